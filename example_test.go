@@ -12,9 +12,11 @@ import (
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/plan"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
 // line makes n rows of y = 2x₁ − x₂ + 5 and little noise.
@@ -55,6 +57,24 @@ func wide(n, d int) dataset.Source {
 	return src
 }
 
+// From a csv file to a certified fit.
+func Example() {
+	src, err := csv.Open("testdata/cal_housing.csv.gz", csv.Options{Targets: []string{"last"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := fdridge.Fit(context.Background(), src, fdridge.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	best := res.Best()
+	fmt.Printf("%s: relative error below 1e-8: %v\n", res.Method, best.Targets[0].RelativeErrorBound < 1e-8)
+	fmt.Printf("γ = %.1f, R² ≥ %.3f\n", best.Gamma, best.Targets[0].R2().Lo)
+	// Output:
+	// exact: relative error below 1e-8: true
+	// γ = 5.1, R² ≥ 0.637
+}
+
 // From rows to a certified fit: what runs, and γ, are chosen, and the result says why.
 func ExampleFit() {
 	src := lineSource(1000)
@@ -63,7 +83,7 @@ func ExampleFit() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cheap := res.Reason().Rule == ridge.DirectIsCheaper
+	cheap := res.Reason().Rule == reason.DirectIsCheaper
 	fmt.Printf("%s, because it is cheaper than %v: %v\n", res.Method, res.Reason().Method, cheap)
 	for _, f := range res.Solutions {
 		fmt.Printf("gamma %g: x = %.2f, intercept %.2f\n", f.Gamma, f.Targets[0].Coef, f.Targets[0].Intercept)

@@ -4,110 +4,104 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/plan"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// factored is the evidence of a direct method.
+// factored is a fit by a direct method whose matrix has been read and factored.
 type factored struct {
 	*job
-	method ridge.Method // as it was asked for or chosen: Exact, or one factorisation
-	made   *ridge.Factorization
-	gram   *ridge.Summary // of the same rows, for leverages by AᵀA; nil if none are wanted
+	method  ridge.Method // Exact, or the method of one factorization if it was requested
+	factors *ridge.Factorization
 }
 
-// factorise makes the pass of a direct method.
+// factorise reads the rows once and computes the factorization.
 func (j *job) factorise(ctx context.Context, steps plan.Steps) (*factored, error) {
 	f := &factored{job: j, method: steps.Method}
-	src, opts := j.src, ridge.ExactOptions{
-		Method: steps.Method, Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Tol: j.Tol, Progress: j.progress(Reading, 1),
-	}
-	if opts.LeaveOneOut = j.chooses() && j.Select == choose.LOO; opts.LeaveOneOut && !steps.Method.For(j.n, j.d, j.Gammas).IsDual() {
-		acc, err := ridge.NewSummary(ridge.SummaryConfig{Dim: j.d, Targets: j.t, Size: j.d, Intercept: opts.Intercept, Backend: j.Backend, Store: fd.StoreScatter})
-		if err != nil {
-			return nil, err
-		}
-		f.gram, src, opts.Beside = acc, shown{src, acc}, plan.GramBytes(j.Backend, j.d, j.t)
-	}
-	var err error
-	if f.made, err = ridge.Factorize(ctx, src, j.Gammas, opts); err != nil {
+	if err := j.checkLeverages(steps.Method); err != nil {
 		return nil, err
 	}
-	j.did(Step{Stage: Reading, Method: f.made.Method(), Passes: f.made.Passes(), Reason: steps.Reason})
+	var err error
+	if f.factors, err = ridge.Factorize(ctx, j.src, j.Gammas, ridge.ExactOptions{
+		Method: steps.Method, Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Tol: j.Tol, Projected: len(j.free), Progress: j.progress(Reading, 1),
+		LeaveOneOut: j.choosesGamma() && j.Select.LeavesOut(),
+	}); err != nil {
+		return nil, err
+	}
+	j.record(Step{Stage: Reading, Method: f.factors.Method(), Passes: f.factors.Passes(), Reason: steps.Reason})
 	return f, nil
 }
 
-// shown is a source whose rows a summary takes in as they are read.
-type shown struct {
-	dataset.Source
-	sum *ridge.Summary
-}
-
-// Blocks adds each block to the summary after the reader has checked it.
-func (s shown) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
-	return func(yield func(dataset.Block, error) bool) {
-		for b, err := range s.Source.Blocks(ctx) {
-			if !yield(b, err) || err != nil {
-				return
-			}
-			if err := s.sum.AppendBlock(b); err != nil {
-				yield(dataset.Block{}, err)
-				return
-			}
-		}
-	}
-}
-
-// chooseGamma chooses γ among direct solutions, by GCV or by leave-one-out errors.
+// chooseGamma returns the γ that were given. If none was given, it chooses γ by GCV or by leave-one-out errors of
+// direct solutions.
 func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
-	if !f.chooses() {
+	if !f.choosesGamma() {
 		return f.Gammas, nil
 	}
-	passes := 0
-	grid := choose.GridFor(f.made.MeanEigenvalue(), f.made.ColumnSquares())
-	var err error
-	f.choice, err = choose.Among(f.Candidates, grid, func(gammas []float64) ([]choose.Candidate, error) {
-		if f.Select == choose.LOO && f.gram == nil {
-			fits, scores, err := f.made.LeaveOneOut(ctx, gammas)
-			return choose.ByScore(fits, scores), err
-		}
-		fits, err := f.made.Solve(ctx, gammas)
-		if err != nil || f.Select == choose.GCV {
-			return choose.ByGCV(fits), err
-		}
-		passes++
-		scores, err := f.leaveOneOut(ctx, f.gram, fits, passes)
-		if err != nil {
-			return nil, err
-		}
-		f.did(Step{Stage: Choosing, Method: f.method, Passes: 1, Reason: ridge.Reason{Rule: ridge.LeverageTakesPass}})
-		return choose.ByScore(fits, scores), nil
+	grid := choose.GridFor(f.factors.MeanEigenvalue(), f.factors.ColumnSquares())
+	byGCV, err := choose.Among(f.Candidates, grid, func(gammas []float64) ([]choose.Candidate, error) {
+		fits, err := f.factors.Solve(ctx, gammas)
+		return choose.ByGCV(fits), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	f.choice.By, f.choice.Whole, f.choice.Passes = f.Select, true, passes
-	if passes > 0 {
-		f.choice.Spent = []ridge.Reason{{Rule: ridge.LeverageTakesPass}}
+	if f.choice = byGCV; f.Select.LeavesOut() {
+		if err := f.chooseByLeaveOneOut(ctx, byGCV); err != nil {
+			return nil, err
+		}
+	}
+	f.choice.By, f.choice.Whole = f.Select, true
+	if err := f.chooseByAccuracy(); err != nil {
+		return nil, err
 	}
 	return []float64{f.choice.Gamma()}, nil
 }
 
-// solve solves, and certifies to the tolerance. If the method is Exact, QR reads the rows once more for the γ at which the system is
-// singular to another factorisation, or is not certified. γ that have no solution then are left out.
+// chooseByLeaveOneOut chooses γ by leave-one-out errors; [choose.AroundGCV] describes the candidates. Dual methods
+// compute the errors without a pass over the rows.
+func (f *factored) chooseByLeaveOneOut(ctx context.Context, byGCV *choose.GammaChoice) (err error) {
+	passes := 0
+	f.choice, err = choose.Among(f.Candidates, choose.AroundGCV(byGCV), func(gammas []float64) ([]choose.Candidate, error) {
+		src, opts, err := f.leaveOneOut(gammas, passes+1)
+		if err != nil {
+			return nil, err
+		}
+		fits, scores, err := f.factors.LeaveOneOut(ctx, src, gammas, opts)
+		if err != nil {
+			return nil, err
+		}
+		if !f.factors.Method().IsDual() {
+			passes++
+			f.record(Step{Stage: Choosing, Method: f.method, Passes: 1, Reason: reason.Reason{Rule: reason.LeverageTakesPass}})
+		}
+		return choose.ByScore(fits, scores.Bounds, scores.Estimates), nil
+	})
+	if err != nil {
+		return err
+	}
+	if f.choice.AddUnknown(byGCV.Unknown); passes > 0 {
+		f.choice.Passes, f.choice.Spent = passes, []reason.Reason{{Rule: reason.LeverageTakesPass}}
+	}
+	return nil
+}
+
+// solve returns the solutions at gammas, with error bounds that meet the tolerance if possible.
+//
+// With method Exact, solve tries QR for each γ whose system was singular or whose error bound is limited by
+// round-off. QR reads the rows again. If QR fails as well, the result has no solution for this γ.
 func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
-	fits, err := f.certified(ctx, f.made, gammas)
+	fits, err := f.certified(ctx, f.factors, gammas)
 	if err != nil {
 		return nil, 0, err
 	}
 	if again := f.needQR(gammas, fits); len(again) > 0 {
-		if fits, err = f.byQR(ctx, gammas, fits, again); err != nil {
+		if fits, err = f.retryWithQR(ctx, gammas, fits, again); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -124,13 +118,13 @@ func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	return fits, status, nil
 }
 
-// certified returns the solutions of a factorisation, certified as far as it goes. The γ at which the system is singular are left out; so are all smaller
-// ones.
+// certified returns the solutions at gammas, computed with the factorization made, and bounds their errors. If the
+// system is singular at some γ, the result omits this γ and all smaller ones.
 func (f *factored) certified(ctx context.Context, made *ridge.Factorization, gammas []float64) (fits []*ridge.Solution, err error) {
 	before := made.Passes()
-	if f.choice != nil && made == f.made { // the solution is on the path
+	if f.choice != nil && made == f.factors { // the solution at the chosen γ is known already
 		chosen := *f.choice.Path[f.choice.Index]
-		chosen.Targets, chosen.Passes = slices.Clone(chosen.Targets), before // Certify changes them, not those of the path
+		chosen.Targets, chosen.Passes = slices.Clone(chosen.Targets), before // a copy, because Certify changes the solutions
 		fits, gammas = []*ridge.Solution{&chosen}, nil
 	}
 	for len(gammas) > 0 {
@@ -142,7 +136,7 @@ func (f *factored) certified(ctx context.Context, made *ridge.Factorization, gam
 		if f.once && f.method == ridge.Exact && made.Method() != ridge.QR {
 			return nil, &dataset.OnceError{What: fmt.Sprintf("QR, which solves what is numerically singular to %v at gamma = %v,", singular.Method, singular.Gamma)}
 		}
-		f.did(Step{Stage: Reading, Method: made.Method(), Err: err, Reason: ridge.Reason{Rule: ridge.Unsolvable, Numbers: []float64{singular.Gamma}}})
+		f.record(Step{Stage: Reading, Method: made.Method(), Err: err, Reason: reason.Reason{Rule: reason.Unsolvable, Numbers: []float64{singular.Gamma}}})
 		gammas = slices.DeleteFunc(slices.Clone(gammas), func(g float64) bool { return g <= singular.Gamma })
 		fits, err = nil, nil
 	}
@@ -157,14 +151,15 @@ func (f *factored) certified(ctx context.Context, made *ridge.Factorization, gam
 		more = max(more, s.Passes-before)
 	}
 	if more > 0 {
-		f.did(Step{Stage: Refining, Method: made.Method(), Passes: more})
+		f.record(Step{Stage: Refining, Method: made.Method(), Passes: more})
 	}
 	return fits, nil
 }
 
-// needQR returns the γ at which QR may do better.
+// needQR returns those gammas that QR should solve again. Their systems have no solution yet, or their error bounds
+// are limited by round-off.
 func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []float64) {
-	if f.method != ridge.Exact || f.made.Method() == ridge.QR {
+	if f.method != ridge.Exact || f.factors.Method() == ridge.QR {
 		return nil
 	}
 	primal := f.problem()
@@ -179,22 +174,23 @@ func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []flo
 	return again
 }
 
-// byQR returns the solutions at gammas, of QR where they are missing or QR certifies more.
-func (f *factored) byQR(ctx context.Context, gammas []float64, fits []*ridge.Solution, again []float64) ([]*ridge.Solution, error) {
-	why := ridge.Reason{Rule: ridge.NotCertified, Method: f.made.Method(), Numbers: again[:1]}
+// retryWithQR solves by QR at each γ in again. For each γ in gammas, the result contains the old or the new
+// solution, whichever has the smaller error bound.
+func (f *factored) retryWithQR(ctx context.Context, gammas []float64, fits []*ridge.Solution, again []float64) ([]*ridge.Solution, error) {
+	why := reason.Reason{Rule: reason.NotCertified, Method: f.factors.Method(), Numbers: again[:1]}
 	if slices.ContainsFunc(f.trace, func(s Step) bool { return s.Err != nil }) {
-		why.Rule = ridge.SingularTo
+		why.Rule = reason.SingularTo
 	}
 	qr, err := ridge.Factorize(ctx, f.src, again, ridge.ExactOptions{
-		Method: ridge.QR, Intercept: !f.NoIntercept, Backend: f.Backend, MaxBytes: f.MaxBytes, Tol: f.Tol, Progress: f.progress(Reading, 1),
+		Method: ridge.QR, Intercept: !f.NoIntercept, Backend: f.Backend, MaxBytes: f.MaxBytes, Tol: f.Tol, Projected: len(f.free), Progress: f.progress(Reading, 1),
 	})
 	if large, ok := errors.AsType[*ridge.SizeError](err); ok && len(fits) > 0 {
-		f.did(Step{Stage: Reading, Method: ridge.QR, Err: err, Reason: ridge.Reason{Rule: ridge.TooLarge, Numbers: []float64{float64(large.Bytes), float64(large.Limit)}}})
+		f.record(Step{Stage: Reading, Method: ridge.QR, Err: err, Reason: reason.Reason{Rule: reason.TooLarge, Numbers: []float64{float64(large.Bytes), float64(large.Limit)}}})
 		return fits, nil
 	} else if err != nil {
 		return nil, err
 	}
-	f.did(Step{Stage: Reading, Method: ridge.QR, Passes: 1, Reason: why})
+	f.record(Step{Stage: Reading, Method: ridge.QR, Passes: 1, Reason: why})
 	found, err := f.certified(ctx, qr, again)
 	if err != nil {
 		return nil, err
@@ -216,7 +212,7 @@ func (f *factored) byQR(ctx context.Context, gammas []float64, fits []*ridge.Sol
 
 func (f *factored) report(r *Result) {
 	r.Method = f.method
-	if squares := f.made.ColumnSquares(); squares != nil {
+	if squares := f.factors.ColumnSquares(); squares != nil {
 		r.ColumnSpread = plan.Spread(squares, 0)
 	}
 }

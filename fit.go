@@ -2,6 +2,7 @@ package fdridge
 
 import (
 	"context"
+	"errors"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/background"
@@ -11,48 +12,73 @@ import (
 
 // Fit fits ridge regression to the rows of src, from end to end:
 //
-//  1. Every option gets its value. Contradictions are an *[OptionError].
+//  1. Every option without a value gets its default. Contradictory options are an *[OptionError].
 //  2. [plan.Choose] chooses the method.
-//  3. One pass reads the rows: into a summary ([ridge.Summarize], or [choose.CrossValidate] for folds), or into the matrix that a direct
-//     method factors ([ridge.Factorize]).
-//  4. γ is chosen, if none is given; and the penalties of bands.
-//  5. The solutions are read off, factored, or found by further passes.
+//  3. If some columns have no penalty, a pass computes how to project them out; see [project.New].
+//  4. One pass reads the rows. A sketching method builds a summary by [ridge.Summarize], or by [choose.CrossValidate] if
+//     there are folds. A direct method factors a matrix by [ridge.Factorize].
+//  5. If no γ is given, one is chosen. Penalties of bands that are not given are chosen too.
+//  6. The solutions come from the summary, from the factors, or from further passes.
 //
-// If the number of rows is unknown until the sketch's pass has counted them, the method is chosen once more after it.
+// If the number of rows is unknown at step 2, the method is chosen again after the sketching pass has counted
+// them.
 //
-// If the tolerance is not reached, Fit returns the Result together with its Err(), a *[ridge.NotConvergedError]; the certificates
-// of the Result hold. With any other error there is no Result. Rows that can be read only once ([dataset.Once]) are read once; options that need
-// a second pass are a *[dataset.OnceError], before any row is read. Other errors are those of the functions named.
+// If the tolerance is not reached, Fit returns the Result together with a *[ridge.NotConvergedError], which
+// is also Result.Err(). The error bounds of the Result are still valid. With any other error there is no
+// Result.
+//
+// Rows that can be read only once ([dataset.Once]) are read once. Options that need a second pass over such
+// rows are a *[dataset.OnceError], returned before any row is read. Fit also returns the errors of the
+// functions named above.
 func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error) {
 	ctx = background.IfNil(ctx)
 	j, err := resolve(src, opts)
 	if err != nil {
 		return nil, err
 	}
-	steps := plan.Choose(j.problem())
-	if err := j.admit(steps.Method); err != nil {
+	if width := j.blockOfTargets(); width < j.t {
+		return fitBlocks(ctx, src, opts, width)
+	}
+	if err := j.peek(ctx); err != nil {
 		return nil, err
 	}
-	known, err := j.summarise(ctx, steps)
+	steps := plan.Choose(j.problem())
+	if err := j.checkMethod(steps.Method); err != nil {
+		return nil, err
+	}
+	if j.free != nil {
+		if err := j.project(ctx); err != nil {
+			return nil, err
+		}
+		steps = plan.Choose(j.problem()) // the sketching pass has counted the rows
+	}
+	first, err := j.summarise(ctx, steps)
 	if err != nil {
 		return nil, err
 	}
-	return j.finish(ctx, known)
+	return j.finish(ctx, first)
 }
 
-// MethodOf returns the method that [Fit] starts with. It reads no rows. Errors are those of Fit before it reads any.
-func MethodOf(src dataset.Source, opts Options) (ridge.Method, error) {
+// MethodOf returns the method that [Fit] would choose before its first pass. At most the first block of rows is
+// read. The errors are those that Fit returns before its first pass.
+func MethodOf(ctx context.Context, src dataset.Source, opts Options) (ridge.Method, error) {
+	ctx = background.IfNil(ctx)
 	j, err := resolve(src, opts)
 	if err != nil {
 		return ridge.Auto, err
 	}
+	if err := j.peek(ctx); err != nil {
+		return ridge.Auto, err
+	}
 	m := plan.Choose(j.problem()).Method
-	return m, j.admit(m)
+	return m, j.checkMethod(m)
 }
 
-// FitSummary fits to a summary of rows: it does steps 4 and 5 of [Fit]. src yields the rows of the summary; if it is nil, the only method is
-// OneShot. Direct methods and folds are an *[OptionError], and options of the sketch are ignored. Result.Passes counts
-// the reads of src.
+// FitSummary fits from an existing summary, as in steps 5 and 6 of [Fit]. src yields the rows that were summarised.
+// If src is nil, the only possible method is OneShot.
+//
+// Options of the sketch are ignored. Direct methods and folds are an *[OptionError]. Result.Passes counts the passes
+// over src.
 func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opts Options) (*Result, error) {
 	ctx = background.IfNil(ctx)
 	j, err := resolveSummary(src, sum, opts)
@@ -64,47 +90,53 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opt
 			return nil, err
 		}
 	}
-	return j.finish(ctx, j.known(sum))
+	return j.finish(ctx, j.fromSummary(sum))
 }
 
-// evidence is what one pass keeps of the rows: a summary, or what a direct method factors.
-type evidence interface {
-	// chooseGamma returns the γ to solve for: those given, or the one that is chosen.
+// A firstPass is the outcome of the first pass over the rows: a summary, or the factors of a direct method.
+type firstPass interface {
+	// chooseGamma returns the values of γ to solve for. If none is given, it chooses one.
 	chooseGamma(ctx context.Context) ([]float64, error)
-	// solve returns the solutions at these γ and the status of the fit.
+	// solve returns the solutions at gammas and the status of the fit.
 	solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error)
-	// report adds to a Result what is particular to the kind of evidence.
+	// report fills in the fields of r that only a summary or only a direct method can provide.
 	report(r *Result)
 }
 
-// finish chooses γ, solves, and reports.
-func (j *job) finish(ctx context.Context, known evidence) (*Result, error) {
-	gammas, err := known.chooseGamma(ctx)
+// finish does all work after the first pass: it chooses γ, solves, and builds the Result.
+func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
+	gammas, err := first.chooseGamma(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	solutions, status, err := known.solve(ctx, gammas)
+	solutions, status, err := first.solve(ctx, gammas)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Solutions: solutions, Status: status, Choice: j.choice, Bands: j.bands, Trace: j.trace, asked: j.Gammas}
+	r := &Result{Solutions: solutions, Status: status, Choice: j.choice, Each: j.each, Bands: j.bands, Trace: j.trace, asked: j.Gammas}
 	for _, s := range r.Trace {
 		r.Passes += s.Passes
 	}
-	known.report(r)
+	first.report(r)
+	if err := j.restore(r); err != nil {
+		return nil, err
+	}
+	if err := j.classify(ctx, r); err != nil {
+		return nil, err
+	}
 	r.outcome = plan.Outcome{
 		Problem: j.problem(), Method: r.Method, Status: r.Status, Solutions: r.Solutions, Summary: r.Summary,
 		ColumnSpread: r.ColumnSpread, Tol: j.Tol, MaxPasses: j.MaxPasses, CanRead: j.src != nil && !j.once, Shared: j.Reducer != nil,
 	}
-	j.unscale(r)
 	return r, r.Err()
 }
 
-// summarise makes the first pass.
-func (j *job) summarise(ctx context.Context, steps plan.Steps) (evidence, error) {
+// summarise makes the first pass over the rows. If only this pass counts the rows, the method is chosen again with
+// their number. If the new choice is a direct method, summarise reads the rows again.
+func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error) {
 	if steps.Method.IsDirect() {
 		return j.factorise(ctx, steps)
 	}
@@ -117,4 +149,36 @@ func (j *job) summarise(ctx context.Context, steps plan.Steps) (evidence, error)
 		return j.factorise(ctx, again)
 	}
 	return known, nil
+}
+
+// fitBlocks fits blocks of width targets one after the other, and joins their results.
+func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int) (*Result, error) {
+	_, _, t := src.Dims()
+	gammas, observe, all := opts.Gammas, opts.Observe, (*Result)(nil)
+	for lo := 0; lo < t; lo += width {
+		hi := min(lo+width, t)
+		some, err := dataset.Targets(src, lo, hi)
+		if err != nil {
+			return nil, err
+		}
+		if len(gammas) > 0 {
+			opts.Gammas = gammas[lo:hi]
+		}
+		if observe != nil {
+			opts.Observe = func(i ridge.Iterate) {
+				i.Target += lo
+				observe(i)
+			}
+		}
+		part, err := Fit(ctx, some, opts)
+		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
+			return nil, err
+		}
+		if all == nil {
+			all = part
+			continue
+		}
+		all.join(part)
+	}
+	return all, all.Err()
 }

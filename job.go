@@ -1,6 +1,7 @@
 package fdridge
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -8,29 +9,45 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/plan"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// These report a nil source and a nil summary.
+// Errors for missing arguments.
 var (
 	errNoSource  = fmt.Errorf("%w: no source of rows", ridge.ErrShape)
 	errNoSummary = fmt.Errorf("%w: no summary", ridge.ErrShape)
 )
 
-// A job is a fit under way: its options, with every field filled in, and what has been done so far.
+// A job is the state of a running fit: the options with all defaults filled in, and the results so far.
 type job struct {
 	Options
-	src  dataset.Source // the rows, in penalised columns; nil if there are none
-	n    int64          // number of rows, -1 if it is unknown
-	d, t int
-	once bool // the rows can be read only once
+	src    dataset.Source // the rows after projection and division by the roots of the penalties; nil without rows
+	n      int64          // number of rows, -1 if it is unknown
+	d, t   int
+	once   bool // the rows can be read only once
+	sparse bool // the first block of rows is sparse; set only by peek
 
-	penalty []float64 // the penalty of each column, nil for 1
+	decided     // state of a classification
+	unpenalized // describes the columns without penalty; d and penalty do not include these columns
+
+	penalty []float64 // the penalty of each column; nil means 1
 	trace   []Step
-	choice  *choose.GammaChoice
-	bands   *choose.BandChoice
+	chosen
+	bands *choose.BandChoice
 }
 
-// resolve fills in the options of a fit and applies the penalties that are given.
+// chosen holds the choice of γ, for all targets or for each.
+type chosen struct {
+	choice *choose.GammaChoice
+	each   *choose.TargetChoice
+}
+
+// manyTargets is the number of targets from which on Options.PerTarget builds one sketch instead of several in
+// parallel. Products with so many targets keep all cores busy, so more sketches would only take memory.
+const manyTargets = 512
+
+// resolve returns the job of a fit to the rows of src. It fills in the defaults of opts and scales the rows by the
+// given penalties.
 func resolve(src dataset.Source, opts Options) (*job, error) {
 	if err := opts.Check(); err != nil {
 		return nil, err
@@ -38,15 +55,32 @@ func resolve(src dataset.Source, opts Options) (*job, error) {
 	if src == nil {
 		return nil, errNoSource
 	}
-	if err := opts.fill(); err != nil {
+	var labelled dataset.Source
+	if opts.Classes != nil {
+		if _, _, t := src.Dims(); t != 1 {
+			return nil, &OptionError{[]string{"Classes"}, fmt.Sprintf("%d targets; the labels must be in one column", t)}
+		}
+		labelled, src = src, opts.Classes.Encode(src)
+	}
+	once, asksLOO := dataset.Once(src), opts.Select.LeavesOut()
+	if err := opts.fill(!once); err != nil {
 		return nil, err
 	}
-	j := &job{Options: opts, src: src, once: dataset.Once(src)}
+	j := &job{Options: opts, src: src, decided: decided{labelled: labelled}, once: once, unpenalized: unpenalized{bands: opts.Bands, tol: opts.Tol, asksLOO: asksLOO}}
 	j.n, j.d, j.t = src.Dims()
+	if j.PerTarget && j.Lanes == 0 && j.t >= manyTargets {
+		j.Lanes = 1
+	}
+	if j.Size == 0 {
+		j.Size = plan.LosslessSize(j.n, j.d)
+	}
+	if err := j.findUnpenalized(); err != nil {
+		return nil, err
+	}
 	return j, j.resolvePenalty()
 }
 
-// resolveSummary is resolve for a summary.
+// resolveSummary returns the job of a fit to a summary, with the defaults of opts filled in.
 func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (*job, error) {
 	if sum == nil {
 		return nil, errNoSummary
@@ -56,97 +90,118 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (*job,
 	}
 	cfg := sum.Config()
 	reducer := opts.Reducer
-	opts.Summarize, opts.Summarized, opts.Reducer = nil, nil, nil // the summary is made
+	opts.Summarize, opts.Summarized, opts.Reducer = nil, nil, nil // the summary exists already
 	if err := opts.Check(); err != nil {
 		return nil, err
 	}
 	opts.Reducer, opts.Size, opts.NoIntercept, opts.Backend = reducer, cfg.Size, !cfg.Intercept, cfg.Backend
 	switch {
+	case opts.Classes != nil:
+		return nil, &OptionError{[]string{"Classes"}, "a summary has no labels"}
+	case opts.projects():
+		return nil, &OptionError{[]string{"Unpenalized"}, "a summary has no rows from which columns can be projected out"}
 	case opts.Method.IsDirect():
 		return nil, &OptionError{[]string{"Method"}, "a summary has no rows to factor"}
 	case opts.crossValidates():
 		return nil, &OptionError{[]string{"Folds"}, "a summary has no rows to deal into folds"}
-	case src == nil && opts.Select == choose.LOO:
-		return nil, &OptionError{[]string{"Select"}, "leave-one-out errors take a pass over the rows, and there is no source"}
+	case src == nil && opts.Select.LeavesOut():
+		return nil, &OptionError{[]string{"Select"}, "leave-one-out errors need a pass over the rows, and there is no source"}
 	case src == nil && opts.Method != ridge.OneShot && opts.Method != ridge.Auto:
 		return nil, &OptionError{[]string{"Method"}, opts.Method.String() + " needs the rows, and there is no source"}
 	}
-	if err := opts.fill(); err != nil {
+	if err := opts.fill(src != nil && !dataset.Once(src)); err != nil {
 		return nil, err
 	}
 	j := &job{Options: opts, src: src, n: sum.Rows(), d: cfg.Dim, t: cfg.Targets}
 	return j, j.resolvePenalty()
 }
 
-// resolvePenalty finds the penalty of each column, and scales the rows by it.
+// resolvePenalty sets the penalty of each column from Penalty or Bands, and scales the rows by the penalties. It
+// also checks the number of γ if PerTarget is set.
 func (j *job) resolvePenalty() error {
 	switch {
+	case j.PerTarget && len(j.Gammas) != j.t && !j.choosesGamma():
+		return &OptionError{[]string{"PerTarget", "Gammas"}, fmt.Sprintf("%d gammas for %d targets", len(j.Gammas), j.t)}
 	case j.Bands != nil:
 		p, err := choose.Penalties(j.d, j.Bands)
 		if err != nil {
 			return err
 		}
 		if !j.choosesBands() {
-			j.penalty, j.bands = p, &choose.BandChoice{Bands: j.Bands, Choice: choose.Least(nil)}
+			j.penalty, j.bands = p, &choose.BandChoice{Bands: j.Bands, Choice: choose.Least(nil, nil)}
 		}
 	case j.Penalty != nil && len(j.Penalty) != j.d:
 		return &OptionError{[]string{"Penalty"}, "there must be one penalty for each feature"}
 	default:
 		j.penalty = j.Penalty
 	}
+	if j.free != nil {
+		return nil // project scales the projected rows
+	}
 	return j.scale()
 }
 
-// scale puts the rows into penalised columns.
-func (j *job) scale() error {
-	if j.penalty == nil || j.src == nil {
-		return nil
-	}
-	scaling, err := dataset.Penalty(j.penalty)
-	if err != nil {
-		return err
-	}
-	j.src, err = scaling.Apply(j.src)
+// scale divides each column of j.src by the square root of its penalty.
+func (j *job) scale() (err error) {
+	j.src, err = j.scaled(j.src)
 	return err
 }
 
-// unscale turns the solutions of a result into those of the columns as they are.
-func (j *job) unscale(r *Result) {
-	if j.penalty == nil {
-		return
+// scaled returns src with each column divided by the square root of its penalty.
+func (j *job) scaled(src dataset.Source) (dataset.Source, error) {
+	if j.penalty == nil || src == nil {
+		return src, nil
 	}
-	all := r.Solutions
-	if r.Choice != nil {
-		all = append(all[:len(all):len(all)], r.Choice.Path...)
+	scaling, err := dataset.Penalty(j.penalty)
+	if err != nil {
+		return nil, err
 	}
-	for _, s := range all {
-		s.Unscale(j.penalty)
-	}
+	return scaling.Apply(src)
 }
 
-// problem describes the job to the planner.
+// peek reads the first block to find out whether the rows are sparse, if the choice of the method depends on this.
+func (j *job) peek(ctx context.Context) error {
+	if j.free != nil {
+		return nil // projected rows are dense
+	}
+	p := j.problem()
+	p.Sparse = true
+	if plan.Choose(p).Method != ridge.DualCG || j.Method == ridge.DualCG {
+		return nil
+	}
+	for b, err := range j.src.Blocks(ctx) {
+		j.sparse = err == nil && b.Sparse != nil
+		return err
+	}
+	return nil
+}
+
+// problem describes the job for [plan.Choose].
 func (j *job) problem() plan.Problem {
 	p := plan.Problem{
-		Method: j.Method, Rows: j.n, Dim: j.d, Targets: j.t, Gammas: j.Gammas, Grid: choose.GridSize, LeaveOneOut: j.Select == choose.LOO && j.chooses(),
-		Size: j.Size, MaxBytes: j.MaxBytes, Once: j.once,
+		Method: j.Method, Rows: j.n, Dim: j.d, Targets: j.t, Gammas: j.Gammas, Grid: choose.GridSize, LeaveOneOut: j.Select.LeavesOut() && j.choosesGamma(),
+		Size: j.Size, MaxBytes: j.MaxBytes, Once: j.once, Sparse: j.sparse,
 	}
 	switch {
 	case j.Reducer != nil:
-		p.NeedsSketch.Rule = ridge.RanksShareRows
+		p.NeedsSketch.Rule = reason.RanksShareRows
+	case j.PerTarget:
+		p.NeedsSketch.Rule = reason.TargetsNeedSummary
 	case j.choosesBands():
-		p.NeedsSketch.Rule = ridge.BandsNeedSketch
+		p.NeedsSketch.Rule = reason.BandsNeedSketch
 	case j.KeepSummary:
-		p.NeedsSketch.Rule = ridge.SketchIsKept
+		p.NeedsSketch.Rule = reason.SketchIsKept
 	case j.Journal != nil:
-		p.NeedsSketch.Rule = ridge.CheckpointIsKept
+		p.NeedsSketch.Rule = reason.CheckpointIsKept
 	case j.crossValidates():
-		p.NeedsSketch.Rule = ridge.FoldsNeedSketch
+		p.NeedsSketch.Rule = reason.FoldsNeedSketch
 	}
 	return p
 }
 
-// admit returns an error if the method cannot take a γ, or needs a second pass over rows that can be read only once.
-func (j *job) admit(m ridge.Method) error {
+// checkMethod returns an error if method m cannot solve for one of the γ. If the rows can be read only once, it also
+// returns an error if m or the criterion needs a second pass.
+func (j *job) checkMethod(m ridge.Method) error {
 	for _, g := range append(j.Candidates[:len(j.Candidates):len(j.Candidates)], j.Gammas...) {
 		if err := m.Takes(g); err != nil {
 			return err
@@ -154,7 +209,7 @@ func (j *job) admit(m ridge.Method) error {
 	}
 	switch {
 	case !j.once:
-	case j.Select == choose.LOO && j.chooses() && !(m.IsDirect() && m.For(j.n, j.d, nil).IsDual()):
+	case j.Select.LeavesOut() && j.choosesGamma() && !(m.IsDirect() && m.For(j.n, j.d, nil).IsDual()):
 		return &dataset.OnceError{What: "leave-one-out errors"}
 	case !m.IsDirect() && m != ridge.OneShot:
 		return &dataset.OnceError{What: "method " + m.String()}
@@ -162,10 +217,11 @@ func (j *job) admit(m ridge.Method) error {
 	return nil
 }
 
-// did adds a step to the trace.
-func (j *job) did(s Step) { j.trace = append(j.trace, s) }
+// record adds a step to the trace.
+func (j *job) record(s Step) { j.trace = append(j.trace, s) }
 
-// progress returns the function that is told the rows read in a stage, nil if there is none.
+// progress returns a function that reports the number of rows read to Options.Progress, with stage s and the pass.
+// It returns nil if Options.Progress is nil.
 func (j *job) progress(s Stage, pass int) func(rows int64) {
 	if j.Progress == nil {
 		return nil

@@ -7,9 +7,10 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// resultJSON is a [Result] as it is written.
+// resultJSON is the JSON form of a [Result].
 type resultJSON struct {
 	Method    ridge.Method      `json:"method"`
 	Status    ridge.Status      `json:"status"`
@@ -18,17 +19,18 @@ type resultJSON struct {
 	Solutions []*ridge.Solution `json:"solutions"`
 }
 
-// stepJSON is a [Step] as it is written.
+// stepJSON is the JSON form of a [Step].
 type stepJSON struct {
-	Stage  string       `json:"stage"`
-	Method ridge.Method `json:"method"`
-	Passes int          `json:"passes"`
-	Reason ridge.Reason `json:"reason"`
-	Error  string       `json:"error,omitempty"`
+	Stage  string        `json:"stage"`
+	Method ridge.Method  `json:"method"`
+	Passes int           `json:"passes"`
+	Reason reason.Reason `json:"reason"`
+	Error  string        `json:"error,omitempty"`
 }
 
-// MarshalJSON writes method, status, passes, trace (a list of stage, method, passes, reason and error) and solutions, each as
-// [ridge.Solution.MarshalJSON] writes it. Choice and Bands have JSON of their own; the summary has formats of its own.
+// MarshalJSON writes an object with the members method, status, passes, trace and solutions. Each item of trace has
+// stage, method, passes, reason and error. See [ridge.Solution.MarshalJSON] for the solutions. Choice, Bands and
+// Summary are not written, because they have formats of their own.
 func (r Result) MarshalJSON() ([]byte, error) {
 	out := resultJSON{Method: r.Method, Status: r.Status, Passes: r.Passes, Solutions: r.Solutions}
 	for _, s := range r.Trace {
@@ -41,8 +43,8 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Choice, Bands and Summary are nil, and the errors of the trace are texts. A solution that is
-// null is [ridge.ErrShape].
+// UnmarshalJSON reads the output of MarshalJSON. Choice, Bands and Summary become nil. Errors in the trace keep only
+// their texts. A null solution is an [ridge.ErrShape].
 func (r *Result) UnmarshalJSON(text []byte) error {
 	var in resultJSON
 	if err := json.Unmarshal(text, &in); err != nil {

@@ -11,75 +11,110 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/classes"
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// Options are the options of [Fit]. The zero value of every field is the documented default.
+// Options are the options of [Fit]. A field that is zero has its documented default.
 type Options struct {
-	// Gammas are the γ to solve for, all together. If there are none, γ is chosen.
+	// Gammas are the values of γ to solve for. If there are none, Fit chooses γ.
 	Gammas []float64
-	// Candidates are the γ to choose from. Default: the grid of [choose.Gamma] or, with Folds, of [choose.CrossValidate].
+	// Candidates are the values among which γ is chosen. The default is a grid that depends on Select. See
+	// [choose.Gamma] for GCV, [choose.AroundGCV] for leave-one-out errors, and [choose.CrossValidate] for
+	// cross-validation.
 	Candidates []float64
-	// Select is the criterion that chooses γ. Default: GCV, or cross-validation if Folds is given.
+	// Select is the criterion that chooses γ. The default is cross-validation if Folds is given, otherwise
+	// leave-one-out errors if they can be computed, otherwise GCV. Leave-one-out errors need a further pass over the
+	// rows. They are not the default for OneShot, bands with chosen penalties, an infinite GammaTol, or a candidate
+	// 0.
 	Select choose.Criterion
 	// Folds is the number of folds of cross-validation, at least 2. Default: 5 if Select is cross-validation.
 	Folds int
-	// GammaTol accepts a γ whose score is within this fraction of the best. Further passes are spent on the choice as long as more
-	// is left open. Default 0.01; +Inf spends none.
+	// GammaTol is the accepted relative difference between the score of the chosen γ and the best score. Fit makes
+	// further passes as long as the difference may be larger. Default 0.01. +Inf means no such passes.
 	GammaTol float64
 
-	// Penalty is a factor p > 0 for each feature: γ·Σ pⱼxⱼ² takes the place of γ‖x‖². The fit runs in columns divided by
-	// √pⱼ, and its solutions are scaled back. Observe, Summarized and Result.Summary show the scaled columns.
+	// PerTarget gives each target a γ of its own. Gammas must then contain one γ for each target, or none.
+	//
+	// A chosen γ has the smallest score of its target among the Candidates. Some defaults differ. Candidates is
+	// [choose.Grid] of 50 γ for GCV, and of 25 for other criteria. Select is GCV, or CV if Folds is given. Size is
+	// the smallest number of rows that loses no information, if these rows take at most 1 GiB.
+	//
+	// Fit solves for a block of targets at a time and reads the rows again for each block. The sums
+	// of a block take at most 1 GiB or an eighth of MaxBytes, whichever is less, but a block has at least one target. The
+	// sketch, workspaces and all coefficients take further memory.
+	PerTarget bool
+
+	// Penalty holds a factor pⱼ ≥ 0 for each feature j. The penalty term is then γ·Σ pⱼxⱼ² instead of γ‖x‖². Fit
+	// divides column j by √pⱼ and converts the solutions back. Observe, Summarized and Result.Summary use the
+	// divided columns. pⱼ = 0 has the same effect as listing j in Unpenalized.
 	Penalty []float64
-	// Bands are groups of columns with a common penalty; columns in no band have 1. Penalties that are not given are chosen
-	// together with γ, see [choose.Bands].
+	// Unpenalized lists columns without penalty, counted from 0. There may be at most [project.MaxColumns].
+	// Like the intercept, their coefficients are fitted by least squares. The other coefficients solve the
+	// problem with these columns projected out; see [project.New].
+	//
+	// The projection takes one more pass, and all further passes read dense rows. With a dual method, γ is
+	// chosen by GCV only. The other columns must have a positive penalty. Observe and Summarized see the
+	// projected rows.
+	Unpenalized []int
+	// Bands are groups of columns with a common penalty. Columns outside all bands have penalty 1. If a band has no
+	// given penalty, Fit chooses the penalty together with γ; see [choose.Bands].
 	Bands []choose.Band
 
-	// Method is the method to run. Default: the one that [plan.Choose] chooses.
+	// Classes requests a classification. The only target of the rows then has the values that [classes.Learn] has read.
+	// Fit replaces this target by targets of ±1; see [classes.Classes].
+	Classes *classes.Classes
+
+	// Method is the method of the fit. Default: the choice of [plan.Choose].
 	Method ridge.Method
-	// NoIntercept fits no intercept. By default each target has one, which is not penalised.
+	// NoIntercept omits the intercept. By default each target has an intercept, which is not penalised.
 	NoIntercept bool
-	// Tol is the relative error to certify for every γ and target. Default 1e-8.
+	// Tol is the relative error that Fit must prove for every γ and target. Default 1e-8.
 	Tol float64
-	// MaxPasses is the largest number of passes that refine. Default 500.
+	// MaxPasses is the largest number of passes that refine the solutions. Default 500.
 	MaxPasses int
 
 	// Size is m, the number of rows of the sketch. Default 256.
 	Size int
-	// Lanes is the number of sketches that are fed side by side, see [ridge.SummaryConfig]. Default: chosen for the machine.
+	// Lanes is the number of sketches that are built in parallel; see [ridge.SummaryConfig]. The default
+	// depends on the machine.
 	Lanes int
-	// KeepSummary asks for Result.Summary, so that no direct method is chosen.
+	// KeepSummary requests Result.Summary. Direct methods are then excluded, because they build no summary.
 	KeepSummary bool
 
-	// Backend computes. Default: engine.Default().
+	// Backend does the linear algebra. Default: engine.Default().
 	Backend engine.Backend
-	// MaxBytes is the largest memory that a direct method, the folds, or a pass for the choice of γ may take. Default 8 GiB.
+	// MaxBytes limits the memory of a direct method, of cross-validation, and of a pass that chooses γ.
+	// Default 8 GiB.
 	MaxBytes uint64
 
-	// Observe, Journal and Reducer are those of [ridge.SolveOptions].
+	// Observe, Journal and Reducer have the same meaning as in [ridge.SolveOptions].
 	Observe func(ridge.Iterate)
 	Journal ridge.Journal
 	Reducer ridge.Reducer
-	// Progress, if not nil, is called after every block. In stages other than Refining and Choosing only p.Rows and p.Pass are set.
+	// Progress, if not nil, is called after every block of rows. In the stages Sketching and Reading, only
+	// p.Rows and p.Pass are set.
 	Progress func(s Stage, p ridge.Progress)
-	// Summarize, if not nil, replaces [ridge.Summarize]. It is required with a Reducer, and then returns the summary of the rows of all
-	// workers.
+	// Summarize, if not nil, replaces [ridge.Summarize]. With a Reducer it is required, and must return the
+	// summary of the rows of all workers.
 	Summarize func(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(rows int64)) (*ridge.Summary, error)
-	// Summarized, if not nil, is called with the summary of all rows before it is used. An error ends the fit.
+	// Summarized, if not nil, is called with the summary of all rows before Fit uses the summary. If Summarized
+	// returns an error, the fit ends with this error.
 	Summarized func(*ridge.Summary) error
 }
 
-// A Stage is a part of a fit.
+// A Stage is a part of a fit that reads rows.
 type Stage int
 
 const (
-	Sketching Stage = iota // making the summary
-	Reading                // reading the rows for a direct method
-	Refining               // iterating
-	Choosing               // choosing γ by further passes
+	Sketching  Stage = iota // building a sketch of the rows
+	Reading                 // reading the rows for a direct method
+	Refining                // iterating to refine the solutions
+	Choosing                // further passes to choose γ
+	Projecting              // a pass to project out columns without penalty
 )
 
-var stageNames = [...]string{"sketching", "reading", "refining", "choosing gamma"}
+var stageNames = [...]string{"sketching", "reading", "refining", "choosing gamma", "projecting"}
 
 func (s Stage) String() string {
 	if s < 0 || int(s) >= len(stageNames) {
@@ -88,36 +123,45 @@ func (s Stage) String() string {
 	return stageNames[s]
 }
 
-// An OptionError reports options that contradict each other or make no sense. It is [ridge.ErrInput].
+// An OptionError reports options that are invalid or contradict each other. It matches [ridge.ErrInput].
 type OptionError struct {
-	Fields []string // of Options
-	Rule   string   // the rule that they break
+	Fields []string // names of the fields of Options
+	Rule   string   // the rule that they violate
 }
 
 func (e *OptionError) Error() string {
 	return fmt.Sprintf("fdridge: %s: %s", strings.Join(e.Fields, ", "), e.Rule)
 }
 
-// Is reports that it is [ridge.ErrInput].
+// Is reports whether target is [ridge.ErrInput].
 func (e *OptionError) Is(target error) bool { return target == ridge.ErrInput }
 
-// chooses reports whether γ is to be chosen.
-func (o *Options) chooses() bool { return len(o.Gammas) == 0 }
+// choosesGamma reports whether Fit chooses γ, because none is given.
+func (o *Options) choosesGamma() bool { return len(o.Gammas) == 0 }
 
-// choosesBands reports whether penalties are to be chosen.
+// choosesBands reports whether Fit chooses the penalties of some bands.
 func (o *Options) choosesBands() bool {
 	return slices.ContainsFunc(o.Bands, func(b choose.Band) bool { return b.Penalty == 0 })
 }
 
-// fill gives every field its value.
-func (o *Options) fill() error {
-	if o.chooses() {
+// projects reports whether some columns have no penalty and are projected out.
+func (o *Options) projects() bool { return len(o.Unpenalized) > 0 || slices.Contains(o.Penalty, 0) }
+
+// fill sets every zero field to its default. canRead tells whether the rows can be read again.
+func (o *Options) fill(canRead bool) error {
+	if o.choosesGamma() {
 		o.Gammas = nil
 	}
-	if o.Folds != 0 && o.Select == choose.GCV {
-		o.Select = choose.CV
-	} else if o.Folds == 0 && o.Select == choose.CV {
+	switch {
+	case o.Select == choose.CV && o.Folds == 0:
 		o.Folds = choose.DefaultFolds
+	case o.Select != choose.Auto:
+	case o.Folds != 0:
+		o.Select = choose.CV
+	case canRead && !o.PerTarget && o.Method != ridge.OneShot && !o.choosesBands() && !math.IsInf(o.GammaTol, 1) && !slices.Contains(o.Candidates, 0):
+		o.Select = choose.LOO
+	default:
+		o.Select = choose.GCV
 	}
 	if o.GammaTol == 0 {
 		o.GammaTol = choose.DefaultTol
@@ -128,48 +172,43 @@ func (o *Options) fill() error {
 	if o.MaxPasses == 0 {
 		o.MaxPasses = ridge.DefaultMaxPasses
 	}
-	if o.Size == 0 {
+	if o.Size == 0 && !o.PerTarget { // PerTarget sets Size when the dimensions are known
 		o.Size = plan.DefaultSize
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = ridge.DefaultMaxBytes
 	}
-	if o.Backend == nil {
-		be, err := engine.Default()
-		if err != nil {
-			return err
-		}
-		o.Backend = be
-	}
-	return nil
+	var err error
+	o.Backend, err = engine.OrDefault(o.Backend)
+	return err
 }
 
-// Check returns an *[OptionError] for options that make no sense, whatever the rows.
+// Check returns an *[OptionError] if the options are invalid for every possible set of rows.
 func (o *Options) Check() error {
 	for _, r := range optionRules {
-		if r.broken(o) {
+		if r.violated(o) {
 			return &OptionError{r.fields, r.rule}
 		}
 	}
 	for i, p := range o.Penalty {
-		if !(p > 0) || math.IsInf(p, 0) {
-			return &OptionError{[]string{"Penalty"}, fmt.Sprintf("the penalty of column %d is %v, must be positive: nothing can be proved of a column that is not penalised", i+1, p)}
+		if !(p >= 0) || math.IsInf(p, 0) {
+			return &OptionError{[]string{"Penalty"}, fmt.Sprintf("the penalty of column %d is %v, must be 0 or positive", i+1, p)}
 		}
 	}
 	for _, g := range slices.Concat(o.Gammas, o.Candidates) {
-		if err := o.takes(g); err != nil {
+		if err := o.checkGamma(g); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takes returns an error if the method, the criterion or both cannot take a γ.
-func (o *Options) takes(gamma float64) error {
-	if o.Select == choose.LOO && gamma == 0 {
+// checkGamma returns an error if the method or the criterion in the options does not allow this γ.
+func (o *Options) checkGamma(gamma float64) error {
+	if o.Select.LeavesOut() && gamma == 0 {
 		return &ridge.GammaError{Gamma: 0, Method: "leave-one-out"}
 	}
-	if o.Method == ridge.Auto && gamma == 0 && !o.chooses() {
+	if o.Method == ridge.Auto && gamma == 0 && !o.choosesGamma() {
 		return nil
 	}
 	if o.Method == ridge.Auto {
@@ -178,11 +217,11 @@ func (o *Options) takes(gamma float64) error {
 	return o.Method.Takes(gamma)
 }
 
-// An optionRule is a rule that options must keep.
+// An optionRule is a rule for valid options. violated reports whether o breaks it.
 type optionRule struct {
-	fields []string
-	rule   string
-	broken func(o *Options) bool
+	fields   []string
+	rule     string
+	violated func(o *Options) bool
 }
 
 var optionRules = []optionRule{
@@ -192,34 +231,48 @@ var optionRules = []optionRule{
 	{[]string{"Lanes"}, fmt.Sprintf("must be from 1 to %d", ridge.MaxLanes), func(o *Options) bool { return o.Lanes < 0 || o.Lanes > ridge.MaxLanes }},
 	{[]string{"GammaTol"}, "must be positive", func(o *Options) bool { return !(o.GammaTol >= 0) }},
 	{[]string{"Method"}, "unknown method", func(o *Options) bool { return !slices.Contains(ridge.Methods(), o.Method) }},
-	{[]string{"Select"}, "unknown criterion", func(o *Options) bool { return o.Select < choose.GCV || o.Select > choose.CV }},
+	{[]string{"Select"}, "unknown criterion", func(o *Options) bool { return o.Select < choose.Auto || o.Select > choose.BalancedAccuracy }},
 	{[]string{"Folds"}, "there must be at least two folds", func(o *Options) bool { return o.Folds != 0 && o.Folds < 2 }},
-	{[]string{"Gammas", "Candidates"}, "candidates are for choosing gamma, but gammas are given", func(o *Options) bool { return !o.chooses() && o.Candidates != nil }},
-	{[]string{"Gammas", "Folds"}, "folds choose gamma, but gammas are given", func(o *Options) bool { return !o.chooses() && o.Folds != 0 }},
-	{[]string{"Gammas", "Select"}, "a criterion chooses gamma, but gammas are given", func(o *Options) bool { return !o.chooses() && o.Select != choose.GCV }},
-	{[]string{"Folds", "Select"}, "leave-one-out makes no folds", func(o *Options) bool { return o.Folds != 0 && o.Select == choose.LOO }},
-	{[]string{"Select", "Method"}, "leave-one-out errors take a pass over the rows, and one-shot makes none", func(o *Options) bool { return o.Select == choose.LOO && o.Method == ridge.OneShot }},
+	{[]string{"Gammas", "Candidates"}, "candidates are for choosing gamma, but gammas are given", func(o *Options) bool { return !o.choosesGamma() && o.Candidates != nil }},
+	{[]string{"Gammas", "Folds"}, "folds choose gamma, but gammas are given", func(o *Options) bool { return !o.choosesGamma() && o.Folds != 0 }},
+	{[]string{"Gammas", "Select"}, "a criterion chooses gamma, but gammas are given", func(o *Options) bool { return !o.choosesGamma() && o.Select != choose.Auto }},
+	{[]string{"Folds", "Select"}, "leave-one-out makes no folds", func(o *Options) bool { return o.Folds != 0 && o.Select.LeavesOut() }},
+	{[]string{"Select", "Method"}, "leave-one-out errors need a pass over the rows, and one-shot makes none", func(o *Options) bool { return o.Select.LeavesOut() && o.Method == ridge.OneShot }},
 	{[]string{"Folds", "Method"}, "cross-validation chooses from sketches of the folds, and a direct method makes none", func(o *Options) bool { return o.crossValidates() && o.Method.IsDirect() }},
 	{[]string{"Folds", "Reducer"}, "cross-validation keeps a sketch of each fold on one machine", func(o *Options) bool { return o.crossValidates() && o.Reducer != nil }},
 	{[]string{"Folds", "Journal"}, "cross-validation keeps no checkpoint", func(o *Options) bool { return o.crossValidates() && o.Journal != nil }},
 	{[]string{"Folds", "Summarize"}, "cross-validation makes its own summaries", func(o *Options) bool { return o.crossValidates() && o.Summarize != nil }},
-	{[]string{"Reducer", "Summarize"}, "with a Reducer, Summarize has to return the summary of all workers' rows", func(o *Options) bool { return o.Reducer != nil && o.Summarize == nil }},
+	{[]string{"Reducer", "Summarize"}, "with a Reducer, Summarize must return the summary of the rows of all workers", func(o *Options) bool { return o.Reducer != nil && o.Summarize == nil }},
 	{[]string{"Reducer", "Method"}, "a direct method runs on one machine", func(o *Options) bool { return o.Reducer != nil && o.Method.IsDirect() }},
 	{[]string{"Journal", "Method"}, "a direct method keeps no checkpoint", func(o *Options) bool { return o.Journal != nil && o.Method.IsDirect() }},
 	{[]string{"KeepSummary", "Method"}, "a direct method makes no sketch", func(o *Options) bool { return o.KeepSummary && o.Method.IsDirect() }},
 	{[]string{"Bands", "Method"}, "penalties are chosen from a sketch, and a direct method makes none", func(o *Options) bool { return o.choosesBands() && o.Method.IsDirect() }},
-	{[]string{"Gammas", "Method"}, "dual-cg does not know GCV: give gammas, or use dual", func(o *Options) bool { return o.chooses() && o.Method == ridge.DualCG }},
+	{[]string{"Gammas", "Method"}, "dual-cg computes no GCV: give gammas, or use dual", func(o *Options) bool { return o.choosesGamma() && o.Method == ridge.DualCG }},
 	{[]string{"Gammas", "Reducer"}, zeroIsDirect, func(o *Options) bool { return o.Reducer != nil && o.solvesZero() }},
 	{[]string{"Gammas", "Journal"}, zeroIsDirect, func(o *Options) bool { return o.Journal != nil && o.solvesZero() }},
 	{[]string{"Gammas", "KeepSummary"}, zeroIsDirect, func(o *Options) bool { return o.KeepSummary && o.solvesZero() }},
+	{[]string{"Unpenalized", "Reducer"}, "columns without penalty are projected out on one machine", func(o *Options) bool { return o.projects() && o.Reducer != nil }},
+	{[]string{"Unpenalized", "KeepSummary"}, "a summary would be of rows without the columns that have no penalty", func(o *Options) bool { return o.projects() && o.KeepSummary }},
+	{[]string{"Unpenalized", "Folds"}, "cross-validation would have to project the columns without penalty out of each fold: choose gamma by GCV", func(o *Options) bool { return o.projects() && o.crossValidates() }},
+	{[]string{"Unpenalized", "PerTarget"}, "with columns without penalty, all targets have the same gamma", func(o *Options) bool { return o.projects() && o.PerTarget }},
+	{[]string{"Unpenalized", "Gammas"}, "gamma = 0 penalises no column, so that none can be without penalty", func(o *Options) bool {
+		return o.projects() && (slices.Contains(o.Gammas, 0) || slices.Contains(o.Candidates, 0))
+	}},
+	{[]string{"Select", "Classes"}, "an accuracy is a score of a classification", func(o *Options) bool { return o.Select.Decides() && o.Classes == nil }},
+	{[]string{"Classes", "Unpenalized"}, "predictions have no proved bounds if columns have no penalty", func(o *Options) bool { return o.Classes != nil && o.projects() }},
+	{[]string{"Classes", "PerTarget"}, "all classes have the same gamma", func(o *Options) bool { return o.Classes != nil && o.PerTarget }},
+	{[]string{"Classes", "Reducer"}, "classes are counted on one machine", func(o *Options) bool { return o.Classes != nil && o.Reducer != nil }},
+	{[]string{"Classes", "KeepSummary"}, "a sketch does not know the labels of the classes", func(o *Options) bool { return o.Classes != nil && o.KeepSummary }},
 	{[]string{"Penalty", "Bands"}, "both give penalties", func(o *Options) bool { return o.Penalty != nil && o.Bands != nil }},
-	{[]string{"Bands", "Gammas"}, "penalties are chosen together with gamma, but gammas are given", func(o *Options) bool { return o.choosesBands() && !o.chooses() }},
-	{[]string{"Bands", "Select"}, "penalties are chosen by GCV", func(o *Options) bool { return o.choosesBands() && (o.crossValidates() || o.Select != choose.GCV) }},
+	{[]string{"PerTarget", "Method"}, "a direct method solves for all targets at the same gamma; leave the method out", func(o *Options) bool { return o.PerTarget && o.Method.IsDirect() }},
+	{[]string{"PerTarget", "Gammas"}, "gamma = 0 needs a direct method, which solves for all targets at the same gamma", func(o *Options) bool { return o.PerTarget && o.solvesZero() }},
+	{[]string{"Bands", "Gammas"}, "penalties are chosen together with gamma, but gammas are given", func(o *Options) bool { return o.choosesBands() && !o.choosesGamma() }},
+	{[]string{"Bands", "Select"}, "penalties are chosen by GCV", func(o *Options) bool { return o.choosesBands() && (o.crossValidates() || o.Select.LeavesOut()) }},
 }
 
-const zeroIsDirect = "gamma = 0 takes a direct method, which keeps no sketch and no checkpoint, and runs on one machine"
+const zeroIsDirect = "gamma = 0 needs a direct method, which keeps no sketch and no checkpoint, and runs on one machine"
 
-// solvesZero reports whether γ = 0 is to be solved by whatever method takes it.
+// solvesZero reports whether Gammas contains 0 and no method is given.
 func (o *Options) solvesZero() bool { return o.Method == ridge.Auto && slices.Contains(o.Gammas, 0) }
 
 func (o *Options) crossValidates() bool { return o.Folds != 0 || o.Select == choose.CV }

@@ -5,37 +5,51 @@ import (
 
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/classes"
 	"github.com/fdridge/fdridge/ridge/plan"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A Result is what [Fit] found, and how.
+// A Result is the outcome of a [Fit].
 type Result struct {
-	Solutions []*ridge.Solution   // one for each γ of Options.Gammas, in their order; or that of the γ that was chosen
-	Method    ridge.Method        // the method that ran
-	Status    ridge.Status        // why it stopped: of the last γ and target that missed the tolerance, if any did
-	Choice    *choose.GammaChoice // how γ was chosen; nil if Options.Gammas has it
-	Bands     *choose.BandChoice  // the penalties of Options.Bands and how they were chosen; nil if there are none
-	Summary   *ridge.Summary      // nil for a direct method
-	Passes    int                 // reads of the data
-	Trace     []Step              // what was done, in order
-	// ColumnSpread is the largest norm of a feature divided by the least that is not zero, as they were fitted; a lower bound if it
-	// follows from a sketch, and 0 if nothing is known.
+	Solutions []*ridge.Solution    // one for each γ of Options.Gammas, in the same order; one if γ was chosen, or with Options.PerTarget
+	Method    ridge.Method         // the method that ran
+	Status    ridge.Status         // why the fit stopped; if the tolerance was missed, the reason for the last γ and target that missed it
+	Choice    *choose.GammaChoice  // how γ was chosen; nil if γ was given, or with Options.PerTarget
+	Each      *choose.TargetChoice // how the γ of each target was chosen; nil without Options.PerTarget, or if γ was given
+	Bands     *choose.BandChoice   // the penalties of Options.Bands and how they were chosen; nil without bands
+	Classes   *Decisions           // the decisions about the training rows; nil without Options.Classes
+	Summary   *ridge.Summary       // nil for a direct method; of the projected rows if some columns have no penalty
+	Passes    int                  // number of passes over the data
+	Trace     []Step               // the steps of the fit, in order
+	// ColumnSpread is the largest norm of a feature column divided by the smallest nonzero norm. Columns are first
+	// divided by the roots of their penalties. For a sketching method, ColumnSpread is a lower bound. It is 0 if
+	// unknown.
 	ColumnSpread float64
 
 	outcome plan.Outcome
 	asked   []float64 // Options.Gammas
 }
 
-// A Step is one thing that a fit did.
+// A Step is one step of a fit, for example reading the rows or choosing γ.
 type Step struct {
 	Stage  Stage
-	Method ridge.Method // the method that it was done by
-	Passes int          // reads of the data
-	Reason ridge.Reason // why
-	Err    error        // why its outcome was given up, nil if it was used
+	Method ridge.Method  // the method that made the step
+	Passes int           // number of passes over the data
+	Reason reason.Reason // why the step was made
+	Err    error         // why the outcome of the step was discarded; nil if it was used
 }
 
-// Best returns the solution at the γ that was chosen. If several γ were given, it is the one with the least proved GCV over all targets.
+// Decisions has the scores of a classification on the training rows.
+type Decisions struct {
+	Training []*classes.Score // for each solution; nil if the rows can be read only once
+	// LeftOut has the decisions about each row by the exact solution of all other rows, at the chosen γ. It is nil
+	// unless γ was chosen by leave-one-out errors.
+	LeftOut *classes.Score
+}
+
+// Best returns the solution at the chosen γ. If γ was given, Best returns the solution with the smallest upper bound
+// on GCV, summed over all targets.
 func (r *Result) Best() *ridge.Solution {
 	c, err := choose.LeastGCV(r.Solutions, -1)
 	if err != nil || c.Index < 0 {
@@ -44,21 +58,22 @@ func (r *Result) Best() *ridge.Solution {
 	return r.Solutions[c.Index]
 }
 
-// Reason returns why the method ran, or why QR read the rows once more; its zero value if the method was asked for and sufficed.
-func (r *Result) Reason() ridge.Reason {
+// Reason returns why the method ran. If QR read the rows again, Reason returns why QR did. The result is zero if the
+// user requested the method and no pass was repeated.
+func (r *Result) Reason() reason.Reason {
 	if len(r.Trace) == 0 {
-		return ridge.Reason{}
+		return reason.Reason{}
 	}
-	why := r.Trace[0].Reason
-	for _, s := range r.Trace {
-		if s.Stage == Reading && s.Passes > 0 {
+	why := reason.Reason{}
+	for i, s := range r.Trace {
+		if first := i == 0 || r.Trace[i-1].Stage == Projecting; first || s.Stage == Reading && s.Passes > 0 {
 			why = s.Reason
 		}
 	}
 	return why
 }
 
-// Err returns nil if the tolerance was reached, otherwise a *[ridge.NotConvergedError].
+// Err returns nil if every solution reached the tolerance, otherwise a *[ridge.NotConvergedError].
 func (r *Result) Err() error {
 	if r.Status.Err() == nil {
 		return nil
@@ -66,7 +81,8 @@ func (r *Result) Err() error {
 	return &ridge.NotConvergedError{Solutions: r.Solutions, Status: r.Status}
 }
 
-// Unsolved returns the γ of Options.Gammas that have no solution, see [ridge.Unsolved]. Trace tells why.
+// Unsolved returns the γ of Options.Gammas that have no solution; see [ridge.Unsolved]. Trace has the
+// reasons.
 func (r *Result) Unsolved() (gammas []float64) {
 	if r.Status != ridge.Unsolved {
 		return nil
@@ -79,8 +95,8 @@ func (r *Result) Unsolved() (gammas []float64) {
 	return gammas
 }
 
-// Remedies returns the changes of options that may help a fit that missed its tolerance, the most certain first; none if Err is nil.
-// Errors are those of [plan.New].
+// Remedies returns changes of options that may help a fit that missed its tolerance, the most promising change
+// first. The list is empty if Err is nil. Remedies returns the errors of [plan.New].
 func (r *Result) Remedies() ([]plan.Remedy, error) {
 	if r.Err() == nil {
 		return nil, nil

@@ -11,20 +11,22 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/plan"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// sketched is the evidence of a summary, and of the passes that the choice of γ makes.
+// sketched is a fit by a sketching method, after the first pass has built a summary.
 type sketched struct {
 	*job
 	method  ridge.Method
-	sum     *ridge.Summary   // of the rows
-	sharp   *ridge.Summary   // what the choice ended with: sum, or the same with AᵀA itself
-	cv      *choose.CVResult // nil without folds
-	passes  int              // made for the choice
-	journal int              // those of them that the journal has
+	sum     *ridge.Summary   // the summary of the rows
+	current *ridge.Summary   // sum, or a copy that contains the exact AᵀA after a pass has computed AᵀA
+	cv      *choose.CVResult // the result of cross-validation; nil without folds
+	passes  int              // number of passes made to choose γ
+	journal int              // number of these passes recorded in Options.Journal
 }
 
-// sketch makes the pass that summarises the rows.
+// sketch makes the first pass over the rows and builds the summary. If cross-validation is requested, it also builds
+// a summary of each fold.
 func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 	s := &sketched{job: j, method: steps.Method}
 	cfg := ridge.SummaryConfig{Size: j.Size, Intercept: !j.NoIntercept, Lanes: j.Lanes, Backend: j.Backend}
@@ -50,46 +52,63 @@ func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 	if s.sum.Rows() == 0 {
 		return nil, ridge.ErrEmpty
 	}
-	s.sharp = s.sum
-	j.did(Step{Stage: Sketching, Method: steps.Method, Passes: 1, Reason: steps.Reason})
+	s.current = s.sum.Projected(len(j.free))
+	j.record(Step{Stage: Sketching, Method: steps.Method, Passes: 1, Reason: steps.Reason})
 	if j.Summarized != nil {
 		err = j.Summarized(s.sum)
 	}
 	return s, err
 }
 
-// known returns the evidence of a summary that was made before.
-func (j *job) known(sum *ridge.Summary) *sketched {
-	s := &sketched{job: j, method: j.Method, sum: sum, sharp: sum}
-	reason := ridge.Reason{}
+// fromSummary returns the fit for an existing summary.
+func (j *job) fromSummary(sum *ridge.Summary) *sketched {
+	s := &sketched{job: j, method: j.Method, sum: sum, current: sum}
+	why := reason.Reason{}
 	switch {
 	case j.Method != ridge.Auto:
 	case j.src == nil:
-		s.method, reason.Rule = ridge.OneShot, ridge.NoRows
+		s.method, why.Rule = ridge.OneShot, reason.NoRows
 	default:
-		s.method, reason.Rule = plan.Iteration(j.problem()), ridge.RefinesSummary
+		s.method, why.Rule = plan.Iteration(j.problem()), reason.RefinesSummary
 	}
-	j.did(Step{Stage: Sketching, Method: s.method, Reason: reason})
+	j.record(Step{Stage: Sketching, Method: s.method, Reason: why})
 	return s
 }
 
+// chooseGamma chooses γ:
+//
+//  1. The criterion is cross-validation if there are folds, leave-one-out errors if the rows can be read again, and
+//     otherwise GCV.
+//  2. The candidates are the given ones, or the grid of [choose.Gamma] for GCV or of [choose.AroundGCV] for leave-one-out
+//     errors.
+//  3. The grid is extended while the best candidate is at its end.
+//  4. The candidate with the smallest estimated score is chosen, or the one with the smallest upper bound among the
+//     candidates within 1 % of it. Candidates with a singular system are left out.
+//  5. If another candidate may still be better by more than GammaTol, a pass computes AᵀA, provided [plan.GramPass] finds
+//     it worth the cost.
+//  6. If the choice still depends on the training errors alone, further passes solve for the candidates that may be best,
+//     provided their vectors fit in MaxBytes.
+//  7. One-shot fits make no further pass.
 func (s *sketched) chooseGamma(ctx context.Context) ([]float64, error) {
 	if s.choosesBands() {
 		if err := s.chooseBands(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if !s.chooses() {
+	if !s.choosesGamma() {
 		return s.Gammas, nil
+	}
+	if s.PerTarget {
+		return s.chooseEach(ctx)
 	}
 	var err error
 	switch s.Select {
 	case choose.CV:
 		s.choice, err = s.cv.ChooseGamma(s.method == ridge.OneShot)
-	case choose.LOO:
-		err = s.byLeaveOneOut(ctx)
+	case choose.LOO, choose.Accuracy, choose.BalancedAccuracy:
+		err = s.chooseByLeaveOneOut(ctx)
 	default:
-		err = s.byGCV(ctx)
+		err = s.chooseByGCV(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -97,83 +116,78 @@ func (s *sketched) chooseGamma(ctx context.Context) ([]float64, error) {
 	return []float64{s.choice.Gamma()}, nil
 }
 
-// byGCV chooses γ by GCV:
-//
-//  1. The candidates are the grid of [choose.Gamma], or those given.
-//  2. The grid is extended while the best candidate is at its end.
-//  3. The candidate with the least upper bound of its score is chosen; those at which the system is singular are left out.
-//  4. If another one may be better by more than GammaTol, one pass computes AᵀA, if [plan.GramPass] finds it worth its cost.
-//  5. If the training errors still leave that open, passes solve for the candidates that may be the best, if these fit in MaxBytes.
-//  6. One-shot fits make no pass.
-func (s *sketched) byGCV(ctx context.Context) (err error) {
-	if s.choice, err = choose.Gamma(s.sharp, s.Candidates); err != nil {
+// chooseByGCV chooses γ by GCV; chooseGamma lists the steps.
+func (s *sketched) chooseByGCV(ctx context.Context) (err error) {
+	if s.choice, err = choose.Gamma(s.current, s.Candidates); err != nil {
 		return err
 	}
-	if s.choice.Whole = s.sharp != s.sum; s.settled() || s.method == ridge.OneShot {
+	if s.choice.Whole = s.current != s.sum; s.isDecided() || s.method == ridge.OneShot {
 		return nil
 	}
-	why, err := s.sharpen(ctx, s.choice.RelativeExcess(), 0)
+	why, err := s.computeGram(ctx, s.choice.RelativeExcess(), 0)
 	if err != nil {
 		return err
 	}
-	spent := []ridge.Reason{why}
-	if s.sharp != s.sum {
-		if s.choice, err = choose.Gamma(s.sharp, s.Candidates); err != nil {
+	spent := []reason.Reason{why}
+	if s.current != s.sum {
+		if s.choice, err = choose.Gamma(s.current, s.Candidates); err != nil {
 			return err
 		}
 	}
-	if before := s.passes; !s.settled() && s.hangsOnResiduals() && s.hasRoom() {
-		if err := s.solveOpen(ctx); err != nil {
+	if before := s.passes; !s.isDecided() && s.dependsOnResiduals() && s.hasRoom() {
+		if err := s.solveCandidates(ctx); err != nil {
 			return err
 		}
-		spent = append(spent, ridge.Reason{Rule: ridge.CandidatesWereSolved, Numbers: []float64{float64(s.passes - before)}})
+		spent = append(spent, reason.Reason{Rule: reason.CandidatesWereSolved, Numbers: []float64{float64(s.passes - before)}})
 	}
-	s.choice.Passes, s.choice.Spent, s.choice.Whole = s.passes, spent, s.sharp != s.sum
+	s.choice.Passes, s.choice.Spent, s.choice.Whole = s.passes, spent, s.current != s.sum
 	return nil
 }
 
-// byLeaveOneOut chooses γ by leave-one-out errors. If the sketch has lost anything, a pass computes AᵀA first, as for GCV. The candidates take
-// one pass together, and one more each time the grid is extended.
-func (s *sketched) byLeaveOneOut(ctx context.Context) error {
-	spent := []ridge.Reason{{Rule: ridge.LeverageTakesPass}}
+// chooseByLeaveOneOut chooses γ by leave-one-out errors. If the sketch has lost information, a pass first computes
+// AᵀA, as for GCV. A further pass computes the errors of all candidates. Each extension of the grid takes one more
+// pass.
+func (s *sketched) chooseByLeaveOneOut(ctx context.Context) error {
+	spent := []reason.Reason{{Rule: reason.LeverageTakesPass}}
 	if !s.sum.HoldsGram() && !math.IsInf(s.GammaTol, 1) {
-		why, err := s.sharpen(ctx, -1, 0)
+		why, err := s.computeGram(ctx, -1, 0)
 		if err != nil {
 			return err
 		}
 		spent = append(spent, why)
 	}
-	grid, err := choose.GridOf(s.sharp)
+	byGCV, err := choose.Gamma(s.current, s.Candidates)
 	if err != nil {
 		return err
 	}
-	s.choice, err = choose.Among(s.Candidates, grid, func(gammas []float64) ([]choose.Candidate, error) {
-		path, err := s.sharp.Path(gammas)
+	s.choice, err = choose.Among(s.Candidates, choose.AroundGCV(byGCV), func(gammas []float64) ([]choose.Candidate, error) {
+		path, err := s.current.Path(gammas)
 		if err != nil {
 			return nil, err
 		}
 		s.passes++
-		scores, err := s.leaveOneOut(ctx, s.sharp, path, s.passes)
+		src, opts, err := s.leaveOneOut(gammas, s.passes)
 		if err != nil {
 			return nil, err
 		}
-		s.did(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: spent[0]})
-		return choose.ByScore(path, scores), nil
+		scores, err := ridge.LeaveOneOut(ctx, src, s.current, path, opts)
+		if err != nil {
+			return nil, err
+		}
+		s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: spent[0]})
+		return choose.ByScore(path, scores.Bounds, scores.Estimates), nil
 	})
 	if err != nil {
 		return err
 	}
-	s.choice.By, s.choice.Passes, s.choice.Spent, s.choice.Whole = choose.LOO, s.passes, spent, s.sharp != s.sum
-	return nil
+	s.choice.AddUnknown(byGCV.Unknown)
+	s.choice.By, s.choice.Passes, s.choice.Spent, s.choice.Whole = s.Select, s.passes, spent, s.current != s.sum
+	return s.chooseByAccuracy()
 }
 
-// leaveOneOut makes a pass that finds the leave-one-out errors of solutions.
-func (j *job) leaveOneOut(ctx context.Context, sum *ridge.Summary, path []*ridge.Solution, pass int) ([][]ridge.Interval, error) {
-	return ridge.LeaveOneOut(ctx, j.src, sum, path, ridge.LeaveOneOutOptions{Reducer: j.Reducer, Progress: j.progress(Choosing, pass)})
-}
-
-// settled reports whether no other candidate is better by more than GammaTol, or by what round-off leaves of squares that are all fitted.
-func (s *sketched) settled() bool {
+// isDecided reports whether no other candidate can be better by more than GammaTol. If the candidates fit the data
+// perfectly, a limit proportional to round-off is used instead of GammaTol.
+func (s *sketched) isDecided() bool {
 	const fitted, nothing = 1e-12, 1e-300
 	squares := 0.0
 	for _, o := range s.choice.Path[s.choice.Index].Targets {
@@ -182,10 +196,10 @@ func (s *sketched) settled() bool {
 	return s.choice.RelativeExcess() <= s.GammaTol || s.choice.Excess <= fitted*squares/float64(s.sum.Rows())+nothing
 }
 
-// hangsOnResiduals reports whether the choice would be settled if training errors were known: the degrees of freedom of no candidate that may
-// be the best leave more open than GammaTol.
-func (s *sketched) hangsOnResiduals() bool {
-	n := float64(s.sum.Rows())
+// dependsOnResiduals reports whether exact training errors would decide the choice of γ. This is true if the bounds
+// on the degrees of freedom change the score of every possible candidate by at most the fraction GammaTol.
+func (s *sketched) dependsOnResiduals() bool {
+	n := float64(s.sum.Rows()) - float64(len(s.free))
 	if !s.NoIntercept {
 		n--
 	}
@@ -198,18 +212,19 @@ func (s *sketched) hangsOnResiduals() bool {
 	return true
 }
 
-// hasRoom reports whether the vectors of CG for all candidates that may be the best fit in MaxBytes.
+// hasRoom reports whether the iteration vectors for all candidates that may be best fit in MaxBytes.
 func (s *sketched) hasRoom() bool {
 	return 13*8*float64(len(s.choice.Possible)*s.t)*float64(s.d) <= float64(s.MaxBytes)
 }
 
-// sharpen makes a pass that computes AᵀA itself, if it is worth its cost before so many eigenproblems. It returns what was done, or why nothing
-// was. excess is what the sketch leaves open.
-func (s *sketched) sharpen(ctx context.Context, excess float64, eigenproblems int) (ridge.Reason, error) {
-	if s.sharp.HoldsGram() {
-		return ridge.Reason{Rule: ridge.GramIsHeld, Numbers: []float64{excess}}, nil
+// computeGram makes a pass that computes AᵀA, if [plan.GramPass] finds the pass worth its cost. The returned reason
+// states why the pass was made or not. excess is the fraction by which another candidate may still be better.
+// eigenproblems is the number of eigenproblems to solve with AᵀA.
+func (s *sketched) computeGram(ctx context.Context, excess float64, eigenproblems int) (reason.Reason, error) {
+	if s.current.HoldsGram() {
+		return reason.Reason{Rule: reason.GramIsHeld, Numbers: []float64{excess}}, nil
 	}
-	if why := plan.GramPass(s.problem(), eigenproblems); why.Rule != ridge.Asked {
+	if why := plan.GramPass(s.problem(), eigenproblems); why.Rule != reason.Asked {
 		why.Numbers = append([]float64{excess}, why.Numbers...)
 		return why, nil
 	}
@@ -217,15 +232,15 @@ func (s *sketched) sharpen(ctx context.Context, excess float64, eigenproblems in
 	s.passes, s.journal = s.passes+1, s.journal+1
 	sharp, err := s.sum.WithGram(ctx, s.src, opts)
 	if err != nil {
-		return ridge.Reason{}, err
+		return reason.Reason{}, err
 	}
-	s.sharp = sharp
-	why := ridge.Reason{Rule: ridge.GramWasComputed, Numbers: []float64{excess}}
-	s.did(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: why})
+	s.current = sharp
+	why := reason.Reason{Rule: reason.GramWasComputed, Numbers: []float64{excess}}
+	s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: why})
 	return why, nil
 }
 
-// pass returns the options of the next pass for the choice.
+// pass returns the options for the next pass that helps to choose γ.
 func (s *sketched) pass() ridge.SolveOptions {
 	o := ridge.SolveOptions{Journal: ridge.After(s.Journal, s.journal), Reducer: s.Reducer}
 	if tell := s.Progress; tell != nil {
@@ -238,8 +253,9 @@ func (s *sketched) pass() ridge.SolveOptions {
 	return o
 }
 
-// solveOpen solves for all candidates that may be the best together, and chooses again.
-func (s *sketched) solveOpen(ctx context.Context) error {
+// solveCandidates iterates simultaneously at all γ that may be the best, and then chooses among all candidates
+// again.
+func (s *sketched) solveCandidates(ctx context.Context) error {
 	const tol = 1e-8
 	open := s.choice.Possible
 	gammas := make([]float64, len(open))
@@ -248,10 +264,10 @@ func (s *sketched) solveOpen(ctx context.Context) error {
 	}
 	opts := s.pass()
 	opts.Tol, opts.MaxPasses, opts.Method = tol, s.MaxPasses, ridge.CG
-	if !s.sharp.HoldsGram() && 12*8*float64(s.Size+len(open)*s.t)*float64(s.d) <= float64(s.MaxBytes) {
+	if !s.current.HoldsGram() && 12*8*float64(s.Size+len(open)*s.t)*float64(s.d) <= float64(s.MaxBytes) {
 		opts.Method = ridge.Galerkin
 	}
-	fits, err := ridge.SolvePath(ctx, s.src, s.sharp, gammas, opts)
+	fits, err := ridge.SolvePath(ctx, s.src, s.current, gammas, opts)
 	if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 		fits = short.Solutions
 	} else if err != nil {
@@ -263,29 +279,30 @@ func (s *sketched) solveOpen(ctx context.Context) error {
 		passes = max(passes, fits[k].Iterations)
 	}
 	s.passes, s.journal = s.passes+passes, s.journal+passes
-	s.did(Step{Stage: Choosing, Method: opts.Method, Passes: passes, Reason: ridge.Reason{Rule: ridge.CandidatesWereSolved, Numbers: []float64{float64(passes)}}})
+	s.record(Step{Stage: Choosing, Method: opts.Method, Passes: passes, Reason: reason.Reason{Rule: reason.CandidatesWereSolved, Numbers: []float64{float64(passes)}}})
 	s.choice, err = s.choice.Again(choose.ByGCV(path))
 	return err
 }
 
-// chooseBands chooses the penalties of bands by GCV, once more if the sketch leaves open that others are better and a pass computes AᵀA. From then
-// on everything is in columns divided by their roots.
+// chooseBands chooses the penalties of the bands by GCV. If other penalties may be better by more than GammaTol and
+// [plan.GramPass] allows a pass, the pass computes AᵀA and the choice is repeated. The rows and summaries are then
+// scaled by the chosen penalties.
 func (s *sketched) chooseBands(ctx context.Context) error {
 	choice, err := choose.Bands(ctx, s.sum, s.Bands, s.Candidates)
 	if err != nil {
 		return err
 	}
 	if excess := choice.Choice.RelativeExcess(); excess > s.GammaTol && s.method != ridge.OneShot {
-		why, err := s.sharpen(ctx, excess, len(choice.Tried))
+		why, err := s.computeGram(ctx, excess, len(choice.Tried))
 		if err != nil {
 			return err
 		}
-		if s.sharp != s.sum {
-			if choice, err = choose.Bands(ctx, s.sharp, s.Bands, s.Candidates); err != nil {
+		if s.current != s.sum {
+			if choice, err = choose.Bands(ctx, s.current, s.Bands, s.Candidates); err != nil {
 				return err
 			}
 		}
-		choice.Passes, choice.Whole, choice.Spent = s.passes, s.sharp != s.sum, []ridge.Reason{why}
+		choice.Passes, choice.Whole, choice.Spent = s.passes, s.current != s.sum, []reason.Reason{why}
 	}
 	if s.penalty, err = choose.Penalties(s.d, choice.Bands); err != nil {
 		return err
@@ -298,11 +315,11 @@ func (s *sketched) chooseBands(ctx context.Context) error {
 	if s.sum, err = sum.Penalize(s.penalty); err != nil {
 		return err
 	}
-	if s.sharp == sum {
-		s.sharp = s.sum
+	if s.current == sum {
+		s.current = s.sum
 		return nil
 	}
-	s.sharp, err = s.sharp.Penalize(s.penalty)
+	s.current, err = s.current.Penalize(s.penalty)
 	return err
 }
 
@@ -317,7 +334,14 @@ func (s *sketched) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	if tell := s.Progress; tell != nil {
 		opts.Progress = func(p ridge.Progress) { tell(Refining, p) }
 	}
-	fits, err := ridge.SolvePath(ctx, s.src, s.sharp, gammas, opts)
+	var fits []*ridge.Solution
+	var err error
+	if s.PerTarget {
+		fits = make([]*ridge.Solution, 1)
+		fits[0], err = ridge.SolveEach(ctx, s.src, s.current, gammas, opts)
+	} else {
+		fits, err = ridge.SolvePath(ctx, s.src, s.current, gammas, opts)
+	}
 	if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 		fits = short.Solutions
 	} else if err != nil {
@@ -329,11 +353,12 @@ func (s *sketched) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 		f.Passes += s.passes
 		status = status.Worse(f.Status)
 	}
-	s.did(Step{Stage: Refining, Method: s.method, Passes: passes})
+	s.record(Step{Stage: Refining, Method: s.method, Passes: passes})
 	return fits, status, nil
 }
 
-// start returns the weights to iterate from if passes were made for the choice, nil for the one-shot solution.
+// start returns the coefficients from which the iteration starts. If passes were made to choose γ, these are the
+// solution at the chosen γ. Otherwise start returns nil, which stands for the one-shot solution.
 func (s *sketched) start() *mat.Dense {
 	if s.passes == 0 || s.choice == nil {
 		return nil
@@ -345,9 +370,16 @@ func (s *sketched) start() *mat.Dense {
 	return x
 }
 
-// oneShot reads the solutions off the sketch.
+// oneShot computes the solutions from the sketch, without reading rows.
 func (s *sketched) oneShot(gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
-	fits, err := s.sum.Path(gammas)
+	var fits []*ridge.Solution
+	var err error
+	if s.PerTarget {
+		fits = make([]*ridge.Solution, 1)
+		fits[0], err = s.sum.FitEach(gammas)
+	} else {
+		fits, err = s.sum.Path(gammas)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
@@ -363,7 +395,7 @@ func (s *sketched) oneShot(gammas []float64) ([]*ridge.Solution, ridge.Status, e
 
 func (s *sketched) report(r *Result) {
 	r.Method, r.Summary = s.method, s.sum
-	for _, known := range []*ridge.Summary{s.sum, s.sharp} {
+	for _, known := range []*ridge.Summary{s.sum, s.current} {
 		if spec, err := known.Spectrum(); err == nil {
 			r.ColumnSpread = math.Max(r.ColumnSpread, plan.ColumnSpread(spec))
 		}

@@ -9,34 +9,29 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// cosines writes the loops of random Fourier features: cosine.go of package kernel has the
-// same operations and says why they are these.
+// cosines writes the loops of random Fourier features. cosine.go of package kernel explains the
+// operations.
 func (v isa) cosines() {
 	v.chain()
 	v.chain4()
 	v.near()
 }
 
-// blocks runs body for all n components in vectors: most of them at a time, then one, and
-// then one element.
-func (v isa) blocks(n reg.GPVirtual, most int, body func(w width, vectors int, label string)) {
-	countdown(n, most*v.lanes, "many", func() { body(width{v, false}, most, "many") })
-	countdown(n, v.lanes, "vector", func() { body(width{v, false}, 1, "vector") })
-	countdown(n, 1, "one", func() { body(width{v, true}, 1, "one") })
+// blocks calls body for all n components: first for most vectors at a time, then for one vector, then for one
+// element. offset is the offset of the components in bytes, and stride the length of a row of W in bytes.
+func (v isa) blocks(most int, body func(offset, stride reg.GPVirtual, w width, vectors int, label string)) {
+	n, offset := pointer("n"), GP64()
+	stride := GP64()
+	MOVQ(n, stride)
+	SHLQ(U8(3), stride)
+	XORQ(offset, offset)
+	v.loops(n, most, "many", "", func(vectors int, w width, label string) {
+		body(offset, stride, w, vectors, label)
+		ADDQ(U32(vectors*w.bytes()), offset)
+	})
 }
 
-func parameter(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-
-// fmaFrom adds x·(what m has) to sum.
-func (w width) fmaFrom(m Mem, x, sum reg.VecVirtual) {
-	if w.one {
-		VFMADD231SD(m, x, sum)
-	} else {
-		VFMADD231PD(m, x, sum)
-	}
-}
-
-// everywhere is one number in all elements.
+// everywhere returns a vector whose elements all have the number at m.
 func (w width) everywhere(m Mem) reg.VecVirtual {
 	r := w.reg()
 	if w.one {
@@ -50,19 +45,14 @@ func (w width) everywhere(m Mem) reg.VecVirtual {
 func (v isa) chain() {
 	most := v.registers() / 2 // accumulators
 	v.function("chain", "(n, k int, x *float64, columns *int32, w, from, z *float64)",
-		"computes z_c = f_c + x·w_c, one product after the other, for the rows of W (…×n) with the column indices.")
-	n, offset := parameter("n"), GP64()
-	stride := GP64()
-	MOVQ(n, stride)
-	SHLQ(U8(3), stride)
-	XORQ(offset, offset)
-	v.blocks(n, most, func(w width, vectors int, label string) {
-		from := parameter("from")
+		"computes z = f + Σ x_l·w_l with k terms, added one after the other; w_l is row columns[l] of W (row length n).")
+	v.blocks(most, func(offset, stride reg.GPVirtual, w width, vectors int, label string) {
+		from := pointer("from")
 		acc := make([]reg.VecVirtual, vectors)
 		for i := range acc {
 			acc[i] = w.load(Mem{Base: from, Index: offset, Scale: 1, Disp: i * w.bytes()})
 		}
-		k, x, columns, weights := parameter("k"), parameter("x"), parameter("columns"), parameter("w")
+		k, x, columns, weights := pointer("k"), pointer("x"), pointer("columns"), pointer("w")
 		ADDQ(offset, weights)
 		countdown(k, 1, label+"Entry", func() {
 			row := GP64()
@@ -70,31 +60,24 @@ func (v isa) chain() {
 			IMULQ(stride, row)
 			xv := w.everywhere(Mem{Base: x})
 			for i := range acc {
-				w.fmaFrom(Mem{Base: weights, Index: row, Scale: 1, Disp: i * w.bytes()}, xv, acc[i])
+				w.fma(Mem{Base: weights, Index: row, Scale: 1, Disp: i * w.bytes()}, xv, acc[i])
 			}
 			ADDQ(U8(4), columns)
 			ADDQ(U8(8), x)
 		})
-		z := parameter("z")
+		z := pointer("z")
 		for i := range acc {
 			w.store(acc[i], Mem{Base: z, Index: offset, Scale: 1, Disp: i * w.bytes()})
 		}
-		ADDQ(U32(vectors*w.bytes()), offset)
 	})
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
 func (v isa) chain4() {
 	most := v.registers() / 8 // four rows of accumulators fill half of the registers
 	v.function("chain4", "(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)",
-		"computes Z = F + X·W, the products of an element one after the other, for X (4×k), W (k×n), F and Z (4×n).")
-	n, offset := parameter("n"), GP64()
-	stride := GP64()
-	MOVQ(n, stride)
-	SHLQ(U8(3), stride)
-	XORQ(offset, offset)
-	v.blocks(n, most, func(w width, vectors int, label string) {
+		"computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one after the other.")
+	v.blocks(most, func(offset, stride reg.GPVirtual, w width, vectors int, label string) {
 		from := rowsOf("from", "ldf", 4)
 		ADDQ(offset, from.base)
 		acc := make([][]reg.VecVirtual, 4)
@@ -103,7 +86,7 @@ func (v isa) chain4() {
 				acc[r] = append(acc[r], w.load(from.at(r, i*w.bytes())))
 			}
 		}
-		k, x, weights := parameter("k"), rowsOf("x", "ldx", 4), parameter("w")
+		k, x, weights := pointer("k"), rowsOf("x", "ldx", 4), pointer("w")
 		ADDQ(offset, weights)
 		countdown(k, 1, label+"Input", func() {
 			row := make([]reg.VecVirtual, vectors)
@@ -126,13 +109,11 @@ func (v isa) chain4() {
 				w.store(acc[r][i], z.at(r, i*w.bytes()))
 			}
 		}
-		ADDQ(U32(vectors*w.bytes()), offset)
 	})
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
-// cosineConstants are numbers in all elements of a vector in memory.
+// cosineConstants has the constants of cosine, in memory. All elements of a vector have the same number.
 type cosineConstants struct {
 	magnitude, nearest, twoOverPi, toInteger, half, one, integerOne, sign Mem
 
@@ -159,10 +140,9 @@ func (v isa) cosineConstants() cosineConstants {
 	return c
 }
 
-// jumpUnlessNear goes to a label where an element's magnitude is above the bound, or it is
-// NaN.
+// jumpUnlessNear jumps to the label if an element of x is NaN or too large in magnitude.
 func (w width) jumpUnlessNear(x reg.VecVirtual, c cosineConstants, label string) {
-	const notLessOrEqual = 0x16 // and quiet
+	const notLessOrEqual = 0x16 // also for a NaN, without an exception
 	magnitude := w.reg()
 	VANDPD(c.magnitude, x, magnitude)
 	if w.one || w.v.lanes == 4 {
@@ -178,7 +158,8 @@ func (w width) jumpUnlessNear(x reg.VecVirtual, c cosineConstants, label string)
 	JNE(LabelRef(label))
 }
 
-// choose is a where the sign bit of which is set, else b.
+// choose returns a vector of elements from a and b. An element comes from a if the sign bit in the same
+// element of the vector which is set, otherwise from b.
 func (w width) choose(which, a, b reg.VecVirtual) reg.VecVirtual {
 	if w.one || w.v.lanes == 4 {
 		VBLENDVPD(which, a, b, b)
@@ -190,7 +171,7 @@ func (w width) choose(which, a, b reg.VecVirtual) reg.VecVirtual {
 	return b
 }
 
-// polynomial is Σ c_i·zⁱ by Horner's rule.
+// polynomial returns Σ c_i·zⁱ, computed by Horner's rule.
 func (w width) polynomial(z reg.VecVirtual, c []Mem) reg.VecVirtual {
 	p := w.all(c[len(c)-1])
 	for i := len(c) - 2; i >= 0; i-- {
@@ -199,7 +180,7 @@ func (w width) polynomial(z reg.VecVirtual, c []Mem) reg.VecVirtual {
 	return p
 }
 
-// all loads a constant into all elements, of one or of a vector.
+// all returns a vector loaded from m, where a constant fills all elements.
 func (w width) all(m Mem) reg.VecVirtual {
 	r := w.reg()
 	VMOVUPD(m, r)
@@ -249,23 +230,21 @@ func (w width) cosine(x reg.VecVirtual, c cosineConstants) reg.VecVirtual {
 
 func (v isa) near() {
 	v.function("near", "(n int, scale float64, x, y *float64) (done int)",
-		"computes the first elements of y = scale·cos(x), up to a vector of x with one that is far, or NaN, and",
-		"returns how many.")
+		"computes y = scale·cos(x). It stops before the first vector of x that has a NaN or a large element,",
+		"and returns the number of elements computed.")
 	c := v.cosineConstants()
-	n, scale, from, to := parameter("n"), v.broadcast("scale"), parameter("x"), parameter("y")
+	n, scale, from, to := pointer("n"), v.broadcast("scale"), pointer("x"), pointer("y")
 	v.each(n, func(w width) {
 		x := w.load(Mem{Base: from})
 		w.jumpUnlessNear(x, c, "end")
 		y := w.cosine(x, c)
 		VMULPD(w.as(scale), y, y)
 		w.store(y, Mem{Base: to})
-		ADDQ(U8(w.bytes()), from)
-		ADDQ(U8(w.bytes()), to)
+		advance(w.bytes(), from, to)
 	})
 	Label("end")
-	done := parameter("n")
+	done := pointer("n")
 	SUBQ(n, done)
 	Store(done, Return("done"))
-	VZEROUPPER()
-	RET()
+	ret()
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// dots is the state of sums along rows: two accumulators for each, so that a
-// row's sum does not depend on how many rows are taken together.
+// dots has the accumulators for sums along rows. Each row has two, whatever the number of rows that are
+// processed together, so that a sum does not depend on this number.
 type dots struct {
 	v   isa
 	acc [][2]reg.VecVirtual
@@ -25,7 +25,16 @@ func (v isa) newDots(rows int) dots {
 	return d
 }
 
-// reduce leaves each row's sum in the lowest element of its first accumulator.
+// loops calls body for all n elements: for two vectors at a time, then for one. Then it reduces the accumulators, and
+// calls body for one element at a time.
+func (d dots) loops(n reg.GPVirtual, suffix string, body func(vectors int, w width)) {
+	countdown(n, 2*d.v.lanes, "two"+suffix, func() { body(2, width{d.v, false}) })
+	countdown(n, d.v.lanes, "vector"+suffix, func() { body(1, width{d.v, false}) })
+	d.reduce()
+	countdown(n, 1, "one"+suffix, func() { body(1, width{d.v, true}) })
+}
+
+// reduce adds up the accumulators of each row. The sum is in the lowest element of the first accumulator.
 func (d dots) reduce() {
 	for r := range d.acc {
 		VADDPD(d.acc[r][1], d.acc[r][0], d.acc[r][0])
@@ -46,16 +55,15 @@ func (d dots) reduce() {
 	}
 }
 
-// results returns the sums.
+// results returns the sums of reduce from the assembly function.
 func (d dots) results() {
 	for r := range d.acc {
 		Store(d.acc[r][0].AsX(), ReturnIndex(r))
 	}
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
-// numbered lists prefix0, prefix1, … for so many rows.
+// numbered returns prefix0, prefix1, … for the given number of rows.
 func numbered(prefix string, rows int) string {
 	var names []string
 	for r := range rows {
@@ -64,46 +72,30 @@ func numbered(prefix string, rows int) string {
 	return strings.Join(names, ", ")
 }
 
-// dot writes s = A·x for so many rows.
+// dot writes a function that computes s = A·x for the given number of rows.
 func (v isa) dot(rows int) {
 	signature := "(n int, a *float64, lda int, x *float64) (" + numbered("s", rows) + " float64)"
 	if rows == 1 {
 		signature = "(n int, a, x *float64) (s0 float64)"
 	}
 	v.function(fmt.Sprintf("dot%d", rows), signature, fmt.Sprintf("computes s = A·x for A (%d×n).", rows))
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	n := pointer("n")
 	a := rowsOf("a", "lda", rows)
-	x := Load(Param("x"), GP64()).(reg.GPVirtual)
+	x := pointer("x")
 	d := v.newDots(rows)
-	step := func(vectors int) func() {
-		return func() {
-			for i := range vectors {
-				xv := v.vector()
-				VMOVUPD(Mem{Base: x, Disp: i * v.bytes()}, xv)
-				for r := range rows {
-					VFMADD231PD(a.at(r, i*v.bytes()), xv, d.acc[r][i])
-				}
+	d.loops(n, "", func(vectors int, w width) {
+		for i := range vectors {
+			xv := w.load(Mem{Base: x, Disp: i * w.bytes()})
+			for r := range rows {
+				w.fma(a.at(r, i*w.bytes()), xv, d.acc[r][i])
 			}
-			ADDQ(U8(vectors*v.bytes()), x)
-			ADDQ(U8(vectors*v.bytes()), a.base)
 		}
-	}
-	countdown(n, 2*v.lanes, "two", step(2))
-	countdown(n, v.lanes, "vector", step(1))
-	d.reduce()
-	countdown(n, 1, "one", func() {
-		xv := XMM()
-		VMOVSD(Mem{Base: x}, xv)
-		for r := range rows {
-			VFMADD231SD(a.at(r, 0), xv, d.acc[r][0].AsX())
-		}
-		ADDQ(U8(8), x)
-		ADDQ(U8(8), a.base)
+		advance(vectors*w.bytes(), x, a.base)
 	})
 	d.results()
 }
 
-// coefficients loads c0, c1, …, each into all elements of a vector.
+// coefficients loads the parameters c0, c1, …. Each fills a vector.
 func (v isa) coefficients(rows int) []reg.VecVirtual {
 	cs := v.vectors(rows)
 	for r := range cs {
@@ -116,104 +108,63 @@ func (v isa) coefficients(rows int) []reg.VecVirtual {
 	return cs
 }
 
-// axpy writes y += cᵀ·A for so many rows.
+// axpy writes a function that computes y += cᵀ·A for the given number of rows.
 func (v isa) axpy(rows int) {
 	signature := "(n int, " + numbered("c", rows) + " float64, a *float64, lda int, y *float64)"
 	if rows == 1 {
 		signature = "(n int, c0 float64, a, y *float64)"
 	}
 	v.function(fmt.Sprintf("axpy%d", rows), signature, fmt.Sprintf("computes y += cᵀ·A for A (%d×n).", rows))
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	n := pointer("n")
 	a := rowsOf("a", "lda", rows)
-	y := Load(Param("y"), GP64()).(reg.GPVirtual)
+	y := pointer("y")
 	cs := v.coefficients(rows)
-	step := func(vectors int) func() {
-		return func() {
-			ys := v.vectors(vectors)
-			if rows == 4 && vectors == 4 {
-				for i := 0; i < vectors*v.bytes(); i += 64 {
-					PREFETCHT1(Mem{Base: a.base, Index: a.ld, Scale: 4, Disp: i})
-				}
+	v.loops(n, 4, "four", "", func(vectors int, w width, _ string) {
+		ys := make([]reg.VecVirtual, vectors)
+		if rows == 4 && vectors == 4 {
+			for i := 0; i < vectors*w.bytes(); i += 64 {
+				PREFETCHT1(Mem{Base: a.base, Index: a.ld, Scale: 4, Disp: i})
 			}
-			for i := range ys {
-				VMOVUPD(Mem{Base: y, Disp: i * v.bytes()}, ys[i])
-			}
-			for r := range rows {
-				for i := range ys {
-					VFMADD231PD(a.at(r, i*v.bytes()), cs[r], ys[i])
-				}
-			}
-			for i := range ys {
-				VMOVUPD(ys[i], Mem{Base: y, Disp: i * v.bytes()})
-			}
-			ADDQ(U32(vectors*v.bytes()), y)
-			ADDQ(U32(vectors*v.bytes()), a.base)
 		}
-	}
-	countdown(n, 4*v.lanes, "four", step(4))
-	countdown(n, v.lanes, "vector", step(1))
-	countdown(n, 1, "one", func() {
-		yv := XMM()
-		VMOVSD(Mem{Base: y}, yv)
+		for i := range ys {
+			ys[i] = w.load(Mem{Base: y, Disp: i * w.bytes()})
+		}
 		for r := range rows {
-			VFMADD231SD(a.at(r, 0), cs[r].AsX(), yv)
+			for i := range ys {
+				w.fma(a.at(r, i*w.bytes()), cs[r], ys[i])
+			}
 		}
-		VMOVSD(yv, Mem{Base: y})
-		ADDQ(U8(8), y)
-		ADDQ(U8(8), a.base)
+		for i := range ys {
+			w.store(ys[i], Mem{Base: y, Disp: i * w.bytes()})
+		}
+		advance(vectors*w.bytes(), y, a.base)
 	})
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
-// symv writes s = A·x and y += cᵀ·A in one reading of four rows.
+// symv writes a function that computes s = A·x and y += cᵀ·A, and reads the four rows of A once.
 func (v isa) symv() {
 	const rows = 4
 	v.function("symv4", "(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) (s0, s1, s2, s3 float64)",
 		fmt.Sprintf("computes s = A·x and y += cᵀ·A for A (%d×n).", rows))
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	n := pointer("n")
 	a := rowsOf("a", "lda", rows)
-	x := Load(Param("x"), GP64()).(reg.GPVirtual)
-	y := Load(Param("y"), GP64()).(reg.GPVirtual)
+	x := pointer("x")
+	y := pointer("y")
 	cs := v.coefficients(rows)
 	d := v.newDots(rows)
-	// The vector of a row goes through a register: it is used twice.
-	step := func(vectors int) func() {
-		return func() {
-			for i := range vectors {
-				xv, yv := v.vector(), v.vector()
-				VMOVUPD(Mem{Base: x, Disp: i * v.bytes()}, xv)
-				VMOVUPD(Mem{Base: y, Disp: i * v.bytes()}, yv)
-				for r := range rows {
-					av := v.vector()
-					VMOVUPD(a.at(r, i*v.bytes()), av)
-					VFMADD231PD(av, xv, d.acc[r][i])
-					VFMADD231PD(av, cs[r], yv)
-				}
-				VMOVUPD(yv, Mem{Base: y, Disp: i * v.bytes()})
+	// A vector of a row is loaded into a register, because it is used twice.
+	d.loops(n, "", func(vectors int, w width) {
+		for i := range vectors {
+			xv, yv := w.load(Mem{Base: x, Disp: i * w.bytes()}), w.load(Mem{Base: y, Disp: i * w.bytes()})
+			for r := range rows {
+				av := w.load(a.at(r, i*w.bytes()))
+				w.fma(av, xv, d.acc[r][i])
+				w.fma(av, cs[r], yv)
 			}
-			for _, p := range []reg.GPVirtual{x, y, a.base} {
-				ADDQ(U8(vectors*v.bytes()), p)
-			}
+			w.store(yv, Mem{Base: y, Disp: i * w.bytes()})
 		}
-	}
-	countdown(n, 2*v.lanes, "two", step(2))
-	countdown(n, v.lanes, "vector", step(1))
-	d.reduce()
-	countdown(n, 1, "one", func() {
-		xv, yv := XMM(), XMM()
-		VMOVSD(Mem{Base: x}, xv)
-		VMOVSD(Mem{Base: y}, yv)
-		for r := range rows {
-			av := XMM()
-			VMOVSD(a.at(r, 0), av)
-			VFMADD231SD(av, xv, d.acc[r][0].AsX())
-			VFMADD231SD(av, cs[r].AsX(), yv)
-		}
-		VMOVSD(yv, Mem{Base: y})
-		for _, p := range []reg.GPVirtual{x, y, a.base} {
-			ADDQ(U8(8), p)
-		}
+		advance(vectors*w.bytes(), x, y, a.base)
 	})
 	d.results()
 }

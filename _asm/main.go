@@ -3,8 +3,8 @@
 //
 //	go run . -isa avx512 -out …/avx512_amd64.s -stubs …/avx512_amd64.go
 //
-// It is a module of its own, so that whoever uses fdridge needs neither avo nor
-// this program; see the go:generate lines of that package.
+// It is a separate module, so that users of fdridge need neither avo nor
+// this program. Package kernel has the go:generate lines.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 // An isa is a vector instruction set. The same kernels are written for each.
 type isa struct {
 	suffix string
-	lanes  int // float64 in a vector, and rows of the tile
+	lanes  int // number of float64 in a vector, and number of rows of a tile
 	vector func() reg.VecVirtual
 }
 
@@ -29,14 +29,13 @@ var isas = map[string]isa{
 	"avx2":   {"AVX2", 4, YMM},
 }
 
-// wide is the number of vectors in a row of the widest tile: 3·lanes rows of
-// accumulators, 3 for B and one or more for A fill the 16 or 32 registers.
+// wide is the number of vectors in a row of the widest tile. With it, the 16 or 32 registers have room for
+// 3·lanes accumulators, 3 vectors of B and at least one of A.
 const wide = 3
 
-// several is the most vectors taken at once with four rows: in axpys, 12
-// coefficients, 3 vectors and one for A fill the 16 registers; in dots, two sums
-// for each row and vector, 3 vectors and one for A need 28 of the 32, or 16 for two
-// rows at a time.
+// several is the largest number of vectors that are combined with four rows at a time. In axpys, 12
+// coefficients, 3 vectors and one vector of A fill 16 registers. In dots there are two sums for each row and
+// vector, 3 vectors and one vector of A: 28 registers for four rows, 16 for two.
 const several = 3
 
 func main() {
@@ -72,10 +71,10 @@ func main() {
 
 func (v isa) bytes() int { return 8 * v.lanes }
 
-// registers is the number of vector registers.
+// registers returns the number of vector registers.
 func (v isa) registers() int { return 4 * v.lanes }
 
-// vectors makes n virtual registers.
+// vectors returns n new virtual registers.
 func (v isa) vectors(n int) []reg.VecVirtual {
 	r := make([]reg.VecVirtual, n)
 	for i := range r {
@@ -84,8 +83,7 @@ func (v isa) vectors(n int) []reg.VecVirtual {
 	return r
 }
 
-// function starts a function of the given name, its instruction set's suffix
-// added.
+// function starts a function. Its name is the given name with the suffix of the instruction set.
 func (v isa) function(name, signature string, doc ...string) {
 	TEXT(name+v.suffix, NOSPLIT, "func"+signature)
 	Pragma("noescape")
@@ -98,7 +96,27 @@ func zero(r ...reg.VecVirtual) {
 	}
 }
 
-// countdown runs body while n >= step, n falling by step each time.
+// pointer loads a parameter that has the size of a pointer.
+func pointer(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
+
+// advance adds a number of bytes to each pointer.
+func advance(bytes int, pointers ...reg.GPVirtual) {
+	for _, p := range pointers {
+		if bytes < 256 {
+			ADDQ(U8(bytes), p)
+		} else {
+			ADDQ(U32(bytes), p)
+		}
+	}
+}
+
+// ret returns from a function that used vector registers.
+func ret() {
+	VZEROUPPER()
+	RET()
+}
+
+// countdown repeats body while n >= step. After each time, n decreases by step.
 func countdown(n reg.GPVirtual, step int, label string, body func()) {
 	CMPQ(n, U32(step))
 	JLT(LabelRef(label + "Done"))
@@ -110,17 +128,17 @@ func countdown(n reg.GPVirtual, step int, label string, body func()) {
 	Label(label + "Done")
 }
 
-// strides are the addresses of rows of a matrix: row i of up to four is
-// base + i·ld, with base held in one register and 3·ld in another.
+// strides holds what is needed to address up to four rows of a matrix. Row i is at base + i·ld. The registers
+// have base, ld and 3·ld.
 type strides struct{ base, ld, ld3 reg.GPVirtual }
 
-// rowsOf loads a pointer and a leading dimension, in bytes from then on.
-func rowsOf(pointer, ld string, rows int) strides {
-	s := strides{base: Load(Param(pointer), GP64()).(reg.GPVirtual)}
+// rowsOf loads a pointer and a leading dimension, and converts the latter to bytes.
+func rowsOf(base, ld string, rows int) strides {
+	s := strides{base: pointer(base)}
 	if rows == 1 {
 		return s
 	}
-	s.ld = Load(Param(ld), GP64()).(reg.GPVirtual)
+	s.ld = pointer(ld)
 	SHLQ(U8(3), s.ld)
 	s.ld3 = GP64()
 	LEAQ(Mem{Base: s.ld, Index: s.ld, Scale: 2}, s.ld3)
@@ -139,10 +157,10 @@ func (s strides) at(row, disp int) Mem {
 	return Mem{Base: s.base, Index: s.ld3, Scale: 1, Disp: disp}
 }
 
-// manyRows are the addresses of the lanes rows of a panel.
+// manyRows addresses as many rows as a vector has elements.
 type manyRows []strides
 
-// rowsOf is rowsOf for as many rows as a vector has elements.
+// rowsOf loads the addresses of manyRows.
 func (v isa) rowsOf(pointer, ld string) manyRows {
 	near := rowsOf(pointer, ld, 4)
 	if v.lanes == 4 {
@@ -156,7 +174,7 @@ func (v isa) rowsOf(pointer, ld string) manyRows {
 
 func (m manyRows) at(row, disp int) Mem { return m[row/4].at(row%4, disp) }
 
-// advance moves all rows by so many bytes.
+// advance moves the address of every row by the given number of bytes.
 func (m manyRows) advance(bytes int) {
 	for _, s := range m {
 		ADDQ(U8(bytes), s.base)

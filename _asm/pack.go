@@ -8,11 +8,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// pack writes the copy of a panel whose rows lie along memory.
+// pack writes a function that copies a panel whose rows are contiguous in memory.
 func (v isa) pack() {
 	v.function("pack", "(k int, src *float64, ld int, dst *float64, stride int)",
 		fmt.Sprintf("copies %d columns of k rows: dst[l·stride+r] = src[l·ld+r].", v.lanes))
-	k := Load(Param("k"), GP64()).(reg.GPVirtual)
+	k := pointer("k")
 	src, dst := rowsOf("src", "ld", 4), rowsOf("dst", "stride", 4)
 	rows := func(n int) func() {
 		return func() {
@@ -34,16 +34,15 @@ func (v isa) pack() {
 	}
 	countdown(k, 4, "four", rows(4))
 	countdown(k, 1, "one", rows(1))
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
-// packT writes the copy of a panel whose rows lie across memory: blocks of
-// lanes×lanes are transposed in registers.
+// packT writes a function that copies a panel whose columns are contiguous in memory. It transposes blocks of
+// lanes×lanes elements in registers.
 func (v isa) packT() {
 	v.function("packT", "(k int, src *float64, ld int, dst *float64, stride int)",
 		fmt.Sprintf("copies k columns of %d rows: dst[l·stride+r] = src[r·ld+l].", v.lanes))
-	k := Load(Param("k"), GP64()).(reg.GPVirtual)
+	k := pointer("k")
 	rows, dst := v.rowsOf("src", "ld"), rowsOf("dst", "stride", 4)
 	countdown(k, v.lanes, "block", func() {
 		in := v.vectors(v.lanes)
@@ -68,11 +67,10 @@ func (v isa) packT() {
 		ADDQ(dst.ld, dst.base)
 		rows.advance(8)
 	})
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
-// transpose returns the columns of the matrix whose rows are given.
+// transpose returns the columns of the matrix whose rows are in.
 func (v isa) transpose(in []reg.VecVirtual) []reg.VecVirtual {
 	pairs := func(f func(a, b Op, c Op), x []reg.VecVirtual, i, j int) reg.VecVirtual {
 		r := v.vector()
@@ -81,7 +79,7 @@ func (v isa) transpose(in []reg.VecVirtual) []reg.VecVirtual {
 	}
 	low := func(a, b, c Op) { VUNPCKLPD(a, b, c) }
 	high := func(a, b, c Op) { VUNPCKHPD(a, b, c) }
-	// Elements 0 and 1 of each pair of rows side by side.
+	// Interleave elements 0 and 1 of each pair of rows.
 	t := make([]reg.VecVirtual, v.lanes)
 	for i := 0; i < v.lanes; i += 2 {
 		t[i], t[i+1] = pairs(low, in, i, i+1), pairs(high, in, i, i+1)
@@ -97,8 +95,8 @@ func (v isa) transpose(in []reg.VecVirtual) []reg.VecVirtual {
 		return func(a, b, c Op) { VSHUFF64X2(U8(imm), a, b, c) }
 	}
 	even, odd := quarters(0x88), quarters(0xdd)
-	// u[j] holds of rows 0 to 3 the columns j and j+4 (even) or j+2 and j+6 (odd),
-	// w[j] those of rows 4 to 7.
+	// u[0] and u[1] hold columns j and j+4 of rows 0 to 3 and of rows 4 to 7, u[2] and u[3] columns
+	// j+2 and j+6.
 	out := make([]reg.VecVirtual, 8)
 	for j := range 2 {
 		u := []reg.VecVirtual{pairs(even, t, j, 2+j), pairs(even, t, 4+j, 6+j), pairs(odd, t, j, 2+j), pairs(odd, t, 4+j, 6+j)}

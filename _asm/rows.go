@@ -6,21 +6,21 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// rowLoops writes the loops over rows that are centred. Products and sums are rounded each by
-// itself: every instruction set has the same bits.
+// rowLoops writes the functions that centre rows. A product is rounded before it is added, so that all
+// instruction sets give the same bits.
 func (v isa) rowLoops() {
 	v.centre()
 	v.spread()
-	v.norms("norms4", "computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: (s₀ + s₂) + (s₁ + s₃).", false)
-	v.norms("squares4", "computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: (s₀ + s₁) + (s₂ + s₃).", true)
+	v.norms("norms4", "computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) + (s₁ + s₃).", false)
+	v.norms("squares4", "computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) + (s₂ + s₃).", true)
 }
 
 func (v isa) centre() {
 	v.function("centre", "(n int, x, origin, mean, z *float64)", "computes z_j = (x_j − origin_j) − mean_j.")
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
-	x, origin := Load(Param("x"), GP64()).(reg.GPVirtual), Load(Param("origin"), GP64()).(reg.GPVirtual)
-	mean, z := Load(Param("mean"), GP64()).(reg.GPVirtual), Load(Param("z"), GP64()).(reg.GPVirtual)
-	step := func(vectors int, w width) {
+	n := pointer("n")
+	x, origin := pointer("x"), pointer("origin")
+	mean, z := pointer("mean"), pointer("z")
+	v.loops(n, 4, "four", "", func(vectors int, w width, _ string) {
 		for i := range vectors {
 			at := i * w.bytes()
 			a, o, m := w.load(Mem{Base: x, Disp: at}), w.load(Mem{Base: origin, Disp: at}), w.load(Mem{Base: mean, Disp: at})
@@ -28,24 +28,18 @@ func (v isa) centre() {
 			VSUBPD(m, a, a)
 			w.store(a, Mem{Base: z, Disp: at})
 		}
-		for _, p := range []reg.GPVirtual{x, origin, mean, z} {
-			ADDQ(U32(vectors*w.bytes()), p)
-		}
-	}
-	countdown(n, 4*v.lanes, "four", func() { step(4, width{v, false}) })
-	countdown(n, v.lanes, "vector", func() { step(1, width{v, false}) })
-	countdown(n, 1, "one", func() { step(1, width{v, true}) })
-	VZEROUPPER()
-	RET()
+		advance(vectors*w.bytes(), x, origin, mean, z)
+	})
+	ret()
 }
 
 func (v isa) spread() {
 	v.function("spread4", "(n int, x *float64, ldx int, origin, sum, squares *float64)",
-		"adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the rows of X (4×n), one after the other.")
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+		"adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the rows of X (4×n) in order.")
+	n := pointer("n")
 	x := rowsOf("x", "ldx", 4)
-	origin := Load(Param("origin"), GP64()).(reg.GPVirtual)
-	sum, squares := Load(Param("sum"), GP64()).(reg.GPVirtual), Load(Param("squares"), GP64()).(reg.GPVirtual)
+	origin := pointer("origin")
+	sum, squares := pointer("sum"), pointer("squares")
 	v.each(n, func(w width) {
 		o, s, q := w.load(Mem{Base: origin}), w.load(Mem{Base: sum}), w.load(Mem{Base: squares})
 		for r := range 4 {
@@ -57,18 +51,16 @@ func (v isa) spread() {
 		}
 		w.store(s, Mem{Base: sum})
 		w.store(q, Mem{Base: squares})
-		for _, p := range []reg.GPVirtual{x.base, origin, sum, squares} {
-			ADDQ(U8(w.bytes()), p)
-		}
+		advance(w.bytes(), x.base, origin, sum, squares)
 	})
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
-// norms keeps four sums of each row, in one register of four elements: more would be other sums.
+// norms writes a function that computes four sums for each row, in one register of four elements. All
+// instruction sets use four, so that they give the same bits.
 func (v isa) norms(name, doc string, neighbours bool) {
 	v.function(name, "(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)", doc)
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	n := pointer("n")
 	x := rowsOf("x", "ldx", 4)
 	sums := make([]reg.VecVirtual, 4)
 	for r := range sums {
@@ -108,6 +100,5 @@ func (v isa) norms(name, doc string, neighbours bool) {
 		VHADDPD(low, low, low)
 		Store(low, ReturnIndex(r))
 	}
-	VZEROUPPER()
-	RET()
+	ret()
 }

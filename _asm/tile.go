@@ -8,23 +8,22 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A micro-kernel computes lanes rows and u·lanes columns of C: an outer product for
-// each of k steps, all of C in registers. There are three, for A and B packed or one of
-// them where it lies.
+// A micro-kernel computes lanes rows and u·lanes columns of C as a sum of k outer products. All of C is in
+// registers. A and B may both be packed, or only one of them.
 
-// tile writes the one for packed A and B.
+// tile writes the micro-kernel for packed A and B.
 func (v isa) tile(u int) {
 	v.function(fmt.Sprintf("tile%d", u), "(k int, alpha float64, a, b, c *float64, ldc int, add bool)",
 		fmt.Sprintf("computes C = alpha·AᵀB, plus C if add is set, for packed A (k×%d), B (k×%d)", v.lanes, u*v.lanes),
 		fmt.Sprintf("and the %d×%d matrix C.", v.lanes, u*v.lanes))
-	b := Load(Param("b"), GP64()).(reg.GPVirtual)
+	b := pointer("b")
 	v.packedA(u,
 		func(i, q int) Mem { return Mem{Base: b, Disp: (i*u + q) * v.bytes()} },
 		func(n int) { ADDQ(U32(n*u*v.bytes()), b) })
 }
 
-// tileRowsB writes the one for packed A and rows of B ldb apart. To compute their addresses
-// makes it 2 % slower than tile.
+// tileRowsB writes the micro-kernel for packed A and rows of B with leading dimension ldb. It is 2 % slower
+// than tile, because it computes the addresses of rows.
 func (v isa) tileRowsB(u int) {
 	v.function(fmt.Sprintf("tileRowsB%d", u), "(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)",
 		fmt.Sprintf("computes C = alpha·AᵀB, plus C if add is set, for packed A (k×%d), B (k×%d)", v.lanes, u*v.lanes),
@@ -41,12 +40,12 @@ func (v isa) tileRowsB(u int) {
 		})
 }
 
-// packedA writes a micro-kernel for packed A. Of four steps, b tells where vector q of
-// B is in step i; next goes on to those behind.
+// packedA writes a micro-kernel for packed A. It processes up to four steps together. b(i, q) is the address
+// of vector q of B in step i. next(n) advances B by n steps.
 func (v isa) packedA(u int, b func(i, q int) Mem, next func(n int)) {
 	rows := v.lanes
-	k := Load(Param("k"), GP64()).(reg.GPVirtual)
-	a := Load(Param("a"), GP64()).(reg.GPVirtual)
+	k := pointer("k")
+	a := pointer("a")
 	v.intoTile(u, func(step func(a, b func(int) Mem)) {
 		steps := func(n int) func() {
 			return func() {
@@ -67,15 +66,15 @@ func (v isa) packedA(u int, b func(i, q int) Mem, next func(n int)) {
 	})
 }
 
-// tileRowsA writes the one for rows of A lda apart, and packed B.
+// tileRowsA writes the micro-kernel for packed B and rows of A with leading dimension lda.
 func (v isa) tileRowsA(u int) {
 	width := u * v.bytes()
 	v.function(fmt.Sprintf("tileRowsA%d", u), "(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool)",
 		fmt.Sprintf("computes C = alpha·A·B, plus C if add is set, for A (%d×k), packed B (k×%d)", v.lanes, u*v.lanes),
 		fmt.Sprintf("and the %d×%d matrix C.", v.lanes, u*v.lanes))
-	k := Load(Param("k"), GP64()).(reg.GPVirtual)
+	k := pointer("k")
 	a := v.rowsOf("a", "lda")
-	b := Load(Param("b"), GP64()).(reg.GPVirtual)
+	b := pointer("b")
 	v.intoTile(u, func(step func(a, b func(int) Mem)) {
 		steps := func(n int) func() {
 			return func() {
@@ -93,15 +92,15 @@ func (v isa) tileRowsA(u int) {
 	})
 }
 
-// intoTile writes what the micro-kernels have in common. Of a step, loop tells where
-// the elements of A and the vectors of B are.
+// intoTile writes the common part of the micro-kernels. loop calls step with the addresses of the elements of
+// A and of the vectors of B.
 func (v isa) intoTile(u int, loop func(step func(a, b func(int) Mem))) {
 	rows, width := v.lanes, u*v.bytes()
-	c := Load(Param("c"), GP64()).(reg.GPVirtual)
-	ldc := Load(Param("ldc"), GP64()).(reg.GPVirtual)
+	c := pointer("c")
+	ldc := pointer("ldc")
 	SHLQ(U8(3), ldc)
 
-	Comment("Ask for C, which is needed at the end.")
+	Comment("Prefetch C, which is needed at the end.")
 	row := GP64()
 	MOVQ(c, row)
 	for r := range rows {
@@ -139,16 +138,14 @@ func (v isa) intoTile(u int, loop func(step func(a, b func(int) Mem))) {
 	TESTB(add, add)
 	JZ(LabelRef("store"))
 	v.update(c, ldc, acc, func(m Mem, x reg.VecVirtual) { VFMADD213PD(m, alpha, x) })
-	VZEROUPPER()
-	RET()
+	ret()
 	Label("store")
-	c = Load(Param("c"), GP64()).(reg.GPVirtual)
+	c = pointer("c")
 	v.update(c, ldc, acc, func(_ Mem, x reg.VecVirtual) { VMULPD(alpha, x, x) })
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
-// update finishes each vector of the tile and stores it.
+// update calls finish for each vector of the tile and stores the result in C.
 func (v isa) update(c, ldc reg.GPVirtual, acc [][]reg.VecVirtual, finish func(Mem, reg.VecVirtual)) {
 	for r := range acc {
 		for q, x := range acc[r] {

@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A width is how many elements an instruction takes: a vector, or one. What isn't of
-// the one element is zero then.
+// A width is the number of elements that an instruction processes: a whole vector, or one element. With one
+// element, the other elements of the register are zero.
 type width struct {
 	v   isa
 	one bool
@@ -59,13 +59,38 @@ func (w width) zero() reg.VecVirtual {
 	return r
 }
 
-// each runs body for all n elements, vectors first.
+// fma adds x·y to sum.
+func (w width) fma(x Op, y, sum reg.VecVirtual) {
+	if w.one {
+		VFMADD231SD(x, y.AsX(), sum.AsX())
+	} else {
+		VFMADD231PD(x, y, sum)
+	}
+}
+
+// each calls body for all n elements: first for whole vectors, then for single elements.
 func (v isa) each(n reg.GPVirtual, body func(w width)) {
 	countdown(n, v.lanes, "vector", func() { body(width{v, false}) })
 	countdown(n, 1, "one", func() { body(width{v, true}) })
 }
 
-// constant is memory with a vector of the same 64 bits.
+// loops calls body for all n elements: first for most vectors at a time, then for one vector, then for one
+// element. The label of a loop is many, vector or one, followed by suffix.
+func (v isa) loops(n reg.GPVirtual, most int, many, suffix string, body func(vectors int, w width, label string)) {
+	for _, l := range []struct {
+		label   string
+		vectors int
+		w       width
+	}{{many, most, width{v, false}}, {"vector", 1, width{v, false}}, {"one", 1, width{v, true}}} {
+		step := 1
+		if !l.w.one {
+			step = l.vectors * v.lanes
+		}
+		countdown(n, step, l.label+suffix, func() { body(l.vectors, l.w, l.label+suffix) })
+	}
+}
+
+// constant returns memory with a vector in which all elements have the given bits.
 func (v isa) constant(name string, bits uint64) Mem {
 	m := GLOBL(name+v.suffix, 8|16) // RODATA|NOPTR
 	for i := range v.lanes {
@@ -74,7 +99,7 @@ func (v isa) constant(name string, bits uint64) Mem {
 	return m
 }
 
-// twofoldConstants are what the loops of sums of two numbers need.
+// twofoldConstants has the constants for sums of two numbers.
 type twofoldConstants struct{ magnitude, exponent, six, lost Mem }
 
 func (v isa) twofold() {
@@ -91,7 +116,7 @@ func (v isa) twofold() {
 	v.addSums(c)
 }
 
-// across combines the elements of a vector into its lowest.
+// across combines all elements of a vector, pair by pair. The result is in the lowest element.
 func (v isa) across(x reg.VecVirtual, combine func(a, b, to reg.VecVirtual)) {
 	if v.lanes == 8 {
 		half := YMM()
@@ -114,10 +139,10 @@ func (v isa) across(x reg.VecVirtual, combine func(a, b, to reg.VecVirtual)) {
 }
 
 func (v isa) maxima(c twofoldConstants) {
-	v.function("maxima", "(n int, a *float64, lda int, m, c *float64)", "writes the largest magnitude of each of four rows of A (4×n), and computes c_j = max(c_j, |a_ij|).")
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	v.function("maxima", "(n int, a *float64, lda int, m, c *float64)", "writes the largest magnitude in each row of A (4×n) to m, and sets c_j = max(c_j, |a_ij|) for all rows i.")
+	n := pointer("n")
 	a := rowsOf("a", "lda", 4)
-	out := Load(Param("c"), GP64()).(reg.GPVirtual)
+	out := pointer("c")
 	most := v.vectors(4)
 	zero(most...)
 	step := func(w width, to []reg.VecVirtual) {
@@ -129,8 +154,7 @@ func (v isa) maxima(c twofoldConstants) {
 			VMAXPD(column, x, column)
 		}
 		w.store(column, Mem{Base: out})
-		ADDQ(U8(w.bytes()), out)
-		ADDQ(U8(w.bytes()), a.base)
+		advance(w.bytes(), out, a.base)
 	}
 	countdown(n, v.lanes, "vector", func() { step(width{v, false}, most) })
 	for r := range most {
@@ -138,20 +162,19 @@ func (v isa) maxima(c twofoldConstants) {
 		most[r] = most[r].AsX().(reg.VecVirtual)
 	}
 	countdown(n, 1, "one", func() { step(width{v, true}, most) })
-	m := Load(Param("m"), GP64()).(reg.GPVirtual)
+	m := pointer("m")
 	for r := range most {
 		VMOVSD(most[r], Mem{Base: m, Disp: 8 * r})
 	}
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
 func (v isa) colMax(c twofoldConstants) {
 	v.function("colMax", "(n int, f, a *float64, lda int, c *float64)", "computes c_j = max(c_j, f_i·|a_ij|) for A (4×n).")
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	n := pointer("n")
 	a := rowsOf("a", "lda", 4)
-	f := Load(Param("f"), GP64()).(reg.GPVirtual)
-	out := Load(Param("c"), GP64()).(reg.GPVirtual)
+	f := pointer("f")
+	out := pointer("c")
 	fs := v.vectors(4)
 	for r := range fs {
 		VBROADCASTSD(Mem{Base: f, Disp: 8 * r}, fs[r])
@@ -169,14 +192,12 @@ func (v isa) colMax(c twofoldConstants) {
 			VMAXPD(most, x, most)
 		}
 		w.store(most, Mem{Base: out})
-		ADDQ(U8(w.bytes()), out)
-		ADDQ(U8(w.bytes()), a.base)
+		advance(w.bytes(), out, a.base)
 	})
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
-// extract adds a·x to sum and what rounding took from it to low.
+// extract adds a·x to sum. It adds the round-off of this addition to low.
 func (w width) extract(a, x, sum, low reg.Register) {
 	before := w.copyOf(sum.(reg.VecVirtual))
 	VFMADD231PD(x, a, sum)
@@ -187,19 +208,18 @@ func (w width) extract(a, x, sum, low reg.Register) {
 
 func (v isa) dotsTwofold() {
 	v.function("dotsTwofold", "(n int, base, a *float64, lda int, x, s *float64)",
-		"computes s + l = A·x for A (4×n), s in s[0:4] and l in s[4:8].")
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+		"computes A·x = s + l for A (4×n). It writes s to s[0:4] and l to s[4:8].")
+	n := pointer("n")
 	a := rowsOf("a", "lda", 4)
-	x := Load(Param("x"), GP64()).(reg.GPVirtual)
-	base := Load(Param("base"), GP64()).(reg.GPVirtual)
-	s := Load(Param("s"), GP64()).(reg.GPVirtual)
+	x := pointer("x")
+	base := pointer("base")
+	s := pointer("s")
 	step := func(w width, sum, low []reg.VecVirtual) {
 		xv := w.load(Mem{Base: x})
 		for r := range sum {
 			w.extract(w.load(a.at(r, 0)), xv, sum[r], low[r])
 		}
-		ADDQ(U8(w.bytes()), x)
-		ADDQ(U8(w.bytes()), a.base)
+		advance(w.bytes(), x, a.base)
 	}
 	sum, low := v.vectors(4), v.vectors(4)
 	zero(low...)
@@ -230,11 +250,10 @@ func (v isa) dotsTwofold() {
 			VMOVSD(part, at)
 		}
 	}
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
-// base is 3/2 of the power of two in (2·sigma·c, 4·sigma·c].
+// base returns 3/2 of the power of two in (2·sigma·c, 4·sigma·c].
 func (w width) base(sigma reg.Register, c reg.VecVirtual, k twofoldConstants) reg.VecVirtual {
 	b := w.reg()
 	VMULPD(sigma, c, b)
@@ -243,7 +262,7 @@ func (w width) base(sigma reg.Register, c reg.VecVirtual, k twofoldConstants) re
 	return b
 }
 
-// as is a vector in the width.
+// as returns x as a register with this width.
 func (w width) as(x reg.VecVirtual) reg.Register {
 	if w.one {
 		return x.AsX()
@@ -251,7 +270,7 @@ func (w width) as(x reg.VecVirtual) reg.Register {
 	return x
 }
 
-// broadcast loads a parameter into all elements of a vector.
+// broadcast returns a vector whose elements all have the value of a parameter.
 func (v isa) broadcast(name string) reg.VecVirtual {
 	p, err := Param(name).Resolve()
 	if err != nil {
@@ -263,28 +282,25 @@ func (v isa) broadcast(name string) reg.VecVirtual {
 }
 
 func (v isa) open(c twofoldConstants) {
-	v.function("open", "(n int, sigma float64, c, h, l *float64)", "begins n sums: h_j = Base(sigma·c_j), l_j = 0.")
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	v.function("open", "(n int, sigma float64, c, h, l *float64)", "starts n sums h + l: h_j = Base(sigma·c_j), l_j = 0.")
+	n := pointer("n")
 	sigma := v.broadcast("sigma")
-	cp, h, l := Load(Param("c"), GP64()).(reg.GPVirtual), Load(Param("h"), GP64()).(reg.GPVirtual), Load(Param("l"), GP64()).(reg.GPVirtual)
+	cp, h, l := pointer("c"), pointer("h"), pointer("l")
 	v.each(n, func(w width) {
 		w.store(w.base(w.as(sigma), w.load(Mem{Base: cp}), c), Mem{Base: h})
 		w.store(w.zero(), Mem{Base: l})
-		for _, p := range []reg.GPVirtual{cp, h, l} {
-			ADDQ(U8(w.bytes()), p)
-		}
+		advance(w.bytes(), cp, h, l)
 	})
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
 func (v isa) axpysTwofold() {
 	v.function("axpysTwofold", "(n int, c, a *float64, lda int, h, l *float64)",
-		"computes h + l += cᵀ·A for A (4×n), the parts of c in c[0:4] and c[4:8].")
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+		"adds cᵀ·A for A (4×n) to the sums h + l. The vector c is c[0:4] + c[4:8].")
+	n := pointer("n")
 	a := rowsOf("a", "lda", 4)
-	c := Load(Param("c"), GP64()).(reg.GPVirtual)
-	h, l := Load(Param("h"), GP64()).(reg.GPVirtual), Load(Param("l"), GP64()).(reg.GPVirtual)
+	c := pointer("c")
+	h, l := pointer("h"), pointer("l")
 	cs := v.vectors(8)
 	for i := range cs {
 		VBROADCASTSD(Mem{Base: c, Disp: 8 * i}, cs[i])
@@ -298,15 +314,12 @@ func (v isa) axpysTwofold() {
 		}
 		w.store(hv, Mem{Base: h})
 		w.store(lv, Mem{Base: l})
-		for _, p := range []reg.GPVirtual{h, l, a.base} {
-			ADDQ(U8(w.bytes()), p)
-		}
+		advance(w.bytes(), h, l, a.base)
 	})
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
-// twoSum is a + b = s + e without error.
+// twoSum returns a + b = s + e without error.
 func (w width) twoSum(a, b reg.VecVirtual) (s, e reg.VecVirtual) {
 	s, z, t := w.reg(), w.reg(), w.reg()
 	VADDPD(b, a, s)
@@ -318,24 +331,14 @@ func (w width) twoSum(a, b reg.VecVirtual) (s, e reg.VecVirtual) {
 	return s, t
 }
 
-// sums are pointers to what belongs to a sum of two numbers.
+// sums has pointers to sums in two parts: the high parts, the low parts, and the error bounds.
 type sums [3]reg.GPVirtual
 
 func loadSums(hi, lo, bound string) sums {
-	var s sums
-	for i, name := range []string{hi, lo, bound} {
-		s[i] = Load(Param(name), GP64()).(reg.GPVirtual)
-	}
-	return s
+	return sums{pointer(hi), pointer(lo), pointer(bound)}
 }
 
-func (s sums) advance(w width) {
-	for _, p := range s {
-		ADDQ(U8(w.bytes()), p)
-	}
-}
-
-// add adds h + l, known up to e, to the sums.
+// add adds h + l to the sums g. e bounds the error of h + l.
 func (w width) add(h, l, e reg.VecVirtual, g sums, c twofoldConstants) {
 	s, missing := w.twoSum(w.load(Mem{Base: g[0]}), h)
 	gl := w.load(Mem{Base: g[1]})
@@ -352,7 +355,7 @@ func (w width) add(h, l, e reg.VecVirtual, g sums, c twofoldConstants) {
 	hi, lo := w.twoSum(s, gl)
 	w.store(hi, Mem{Base: g[0]})
 	w.store(lo, Mem{Base: g[1]})
-	g.advance(w)
+	advance(w.bytes(), g[:]...)
 }
 
 func (w width) addTo(x reg.VecVirtual, p reg.GPVirtual) {
@@ -363,32 +366,28 @@ func (w width) addTo(x reg.VecVirtual, p reg.GPVirtual) {
 
 func (v isa) closeSums(c twofoldConstants) {
 	v.function("closeSums", "(n int, sigma, eps float64, c, h, l, gh, gl, ge *float64)",
-		"adds n sums, less their bases, to g, each with the bound eps·c_j of its error.")
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+		"subtracts the bases from n sums h + l, adds the sums to gh + gl, and their error bounds eps·c_j to ge.")
+	n := pointer("n")
 	sigma, eps := v.broadcast("sigma"), v.broadcast("eps")
-	cp, hp, lp := Load(Param("c"), GP64()).(reg.GPVirtual), Load(Param("h"), GP64()).(reg.GPVirtual), Load(Param("l"), GP64()).(reg.GPVirtual)
+	cp, hp, lp := pointer("c"), pointer("h"), pointer("l")
 	g := loadSums("gh", "gl", "ge")
 	v.each(n, func(w width) {
 		cv, h := w.load(Mem{Base: cp}), w.load(Mem{Base: hp})
 		VSUBPD(w.base(w.as(sigma), cv, c), h, h)
 		VMULPD(w.as(eps), cv, cv)
 		w.add(h, w.load(Mem{Base: lp}), cv, g, c)
-		for _, p := range []reg.GPVirtual{cp, hp, lp} {
-			ADDQ(U8(w.bytes()), p)
-		}
+		advance(w.bytes(), cp, hp, lp)
 	})
-	VZEROUPPER()
-	RET()
+	ret()
 }
 
 func (v isa) addSums(c twofoldConstants) {
-	v.function("addSums", "(n int, h, l, e, gh, gl, ge *float64)", "adds n sums to others.")
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	v.function("addSums", "(n int, h, l, e, gh, gl, ge *float64)", "adds n sums h + l to gh + gl, and their error bounds e to ge.")
+	n := pointer("n")
 	h, g := loadSums("h", "l", "e"), loadSums("gh", "gl", "ge")
 	v.each(n, func(w width) {
 		w.add(w.load(Mem{Base: h[0]}), w.load(Mem{Base: h[1]}), w.load(Mem{Base: h[2]}), g, c)
-		h.advance(w)
+		advance(w.bytes(), h[:]...)
 	})
-	VZEROUPPER()
-	RET()
+	ret()
 }

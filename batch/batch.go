@@ -1,9 +1,8 @@
-// Package batch runs a fit as a job. A job that is interrupted or killed goes on from its
-// checkpoint, and the result is the same to the bit. Several processes, called ranks, can share
-// the rows.
+// Package batch runs a fit as a job. A job that was interrupted or killed resumes from its checkpoint and computes
+// the same result, bit for bit. Several processes, called ranks, can each read a part of the rows.
 //
-// [Fit] does all of it in one call. [Run] is for a program that reads the rows, fits and writes
-// the results as one job: the checkpoint stays until the results are written.
+// [Fit] runs a whole job in one call. [Run] calls a function of the caller that reads the rows, fits and writes the
+// results. Run removes the checkpoint only after the results are written.
 package batch
 
 import (
@@ -24,51 +23,47 @@ import (
 
 // Options are the options of a job.
 type Options struct {
-	// Checkpoint is the file that holds the state of the job; "" keeps no state. The files
-	// beside it with .previous, .new and .lock after its name belong to it. With a Transport,
-	// rank 2 of 4 uses Checkpoint.rank2-of-4.
+	// Checkpoint is the name of the file in which the job stores its state. If it is "", no state is stored. The
+	// job also uses the files with .previous, .new and .lock appended to this name. With a Transport, each rank has
+	// its own file, for example Checkpoint.rank2-of-4.
 	Checkpoint string
-	// Every is the least time between two writes of the state; default 30 s. A state that is
-	// slow to write is written less often: at most a tenth of the time is spent on it.
+	// Every is the shortest time between two writes of the state; 0 means 30 s. After a slow write, the job waits
+	// at least ten times as long as the write took.
 	Every time.Duration
-	// Settings must be the same in the job that wrote the checkpoint, and on all ranks. They
-	// name the data, for example by [FileSettings], and everything else that the bits of the
-	// result depend on.
+	// Settings identify the job: they must be equal in all its runs and on all ranks. List the data, for example by
+	// [FileSettings], and everything else that affects the bits of the result.
 	Settings []Setting
-	// Retired, if not nil, reports whether a setting in an older checkpoint no longer exists and is ignored.
-	Retired func(Setting) bool
-	// Transport connects the ranks, each of which reads its share of the rows. nil: this process
-	// reads all rows.
+	// Transport connects the ranks; each rank reads a part of the rows. If Transport is nil, this process reads all
+	// rows.
 	Transport dist.Transport
-	// Backend computes with the summary in the checkpoint; default [engine.Default].
+	// Backend computes with the summary that is read from the checkpoint; nil means [engine.Default].
 	Backend engine.Backend
 	// Notify, if not nil, is called when a state is written or read.
 	Notify func(Event)
-	// Room, if not nil, is called before a sketch is made: size×dim, with targets. An error ends
-	// the job.
+	// Room, if not nil, checks the available memory. The job calls it before it allocates a sketch of size×dim
+	// numbers and the given number of targets. If Room returns an error, the job ends with this error.
 	Room func(size, dim, targets int) error
 }
 
-// Fit is [fdridge.Fit] as a job: it starts, or goes on from o.Checkpoint. src has the rows of this
-// rank, and is the same in each run of the job. The fields of opts that change the result,
-// and the backend, are added to o.Settings. Tol and MaxPasses may change: a job that
-// stopped at one of them goes on with a larger one.
+// Fit runs [fdridge.Fit] as a job. It resumes from o.Checkpoint if this file exists, and otherwise starts anew. src
+// holds the rows of this rank and must be the same in each run. Fit adds to o.Settings the backend and the fields
+// of opts that affect the result. Only Tol and MaxPasses may differ between runs: a job that stopped at a limit
+// continues with a larger one.
 //
-// The checkpoint is removed when the fit is done. It stays after every error, and so after a
-// *[ridge.NotConvergedError], which comes with a Result, unless nothing was found yet.
+// The checkpoint is removed when the fit is done. After an error, including a *[ridge.NotConvergedError] with a
+// Result, it is kept if it contains something to resume from.
 //
-// Errors: those of [fdridge.Fit] and of the Transport; *[InterruptedError] if ctx ended and a
-// state was kept; *[CheckpointError]; *[dist.DisagreeError]. Direct methods keep no
-// state: they read the rows once. Cross-validation keeps none, and refuses both a Checkpoint
-// and a Transport ([ridge.ErrInput]).
+// Direct methods store no state, because they read the rows only once. Cross-validation accepts neither a
+// Checkpoint nor a Transport.
+//
+// Errors: the errors of [fdridge.Fit] and of the Transport; *[InterruptedError] if ctx ended and a state was
+// stored; *[CheckpointError]; *[dist.DisagreeError]; [ridge.ErrInput] for cross-validation with a Checkpoint or a
+// Transport.
 func Fit(ctx context.Context, src dataset.Source, opts fdridge.Options, o Options) (*fdridge.Result, error) {
 	ctx = background.IfNil(ctx)
-	if opts.Backend == nil {
-		be, err := engine.Default()
-		if err != nil {
-			return nil, err
-		}
-		opts.Backend = be
+	var err error
+	if opts.Backend, err = engine.OrDefault(opts.Backend); err != nil {
+		return nil, err
 	}
 	backend, err := BackendSetting(opts.Backend)
 	if err != nil {
@@ -84,13 +79,12 @@ func Fit(ctx context.Context, src dataset.Source, opts fdridge.Options, o Option
 	return found, err
 }
 
-// Run runs a job: it opens the checkpoint, calls do, and removes the checkpoint if do returns
-// nil. do reads the rows, calls [Job.Fit] and writes the results. Unlike [Fit], Run adds nothing
-// to o.Settings.
+// Run opens the checkpoint, calls the function do, and removes the checkpoint if do returns nil. The function must
+// read the rows, call [Job.Fit] and write the results. Unlike [Fit], Run adds nothing to o.Settings.
 //
-// All ranks call Run. A rank keeps its checkpoint until all ranks have returned from do.
-// An error that other ranks do not have ends the job on all ranks, by [dist.Transport.Abort].
-// An interruption does not: end ctx on each rank, so that each writes its checkpoint.
+// All ranks must call Run. Each rank keeps its checkpoint until do has returned on all ranks. If only some ranks
+// have an error, Run ends the job on all ranks by [dist.Transport.Abort]. To interrupt a job, cancel ctx on every
+// rank; every rank then writes its checkpoint.
 func Run(ctx context.Context, o Options, do func(*Job) error) error {
 	ctx = background.IfNil(ctx)
 	if o.Every < 0 {
@@ -120,7 +114,8 @@ func Run(ctx context.Context, o Options, do func(*Job) error) error {
 	return err
 }
 
-// isShared reports whether the other ranks have the error, too, or will end by themselves.
+// isShared returns true if the other ranks need not be informed of err: they get the same error, or end on their
+// own.
 func isShared(err error) bool {
 	_, aborted := errors.AsType[*dist.AbortError](err)
 	_, short := errors.AsType[*ridge.NotConvergedError](err)
@@ -131,10 +126,10 @@ func isInterruption(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// A Position is a row of a pass.
+// A Position is a position in a pass over the rows.
 type Position struct {
-	Pass int   `json:"pass"` // 0: the pass that sketches
-	Rows int64 `json:"rows"` // the number of rows that were read
+	Pass int   `json:"pass"` // 0: the sketching pass
+	Rows int64 `json:"rows"` // number of rows read
 }
 
 func (p Position) String() string {
@@ -144,22 +139,22 @@ func (p Position) String() string {
 	return fmt.Sprintf("row %d of pass %d", p.Rows, p.Pass)
 }
 
-// An EventKind is what happened to a checkpoint.
+// An EventKind is a kind of [Event].
 type EventKind int
 
 const (
 	Saved   EventKind = iota // a state was written
-	Resumed                  // the job goes on from a state
-	Damaged                  // the last state cannot be read; the one before is used
-	Unsaved                  // a state could not be written; the job goes on
+	Resumed                  // the job resumes from a state
+	Damaged                  // the last state cannot be read; the previous one is used
+	Unsaved                  // a state could not be written; the job continues
 )
 
-// An Event tells of a checkpoint.
+// An Event reports what happened to a checkpoint.
 type Event struct {
 	Kind       EventKind
 	Checkpoint string   // the file
-	At         Position // of the last state that was written
-	Err        error    // of Damaged and Unsaved
+	At         Position // position in the last state written
+	Err        error    // the error of Damaged and Unsaved
 }
 
 func (e Event) String() string {
@@ -167,19 +162,20 @@ func (e Event) String() string {
 	case Resumed:
 		return fmt.Sprintf("going on from checkpoint %s, %v", e.Checkpoint, e.At)
 	case Damaged:
-		return fmt.Sprintf("the last checkpoint is damaged and the one before is taken: %v", e.Err)
+		return fmt.Sprintf("the last checkpoint is damaged, so the previous one is used: %v", e.Err)
 	case Unsaved:
 		return fmt.Sprintf("no checkpoint could be written, the last is of %v: %v", e.At, e.Err)
 	}
 	return "checkpoint"
 }
 
-// An InterruptedError reports that ctx ended a job. The same call goes on from its checkpoint.
+// An InterruptedError reports that a job ended because ctx was done. Calling the same function again
+// continues the job from its checkpoint.
 type InterruptedError struct {
 	Checkpoint string   // the file
-	At         Position // of the state in it
-	Unsaved    error    // why a later state could not be written; nil: there is none
-	Err        error    // that of ctx
+	At         Position // position in the last state written
+	Unsaved    error    // why a later state could not be written; nil if there is none
+	Err        error    // the error of ctx
 }
 
 func (e *InterruptedError) Error() string {
@@ -193,8 +189,8 @@ func (e *InterruptedError) Error() string {
 // Unwrap returns the error of ctx.
 func (e *InterruptedError) Unwrap() error { return e.Err }
 
-// A CheckpointError reports a checkpoint that cannot be used, or cannot be written or removed.
-// It is an [engine.ErrInput] if it is of another job or damaged.
+// A CheckpointError reports a checkpoint that cannot be used, written or removed. If the checkpoint is damaged or
+// belongs to another job, the error matches [engine.ErrInput] by errors.Is.
 type CheckpointError struct{ Err error }
 
 func (e *CheckpointError) Error() string { return "checkpoint: " + e.Err.Error() }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,8 +17,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// open locks the checkpoint of this rank and reads its state. If there is none, open writes the
-// first state, to find out whether it can be written.
+// open locks the checkpoint file of this rank and reads its state. If there is none, open writes an initial state,
+// so that an unwritable file is detected at once.
 func (j *Job) open() error {
 	ranks := 0
 	j.name = j.opts.Checkpoint
@@ -43,11 +42,11 @@ func (j *Job) open() error {
 	return nil
 }
 
-// load reads the last state that was written, and refuses that of another job.
+// load reads the last state. It returns an error if the state belongs to another job.
 func (j *Job) load() error {
 	last, err := j.file.Load()
 	if err != nil {
-		return badinput.Errorf("%w; there is nothing to go on from, %s", err, beginAnew(j.name))
+		return badinput.Errorf("%w; there is nothing to resume from, %s", err, beginAnew(j.name))
 	}
 	if last != nil {
 		j.last = last
@@ -63,33 +62,25 @@ func (j *Job) load() error {
 		j.header = header{Version: version, Run: now}
 		return j.save()
 	}
-	same := now
-	if j.header.Version == 0 {
-		same = slices.DeleteFunc(slices.Clone(now), func(s Setting) bool { return strings.HasSuffix(s.Name, digested) })
-	}
-	was := j.header.Run
-	if j.opts.Retired != nil {
-		was = slices.DeleteFunc(slices.Clone(was), j.opts.Retired)
-	}
-	if d := differences(was, same); len(d) > 0 {
+	if d := differences(j.header.Run, now); len(d) > 0 {
 		return badinput.Errorf("%s is of another run: %s; %s", last.Name(), strings.Join(d, "; "), beginAnew(j.name))
 	}
-	j.header.Version, j.header.Run, j.saved, j.useful = version, now, j.header.At, true
+	j.saved, j.useful = j.header.At, true
 	j.postpone(0)
 	j.notify(Resumed, nil)
 	return nil
 }
 
-// beginAnew names the files to remove: the state before the last, too, which is read if the last
-// is gone.
+// beginAnew returns a text that asks the user to remove all files of a checkpoint. The text includes the file with
+// the previous state, which would be read if the last state were missing.
 func beginAnew(name string) string {
 	return fmt.Sprintf("remove %s to begin anew", strings.Join(checkpoint.Kept(name), " and "))
 }
 
 var rankSuffix = regexp.MustCompile(`^\.rank\d+-of-(\d+)(\.previous)?$`)
 
-// refuseOthers returns an error if there are checkpoints of another number of ranks; ranks is 0
-// for a process alone.
+// refuseOthers returns an error if the checkpoint was written by a different number of ranks. The argument ranks is
+// 0 without a Transport.
 func refuseOthers(name string, ranks int) error {
 	dir, base := filepath.Split(name)
 	if dir == "" {
@@ -105,17 +96,17 @@ func refuseOthers(name string, ranks int) error {
 			continue
 		}
 		if ranks > 0 && (rest == "" || rest == ".previous") {
-			return badinput.Errorf("%s is of one process alone, this is a run of %d ranks; %s", filepath.Join(dir, e.Name()), ranks, beginAnew(filepath.Join(dir, base)))
+			return badinput.Errorf("%s belongs to a run of one process, this is a run of %d ranks; %s", filepath.Join(dir, e.Name()), ranks, beginAnew(filepath.Join(dir, base)))
 		}
 		if m := rankSuffix.FindStringSubmatch(rest); m != nil && m[1] != fmt.Sprint(ranks) {
-			return badinput.Errorf("%s is of a run of %s ranks, this one has %d; take as many, or remove all that are, %s.rank*-of-%s*, to begin anew",
+			return badinput.Errorf("%s belongs to a run of %s ranks, this one has %d; use as many ranks, or remove %s.rank*-of-%s* to begin anew",
 				filepath.Join(dir, e.Name()), m[1], max(ranks, 1), filepath.Join(dir, base), m[1])
 		}
 	}
 	return nil
 }
 
-// follow returns a callback that notes the position of the passes that refine.
+// follow returns a progress callback that calls tell, and stores the position in each pass of the solver.
 func (j *Job) follow(tell func(fdridge.Stage, ridge.Progress)) func(fdridge.Stage, ridge.Progress) {
 	return func(s fdridge.Stage, p ridge.Progress) {
 		if tell != nil {
@@ -127,7 +118,7 @@ func (j *Job) follow(tell func(fdridge.Stage, ridge.Progress)) func(fdridge.Stag
 	}
 }
 
-// A journal keeps the passes of the solver in the state of a job.
+// A journal implements ridge.Journal: it stores the state of each pass of the solver in the job.
 type journal struct{ *Job }
 
 var _ ridge.Journal = journal{}
@@ -150,7 +141,7 @@ func (j journal) Record(pass int, found []byte) error {
 
 func (j *Job) due() bool { return j.file != nil && !time.Now().Before(j.next) }
 
-// postpone sets when the next state is due; took is the time to write the last one.
+// postpone sets the time of the next write. took is the duration of the last one.
 func (j *Job) postpone(took time.Duration) { j.next = time.Now().Add(max(j.opts.Every, 10*took)) }
 
 func (j *Job) saveIfDue() {
@@ -159,15 +150,14 @@ func (j *Job) saveIfDue() {
 	}
 }
 
-// trySave saves the state. The job goes on after an error: the last state stays, and the next may
-// be written.
+// trySave saves the state. If that fails, the job continues with the last state, and may save again later.
 func (j *Job) trySave() {
 	if err := j.save(); err != nil {
 		j.notify(Unsaved, err)
 	}
 }
 
-// save writes the state as it is.
+// save writes the current state.
 func (j *Job) save() error {
 	if j.file == nil {
 		return nil
@@ -192,9 +182,8 @@ func (j *Job) notify(kind EventKind, err error) {
 	}
 }
 
-// end closes the checkpoint of a job that ended in err, and returns the error to report. It
-// removes a checkpoint that is not needed any more, or holds nothing. An interrupted job
-// writes a last state.
+// end closes the checkpoint of a job that ended with err, and returns the error to report. If err is nil, or if the
+// checkpoint contains nothing to resume from, end removes it. An interrupted job first writes its current state.
 func (j *Job) end(err error) error {
 	if j.file == nil {
 		return err
@@ -206,7 +195,8 @@ func (j *Job) end(err error) error {
 		return nil
 	}
 	var unsaved error
-	// After a failure in the pass that sketches, the summary may hold half a block.
+	// After other errors in the sketching pass, the state is not saved: the summary may hold only a part of a
+	// block.
 	if j.dirty && (isInterruption(err) || j.header.Sketched) {
 		unsaved = j.save()
 	}

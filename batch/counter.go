@@ -10,30 +10,31 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// A Counter is a source that counts its nonzero features in the first pass that comes to its
-// end. With [Job.Count] a pass that goes on from a checkpoint goes on counting.
+// A Counter reads a source and counts its nonzero features in the first complete pass. After a call of [Job.Count],
+// a pass that resumes from a checkpoint continues the count of the earlier run.
 type Counter struct {
 	dataset.Source
-	// Progress, if not nil, is called with the number of rows read so far, until they are counted.
+	// Progress, if not nil, is called with the number of rows read so far during that pass.
 	Progress func(rows int64)
 
-	rows    *Counter // that counts for these columns; nil: the source has rows
-	earlier nonzeros // of the rows before those that a pass goes on with
-	keep    bool     // marks are wanted
+	rows    *Counter // stores the count if this Counter reads columns; nil if it reads rows
+	earlier nonzeros // the count before the row at which a resumed pass starts
+	keep    bool     // whether to record marks, for checkpoints
 
-	mu    sync.Mutex // a pass reads ahead of the sketch
-	all   nonzeros   // once they are known
-	marks []nonzeros // between the blocks that were yielded, since the last one asked for
+	mu    sync.Mutex // guards all and marks: blocks are read while earlier ones are sketched
+	all   nonzeros   // the complete count, once it is known
+	marks []nonzeros // counts at the block boundaries since the last call of before
 }
 
-// nonzeros is the number of nonzeros of all rows, or of those before the first row of a block.
+// nonzeros is a number of nonzero features. If All is true, it counts all rows. Otherwise it counts the rows before
+// Row, which is the first row of a block.
 type nonzeros struct {
 	All   bool  `json:"all"`
 	Row   int64 `json:"row"`
 	Count int64 `json:"count"`
 }
 
-// Nonzeros returns the number of nonzero features, 0 before a pass has come to its end.
+// Nonzeros returns the number of nonzero features, or 0 before a complete pass.
 func (c *Counter) Nonzeros() int64 { return c.known().Count }
 
 func (c *Counter) known() nonzeros {
@@ -45,10 +46,10 @@ func (c *Counter) known() nonzeros {
 	return c.all
 }
 
-// done ends the counting.
-func (c *Counter) done(count int64) {
+// finish stores the complete count.
+func (c *Counter) finish(count int64) {
 	if c.rows != nil {
-		c.rows.done(count)
+		c.rows.finish(count)
 		return
 	}
 	c.mu.Lock()
@@ -56,7 +57,7 @@ func (c *Counter) done(count int64) {
 	c.all, c.marks = nonzeros{All: true, Count: count}, nil
 }
 
-// resume takes the count of another run, and keeps marks for a later one.
+// resume sets the count of an earlier run and starts recording marks.
 func (c *Counter) resume(from nonzeros) {
 	if from.All {
 		c.all = from
@@ -65,7 +66,8 @@ func (c *Counter) resume(from nonzeros) {
 	}
 }
 
-// before returns the nonzeros before the block that holds a row, or all of them.
+// before returns the count of the rows before the block that contains row. If all rows were counted, it returns the
+// complete count.
 func (c *Counter) before(row int64) nonzeros {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +96,7 @@ func (c *Counter) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return c.BlocksFrom(ctx, 0)
 }
 
-// BlocksFrom reads the rows from the block of row first on.
+// BlocksFrom reads the rows from index first on. A block must begin at this index.
 func (c *Counter) BlocksFrom(ctx context.Context, first int64) iter.Seq2[dataset.Block, error] {
 	ctx = background.IfNil(ctx)
 	if c.known().All {
@@ -108,7 +110,7 @@ func (c *Counter) BlocksFrom(ctx context.Context, first int64) iter.Seq2[dataset
 		c.mark(at)
 		for b, err := range dataset.From(ctx, c.Source, first) {
 			if err == nil && b.First != at.Row {
-				yield(dataset.Block{}, fmt.Errorf("the block of row %d begins with row %d, it began with row %d", first+1, b.First+1, at.Row+1))
+				yield(dataset.Block{}, fmt.Errorf("the block of row %d begins with row %d, before it began with row %d", first+1, b.First+1, at.Row+1))
 				return
 			}
 			at.Count += nonzerosOf(b)
@@ -121,11 +123,11 @@ func (c *Counter) BlocksFrom(ctx context.Context, first int64) iter.Seq2[dataset
 				return
 			}
 		}
-		c.done(at.Count)
+		c.finish(at.Count)
 	}
 }
 
-// Once is [dataset.Once] of the source.
+// Once reports whether the source can be read only once, see [dataset.Once].
 func (c *Counter) Once() bool { return dataset.Once(c.Source) }
 
 func nonzerosOf(b dataset.Block) (n int64) {
@@ -140,7 +142,8 @@ func nonzerosOf(b dataset.Block) (n int64) {
 	return n
 }
 
-// ByColumns is that of [dataset.Columnar]. Columns are counted like rows.
+// ByColumns implements [dataset.Columnar]. A pass by columns counts nonzero features in the same way as a pass by
+// rows.
 func (c *Counter) ByColumns() dataset.Columns {
 	features, ok := dataset.ByColumns(c.Source)
 	if !ok {
@@ -149,7 +152,7 @@ func (c *Counter) ByColumns() dataset.Columns {
 	return dataset.Columns{Features: &Counter{Source: features, rows: c}}
 }
 
-// Samples is that of [dataset.Columnar].
+// Samples implements [dataset.Columnar].
 func (c *Counter) Samples(ctx context.Context) (y, w []float64, err error) {
 	return dataset.Samples(ctx, c.Source)
 }

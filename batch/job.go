@@ -13,31 +13,31 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// A Job is a fit under way, see [Run]. One goroutine uses it. The zero value is a process alone
-// that keeps nothing.
+// A Job is a fit in progress, see [Run]. Only one goroutine may use it. The zero value is a job without a
+// checkpoint and without other ranks.
 type Job struct {
 	opts   Options
 	start  time.Time
-	before time.Duration // spent by the Transport before the job
+	before time.Duration // time spent in the Transport before the job
 
-	name   string           // of the checkpoint of this rank
-	file   *checkpoint.File // nil: no state is kept
-	state                   // as it is now
-	saved  Position         // of the last state that was written
-	useful bool             // there is something to go on from in the last state that was written
-	dirty  bool             // there is more than that in state
-	next   time.Time        // when the next state is due
+	name   string           // checkpoint file of this rank
+	file   *checkpoint.File // nil if no state is kept
+	state                   // the current state
+	saved  Position         // position in the last state written
+	useful bool             // the last state written has something to resume from
+	dirty  bool             // the current state has not been written
+	next   time.Time        // time of the next write
 
-	count  *Counter // nil: nonzeros are not counted
-	merged int      // the first rank whose checkpoint has the union of the sketches, -1: none
+	count  *Counter // nil if nonzeros are not counted
+	merged int      // the first rank whose checkpoint has the merged sketch, -1 if none has
 }
 
-// Fit is [fdridge.Fit] with the checkpoint and the ranks of the job; src has the rows of this rank.
-// A job calls it once. It sets the Journal, Reducer and Summarize of opts.
+// Fit runs [fdridge.Fit] with the checkpoint and the ranks of the job. src holds the rows of this rank. A job may
+// call Fit only once. Fit sets opts.Journal, opts.Reducer and opts.Summarize; the caller must leave them nil.
 func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options) (*fdridge.Result, error) {
 	ctx = background.IfNil(ctx)
 	if opts.Journal != nil || opts.Reducer != nil || opts.Summarize != nil {
-		return nil, badinput.Errorf("batch: Journal, Reducer and Summarize must be nil, the job has its own")
+		return nil, badinput.Errorf("batch: Journal, Reducer and Summarize must be nil, because the job sets them")
 	}
 	if j.file != nil {
 		opts.Journal = journal{j}
@@ -52,8 +52,8 @@ func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options)
 	return fdridge.Fit(ctx, src, opts)
 }
 
-// Scaling returns the scaling of the columns that an earlier run of the job kept. If there is
-// none it calls learn, and keeps what learn returns, which may be nil.
+// Scaling returns the column scaling that an earlier run stored in the checkpoint. If there is none, Scaling calls
+// learn, stores its result, which may be nil, and returns it.
 func (j *Job) Scaling(learn func() (*dataset.Scaling, error)) (*dataset.Scaling, error) {
 	if j.header.Scaling != nil {
 		return j.header.Scaling, nil
@@ -65,15 +65,16 @@ func (j *Job) Scaling(learn func() (*dataset.Scaling, error)) (*dataset.Scaling,
 	return s, err
 }
 
-// Count has the nonzeros of c kept in the checkpoint. The source of [Job.Fit] reads its rows
-// from c.
+// Count makes the checkpoint store the number of nonzero features that the Counter c has counted. The source passed
+// to [Job.Fit] must read its rows from c.
 func (j *Job) Count(c *Counter) {
 	if j.count = c; j.file != nil {
 		c.resume(j.header.Nonzeros)
 	}
 }
 
-// summarize makes the summary of the rows of all ranks, or the rest of it.
+// summarize returns the summary of the rows of all ranks. It reads only the rows that the checkpoint does not
+// contain.
 func (j *Job) summarize(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) (*ridge.Summary, error) {
 	_, d, t := src.Dims()
 	if j.opts.Room != nil {
@@ -88,7 +89,7 @@ func (j *Job) summarize(ctx context.Context, src dataset.Source, cfg ridge.Summa
 		if j.opts.Transport != nil {
 			j.header.Rows = j.sum.Rows()
 			j.trySave()
-			j.dirty = false // merging uses up the summary of this rank
+			j.dirty = false // merging destroys the summary of this rank
 		}
 	}
 	sum, err := j.union(ctx, j.sum)
@@ -96,7 +97,7 @@ func (j *Job) summarize(ctx context.Context, src dataset.Source, cfg ridge.Summa
 		return nil, err
 	}
 	if j.file == nil {
-		j.sum = nil // nothing is kept
+		j.sum = nil // no checkpoint needs it
 		return sum, nil
 	}
 	if !j.header.Sketched {
@@ -106,8 +107,8 @@ func (j *Job) summarize(ctx context.Context, src dataset.Source, cfg ridge.Summa
 	return sum, nil
 }
 
-// readRows reads the rows of this rank that are not in the summary yet. The result is that of
-// [ridge.Summarize], to the bit.
+// readRows adds the remaining rows of this rank to the summary. The summary has the same bits as the result of
+// [ridge.Summarize].
 func (j *Job) readRows(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) error {
 	if j.sum == nil {
 		var n int64

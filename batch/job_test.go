@@ -98,7 +98,7 @@ func TestDifferences(t *testing.T) {
 		t.Errorf("of the same: %q", d)
 	}
 	got := differences(was, []Setting{{"--gamma", "2"}, {"--size", "4"}, {"b.csv", "2 bytes"}})
-	want := []string{`--gamma was "1", is "2"`, `b.csv was not there, is "2 bytes"`, `a.csv was "2 bytes", is not there`}
+	want := []string{`--gamma was "1", is "2"`, `b.csv was not set, is "2 bytes"`, `a.csv was "2 bytes", is not set`}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -113,8 +113,8 @@ func TestRefuseOthers(t *testing.T) {
 		want  string // "" for none
 	}{
 		{"ck", 0, ""}, {"ck.previous", 0, ""}, {"ck.rank1-of-3", 3, ""}, {"ck.rank1-of-3.previous", 3, ""}, {"ck2", 3, ""}, {"ck.rank1-of-x", 2, ""},
-		{"ck", 3, "ck is of one process alone, this is a run of 3 ranks; remove ck to begin anew"}, {"ck.previous", 2, "of one process alone"},
-		{"ck.rank1-of-3", 2, "is of a run of 3 ranks, this one has 2; take as many, or remove all that are, ck.rank*-of-3*, to begin anew"}, {"ck.rank0-of-3.previous", 0, "is of a run of 3 ranks, this one has 1"},
+		{"ck", 3, "ck belongs to a run of one process, this is a run of 3 ranks; remove ck to begin anew"}, {"ck.previous", 2, "belongs to a run of one process"},
+		{"ck.rank1-of-3", 2, "belongs to a run of 3 ranks, this one has 2; use as many ranks, or remove ck.rank*-of-3* to begin anew"}, {"ck.rank0-of-3.previous", 0, "belongs to a run of 3 ranks, this one has 1"},
 	} {
 		if err := os.WriteFile(c.left, nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -147,36 +147,7 @@ func TestFiles(t *testing.T) {
 		t.Fatalf("%v, %v", settings, files)
 	}
 	a, b, c := settings[1], settings[3], settings[5]
-	if a.Name != "a"+digested || a.Value != b.Value || a.Value == c.Value || len(a.Value) != 64 {
+	if a.Name != "a, its first and last 64 KiB" || a.Value != b.Value || a.Value == c.Value || len(a.Value) != 64 {
 		t.Errorf("digests %v, %v, %v", a, b, c)
-	}
-}
-
-// TestRetired: a run goes on from a checkpoint with a setting that no longer exists only if Retired
-// reports it.
-func TestRetired(t *testing.T) {
-	t.Chdir(t.TempDir())
-	open := func(retired func(Setting) bool, settings ...Setting) error {
-		stopped := context.Canceled // an interrupted job writes its state
-		err := Run(t.Context(), Options{Settings: settings, Retired: retired, Checkpoint: "ck"}, func(j *Job) error {
-			j.header.Scaling, j.dirty = &dataset.Scaling{}, true // something to go on from
-			return stopped
-		})
-		if errors.Is(err, stopped) {
-			return nil
-		}
-		return err
-	}
-	gamma, old := Setting{"--gamma", "1"}, Setting{"--old", "2"}
-	if err := open(nil, gamma, old); err != nil {
-		t.Fatal(err)
-	}
-	for _, retired := range []func(Setting) bool{nil, func(Setting) bool { return false }} {
-		if err := open(retired, gamma); err == nil || !strings.Contains(err.Error(), `--old was "2", is not there`) {
-			t.Errorf("not retired: %v", err)
-		}
-	}
-	if err := open(func(s Setting) bool { return s == old }, gamma); err != nil {
-		t.Errorf("retired: %v", err)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// begin compares the settings of all ranks, opens their checkpoints, and gives this rank what the
-// checkpoints of others have.
+// begin checks that all ranks have the same settings, opens the checkpoint of each rank, and exchanges what the
+// ranks need from them.
 func (j *Job) begin(ctx context.Context) error {
 	t := j.opts.Transport
 	if t != nil {
@@ -53,9 +53,9 @@ func agree(ctx context.Context, t dist.Transport, settings []Setting) error {
 	return nil
 }
 
-// allOpened returns an error on each rank if one of them failed to open its checkpoint; err is
-// the error of this rank. The ranks that did not fail remove or close their checkpoints before
-// the one that failed ends the job.
+// allOpened returns an error on every rank if any rank could not open its checkpoint. The argument err is the error
+// of this rank, or nil. Two barriers let the other ranks remove or close their checkpoints before a failed rank
+// ends the job.
 func (j *Job) allOpened(ctx context.Context, err error) error {
 	t := j.opts.Transport
 	failed := []float64{flag(err != nil)}
@@ -66,7 +66,7 @@ func (j *Job) allOpened(ctx context.Context, err error) error {
 		return nil
 	}
 	barriers := 1
-	if err == nil { // this rank is at the second barrier when one that failed ends the job
+	if err == nil { // a failed rank ends the job while this rank waits at the second barrier
 		barriers, err = 2, j.end(errors.New("another rank could not open its checkpoint"))
 	}
 	for range barriers {
@@ -82,8 +82,9 @@ func flag(is bool) float64 {
 	return 0
 }
 
-// catchUp gives this rank the scaling from the checkpoint of any other rank, and finds the first rank that has the union of the sketches. Ranks do not save at the same
-// moment. The solver takes care of the passes, which all ranks make together.
+// catchUp gives this rank the column scaling if the checkpoint of any rank contains one. It also sets j.merged to
+// the first rank whose checkpoint contains the merged sketch. The checkpoints of the ranks may differ, because
+// ranks save at different times. The solver synchronises its passes itself.
 func (j *Job) catchUp(ctx context.Context) error {
 	own := &j.header
 	all, err := dist.Table(ctx, j.opts.Transport, []float64{flag(own.Scaling != nil), flag(own.Sketched)})
@@ -105,8 +106,8 @@ func (j *Job) catchUp(ctx context.Context) error {
 	return err
 }
 
-// union returns the summary of the rows of all ranks: sum, of this rank alone, merged with the
-// others, or what the checkpoint of one rank has.
+// union returns the summary of the rows of all ranks. If the checkpoint of a rank contains it, that rank broadcasts
+// it. Otherwise union merges the summaries of all ranks; sum is the summary of this rank.
 func (j *Job) union(ctx context.Context, sum *ridge.Summary) (*ridge.Summary, error) {
 	t := j.opts.Transport
 	switch {
@@ -129,17 +130,17 @@ func (j *Job) union(ctx context.Context, sum *ridge.Summary) (*ridge.Summary, er
 	return ridge.ReadSummary(bytes.NewReader(b), sum.Config().Backend)
 }
 
-// A Work is the work of one rank.
+// A Work holds statistics about the work of one rank.
 type Work struct {
 	Rows           int64
-	Nonzeros       int64   // as counted, see [Job.Count]
-	Seconds        float64 // since the job began
-	Communicating  float64 // seconds of these, moving bytes and waiting for others
-	Sent, Received int64   // bytes that the Transport has moved
+	Nonzeros       int64   // nonzero features, if counted by [Job.Count]
+	Seconds        float64 // duration of the job
+	Communicating  float64 // seconds spent moving bytes and waiting for other ranks
+	Sent, Received int64   // bytes moved by the Transport
 }
 
-// Work returns the work of each rank so far, on every rank; nil without a Transport. It is
-// collective.
+// Work returns the statistics of all ranks so far, on every rank. All ranks must call it. Without a Transport the
+// result is nil.
 func (j *Job) Work(ctx context.Context) ([]Work, error) {
 	ctx = background.IfNil(ctx)
 	t := j.opts.Transport

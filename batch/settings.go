@@ -14,20 +14,20 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A Setting is a name and a value that must be the same in all runs of a job, and on all ranks.
+// A Setting is a named value that must be equal in all runs of a job and on all ranks.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// A File is a file as it was when it was looked at.
+// A File identifies the content of a file.
 type File struct {
 	Name   string
 	Stamp  dataset.Stamp // size and time
-	Digest string        // SHA-256 of the first and last 64 KiB; "": not a regular file
+	Digest string        // SHA-256 of the first and last 64 KiB; "" if it is not a regular file
 }
 
-// Files looks at files, each once. A name that is not a file's is left out.
+// Files returns a File for each existing file in names, without duplicates.
 func Files(names []string) []File {
 	var out []File
 	for _, name := range names {
@@ -45,17 +45,14 @@ func Files(names []string) []File {
 	return out
 }
 
-// digested follows the name of a file in the setting that has its digest.
-const digested = ", its first and last 64 KiB"
-
-// FileSettings returns the settings of files: size, time and digest. The digest tells a file from
-// another that has its size and time, such as a copy.
+// FileSettings returns settings with the size, time and digest of each file. The digest distinguishes files of
+// equal size and time.
 func FileSettings(files []File) []Setting {
 	var out []Setting
 	for _, f := range files {
 		out = append(out, Setting{f.Name, f.Stamp.String()})
 		if f.Digest != "" {
-			out = append(out, Setting{f.Name + digested, f.Digest})
+			out = append(out, Setting{f.Name + ", its first and last 64 KiB", f.Digest})
 		}
 	}
 	return out
@@ -75,7 +72,7 @@ func digest(name string, size int64) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// BackendSetting returns the setting of a backend, with the tuning that the bits depend on.
+// BackendSetting returns a setting that identifies a backend and the tuning that affects the bits of a result.
 func BackendSetting(be engine.Backend) (Setting, error) {
 	t, err := engine.DefaultTuning()
 	if err != nil {
@@ -95,7 +92,8 @@ func BackendSetting(be engine.Backend) (Setting, error) {
 // freeOptions are the fields of [fdridge.Options] that may change between runs of a job.
 var freeOptions = []string{"Tol", "MaxPasses"}
 
-// optionSettings are the fields of opts that are values, but for the free ones.
+// optionSettings returns a setting for each field of opts, except functions, interfaces and the fields in
+// freeOptions.
 func optionSettings(opts fdridge.Options) []Setting {
 	var out []Setting
 	v := reflect.ValueOf(opts)
@@ -121,14 +119,14 @@ func differences(was, is []Setting) []string {
 	for _, s := range is {
 		switch before := value(was, s.Name); {
 		case before == nil:
-			out = append(out, fmt.Sprintf("%s was not there, is %q", s.Name, excerpt.Of(s.Value)))
+			out = append(out, fmt.Sprintf("%s was not set, is %q", s.Name, excerpt.Of(s.Value)))
 		case *before != s.Value:
 			out = append(out, fmt.Sprintf("%s was %q, is %q", s.Name, excerpt.Of(*before), excerpt.Of(s.Value)))
 		}
 	}
 	for _, s := range was {
 		if value(is, s.Name) == nil {
-			out = append(out, fmt.Sprintf("%s was %q, is not there", s.Name, excerpt.Of(s.Value)))
+			out = append(out, fmt.Sprintf("%s was %q, is not set", s.Name, excerpt.Of(s.Value)))
 		}
 	}
 	return out

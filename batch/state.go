@@ -13,49 +13,49 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A state is the state of a job. The content of a checkpoint is
+// A state is the state of a job. The format of a checkpoint is
 //
 //	8    length of the header, little-endian
 //	…    the header, JSON
 //	…    the summary, a message of package ridge, if there is one
-//	…    the state of each pass of the solver, as a ridge.Journal records it
+//	…    the state of each pass of the solver, as recorded by a ridge.Journal
 type state struct {
 	header header
 	sum    *ridge.Summary
-	passes []*io.SectionReader // in memory, or in the last state that was written
-	last   *checkpoint.State   // the last state that was written, nil for none
+	passes []*io.SectionReader // in memory, or in the last state written
+	last   *checkpoint.State   // the last state written, nil if there is none
 }
 
-// version is the version that this package writes. Version 0 has no digests of the files.
+// version is the version of the format.
 const version = 1
 
-// A header describes a state.
+// A header is the JSON header of a checkpoint.
 type header struct {
 	Version  int              `json:"version,omitempty"`
 	Run      []Setting        `json:"run"`
 	At       Position         `json:"at"`
 	Scaling  *dataset.Scaling `json:"scaling,omitempty"`
 	Nonzeros nonzeros         `json:"nonzeros"`
-	Sketched bool             `json:"sketched"`       // the summary is of all rows, with several ranks of the rows of all
-	Rows     int64            `json:"rows,omitempty"` // of this rank, where there are several
+	Sketched bool             `json:"sketched"`       // the summary holds the rows of all ranks
+	Rows     int64            `json:"rows,omitempty"` // number of rows of this rank, if there are several ranks
 	Summary  int64            `json:"summary"`        // length in bytes
 	Passes   []int64          `json:"passes"`         // lengths in bytes
 }
 
-// empty reports that there is nothing yet to go on from.
+// empty reports whether there is nothing to resume from.
 func (r *header) empty() bool { return r.Scaling == nil && r.Summary == 0 }
 
-// maxHeader bounds the header in a file, which is held in memory.
+// maxHeader limits the memory for a header that is read.
 const maxHeader = 1 << 30
 
-// read reads the last state. The passes stay in the file.
+// read reads the header and the summary of the last state. The states of the passes are read when they are needed.
 func (s *state) read(be engine.Backend) error {
 	var size int64
 	if err := binary.Read(s.last, binary.LittleEndian, &size); err != nil {
 		return err
 	}
 	if size < 0 || size > min(maxHeader, s.last.Size()-8) {
-		return fmt.Errorf("says that it has %d bytes about itself", size)
+		return fmt.Errorf("has an impossible header of %d bytes", size)
 	}
 	text := make([]byte, size)
 	if _, err := io.ReadFull(s.last, text); err != nil {
@@ -64,8 +64,8 @@ func (s *state) read(be engine.Backend) error {
 	if err := json.Unmarshal(text, &s.header); err != nil {
 		return err
 	}
-	if v := s.header.Version; v < 0 || v > version {
-		return fmt.Errorf("is a checkpoint of version %d, of which this program knows none above %d: go on with the one that wrote it", v, version)
+	if v := s.header.Version; v != version {
+		return fmt.Errorf("is a checkpoint of version %d, but this program reads version %d: resume with the program that wrote it", v, version)
 	}
 	at := 8 + size
 	if n := s.header.Summary; n > 0 {
@@ -78,23 +78,24 @@ func (s *state) read(be engine.Backend) error {
 	return s.place(at)
 }
 
-// place finds the passes in the last state, which begin at byte at.
+// place sets s.passes to readers of the states of the passes in the last state. The first of them begins at byte
+// at.
 func (s *state) place(at int64) error {
 	s.passes = s.passes[:0]
 	for _, n := range s.header.Passes {
 		if n < 0 || n > s.last.Size()-at {
-			return fmt.Errorf("says that it has a pass of %d bytes", n)
+			return fmt.Errorf("has a pass of %d bytes, which is impossible", n)
 		}
 		s.passes = append(s.passes, io.NewSectionReader(s.last, at, n))
 		at += n
 	}
 	if at != s.last.Size() {
-		return fmt.Errorf("has %d bytes, says %d", s.last.Size(), at)
+		return fmt.Errorf("has %d bytes, but its header requires %d", s.last.Size(), at)
 	}
 	return nil
 }
 
-// save writes the state to a file. It is then the last.
+// save writes the state to a file, which becomes the last state.
 func (s *state) save(file *checkpoint.File) error {
 	s.header.Summary, s.header.Passes = 0, nil
 	if s.sum != nil {
@@ -139,7 +140,7 @@ func (s *state) write(w io.Writer, text []byte) error {
 	return nil
 }
 
-// close closes the file of the last state that was written.
+// close closes the file of the last state.
 func (s *state) close() error {
 	if s.last == nil {
 		return nil

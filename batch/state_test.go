@@ -73,15 +73,15 @@ func TestState(t *testing.T) {
 		want   string
 	}{
 		"as it was":               {tail: "", want: ""},
-		"a byte more":             {tail: "x", want: "bytes, says"},
+		"a byte more":             {tail: "x", want: "its header requires"},
 		"a pass that isn't there": {change: func(h *header) { h.Passes = append(h.Passes, 1) }, want: "a pass of 1 bytes"},
-		"a pass less":             {change: func(h *header) { h.Passes = h.Passes[:2] }, want: "bytes, says"},
+		"a pass less":             {change: func(h *header) { h.Passes = h.Passes[:2] }, want: "its header requires"},
 		"a negative pass":         {change: func(h *header) { h.Passes[0] = -1 }, want: "a pass of -1 bytes"},
 		"passes that wrap":        {change: func(h *header) { h.Passes[0] = math.MaxInt64 }, want: "a pass of 9223372036854775807 bytes"},
 		"a newer version":         {change: func(h *header) { h.Version = version + 1 }, want: "version"},
 		"no version":              {change: func(h *header) { h.Version = -1 }, want: "version"},
-		"a long header":           {length: func(n int) int64 { return int64(n) + 1<<20 }, want: "about itself"},
-		"a negative header":       {length: func(int) int64 { return -1 }, want: "about itself"},
+		"a long header":           {length: func(n int) int64 { return int64(n) + 1<<20 }, want: "an impossible header"},
+		"a negative header":       {length: func(int) int64 { return -1 }, want: "an impossible header"},
 		"a cut summary":           {change: func(h *header) { h.Summary-- }, want: "ends"},
 	} {
 		h := header{Version: version, Summary: int64(len(message))}

@@ -7,15 +7,15 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// BenchmarkGemm is the square product and those of a shrink: the Gram of p new
-// rows with m kept ones and the rebuild of m rows from m+p.
+// BenchmarkGemm measures square products and the products of a shrink. These are the Gram matrix of new and kept rows,
+// and the rebuilding of m rows from m+p.
 func BenchmarkGemm(b *testing.B) {
 	for _, s := range []struct {
 		name    string
 		tb      bool
 		m, n, k int
 	}{
-		{"NN/512", false, 512, 512, 512}, {"NN/1024", false, 1024, 1024, 1024}, {"NT/1024", true, 1024, 1024, 1024},
+		{"NN/512", false, 512, 512, 512}, {"NN/1024", false, 1024, 1024, 1024}, {"NN/2048", false, 2048, 2048, 2048}, {"NT/1024", true, 1024, 1024, 1024},
 		{"Gram/256×256×1024", true, 256, 256, 1024}, {"Gram/64×64×16384", true, 64, 64, 16384},
 		{"Rebuild/256×512×512", false, 256, 512, 512}, {"Rebuild/64×256×128", false, 64, 256, 128},
 	} {
@@ -64,7 +64,7 @@ func BenchmarkGemv(b *testing.B) {
 	}
 }
 
-// BenchmarkGradient is A·Xᵀ − B and its product with A for t right-hand sides.
+// BenchmarkGradient measures R = A·Xᵀ − B and RᵀA for t right-hand sides.
 func BenchmarkGradient(b *testing.B) {
 	const n, d = 32768, 1024
 	a := Numbers(n * d)
@@ -82,8 +82,8 @@ func BenchmarkGradient(b *testing.B) {
 	}
 }
 
-// BenchmarkGradientTwofold is the same with twice the digits, counted as the plain one: in
-// calls of as many rows as a pass makes, next to the plain one.
+// BenchmarkGradientTwofold measures gradients in twice the precision beside plain ones. A call has as many rows as in
+// a pass. Both count the flops of the plain gradient.
 func BenchmarkGradientTwofold(b *testing.B) {
 	for _, s := range []struct{ n, d, t int }{{40000, 1024, 1}, {40000, 1024, 4}, {8192, 4096, 1}, {8192, 4096, 16}, {8192, 4096, 48}} {
 		n, d, t := s.n, s.d, s.t
@@ -116,9 +116,8 @@ func BenchmarkGradientTwofold(b *testing.B) {
 	}
 }
 
-// BenchmarkSymEig is counted as the reduction, 4n³/3, divide and conquer without
-// deflation, 4n³/3 (J. Demmel, "Applied Numerical Linear Algebra", 1997, §5.3.3), and
-// the k vectors brought back, 2n²k.
+// BenchmarkSymEig counts 4n³/3 flops for the reduction, 4n³/3 for divide and conquer without deflation (J. Demmel,
+// "Applied Numerical Linear Algebra", 1997, §5.3.3), and 2n²k for k eigenvectors.
 func BenchmarkSymEig(b *testing.B) {
 	for _, n := range []int{128, 256, 384, 512} {
 		k := n/2 + 1
@@ -138,8 +137,8 @@ func BenchmarkSymEig(b *testing.B) {
 	}
 }
 
-// BenchmarkTridiagonal is counted as 4n³/3, half of which are in products with a matrix that
-// is read anew for each row: the memory's speed.
+// BenchmarkTridiagonal counts 4n³/3 flops. Half of them multiply a matrix that is read again for each row, so the
+// speed of the memory limits them.
 func BenchmarkTridiagonal(b *testing.B) {
 	for _, n := range []int{512, 1024, 2048, 4096} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -176,17 +175,20 @@ func BenchmarkSVD(b *testing.B) {
 }
 
 func BenchmarkCholesky(b *testing.B) {
-	const n = 1024
-	onEachBackend(b, func(b *testing.B, be engine.Backend) {
-		spd, a := positiveDefinite(be, n), make([]float64, n*n)
-		for b.Loop() {
-			copy(a, spd)
-			if _, ok := be.Cholesky(engine.View(n, n, a)); !ok {
-				b.Fatal("not positive definite")
-			}
-		}
-		flopRate(b, n*n*n/3)
-	})
+	for _, n := range []int{1024, 2048} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			onEachBackend(b, func(b *testing.B, be engine.Backend) {
+				spd, a := positiveDefinite(be, n), make([]float64, n*n)
+				for b.Loop() {
+					copy(a, spd)
+					if _, ok := be.Cholesky(engine.View(n, n, a)); !ok {
+						b.Fatal("not positive definite")
+					}
+				}
+				flopRate(b, float64(n)*float64(n)*float64(n)/3)
+			})
+		})
+	}
 }
 
 func BenchmarkQR(b *testing.B) {
@@ -202,7 +204,7 @@ func BenchmarkQR(b *testing.B) {
 	})
 }
 
-// positiveDefinite is XXᵀ for X n×2n.
+// positiveDefinite returns XXᵀ for a random n×2n matrix X.
 func positiveDefinite(be engine.Backend, n int) []float64 {
 	a := make([]float64, n*n)
 	be.Syrk(false, 1, engine.View(n, 2*n, Numbers(2*n*n)), 0, engine.View(n, n, a))

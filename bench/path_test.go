@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// BenchmarkPath sketches n rows, evaluates 50 γ over [10⁻³, 10³]·‖A‖²_F/d with their
-// certificates, and refines all of them to 10⁻⁸. The three steps are reported apart.
+// BenchmarkPath sketches n rows, evaluates 50 γ over [10⁻³, 10³]·‖A‖²_F/d with certificates, and refines all of them
+// to 10⁻⁸. It reports the time of each of these three steps.
 func BenchmarkPath(b *testing.B) {
 	for _, c := range []struct {
 		name    string

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// peaks is what the machine reaches on as many threads, measured once.
+// peaks returns the speeds that the machine reaches with the same number of threads. They are measured once.
 var peaks = sync.OnceValues(func() (engine.Measurement, error) {
 	be, err := engine.Default()
 	if err != nil {
@@ -18,8 +18,8 @@ var peaks = sync.OnceValues(func() (engine.Measurement, error) {
 	return engine.Measure(context.Background(), be, 3*time.Second)
 })
 
-// flopRate reports the GFLOP/s of a loop that did so many each time, and the
-// fraction of the micro-kernel's peak.
+// flopRate reports the GFLOP/s of a loop with the given flops in each iteration, and the fraction of the
+// micro-kernel's peak.
 func flopRate(b *testing.B, flops float64) {
 	m, err := peaks()
 	if err != nil {
@@ -30,8 +30,8 @@ func flopRate(b *testing.B, flops float64) {
 	b.ReportMetric(rate/m.Peak, "of-peak-flops")
 }
 
-// readRate reports the GB/s of a loop that read so many bytes each time, and the
-// fraction of what a plain read of memory reaches.
+// readRate reports the GB/s of a loop that reads the given bytes in each iteration, and the fraction of the speed of
+// reading memory.
 func readRate(b *testing.B, bytes float64) {
 	m, err := peaks()
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// BenchmarkScatter is few features: a sketch that keeps AᵀA, and one that keeps rows, of rows in
-// memory, appended and read.
+// BenchmarkScatter measures sketches of few features: a sketch that stores AᵀA and a sketch that stores rows.
 func BenchmarkScatter(b *testing.B) {
 	for _, c := range []struct{ n, d, m int }{{52397, 280, 256}, {20000, 90, 256}, {20000, 576, 256}, {20000, 8, 256}} {
 		a := Rows(c.n, c.d)
@@ -39,8 +38,8 @@ func BenchmarkScatter(b *testing.B) {
 	}
 }
 
-// BenchmarkFewFeatures is whole fits of few features by Fit with its default size: γ given and
-// chosen, beside the direct solution, of rows in memory.
+// BenchmarkFewFeatures measures Fit with few features and the default sketch size: with γ given, with γ chosen, and by
+// the direct solution.
 func BenchmarkFewFeatures(b *testing.B) {
 	const n, d = 52397, 280
 	src, err := dataset.FromDense(n, d, 1, Rows(n, d), Numbers(n))

@@ -11,12 +11,11 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// streams are n rows of d features, to be sketched by m rows.
+// streams are sketches of m rows, made from n rows of d features.
 var streams = []struct{ n, d, m int }{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}, {5000, 16384, 64}}
 
-// BenchmarkSketch appends n rows to a new sketch, in blocks as a source yields
-// them, and reads it. The flops counted
-// are those of the products, (2mp + p² + 2m(m+p))·d for p rows, p = m.
+// BenchmarkSketch appends n rows to a new sketch, in blocks as a source yields them, and reads the sketch. It counts
+// the flops of the products, (2mp + p² + 2m(m+p))·d for p rows, with p = m.
 func BenchmarkSketch(b *testing.B) {
 	for _, c := range streams {
 		b.Run(fmt.Sprintf("n=%d,d=%d,m=%d", c.n, c.d, c.m), func(b *testing.B) {
@@ -49,7 +48,7 @@ func BenchmarkSketch(b *testing.B) {
 	}
 }
 
-// BenchmarkLossless is the rows of a sketch that keeps as many rows as there are features.
+// BenchmarkLossless measures a sketch that keeps as many rows as there are features.
 func BenchmarkLossless(b *testing.B) {
 	for _, d := range []int{8, 64, 256} {
 		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
@@ -73,8 +72,7 @@ func BenchmarkLossless(b *testing.B) {
 	}
 }
 
-// BenchmarkShrink is one shrink, and the copying of the rows that fill the sketch
-// again.
+// BenchmarkShrink measures one shrink, with the copying of the rows that fill the sketch again.
 func BenchmarkShrink(b *testing.B) {
 	for _, c := range []struct{ d, m int }{{1024, 256}, {1024, 64}, {4096, 128}, {16384, 64}} {
 		b.Run(fmt.Sprintf("d=%d,m=%d", c.d, c.m), func(b *testing.B) {
@@ -100,8 +98,8 @@ func BenchmarkShrink(b *testing.B) {
 	}
 }
 
-// BenchmarkSummarize is all that a summary keeps of rows in memory, with and without an
-// intercept, for which they are centred.
+// BenchmarkSummarize measures a summary of rows in memory, with and without an intercept. With an intercept, rows are
+// centred.
 func BenchmarkSummarize(b *testing.B) {
 	for _, c := range []struct{ n, d, m int }{{20000, 1024, 64}, {20000, 64, 16}} {
 		a, y := Rows(c.n, c.d), Numbers(c.n)
@@ -124,8 +122,7 @@ func BenchmarkSummarize(b *testing.B) {
 	}
 }
 
-// BenchmarkPass is one refining pass of CG over rows in memory, for one and for
-// three systems.
+// BenchmarkPass measures a pass of CG over rows in memory, for one and for three γ.
 func BenchmarkPass(b *testing.B) {
 	const n, d = 20000, 1024
 	a := Rows(n, d)
@@ -158,8 +155,7 @@ func BenchmarkPass(b *testing.B) {
 	}
 }
 
-// BenchmarkSolve is the whole job: a sketch of 128 rows and CG to 1e-8, and the
-// exact solution of the same.
+// BenchmarkSolve measures a sketch of 128 rows followed by CG to 10⁻⁸, and the exact solution of the same problem.
 func BenchmarkSolve(b *testing.B) {
 	const n, d = 20000, 1024
 	a := Rows(n, d)
@@ -197,8 +193,8 @@ func BenchmarkSolve(b *testing.B) {
 	})
 }
 
-// BenchmarkLanes summarises n rows in memory, in one lane and in two, on as many cores as -cpu
-// says, and reports the bound η on what was lost, relative to ‖A‖²_F.
+// BenchmarkLanes summarises n rows in memory, in one lane and in two. The flag -cpu sets the number of cores. It
+// reports the bound η relative to ‖A‖²_F.
 func BenchmarkLanes(b *testing.B) {
 	for _, c := range streams {
 		for _, lanes := range []int{1, 2} {

@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// BenchmarkSparse fits far more columns than rows, 200 nonzeros a row, with m = 100 to
-// 10⁻⁸ at γ = ‖A‖²_F/(100n).
+// BenchmarkSparse fits many more columns than rows, with 200 nonzeros in a row and m = 100, to 10⁻⁸ at γ =
+// ‖A‖²_F/(100n).
 func BenchmarkSparse(b *testing.B) {
 	for _, c := range []struct{ n, d int }{{4000, 55000}, {800, 88000}} {
 		src, err := sparse(c.n, c.d, 200)
@@ -43,8 +43,7 @@ func BenchmarkSparse(b *testing.B) {
 	}
 }
 
-// sparse are rows of about k nonzeros, early columns being the more frequent, with
-// targets of a random model.
+// sparse returns rows of about k nonzeros with targets of a random model. Early columns have more nonzeros.
 func sparse(n, d, k int) (dataset.Source, error) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	x0 := Numbers(d)

@@ -19,11 +19,11 @@ import (
 	"github.com/fdridge/fdridge/dataset/svmlight"
 )
 
-// textColumns and textBytes are the size of the texts that are read.
+// textColumns is the number of columns of the text files, and textBytes their size.
 const textColumns, textBytes = 20, 64 << 20
 
-// textRows writes rows until there are textBytes: numbers of 8 digits or, of the shortest that
-// are read back as they were, of 16 to 17. With index it is svmlight.
+// textRows writes rows until there are textBytes. Numbers have 8 decimals, or 16 to 17 digits, the fewest that give
+// back the same float64. With index the format is svmlight.
 func textRows(b *testing.B, path string, digits int, index bool) (size int64) {
 	r := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, 0, textBytes+1<<10)
@@ -48,7 +48,7 @@ func textRows(b *testing.B, path string, digits int, index bool) (size int64) {
 	return int64(len(text))
 }
 
-// compressed writes a file through a compressor, and returns its name.
+// compressed writes a file through a compressor and returns the new file's name.
 func compressed(b *testing.B, path, suffix string, with func(w io.Writer) (io.WriteCloser, error)) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func onCores(b *testing.B, name string, size int64, pass func(b *testing.B)) {
 	}
 }
 
-// readAll makes a pass over a source whose blocks nobody uses.
+// readAll makes a pass over a source and ignores the blocks.
 func readAll(b *testing.B, s dataset.Source) {
 	for _, err := range s.Blocks(b.Context()) {
 		if err != nil {
@@ -93,8 +93,8 @@ func readAll(b *testing.B, s dataset.Source) {
 	}
 }
 
-// BenchmarkTextRead: bytes of text a second, from the file to blocks of rows, plain, in gzip
-// and in zstd; of these also the decompressor alone.
+// BenchmarkTextRead measures text in bytes per second, from the file to blocks of rows: plain, in gzip and in zstd.
+// For gzip and zstd it also measures the decompressor alone.
 func BenchmarkTextRead(b *testing.B) {
 	dir := b.TempDir()
 	for _, digits := range []int{8, -1} {
@@ -124,7 +124,7 @@ func BenchmarkTextRead(b *testing.B) {
 	}
 }
 
-// unpack uncompresses a file as the readers do, and does nothing else.
+// unpack decompresses a file as the readers do.
 func unpack(b *testing.B, path string, size int64) {
 	b.SetBytes(size)
 	for b.Loop() {
@@ -154,7 +154,7 @@ func unpack(b *testing.B, path string, size int64) {
 	}
 }
 
-// duckdb answers each name of a csv file when it has added up its columns.
+// duckdb adds up the columns of each csv file that it is asked for, and then answers.
 const duckdb = `
 const { DuckDBInstance } = require('@duckdb/node-api');
 (async () => {
@@ -168,7 +168,7 @@ const { DuckDBInstance } = require('@duckdb/node-api');
   }
 })();`
 
-// loadtxt and loadSvmlight answer each name of a file when they have read it.
+// loadtxt and loadSvmlight read each file that they are asked for, and then answer.
 const loadtxt = `
 import sys, numpy
 print("ready", flush=True)
@@ -186,8 +186,8 @@ for path in sys.stdin:
     print("done", flush=True)
 `
 
-// BenchmarkTextRivals: the same files by DuckDB (a module of node.js, which NODE_PATH leads
-// to), numpy and scikit-learn, each in a process that is running. Beside each, ours.
+// BenchmarkTextRivals reads the same files by DuckDB, numpy and scikit-learn, each in a running process, and by
+// fdridge. DuckDB is a module of node.js; set NODE_PATH to its folder.
 func BenchmarkTextRivals(b *testing.B) {
 	dir := b.TempDir()
 	for _, digits := range []int{8, -1} {
@@ -212,7 +212,7 @@ func BenchmarkTextRivals(b *testing.B) {
 	}
 }
 
-// ours reads a file by the readers here.
+// ours reads a file by a reader of fdridge.
 func ours(b *testing.B, name string, size int64, cores int, open func() (*dataset.Stream, error)) {
 	b.Run(name, func(b *testing.B) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
@@ -227,7 +227,7 @@ func ours(b *testing.B, name string, size int64, cores int, open func() (*datase
 	})
 }
 
-// rival has another program read a file.
+// rival lets another program read a file.
 func rival(b *testing.B, name, path string, size int64, start func() (*python.Process, error)) {
 	b.Run(name, func(b *testing.B) {
 		p, err := start()

@@ -15,76 +15,73 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// CacheOptions says where the rows of [Cached] are kept, and for how long.
+// CacheOptions sets where [Cached] stores rows, and for how long.
 type CacheOptions struct {
-	// Dir is the directory of the file, which must exist.
+	// Dir is the directory of the file. It must exist.
 	Dir string
-	// Key tells rows from others: all that they follow from, such as the names of files,
-	// their [Stamp]s, and what is read of them. Where it is given, the file is left when the
-	// Cache is closed, and one that was left under the same Key by an earlier run is read.
-	// Empty: the file is removed when the Cache is closed.
+	// Key identifies the rows. It must depend on everything that determines the rows, such as file
+	// names, their [Stamp]s and the selected columns. If Key is set, Close keeps the file for
+	// later runs that use the same Key. If Key is empty, Close removes the file.
 	Key string
-	// MaxBytes is the most that the file takes; 0 is as much as there is room for.
+	// MaxBytes limits the size of the file; 0 means no limit.
 	MaxBytes int64
 }
 
-// A Cache is a [Seeker] of the rows of another source, which it reads once: its first whole pass
-// writes them to a file, and the passes after it read that, the same blocks at the speed of
-// memory or of the disk. It serves sources that are slow to read again: text, compressed files,
-// computed features. Of a source that can be read once ([Once]) it makes one that can be read again.
-// Where the source is read by its columns ([ByColumns]) these are kept.
+// A Cache is a [Seeker] that reads another source once. Its first whole pass writes the rows to a
+// file, and later passes read the same blocks from this file. It serves sources that are slow to
+// read again, such as text and compressed files, and sources that can be read only [Once]. If the
+// columns of the source can be read ([ByColumns]), the cache stores the columns too.
 //
-// A block of the file is checked by its CRC-32C before it is handed on. Where rows cannot be
-// written, because the disk is full or MaxBytes are not enough, or cannot be read again, they come
-// from the source, as if there were no Cache; [Cache.Err] tells why. Where that can be read once, a
-// pass that cannot write them, or another one that needs them, ends in an *[OnceError]. Several passes may run at
-// the same time, of several processes as well: a file appears under its name when it is complete.
+// Each block of the file is verified by its CRC-32C. If the file cannot be written or read, for example because the
+// disk is full, the cache reads the source again and [Cache.Err] returns the reason. If the source can be read only
+// once, the pass ends with a *[OnceError] instead. Several passes may run at the same time, also in several processes.
+// A file gets its final name when it is complete.
 //
-// The zero value has no source: a pass over it is a *[SourceError].
+// A pass over the zero value ends with a *[SourceError].
 type Cache struct {
 	src  Source
 	opts CacheOptions
 	head cacheHeader
 
 	mu      sync.Mutex
-	file    string // that is read; "" while there is none
-	rows    int64  // in it
-	writing bool   // by a pass under way
+	file    string // name of the complete file; "" if there is none
+	rows    int64  // number of rows in the file
+	writing bool   // a pass is writing the file
 	err     error
-	columns *Cache // of the columns, where the source has some, once they are wanted
+	columns *Cache // cache of the source's columns, created by ByColumns
 }
 
-// Cached returns the rows of src with a [Cache]. It reports an error where o.Dir is no directory
-// or o.MaxBytes is negative.
+// Cached returns the rows of src with a [Cache]. It returns an error if o.Dir is not a directory or
+// o.MaxBytes is negative.
 func Cached(src Source, o CacheOptions) (*Cache, error) {
-	if err := noSource(src); err != nil {
+	if err := checkSources(src); err != nil {
 		return nil, err
 	}
 	switch info, err := os.Stat(o.Dir); {
 	case err != nil:
-		return nil, badinput.Errorf("dataset: a directory for rows: %w", err)
+		return nil, badinput.Errorf("dataset: the directory for rows: %w", err)
 	case !info.IsDir():
-		return nil, badinput.Errorf("dataset: a directory for rows: %s is none", o.Dir)
+		return nil, badinput.Errorf("dataset: the directory for rows: %s is not a directory", o.Dir)
 	case o.MaxBytes < 0:
-		return nil, badinput.Errorf("dataset: %d bytes for rows, must not be negative", o.MaxBytes)
+		return nil, badinput.Errorf("dataset: MaxBytes is %d; it must not be negative", o.MaxBytes)
 	}
 	c := &Cache{src: src, opts: o}
 	_, d, t := src.Dims()
 	c.head = cacheHeader{cacheMagic, uint64(d), uint64(t), sha256.Sum256([]byte(o.Key))}
 	if o.Key != "" {
-		c.find()
+		c.openKept()
 	}
 	return c, nil
 }
 
-// kept is the name of a file that is left.
-func (c *Cache) kept() string {
+// keptName returns the name of the file that Close does not remove.
+func (c *Cache) keptName() string {
 	return filepath.Join(c.opts.Dir, "fdridge-"+hex.EncodeToString(c.head.Key[:16])+".rows")
 }
 
-// find looks for a file that was left.
-func (c *Cache) find() {
-	r, rows, err := openCache(c.kept(), c.head)
+// openKept opens the file that an earlier run with the same Key left, if there is one.
+func (c *Cache) openKept() {
+	r, rows, err := openCache(c.keptName(), c.head)
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) {
 			c.err = err
@@ -95,10 +92,11 @@ func (c *Cache) find() {
 		c.err = err
 		return
 	}
-	c.file, c.rows = c.kept(), rows
+	c.file, c.rows = c.keptName(), rows
 }
 
-// Dims is that of the source; rows that it has not counted are those of the file.
+// Dims returns the dimensions of the source. If the source has not counted its rows, Dims returns
+// the number of rows in the file.
 func (c *Cache) Dims() (n int64, d, t int) {
 	if c.src == nil {
 		return 0, 0, 0
@@ -112,8 +110,8 @@ func (c *Cache) Dims() (n int64, d, t int) {
 	return n, d, t
 }
 
-// Err tells why a pass did not write, or read, the file; nil where there is nothing to
-// tell. No rows are lost by it.
+// Err returns the reason why a pass could not write or read the file, or nil. The pass has yielded
+// all rows nevertheless.
 func (c *Cache) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,7 +121,7 @@ func (c *Cache) Err() error {
 	return c.err
 }
 
-// Close removes the file where it has no Key. No pass may be under way.
+// Close removes the file if Key is empty. No pass may be running.
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +136,7 @@ func (c *Cache) Close() error {
 	return errors.Join(err, os.Remove(name))
 }
 
-// ByColumns is that of [Columnar]: what reads by columns has a file of its own.
+// ByColumns implements [Columnar]. The columns are stored in a second cache file.
 func (c *Cache) ByColumns() Columns {
 	features, ok := ByColumns(c.src)
 	if !ok {
@@ -152,7 +150,7 @@ func (c *Cache) ByColumns() Columns {
 			o.Key += " by columns"
 		}
 		var err error
-		if c.columns, err = Cached(features, o); err != nil { // a directory that is gone
+		if c.columns, err = Cached(features, o); err != nil { // the directory is gone
 			c.columns, c.err = nil, err
 			return Columns{Features: features}
 		}
@@ -160,33 +158,33 @@ func (c *Cache) ByColumns() Columns {
 	return Columns{Features: c.columns}
 }
 
-// Samples is that of [Columnar].
+// Samples implements [Columnar].
 func (c *Cache) Samples(ctx context.Context) (y, w []float64, err error) { return Samples(ctx, c.src) }
 
-// Blocks is that of [Source].
+// Blocks implements [Source].
 func (c *Cache) Blocks(ctx context.Context) iter.Seq2[Block, error] { return c.BlocksFrom(ctx, 0) }
 
-// BlocksFrom is that of [Seeker].
+// BlocksFrom implements [Seeker].
 func (c *Cache) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
 	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		if c.src == nil {
-			yield(Block{}, unfit("a cache of no source, which Cached has not made"))
+			yield(Block{}, newSourceError("a cache without a source; create it with Cached"))
 			return
 		}
-		switch name, write := c.begin(first); {
+		switch name, write := c.planPass(first); {
 		case name != "":
 			c.replay(ctx, name, first, yield)
 		case write:
 			c.record(ctx, yield)
 		default:
-			c.again(ctx, first, yield)
+			c.reread(ctx, first, yield)
 		}
 	}
 }
 
-// begin says whether a pass reads a file, writes one, or does neither.
-func (c *Cache) begin(first int64) (name string, write bool) {
+// planPass decides whether a pass reads the file, writes it, or reads the source only.
+func (c *Cache) planPass(first int64) (name string, write bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.file != "" {
@@ -197,18 +195,18 @@ func (c *Cache) begin(first int64) (name string, write bool) {
 	return "", write
 }
 
-// record makes a pass over the source and writes its blocks.
+// record yields the blocks of the source and writes them to a file.
 func (c *Cache) record(ctx context.Context, yield func(Block, error) bool) {
 	w, err := newCacheWriter(c.opts.Dir, c.head, c.opts.MaxBytes)
 	complete := false
 	if err != nil && w != nil {
 		err = errors.Join(err, w.drop())
 	}
-	defer func() { c.recorded(w, complete, err) }()
+	defer func() { c.finishRecord(w, complete, err) }()
 	n, d, t := c.src.Dims()
 	for b, failed := range c.src.Blocks(ctx) {
 		if failed == nil && err == nil {
-			if err = w.block(b, n, d, t); err != nil { // at once: a full disk is not kept full
+			if err = w.block(b, n, d, t); err != nil { // remove the file at once, so that the disk does not stay full
 				err = errors.Join(err, w.drop())
 			}
 		}
@@ -223,30 +221,30 @@ func (c *Cache) record(ctx context.Context, yield func(Block, error) bool) {
 	complete = true
 }
 
-// recorded takes what a pass has written, all rows where it is complete. Where it could not write
-// them, as err says, there is nothing left of it.
-func (c *Cache) recorded(w *cacheWriter, complete bool, err error) {
+// finishRecord keeps the file w if complete is true. The argument err is the reason why rows could
+// not be written, or nil; finishRecord stores it.
+func (c *Cache) finishRecord(w *cacheWriter, complete bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.writing = false
 	switch {
 	case err == nil && complete:
-		err = c.take(w)
-	case err == nil: // the consumer has left
+		err = c.adopt(w)
+	case err == nil: // the consumer left the loop
 		err = w.drop()
 	}
 	if err != nil {
-		c.err = fmt.Errorf("rows are read again from where they come from: %w", err)
+		c.err = fmt.Errorf("the rows are not cached and are read from the source again: %w", err)
 	}
 }
 
-// take makes the file that w has written the one to read.
-func (c *Cache) take(w *cacheWriter) error {
+// adopt gives the file written by w its final name and makes it the file to read.
+func (c *Cache) adopt(w *cacheWriter) error {
 	name := w.file.Name()
 	err := w.finish()
 	if err == nil && c.opts.Key != "" {
-		if err = os.Rename(name, c.kept()); err == nil {
-			name = c.kept()
+		if err = os.Rename(name, c.keptName()); err == nil {
+			name = c.keptName()
 		}
 	}
 	if err != nil {
@@ -256,19 +254,19 @@ func (c *Cache) take(w *cacheWriter) error {
 	return nil
 }
 
-// replay makes a pass over the file, or what is left of it. Where that is damaged the rest comes
-// from the source.
+// replay yields the rows in the file, starting at row first. If the file is damaged, the remaining
+// rows come from the source.
 func (c *Cache) replay(ctx context.Context, name string, first int64, yield func(Block, error) bool) {
 	_, d, _ := c.src.Dims()
 	at := first
 	r, rows, err := openCache(name, c.head)
 	if err == nil {
-		defer r.close() // only read
+		defer r.close() // opened for reading, so an error of Close does no harm
 		err = r.skip(first)
 	}
 	if err == nil {
 		at = r.rows
-		for b, failed := range ahead(ctx, "reading", d, r.fill) {
+		for b, failed := range readAhead(ctx, "reading", d, r.fill) {
 			if failed != nil {
 				if err = failed; ctx.Err() != nil {
 					yield(Block{}, failed)
@@ -288,12 +286,12 @@ func (c *Cache) replay(ctx context.Context, name string, first int64, yield func
 	if err == nil {
 		return
 	}
-	c.lost(name, err)
-	c.again(ctx, at, yield)
+	c.discard(name, err)
+	c.reread(ctx, at, yield)
 }
 
-// again makes a pass over the source, or the rest of one, where there is no file.
-func (c *Cache) again(ctx context.Context, first int64, yield func(Block, error) bool) {
+// reread yields the rows of the source, starting at row first.
+func (c *Cache) reread(ctx context.Context, first int64, yield func(Block, error) bool) {
 	c.mu.Lock()
 	failed := c.err
 	c.mu.Unlock()
@@ -304,16 +302,16 @@ func (c *Cache) again(ctx context.Context, first int64, yield func(Block, error)
 	From(ctx, c.src, first)(yield)
 }
 
-// lost takes note that the file cannot be read, and removes it.
-func (c *Cache) lost(name string, err error) {
+// discard removes a file that cannot be read and stores the reason.
+func (c *Cache) discard(name string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.file != name {
-		return // another pass has done so
+		return // another pass has discarded it
 	}
 	c.file = ""
 	if gone := os.Remove(name); gone != nil && !errors.Is(gone, os.ErrNotExist) {
 		err = errors.Join(err, gone)
 	}
-	c.err = fmt.Errorf("%s cannot be read, its rows come from where they came from: %w", name, err)
+	c.err = fmt.Errorf("%s cannot be read; its rows are read from the source again: %w", name, err)
 }

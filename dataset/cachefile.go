@@ -16,15 +16,19 @@ import (
 	"github.com/fdridge/fdridge/internal/little"
 )
 
-// The file of a [Cache], little-endian: a cacheHeader; for each block a cacheFrame, the numbers
-// of its rows, and the CRC-32C of both; and a cacheFrame of no rows, with its CRC-32C. The
-// numbers are
+// A cacheHeader is the first part of the file of a [Cache]. The file is little-endian and consists of
 //
-//	of sparse rows: how many entries there are up to each row's end (uint32), their columns (int32),
-//	                their values
-//	of dense rows:  X
+//	the cacheHeader
+//	for each block: a cacheFrame, the numbers of the block, a CRC-32C of frame and numbers
+//	a cacheFrame with Rows = 0, its CRC-32C
 //
-// then Y, and W where rows are weighted, all float64 but for what is said.
+// The numbers of a block are
+//
+//	sparse rows:  for each row the end of its entries (uint32), the columns (int32), the values
+//	dense rows:   X
+//	all rows:     Y, then W if the rows are weighted
+//
+// The values, X, Y and W are float64.
 type cacheHeader struct {
 	Magic             [8]byte
 	Features, Targets uint64
@@ -35,10 +39,10 @@ var cacheMagic = [8]byte{'f', 'd', 'r', 'o', 'w', 's', 0, 1}
 
 type cacheFrame struct {
 	Rows, Layout uint32
-	Entries      uint64 // of sparse rows; in the last frame, which has no rows, all rows there were
+	Entries      uint64 // number of sparse entries; in the last frame, the number of rows in the file
 }
 
-// The bits of a Layout.
+// These are the bits of cacheFrame.Layout.
 const (
 	cacheSparse = 1 << iota
 	cacheWeighted
@@ -50,7 +54,8 @@ const (
 	cacheSumSize    = 4
 )
 
-// size is how many bytes a block of d features and t targets takes, with its frame and its sum.
+// size returns the number of bytes that a block with frame f, d features and t targets takes in
+// the file. The frame and the checksum are included.
 func (f cacheFrame) size(d, t int) (int64, error) {
 	const most = 1 << 58
 	n, words := float64(f.Rows), float64(t)
@@ -71,16 +76,16 @@ func (f cacheFrame) size(d, t int) (int64, error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// cacheChunk is how many bytes are converted at a time: they stay in the cache.
+// cacheChunk is the number of bytes converted at a time. A chunk fits in the CPU's cache.
 const cacheChunk = 1 << 18
 
-// A cacheWriter writes such a file.
+// A cacheWriter writes the file of a [Cache].
 type cacheWriter struct {
 	file  *os.File
 	out   *bufio.Writer
 	sum   hash.Hash32
-	to    io.Writer // out and sum
-	most  int64     // bytes; 0: any number
+	to    io.Writer // writes to both out and sum
+	most  int64     // largest file size in bytes; 0: no limit
 	wrote int64
 	rows  int64
 	chunk []byte
@@ -96,8 +101,8 @@ func newCacheWriter(dir string, h cacheHeader, most int64) (*cacheWriter, error)
 	return w, binary.Write(w.out, binary.LittleEndian, h)
 }
 
-// block writes a block of d features and t targets; n is how many rows there are in all, -1
-// where that is not known.
+// block writes the block b, which has d features and t targets. The argument n is the number of
+// rows of the source, or -1 if it is unknown.
 func (w *cacheWriter) block(b Block, n int64, d, t int) error {
 	if b.N == 0 {
 		return nil
@@ -114,11 +119,11 @@ func (w *cacheWriter) block(b Block, n int64, d, t int) error {
 		return err
 	}
 	all := w.wrote + size
-	if w.rows == 0 && n > 0 { // told now rather than when much has been written
+	if w.rows == 0 && n > 0 { // estimate the size of the file before much is written
 		all = int64(float64(size) * float64(n) / float64(b.N))
 	}
 	if w.most > 0 && all > w.most {
-		return fmt.Errorf("the rows take more than %d bytes", w.most)
+		return fmt.Errorf("the rows need more than %d bytes", w.most)
 	}
 	w.wrote, w.rows = w.wrote+size, w.rows+int64(b.N)
 	w.sum.Reset()
@@ -128,7 +133,7 @@ func (w *cacheWriter) block(b Block, n int64, d, t int) error {
 	return w.numbers(b, d, t)
 }
 
-// numbers writes those of a block, and the sum.
+// numbers writes the numbers of a block and the checksum.
 func (w *cacheWriter) numbers(b Block, d, t int) error {
 	if s := b.Sparse; s != nil {
 		lo, hi := s.RowPtr[0], s.RowPtr[b.N]
@@ -160,7 +165,7 @@ func (w *cacheWriter) numbers(b Block, d, t int) error {
 	return binary.Write(w.out, binary.LittleEndian, w.sum.Sum32())
 }
 
-// convert writes numbers of so many bytes each.
+// convert writes the numbers in from. The function put encodes each of them in size bytes.
 func convert[T any](w *cacheWriter, from []T, size int, put func(to []byte, from []T)) error {
 	w.chunk = slices.Grow(w.chunk[:0], cacheChunk)
 	for len(from) > 0 {
@@ -175,7 +180,7 @@ func convert[T any](w *cacheWriter, from []T, size int, put func(to []byte, from
 	return nil
 }
 
-// finish ends the file and closes it.
+// finish writes the last frame and closes the file.
 func (w *cacheWriter) finish() error {
 	w.sum.Reset()
 	err := binary.Write(w.to, binary.LittleEndian, cacheFrame{Entries: uint64(w.rows)})
@@ -188,5 +193,5 @@ func (w *cacheWriter) finish() error {
 	return errors.Join(err, w.file.Close())
 }
 
-// drop closes the file and removes it.
+// drop closes and removes the file.
 func (w *cacheWriter) drop() error { return errors.Join(w.file.Close(), os.Remove(w.file.Name())) }

@@ -14,20 +14,20 @@ import (
 	"github.com/fdridge/fdridge/internal/little"
 )
 
-// A cacheReader reads such a file.
+// A cacheReader reads the file of a [Cache].
 type cacheReader struct {
 	file  *os.File
 	d, t  int
-	left  int64 // bytes of blocks that have not been read
-	rows  int64 // before the next block
+	left  int64 // bytes of the blocks not yet read
+	rows  int64 // index of the first row of the next block
 	sum   uint32
 	chunk []byte
 }
 
-// errDamaged is of a file that is not as it was written.
+// errDamaged reports that the contents of a cache file are not what was written.
 var errDamaged = errors.New("is damaged")
 
-// openCache opens a file for rows of the header; rows is how many it has.
+// openCache opens a cache file and returns the number of its rows. The header of the file must equal h.
 func openCache(name string, h cacheHeader) (r *cacheReader, rows int64, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -40,7 +40,7 @@ func openCache(name string, h cacheHeader) (r *cacheReader, rows int64, err erro
 	return r, rows, nil
 }
 
-// begin reads the header and the last frame, and goes to the first block.
+// begin reads the header and the last frame, and seeks to the first block.
 func (r *cacheReader) begin(want cacheHeader) (rows int64, err error) {
 	info, err := r.file.Stat()
 	if err != nil {
@@ -72,14 +72,14 @@ func (r *cacheReader) begin(want cacheHeader) (rows int64, err error) {
 	return int64(f.Entries), nil
 }
 
-// read reads the next of some bytes, which are added to the sum.
+// read fills b with the next bytes of the file and updates the checksum.
 func (r *cacheReader) read(b []byte) error {
 	_, err := io.ReadFull(r.file, b)
 	r.sum = crc32.Update(r.sum, castagnoli, b)
 	return err
 }
 
-// frame reads the next frame, and says how many bytes of the block follow it.
+// frame reads the next frame. The result rest is the number of bytes of the block after the frame.
 func (r *cacheReader) frame() (f cacheFrame, rest int64, err error) {
 	if r.left == 0 {
 		return f, 0, io.EOF
@@ -103,7 +103,7 @@ func (r *cacheReader) frame() (f cacheFrame, rest int64, err error) {
 	return f, size - cacheFrameSize, nil
 }
 
-// skip goes to the block that holds a row.
+// skip seeks to the block that holds the given row.
 func (r *cacheReader) skip(row int64) error {
 	for {
 		left := r.left
@@ -114,7 +114,7 @@ func (r *cacheReader) skip(row int64) error {
 		if err != nil {
 			return err
 		}
-		if r.rows+int64(f.Rows) > row { // back to before the frame
+		if r.rows+int64(f.Rows) > row { // seek back to the start of the frame
 			_, err := r.file.Seek(-cacheFrameSize, io.SeekCurrent)
 			r.left = left
 			return err
@@ -126,7 +126,7 @@ func (r *cacheReader) skip(row int64) error {
 	}
 }
 
-// fill reads the next block; io.EOF says that there is none.
+// fill reads the next block into out. It returns io.EOF after the last block.
 func (r *cacheReader) fill(out *Buffer) error {
 	f, _, err := r.frame()
 	if err != nil {
@@ -159,7 +159,7 @@ func (r *cacheReader) fill(out *Buffer) error {
 	return nil
 }
 
-// sparse reads n sparse rows of so many entries.
+// sparse reads n sparse rows with the given total number of entries.
 func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
 	err := r.words(n, 4, func(b []byte) {
 		for ; len(b) > 0; b = b[4:] {
@@ -182,7 +182,7 @@ func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
 	return err
 }
 
-// floats reads n numbers to the empty slice to.
+// floats reads n numbers, using the memory of the empty slice to.
 func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 	to = slices.Grow(to, n)
 	err := r.words(n, 8, func(b []byte) {
@@ -193,7 +193,7 @@ func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 	return to, err
 }
 
-// words reads n numbers of so many bytes, and hands on the bytes of some at a time.
+// words reads n numbers of size bytes each. It reads them in chunks and calls take for each chunk.
 func (r *cacheReader) words(n, size int, take func(b []byte)) error {
 	for n > 0 {
 		k := min(n, cacheChunk/size)

@@ -5,19 +5,19 @@ import (
 	"iter"
 )
 
-// Concat returns the rows of several sources, one source after the other. Their
-// features and targets must agree in number ([ErrShape]).
+// Concat returns the rows of several sources, one source after the other. It returns [ErrShape] if
+// their numbers of features or targets differ.
 func Concat(sources ...Source) (Source, error) {
 	if len(sources) == 0 {
-		return nil, unfit("no sources")
+		return nil, newSourceError("no sources")
 	}
-	if err := noSource(sources...); err != nil {
+	if err := checkSources(sources...); err != nil {
 		return nil, err
 	}
 	_, d, t := sources[0].Dims()
 	for i, s := range sources {
 		if _, di, ti := s.Dims(); di != d || ti != t {
-			return nil, mismatched("the first source has %d features and %d targets, number %d has %d and %d", d, t, i+1, di, ti)
+			return nil, newDimensionError("the first source has %d features and %d targets, source %d has %d and %d", d, t, i+1, di, ti)
 		}
 	}
 	if len(sources) == 1 {
@@ -45,7 +45,7 @@ func (c concat) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, er
 		var at, end int64
 		for _, s := range c {
 			from := int64(0)
-			if n, _, _ := s.Dims(); n >= 0 { // otherwise it is counted
+			if n, _, _ := s.Dims(); n >= 0 { // an unknown number of rows is counted below
 				from = min(max(first-at, 0), n)
 				end = at + n
 			}

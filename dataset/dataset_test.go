@@ -272,7 +272,7 @@ func TestCombine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := read(t, beyond); !errors.Is(err, dataset.ErrShape) || !strings.Contains(err.Error(), "there are 5") {
+	if _, err := read(t, beyond); !errors.Is(err, dataset.ErrShape) || !strings.Contains(err.Error(), "there are only 5") {
 		t.Errorf("rows beyond the end of a stream: %v", err)
 	}
 	if _, err := dataset.Concat(a, dense(t, []float64{1})); !errors.Is(err, dataset.ErrShape) {

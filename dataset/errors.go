@@ -12,68 +12,66 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files. All
-// errors that are named here are. It is [engine.ErrInput].
+// ErrInput is the error for invalid shapes, values or files. All error types of this package match
+// it by errors.Is. It is the same error as [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
-// ErrShape reports sources whose dimensions disagree, as a *[SourceError]. It is [engine.ErrShape].
+// ErrShape is the error for sources whose dimensions disagree. It is the same error as
+// [engine.ErrShape], and a *[SourceError] matches it by errors.Is.
 var ErrShape = engine.ErrShape
 
-// ErrUnknownLevel reports, by errors.Is, a level of a categorical column that an [Encoding] has not
-// learnt; the error is an *[InputError].
+// ErrUnknownLevel is the error for a level of a categorical column that did not occur in the
+// training rows; see package prepare. An *[InputError] about such a level matches it by errors.Is.
 var ErrUnknownLevel = errors.New("dataset: an unknown level")
 
-// A SourceError reports rows that are not there, or sources that do not go together. It is
-// [ErrShape], whatever it says.
+// A SourceError reports that rows are missing, or that sources do not fit together. It always matches [ErrShape].
 type SourceError struct{ Reason string }
 
 func (e *SourceError) Error() string { return "dataset: " + e.Reason }
 
-// Is tells that it is [ErrShape] and [ErrInput].
+// Is reports whether target is [ErrShape] or [ErrInput].
 func (e *SourceError) Is(target error) bool { return target == ErrShape || target == ErrInput }
 
-// unfit is a SourceError.
-func unfit(format string, args ...any) error { return &SourceError{fmt.Sprintf(format, args...)} }
+// newSourceError returns a SourceError with a formatted Reason.
+func newSourceError(format string, args ...any) error {
+	return &SourceError{fmt.Sprintf(format, args...)}
+}
 
-// noSource reports a nil source, nil where there is one.
-func noSource(sources ...Source) error {
+// checkSources returns an error if a source is nil.
+func checkSources(sources ...Source) error {
 	for _, s := range sources {
 		if s == nil {
-			return unfit("no source of rows")
+			return newSourceError("the source of rows is nil")
 		}
 	}
 	return nil
 }
 
-// mismatched is one that tells two dimensions.
-func mismatched(format string, args ...any) error {
-	return unfit("dimensions disagree: "+format, args...)
+// newDimensionError returns a SourceError about dimensions that disagree, with a formatted Reason.
+func newDimensionError(format string, args ...any) error {
+	return newSourceError("dimensions disagree: "+format, args...)
 }
 
-// An InputError reports what is wrong with the data and where, printed as
-// file:line:column: message. Line and Column are 1-based; 0 says that there is
-// none to name. In text they are the line and the byte in it; in arrays (.npy
-// files, data in memory, transformed rows) the row and the number of the column.
-// NonFinite is set where a number is NaN, infinite or beyond the range of float64, Missing where
-// there is no value, or NaN in an array, and Omittable where the rows can be read if the column, which is that of a
-// feature, is left out, and the hint says so.
+// An InputError reports what is wrong with the data, and where. Its text has the form file:line:column: message. Line
+// and Column are 1-based; 0 means unknown. In a text file, Column counts the bytes of the line. In .npy files, in
+// memory and in transformed rows, Line and Column are the row and the column of the array.
 //
-// Texts are the features that hold texts, and could be categorical (see [Cells]), as far as the file
-// was read. Others are the features of other types that no number is made of. The message is about
-// the first of all these. A column without a name is given by its number.
+// Texts lists the features that hold texts and could be categorical. Others lists the features whose cells are neither
+// numbers nor texts. Both lists cover the part of the file that was read. The message is about the first feature in the
+// lists. A column without a name is listed by its number.
 type InputError struct {
 	File         string
 	Line, Column int
 	Msg          string
-	NonFinite    bool
-	Missing      bool
-	Omittable    bool
+	NonFinite    bool // a number is NaN, infinite or beyond the range of float64
+	Missing      bool // a value is missing, or NaN in an array
+	UnknownLevel bool // a level did not occur in the training rows; errors.Is matches [ErrUnknownLevel]
+	IsLabel      bool // the first target is a text; it may be the label of a class
+	Omittable    bool // the rows can be read if this feature is left out; Hint describes how
 	Texts        []string
 	Others       []string
-	Err          error  // the cause, if another error: [fs.ErrNotExist] of a file that there is not
-	Hint         string // what would help, printed last; "": nothing is said
-
-	unknownLevel bool // it is ErrUnknownLevel
+	Err          error  // the cause, or nil; [fs.ErrNotExist] if there is no such file
+	Hint         string // advice, printed last; may be ""
 }
 
 func (e *InputError) Error() string {
@@ -85,11 +83,11 @@ func (e *InputError) Error() string {
 		}
 	}
 	s += ": " + e.Msg
-	if e.Err != nil && e.Err != fs.ErrNotExist { // which Msg says
+	if e.Err != nil && e.Err != fs.ErrNotExist { // Msg covers fs.ErrNotExist
 		s += ": " + excerpt.Message(e.Err.Error())
 	}
 	if n := len(e.Texts) + len(e.Others); n > 1 {
-		s += fmt.Sprintf("; %d columns hold no numbers: %s", n, listed(slices.Concat(e.Texts, e.Others)))
+		s += fmt.Sprintf("; %d columns are not numeric: %s", n, joinNames(slices.Concat(e.Texts, e.Others)))
 	}
 	if e.Hint != "" {
 		s += "; " + e.Hint
@@ -97,8 +95,8 @@ func (e *InputError) Error() string {
 	return s
 }
 
-// listed are names, of many the first.
-func listed(names []string) string {
+// joinNames joins names by commas. It names at most the first 40.
+func joinNames(names []string) string {
 	const most = 40
 	more := ""
 	if len(names) > most {
@@ -109,27 +107,27 @@ func listed(names []string) string {
 
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Is tells that it is [ErrInput], and [ErrUnknownLevel] where it is that.
+// Is reports whether target is [ErrInput], or whether it is [ErrUnknownLevel] and e.UnknownLevel is set.
 func (e *InputError) Is(target error) bool {
-	return target == ErrInput || e.unknownLevel && target == ErrUnknownLevel
+	return target == ErrInput || e.UnknownLevel && target == ErrUnknownLevel
 }
 
-// finite checks rows of cols numbers, of which the first is row first of what is
-// called name.
-func finite(name string, x []float64, first int64, cols int) error {
+// checkFinite returns an error if a number in x is not finite. x consists of rows of cols numbers.
+// Its first row has index first in the data with the given name.
+func checkFinite(name string, x []float64, first int64, cols int) error {
 	if allFinite(x) {
 		return nil
 	}
 	for i, v := range x {
 		if v-v != 0 { // NaN or infinite
-			return nonFinite(name, first+int64(i/cols), i%cols, v)
+			return newNonFiniteError(name, first+int64(i/cols), i%cols, v)
 		}
 	}
 	return nil
 }
 
-// allFinite adds up x − x, which is 0 or NaN, without a branch and in four sums, so that no
-// addition waits for the one before it.
+// allFinite reports whether all numbers in x are finite. It adds up v − v for each v in x, which
+// is 0 or NaN. Four independent sums without a branch are fast.
 func allFinite(x []float64) bool {
 	var s0, s1, s2, s3 float64
 	for ; len(x) >= 4; x = x[4:] {
@@ -144,9 +142,9 @@ func allFinite(x []float64) bool {
 	return s0+s1+s2+s3 == 0
 }
 
-func nonFinite(name string, row int64, col int, v float64) error {
+func newNonFiniteError(name string, row int64, col int, v float64) error {
 	return &InputError{File: name, Line: int(row) + 1, Column: col + 1, Msg: fmt.Sprintf("%v is not finite", v), NonFinite: true}
 }
 
-// isFinite is false for NaN and ±Inf.
+// isFinite reports whether v is neither NaN nor ±Inf.
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -70,12 +70,12 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		"Concat of none":        {last(dataset.Concat()), unfit + "no sources"},
-		"Rows, none":            {last(dataset.Rows(zeros(t, 3, 1), 2, 2)), unfit + "rows 3 to 2 are none"},
-		"Rows before the first": {last(dataset.Rows(zeros(t, 3, 1), -1, 2)), unfit + "rows 0 to 2 are none"},
-		"Part of the uncounted": {last(dataset.Part(broken(1, 0), dataset.Share{Rank: 1, Size: 2})), unfit + "the rows have not been counted, to be divided into 2 parts"},
+		"Rows, none":            {last(dataset.Rows(zeros(t, 3, 1), 2, 2)), unfit + "rows 3 to 2 are not a valid range"},
+		"Rows before the first": {last(dataset.Rows(zeros(t, 3, 1), -1, 2)), unfit + "rows 0 to 2 are not a valid range"},
+		"Part of the uncounted": {last(dataset.Part(broken(1, 0), dataset.Share{Rank: 1, Size: 2})), unfit + "the rows cannot be divided into 2 parts: their number is unknown"},
 		"dense targets":         {last(dataset.FromDense(1, 1, 1, []float64{1}, nan)), "y:1:1: NaN is not finite"},
 		"targets of sparse":     {last(dataset.FromCSR(&engine.CSR{Rows: 1, Cols: 1, RowPtr: []int{0, 0}}, 1, nan)), "y:1:1: NaN is not finite"},
-		"Zip with sparse":       {last(dataset.Zip(zeros(t, 1, 1), sparse)), unfit + "the targets are sparse, must be dense"},
+		"Zip with sparse":       {last(dataset.Zip(zeros(t, 1, 1), sparse)), unfit + "the targets are sparse; they must be dense"},
 		"Zip, features break":   {last(dataset.Zip(broken(1, 0), zeros(t, 9, 1))), "broken"},
 		"Zip, targets break":    {last(dataset.Zip(zeros(t, 9, 1), broken(1, 0))), "broken"},
 		"Zip, more targets":     {last(dataset.Zip(short(1), broken(1, 0))), "broken"},

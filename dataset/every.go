@@ -1,18 +1,17 @@
 package dataset
 
-// Every returns rows 0, k, 2k, … of a source: a sample that has rows from all parts of a
-// file, whatever its order. A pass reads all rows. k must be positive ([ErrShape]).
+// Every returns the source of rows 0, k, 2k, … of src. A pass reads all rows of src. Every returns [ErrShape] if k < 1.
 func Every(src Source, k int64) (Source, error) {
-	if err := noSource(src); err != nil {
+	if err := checkSources(src); err != nil {
 		return nil, err
 	}
 	switch {
 	case k < 1:
-		return nil, unfit("every %d-th row cannot be taken", k)
+		return nil, newSourceError("cannot take every %d-th row", k)
 	case k == 1:
 		return src, nil
 	}
-	sample := &chosen{src: src, keep: func(row int64) bool { return row%k == 0 }}
+	sample := &subset{src: src, keep: func(row int64) bool { return row%k == 0 }}
 	if n, _, _ := src.Dims(); n > 0 {
 		sample.n.Store((n-1)/k + 2)
 	}

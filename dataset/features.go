@@ -11,27 +11,24 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// Features is a [Fourier] or a [Polynomial]: features computed from those of a
-// source, row by row.
+// Features computes new features of a row from its features. The implementations are [Fourier] and [Polynomial].
 type Features interface {
-	// Apply returns src with these features; be does the arithmetic, nil is
-	// engine.Default().
+	// Apply returns src with the new features. The backend be does the arithmetic; nil means engine.Default().
 	Apply(src Source, be engine.Backend) (Source, error)
-	// String writes them as ParseFeatures reads them.
+	// String returns the text that ParseFeatures reads.
 	String() string
 }
 
-// String is rff:D,gamma=G,seed=S.
+// String returns rff:D,gamma=G,seed=S.
 func (f Fourier) String() string {
 	return fmt.Sprintf("rff:%d,gamma=%v,seed=%d", f.Components, f.Gamma, f.Seed)
 }
 
-// String is poly:K.
+// String returns poly:K.
 func (p Polynomial) String() string { return fmt.Sprintf("poly:%d", p.Degree) }
 
-// ParseFeatures reads "rff:D,gamma=G,seed=S", the D random features of [Fourier],
-// with gamma 1 (as in scikit-learn's RBFSampler) and seed 0 where they are not
-// given, or "poly:K", the [Polynomial] features of degree K.
+// ParseFeatures parses a description of features. "rff:D,gamma=G,seed=S" describes the D random features of [Fourier],
+// with gamma 1 and seed 0 by default. "poly:K" describes the [Polynomial] features of degree K.
 func ParseFeatures(text string) (Features, error) {
 	kind, rest, _ := strings.Cut(text, ":")
 	switch kind {
@@ -40,19 +37,19 @@ func ParseFeatures(text string) (Features, error) {
 	case "poly":
 		degree, err := strconv.Atoi(rest)
 		if err != nil || degree < 1 {
-			return nil, badinput.Errorf("dataset: features %q: the degree is %q, must be a whole number from 1", excerpt.Of(text), excerpt.Of(rest))
+			return nil, badinput.Errorf("dataset: features %q: the degree is %q; it must be a positive integer", excerpt.Of(text), excerpt.Of(rest))
 		}
 		return Polynomial{Degree: degree}, nil
 	}
 	return nil, badinput.Errorf("dataset: features %q must be rff:D,gamma=G,seed=S or poly:K", excerpt.Of(text))
 }
 
-// parseFourier reads D,gamma=G,seed=S.
+// parseFourier parses D,gamma=G,seed=S.
 func parseFourier(text string) (Features, error) {
 	components, rest, more := strings.Cut(text, ",")
 	d, err := strconv.Atoi(components)
 	if err != nil || d < 1 || d > 1<<24 {
-		return nil, badinput.Errorf("dataset: the number of Fourier features is %q, must be 1 to %d", excerpt.Of(components), 1<<24)
+		return nil, badinput.Errorf("dataset: the number of Fourier features is %q; it must be 1 to %d", excerpt.Of(components), 1<<24)
 	}
 	f := Fourier{Components: d, Gamma: 1}
 	seen := map[string]bool{}
@@ -67,14 +64,14 @@ func parseFourier(text string) (Features, error) {
 		switch key {
 		case "gamma":
 			if f.Gamma, err = strconv.ParseFloat(value, 64); err != nil || !(f.Gamma > 0) || math.IsInf(f.Gamma, 0) {
-				return nil, badinput.Errorf("dataset: features rff:%s: gamma is %q, must be a positive number", excerpt.Of(text), excerpt.Of(value))
+				return nil, badinput.Errorf("dataset: features rff:%s: gamma is %q; it must be a positive number", excerpt.Of(text), excerpt.Of(value))
 			}
 		case "seed":
 			if f.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
-				return nil, badinput.Errorf("dataset: features rff:%s: seed is %q, must be a whole number >= 0", excerpt.Of(text), excerpt.Of(value))
+				return nil, badinput.Errorf("dataset: features rff:%s: seed is %q; it must be an integer >= 0", excerpt.Of(text), excerpt.Of(value))
 			}
 		default:
-			return nil, badinput.Errorf("dataset: features rff:%s: unknown setting %q; there are gamma=G and seed=S", excerpt.Of(text), excerpt.Of(part))
+			return nil, badinput.Errorf("dataset: features rff:%s: unknown setting %q; the settings are gamma=G and seed=S", excerpt.Of(text), excerpt.Of(part))
 		}
 	}
 	return f, nil

@@ -2,29 +2,28 @@ package dataset
 
 import "github.com/fdridge/fdridge/internal/badinput"
 
-// A Holdout divides rows into those that are fitted and those that are held out, to see how well
-// the fit does on rows it has not seen. A row is held out by a hash of its number alone, and so
-// whatever else is read, by however many: row i, from 0, is where h(i) < Share, of
+// A Holdout divides rows into training rows and held-out rows, on which a fit can be tested. Row
+// i, counted from 0, is held out if h(i) < Share. The function h is a hash of the row number:
 //
 //	z = (i+1)·9E3779B97F4A7C15₁₆,  z = (z ⊕ z>>30)·BF58476D1CE4E5B9₁₆,
 //	z = (z ⊕ z>>27)·94D049BB133111EB₁₆,  z = z ⊕ z>>31,  h(i) = (z>>11)·2⁻⁵³
 //
-// in whole numbers modulo 2⁶⁴: SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable
-// Pseudorandom Number Generators", OOPSLA 2014). The zero value holds none out.
+// in integers modulo 2⁶⁴. This is SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable
+// Pseudorandom Number Generators", OOPSLA 2014). The zero value holds no row out.
 type Holdout struct {
-	Share float64 // of the rows, 0 to 1, excluded
-	First int64   // number of the source's first row, where it has only some of the rows
+	Share float64 // fraction of the rows to hold out, 0 <= Share < 1
+	First int64   // row number of the first row of the source, if the source is a part of the rows
 }
 
-// Check is nil for a share of the rows, else [ErrInput].
+// Check returns [ErrInput] if Share is negative, NaN, or at least 1.
 func (h Holdout) Check() error {
 	if !(h.Share >= 0 && h.Share < 1) {
-		return badinput.Errorf("dataset: a share of %v of the rows held out, must be at least 0 and below 1", h.Share)
+		return badinput.Errorf("dataset: the held-out share of the rows is %v; it must be at least 0 and below 1", h.Share)
 	}
 	return nil
 }
 
-// Held reports whether a row is held out, by its number in the source.
+// Held reports whether a row is held out. Rows of the source are numbered from 0.
 func (h Holdout) Held(row int64) bool {
 	z := uint64(row+h.First+1) * 0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
@@ -33,14 +32,14 @@ func (h Holdout) Held(row int64) bool {
 	return float64(z>>11)*0x1p-53 < h.Share
 }
 
-// Split returns the rows of src that are fitted, and those that are held out. A pass over either
-// reads all rows.
+// Split returns the training rows and the held-out rows of src as two sources. A pass over one of
+// the two sources reads all rows of src.
 func (h Holdout) Split(src Source) (fitted, held Source, err error) {
-	if err := noSource(src); err != nil {
+	if err := checkSources(src); err != nil {
 		return nil, nil, err
 	}
 	if err := h.Check(); err != nil {
 		return nil, nil, err
 	}
-	return &chosen{src: src, keep: func(row int64) bool { return !h.Held(row) }}, &chosen{src: src, keep: h.Held}, nil
+	return &subset{src: src, keep: func(row int64) bool { return !h.Held(row) }}, &subset{src: src, keep: h.Held}, nil
 }

@@ -2,60 +2,12 @@ package dataset_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
 )
-
-// TestLexicon: codes are those of the order of the texts, of several goroutines at a time one for each
-// text, and asking again takes no memory.
-func TestLexicon(t *testing.T) {
-	var l dataset.Lexicon
-	var wait sync.WaitGroup
-	codes := make([][]float64, 4)
-	for g := range codes {
-		codes[g] = make([]float64, 1000)
-		wait.Go(func() {
-			for round := range 3 {
-				for k := range 1000 {
-					i := (k*7 + g*131) % 1000
-					code, ok := l.Code(fmt.Appendf(nil, "level %d", i))
-					if !ok || round > 0 && code != codes[g][i] {
-						t.Errorf("text %d has the code %v, had %v", i, code, codes[g][i])
-					}
-					codes[g][i] = code
-				}
-			}
-		})
-	}
-	wait.Wait()
-	seen := map[float64]bool{}
-	for i, code := range codes[0] {
-		if seen[code] = true; code != codes[1][i] || code < 0 || code >= 1000 {
-			t.Errorf("text %d has the codes %v and %v", i, code, codes[1][i])
-		}
-	}
-	if len(seen) != 1000 {
-		t.Errorf("%d codes of 1000 texts", len(seen))
-	}
-	text := []byte("level 7")
-	if n := testing.AllocsPerRun(100, func() {
-		if _, ok := l.Code(text); !ok {
-			t.Error("no code")
-		}
-	}); n > 0 {
-		t.Errorf("%v allocations for a text that is known", n)
-	}
-	a, _ := l.Number(0)
-	b, _ := l.CodeOf("0")
-	if c, _ := l.Number(math.Copysign(0, -1)); a != b || c != b {
-		t.Errorf("zeros have the codes %v, %v and %v", a, b, c)
-	}
-}
 
 // TestHoldout: rows are held out by the documented hash of their number, and each row is in one of
 // the two parts.
@@ -76,13 +28,16 @@ func TestHoldout(t *testing.T) {
 	for i := range x {
 		x[i] = float64(i)
 	}
-	src := gappy(t, 1, x, nil)
+	src, err := dataset.FromTable(n, 1, 0, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	fitted, out, err := h.Split(src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _ := encoded(t, fitted)
-	b, _ := encoded(t, out)
+	a := slices.Concat(mustRead(t, fitted).x...)
+	b := slices.Concat(mustRead(t, out).x...)
 	na, _, _ := fitted.Dims()
 	nb, _, _ := out.Dims()
 	if na != int64(len(a)) || nb != int64(len(b)) || !(math.Abs(float64(nb)/n-0.2) < 0.02) {
@@ -105,7 +60,7 @@ func TestHoldout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inPart, _ := encoded(t, out)
+	inPart := slices.Concat(mustRead(t, out).x...)
 	if want := slices.DeleteFunc(slices.Clone(b), func(v float64) bool { return v < 1000 || v >= 2000 }); !slices.Equal(inPart, want) {
 		t.Error("of some rows others are held out than of all")
 	}

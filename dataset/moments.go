@@ -2,28 +2,28 @@ package dataset
 
 import "context"
 
-// moments accumulates count, mean and Σw(x − mean)² of the stored entries of each
-// column, where a row of weight w counts w times. Groups a and b of entries join by
+// moments accumulates the total weight, the mean and m2 = Σw(x − mean)² of the stored entries of
+// each column. A row of weight w counts w times. Two groups a and b of entries are combined by
 //
 //	δ = mean_b − mean_a,  n = n_a + n_b
 //	mean = mean_a + δ·n_b/n,  m2 = m2_a + m2_b + δ²·n_a·n_b/n
 //
-// (T. Chan, G. Golub, R. LeVeque, "Updating Formulae and a Pairwise Algorithm for
-// Computing Sample Variances", 1979). Dense blocks join as a whole, sparse entries
-// one by one, which is Welford's recurrence, and all that isn't stored joins at
-// the end as one group of zeros. A constant column has exactly its constant for a
-// mean and m2 = 0.
+// (T. Chan, G. Golub, R. LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample
+// Variances", 1979). A dense block is one group. A sparse entry is a group by itself, which gives
+// Welford's recurrence. The entries that are not stored are added at the end, as one group of
+// zeros. The mean of a constant column is exactly the constant, and m2 is 0.
 type moments struct {
-	n               float64 // rows, by weight
+	n               float64 // total weight of the rows
 	count, mean, m2 []float64
 
-	// How many rows have weight, and for how many of them each column has stored an entry.
-	// Whether all are stored cannot be told from n and count: these sums of weights are
-	// rounded in different orders.
+	// The field rows counts the rows with positive weight. The field stored counts, for each
+	// column, the rows that store an entry. The two integers show whether a column has entries
+	// that are not stored. The sums n and count cannot show this, because their round-off differs.
 	rows   int64
 	stored []int64
 
-	// Of the dense block at hand, its sums about the centre: its first row, then its mean.
+	// centre, sum and square are the workspace for a dense block. centre holds the first row, and
+	// later the mean. The sums are of differences from centre.
 	centre, sum, square []float64
 }
 
@@ -63,9 +63,9 @@ func (m *moments) add(b Block) {
 	}
 }
 
-// addDense joins a dense block of weight n > 0 to each column. It takes the mean relative
-// to the first row with weight, so that a constant column has no round-off, then the
-// squares about this mean, less what the round-off of the mean has added to them.
+// addDense combines a dense block of total weight n > 0 with each column. It computes the mean as
+// a difference from the first row of positive weight, so that a constant column has no round-off.
+// The squares are computed about this mean and corrected for its round-off.
 func (m *moments) addDense(b Block, n float64) {
 	d := len(m.mean)
 	lead := 0
@@ -104,9 +104,9 @@ func (m *moments) addDense(b Block, n float64) {
 	}
 }
 
-// join adds a group of n entries with the given mean and squares to column j.
+// join combines column j with a group of total weight n, the given mean, and squares m2.
 func (m *moments) join(j int, n, mean, m2 float64) {
-	if m.count[j] == 0 { // the square of mean may be infinite
+	if m.count[j] == 0 { // mean² may be infinite
 		m.count[j], m.mean[j], m.m2[j] = n, mean, m2
 		return
 	}
@@ -117,7 +117,7 @@ func (m *moments) join(j int, n, mean, m2 float64) {
 	m.count[j] = total
 }
 
-// complete joins the zeros that were not stored.
+// complete adds a zero for each entry that is not stored.
 func (m *moments) complete() {
 	for j, weight := range m.count {
 		if m.stored[j] < m.rows && weight < m.n {
@@ -126,15 +126,15 @@ func (m *moments) complete() {
 	}
 }
 
-// pool completes the moments and makes them those of all shares. It adds up over the shares
+// pool completes the moments and combines them over all shares. Every share gets the result. The
+// function allreduce sums the following over the shares, in this order:
 //
-//	their weights n,
-//	pivot, the mean of the first share with weight, to which the others add zero,
+//	n of each share,
+//	pivot, the mean of the first share with n > 0 (other shares add zero),
 //	n(mean − pivot),
 //	m2 + n(mean − joint mean)².
 //
-// A constant column has its constant for pivot and for every mean, exactly, and so for the
-// joint mean.
+// In a constant column the pivot, the means and the joint mean are all exactly the constant.
 func (m *moments) pool(ctx context.Context, s Share, allreduce func(context.Context, []float64) error) error {
 	m.complete()
 	weights := make([]float64, s.Size)

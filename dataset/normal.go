@@ -5,17 +5,16 @@ import (
 	"math/rand/v2"
 )
 
-// layers are the 128 layers that the right half of a normal density lies under, all of the same
-// area, by G. Marsaglia and W. W. Tsang, "The ziggurat method for generating random variables",
-// J. Stat. Software 5(8), 2000. They are of float32, and so the same on every machine: what
-// math.Exp and math.Log may round in another way is rounded away.
+// layers holds the tables of the ziggurat method: 128 layers of equal area that cover the right half of the normal
+// density (G. Marsaglia, W. W. Tsang, "The ziggurat method for generating random variables", J. Stat. Software 5(8),
+// 2000). The tables are float32, so that they do not depend on how a machine rounds math.Exp and math.Log.
 type layers struct {
-	inside [128]uint32  // below this, of 2³¹, a point of the layer is under the density
-	width  [128]float32 // of the layer, by 2⁻³¹
-	height [128]float32 // of the density at the right end of the layer
+	inside [128]uint32  // a point below inside·2⁻³¹ of the width lies under the density
+	width  [128]float32 // width of the layer times 2⁻³¹
+	height [128]float32 // density at the right end of the layer
 }
 
-// Where the tail begins, and the area of each layer; the lowest has the tail with it.
+// tailBegins is where the tail begins. layerArea is the area of each layer; the lowest layer includes the tail.
 const (
 	tailBegins = 3.442619855899
 	layerArea  = 9.91256303526217e-3
@@ -26,7 +25,7 @@ var ziggurat = makeLayers()
 func makeLayers() *layers {
 	density := func(x float64) float64 { return math.Exp(-0.5 * x * x) }
 	var z layers
-	var edge [129]float64 // right ends of the layers, from the top; of the lowest that of a box of its area
+	var edge [129]float64 // right ends of the layers from the top; for the lowest layer, the right end of a box of equal area
 	edge[127], edge[128] = tailBegins, layerArea/density(tailBegins)
 	for i := 126; i > 0; i-- {
 		edge[i] = math.Sqrt(-2 * math.Log(layerArea/edge[i+1]+density(edge[i+1])))
@@ -43,15 +42,15 @@ func makeLayers() *layers {
 	return &z
 }
 
-// normal draws a number of the standard normal distribution, as rand.Rand.NormFloat64 does, written out so that they are part of what a saved model means, and that no machine joins a
-// product and a sum, which might take another number for the next. docs/model.md has it for other
-// languages.
+// normal draws a standard normal number by the algorithm of rand.Rand.NormFloat64. The algorithm
+// is repeated here because saved models depend on the numbers drawn. The conversions to float64
+// prevent fused multiply-adds, which could change a number. docs/model.md describes the algorithm.
 func (z *layers) normal(rng *rand.Rand) float64 {
 	for {
 		word := rng.Uint64()
 		j, i := int32(word), word>>32&127
 		x := float64(j) * float64(z.width[i])
-		if uint32(max(j, -j)) < z.inside[i] { // of −2³¹, which has no opposite, 2³¹
+		if uint32(max(j, -j)) < z.inside[i] { // for j = −2³¹ both are −2³¹, which converts to 2³¹
 			return x
 		}
 		if i == 0 {
@@ -64,7 +63,7 @@ func (z *layers) normal(rng *rand.Rand) float64 {
 	}
 }
 
-// tail draws how far beyond its beginning a number of the tail is.
+// tail draws a number from the tail and returns its distance from tailBegins.
 func tail(rng *rand.Rand) float64 {
 	for {
 		x := float64(-math.Log(rng.Float64()) * (1.0 / tailBegins))

@@ -9,50 +9,48 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// A Pipe is text or numbers that come once, and at their own pace: standard input, a FIFO, a
-// connection. The options of a format take one in the place of a file. Finding out what the data
-// are reads the beginning, which is kept, and so the one pass that can be made has all rows.
+// A Pipe is a stream of bytes that can be read only once, such as standard input, a FIFO or a
+// connection. The options of the file formats accept a Pipe instead of a file. The Pipe keeps the
+// bytes that are read to detect the format, and returns them again in the pass over the rows.
 //
-// A goroutine reads ahead of whoever reads the Pipe, no more than three buffers of 512 KiB. Where
-// the context it was made with is done, a read ends with the context's error, whatever the other
-// end does; the goroutine then ends when the read that it waits in returns. The zero value is of
-// nothing: reading it is a *[SourceError].
+// A goroutine reads ahead by at most three buffers of 512 KiB. When the context of the Pipe ends,
+// Read returns the context's error at once, and the goroutine ends after its current read. Reading
+// the zero value returns a *[SourceError].
 type Pipe struct {
-	// Prompt says that rows are wanted as soon as they are there: a block ends where no more have
-	// come. Else blocks are as large as those of a file, and do not tell how the data came. It is
-	// set before the first read.
+	// Prompt makes blocks end when no more data have arrived, so that their rows are delivered as soon as possible. If
+	// Prompt is false, blocks are as large as for a file and do not depend on the timing. Set it before the first read.
 	Prompt bool
 
-	name  string
-	ahead pump
-	head  []byte // what was looked at
-	held  []byte // the buffer at hand
-	rest  []byte // of it
-	taken bool   // by the pass
+	name    string
+	ahead   pump
+	head    []byte // bytes that Look has read
+	held    []byte // current buffer
+	rest    []byte // unread part of held
+	isTaken bool   // Take was called
 }
 
-// A pump reads ahead on a goroutine of its own.
+// A pump reads a stream ahead on its own goroutine.
 type pump struct {
 	ctx        context.Context
 	open       func() (io.ReadCloser, error)
 	begin, end sync.Once
 	full, free chan []byte
 	stopped    chan struct{}
-	err        error // why there is no more; written before full is closed, read after
+	err        error // why reading ended; written before full is closed, read after
 
-	mu   sync.Mutex
-	from io.Closer // what was opened, to be closed
-	done bool      // it is closed, or to be as soon as it is opened
+	mu     sync.Mutex
+	from   io.Closer // the opened stream, to be closed
+	closed bool      // from is closed, or must be closed when it is opened
 }
 
 const (
 	pipeBuffer  = 512 << 10
 	pipeBuffers = 3
-	// pipeHead bounds what is kept of what was looked at: two lines of a text as long as they may be.
+	// pipeHead limits the bytes that Look keeps. They hold two lines of text of the largest length.
 	pipeHead = 129 << 20
 )
 
-// NewPipe returns what r yields; name is what errors call it. r is not closed.
+// NewPipe returns a Pipe that reads r but does not close it. Errors use name as the file name.
 func NewPipe(ctx context.Context, name string, r io.Reader) *Pipe {
 	ctx = background.IfNil(ctx)
 	return newPipe(ctx, name, func() (io.ReadCloser, error) {
@@ -66,8 +64,7 @@ func NewPipe(ctx context.Context, name string, r io.Reader) *Pipe {
 	})
 }
 
-// OpenPipe returns what is written to a FIFO. It is opened when it is first read, which waits for
-// somebody to write.
+// OpenPipe returns a Pipe that reads a FIFO. The first read opens the FIFO and waits for a writer.
 func OpenPipe(ctx context.Context, name string) *Pipe {
 	ctx = background.IfNil(ctx)
 	return newPipe(ctx, name, func() (io.ReadCloser, error) {
@@ -90,44 +87,42 @@ func newPipe(ctx context.Context, name string, open func() (io.ReadCloser, error
 	return p
 }
 
-// Name is what errors call it.
+// Name returns the name that errors use.
 func (p *Pipe) Name() string { return p.name }
 
-// Look returns what comes, from the beginning. What is read of it is kept. After [Pipe.Take] there
-// is only what was kept.
+// Look returns a reader that starts at the beginning of the data. The Pipe keeps all bytes read by
+// it. After [Pipe.Take] it returns only the bytes that were kept.
 func (p *Pipe) Look() io.Reader { return &pipeReader{p: p} }
 
-// Take returns what comes, from the beginning, for the one pass there is. A second time it is an
-// *[OnceError].
+// Take returns a reader of all data, for the one pass over the rows. A second call returns a *[OnceError].
 func (p *Pipe) Take() (*Taken, error) {
-	if p.taken {
+	if p.isTaken {
 		return nil, &OnceError{What: "a second pass over " + p.name}
 	}
-	p.taken = true
+	p.isTaken = true
 	return &Taken{pipeReader{p: p, pass: true}}, nil
 }
 
-// Stop ends whatever waits for the Pipe, and all reads to come, with [context.Canceled]. What it
-// has opened is closed.
+// Stop makes all current and future reads return [context.Canceled]. It closes a FIFO that the Pipe has opened.
 func (p *Pipe) Stop() { p.ahead.stop() }
 
 func (p *pump) stop() {
 	if p.open == nil {
-		return // there is nothing to wait for
+		return // the zero value has nothing to stop
 	}
 	p.end.Do(func() {
 		close(p.stopped)
 		p.mu.Lock()
 		from := p.from
-		p.done = true
+		p.closed = true
 		p.mu.Unlock()
 		if from != nil {
-			_ = from.Close() // it was only read
+			_ = from.Close() // the stream was opened for reading, so an error of Close does no harm
 		}
 	})
 }
 
-// run reads until there is no more.
+// run fills buffers until the stream ends, a read fails, or the pump is stopped.
 func (p *pump) run() {
 	defer close(p.full)
 	from, err := p.open()
@@ -137,9 +132,9 @@ func (p *pump) run() {
 	}
 	p.mu.Lock()
 	p.from = from
-	done := p.done
+	closed := p.closed
 	p.mu.Unlock()
-	if done {
+	if closed {
 		p.err = from.Close()
 		return
 	}
@@ -159,7 +154,7 @@ func (p *pump) run() {
 		n, err := from.Read(b[:pipeBuffer])
 		if n > 0 {
 			empty = 0
-			p.full <- b[:n] // never blocks: as many buffers as places
+			p.full <- b[:n] // never blocks: there are as many places as buffers
 		} else if p.free <- b; err == nil {
 			if empty++; empty == mostEmpty {
 				err = io.ErrNoProgress
@@ -172,8 +167,8 @@ func (p *pump) run() {
 	}
 }
 
-// more gets bytes to read, where there are none: it waits for them if it may.
-func (p *Pipe) more(wait bool) error {
+// fetch makes p.rest non-empty. If wait is false and no data have arrived, it returns errNotYet.
+func (p *Pipe) fetch(wait bool) error {
 	if len(p.rest) > 0 {
 		return nil
 	}
@@ -189,13 +184,13 @@ func (p *Pipe) more(wait bool) error {
 	return nil
 }
 
-// next is the next buffer that was read.
+// next returns the next full buffer. If wait is false and there is none, it returns errNotYet.
 func (p *pump) next(wait bool) (b []byte, err error) {
 	if p.open == nil {
 		return nil, errNoPipe
 	}
 	p.begin.Do(func() { go p.run() })
-	if p.ctx.Err() != nil { // before what has come by now
+	if p.ctx.Err() != nil { // takes precedence over data that have arrived
 		return nil, p.ctx.Err()
 	}
 	var ok bool
@@ -220,50 +215,49 @@ func (p *pump) next(wait bool) (b []byte, err error) {
 	case p.err != nil:
 		return nil, p.err
 	}
-	return nil, context.Canceled // it was stopped
+	return nil, context.Canceled // stopped
 }
 
-// errNotYet says that nothing has come yet.
+// errNotYet reports that no data have arrived.
 var errNotYet = &SourceError{"no more has come yet"}
 
-// errNoPipe reports the zero value of a Pipe, or of what is taken of one.
-var errNoPipe = &SourceError{"a pipe of nothing, made by neither NewPipe nor OpenPipe"}
+// errNoPipe reports the use of a zero Pipe or Taken.
+var errNoPipe = &SourceError{"a pipe without a reader; create it with NewPipe or OpenPipe"}
 
-// A Taken is a [Pipe] for its one pass.
+// A Taken reads all data of a [Pipe], for the one pass over the rows.
 type Taken struct{ pipeReader }
 
-// Available is how many bytes have come that Read would return without waiting, as far as it is
-// known: 0 says that it may wait.
+// Available returns a number of bytes that Read can return without waiting.
 func (t *Taken) Available() int {
 	p := t.p
 	if p == nil {
 		return 0
 	}
 	n := len(p.head) - t.at + len(p.rest)
-	if n == 0 && p.more(false) == nil {
+	if n == 0 && p.fetch(false) == nil {
 		n = len(p.rest)
 	}
 	return n
 }
 
-// Prompt is that of the Pipe.
+// Prompt returns the field Prompt of the Pipe.
 func (t *Taken) Prompt() bool { return t.p != nil && t.p.Prompt }
 
-// Stop is that of the Pipe.
+// Stop stops the Pipe.
 func (t *Taken) Stop() {
 	if t.p != nil {
 		t.p.Stop()
 	}
 }
 
-// A pipeReader reads from the beginning of a Pipe: what was looked at, and what comes then.
+// A pipeReader reads a Pipe from its beginning: first the kept bytes, then new ones.
 type pipeReader struct {
 	p    *Pipe
-	at   int  // in the head
-	pass bool // and does not add to it
+	at   int  // position in head
+	pass bool // reads for the pass, so that new bytes are not kept
 }
 
-// Read is that of [io.Reader]. It returns what has come, and waits only where that is nothing.
+// Read implements [io.Reader]. It returns the bytes that have arrived. It waits only if no bytes have arrived.
 func (r *pipeReader) Read(to []byte) (int, error) {
 	p := r.p
 	if p == nil {
@@ -282,8 +276,8 @@ func (r *pipeReader) Read(to []byte) (int, error) {
 	}
 	n := 0
 	for n < len(to) {
-		if err := p.more(n == 0); err != nil {
-			if n > 0 { // it comes again
+		if err := p.fetch(n == 0); err != nil {
+			if n > 0 { // the next Read returns the error
 				return n, nil
 			}
 			return 0, err
@@ -294,16 +288,16 @@ func (r *pipeReader) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// look reads on and keeps what it reads.
+// look reads new bytes into to, and keeps a copy in p.head.
 func (r *pipeReader) look(to []byte) (int, error) {
 	p := r.p
 	switch {
-	case p.taken:
+	case p.isTaken:
 		return 0, &OnceError{What: "looking at " + p.name + " again"}
 	case len(p.head) >= pipeHead:
-		return 0, &InputError{File: p.name, Msg: "has too long a beginning"}
+		return 0, &InputError{File: p.name, Msg: "the beginning is too long to detect the format"}
 	}
-	if err := p.more(true); err != nil {
+	if err := p.fetch(true); err != nil {
 		return 0, err
 	}
 	n := copy(to, p.rest)

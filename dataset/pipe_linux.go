@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// widen has a pipe of the system hold more, as far as it lets us: whoever writes and whoever reads
-// then wait for each other less often. What is no pipe stays as it is.
+// widen enlarges the buffer of a system pipe, so that writer and reader wait for each other less
+// often. Other files are left unchanged.
 func widen(f *os.File) {
-	const setPipeSize, size = 1031, 1 << 20 // F_SETPIPE_SZ, and what the system allows everybody
+	const setPipeSize, size = 1031, 1 << 20 // F_SETPIPE_SZ, and the size that Linux allows every user
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return

@@ -11,25 +11,24 @@ import (
 //
 //	x_i, x_i·x_j (i ≤ j), x_i·x_j·x_k (i ≤ j ≤ k), …
 //
-// C(d+Degree, Degree) − 1 of them, lower degrees first and, within a degree, by the
-// indices as words in a dictionary. For d = 2 and degree 2 that is
+// There are C(d+Degree, Degree) − 1 of them. Monomials of lower degree come first. Monomials of equal degree are in
+// lexicographic order of their indices. For d = 2 and degree 2 the monomials are
 //
 //	x₁, x₂, x₁², x₁x₂, x₂².
 //
-// It is the order of scikit-learn's PolynomialFeatures(include_bias=False). Degree
-// 1 is x itself, written out dense. Plain data, to be kept with a model.
+// The order is the same as in scikit-learn's PolynomialFeatures(include_bias=False). Degree 1
+// returns x itself as dense rows. Polynomial can be saved with a model as JSON.
 type Polynomial struct {
 	Degree int `json:"degree"`
 }
 
-// maxMonomials bounds the columns that come out, at 128 MiB a row.
+// maxMonomials limits the number of monomials. A row then takes at most 128 MiB.
 const maxMonomials = 1 << 24
 
-// Apply returns the monomials of src, dense also where src is sparse. One that
-// overflows is an *[InputError] in the pass. The backend is not needed: there is
-// nothing but products of two numbers.
+// Apply returns the monomials of src as dense rows. If a monomial overflows, the pass ends with an
+// *[InputError]. The backend is not used.
 func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
-	if err := noSource(src); err != nil {
+	if err := checkSources(src); err != nil {
 		return nil, err
 	}
 	_, d, _ := src.Dims()
@@ -43,33 +42,33 @@ func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
 	}
 	return &transformed{src: src, name: "polynomial features", d: out, rows: rows, start: func() (applier, func()) {
 		m := &monomials{degree: p.Degree, columns: out, x: make([]float64, d), first: make([]int, d)}
-		return faultless(m.features), func() {}
+		return infallible(m.features), func() {}
 	}}, nil
 }
 
-// columns is C(d+Degree, Degree) − 1.
+// columns returns C(d+Degree, Degree) − 1.
 func (p Polynomial) columns(d int) (int, error) {
 	if p.Degree < 1 {
-		return 0, badinput.Errorf("dataset: polynomial features of degree %d, must be positive", p.Degree)
+		return 0, badinput.Errorf("dataset: the degree of the polynomial features is %d; it must be positive", p.Degree)
 	}
 	n := int64(1)
 	for k := range int64(p.Degree) {
 		n = n * (int64(d) + k + 1) / (k + 1)
 		if n > maxMonomials {
-			return 0, badinput.Errorf("dataset: the polynomial features of degree %d of %d columns are more than %d", p.Degree, d, maxMonomials)
+			return 0, badinput.Errorf("dataset: degree %d of %d columns makes more than %d polynomial features", p.Degree, d, maxMonomials)
 		}
 	}
 	return int(n - 1), nil
 }
 
-// Names returns what the monomials of columns by these names are called, in their
-// order: for a and b and degree 2
+// Names returns the names of the monomials, in their order. The argument of holds the names of the
+// columns. For the columns a and b and degree 2 the result is
 //
 //	a, b, a^2, a*b, b^2.
 func (p Polynomial) Names(of []string) []string {
 	var out []string
 	var extend func(prefix string, last, power, left int)
-	// extend appends all monomials that are prefix·x_last^power times left more.
+	// extend appends the names of all monomials that begin with prefix·x_last^power and have at most left more factors.
 	extend = func(prefix string, last, power, left int) {
 		name := prefix + of[last]
 		if power > 1 {
@@ -92,14 +91,15 @@ func (p Polynomial) Names(of []string) []string {
 	return out
 }
 
-// monomials is the memory of one pass.
+// monomials is the workspace of one pass.
 type monomials struct {
 	degree, columns int
-	x               []float64 // a sparse row written out
-	first           []int     // of each j, where those of the last degree that begin with x_j are
+	x               []float64 // a sparse row as dense numbers
+	first           []int     // first[j] is the first monomial of the current degree that begins with x_j
 }
 
-// features appends the monomials of each row of b, of which one may overflow.
+// features appends the monomials of each row of b to out. The result finite is always false: the
+// caller must check the monomials, because they may overflow.
 func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 	out.Sparse = false
 	z := out.extend(b.N * m.columns)
@@ -122,9 +122,9 @@ func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 	return false
 }
 
-// row writes the monomials of x to z. Those of the next degree that begin with x_j are x_j
-// times those of this degree that begin with x_j or a later variable, which are the last of
-// this degree.
+// row writes the monomials of x to z, degree by degree. To get the monomials of the next degree
+// that begin with x_j, it multiplies x_j by monomials of the current degree: those that begin with
+// x_j, x_{j+1}, …. These are the last monomials of the current degree.
 func (m *monomials) row(x, z []float64) {
 	for j := range x {
 		m.first[j] = j

@@ -9,32 +9,31 @@ import (
 	"github.com/fdridge/fdridge/internal/rowmajor"
 )
 
-// A RowMap makes of rows at hand what a [Scaling] and [Features] make of those of a [Source], to the
-// bit, with neither a source nor a goroutine: what a service has to do with a row that came in. W of
-// Fourier features is drawn once, when the map is made. It keeps workspace: one goroutine at a time
-// may use it.
+// A RowMap applies a [Scaling] and [Features] to single rows, for example to the requests of a
+// service. It uses no goroutine. The results have the same bits as the rows of a transformed
+// [Source]. Only one goroutine at a time may use a RowMap, because it has its own workspace.
 type RowMap struct {
 	in, out int
 	steps   []rowStep
 }
 
-// rowStep is one of the transforms, and the row that comes out.
+// rowStep is one transform with the memory of its result.
 type rowStep struct {
 	of    *transformed
 	apply applier
 	row   Buffer
 }
 
-// NewRowMap returns the map that these make one after the other, for rows of d columns. Each is
-// given a source and returns what it makes of it:
+// NewRowMap returns the map that applies the steps one after the other to rows of d columns. Each
+// step maps a source to a source, for example
 //
 //	dataset.NewRowMap(8, scaling.Apply, func(src dataset.Source) (dataset.Source, error) { return fourier.Apply(src, nil) })
 //
-// Errors are those of the steps; one that does more than [Scaling.Apply] and the Apply of
-// [Features], which go row by row, is [ErrInput].
+// A step must work row by row, as [Scaling.Apply] and the Apply of [Features] do; for any other
+// step the error is [ErrInput]. NewRowMap also returns the errors of the steps.
 func NewRowMap(d int, steps ...func(Source) (Source, error)) (*RowMap, error) {
 	if d < 1 {
-		return nil, unfit("rows of %d columns", d)
+		return nil, newSourceError("a row map needs at least one column, got %d", d)
 	}
 	first := &memory{d: d}
 	var src Source = first
@@ -45,35 +44,34 @@ func NewRowMap(d int, steps ...func(Source) (Source, error)) (*RowMap, error) {
 		}
 	}
 	m := &RowMap{in: d, out: d}
-	var chain []*transformed // the last comes first
+	var chain []*transformed // last step first
 	for src != Source(first) {
 		s, ok := src.(*transformed)
 		if !ok {
-			return nil, badinput.Errorf("dataset: %T does not go row by row, as scalings and features do", src)
+			return nil, badinput.Errorf("dataset: %T does not work row by row, as scalings and features do", src)
 		}
 		chain, src = append(chain, s), s.src
 	}
 	for i := len(chain) - 1; i >= 0; i-- {
-		apply, _ := chain[i].start() // of which none has anything to end
+		apply, _ := chain[i].start() // these transforms need no stop
 		m.steps = append(m.steps, rowStep{of: chain[i], apply: apply})
 		m.out = chain[i].d
 	}
 	return m, nil
 }
 
-// Dims returns the number of columns that go in, and of those that come out.
+// Dims returns the number of columns before and after the map.
 func (m *RowMap) Dims() (in, out int) { return m.in, m.out }
 
-// Row overwrites dst with what is made of the row x. Other lengths than those of Dims are
-// [ErrShape]; a number that is not finite, in x or of what is made of it, is an *[InputError], and
-// dst is then as it was. It allocates nothing from the second row on.
+// Row maps the row x to dst. If the lengths differ from Dims, the error is [ErrShape]. If a number in x or a computed
+// number is not finite, the error is an *[InputError] and dst is unchanged. Only the first call allocates memory.
 func (m *RowMap) Row(dst, x []float64) error { return m.row(0, dst, x) }
 
 func (m *RowMap) row(i int64, dst, x []float64) error {
 	if len(x) != m.in || len(dst) != m.out {
-		return mismatched("a row of %d columns, of which %d are to be made, for a map of %d to %d", len(x), len(dst), m.in, m.out)
+		return newDimensionError("the row has %d columns and dst %d, the map goes from %d to %d", len(x), len(dst), m.in, m.out)
 	}
-	if err := finite("x", x, i, max(m.in, 1)); err != nil {
+	if err := checkFinite("x", x, i, max(m.in, 1)); err != nil {
 		return err
 	}
 	for k := range m.steps {
@@ -93,18 +91,18 @@ func (m *RowMap) row(i int64, dst, x []float64) error {
 	return nil
 }
 
-// Matrix returns what is made of the rows of x (n×d), as a matrix of a row for each. Errors are
-// those of Row and name the row; no matrix is [ErrShape].
+// Matrix maps the rows of x (n×d) to the rows of a new matrix. It returns the errors of Row, with
+// the row number. If x is nil, it returns [ErrShape].
 func (m *RowMap) Matrix(x mat.Matrix) (*mat.Dense, error) {
 	if rowmajor.IsNil(x) {
-		return nil, unfit("no matrix")
+		return nil, newSourceError("the matrix is nil")
 	}
 	n, d := x.Dims()
 	if n == 0 {
 		return &mat.Dense{}, nil
 	}
 	if d != m.in || m.out == 0 {
-		return nil, mismatched("a matrix of %d columns for a map of %d", d, m.in)
+		return nil, newDimensionError("the matrix has %d columns, the map takes %d", d, m.in)
 	}
 	rows, out := rowmajor.Of(x), mat.NewDense(n, m.out, nil)
 	for i := range n {

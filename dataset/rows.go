@@ -8,25 +8,24 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Rows returns rows lo to hi of a source, 0-based, hi excluded; there must be at
-// least one ([ErrShape]). A pass reads no further than it must. A pass over a
-// source of fewer than hi rows ends in an [ErrShape] that tells how many there are.
+// Rows returns the source of rows lo to hi−1 of src, counted from 0. It returns [ErrShape] if the range is empty. If
+// src has fewer than hi rows, the pass ends with an [ErrShape] that states their number.
 func Rows(src Source, lo, hi int64) (Source, error) {
-	if err := noSource(src); err != nil {
+	if err := checkSources(src); err != nil {
 		return nil, err
 	}
 	n, _, _ := src.Dims()
 	switch {
 	case lo < 0 || hi <= lo:
-		return nil, unfit("rows %d to %d are none", lo+1, hi)
+		return nil, newSourceError("rows %d to %d are not a valid range", lo+1, hi)
 	case n >= 0 && hi > n:
-		return nil, tooFew(lo, hi, n)
+		return nil, newTooFewError(lo, hi, n)
 	}
 	return &rows{src, lo, hi}, nil
 }
 
-func tooFew(lo, hi, n int64) error {
-	return unfit("rows %d to %d were asked for, there are %d", lo+1, hi, n)
+func newTooFewError(lo, hi, n int64) error {
+	return newSourceError("rows %d to %d were requested, but there are only %d", lo+1, hi, n)
 }
 
 type rows struct {
@@ -66,14 +65,13 @@ func (r *rows) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, err
 			at = n
 		}
 		if at < r.hi {
-			yield(Block{}, tooFew(r.lo, r.hi, at))
+			yield(Block{}, newTooFewError(r.lo, r.hi, at))
 		}
 	}
 }
 
-// Cut returns rows lo to hi, excluded, of a block of d features and t targets. It shares the
-// memory of the block; where rows are sparse their header is written to view. Rows that the block does not
-// have are a panic, as in cutting a slice.
+// Cut returns rows lo to hi−1 of a block with d features and t targets. The result shares the memory of the block. If
+// the rows are sparse, Cut overwrites view and the result refers to it. Cut panics if the range exceeds the block.
 func (b Block) Cut(lo, hi, d, t int, view *engine.CSR) Block {
 	out := Block{First: b.First + int64(lo), N: hi - lo, Y: b.Y[lo*t : hi*t]}
 	if b.W != nil {

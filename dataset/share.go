@@ -4,14 +4,14 @@ import (
 	"github.com/fdridge/fdridge/internal/proportion"
 )
 
-// A Share is one of the Size parts that rows are divided into; Rank counts them from 0. One
-// after the other, the parts are all rows, each once. The zero value is all rows.
+// A Share is one of Size consecutive parts of the rows of a source, for computations on several
+// machines. Rank numbers the parts from 0. The zero value is the share with all rows.
 type Share struct{ Rank, Size int }
 
-// Whole reports whether the share is all rows.
+// Whole reports whether the share holds all rows.
 func (s Share) Whole() bool { return s.Size <= 1 }
 
-// Of returns the share of n things in a row, [⌊n·Rank/Size⌋, ⌊n·(Rank+1)/Size⌋).
+// Of returns the share of the range [0, n): [⌊n·Rank/Size⌋, ⌊n·(Rank+1)/Size⌋).
 func (s Share) Of(n int64) (lo, hi int64) {
 	if s.Whole() {
 		return 0, n
@@ -19,10 +19,10 @@ func (s Share) Of(n int64) (lo, hi int64) {
 	return proportion.Of(n, int64(s.Rank), int64(s.Size)), proportion.Of(n, int64(s.Rank)+1, int64(s.Size))
 }
 
-// Part returns the rows of a share of src, none where there are fewer rows than
-// shares. Their number must be known ([ErrShape]).
+// Part returns the rows of src that belong to share s. The result may have no rows, if src has
+// fewer rows than there are shares. Part returns [ErrShape] if the number of rows is unknown.
 func Part(src Source, s Share) (Source, error) {
-	if err := noSource(src); err != nil {
+	if err := checkSources(src); err != nil {
 		return nil, err
 	}
 	n, _, _ := src.Dims()
@@ -30,15 +30,15 @@ func Part(src Source, s Share) (Source, error) {
 		return src, nil
 	}
 	if n < 0 {
-		return nil, unfit("the rows have not been counted, to be divided into %d parts", s.Size)
+		return nil, newSourceError("the rows cannot be divided into %d parts: their number is unknown", s.Size)
 	}
 	lo, hi := s.Of(n)
 	return Cut(src, lo, hi)
 }
 
-// Cut is [Rows] for ranges that may be empty.
+// Cut is like [Rows], except that the range may be empty.
 func Cut(src Source, lo, hi int64) (Source, error) {
-	if err := noSource(src); err != nil {
+	if err := checkSources(src); err != nil {
 		return nil, err
 	}
 	if lo == hi {
@@ -48,10 +48,9 @@ func Cut(src Source, lo, hi int64) (Source, error) {
 	return Rows(src, lo, hi)
 }
 
-// A Range is the bytes Lo to Hi, excluded, of a text. The records in it are those whose
-// first byte is, so that ranges that follow one another have every record once. The zero
-// value is the whole text.
+// A Range is bytes Lo to Hi−1 of a text file. A record belongs to the range that holds its first
+// byte, so that consecutive ranges hold each record once. The zero value is the whole file.
 type Range struct{ Lo, Hi int64 }
 
-// Whole reports whether the range is the whole text.
+// Whole reports whether the range is the whole file.
 func (r Range) Whole() bool { return r == Range{} }

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// A Stamp is the size of a file and when it was modified last. It changes when the file is
-// written to, with one exception: the clock of a file system ticks every few milliseconds,
-// and a second change in the same tick that leaves the size as it is leaves the stamp, too.
-// The zero value is the stamp of no file.
+// A Stamp is the size and the modification time of a file. Writing to the file changes its stamp.
+// The exception is a second write within a few milliseconds that leaves the size unchanged,
+// because the clock of the file system is coarse. The zero value is the stamp of no file.
 type Stamp struct {
 	Size    int64
 	ModTime time.Time
@@ -21,30 +20,28 @@ func StampOf(info fs.FileInfo) Stamp { return Stamp{info.Size(), info.ModTime()}
 // None reports whether s is the zero value.
 func (s Stamp) None() bool { return s.Size == 0 && s.ModTime.IsZero() }
 
-// Same reports whether two stamps of a file are the same: it was not written to between
-// them.
+// Same reports whether two stamps of a file are equal.
 func (s Stamp) Same(now Stamp) bool { return s.Size == now.Size && s.ModTime.Equal(now.ModTime) }
 
 func (s Stamp) String() string {
 	return fmt.Sprintf("%d bytes of %s", s.Size, s.ModTime.UTC().Format(time.RFC3339Nano))
 }
 
-// A ChangedError reports a file that was written to since it was first opened. Every pass
-// must read the same rows; what was computed from two versions of them is of no use.
+// A ChangedError reports that a file was written to after it was first opened.
 type ChangedError struct {
 	File    string
 	Was, Is Stamp
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s: changed while it was in use: it is %v, was %v; what was computed is of neither, run again", e.File, e.Is, e.Was)
+	return fmt.Sprintf("%s: changed while it was in use: it is %v, was %v; the result would mix both versions, run again", e.File, e.Is, e.Was)
 }
 
-// Unwrap tells that it is [ErrInput].
+// Unwrap returns [ErrInput].
 func (e *ChangedError) Unwrap() error { return ErrInput }
 
-// Check returns a *[ChangedError] where now, the stamp of a file, is not s. Where s is the
-// stamp of no file, any will do.
+// Check returns a *[ChangedError] if now, the present stamp of the named file, differs from s. If
+// s is the zero value, it returns nil.
 func (s Stamp) Check(name string, now Stamp) error {
 	if s.None() || s.Same(now) {
 		return nil
@@ -52,18 +49,17 @@ func (s Stamp) Check(name string, now Stamp) error {
 	return &ChangedError{File: name, Was: s, Is: now}
 }
 
-// A Witness is a [Reader] that can tell whether its file was changed. A [Stream] asks it
-// after each Read, before it hands on the rows.
+// A Witness is a [Reader] that can detect changes of its file. A [Stream] calls Unchanged after
+// each Read, before it yields the rows.
 type Witness interface {
 	Reader
-	// Unchanged returns a *[ChangedError] where the file is not what it was when the
-	// Stream was made.
+	// Unchanged returns a *[ChangedError] if the file has changed since the Stream was made.
 	Unchanged() error
 }
 
-// unchanged returns err, the error of reading from r, or instead of it a *[ChangedError]
-// where r can tell that its file was changed: that may be why the reading failed.
-func unchanged(r Reader, err error) error {
+// checkUnchanged returns a *[ChangedError] if r is a Witness and its file has changed. Otherwise
+// it returns err. The change takes precedence, because it may be the cause of err.
+func checkUnchanged(r Reader, err error) error {
 	if w, ok := r.(Witness); ok {
 		if changed := w.Unchanged(); changed != nil {
 			return changed

@@ -9,39 +9,37 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// A Scaling is what standardisation learnt from the data: plain data, to be kept
-// with a model.
+// A Scaling holds the means and standard deviations of the columns, as computed by [Standardize].
+// It can be saved with a model as JSON.
 type Scaling struct {
 	Mean  []float64 `json:"mean"`
-	Scale []float64 `json:"scale"` // standard deviations, 1 for a constant column
+	Scale []float64 `json:"scale"` // standard deviations; 1 for a constant column
 }
 
-// Standardize makes one pass over src for the means and standard deviations
-// (those of the population, as scikit-learn's StandardScaler) of its columns, and
-// returns src scaled by them. A row of weight w counts w times. Centring would fill sparse
-// rows: where any row is sparse the means are left at zero and the columns only scaled,
-// still by their true standard deviation. An intercept takes up the difference.
+// Standardize makes one pass over src. It returns src with its columns shifted and scaled to mean 0 and standard
+// deviation 1, and the scaling. Standard deviations divide by n, not n − 1, as in scikit-learn's StandardScaler. A row
+// of weight w counts w times. If any row is sparse, the columns are scaled but not shifted, so that the rows stay
+// sparse; the means in the scaling are then zero.
 //
-// A column whose spread is within round-off of its mean (10·2⁻⁵²·|mean|) is
-// constant and keeps its scale. A variance beyond the range of float64 is a
-// *[InputError] that names the column.
+// The scale of a column is 1 if its standard deviation is at most 10·2⁻⁵²·|mean|, because such a column counts as
+// constant. If a variance overflows, the error is an *[InputError] that names the column.
 func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 	ctx = background.IfNil(ctx)
 	return StandardizeShare(ctx, src, Share{Size: 1}, func(context.Context, []float64) error { return nil })
 }
 
-// StandardizeShare is [Standardize] by the rows of all shares; src has those of one.
-// allreduce overwrites x with its sum over all shares, the same bits on each, as a
-// dist.Transport does. Every share makes this call, which calls allreduce five times: with
-// one number, with one for each share, and three times with one for each column.
+// StandardizeShare is [Standardize] for rows that are divided into shares. The source src has the rows of one share.
+// Every share must call StandardizeShare, and all get the same scaling. The function allreduce replaces x by its sum
+// over all shares, with the same bits on each share, like a dist.Transport. StandardizeShare calls it five times. The
+// length of x is 1 in the first call, the number of shares in the second, and the number of columns in the others.
 func StandardizeShare(ctx context.Context, src Source, share Share, allreduce func(ctx context.Context, x []float64) error) (Source, *Scaling, error) {
 	ctx = background.IfNil(ctx)
-	if err := noSource(src); err != nil {
+	if err := checkSources(src); err != nil {
 		return nil, nil, err
 	}
 	_, d, _ := src.Dims()
 	m := newMoments(d)
-	sparse := []float64{0} // shares with sparse rows
+	sparse := []float64{0} // number of shares with sparse rows
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, nil, err
@@ -58,7 +56,7 @@ func StandardizeShare(ctx context.Context, src Source, share Share, allreduce fu
 		return nil, nil, err
 	}
 	if m.n == 0 {
-		return nil, nil, unfit("no rows, or none with weight, to standardise by")
+		return nil, nil, newSourceError("cannot standardise: there are no rows with positive weight")
 	}
 	s, err := m.scaling()
 	if err != nil {
@@ -71,7 +69,7 @@ func StandardizeShare(ctx context.Context, src Source, share Share, allreduce fu
 	return out, s, err
 }
 
-// scaling returns the means and the standard deviations of pooled moments.
+// scaling computes means and standard deviations from pooled moments.
 func (m *moments) scaling() (*Scaling, error) {
 	out := &Scaling{Mean: m.mean, Scale: make([]float64, len(m.mean))}
 	for j, mean := range m.mean {
@@ -87,29 +85,29 @@ func (m *moments) scaling() (*Scaling, error) {
 	return out, nil
 }
 
-// Apply returns src with (x − mean)/scale for each entry x. Sparse rows stay
-// sparse where every mean is zero. A scaling of another number of columns is
-// [ErrShape]; an entry that overflows is a *[InputError] in the pass.
+// Apply returns src with each entry x replaced by (x − mean)/scale. Sparse rows stay sparse if
+// every mean is zero. Apply returns [ErrShape] if s and src have different numbers of columns. If
+// a result overflows, the pass ends with an *[InputError].
 func (s *Scaling) Apply(src Source) (Source, error) {
 	if s == nil {
-		return nil, unfit("no scaling to apply")
+		return nil, newSourceError("the scaling is nil")
 	}
-	if err := noSource(src); err != nil {
+	if err := checkSources(src); err != nil {
 		return nil, err
 	}
 	_, d, _ := src.Dims()
 	if len(s.Mean) != d || len(s.Scale) != d {
-		return nil, mismatched("a scaling of %d means and %d scales for %d columns", len(s.Mean), len(s.Scale), d)
+		return nil, newDimensionError("the scaling has %d means and %d scales, the rows have %d columns", len(s.Mean), len(s.Scale), d)
 	}
 	centred := false
 	for j, mean := range s.Mean {
 		if scale := s.Scale[j]; !isFinite(mean) || !isFinite(scale) || !(scale > 0) {
-			return nil, badinput.Errorf("dataset: the scaling of feature %d by mean %v and scale %v is not possible", j+1, mean, scale)
+			return nil, badinput.Errorf("dataset: feature %d cannot be scaled by mean %v and scale %v", j+1, mean, scale)
 		}
 		centred = centred || mean != 0
 	}
 	rows := 0
-	if centred { // sparse blocks have more rows than would be good once filled
+	if centred { // dense rows need smaller blocks than sparse rows
 		var err error
 		if rows, err = denseRows(d); err != nil {
 			return nil, err
@@ -127,8 +125,8 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 		return false // a quotient may overflow
 	}
 	return &transformed{src: src, name: "standardised rows", d: d, rows: rows, start: func() (applier, func()) {
-		return faultless(apply), func() {}
-	}, turned: func(features Source) Source { return scaledColumns{features, s} }}, nil
+		return infallible(apply), func() {}
+	}, transformColumns: func(features Source) Source { return scaledColumns{features, s} }}, nil
 }
 
 // scale standardises dense rows.
@@ -141,7 +139,7 @@ func (s *Scaling) scale(b Block, out *Buffer) {
 	}
 }
 
-// fill writes sparse rows out and standardises them.
+// fill standardises sparse rows and writes them as dense rows.
 func (s *Scaling) fill(b Block, out *Buffer) {
 	out.Sparse = false
 	for i := range b.N {
@@ -156,7 +154,7 @@ func (s *Scaling) fill(b Block, out *Buffer) {
 	}
 }
 
-// divide scales sparse rows that are not to be centred.
+// divide scales sparse rows without centring.
 func (s *Scaling) divide(b Block, out *Buffer) {
 	for i := range b.N {
 		idx, val := b.Sparse.Row(i)

@@ -10,40 +10,36 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// A Reader yields the rows of one pass over a file.
+// A Reader reads the rows of a file for one pass.
 type Reader interface {
-	// Read appends at least one and up to rows rows to b. It returns io.EOF
-	// itself, and no rows, at the end, and an *[InputError] for what the file got
-	// wrong; the rows of that call are then dropped.
+	// Read appends at least one and at most rows rows to b. At the end of the file it returns io.EOF and appends
+	// nothing. If the file is invalid, it returns an *[InputError]; the caller then drops the rows of this call.
 	Read(b *Buffer, rows int) error
 	Close() error
 }
 
-// A Stopper is a [Reader] whose Read may wait for others, such as those who write to a [Pipe].
+// A Stopper is a [Reader] whose Read may have to wait, for example for the writer of a [Pipe].
 type Stopper interface {
 	Reader
-	// Stop ends a Read that waits, and those to come. It may be called at any time.
+	// Stop ends the current and all future calls of Read. It may be called at any time.
 	Stop()
 }
 
-// A Stream is a Source that opens a [Reader] for each pass and reads ahead. A file that
-// changes under it, between passes or in one, ends the pass with a *[ChangedError]
-// where the Reader is a [Witness], as those of files are. A pass of the zero value, which has no
-// Reader, is a *[SourceError].
+// A Stream is a [Source] that opens a [Reader] for each pass and reads ahead. If the Reader is a
+// [Witness] and its file changes, the pass ends with a *[ChangedError]. A pass over the zero
+// value, which has no Reader, ends with a *[SourceError].
 type Stream struct {
-	// BlockRows is the most rows of a block; 0 lets the machine decide: as
-	// engine.Tuning.GradientRows has it, or SparseRows for sparse rows. It is set
-	// before the first pass.
+	// BlockRows is the largest number of rows of a block. If it is 0, dense blocks have
+	// engine.Tuning.GradientRows rows and sparse blocks SparseRows. Set it before the first pass.
 	BlockRows int
-	// Stamp is that of the file when the Stream was made. Whenever a pass opens the file it
-	// must have the same stamp. The zero value lets the file change from one pass to the
-	// next, but not during a pass. It is set before the first pass.
+	// Stamp is the stamp that the file must have whenever a pass opens it. If Stamp is zero, the
+	// file may change between passes, but not during a pass. Set it before the first pass.
 	Stamp Stamp
-	// Single says that the rows can be read once, as those of a [Pipe]: opening the Reader again
-	// is an *[OnceError]. It is set before the first pass.
+	// Single is true if the rows can be read only once, such as the rows of a [Pipe]. A second
+	// pass then ends with a *[OnceError]. Set it before the first pass.
 	Single bool
-	// Columns, if not nil, are those of a file that has them one after the other, see
-	// [ByColumns]. It is set before the first pass.
+	// Columns, if not nil, reads the columns of a file that stores one column after the other; see
+	// [ByColumns]. Set it before the first pass.
 	Columns *Columns
 
 	d, t   int
@@ -53,22 +49,21 @@ type Stream struct {
 	passes atomic.Int64
 }
 
-// SparseRows is the most rows of a sparse block. Its Reader may end a block
-// earlier to bound the entries in it.
+// SparseRows is the largest number of rows of a sparse block. A block with many entries may have fewer rows.
 const SparseRows = 1024
 
-// NewStream makes a Stream of n rows (-1 if unknown), d features and t targets.
+// NewStream returns a Stream of n rows with d features and t targets. If n is unknown, it is -1.
 func NewStream(n int64, d, t int, sparse bool, open func() (Reader, error)) *Stream {
 	s := &Stream{d: d, t: t, sparse: sparse, open: open}
 	s.n.Store(n)
 	return s
 }
 
-// Dims returns the number of rows, of features and of targets. A number of rows that is not
-// known, -1, is known after the first whole pass.
+// Dims returns the numbers of rows n, features d and targets t. If n is unknown, it is -1 until
+// the first whole pass has counted the rows.
 func (s *Stream) Dims() (n int64, d, t int) { return s.n.Load(), s.d, s.t }
 
-// Passes returns how many passes have begun, over the rows or over the features by columns.
+// Passes returns the number of passes begun, over the rows and over the columns of the features together.
 func (s *Stream) Passes() int {
 	passes := int(s.passes.Load())
 	if features, ok := s.ByColumns().Features.(*Stream); ok {
@@ -77,8 +72,8 @@ func (s *Stream) Passes() int {
 	return passes
 }
 
-// BlocksFrom makes one pass, or the rest of one: of an array that isn't compressed
-// without reading what comes before.
+// BlocksFrom implements [Seeker]. If the Reader is a [Skipper], such as the reader of an array
+// that is not compressed, the rows before first are skipped without reading them.
 func (s *Stream) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
 	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
@@ -89,14 +84,14 @@ func (s *Stream) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, e
 	}
 }
 
-// pass yields the blocks of one pass, beginning with the one that holds row first. ended
-// reports that the consumer has left the loop or was given the error.
+// pass yields the blocks of one pass, starting with the block that holds row first. ended is true
+// if the consumer has left the loop or has received the error.
 func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error) bool) (ended bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
 	if s.open == nil {
-		return false, unfit("a stream without a reader, which NewStream has not made")
+		return false, newSourceError("a stream without a reader; create it with NewStream")
 	}
 	rows, err := s.blockRows()
 	if err != nil {
@@ -107,7 +102,7 @@ func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error)
 	if err != nil {
 		return false, err
 	}
-	// Runs after ahead's goroutine, which reads from r, has ended.
+	// The deferred call runs after the end of readAhead's goroutine, which reads from r.
 	defer func() {
 		if e := r.Close(); err == nil {
 			err = e
@@ -118,7 +113,7 @@ func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error)
 	}
 	n, err := skip(r, first, rows)
 	if err != nil {
-		return false, unchanged(r, err)
+		return false, checkUnchanged(r, err)
 	}
 	leave := func() {}
 	if s, ok := r.(Stopper); ok {
@@ -126,9 +121,9 @@ func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error)
 		defer context.AfterFunc(ctx, leave)()
 	}
 	whole := false
-	for b, err := range ahead(ctx, "reading", s.d, func(b *Buffer) error {
+	for b, err := range readAhead(ctx, "reading", s.d, func(b *Buffer) error {
 		b.first, b.Sparse = n, s.sparse
-		err := unchanged(r, r.Read(b, rows))
+		err := checkUnchanged(r, r.Read(b, rows))
 		n += int64(b.N)
 		whole = err == io.EOF
 		return err
@@ -157,7 +152,7 @@ func (s *Stream) blockRows() (int, error) {
 	return denseRows(s.d)
 }
 
-// denseRows is how many rows of d features make a dense block on this machine.
+// denseRows returns the default number of rows of a dense block with d features.
 func denseRows(d int) (int, error) {
 	t, err := engine.DefaultTuning()
 	return t.GradientRows(d), err

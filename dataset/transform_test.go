@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -284,6 +285,26 @@ func TestFourierThreads(t *testing.T) {
 					t.Fatalf("%d processors: feature (%d, %d) is %v, with one it is %v", procs, i, k, got.x[i][k], v)
 				}
 			}
+		}
+	}
+}
+
+// TestScaledSparse: sparse rows are scaled by the scales of their columns, and filled where a mean is not zero.
+func TestScaledSparse(t *testing.T) {
+	src, err := dataset.FromCSR(&engine.CSR{Rows: 2, Cols: 4, RowPtr: []int{0, 2, 3}, ColIdx: []int32{1, 3, 0}, Val: []float64{6, 10, -8}}, 1, make([]float64, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mean := range []float64{0, 4} {
+		s := &dataset.Scaling{Mean: []float64{mean, 0, 0, 0}, Scale: []float64{8, 3, 2, 5}}
+		scaled, err := s.Apply(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []float64{-mean / 8, 2, 0, 2, -1 - mean/8, 0, 0, 0}
+		got := mustRead(t, scaled)
+		if x := slices.Concat(got.x...); got.sparse != (mean == 0) || !slices.Equal(x, want) {
+			t.Errorf("mean %g: %v, want %v", mean, x, want)
 		}
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Waits tell what a pass waits for. Rows are made ahead of those who use them: a wait for what
-// there is not yet is counted, by what makes it, with [Waits.Of]: "reading" of files,
-// "Fourier features", "polynomial features" and "standardised rows". Features are made of rows
-// that are read, and wait for these in turn.
+// Waits measures how long the consumers of rows wait for them. Each step of a pass computes its
+// rows ahead of their use. If a row is not ready, the time until it is ready counts as a wait for
+// that step. The steps are "reading", "rows" (encoding), "Fourier features", "polynomial features"
+// and "standardised rows". A step also waits for the step whose rows it uses.
 type Waits struct {
 	mu    sync.Mutex
 	names []string
@@ -20,13 +20,13 @@ type Waits struct {
 
 type waitsKey struct{}
 
-// Context is ctx for passes whose waits are to be counted.
+// Context returns a context for passes whose waits w measures.
 func (w *Waits) Context(ctx context.Context) context.Context {
 	ctx = background.IfNil(ctx)
 	return context.WithValue(ctx, waitsKey{}, w)
 }
 
-// Of returns what was waited for, the first first, and for how long by now.
+// Of returns the names of the steps and the total wait for each step. The steps are in the order of their first wait.
 func (w *Waits) Of() (names []string, times []time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +48,7 @@ func (w *Waits) add(name string, t time.Duration) {
 	w.times[name] += t
 }
 
-// receive takes the next buffer that is full, and counts the wait for it.
+// receive receives a full buffer and adds the waiting time to the step with the given name.
 func receive(ctx context.Context, full <-chan *Buffer, name string) (*Buffer, bool) {
 	w, ok := ctx.Value(waitsKey{}).(*Waits)
 	if !ok {

@@ -6,26 +6,26 @@ import (
 	"iter"
 )
 
-// Weigh takes the rows of x and, as their weights, the one feature of w, which must
-// be dense and have as many rows ([ErrShape]). A row of weight w >= 0 counts w
-// times in every sum; the number of rows, as in GCV, stays what it is. A negative weight
-// is an *[InputError] that names "weights" as its file and, as its line, the row.
+// Weigh returns the rows of x with the only feature of w as sample weights. The source w must be
+// dense and have as many rows as x, otherwise the error is [ErrShape]. A row of weight w >= 0
+// counts w times in every sum, but as one row in the number of rows that GCV uses. If a weight is
+// negative, the pass ends with an *[InputError] with File "weights" and the row as Line.
 func Weigh(x, w Source) (Source, error) {
-	if err := noSource(x, w); err != nil {
+	if err := checkSources(x, w); err != nil {
 		return nil, err
 	}
 	nx, _, _ := x.Dims()
 	nw, d, _ := w.Dims()
 	switch {
 	case d != 1:
-		return nil, mismatched("the weights have %d columns, must be one", d)
+		return nil, newDimensionError("the weights have %d columns instead of one", d)
 	case nx >= 0 && nw >= 0 && nx != nw:
-		return nil, unequal(nx, nw, "weights")
+		return nil, newRowCountError(nx, nw, "weights")
 	}
 	return &zip{x, w, true}, nil
 }
 
-// checkWeights refuses negative weights. w[0] is that of row first, counted from 0.
+// checkWeights returns an error if a weight is negative. Rows are counted from 0, and w[0] is the weight of row first.
 func checkWeights(w []float64, first int64) error {
 	for i, v := range w {
 		if v < 0 {
@@ -36,14 +36,14 @@ func checkWeights(w []float64, first int64) error {
 	return nil
 }
 
-// TargetAsWeight returns src with its last target as the weights of the rows. A
-// negative weight is an *[InputError].
+// TargetAsWeight returns src with its last target as sample weights instead of a target. If a
+// weight is negative, the pass ends with an *[InputError].
 func TargetAsWeight(src Source) (Source, error) {
-	if err := noSource(src); err != nil {
+	if err := checkSources(src); err != nil {
 		return nil, err
 	}
 	if _, _, t := src.Dims(); t < 1 {
-		return nil, unfit("no target to take for weights")
+		return nil, newSourceError("there is no target to use as weights")
 	}
 	return &lastTarget{src}, nil
 }

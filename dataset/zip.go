@@ -7,28 +7,27 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Zip takes the features of x and, as targets, the features of y, which must be
-// dense and have as many rows: [ErrShape] tells both numbers, at the latest when a
-// pass ends.
+// Zip returns the features of x with the features of y as targets. The source y must be dense and have as many rows as
+// x, otherwise the error is [ErrShape]. If the numbers of rows are unknown before the pass, the error comes at its end.
 func Zip(x, y Source) (Source, error) {
-	if err := noSource(x, y); err != nil {
+	if err := checkSources(x, y); err != nil {
 		return nil, err
 	}
 	nx, _, _ := x.Dims()
 	ny, _, _ := y.Dims()
 	if nx >= 0 && ny >= 0 && nx != ny {
-		return nil, unequal(nx, ny, "targets")
+		return nil, newRowCountError(nx, ny, "targets")
 	}
 	return &zip{x, y, false}, nil
 }
 
-func unequal(nx, ny int64, what string) error {
-	return mismatched("%d rows of features, %d of %s", nx, ny, what)
+func newRowCountError(nx, ny int64, what string) error {
+	return newDimensionError("%d rows of features, %d of %s", nx, ny, what)
 }
 
 type zip struct {
 	x, y    Source
-	weights bool // y has the weights of the rows, and the targets are those of x
+	weights bool // y holds the weights, and x the targets
 }
 
 func (z *zip) Dims() (n int64, d, t int) {
@@ -92,10 +91,10 @@ func (z *zip) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, erro
 				y.used, lo = y.used+hi-lo, hi
 			}
 		}
-		// Where the targets ended first, the features were counted to their end.
-		ny, err := y.count()
+		// If the targets end first, the features have been counted to their end.
+		ny, err := y.countRows()
 		if err == nil && nx != ny {
-			err = unequal(nx, ny, z.what())
+			err = newRowCountError(nx, ny, z.what())
 		}
 		if err != nil {
 			yield(Block{}, err)
@@ -103,16 +102,16 @@ func (z *zip) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, erro
 	}
 }
 
-// targets is a pass over the source of the targets, one block at a time.
+// targets reads the source that holds the targets, one block at a time.
 type targets struct {
 	next  func() (Block, error, bool)
 	block Block
-	used  int   // rows of block that are done with
-	rows  int64 // rows of this and all earlier blocks
+	used  int   // used rows of block
+	rows  int64 // rows read so far, including the current block
 	ended bool
 }
 
-// fetch gets rows to use, unless there are some or none are left.
+// fetch reads the next block if all rows of the current one are used.
 func (y *targets) fetch() error {
 	for y.used == y.block.N && !y.ended {
 		b, err, ok := y.next()
@@ -120,7 +119,7 @@ func (y *targets) fetch() error {
 			return err
 		}
 		if b.Sparse != nil {
-			return unfit("the targets are sparse, must be dense")
+			return newSourceError("the targets are sparse; they must be dense")
 		}
 		y.block, y.used, y.ended = b, 0, !ok
 		if ok {
@@ -130,9 +129,8 @@ func (y *targets) fetch() error {
 	return nil
 }
 
-// align makes y begin with row first. It marks the rows of its first block that come
-// before row first as used, and returns how many rows from row first on come before the
-// block.
+// align skips the targets before row first. It returns the number of rows between row first and
+// the start of the current block, if the block begins later.
 func (y *targets) align(first int64) int {
 	if y.ended {
 		return 0
@@ -142,8 +140,8 @@ func (y *targets) align(first int64) int {
 	return int(max(at-first, 0))
 }
 
-// count reads on to the end and returns the number of rows.
-func (y *targets) count() (int64, error) {
+// countRows reads to the end and returns the number of rows.
+func (y *targets) countRows() (int64, error) {
 	for !y.ended {
 		y.used = y.block.N
 		if err := y.fetch(); err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// A DisagreeError reports that not all ranks have the same value of something.
+// A DisagreeError reports that the ranks have different values for the same thing.
 type DisagreeError struct {
 	What  string
-	Ranks []int  // those whose value is not that of rank 0, ascending
-	Value string // of the first of them
-	Root  string // of rank 0
+	Ranks []int  // ranks whose value differs from rank 0's, ascending
+	Value string // value of the first of them
+	Root  string // value of rank 0
 }
 
 func (e *DisagreeError) Error() string {
@@ -20,10 +20,9 @@ func (e *DisagreeError) Error() string {
 		e.What, e.Root, e.Ranks[0], e.Value, len(e.Ranks), e.Ranks)
 }
 
-// Agree returns nil where value is the same on all ranks, and otherwise the same
-// *[DisagreeError] on each, which calls the value by the name what. It is collective: a
-// broadcast of the value and an allreduce of P numbers, then another broadcast where a value
-// differs.
+// Agree returns nil if value is the same on all ranks. Otherwise every rank returns the same *[DisagreeError], in
+// which the argument what is the name of the value. Agree is collective. It broadcasts the value of rank 0 and
+// makes an allreduce of one number for each rank. If a value differs, it makes another broadcast.
 func Agree(ctx context.Context, t Transport, what, value string) error {
 	ctx = background.IfNil(ctx)
 	root, err := t.Broadcast(ctx, 0, []byte(value))

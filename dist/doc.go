@@ -1,10 +1,8 @@
-// Package dist lets several workers solve one ridge problem: sketches merge and
-// gradients add, and that is all that has to travel.
+// Package dist solves one ridge problem on several workers. The workers exchange only two things: summaries of
+// their rows, which are merged, and gradients, which are added.
 //
-// A [Transport] connects the workers, its ranks. [Loopback] is one inside a
-// process; package dist/mpi, of a build with the tag mpi, is one between
-// processes and machines. On top of either, [Merge] makes one summary of those of
-// all ranks, [Agree] makes sure that all ranks mean the same problem and [Table]
-// gathers what they report. The transport itself is the [ridge.Reducer] that adds up
-// the passes of a solve.
+// A [Transport] connects the workers, called ranks. [Loopback] connects goroutines of a process. Package dist/mpi,
+// built with the tag mpi, connects processes and machines. Function [Merge] merges the summaries of all ranks,
+// [Agree] checks that all ranks have the same problem, and [Table] gathers statistics. A Transport is also a
+// [ridge.Reducer]: a solver uses it to add up the results of a pass on all ranks.
 package dist

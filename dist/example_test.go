@@ -134,7 +134,7 @@ func ExampleAbortError() {
 	// Output:
 	// rank 1 has failed: the disk is full
 	// context deadline exceeded
-	// dist: this rank is out of step with the others since: context deadline exceeded
+	// dist: this rank lost step with the others: context deadline exceeded
 }
 
 // Whoever implements a Transport counts its calls with a Meter.

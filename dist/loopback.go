@@ -10,15 +10,13 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Loopback returns the connected ranks of a computation of size >= 1 workers in
-// this process, one for the goroutine of each.
+// Loopback returns size ≥ 1 connected ranks in this process. Each rank is for one goroutine.
 //
-// Bytes are copied, so that ranks share no memory. Sums are made in the order of
-// the ranks, each rank making those of its own part of x, and so do not depend on
+// Bytes are copied, so ranks share no memory. Allreduce adds the ranks in order, so a sum does not depend on
 // timing. Send waits until its bytes are received.
 func Loopback(size int) []Transport {
 	if size < 1 {
-		panic("dist: Loopback of no ranks")
+		panic("dist: Loopback needs at least one rank")
 	}
 	h := &hub{
 		calls:   make([]call, size),
@@ -34,7 +32,7 @@ func Loopback(size int) []Transport {
 	return ranks
 }
 
-// A call is a collective call of one rank, with its arguments.
+// A call holds the name and the arguments of a collective call by one rank.
 type call struct {
 	what string
 	root int
@@ -56,13 +54,13 @@ func (c call) String() string {
 	return c.what
 }
 
-// A hub is where the ranks of a loopback meet.
+// A hub is the memory that the ranks of a loopback share. A meeting takes place when all ranks have arrived.
 type hub struct {
 	mu       sync.Mutex
-	calls    []call // of each rank, set before it arrives
+	calls    []call // current call of each rank, set before the rank arrives
 	arrived  int
-	meetings uint64 // how many took place
-	mismatch error  // of the last meeting
+	meetings uint64 // number of meetings that took place
+	mismatch error  // error of the last meeting
 	wake     []chan struct{}
 	pipes    map[[2]int]chan []byte // by sender and receiver
 	aborted  chan struct{}          // closed when abort is set
@@ -81,8 +79,8 @@ func (h *hub) pipe(from, to int) chan []byte {
 	return p
 }
 
-// arrive enters a rank for the next meeting. It returns the number of that meeting
-// and whether it took place, this rank being the last.
+// arrive registers a rank for the next meeting and returns the number of the meeting. last is true if this rank was
+// the last to arrive, so that the meeting took place.
 func (h *hub) arrive(rank int) (meeting uint64, last bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -106,8 +104,8 @@ func (h *hub) arrive(rank int) (meeting uint64, last bool) {
 	return h.meetings - 1, true
 }
 
-// withdraw takes a rank's call back unless the meeting took place, and reports whether it
-// did so.
+// withdraw cancels the call of a rank that waits for a meeting, and returns true. If the meeting has already taken
+// place, withdraw returns false.
 func (h *hub) withdraw(rank int, meeting uint64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,12 +117,12 @@ func (h *hub) withdraw(rank int, meeting uint64) bool {
 	return true
 }
 
-// A loopback is one rank.
+// A loopback is one of the ranks that [Loopback] returns.
 type loopback struct {
 	*hub
 	rank   int
 	meter  Meter
-	broken error // of the call in which this rank fell out of step, nil for none
+	broken error // error after which this rank can make no further call; nil otherwise
 }
 
 func (l *loopback) Rank() int { return l.rank }
@@ -142,7 +140,7 @@ func (l *loopback) Abort(err error) {
 
 func (l *loopback) Traffic() Traffic { return l.meter.Traffic() }
 
-// stopped returns why no call can be made.
+// stopped returns the reason why this rank can make no call, or nil.
 func (l *loopback) stopped(ctx context.Context) error {
 	select {
 	case <-l.aborted:
@@ -158,14 +156,14 @@ func (l *loopback) stopped(ctx context.Context) error {
 	return nil
 }
 
-// fallOut notes that this rank is out of step because of err, and returns err.
+// fallOut stores err as the reason why this rank can take part in no further call, and returns err.
 func (l *loopback) fallOut(err error) error {
 	l.broken = err
 	return err
 }
 
-// meet returns when all ranks have arrived with a call. Each may then read the calls of the
-// others, until all have called part.
+// meet waits until all ranks have arrived with a call. Each rank may then read the calls of the others until all
+// ranks have called the method part.
 func (l *loopback) meet(ctx context.Context, c call) error {
 	if err := l.stopped(ctx); err != nil {
 		return err
@@ -191,8 +189,8 @@ func (l *loopback) meet(ctx context.Context, c call) error {
 	return l.mismatch
 }
 
-// part returns when all ranks that have met are done with each other's call. It needs no
-// ctx: every rank that has met comes here.
+// part waits until all ranks of a meeting have finished with the calls of the others. It needs no ctx, because
+// every rank of the meeting calls it.
 func (l *loopback) part() {
 	if _, last := l.arrive(l.rank); !last {
 		<-l.wake[l.rank]
@@ -221,7 +219,7 @@ func (l *loopback) Allreduce(ctx context.Context, x []float64) error {
 	return err
 }
 
-// sum overwrites the components lo to hi of every rank's x with their sum.
+// sum overwrites components lo to hi−1 of the x of every rank with their sum over the ranks.
 func (l *loopback) sum(lo, hi int) {
 	total := l.calls[0].x[lo:hi]
 	for _, c := range l.calls[1:] {

@@ -9,22 +9,19 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Merge returns, on every rank and to the same bits, the summary of the rows of
-// all ranks. sum, this rank's own, is used up.
+// Merge returns the summary of the rows of all P ranks, with the same bits on every rank. The argument sum is the
+// summary of this rank's rows; Merge destroys it. A rank may have no rows.
 //
-// Summaries travel in their wire format up a binary tree: for s = 1, 2, 4, … < P
-// every rank r that is a multiple of 2s merges the summary of rank r+s, if there is one,
-// into its own, as [ridge.Summary.Merge] does. So a summary is merged at most ⌈log₂P⌉ times,
-// and η is the sum of all that was shrunk. Rank 0 then broadcasts the union, which has the
-// Meta of rank 0. The order depends on nothing but P. A rank may have seen no rows.
+// Summaries are sent up a binary tree in their wire format. For s = 1, 2, 4, … < P, every rank r that is a multiple
+// of 2s receives the summary of rank r+s, if that rank exists, and merges it by [ridge.Summary.Merge]. Rank 0 then
+// broadcasts the result, which has the Meta of rank 0. A summary is merged at most ⌈log₂P⌉ times. The error bound η
+// of the result is the sum of all shrinkage. The order of merges depends only on P.
 //
-// With |S| the bytes of a summary ([ridge.Summary.BinarySize]) a rank other than 0
-// sends |S| once; rank r receives one |S| for every s at which it merges, and all
-// receive the union in one broadcast.
+// Let |S| be the size of a summary in bytes ([ridge.Summary.BinarySize]). Every rank except 0 sends |S| bytes once.
+// Rank r receives |S| bytes for each of its merges. Finally all ranks receive the result by the broadcast.
 //
-// Errors: those of the transport; those of [ridge.Summary.Merge] and [ridge.ReadSummary],
-// with the numbers of the two ranks. Only the rank that merged has these: [Transport] says
-// how it tells the others.
+// Errors: the errors of the transport, [ridge.Summary.Merge] and [ridge.ReadSummary]. An error of a merge states
+// both ranks and is returned only by the rank that merged. [Transport] describes how that rank must end the others.
 func Merge(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary, error) {
 	ctx = background.IfNil(ctx)
 	rank, size := t.Rank(), t.Size()
@@ -52,7 +49,7 @@ func send(ctx context.Context, t Transport, to int, sum *ridge.Summary) error {
 	return t.Send(ctx, to, b)
 }
 
-// receive merges the summary that comes from another rank into sum.
+// receive merges the summary of another rank into sum.
 func receive(ctx context.Context, t Transport, from int, sum *ridge.Summary) error {
 	b, err := t.Recv(ctx, from)
 	if err != nil {
@@ -63,12 +60,12 @@ func receive(ctx context.Context, t Transport, from int, sum *ridge.Summary) err
 		err = sum.Merge(o)
 	}
 	if err != nil {
-		return fmt.Errorf("dist: merging the summary of rank %d into that of rank %d: %w", from, t.Rank(), err)
+		return fmt.Errorf("dist: merging the summary of rank %d into the summary of rank %d: %w", from, t.Rank(), err)
 	}
 	return nil
 }
 
-// share returns rank 0's sum on every rank.
+// share broadcasts the summary of rank 0 and returns it on every rank.
 func share(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary, error) {
 	if t.Rank() != 0 {
 		b, err := t.Broadcast(ctx, 0, nil)
@@ -88,7 +85,7 @@ func share(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary
 	return sum, err
 }
 
-// decode returns the summary that b holds, for the backend of like.
+// decode decodes a summary. The result uses the same backend as the summary like.
 func decode(b []byte, like *ridge.Summary) (*ridge.Summary, error) {
 	return ridge.ReadSummary(bytes.NewReader(b), like.Config().Backend)
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Table returns, on every rank, the rows of all ranks, each of k numbers: row r is that of
-// rank r. It is collective: one allreduce of P·k numbers, to which each rank adds its own
-// row and zeros elsewhere. So the numbers arrive exactly, but for the sign of a zero. Rows
-// of different lengths are [ErrMismatch].
+// Table returns, on every rank, the arguments row of all ranks: element r of the result is the argument of rank
+// r. Table is collective. It makes one allreduce of P·k numbers, for P ranks and rows of k numbers. In it each
+// rank fills its own row and leaves zeros elsewhere. Numbers are exact, except for the sign of zeros. If rows
+// have different lengths, the error is [ErrMismatch].
 func Table(ctx context.Context, t Transport, row []float64) ([][]float64, error) {
 	ctx = background.IfNil(ctx)
 	k := len(row)

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// A Volume counts the calls of one kind and the caller's bytes that they moved.
+// A Volume counts the calls of one kind, and the bytes that a rank sent and received in them.
 type Volume struct {
 	Calls    int64 `json:"calls"`
 	Sent     int64 `json:"sent"`     // bytes
 	Received int64 `json:"received"` // bytes
 }
 
-// Traffic is what one rank has moved, in calls that succeeded:
+// Traffic counts the bytes that a rank moved in successful calls:
 //
 //	              sent       received
 //	Send          len(b)
@@ -22,53 +22,50 @@ type Volume struct {
 //	Allreduce     8·len(x)   8·len(x)
 //	Barrier
 //
-// This is what a rank puts in and gets out. How often the bytes of a collective
-// cross a wire is up to the algorithm below: a tree or a ring, at least once in
-// and once out for each rank. A lone rank sends nothing, but its calls count.
+// These are the bytes that a rank passes in and gets back. The number of bytes on the wire is at least as large. It
+// depends on the algorithm of the transport, such as a tree or a ring. A single rank sends nothing, but its calls are
+// counted.
 type Traffic struct {
 	Send      Volume `json:"send"`
 	Recv      Volume `json:"recv"`
 	Broadcast Volume `json:"broadcast"`
 	Allreduce Volume `json:"allreduce"`
 	Barrier   Volume `json:"barrier"`
-	// Time was spent in calls, those that failed included: moving bytes and waiting
-	// for other ranks.
+	// Time is the time spent in all calls, moving bytes and waiting for other ranks.
 	Time time.Duration `json:"time_ns"`
 }
 
-// Sent is the number of bytes sent, of all kinds.
+// Sent returns the bytes sent by calls of all kinds.
 func (t Traffic) Sent() int64 {
 	return t.Send.Sent + t.Broadcast.Sent + t.Allreduce.Sent
 }
 
-// Received is the number of bytes received, of all kinds.
+// Received returns the bytes received by calls of all kinds.
 func (t Traffic) Received() int64 {
 	return t.Recv.Received + t.Broadcast.Received + t.Allreduce.Received
 }
 
-// A Meter counts the traffic of one rank, for those who implement a [Transport].
-// Its zero value is ready; any number of goroutines may use it.
+// A Meter counts the traffic of a rank. Implementations of [Transport] use it. Its zero value is ready. It is safe for concurrent use.
 type Meter struct {
 	mu sync.Mutex
 	t  Traffic
 }
 
-// Traffic returns what was counted so far.
+// Traffic returns the traffic counted so far.
 func (m *Meter) Traffic() Traffic {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.t
 }
 
-// Send counts a call of [Transport.Send] with n bytes, which began at start and returned
-// err.
+// Send counts a call of [Transport.Send] with n bytes that started at start and returned err.
 func (m *Meter) Send(start time.Time, n int, err error) { m.count(&m.t.Send, start, n, 0, err) }
 
-// Recv counts a call of [Transport.Recv], which returned n bytes and err.
+// Recv counts a call of [Transport.Recv] that returned n bytes and err.
 func (m *Meter) Recv(start time.Time, n int, err error) { m.count(&m.t.Recv, start, 0, n, err) }
 
-// Broadcast counts a call of [Transport.Broadcast] by t: n bytes sent if t is the root,
-// received otherwise.
+// Broadcast counts a call of [Transport.Broadcast] on rank t: n bytes sent if t is the root, and n bytes received
+// otherwise.
 func (m *Meter) Broadcast(t Transport, root int, start time.Time, n int, err error) {
 	switch {
 	case t.Size() == 1:
@@ -80,7 +77,7 @@ func (m *Meter) Broadcast(t Transport, root int, start time.Time, n int, err err
 	}
 }
 
-// Allreduce counts a call of [Transport.Allreduce] by t with n numbers.
+// Allreduce counts a call of [Transport.Allreduce] on rank t with n numbers.
 func (m *Meter) Allreduce(t Transport, start time.Time, n int, err error) {
 	bytes := 8 * n
 	if t.Size() == 1 {

@@ -2,58 +2,63 @@ package engine
 
 import "github.com/fdridge/fdridge/engine/internal/accuracy"
 
-// Accuracy is what a backend promises of the round-off of its operations:
+// Accuracy holds the guarantees of a backend about the round-off of its operations:
 //
 //	type Accuracy struct {
-//		Strip    int // terms of a product along rows that go one after the other into a sum, at most,
-//		Sums     int // or of how many sums side by side such a product is made, at least
-//		Gradient int // additions an element of G goes through in one call, at most
-//		// whether an operation on the same numbers has the same bits each time, however many
-//		// threads there are
+//		Strip        int  // see Dot
+//		Sums         int  // see Dot
+//		Gradient     int  // see Gradients
 //		Reproducible bool
 //	}
 //
-// Let z be an element of the result as computed, z* the exact value of the same formula
-// alpha·Σxᵢyᵢ + beta·c for the k products of its row and column, and
-// T = |alpha|·Σ|xᵢyᵢ| + |beta·c|. Where nothing overflows or underflows, and k is less
-// than 2²⁴,
+// A product along rows adds at most Strip terms to one sum, or it uses at least Sums sums in parallel. An
+// element of the result G of Gradient gets at most Gradient additions in one call. Reproducible means that the
+// same numbers give the same bits, for any number of threads.
 //
-//	|z − z*| ≤ (bound + [Roundings])·eps·T,   eps = 2⁻⁵²,
+// Let z be a computed element of a result, and z* = alpha·Σxᵢyᵢ + beta·c its exact value, with k products.
+// Let T = |alpha|·Σ|xᵢyᵢ| + |beta·c|. If nothing overflows or underflows, and k is less than 2²⁴,
 //
-// whatever the numbers are, with the bound of
+//	|z − z*| ≤ (bound + [Roundings])·eps·T,   eps = 2⁻⁵².
+//
+// The bound is
 //
 //	Dot(k) = min(k, Strip)/2 + k/(2·Sums)
-//	                                 products along rows: Gemm(false, true, …), Syrk(false, …),
-//	                                 Gram, Gemv(false, …) and the R of Gradient, c being −b
-//	Sum(k) = k/2                     all other products
-//	Gradients() = ⌊(Gradient+1)/2⌋   the G of Gradient as a sum over the n rows of the
-//	                                 products of R, as it is stored, with A; for a call of
-//	                                 no more than [Tuning.GradientCall] rows
-//	Sum(n)                           and for any other
+//	                                 for products along rows: Gemm(false, true, …),
+//	                                 Syrk(false, …), Gram, Gemv(false, …) and the R of
+//	                                 Gradient, with c = −b
+//	Sum(k) = k/2                     for all other products
+//	Gradients() = ⌊(Gradient+1)/2⌋   for the G of Gradient, as a sum of products of the
+//	                                 computed R with A over n rows, in a call with at
+//	                                 most [Tuning.GradientCall] rows
+//	Sum(n)                           for the G of any other call of Gradient
 //
-// A product that Gemm adds up in several calls, beta = 0 in the first and alpha = beta = 1 in the
-// others, counts as one of all their terms: there are no more roundings on the way of a term, but
-// for one.
+// A product may be split into several calls of Gemm, with beta = 0 in the first and alpha = beta = 1 in the
+// others. The bound is then the bound for all k terms, because each term has at most one more rounding.
 //
-// Each rounding is off by at most half an eps of what is rounded, and no partial sum
-// exceeds T(1 + k·eps): so the bound is half the number of roundings that the longest way
-// of a product into the sum meets, its own included (N. Higham, "Accuracy and Stability
-// of Numerical Algorithms", 2nd ed., 2002, §4.2). Where strips of columns are added up each
-// by itself, a strip has at most min(k, Strip) roundings and there are fewer than k/Sums
-// strips. Where several sums are kept side by side, each has at most k/Sums roundings and
-// there are fewer than Strip sums. Rows whose roundings all go the same way come close to
-// the bound: package enginetest holds backends to it with such rows.
+// Proof: each rounding has an error of at most half an eps of the rounded sum, and no partial sum exceeds T(1
+// + k·eps). So the bound is half the largest number of roundings that follow a product, its own included (N.
+// Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2002, §4.2). If strips of columns are
+// summed separately, a term has at most min(k, Strip) roundings in its strip, and there are fewer than k/Sums
+// strips. If several sums are used in parallel, each has at most k/Sums roundings, and there are fewer than
+// Strip sums. Package enginetest tests backends with rows whose roundings all have the same sign; these come
+// close to the bound.
 //
-// Products are summed by additions alone. So Gemm, Syrk and Gram are exact, with alpha = 1 and beta 0
-// or 1, if each product and each sum of some of the terms is a float64.
+// All elements of a product are sums in the same order, or in one of at most [Orders] orders. If all rows of B
+// are equal, a row of ABᵀ has at most Orders different numbers.
 //
-// What Cholesky, QR, Tridiagonal, SymEig and SVD make of round-off is not bounded here; enginetest
-// measures their residuals.
+// Products are summed by additions only. So Gemm, Syrk and Gram with alpha = 1 and beta 0 or 1 are exact if
+// every product and every partial sum is a float64.
+//
+// Accuracy has no bounds for Cholesky, QR, Tridiagonal, SymEig and SVD. Package enginetest measures their
+// residuals.
 type Accuracy = accuracy.Accuracy
 
-// Roundings is how many eps are added to every bound of an [Accuracy]: for alpha and
-// beta, for what is added to beta·C, and for terms of second order.
+// Roundings is added to every bound of an [Accuracy], in units of eps. It covers alpha, beta, the addition to
+// beta·C, and terms of second order.
 const Roundings = accuracy.Roundings
 
-// MaxGradientRows is the most that [Tuning.GradientCall] returns.
+// Orders is the largest number of orders of addition among the elements of a product.
+const Orders = accuracy.Orders
+
+// MaxGradientRows is the largest value that [Tuning.GradientCall] returns.
 const MaxGradientRows = accuracy.MaxRows

@@ -10,18 +10,18 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A Cache describes one level of data cache. Zero means unknown.
+// A Cache describes one level of the data cache. Zero means unknown.
 type Cache struct {
-	Size   int    `json:"size"` // bytes
+	Size   int    `json:"size"` // in bytes
 	Ways   int    `json:"ways"` // associativity
 	Sets   int    `json:"sets"`
-	Line   int    `json:"line"` // bytes
+	Line   int    `json:"line"` // line size in bytes
 	Origin string `json:"origin"`
 }
 
-// detectCaches describes levels 1 to 3: the kernel's account in sysfs (sys is
-// rooted at /sys/devices/system/cpu/cpu0/cache), which knows ways and sets, and
-// where it has none, CPUID's sizes.
+// detectCaches returns the data caches of levels 1 to 3. sys is the directory
+// /sys/devices/system/cpu/cpu0/cache, from which it reads associativity and sets. Without sysfs it returns
+// only the sizes from CPUID.
 func detectCaches(sys fs.FS) [3]Cache {
 	c := [3]Cache{
 		{Size: cpuid.CPU.Cache.L1D, Origin: "cpuid"},
@@ -46,8 +46,8 @@ func detectCaches(sys fs.FS) [3]Cache {
 	return c
 }
 
-// readCache reads one index directory; not ok where it isn't a data cache of
-// level 1 to 3 or makes no sense.
+// readCache reads the description of a cache from the files in directory dir. It returns false if the cache is
+// not a data cache of level 1 to 3.
 func readCache(sys fs.FS, dir string) (level int, c Cache, ok bool) {
 	kind := readText(sys, dir+"/type")
 	level = readInt(sys, dir+"/level")
@@ -64,7 +64,8 @@ func readCache(sys fs.FS, dir string) (level int, c Cache, ok bool) {
 	if c.Size <= 0 {
 		return 0, Cache{}, false
 	}
-	// Fully associative (0 ways), or a hypervisor's invention; float64 does not wrap.
+	// The cache is fully associative (0 ways), or a hypervisor reports inconsistent numbers. float64 is used
+	// because integer products could overflow.
 	if float64(c.Ways)*float64(c.Sets)*float64(c.Line) != float64(c.Size) {
 		c.Ways, c.Sets = 0, 0
 		c.Origin += ", without associativity"
@@ -72,8 +73,7 @@ func readCache(sys fs.FS, dir string) (level int, c Cache, ok bool) {
 	return level, c, true
 }
 
-// readText returns a sysfs file's text, "" where there is none: an unreadable
-// value is an unknown one.
+// readText returns the content of a sysfs file, or "" if the file cannot be read.
 func readText(sys fs.FS, name string) string {
 	b, err := fs.ReadFile(sys, name)
 	if err != nil {
@@ -86,7 +86,7 @@ func readInt(sys fs.FS, name string) int {
 	return parse(readText(sys, name))
 }
 
-// readSize reads sizes such as 48K and 32M, below 2 GiB.
+// readSize reads a size below 2 GiB, such as 48K or 32M. It returns 0 on an error.
 func readSize(sys fs.FS, name string) int {
 	text, unit := readText(sys, name), 1
 	if digits, ok := strings.CutSuffix(text, "K"); ok {
@@ -101,7 +101,7 @@ func readSize(sys fs.FS, name string) int {
 	return n * unit
 }
 
-// parse reads a whole number below 2³¹, 0 where there is none.
+// parse returns the integer in text, or 0 if text is not an integer below 2³¹.
 func parse(text string) int {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {

@@ -109,7 +109,7 @@ func TestDetectCaches(t *testing.T) {
 			}
 			for _, k := range purego.Kernels() {
 				tuning := Tuning{ISA: k.Name, MR: k.MR, NR: k.NR, L1: got[0], L2: got[1], L3: got[2]}
-				tuning.model()
+				tuning.setBlocks()
 				if err := sensible(tuning); err != "" {
 					t.Errorf("%s: %s\n%v", k.Name, err, tuning)
 				}
@@ -153,7 +153,7 @@ func TestModel(t *testing.T) {
 		}
 		k := rapid.SampledFrom(purego.Kernels()).Draw(t, "kernel")
 		tuning := Tuning{MR: k.MR, NR: k.NR, L1: cache("L1"), L2: cache("L2"), L3: cache("L3")}
-		tuning.model()
+		tuning.setBlocks()
 		if err := sensible(tuning); err != "" {
 			t.Fatalf("%s\n%v", err, tuning)
 		}
@@ -186,7 +186,7 @@ func TestModelByHand(t *testing.T) {
 			L2: Cache{Size: 256 << 10, Ways: 8}, L3: Cache{Size: 8 << 20, Ways: 16},
 		}, 40, 384, 1356},
 	} {
-		c.tuning.model()
+		c.tuning.setBlocks()
 		if got := [3]int{c.tuning.MC.Value, c.tuning.KC.Value, c.tuning.NC.Value}; got != [3]int{c.mc, c.kc, c.nc} {
 			t.Errorf("%s: mc, kc, nc are %v, want %v", c.name, got, [3]int{c.mc, c.kc, c.nc})
 		}
@@ -201,7 +201,7 @@ func TestSharedL3(t *testing.T) {
 			MR: 4, NR: 4, L1: Cache{Size: 48 << 10, Ways: 12},
 			L2: Cache{Size: 2 << 20, Ways: 16}, L3: Cache{Size: l3, Ways: 16},
 		}
-		tuning.model()
+		tuning.setBlocks()
 		return tuning.NC.Value
 	}
 	if share, host := blocks(largestL3), blocks(480<<20); share != host || share >= 8192 {
@@ -225,7 +225,7 @@ func TestModelOrigins(t *testing.T) {
 		{Cache{Size: 480 << 20, Origin: "told"}, "BLIS model, L3 told, 16 ways assumed, 32768 KiB of it"},
 	} {
 		tuning := Tuning{MR: 4, NR: 4, L1: told, L2: told, L3: c.l3}
-		tuning.model()
+		tuning.setBlocks()
 		if tuning.NC.Origin != c.want || tuning.KC.Origin != "BLIS model, L1 told" || tuning.MC.Origin != "BLIS model, L2 told" {
 			t.Errorf("origins %q, %q, %q, want %q", tuning.KC.Origin, tuning.MC.Origin, tuning.NC.Origin, c.want)
 		}

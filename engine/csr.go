@@ -7,15 +7,14 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// CSR is a block of sparse rows in compressed sparse row form. Row i has its
-// nonzeros in ColIdx[RowPtr[i]:RowPtr[i+1]] and Val[RowPtr[i]:RowPtr[i+1]],
-// with strictly increasing column indices. It is a view: rows of a block may
-// be cut out by slicing RowPtr.
+// CSR is a block of sparse rows in compressed sparse row form. The entries of row i are in columns
+// ColIdx[RowPtr[i]:RowPtr[i+1]], which strictly increase, and have the values Val[RowPtr[i]:RowPtr[i+1]]. A
+// CSR does not own its memory. A part of RowPtr selects a part of the rows.
 type CSR struct {
 	Rows, Cols int
 	RowPtr     []int     // length Rows+1, non-decreasing
 	ColIdx     []int32   // 0-based
-	Val        []float64 // as long as ColIdx
+	Val        []float64 // same length as ColIdx
 }
 
 // Row returns the column indices and values of row i, without copying.
@@ -24,7 +23,7 @@ func (s *CSR) Row(i int) ([]int32, []float64) {
 	return s.ColIdx[lo:hi], s.Val[lo:hi]
 }
 
-// NNZ is the number of stored entries.
+// NNZ returns the number of stored entries.
 func (s *CSR) NNZ() int {
 	if s.Rows == 0 {
 		return 0
@@ -32,24 +31,23 @@ func (s *CSR) NNZ() int {
 	return s.RowPtr[s.Rows] - s.RowPtr[0]
 }
 
-// Slice returns rows lo to hi, hi excluded, sharing memory with s.
+// Slice returns rows lo to hi, hi excluded. They share memory with s.
 func (s *CSR) Slice(lo, hi int) CSR {
 	return CSR{Rows: hi - lo, Cols: s.Cols, RowPtr: s.RowPtr[lo : hi+1], ColIdx: s.ColIdx, Val: s.Val}
 }
 
-// Gradient is [Backend.Gradient] for sparse rows: R = S·Xᵀ − B (n×t, overwritten) and
-// G += Rᵀ·S (t×d), in O(t·nnz). A b without Data stands for B = 0.
+// Gradient is like [Backend.Gradient] for sparse rows: R = S·Xᵀ − B (n×t, overwritten) and G += Rᵀ·S (t×d),
+// in O(t·nnz) time. A matrix b without Data means B = 0.
 //
-// It adds up in the order of the entries: of an element of R as many terms as the row
-// has entries, and −b; to an element of G one after the other, as many as its column has
-// entries.
+// Terms are added in the order of the entries. An element of R is the sum of the terms of its row and −b. An
+// element of G is a sum over the entries of its column.
 func (s *CSR) Gradient(x, b, g, r Matrix) {
 	t := x.Rows
-	matrix.Is(&x, t, s.Cols)
-	matrix.Is(&g, t, s.Cols)
-	matrix.Is(&r, s.Rows, t)
+	matrix.CheckShape(&x, t, s.Cols)
+	matrix.CheckShape(&g, t, s.Cols)
+	matrix.CheckShape(&r, s.Rows, t)
 	if b.Data != nil {
-		matrix.Is(&b, s.Rows, t)
+		matrix.CheckShape(&b, s.Rows, t)
 	}
 	for i := range s.Rows {
 		idx, val := s.Row(i)
@@ -71,20 +69,20 @@ func (s *CSR) Gradient(x, b, g, r Matrix) {
 	}
 }
 
-// GradientTwofold is [Backend.GradientTwofold] for sparse rows.
+// GradientTwofold is like [Backend.GradientTwofold] for sparse rows.
 func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 	t := x.Rows
-	matrix.Is(&x, t, s.Cols)
-	matrix.IsTwofold(&g, t, s.Cols)
-	matrix.IsTwofold(&r, s.Rows, t)
+	matrix.CheckShape(&x, t, s.Cols)
+	matrix.CheckTwofold(&g, t, s.Cols)
+	matrix.CheckTwofold(&r, s.Rows, t)
 	if b.Data != nil {
-		matrix.Is(&b, s.Rows, t)
+		matrix.CheckShape(&b, s.Rows, t)
 	}
 	if c != nil {
-		matrix.Vector(t, len(c))
+		matrix.CheckLength(t, len(c))
 	}
 	if w != nil {
-		matrix.Vector(s.Rows, len(w))
+		matrix.CheckLength(s.Rows, len(w))
 	}
 	for i := range s.Rows {
 		idx, val := s.Row(i)
@@ -106,14 +104,13 @@ func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 	}
 }
 
-// underflown is more than what a product's low part, or a few of these, lose where they
-// underflow.
-const underflown = 0x1p-1070
+// underflowLoss bounds the underflow error in the low parts of a few products.
+const underflowLoss = 0x1p-1070
 
-// sparseResidual is a·x − b + c as a sum of two numbers, and the bound of its error.
+// sparseResidual returns a·x − b + c as a sum hi + lo, and a bound off on its error. a is a sparse row.
 func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, off float64) {
 	hi, lo = twofold.Sum(-b, c)
-	lows := math.Abs(lo) // the magnitudes in lo
+	lows := math.Abs(lo) // sum of the magnitudes added to lo
 	for k, j := range idx {
 		p, e := twofold.Product(val[k], x[j])
 		var missing float64
@@ -123,18 +120,18 @@ func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, off fl
 	}
 	n := float64(len(idx) + 2)
 	hi, lo = twofold.Sum(hi, lo)
-	return hi, lo, n*(twofold.Lost*lows+underflown) + (hi - hi) // which is 0, or NaN as hi is not finite
+	return hi, lo, n*(twofold.Lost*lows+underflowLoss) + (hi - hi) // hi − hi is 0, or NaN if hi is not finite
 }
 
-// addSparse adds weight·(hi + lo)·a to sums.
+// addSparse adds weight·(hi + lo)·a to the sums gh + gl, and bounds on the errors to ge. a is a sparse row.
 func addSparse(idx []int32, val []float64, hi, lo, weight float64, gh, gl, ge []float64) {
 	ch, cl := twofold.Product(weight, hi)
 	cl = math.FMA(weight, lo, cl)
-	off := twofold.Lost*math.Abs(cl) + underflown
+	off := twofold.Lost*math.Abs(cl) + underflowLoss
 	for k, j := range idx {
 		v := val[k]
 		p, e := twofold.Product(v, ch)
 		l := math.FMA(v, cl, e)
-		twofold.Add(p, l, math.Abs(v)*off+twofold.Lost*math.Abs(l)+underflown, &gh[j], &gl[j], &ge[j])
+		twofold.Add(p, l, math.Abs(v)*off+twofold.Lost*math.Abs(l)+underflowLoss, &gh[j], &gl[j], &ge[j])
 	}
 }

@@ -2,49 +2,50 @@ package engine
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// Products of sparse rows S (n×d) with few dense ones, and with each other, are made in strips of
-// columns: all rows are gone through for the entries that they have in a strip, while what the
-// strip has of the dense rows, k×w, lies in the cache, transposed: what an entry is multiplied
-// with, or added to, is then one vector of k numbers. So dense rows come from memory once,
-// however the entries are scattered.
+// Products of sparse rows S (n×d) with k dense rows, and with each other, are computed in strips of columns.
+// A strip of the dense rows is transposed and stays in the cache. For each strip, the entries of all sparse
+// rows in its columns are processed; each entry is multiplied with, or added to, one contiguous vector of k
+// numbers. Dense rows are thus read from memory once, for any pattern of entries.
 
 const (
-	// sparseStrip is how many columns a strip of S·Sᵀ has, where nothing is transposed.
+	// sparseStrip is the number of columns in a strip of S·Sᵀ, which has no dense rows.
 	sparseStrip = 2048
-	// tileBytes is what a transposed strip takes, which stays in the second-level cache, and
-	// fewestColumns how many columns it has for all that.
+	// tileBytes is the size of a transposed strip, which stays in the second-level cache. fewestColumns is
+	// the smallest number of columns of a strip.
 	tileBytes, fewestColumns = 256 << 10, 32
-	// tileRows is how many rows are transposed together: a line of the cache of each column.
+	// tileRows is the number of dense rows that are transposed together. Their entries in one column fill a
+	// cache line.
 	tileRows = 8
 )
 
-// SparseWork is the memory of products of sparse rows. Its zero value is ready; it grows to what
-// a product needs and serves one at a time.
+// SparseWork is a workspace for products of sparse rows. The zero value is ready to use. It grows as needed.
+// Only one product at a time may use it.
 type SparseWork struct {
-	tile  []float64   // a strip of dense rows, transposed: column by column
+	tile  []float64   // a strip of dense rows, transposed
 	other []float64   // AddLeftMul: W, transposed
-	next  []int       // the first entry of each row that has not been in a strip
-	runs  []sparseRun // the rows that have entries in the strip at hand
-	first []int32     // Gram: 1 + the last of shared in each column of the strip, 0 where there is none
-	share []sharing   // Gram: the entries of the strip that have been gone through
+	next  []int       // for each row, the first entry after the strips processed so far
+	runs  []sparseRun // the entries of each row in the current strip
+	first []int32     // Gram: for each column of the strip, 1 + the index in share of its last entry, or 0
+	share []sharing   // Gram: the entries of the strip that were processed
 }
 
-// A sparseRun is the entries lo to hi of a row, those in a strip.
+// A sparseRun is the range of the entries that a row has in one strip: lo, lo+1, …, hi−1.
 type sparseRun struct{ row, lo, hi int }
 
-// A sharing is an entry, and 1 + the one before it in the same column, or 0.
+// A sharing is an entry of a column. The field before is 1 + the index of the previous entry in the same
+// column, or 0 if there is none.
 type sharing struct {
 	row, before int32
 	value       float64
 }
 
-// begin goes back to the first strip of s.
-func (w *SparseWork) begin(s *CSR) {
+// reset prepares w for the first strip of s.
+func (w *SparseWork) reset(s *CSR) {
 	w.next = append(w.next[:0], s.RowPtr[:s.Rows]...)
 }
 
-// strip finds the entries in columns below end that have not been in a strip.
-func (w *SparseWork) strip(s *CSR, end int) {
+// nextStrip sets runs to the entries in columns below end that were not in an earlier strip.
+func (w *SparseWork) nextStrip(s *CSR, end int) {
 	w.runs = w.runs[:0]
 	for i, lo := range w.next {
 		hi, last := lo, s.RowPtr[i+1]
@@ -58,22 +59,22 @@ func (w *SparseWork) strip(s *CSR, end int) {
 	}
 }
 
-// columns is how many columns of k dense rows a strip has, for which it makes room.
-func (w *SparseWork) columns(k int) int {
+// stripColumns returns the number of columns in a strip of k dense rows, and allocates memory for the strip.
+func (w *SparseWork) stripColumns(k int) int {
 	n := max(tileBytes/word/max(k, 1), fewestColumns)
-	w.tile = grown(w.tile, n*k)
+	w.tile = grow(w.tile, n*k)
 	return n
 }
 
-// grown returns n numbers of any value, in the memory of x where that is enough.
-func grown(x []float64, n int) []float64 {
+// grow returns a slice of n unspecified numbers. It reuses the memory of x if that is large enough.
+func grow(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)
 	}
 	return x[:n]
 }
 
-// transpose overwrites t with columns lo to hi of B, one after the other.
+// transpose overwrites t with columns lo to hi of B, one column after the other.
 func transpose(b Matrix, lo, hi int, t []float64) {
 	k := b.Rows
 	for first := 0; first < k; first += tileRows {
@@ -99,7 +100,7 @@ func transpose(b Matrix, lo, hi int, t []float64) {
 	}
 }
 
-// addTransposed adds to columns lo to hi of B those of t, one after the other.
+// addTransposed adds the columns in t to columns lo to hi of B.
 func addTransposed(t []float64, b Matrix, lo, hi int) {
 	k := b.Rows
 	for first := 0; first < k; first += tileRows {
@@ -124,22 +125,22 @@ func addTransposed(t []float64, b Matrix, lo, hi int) {
 	}
 }
 
-// TimesDense computes C = S·Bᵀ, S n×d, B k×d and C n×k.
+// TimesDense computes C = S·Bᵀ, where S is n×d, B is k×d and C is n×k.
 //
-// An element of C is added up in the order of the entries: with z of them in the row, no way of a
-// product into the sum has more than z roundings, its own included.
+// The terms of an element of C are added in the order of the entries. In a row with z entries, a term has at
+// most z roundings, including the rounding of the product.
 func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 	k := b.Rows
-	matrix.Is(&b, k, s.Cols)
-	matrix.Is(&c, s.Rows, k)
+	matrix.CheckShape(&b, k, s.Cols)
+	matrix.CheckShape(&c, s.Rows, k)
 	for i := range s.Rows {
 		clear(c.Row(i))
 	}
-	loops, width := rowLoops(), work.columns(k)
-	work.begin(s)
+	loops, width := rowLoops(), work.stripColumns(k)
+	work.reset(s)
 	for lo := 0; lo < s.Cols; lo += width {
 		hi := min(lo+width, s.Cols)
-		if work.strip(s, hi); len(work.runs) == 0 || k == 0 {
+		if work.nextStrip(s, hi); len(work.runs) == 0 || k == 0 {
 			continue
 		}
 		transpose(b, lo, hi, work.tile)
@@ -153,19 +154,20 @@ func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 	}
 }
 
-// AddLeftMul computes B = B + W·S with S n×d, W k×n and B k×d. Of an element of W·S the products, one
-// for each entry in its column, are added up in the order of the rows before it is added to B.
+// AddLeftMul computes B = B + W·S, where S is n×d, W is k×n and B is k×d. Column j
+// of W·S is the sum of Sᵢⱼ times column i of W, over the stored entries of column j of S. The terms are added in the order
+// of i, and the sum is then added to B.
 func (s *CSR) AddLeftMul(w, b Matrix, work *SparseWork) {
 	k := b.Rows
-	matrix.Is(&b, k, s.Cols)
-	matrix.Is(&w, k, s.Rows)
-	work.other = grown(work.other, k*s.Rows)
+	matrix.CheckShape(&b, k, s.Cols)
+	matrix.CheckShape(&w, k, s.Rows)
+	work.other = grow(work.other, k*s.Rows)
 	transpose(w, 0, s.Rows, work.other)
-	loops, width := rowLoops(), work.columns(k)
-	work.begin(s)
+	loops, width := rowLoops(), work.stripColumns(k)
+	work.reset(s)
 	for lo := 0; lo < s.Cols; lo += width {
 		hi := min(lo+width, s.Cols)
-		if work.strip(s, hi); len(work.runs) == 0 || k == 0 {
+		if work.nextStrip(s, hi); len(work.runs) == 0 || k == 0 {
 			continue
 		}
 		clear(work.tile[:(hi-lo)*k])
@@ -180,20 +182,19 @@ func (s *CSR) AddLeftMul(w, b Matrix, work *SparseWork) {
 	}
 }
 
-// Gram computes the lower triangle of C = S·Sᵀ, C n×n; the rest of C is neither read nor
-// written. It takes one product for each two entries that share a column, and each goes into its
-// sum by itself.
+// Gram computes the lower triangle of C = S·Sᵀ, which is n×n. The rest of C is neither read nor written. Gram
+// computes one product for every pair of entries in the same column.
 func (s *CSR) Gram(c Matrix, work *SparseWork) {
-	matrix.Is(&c, s.Rows, s.Rows)
+	matrix.CheckShape(&c, s.Rows, s.Rows)
 	for i := range s.Rows {
 		clear(c.Row(i)[:i+1])
 	}
 	if len(work.first) < sparseStrip {
 		work.first = make([]int32, sparseStrip)
 	}
-	work.begin(s)
+	work.reset(s)
 	for lo := 0; lo < s.Cols; lo += sparseStrip {
-		work.strip(s, min(lo+sparseStrip, s.Cols))
+		work.nextStrip(s, min(lo+sparseStrip, s.Cols))
 		clear(work.first)
 		work.share = work.share[:0]
 		for _, r := range work.runs {

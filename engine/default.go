@@ -9,7 +9,7 @@ import (
 
 var _ Backend = (*purego.Backend)(nil)
 
-// A constructor makes a backend; the build tags choose which there are.
+// A constructor creates a backend. Build tags select the constructors.
 type constructor struct {
 	name string
 	make func(Tuning) (Backend, error)
@@ -21,23 +21,23 @@ func newPureGo(t Tuning) (*purego.Backend, error) {
 	return purego.New(purego.Config{Kernel: t.ISA, MC: t.MC.Value, KC: t.KC.Value, NC: t.NC.Value})
 }
 
-// Names lists the backends of this build, the default first: "purego" always,
-// "openblas" before it with that build tag.
+// Names returns the names of the backends of this build, the default first. "purego" is always among them.
+// With the build tag openblas, "openblas" comes first.
 func Names() []string {
-	names := make([]string, len(built))
-	for i, c := range built {
+	names := make([]string, len(constructors))
+	for i, c := range constructors {
 		names[i] = c.name
 	}
 	return names
 }
 
-// New makes the backend of the given name, tuned by t.
+// New creates the backend with the given name and the tuning t.
 func New(name string, t Tuning) (Backend, error) {
-	for _, c := range built {
+	for _, c := range constructors {
 		if c.name == name {
 			be, err := c.make(t)
 			if err != nil {
-				return nil, err // not be, which may hold a nil pointer
+				return nil, err // be may be a nil pointer in a non-nil interface
 			}
 			return be, nil
 		}
@@ -45,13 +45,20 @@ func New(name string, t Tuning) (Backend, error) {
 	return nil, fmt.Errorf("engine: no backend %q in this build, which has %v", name, Names())
 }
 
-// Default returns the backend that the build tags chose, with [DefaultTuning].
-// It is made once; the error is that of a wrong environment variable or of a
-// backend that cannot run on this machine.
+// Default returns the backend that the build tags select, with [DefaultTuning]. All calls return the same
+// backend. The error reports an invalid environment variable or a backend that cannot run on this machine.
 var Default = sync.OnceValues(func() (Backend, error) {
 	t, err := DefaultTuning()
 	if err != nil {
 		return nil, err
 	}
-	return New(built[0].name, t)
+	return New(constructors[0].name, t)
 })
+
+// OrDefault returns be, or the backend of [Default] if be is nil.
+func OrDefault(be Backend) (Backend, error) {
+	if be != nil {
+		return be, nil
+	}
+	return Default()
+}

@@ -35,6 +35,16 @@ func TestDefault(t *testing.T) {
 	if one != two {
 		t.Error("two calls, two backends")
 	}
+	if be, err := engine.OrDefault(nil); err != nil || be != one {
+		t.Errorf("OrDefault(nil) is %v, %v", be, err)
+	}
+	other, err := engine.New("purego", tuning)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if be, err := engine.OrDefault(other); err != nil || be != other {
+		t.Errorf("OrDefault returns %v, %v instead of its argument", be, err)
+	}
 	if one.Name() != engine.Names()[0] {
 		t.Errorf("the default is %s, the first of %v is another", one.Name(), engine.Names())
 	}

@@ -6,18 +6,17 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Errors that the packages over engine return, each in its own words and wrapping these
-// values, which they export under the same names: errors.Is tells them whoever made them.
-// engine itself panics on shapes that a programmer got wrong.
+// These errors are shared by all packages that use engine. The packages export the same values under the same
+// names and wrap them with their own text, so that errors.Is matches in every package. Package engine itself
+// panics on wrong shapes.
 var (
-	// ErrInput is what every error answers to, by errors.Is, for which what was given is at
-	// fault: shapes, values, files. [ErrShape] does, and so does each type of error that
-	// says so in its package. What else fails does not: an iteration that does not converge,
-	// a disk that is full, numbers too large or too small for float64 to certify anything.
+	// In errors.Is, an error matches ErrInput if the input causes it: its shape, its values or a file.
+	// [ErrShape] matches, and so do all error types that document this. Other failures do not match, for
+	// example an iteration that does not converge, a full disk, or numbers too large or small for certificates.
 	ErrInput = badinput.Err
 	// ErrShape reports arguments whose dimensions disagree. Nothing was changed.
 	ErrShape = badinput.Errorf("dimensions disagree")
-	// ErrNoConvergence reports that an eigenvalue or singular value iteration failed,
-	// which finite data are not known to cause.
+	// ErrNoConvergence reports that an eigenvalue or singular value iteration failed. No finite data are
+	// known to cause this error.
 	ErrNoConvergence = errors.New("eigenvalue iteration did not converge")
 )

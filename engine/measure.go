@@ -7,16 +7,16 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// A Measurement is what the machine reaches, on all threads.
+// A Measurement holds measured speeds of the machine, with all threads.
 type Measurement struct {
-	Peak      float64 `json:"peak_gflops"`                // purego's micro-kernel alone, on data in L1
-	Gemm      float64 `json:"gemm_gflops"`                // the backend's matrix product of order 512
-	Bandwidth float64 `json:"read_gigabytes_per_second"`  // from memory
-	Fresh     float64 `json:"fresh_gigabytes_per_second"` // written to memory that the system hands out for it
+	Peak      float64 `json:"peak_gflops"`                // purego's micro-kernel alone, on data in the first-level cache
+	Gemm      float64 `json:"gemm_gflops"`                // a matrix product of order 512 by the backend
+	Bandwidth float64 `json:"read_gigabytes_per_second"`  // reading memory
+	Fresh     float64 `json:"fresh_gigabytes_per_second"` // the first write to new memory
 }
 
-// Measure runs the micro-kernel, a matrix product and a read of memory for a third
-// of d each, and writes once the 256 MiB that are read.
+// Measure measures the micro-kernel, a matrix product and reading memory, for a third of d each. It also
+// measures the first write to the 256 MiB that it then reads.
 func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, error) {
 	ctx = background.IfNil(ctx)
 	t, err := DefaultTuning()
@@ -39,14 +39,14 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 	}
 	m.Gemm = 2 * n * n * n * float64(runs) / seconds / 1e9
 
-	// A matrix times a vector reads and does little else.
+	// The time of a matrix-vector product is the time of reading the matrix.
 	const rows, cols = 1 << 15, 1 << 10 // 256 MiB
 	const bytes = 8 * rows * cols
 	b, c = make([]float64, cols), make([]float64, rows)
 	start := time.Now()
 	a = make([]float64, rows*cols)
 	for i := range a {
-		a[i] = 1 // memory that was never written need not be there
+		a[i] = 1 // the system provides memory at the first write
 	}
 	m.Fresh = bytes / time.Since(start).Seconds() / 1e9
 	seconds, runs, err = repeat(ctx, d/3, func() { pure.Gemv(false, 1, View(rows, cols, a), b, 0, c) })
@@ -54,7 +54,7 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 	return m, err
 }
 
-// repeat runs f until d has passed, and at least twice; the first run warms up.
+// repeat calls f once without measuring, then repeatedly until d has passed, at least once.
 func repeat(ctx context.Context, d time.Duration, f func()) (seconds float64, runs int, err error) {
 	f()
 	start := time.Now()

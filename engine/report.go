@@ -7,8 +7,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A Report is what `fdridge doctor` shows: the machine, what the dispatcher made
-// of it and the backend in use.
+// A Report describes the machine, its tuning and the backend in use. `fdridge doctor` prints it.
 type Report struct {
 	CPU          string            `json:"cpu"`
 	Cores        int               `json:"cores"`
@@ -21,7 +20,7 @@ type Report struct {
 	Tuning       Tuning            `json:"tuning"`
 }
 
-// NewReport describes the default backend.
+// NewReport returns a Report about this machine and the default backend.
 func NewReport() (*Report, error) {
 	t, err := DefaultTuning()
 	if err != nil {

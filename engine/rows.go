@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
-// rowLoops are those of the kernel in use. Where the environment asks for what there isn't,
-// which [Default] reports, it is the one in Go.
+// rowLoops returns the loops of the kernel in use. If the environment names an unknown kernel, it returns the
+// loops in Go; [Default] reports the error.
 var rowLoops = sync.OnceValue(func() purego.RowLoops {
 	t, err := DefaultTuning()
 	if err != nil {
@@ -16,28 +16,28 @@ var rowLoops = sync.OnceValue(func() purego.RowLoops {
 	return purego.RowLoopsOf(t.ISA)
 })
 
-// Centre overwrites z with (x − origin) − mean, element by element: two roundings. The
-// vectors have length len(z) or more, and z may be one of the others. The bits are the same
-// for every kernel.
+// Centre overwrites z with (x − origin) − mean, element by element, with two roundings. The vectors must have
+// at least len(z) elements. z may be one of the other vectors. The bits are the same for every kernel.
 func Centre(x, origin, mean, z []float64) { rowLoops().Centre(x, origin, mean, z) }
 
-// Spread adds, for each row of X (n×d) in turn,
+// Spread computes, for each row x of X (n×d) in turn,
 //
 //	sum = sum + (x − origin),   squares = squares + (x − origin)²
 //
-// element by element, each difference, square and sum rounded once. The vectors have length d or
-// more. The bits are the same for every kernel, and however the rows are divided into calls.
+// element by element. Each difference, square and sum is rounded once. The vectors must have at least d
+// elements. The bits are the same for every kernel, and however the rows are divided into calls.
 func Spread(x Matrix, origin, sum, squares []float64) { rowLoops().Spread(x, origin, sum, squares) }
 
-// SquaredNorms returns the squared norms of the rows of X (n×d, n ≤ 4), each made of four sums: it
-// is off by no more than d/4 + 6 roundings of itself, and not finite where an element isn't. The
-// bits are the same for every kernel, and those that gonum's floats.Dot has on amd64.
+// SquaredNorms returns the squared norms of the rows of X (n×d, n ≤ 4). Each is computed as four partial sums,
+// with a relative error of at most d/4 + 6 roundings. If an element is not finite, the norm is not finite. The
+// bits are the same for every kernel. On amd64, gonum's floats.Dot gives the same bits.
 func SquaredNorms(x Matrix) [4]float64 { return rowLoops().SquaredNorms(x) }
 
-// BlockSquares sets sums to those of the squares of x, [BlockOfSquares] elements each and fewer in
-// the last. A sum is made of four: it is off by no more than 70 roundings of itself. sums is as
-// long as there are blocks, or longer. The bits are the same for every kernel.
+// BlockSquares writes the sum of the squares of each block of x to an element of sums. A block has
+// [BlockOfSquares] elements; the last may have fewer. Each sum is computed as four partial sums, with a
+// relative error of at most 70 roundings. sums may be longer than necessary. The bits are the same for every
+// kernel.
 func BlockSquares(x, sums []float64) { rowLoops().BlockSquares(x, sums) }
 
-// BlockOfSquares is how many squares [BlockSquares] sums.
+// BlockOfSquares is the number of elements in a block of [BlockSquares].
 const BlockOfSquares = purego.BlockOfSquares

@@ -2,5 +2,5 @@
 
 package engine
 
-// built are the backends of this build, the default first.
-var built = []constructor{pureGo}
+// constructors are the backends of this build, the default first.
+var constructors = []constructor{pureGo}

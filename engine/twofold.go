@@ -2,33 +2,30 @@ package engine
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// A Twofold is a matrix of sums that are kept as two numbers each, what they round to and
-// what that leaves, with bounds of their errors:
+// A Twofold is a matrix whose elements are unevaluated sums of two numbers, with error bounds:
 //
 //	type Twofold struct{ Hi, Lo, Err Matrix }
 //
-// The exact value of an element is within Err of Hi + Lo, and |Lo| is at most half an ulp
-// of Hi. Where a sum overflows, or is none, Err is not finite.
+// The exact value of an element differs from Hi + Lo by at most Err, and |Lo| is at most half an ulp of Hi.
+// If a sum overflows or is NaN, Err is not finite.
 //
-// What [Backend.GradientTwofold] adds to G is (W·R)ᵀ·A for the R that it returns, Hi + Lo, and
-// the Err of G is about that. What R itself is off by, at most its Err, is up to the caller: for
-// columns that are far from zero it does less to the solution than Σ|w_i·a_ij|·Err_i says.
+// [Backend.GradientTwofold] adds (W·R)ᵀ·A to G, for the computed R = Hi + Lo, and the Err of G refers to this
+// R. The caller accounts for the error of R, which is at most its Err. For columns far from zero, the effect
+// of this error on the solution is less than Σ|w_i·a_ij|·Err_i.
 //
-// What [Backend.GradientTwofold] adds to Err follows from the scales s of up to 32 rows
-// and c of columns that it finds in A, |a_ij| ≤ s_i·c_j. With u = 2⁻⁵³, and products
-// along rows taken in strips of at most 512 columns:
+// The Err of [Backend.GradientTwofold] is computed from scales of A, |a_ij| ≤ s_i·c_j, for up to 32 rows at a
+// time. Let u = 2⁻⁵³. Products along rows are summed in strips of at most 512 columns:
 //
-//   - A sum that begins with a base between 2ᵏ and 2ᵏ⁺¹, 2ᵏ at most 4 times the terms'
-//     magnitudes M = s_i·Σc_j|x_j|, loses at most u2ᵏ in each addition, and of these
-//     losses, which are added up beside it in four to sixteen sums of n/4 terms at most, u of
-//     what they have come to: n·(3/2 + n/8 + 16)·u²·4M < n(70 + n/2)u²M for a strip of n
-//     columns. S strips, −b and c are added without a loss but for u of the low parts, which
-//     are no more than (4n + S + 2)u(M + |b| + |c|), in 2(S + 2) additions.
-//   - So is a strip's part of G, with M = c_j·Σs_i|w_i·r_i|: R rows, one after the other, of
-//     two losses each, come to (R + 4R²)u²·4M, and weighting R to 2⁻¹⁰³·M. Strips and parts are
-//     added without a loss but for four roundings of the low parts, which are in Err as they are.
+//   - The sum of a strip starts with a base between 2ᵏ and 2ᵏ⁺¹, with 2ᵏ at most 4 times the magnitude M = s_i·Σc_j|x_j|. Each
+//     addition loses at most u2ᵏ. The losses are added in four to sixteen sums of at most n/4 terms, which lose u times their
+//     values. For a strip of n columns the total is n·(3/2 + n/8 + 16)·u²·4M < n(70 + n/2)u²M.
+//   - Adding S strips, −b and c loses only u times the low parts in 2(S + 2) additions. The low parts are at most
+//     (4n + S + 2)u(M + |b| + |c|).
+//   - A strip of G is summed in the same way, with M = c_j·Σs_i|w_i·r_i|. R rows in sequence, with two losses each, lose
+//     (R + 4R²)u²·4M, and multiplying by the weights loses 2⁻¹⁰³·M. Adding strips and parts loses four roundings of the low
+//     parts, which are included in Err as computed.
 //
-// Magnitudes that underflow count for 2⁻¹⁰⁶⁴ before they are multiplied by a scale. Twice that is taken. For 512 columns it is 2⁻⁸⁷ of the magnitudes, for ten 2⁻⁹⁵.
-// Where magnitudes of entries are near the products of such scales, Err is of the order
-// of that; a sparse row has scales of its own.
+// Magnitudes that underflow count as 2⁻¹⁰⁶⁴ before they are multiplied by a scale. Err is twice these bounds:
+// 2⁻⁸⁷ times the magnitudes for 512 columns, 2⁻⁹⁵ for ten. The error is of this order if the magnitudes of
+// the entries are near the products of the scales. A sparse row has its own scales.
 type Twofold = matrix.Twofold

@@ -9,11 +9,10 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// AppendRow appends one row, of length Dim.
+// AppendRow appends a copy of row, which must have length Dim.
 //
-// Like every Append it checks the whole argument first: on *[NonFiniteError],
-// *[RangeError] and [ErrShape] the sketch is unchanged. The argument is not
-// written and not kept.
+// All Append methods except [Sketch.AppendFunc] check their arguments before they change the sketch. If they
+// return a *[NonFiniteError], a *[RangeError] or [ErrShape], the sketch is unchanged.
 func (s *Sketch) AppendRow(row []float64) error {
 	if len(row) != s.cfg.Dim {
 		return fmt.Errorf("%w: row of length %d, sketch of dimension %d", errShape, len(row), s.cfg.Dim)
@@ -21,20 +20,18 @@ func (s *Sketch) AppendRow(row []float64) error {
 	return s.AppendRows(1, row, s.cfg.Dim)
 }
 
-// AppendRows appends n rows stored row-major in x with leading dimension
-// ldx >= Dim: row i is x[i·ldx : i·ldx+Dim].
+// AppendRows appends n rows. Row i is x[i·ldx : i·ldx+Dim]; ldx, the leading dimension, must be at least Dim.
 func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
-	if err := s.ready(); err != nil {
+	if err := s.checkReady(); err != nil {
 		return err
 	}
 	d := s.cfg.Dim
 	if n < 0 || ldx < d || (n > 0 && len(x) < d) || (n > 1 && (len(x)-d)/ldx < n-1) {
 		return fmt.Errorf("%w: %d rows of leading dimension %d in a slice of %d, sketch of dimension %d", errShape, n, ldx, len(x), d)
 	}
-	s.reserve()
-	// Rows for which there is room are copied behind the live ones, where nobody
-	// sees them until all are known to be good.
-	total, first := s.frob, min(n, s.free())
+	s.allocate()
+	// Copy as many rows as fit into the buffer. s.rows counts them only after all n rows were checked.
+	total, first := s.frob, min(n, s.freeRows())
 	for i := range n {
 		row := x[i*ldx : i*ldx+d]
 		if i < first {
@@ -46,7 +43,7 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	}
 	s.rows += first
 	for done := first; done < n; {
-		k, err := s.room()
+		k, err := s.makeRoom()
 		if err != nil {
 			return err
 		}
@@ -61,23 +58,24 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	return nil
 }
 
-// AppendFunc appends n rows that write makes where the sketch keeps its own, so that they are
-// not copied: it calls write for one matrix of rows after the other, k×Dim, as many as stay in
-// the cache, and write overwrites them with rows first to first+k. Nothing of the matrix is to be
-// used after write has returned.
+// AppendFunc appends n rows that the function write generates in the memory of the sketch. AppendFunc calls
+// write repeatedly. Each call must fill block, a k×Dim matrix, with k of the n rows, beginning with row number
+// first. AppendFunc chooses k so that block fits into the second-level cache. The memory of block must not be
+// used after write returns.
 //
-// Rows can be checked only once they are made. Where one of them is bad the error is that of any
-// Append, and what write made in that call is dropped; what it made before stays appended.
-func (s *Sketch) AppendFunc(n int, write func(first int, rows engine.Matrix)) error {
-	if err := s.ready(); err != nil {
+// AppendFunc checks each block after write returns. If the block has an invalid row, AppendFunc discards the
+// block and returns the same error as the other Append methods. The blocks of earlier calls of write stay
+// appended.
+func (s *Sketch) AppendFunc(n int, write func(first int, block engine.Matrix)) error {
+	if err := s.checkReady(); err != nil {
 		return err
 	}
 	if n < 0 {
 		return fmt.Errorf("%w: %d rows", errShape, n)
 	}
-	d, most := s.cfg.Dim, madeRows(s.cfg.Dim)
+	d, most := s.cfg.Dim, chunkRows(s.cfg.Dim)
 	for done := 0; done < n; {
-		k, err := s.room()
+		k, err := s.makeRoom()
 		if err != nil {
 			return err
 		}
@@ -97,17 +95,18 @@ func (s *Sketch) AppendFunc(n int, write func(first int, rows engine.Matrix)) er
 	return nil
 }
 
-// madeRows is how many rows AppendFunc has made at a time: those of 128 KiB, which stay in the
-// second-level cache with what they are made of, but four at least, which kernels take together.
-func madeRows(d int) int {
+// chunkRows returns the largest number of rows in a block of AppendFunc. It is a multiple of four, because
+// kernels process four rows together. The rows take at most 128 KiB, which fit into the second-level cache,
+// unless four rows take more.
+func chunkRows(d int) int {
 	const bytes, least = 128 << 10, 4
 	return max(bytes/8/d/least*least, least)
 }
 
-// Append appends the rows of x, an n×Dim matrix whose rows are samples. A
-// *mat.Dense is read in place.
+// Append appends the rows of x, an n×Dim matrix whose rows are samples.
+// A mat.RawMatrixer, for example a *mat.Dense, is read in place.
 func (s *Sketch) Append(x mat.Matrix) error {
-	if err := s.ready(); err != nil {
+	if err := s.checkReady(); err != nil {
 		return err
 	}
 	if dense, ok := x.(*mat.Dense); x == nil || (ok && dense == nil) {
@@ -121,7 +120,7 @@ func (s *Sketch) Append(x mat.Matrix) error {
 		r := raw.RawMatrix()
 		return s.AppendRows(n, r.Data, r.Stride)
 	}
-	s.reserve()
+	s.allocate()
 	total, row := s.frob, s.ws.row
 	for i := range n {
 		for j := range row {
@@ -132,7 +131,7 @@ func (s *Sketch) Append(x mat.Matrix) error {
 		}
 	}
 	for i := range n {
-		if _, err := s.room(); err != nil {
+		if _, err := s.makeRoom(); err != nil {
 			return err
 		}
 		dst := s.row(s.rows)
@@ -145,10 +144,10 @@ func (s *Sketch) Append(x mat.Matrix) error {
 	return nil
 }
 
-// AppendSparse appends the rows of x, whose column indices must be below Dim. They stay sparse
-// until a shrink, and are shrunk more seldom than others: see SparseRows of [Config].
+// AppendSparse appends the rows of x, whose column indices must be below Dim. The rows stay sparse until the
+// next shrink. Config.SparseRows limits the number of sparse rows in the sketch.
 func (s *Sketch) AppendSparse(x *engine.CSR) error {
-	if err := s.fits(x); err != nil {
+	if err := s.checkBlock(x); err != nil {
 		return err
 	}
 	total := s.frob
@@ -159,7 +158,7 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	}
 	for i := range x.Rows {
 		idx, val := x.Row(i)
-		if err := s.place(idx, val, nil, 0); err != nil {
+		if err := s.placeSparse(idx, val, nil, 0); err != nil {
 			return err
 		}
 	}
@@ -167,9 +166,9 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	return nil
 }
 
-// fits refuses what is no sparse block of Dim columns, and all where s is not ready.
-func (s *Sketch) fits(x *engine.CSR) error {
-	if err := s.ready(); err != nil {
+// checkBlock returns an error if x is not a sparse block of Dim columns or s is not usable.
+func (s *Sketch) checkBlock(x *engine.CSR) error {
+	if err := s.checkReady(); err != nil {
 		return err
 	}
 	d := s.cfg.Dim
@@ -182,12 +181,12 @@ func (s *Sketch) fits(x *engine.CSR) error {
 	return nil
 }
 
-// sumBlock is how many squares are summed one by one, in four sums. In a long sum of equal
-// terms all roundings go the same way; so the sums of blocks are added in pairs, in halves of the
-// row cut at blocks, and the error stays below 8·eps whatever the length.
+// sumBlock is the number of squares in a block. The squares of a block are added in sequence, to four partial
+// sums. The sums of the blocks are added pairwise. This keeps the relative error below 8·eps for every length.
 const sumBlock = engine.BlockOfSquares
 
-// half is where a sum of n > sumBlock terms is cut.
+// half returns the number of terms in the first part of a sum of n > sumBlock terms that is split in two. It is
+// about n/2, rounded up to whole blocks.
 func half(n int) int { return (n/2 + sumBlock - 1) / sumBlock * sumBlock }
 
 // squares returns the squared norm of x.
@@ -199,32 +198,33 @@ func squares(x []float64) float64 {
 	}
 	var sums [most]float64
 	engine.BlockSquares(x, sums[:])
-	return pairs(len(x), sums[:])
+	return addPairwise(len(x), sums[:])
 }
 
-// pairs adds the sums of blocks of n terms.
-func pairs(n int, sums []float64) float64 {
+// addPairwise adds the sums of blocks pairwise. sums has one element for each block of the n terms.
+func addPairwise(n int, sums []float64) float64 {
 	if n > sumBlock {
 		h := half(n)
-		return pairs(h, sums) + pairs(n-h, sums[h/sumBlock:])
+		return addPairwise(h, sums) + addPairwise(n-h, sums[h/sumBlock:])
 	}
 	return sums[0]
 }
 
-// admit checks row i of a call and adds its squared norm to total.
+// admit adds norm2, the squared norm of row, to total. It returns an error, which names row i, if a value of
+// row is not finite or if total becomes too large.
 func admit(i int, row []float64, norm2 float64, total *neumaier.Sum) error {
-	if err := finite(i, 0, nil, row, norm2); err != nil {
+	if err := checkFinite(i, 0, nil, row, norm2); err != nil {
 		return err
 	}
 	return addNorm2(i, norm2, total)
 }
 
-// admitSparse is admit for row i of x. Of a bad value and a bad column it reports
-// the one that comes first.
+// admitSparse is like admit for row i of x. It also checks the column indices. If both a value and a column
+// index are invalid, it reports the first of the two.
 func admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
 	idx, val, shape := CheckRow(i, x)
 	norm2 := squares(val)
-	if err := finite(i, 0, idx, val, norm2); err != nil {
+	if err := checkFinite(i, 0, idx, val, norm2); err != nil {
 		return err
 	}
 	if shape != nil {
@@ -241,21 +241,20 @@ func addNorm2(i int, norm2 float64, total *neumaier.Sum) error {
 	return nil
 }
 
-// room returns how many rows fit into the buffer, at least one, shrinking a full
-// one first.
-func (s *Sketch) room() (int, error) {
-	s.reserve()
-	if s.free() == 0 {
+// makeRoom shrinks the sketch if its buffer is full. It returns the number of free rows, at least one.
+func (s *Sketch) makeRoom() (int, error) {
+	s.allocate()
+	if s.freeRows() == 0 {
 		if err := s.shrink(); err != nil {
 			s.bad = err
 			return 0, err
 		}
 	}
-	return s.free(), nil
+	return s.freeRows(), nil
 }
 
-// free is how many rows fit into the buffer as it is, beside the sparse ones that wait.
-func (s *Sketch) free() int {
+// freeRows returns the number of dense rows that can still be added to the buffer.
+func (s *Sketch) freeRows() int {
 	if s.sparse.Rows == 0 {
 		return s.capacity() - s.rows
 	}

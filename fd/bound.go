@@ -8,54 +8,48 @@ import (
 
 const eps = 0x1p-52
 
-// padDecay bounds what a decay loses, in units of eps·‖B‖²_F: two roundings for each entry are
-// 2·eps·‖B‖²_F, and some are for the squared norms.
+// padDecay·eps·‖B‖²_F bounds the round-off of a decay. Rounding each entry twice contributes 2·eps·‖B‖²_F. The
+// remaining 2·eps cover the rounding of the squared norms.
 const padDecay = 4
 
-// A Bound is what a sketch guarantees about A, the rows it was made from:
+// A Bound is a guarantee about the matrix A of all appended rows and a smaller matrix B:
 //
 //	−RoundOff·I ⪯ AᵀA − BᵀB ⪯ (Shrinkage + RoundOff)·I
 //
-// where B is the matrix the bound came with. Without RoundOff the bound would be
-// false: on data of rank below m the computed η is 1e-13 where the error of
-// BᵀB is 1e-8, both for ‖A‖²_F = 1e7.
+// For [Sketch.Bound], B is the matrix in the buffer. For the field Bound of a [Spectrum], B is
+// [Spectrum.Matrix]. Shrinkage alone is a bound only in exact arithmetic. For example, data of rank below m
+// with ‖A‖²_F = 1e7 had Shrinkage = 1e-13 and ‖AᵀA − BᵀB‖ = 1e-8.
 //
-// With exact arithmetic Shrinkage alone is a bound. RoundOff bounds what floating-point arithmetic
-// did. Each shrink and each reading measures its eigenvectors by matrix products, and
-// [engine.Accuracy] bounds the round-off of these products. docs/math.md §14 has the proofs.
+// RoundOff includes the measured error of the eigenvectors of every shrink and of [Sketch.Spectrum]. Proofs
+// are in docs/math.md §14. For rows appended by [Sketch.AppendCentred], RoundOff is relative to ‖xᵢ‖ and
+// |timesᵢ|·‖centre‖.
 //
-// Frobenius2, Tail and TailSlack are rounded values without a pad. Frobenius2 of [Spectrum.Scaled]
-// is a bound. If rows less a centre were appended ([Sketch.AppendCentred]), round-off is relative to
-// ‖xᵢ‖ and |timesᵢ|·‖centre‖.
+// Frobenius2 and Tail are computed values with round-off, not bounds. After [Spectrum.Scaled] they are upper
+// bounds, again up to round-off.
 type Bound struct {
 	Shrinkage  float64 // η = Σδ
-	RoundOff   float64 // bounds what floating-point arithmetic did
-	Frobenius2 float64 // ‖A‖²_F; of [Spectrum.Scaled], the most that it may be
-	Tail       float64 // tr(AᵀA − BᵀB) = ‖A‖²_F − ‖B‖²_F, at least 0
-	// TailSlack is how much less than Tail tr(AᵀA − BᵀB) may be: 0 but for [Spectrum.Scaled], to
-	// which it is not known.
+	RoundOff   float64 // bounds the effect of round-off
+	Frobenius2 float64 // ‖A‖²_F; after [Spectrum.Scaled], an upper bound on ‖A‖²_F
+	Tail       float64 // tr(AᵀA − BᵀB) = ‖A‖²_F − ‖B‖²_F, at least 0; after [Spectrum.Scaled], an upper bound on it
+	// TailSlack bounds Tail − tr(AᵀA − BᵀB). It is 0 unless [Spectrum.Scaled] was used.
 	TailSlack float64
-	Rows      int64 // n
+	Rows      int64 // n, the number of rows appended
 }
 
-// FD is the bound η on ‖AᵀA − BᵀB‖₂, round-off included.
+// FD returns a bound on ‖AᵀA − BᵀB‖₂: η plus the bound on round-off.
 func (b Bound) FD() float64 { return b.Shrinkage + b.RoundOff }
 
-// RFD is the bound on ‖AᵀA − (BᵀB + ρI)‖₂ with ρ = [Bound.Shift], η/2 and the same
-// round-off as FD has.
+// RFD returns a bound on ‖AᵀA − (BᵀB + ρI)‖₂ with ρ = η/2 ([Bound.Shift]): ρ plus the bound on round-off.
 func (b Bound) RFD() float64 { return b.Shift() + b.RoundOff }
 
-// Shift is ρ = η/2, the minimax shift of Robust Frequent Directions.
+// Shift returns ρ = η/2, the minimax shift of Robust Frequent Directions.
 func (b Bound) Shift() float64 { return b.Shrinkage / 2 }
 
-// Bound returns the guarantee on the live rows as they stand, of which there are
-// up to m+p between two shrinks, or on AᵀA where that is kept. [Sketch.Spectrum] reduces them to m and carries
-// its own bound. ‖B‖²_F is summed for it: O(md).
+// Bound returns the guarantee for the matrix B of all rows in the buffer. Between two shrinks B has up to m+p
+// rows. If the sketch keeps AᵀA, the guarantee is about the kept AᵀA. [Sketch.Spectrum] reduces B to m rows
+// and returns another Bound. Bound sums ‖B‖²_F, which takes O(md) time.
 func (s *Sketch) Bound() Bound {
-	var norm2 neumaier.Sum
-	for _, v := range s.norm2[:s.kept] {
-		norm2.Add(v)
-	}
+	norm2 := neumaier.Of(s.norm2[:s.kept])
 	centres := s.centres()
 	for i := s.kept; i < s.rows; i++ {
 		if centres != nil && centres[i] {
@@ -77,13 +71,13 @@ func (s *Sketch) Bound() Bound {
 		}
 	}
 	if s.sums != nil {
-		norm2.Add(trace(s.cfg.Dim, s.sums))
+		norm2.Add(traceOfSums(s.cfg.Dim, s.sums))
 	}
 	return s.bound(0, 0, norm2.Value())
 }
 
-// bound assembles a Bound after a further shrink by delta with round-off pad,
-// that left ‖B‖²_F = norm2.
+// bound returns the Bound after one more shrink by delta. pad bounds the round-off of this shrink, and norm2
+// is ‖B‖²_F after the shrink.
 func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	frob := s.frob.Value()
 	return Bound{
@@ -95,10 +89,11 @@ func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	}
 }
 
-// underflow bounds what numbers below the smallest normal one can have lost: each of the
-// n·d squares of entries of A less than 2⁻¹⁰²². That has room for the 2⁻¹⁰⁷⁵ by which each
-// denormal that a shrink or a decay rounds is off, of which there are far fewer than
-// 2⁵³·n·d. A decay to denormal entries of B adds to that what is below eps·‖B‖²_F.
+// underflow bounds the error from numbers below 2⁻¹⁰²², the smallest normal number. The square of each of the
+// n·d entries of A loses less than 2⁻¹⁰²².
+//
+// The bound also covers denormal numbers that a shrink or a decay rounds: the error of each is 2⁻¹⁰⁷⁵, and
+// there are far fewer than 2⁵³·n·d. A decay that makes entries of B denormal adds less than eps·‖B‖²_F.
 func (s *Sketch) underflow() float64 {
 	return float64(s.count) * float64(s.cfg.Dim) * 0x1p-1022
 }

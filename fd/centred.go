@@ -9,43 +9,47 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// Rows that are sparse but for what they have in common,
+// AppendCentred appends rows
 //
-//	r = s − κμ,   s sparse, μ dense and the same for many of them,
+//	r = s − κμ,
 //
-// wait for a shrink as s and κ, with μ among the dense rows. So the rows R of a shrink are L times
-// what they are made of, X = [B; μ…; S], L the identity but for −κ in the column of μ and for
-// zeros in its row. The shrink is that of R:
+// where s is sparse and the centre μ is dense and shared by many rows. The sketch stores s and κ until the next
+// shrink, and μ as one of the dense rows. Let X = [B; μ…; S] be the stored rows. The appended rows are R = LX.
+// L differs from the identity in two ways: a sparse row has −κ in the column of its centre μ, and the row of μ
+// is zero. The shrink of R is
 //
 //	G = L·XXᵀ·Lᵀ,   B ← diag(√(1 − δ/λ))·(UL)·X,
 //
-// by the products and sums of sparse rows. A centre counts as a live row, one of zeros.
+// with the eigenvalues λ of G and its eigenvectors as the rows of U. This shrink needs only products and sums
+// of sparse rows. In R the centre is a row of zeros.
 
-// A centre is μ of rows that are to be placed.
+// A centre is the dense row μ that rows s − κμ share.
 type centre struct {
 	row   []float64
 	norm2 float64 // ‖μ‖²
 
-	slot    int   // 1 + the row of the buffer that it is in, while there have been so many shrinks
-	shrinks int64 // which take it
-	of      int   // Merge: its slot in the other sketch
+	// slot is 1 + the index of μ in the buffer, or 0 if μ is not stored. slot is valid only as long as the
+	// sketch's number of shrinks equals the field shrinks.
+	slot    int
+	shrinks int64
+	source  int // slot of the buffer row that centreOf put into row
 }
 
-// faintest is the least ‖μ‖² of a centre of rows that wait. The squares of a fainter one have lost
-// digits, or are all 0, though multiples of it may be as long as any row.
+// faintest is the smallest ‖μ‖² of a centre that is stored. The squares of the entries of a smaller centre
+// may underflow. Rows with a smaller centre are stored as dense rows.
 const faintest = 0x1p-900
 
-// faint says that rows less multiples of the centre are to be written out.
-func (c *centre) faint() bool { return c.norm2 < faintest }
+// isFaint reports whether ‖μ‖² is too small for the centre to be stored.
+func (c *centre) isFaint() bool { return c.norm2 < faintest }
 
-// none says that f times the centre is nothing.
-func (c *centre) none(f float64) bool {
+// vanishes reports whether f·μ = 0.
+func (c *centre) vanishes(f float64) bool {
 	return f == 0 || c.norm2 == 0 && !slices.ContainsFunc(c.row, func(v float64) bool { return v != 0 })
 }
 
-// length is the norm of f times the centre.
+// length returns ‖f·μ‖.
 func (c *centre) length(f float64) float64 {
-	if !c.faint() {
+	if !c.isFaint() {
 		return math.Abs(f) * math.Sqrt(c.norm2)
 	}
 	var sum float64
@@ -55,21 +59,23 @@ func (c *centre) length(f float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// AppendCentred appends the n rows xᵢ − timesᵢ·centre, for x n×Dim, a centre of length Dim and n
-// times, nil if all are 1. They stay as they are given until a shrink, as those of
-// [Sketch.AppendSparse] do, with the centre beside them, which takes the room of a row; so one
-// centre is to serve many rows. Rows less one so small that its square would underflow are written out.
+// AppendCentred appends the n rows xᵢ − timesᵢ·centre. x is n×Dim, centre has length Dim and times has length
+// n. A nil times means that every timesᵢ is 1.
 //
-// What rounding may do is relative to ‖xᵢ‖ and |timesᵢ|·‖centre‖, and counted by
-// [Bound.RoundOff]: where these are far larger than ‖xᵢ − timesᵢ·centre‖ it is better to append
-// the rows themselves. A number of the centre that is not finite is that of the first row in the
-// error, one of times has column Dim.
+// The sketch stores xᵢ and timesᵢ until the next shrink, as in [Sketch.AppendSparse]. The centre takes the room
+// of one dense row, so many rows should share it. If the squares of the centre's entries could underflow, the
+// differences are stored as dense rows.
+//
+// The round-off is relative to ‖xᵢ‖ and |timesᵢ|·‖centre‖, and [Bound.RoundOff] includes it. If these norms
+// are far larger than ‖xᵢ − timesᵢ·centre‖, append the differences instead.
+//
+// A *[NonFiniteError] has Row 0 for a value of centre, and Col = Dim for a value of times.
 func (s *Sketch) AppendCentred(x *engine.CSR, times, centre []float64) error {
-	if err := s.fits(x); err != nil {
+	if err := s.checkBlock(x); err != nil {
 		return err
 	}
 	if d := s.cfg.Dim; len(centre) != d || times != nil && len(times) != x.Rows {
-		return fmt.Errorf("%w: a centre of length %d and %d times for %d rows, sketch of dimension %d", errShape, len(centre), len(times), x.Rows, d)
+		return fmt.Errorf("%w: centre of length %d and %d times for %d rows, sketch of dimension %d", errShape, len(centre), len(times), x.Rows, d)
 	}
 	c := newCentre(centre)
 	if err := admit(0, centre, c.norm2, new(neumaier.Sum)); err != nil {
@@ -83,7 +89,7 @@ func (s *Sketch) AppendCentred(x *engine.CSR, times, centre []float64) error {
 	}
 	for i := range x.Rows {
 		idx, val := x.Row(i)
-		if err := s.place(idx, val, &c, timesOf(times, i)); err != nil {
+		if err := s.placeSparse(idx, val, &c, timesOf(times, i)); err != nil {
 			return err
 		}
 	}
@@ -100,11 +106,11 @@ func timesOf(times []float64, i int) float64 {
 
 func newCentre(row []float64) centre { return centre{row: row, norm2: squares(row)} }
 
-// KeepsSparse reports whether sparse rows stay as they are until a shrink, those of
-// [Sketch.AppendCentred] too.
+// KeepsSparse reports whether the sketch stores sparse rows, with or without a centre, as sparse rows until
+// the next shrink.
 func (s *Sketch) KeepsSparse() bool { return s.sparse.most > 0 && s.order() >= s.m+2 }
 
-// admit checks row i of x less f times the centre, and adds its squared norm to total.
+// admit checks the row xᵢ − f·μ and adds its squared norm to total.
 func (c *centre) admit(i int, x *engine.CSR, f float64, total *neumaier.Sum) error {
 	var own neumaier.Sum
 	if err := admitSparse(i, x, &own); err != nil {
@@ -120,18 +126,18 @@ func (c *centre) admit(i int, x *engine.CSR, f float64, total *neumaier.Sum) err
 	return addNorm2(i, c.squares(idx, val, f), total)
 }
 
-// timesSquares is f²‖μ‖², where f² may underflow.
+// timesSquares returns f²‖μ‖², even if f² underflows.
 func (c *centre) timesSquares(f float64) float64 { return float64(float64(f*c.norm2) * f) }
 
-// squares is the squared norm of a row less f times the centre: that of the columns with entries,
-// and that of the others, f²·(‖μ‖² − Σμⱼ²), neither of which is negative. Of the first it is off by
-// 3·eps at most, and by 12·eps·f²‖μ‖².
+// squares returns ‖s − f·μ‖² for a sparse row s. The columns in which s has an entry are summed directly. The
+// other columns contribute f²·(‖μ‖² − Σμⱼ²), where j runs over the columns in which s has an entry. The error
+// is at most 3·eps times the direct sum plus 12·eps·f²‖μ‖².
 func (c *centre) squares(idx []int32, val []float64, f float64) float64 {
-	if c.none(f) {
+	if c.vanishes(f) {
 		return squares(val)
 	}
 	var own, centre neumaier.Sum
-	if c.faint() {
+	if c.isFaint() {
 		at := 0
 		for j, v := range c.row {
 			z := -float64(f * v)
@@ -151,7 +157,7 @@ func (c *centre) squares(idx []int32, val []float64, f float64) float64 {
 	return own.Value() + float64(float64(f*max(c.norm2-centre.Value(), 0))*f)
 }
 
-// slotIn is the slot of the centre in s, 0 where it is in none.
+// slotIn returns the slot of the centre in s, or 0 if s does not store the centre.
 func (c *centre) slotIn(s *Sketch) int {
 	if c.slot > 0 && c.shrinks == s.shrinks {
 		return c.slot
@@ -159,7 +165,7 @@ func (c *centre) slotIn(s *Sketch) int {
 	return 0
 }
 
-// placeCentre puts a centre behind the dense rows, and returns its slot.
+// placeCentre stores the centre as the last dense row of the buffer. It returns the slot of the centre.
 func (s *Sketch) placeCentre(c *centre) int {
 	copy(s.row(s.rows), c.row)
 	s.rows++
@@ -167,9 +173,8 @@ func (s *Sketch) placeCentre(c *centre) int {
 	return c.slot
 }
 
-// writeOut overwrites dst with a row less f times c, if there is one, and returns a bound on what
-// the rounding of its elements, of a product and of a difference each, does to BᵀB: with
-// ν = ‖s‖ + κ‖μ‖ the row is off by at most eps·ν, and rᵀr by twice ν times that.
+// writeOut overwrites dst with the row r = s − f·μ, or with s if c is nil. The result pad bounds the change
+// of BᵀB by round-off: 3·eps·(‖s‖ + |f|‖μ‖)² (docs/math.md §14).
 func (c *centre) writeOut(dst []float64, idx []int32, val []float64, f float64) (pad float64) {
 	clear(dst)
 	if c == nil {
@@ -188,10 +193,10 @@ func (c *centre) writeOut(dst []float64, idx []int32, val []float64, f float64) 
 	return 3 * eps * norm * norm
 }
 
-// centres says of each row of the buffer whether it is a centre of rows that wait. It is nil where
-// none is.
+// centres returns a slice that marks the rows of the buffer that are centres. It returns nil if there are no
+// centres.
 func (s *Sketch) centres() []bool {
-	if !s.sparse.centred() {
+	if !s.sparse.hasCentres() {
 		return nil
 	}
 	of := make([]bool, s.rows)
@@ -203,7 +208,8 @@ func (s *Sketch) centres() []bool {
 	return of
 }
 
-// countCentres is how many rows of the buffer are centres of rows that wait. They come in the order of these.
+// countCentres returns the number of centres in the buffer. In the order of the sparse rows, their slots never
+// decrease.
 func (s *Sketch) countCentres() (n int) {
 	last := 0
 	for _, slot := range s.sparse.centre {
@@ -214,27 +220,27 @@ func (s *Sketch) countCentres() (n int) {
 	return n
 }
 
-// centred reports whether there are rows with a centre.
-func (w *sparseRows) centred() bool {
+// hasCentres reports whether any sparse row has a centre.
+func (w *sparseRows) hasCentres() bool {
 	return slices.ContainsFunc(w.centre, func(slot int) bool { return slot > 0 })
 }
 
-// centreOf makes c the centre of waiting row i, which it mostly is already, and returns it; nil if
-// there is none.
+// centreOf sets c to the centre of sparse row i and returns c. It returns nil if the row has no centre. It
+// skips the copy if c already is this centre.
 func (s *Sketch) centreOf(i int, c *centre) *centre {
 	slot := s.sparse.centre[i]
 	if slot == 0 {
 		return nil
 	}
-	if c.of != slot {
+	if c.source != slot {
 		*c = newCentre(s.row(slot - 1))
-		c.of = slot
+		c.source = slot
 	}
 	return c
 }
 
-// lessCentres makes of XXᵀ the G of rows less their centres (lower triangles, n×n).
-func (s *Sketch) lessCentres(g engine.Matrix) {
+// subtractCentres overwrites g, the lower triangle of XXᵀ (n×n), with the lower triangle of G = L·XXᵀ·Lᵀ.
+func (s *Sketch) subtractCentres(g engine.Matrix) {
 	k, w := s.rows, &s.sparse
 	for i, slot := range w.centre {
 		row, f := g.Row(k+i), w.times[i]
@@ -247,7 +253,7 @@ func (s *Sketch) lessCentres(g engine.Matrix) {
 				v -= float64(w.times[j] * row[other-1])
 			}
 			if slot > 0 && other > 0 {
-				v += float64(float64(f*below(g, slot-1, other-1)) * w.times[j])
+				v += float64(float64(f*symmetricAt(g, slot-1, other-1)) * w.times[j])
 			}
 			row[k+j] = v
 		}
@@ -256,7 +262,7 @@ func (s *Sketch) lessCentres(g engine.Matrix) {
 		if slot > 0 {
 			row := g.Row(k + i)
 			for j := range k {
-				row[j] -= float64(w.times[i] * below(g, slot-1, j))
+				row[j] -= float64(w.times[i] * symmetricAt(g, slot-1, j))
 			}
 		}
 	}
@@ -273,13 +279,13 @@ func (s *Sketch) lessCentres(g engine.Matrix) {
 	}
 }
 
-// below is element i, j of a symmetric matrix of which g has the lower triangle.
-func below(g engine.Matrix, i, j int) float64 { return g.Row(max(i, j))[min(i, j)] }
+// symmetricAt returns element i, j of the symmetric matrix whose lower triangle is in g.
+func symmetricAt(g engine.Matrix, i, j int) float64 { return g.Row(max(i, j))[min(i, j)] }
 
-// timesCentres makes UL of the leading rows of U.
-func (s *Sketch) timesCentres(u engine.Matrix) {
+// multiplyByL overwrites the rows u of U with the rows of UL.
+func (s *Sketch) multiplyByL(u engine.Matrix) {
 	w := &s.sparse
-	if !w.centred() {
+	if !w.hasCentres() {
 		return
 	}
 	for l := range u.Rows {
@@ -298,19 +304,18 @@ func (s *Sketch) timesCentres(u engine.Matrix) {
 	}
 }
 
-// fades reports that a decay by beta leaves a centre of rows that wait so faint that they would be
-// written out.
-func (s *Sketch) fades(beta float64) bool {
+// hasFadingCentre reports whether a decay by beta would make ‖μ‖² of a stored centre too small.
+func (s *Sketch) hasFadingCentre(beta float64) bool {
 	var c centre
 	for i := range s.sparse.Rows {
-		if s.centreOf(i, &c) != nil && !(beta*c.norm2 >= 2*faintest) { // which rounding leaves above faintest
+		if s.centreOf(i, &c) != nil && !(beta*c.norm2 >= 2*faintest) { // a factor 2 for round-off
 			return true
 		}
 	}
 	return false
 }
 
-// centreSquares is Σκ²‖μ‖² of the rows that wait, and Σ|κ|.
+// centreSquares returns Σκ²‖μ‖² and Σ|κ| over the stored sparse rows.
 func (s *Sketch) centreSquares() (sum, times float64) {
 	var c centre
 	for i, f := range s.sparse.times {
@@ -322,15 +327,9 @@ func (s *Sketch) centreSquares() (sum, times float64) {
 	return sum, times
 }
 
-// errorOfCentres bounds, in norm, the round-off of the products of centres beyond errorOfSparse, and
-// of sums of products of sparse rows and centres. dense, sparse and centres are ‖B‖²_F, Σ‖s‖² and
-// Σκ²‖μ‖² as computed, n is the order of G and times Σ|κ|.
-//
-// With ν = ‖s‖ + κ‖μ‖, an entry of G meets up to six roundings as it is put together, 3·eps·νν′ or
-// 3·eps·ν‖b‖. Its products with a centre are off by (z/2 + Roundings)·eps·κ‖μ‖‖s′‖, and products of
-// dense rows by (dot + Roundings)·eps times their norms. The first line is the Frobenius norm of all
-// this. The last term is for products that underflow before they are multiplied by κ
-// (docs/math.md §14).
+// errorOfCentres bounds the norm of the round-off that centres add to G, beyond errorOfSparse. dense, sparse
+// and centres are the computed ‖B‖²_F, Σ‖s‖² and Σκ²‖μ‖². n is the order of G, times is Σ|κ|, and no sparse
+// row has more than z entries. The formula is proved in docs/math.md §14.
 func (s *Sketch) errorOfCentres(z int, dense, sparse, centres, times float64, n int) float64 {
 	if centres == 0 {
 		return 0

@@ -9,15 +9,16 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// MaxSquares = 2¹⁰⁰⁰ is the largest ‖A‖²_F that a [Sketch] admits. It keeps every product
-// of a shrink, and the eigensolver's own sums, far from overflow.
+// MaxSquares = 2¹⁰⁰⁰ is the largest ‖A‖²_F that a [Sketch] accepts. With this limit no product of a shrink
+// and no sum of the eigensolver overflows.
 const MaxSquares = 0x1p1000
 
-// CheckRow returns row i of x, as x.Row does, where it is what [engine.CSR]
-// promises: its entries are among those of x, and its columns increase and are
-// below x.Cols. Otherwise the error says what is wrong, for the caller to wrap in
-// its package's ErrShape, and idx and val are the entries before the first bad
-// one. The values are not looked at. It needs i < x.Rows < len(x.RowPtr).
+// CheckRow returns row i of x, like x.Row, but first checks the requirements of [engine.CSR]. The range of the
+// row must lie within x.ColIdx and x.Val. The column indices of the row must increase and be below x.Cols.
+// CheckRow does not check the values.
+//
+// If CheckRow returns an error, idx and val are the entries before the first invalid one. The caller wraps
+// the error in the ErrShape of its package. CheckRow requires i < x.Rows < len(x.RowPtr).
 func CheckRow(i int, x *engine.CSR) (idx []int32, val []float64, err error) {
 	lo, hi := x.RowPtr[i], x.RowPtr[i+1]
 	if lo < 0 || hi < lo || hi > len(x.Val) || hi > len(x.ColIdx) {
@@ -34,21 +35,21 @@ func CheckRow(i int, x *engine.CSR) (idx []int32, val []float64, err error) {
 	return idx, val, nil
 }
 
-// SquaredNorm returns Σ val², summed by gonum's floats.Dot. The values are part of
-// row row of a call: of the columns col, col+1, …, or, if idx is not nil, of
-// col+idx[0], col+idx[1], …. The first that is not finite is a *[NonFiniteError].
-// The sum may overflow; see [MaxSquares].
+// SquaredNorm returns Σ val², summed by gonum's floats.Dot. If a value is not finite, it returns a
+// *[NonFiniteError] for the first one. The sum may overflow; see [MaxSquares].
+//
+// The Row of the error is row. The Col for val[k] is col+k, or col+idx[k] if idx is not nil.
 func SquaredNorm(row, col int, idx []int32, val []float64) (float64, error) {
 	norm2 := floats.Dot(val, val)
-	if err := finite(row, col, idx, val, norm2); err != nil {
+	if err := checkFinite(row, col, idx, val, norm2); err != nil {
 		return 0, err
 	}
 	return norm2, nil
 }
 
-// finite looks for an entry that is not finite where the squared norm is not,
-// which it never is if an entry isn't.
-func finite(row, col int, idx []int32, val []float64, norm2 float64) error {
+// checkFinite returns a *[NonFiniteError] for the first value that is not finite. If norm2, the squared norm,
+// is finite, all values are finite.
+func checkFinite(row, col int, idx []int32, val []float64, norm2 float64) error {
 	if !math.IsNaN(norm2) && !math.IsInf(norm2, 0) {
 		return nil
 	}

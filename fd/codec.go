@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// sketchHeader is a sketch's message from byte 24 on, up to its rows.
+// sketchHeader is the part of a message from byte 24 up to the rows. See [Sketch.MarshalBinary].
 type sketchHeader struct {
 	Dim, Size, ShrinkRows, Driver uint64
 	Rows, Kept, Count, Shrinks    uint64
@@ -34,13 +34,16 @@ func (s *Sketch) header() sketchHeader {
 	}
 }
 
-// BinarySize is how many bytes [Sketch.MarshalBinary] and [Sketch.WriteTo] make of
-// the sketch as it stands: 124 + 8·d·rows, and 8 more for each row that a shrink left or
-// 8·d·(d+1) for AᵀA; where there are sparse rows 32, 8 for each of them and 12 for each entry, and
-// where any has a centre 16 more for each.
+// BinarySize returns the number of bytes that [Sketch.MarshalBinary] and [Sketch.WriteTo] write for the
+// current sketch. It is the sum of
+//
+//   - 124 + 8·d·r for the r dense rows in the buffer
+//   - 8 for each row left by a shrink, or 8·d·(d+1) for AᵀA
+//   - with sparse rows: 32, 8 for each row and 12 for each entry
+//   - with a centre: 16 for each sparse row
 func (s *Sketch) BinarySize() int64 {
 	if s.cfg.Dim == 0 {
-		return 0 // it cannot be written
+		return 0 // an unset sketch cannot be written
 	}
 	return wire.Frame + s.content()
 }
@@ -53,31 +56,31 @@ func (s *Sketch) content() int64 {
 	return size
 }
 
-// The format versions: of a sketch that keeps rows, of one that keeps AᵀA, of one that keeps
-// sparse rows, too, and of one that keeps some less a centre.
+// The format versions.
 const (
-	versionRows    = 1
-	versionScatter = 2
-	versionSparse  = 3
-	versionCentred = 4
+	versionRows    = 1 // dense rows
+	versionScatter = 2 // AᵀA, and dense rows not yet added to it
+	versionSparse  = 3 // dense and sparse rows
+	versionCentred = 4 // dense and sparse rows, some of them with a centre
 )
 
-// version is the format version of the sketch as it stands: the oldest that holds all of it.
+// version returns the oldest format version that can hold the current sketch.
 func (s *Sketch) version() uint32 {
 	switch {
-	case s.keeps:
+	case s.keepsScatter:
 		return versionScatter
-	case s.sparse.centred():
+	case s.sparse.hasCentres():
 		return versionCentred
-	case s.sparse.Rows > 0 || s.cfg.SparseRows != s.cfg.unsaid(s.m, s.p):
+	case s.sparse.Rows > 0 || s.cfg.SparseRows != s.cfg.defaultSparseRows(s.m, s.p):
 		return versionSparse
 	}
 	return versionRows
 }
 
-// MarshalBinary returns all that the sketch is, so that appending, merging and
-// reading go on, bit for bit, as if it had never been written. Format version 1,
-// little-endian:
+// MarshalBinary returns the full state of the sketch. A sketch that is read back gives the same bits as s in
+// all further operations.
+//
+// Format version 1, little-endian:
 //
 //	offset  bytes
 //	0       8         magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
@@ -85,52 +88,51 @@ func (s *Sketch) version() uint32 {
 //	12      4         kind of message: 1, a sketch
 //	16      8         length of the message, checksum included
 //	24      8         d, the dimension
-//	32      8         m as asked for; min(m, d) rows are kept
-//	40      8         p, rows taken between two shrinks
+//	32      8         m as configured; min(m, d) rows are kept
+//	40      8         p, rows appended between two shrinks
 //	48      8         shrink driver: 0 Gram, 1 SVD
-//	56      8         live rows r ≤ min(m, d) + p
-//	64      8         k ≤ min(m, d, r), how many of them a shrink left orthogonal
+//	56      8         rows in the buffer b ≤ min(m, d) + p
+//	64      8         k ≤ min(m, d, b), number of rows that a shrink left orthogonal
 //	72      8         n, rows appended
 //	80      8         shrinks
 //	88      8         η
 //	96      8         round-off bound
 //	104     16        ‖A‖²_F: sum and correction, which are added
 //	120     8·k       squared norms of the orthogonal rows
-//	        8·r·d     live rows
+//	        8·b·d     rows in the buffer
 //	        4         CRC-32C (Castagnoli) of all bytes before
 //
-// A sketch that keeps K = AᵀA itself ([Storage]) has format version 2, in which these differ:
+// A sketch that keeps K = AᵀA ([Storage]) has format version 2. These fields differ:
 //
 //	8       4          format version: 2
-//	40      8          p, rows that are collected before they are added to K
-//	56      8          live rows r ≤ p, which wait for that
-//	64      8          1 where K follows, 0 where no rows have been added to it
+//	40      8          p, rows collected before they are added to K
+//	56      8          rows in the buffer b ≤ p, not yet added to K
+//	64      8          1 if K follows, 0 if no rows have been added to it
 //	80      8          blocks of rows added to K
-//	120     8·d·(d+1)  K's lower triangle, row by row: each entry a sum and its correction, which are added
+//	112     8·d·(d+1)  K's lower triangle, row by row: each entry a sum and its correction, which are added
 //
-// A sketch in which sparse rows wait for a shrink has format version 3, and so has one of which r,
-// how many do so, is not what [engine.Tuning.SparseRows] makes of d, m and p where nothing is set:
+// A sketch with sparse rows in its buffer has format version 3. A sketch also has format version 3 if its limit
+// r of sparse rows differs from the default, which is [engine.Tuning.SparseRows] of d, m and p:
 //
 //	8       4          format version: 3
-//	120     8          r; 0 where sparse rows are written out
-//	128     8          sparse rows q that wait
-//	136     8          entries z in them
+//	120     8          r; 0 if sparse rows are stored as dense rows
+//	128     8          number q of sparse rows in the buffer
+//	136     8          number z of their entries
 //	144     8·k        squared norms of the orthogonal rows
-//	        8·l·d      live rows but for the sparse ones, l ≤ min(m, d) + p, l + q ≤ min(m, d) + max(p, r)
-//	        8·(q+1)    where the entries of each sparse row begin, and where the last one's end: 0 to z
-//	        4·z        their columns, row by row
-//	        8·z        their values
+//	        8·l·d      dense rows in the buffer, l ≤ min(m, d) + p, l + q ≤ min(m, d) + max(p, r)
+//	        8·(q+1)    index of each sparse row's first entry, then z
+//	        4·z        columns of the entries, row by row
+//	        8·z        values of the entries
 //
-// Where any of them is less a multiple of a centre ([Sketch.AppendCentred]) it has format version 4,
-// which is version 3 but for
+// If a sparse row has a centre ([Sketch.AppendCentred]), the format version is 4. These fields differ from
+// version 3:
 //
 //	8       4          format version: 4
-//	56      8          live rows, of which some are centres
-//	        8·q        behind the values, the multiple κ of each sparse row; 0 where it has no centre
-//	        8·q        its centre: which of the live rows, counted from 1; 0 where it has none
+//	56      8          dense rows in the buffer, centres included
+//	        8·q        after the values: the multiple κ of each sparse row; 0 if it has no centre
+//	        8·q        centre of each sparse row: the number of a dense row, counted from 1; 0 if it has none
 //
-// Counts are unsigned integers, numbers IEEE 754 doubles. The backend is no part
-// of it: what one has written, every other reads.
+// Counts are unsigned integers, numbers are IEEE 754 doubles. The message does not depend on the backend.
 func (s *Sketch) MarshalBinary() ([]byte, error) {
 	b := bytes.NewBuffer(make([]byte, 0, s.BinarySize()))
 	if _, err := s.WriteTo(b); err != nil {
@@ -139,10 +141,10 @@ func (s *Sketch) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteTo writes what [Sketch.MarshalBinary] returns, piece by piece, without a
-// second copy of the sketch in memory.
+// WriteTo writes the message that [Sketch.MarshalBinary] returns. It makes no second copy of the sketch in
+// memory.
 func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
-	if err := s.ready(); err != nil {
+	if err := s.checkReady(); err != nil {
 		return 0, err
 	}
 	m := wire.NewVersionWriter(w, wire.Sketch, s.version(), s.content())
@@ -159,8 +161,8 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 	return m.Close()
 }
 
-// UnmarshalBinary makes s the sketch that [Sketch.MarshalBinary] returned, which
-// data must hold and nothing else. It is otherwise like [Sketch.ReadFrom].
+// UnmarshalBinary replaces s by the sketch in data, a single message of [Sketch.MarshalBinary].
+// See [Sketch.ReadFrom].
 func (s *Sketch) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
 	read, n, err := readSketch(r, s.cfg.Backend)
@@ -176,24 +178,21 @@ func (s *Sketch) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// ReadFrom makes s the sketch that [Sketch.WriteTo] wrote. Unlike other readers of
-// this name it doesn't read to the end of r: it takes one message and leaves what
-// follows, so that messages may stand one after another; it returns io.EOF where
-// there is none. s, which may be the zero value, keeps its backend; without one it
-// gets engine.Default().
+// ReadFrom replaces s by the next sketch in r, written by [Sketch.WriteTo]. It reads exactly one message, so
+// that several messages can follow each other. At the end of r it returns io.EOF. s may be the zero value. s
+// keeps its backend; the zero value gets engine.Default().
 //
-// A message that is damaged or not one at all is a *[FormatError], with
-// [ErrVersion] in its chain where a newer program wrote it. Errors of r are
-// returned as they are. On every error s is unchanged.
+// A damaged message is a *[FormatError]. The FormatError wraps [ErrVersion] if a newer program wrote the
+// message. Errors of r are returned unchanged. On every error s is unchanged.
 //
-// Sizes are checked before memory is taken for them. In all no more is allocated
-// than twice what came of the message and 64 KiB; the rows are in memory once where
-// r is a regular file or has Len, as a bytes.Reader has, and twice for a moment
-// elsewhere. The buffers for further rows are taken by the first Append or Merge.
+// Sizes are checked before memory is allocated. The total allocation is at most twice the part of the message
+// that was read, plus 64 KiB. If r is a regular file or has a method Len, like bytes.Reader, the rows are in
+// memory once. Otherwise they are briefly in memory twice. The first Append or Merge allocates the buffers
+// for further rows.
 //
-// Counts must be consistent, numbers finite and within what Append admits. That the
-// kept rows are orthogonal is not checked: the checksum protects against accidents,
-// not against forgery.
+// ReadFrom checks that counts are consistent and that numbers are finite and within the range of Append. It
+// does not check that the kept rows are orthogonal. The checksum protects against accidents, not against
+// forgery.
 func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := readSketch(r, s.cfg.Backend)
 	if err != nil {
@@ -203,19 +202,17 @@ func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
 	return n, nil
 }
 
-// ReadSketch returns the next sketch in r, for the backend be; nil is
-// engine.Default(). See [Sketch.ReadFrom].
+// ReadSketch reads the next sketch from r. The sketch uses the backend be, or engine.Default() if be is nil.
+// See [Sketch.ReadFrom].
 func ReadSketch(r io.Reader, be engine.Backend) (*Sketch, error) {
 	s, _, err := readSketch(r, be)
 	return s, err
 }
 
 func readSketch(r io.Reader, be engine.Backend) (*Sketch, int64, error) {
-	if be == nil {
-		var err error
-		if be, err = engine.Default(); err != nil {
-			return nil, 0, err
-		}
+	var err error
+	if be, err = engine.OrDefault(be); err != nil {
+		return nil, 0, err
 	}
 	m := wire.NewReader(r)
 	s := decode(m, be)
@@ -228,7 +225,8 @@ func readSketch(r io.Reader, be engine.Backend) (*Sketch, int64, error) {
 	return s, m.N(), nil
 }
 
-// decode reads a sketch without room for more rows than it has, see reserve.
+// decode reads a sketch. It allocates memory only for the rows in the message. Method allocate allocates the
+// room for more rows.
 func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	var h sketchHeader
 	version, size := m.Preamble(wire.Sketch)
@@ -253,10 +251,10 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	}
 	entries := 0
 	if version == versionScatter {
-		s.cfg.Store, s.keeps, s.m, s.kept = StoreScatter, true, s.cfg.Dim, 0
+		s.cfg.Store, s.keepsScatter, s.m, s.kept = StoreScatter, true, s.cfg.Dim, 0
 		entries = int(h.Kept) * s.cfg.Dim * (s.cfg.Dim + 1) / 2
 	}
-	s.cfg.SparseRows = s.cfg.unsaid(s.m, s.p)
+	s.cfg.SparseRows = s.cfg.defaultSparseRows(s.m, s.p)
 	counted := s.content() + 16*int64(entries)
 	if version >= versionSparse {
 		s.cfg.SparseRows = waiting.rows()
@@ -264,7 +262,7 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	}
 	s.sparse = newSparseRows(s.cfg)
 	if size != counted {
-		m.Fail(16, nil, "the length is %d, the counts make it %d", size+wire.Frame, counted+wire.Frame)
+		m.Fail(16, nil, "the length is %d, but the counts require %d", size+wire.Frame, counted+wire.Frame)
 	}
 	s.norm2 = m.Float64s(s.kept)
 	if entries > 0 {
@@ -282,23 +280,19 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	return s
 }
 
-// largest bounds every number of a sketch: what Append admits, and round-off.
+// largest bounds the squares in a message. It is the limit of Append, doubled to allow for round-off.
 const largest = 2 * MaxSquares
 
-// maxRows is how many rows, and shrinks, a sketch may be said to have had: two such numbers can be added.
+// maxRows limits the number of rows and the number of shrinks in a message. The sum of two such numbers does
+// not overflow.
 const maxRows = 1 << 62
 
-// check finds what is wrong with the header, before anything is made of it.
+// check reports an invalid header before its sizes are used.
 func (h *sketchHeader) check(m *wire.Reader, scatter bool) {
-	within := func(offset int64, what string, v, lo, hi uint64) {
-		if v < lo || v > hi {
-			m.Fail(offset, nil, "%s is %d, not between %d and %d", what, v, lo, hi)
-		}
-	}
-	within(24, "the dimension", h.Dim, 1, math.MaxInt)
-	within(32, "the size", h.Size, 1, math.MaxInt)
-	within(40, "the number of rows between shrinks", h.ShrinkRows, 1, math.MaxInt)
-	within(48, "the shrink driver", h.Driver, uint64(Gram), uint64(SVD))
+	m.Within(24, "the dimension", h.Dim, 1, math.MaxInt)
+	m.Within(32, "the size", h.Size, 1, math.MaxInt)
+	m.Within(40, "the number of rows between shrinks", h.ShrinkRows, 1, math.MaxInt)
+	m.Within(48, "the shrink driver", h.Driver, uint64(Gram), uint64(SVD))
 	if m.Err() != nil {
 		return
 	}
@@ -310,17 +304,17 @@ func (h *sketchHeader) check(m *wire.Reader, scatter bool) {
 		m.Fail(24, ErrSize, "sketch too large for this machine: (m+p)·d = (%d+%d)·%d", kept, h.ShrinkRows, h.Dim)
 		return
 	}
-	within(72, "the number of rows appended", h.Count, 0, maxRows)
-	within(80, "the number of shrinks", h.Shrinks, 0, maxRows)
+	m.Within(72, "the number of rows appended", h.Count, 0, maxRows)
+	m.Within(80, "the number of shrinks", h.Shrinks, 0, maxRows)
 	if scatter {
-		within(56, "the number of live rows", h.Rows, 0, min(h.ShrinkRows, h.Count))
-		within(64, "whether there is a scatter matrix", h.Kept, 0, min(1, h.Shrinks, h.Count))
+		m.Within(56, "the number of live rows", h.Rows, 0, min(h.ShrinkRows, h.Count))
+		m.Within(64, "the flag for a scatter matrix", h.Kept, 0, min(1, h.Shrinks, h.Count))
 	} else {
-		within(56, "the number of live rows", h.Rows, 0, min(kept+h.ShrinkRows, h.Count))
-		within(64, "the number of orthogonal rows", h.Kept, 0, min(kept, h.Rows))
+		m.Within(56, "the number of live rows", h.Rows, 0, min(kept+h.ShrinkRows, h.Count))
+		m.Within(64, "the number of orthogonal rows", h.Kept, 0, min(kept, h.Rows))
 	}
 	if h.Shrinks == 0 {
-		within(64, "without shrinks the number of orthogonal rows", h.Kept, 0, 0)
+		m.Within(64, "the number of orthogonal rows without shrinks", h.Kept, 0, 0)
 	}
 	frob := neumaier.FromParts(h.Frob, h.FrobLow)
 	for _, c := range []struct {
@@ -338,7 +332,7 @@ func (h *sketchHeader) check(m *wire.Reader, scatter bool) {
 	}
 }
 
-// checkNumbers finds numbers that Append would not have admitted.
+// checkNumbers reports numbers that Append would not have accepted.
 func (s *Sketch) checkNumbers(m *wire.Reader) {
 	at := int64(24 + headerSize)
 	for i, v := range s.norm2 {
@@ -355,7 +349,7 @@ func (s *Sketch) checkNumbers(m *wire.Reader) {
 			return
 		}
 	}
-	for i, k := 0, 0; k < len(s.sums); i, k = i+1, k+i+2 { // 0, 2, 5, 9, …: no more than were read
+	for i, k := 0, 0; k < len(s.sums); i, k = i+1, k+i+2 { // 0, 2, 5, 9, …: stays within the sums that were read
 		if !(s.sums[k].Value() >= 0) {
 			m.Fail(at+16*int64(k), nil, "entry %d of the diagonal of the scatter matrix is %v", i, s.sums[k].Value())
 			return
@@ -367,7 +361,7 @@ func (s *Sketch) checkNumbers(m *wire.Reader) {
 	for i := range s.rows {
 		row := s.row(i)
 		norm2 := squares(row)
-		if e, ok := errors.AsType[*NonFiniteError](finite(i, 0, nil, row, norm2)); ok {
+		if e, ok := errors.AsType[*NonFiniteError](checkFinite(i, 0, nil, row, norm2)); ok {
 			m.Fail(at+8*int64(i*s.cfg.Dim+e.Col), e, "%v", e)
 			return
 		}

@@ -31,7 +31,7 @@ func TestCodecState(t *testing.T) {
 	if _, low := s.frob.Parts(); low == 0 || s.eta == 0 || s.kept == s.rows {
 		t.Fatalf("too simple a sketch: %+v", s)
 	}
-	r.reserve()
+	r.allocate()
 	for _, s := range []*Sketch{s, r} { // what is no state
 		s.ws = workspace{}
 		clear(s.norm2[s.kept:])
@@ -65,7 +65,7 @@ func TestSparseState(t *testing.T) {
 	if s.sparse.Rows == 0 || s.kept == 0 || s.eta == 0 {
 		t.Fatalf("too simple a sketch: %+v", s)
 	}
-	r.reserve()
+	r.allocate()
 	for _, s := range []*Sketch{s, r} { // what is no state
 		s.ws, s.sparse.work = workspace{}, engine.SparseWork{}
 		clear(s.norm2[s.kept:])

@@ -269,7 +269,7 @@ func TestMergeCounts(t *testing.T) {
 	wiretest.Put(b, 72, 1<<62)
 	many := must(fd.ReadSketch(bytes.NewReader(wiretest.Seal(b)), nil))(t)
 	before := marshal(t, s)
-	if err := s.Merge(many); !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), "of which there can be 4611686018427387904 at most") {
+	if err := s.Merge(many); !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), "more than 4611686018427387904 in total") {
 		t.Errorf("merged: %v", err)
 	}
 	if !bytes.Equal(marshal(t, s), before) {

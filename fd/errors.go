@@ -8,37 +8,36 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files. All
-// errors here but [ErrNoConvergence] are; [ErrVersion] is by the *[FormatError] around it. It
-// is [engine.ErrInput].
+// In errors.Is, every error of this package matches ErrInput, except [ErrNoConvergence]. The cause of such an
+// error is the input: its shape, its values or a file. ErrInput is [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
-// ErrShape reports arguments whose dimensions disagree, and a sketch merged with
-// itself. Nothing was changed. It is [engine.ErrShape].
+// ErrShape reports arguments whose dimensions disagree, or an attempt to merge a sketch with itself. Nothing
+// was changed. ErrShape is [engine.ErrShape].
 var ErrShape = engine.ErrShape
 
-// errShape is ErrShape in this package's words.
+// errShape is ErrShape with this package's prefix.
 var errShape = fmt.Errorf("fd: %w", engine.ErrShape)
 
-// ErrSize reports a sketch that is too large to be addressed.
+// ErrSize reports a sketch that is too large for the address space.
 var ErrSize = badinput.Errorf("fd: sketch too large")
 
-// ErrVersion reports a message of a format version newer than this program reads.
+// ErrVersion reports a message whose format version is newer than this program can read.
 var ErrVersion = wire.ErrVersion
 
-// ErrNoConvergence reports that an eigenvalue or singular value iteration
-// failed, which finite data are not known to cause. The sketch is lost: every
-// later call returns this error. It is [engine.ErrNoConvergence].
+// ErrNoConvergence reports that an eigenvalue or singular value iteration failed. No finite data are known to
+// cause this error. The sketch can no longer be used: every later call returns the same error.
+// ErrNoConvergence is [engine.ErrNoConvergence].
 var ErrNoConvergence = engine.ErrNoConvergence
 
-// errNoConvergence is ErrNoConvergence in this package's words.
+// errNoConvergence is ErrNoConvergence with this package's prefix.
 var errNoConvergence = fmt.Errorf("fd: %w", engine.ErrNoConvergence)
 
-// errUnmade reports the zero value of a sketch.
-var errUnmade = fmt.Errorf("%w: a sketch without dimension, made by neither New nor ReadSketch", errShape)
+// errZeroValue reports the use of the zero value of a sketch.
+var errZeroValue = fmt.Errorf("%w: the zero value of a sketch has no dimension; use New or ReadSketch", errShape)
 
-// A NonFiniteError reports a NaN or an infinity among the appended rows. Row
-// and Col are 0-based within the call; the message counts from 1. Nothing was changed.
+// A NonFiniteError reports a NaN or an infinity among the appended rows. Row and Col count from 0 and refer to
+// the rows of one call. The text of the error counts from 1. Nothing was changed.
 type NonFiniteError struct {
 	Row, Col int
 	Value    float64
@@ -48,27 +47,30 @@ func (e *NonFiniteError) Error() string {
 	return fmt.Sprintf("fd: row %d, column %d is %v", e.Row+1, e.Col+1, e.Value)
 }
 
-// Is tells that it is [ErrInput].
+// Is reports whether target is [ErrInput].
 func (e *NonFiniteError) Is(target error) bool { return target == ErrInput }
 
-// A RangeError reports a row whose squared norm, added to the squares of the
-// rows before it, exceeds what a sketch can carry without overflow, [MaxSquares].
-// Row is 0-based within the call; the message counts from 1. Scale the data down by a power
-// of two. Nothing was changed.
+// A RangeError reports that the sum of squares of all rows would exceed [MaxSquares], the limit that avoids
+// overflow. Row is the row that exceeds the limit. Row counts from 0 and refers to the rows of one call. The
+// text of the error counts from 1. Nothing was changed. Dividing the data by a power of two helps.
 type RangeError struct{ Row int }
 
 func (e *RangeError) Error() string {
 	return fmt.Sprintf("fd: the squared norm of row %d and of the rows before it exceeds 2^1000", e.Row+1)
 }
 
-// Is tells that it is [ErrInput].
+// Is reports whether target is [ErrInput].
 func (e *RangeError) Is(target error) bool { return target == ErrInput }
 
-// A FormatError reports that what was read is no message of a sketch or summary,
-// or is damaged: Reason says why, Offset is the byte of the message where it
-// showed. Err is [ErrVersion], [ErrSize], io.ErrUnexpectedEOF for a message that
-// ends early, a *[NonFiniteError] or *[RangeError] for a row of the sketch, or nil.
-// Nothing was changed.
+// A FormatError reports that the data are not a valid message of a sketch or summary. Reason is the cause.
+// Offset is the position of the invalid byte in the message. Nothing was changed.
+//
+// Err is nil or one of
+//
+//   - [ErrVersion]
+//   - [ErrSize]
+//   - io.ErrUnexpectedEOF, if the message ends early
+//   - a *[NonFiniteError] or *[RangeError], for a row of the sketch
 type FormatError struct {
 	Offset int64
 	Reason string
@@ -81,5 +83,5 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// Is tells that it is [ErrInput].
+// Is reports whether target is [ErrInput].
 func (e *FormatError) Is(target error) bool { return target == ErrInput }

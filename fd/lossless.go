@@ -3,33 +3,35 @@ package fd
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// A sketch that keeps d rows loses nothing: δ = 0, and a shrink replaces rows R by at
-// most d rows R' with R'ᵀR' = RᵀR. The Gram driver then works on the side of the features:
-// the eigenpairs (λᵢ, vᵢ) of RᵀR make R' = {√λᵢ·vᵢ}, without the products with R of the
-// other side, in k·d² flops for k rows and an eigenproblem of order d.
+// A sketch of size m = d loses nothing: δ = 0, and a shrink replaces the rows R by at most d rows R' with
+// R'ᵀR' = RᵀR. The Gram driver computes the eigenvalues λᵢ and eigenvectors vᵢ of RᵀR and sets row i of R' to
+// √λᵢ·vᵢ. For k rows this takes k·d² flops and an eigenproblem of order d.
 //
-// The round-off of a shrink is relative to the ‖R‖²_F that it rewrites. Were all rows
-// rewritten by each of N shrinks, pads would add up to N/2·‖A‖²_F. So a shrink leaves the
-// kept rows as they are and rewrites the others until these have grown to about 1/√(N/2)
-// of the kept rows' ‖·‖²_F; the pads then add up to √N·‖A‖²_F.
+// The round-off of a shrink is proportional to the ‖R‖²_F of the rows that it rewrites. If each of N shrinks
+// rewrote all rows, the sum of the round-off bounds would be proportional to N/2·‖A‖²_F. Therefore a shrink
+// rewrites only the rows appended since the last rewriting. Once the sum of squares of these rows exceeds
+// 1/√(N/2) of the sum of squares of the rows before them, it rewrites all rows. The sum of the round-off bounds
+// is then proportional to √N·‖A‖²_F.
 
-// losslessBytes is what the rows between two shrinks take at least, by default, where
-// that is not more than 4096 of them. The SVD driver, whose QR decomposition has sums as
-// long as there are rows, has 4d.
+// losslessBytes is the size in bytes of the rows that a lossless sketch collects between two shrinks by
+// default. The number of rows is at most 4096, but never less than 4d. With the SVD driver the number is always
+// 4d, because the round-off of the QR decomposition grows with the number of rows.
 const losslessBytes = 256 << 10
 
-// crossRows is the number of rows whose products are summed at a time in RᵀR, and the number of
-// such sums where there are more than 64² rows.
+// crossRows is the number of rows in each of the products that sumCross adds up. If R has more than crossRows²
+// rows, each product has more rows, and the number of products is crossRows.
 const crossRows = 64
 
-// cross adds RᵀR (lower triangle) to the compensated sums, and returns a bound on the norm of its
-// round-off. The first d rows, which may be what a shrink left, come last. part is d×d and
-// overwritten.
-func cross(be engine.Backend, r engine.Matrix, sums []neumaier.Sum, part engine.Matrix) (pad float64) {
+// sumCross adds the lower triangle of RᵀR to the compensated sums. The result pad bounds the norm of the
+// round-off. The first d rows are added last, because they may come from a shrink and be larger than the
+// others. part is a d×d workspace.
+func sumCross(be engine.Backend, r engine.Matrix, sums []neumaier.Sum, part engine.Matrix) (pad float64) {
 	d := r.Cols
 	add := func(lo, hi int) {
 		step := max(crossRows, (hi-lo)/crossRows)
@@ -47,9 +49,9 @@ func cross(be engine.Backend, r engine.Matrix, sums []neumaier.Sum, part engine.
 	return pad
 }
 
-// crossed writes the sums to the lower triangle of c, and returns their trace and a bound on the
-// norm of what rounding them did.
-func crossed(sums []neumaier.Sum, c engine.Matrix) (trace, pad float64) {
+// roundSums writes the sums to the lower triangle of c. It returns the trace of c. The second
+// result, pad, bounds the norm of the round-off.
+func roundSums(sums []neumaier.Sum, c engine.Matrix) (trace, pad float64) {
 	for i := range c.Rows {
 		row := c.Row(i)[:i+1]
 		for j := range row {
@@ -60,7 +62,7 @@ func crossed(sums []neumaier.Sum, c engine.Matrix) (trace, pad float64) {
 	return trace, 2 * eps * trace // the last rounding, and terms of second order
 }
 
-// traceOf returns the sum of the diagonal of a.
+// traceOf returns the trace of a.
 func traceOf(a engine.Matrix) (sum float64) {
 	for i := range a.Rows {
 		sum += a.Row(i)[i]
@@ -68,15 +70,16 @@ func traceOf(a engine.Matrix) (sum float64) {
 	return sum
 }
 
-// lossless reports whether the sketch keeps as many rows as there are features.
+// lossless reports whether m = d, so that shrinks lose nothing.
 func (s *Sketch) lossless() bool { return s.m == s.cfg.Dim }
 
-// spared is how many leading rows the next shrink of a lossless sketch leaves as they
-// are, the others having the sum of squares rest: the kept ones, or none. It follows
-// from what the sketch's message holds, so that a sketch read back goes on alike.
-func (s *Sketch) spared(rest float64) int {
+// countSpared returns the number of leading rows that the next shrink of a lossless sketch leaves unchanged:
+// either all rows left by an earlier shrink, or none. rest is the sum of squares of the other rows. The
+// result depends only on values that a message stores, so that a sketch that is read back continues
+// identically.
+func (s *Sketch) countSpared(rest float64) int {
 	if s.p < 4*s.m {
-		return 0 // too little room beside them
+		return 0 // too little room for other rows
 	}
 	var kept float64
 	for _, v := range s.norm2[:s.kept] {
@@ -88,17 +91,17 @@ func (s *Sketch) spared(rest float64) int {
 	return 0
 }
 
-// shrinkCross is the shrink of a lossless sketch by the Gram driver.
+// shrinkCross shrinks a lossless sketch with the Gram driver.
 func (s *Sketch) shrinkCross() error {
 	d, ld, be, ws := s.cfg.Dim, s.ld, s.cfg.Backend, &s.ws
 	c, first, part := engine.View(d, d, ws.gram), engine.View(d, d, ws.first[:d*d]), engine.View(d, d, ws.first[d*d:])
 	clear(ws.sums)
-	pad := cross(be, engine.Strided(s.rows-s.kept, d, s.buf[s.kept*ld:], ld), ws.sums, part)
-	rest, more := crossed(ws.sums, c)
-	spared := s.spared(rest)
+	pad := sumCross(be, engine.Strided(s.rows-s.kept, d, s.buf[s.kept*ld:], ld), ws.sums, part)
+	rest, more := roundSums(ws.sums, c)
+	spared := s.countSpared(rest)
 	if spared == 0 && s.kept > 0 {
-		pad += cross(be, engine.Strided(s.kept, d, s.buf, ld), ws.sums, part)
-		_, more = crossed(ws.sums, c)
+		pad += sumCross(be, engine.Strided(s.kept, d, s.buf, ld), ws.sums, part)
+		_, more = roundSums(ws.sums, c)
 	}
 	copyLower(first, c)
 	before := frobenius(first)
@@ -110,10 +113,7 @@ func (s *Sketch) shrinkCross() error {
 	for ; live < d && ws.w[live] > 0; live++ {
 		s.norm2[spared+live] = ws.w[live]
 		row := v[live*ld : live*ld+d]
-		f := math.Sqrt(ws.w[live] / squares(row))
-		for j := range row {
-			row[j] *= f
-		}
+		floats.Scale(math.Sqrt(ws.w[live]/squares(row)), row)
 	}
 	pad += more + residual(be, first, engine.Strided(live, d, v, ld), part, before)
 	if math.IsNaN(pad) || math.IsInf(pad, 0) {

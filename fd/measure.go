@@ -3,38 +3,41 @@ package fd
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/orthogonal"
 )
 
-// Eigenvectors come from iterations whose round-off has no useful bound beforehand. So each
-// shrink measures the eigenvectors that it uses, by products whose round-off
-// [engine.Accuracy] bounds. docs/math.md §14 has the theorems and their proofs.
+// There is no useful a priori bound on the round-off of the eigensolver. Therefore each shrink measures the
+// error of its computed eigenvectors with matrix products. [engine.Accuracy] bounds the round-off of these
+// products. Theorems and proofs are in docs/math.md §14.
 
-// A reduction replaces rows R (n×d) by r ≤ n rows B = diag(f)·U·R. With G = RRᵀ, S = diag(kept)
-// and F = diag(scale) it should be a shrink by delta:
+// A reduction replaces the rows R (n×d) by r ≤ n rows B = diag(scale)·U·R. It approximates the shrink by
+// delta. With G = RRᵀ and S = diag(kept), up to round-off
 //
-//	G ≈ Uᵀ(S + delta·I)U + the rest,   F² ≈ S/(S + delta).
+//	UGUᵀ = S + delta·I,   diag(scale)² = S·(S + delta·I)⁻¹.
 type reduction struct {
-	gram      engine.Matrix // G̃, what was computed of G (lower triangle); measure overwrites it
-	gramError float64       // G ⪯ G̃ + gramError·I
-	lengths   []float64     // n: ‖row k‖, or the sum of the norms of the terms that make row k
-	chain     float64       // bound on the round-off of an entry of U·R, in units of eps
-	u         engine.Matrix // r×n, the rows before they are scaled by F
-	kept      []float64     // r: positive
-	scale     []float64     // r: between 0 and 1
+	gram      engine.Matrix // G̃, the computed G (lower triangle); overwritten by measure
+	gramError float64       // bounds the error of G̃: G ⪯ G̃ + gramError·I
+	lengths   []float64     // n; norm of each row of R, or sum of the norms of its terms
+	chain     float64       // bounds the round-off of an entry of U·R, in units of eps
+	u         engine.Matrix // U, r×n
+	kept      []float64     // r; squared norms of the new rows, positive
+	scale     []float64     // r; factors between 0 and 1
 	delta     float64
 }
 
-// measureWork is the length of the workspace that measure needs for r×n vectors.
+// measureWork returns the length of the workspace that measure needs for r×n vectors.
 func measureWork(r, n int) int { return max(r*n, orthogonal.Work(r, n)) + r*r }
 
-// measure returns two bounds on what round-off did:
+// measure measures the effect of round-off on the rows B that replace R. With S = diag(x.kept), the returned
+// bounds satisfy
 //
 //	−pad·I ⪯ RᵀR − BᵀB ⪯ (delta + pad)·I,   BBᵀ ⪯ S + drift·I.
 //
-// factor is n×n and work has measureWork(r, n) elements; both are overwritten. Both results are
-// +Inf if the vectors are nowhere near orthonormal.
+// Both bounds are +Inf if the computed eigenvectors are far from orthonormal. The workspaces factor (n×n) and
+// work (length measureWork(r, n)) are overwritten.
 func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []float64) (pad, drift float64) {
 	n, r := x.gram.Rows, x.u.Rows
 	total, kept, largest := 0.0, 0.0, 0.0
@@ -51,11 +54,11 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 		return math.Inf(1), math.Inf(1)
 	}
 
-	// G̃ ⪯ UᵀSU + bound·I.
+	// Now G̃ ⪯ UᵀSU + bound·I.
 	bound := x.boundAbove(be, factor, work, total, kept, x.weighted(omega, x.delta))
-	above := bound + x.gramError // the same for G
+	above := bound + x.gramError // now G ⪯ UᵀSU + above·I
 
-	// F²(S + above) is above·I but for what eigenvalues differ by.
+	// e is a diagonal element of E = (I − F²)(S + above·I), with F = diag(scale); see docs/math.md §14.
 	most, apart, shortfall := 0.0, 0.0, 0.0
 	for i, s := range x.kept {
 		e := (1 - x.scale[i]) * (1 + x.scale[i]) * (s + above)
@@ -63,7 +66,7 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 		apart = math.Max(apart, math.Abs(e-above))
 		shortfall = math.Max(shortfall, above-e)
 	}
-	// The entries of Ω are off by what Loss bounds, which is far below eps.
+	// The error of the entries of Ω is bounded by RoundOff, far below eps.
 	phi := x.weighted(omega, above) + orthogonal.RoundOff(be, r, n)*(largest+above)
 	coupling := phi*(1+apart/above) + phi*(phi/above)
 	size := largest + above
@@ -75,13 +78,13 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 	return pad, drift
 }
 
-// inflate covers the round-off of evaluating bounds, which are sums and products of numbers that
-// are not negative.
+// inflate covers the round-off in the computed bounds, which are sums and products of nonnegative numbers.
 const inflate = 1.01
 
-// boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, near delta. If the Cholesky factorisation
-// of (delta+slack)·I − (G̃ − UᵀSU) ends, then this matrix is positive definite but for what
-// rounding did (S. Rump, BIT 46, 2006). The slack grows until it does. total is tr G̃ and kept tr S.
+// boundAbove returns a number b near delta with G̃ ⪯ UᵀSU + b·I. It tries increasing values of slack, from the
+// argument slack on, until the Cholesky factorisation of (delta + slack)·I − (G̃ − UᵀSU) succeeds. The
+// factorised matrix is then positive definite up to round-off (S. Rump, BIT 46, 2006). total is tr G̃ and kept
+// is tr S.
 func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []float64, total, kept, slack float64) float64 {
 	n, r := x.gram.Rows, x.u.Rows
 	scaled := engine.View(r, n, work[:r*n])
@@ -92,7 +95,7 @@ func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []f
 		}
 	}
 	be.Syrk(true, -1, scaled, 1, x.gram)
-	// Each entry of UᵀSU is off by 4·eps before the product: roots and products of scaled.
+	// Rounding the roots and products in scaled changes each entry of UᵀSU by at most 4·eps of its terms.
 	product := (be.Accuracy().Sum(r) + engine.Roundings + 4) * eps * (total + kept) * inflate
 	slack = math.Max(slack, 8*eps*total+float64(n)*0x1p-1022)
 	for {
@@ -115,7 +118,7 @@ func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []f
 	}
 }
 
-// weighted returns ‖Y^½|Ω|Y^½‖_F for Y = S + shift·I and the lower triangle of Ω.
+// weighted returns ‖Y^½|Ω|Y^½‖_F for Y = S + shift·I. omega holds the lower triangle of Ω.
 func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {
@@ -137,14 +140,14 @@ func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	return largest * math.Sqrt(norm2) * (1 + float64(len(x.kept)*len(x.kept))*eps)
 }
 
-// A roundedProduct bounds what the rounding Y of B = F·U·R + Y does.
+// A roundedProduct bounds the effect of the round-off Y in the computed rows B = FUR + Y.
 type roundedProduct struct {
-	squares float64 // to BᵀB
-	gram    float64 // to BBᵀ
+	squares float64 // bounds the change of BᵀB
+	gram    float64 // bounds the change of BBᵀ
 }
 
-// rounding bounds the round-off of computing B. Row i of FUR has a squared norm of at most
-// fᵢ²(sᵢ + above) + 3·skew·size, and Yᵢ a norm of at most chain·eps·Σ|fᵢuᵢₖ|·lengthsₖ.
+// rounding bounds the round-off of computing B = FUR, with F = diag(scale). above satisfies G ⪯ UᵀSU +
+// above·I, skew bounds ‖UUᵀ − I‖, and size is the largest element of S + above·I (docs/math.md §14, step 3).
 func (x *reduction) rounding(above, skew, size float64) roundedProduct {
 	var sum, norm float64
 	for i, s := range x.kept {
@@ -161,8 +164,8 @@ func (x *reduction) rounding(above, skew, size float64) roundedProduct {
 	return roundedProduct{squares: (2*math.Min(sum, all*norm) + norm*norm) * inflate, gram: (2*all*norm + norm*norm) * inflate}
 }
 
-// residual returns a bound on ‖A − XᵀX‖ for the lower triangle a (d×d) and rows x, its own round-off
-// included. It overwrites a with A − XᵀX, and part (d×d). before bounds ‖A‖_F.
+// residual returns a bound on ‖A − XᵀX‖, its own round-off included. a holds the lower triangle of A (d×d)
+// and is overwritten with A − XᵀX. The argument before is a bound on ‖A‖_F, and part is a d×d workspace.
 func residual(be engine.Backend, a, x, part engine.Matrix, before float64) float64 {
 	var squares, sums float64
 	for lo := 0; lo < x.Rows; lo += residualRows {
@@ -170,9 +173,7 @@ func residual(be engine.Backend, a, x, part engine.Matrix, before float64) float
 		be.Syrk(true, 1, rows, 0, part)
 		for i := range a.Rows {
 			row, less := a.Row(i)[:i+1], part.Row(i)[:i+1]
-			for j, v := range less {
-				row[j] -= v
-			}
+			floats.Sub(row, less)
 			squares += less[i]
 		}
 		sums++
@@ -181,11 +182,11 @@ func residual(be engine.Backend, a, x, part engine.Matrix, before float64) float
 	return frobenius(a) + eps*(product*squares+sums/2*(before+squares))*inflate
 }
 
-// residualRows is the number of rows whose products residual adds up at a time: round-off grows
-// with it, and reading and writing A falls.
+// residualRows is the number of rows of X in each of the products that residual subtracts. More rows per
+// product mean more round-off, but fewer passes over A.
 const residualRows = 256
 
-// frobenius returns ‖A‖_F of the symmetric matrix whose lower triangle a has.
+// frobenius returns ‖A‖_F of the symmetric matrix with the lower triangle a.
 func frobenius(a engine.Matrix) float64 {
 	var largest, sum float64
 	for i := range a.Rows {

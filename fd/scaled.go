@@ -10,19 +10,18 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// Scaled is the spectrum in columns that are divided by scale (length Dim): that of B·R⁻¹, R =
-// diag(scale), for the rows A·R⁻¹. From 0 ⪯ D ⪯ ηI, D = AᵀA − BᵀB, follows
+// Scaled returns the spectrum for the rows A·R⁻¹, with R = diag(scale): each column is divided by its scale.
+// It is the spectrum of B·R⁻¹. The Bound follows from 0 ⪯ D ⪯ ηI for D = AᵀA − BᵀB:
 //
-//	0 ⪯ R⁻¹DR⁻¹ ⪯ ηR⁻² ⪯ η/min scale²·I,
+//	0 ⪯ R⁻¹DR⁻¹ ⪯ ηR⁻² ⪯ η/min scale²·I.
 //
-// and likewise what round-off may have done. How D is spread over the columns is not known, but
-// that each has between 0 and η of it, and all together tr D = Tail: the new Tail is the most that
-// R⁻¹DR⁻¹ may have of trace, and [Bound.TailSlack] is how much less it may be. Frobenius2 is the most
-// that ‖AR⁻¹‖²_F may be, round-off of D included. (docs/math.md §3, §14)
+// RoundOff is divided by min scale² too. Only the trace of D is known, not its diagonal. The new Tail and
+// Frobenius2 are therefore the largest possible values, and [Bound.TailSlack] bounds the excess of Tail over
+// the trace of R⁻¹DR⁻¹ (docs/math.md §3, §14).
 //
-// It takes O(r²·Dim) time, for r rows of V, and leaves p as it is; a nil be is engine.Default(). A scale
-// that is not positive and finite is an error, another length, or a Dim of 0, [ErrShape]; one that takes
-// the sum of squares out of range is a *[RangeError].
+// scale has length Dim, and every element must be positive and finite. A nil be is engine.Default(). p is
+// unchanged. Scaled takes O(r²·Dim) time for r rows of V. It returns [ErrShape] for a wrong length or a Dim
+// of 0, and a *[RangeError] if the scaled sum of squares is out of range.
 func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error) {
 	d, r := p.Dim, len(p.Sigma2)
 	if d <= 0 || len(scale) != d {
@@ -30,7 +29,7 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 	}
 	for j, v := range scale {
 		if !(v > 0) || math.IsInf(v, 0) {
-			return nil, badinput.Errorf("fd: scale %d is %v, must be positive", j+1, v)
+			return nil, badinput.Errorf("fd: scale %d is %v, must be positive and finite", j+1, v)
 		}
 	}
 	out, b, all := &Spectrum{Dim: d, Bound: p.Bound.scaled(scale)}, make([]float64, r*d), 0.0
@@ -44,27 +43,22 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 	if !(all <= MaxSquares && out.Bound.FD() <= MaxSquares && out.Bound.Tail <= MaxSquares) {
 		return nil, &RangeError{}
 	}
-	if be == nil {
-		var err error
-		if be, err = engine.Default(); err != nil {
-			return nil, err
-		}
+	var err error
+	if be, err = engine.OrDefault(be); err != nil {
+		return nil, err
 	}
 	pad, err := out.decompose(r, b, be)
 	if err != nil {
 		return nil, err
 	}
-	var norm2 neumaier.Sum
-	for _, v := range out.Sigma2 {
-		norm2.Add(v)
-	}
+	norm2 := neumaier.Of(out.Sigma2)
 	out.Bound.RoundOff += pad
 	out.Bound.Frobenius2 += norm2.Value() + float64(d)*pad
 	return out, nil
 }
 
-// decompose makes p the spectrum of the rows b (r×Dim), which are overwritten, and returns what
-// rounding may have done to BᵀB: three roundings for each entry before, and the eigenproblem.
+// decompose sets p to the spectrum of the r×Dim rows b, which are overwritten. The result pad bounds the
+// round-off in BᵀB, including three earlier roundings of each entry of b.
 func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64, err error) {
 	d := p.Dim
 	if r == 0 {
@@ -88,22 +82,21 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 	if pad, _ = x.measure(be, g, make([]float64, measureWork(live, r))); math.IsInf(pad, 1) {
 		return 0, errNoConvergence
 	}
-	for range live {
-		p.Sigma2 = append(p.Sigma2, 1)
-	}
+	p.Sigma2 = slices.Repeat([]float64{1}, live)
 	p.V = make([]float64, live*d)
 	be.Gemm(false, false, 1, x.u, engine.View(r, d, b), 0, engine.View(live, d, p.V))
-	more, err := p.ofRows(be)
+	more, err := p.fromRows(be)
 	if err != nil {
 		return 0, err
 	}
 	return pad + more + padDecay*eps*norm2 + float64(r)*float64(d)*0x1p-1022, nil
 }
 
-// scaled is the bound on A·R⁻¹ without what the arithmetic of making the new rows adds, and in
-// Frobenius2 without ‖BR⁻¹‖²_F. Of D, as rounding has left it, each column has η + pad at most and
-// −pad at least, and all together Tail, to d·pad: those with some have Tail + 2d·pad at most.
-// The quotients may be denormal, for which RoundOff has 2⁻¹⁰²² more.
+// scaled returns the Bound for A·R⁻¹, without the round-off of computing B·R⁻¹. The Frobenius2 of the result
+// does not include ‖BR⁻¹‖²_F.
+//
+// With round-off, each diagonal entry of D is between −RoundOff and η + RoundOff, and the positive entries
+// sum to at most Tail + 2d·RoundOff. The added 2⁻¹⁰²² covers denormal quotients.
 func (b Bound) scaled(scale []float64) Bound {
 	ascending := slices.Sorted(slices.Values(scale))
 	least := ascending[0]
@@ -115,8 +108,8 @@ func (b Bound) scaled(scale []float64) Bound {
 	return out
 }
 
-// spread returns Σ eⱼ/scaleⱼ² for eⱼ with the sum tail. The first ones are eta, as far as tail goes.
-// It divides twice, because 1/scale² may underflow.
+// spread returns the largest Σ eⱼ/scaleⱼ² over all eⱼ between 0 and eta whose sum is at most tail. scale must
+// be ascending. spread divides twice by scaleⱼ, because scaleⱼ² may overflow or underflow.
 func spread(tail, eta float64, scale []float64) float64 {
 	var sum float64
 	for _, v := range scale {

@@ -161,7 +161,7 @@ func TestScatterState(t *testing.T) {
 	if s.sums == nil || s.rows == 0 || s.roundOff == 0 {
 		t.Fatalf("too simple a sketch: %+v", s)
 	}
-	r.reserve()
+	r.allocate()
 	for _, s := range []*Sketch{s, r} { // what is no state
 		s.ws = workspace{}
 		clear(s.norm2)

@@ -3,18 +3,20 @@ package fd
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// workspace is all the memory of a shrink beside the sketch itself.
+// workspace is the memory that a shrink needs besides the sketch.
 type workspace struct {
 	row  []float64 // one row, d
 	w    []float64 // eigenvalues of BBᵀ, or singular values of B
-	work []float64 // the backend's
-	gram []float64 // Gram: BBᵀ, (m+p)×(m+p); for m = d: BᵀB, or what is added to K, d×d
+	work []float64 // workspace of the backend
+	gram []float64 // Gram: BBᵀ, (m+p)×(m+p); for m = d: BᵀB, or the product that is added to K, d×d
 	u    []float64 // Gram, m < d: leading eigenvectors as rows, m×(m+p)
-	// With sparse rows, w, gram and u are of order m+max(p, r).
+	// With sparse rows, m+max(p, r) replaces m+p in w, gram and u.
 	copy []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
 	vt   []float64 // SVD: right singular vectors, min(m+p, d)×d
 	measuring
@@ -22,8 +24,8 @@ type workspace struct {
 
 // measuring is the memory that a shrink needs to measure its eigenvectors.
 type measuring struct {
-	first   []float64      // Gram: BBᵀ again, (m+p)×(m+p); for m = d: BᵀB again, and a part of it, 2·d×d
-	sums    []neumaier.Sum // for m = d: BᵀB as it is summed, lower triangle
+	first   []float64      // Gram: a copy of BBᵀ, (m+p)×(m+p). If m = d: a copy of BᵀB and a partial product, both d×d
+	sums    []neumaier.Sum // for m = d: sums of BᵀB, lower triangle
 	lengths []float64      // Gram, m < d: m+p
 	kept    []float64      // Gram, m < d: m
 	scale   []float64      // Gram, m < d: m
@@ -51,12 +53,12 @@ func newWorkspace(cfg Config, m, rows int) workspace {
 		ws.work = make([]float64, cfg.Backend.SymEigWork(m, m))
 		return ws
 	}
-	ws.ofOrder(cfg, m, rows)
+	ws.allocGram(cfg, m, rows)
 	return ws
 }
 
-// ofOrder makes the memory of Gram for eigenproblems of that order, m < d.
-func (ws *workspace) ofOrder(cfg Config, m, order int) {
+// allocGram allocates the memory of the Gram driver for eigenproblems of the given order, if m < d.
+func (ws *workspace) allocGram(cfg Config, m, order int) {
 	ws.w = make([]float64, order)
 	ws.gram = make([]float64, order*order)
 	ws.u = make([]float64, m*order)
@@ -66,16 +68,16 @@ func (ws *workspace) ofOrder(cfg Config, m, order int) {
 	ws.check = make([]float64, measureWork(m, order))
 }
 
-// shrink reduces the live rows to at most m orthogonal ones (docs/math.md, §2 and §16: Algorithm A1
-// of the paper with λ_{m+1} for λ_m):
+// shrink reduces the rows B in the buffer to at most m orthogonal rows. With the eigenvalues λ and the m
+// leading eigenvectors Uₘ of BBᵀ,
 //
-//	δ = λ_{m+1}(BBᵀ), η ← η + δ, B ← diag(√max(1 − δ/λᵢ, 0))·UₘᵀB.
+//	δ = λ_{m+1}, η ← η + δ, B ← diag(√max(1 − δ/λᵢ, 0))·UₘᵀB.
 //
-// Where m = d, δ is 0 and nothing is cut; see lossless.go. Where K is kept the rows are added
-// to it; see scatter.go.
+// This is Algorithm A1 of the paper with λ_{m+1} instead of λ_m (docs/math.md §2, §16). If m = d, δ is 0; see
+// lossless.go. If the sketch keeps K, shrink adds the rows to K; see scatter.go.
 func (s *Sketch) shrink() error {
 	switch {
-	case s.keeps:
+	case s.keepsScatter:
 		s.addToScatter()
 		return nil
 	case s.cfg.Shrink == SVD:
@@ -86,9 +88,8 @@ func (s *Sketch) shrink() error {
 	return s.shrinkGram()
 }
 
-// renewal is the number of shrinks after which the products of the kept rows with each other are
-// computed again. In between they are taken to be diagonal, and what is wrong with that counts
-// once for each shrink that uses it.
+// In renewal shrinks, the first computes the products of all rows. The others assume that the rows left by the
+// shrink before are orthogonal. Each of them adds the error of this assumption to the bound.
 const renewal = 4
 
 func (s *Sketch) shrinkGram() error {
@@ -104,7 +105,7 @@ func (s *Sketch) shrinkGram() error {
 		return errNoConvergence
 	}
 	x.delta = s.cut(ws.w[:n])
-	if r < min(s.m, n) { // centres are rows of zeros: of the eigenvalues past the others only rounding is left
+	if r < min(s.m, n) { // centres are rows of zeros in R, so the other eigenvalues are round-off
 		x.delta = max(ws.w[r], 0)
 	}
 	x.kept, x.scale = x.cut(ws.w[:r], ws.kept, ws.scale)
@@ -114,7 +115,9 @@ func (s *Sketch) shrinkGram() error {
 	if math.IsInf(pad, 1) {
 		return errNoConvergence
 	}
-	x.scaleRows()
+	for i, f := range x.scale {
+		floats.Scale(f, x.u.Row(i)) // U ← diag(scale)·U
+	}
 	copy(s.norm2, x.kept)
 	s.combine(x.u)
 	s.sparse.empty()
@@ -123,8 +126,8 @@ func (s *Sketch) shrinkGram() error {
 	return nil
 }
 
-// reduction computes G of the live rows into g, and returns what is known of it before its
-// eigenproblem: its round-off, and the lengths of the rows (overwritten, one for each).
+// reduction computes G = RRᵀ for the rows R in the buffer. It writes the lower triangle of G to g, and the
+// norms of the rows to lengths. The returned reduction has no eigenvectors yet.
 func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.SparseWork) reduction {
 	be, k, n := s.cfg.Backend, s.rows, g.Rows
 	x := reduction{lengths: lengths, chain: be.Accuracy().Sum(n) + engine.Roundings + 1}
@@ -137,7 +140,7 @@ func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.Spar
 			added += g.Row(i)[i]
 		}
 	}
-	// The kept rows are as long as norm2 says but for what RoundOff has in store for that.
+	// The squared norm of a row left by a shrink is at most norm2 plus RoundOff.
 	old += float64(s.kept) * s.roundOff
 	dot := be.Accuracy().Dot(s.cfg.Dim) + engine.Roundings + 1
 	x.gramError = dot * eps * (math.Sqrt(old)*math.Sqrt(added) + added) * inflate
@@ -145,8 +148,8 @@ func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.Spar
 	for i := range n {
 		lengths[i] = math.Sqrt(math.Abs(g.Row(i)[i]) + x.gramError + s.roundOff)
 	}
-	if s.sparse.centred() {
-		x.chain *= 2 // coefficients of centres are sums, too
+	if s.sparse.hasCentres() {
+		x.chain *= 2 // the coefficient of a centre is a sum
 		var c centre
 		for i, f := range s.sparse.times {
 			if s.centreOf(i, &c) != nil {
@@ -158,8 +161,9 @@ func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.Spar
 	return x
 }
 
-// cut computes the squared norms λᵢ − δ that a shrink leaves and the factors √(1 − δ/λᵢ), for
-// the leading eigenvalues w, in the memory of kept and scale.
+// cut computes the squared norms λᵢ − δ of the new rows and the factors √(1 − δ/λᵢ), for the leading
+// eigenvalues w with λᵢ > δ. It stores the norms in kept and the factors in scale. The results are the filled
+// parts of kept and scale.
 func (x *reduction) cut(w, kept, scale []float64) (norm2, factors []float64) {
 	live := 0
 	for ; live < len(w) && w[live] > x.delta; live++ {
@@ -167,16 +171,6 @@ func (x *reduction) cut(w, kept, scale []float64) (norm2, factors []float64) {
 		scale[live] = math.Sqrt(1 - x.delta/w[live])
 	}
 	return kept[:live], scale[:live]
-}
-
-// scaleRows overwrites U with diag(scale)·U.
-func (x *reduction) scaleRows() {
-	for i, f := range x.scale {
-		row := x.u.Row(i)
-		for j := range row {
-			row[j] *= f
-		}
-	}
 }
 
 // copyLower copies the lower triangle of a to b.
@@ -193,7 +187,7 @@ func (s *Sketch) shrinkSVD() error {
 		for i := s.kept; i < s.rows; i++ {
 			rest += squares(s.row(i))
 		}
-		first = s.spared(rest)
+		first = s.countSpared(rest)
 	}
 	k, d, ws := s.rows-first, s.cfg.Dim, &s.ws
 	q := min(k, d)
@@ -214,8 +208,8 @@ func (s *Sketch) shrinkSVD() error {
 	return nil
 }
 
-// cut is δ for the descending eigenvalues w of BBᵀ: λ_{m+1}, and 0 where there
-// are no more than m, or where m = d and rank(B) ≤ m leaves only round-off.
+// cut returns δ for w, the eigenvalues of BBᵀ in descending order. δ is λ_{m+1}, or 0 if there are at most m
+// eigenvalues. If m = d, δ is 0, because λ_{m+1} is only round-off.
 func (s *Sketch) cut(w []float64) float64 {
 	if len(w) <= s.m || s.m == s.cfg.Dim {
 		return 0
@@ -223,8 +217,8 @@ func (s *Sketch) cut(w []float64) float64 {
 	return max(w[s.m], 0)
 }
 
-// finish accounts for a shrink by δ with round-off pad, which left the first spared rows as
-// they were and made live rows of all others.
+// finish records a shrink by delta with the round-off bound pad. spared is the number of leading rows that the
+// shrink left unchanged. It replaced all other rows by live new rows.
 func (s *Sketch) finish(spared, live int, delta, pad float64) {
 	s.rows = spared + live
 	if spared == 0 {
@@ -235,9 +229,8 @@ func (s *Sketch) finish(spared, live int, delta, pad float64) {
 	s.shrinks++
 }
 
-// gram writes the lower triangle of BBᵀ to the first rows of g, n×n with as many rows as are live.
-// The first kept rows of B are orthogonal with squared norms norm2, so that only
-// the products with later rows are computed.
+// gram writes the lower triangle of BBᵀ, for the dense rows B, to the leading part of g. For two rows left by
+// the last shrink it computes no product: they are orthogonal, and norm2 holds their squared norms.
 func (s *Sketch) gram(g engine.Matrix) {
 	k := s.rows
 	for i := range s.kept {

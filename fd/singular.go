@@ -7,28 +7,28 @@ import (
 	"github.com/fdridge/fdridge/internal/orthogonal"
 )
 
-// A singular is a singular value decomposition of rows R (k×d), of which V and σ are used: the
-// shrink by τ = σ_{m+1} leaves the rows √(σᵢ² − τ²)·vᵢ.
+// A singular holds the singular values σ and right singular vectors V of rows R (k×d). The shrink by τ =
+// σ_{m+1} replaces R by the rows √(σᵢ² − τ²)·vᵢ.
 type singular struct {
 	rows  engine.Matrix // R, unchanged
-	sigma []float64     // q = min(k, d)
-	vt    engine.Matrix // q×d
+	sigma []float64     // σ; q = min(k, d)
+	vt    engine.Matrix // V, q×d
 	tau   float64
-	live  int // the number of rows that are left, at most m
+	live  int // number of rows after the shrink, at most m
 }
 
-// measureSVDWork is the length of the workspace that factor needs for k×d rows.
+// measureSVDWork returns the length of the workspace check of factor for k×d rows.
 func measureSVDWork(k, d int) int {
 	q := min(k, d)
 	return k*q + q*q + orthogonal.Work(q, d)
 }
 
-// factor decomposes R and returns pad with
+// factor computes the singular value decomposition of R and returns a bound pad on the round-off, with
 //
-//	−pad·I ⪯ RᵀR − Σ(σᵢ² − τ²)vᵢvᵢᵀ ⪯ (τ² + pad)·I,
+//	−pad·I ⪯ RᵀR − Σ(σᵢ² − τ²)vᵢvᵢᵀ ⪯ (τ² + pad)·I.
 //
-// measured with C = RVᵀ and X = R − CV (docs/math.md §14). scratch is k×d; scratch, work and check
-// are overwritten.
+// pad is measured with the products C = RVᵀ and R − CV (docs/math.md §14). The workspaces scratch (k×d), work
+// and check are overwritten.
 func (x *singular) factor(be engine.Backend, m int, scratch engine.Matrix, work, check []float64) (pad float64, err error) {
 	k, d, q := x.rows.Rows, x.rows.Cols, len(x.sigma)
 	for i := range k {
@@ -78,7 +78,7 @@ func (x *singular) factor(be engine.Backend, m int, scratch engine.Matrix, work,
 	}
 	apart := frobenius(z) + (be.Accuracy().Sum(k)+engine.Roundings+4)*eps*size*inflate
 	pad = apart*(1+skew) + skew*x.tau*x.tau + off*(2*math.Sqrt(all)+3*off)
-	pad += 8 * eps * all * (1 + skew) // of making the rows
+	pad += 8 * eps * all * (1 + skew) // round-off of the new rows
 	if math.IsNaN(pad) || math.IsInf(pad, 0) {
 		return 0, errNoConvergence
 	}

@@ -1,24 +1,23 @@
-// Package fd is the Frequent Directions sketch: an m×d matrix B, built from the
-// rows of A (n×d) in one pass and O(md) memory, with
+// Package fd computes Frequent Directions sketches. A sketch is an m×d matrix B, computed from the rows of A
+// (n×d) in one pass and O(md) memory, with
 //
 //	0 ⪯ AᵀA − BᵀB ⪯ ηI,   η ≤ ‖A − A_k‖²_F/(m+1−k)  for every k ≤ m,
 //
-// after E. Liberty, "Simple and Deterministic Matrix Sketching" (KDD 2013) and
-// M. Ghashami, E. Liberty, J. Phillips, D. Woodruff, "Frequent Directions"
-// (SIAM J. Comput. 2016). Robust Frequent Directions (L. Luo et al., JMLR 2019)
-// is the same B read with the shift ρ = η/2, which halves the error:
-// ‖AᵀA − (BᵀB + ρI)‖₂ ≤ ρ. So a sketch has no mode; FD or RFD is chosen when it
-// is used.
+// where A_k is the best approximation of A of rank k.
 //
-// The paper of C. Dickens (2020), Algorithm A1, shrinks by λ_m; here the shrink
-// takes λ_{m+1}, which keeps m live rows and has the better bound. Its final
-// shrink, missing there, happens when a sketch is read ([Sketch.Spectrum]).
+// Sources: E. Liberty, "Simple and Deterministic Matrix Sketching" (KDD 2013); M. Ghashami, E. Liberty, J.
+// Phillips, D. Woodruff, "Frequent Directions" (SIAM J. Comput. 2016).
 //
-// Where AᵀA is no larger than the buffer of such a sketch a [Sketch] keeps that instead, and η is 0:
-// see [Storage].
+// Robust Frequent Directions (L. Luo et al., JMLR 2019) uses the same B with the shift ρ = η/2, which halves
+// the error: ‖AᵀA − (BᵀB + ρI)‖₂ ≤ ρ. The user of a sketch chooses between the two; the sketch is the same.
 //
-// Notation: d features, m rows kept, p rows taken between two shrinks, λ the
-// eigenvalues of BBᵀ, δ = λ_{m+1}, η = Σδ, E = AᵀA − BᵀB.
+// Algorithm A1 of C. Dickens (2020) shrinks by λ_m. This package shrinks by λ_{m+1}, which keeps m rows
+// instead of m−1 and has the better bound. [Sketch.Spectrum] makes a last shrink, which A1 lacks.
+//
+// If AᵀA is not larger than the buffer of a sketch, a [Sketch] keeps AᵀA instead, and η is 0. See [Storage].
+//
+// Notation: d is the number of features, m the number of rows kept, and p the number of rows appended between
+// two shrinks. λ are the eigenvalues of BBᵀ in descending order, δ = λ_{m+1} and η = Σδ.
 package fd
 
 import (
@@ -31,16 +30,15 @@ import (
 	"github.com/fdridge/fdridge/internal/shape"
 )
 
-// Driver is the factorisation a shrink uses.
+// Driver is the factorisation that a shrink uses.
 type Driver int
 
 const (
-	// Gram takes the eigenpairs of BBᵀ: the fast one, and the default. Its
-	// round-off is relative to ‖B‖², which [Bound.RoundOff] covers.
+	// Gram, the default, computes the eigenvalues and eigenvectors of BBᵀ. It is the fastest driver. Its
+	// round-off is relative to ‖B‖² and is included in [Bound.RoundOff].
 	Gram Driver = iota
-	// SVD takes the singular values and right vectors of B: slower, needs a second
-	// buffer of the sketch's size, and finds small singular values accurately
-	// relative to themselves, not to the largest.
+	// SVD computes the singular values and right singular vectors of B. It computes small singular values
+	// with small relative errors. It is slower and needs a second buffer of the size of the sketch.
 	SVD
 )
 
@@ -54,78 +52,83 @@ func (v Driver) String() string {
 	return fmt.Sprintf("Driver(%d)", int(v))
 }
 
-// Config says what sketch to make. Dim and Size are required; the zero value of
+// Config is the configuration of a sketch. Dim and Size are required; the zero value of
 // every other field is the documented default.
 type Config struct {
 	Dim    int    // d, the number of features
-	Size   int    // m, the number of rows kept; more than Dim is never used
-	Shrink Driver // how to shrink; default Gram
-	// ShrinkRows is p, the rows taken between two shrinks. 0 lets the engine's
-	// dispatcher choose: 5/4 of Size; where Size is Dim or more, so that nothing is
-	// lost, 4·Dim, or, but not for SVD, the rows of 256 KiB, up to 4096, where that is
-	// more. Where AᵀA is kept it is how many rows are collected to be added to it, by default
-	// 256.
+	Size   int    // m, the number of rows kept; if larger than Dim, Dim is used
+	Shrink Driver // default Gram
+	// ShrinkRows is p, the number of rows appended between two shrinks. 0 selects the default:
+	//
+	//   - if Size < Dim: 5/4 of Size
+	//   - if Size ≥ Dim: 4·Dim, or 256 KiB of rows (at most 4096 rows) if this is more; with the SVD
+	//     driver always 4·Dim
+	//   - if AᵀA is kept: 256, the number of rows collected before they are added to AᵀA
 	ShrinkRows int
-	// SparseRows is r, how many sparse rows are kept as they are, beside p others, until a shrink.
-	// With others m+max(p, r) are live at most.
-	// 0 lets the engine's dispatcher choose ([engine.Tuning.SparseRows]); negative is none, so
-	// that sparse rows are written out. None are kept by SVD, nor where nothing is lost, nor of
-	// rows with entries in more than an eighth of the columns.
+	// SparseRows is r, the number of sparse rows that are stored as sparse rows until the next shrink. The
+	// buffer holds at most m+max(p, r) sparse and dense rows. 0 selects [engine.Tuning.SparseRows]. A
+	// negative number stores sparse rows as dense rows.
+	//
+	// The SVD driver and sketches with Size ≥ Dim always store sparse rows as dense rows. Every sketch stores
+	// a sparse row as a dense row if it has entries in more than an eighth of the columns.
 	SparseRows int
 	// Backend does the arithmetic. nil is engine.Default().
 	Backend engine.Backend
-	// Store is what is kept of the rows: by default AᵀA itself where that is no larger than the
-	// buffer of a sketch of Size rows. The Config of a sketch tells which it is.
+	// Store selects whether rows or AᵀA are kept. By default AᵀA is kept if it is not larger than the buffer
+	// of a sketch of Size rows. [Sketch.Config] returns the choice.
 	Store Storage
 }
 
-// A Sketch is the state of Frequent Directions over the rows appended so far.
+// A Sketch is a Frequent Directions sketch of the rows appended so far.
 //
-// It holds (m+p)·d float64 plus O((m+p)²), or O(d²) where m = d and Gram shrinks; where it keeps
-// AᵀA itself (see [Storage]), that takes 2d² and p·d. All is
-// allocated by the first Append or Merge, AᵀA by the first p rows; after that appending allocates
-// nothing. The first sparse row takes O((m+r)²), and there are up to p·d/3 entries as they come; of the
-// (m+p)·d, no more than m·d is then touched unless other rows come, too. One
-// goroutine may write at a time; any number may read while none writes.
+// Its memory, in float64, is
 //
-// The zero value has no dimension: appending to it and reading it are [ErrShape], until
-// [Sketch.ReadFrom] or [Sketch.UnmarshalBinary] has made it one.
+//   - (m+p)·d + O((m+p)²)
+//   - (m+p)·d + O(d²) if m = d and Shrink is Gram
+//   - 2d² + p·d if it keeps AᵀA
+//
+// The first Append or Merge allocates the buffers, and the first p rows allocate AᵀA. Later calls allocate
+// nothing. The first sparse row allocates O((m+r)²) numbers. Entries of sparse rows, up to p·d/3, are
+// allocated as they are appended. If all rows are sparse, at most m·d of the (m+p)·d numbers are touched.
+//
+// One goroutine may write at a time; any number may read while none writes.
+//
+// The zero value has no dimension. Appending to it and reading it return [ErrShape], until [Sketch.ReadFrom]
+// or [Sketch.UnmarshalBinary] fills it.
 type Sketch struct {
 	cfg  Config
-	m, p int // rows kept (at most Dim) and rows taken
+	m, p int // rows kept (at most Dim) and rows appended between shrinks
 	matrix
 	sparse sparseRows
 	scatter
 	account
 	ws  workspace
-	bad error // set when a factorisation failed; the sketch is lost
+	bad error // the error of a failed factorisation, after which the sketch cannot be used
 }
 
-// A matrix is B, and room for more rows behind its own; where K is kept, the rows that wait
-// to be added to it.
+// A matrix is B with room for more rows. If the sketch keeps K, it holds the rows not yet added to K.
 type matrix struct {
-	buf   []float64 // capacity×Dim, rows ld apart
+	buf   []float64 // capacity×Dim, with leading dimension ld
 	ld    int
-	rows  int       // live rows, the first ones of buf
-	kept  int       // leading rows that are orthogonal, left by a shrink
-	norm2 []float64 // their squared norms, length capacity
+	rows  int       // number of dense rows; they are the first rows of buf
+	kept  int       // number of leading rows that a shrink left orthogonal
+	norm2 []float64 // squared norms of the kept rows, length capacity
 }
 
-// live is how many rows there are, sparse ones included.
+// live returns the number of rows in the buffer, dense and sparse.
 func (s *Sketch) live() int { return s.rows + s.sparse.Rows }
 
-// An account is what has been counted of A and of what B lost of it.
+// An account holds sums over the rows A and the bounds on AᵀA − BᵀB.
 type account struct {
 	eta      float64      // Σδ
-	roundOff float64      // Σ of the pads of the shrinks, see bound.go
+	roundOff float64      // Σ of the round-off bounds of the shrinks, see bound.go
 	frob     neumaier.Sum // ‖A‖²_F
 	count    int64        // rows appended
-	shrinks  int64        // or blocks of rows that were added to K
+	shrinks  int64        // number of shrinks, or of blocks of rows added to K
 }
 
-// New makes an empty sketch. It reports an error when Dim or Size is not
-// positive, when ShrinkRows is negative, or when the buffers cannot be addressed
-// ([ErrSize]).
+// New returns an empty sketch. It returns an error if Dim or Size is not positive, if ShrinkRows is
+// negative, or if the buffers are too large for the address space ([ErrSize]).
 func New(cfg Config) (*Sketch, error) {
 	switch {
 	case cfg.Dim <= 0:
@@ -139,12 +142,9 @@ func New(cfg Config) (*Sketch, error) {
 	case cfg.Store < StoreSmaller || cfg.Store > StoreScatter:
 		return nil, badinput.Errorf("fd: unknown storage %d", int(cfg.Store))
 	}
-	if cfg.Backend == nil {
-		be, err := engine.Default()
-		if err != nil {
-			return nil, err
-		}
-		cfg.Backend = be
+	var err error
+	if cfg.Backend, err = engine.OrDefault(cfg.Backend); err != nil {
+		return nil, err
 	}
 	keeps, err := cfg.Scatter()
 	if err != nil {
@@ -169,22 +169,22 @@ func New(cfg Config) (*Sketch, error) {
 	}
 	return &Sketch{
 		cfg: cfg, m: m, p: p,
-		matrix: matrix{ld: stride(cfg.Dim)}, sparse: newSparseRows(cfg), scatter: scatter{keeps: keeps},
+		matrix: matrix{ld: stride(cfg.Dim)}, sparse: newSparseRows(cfg), scatter: scatter{keepsScatter: keeps},
 	}, nil
 }
 
-// ready is why nothing can be appended to s or read from it: it was not made, or is lost.
-func (s *Sketch) ready() error {
+// checkReady returns an error if s is the zero value or if a factorisation has failed.
+func (s *Sketch) checkReady() error {
 	if s.cfg.Dim == 0 {
-		return errUnmade
+		return errZeroValue
 	}
 	return s.bad
 }
 
-// Buffer returns m and p: the rows that a sketch keeps, at most Dim, as with these it is
-// lossless and more would only stay empty; and those it takes between two shrinks. Where
-// ShrinkRows is not positive that is the engine's choice, whose error it returns. Where AᵀA is
-// kept m is Dim, whose d² numbers it is, and p the rows that are collected.
+// Buffer returns m and p for this configuration. m is the number of rows that a sketch keeps, at most Dim. p
+// is the number of rows appended between two shrinks. If AᵀA is kept, m is Dim and p is the number of rows
+// that are collected before they are added to AᵀA. If ShrinkRows is not positive, p and errors come from
+// [engine.DefaultTuning].
 func (c Config) Buffer() (m, p int, err error) {
 	keeps, err := c.Scatter()
 	if err != nil {
@@ -212,9 +212,8 @@ func (c Config) Buffer() (m, p int, err error) {
 	return m, tuning.LosslessRows(m, losslessBytes), nil
 }
 
-// reserve takes the memory of a sketch that is new, which may never see a row, or has
-// just been read; later it does nothing.
-func (s *Sketch) reserve() {
+// allocate allocates the memory of a sketch that is new or was just read. Later calls do nothing.
+func (s *Sketch) allocate() {
 	capacity := s.capacity()
 	if len(s.norm2) == capacity {
 		return
@@ -228,11 +227,11 @@ func (s *Sketch) reserve() {
 	s.norm2 = append(make([]float64, 0, capacity), s.norm2...)[:capacity]
 	s.ws = newWorkspace(s.cfg, s.m, capacity)
 	if s.sparse.Rows > 0 {
-		s.reserveSparse()
+		s.allocateSparse()
 	}
 }
 
-// addressable reports whether (m+p)·max(d, m+p) float64 can be addressed.
+// addressable reports whether (m+p)·max(d, m+p) numbers of type float64 can be addressed.
 func addressable(m, p, d int) bool {
 	if p > math.MaxInt-m || d > math.MaxInt-8 {
 		return false
@@ -240,8 +239,8 @@ func addressable(m, p, d int) bool {
 	return shape.Addressable(uint64(m+p), uint64(max(stride(d), m+p)))
 }
 
-// stride is the leading dimension of B: d, and a cache line more where rows
-// would lie so many powers of two apart that they displace each other from cache.
+// stride returns the leading dimension of the buffer. It is d, or d+8 (one cache line more) if rows at distance
+// d would share the same few cache sets.
 func stride(d int) int {
 	if d >= 256 && d%64 == 0 {
 		return d + 8
@@ -249,20 +248,21 @@ func stride(d int) int {
 	return d
 }
 
-// row is row i of the buffer.
+// row returns row i of the buffer.
 func (s *Sketch) row(i int) []float64 { return s.buf[i*s.ld : i*s.ld+s.cfg.Dim] }
 
-// Config returns the configuration in force.
+// Config returns the configuration with all defaults filled in.
 func (s *Sketch) Config() Config { return s.cfg }
 
-// Dim is d, the number of features.
+// Dim returns d, the number of features.
 func (s *Sketch) Dim() int { return s.cfg.Dim }
 
-// Size is m, the number of rows asked for.
+// Size returns m as configured, which may be larger than the number of rows kept.
 func (s *Sketch) Size() int { return s.cfg.Size }
 
-// Rows is n, the number of rows appended, merged sketches included.
+// Rows returns n, the number of rows appended, including the rows of merged sketches.
 func (s *Sketch) Rows() int64 { return s.count }
 
-// Shrinks is the number of shrinks so far; where AᵀA is kept, of blocks of rows added to it.
+// Shrinks returns the number of shrinks so far. If AᵀA is kept, it is the number of blocks of rows
+// added to AᵀA.
 func (s *Sketch) Shrinks() int64 { return s.shrinks }

@@ -7,21 +7,22 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Sparse rows S stay as they are beside the dense rows B until a shrink, which makes of both
+// Sparse rows S are stored beside the dense rows B until the next shrink. The shrink computes
 //
-//	G = [ BBᵀ  BSᵀ ]    U = [U_B U_S],   B ← diag(√(1 − δ/λ))·(U_B·B + U_S·S).
+//	G = [ BBᵀ  BSᵀ ]    U = [U_B U_S],   B ← diag(√(1 − δ/λ))·(U_B·B + U_S·S),
 //	    [ SBᵀ  SSᵀ ],
 //
-// That is Frequent Directions with r more rows between two shrinks, at the price of the entries
-// of S: so r is large, shrinks are few, and η is mostly less than where the rows are written out,
-// though not always: which rows are shrunk together differs (docs/math.md §2).
+// with the eigenvalues λ of G and its leading eigenvectors as the rows of U. This is Frequent Directions with
+// r instead of p rows between two shrinks. The cost of a sparse row depends on its number of entries, so r is
+// large and shrinks are few. Usually η is smaller than with dense rows. It may be larger, because other rows
+// are shrunk together (docs/math.md §2).
 
-// sparseRows are rows that wait for a shrink, in the order in which they came.
+// sparseRows are the sparse rows in the buffer, in the order of appending.
 type sparseRows struct {
 	engine.CSR           // RowPtr begins with 0
-	times      []float64 // of each row: κ, by which it is less a centre
-	centre     []int     // 1 + the row of the buffer that this is, or 0: none, see centred.go
-	most       int       // r; 0: none are kept
+	times      []float64 // κ of each row s − κμ
+	centre     []int     // 1 + the index of each row's centre μ in the buffer, or 0 for no centre; see centred.go
+	most       int       // r, the limit of Rows; 0: sparse rows are stored as dense rows
 	work       engine.SparseWork
 }
 
@@ -29,10 +30,10 @@ func newSparseRows(cfg Config) sparseRows {
 	return sparseRows{CSR: engine.CSR{Cols: cfg.Dim}, most: max(cfg.SparseRows, 0)}
 }
 
-// sparseRows is r in force for m rows kept and p taken: positive, or −1 for none. The error is that
-// of [engine.DefaultTuning].
+// sparseRows returns r for m rows kept and p rows between shrinks. It returns −1 if sparse rows are stored as
+// dense rows. Errors come from [engine.DefaultTuning].
 func (c Config) sparseRows(m, p int) (int, error) {
-	if c.SparseRows < 0 || !c.sparing(m) {
+	if c.SparseRows < 0 || !c.canKeepSparse(m) {
 		return -1, nil
 	}
 	if c.SparseRows > 0 {
@@ -45,9 +46,9 @@ func (c Config) sparseRows(m, p int) (int, error) {
 	return tuning.SparseRows(c.Dim, m, p), nil
 }
 
-// Order returns the order of the largest eigenproblem of a shrink where rows may be sparse, and how many
-// of them are live at most: m+max(p, r), or m+p where none are kept as they are. The error is that
-// of [Config.Buffer].
+// Order returns the largest number of rows in the buffer, which is also the order of the largest eigenproblem
+// of a shrink. It is m+max(p, r), or m+p if sparse rows are stored as dense rows. Errors are the same as in
+// [Config.Buffer].
 func (c Config) Order() (int, error) {
 	m, p, err := c.Buffer()
 	if err != nil {
@@ -64,41 +65,43 @@ func (c Config) Order() (int, error) {
 	return m + max(p, r), err
 }
 
-// sparing reports whether a sketch that keeps m rows can keep sparse ones as they are.
-func (c Config) sparing(m int) bool {
+// canKeepSparse reports whether a sketch that keeps m rows can store sparse rows as sparse rows.
+func (c Config) canKeepSparse(m int) bool {
 	return c.Shrink == Gram && c.Store != StoreScatter && m < c.Dim
 }
 
-// unsaid is SparseRows in force where neither Config nor the environment says anything: that of a
-// message that has none.
-func (c Config) unsaid(m, p int) int {
-	if !c.sparing(m) {
+// defaultSparseRows returns the default of SparseRows, ignoring the environment. It applies to messages that
+// do not contain SparseRows.
+func (c Config) defaultSparseRows(m, p int) int {
+	if !c.canKeepSparse(m) {
 		return -1
 	}
 	return engine.Tuning{}.SparseRows(c.Dim, m, p)
 }
 
-// SparseShare is how small a part of the columns, an eighth, a row has entries in that is kept as it is: its
-// products with the kept rows take 4mz flops, which are some times slower than those of rows that
-// are written out, 7md.
+// A sparse row stays sparse in the sketch if it has entries in at most 1/SparseShare of the columns. For z
+// entries, the products with the kept rows take 4mz flops. A dense row takes 7md flops, but each of them is
+// several times faster.
 const SparseShare = 8
 
-// entries is how many entries are kept at most: those that take, with what a shrink needs to find
-// them, the memory of p dense rows. It has room for 8/3·p of the longest rows that are kept.
-func (s *Sketch) entries() int {
-	const perEntry = 3 // 24 bytes for the 8 of a number
+// maxEntries returns the largest number of entries that all sparse rows of the buffer may have together. So
+// many entries, with the workspace of a shrink for them, take as much memory as p dense rows. The longest
+// sparse rows have Dim/8 entries; 8/3·p of them reach the limit.
+func (s *Sketch) maxEntries() int {
+	const perEntry = 3 // 24 bytes an entry, 8 bytes a number
 	return max(s.p, SparseShare) * (s.cfg.Dim / perEntry)
 }
 
-// place appends a sparse row that was admitted, less f times c where that is not nil.
-func (s *Sketch) place(idx []int32, val []float64, c *centre, f float64) error {
-	if c != nil && c.none(f) {
+// placeSparse appends the sparse row x = (idx, val), or x − f·μ if c is not nil. The row must have been
+// checked. It is stored as a sparse row if possible, otherwise as a dense row.
+func (s *Sketch) placeSparse(idx []int32, val []float64, c *centre, f float64) error {
+	if c != nil && c.vanishes(f) {
 		c = nil
 	}
-	if s.sparse.most > 0 && len(idx) <= s.cfg.Dim/SparseShare && (c == nil || s.KeepsSparse() && !c.faint()) {
-		return s.keep(idx, val, c, f)
+	if s.sparse.most > 0 && len(idx) <= s.cfg.Dim/SparseShare && (c == nil || s.KeepsSparse() && !c.isFaint()) {
+		return s.keepSparse(idx, val, c, f)
 	}
-	if _, err := s.room(); err != nil {
+	if _, err := s.makeRoom(); err != nil {
 		return err
 	}
 	s.roundOff += c.writeOut(s.row(s.rows), idx, val, f)
@@ -106,11 +109,12 @@ func (s *Sketch) place(idx []int32, val []float64, c *centre, f float64) error {
 	return nil
 }
 
-// keep appends a sparse row as it is, and puts c where it is to be found.
-func (s *Sketch) keep(idx []int32, val []float64, c *centre, f float64) error {
-	s.reserve()
-	s.reserveSparse()
-	most, w := s.entries(), &s.sparse
+// keepSparse stores the row x = (idx, val), or x − f·μ if c is not nil, as a sparse row. If the buffer does not
+// contain μ yet, keepSparse also stores μ.
+func (s *Sketch) keepSparse(idx []int32, val []float64, c *centre, f float64) error {
+	s.allocate()
+	s.allocateSparse()
+	most, w := s.maxEntries(), &s.sparse
 	slot, more := 0, 0
 	if c != nil {
 		if slot = c.slotIn(s); slot == 0 {
@@ -141,10 +145,10 @@ func (s *Sketch) keep(idx []int32, val []float64, c *centre, f float64) error {
 	return nil
 }
 
-// reserveSparse takes the memory of shrinks with sparse rows; later it does nothing.
-func (s *Sketch) reserveSparse() {
+// allocateSparse allocates the memory for shrinks with sparse rows. Later calls do nothing.
+func (s *Sketch) allocateSparse() {
 	if order := s.order(); len(s.ws.w) < order {
-		s.ws.ofOrder(s.cfg, s.m, order)
+		s.ws.allocGram(s.cfg, s.m, order)
 	}
 	if w := &s.sparse; cap(w.RowPtr) <= s.order() {
 		w.RowPtr = append(make([]int, 0, s.order()+1), w.RowPtr...)
@@ -156,12 +160,11 @@ func (s *Sketch) reserveSparse() {
 	}
 }
 
-// order is that of the largest eigenproblem, how many rows are live at most where some are sparse: m
-// and as many of a kind as are taken of it. That sparse rows, too, fill up what shrinks leave free
-// makes shrinks the same as those of rows that are written out, where r is p.
+// order returns the largest number of rows in the buffer if some are sparse. It is also the order of the
+// largest eigenproblem. If r = p, a shrink follows after as many sparse rows as dense rows.
 func (s *Sketch) order() int { return s.m + max(s.p, s.sparse.most) }
 
-// empty drops the rows: a shrink has taken them.
+// empty removes all rows.
 func (w *sparseRows) empty() {
 	if w.Rows > 0 {
 		w.Rows, w.RowPtr, w.ColIdx, w.Val = 0, w.RowPtr[:1], w.ColIdx[:0], w.Val[:0]
@@ -169,8 +172,9 @@ func (w *sparseRows) empty() {
 	}
 }
 
-// gramSparse writes what the sparse rows, the last ones, add to the lower triangle of G (n×n), and
-// returns a bound on the norm of their round-off. The other entries of G are known.
+// gramSparse computes the last rows of G (n×n), which belong to the sparse rows, and writes them to the lower
+// triangle of g. The result off bounds the norm of their round-off. The other rows of g must hold the rows of G
+// for the dense rows.
 func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float64) {
 	k, n, w := s.rows, g.Rows, &s.sparse
 	if w.Rows == 0 {
@@ -178,7 +182,7 @@ func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float
 	}
 	w.TimesDense(engine.Strided(k, s.cfg.Dim, s.buf, s.ld), g.Slice(k, n, 0, k), work)
 	w.Gram(g.Slice(k, n, k, n), work)
-	// The kept rows are as long as norm2 says but for what RoundOff has in store for that.
+	// The squared norm of a row left by a shrink is at most norm2 plus RoundOff.
 	dense, sparse := float64(s.kept)*s.roundOff, 0.0
 	for i := range n {
 		if i < k {
@@ -189,15 +193,15 @@ func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float
 	}
 	z := w.longest()
 	off = errorOfSparse(z, dense, sparse)
-	if w.centred() {
-		s.lessCentres(g)
+	if w.hasCentres() {
+		s.subtractCentres(g)
 		centres, times := s.centreSquares()
 		off += s.errorOfCentres(z, dense, sparse, centres, times, n)
 	}
 	return off
 }
 
-// longest is the number of entries of the longest row.
+// longest returns the largest number of entries in a row.
 func (w *sparseRows) longest() (z int) {
 	for i := range w.Rows {
 		z = max(z, w.RowPtr[i+1]-w.RowPtr[i])
@@ -205,18 +209,18 @@ func (w *sparseRows) longest() (z int) {
 	return z
 }
 
-// combine overwrites the first rows of B with U_B·B + U_S·S, for the leading rows u of
-// U = [U_B U_S].
+// combine overwrites the first rows of the dense rows B with U_B·B + U_S·S, where S are the sparse rows. u
+// holds the leading rows of U = [U_B U_S].
 func (s *Sketch) combine(u engine.Matrix) {
 	be, k, live, ws := s.cfg.Backend, s.rows, u.Rows, &s.ws
-	s.timesCentres(u)
+	s.multiplyByL(u)
 	if s.sparse.Rows == 0 {
 		be.LeftMul(u, engine.Strided(k, s.cfg.Dim, s.buf, s.ld), ws.work)
 		return
 	}
 	left := u.Slice(0, live, 0, k)
 	if k < live {
-		// LeftMul makes no more rows than it is given: those that are wanting are zero.
+		// LeftMul returns at most as many rows as B has. Extend B by rows of zeros.
 		left = engine.View(live, live, ws.gram)
 		for i := range live {
 			row := left.Row(i)
@@ -232,21 +236,9 @@ func (s *Sketch) combine(u engine.Matrix) {
 	s.sparse.AddLeftMul(u.Slice(0, live, k, u.Cols), engine.Strided(live, s.cfg.Dim, s.buf, s.ld), &s.sparse.work)
 }
 
-// decay multiplies the rows by f.
-func (w *sparseRows) decay(f float64) {
-	for k := range w.Val {
-		w.Val[k] *= f
-	}
-}
-
-// errorOfSparse bounds, in norm, the round-off of the products of sparse rows S with each other and
-// with rows B. dense and sparse are ‖B‖²_F and ‖S‖²_F as computed, and no row of S has more than z
-// entries.
-//
-// A product meets at most z roundings on its way into a sum, its own included. So an entry of G is
-// off by at most (z/2 + Roundings)·eps·‖s‖‖x‖, for a row s of S and any row x. The matrix of these
-// products of norms has the Frobenius norm √(2‖B‖²‖S‖² + ‖S‖⁴). One eps more is for the computed
-// norms.
+// errorOfSparse bounds the norm of the round-off of the products of the sparse rows S with each other and
+// with the rows B. The arguments dense and sparse are the computed ‖B‖²_F and ‖S‖²_F. No row of S has more
+// than z entries. The bound is proved in docs/math.md §14.
 func errorOfSparse(z int, dense, sparse float64) float64 {
 	return (float64(z)/2 + engine.Roundings + 1) * eps * math.Sqrt(sparse) * math.Sqrt(2*dense+sparse)
 }

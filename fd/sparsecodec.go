@@ -8,8 +8,7 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// sparseHeader is what a sketch's message of format version 3 or 4 has of its sparse rows, behind
-// sketchHeader.
+// sparseHeader follows sketchHeader in a message of format version 3 or 4.
 type sparseHeader struct{ Most, Rows, Entries uint64 }
 
 const sparseHeaderSize = 3 * 8
@@ -18,7 +17,7 @@ func (w *sparseRows) header() sparseHeader {
 	return sparseHeader{uint64(w.most), uint64(w.Rows), uint64(len(w.Val))}
 }
 
-// content is how many bytes the message of that version has of sparse rows.
+// content returns the number of bytes for sparse rows in a message of the given version.
 func (h sparseHeader) content(version uint32) int64 {
 	n := sparseHeaderSize + 8*int64(h.Rows+1) + 12*int64(h.Entries)
 	if version == versionCentred {
@@ -27,7 +26,7 @@ func (h sparseHeader) content(version uint32) int64 {
 	return n
 }
 
-// rows is SparseRows of the sketch's Config.
+// rows returns the value of Config.SparseRows for this header.
 func (h sparseHeader) rows() int {
 	if h.Most == 0 {
 		return -1
@@ -35,7 +34,7 @@ func (h sparseHeader) rows() int {
 	return int(h.Most)
 }
 
-// writeSparse writes what follows the other rows, which is nothing before format version 3.
+// writeSparse writes the sparse rows. In format versions 1 and 2 it writes nothing.
 func (s *Sketch) writeSparse(m *wire.Writer) {
 	version := s.version()
 	if version < versionSparse {
@@ -54,7 +53,7 @@ func (s *Sketch) writeSparse(m *wire.Writer) {
 	}
 }
 
-// read reads what writeSparse wrote.
+// read reads the message part that writeSparse wrote.
 func (w *sparseRows) read(m *wire.Reader, h sparseHeader, version uint32) {
 	w.Rows = int(h.Rows)
 	w.RowPtr = m.Ints(w.Rows + 1)
@@ -67,22 +66,17 @@ func (w *sparseRows) read(m *wire.Reader, h sparseHeader, version uint32) {
 	}
 }
 
-// check finds what is wrong with the header, before anything is made of it: h is known to be good.
+// check reports an invalid header before its sizes are used. h must have been checked.
 func (w *sparseHeader) check(m *wire.Reader, h *sketchHeader, version uint32) {
 	if m.Err() != nil {
 		return
-	}
-	within := func(offset int64, what string, v, hi uint64) {
-		if v > hi {
-			m.Fail(offset, nil, "%s is %d, not between 0 and %d", what, v, hi)
-		}
 	}
 	kept := min(h.Size, h.Dim)
 	most := uint64(math.MaxInt)
 	if h.Driver != uint64(Gram) || kept == h.Dim {
 		most = 0
 	}
-	within(120, "the number of sparse rows kept", w.Most, most)
+	m.Within(120, "the limit of sparse rows", w.Most, 0, most)
 	if m.Err() == nil && !addressable(int(kept), int(w.Most), 1) {
 		m.Fail(120, ErrSize, "sketch too large for this machine: (m+r)² = (%d+%d)²", kept, w.Most)
 	}
@@ -95,18 +89,18 @@ func (w *sparseHeader) check(m *wire.Reader, h *sketchHeader, version uint32) {
 	}
 	rows := h.Count - h.Rows
 	if version == versionCentred {
-		rows = h.Count // as each centre among the others has a row that it is of, see checkCentres
+		rows = h.Count // checkCentres checks that each centre has a row
 	}
-	within(128, "the number of sparse rows", w.Rows, min(live, rows))
+	m.Within(128, "the number of sparse rows", w.Rows, 0, min(live, rows))
 	s := Sketch{cfg: Config{Dim: int(h.Dim)}, p: int(h.ShrinkRows)}
-	within(136, "the number of entries of sparse rows", w.Entries, uint64(s.entries()))
+	m.Within(136, "the number of entries of sparse rows", w.Entries, 0, uint64(s.maxEntries()))
 }
 
-// checkSparse finds sparse rows that Append would not have kept, and a message of a format version
-// that it needs not have.
+// checkSparse reports sparse rows that Append would not have stored. It also reports a format version that is
+// newer than necessary.
 func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 	if version != s.version() {
-		m.Fail(8, nil, "format version %d of a sketch that has %d", version, s.version())
+		m.Fail(8, nil, "format version %d, but the sketch requires version %d", version, s.version())
 		return
 	}
 	w := &s.sparse
@@ -128,15 +122,15 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 	for i := range w.Rows {
 		idx, val, err := CheckRow(i, &w.CSR)
 		if err != nil || len(idx) > s.cfg.Dim/SparseShare {
-			m.Fail(at+8*int64(i), err, "sparse row %d is not one of at most %d entries in columns that increase, below %d", i, s.cfg.Dim/SparseShare, s.cfg.Dim)
+			m.Fail(at+8*int64(i), err, "sparse row %d must have at most %d entries, in increasing columns below %d", i, s.cfg.Dim/SparseShare, s.cfg.Dim)
 			return
 		}
 		norm2 := squares(val)
-		if e, ok := errors.AsType[*NonFiniteError](finite(i, 0, nil, val, norm2)); ok {
+		if e, ok := errors.AsType[*NonFiniteError](checkFinite(i, 0, nil, val, norm2)); ok {
 			m.Fail(values+8*int64(w.RowPtr[i]+e.Col), e, "entry %d of sparse row %d is %v", e.Col, i, e.Value)
 			return
 		}
-		if w.centre[i] == 0 { // the sum is one of rows, and these are parts of such
+		if w.centre[i] == 0 { // with a centre, norm2 covers only a part of the appended row
 			total.Add(norm2)
 		}
 		if !(total.Value() <= largest && norm2 <= largest) {
@@ -146,42 +140,36 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 	}
 }
 
-// checkCentres finds rows that Append would not have kept less a centre, at offset at of the message.
+// checkCentres reports centres that Append would not have stored. at is their offset in the message.
 func (s *Sketch) checkCentres(m *wire.Reader, at int64, version uint32) {
 	w := &s.sparse
 	if version != versionCentred {
 		return
 	}
 	var c centre
-	last := 0 // slot: centres come behind each other, as their rows do
+	last := 0 // centres have the same order as their rows
 	for i, slot := range w.centre {
 		f := w.times[i]
 		switch {
 		case slot > 0 && slot < last:
-			m.Fail(at+8*int64(w.Rows+i), nil, "the centre of sparse row %d is row %d, before that of a row before it", i, slot)
+			m.Fail(at+8*int64(w.Rows+i), nil, "the centre of sparse row %d is row %d, less than the centre of an earlier row", i, slot)
 			return
 		case slot != 0 && (slot <= s.kept || slot > s.rows):
 			m.Fail(at+8*int64(w.Rows+i), nil, "the centre of sparse row %d is row %d, not 0 and not between %d and %d", i, slot, s.kept+1, s.rows)
 			return
 		case slot == 0 && f != 0 || slot > 0 && f == 0:
-			m.Fail(at+8*int64(i), nil, "sparse row %d is less %v times row %d", i, f, slot)
+			m.Fail(at+8*int64(i), nil, "sparse row %d has the multiple %v of centre %d", i, f, slot)
 			return
 		}
 		if slot > 0 {
 			last = slot
-			if v := s.centreOf(i, &c).timesSquares(f); c.faint() || !(v <= largest && f*f <= largest) {
-				m.Fail(at+8*int64(i), &RangeError{Row: i}, "sparse row %d is less %v times a row of squared norm %v", i, f, c.norm2)
+			if v := s.centreOf(i, &c).timesSquares(f); c.isFaint() || !(v <= largest && f*f <= largest) {
+				m.Fail(at+8*int64(i), &RangeError{Row: i}, "sparse row %d has the multiple %v of a centre of squared norm %v", i, f, c.norm2)
 				return
 			}
 		}
 	}
-	centres := 0
-	for _, is := range s.centres() {
-		if is {
-			centres++
-		}
-	}
-	if rows := int64(s.rows - centres + w.Rows); rows > s.count {
-		m.Fail(72, nil, "%d rows were appended, of which %d are left", s.count, rows)
+	if rows := int64(s.rows - s.countCentres() + w.Rows); rows > s.count {
+		m.Fail(72, nil, "%d rows were appended, but %d are left", s.count, rows)
 	}
 }

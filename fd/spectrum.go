@@ -2,7 +2,9 @@ package fd
 
 import (
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/engine"
@@ -10,41 +12,44 @@ import (
 	"github.com/fdridge/fdridge/internal/orthogonal"
 )
 
-// A Spectrum is a sketch as it is used: BᵀB = Vᵀ·diag(Sigma2)·V with orthonormal
-// rows of V. It is independent of the sketch it came from.
+// A Spectrum holds the singular values σ and right singular vectors V of a sketch B, so that BᵀB =
+// Vᵀ·diag(Sigma2)·V. It shares no memory with the sketch.
 type Spectrum struct {
 	Dim    int
-	Sigma2 []float64 // σᵢ², descending, all positive, r ≤ m of them, or ≤ d where AᵀA is kept
-	V      []float64 // r×Dim, row-major, orthonormal but for Skew
-	// Skew bounds ‖VVᵀ − I‖_F, as measured. Matrices with exactly orthonormal rows in place of
-	// V, no further from V than this, satisfy Bound too.
+	Sigma2 []float64 // σᵢ², positive and descending; r ≤ m of them, or r ≤ d if AᵀA is kept
+	V      []float64 // r×Dim, row-major, orthonormal up to Skew
+	// Skew is a measured bound on ‖VVᵀ − I‖_F. Bound also holds with V replaced by an exactly orthonormal
+	// matrix whose distance from V is at most Skew.
 	Skew  float64
-	Bound Bound // what BᵀB guarantees about AᵀA
+	Bound Bound // the guarantee that BᵀB gives about AᵀA
 }
 
-// Matrix returns B = diag(σ)·V, r×Dim; nil where the sketch is empty.
+// Matrix returns B = diag(σ)·V, r×Dim, or nil if the sketch is empty.
 func (p *Spectrum) Matrix() *mat.Dense {
 	if len(p.Sigma2) == 0 {
 		return nil
 	}
-	b := mat.NewDense(len(p.Sigma2), p.Dim, nil)
+	return mat.NewDense(len(p.Sigma2), p.Dim, p.rows())
+}
+
+// rows returns the entries of B = diag(σ)·V, row by row.
+func (p *Spectrum) rows() []float64 {
+	b := slices.Clone(p.V)
 	for i, s2 := range p.Sigma2 {
-		sigma, row := math.Sqrt(s2), b.RawRowView(i)
-		for j, v := range p.V[i*p.Dim : (i+1)*p.Dim] {
-			row[j] = sigma * v
-		}
+		floats.Scale(math.Sqrt(s2), b[i*p.Dim:(i+1)*p.Dim])
 	}
 	return b
 }
 
-// Spectrum reads the sketch: it makes the last shrink, whose δ counts too, on a copy and returns
-// at most m singular values and right singular vectors. If AᵀA is kept they are those of AᵀA, at
-// most d. The sketch is unchanged and the stream may go on. O(m²d) time, O(md) memory, m = d for AᵀA.
+// Spectrum returns the singular values and right singular vectors of the sketch, at most m of them. It makes
+// the last shrink on a copy, and Bound includes the δ of this shrink. If the sketch keeps AᵀA, Spectrum
+// returns the singular values and vectors of A, at most d of them. The sketch is unchanged; more rows may be
+// appended. Spectrum takes O(m²d) time and O(md) memory, with m = d if AᵀA is kept.
 func (s *Sketch) Spectrum() (*Spectrum, error) {
-	if err := s.ready(); err != nil {
+	if err := s.checkReady(); err != nil {
 		return nil, err
 	}
-	if s.sums != nil || s.keeps && s.rows >= s.cfg.Dim {
+	if s.sums != nil || s.keepsScatter && s.rows >= s.cfg.Dim {
 		return s.readScatter()
 	}
 	p := &Spectrum{Dim: s.cfg.Dim}
@@ -52,12 +57,11 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	var err error
 	switch {
 	case s.live() == s.kept:
-		p.Sigma2 = append(p.Sigma2, make([]float64, s.kept)...)
-		p.V = s.appendRows(p.V, s.kept)
-		for i := range p.Sigma2 {
-			p.Sigma2[i] = 1
+		p.Sigma2 = slices.Repeat([]float64{1}, s.kept)
+		for i := range s.kept {
+			p.V = append(p.V, s.row(i)...)
 		}
-		pad, err = p.ofRows(s.cfg.Backend)
+		pad, err = p.fromRows(s.cfg.Backend)
 	case s.cfg.Shrink == SVD:
 		delta, pad, err = s.readSVD(p)
 	case s.lossless() && s.rows > s.m:
@@ -68,20 +72,17 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	if err != nil {
 		return nil, err
 	}
-	var norm2 neumaier.Sum
-	for _, v := range p.Sigma2 {
-		norm2.Add(v)
-	}
+	norm2 := neumaier.Of(p.Sigma2)
 	p.Bound = s.bound(delta, pad, norm2.Value())
 	return p, nil
 }
 
-// readGram is shrinkGram into fresh memory.
+// readGram computes the spectrum that shrinkGram would leave. The sketch is unchanged.
 func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	k, n, d, be := s.rows, s.live(), s.cfg.Dim, s.cfg.Backend
 	r, w := min(s.m, n), make([]float64, n)
 	g, u := engine.View(n, n, make([]float64, n*n)), engine.View(r, n, make([]float64, r*n))
-	work := new(engine.SparseWork) // that of the sketch is for those who write
+	work := new(engine.SparseWork) // s.sparse.work belongs to writers
 	whole := *s
 	whole.kept = 0 // all products are computed
 	x := whole.reduction(g, make([]float64, n), work)
@@ -99,7 +100,7 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	}
 	p.V = make([]float64, live*d)
 	v := engine.View(live, d, p.V)
-	s.timesCentres(x.u)
+	s.multiplyByL(x.u)
 	be.Gemm(false, false, 1, x.u.Slice(0, live, 0, k), engine.Strided(k, d, s.buf, s.ld), 0, v)
 	if s.sparse.Rows > 0 {
 		s.sparse.AddLeftMul(x.u.Slice(0, live, k, n), v, work)
@@ -107,33 +108,26 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	for _, f := range x.scale {
 		p.Sigma2 = append(p.Sigma2, f*f)
 	}
-	more, err := p.ofRows(be)
+	more, err := p.fromRows(be)
 	return x.delta, pad + more, err
 }
 
-// readCross is shrinkCross of all rows into fresh memory.
+// readCross computes the spectrum that shrinkCross would leave if it rewrote all rows. The sketch is
+// unchanged.
 func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 	d, be := s.cfg.Dim, s.cfg.Backend
 	c, w, sums := engine.View(d, d, make([]float64, d*d)), make([]float64, d), make([]neumaier.Sum, d*(d+1)/2)
 	first := engine.View(d, d, make([]float64, d*d))
-	pad = cross(be, engine.Strided(s.rows, d, s.buf, s.ld), sums, first)
-	_, more := crossed(sums, c)
+	pad = sumCross(be, engine.Strided(s.rows, d, s.buf, s.ld), sums, first)
+	_, more := roundSums(sums, c)
 	pad += more
 	copyLower(first, c)
 	p.V = make([]float64, d*d)
 	if !be.SymEig(c, w, engine.View(d, d, p.V), make([]float64, be.SymEigWork(d, d))) {
 		return 0, errNoConvergence
 	}
-	more, err = p.ofMatrix(w, first, c, be)
+	more, err = p.fromMatrix(w, first, c, be)
 	return pad + more, err
-}
-
-// appendRows appends the first k rows of B to x.
-func (s *Sketch) appendRows(x []float64, k int) []float64 {
-	for i := range k {
-		x = append(x, s.row(i)...)
-	}
-	return x
 }
 
 func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
@@ -149,19 +143,19 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 		p.Sigma2 = append(p.Sigma2, (sigma-x.tau)*(sigma+x.tau))
 	}
 	p.V = x.vt.Data[:x.live*d]
-	more, err := p.ofRows(be)
+	more, err := p.fromRows(be)
 	return x.tau * x.tau, pad + more, err
 }
 
-// ofRows makes p the spectrum of Σ Sigma2ᵢ·vᵢᵀvᵢ for the rows v of p.V, whatever their lengths. It
-// returns a bound on the norm of what p is off by.
-func (p *Spectrum) ofRows(be engine.Backend) (pad float64, err error) {
+// fromRows sets p to the spectrum of Σ Sigma2ᵢ·vᵢᵀvᵢ. The vᵢ are the rows of p.V, which need not be
+// normalised. The result pad bounds the norm of the error.
+func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 	d, all := p.Dim, 0.0
 	for i := range p.Sigma2 {
 		p.Sigma2[i] *= squares(p.V[i*d : (i+1)*d])
 		all += p.Sigma2[i]
 	}
-	// Of σ² and the entries of v, divided by ‖v‖, this is the relative error of σ²vᵀv.
+	// Rounding σ² and the entries of v/‖v‖ changes σ²vᵀv by at most this.
 	pad = 24 * eps * all
 	p.sort()
 	pad += p.orthonormalise(be)
@@ -169,8 +163,8 @@ func (p *Spectrum) ofRows(be engine.Backend) (pad float64, err error) {
 	return pad + more, err
 }
 
-// measureSkew measures Skew. It returns a bound on ‖VᵀΣ²V − V̄ᵀΣ²V̄‖ for the matrix V̄ with exactly
-// orthonormal rows that is nearest to V.
+// measureSkew measures Skew. The result pad bounds ‖VᵀΣ²V − V̄ᵀΣ²V̄‖. V̄ is the matrix nearest to V among all
+// matrices with exactly orthonormal rows.
 func (p *Spectrum) measureSkew(be engine.Backend) (pad float64, err error) {
 	d, r := p.Dim, len(p.Sigma2)
 	if r == 0 {
@@ -183,8 +177,8 @@ func (p *Spectrum) measureSkew(be engine.Backend) (pad float64, err error) {
 	return p.Skew * (1 + 2*p.Skew) * p.Sigma2[0] * inflate, nil
 }
 
-// sort puts the rows into descending order of Sigma2, which but for round-off they are in
-// already, and drops those that underflowed.
+// sort sorts the rows in descending order of Sigma2 and removes rows whose Sigma2 underflowed to 0. The rows
+// are already sorted except for round-off.
 func (p *Spectrum) sort() {
 	d := p.Dim
 	for i := 1; i < len(p.Sigma2); i++ {
@@ -203,12 +197,12 @@ func (p *Spectrum) sort() {
 	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
 }
 
-// orthonormalise makes the rows of V orthonormal. They come as uᵢᵀB, whose inner
-// products are off by eps·λ₁, so that rows of norm² below √eps·λ₁ can be far
-// from orthogonal once they have length one. Taken in descending order, each bad
-// row is orthogonalised twice against the rows before it. A row that vanishes was round-off and is
-// dropped. It returns a bound on what this moves BᵀB by: with Z the changes of the rows B' that
-// change, ‖B'ᵀZ + ZᵀB' + ZᵀZ‖, and the squares of the rows that are dropped.
+// orthonormalise makes the rows of V orthonormal. It orthogonalises each row that is not orthogonal to the rows
+// before it, which have larger σ². Rows with σ² below √eps·λ₁ may need this. A row that becomes zero was only
+// round-off and is removed.
+//
+// The result moved bounds the change of BᵀB. With the rows B' that are changed and their change Z, it is ‖B'ᵀZ
+// + ZᵀB' + ZᵀZ‖ plus the squares of the removed rows.
 func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	d, r := p.Dim, len(p.Sigma2)
 	if r == 0 {
@@ -230,9 +224,7 @@ func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 			dropped += s2
 			continue
 		}
-		for j, x := range v {
-			old[j] -= x
-		}
+		floats.Sub(old, v)
 		off := math.Sqrt(squares(old)) + 2*eps
 		changed += s2
 		change += s2 * off * off
@@ -243,8 +235,9 @@ func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	return (2*math.Sqrt(changed)*math.Sqrt(change) + change + dropped) * inflate
 }
 
-// firstSkew returns the first row of VVᵀ (lower triangle, r×r) that is to be orthogonalised: it has
-// an entry beyond round-off beside the diagonal, or its row of V vanished. It is r if there is none.
+// firstSkew returns the index of the first row of V to orthogonalise, or r if there is none. g is the lower
+// triangle of VVᵀ (r×r). A row must be orthogonalised if an off-diagonal entry exceeds round-off, or if its
+// norm is not 1.
 func firstSkew(g []float64, r int) int {
 	for i := range r {
 		for _, v := range g[i*r : i*r+i] {
@@ -259,9 +252,8 @@ func firstSkew(g []float64, r int) int {
 	return r
 }
 
-// orthogonalise subtracts from v its components along the first r rows of V
-// until nothing is left to subtract and scales it to length one. It reports
-// false when v lies in their span.
+// orthogonalise makes v orthogonal to the first r rows of vs, up to round-off, and scales v to length one. It
+// returns false if v is a linear combination of these rows.
 func orthogonalise(be engine.Backend, r, d int, vs, v, h []float64) bool {
 	for range 4 {
 		if !normalise(v) {
@@ -280,38 +272,30 @@ func orthogonalise(be engine.Backend, r, d int, vs, v, h []float64) bool {
 	return false
 }
 
-// normalise scales v to length one; false if it is zero.
+// normalise scales v to length one. It returns false if v = 0.
 func normalise(v []float64) bool {
-	var largest float64
-	for _, x := range v {
-		largest = max(largest, math.Abs(x))
-	}
+	largest := floats.Norm(v, math.Inf(1))
 	if largest == 0 {
 		return false
 	}
 	for i := range v {
 		v[i] /= largest
 	}
-	f := 1 / math.Sqrt(squares(v))
-	for i := range v {
-		v[i] *= f
-	}
+	floats.Scale(1/math.Sqrt(squares(v)), v)
 	return true
 }
 
-// ColumnNorms returns upper bounds on the norms of the columns of A: K_jj ≤ (BᵀB)_jj + η.
+// ColumnNorms returns upper bounds on the norms of the columns of A. The squared norm of column j is at most
+// (BᵀB)ⱼⱼ + η plus round-off.
 func (p *Spectrum) ColumnNorms() []float64 {
-	out := make([]float64, p.Dim)
-	for j := range out {
-		out[j] = p.Bound.FD()
-	}
+	out := slices.Repeat([]float64{p.Bound.FD()}, p.Dim)
 	for i, s2 := range p.Sigma2 {
 		for j, v := range p.V[i*p.Dim : (i+1)*p.Dim] {
 			out[j] += s2 * v * v
 		}
 	}
 	for j, v := range out {
-		out[j] = math.Sqrt(v) * 1.01 // for the rounding of this
+		out[j] = math.Sqrt(v) * 1.01 // round-off
 	}
 	return out
 }

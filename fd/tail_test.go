@@ -77,6 +77,9 @@ func TestShrinkOfLongSparseRows(t *testing.T) {
 		if s.Shrinks() != 1 {
 			t.Fatalf("%d shrinks", s.Shrinks())
 		}
+		if b := s.Bound(); !(b.RoundOff >= 0.99*z/2*eps*b.Frobenius2) { // what sums of z terms may be off by
+			t.Errorf("the shrink has a pad of %g·eps·‖A‖²_F for products of %d terms", b.RoundOff/eps/b.Frobenius2, z)
+		}
 		// The long rows lie along one direction: λ is that of E along it.
 		p := must(s.Spectrum())(t)
 		lambda := lossAlong(p, rows, z, x)

@@ -8,42 +8,47 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// Blocks says in which blocks a [Run] appends rows. The last bits of the sketch of all rows, and of rows that
-// fade by number, depend on where blocks end: each block is centred and summed by itself. The blocks of a
-// pipe end where no more rows have come, so that they differ from run to run.
+// Blocks selects how a [Run] divides rows into the blocks that it appends to a sketch. If the sketch has all rows,
+// or weights that fade with the row number, the division affects the last bits of the result. The blocks of a pipe
+// differ from run to run, because a pipe ends a block when no more rows have arrived.
 //
-// Windows have the same bits for any blocks. Where time counts, the bits depend on when rows come. Both are
-// appended as the source has them.
+// Two kinds of sketches ignore the setting and get the blocks of the source. A sketch of a window has the same bits
+// for any division. A sketch that fades with time depends on the times when rows arrive.
 type Blocks int
 
 const (
-	// OfSource appends the blocks as the source has them.
+	// OfSource appends the blocks of the source unchanged.
 	OfSource Blocks = iota
-	// Fixed appends blocks of fixed sizes: a block ends with each row whose number, from 1, is a multiple of
-	// [engine.Tuning.GradientRows] or, of sparse rows, of [dataset.SparseRows], or that makes its entries 2¹⁴.
-	// The file has whole blocks alone until the rows end. So a run that was killed or stopped goes on to the
-	// bits of a run that was not. It is for sources that begin anew with each run: see Run.Skip.
+	// Fixed appends blocks whose ends depend only on the rows. Dense blocks end at row numbers, counted from 1,
+	// that are multiples of [engine.Tuning.GradientRows]. Sparse blocks end at multiples of [dataset.SparseRows],
+	// or when they have 2¹⁴ entries.
+	//
+	// Until the rows end, the file has whole blocks only. A run that was killed or stopped can therefore be
+	// repeated from the first row of the source with Run.Skip. The next run then reaches the same bits as an
+	// uninterrupted run.
 	Fixed
-	// FixedPrompt is Fixed for rows that are wanted as they come. Each write of the file has all rows that have
-	// come; in the middle of a block it is of a copy of the sketch, which goes on without those of the block.
-	// So a run that was not killed or stopped has the bits of [Fixed]. A row that is refused ends the run at the
-	// next write or at the end of its block, whichever is first, and all rows before it are kept.
+	// FixedPrompt divides rows like Fixed, but each write of the file has all rows that have arrived. In the middle
+	// of a block, the run writes a copy of the sketch that includes the incomplete block. If the run is not killed
+	// or stopped, the final sketch has the same bits as with [Fixed].
+	//
+	// If a row is invalid, the run ends at the next write or at the end of the block. The rows before the invalid
+	// row are kept.
 	FixedPrompt
 )
 
-// fixedEntries ends a block of sparse rows, as [Fixed] says.
+// fixedEntries is the number of entries at which [Fixed] ends a sparse block.
 const fixedEntries = 1 << 14
 
-// waiting are rows that wait for the rest of their block.
-type waiting struct {
+// pending holds rows that wait until their block is complete.
+type pending struct {
 	dataset.Buffer
-	used   bool // rows are regrouped
-	size   int  // rows of a dense block
-	judged int  // the first so many were judged
+	regroups bool // the run divides rows into its own blocks
+	size     int  // largest number of rows of a dense block
+	judged   int  // number of rows of the block whose predictions were already compared with their targets
 }
 
-// prepare makes room for the blocks of a run.
-func (w *waiting) prepare(r Run) error {
+// prepare decides how to divide the rows of r into blocks.
+func (w *pending) prepare(r Run) error {
 	if r.Blocks == OfSource || !r.Sketch.Settings().DependsOnBlocks() {
 		return nil
 	}
@@ -51,13 +56,14 @@ func (w *waiting) prepare(r Run) error {
 	if err != nil {
 		return err
 	}
-	w.used, w.size = true, tuning.GradientRows(r.Sketch.Settings().Summary.Dim)
+	w.regroups, w.size = true, tuning.GradientRows(r.Sketch.Settings().Summary.Dim)
 	w.Reset()
 	return nil
 }
 
-// whole says that the block is, where so many rows are before it.
-func (w *waiting) whole(before int64) bool {
+// isFull reports whether the pending block is complete. The argument before is the number of rows before this
+// block.
+func (w *pending) isFull(before int64) bool {
 	rows := before + int64(w.N)
 	if w.Sparse {
 		return rows%dataset.SparseRows == 0 || len(w.CSR.Val) >= fixedEntries
@@ -65,10 +71,10 @@ func (w *waiting) whole(before int64) bool {
 	return rows%int64(w.size) == 0
 }
 
-// regroup appends whole blocks, and has the other rows wait. A block ends where sparse rows follow dense ones, or rows
-// with weights those without.
+// regroup appends the rows of b to the pending block, and appends each complete block to the sketch. A block also ends
+// where rows change between dense and sparse, or between weighted and unweighted.
 func (s *running) regroup(b dataset.Block) error {
-	c, w := s.Sketch.Settings().Summary, &s.waiting
+	c, w := s.Sketch.Settings().Summary, &s.pending
 	sparse, weighted := b.Sparse != nil, b.W != nil
 	if w.N > 0 && (w.Sparse != sparse || (len(w.W) > 0) != weighted) {
 		if err := s.flush(); err != nil {
@@ -78,7 +84,7 @@ func (s *running) regroup(b dataset.Block) error {
 	for i := range b.N {
 		w.Sparse = sparse
 		w.AppendRow(b, i, c.Dim, c.Targets)
-		if w.whole(s.Sketch.Rows()) {
+		if w.isFull(s.Sketch.Rows()) {
 			if err := s.flush(); err != nil {
 				return err
 			}
@@ -87,14 +93,14 @@ func (s *running) regroup(b dataset.Block) error {
 	return nil
 }
 
-// block is the rows that wait.
+// block returns the pending rows as a block.
 func (s *running) block() dataset.Block {
-	return s.waiting.Block(s.Sketch.Rows(), s.Sketch.Settings().Summary.Dim)
+	return s.pending.Block(s.Sketch.Rows(), s.Sketch.Settings().Summary.Dim)
 }
 
-// flush appends the rows that wait.
+// flush appends the pending rows to the sketch.
 func (s *running) flush() error {
-	b, judged := s.block(), s.waiting.judged
+	b, judged := s.block(), s.pending.judged
 	if b.N == 0 {
 		return nil
 	}
@@ -102,14 +108,14 @@ func (s *running) flush() error {
 		return err
 	}
 	err := s.judgeFrom(judged, b)
-	s.waiting.Reset()
-	s.waiting.judged = 0
+	s.pending.Reset()
+	s.pending.judged = 0
 	return err
 }
 
-// current returns the sketch that the file is to have now: with the rows that wait, if it is to have all that have come.
+// current returns the sketch to write to the file. With FixedPrompt, the sketch includes the pending rows.
 func (s *running) current() (window.Stream, error) {
-	if s.Blocks != FixedPrompt || s.waiting.N == 0 {
+	if s.Blocks != FixedPrompt || s.pending.N == 0 {
 		return s.Sketch, nil
 	}
 	all, err := clone(s.Sketch)
@@ -120,12 +126,12 @@ func (s *running) current() (window.Stream, error) {
 	if err := appendTo(all, s.now(), b); err != nil {
 		return nil, err
 	}
-	judged := s.waiting.judged
-	s.waiting.judged = b.N
+	judged := s.pending.judged
+	s.pending.judged = b.N
 	return all, s.judgeFrom(judged, b)
 }
 
-// clone returns a copy, which goes on to the same bits.
+// clone returns a copy with the same bits.
 func clone(s window.Stream) (window.Stream, error) {
 	var b bytes.Buffer
 	if _, err := s.WriteTo(&b); err != nil {
@@ -134,20 +140,21 @@ func clone(s window.Stream) (window.Stream, error) {
 	return window.Read(&b, s.Settings().Summary.Backend)
 }
 
-// settle appends the rows that wait when a run ends, for a reason, if the file is to have them. If a row is refused
-// it appends those before, and returns the error.
-func (s *running) settle(why string) error {
-	if s.waiting.N == 0 || s.Blocks == Fixed && why != EndOfRows {
+// flushAtEnd appends the pending rows to the sketch when a run ends. With Fixed it does this only if the rows have
+// ended. If a row is invalid, flushAtEnd returns an error. Except with Fixed, it first appends the rows before the
+// invalid row.
+func (s *running) flushAtEnd(why string) error {
+	if s.pending.N == 0 || s.Blocks == Fixed && why != EndOfRows {
 		return nil
 	}
 	err := s.flush()
-	if s.Blocks == Fixed || s.waiting.N == 0 {
+	if s.Blocks == Fixed || s.pending.N == 0 {
 		return err
 	}
 	c, b := s.Sketch.Settings().Summary, s.block()
 	for i := range b.N {
 		if s.Sketch.AppendAt(s.now(), b.Cut(i, i+1, c.Dim, c.Targets, &s.view)) != nil {
-			break // err says it
+			break // err already reports this row
 		}
 	}
 	return err

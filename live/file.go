@@ -10,25 +10,26 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// A File is that of a live sketch, which no other process writes. Of one called F there are
+// A File holds a sketch that one process updates while others read it. If its name is F, it consists of these files:
 //
-//	F           the sketch as it was written last: whole, and there at all times, so that others may read it
-//	F.previous  as it was written before
-//	F.new       the next, in the making
-//	F.lock      locked while a process writes them; tells which
+//	F           the last sketch written; always complete, so that others may read it at any time
+//	F.previous  the sketch written before
+//	F.new       the next sketch while it is being written
+//	F.lock      locked while a process writes; contains the id of this process
 type File struct {
 	states  *checkpoint.File
-	damaged bool // F is, and what [File.Load] returned is F.previous
+	damaged bool // F is damaged, so Load has returned F.previous
 }
 
-// Names are those of all its files.
+// Names returns the names of all files that a [File] with this name may use.
 func Names(name string) []string { return checkpoint.Names(name) }
 
-// Kept are those of its files that there are and that [File.Load] reads: to begin anew all of them have to go.
+// Kept returns the existing files that [File.Load] reads. To start with an empty sketch, remove all of these
+// files.
 func Kept(name string) []string { return checkpoint.Kept(name) }
 
-// Open locks the file of a live sketch, which need not exist. A link is followed. Where another process writes it the error is
-// *[checkpoint.LockedError].
+// Open locks a [File], which need not exist. It follows symbolic links. If another process has
+// locked it, the error is a *[checkpoint.LockedError].
 func Open(name string) (*File, error) {
 	states, err := checkpoint.Open(name)
 	if err != nil {
@@ -37,8 +38,9 @@ func Open(name string) (*File, error) {
 	return &File{states: states}, nil
 }
 
-// Load returns the last sketch that is whole, nil where none was written. damage is what is wrong with one
-// that was written after it. A file that holds none, and has no F.previous that does, is an error.
+// Load returns the last complete sketch, or nil if there is none. If F is damaged, Load returns the sketch in
+// F.previous, and damage describes what is wrong with F. If F is not a sketch and there is no F.previous, Load
+// returns an error.
 func (f *File) Load(be engine.Backend) (s window.Stream, damage, err error) {
 	found, damage, err := f.states.Published(func(file *os.File) (err error) {
 		s, err = ReadOnly(file, be)
@@ -51,7 +53,7 @@ func (f *File) Load(be engine.Backend) (s window.Stream, damage, err error) {
 	return s, damage, err
 }
 
-// ReadOnly is [window.Read] of a file that holds nothing else.
+// ReadOnly reads a sketch by [window.Read]. It returns an error if other data follow the sketch.
 func ReadOnly(file *os.File, be engine.Backend) (window.Stream, error) {
 	s, err := window.Read(file, be)
 	if errors.Is(err, io.EOF) {
@@ -66,7 +68,7 @@ func ReadOnly(file *os.File, be engine.Backend) (window.Stream, error) {
 	return s, nil
 }
 
-// unlessEOF is err, nil for the end of a file.
+// unlessEOF returns nil if err is io.EOF, and otherwise err.
 func unlessEOF(err error) error {
 	if err == io.EOF {
 		return nil
@@ -74,7 +76,7 @@ func unlessEOF(err error) error {
 	return err
 }
 
-// Write writes the sketch as it is, and returns how many bytes it has.
+// Write writes the sketch and returns its size in bytes.
 func (f *File) Write(s window.Stream) (size int64, err error) {
 	err = f.states.Publish(func(w io.Writer) error {
 		size, err = s.WriteTo(w)
@@ -86,5 +88,5 @@ func (f *File) Write(s window.Stream) (size int64, err error) {
 	return size, err
 }
 
-// Close lets other processes write the file.
+// Close unlocks the file.
 func (f *File) Close() error { return f.states.Release() }

@@ -12,53 +12,54 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// An Interval is what a [Run] tells when one has passed: in JSON one line.
+// An Interval reports the state of a [Run] when it writes its file. A Run writes the file at regular
+// intervals. The JSON form of an Interval is one line.
 type Interval struct {
 	Time    time.Time `json:"time"`
-	Rows    int64     `json:"rows"`     // in the sketch, those that are forgotten included: the file is of so many
-	NewRows int64     `json:"new_rows"` // of them, in this interval
+	Rows    int64     `json:"rows"`     // number of rows appended so far, including rows no longer in the window
+	NewRows int64     `json:"new_rows"` // number of rows that arrived in this interval
 	Seconds float64   `json:"seconds"`
 	Rate    float64   `json:"rows_per_second"`
 
-	// Next says how well the fit of the interval before predicted the rows of this one, before they
-	// were learned; nil where there was no fit or there are no rows.
+	// Next is the prediction error for the rows of this interval. They are predicted by the fit at the end of the
+	// previous interval. Next is nil if there is no such fit or no such row.
 	Next *Prequential `json:"next,omitempty"`
 
-	Covered int64 `json:"covered_rows"` // the last so many are those that count
-	// Fit is what is known of these now; nil where there is none, for the reason that Unfitted says.
+	Covered int64 `json:"covered_rows"` // number of the latest rows that the sketch represents
+	// Fit is the fit to the covered rows. If they could not be fitted, Fit is nil and Unfitted has the reason.
 	Fit      *Fit   `json:"fit,omitempty"`
 	Unfitted string `json:"unfitted,omitempty"`
 
-	Written int64  `json:"written_bytes"` // 0 where nothing had changed
-	End     string `json:"end,omitempty"` // why the run ended, "" where it goes on: EndOfRows, Stopped or Failed
+	Written int64  `json:"written_bytes"` // bytes written to the file; 0 if nothing had changed
+	End     string `json:"end,omitempty"` // why the run ended: EndOfRows, Stopped or Failed; "" if it continues
 }
 
-// Why a run ended.
+// These are the values of Interval.End.
 const (
 	EndOfRows = "end of rows"
 	Stopped   = "stopped"
 	Failed    = "failed"
 )
 
-// A Fit is the one-shot fit at the end of an interval.
+// A Fit describes the fit at the end of an interval. The fit uses only the sketch.
 type Fit struct {
 	Gamma              Number         `json:"gamma"`
-	Weight             Number         `json:"weight"`              // Σw of the rows as they count
+	Weight             Number         `json:"weight"`              // Σw of the rows with their current weights
 	Eta                Number         `json:"eta"`                 // η, the proved bound on ‖AᵀA − BᵀB‖
-	EffectiveDimension ridge.Interval `json:"effective_dimension"` // brackets tr(H⁻¹K)
+	EffectiveDimension ridge.Interval `json:"effective_dimension"` // brackets tr(H⁻¹K), with K = AᵀA and H = K + γI
 }
 
-// A Prequential is the error on rows that were predicted before they were learned, of each target: that of
-// A. P. Dawid, J. R. Stat. Soc. A 147, 1984, taken interval by interval.
+// A Prequential is the prediction error of each target in one interval, on rows that the fit had
+// not seen (A. P. Dawid, J. R. Stat. Soc. A 147, 1984).
 type Prequential struct {
-	R2   []Number `json:"r2"`   // 1 − Σw(y − ŷ)²/Σw(y − ȳ)²; no number where y is constant
+	R2   []Number `json:"r2"`   // 1 − Σw(y − ŷ)²/Σw(y − ȳ)²; NaN if y is constant
 	RMSE []Number `json:"rmse"` // √(Σw(y − ŷ)²/Σw)
 }
 
-// A Number is a float64 that is null in JSON where it is not finite.
+// A Number is a float64 that is null in JSON if it is not finite.
 type Number float64
 
-// MarshalJSON writes the number, or null.
+// MarshalJSON writes the number or null.
 func (x Number) MarshalJSON() ([]byte, error) {
 	if v := float64(x); !math.IsNaN(v) && !math.IsInf(v, 0) {
 		return json.Marshal(v)
@@ -66,10 +67,10 @@ func (x Number) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// A score is the error of predictions of one target.
+// A score sums the errors of the predictions of one target.
 type score struct {
 	weight, rss   float64
-	mean, squares float64 // of y, by the updates of D. H. D. West, Commun. ACM 22, 1979
+	mean, squares float64 // of y, updated as by D. H. D. West, Commun. ACM 22, 1979
 }
 
 func (s *score) add(observed, predicted, weight float64) {
@@ -92,14 +93,14 @@ func (s *score) r2() float64 {
 
 func (s *score) rmse() float64 { return math.Sqrt(s.rss / s.weight) }
 
-// A judge predicts rows before they are learned, by the fit at the end of the interval before.
+// A judge predicts each row by the fit at the end of the previous interval, and scores the predictions.
 type judge struct {
-	fit    *ridge.Solution // nil: there is none
+	fit    *ridge.Solution // nil if there is none
 	scores []score
 	yhat   []float64
 }
 
-// refit takes the fit that is to predict from now on.
+// refit sets the fit for the next predictions.
 func (j *judge) refit(fit *ridge.Solution) {
 	j.fit = fit
 	if fit != nil {
@@ -108,7 +109,7 @@ func (j *judge) refit(fit *ridge.Solution) {
 	}
 }
 
-// add compares the rows of a block with what is predicted for them.
+// add predicts the rows of b and adds their errors to the scores.
 func (j *judge) add(b dataset.Block) error {
 	if j.fit == nil {
 		return nil
@@ -132,7 +133,7 @@ func (j *judge) add(b dataset.Block) error {
 	return nil
 }
 
-// verdict is the error of the predictions, nil where there were none.
+// verdict returns the errors of the predictions in this interval, or nil if no row was predicted.
 func (j *judge) verdict() *Prequential {
 	if j.fit == nil || !(j.scores[0].weight > 0) {
 		return nil
@@ -144,7 +145,7 @@ func (j *judge) verdict() *Prequential {
 	return p
 }
 
-// fitOf fits what counts of a sketch, at gamma or, where that is 0, at the one that GCV chooses.
+// fitOf fits the rows of a sketch at gamma. If gamma is 0, GCV chooses it.
 func fitOf(s window.Stream, gamma float64) (*ridge.Solution, *Fit, window.Span, error) {
 	sum, span, err := s.Summary()
 	if err != nil {

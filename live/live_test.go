@@ -273,7 +273,7 @@ func TestGoesOn(t *testing.T) {
 					t.Fatalf("%v: %d rows, %v, %v", f, rows, damage, err)
 				}
 				check(t, file.Close())
-				check(t, live.CanGoOn(read, configOf(f)))
+				check(t, live.CheckSettings(read, configOf(f)))
 				s.run.Sketch = read
 				if anew {
 					s.run.Skip = rows
@@ -293,7 +293,7 @@ func TestGoesOn(t *testing.T) {
 			few <- all[0]
 			close(few)
 			s.run.Skip = want.Rows()
-			if err := s.do(t, t.Context(), few); !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), fmt.Sprintf("there are %d rows", all[0].N)) {
+			if err := s.do(t, t.Context(), few); !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), fmt.Sprintf("the source has %d rows", all[0].N)) {
 				t.Errorf("%v: other rows: %v", f, err)
 			}
 			one := make(feed, 1)
@@ -462,7 +462,7 @@ func TestRefuses(t *testing.T) {
 	for i, f := range kinds {
 		is := must(window.NewStream(configOf(f)))(t)
 		for k, asked := range kinds {
-			if err := live.CanGoOn(is, configOf(asked)); (err == nil) != (i == k) {
+			if err := live.CheckSettings(is, configOf(asked)); (err == nil) != (i == k) {
 				t.Errorf("%v goes on as %v: %v", f, asked, err)
 			}
 		}
@@ -472,7 +472,7 @@ func TestRefuses(t *testing.T) {
 		} {
 			c := configOf(f)
 			change(&c)
-			if err := live.CanGoOn(is, c); !errors.Is(err, engine.ErrInput) {
+			if err := live.CheckSettings(is, c); !errors.Is(err, engine.ErrInput) {
 				t.Errorf("%v goes on with %+v: %v", f, c, err)
 			}
 		}

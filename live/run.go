@@ -1,7 +1,7 @@
-// Package live keeps the summary of a stream that does not end in a file, for others to read while it
-// grows: of all rows, of those in a window, or of rows that fade. A [Run] appends rows as they come, writes
-// the file again and again, and tells what it sees of the stream's law; a run that was killed goes on from
-// the file.
+// Package live maintains a sketch of an endless stream in a file that others can read at any time. The sketch has
+// all rows, the rows of a window, or rows whose weights fade. A [Run] appends rows as they arrive and writes the
+// file at intervals. It also reports the prediction error for new rows. After a run was killed, the next one
+// continues from the file.
 package live
 
 import (
@@ -18,55 +18,54 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// A Run keeps a live sketch. Sketch, File and Every are required.
+// A Run appends the rows of a stream to a sketch and writes the sketch to a file. Sketch, File and Every are
+// required.
 type Run struct {
 	Sketch window.Stream
 	File   *File
-	Every  time.Duration // how often the file is written; what that takes is left ten times in between
-	// Gamma is the regularisation of the fit that is told of at the end of each interval, and that predicts the
-	// rows of the next; 0: it is chosen each time, of the sketch, by GCV. Of rows that fade none can be
-	// chosen, for GCV counts them.
+	Every  time.Duration // time between two writes of the file; at least ten times the duration of a write
+	// Gamma is the γ of the fit at the end of each interval. If it is 0, GCV chooses γ each time.
+	// If weights fade, Gamma must be positive, because GCV counts rows without their weights.
 	Gamma float64
-	// Skip is how many rows of the source are passed over at first: as many as the sketch has, where the
-	// source begins anew with these; 0 where it goes on.
+	// Skip is the number of rows to skip at the beginning. If the source starts again with the first row, set Skip
+	// to the number of rows in the sketch. If the source continues, leave it 0.
 	Skip int64
-	// Blocks says in which blocks the rows are appended.
+	// Blocks selects how rows are divided into blocks.
 	Blocks Blocks
-	// Tell, if not nil, is told of each interval, after the file is written. It is called by several
-	// goroutines, one at a time.
+	// Tell, if not nil, is called after each write of the file. Calls may come from different goroutines, one at a
+	// time.
 	Tell func(Interval) error
-	// Clock, if not nil, tells the time in place of the machine's. It is called as Tell is.
+	// Clock, if not nil, replaces the machine's clock. Calls may come from different goroutines, one at a time.
 	Clock func() time.Time
 }
 
-// running is a Run at work. One goroutine reads rows and appends them, another writes the file at each interval.
+// running is the state of a Run. One goroutine appends rows; another writes the file at each interval.
 type running struct {
 	Run
 	ctx  context.Context
-	stop context.CancelFunc // ends the reading
+	stop context.CancelFunc // ends the reading of rows
 	view engine.CSR
 
-	mu       sync.Mutex // guards what follows, and the sketch
+	mu       sync.Mutex // guards the fields below and the sketch
 	skipped  int64
 	judge    judge
-	waiting  waiting
-	written  int64     // rows of the file
-	told     int64     // rows when the interval began
-	begun    time.Time // when it did
-	finished bool      // the file was written for the last time
-	result   error     // of the run, once it is finished
+	pending  pending
+	written  int64     // number of rows in the file
+	told     int64     // number of rows at the start of the interval
+	begun    time.Time // start of the interval
+	finished bool      // the last write of the file is done
+	result   error     // set when finished
 }
 
-// Do appends the rows of a source until there are no more or ctx is done; then it writes the file, and an
-// error is that of the source. So it does where the source or a row is bad: what came before is kept. A block
-// of which a row is refused is left out whole, but see [FixedPrompt].
+// Do appends the rows of src to the sketch until they end or ctx is done, and then writes the file. An invalid row,
+// or an error of src, also ends the run. The file then has the blocks before the error; see also [FixedPrompt].
 //
-// That ctx is done is no error where all rows that were appended are in the file; where there is neither
-// row nor file it is ctx's.
+// If ctx is done and the file has all rows that were appended, Do returns nil. If no row was read, Do returns the
+// error of ctx.
 func (r Run) Do(ctx context.Context, src dataset.Source) error {
 	ctx = background.IfNil(ctx)
 	if r.Gamma == 0 && r.Sketch.Settings().Fades() {
-		return errUnchosen
+		return errFading
 	}
 	if !(r.Every > 0) {
 		return badinput.Errorf("live: Every is %v, must be positive", r.Every)
@@ -75,20 +74,20 @@ func (r Run) Do(ctx context.Context, src dataset.Source) error {
 		r.Clock = time.Now
 	}
 	s := &running{Run: r, ctx: ctx, written: r.Sketch.Rows(), told: r.Sketch.Rows(), begun: r.Clock()}
-	if err := s.waiting.prepare(r); err != nil {
+	if err := s.pending.prepare(r); err != nil {
 		return err
 	}
 	fit, _, _, err := fitOf(r.Sketch, r.Gamma)
 	if err == nil {
 		s.judge.refit(fit)
-	} // else what is told of the first interval says why
+	} // the first interval reports the error
 	return s.follow(src)
 }
 
-// errUnchosen refuses to choose γ of rows that fade.
-var errUnchosen = badinput.Errorf("live: of rows that fade no gamma can be chosen: GCV counts rows, whatever they weigh; say one")
+// errFading reports a Run whose weights fade although Gamma is 0.
+var errFading = badinput.Errorf("live: gamma cannot be chosen for rows that fade, because GCV counts rows whatever they weigh: give a gamma")
 
-// now is the time that it is, which never goes back.
+// now returns the time of Clock. If this is before the time of the sketch, now returns the time of the sketch.
 func (s *running) now() time.Time {
 	now := s.Clock()
 	if last := s.Sketch.Now(); now.Before(last) {
@@ -97,7 +96,7 @@ func (s *running) now() time.Time {
 	return now
 }
 
-// follow appends rows as they come, while another goroutine writes the file.
+// follow appends rows as they arrive, while another goroutine writes the file.
 func (s *running) follow(src dataset.Source) error {
 	reading, stop := context.WithCancel(s.ctx)
 	s.stop = stop
@@ -116,14 +115,14 @@ func (s *running) follow(src dataset.Source) error {
 	case s.ctx.Err() != nil:
 		s.finish(Stopped, nil)
 	case s.skipped < s.Skip:
-		s.finish(Failed, badinput.Errorf("live: there are %d rows, and the sketch has %d of them: these are other rows, or they do not begin anew", s.skipped, s.Skip))
+		s.finish(Failed, badinput.Errorf("live: the source has %d rows, but the sketch has %d: these are other rows, or the source does not start again with the first row", s.skipped, s.Skip))
 	default:
 		s.finish(EndOfRows, nil)
 	}
 	return s.result
 }
 
-// write writes the file at each interval until the reading ends, and for the last time as soon as the run is stopped.
+// write writes the file at each interval until reading ends. If ctx ends first, write ends the run by finish.
 func (s *running) write(reading context.Context) {
 	timer := time.NewTimer(s.Every)
 	defer timer.Stop()
@@ -148,7 +147,7 @@ func (s *running) write(reading context.Context) {
 	}
 }
 
-// take appends the rows of a block that are not skipped. It reports whether more are wanted.
+// take appends the rows of a block, except rows to skip. It returns false if reading must end.
 func (s *running) take(b dataset.Block, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +161,7 @@ func (s *running) take(b dataset.Block, err error) bool {
 			c := s.Sketch.Settings().Summary
 			b = b.Cut(n, b.N, c.Dim, c.Targets, &s.view)
 		}
-		if s.waiting.used {
+		if s.pending.regroups {
 			err = s.regroup(b)
 		} else {
 			err = s.add(b)
@@ -174,7 +173,7 @@ func (s *running) take(b dataset.Block, err error) bool {
 	return err == nil && s.ctx.Err() == nil
 }
 
-// add appends a block, and judges its rows.
+// add scores the predictions for the rows of a block and appends the block.
 func (s *running) add(b dataset.Block) error {
 	if b.N == 0 {
 		return nil
@@ -185,16 +184,16 @@ func (s *running) add(b dataset.Block) error {
 	return s.judge.add(b)
 }
 
-// appendTo is Append with an error that says which rows are refused.
+// appendTo appends a block to a sketch. If this fails, the error states the row numbers of the block.
 func appendTo(to window.Stream, now time.Time, b dataset.Block) error {
 	first := to.Rows() + 1
 	if err := to.AppendAt(now, b); err != nil {
-		return fmt.Errorf("rows %d to %d, which came together: %w", first, first+int64(b.N)-1, err)
+		return fmt.Errorf("rows %d to %d, which arrived together: %w", first, first+int64(b.N)-1, err)
 	}
 	return nil
 }
 
-// judgeFrom judges the rows of a block from one on: those before were judged.
+// judgeFrom scores the predictions for the rows of b from index first on.
 func (s *running) judgeFrom(first int, b dataset.Block) error {
 	if first > 0 {
 		c := s.Sketch.Settings().Summary
@@ -203,7 +202,7 @@ func (s *running) judgeFrom(first int, b dataset.Block) error {
 	return s.judge.add(b)
 }
 
-// tick ends an interval.
+// tick writes the file at the end of an interval.
 func (s *running) tick() {
 	sketch, err := s.current()
 	if err != nil {
@@ -216,7 +215,7 @@ func (s *running) tick() {
 	}
 }
 
-// interval writes a sketch to the file, where it is another than before, and tells of the interval.
+// interval writes the sketch to the file if it has changed, and reports the interval.
 func (s *running) interval(sketch window.Stream, end string) error {
 	now := s.now()
 	byTime := sketch.Settings().ByTime()
@@ -250,14 +249,14 @@ func (s *running) interval(sketch window.Stream, end string) error {
 	return s.Tell(i)
 }
 
-// finish writes the file for the last time, and ends the run. err is why it ends, nil where that is no error.
+// finish writes the file for the last time and ends the run. If the run failed, err is the reason.
 func (s *running) finish(why string, err error) {
 	if s.finished {
 		return
 	}
 	s.finished = true
 	s.stop()
-	if failed := s.settle(why); err == nil && failed != nil {
+	if failed := s.flushAtEnd(why); err == nil && failed != nil {
 		why, err = Failed, failed
 	}
 	switch {
@@ -268,6 +267,6 @@ func (s *running) finish(why string, err error) {
 	case s.ctx.Err() != nil:
 		s.result = s.ctx.Err()
 	default:
-		s.result = badinput.Errorf("live: no rows came")
+		s.result = badinput.Errorf("live: the source has no rows")
 	}
 }

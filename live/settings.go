@@ -5,16 +5,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// CanGoOn refuses to go on with rows that c asks to be summarised in another way than s does.
-func CanGoOn(s window.Stream, c window.Settings) error {
+// CheckSettings returns an error if a sketch with the settings c differs from s in the dimensions, the size, the
+// intercept or the policy for old rows.
+func CheckSettings(s window.Stream, c window.Settings) error {
 	is := s.Settings()
 	a, b := is.Summary, c.Summary
 	if a.Dim != b.Dim || a.Targets != max(b.Targets, 1) || a.Size != b.Size || a.Intercept != b.Intercept {
-		return badinput.Errorf("live: it is of %d features and %d target(s), size %d and intercept %v; asked for are %d and %d, %d and %v",
+		return badinput.Errorf("live: it has %d features and %d target(s), size %d and intercept %v; requested are %d and %d, %d and %v",
 			a.Dim, a.Targets, a.Size, a.Intercept, b.Dim, max(b.Targets, 1), b.Size, b.Intercept)
 	}
 	if is.Policy != c.Policy {
-		return badinput.Errorf("live: it is of %v; asked for are %v", is.Policy, c.Policy)
+		return badinput.Errorf("live: it is of %v; requested are %v", is.Policy, c.Policy)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	csvfile "github.com/fdridge/fdridge/dataset/csv"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/model"
 )
 
@@ -33,9 +34,9 @@ func flats() string {
 }
 
 // encodedModel is a model of the rows of a file, and how rows are read for it.
-func encodedModel(t *testing.T, name string, missing dataset.Missing, features dataset.Features) *model.Model {
+func encodedModel(t *testing.T, name string, missing prepare.Missing, features dataset.Features) *model.Model {
 	t.Helper()
-	e, err := dataset.NewEncoding(4, []string{"area", "balcony", "district", "street"}, missing, []int{2, 3})
+	e, err := prepare.NewEncoding(4, []string{"area", "balcony", "district", "street"}, missing, []int{2, 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,12 +46,12 @@ func encodedModel(t *testing.T, name string, missing dataset.Missing, features d
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	if _, err := e.Learn(ctx, src, dataset.LearnOptions{Cells: cells}); err != nil {
+	if _, err := e.Learn(ctx, src, prepare.LearnOptions{Cells: cells}); err != nil {
 		t.Fatal(err)
 	}
 	var prep model.Preparation
 	prep.Encode(e)
-	rows, err := e.Apply(src, dataset.EncodeOptions{Cells: cells})
+	rows, err := e.Apply(src, prepare.EncodeOptions{Cells: cells})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestPredictCells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, missing := range []dataset.Missing{dataset.MissingMean, dataset.MissingDrop} {
+	for _, missing := range []prepare.Missing{prepare.MissingMean, prepare.MissingDrop} {
 		for what, features := range map[string]dataset.Features{"columns": nil, "features": dataset.Fourier{Components: 5, Gamma: 0.1, Seed: 1}} {
 			t.Run(what+" "+string(missing), func(t *testing.T) {
 				m := encodedModel(t, name, missing, features)
@@ -112,7 +113,7 @@ func TestPredictCells(t *testing.T) {
 						t.Errorf("row %d is predicted as %v, in a file as %v", one.Row, yhat[0], one.Y[0])
 					}
 				}
-				if (gaps > 0) != (missing == dataset.MissingDrop) {
+				if (gaps > 0) != (missing == prepare.MissingDrop) {
 					t.Errorf("%d rows are not predicted for", gaps)
 				}
 				row := records[1][:4]
@@ -137,7 +138,7 @@ func TestPredictCells(t *testing.T) {
 // TestPredictRowEncoded: in a row of numbers NaN is a missing value and a number a level; unknown ones
 // are ignored where that is asked for.
 func TestPredictRowEncoded(t *testing.T) {
-	e := &dataset.Encoding{Inputs: 2, Missing: dataset.MissingMean, Means: []float64{5, 0}, Categories: []dataset.Category{{Column: 1, Levels: []string{"7", "9.5"}}}}
+	e := &prepare.Encoding{Inputs: 2, Missing: prepare.MissingMean, Means: []float64{5, 0}, Categories: []prepare.Category{{Column: 1, Levels: []string{"7", "9.5"}}}}
 	prep := model.Preparation{}
 	prep.Encode(e)
 	m := &model.Model{Preparation: prep, Features: 3, Fits: []model.Fit{{Gamma: 1, Coef: model.PerTarget[[]float64]{{1, 10, 100}}, Intercept: model.PerTarget[float64]{1000}}}}
@@ -158,7 +159,7 @@ func TestPredictRowEncoded(t *testing.T) {
 		t.Errorf("an infinity: %v", err)
 	}
 	whole := *e
-	whole.Missing, whole.Means = dataset.RefuseMissing, nil
+	whole.Missing, whole.Means = prepare.RefuseMissing, nil
 	m.Preparation.Encode(&whole)
 	if p, err = m.Predictor(nil); err != nil {
 		t.Fatal(err)
@@ -170,7 +171,7 @@ func TestPredictRowEncoded(t *testing.T) {
 	if p, err = m.Predictor(nil); err != nil {
 		t.Fatal(err)
 	}
-	p.Encode = dataset.EncodeOptions{IgnoreUnknown: true, Tally: new(dataset.Tally)}
+	p.Encode = prepare.EncodeOptions{IgnoreUnknown: true, Tally: new(prepare.Tally)}
 	if err := p.PredictRow(yhat, nil, []float64{2, 8}); err != nil || yhat[0] != 1002 {
 		t.Errorf("an unknown level that is ignored: %v, %v", yhat[0], err)
 	}

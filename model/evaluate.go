@@ -7,35 +7,35 @@ import (
 	"fmt"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// An Evaluation is how solutions do on rows, such as those that were held out of their fit.
+// An Evaluation compares predictions with the targets of rows, for example of rows that were held out.
 type Evaluation struct {
-	Scores [][]Score // of each solution, for each target
-	// Points are some of the rows, spread over all of them, to be drawn: as they were observed and as
-	// each solution predicts, target by target.
+	Scores [][]Score // for each solution and target
+	// Points are the predictions for some rows at equal distances, for a plot.
 	Points []Point
-	rows   int64 // seen
-	every  int64 // of which each that is a multiple of it is a point
+	rows   int64 // number of rows compared so far
+	every  int64 // distance in rows between two points
 }
 
-// A Point is a row as it was observed, for each target, and as it is predicted: for solution i and target j
-// at i·t + j.
+// A Point holds the targets of one row and their predictions. If there are t targets, the prediction of target j by
+// solution i is at index i·t + j.
 type Point struct {
 	Observed, Predicted []float64
 }
 
-// mostPoints is how many points an evaluation keeps at most, and mostNumbers how many predictions.
+// An evaluation has at most maxPoints points, with at most maxNumbers predictions in total.
 const (
-	mostPoints  = 2000
-	mostNumbers = 1 << 20
+	maxPoints  = 2000
+	maxNumbers = 1 << 20
 )
 
-// Evaluate makes a pass over rows that are prepared as those of the fit were, predicts for them by all
-// solutions at once, and compares with the targets. Rows of other dimensions than the solutions are
-// [ErrShape]; a prediction beyond float64 is an *[OverflowError].
+// Evaluate makes one pass over src and compares the predictions of all solutions with the targets.
+// The rows of src must be prepared as for the fit. If the dimensions of rows and solutions differ,
+// the error is [ErrShape]. If a prediction overflows, the error is an *[OverflowError].
 func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Solution) (*Evaluation, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil || len(solutions) == 0 {
@@ -77,7 +77,7 @@ func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Soluti
 	return e, nil
 }
 
-// predictRow predicts for row i of a block.
+// predictRow writes the predictions for row i of the block b, which has d features, to yhat.
 func predictRow(s *ridge.Solution, yhat []float64, b dataset.Block, i, d int) error {
 	if b.Sparse != nil {
 		idx, val := b.Sparse.Row(i)
@@ -86,18 +86,18 @@ func predictRow(s *ridge.Solution, yhat []float64, b dataset.Block, i, d int) er
 	return s.PredictRow(yhat, b.X[i*d:(i+1)*d])
 }
 
-// keep takes a row for a point where it is its turn.
+// keep counts a row. It adds a point for every row whose index is a multiple of e.every.
 func (e *Evaluation) keep(observed, yhat []float64) {
-	if e.rows++; (e.rows-1)%e.every != 0 || len(yhat) > mostNumbers {
+	if e.rows++; (e.rows-1)%e.every != 0 || len(yhat) > maxNumbers {
 		return
 	}
 	e.Points = append(e.Points, Point{append([]float64(nil), observed...), append([]float64(nil), yhat...)})
 	e.thin()
 }
 
-// thin leaves out every other point while there are too many.
+// thin removes every other point, and doubles e.every, until the limits on points hold.
 func (e *Evaluation) thin() {
-	for len(e.Points) > mostPoints || len(e.Points) > 1 && len(e.Points)*len(e.Points[0].Predicted) > mostNumbers {
+	for len(e.Points) > maxPoints || len(e.Points) > 1 && len(e.Points)*len(e.Points[0].Predicted) > maxNumbers {
 		for i := range (len(e.Points) + 1) / 2 {
 			e.Points[i] = e.Points[2*i]
 		}
@@ -106,22 +106,22 @@ func (e *Evaluation) thin() {
 	}
 }
 
-// sent is an Evaluation as shares send it.
-type sent struct {
+// evaluationMessage holds the fields of an Evaluation that one process sends to the others.
+type evaluationMessage struct {
 	Rows                       int64
 	Weight, RSS, Mean, Squares []float64
 	Counts                     []int64
 	Points                     []Point
 }
 
-// Pool makes the evaluation that of the rows of all shares. Every share makes this call, and all come
-// to the same bits.
-func (e *Evaluation) Pool(ctx context.Context, share dataset.Share, link dataset.Link) error {
+// Pool combines the evaluations of all processes; each process has evaluated one share of the rows. Every process
+// must call Pool, and all get the same result.
+func (e *Evaluation) Pool(ctx context.Context, share dataset.Share, link prepare.Link) error {
 	ctx = background.IfNil(ctx)
 	if share.Whole() {
 		return nil
 	}
-	own := sent{Rows: e.rows, Points: e.Points}
+	own := evaluationMessage{Rows: e.rows, Points: e.Points}
 	for _, scores := range e.Scores {
 		for _, s := range scores {
 			own.Counts, own.Weight, own.RSS = append(own.Counts, s.rows), append(own.Weight, s.weight), append(own.RSS, s.rss)
@@ -141,12 +141,12 @@ func (e *Evaluation) Pool(ctx context.Context, share dataset.Share, link dataset
 		if err != nil {
 			return err
 		}
-		var of sent
+		var of evaluationMessage
 		if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&of); err != nil {
 			return err
 		}
 		if len(of.Counts) != len(own.Counts) {
-			return fmt.Errorf("%w: %d scores of one share, %d of another", errShape, len(of.Counts), len(own.Counts))
+			return fmt.Errorf("%w: one share has %d scores, another has %d", errShape, len(of.Counts), len(own.Counts))
 		}
 		k := 0
 		for _, scores := range all.Scores {

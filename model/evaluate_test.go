@@ -14,6 +14,7 @@ import (
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
@@ -123,11 +124,11 @@ func TestEncodingInModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := dataset.NewEncoding(2, []string{"a", "b"}, dataset.MissingMean, []int{1})
+	e, err := prepare.NewEncoding(2, []string{"a", "b"}, prepare.MissingMean, []int{1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Learn(context.Background(), src, dataset.LearnOptions{}); err != nil {
+	if _, err := e.Learn(context.Background(), src, prepare.LearnOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var prep model.Preparation

@@ -1,18 +1,12 @@
 package model
 
-import (
-	"math"
-	"sync"
+import "sync"
 
-	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/ridge"
-)
-
-// rowNumbers are those of rows with missing values, which are told by the goroutine that encodes rows
-// before whoever reads them gets to them.
+// rowNumbers is a queue of the numbers of rows with missing values. The goroutine that encodes the
+// rows appends to the queue, and the consumer of the rows removes the numbers.
 type rowNumbers struct {
 	mu   sync.Mutex
-	rows []int64 // in order
+	rows []int64 // ascending
 }
 
 func (r *rowNumbers) add(row int64) {
@@ -21,7 +15,7 @@ func (r *rowNumbers) add(row int64) {
 	r.rows = append(r.rows, row)
 }
 
-// has reports whether a row is one of them. Rows are asked for in their order.
+// has reports whether a row is in the queue. Calls must be in the order of the rows.
 func (r *rowNumbers) has(row int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,16 +26,4 @@ func (r *rowNumbers) has(row int64) bool {
 		r.rows = nil
 	}
 	return true
-}
-
-// unknown is the prediction for row i of b, of which nothing can be said.
-func (p *Predictor) unknown(b dataset.Block, i, t int, yhat []float64) Prediction {
-	one := Prediction{Row: b.First + int64(i), Y: yhat, Observed: b.Y[i*t : (i+1)*t], Last: i == b.N-1}
-	for j := range yhat {
-		yhat[j] = math.NaN()
-		if p.intervals != nil {
-			one.Intervals = append(one.Intervals, ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)})
-		}
-	}
-	return one
 }

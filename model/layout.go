@@ -6,56 +6,65 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// version is that of the file. In version 1 the fields of the fit for a single γ are at the top
-// level, and there are no models.
-const version = 2
+// version is the highest version of the file format. In version 1, the fit for a single γ had its
+// fields at the top level instead of in the list models.
+const version = 4
 
-// file is a [Model] as it is written.
+// file is the JSON form of a [Model].
 type file struct {
-	Version     int              `json:"fdridge_model"`
-	Rows        int64            `json:"n"`
-	Features    int              `json:"d"`
-	Size        int              `json:"size"`
-	Backend     string           `json:"backend"`
-	Tol         Number           `json:"tol"`
-	Intercept   bool             `json:"intercept_fitted"`
-	Columns     []string         `json:"columns,omitempty"`
-	Target      string           `json:"target,omitempty"`
+	Version   int    `json:"fdridge_model"`
+	Rows      int64  `json:"n"`
+	Features  int    `json:"d"`
+	Size      int    `json:"size"`
+	Backend   string `json:"backend"`
+	Tol       Number `json:"tol"`
+	Intercept bool   `json:"intercept_fitted"`
+	header
 	Preparation Preparation      `json:"preparation"`
 	Terms       []string         `json:"feature_names,omitempty"`
 	Folded      *dataset.Scaling `json:"folded_scaling,omitempty"`
 	Penalty     *Penalty         `json:"penalty,omitempty"`
+	Classes     []string         `json:"classes,omitempty"`
 	Models      []Fit            `json:"models"`
 }
 
-// readFile is what a file of any version is read into.
-type readFile struct {
-	file
-	// Preparation has that of the file for itself, see prepared.
-	Preparation json.RawMessage `json:"preparation"`
-	*Fit                        // of a single γ in version 1
+// header is the JSON form of a [Header].
+type header struct {
+	Columns []string `json:"columns,omitempty"`
+	Target  string   `json:"target,omitempty"`
 }
 
-// fits are those of a file, by its version.
+// readFile is the JSON form of a model of any version, for reading.
+type readFile struct {
+	file
+	// Preparation is decoded by the method preparation.
+	Preparation json.RawMessage `json:"preparation"`
+	*Fit                        // the fit for a single γ in version 1
+}
+
+// fits returns the fits of a file of any version.
 func (f *readFile) fits() ([]Fit, error) {
 	switch {
 	case f.Fit != nil && f.Version > 1:
-		return nil, errors.New("it has a fit beside its models, as version 1 did")
+		return nil, errors.New("it has a fit beside its models, as only version 1 may")
 	case f.Fit != nil:
 		return append(f.Models, *f.Fit), nil
 	case len(f.Models) == 0:
-		return nil, errors.New("it holds no weights")
+		return nil, errors.New("it has no coefficients")
 	}
 	return f.Models, nil
 }
 
-// prepared is the preparation of a file. From version 2 on one that has more than is known here is
-// refused: rows would not be prepared as those of the fit were.
-func (f *readFile) prepared() (p Preparation, err error) {
+// preparation decodes the preparation of the rows. From version 2 on, an unknown field is an
+// error, because rows could not be prepared as for the fit.
+func (f *readFile) preparation() (p Preparation, err error) {
 	if f.Preparation == nil {
 		return p, nil
 	}
@@ -64,15 +73,15 @@ func (f *readFile) prepared() (p Preparation, err error) {
 		d.DisallowUnknownFields()
 	}
 	if err := d.Decode(&p); err != nil {
-		return p, fmt.Errorf("its preparation is none that this program knows: %w", err)
+		return p, fmt.Errorf("this program does not know its preparation: %w", err)
 	}
 	return p, nil
 }
 
-// A Number is a float64 in JSON, null where it is not finite.
+// A Number is a float64 that is null in JSON if it is not finite.
 type Number float64
 
-// MarshalJSON writes the number, or null.
+// MarshalJSON writes the number or null.
 func (x Number) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
 		return []byte("null"), nil
@@ -80,8 +89,7 @@ func (x Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(x))
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. A null is read as +∞: of the proved numbers
-// only upper bounds can be infinite.
+// UnmarshalJSON reads the output of MarshalJSON. It reads null as +∞, because only upper bounds can be infinite.
 func (x *Number) UnmarshalJSON(text []byte) error {
 	if bytes.Equal(text, []byte("null")) {
 		*x = Number(math.Inf(1))
@@ -90,11 +98,10 @@ func (x *Number) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*float64)(x))
 }
 
-// PerTarget is a list of one value for each target, in JSON the bare value where there is
-// one target.
+// PerTarget is a list with a value for each target. In JSON it is the bare value if there is one target.
 type PerTarget[T any] []T
 
-// MarshalJSON writes the list, or the value.
+// MarshalJSON writes the list or the bare value.
 func (x PerTarget[T]) MarshalJSON() ([]byte, error) {
 	if len(x) == 1 {
 		return json.Marshal(x[0])
@@ -102,8 +109,7 @@ func (x PerTarget[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]T(x))
 }
 
-// UnmarshalJSON reads a list, or the value of one target. A null among float64, which
-// would be read as zero, is refused.
+// UnmarshalJSON reads a list or a bare value. In a list of numbers, null is an error.
 func (x *PerTarget[T]) UnmarshalJSON(text []byte) error {
 	var one T
 	switch any(one).(type) {
@@ -122,11 +128,29 @@ func (x *PerTarget[T]) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Numbers are x, for JSON.
+// Numbers converts x for JSON.
 func Numbers(x []float64) PerTarget[Number] {
 	out := make(PerTarget[Number], len(x))
 	for i, v := range x {
 		out[i] = Number(v)
 	}
 	return out
+}
+
+// isGamma reports whether v can be the γ of a ridge regression.
+func isGamma(v float64) bool { return v >= 0 && isFinite(v) }
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// checkClasses returns an error if the labels do not fit t targets, or if two labels are equal.
+func (m *Model) checkClasses(t int) error {
+	if k := len(m.Classes); m.Classes != nil && (k < 2 || t != classes.Targets(k)) {
+		return fmt.Errorf("%d classes for %d targets", k, t)
+	}
+	for k, label := range m.Classes {
+		if slices.Contains(m.Classes[:k], label) {
+			return fmt.Errorf("two classes with the label %q", excerpt.Of(label))
+		}
+	}
+	return nil
 }

@@ -1,48 +1,51 @@
-// Package model keeps a fit of ridge regression: weights, their certificate, and how rows
-// are prepared for them. [New] makes a model of [ridge.Solution], [Read] and
-// [Model.Write] move it from and to a file, [Model.At] chooses one γ of several, and
-// [Model.Predictor] predicts for a [dataset.Source] or a matrix, on request with proved
-// intervals.
+// Package model saves and loads fits of ridge regression. A model has the coefficients, their certificates, and the preparation of
+// the rows. Function [New] makes a model from solutions. Methods [Model.Write] and [Read] save and load it, [Model.At] selects one γ
+// of several, and [Model.Predictor] predicts for a [dataset.Source] or a matrix. Predictions may have proved intervals.
 //
 // # The file
 //
-// A model is one object of JSON, version 2; docs/model.md says more, and evaluates one in Python:
+// A model is a JSON object, version 2, 3 or 4. docs/model.md describes it in full and evaluates one in Python.
 //
-//	fdridge_model     2, the version of the format
-//	n, d              rows of the fit, and features that it was of, computed ones where
-//	                  there are any
-//	size              rows of the sketch, 0 where there was none
-//	backend, tol      what computed it, and the relative error that was asked for
+//	fdridge_model     2, the version of the format; 3 if some columns have no penalty or each target has its own γ;
+//	                  4 if it has classes
+//	n, d              number of rows and of features of the fit, computed features included
+//	size              number of rows of the sketch, 0 without a sketch
+//	backend, tol      the backend that computed the fit, and the requested relative error
 //	intercept_fitted  whether an intercept was fitted
-//	columns, target   the header of the data, targets included, and which was the target
-//	preparation       inputs, the number of columns; names, of the columns; encoding, a
-//	                  [dataset.Encoding] that makes these columns of those of the file, {inputs, names,
-//	                  missing, means, categories}, where there is one; scaling, {mean,
-//	                  scale}; features, {components, gamma, seed}, of [dataset.Fourier];
-//	                  polynomial, {degree}: what is done to the columns, in this order
-//	feature_names     the names of polynomial features, in the order of the weights
-//	folded_scaling    {mean, scale} of columns that were scaled for the fit, where coef and
-//	                  intercept are in the units of the file: predict from unscaled columns
-//	penalty           a [Penalty], where columns had one; folded_scaling has it already
-//	models            a list of an object for each γ, of one γ too
+//	columns, target   the header of the data, targets included, and the name of the target
+//	preparation       how the rows were prepared, in this order:
+//	                  encoding, {inputs, names, missing, means, categories}: a [prepare.Encoding], if any;
+//	                  inputs, names: number and names of the columns after encoding;
+//	                  scaling, {mean, scale};
+//	                  features, {components, gamma, seed}: a [dataset.Fourier];
+//	                  polynomial, {degree}
+//	feature_names     names of polynomial features, in the order of the coefficients
+//	folded_scaling    {mean, scale} of columns that were scaled for the fit. coef and intercept
+//	                  are then in the units of the file: predict from unscaled columns
+//	penalty           a [Penalty], if columns had one; folded_scaling includes it. 0 means no penalty (version 3)
+//	classes           a list of the labels of a classification. Two classes have one target, which is positive for
+//	                  the second class; otherwise each class has a target
+//	models            a list with an object for each γ
 //
-// In version 1, which is read, the object of a single γ was no list: its fields stood beside these.
-// Of each γ there are
+// In version 1, which is still read, a file for a single γ had the fields of such an object at the top level. Each object
+// in models has
 //
-//	gamma             γ
-//	coef, intercept   the weights and the intercept
-//	tss               ‖b‖², centred where an intercept was fitted
-//	certificate       a [Record]; where the tolerance was not reached its converged is false and
-//	                  its status says why: round-off, pass-limit, diverged or unproved
-//	fitted            {coef, intercept} of the scaled columns, where there is a
-//	                  folded_scaling; what the certificate is about
+//	gamma             γ; with a γ for each target, the smallest of them
+//	gammas            a list of the γ of each target, if they differ
+//	coef, intercept   the coefficients and the intercept
+//	tss               ‖b‖², centred if an intercept was fitted
+//	certificate       a [Record]. If the tolerance was not reached, converged is false and status
+//	                  has the reason: round-off, pass-limit, diverged or unproved
+//	fitted            {coef, intercept} of the scaled columns, which the certificate is about,
+//	                  if there is a folded_scaling
+//	unpenalized_bounds  bounds on the errors of the coefficients of columns with penalty 0, in their order
 //
-// What there is for each target is the bare value for one target, and a list for several:
+// A value for each target is a bare value for one target and a list for several:
 //
 //	one target      "coef": [1, 2],             "intercept": 3,      "error_bound": 1e-9
 //	two targets     "coef": [[1, 2], [4, 5]],   "intercept": [3, 6], "error_bound": [1e-9, 2e-9]
 //
-// A bracket is [lo, hi]; a number of the certificate that is not finite is null.
+// A bracket is [lo, hi]. Numbers of the certificate that are not finite are null.
 package model
 
 import (
@@ -59,72 +62,80 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Model is a saved fit for one γ or several.
+// A Model is a saved fit for one or more γ.
 type Model struct {
-	Rows      int64 // of the fit
-	Features  int   // that the fit was of, computed ones where there are any
-	Size      int   // of the sketch, 0 without
+	Rows      int64 // number of rows of the fit
+	Features  int   // number of features of the fit, computed features included
+	Size      int   // number of rows of the sketch, 0 without a sketch
 	Backend   string
-	Tol       float64 // the relative error that was asked for
-	Intercept bool    // one was fitted
+	Tol       float64 // the requested relative error
+	Intercept bool    // whether an intercept was fitted
 	Header
 	Preparation Preparation
-	Terms       []string // names of what the weights are of, nil where they have none
-	// Folded is the scaling of the columns that the weights were fitted to, where the weights
-	// are in the units of the file. A summary of columns that were scaled in another way is
-	// not one of the fit.
+	Terms       []string // names of the features that the coefficients belong to, nil without names
+	// Folded is the scaling that was applied to the columns for the fit, if the coefficients were converted back to the
+	// units of the file. A summary for intervals must have columns scaled this way.
 	Folded  *dataset.Scaling
-	Penalty *Penalty // on record, nil where columns had none; Folded has it already
+	Penalty *Penalty // the penalties of the columns, or nil; Folded includes them
 	Fits    []Fit    // one for each γ
+	// Classes holds the labels of the classes of a classification; see [classes.Classes]. It is nil for a regression.
+	Classes []string
 }
 
-// A Header is what a model keeps of that of the file.
+// A Header is the header of the data file.
 type Header struct {
-	Columns []string // in its order, targets included
-	Target  string   // as the user named it
+	Columns []string // in file order, targets included
+	Target  string   // as named by the user
 }
 
-// A Fit is the weights for one γ, and its record. Without computed features the weights are
-// in the units of the file.
+// A Fit holds the coefficients and the certificate for one γ. The coefficients are in the units of
+// the file, except if features were computed.
 type Fit struct {
 	Gamma       float64              `json:"gamma"`
-	Coef        PerTarget[[]float64] `json:"coef"`          // t×d
-	Intercept   PerTarget[float64]   `json:"intercept"`     // t
-	TSS         PerTarget[float64]   `json:"tss,omitempty"` // t, ‖b‖², centred where an intercept was fitted; nil: unknown
+	Gammas      []float64            `json:"gammas,omitempty"` // the γ of each target, if they differ; Gamma is then the smallest of them
+	Coef        PerTarget[[]float64] `json:"coef"`             // t×d
+	Intercept   PerTarget[float64]   `json:"intercept"`        // t
+	TSS         PerTarget[float64]   `json:"tss,omitempty"`    // t, ‖b‖², centred if an intercept was fitted; nil if unknown
 	Certificate Certificate          `json:"certificate,omitzero"`
 	Fitted      *Fitted              `json:"fitted,omitempty"`
+	// UnpenalizedBounds holds bounds on the errors of the coefficients without penalty, for each target, in the order
+	// of the columns. It is nil if there are no such columns or no proved bounds.
+	UnpenalizedBounds PerTarget[[]float64] `json:"unpenalized_bounds,omitempty"`
 }
 
-// Fitted has, bit for bit, the weights that the certificate is about, where these are not
-// the weights of the [Fit] itself. Models of earlier programs have none: it is not known
-// whether their certificate is about their weights, and so they cannot narrow intervals.
+// Fitted holds the coefficients that the certificate is about, if they differ from the coefficients in the [Fit].
+// Models of earlier programs have no Fitted. Their certificates cannot be used for intervals.
 type Fitted struct {
-	Coef      PerTarget[[]float64] `json:"coef,omitempty"`      // of the scaled columns, where Coef is in the units of the file
-	Intercept PerTarget[float64]   `json:"intercept,omitempty"` // to go with them
+	Coef      PerTarget[[]float64] `json:"coef,omitempty"`      // for scaled columns
+	Intercept PerTarget[float64]   `json:"intercept,omitempty"` // for scaled columns
 }
 
-// Details are what a model says of a fit and its solutions don't know.
+// Details holds the parts of a model that are not in its solutions.
 type Details struct {
-	Intercept bool      // one was fitted
-	Size      int       // of the sketch, 0 without
-	Tol       float64   // the relative error that was asked for
-	Passes    int       // reads of the data that preparing took
-	Columns   []string  // of the data, targets included
-	Target    string    // which of them was the target
-	Before    []float64 // what the rows were penalised by as they came, which prep has already
-	Bands     []Band    // by which a penalty was given, or which it was chosen for
+	Intercept bool      // whether an intercept was fitted
+	Size      int       // number of rows of the sketch, 0 without a sketch
+	Tol       float64   // the requested relative error
+	Passes    int       // number of passes made before the fit, to prepare the rows
+	Columns   []string  // names of the columns, targets included
+	Target    string    // the name of the target
+	Before    []float64 // penalties applied to the columns before the fit; prep includes them
+	Bands     []Band    // the groups of columns with the penalties
+	Classes   []string  // the labels of the classes; nil for a regression
 }
 
-// New makes a model of the solutions for one γ or several. prep is how their rows were
-// prepared, the zero value for rows as they came. Where columns were scaled, and no features
-// computed, the model has the weights for columns that are not scaled. It shares no memory
-// with the solutions. No solution, a nil one, and solutions whose dimensions, or numbers of
-// rows, are not those of each other and of the preparation, are [ErrShape]; so are names of
-// another number than the columns. A γ that no ridge regression has, and an intercept that
-// the details say is none, are [ErrInput]. Columns of solutions that have a Penalty were scaled by
-// that besides. Weights that are not finite are an error. Solutions that
-// are not certified to the tolerance, those of a *[ridge.NotConvergedError], are taken like any
-// others: the model keeps their status, and its Err tells.
+// New makes a model of solutions for one or more γ. The argument prep describes how their rows
+// were prepared; its zero value means no preparation. If the solutions have a Penalty, it was
+// applied to the columns after prep. If prep scales columns and computes no features, New converts
+// the coefficients to unscaled columns. The model shares no memory with the solutions.
+//
+// The solutions may come from a *[ridge.NotConvergedError]. The model keeps their status, and [Model.Err] reports it.
+//
+// Errors:
+//
+//   - [ErrShape] if there is no solution, if a solution is nil, or if the dimensions, numbers of rows or
+//     numbers of names disagree
+//   - [ErrInput] if a γ is negative or not finite, or if there is an intercept and Details.Intercept is false
+//   - another error if a coefficient is not finite
 func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, error) {
 	if len(solutions) == 0 {
 		return nil, fmt.Errorf("%w: a model needs a solution", errShape)
@@ -145,7 +156,7 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 	}
 	m := &Model{
 		Rows: solutions[0].Rows, Features: d, Size: about.Size, Backend: solutions[0].Backend, Tol: about.Tol,
-		Intercept: about.Intercept, Header: Header{about.Columns, about.Target}, Preparation: prep,
+		Intercept: about.Intercept, Header: Header{about.Columns, about.Target}, Preparation: prep, Classes: slices.Clone(about.Classes),
 	}
 	if prep.unscales() {
 		if len(prep.Scaling.Mean) != d || len(prep.Scaling.Scale) != d {
@@ -158,24 +169,25 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 	}
 	for _, f := range solutions {
 		f = f.Fitted()
-		if f.Rows != m.Rows && f.Rows != 0 && m.Rows != 0 { // 0: unknown
+		if f.Rows != m.Rows && f.Rows != 0 && m.Rows != 0 { // 0 means unknown
 			return nil, fmt.Errorf("%w: solutions of %d rows and of %d", errShape, m.Rows, f.Rows)
 		}
 		if k, _ := f.Dims(); k != t || slices.ContainsFunc(f.Targets, func(o ridge.Target) bool { return len(o.Coef) != d }) {
 			return nil, fmt.Errorf("%w: solutions of other dimensions than %d targets and %d features", errShape, t, d)
 		}
 		fit := newFit(prep, f, about.Passes)
-		if err := m.valid(&fit); err != nil {
+		fit.boundUnpenalized(prep, f, penalty)
+		if err := m.check(&fit); err != nil {
 			return nil, fmt.Errorf("%w: %w", errShape, err)
 		}
-		if err := fit.finite(); err != nil {
+		if err := fit.checkFinite(); err != nil {
 			return nil, fmt.Errorf("model: %w", err)
 		}
 		if !isGamma(f.Gamma) {
 			return nil, badinput.Errorf("model: a solution at gamma = %v", f.Gamma)
 		}
 		if !about.Intercept && slices.ContainsFunc(f.Targets, func(o ridge.Target) bool { return o.Intercept != 0 }) {
-			return nil, badinput.Errorf("model: a solution has an intercept, Details.Intercept says that none was fitted")
+			return nil, badinput.Errorf("model: a solution has an intercept, but Details.Intercept is false")
 		}
 		m.Fits = append(m.Fits, fit)
 	}
@@ -183,12 +195,20 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 	return m, nil
 }
 
-// newFit is a solution with its weights for rows as they came, where prep only scales
-// columns.
+// GammaOf returns the γ of target j.
+func (w *Fit) GammaOf(j int) float64 {
+	if j < len(w.Gammas) {
+		return w.Gammas[j]
+	}
+	return w.Gamma
+}
+
+// newFit returns the fit for the solution f. If prep only scales columns, it converts the
+// coefficients to unscaled columns.
 func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 	record := NewRecord(f, &prep, passes)
-	out := Fit{Gamma: f.Gamma, Certificate: Certificate{record: &record}, Fitted: &Fitted{}}
-	known := true // ‖b‖², of every target
+	out := Fit{Gamma: f.Gamma, Gammas: slices.Clone(f.Gammas), Certificate: Certificate{record: &record}, Fitted: &Fitted{}}
+	known := true // whether ‖b‖² of every target is known
 	for j := range f.Targets {
 		o := &f.Targets[j]
 		known = known && isFinite(o.ComputedTSS)
@@ -207,23 +227,63 @@ func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 	return out
 }
 
-// Write writes the model, the same bytes for the same fit. One without fits, or with names of
-// another number than its columns, is [ErrShape]; a γ that is not finite is [ErrInput].
+// boundUnpenalized sets w.UnpenalizedBounds. The bounds are in the units of the file.
+func (w *Fit) boundUnpenalized(prep Preparation, f *ridge.Solution, penalty []float64) {
+	for j := range f.Targets {
+		o := &f.Targets[j]
+		if o.UnpenalizedBounds == nil {
+			w.UnpenalizedBounds = nil
+			return
+		}
+		var bounds []float64
+		for i, e := range o.CoefficientBounds(penalty) {
+			if penalty[i] == 0 {
+				if s := prep.Scaling.Scale[i]; s != 1 {
+					e = e/s*(1+0x1p-50) + 0x1p-52*math.Abs(w.Coef[j][i]) + 0x1p-1073
+				}
+				bounds = append(bounds, e)
+			}
+		}
+		w.UnpenalizedBounds = append(w.UnpenalizedBounds, bounds)
+	}
+}
+
+// Write writes the model as JSON. Equal models give equal bytes. Write returns [ErrShape] if the model has no fits, or
+// if the numbers of names and columns differ. It returns [ErrInput] if a γ is negative or not finite.
 func (m *Model) Write(w io.Writer) error {
+	if err := m.checkFits(); err != nil {
+		return err
+	}
+	return m.encode(w)
+}
+
+// checkFits returns the errors of Write, except errors of the writer.
+func (m *Model) checkFits() error {
 	if len(m.Fits) == 0 {
 		return fmt.Errorf("%w: a model without a fit", errShape)
 	}
 	for i := range m.Fits {
-		if err := m.valid(&m.Fits[i]); err != nil {
+		if err := m.check(&m.Fits[i]); err != nil {
 			return fmt.Errorf("%w: %w", errShape, err)
 		}
 		if g := m.Fits[i].Gamma; !isGamma(g) {
 			return badinput.Errorf("model: a fit at gamma = %v", g)
 		}
 	}
+	return nil
+}
+
+// encode writes the JSON of the model.
+func (m *Model) encode(w io.Writer) error {
 	f := file{
-		Version: version, Rows: m.Rows, Features: m.Features, Size: m.Size, Backend: m.Backend, Tol: Number(m.Tol),
-		Intercept: m.Intercept, Columns: m.Columns, Target: m.Target, Preparation: m.Preparation, Folded: m.Folded, Penalty: m.Penalty, Models: m.Fits,
+		Version: 2, Rows: m.Rows, Features: m.Features, Size: m.Size, Backend: m.Backend, Tol: Number(m.Tol),
+		Intercept: m.Intercept, header: header(m.Header), Preparation: m.Preparation, Folded: m.Folded, Penalty: m.Penalty, Classes: m.Classes, Models: m.Fits,
+	}
+	if m.Penalty.unpenalized() || slices.ContainsFunc(m.Fits, func(w Fit) bool { return w.Gammas != nil }) {
+		f.Version = 3
+	}
+	if m.Classes != nil {
+		f.Version = version
 	}
 	if m.Preparation.Polynomial != nil {
 		f.Terms = m.Terms
@@ -233,8 +293,8 @@ func (m *Model) Write(w io.Writer) error {
 	return e.Encode(f)
 }
 
-// Read reads what Write wrote, to the end of r. A text that is no model, or whose parts
-// contradict each other, is a *[FormatError], one of another version than 1 and 2 a *[VersionError].
+// Read reads a model written by Write or WriteArrays. It reads r to its end. If the file is not a model, or is
+// inconsistent, the error is a *[FormatError]. If its version is unknown, the error is a *[VersionError].
 func Read(r io.Reader) (*Model, error) {
 	if r == nil {
 		return nil, fmt.Errorf("%w: no reader of a model", errShape)
@@ -242,6 +302,12 @@ func Read(r io.Reader) (*Model, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
+	}
+	var arrays *archive
+	if isArchive(text) {
+		if arrays, text, err = openArchive(text); err != nil {
+			return nil, &FormatError{err}
+		}
 	}
 	var f readFile
 	if err := json.Unmarshal(text, &f); err != nil {
@@ -251,24 +317,33 @@ func Read(r io.Reader) (*Model, error) {
 		return nil, &VersionError{f.Version}
 	}
 	fits, err := f.fits()
+	if err == nil && arrays != nil {
+		err = arrays.fill(fits)
+	}
 	if err != nil {
 		return nil, &FormatError{err}
 	}
-	prep, err := f.prepared()
+	prep, err := f.preparation()
 	if err != nil {
 		return nil, &FormatError{err}
 	}
 	m := &Model{
 		Rows: f.Rows, Features: f.Features, Size: f.Size, Backend: f.Backend, Tol: float64(f.Tol),
-		Intercept: f.file.Intercept, Header: Header{f.Columns, f.Target}, Preparation: prep, Terms: f.Terms, Folded: f.Folded, Penalty: f.Penalty, Fits: fits,
+		Intercept: f.file.Intercept, Header: Header{f.Columns, f.Target}, Preparation: prep, Terms: f.Terms, Folded: f.Folded, Penalty: f.Penalty, Fits: fits, Classes: f.Classes,
 	}
-	if m.Preparation.Polynomial == nil { // whose terms may be many more than the text is long
+	if m.Preparation.Polynomial == nil { // names of polynomial terms may be much longer than the file
 		m.Terms = m.Preparation.Terms()
 	}
+	if m.Classes != nil && f.Version < 4 {
+		return nil, &FormatError{fmt.Errorf("it has classes, as only version 4 may have")}
+	}
+	if m.Penalty.unpenalized() && f.Version < 3 {
+		return nil, &FormatError{fmt.Errorf("a penalty is 0, as only version 3 may have")}
+	}
 	for i := range m.Fits {
-		err := m.valid(&m.Fits[i])
+		err := m.check(&m.Fits[i])
 		if err == nil {
-			err = m.Fits[i].finite()
+			err = m.Fits[i].checkFinite()
 		}
 		if g := m.Fits[i].Gamma; err == nil && !isGamma(g) {
 			err = fmt.Errorf("gamma is %v", g)
@@ -280,16 +355,19 @@ func Read(r io.Reader) (*Model, error) {
 	return m, nil
 }
 
-// valid checks that the dimensions of a fit agree.
-func (m *Model) valid(w *Fit) error {
+// check returns an error if the dimensions of a fit disagree.
+func (m *Model) check(w *Fit) error {
 	p := m.Preparation
 	if len(w.Coef) == 0 || len(w.Coef) != len(w.Intercept) {
 		return fmt.Errorf("%d lists of weights, %d intercepts", len(w.Coef), len(w.Intercept))
 	}
+	if err := m.checkClasses(len(w.Coef)); err != nil {
+		return err
+	}
 	if len(w.TSS) > len(w.Coef) {
 		return fmt.Errorf("%d sums of squares for %d targets", len(w.TSS), len(w.Coef))
 	}
-	if err := p.valid(); err != nil {
+	if err := p.check(); err != nil {
 		return err
 	}
 	want := p.Inputs
@@ -305,7 +383,13 @@ func (m *Model) valid(w *Fit) error {
 	if p.Scaling != nil && (len(p.Scaling.Mean) != p.Inputs || len(p.Scaling.Scale) != p.Inputs) {
 		return fmt.Errorf("a scaling of %d columns for %d", len(p.Scaling.Mean), p.Inputs)
 	}
-	if err := m.Penalty.valid(p.Inputs); err != nil {
+	if err := m.Penalty.check(p.Inputs); err != nil {
+		return err
+	}
+	if w.Gammas != nil && (len(w.Gammas) != len(w.Coef) || w.Gamma != slices.Min(w.Gammas) || !isGamma(slices.Max(w.Gammas))) {
+		return fmt.Errorf("%d gammas contradict %d targets or the smallest gamma %v", len(w.Gammas), len(w.Coef), w.Gamma)
+	}
+	if err := m.checkUnpenalized(w); err != nil {
 		return err
 	}
 	for _, c := range w.Coef {
@@ -313,11 +397,34 @@ func (m *Model) valid(w *Fit) error {
 			return fmt.Errorf("%d weights for %d features", len(c), want)
 		}
 	}
-	return w.Fitted.valid(m.Features, len(w.Coef), m.Folded != nil)
+	return w.Fitted.check(m.Features, len(w.Coef), m.Folded != nil)
 }
 
-// finite refuses weights that are no numbers.
-func (w *Fit) finite() error {
+// checkUnpenalized returns an error if w.UnpenalizedBounds is incomplete. The list must be empty, or have a bound
+// for each target and each column without penalty.
+func (m *Model) checkUnpenalized(w *Fit) error {
+	if w.UnpenalizedBounds == nil {
+		return nil
+	}
+	free := 0
+	for j := range m.Preparation.Inputs {
+		if m.Unpenalized(j) {
+			free++
+		}
+	}
+	if len(w.UnpenalizedBounds) != len(w.Coef) {
+		return fmt.Errorf("bounds of unpenalised columns for %d of %d targets", len(w.UnpenalizedBounds), len(w.Coef))
+	}
+	for _, bounds := range w.UnpenalizedBounds {
+		if len(bounds) != free {
+			return fmt.Errorf("%d bounds for %d columns without penalty", len(bounds), free)
+		}
+	}
+	return nil
+}
+
+// checkFinite returns an error if a coefficient or an intercept is not finite.
+func (w *Fit) checkFinite() error {
 	for j, c := range w.Coef {
 		for _, v := range c {
 			if !isFinite(v) {
@@ -331,17 +438,18 @@ func (w *Fit) finite() error {
 	return nil
 }
 
-// valid checks the dimensions of fitted weights, for d features and t targets.
-func (f *Fitted) valid(d, t int, folded bool) error {
+// check returns an error if the numbers of coefficients and targets are not d and t. The argument
+// folded states whether the model has a Folded scaling.
+func (f *Fitted) check(d, t int, folded bool) error {
 	if f == nil {
 		return nil
 	}
-	scaled := 0 // targets with weights of scaled columns
+	scaled := 0 // number of targets with coefficients of scaled columns
 	if folded {
 		scaled = t
 	}
 	if len(f.Coef) != scaled || len(f.Intercept) != scaled {
-		return fmt.Errorf("of what was fitted there are %d lists of weights and %d intercepts for %d targets", len(f.Coef), len(f.Intercept), t)
+		return fmt.Errorf("the fitted coefficients have %d lists of weights and %d intercepts for %d targets", len(f.Coef), len(f.Intercept), t)
 	}
 	for _, c := range f.Coef {
 		if len(c) != d {
@@ -351,12 +459,7 @@ func (f *Fitted) valid(d, t int, folded bool) error {
 	return nil
 }
 
-// isGamma is false for what no ridge regression is regularised by.
-func isGamma(v float64) bool { return v >= 0 && isFinite(v) }
-
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// Gammas returns the γ that there are fits for.
+// Gammas returns the γ of the fits.
 func (m *Model) Gammas() []float64 {
 	out := make([]float64, len(m.Fits))
 	for i := range m.Fits {
@@ -365,8 +468,8 @@ func (m *Model) Gammas() []float64 {
 	return out
 }
 
-// At returns a model with only the fit for γ, which it shares with m: the first, of several. Where m has no fit for
-// γ the error is a *[GammaError].
+// At returns a model with only the fit for gamma. It shares memory with m. If m has no such fit,
+// the error is a *[GammaError].
 func (m *Model) At(gamma float64) (*Model, error) {
 	i := slices.IndexFunc(m.Fits, func(f Fit) bool { return f.Gamma == gamma })
 	if i < 0 {
@@ -377,7 +480,8 @@ func (m *Model) At(gamma float64) (*Model, error) {
 	return &one, nil
 }
 
-// Weights returns a row [intercept, weights…] for each γ and, within it, each target.
+// Weights returns a matrix with a row [intercept, coefficients…] for each γ and target. The rows
+// of the first γ come first.
 func (m *Model) Weights() *mat.Dense {
 	var out mat.Dense
 	row := 0

@@ -65,7 +65,7 @@ func TestModelIsExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.asFitted(m)
+			p.useFitted(m)
 			if err := p.certify(m); err != nil {
 				t.Fatal(err)
 			}

@@ -11,24 +11,24 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// A Penalty is what columns were penalised by, γ·Σ pⱼxⱼ² in place of γ‖x‖²: pⱼ is the product of
-// what Before and After have of column j. It is in the scaling of the columns already, by which rows
-// are prepared; here it is on record.
+// A Penalty holds a penalty pⱼ = Before[j]·After[j] for each column j. The objective of the fit then has γ·Σ pⱼxⱼ²
+// instead of γ‖x‖². The scaling in the [Preparation] of the rows includes the penalty. If pⱼ = 0, column j has no
+// penalty and is not scaled.
 type Penalty struct {
-	// Before is what the rows were penalised by as they came, After what was put on their sketch,
-	// which was made without it ([ridge.Summary.Penalize]); nil is 1 for each column.
+	// Before holds the penalties that were applied to the rows before the sketch. After holds the
+	// penalties that [ridge.Summary.Penalize] applied to the sketch. nil means 1 for each column.
 	Before []float64 `json:"before,omitempty"`
 	After  []float64 `json:"after,omitempty"`
-	Bands  []Band    `json:"bands,omitempty"` // the groups of columns that it was given by, or chosen for
+	Bands  []Band    `json:"bands,omitempty"` // the groups of columns whose penalties were given or chosen
 }
 
-// A Band is a group of columns with a penalty in common, as it was named.
+// A Band is a group of columns with a common penalty.
 type Band struct {
 	Columns string  `json:"columns"`
 	Penalty float64 `json:"penalty"`
 }
 
-// Bands are those of a fit.
+// Bands converts the bands of a fit to the type of this package.
 func Bands(of []choose.Band) []Band {
 	var out []Band
 	for _, b := range of {
@@ -37,8 +37,19 @@ func Bands(of []choose.Band) []Band {
 	return out
 }
 
-// valid checks that there is a positive number for each of d columns.
-func (p *Penalty) valid(d int) error {
+// unpenalized reports whether any column has no penalty.
+func (p *Penalty) unpenalized() bool {
+	return p != nil && (slices.Contains(p.Before, 0) || slices.Contains(p.After, 0))
+}
+
+// Unpenalized reports whether column j has no penalty.
+func (m *Model) Unpenalized(j int) bool {
+	p := m.Penalty
+	return p != nil && (len(p.Before) > 0 && p.Before[j] == 0 || len(p.After) > 0 && p.After[j] == 0)
+}
+
+// check returns an error unless each list is nil or has d finite numbers >= 0.
+func (p *Penalty) check(d int) error {
 	if p == nil {
 		return nil
 	}
@@ -46,22 +57,28 @@ func (p *Penalty) valid(d int) error {
 		if list != nil && len(list) != d {
 			return fmt.Errorf("%d penalties for %d columns", len(list), d)
 		}
-		if i := slices.IndexFunc(list, func(v float64) bool { return !(v > 0) || !isFinite(v) }); i >= 0 {
+		if i := slices.IndexFunc(list, func(v float64) bool { return !(v >= 0) || !isFinite(v) }); i >= 0 {
 			return fmt.Errorf("penalty %d is %v", i+1, list[i])
 		}
 	}
 	return nil
 }
 
-// errExpanded refuses penalties of features.
-var errExpanded = errors.New("a penalty is of columns, and features are computed of these: fit without features, or without a penalty")
+// errExpanded reports penalties together with computed features.
+var errExpanded = errors.New("penalties apply to columns, and features are computed from them: fit without features, or without a penalty")
 
-// Penalize is the preparation of rows whose columns are divided by √pⱼ besides, see
-// [dataset.Penalty]; nil is p as it is. Where features are computed, or p is of another number of
-// columns, it is a *[PreparationError].
+// Penalize returns a preparation that first applies p and then divides each column j by √penalty[j]; see
+// [dataset.Penalty]. Columns with penalty 0 are not changed. If penalty is nil, the result is p. If p computes
+// features, or has another number of columns than penalty, the error is a *[PreparationError].
 func (p Preparation) Penalize(penalty []float64) (Preparation, error) {
 	if penalty == nil {
 		return p, nil
+	}
+	penalty = slices.Clone(penalty)
+	for j, v := range penalty {
+		if v == 0 {
+			penalty[j] = 1
+		}
 	}
 	var err error
 	switch {
@@ -78,18 +95,18 @@ func (p Preparation) Penalize(penalty []float64) (Preparation, error) {
 	return p, nil
 }
 
-// penaltyOf is what the solutions were penalised by, which must be the same for all.
+// penaltyOf returns the penalty of the solutions. If they have different penalties, it returns an error.
 func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 	p := solutions[0].Penalty
 	if slices.ContainsFunc(solutions, func(f *ridge.Solution) bool { return !slices.Equal(f.Penalty, p) }) {
-		return nil, fmt.Errorf("%w: solutions of different penalties", errShape)
+		return nil, fmt.Errorf("%w: the solutions have different penalties", errShape)
 	}
 	return p, nil
 }
 
-// asPrepared returns a summary of rows that were prepared by prep as one of the model's: with the
-// penalty that came after, where the model has one and the rows were prepared without it. ok is
-// false where they were prepared in any other way.
+// asPrepared returns the summary sum, prepared as the model requires. The rows of sum were prepared by prep. If
+// only the penalty After of the model is missing, asPrepared applies it. If prep differs in another way, ok is
+// false.
 func (m *Model) asPrepared(sum *ridge.Summary, prep *Preparation) (of *ridge.Summary, ok bool, err error) {
 	if prep == nil || reflect.DeepEqual(*prep, m.FittedPreparation()) {
 		return sum, true, nil

@@ -11,63 +11,63 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/digits"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Intervals say what the intervals of predictions follow from: ByModel or Summary is required. An
-// interval is certain to hold what the exact ridge solution at the model's γ
-// predicts; it says nothing of the noise of a future observation.
+// Intervals selects the data from which intervals of predictions are computed. Set ByModel or Summary. An interval
+// is proved to contain the prediction of the exact ridge solution at the model's γ. It does not include the noise
+// of observations.
 type Intervals struct {
-	// ByModel takes the model's certificate alone. The model must have no intercept
-	// ([ErrMeans]) and keep the weights that its certificate is about ([ErrUnrecorded]).
+	// ByModel computes intervals from the certificate of the model alone. This is impossible if the model was
+	// written by an earlier version ([ErrUnrecorded]).
 	ByModel bool
-	// Summary is of the rows of the fit, prepared as they were for it. Intervals follow from
-	// it and from the model's certificate; of the two intervals the intersection is taken.
+	// Summary is a summary of the training rows, prepared as for the fit. If the certificate of
+	// the model also gives an interval, the result is the intersection of both intervals.
 	Summary *ridge.Summary
-	// Preparation is how the rows of Summary were prepared; nil means as
-	// [Model.FittedPreparation] says. It may be without the penalty that the model's fit has put on
-	// such a summary afterwards: it is put on this one, too.
+	// Preparation describes how the rows of Summary were prepared; nil means [Model.FittedPreparation]. If it lacks
+	// only a penalty that was applied after the sketch, Predictor applies this penalty to Summary.
 	Preparation *Preparation
 }
 
-// A Basis is what intervals follow from, "" where there are none.
+// A Basis names the data from which intervals were computed. The value "" means that there are no intervals.
 type Basis string
 
 const (
-	BySummary Basis = "sketch" // alone: the model does not keep the weights that its certificate is about
+	BySummary Basis = "sketch" // the summary alone; the model lacks the coefficients that its certificate is about
 	ByModel   Basis = "model"
 	ByBoth    Basis = "sketch and model"
 )
 
-// A Predictor predicts for rows as they come, which it prepares. It keeps workspace: one
-// goroutine at a time may use it.
+// A Predictor prepares rows and computes their predictions. Only one goroutine at a time may use it, because all
+// calls share its working memory.
 type Predictor struct {
-	// Encode says how rows are encoded, where the model has an encoding: by what [dataset.Cells] they
-	// were read, which is of rows from files alone, and what an unknown level is. It is set before Predict.
-	// Of a model that leaves out rows with missing values, a row that has one is predicted to be NaN.
-	Encode dataset.EncodeOptions
+	// Encode holds the options with which rows are encoded, if the model has an encoding. Set it before Predict;
+	// for rows from files, set Encode.Cells. A row that the model leaves out because of a missing value has the
+	// prediction NaN.
+	Encode prepare.EncodeOptions
 
 	prep      Preparation
 	fit       *ridge.Solution
-	intervals *ridge.Predictor // nil: none are asked for
+	intervals *ridge.Predictor // nil without intervals
 	basis     Basis
 	row       rowWork
 }
 
-// A Prediction is that for one row.
+// A Prediction is the prediction for one row.
 type Prediction struct {
-	Row       int64            // from 0, in its source
-	Y         []float64        // one for each target of the model; NaN where a model that leaves out rows with missing values meets one
-	Intervals []ridge.Interval // of each, nil where none are asked for
-	Observed  []float64        // the targets that the source has, as many as it has
-	Last      bool             // of its block: of a [dataset.Pipe], there may be none for some time
+	Row       int64            // row number in the source, from 0
+	Y         []float64        // one for each target; NaN for a row with missing values, if the model leaves such rows out
+	Intervals []ridge.Interval // one for each target; nil if the predictor has no intervals
+	Observed  []float64        // the targets in the source, if any
+	Last      bool             // the row is the last of its block; the next block of a [dataset.Pipe] may take time
 }
 
-// FittedPreparation is how the rows of the fit were prepared, the scaling that is folded
-// into the weights included. The rows of a summary for [Intervals] are prepared in this way.
+// FittedPreparation returns the preparation of the training rows, including the scaling Folded.
+// The rows of a summary for [Intervals] must be prepared in this way.
 func (m *Model) FittedPreparation() Preparation {
 	p := m.Preparation
 	if m.Folded != nil {
@@ -76,19 +76,18 @@ func (m *Model) FittedPreparation() Preparation {
 	return p
 }
 
-// Prepare returns the rows that the weights apply to: those of src, scaled or with Fourier
-// or polynomial features. Rows that cannot be prepared, such as those of another number of
-// features, are a *[PreparationError].
+// Prepare returns the rows of src after the preparation that the coefficients require. If rows cannot be prepared, for
+// example because their number of columns is wrong, the error is a *[PreparationError].
 func (m *Model) Prepare(src dataset.Source) (dataset.Source, error) {
 	d := m.Features
 	if len(m.Fits) > 0 && len(m.Fits[0].Coef) > 0 {
-		d = len(m.Fits[0].Coef[0]) // as have all
+		d = len(m.Fits[0].Coef[0]) // all fits have as many
 	}
-	return prepare(&m.Preparation, src, d, dataset.EncodeOptions{})
+	return m.Preparation.applyForWeights(src, d, prepare.EncodeOptions{})
 }
 
-// prepare is Preparation.Apply; the features it makes must be as many as the d weights.
-func prepare(p *Preparation, src dataset.Source, d int, o dataset.EncodeOptions) (dataset.Source, error) {
+// applyForWeights applies p to src. It returns an error if the result does not have d features.
+func (p *Preparation) applyForWeights(src dataset.Source, d int, o prepare.EncodeOptions) (dataset.Source, error) {
 	src, err := p.ApplyEncoded(src, nil, o)
 	if err != nil {
 		return nil, err
@@ -99,10 +98,14 @@ func prepare(p *Preparation, src dataset.Source, d int, o dataset.EncodeOptions)
 	return src, nil
 }
 
-// Predictor returns a predictor by a model of one γ (see [Model.At]). If by is nil it predicts without
-// intervals; Intervals that follow from nothing are [ErrInput]. A model of several γ is
-// a *[GammaError], one without a fit [ErrShape], a summary that isn't of the rows of the fit a *[SummaryError], a
-// certificate that cannot be read a *[CertificateError].
+// Predictor returns a predictor for a model with a single γ (see [Model.At]). If by is nil, it computes no intervals.
+//
+// Errors:
+//
+//   - *[GammaError] if the model has several γ, [ErrShape] if it has no fits
+//   - [ErrInput] if by has neither ByModel nor Summary
+//   - *[SummaryError] if the summary does not belong to the fit
+//   - *[CertificateError] if the certificate cannot be read
 func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
 	if len(m.Fits) == 0 {
 		return nil, fmt.Errorf("%w: a model without a fit", errShape)
@@ -110,16 +113,18 @@ func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
 	if len(m.Fits) != 1 {
 		return nil, &GammaError{math.NaN(), m.Gammas()}
 	}
-	p := &Predictor{prep: m.Preparation, fit: solution(m.Fits[0].Gamma, m.Fits[0].Coef, m.Fits[0].Intercept)}
+	p := &Predictor{prep: m.Preparation, fit: solution(&m.Fits[0], m.Fits[0].Coef, m.Fits[0].Intercept)}
 	var err error
 	switch {
 	case by == nil:
+	case m.Penalty.unpenalized():
+		err = ErrUnpenalized
 	case by.Summary != nil:
-		err = p.bySummary(m, by)
+		err = p.useSummary(m, by)
 	case by.ByModel:
-		err = p.byModel(m)
+		err = p.useCertificate(m)
 	default:
-		err = badinput.Errorf("model: intervals follow from a summary or from the model, and neither is given; nil asks for none")
+		err = badinput.Errorf("model: intervals need a summary or the model's certificate, and neither is given; pass nil for no intervals")
 	}
 	if err != nil {
 		return nil, err
@@ -127,21 +132,22 @@ func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
 	return p, nil
 }
 
-func solution(gamma float64, coef [][]float64, intercept []float64) *ridge.Solution {
-	f := &ridge.Solution{Outcome: ridge.Outcome{Gamma: gamma}, Targets: make([]ridge.Target, len(coef))}
+// solution returns the solution of a fit with the given coefficients.
+func solution(w *Fit, coef [][]float64, intercept []float64) *ridge.Solution {
+	f := &ridge.Solution{Outcome: ridge.Outcome{Gamma: w.Gamma, Gammas: w.Gammas}, Targets: make([]ridge.Target, len(coef))}
 	for j, c := range coef {
 		f.Targets[j] = ridge.Target{Coef: slices.Clone(c), Intercept: intercept[j], ComputedTSS: math.NaN(), GradientNorm: math.NaN()}
 	}
 	return f
 }
 
-// bySummary prepares for intervals by a summary and by the model's certificate. Both are
-// about scaled rows: so these are predicted from.
-func (p *Predictor) bySummary(m *Model, by *Intervals) error {
+// useSummary sets p to compute intervals from a summary and, if possible, from the model's
+// certificate. Both are about scaled columns, so p then predicts from scaled columns.
+func (p *Predictor) useSummary(m *Model, by *Intervals) error {
 	t, _ := p.fit.Dims()
 	sum, w := by.Summary, &m.Fits[0]
 	if cfg := sum.Config(); cfg.Dim != m.Features || cfg.Targets != t {
-		return &SummaryError{fmt.Errorf("%w: it is of %d features and %d targets, the model of %d and %d", ErrShape, cfg.Dim, cfg.Targets, m.Features, t)}
+		return &SummaryError{fmt.Errorf("%w: the summary has %d features and %d targets, the model has %d and %d", ErrShape, cfg.Dim, cfg.Targets, m.Features, t)}
 	}
 	sum, alike, err := m.asPrepared(sum, by.Preparation)
 	switch {
@@ -153,8 +159,12 @@ func (p *Predictor) bySummary(m *Model, by *Intervals) error {
 	if err := sameRows(sum, m, w.TSS); err != nil {
 		return &SummaryError{err}
 	}
-	p.asFitted(m)
-	if p.intervals, err = sum.Predictor(p.fit.Gamma); err != nil {
+	p.useFitted(m)
+	gammas := p.fit.Gammas
+	if gammas == nil {
+		gammas = []float64{p.fit.Gamma}
+	}
+	if p.intervals, err = sum.Predictor(gammas...); err != nil {
 		return err
 	}
 	if p.basis = BySummary; w.Fitted == nil {
@@ -170,15 +180,12 @@ func (p *Predictor) bySummary(m *Model, by *Intervals) error {
 	return nil
 }
 
-// byModel prepares for intervals by the model's certificate alone.
-func (p *Predictor) byModel(m *Model) error {
-	switch {
-	case m.Fits[0].Fitted == nil:
+// useCertificate sets p to compute intervals from the model's certificate alone.
+func (p *Predictor) useCertificate(m *Model) error {
+	if m.Fits[0].Fitted == nil {
 		return ErrUnrecorded
-	case m.Intercept:
-		return ErrMeans
 	}
-	p.asFitted(m)
+	p.useFitted(m)
 	if err := p.certify(m); err != nil {
 		return err
 	}
@@ -188,14 +195,14 @@ func (p *Predictor) byModel(m *Model) error {
 	return err
 }
 
-// asFitted makes p predict from scaled columns, with the weights that were fitted to them.
-func (p *Predictor) asFitted(m *Model) {
+// useFitted makes p predict from scaled columns, with the coefficients in [Fit].Fitted.
+func (p *Predictor) useFitted(m *Model) {
 	if m.Folded == nil {
 		return
 	}
 	p.prep = m.FittedPreparation()
 	if w := &m.Fits[0]; w.Fitted != nil {
-		p.fit = solution(w.Gamma, w.Fitted.Coef, w.Fitted.Intercept)
+		p.fit = solution(w, w.Fitted.Coef, w.Fitted.Intercept)
 		return
 	}
 	for j := range p.fit.Targets {
@@ -207,8 +214,8 @@ func (p *Predictor) asFitted(m *Model) {
 	}
 }
 
-// certify adds to the fit what the model says of it. The file has no bracket of ‖b‖²: the
-// computed value is taken as it is.
+// certify copies the certificates of the model to the solution. The model has no bracket of ‖b‖²,
+// so certify uses the computed value.
 func (p *Predictor) certify(m *Model) error {
 	w := &m.Fits[0]
 	certificates, err := w.Certificates()
@@ -220,7 +227,7 @@ func (p *Predictor) certify(m *Model) error {
 		o := &p.fit.Targets[j]
 		o.Certificate = certificates[j]
 		o.TSS = ridge.Interval{}
-		if !m.Intercept { // its bound is that of the means of --standardize
+		if !m.Intercept { // the intercept bound in the file also includes the round-off of unscaling
 			o.InterceptBound = 0
 		}
 		if len(w.TSS) == len(p.fit.Targets) {
@@ -230,11 +237,11 @@ func (p *Predictor) certify(m *Model) error {
 	return nil
 }
 
-// sameRows refuses a summary whose rows are not those of the model's fit, as far as their
-// number, the intercept and the sums of squares of the targets tell.
+// sameRows returns an error if the summary and the fit have different rows. It compares the number
+// of rows, the intercept, and the sums of squares tss of the targets.
 func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
 	if sum.Rows() != m.Rows || sum.Config().Intercept != m.Intercept {
-		return fmt.Errorf("%w: it is of %d rows with intercept %v, the model of %d with intercept %v", ridge.ErrOtherRows, sum.Rows(), sum.Config().Intercept, m.Rows, m.Intercept)
+		return fmt.Errorf("%w: it has %d rows with intercept %v, the model %d with intercept %v", ridge.ErrOtherRows, sum.Rows(), sum.Config().Intercept, m.Rows, m.Intercept)
 	}
 	f, err := sum.Fit(1)
 	if err != nil {
@@ -243,17 +250,16 @@ func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
 	for j, want := range tss {
 		if got := f.Targets[j].ComputedTSS; !(math.Abs(got-want) <= 1e-6*want) {
 			its, fitted := digits.Apart(got, want)
-			return fmt.Errorf("%w: its ‖b‖² of target %d is %s, the model was fitted to one of %s", ridge.ErrOtherRows, j+1, its, fitted)
+			return fmt.Errorf("%w: its ‖b‖² of target %d is %s, but the model was fitted to %s", ridge.ErrOtherRows, j+1, its, fitted)
 		}
 	}
 	return nil
 }
 
-// Basis is what the intervals follow from, "" where there are none.
+// Basis returns the data from which intervals are computed, or "" if there are no intervals.
 func (p *Predictor) Basis() Basis { return p.basis }
 
-// Dims returns the number of targets that are predicted, and of columns of the rows they
-// are predicted from.
+// Dims returns the number of targets and the number of columns of a row before preparation.
 func (p *Predictor) Dims() (t, d int) {
 	if p.fit == nil { // the zero value
 		return 0, 0
@@ -263,11 +269,9 @@ func (p *Predictor) Dims() (t, d int) {
 	return t, d
 }
 
-// Predict makes a pass over src and yields the prediction for each row, in order. The rows
-// are not prepared: Predict does so. A prediction is valid until the next is asked for. An
-// error ends the pass: a *[PreparationError], an *[OverflowError], one of src, or
-// [ridge.ErrOtherRows] where the intervals by the summary and by the model contradict each
-// other.
+// Predict makes one pass over src, prepares its rows, and yields the prediction for each row, in order. A prediction is
+// valid until the next one. An error ends the pass: a *[PreparationError], an *[OverflowError], an error of src, or
+// [ridge.ErrOtherRows] if the intervals by the summary and by the model are disjoint.
 func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
 	ctx = background.IfNil(ctx)
 	return func(yield func(Prediction, error) bool) {
@@ -277,7 +281,7 @@ func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[P
 	}
 }
 
-// errEnough says that no more predictions are wanted.
+// errEnough ends a pass because the consumer has stopped.
 var errEnough = errors.New("enough")
 
 func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(Prediction) bool) error {
@@ -288,7 +292,7 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 	var incomplete rowNumbers
 	options := p.Encode
 	options.KeepIncomplete, options.Incomplete = true, incomplete.add
-	src, err := prepare(&p.prep, src, weights, options)
+	src, err := p.prep.applyForWeights(src, weights, options)
 	if err != nil {
 		return err
 	}
@@ -306,28 +310,17 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 			}
 		}
 		for i := range b.N {
-			var err error
-			if b.Sparse != nil {
-				idx, val := b.Sparse.Row(i)
-				err = p.fit.PredictSparse(yhat, idx, val)
-			} else {
-				err = p.fit.PredictRow(yhat, b.X[i*d:(i+1)*d])
-			}
-			if err != nil {
+			if err := predictRow(p.fit, yhat, b, i, d); err != nil {
 				return err
 			}
-			if incomplete.has(b.First + int64(i)) {
-				if !yield(p.unknown(b, i, t, yhat)) {
-					return errEnough
-				}
-				continue
-			}
 			one := Prediction{Row: b.First + int64(i), Y: yhat, Observed: b.Y[i*t : (i+1)*t], Last: i == b.N-1}
-			if slices.ContainsFunc(yhat, func(v float64) bool { return !isFinite(v) }) {
-				return &OverflowError{one.Row}
-			}
 			if p.intervals != nil {
 				one.Intervals = within[i*k : (i+1)*k]
+			}
+			if incomplete.has(one.Row) {
+				setUnknown(one.Y, one.Intervals)
+			} else if slices.ContainsFunc(yhat, func(v float64) bool { return !isFinite(v) }) {
+				return &OverflowError{one.Row}
 			}
 			if !yield(one) {
 				return errEnough
@@ -337,10 +330,9 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 	return nil
 }
 
-// PredictMatrix predicts for the samples in x (n×d, each row is one), which are not prepared.
-// It returns the predictions (n×t) and, where intervals are asked for, the interval of
-// sample i and target j at i·t + j. The errors are those of Predict; where x has another
-// number of columns it is a *[PreparationError].
+// PredictMatrix prepares the samples in x (n×d, each row is a sample) and returns their predictions (n×t). If the
+// predictor has intervals, it also returns the interval of sample i and target j at index i·t + j. Errors are the
+// errors of Predict. If the number of columns is wrong, the error is a *[PreparationError].
 func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, error) {
 	if p.fit == nil {
 		return nil, nil, errUnmade
@@ -354,7 +346,7 @@ func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, e
 	}
 	rows := mat.DenseCopyOf(x)
 	from := dataset.FromDense
-	if p.prep.Encoding != nil { // NaN is a missing value
+	if p.prep.Encoding != nil { // FromTable allows NaN as a missing value
 		from = dataset.FromTable
 	}
 	src, err := from(n, d, 0, rows.RawMatrix().Data, nil)
@@ -374,7 +366,8 @@ func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, e
 	return out, within, nil
 }
 
-// Predict is [Predictor.Predict] without intervals, by a model of one γ.
+// Predict yields the predictions for the rows of src without intervals, see [Predictor.Predict].
+// The model must have a single γ.
 func (m *Model) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
 	ctx = background.IfNil(ctx)
 	p, err := m.Predictor(nil)
@@ -384,7 +377,8 @@ func (m *Model) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Predi
 	return p.Predict(ctx, src)
 }
 
-// PredictMatrix is [Predictor.PredictMatrix] without intervals, by a model of one γ.
+// PredictMatrix returns the predictions for the samples in x without intervals, see
+// [Predictor.PredictMatrix]. The model must have a single γ.
 func (m *Model) PredictMatrix(x mat.Matrix) (*mat.Dense, error) {
 	p, err := m.Predictor(nil)
 	if err != nil {

@@ -6,25 +6,25 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Preparation is what is done to rows before they are fitted, and again before anything
-// is predicted for them: what is missing is filled in or left out and columns are made of categorical
-// ones, by an Encoding, then columns are scaled, then there are Fourier or polynomial features of
-// them. One with nothing but Inputs does nothing.
+// A Preparation describes how rows are prepared for a fit and for predictions. It applies up to
+// three steps. The Encoding replaces missing values and categories by numbers, Scaling scales the
+// columns, and Features or Polynomial computes features. Steps that are nil are skipped.
 type Preparation struct {
-	Inputs     int                 `json:"inputs"`          // features of the rows as they come, or those that Encoding makes of them
-	Names      []string            `json:"names,omitempty"` // of these
-	Encoding   *dataset.Encoding   `json:"encoding,omitempty"`
+	Inputs     int                 `json:"inputs"`          // number of columns after encoding
+	Names      []string            `json:"names,omitempty"` // names of these columns
+	Encoding   *prepare.Encoding   `json:"encoding,omitempty"`
 	Scaling    *dataset.Scaling    `json:"scaling,omitempty"`
 	Features   *dataset.Fourier    `json:"features,omitempty"`
 	Polynomial *dataset.Polynomial `json:"polynomial,omitempty"`
 }
 
-// Expand notes the features that are computed: a [dataset.Fourier] or a
-// [dataset.Polynomial]; nil is none.
+// Expand sets the features to compute, a [dataset.Fourier] or a [dataset.Polynomial]. nil means none.
 func (p *Preparation) Expand(f dataset.Features) {
 	p.Features, p.Polynomial = nil, nil
 	switch f := f.(type) {
@@ -35,7 +35,7 @@ func (p *Preparation) Expand(f dataset.Features) {
 	}
 }
 
-// Expansion is what Expand noted, nil for nothing.
+// Expansion returns the features set by Expand, nil if there are none.
 func (p *Preparation) Expansion() dataset.Features {
 	switch {
 	case p.Features != nil:
@@ -46,9 +46,8 @@ func (p *Preparation) Expansion() dataset.Features {
 	return nil
 }
 
-// Terms are the names of the features that the weights belong to: those of the columns, or
-// of their monomials. Columns without names are x1, x2, … in monomials. Features without
-// names, such as Fourier features, are nil.
+// Terms returns the names of the features that have coefficients: columns, or monomials of columns. It returns nil if
+// they have no names, such as Fourier features. In monomials, columns without names are called x1, x2, ….
 func (p *Preparation) Terms() []string {
 	switch {
 	case p.Features != nil:
@@ -65,7 +64,7 @@ func (p *Preparation) Terms() []string {
 	return p.Polynomial.Names(names)
 }
 
-// Columns are the number of columns of rows as they come, and their names, nil where they have none.
+// Columns returns the number and the names of the columns before preparation. The names are nil if there are none.
 func (p *Preparation) Columns() (d int, names []string) {
 	if p.Encoding != nil {
 		return p.Encoding.Inputs, p.Encoding.Names
@@ -73,15 +72,19 @@ func (p *Preparation) Columns() (d int, names []string) {
 	return p.Inputs, p.Names
 }
 
-// Encode takes over an encoding that was learnt, with the columns that it makes; nil is none.
-func (p *Preparation) Encode(e *dataset.Encoding) {
+// Encode sets the encoding, and sets Inputs and Names to its features. If [prepare.Look] made the
+// encoding, Encode also sets Scaling. If e is nil, there is no encoding.
+func (p *Preparation) Encode(e *prepare.Encoding) {
 	if p.Encoding = e; e != nil {
 		p.Inputs, p.Names = e.Width(), e.MadeNames()
 	}
+	if e != nil && e.Columns != nil {
+		p.Scaling = e.Scaling()
+	}
 }
 
-// valid checks the encoding, which may come from a file.
-func (p *Preparation) valid() error {
+// check returns an error if the encoding is invalid, for example in an edited file.
+func (p *Preparation) check() error {
 	if p.Encoding == nil {
 		return nil
 	}
@@ -89,21 +92,20 @@ func (p *Preparation) valid() error {
 		return err
 	}
 	if d := p.Encoding.Width(); d != p.Inputs {
-		return fmt.Errorf("an encoding that makes %d columns, where there are %d", d, p.Inputs)
+		return fmt.Errorf("the encoding makes %d columns, but there are %d", d, p.Inputs)
 	}
 	return nil
 }
 
-// Apply returns the prepared rows of src. be computes the features; nil means
-// engine.Default(). Rows that cannot be prepared, such as those of another number of
-// features, are a *[PreparationError].
+// Apply returns the rows of src after preparation. The backend be computes the features; nil means engine.Default(). If
+// rows cannot be prepared, for example because their number of columns is wrong, the error is a *[PreparationError].
 func (p *Preparation) Apply(src dataset.Source, be engine.Backend) (dataset.Source, error) {
-	return p.ApplyEncoded(src, be, dataset.EncodeOptions{})
+	return p.ApplyEncoded(src, be, prepare.EncodeOptions{})
 }
 
-// ApplyEncoded is Apply where options say how the rows are encoded: with the [dataset.Cells] that
-// they were read by, where they come from files.
-func (p *Preparation) ApplyEncoded(src dataset.Source, be engine.Backend, o dataset.EncodeOptions) (dataset.Source, error) {
+// ApplyEncoded is like Apply, with options for the encoding. For rows from files, o.Cells must be
+// the [prepare.Cells] with which they were read.
+func (p *Preparation) ApplyEncoded(src dataset.Source, be engine.Backend, o prepare.EncodeOptions) (dataset.Source, error) {
 	if src == nil {
 		return nil, &PreparationError{errNoSource}
 	}
@@ -111,7 +113,7 @@ func (p *Preparation) ApplyEncoded(src dataset.Source, be engine.Backend, o data
 	if _, d, _ := src.Dims(); d != want {
 		return nil, &PreparationError{fmt.Errorf("%w: rows of %d features, the preparation is of %d", errShape, d, want)}
 	}
-	err := p.valid()
+	err := p.check()
 	if err == nil && p.Encoding != nil {
 		src, err = p.Encoding.Apply(src, o)
 	}
@@ -131,16 +133,16 @@ func (p *Preparation) ApplyEncoded(src dataset.Source, be engine.Backend, o data
 	return src, nil
 }
 
-// unscales reports whether weights can be converted to those of columns as they come: these
-// are scaled, and no features are computed from them.
+// unscales reports whether coefficients can be converted to unscaled columns. This requires scaled
+// columns and no computed features.
 func (p *Preparation) unscales() bool { return p.Scaling != nil && p.Expansion() == nil }
 
-// Unscale converts the weights of one target, which belong to the scaled columns
-// (x − mean)/scale, to those of the columns x as they come,
+// Unscale converts the coefficients of one target from the scaled columns (x − mean)/scale to the
+// columns x. The results are
 //
 //	coefⱼ/scaleⱼ,   intercept − Σⱼ coefⱼ·meanⱼ/scaleⱼ.
 //
-// Weights of computed features stay as they are. It returns a copy.
+// If p does not scale columns, or computes features, the results are copies of the arguments.
 func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, float64) {
 	out := slices.Clone(coef)
 	if !p.unscales() {
@@ -153,10 +155,10 @@ func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, flo
 	return out, intercept
 }
 
-// InterceptBound bounds the error of the intercept that Unscale returns. Where the weights
-// are off by Δx and the intercept by Δb, that of Unscale is off by Δb − Σⱼ Δxⱼ·meanⱼ/scaleⱼ
-// and by its rounding. Of no target, or one of other weights than there are columns, nothing is known: it is
-// +Inf.
+// InterceptBound returns a bound on the error of the intercept that Unscale returns. If the coefficients have
+// errors Δxⱼ and the fitted intercept has error Δb, this error is Δb − Σⱼ Δxⱼ·meanⱼ/scaleⱼ plus round-off. The
+// bounds on Δx and Δb are taken from o. If o is nil, or its number of coefficients differs from the number of
+// columns, the result is +Inf.
 func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
 	if o == nil || p.unscales() && len(o.Coef) != len(p.Scaling.Mean) {
 		return math.Inf(1)
@@ -172,8 +174,8 @@ func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
 		size += math.Abs(o.Coef[i] * v)
 	}
 	if far > 0 {
-		bound += o.ErrorBound*far + float64(len(o.Coef)+4)*0x1p-1074 // of products that underflow
+		bound += math.Hypot(o.ErrorBound, vec.Norm(o.UnpenalizedBounds))*far + float64(len(o.Coef)+4)*0x1p-1074 // underflow of products
 	}
 	rounded := float64(len(o.Coef)+4) * 0x1p-52 * (math.Abs(o.Intercept) + size)
-	return (bound + rounded) * 1.01 // for the rounding of this
+	return (bound + rounded) * 1.01 // round-off of this bound
 }

@@ -12,33 +12,33 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Record is what is known of the fit for one γ: its outcome and the certificate of each target. The
-// certificates are about the weights as they were fitted, in scaled columns if the columns were scaled.
-// Only InterceptBound is in the units of the file. TSS is not kept, and is unbounded.
+// A Record holds the outcome of the fit for one γ, and the certificate of each target. If the columns were scaled,
+// the certificates are about the coefficients of the scaled columns; only InterceptBound is in the units of the
+// file. TSS, the bracket of ‖b‖², is not saved and is unbounded after reading.
 //
-// In JSON a field of the certificates is a list, or one value if there is one target. Status is written
-// only if the fit has not Converged. A record that was read has no other.
+// In JSON a field of the certificates is a bare value for one target and a list for several. Status is written only
+// if Converged is false. If Status is absent, it is read as zero.
 type Record struct {
 	ridge.Outcome
 	Certificates []ridge.Certificate
-	R2           PerTarget[Number]         `json:"r2"` // the middle of R2Bracket
+	R2           PerTarget[Number]         `json:"r2"` // the midpoint of R2Bracket
 	R2Bracket    PerTarget[ridge.Interval] `json:"r2_bracket"`
 	Converged    bool                      `json:"converged"`
-	Stop         string                    `json:"stop"` // Status in words
+	Stop         string                    `json:"stop"` // the text of Status
 
-	counts map[string]int // of the values that were read by each name; nil: none was read
+	counts map[string]int // number of values read for each name; nil if the record was not read
 }
 
-// recordNames are the names of a record in JSON, in their order.
+// recordNames are the JSON names of a record, in order.
 var recordNames = []string{
-	"gamma", "method", "passes", "iterations", "shrinkage", "contraction",
+	"gamma", "gammas", "method", "passes", "iterations", "shrinkage", "contraction",
 	"error_bound", "relative_error_bound", "energy_bound", "intercept_bound", "effective_dimension", "objective", "rss", "gcv",
 	"r2", "r2_bracket", "converged", "stop", "status",
 }
 
-// NewRecord describes a fit to rows that were prepared by prep. passes is how many reads
-// of the data preparing took, which are added to those of the fit. Where f has a Penalty prep is
-// the one that has it already, see [Preparation.Penalize].
+// NewRecord returns the record of a solution whose rows were prepared by prep. It adds passes, the
+// number of passes made to prepare the rows, to the passes of the fit. If f has a Penalty, prep
+// must include it, see [Preparation.Penalize].
 func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 	f = f.Fitted()
 	out := Record{Outcome: f.Outcome, Converged: f.Status.Err() == nil, Stop: f.Status.String()}
@@ -53,10 +53,10 @@ func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 	return out
 }
 
-// MarshalJSON writes the record. It writes a status only if the fit has not converged.
+// MarshalJSON writes the record. Status is written only if the fit has not converged.
 func (r Record) MarshalJSON() ([]byte, error) { return r.MarshalWithout() }
 
-// MarshalWithout is MarshalJSON without some names.
+// MarshalWithout is like MarshalJSON, but leaves out the fields with the given names.
 func (r Record) MarshalWithout(without ...string) ([]byte, error) {
 	if r.Converged {
 		without = append(without, "status")
@@ -65,7 +65,7 @@ func (r Record) MarshalWithout(without ...string) ([]byte, error) {
 	return jsonfields.MarshalEach(names, r, r.Certificates)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Bounds that are null or absent promise nothing.
+// UnmarshalJSON reads the output of MarshalJSON. Bounds that are null or absent are infinite.
 func (r *Record) UnmarshalJSON(text []byte) error {
 	var out Record
 	var err error
@@ -75,17 +75,17 @@ func (r *Record) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// A Certificate is a [Record] in a model. One that was read is not decoded before it is
-// asked for, so that a model whose certificate is damaged still predicts without intervals.
+// A Certificate is a [Record] that is part of a model. It is decoded only when needed, so that a
+// model with a damaged certificate can still predict without intervals.
 type Certificate struct {
-	record *Record         // nil: it was read
-	text   json.RawMessage // what was read; nil: nothing was read
+	record *Record         // nil if the certificate was read from a file
+	text   json.RawMessage // the JSON, if the certificate was read from a file
 }
 
-// IsZero reports whether there is none.
+// IsZero reports whether there is no certificate.
 func (c Certificate) IsZero() bool { return c.record == nil && c.text == nil }
 
-// MarshalJSON writes the record, or the text that was read.
+// MarshalJSON writes the record, or the text as read.
 func (c Certificate) MarshalJSON() ([]byte, error) {
 	if c.record != nil || c.text == nil {
 		return json.Marshal(c.record)
@@ -93,13 +93,13 @@ func (c Certificate) MarshalJSON() ([]byte, error) {
 	return c.text, nil
 }
 
-// UnmarshalJSON keeps the text.
+// UnmarshalJSON stores the text without decoding it.
 func (c *Certificate) UnmarshalJSON(text []byte) error {
 	*c = Certificate{text: bytes.Clone(text)}
 	return nil
 }
 
-// Record returns the whole record. One that cannot be read is a *[CertificateError].
+// Record decodes the record. If the record cannot be read, the error is a *[CertificateError].
 func (c *Certificate) Record() (*Record, error) {
 	out := &Record{}
 	switch {
@@ -116,10 +116,10 @@ func (c *Certificate) Record() (*Record, error) {
 	return out, nil
 }
 
-// Certificates returns the certificate of each target, about the weights as they were fitted
-// (see [Fitted]). Bounds that the file does not have, such as the bracket of ‖b‖², are
-// infinite. A certificate that cannot be read, is of another number of targets, or has no bounds on the
-// error, the energy and the objective is a *[CertificateError].
+// Certificates returns the certificate of each target. Each certificate is about the coefficients as fitted, see
+// [Fitted]. Bounds that the file lacks are infinite. The error is a *[CertificateError] if the certificates cannot
+// be read or have another number of targets. It is also a *[CertificateError] if bounds on the error, energy or
+// objective are missing.
 func (f *Fit) Certificates() ([]ridge.Certificate, error) {
 	r, err := f.Certificate.Record()
 	if err != nil {

@@ -6,39 +6,42 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// RowMap is the preparation for rows at hand, in place of those of a source: it makes of a row as
-// it comes the features that the weights apply to. Errors are those of Apply; an encoding, which may
-// leave rows out, is a *[PreparationError]: a [dataset.RowEncoder] encodes them.
+// RowMap returns a map that prepares single rows. Its errors are the errors of Apply. If the preparation has an
+// encoding, RowMap returns a *[PreparationError]; encode single rows with a [prepare.RowEncoder] first.
 func (p *Preparation) RowMap() (*dataset.RowMap, error) {
 	if p.Encoding != nil {
-		return nil, &PreparationError{badinput.Errorf("model: missing values and categories are encoded by a dataset.RowEncoder, not by a map of rows")}
+		return nil, &PreparationError{badinput.Errorf("model: missing values and categories are encoded by a prepare.RowEncoder, not by a map of rows")}
 	}
 	return dataset.NewRowMap(p.Inputs, func(src dataset.Source) (dataset.Source, error) { return p.Apply(src, nil) })
 }
 
-// rowWork is for predicting row by row.
+// rowWork is the workspace for predicting single rows.
 type rowWork struct {
-	encode   *dataset.RowEncoder // nil: rows are numbers
-	columns  []float64           // what it makes
+	encode   *prepare.RowEncoder // nil without an encoding
+	columns  []float64           // the encoded row
 	prepare  *dataset.RowMap
 	features []float64
 }
 
-// PredictRow predicts for one row x as it comes, which it prepares: it overwrites yhat, of length t
-// as of Dims, and within, nil or of length t, with the intervals, which must have been asked for.
-// Where the model has an encoding NaN is a missing value, and a number in a categorical column a
-// level; of a model that leaves out rows with missing values, yhat of one that has some is NaN, and
-// within all numbers.
+// PredictRow prepares the row x and writes its predictions to yhat, of length t (see Dims). If within is not nil,
+// PredictRow also writes the intervals to it; within then has length t, and p must have intervals.
 //
-// What does not follow from the row, such as W of Fourier features, is made by the first call, and
-// none after it allocates. Other lengths, and intervals that were not asked for, are [ErrShape]; a
-// row that is not finite, and a level that the model does not know ([dataset.ErrUnknownLevel]) where
-// Encode does not ignore it, are [ErrInput], a prediction that is not finite an *[OverflowError] of
-// row 0.
+// If the model has an encoding, NaN is a missing value, and a number in a categorical column is a level. If the model
+// leaves out the row because of a missing value, yhat is NaN and the intervals are unbounded.
+//
+// The first call computes what does not depend on the row, such as the matrix W of random Fourier features. Later calls do not allocate.
+//
+// Errors:
+//
+//   - [ErrShape] if a length is wrong, or if p has no intervals and within is not nil
+//   - [ErrInput] if the row is not finite, or has an unknown level ([dataset.ErrUnknownLevel]) that Encode
+//     does not ignore
+//   - an *[OverflowError] with row 0
 func (p *Predictor) PredictRow(yhat []float64, within []ridge.Interval, x []float64) error {
 	if err := p.readyRow(len(yhat), len(x), within); err != nil {
 		return err
@@ -50,22 +53,22 @@ func (p *Predictor) PredictRow(yhat []float64, within []ridge.Interval, x []floa
 			return err
 		}
 		if !complete {
-			return unknownRow(yhat, within)
+			setUnknown(yhat, within)
+			return nil
 		}
 		columns = p.row.columns
 	}
 	return p.predictColumns(yhat, within, columns)
 }
 
-// PredictCells is PredictRow for a row of cells as text, as a form or a line of csv has them: numbers,
-// True and False, the levels of categorical columns, and where the model allows for missing values
-// an empty cell or one of their marks.
+// PredictCells is like PredictRow, for a row whose cells are texts, for example from a form or a line of csv. Cells may
+// be numbers, True and False, and levels. If the model allows missing values, a cell may be empty or a mark such as NA.
 func (p *Predictor) PredictCells(yhat []float64, within []ridge.Interval, cells []string) error {
 	if err := p.readyRow(len(yhat), len(cells), within); err != nil {
 		return err
 	}
 	if p.row.encode == nil {
-		e, err := dataset.NewEncoding(len(cells), p.prep.Names, dataset.RefuseMissing, nil)
+		e, err := prepare.NewEncoding(len(cells), p.prep.Names, prepare.RefuseMissing, nil)
 		if err != nil {
 			return err
 		}
@@ -78,12 +81,13 @@ func (p *Predictor) PredictCells(yhat []float64, within []ridge.Interval, cells 
 		return err
 	}
 	if !complete {
-		return unknownRow(yhat, within)
+		setUnknown(yhat, within)
+		return nil
 	}
 	return p.predictColumns(yhat, within, p.row.columns)
 }
 
-// readyRow checks the lengths of a row's prediction, and prepares for the first.
+// readyRow checks the lengths yhat, x and len(within). The first call also makes the workspace.
 func (p *Predictor) readyRow(yhat, x int, within []ridge.Interval) error {
 	t, d := p.Dims()
 	switch {
@@ -112,7 +116,7 @@ func (p *Predictor) readyRow(yhat, x int, within []ridge.Interval) error {
 	return nil
 }
 
-func (w *rowWork) encodeBy(e *dataset.Encoding, o dataset.EncodeOptions) (err error) {
+func (w *rowWork) encodeBy(e *prepare.Encoding, o prepare.EncodeOptions) (err error) {
 	if w.encode, err = e.RowEncoder(o); err != nil {
 		return &PreparationError{err}
 	}
@@ -120,18 +124,17 @@ func (w *rowWork) encodeBy(e *dataset.Encoding, o dataset.EncodeOptions) (err er
 	return nil
 }
 
-// unknownRow says that nothing is predicted for a row.
-func unknownRow(yhat []float64, within []ridge.Interval) error {
+// setUnknown sets all predictions to NaN and all intervals to the whole line.
+func setUnknown(yhat []float64, within []ridge.Interval) {
 	for j := range yhat {
 		yhat[j] = math.NaN()
 	}
 	for j := range within {
 		within[j] = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 	}
-	return nil
 }
 
-// predictColumns predicts for a row that is encoded.
+// predictColumns predicts for a row that has been encoded.
 func (p *Predictor) predictColumns(yhat []float64, within []ridge.Interval, columns []float64) error {
 	if err := p.row.prepare.Row(p.row.features, columns); err != nil {
 		return err

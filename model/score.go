@@ -7,21 +7,20 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// A Score compares the predictions of one target with what was observed, row by row; Add counts each
-// once, AddWeighted so many times. Its zero value has seen no row. Certified brackets of R² for the
-// rows of the fit itself are in [ridge.Target.R2].
+// A Score measures the errors of the predictions of one target. Add adds a row, AddWeighted a row with a sample weight.
+// The zero value has no rows. For the training rows, [ridge.Target.R2] has proved brackets of R².
 type Score struct {
 	rows    int64
-	weight  float64 // of all rows
+	weight  float64 // Σw
 	rss     float64 // Σw(y − ŷ)²
-	mean    float64 // of y
+	mean    float64 // ȳ
 	squares float64 // Σw(y − mean)², B. Welford, Technometrics 4, 1962
 }
 
-// Add takes in one row: y as observed and as predicted.
+// Add adds one row with its observed and its predicted target.
 func (s *Score) Add(observed, predicted float64) { s.AddWeighted(1, observed, predicted) }
 
-// AddWeighted takes in a row of weight w > 0; one of none is left out.
+// AddWeighted adds one row of weight w. If w is not positive, the row is ignored.
 func (s *Score) AddWeighted(w, observed, predicted float64) {
 	if !(w > 0) {
 		return
@@ -34,8 +33,7 @@ func (s *Score) AddWeighted(w, observed, predicted float64) {
 	s.squares += w * (off * (observed - s.mean))
 }
 
-// Join takes in the rows of another score, as if they had been added behind those of this one (T. Chan,
-// G. Golub, R. LeVeque, 1979).
+// Join adds the rows of o to s (T. Chan, G. Golub, R. LeVeque, 1979).
 func (s *Score) Join(o Score) {
 	if !(o.weight > 0) {
 		return
@@ -47,11 +45,11 @@ func (s *Score) Join(o Score) {
 	s.rows, s.weight, s.rss = s.rows+o.rows, total, s.rss+o.rss
 }
 
-// Rows is how many rows were added.
+// Rows returns the number of rows.
 func (s *Score) Rows() int64 { return s.rows }
 
-// R2 is 1 − Σw(y − ŷ)²/Σw(y − ȳ)², as scikit-learn's r2_score; NaN where y is constant, of no
-// rows, and where Σw(y − ȳ)² exceeds the range of float64.
+// R2 returns 1 − Σw(y − ŷ)²/Σw(y − ȳ)², like scikit-learn's r2_score. It returns NaN if y is constant, if there are no rows, or if
+// Σw(y − ȳ)² overflows.
 func (s *Score) R2() float64 {
 	if !(s.squares > 0) || math.IsInf(s.squares, 1) {
 		return math.NaN()
@@ -59,10 +57,10 @@ func (s *Score) R2() float64 {
 	return 1 - s.rss/s.squares
 }
 
-// RMSE is the root of the mean squared error, √(Σw(y − ŷ)²/Σw); NaN of no rows.
+// RMSE returns the root mean squared error, √(Σw(y − ŷ)²/Σw), or NaN if there are no rows.
 func (s *Score) RMSE() float64 { return math.Sqrt(s.rss / s.weight) }
 
-// scoreJSON is a [Score] as it is written.
+// scoreJSON is the JSON form of a [Score].
 type scoreJSON struct {
 	Rows    int64  `json:"n"`
 	R2      Number `json:"r2"`
@@ -73,20 +71,19 @@ type scoreJSON struct {
 	Squares Number `json:"squares"`
 }
 
-// MarshalJSON writes what the methods return, n (the rows), r2 and rmse, and the sums that these follow
-// from: weight = Σw, rss = Σw(y − ŷ)², mean = ȳ and squares = Σw(y − ȳ)². What is not finite is null.
+// MarshalJSON writes the number of rows n, r2, rmse, and four sums: weight = Σw, rss = Σw(y − ŷ)²,
+// mean = ȳ and squares = Σw(y − ȳ)². Values that are not finite are null.
 func (s Score) MarshalJSON() ([]byte, error) {
 	return json.Marshal(scoreJSON{
 		Rows: s.rows, R2: Number(s.R2()), RMSE: Number(s.RMSE()), Weight: Number(s.weight), RSS: Number(s.rss), Mean: Number(s.mean), Squares: Number(s.squares),
 	})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes: n and the sums, to the bit, of which r2 and rmse follow,
-// so that rows can be added, and scores joined, as before. Sums that are null are beyond float64: nothing
-// is known of them. Where n or a sum is missing, or they are those of no rows, it is [ErrInput],
-// and s is as it was.
+// UnmarshalJSON reads the output of MarshalJSON. It restores the sums exactly, so that rows can be
+// added and scores joined. A null sum, which has overflowed, becomes NaN. If n or a sum is missing
+// or inconsistent, the error is [ErrInput] and s is unchanged.
 func (s *Score) UnmarshalJSON(text []byte) error {
-	in := scoreJSON{Rows: -1, Weight: -1, RSS: -1, Mean: Number(math.NaN()), Squares: -1} // as if all were missing
+	in := scoreJSON{Rows: -1, Weight: -1, RSS: -1, Mean: Number(math.NaN()), Squares: -1} // marks missing fields
 	if err := json.Unmarshal(text, &in); err != nil {
 		return badinput.Errorf("model: this is not a score: %w", err)
 	}

@@ -6,10 +6,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Err is nil where all fits are certified to the tolerance that was asked for, or had none, as
-// [fdridge.Result.Err] is; otherwise a *[ShortfallError] of the worst of those that are not. A
-// certificate that cannot be read says nothing of that: it is an error of [Model.Predictor], where
-// intervals need it.
+// Err returns nil if the proved errors of all fits are within the tolerance that was requested. Otherwise it returns a
+// *[ShortfallError] about the fit with the largest proved error. It ignores certificates that cannot be read.
 func (m *Model) Err() error {
 	var worst *ShortfallError
 	for i := range m.Fits {
@@ -33,8 +31,8 @@ func (m *Model) Err() error {
 	return worst
 }
 
-// Proves reports whether anything is proved of the weights for each γ and target, as
-// [ridge.Target.Proves] has it. A certificate that is not there, or cannot be read, proves nothing.
+// Proves reports whether every fit and target has a certificate that proves a bound, see
+// [ridge.Target.Proves]. If a certificate is missing or cannot be read, the result is false.
 func (m *Model) Proves() bool {
 	for i := range m.Fits {
 		f := &m.Fits[i]

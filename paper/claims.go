@@ -2,61 +2,71 @@ package paper
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// A verdict is what our numbers say of a claim.
+// A verdict is the judgement of a claim by our numbers.
 type verdict int
 
 const (
 	fails   verdict = iota
 	partly          // true under a condition, which the finding names
-	holds           // true of every number that was computed
-	unknown         // the settings of the run leave nothing to judge it by
+	holds           // true for every computed number
+	unknown         // the settings of the run do not allow a judgement
 )
 
 func (v verdict) String() string {
 	return [...]string{"does not hold", "holds with a condition", "holds", "not judged"}[v]
 }
 
-// A finding is a claim judged.
+// A finding is the judgement of a claim.
 type finding struct {
-	numbers string // our figure
+	numbers string // our numbers
 	verdict verdict
 	why     string
 }
 
-// A claim is one of the paper's, the rule that judges it and what is known of why,
-// if it does not hold as it stands.
+// A claim is a claim of the paper, with the rule that judges it and the known reasons why it may
+// fail.
 type claim struct {
 	text    string
 	judge   func(*results) finding
 	because string
 }
 
-// A section of RESULTS.md has the claims on some figures.
+// A section of RESULTS.md holds the claims about some figures.
 type section struct {
 	title   string
 	figures []int               // shown above the claims
-	ran     func(*results) bool // whether there are the results to judge by
+	ran     func(*results) bool // whether the results for the claims exist
 	claims  []claim
 }
 
 var sections = []section{findingsR1, findingsR2, statisticsSummary, statisticsBounds, findingsIterative, findingsCertificates}
 
-// both is the finding of a claim of two parts: it holds where both do.
-func both(a, b finding) finding {
-	f := finding{numbers: a.numbers + "; " + b.numbers, verdict: a.verdict.and(b.verdict), why: a.why + "; " + b.why}
-	if f.verdict == holds {
-		f.why = ""
+// parts judges a claim of two parts with names. It holds if both parts do.
+func parts[T any](nameA string, judgeA func(T) finding, nameB string, judgeB func(T) finding) func(T) finding {
+	return func(x T) finding {
+		a, b := judgeA(x), judgeB(x)
+		f := finding{numbers: nameA + ": " + a.numbers + "; " + nameB + ": " + b.numbers, verdict: a.verdict.and(b.verdict)}
+		if f.verdict != holds {
+			f.why = nameA + ": " + a.reason() + "; " + nameB + ": " + b.reason()
+		}
+		return f
 	}
-	return f
 }
 
-// and is the verdict on a claim of two parts.
+// reason returns why, or "true" if the claim holds.
+func (f finding) reason() string {
+	if f.verdict == holds {
+		return "true"
+	}
+	return f.why
+}
+
+// and returns the verdict on a claim of two parts.
 func (v verdict) and(o verdict) verdict {
 	switch {
 	case v == o:
@@ -67,15 +77,7 @@ func (v verdict) and(o verdict) verdict {
 	return partly
 }
 
-// part names a part of a claim.
-func part(name string, f finding) finding {
-	if f.verdict == holds {
-		f.why = "true"
-	}
-	return finding{name + ": " + f.numbers, f.verdict, name + ": " + f.why}
-}
-
-// check is the finding of a claim that is true or false.
+// check returns the finding for a claim that is true or false.
 func check(ok bool, numbers, why string) finding {
 	v := fails
 	if ok {
@@ -84,24 +86,25 @@ func check(ok bool, numbers, why string) finding {
 	return finding{numbers, v, why}
 }
 
-// A tally says where a claim made of several series (metrics, methods) at every γ
-// is true.
+// A tally records where a claim about several series (metrics, methods) is true, for every γ.
 type tally struct {
 	series []string
 	gammas []float64
 	ok     [][]bool // by series and γ
 }
 
-// finding judges a tally: all true, the claim holds; at least half, under the
-// condition where; otherwise it doesn't hold.
+func (t *tally) add(series string, ok ...bool) {
+	t.series, t.ok = append(t.series, series), append(t.ok, ok)
+}
+
+// finding judges a tally. If all entries are true, the claim holds. If at least half are true, it
+// holds under the condition where. Otherwise it fails.
 func (t tally) finding(numbers string) finding {
 	yes, all := 0, 0
-	for _, row := range t.ok {
-		for _, ok := range row {
-			all++
-			if ok {
-				yes++
-			}
+	for _, ok := range slices.Concat(t.ok...) {
+		all++
+		if ok {
+			yes++
 		}
 	}
 	f := finding{numbers: numbers, why: t.where()}
@@ -116,8 +119,8 @@ func (t tally) finding(numbers string) finding {
 	return f
 }
 
-// where is, for each series, the γ at which the claim is true; series that agree
-// are named together.
+// where returns, for each series, the γ at which the claim is true. Series with the same γ are
+// listed together.
 func (t tally) where() string {
 	var places []string
 	names := map[string][]string{}
@@ -136,7 +139,7 @@ func (t tally) where() string {
 	return strings.Join(places, "; ")
 }
 
-// ranges says in words which of the ascending γ are marked.
+// ranges describes in words which of the ascending γ are marked.
 func ranges(gammas []float64, ok []bool) string {
 	var parts []string
 	for i := 0; i < len(ok); i++ {
@@ -167,14 +170,7 @@ func ranges(gammas []float64, ok []bool) string {
 	return "for " + strings.Join(parts, " and ")
 }
 
-// report writes RESULTS.md.
-func (r *run) report() error {
-	return r.write("RESULTS.md", func(w io.Writer) error {
-		_, err := io.WriteString(w, r.markdown())
-		return err
-	})
-}
-
+// markdown returns the text of RESULTS.md.
 func (r *run) markdown() string {
 	var b strings.Builder
 	b.WriteString("# The paper's claims, by our numbers\n\n")
@@ -188,7 +184,7 @@ func (r *run) markdown() string {
 		b.WriteString("\n**A quick run, at small sizes:** it shows that all works, and says little about the paper.\n")
 	}
 	b.WriteString("\nA claim about all methods, metrics or γ *holds* where every number agrees and *holds with a condition*, named under why, where at least half of them do.\n" +
-		"A claim of several parts holds where all parts do, and with a condition where some do. The rule is what the paper's words are taken to mean.\nEvery number is in figures/figureN.csv and .json.\n")
+		"A claim of several parts holds where all parts do, and with a condition where some do. The rule states how the words of the paper are interpreted.\nEvery number is in figures/figureN.csv and .json.\n")
 	for _, s := range sections {
 		fmt.Fprintf(&b, "\n## %s\n\n", s.title)
 		r.show(&b, s.figures)
@@ -215,7 +211,7 @@ func (r *run) markdown() string {
 	return b.String()
 }
 
-// show puts figures of this run in, or says that they were not run.
+// show writes the figures of this run, or a note that they were not run.
 func (r *run) show(b *strings.Builder, figures []int) {
 	for _, number := range figures {
 		i := slices.IndexFunc(r.saved, func(f *figure) bool { return f.Number == number })
@@ -232,5 +228,5 @@ func (r *run) show(b *strings.Builder, figures []int) {
 	}
 }
 
-// cell is text for a cell of a table.
+// cell escapes text for a cell of a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }

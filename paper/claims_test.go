@@ -29,12 +29,12 @@ func TestTally(t *testing.T) {
 	}
 }
 
-func TestBoth(t *testing.T) {
+func TestParts(t *testing.T) {
 	for _, c := range []struct{ a, b, want verdict }{
 		{holds, holds, holds}, {fails, fails, fails}, {partly, partly, partly}, {unknown, unknown, unknown},
 		{holds, fails, partly}, {fails, partly, partly}, {holds, partly, partly}, {holds, unknown, unknown}, {unknown, fails, unknown},
 	} {
-		if got := both(finding{verdict: c.a}, finding{verdict: c.b}).verdict; got != c.want {
+		if got := c.a.and(c.b); got != c.want {
 			t.Errorf("%v and %v: %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
@@ -129,7 +129,7 @@ func TestVerdicts(t *testing.T) {
 	few := &results{risks: [2]*risks{low, made(gammas[2:3], map[string]func(metric, float64) float64{
 		fdrr: constant(1), rfdrr: constant(1), classicalGaussian: constant(1), classicalSJLT: constant(1), hessianGaussian: constant(1), hessianSJLT: constant(1),
 	})}}
-	for _, judge := range []func(*results) finding{onR2(alikeAbove), onR2(noImprovement), higherThanR1} {
+	for _, judge := range []func(*results) finding{on(2, alikeAbove), on(2, noImprovement), higherThanR1} {
 		if f := judge(few); f.verdict != unknown || f.why == "" {
 			t.Errorf("with too few γ: %v, %q", f.verdict, f.why)
 		}

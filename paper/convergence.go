@@ -16,45 +16,42 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// datasets are those of figures 3, 4 and 5, in this order.
+// datasets lists the data sets of figures 3, 4 and 5, in this order.
 var datasets = []string{"w8a", "covtype", "YearPredictionMSD"}
 
-// A convergence is what figures 3, 4 and 5 found on one data set.
+// A convergence is the result of figures 3, 4 and 5 for one data set.
 type convergence struct {
 	dataset   string
 	rows      int64
 	dim, size int
 	gammas    []float64
-	shrinkage float64 // η of the sketch, round-off included
-	from      string  // where the rows come from
-	floor     float64 // bound on the relative error of the x* that errors are measured against
+	shrinkage float64 // η of the sketch, including round-off
+	from      string  // source of the rows
+	floor     float64 // bound on the relative error of x*, which errors are measured against
 	curves    []*curve
 }
 
-// A curve is one method at one γ.
+// A curve is the error of one method at one γ.
 type curve struct {
 	method string
 	gamma  float64
 	errors []float64 // ‖x⁽ᵗ⁾ − x*‖/‖x*‖ for t = 0, 1, …; x⁽⁰⁾ = 0
-	bounds []float64 // what the certificate said of it; 1 at x⁽⁰⁾
+	bounds []float64 // error bounds of the certificates; 1 at x⁽⁰⁾
 }
 
-// last is the error of the last iterate.
-func (c *curve) last() float64 { return c.errors[len(c.errors)-1] }
-
-// contraction is the largest factor by which an iteration has changed the error,
-// among those that leave it well above the floor, where x* itself is not exact.
+// contraction returns the largest factor by which an iteration changed the error. It ignores
+// iterates near the floor, where x* itself is inexact.
 func (c *curve) contraction(floor float64) float64 {
 	most := 0.0
 	for i := 1; i < len(c.errors); i++ {
-		if c.errors[i] > 1e3*floor {
+		if c.errors[i] > reliable*floor {
 			most = math.Max(most, c.errors[i]/c.errors[i-1])
 		}
 	}
 	return most
 }
 
-// find returns the curve of a method at γ, nil where there is none.
+// find returns the curve of a method at γ, or nil if there is none.
 func (c *convergence) find(method string, gamma float64) *curve {
 	i := slices.IndexFunc(c.curves, func(k *curve) bool { return k.method == method && k.gamma == gamma })
 	if i < 0 {
@@ -63,7 +60,7 @@ func (c *convergence) find(method string, gamma float64) *curve {
 	return c.curves[i]
 }
 
-// rate is what the sketch promises of each iteration, η/γ (FD) or ρ/(γ+ρ) (RFD).
+// rate returns the factor that the sketch guarantees for each iteration: η/γ (FD) or ρ/(γ+ρ) (RFD).
 func (c *convergence) rate(method string, gamma float64) float64 {
 	if method == "FD" {
 		return c.shrinkage / gamma
@@ -72,8 +69,8 @@ func (c *convergence) rate(method string, gamma float64) float64 {
 	return rho / (gamma + rho)
 }
 
-// convergence draws figures 3 to 5: the error of each iterate of Algorithm 1 with
-// every sketch, and of conjugate gradients, and what the certificates predict.
+// convergence draws figures 3 to 5: the error of each iterate of Algorithm 1 with every sketch and
+// of conjugate gradients, and the bounds of the certificates.
 func (r *run) convergence(ctx context.Context) error {
 	for i, name := range datasets {
 		if r.figure = 3 + i; !r.wants(r.figure) {
@@ -91,49 +88,28 @@ func (r *run) convergence(ctx context.Context) error {
 	return nil
 }
 
-// An iterative method of figures 3 to 5.
+// kinds are the kinds of random sketches, with their names in the figures.
+var kinds = []struct {
+	randsketch.Kind
+	name string
+}{{randsketch.Gaussian, "Gaussian"}, {randsketch.SJLT, "SJLT"}}
+
+// An iterative is an iterative method of figures 3 to 6.
 type iterative struct {
-	name    string
-	method  ridge.Method
-	plain   bool
-	hessian func(context.Context) (ridge.Hessian, error) // nil: the summary's own
+	name string
+	opts ridge.SolveOptions
 }
 
-// iterations are the methods of the paper, and CG.
-func (r *run) iterations(src dataset.Source, dim, size int) []iterative {
-	list := []iterative{
-		{name: "RFD", method: ridge.Newton},
-		{name: "FD", method: ridge.Newton, plain: true},
-	}
-	for _, kind := range []randsketch.Kind{randsketch.Gaussian, randsketch.SJLT} {
-		cfg := randsketch.Config{Kind: kind, Rows: size, Dim: dim, Seed: r.Seed, Backend: r.Backend}
-		list = append(list, iterative{
-			name: "IHS:" + kindNames[kind], method: ridge.Newton,
-			hessian: func(context.Context) (ridge.Hessian, error) { return randsketch.NewFresh(src, cfg) },
-		}, iterative{
-			name: "Single:" + kindNames[kind], method: ridge.Newton,
-			hessian: func(ctx context.Context) (ridge.Hessian, error) { return single(ctx, src, cfg) },
-		})
-	}
-	return append(list, iterative{name: "CG:RFD", method: ridge.CG})
-}
-
-// kindNames are the names that the figures give to the sketches.
-var kindNames = map[randsketch.Kind]string{randsketch.Gaussian: "Gaussian", randsketch.SJLT: "SJLT"}
-
-// single is the Hessian of one random sketch.
-func single(ctx context.Context, src dataset.Source, cfg randsketch.Config) (*randsketch.Spectrum, error) {
+// sketchAll returns the random sketch of all rows.
+func sketchAll(ctx context.Context, src dataset.Source, cfg randsketch.Config) (*randsketch.Sketch, error) {
 	s, err := randsketch.New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.AppendSource(ctx, src); err != nil {
-		return nil, err
-	}
-	return s.Spectrum()
+	return s, s.AppendSource(ctx, src)
 }
 
-// converge runs every method on one data set, all γ in the same passes.
+// converge runs every method on one data set, with all γ in the same passes.
 func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 	r.tell(name+", reading", 0)
 	src, err := r.open(ctx, name)
@@ -158,7 +134,7 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 		c.floor = math.Max(c.floor, f.Targets[0].RelativeErrorBound)
 	}
 	if !(c.floor < 1e-6) {
-		return nil, fmt.Errorf("no exact solution to measure relative errors by (it is known to %.3g); is the target constant in these %d rows?", c.floor, exact[0].Rows)
+		return nil, fmt.Errorf("the exact solution is known only to %.3g: too inexact to measure relative errors; is the target constant in these %d rows?", c.floor, exact[0].Rows)
 	}
 	r.tell(name+", sketch", 0.2)
 	sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: c.size, Backend: r.Backend, Store: fd.StoreRows}, nil)
@@ -171,7 +147,33 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 		return nil, err
 	}
 	c.shrinkage = spectrum.Bound.FD()
-	methods := r.iterations(src, c.dim, c.size)
+	methods := []iterative{{"RFD", ridge.SolveOptions{Method: ridge.Newton}}, {"FD", ridge.SolveOptions{Method: ridge.Newton, PlainFD: true}}}
+	var classical []*curve // the one-shot classical sketches, which have one iterate
+	for _, kind := range kinds {
+		cfg := randsketch.Config{Kind: kind.Kind, Rows: c.size, Dim: c.dim, Targets: 1, Seed: r.Seed, Backend: r.Backend}
+		fresh, err := randsketch.NewFresh(src, cfg)
+		if err != nil {
+			return nil, err
+		}
+		s, err := sketchAll(ctx, src, cfg)
+		if err != nil {
+			return nil, err
+		}
+		single, err := s.Spectrum()
+		if err != nil {
+			return nil, err
+		}
+		methods = append(methods, iterative{"IHS:" + kind.name, ridge.SolveOptions{Method: ridge.Newton, Hessian: fresh}},
+			iterative{"Single:" + kind.name, ridge.SolveOptions{Method: ridge.Newton, Hessian: single}})
+		for _, f := range exact {
+			x, err := s.Classical(f.Gamma)
+			if err != nil {
+				return nil, err
+			}
+			classical = append(classical, &curve{"Classical:" + kind.name, f.Gamma, []float64{1, relativeError(x.RawRowView(0), f)}, []float64{1, math.Inf(1)}})
+		}
+	}
+	methods = append(methods, iterative{"CG:RFD", ridge.SolveOptions{Method: ridge.CG}})
 	for i, m := range methods {
 		r.tell(name+", "+m.name, 0.3+0.7*float64(i)/float64(len(methods)))
 		curves, err := m.trace(ctx, src, sum, exact, setting(r, r.Iterations, 10, 10))
@@ -180,39 +182,33 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 		}
 		c.curves = append(c.curves, curves...)
 	}
-	classical, err := r.classical(ctx, src, c, exact)
-	if err != nil {
-		return nil, err
-	}
 	c.curves = append(c.curves, classical...)
 	return c, nil
 }
 
-// trace runs one method and returns its curve for each γ. An iteration ends early
-// where it has diverged or reached round-off.
+// relativeError returns ‖x − x*‖/‖x*‖.
+func relativeError(x []float64, exact *ridge.Solution) float64 {
+	ref := exact.Targets[0].Coef
+	return floats.Distance(x, ref, 2) / floats.Norm(ref, 2)
+}
+
+// trace runs one method and returns its curve for each γ. An iteration ends early if it has
+// diverged or reached round-off.
 func (m *iterative) trace(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact []*ridge.Solution, iterations int) ([]*curve, error) {
 	var gammas []float64
 	var curves []*curve
 	for _, f := range exact {
-		gammas = append(gammas, f.Gamma)
-		curves = append(curves, &curve{method: m.name, gamma: f.Gamma, errors: []float64{1}, bounds: []float64{1}})
+		gammas, curves = append(gammas, f.Gamma), append(curves, &curve{m.name, f.Gamma, []float64{1}, []float64{1}})
 	}
-	// CG spends its last pass on measuring where it stands.
-	opts := ridge.SolveOptions{Method: m.method, PlainFD: m.plain, MaxPasses: iterations + 1, Tol: 0x1p-52}
-	if m.hessian != nil {
-		var err error
-		if opts.Hessian, err = m.hessian(ctx); err != nil {
-			return nil, err
-		}
-	}
+	opts := m.opts
+	opts.MaxPasses, opts.Tol = iterations+1, 0x1p-52 // CG uses its last pass to measure its error
 	opts.Observe = func(it ridge.Iterate) {
-		i := slices.Index(gammas, it.Gamma)
-		c, x := curves[i], exact[i].Targets[0].Coef
-		if it.Pass > iterations || (m.method == ridge.CG && it.Measured && it.Pass > 1) {
+		if it.Pass > iterations || (opts.Method == ridge.CG && it.Measured && it.Pass > 1) {
 			return
 		}
-		c.errors = append(c.errors, floats.Distance(it.Coef, x, 2)/floats.Norm(x, 2))
-		c.bounds = append(c.bounds, it.RelativeError)
+		i := slices.Index(gammas, it.Gamma)
+		c := curves[i]
+		c.errors, c.bounds = append(c.errors, relativeError(it.Coef, exact[i])), append(c.bounds, it.RelativeError)
 	}
 	_, err := ridge.SolvePath(ctx, src, sum, gammas, opts)
 	var short *ridge.NotConvergedError
@@ -222,34 +218,7 @@ func (m *iterative) trace(ctx context.Context, src dataset.Source, sum *ridge.Su
 	return curves, nil
 }
 
-// classical is the classical sketch, one-shot: a curve of one iterate.
-func (r *run) classical(ctx context.Context, src dataset.Source, c *convergence, exact []*ridge.Solution) ([]*curve, error) {
-	var out []*curve
-	for _, kind := range []randsketch.Kind{randsketch.Gaussian, randsketch.SJLT} {
-		s, err := randsketch.New(randsketch.Config{Kind: kind, Rows: c.size, Dim: c.dim, Targets: 1, Seed: r.Seed, Backend: r.Backend})
-		if err != nil {
-			return nil, err
-		}
-		if err := s.AppendSource(ctx, src); err != nil {
-			return nil, err
-		}
-		for i, gamma := range c.gammas {
-			x, err := s.Classical(gamma)
-			if err != nil {
-				return nil, err
-			}
-			ref := exact[i].Targets[0].Coef
-			out = append(out, &curve{
-				method: "Classical:" + kindNames[kind], gamma: gamma,
-				errors: []float64{1, floats.Distance(x.RawRowView(0), ref, 2) / floats.Norm(ref, 2)},
-				bounds: []float64{1, math.Inf(1)},
-			})
-		}
-	}
-	return out, nil
-}
-
-// draw makes the figure: a panel for each γ.
+// draw draws the figure with a panel for each γ.
 func (c *convergence) draw(number int) *figure {
 	f := &figure{
 		Number: number, Columns: len(c.gammas),

@@ -49,7 +49,7 @@ func TestConvergence(t *testing.T) {
 			}
 		}
 		// CG starts from the same x and minimises over a space that holds Newton's.
-		if cg, newton := c.find("CG:RFD", gamma).last(), c.find("RFD", gamma).last(); !(cg <= 2*newton+10*c.floor) {
+		if cg, newton := c.final("CG:RFD", gamma), c.final("RFD", gamma); !(cg <= 2*newton+10*c.floor) {
 			t.Errorf("γ = %g: CG ends at %g, Newton at %g", gamma, cg, newton)
 		}
 	}

@@ -17,30 +17,27 @@ import (
 	"github.com/fdridge/fdridge/randsketch"
 )
 
-// sketchTrials is how many sketches are made of each kind and size, the random ones
-// from a seed each.
+// sketchTrials is the number of sketches of each kind and size. Each random sketch has its own
+// seed.
 const sketchTrials = 3
 
-// A covariance is what figure 7 found on one data set.
+// A covariance is the result of figure 7 for one data set.
 type covariance struct {
-	dataset string
-	from    string
-	rows    int64
-	dim     int
-	points  []*covariancePoint
+	dataset, from, title string
+	points               []*covariancePoint
 }
 
-// A covariancePoint is one method at one m.
+// A covariancePoint is the result of one method at one m.
 type covariancePoint struct {
 	method string
 	size   int
 	errors []float64 // ‖AᵀA − K̂‖₂/‖A‖²_F of each trial
-	bound  float64   // that was proved; NaN for random methods, which have none
-	rate   float64   // rows appended per second, the best of the trials
+	bound  float64   // proved bound; NaN for random methods, which have none
+	rate   float64   // appended rows per second, the best of the trials
 }
 
-// covariance draws figure 7: how far the K̂ of each sketch of m rows is from AᵀA on
-// real data, and how many rows a second it takes.
+// covariance draws figure 7: the error of K̂ from each sketch of m rows on real data, and the
+// number of appended rows per second.
 func (r *run) covariance(ctx context.Context) error {
 	r.figure = 7
 	var found []*covariance
@@ -67,17 +64,14 @@ func (r *run) covarianceOf(ctx context.Context, name string, tell func(what stri
 	if err != nil {
 		return nil, err
 	}
-	sizes := []int{16, 32, 64, 128, 256, 512}
-	if r.Quick {
-		sizes = sizes[:3]
-	}
-	// A sketch of d rows or more is no sketch.
+	sizes := []int{16, 32, 64, 128, 256, 512}[:setting(r, 0, 6, 3)]
+	// A sketch of d rows or more is useless.
 	sizes = slices.DeleteFunc(sizes, func(m int) bool { return m >= k.d })
 	if len(sizes) == 0 {
 		return nil, &SettingError{fmt.Sprintf("figure 7 makes sketches of 16 rows and more, which %d features don't need", k.d)}
 	}
 	n, d, _ := src.Dims()
-	c := &covariance{dataset: name, from: src.from, rows: n, dim: d}
+	c := &covariance{dataset: name, from: src.from, title: fmt.Sprintf("%s (n = %d, d = %d)", name, n, d)}
 	for i, m := range sizes {
 		tell(fmt.Sprintf("m = %d", m), float64(i)/float64(len(sizes)))
 		points, err := r.sketches(ctx, src, k, m)
@@ -89,16 +83,13 @@ func (r *run) covarianceOf(ctx context.Context, name string, tell func(what stri
 	return c, nil
 }
 
-// sketches makes the sketches of one size: in each trial one of every kind, in turn,
-// so that what else the machine does is shared out.
+// sketches makes the sketches of one size. Each trial makes one of every kind in turn, so that
+// other load on the machine affects all kinds alike.
 func (r *run) sketches(ctx context.Context, src dataset.Source, k *gram, m int) ([]*covariancePoint, error) {
-	random := math.NaN()
 	rfd := &covariancePoint{method: "RFD", size: m}
-	points := []*covariancePoint{
-		{method: "FD", size: m},
-		{method: "Gaussian", size: m, bound: random},
-		{method: "SJLT", size: m, bound: random},
-		{method: "Nyström", size: m, bound: random},
+	var points []*covariancePoint
+	for _, method := range []string{"FD", "Gaussian", "SJLT", "Nyström"} {
+		points = append(points, &covariancePoint{method: method, size: m, bound: math.NaN()})
 	}
 	for trial := range uint64(sketchTrials) {
 		for _, p := range points {
@@ -106,9 +97,18 @@ func (r *run) sketches(ctx context.Context, src dataset.Source, k *gram, m int) 
 			if err != nil {
 				return nil, err
 			}
-			rate, err := appendAll(ctx, src, k.d, s.append)
-			if err != nil {
-				return nil, err
+			var taken time.Duration // of appending alone
+			n := 0
+			for b, err := range src.Blocks(ctx) {
+				if err != nil {
+					return nil, err
+				}
+				start := time.Now()
+				if err := s.append(b.N, b.X, k.d); err != nil {
+					return nil, err
+				}
+				taken += time.Since(start)
+				n += b.N
 			}
 			b, bound, err := s.read()
 			if err != nil {
@@ -118,9 +118,9 @@ func (r *run) sketches(ctx context.Context, src dataset.Source, k *gram, m int) 
 			if err != nil {
 				return nil, err
 			}
-			p.rate = max(p.rate, rate)
+			p.rate = max(p.rate, float64(n)/taken.Seconds())
 			p.errors = append(p.errors, max(-lo, hi)/k.trace)
-			if bound != nil { // RFD is the same sketch, read with the shift ρ
+			if bound != nil { // RFD is the same sketch with the shift ρ
 				rho := bound.Shift()
 				rfd.rate = p.rate
 				rfd.errors = append(rfd.errors, max(rho-lo, hi-rho)/k.trace)
@@ -131,50 +131,25 @@ func (r *run) sketches(ctx context.Context, src dataset.Source, k *gram, m int) 
 	return slices.Insert(points, 1, rfd), nil
 }
 
-// appendAll appends the rows of src and returns how many a second, of which only
-// the calls count.
-func appendAll(ctx context.Context, src dataset.Source, d int, rows func(n int, x []float64, ldx int) error) (rate float64, err error) {
-	var taken time.Duration
-	n := 0
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return 0, err
-		}
-		start := time.Now()
-		if err := rows(b.N, b.X, d); err != nil {
-			return 0, err
-		}
-		taken += time.Since(start)
-		n += b.N
-	}
-	return float64(n) / taken.Seconds(), nil
-}
-
-// A covarianceSketch is any sketch that is read as K̂ = BᵀB.
+// A covarianceSketch is any sketch whose result is K̂ = BᵀB.
 type covarianceSketch struct {
 	append func(n int, x []float64, ldx int) error
-	read   func() (b *mat.Dense, bound *fd.Bound, err error) // bound is nil without a proved one
+	read   func() (b *mat.Dense, bound *fd.Bound, err error) // bound is nil if nothing is proved
 }
 
 func newCovarianceSketch(method string, d, m int, seed uint64, be engine.Backend) (covarianceSketch, error) {
 	switch method {
 	case "FD":
 		s, err := fd.New(fd.Config{Dim: d, Size: m, Backend: be, Store: fd.StoreRows})
-		if err != nil {
-			return covarianceSketch{}, err
-		}
 		return covarianceSketch{s.AppendRows, func() (*mat.Dense, *fd.Bound, error) {
 			p, err := s.Spectrum()
 			if err != nil {
 				return nil, nil, err
 			}
 			return p.Matrix(), &p.Bound, nil
-		}}, nil
+		}}, err
 	case "Nyström":
 		s, err := randsketch.NewNystrom(randsketch.NystromConfig{Rank: m, Dim: d, Seed: seed, Backend: be})
-		if err != nil {
-			return covarianceSketch{}, err
-		}
 		return covarianceSketch{s.AppendRows, func() (*mat.Dense, *fd.Bound, error) {
 			p, err := s.Spectrum()
 			if err != nil {
@@ -185,26 +160,23 @@ func newCovarianceSketch(method string, d, m int, seed uint64, be engine.Backend
 				floats.Scale(math.Sqrt(lambda), b.RawRowView(i))
 			}
 			return b, nil, nil
-		}}, nil
+		}}, err
 	}
 	kind := map[string]randsketch.Kind{"Gaussian": randsketch.Gaussian, "SJLT": randsketch.SJLT}[method]
 	s, err := randsketch.New(randsketch.Config{Kind: kind, Rows: m, Dim: d, Seed: seed, Backend: be})
-	if err != nil {
-		return covarianceSketch{}, err
-	}
 	return covarianceSketch{
 		append: func(n int, x []float64, ldx int) error { return s.AppendRows(n, x, ldx, nil) },
 		read:   func() (*mat.Dense, *fd.Bound, error) { return s.Matrix(), nil, nil },
-	}, nil
+	}, err
 }
 
-// A gram is AᵀA, against which sketches are held.
+// A gram is AᵀA, with which sketches are compared.
 type gram struct {
 	be          engine.Backend
 	d           int
 	k           []float64 // d×d, lower triangle
 	trace       float64   // ‖A‖²_F
-	e, w, space []float64 // of minus
+	e, w, space []float64 // workspace of minus
 }
 
 func newGram(ctx context.Context, src dataset.Source, be engine.Backend) (*gram, error) {
@@ -225,8 +197,8 @@ func newGram(ctx context.Context, src dataset.Source, be engine.Backend) (*gram,
 	return g, nil
 }
 
-// minus returns the least and the largest eigenvalue of AᵀA − BᵀB. All are
-// computed: an iteration for the largest alone would give a lower bound of it.
+// minus returns the smallest and the largest eigenvalue of AᵀA − BᵀB. It computes all eigenvalues,
+// because an iteration for the largest would give only a lower bound.
 func (g *gram) minus(b *mat.Dense) (lo, hi float64, err error) {
 	copy(g.e, g.k)
 	g.be.Syrk(true, -1, engine.Matrix(b.RawMatrix()), 1, engine.View(g.d, g.d, g.e))
@@ -236,39 +208,42 @@ func (g *gram) minus(b *mat.Dense) (lo, hi float64, err error) {
 	return g.w[g.d-1], g.w[0], nil
 }
 
-// drawCovariances draws the errors above the rates, to one scale for all data.
+// drawCovariances draws the errors above the rates, with the same scale for all data sets.
 func drawCovariances(found []*covariance) *figure {
 	f := &figure{
 		Number: 7, Columns: len(found), Title: "Covariance error and rows per second against m",
 		Settings: map[string]any{"trials": sketchTrials},
-		Table:    covarianceTable(found),
+		Table:    table{Columns: []string{"dataset", "method", "m", "error", "error_least", "error_most", "bound", "rows_per_second"}},
 	}
+	var rates []chart.Panel
 	for _, c := range found {
 		f.Settings[c.dataset] = c.from
-		p := chart.Panel{Title: fmt.Sprintf("%s (n = %d, d = %d)", c.dataset, c.rows, c.dim), X: "m", LogX: 2, LogY: true}
+		p := chart.Panel{Title: c.title, X: "m", LogX: 2, LogY: true}
+		q := chart.Panel{Title: c.dataset, X: "m", LogX: 2, LogY: true}
 		for _, method := range []string{"FD", "RFD", "Gaussian", "SJLT", "Nyström"} {
 			p.Lines = append(p.Lines, c.line(method, func(p *covariancePoint) float64 { return median(p.errors) }))
+			if method != "RFD" { // RFD has the curve of FD
+				q.Lines = append(q.Lines, c.line(method, func(p *covariancePoint) float64 { return p.rate }))
+			}
 		}
 		bound := c.line("FD", func(p *covariancePoint) float64 { return p.bound })
 		bound.Label, bound.Dashed = "FD's bound η/‖A‖²", true
 		p.Lines = append(p.Lines, bound)
-		f.Panels = append(f.Panels, p)
-	}
-	for _, c := range found {
-		p := chart.Panel{Title: c.dataset, X: "m", LogX: 2, LogY: true}
-		for _, method := range []string{"FD", "Gaussian", "SJLT", "Nyström"} { // RFD's is FD's
-			p.Lines = append(p.Lines, c.line(method, func(p *covariancePoint) float64 { return p.rate }))
+		f.Panels, rates = append(f.Panels, p), append(rates, q)
+		for _, p := range c.points {
+			f.Table.Rows = append(f.Table.Rows, []any{
+				c.dataset, p.method, p.size, median(p.errors), slices.Min(p.errors), slices.Max(p.errors), p.bound, p.rate,
+			})
 		}
-		f.Panels = append(f.Panels, p)
 	}
-	errors, rates := f.Panels[:len(found)], f.Panels[len(found):]
-	errors[0].Y, rates[0].Y = "spectral norm of the error / ‖A‖²", "rows per second"
-	sameScale(errors)
+	f.Panels[0].Y, rates[0].Y = "spectral norm of the error / ‖A‖²", "rows per second"
+	sameScale(f.Panels)
 	sameScale(rates)
+	f.Panels = append(f.Panels, rates...)
 	return f
 }
 
-// sameScale gives panels one range of y, with some room.
+// sameScale gives panels the same range of y, with some room.
 func sameScale(panels []chart.Panel) {
 	lo, hi := math.Inf(1), 0.0
 	for _, p := range panels {
@@ -281,7 +256,7 @@ func sameScale(panels []chart.Panel) {
 	}
 }
 
-// line is a method over m.
+// line draws a method as a function of m.
 func (c *covariance) line(method string, value func(*covariancePoint) float64) chart.Line {
 	l := chart.Line{Method: method}
 	for _, p := range c.points {
@@ -290,16 +265,4 @@ func (c *covariance) line(method string, value func(*covariancePoint) float64) c
 		}
 	}
 	return l
-}
-
-func covarianceTable(found []*covariance) table {
-	t := table{Columns: []string{"dataset", "method", "m", "error", "error_least", "error_most", "bound", "rows_per_second"}}
-	for _, c := range found {
-		for _, p := range c.points {
-			t.Rows = append(t.Rows, []any{
-				c.dataset, p.method, p.size, median(p.errors), slices.Min(p.errors), slices.Max(p.errors), p.bound, p.rate,
-			})
-		}
-	}
-	return t
 }

@@ -9,33 +9,26 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
-	"github.com/fdridge/fdridge/engine"
 )
 
-// realRows are the rows of a real data set, prepared.
+// A realRows holds the prepared rows of a real data set.
 type realRows struct {
 	dataset.Source
-	from string // what they were made of and how, for the record
+	from string // how the rows were made, for the record
 }
 
-// open prepares a real data set: its first Rows rows (10,000, as many as the
-// published curves fit, unless set otherwise; all where there are fewer), columns
-// and target standardised, and the columns then mapped to Features. The published
+// open prepares a real data set. It reads the first Rows rows (default 10,000, as in the published
+// curves), standardises columns and target, and maps the columns to Features. The published
 // experiments draw their rows at random.
 //
-// The columns are centred although those of w8a are sparse: the features are dense
-// anyway, and the published experiments centred. So they did with the target, which
-// here takes the place of an intercept: without it, a year near 2000 would make
-// ridge regression mostly that of a constant. Scaling the target alone does not
-// change a relative error.
+// The columns are centred although the rows of w8a are sparse, because the features are dense
+// anyway, and the published experiments centred them. The centred target replaces an intercept:
+// without it, a year near 2000 would dominate the fit. Scaling the target does not change a
+// relative error.
 //
-// Features that fit in a gibibyte are computed once and kept in memory; otherwise
-// each pass computes them.
+// Features that fit in a gibibyte are computed once and kept in memory; otherwise each pass
+// computes them.
 func (r *run) open(ctx context.Context, name string) (*realRows, error) {
-	rows := setting(r, r.Rows, 10000, 1000)
-	if rows < -1 {
-		return nil, &SettingError{fmt.Sprintf("%d rows, must be positive, or -1 for all", rows)}
-	}
 	s := realSets[name]
 	found, err := r.locate(ctx, s)
 	if err != nil {
@@ -45,11 +38,20 @@ func (r *run) open(ctx context.Context, name string) (*realRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, y, err := s.read(ctx, found, rows)
+	x, y, err := s.read(ctx, found, setting(r, r.Rows, 10000, 1000))
 	if err != nil {
 		return nil, err
 	}
-	src, err := standardised(ctx, x, y, features, r.Backend)
+	if x, _, err = dataset.Standardize(ctx, x); err != nil {
+		return nil, err
+	}
+	if y, _, err = dataset.Standardize(ctx, y); err != nil {
+		return nil, err
+	}
+	if x, err = features.Apply(x, r.Backend); err != nil {
+		return nil, &SettingError{err.Error()}
+	}
+	src, err := dataset.Zip(x, y)
 	if err != nil {
 		return nil, err
 	}
@@ -65,24 +67,7 @@ func (r *run) open(ctx context.Context, name string) (*realRows, error) {
 	return &realRows{src, from}, nil
 }
 
-// standardised returns the features of the standardised columns x, with the
-// standardised target y, which come as features themselves.
-func standardised(ctx context.Context, x, y dataset.Source, features dataset.Features, be engine.Backend) (dataset.Source, error) {
-	x, _, err := dataset.Standardize(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	y, _, err = dataset.Standardize(ctx, y)
-	if err != nil {
-		return nil, err
-	}
-	if x, err = features.Apply(x, be); err != nil {
-		return nil, &SettingError{err.Error()}
-	}
-	return dataset.Zip(x, y)
-}
-
-// inMemory reads src, of a known number of rows, once.
+// inMemory reads src once into memory. The number of its rows must be known.
 func inMemory(ctx context.Context, src dataset.Source) (dataset.Source, error) {
 	n, d, t := src.Dims()
 	x, y := make([]float64, 0, n*int64(d)), make([]float64, 0, n*int64(t))
@@ -95,13 +80,13 @@ func inMemory(ctx context.Context, src dataset.Source) (dataset.Source, error) {
 	return dataset.FromDense(int(n), d, t, x, y)
 }
 
-// features reads Config.Features: what dataset.ParseFeatures does, with the seed of
-// the run where it gives none, or "none"; and says what they are.
+// features parses Config.Features, by dataset.ParseFeatures or as "none", and describes the features.
+// The default seed is the seed of the run.
 func (r *run) features() (dataset.Features, string, error) {
 	text := r.Features
 	switch {
 	case text == "none":
-		// The monomials of degree 1 are the columns themselves.
+		// The monomials of degree 1 are the columns.
 		return dataset.Polynomial{Degree: 1}, "no features", nil
 	case text == "":
 		text = fmt.Sprintf("rff:%d", setting(r, 0, 1024, 256))
@@ -117,25 +102,47 @@ func (r *run) features() (dataset.Features, string, error) {
 	return f, f.String(), nil
 }
 
-// read returns the columns and the target of the first rows, -1 for all, both as
-// features, dense and in memory. Of several files, a row equal to one before it is
-// left out.
+// read returns the columns and the target of the first rows, or of all rows if rows is −1. Both are
+// dense features in memory. If there are several files, it drops rows that equal an earlier row.
 func (s *realData) read(ctx context.Context, files []located, rows int64) (x, y dataset.Source, err error) {
 	var xs, ys []float64
-	keep := func(x []float64, y float64) (more bool) {
-		xs, ys = append(xs, x...), append(ys, y)
-		return int64(len(ys)) != rows
-	}
-	if len(files) > 1 {
-		keep = distinct(keep)
-	}
+	seen := map[string]bool{}
+read:
 	for _, f := range files {
-		more, err := s.each(ctx, f.path, keep)
+		opened, err := file.Open([]string{f.path}, file.Options{Format: s.format, Target: s.target, Targets: 1, Features: s.features})
 		if err != nil {
 			return nil, nil, err
 		}
-		if !more {
-			break
+		_, d, _ := opened.Dims()
+		if d != s.features {
+			return nil, nil, &dataset.InputError{File: f.path, Msg: fmt.Sprintf("has %d features, but %s has %d", d, s.name, s.features)}
+		}
+		// The monomials of degree 1 are the rows as dense numbers.
+		dense, err := dataset.Polynomial{Degree: 1}.Apply(opened, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		for b, err := range dense.Blocks(ctx) {
+			if err != nil {
+				return nil, nil, err
+			}
+			for i := 0; i < b.N && int64(len(ys)) != rows; i++ {
+				row := b.X[i*d : (i+1)*d]
+				if len(files) > 1 {
+					var key []byte
+					for _, v := range append(row[:d:d], b.Y[i]) {
+						key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
+					}
+					if seen[string(key)] {
+						continue
+					}
+					seen[string(key)] = true
+				}
+				xs, ys = append(xs, row...), append(ys, b.Y[i])
+			}
+			if int64(len(ys)) == rows {
+				break read
+			}
 		}
 	}
 	if x, err = dataset.FromDense(len(ys), s.features, 0, xs, nil); err != nil {
@@ -143,49 +150,4 @@ func (s *realData) read(ctx context.Context, files []located, rows int64) (x, y 
 	}
 	y, err = dataset.FromDense(len(ys), 1, 0, ys, nil)
 	return x, y, err
-}
-
-// each calls row for every row of a file until it returns false.
-func (s *realData) each(ctx context.Context, path string, row func(x []float64, y float64) bool) (more bool, err error) {
-	opened, err := file.Open([]string{path}, file.Options{Format: s.format, Target: s.target, Targets: 1, Features: s.features})
-	if err != nil {
-		return false, err
-	}
-	_, d, _ := opened.Dims()
-	if d != s.features {
-		return false, &dataset.InputError{File: path, Msg: fmt.Sprintf("has %d features, %s has %d", d, s.name, s.features)}
-	}
-	// The monomials of degree 1 are the rows written out.
-	dense, err := dataset.Polynomial{Degree: 1}.Apply(opened, nil)
-	if err != nil {
-		return false, err
-	}
-	for b, err := range dense.Blocks(ctx) {
-		if err != nil {
-			return false, err
-		}
-		for i := range b.N {
-			if !row(b.X[i*d:(i+1)*d], b.Y[i]) {
-				return false, nil
-			}
-		}
-	}
-	return true, nil
-}
-
-// distinct passes on each row the first time.
-func distinct(row func(x []float64, y float64) bool) func(x []float64, y float64) bool {
-	seen := map[string]bool{}
-	var key []byte
-	return func(x []float64, y float64) bool {
-		key = binary.LittleEndian.AppendUint64(key[:0], math.Float64bits(y))
-		for _, v := range x {
-			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
-		}
-		if seen[string(key)] {
-			return true
-		}
-		seen[string(key)] = true
-		return row(x, y)
-	}
 }

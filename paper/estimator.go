@@ -9,18 +9,25 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// An Estimator is one method on a [LinearModel], for every γ: a linear function
-// of b,
+const (
+	eps       = 0x1p-52
+	underflow = 0x1p-1074 // largest underflow of one product
+
+	// roundFactor is the number of roundings allowed for each term of a sum.
+	roundFactor = 8
+)
+
+// An Estimator is one method on a [LinearModel], for every γ. It is a linear function of b,
 //
 //	x̂ = Ĥ⁻¹Fb,   Ĥ = BᵀB + (γ + shift)I,
 //	E x̂ − x₀ = Ĥ⁻¹(FA − Ĥ)x₀,   Var x̂ = τ²·Ĥ⁻¹FFᵀĤ⁻¹,
 //
-// with F = Aᵀ, or AᵀSᵀS for the classical sketch. In the basis V of eigenvectors
-// of BᵀB = Vᵀdiag(σ²)V both become sums over d terms.
+// with F = Aᵀ, or AᵀSᵀS for the classical sketch. In the basis V of eigenvectors of BᵀB =
+// Vᵀdiag(σ²)V bias and variance are sums of d terms.
 type Estimator struct {
 	Method string // "exact", "fd", "rfd", "classical" or "hessian"
 
@@ -30,11 +37,11 @@ type Estimator struct {
 	x0     []float64 // V·x₀
 	excess []float64 // V·(FA − BᵀB)x₀
 	noise2 []float64 // ‖Fᵀvᵢ‖²
-	bound  *fd.Bound // on K − BᵀB, nil where there is none
+	bound  *fd.Bound // on K − BᵀB; nil if there is none
 }
 
-// estimator decomposes BᵀB for B r×d and returns V with it. excess is zero and
-// noise2 left to be filled in.
+// estimator decomposes BᵀB for B r×d, and returns V too. The field excess is zero, and the caller
+// must fill noise2.
 func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator, v []float64, err error) {
 	d := m.d
 	e = &Estimator{Method: method, model: m, s2: make([]float64, d), x0: make([]float64, d), excess: make([]float64, d)}
@@ -51,9 +58,8 @@ func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator
 	return e, v, nil
 }
 
-// oneShot is the estimator x̂ = Ĥ⁻¹Aᵀb for B r×d: F = Aᵀ, ‖Fᵀvᵢ‖ = ‖Rvᵢ‖. Going
-// through R and not K keeps the round-off of what A does to a direction relative
-// to ‖A‖, and its share of the variance relative to ‖A‖/γ.
+// oneShot returns the estimator x̂ = Ĥ⁻¹Aᵀb for B r×d: F = Aᵀ, ‖Fᵀvᵢ‖ = ‖Rvᵢ‖. Using R instead of K
+// keeps round-off in a direction relative to ‖A‖, and in the variance relative to ‖A‖/γ.
 func (m *LinearModel) oneShot(method string, r int, b []float64) (*Estimator, error) {
 	e, v, err := m.estimator(method, r, b)
 	if err != nil {
@@ -70,45 +76,32 @@ func (m *LinearModel) oneShot(method string, r int, b []float64) (*Estimator, er
 	return e, nil
 }
 
-// rowDots returns the inner products of the n rows of a with those of b.
+// rowDots returns the inner products of the n rows of a with the rows of b.
 func rowDots(n int, a, b []float64) []float64 {
 	c, out := len(a)/n, make([]float64, n)
 	for i := range out {
-		out[i] = dot(a[i*c:(i+1)*c], b[i*c:(i+1)*c])
+		out[i] = vec.Dot(a[i*c:(i+1)*c], b[i*c:(i+1)*c])
 	}
 	return out
 }
 
-// Exact is the estimator x* = H⁻¹Aᵀb, H = K + γI, with bias −γH⁻¹x₀ and variance
-// τ²H⁻¹KH⁻¹ (lemma 1 of the paper).
+// Exact returns the estimator x* = H⁻¹Aᵀb, H = K + γI, with bias −γH⁻¹x₀ and variance τ²H⁻¹KH⁻¹
+// (lemma 1 of the paper).
 func (m *LinearModel) Exact() *Estimator { return m.exact }
 
-// FD is the estimator x̂ = (BᵀB + γI)⁻¹Aᵀb of FDRR, [ridge.Summary.FitFD], for a sketch
-// of A: bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ (lemma 2 of the paper). O(d³).
-// A sketch of other dimensions is [ridge.ErrShape]; [ridge.ErrNoConvergence].
+// FD returns the estimator x̂ = (BᵀB + γI)⁻¹Aᵀb of FDRR, [ridge.Summary.FitFD], for a sketch of A.
+// It has bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ (lemma 2 of the paper). The cost is O(d³).
+// Errors: [ridge.ErrShape] for other dimensions, [ridge.ErrNoConvergence].
 func (m *LinearModel) FD(sketch *fd.Spectrum) (*Estimator, error) {
-	return m.frequentDirections("fd", sketch)
-}
-
-// RFD is [LinearModel.FD] for RFDRR, [ridge.Summary.Fit]: Ĥ = BᵀB + (γ + ρ)I, ρ = η/2.
-func (m *LinearModel) RFD(sketch *fd.Spectrum) (*Estimator, error) {
-	e, err := m.frequentDirections("rfd", sketch)
-	if err != nil {
-		return nil, err
-	}
-	e.shift = e.bound.Shift()
-	return e, nil
-}
-
-func (m *LinearModel) frequentDirections(method string, sketch *fd.Spectrum) (*Estimator, error) {
-	if r := len(sketch.Sigma2); sketch.Dim != m.d || len(sketch.V) != r*m.d {
-		return nil, fmt.Errorf("paper: %w: a sketch of %d features, the model has %d", ridge.ErrShape, sketch.Dim, m.d)
+	r := len(sketch.Sigma2)
+	if sketch.Dim != m.d || len(sketch.V) != r*m.d {
+		return nil, fmt.Errorf("paper: %w: the sketch has %d features, the model %d", ridge.ErrShape, sketch.Dim, m.d)
 	}
 	var b []float64
 	if matrix := sketch.Matrix(); matrix != nil {
 		b = matrix.RawMatrix().Data
 	}
-	e, err := m.oneShot(method, len(sketch.Sigma2), b)
+	e, err := m.oneShot("fd", r, b)
 	if err != nil {
 		return nil, err
 	}
@@ -117,10 +110,19 @@ func (m *LinearModel) frequentDirections(method string, sketch *fd.Spectrum) (*E
 	return e, nil
 }
 
-// Hessian is the estimator x^H = (AᵀSᵀSA + γI)⁻¹Aᵀb of the Hessian sketch, given
-// SA (m×d), with bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ for this one S: ε is
-// all that is random. O(d³). Errors: [ridge.ErrShape], *[fd.NonFiniteError],
-// *[fd.RangeError], [ridge.ErrNoConvergence].
+// RFD is [LinearModel.FD] for RFDRR, [ridge.Summary.Fit]: Ĥ = BᵀB + (γ + ρ)I, ρ = η/2.
+func (m *LinearModel) RFD(sketch *fd.Spectrum) (*Estimator, error) {
+	e, err := m.FD(sketch)
+	if err != nil {
+		return nil, err
+	}
+	e.Method, e.shift = "rfd", e.bound.Shift()
+	return e, nil
+}
+
+// Hessian returns the estimator x^H = (AᵀSᵀSA + γI)⁻¹Aᵀb of the Hessian sketch, given SA (m×d). It
+// has bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ for this one S; only ε is random. The cost is O(d³).
+// Errors: [ridge.ErrShape], *[fd.NonFiniteError], *[fd.RangeError], [ridge.ErrNoConvergence].
 //
 // M. Pilanci, M. Wainwright, "Iterative Hessian Sketch" (2016).
 func (m *LinearModel) Hessian(sa mat.Matrix) (*Estimator, error) {
@@ -131,17 +133,17 @@ func (m *LinearModel) Hessian(sa mat.Matrix) (*Estimator, error) {
 	return m.oneShot("hessian", r, b)
 }
 
-// Classical is the estimator x^C = (AᵀSᵀSA + γI)⁻¹AᵀSᵀSb of the classical sketch,
-// given SA (m×d) and SSᵀ (m×m, positive semidefinite), with
+// Classical returns the estimator x^C = (AᵀSᵀSA + γI)⁻¹AᵀSᵀSb of the classical sketch, given SA
+// (m×d) and SSᵀ (m×m, positive semidefinite). It has
 //
 //	bias −γĤ⁻¹x₀,   variance τ²·Ĥ⁻¹(SA)ᵀSSᵀ(SA)Ĥ⁻¹
 //
-// for this one S: ε is all that is random. O(d³ + m²d). Errors: [ridge.ErrShape],
+// for this one S; only ε is random. The cost is O(d³ + m²d). Errors: [ridge.ErrShape],
 // *[fd.NonFiniteError], *[fd.RangeError], [ridge.ErrNoConvergence].
 //
-// H. Avron, K. Clarkson, D. Woodruff, "Sharper Bounds for Regularized Data
-// Fitting" (2017); S. Wang, A. Gittens, M. Mahoney, "Sketched Ridge Regression:
-// Optimization Perspective, Statistical Perspective, and Model Averaging" (2018).
+// H. Avron, K. Clarkson, D. Woodruff, "Sharper Bounds for Regularized Data Fitting" (2017); S.
+// Wang, A. Gittens, M. Mahoney, "Sketched Ridge Regression: Optimization Perspective, Statistical
+// Perspective, and Model Averaging" (2018).
 func (m *LinearModel) Classical(sa mat.Matrix, sst mat.Symmetric) (*Estimator, error) {
 	r, b, err := m.sketched(sa)
 	if err != nil {
@@ -176,21 +178,115 @@ func (m *LinearModel) sketched(sa mat.Matrix) (rows int, b []float64, err error)
 	return r, b, checkRows(r, b)
 }
 
-// dot is xᵀy, off by a few roundings however long they are.
-func dot(x, y []float64) float64 {
-	const block = 32
-	var total neumaier.Sum
-	for len(x) >= block {
-		var s0, s1, s2, s3 float64
-		for i := 0; i < block; i += 4 {
-			a, b := x[i:i+4:i+4], y[i:i+4:i+4]
-			s0 += a[0] * b[0]
-			s1 += a[1] * b[1]
-			s2 += a[2] * b[2]
-			s3 += a[3] * b[3]
-		}
-		total.Add((s0 + s1) + (s2 + s3))
-		x, y = x[block:], y[block:]
+// A Risk is the error of the coefficients of an estimator in closed form.
+type Risk struct {
+	Gamma    float64
+	Bias2    float64 // ‖E x̂ − x₀‖²
+	Variance float64 // tr Var x̂ = E‖x̂ − E x̂‖²
+	MSE      float64 // E‖x̂ − x₀‖², their sum
+}
+
+// Risk computes, with s = γ + shift,
+//
+//	‖bias‖² = Σᵢ ((zᵢ − s·hᵢ)/(σᵢ² + s))²,   tr var = τ²·Σᵢ ‖Fᵀvᵢ‖²/(σᵢ² + s)²,
+//
+// with h = Vx₀ and z = V(FA − BᵀB)x₀. The cost is O(d), the round-off is relative to tr(K)/γ. A γ
+// that is not positive and finite is a *[ridge.GammaError].
+func (e *Estimator) Risk(gamma float64) (Risk, error) {
+	if err := e.check(gamma); err != nil {
+		return Risk{}, err
 	}
-	return total.Value() + floats.Dot(x, y)
+	s := gamma + e.shift
+	r := Risk{Gamma: gamma}
+	for i, s2 := range e.s2 {
+		h := s2 + s
+		bias := (e.excess[i] - s*e.x0[i]) / h
+		r.Bias2 += bias * bias
+		r.Variance += e.model.noise * (e.noise2[i] / h / h)
+	}
+	r.MSE = r.Bias2 + r.Variance
+	return r, nil
+}
+
+// RiskBounds contains the [Risk] of an estimator.
+type RiskBounds struct{ Bias2, Variance, MSE ridge.Interval }
+
+// Bounds returns bounds on the risk of FDRR (shift 0) and RFDRR (shift ρ), relative to the risk of
+// x*. They follow from the guarantee −pad ⪯ K − BᵀB ⪯ η + pad of a Frequent Directions sketch. With
+// q = (max(shift, η − shift) + pad)/(γ + shift),
+//
+//	‖bias(x̂) − bias(x*)‖ ≤ q·‖E x*‖,
+//	γ/(γ + shift + pad) ≤ √(tr var(x̂)/tr var(x*)) ≤ 1 + q,
+//
+// widened by the round-off of both sides. So tr var(x̂) >= tr var(x*) for FD, and at least (1 −
+// ρ/(γ+ρ))² of it for RFD. For the exact estimator q and pad are zero. The bounds of the classical
+// and Hessian sketches are [0, ∞), because nothing is known without a bound on the distortion of S.
+//
+// These bounds replace theorems 1 to 3 of the paper. The paper bounds the bias by multiples 1 − θ
+// and 1/(1 − θ) of the bias of x*. This is false: M = (Ĥ⁻¹K − I)H is not symmetric, and its
+// eigenvalues do not bound ‖Mu‖. The paper's var(x*) ⪯ var(x̂) is false too. Only the traces are so
+// ordered: with P = KH⁻¹ ⪰ 0 and Ĥ ⪯ H + aI ⪯ (1 + a/γ)H,
+//
+//	‖K^½Ĥ⁻¹‖_F·‖K^½H⁻¹‖_F ≥ tr(PĤ⁻¹) ≥ γ/(γ+a)·tr(PH⁻¹) = γ/(γ+a)·‖K^½H⁻¹‖_F².
+//
+// The upper bounds follow from ‖(H − Ĥ)Ĥ⁻¹‖ ≤ q.
+func (e *Estimator) Bounds(gamma float64) (RiskBounds, error) {
+	if err := e.check(gamma); err != nil {
+		return RiskBounds{}, err
+	}
+	if e.bound == nil {
+		unknown := ridge.Interval{Lo: 0, Hi: math.Inf(1)}
+		return RiskBounds{unknown, unknown, unknown}, nil
+	}
+	m := e.model
+	optimal, err := m.exact.Risk(gamma)
+	if err != nil {
+		return RiskBounds{}, err
+	}
+	b := *e.bound
+	s := gamma + e.shift
+	q := (math.Max(e.shift, b.Shrinkage-e.shift) + b.RoundOff) / s
+
+	// Evaluation perturbs K and BᵀB by a multiple of eps·tr K, each ‖Rvᵢ‖ by a multiple of
+	// eps·‖A‖_F, and sums of d terms.
+	root := math.Sqrt(float64(m.d))
+	round := roundFactor * eps * (root + m.trace/gamma)
+	bias := math.Sqrt(optimal.Bias2)
+	far := q*m.exact.mean(gamma) + (1+q)*round*floats.Norm(m.x0, 2)
+	sd := math.Sqrt(optimal.Variance)
+	slack := (1 + q) * (round*sd + roundFactor*eps*math.Sqrt(m.noise*m.trace)*root/gamma)
+	r := RiskBounds{
+		Bias2:    squared(bias-far, bias+far),
+		Variance: squared(gamma/(s+b.RoundOff)*sd-slack, (1+q)*sd+slack),
+	}
+	r.MSE = ridge.Interval{Lo: r.Bias2.Lo + r.Variance.Lo, Hi: r.Bias2.Hi + r.Variance.Hi}
+	return r, nil
+}
+
+// squared brackets x² for lo <= x <= hi and x >= 0, including underflow.
+func squared(lo, hi float64) ridge.Interval {
+	lo = math.Max(0, lo)
+	out := ridge.Interval{Lo: math.Max(0, lo*lo-underflow), Hi: hi * hi}
+	if hi > 0 {
+		out.Hi += underflow
+	}
+	return out
+}
+
+// check returns an error unless γ is positive and finite.
+func (e *Estimator) check(gamma float64) error {
+	if !(gamma > 0) || math.IsInf(gamma, 0) {
+		return &ridge.GammaError{Gamma: gamma, Method: e.Method}
+	}
+	return nil
+}
+
+// mean returns ‖E x*‖ = ‖H⁻¹Kx₀‖ of the exact estimator.
+func (e *Estimator) mean(gamma float64) float64 {
+	var q float64
+	for i, s2 := range e.s2 {
+		v := s2 / (s2 + gamma) * e.x0[i]
+		q += v * v
+	}
+	return math.Sqrt(q)
 }

@@ -6,21 +6,24 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
 
 // A LinearModel is the fixed design
 //
-//	b = A·x₀ + ε,   E ε = 0,   Var ε = τ²·I,   A n×d (each row is a sample),
+//	b = A·x₀ + ε,   E ε = 0,   Var ε = τ²·I,   A n×d (each row is a sample).
 //
-// under which the weights x̂ that a method computes from A and b have a bias
-// E x̂ − x₀, a variance and a mean squared error E‖x̂ − x₀‖² (section 3 of the
-// paper). It holds the triangular factor of A and the eigenvalues of K: it is for
-// experiments, with d up to a few thousand. Several goroutines may use it at once.
+// A method computes coefficients x̂ from A and b. They have a bias E x̂ − x₀, a variance and a mean
+// squared error E‖x̂ − x₀‖² (section 3 of the paper). The model stores the triangular factor of A
+// and the eigenvalues of K. It is for experiments with d up to a few thousand. Several goroutines
+// may use it at once.
 type LinearModel struct {
 	be    engine.Backend
 	d     int
@@ -32,12 +35,12 @@ type LinearModel struct {
 	exact *Estimator
 }
 
-// NewLinearModel makes the model of the features of src, whose targets are not
-// looked at but must be there, with true weights x0 (d) and noise variance
-// τ² = noise >= 0. It takes one pass, O(nd² + d³) time and O(d²) memory. be is
-// engine.Default() where it is nil. The arguments are not kept.
+// NewLinearModel returns the model of the features of src with true coefficients x0 (d) and noise
+// variance τ² = noise >= 0. The source must have targets, which are ignored. It takes one pass,
+// O(nd² + d³) time and O(d²) memory. A nil be stands for engine.Default(). The arguments are not
+// kept.
 //
-// Errors: those of src; [ridge.ErrEmpty]; [ridge.ErrShape]; *[ridge.SizeError];
+// Errors: errors of src; [ridge.ErrEmpty]; [ridge.ErrShape]; *[ridge.SizeError];
 // *[fd.NonFiniteError] and *[fd.RangeError] for rows, and for x0 as row 0;
 // [ridge.ErrNoConvergence].
 func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise float64, be engine.Backend) (*LinearModel, error) {
@@ -45,11 +48,9 @@ func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise
 	if !(noise >= 0) || math.IsInf(noise, 0) {
 		return nil, fmt.Errorf("paper: noise variance %v, must be finite and not negative", noise)
 	}
-	if be == nil {
-		var err error
-		if be, err = engine.Default(); err != nil {
-			return nil, err
-		}
+	var err error
+	if be, err = engine.OrDefault(be); err != nil {
+		return nil, err
 	}
 	_, d, _ := src.Dims()
 	if len(x0) != d {
@@ -62,7 +63,7 @@ func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise
 	if err != nil {
 		return nil, err
 	}
-	m := &LinearModel{be: be, d: d, noise: noise, x0: slices.Clone(x0), r: r, rx0: make([]float64, d), trace: dot(r, r)}
+	m := &LinearModel{be: be, d: d, noise: noise, x0: slices.Clone(x0), r: r, rx0: make([]float64, d), trace: vec.Dot(r, r)}
 	m.be.Gemv(false, 1, engine.View(d, d, m.r), x0, 0, m.rx0)
 	if m.exact, err = m.oneShot("exact", d, m.r); err != nil {
 		return nil, err
@@ -70,4 +71,102 @@ func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise
 	clear(m.exact.excess)
 	m.exact.bound = &fd.Bound{}
 	return m, nil
+}
+
+// maxSquares limits the sum of the squares of all rows, as in package ridge.
+const maxSquares = fd.MaxSquares / 4
+
+// factor returns R of A = QR, d×d with zeros below the diagonal, for the features A of src. A row of
+// weight w is multiplied by √w. factor makes one pass. As an exact fit by QR does, it appends rows
+// [A Y] of width d+t to the current factor and factors again. It returns an error if more than 8 GiB
+// are needed.
+//
+// J. Demmel et al., "Communication-optimal parallel and sequential QR and LU factorizations"
+// (2012).
+func factor(ctx context.Context, src dataset.Source, be engine.Backend) ([]float64, error) {
+	const leastRows, most = 256, 8 << 30
+	_, d, t := src.Dims()
+	if d < 1 || t < 1 {
+		return nil, fmt.Errorf("paper: %w: %d features and %d targets", ridge.ErrShape, d, t)
+	}
+	q := d + t
+	if need := 24 * (float64(q) + leastRows) * float64(q); need > most {
+		return nil, &ridge.SizeError{Dim: d, Bytes: uint64(need), Limit: most}
+	}
+	rows := q + max(leastRows, q)
+	stack, work := make([]float64, rows*q), make([]float64, be.QRWork(rows, q)) // the factor, then rows
+	fill, number, squares := q, 0, 0.0
+	fold := func() {
+		be.QR(engine.View(fill, q, stack), work)
+		for i := range q {
+			clear(stack[i*q : i*q+i])
+		}
+		fill = q
+	}
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for i := range b.N {
+			row := stack[fill*q : (fill+1)*q]
+			copy(row[d:], b.Y[i*t:])
+			if b.Sparse == nil {
+				copy(row[:d], b.X[i*d:])
+			} else {
+				clear(row[:d])
+				idx, val, err := fd.CheckRow(i, b.Sparse)
+				if err != nil {
+					return nil, fmt.Errorf("paper: %w: %w", ridge.ErrShape, err)
+				}
+				for k, j := range idx {
+					row[j] = val[k]
+				}
+			}
+			if b.W != nil {
+				floats.Scale(math.Sqrt(b.W[i]), row)
+			}
+			if squares, err = addSquares(squares, number, row); err != nil {
+				return nil, err
+			}
+			number++
+			if fill++; fill == rows {
+				fold()
+			}
+		}
+	}
+	if number == 0 {
+		return nil, ridge.ErrEmpty
+	}
+	fold()
+	r := make([]float64, d*d)
+	for i := range d {
+		copy(r[i*d:(i+1)*d], stack[i*q:])
+	}
+	return r, nil
+}
+
+// addSquares adds the squares of a row to sum. Errors name the row by its number.
+func addSquares(sum float64, number int, row []float64) (float64, error) {
+	q, err := fd.SquaredNorm(number, 0, nil, row)
+	if err != nil {
+		return 0, err
+	}
+	if sum += q; !(sum <= maxSquares) {
+		return 0, &fd.RangeError{Row: number}
+	}
+	return sum, nil
+}
+
+// checkRows returns an error unless n contiguous rows are finite and within the range of a sketch.
+func checkRows(n int, x []float64) (err error) {
+	c, sum := len(x)/n, 0.0
+	for i := range n {
+		if sum, err = addSquares(sum, i, x[i*c:(i+1)*c]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -11,15 +11,17 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/atomicfile"
 )
 
-// A located is a file that has been found and checked.
+// A located is a file that was found and checked.
 type located struct {
 	path string
 	sum  string // sha256 of its text
@@ -34,19 +36,19 @@ func joined(files []located) string {
 	return strings.Join(out, " and ")
 }
 
-// locate finds the files of s in the folder given, in the repository and, if asked
-// to fetch, at its public home, in this order, and checks them.
+// locate finds and checks the files of s: in the given folder, in the repository, or, if downloads
+// are allowed, on the website of the data set.
 func (r *run) locate(ctx context.Context, s *realData) ([]located, error) {
+	root, err := repository()
+	if err != nil {
+		return nil, err
+	}
 	var folders []string
 	if r.Data != "" {
 		if _, err := os.ReadDir(r.Data); err != nil {
 			return nil, err
 		}
 		folders = append(folders, r.Data)
-	}
-	root, err := repository()
-	if err != nil {
-		return nil, err
 	}
 	if root != "" {
 		folders = append(folders, filepath.Join(root, filepath.FromSlash(s.folder)))
@@ -66,30 +68,21 @@ func (r *run) locate(ctx context.Context, s *realData) ([]located, error) {
 	return nil, s.missing(folders)
 }
 
-// missing is the error for a data set that was not found. It says what to do.
+// missing returns the error for a data set that was not found, with instructions.
 func (s *realData) missing(folders []string) error {
 	looked := "there was no folder to look in"
 	if len(folders) > 0 {
 		looked = "looked in " + strings.Join(folders, ", ")
 	}
-	var names []string
-	for _, e := range s.editions {
-		var edition []string
-		for _, t := range e {
-			edition = append(edition, t.names[0])
-		}
-		names = append(names, strings.Join(edition, " and "))
-	}
 	msg := fmt.Sprintf("data set not found: %s. Its public home is %s. Put %s into a folder and name that (--data, FDRIDGE_DATA), or work in a clone of the repository",
-		looked, s.home, strings.Join(names, ", or "))
+		looked, s.home, s.editions[0][0].names[0])
 	if s.download != nil {
 		msg += ", or have it fetched (--fetch)"
 	}
 	return &dataset.InputError{File: s.name, Msg: msg}
 }
 
-// repository is the root of this module above the working directory, "" if there
-// is none.
+// repository returns the root of this module above the working directory, or "".
 func repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -108,24 +101,22 @@ func repository() (string, error) {
 	}
 }
 
-// in returns the checked files of the first edition that is complete in a folder, nil if
-// none is.
+// in returns the checked files of the first edition that is complete in a folder, or nil.
 func (s *realData) in(folder string) ([]located, error) {
 	for _, edition := range s.editions {
 		var found []located
 		for _, t := range edition {
-			path, err := t.in(folder)
-			if err != nil {
-				return nil, err
-			}
-			if path == "" {
+			for _, name := range t.names {
+				f, err := t.check(filepath.Join(folder, name))
+				if errors.Is(err, fs.ErrNotExist) {
+					continue
+				}
+				if err != nil {
+					return nil, err
+				}
+				found = append(found, f)
 				break
 			}
-			f, err := t.check(path)
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, f)
 		}
 		if len(found) == len(edition) {
 			return found, nil
@@ -134,27 +125,13 @@ func (s *realData) in(folder string) ([]located, error) {
 	return nil, nil
 }
 
-// in is the path of t in a folder, "" where it is not.
-func (t textFile) in(folder string) (string, error) {
-	for _, name := range t.names {
-		path := filepath.Join(folder, name)
-		switch _, err := os.Stat(path); {
-		case err == nil:
-			return path, nil
-		case !errors.Is(err, fs.ErrNotExist):
-			return "", err
-		}
-	}
-	return "", nil
-}
-
-// check holds a file to be one of those known.
+// check checks that a file is one of the known ones.
 func (t textFile) check(path string) (located, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return located{}, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // opened for reading, so an error of Close does no harm
 	sum, err := sumOfText(f)
 	if err != nil {
 		return located{}, &dataset.InputError{File: path, Msg: err.Error(), Err: err}
@@ -173,7 +150,7 @@ func mismatch(sum string, known ...string) string {
 	return fmt.Sprintf("is not the public data: the sha256 of its text is %s, it must be %s", sum, strings.Join(known, " or "))
 }
 
-// sumOfText is the sha256 of r's text, which may be gzip.
+// sumOfText returns the sha256 of r's text, which may be compressed by gzip.
 func sumOfText(r io.Reader) (string, error) {
 	buffered := bufio.NewReader(r)
 	var text io.Reader = buffered
@@ -185,4 +162,125 @@ func sumOfText(r io.Reader) (string, error) {
 	h := sha256.New()
 	_, err := io.Copy(h, text)
 	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// fetched returns the checked files of s in the cache folder. It downloads them if they are
+// missing.
+func (s *realData) fetched(ctx context.Context, cache string) ([]located, error) {
+	if found, err := s.in(cache); err != nil || found != nil {
+		return found, err
+	}
+	if s.download == nil {
+		return nil, &dataset.InputError{File: s.name, Msg: fmt.Sprintf(
+			"cannot be fetched: no checksum of the complete file is known. Download it from %s, unpack %s into a folder and name that (--data, FDRIDGE_DATA)",
+			s.home, s.editions[0][0].names[0])}
+	}
+	if err := os.MkdirAll(cache, 0o777); err != nil {
+		return nil, err
+	}
+	if err := s.download.to(ctx, cache); err != nil {
+		return nil, fmt.Errorf("%s: fetching %s: %w", s.name, s.download.url, err)
+	}
+	return s.in(cache)
+}
+
+// to downloads into a folder. It refuses a file with another checksum and then leaves no file
+// behind.
+func (d *download) to(ctx context.Context, folder string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() // opened for reading, so an error of Close does no harm
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server answers %s", resp.Status)
+	}
+	return atomicfile.Write(filepath.Join(folder, d.file), func(w io.Writer) error {
+		body := io.TeeReader(io.LimitReader(resp.Body, d.bytes), w)
+		sum, err := sumOfText(body)
+		if err != nil {
+			return err
+		}
+		if sum != d.sum {
+			return fmt.Errorf("%s %s", d.file, mismatch(sum, d.sum))
+		}
+		return nil
+	})
+}
+
+// A realData describes a public data set.
+type realData struct {
+	name     string
+	format   string // as in dataset/file
+	target   []string
+	features int
+	home     string       // website of the data set
+	folder   string       // folder in the repository
+	editions [][]textFile // alternatives, each a list of files; the first one found is used
+	download *download
+}
+
+// A textFile is a file of a data set, plain or gzip.
+type textFile struct {
+	names []string          // possible names
+	known map[string]string // descriptions by the sha256 of the text; nil accepts any text
+}
+
+// A download is a file on the website of a data set.
+type download struct {
+	url   string
+	file  string // name of the local file
+	sum   string // sha256 of its text
+	bytes int64  // length of its text, which limits the file
+}
+
+// realSets are the three real data sets of the paper.
+var realSets = map[string]*realData{
+	"w8a": {
+		name: "w8a", format: "svmlight", features: 300,
+		home:   "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html#w8a",
+		folder: "testdata",
+		editions: [][]textFile{{{[]string{"w8a.svm.gz", "w8a.svm", "w8a"}, map[string]string{
+			"6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2": "complete",
+		}}}},
+		download: &download{
+			url:  "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/w8a",
+			file: "w8a", bytes: 3478238,
+			sum: "6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2",
+		},
+	},
+	"covtype": {
+		name: "covtype", format: "csv", target: []string{"last"}, features: 54,
+		home:   "https://archive.ics.uci.edu/dataset/31/covertype",
+		folder: "paper/data",
+		editions: [][]textFile{{{[]string{"covtype.data.gz", "covtype.data"}, map[string]string{
+			"0a9371cef7c964b5475d6053cc3e0894a5aa6f65ad1ed3ecb01c45aa96217945": "complete",
+			"6603b4648ee485554500a20eccba49d5db6c99c8c79f8251ba2515e33718add8": "first 100000 of 581012 rows",
+		}}}},
+		download: &download{
+			url:  "https://archive.ics.uci.edu/ml/machine-learning-databases/covtype/covtype.data.gz",
+			file: "covtype.data.gz", bytes: 75169317,
+			sum: "0a9371cef7c964b5475d6053cc3e0894a5aa6f65ad1ed3ecb01c45aa96217945",
+		},
+	},
+	"YearPredictionMSD": {
+		name: "YearPredictionMSD", format: "csv", target: []string{"first"}, features: 90,
+		home:   "https://archive.ics.uci.edu/dataset/203/yearpredictionmsd",
+		folder: "paper/data",
+		editions: [][]textFile{
+			{{[]string{"YearPredictionMSD.txt", "YearPredictionMSD.txt.gz"}, nil}},
+			{
+				{[]string{"YearPredictionMSD.head1176.txt.gz"}, map[string]string{
+					"fba15e46fff5a1d60cf590d5156ae993410e98b008abefd4f3a27f3d8d1af6db": "first 1176 of 515345 rows",
+				}},
+				{[]string{"YearPredictionMSD.sample7000.txt.gz"}, map[string]string{
+					"8a4ce8cb596a43893e201b0b4727fed26d2547da832b872804f8dcb84813a15b": "7000 random rows of the first 463715",
+				}},
+			},
+		},
+	},
 }

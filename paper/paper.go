@@ -1,13 +1,14 @@
-// Package paper reproduces the experiments of C. Dickens, "Ridge Regression with
-// Frequent Directions" (2020), and two of our own, each as a figure and a table of
-// every number in it, and judges the claims of the paper by them. It is what
-// "fdridge paper" runs.
+// Package paper reproduces the experiments of C. Dickens, "Ridge Regression with Frequent
+// Directions" (2020), and two further ones. Each is a figure with a table of its numbers. The
+// package also judges the claims of the paper by these numbers. The command "fdridge paper" runs
+// it.
 package paper
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -18,32 +19,31 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Config says what to run. The zero value of a field is the setting of each
-// figure: the paper's, or a small one with Quick. A value that is given holds for
-// every figure that knows the setting.
+// Config selects what to run. A zero field stands for the setting of each figure: the paper's, or a
+// small one with Quick. Other values apply to every figure that has the setting.
 type Config struct {
-	Out     string // folder for RESULTS.md and figures/; made where it is missing
-	Figures []int  // those to draw, of Figures; nil means all
-	Quick   bool   // small sizes, to see that all works
-	Seed    uint64 // all that is random follows from it
-	Command string // how RESULTS.md says it was made
+	Out     string // folder for RESULTS.md and figures/; created if missing
+	Figures []int  // figures to draw; nil means all of Figures()
+	Quick   bool   // small sizes, as a test
+	Seed    uint64 // determines all random numbers
+	Command string // command to state in RESULTS.md
 	Backend engine.Backend
-	// Progress, if not nil, is told what is being computed.
+	// Progress, if not nil, is called with the current step.
 	Progress func(Progress)
 
 	Rows   int64     // n; -1: all rows of the real data
 	Size   int       // m
 	Gammas []float64 // γ, ascending
 
-	// Figures 1 and 2 alone.
+	// Settings of figures 1 and 2.
 	Dim    int       // d
 	Ratios []float64 // r of figures 1 and 2, R = ⌊r·d + ½⌋
 	Noise  float64   // standard deviation
 	Trials int       // of the random methods
 
-	// Figures 3 to 7 alone.
+	// Settings of figures 3 to 7.
 	Data       string // folder of the real data; see docs/paper.md
-	Fetch      bool   // download what is neither there nor in the repository
+	Fetch      bool   // download data found neither there nor in the repository
 	Features   string // as in fdridge fit --features
 	Iterations int
 }
@@ -52,10 +52,10 @@ type Config struct {
 type Progress struct {
 	Figure int
 	What   string  // "w8a, gamma 10, IHS:Gaussian"
-	Done   float64 // share of the figure's work, 0 to 1
+	Done   float64 // fraction of the figure's work, 0 to 1
 }
 
-// An experiment draws one or more figures, those of them that the run wants.
+// An experiment draws one or more figures, as far as the run selects them.
 type experiment struct {
 	figures []int
 	run     func(*run, context.Context) error
@@ -68,7 +68,7 @@ var experiments = []experiment{
 	{[]int{7}, (*run).covariance},
 }
 
-// Figures lists the figures there are.
+// Figures lists the available figures.
 func Figures() []int {
 	var out []int
 	for _, e := range experiments {
@@ -77,29 +77,28 @@ func Figures() []int {
 	return out
 }
 
-// A run is one execution of Run: its settings and what was found so far.
+// A run is one execution of Run: its settings and its results so far.
 type run struct {
 	Config
 	results
 	env     environment
-	figure  int // at hand, for tell
+	figure  int // current figure, for tell
 	saved   []*figure
 	written []string
-	made    []string // folders that were not there, the deepest first
+	made    []string // created folders, the deepest first
 }
 
-// results are the typed results of the experiments, from which the claims are
-// judged; nil for what did not run.
+// results holds the results of the experiments, by which claims are judged. Results that were not
+// computed are nil.
 type results struct {
 	risks     [2]*risks       // of figures 1 and 2
 	converged [3]*convergence // of figures 3 to 5
-	efforts   []effort        // of figure 6
 }
 
-// Run runs the experiments that cfg asks for and writes figures/figureN.png,
-// .svg, .csv and .json, and RESULTS.md, into cfg.Out. It returns the files
-// written, also with an error. If there are none, it removes the folders that it made. Each file is whole or not there; RESULTS.md is
-// written anew after each experiment and speaks of those of this run alone.
+// Run runs the selected experiments and writes figures/figureN.png, .svg, .csv and .json, and
+// RESULTS.md, into cfg.Out. It returns the files written, also with an error. If there are none, it
+// removes the folders it created. Files are written atomically. RESULTS.md is rewritten after each
+// experiment and covers only this run.
 func Run(ctx context.Context, cfg Config) ([]string, error) {
 	ctx = background.IfNil(ctx)
 	r := &run{Config: cfg}
@@ -120,23 +119,25 @@ func Run(ctx context.Context, cfg Config) ([]string, error) {
 		if err := e.run(r, ctx); err != nil {
 			return r.written, err
 		}
-		if err := r.report(); err != nil {
+		err := r.write("RESULTS.md", func(w io.Writer) error {
+			_, err := io.WriteString(w, r.markdown())
+			return err
+		})
+		if err != nil {
 			return r.written, err
 		}
 	}
 	return r.written, nil
 }
 
-// start checks the settings, takes note of the environment and makes the folders.
+// start checks the settings, records the environment and creates the folders.
 func (r *run) start() error {
 	if err := r.check(); err != nil {
 		return err
 	}
 	var err error
-	if r.Backend == nil {
-		if r.Backend, err = engine.Default(); err != nil {
-			return err
-		}
+	if r.Backend, err = engine.OrDefault(r.Backend); err != nil {
+		return err
 	}
 	if r.env, err = newEnvironment(r.Backend, r.Seed); err != nil {
 		return err
@@ -172,29 +173,28 @@ func (r *run) check() error {
 	return nil
 }
 
-// A SettingError reports a Config that describes no experiment.
+// A SettingError reports an invalid Config.
 type SettingError struct{ Reason string }
 
 func (e *SettingError) Error() string { return e.Reason }
 
-// Is tells that it is [engine.ErrInput].
+// Is reports whether target is [engine.ErrInput].
 func (e *SettingError) Is(target error) bool { return target == engine.ErrInput }
 
-// wants reports whether a figure is to be drawn.
+// wants reports whether a figure is selected.
 func (r *run) wants(figure int) bool {
 	return r.Figures == nil || slices.Contains(r.Figures, figure)
 }
 
-// tell reports progress: what is being computed and the share done of the figure
-// at hand, r.figure.
+// tell reports progress on r.figure: the current step, and the fraction of the work done.
 func (r *run) tell(what string, done float64) {
 	if r.Progress != nil {
 		r.Progress(Progress{Figure: r.figure, What: what, Done: done})
 	}
 }
 
-// setting is the value in force of one setting: the one given, otherwise the
-// paper's, or the quick one in a quick run.
+// setting returns the value of a setting: the given value if it is not zero, otherwise the paper's,
+// or the quick one in a quick run.
 func setting[T comparable](r *run, given, paper, quick T) T {
 	var zero T
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,24 +17,24 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// accuracy is the relative error that figure 6 counts the passes to.
+// accuracy is the relative error up to which figure 6 counts passes.
 const accuracy = 1e-8
 
-// mostPasses is how many passes figure 6 allows a method.
+// mostPasses limits the passes of a method in figure 6.
 const mostPasses = 1000
 
-// An effort is what one method takes to reach accuracy at one γ of one data set of figure 6.
+// An effort is the cost for one method to reach accuracy, at one γ of one data set of figure 6.
 type effort struct {
 	dataset string
 	method  string
 	gamma   float64
 	ratio   float64 // γ/η
-	passes  int     // reads of the data after the sketch's; 0: not reached in mostPasses
-	seconds float64 // the sketch's pass included
+	passes  int     // reads of the data after the sketch; 0 if mostPasses are not enough
+	seconds float64 // includes the pass of the sketch
 }
 
-// passes draws figure 6: the passes and the time to a relative error of 1e-8
-// against γ/η, for each iteration with each preconditioner.
+// passes draws figure 6: the passes and the time to a relative error of 1e-8 as functions of γ/η,
+// for each iteration with each preconditioner.
 func (r *run) passes(ctx context.Context) error {
 	r.figure = 6
 	if !r.wants(6) {
@@ -50,17 +51,10 @@ func (r *run) passes(ctx context.Context) error {
 		}
 		all, from = append(all, efforts...), append(from, source)
 	}
-	r.efforts = all
 	return r.save(r.drawEfforts(all, from))
 }
 
-// A preparation makes a Hessian from a pass over the data.
-type preparation struct {
-	seconds float64
-	hessian ridge.Hessian // nil: the summary's own
-}
-
-// effortsOn measures all methods on one data set, and says where its rows are from.
+// effortsOn measures all methods on one data set, and describes the source of its rows.
 func (r *run) effortsOn(ctx context.Context, name string, tell func(what string, done float64)) (efforts []effort, from string, err error) {
 	tell("reading", 0)
 	src, err := r.open(ctx, name)
@@ -75,27 +69,39 @@ func (r *run) effortsOn(ctx context.Context, name string, tell func(what string,
 	}
 	sketched := time.Since(start).Seconds()
 	start = time.Now()
-	nystrom, err := r.nystrom(ctx, src, sum.Config().Dim, size)
+	approximation, err := randsketch.NewNystrom(randsketch.NystromConfig{Rank: size, Dim: sum.Config().Dim, Seed: r.Seed, Backend: r.Backend})
 	if err != nil {
 		return nil, "", err
 	}
-	own, none := preparation{seconds: sketched}, preparation{hessian: ridge.Identity{Largest: sum.Sketch().Bound().Frobenius2}}
-	random := preparation{hessian: nystrom, seconds: time.Since(start).Seconds()}
+	if err := approximation.AppendSource(ctx, src); err != nil {
+		return nil, "", err
+	}
+	nystrom, err := approximation.Spectrum()
+	if err != nil {
+		return nil, "", err
+	}
+	drawn, none := time.Since(start).Seconds(), ridge.Identity{Largest: sum.Sketch().Bound().Frobenius2}
 	methods := []struct {
-		name   string
-		method ridge.Method
-		plain  bool
-		preparation
+		iterative
+		seconds float64 // to make the Hessian
 	}{
-		{"FD", ridge.Newton, true, own}, {"RFD", ridge.Newton, false, own},
-		{"CG:FD", ridge.CG, true, own}, {"CG:RFD", ridge.CG, false, own}, {"CG:Nyström", ridge.CG, false, random}, {"CG", ridge.CG, false, none},
+		{iterative{"FD", ridge.SolveOptions{Method: ridge.Newton, PlainFD: true}}, sketched},
+		{iterative{"RFD", ridge.SolveOptions{Method: ridge.Newton}}, sketched},
+		{iterative{"CG:FD", ridge.SolveOptions{Method: ridge.CG, PlainFD: true}}, sketched},
+		{iterative{"CG:RFD", ridge.SolveOptions{Method: ridge.CG}}, sketched},
+		{iterative{"CG:Nyström", ridge.SolveOptions{Method: ridge.CG, Hessian: nystrom}}, drawn},
+		{iterative{"CG", ridge.SolveOptions{Method: ridge.CG, Hessian: none}}, 0},
 	}
 	spectrum, err := sum.Sketch().Spectrum() // as the solver uses it, after a last shrink
 	if err != nil {
 		return nil, "", err
 	}
 	eta := spectrum.Bound.FD()
-	gammas := r.ratios(eta)
+	gammas := r.Gammas
+	if gammas == nil {
+		gammas = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}
+		floats.Scale(eta, gammas)
+	}
 	exact, err := ridge.SolveExact(ctx, src, gammas, ridge.ExactOptions{Backend: r.Backend})
 	if err != nil {
 		return nil, "", err
@@ -104,8 +110,7 @@ func (r *run) effortsOn(ctx context.Context, name string, tell func(what string,
 		for j, m := range methods {
 			tell(fmt.Sprintf("γ/η = %.3g, %s", f.Gamma/eta, m.name), (float64(i)+float64(j)/float64(len(methods)))/float64(len(exact)))
 			e := effort{dataset: name, method: m.name, gamma: f.Gamma, ratio: f.Gamma / eta}
-			opts := ridge.SolveOptions{Method: m.method, PlainFD: m.plain, Hessian: m.hessian}
-			e.passes, e.seconds, err = reach(ctx, src, sum, f, opts)
+			e.passes, e.seconds, err = reach(ctx, src, sum, f, m.opts)
 			if err != nil {
 				return nil, "", fmt.Errorf("%s: %w", m.name, err)
 			}
@@ -116,35 +121,12 @@ func (r *run) effortsOn(ctx context.Context, name string, tell func(what string,
 	return efforts, src.from, nil
 }
 
-// ratios returns the γ of figure 6, those given or multiples of η.
-func (r *run) ratios(eta float64) []float64 {
-	if r.Gammas != nil {
-		return r.Gammas
-	}
-	var out []float64
-	for _, q := range []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10} {
-		out = append(out, q*eta)
-	}
-	return out
-}
-
-func (r *run) nystrom(ctx context.Context, src dataset.Source, dim, rank int) (*randsketch.Spectrum, error) {
-	a, err := randsketch.NewNystrom(randsketch.NystromConfig{Rank: rank, Dim: dim, Seed: r.Seed, Backend: r.Backend})
-	if err != nil {
-		return nil, err
-	}
-	if err := a.AppendSource(ctx, src); err != nil {
-		return nil, err
-	}
-	return a.Spectrum()
-}
-
-// errReached ends a solve that is near enough to the solution.
+// errReached ends a solve whose error is below accuracy.
 var errReached = errors.New("reached")
 
-// reach iterates until the error is below accuracy, as measured against the exact
-// solution, not as certified, and returns the passes and seconds it took; no passes
-// if it diverged or took too many.
+// reach iterates until the error is below accuracy, and returns the number of passes and the
+// seconds. The error is measured against the exact solution and not certified. It returns 0 passes
+// if the solve diverged or took too many.
 func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *ridge.Solution, opts ridge.SolveOptions) (passes int, seconds float64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -164,12 +146,10 @@ func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *r
 	return passes, seconds, err
 }
 
-// iterationNames are the labels of those methods of figure 6 whose names say only
-// what sketch they take.
+// iterationNames labels the methods of figure 6 whose names give only the sketch.
 var iterationNames = map[string]string{"FD": "Newton:FD", "RFD": "Newton:RFD", "CG": "CG, no sketch"}
 
-// drawEfforts makes figure 6: passes above, seconds below, a column for each data
-// set.
+// drawEfforts draws figure 6: passes above, seconds below, a column for each data set.
 func (r *run) drawEfforts(all []effort, from []string) *figure {
 	f := &figure{
 		Number: 6, Columns: len(datasets),
@@ -189,15 +169,13 @@ func (r *run) drawEfforts(all []effort, from []string) *figure {
 	} {
 		for _, name := range datasets {
 			p := chart.Panel{Title: name, X: "γ / η", Y: y.label, LogX: 10, LogY: true}
-			index := map[string]int{}
 			for _, e := range all {
 				if e.dataset != name {
 					continue
 				}
-				i, ok := index[e.method]
-				if !ok {
+				i := slices.IndexFunc(p.Lines, func(l chart.Line) bool { return l.Method == e.method })
+				if i < 0 {
 					i = len(p.Lines)
-					index[e.method] = i
 					p.Lines = append(p.Lines, chart.Line{Method: e.method, Label: iterationNames[e.method]})
 				}
 				if e.passes > 0 {

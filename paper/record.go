@@ -16,7 +16,7 @@ import (
 	"github.com/fdridge/fdridge/internal/chart"
 )
 
-// An environment is what a number may depend on beside the settings.
+// An environment records what numbers may depend on beside the settings.
 type environment struct {
 	Backend  string            `json:"backend"`
 	Kernel   string            `json:"kernel"`
@@ -26,7 +26,7 @@ type environment struct {
 	Seed     uint64            `json:"seed"`
 	Go       string            `json:"go"`
 	Version  string            `json:"version"` // of fdridge
-	Modules  map[string]string `json:"modules"` // versions of what it is built with
+	Modules  map[string]string `json:"modules"` // versions of its dependencies
 }
 
 func newEnvironment(be engine.Backend, seed uint64) (environment, error) {
@@ -42,14 +42,14 @@ func newEnvironment(be engine.Backend, seed uint64) (environment, error) {
 	if !ok {
 		return e, nil
 	}
-	e.Version = info.Main.Version // names the commit where the build knows it
+	e.Version = info.Main.Version // names the commit if the build knows it
 	for _, m := range info.Deps {
 		e.Modules[m.Path] = m.Version
 	}
 	return e, nil
 }
 
-// summary is the environment in a line for each fact.
+// summary lists the facts of the environment, one in a line.
 func (e environment) summary() [][2]string {
 	return [][2]string{
 		{"fdridge", e.Version},
@@ -62,7 +62,7 @@ func (e environment) summary() [][2]string {
 
 // save writes DIR/figures/figureN.png, .svg, .csv and .json.
 func (r *run) save(f *figure) error {
-	drawn := f.chart()
+	drawn := &chart.Figure{Title: fmt.Sprintf("Figure %d. %s", f.Number, f.Title), Columns: f.Columns, Looks: styles, Panels: f.Panels}
 	leftOut := drawn.LeftOut()
 	writers := []struct {
 		extension string
@@ -82,7 +82,7 @@ func (r *run) save(f *figure) error {
 	return nil
 }
 
-// write writes one file of DIR, whole or not at all.
+// write writes one file of DIR atomically.
 func (r *run) write(name string, write func(io.Writer) error) error {
 	path := filepath.Join(r.Out, name)
 	if err := atomicfile.Write(path, write); err != nil {
@@ -94,44 +94,33 @@ func (r *run) write(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// writeCSV writes the table below lines of comment, which begin with #.
+// writeCSV writes lines of comment, which begin with #, and the table.
 func (r *run) writeCSV(w io.Writer, f *figure, leftOut []chart.Point) error {
-	if _, err := fmt.Fprintf(w, "# figure %d: %s\n", f.Number, f.Title); err != nil {
-		return err
-	}
+	head := fmt.Sprintf("# figure %d: %s\n", f.Number, f.Title)
 	for _, fact := range r.env.summary() {
-		if _, err := fmt.Fprintf(w, "# %s: %s\n", fact[0], fact[1]); err != nil {
-			return err
-		}
+		head += fmt.Sprintf("# %s: %s\n", fact[0], fact[1])
 	}
 	for _, k := range slices.Sorted(maps.Keys(f.Settings)) {
-		if _, err := fmt.Fprintf(w, "# %s: %v\n", k, f.Settings[k]); err != nil {
-			return err
-		}
+		head += fmt.Sprintf("# %s: %v\n", k, f.Settings[k])
 	}
 	for _, p := range leftOut {
-		if _, err := fmt.Fprintf(w, "# not drawn on its logarithmic axis: %s, %s at %v: %v\n", p.Panel, p.Method, p.X, p.Y); err != nil {
-			return err
-		}
+		head += fmt.Sprintf("# not drawn on its logarithmic axis: %s, %s at %v: %v\n", p.Panel, p.Method, p.X, p.Y)
 	}
-	c := csv.NewWriter(w)
-	if err := c.Write(f.Table.Columns); err != nil {
-		return err
-	}
+	records := [][]string{f.Table.Columns}
 	for _, row := range f.Table.Rows {
 		if len(row) != len(f.Table.Columns) {
-			return fmt.Errorf("paper: figure %d: a row of %d values in a table of %d columns", f.Number, len(row), len(f.Table.Columns))
+			return fmt.Errorf("paper: figure %d: a row has %d values, the table %d columns", f.Number, len(row), len(f.Table.Columns))
 		}
 		var text []string
 		for _, v := range row {
 			text = append(text, fmt.Sprint(v))
 		}
-		if err := c.Write(text); err != nil {
-			return err
-		}
+		records = append(records, text)
 	}
-	c.Flush()
-	return c.Error()
+	if _, err := io.WriteString(w, head); err != nil {
+		return err
+	}
+	return csv.NewWriter(w).WriteAll(records)
 }
 
 func (r *run) writeJSON(w io.Writer, f *figure, leftOut []chart.Point) error {
@@ -165,7 +154,7 @@ func (r *run) writeJSON(w io.Writer, f *figure, leftOut []chart.Point) error {
 	return e.Encode(out)
 }
 
-// finite is v, or nil, which JSON has for a number that is not finite.
+// finite returns v, or nil for a number that is not finite, which JSON cannot represent.
 func finite(v any) any {
 	if x, ok := v.(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
 		return nil

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset/synthetic"
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/randsketch"
@@ -33,7 +35,7 @@ var (
 	sketched      = slices.Concat(deterministic, randomised)
 )
 
-// A metric is one of the three of figures 1 and 2.
+// A metric is one of the three metrics of figures 1 and 2.
 type metric int
 
 const (
@@ -45,26 +47,25 @@ const (
 
 func (m metric) String() string { return [...]string{"bias", "variance", "MSE"}[m] }
 
-// risks are the results of figure 1 or 2.
+// risks holds the results of figure 1 or 2.
 type risks struct {
 	rank     int // R, the effective dimension
 	size     int // m
 	gammas   []float64
-	absolute map[string][metrics][]float64 // û of each method for every γ: the median of all trials
-	relative map[string][metrics][]float64 // |û − u*|/u*, u* the exact method's: the median of all trials
-	bounds   map[string][]RiskBounds       // of the deterministic methods
-	seconds  map[string]float64            // to sketch A, for FDRR and the random methods: the median of all trials
+	absolute map[string][metrics][]float64 // û of each method for every γ: the median over the trials
+	relative map[string][metrics][]float64 // |û − u*|/u*, with u* of the exact method: the median over the trials
+	bounds   map[string][]RiskBounds       // of each method for every γ: proved for its first trial
+	seconds  map[string]float64            // to sketch A, for FDRR and the random methods: the median over the trials
 }
 
-// statistics draws figures 1 and 2: section 3 of the paper, bias, variance and
-// mean squared error in closed form on synthetic data.
+// statistics draws figures 1 and 2, section 3 of the paper: bias, variance and mean squared error
+// in closed form on synthetic data.
 func (r *run) statistics(ctx context.Context) error {
-	for i, paper := range []float64{synthetic.LowRank, synthetic.HighRank} {
+	for i, ratio := range []float64{synthetic.LowRank, synthetic.HighRank} {
 		if !r.wants(i + 1) {
 			continue
 		}
 		r.figure = i + 1
-		ratio := paper
 		if len(r.Ratios) > i {
 			ratio = r.Ratios[i]
 		}
@@ -87,7 +88,7 @@ func (r *run) statistics(ctx context.Context) error {
 
 func (r *run) trials() int { return setting(r, r.Trials, 10, 3) }
 
-// risks computes one figure.
+// risks computes one figure. Trial i of a random method draws S from the seed plus i.
 func (r *run) risks(ctx context.Context, data synthetic.Config) (*risks, error) {
 	r.tell("exact ridge regression", 0)
 	d, err := synthetic.Generate(data)
@@ -103,42 +104,57 @@ func (r *run) risks(ctx context.Context, data synthetic.Config) (*risks, error) 
 		return nil, err
 	}
 	x := &risks{
-		rank: data.Rank(), size: setting(r, r.Size, 256, 32), gammas: r.gammas(-8, 6),
+		rank: data.Rank(), size: setting(r, r.Size, 256, 32), gammas: r.Gammas,
 		absolute: map[string][metrics][]float64{}, relative: map[string][metrics][]float64{}, bounds: map[string][]RiskBounds{}, seconds: map[string]float64{},
+	}
+	for e := -8; e <= 6 && r.Gammas == nil; e++ {
+		x.gammas = append(x.gammas, math.Ldexp(1, e))
 	}
 	if err := x.add(exact, model.Exact()); err != nil {
 		return nil, err
 	}
-	if err := x.deterministic(model, d, r); err != nil {
+	if err := x.deterministic(model, d, r.Backend); err != nil {
 		return nil, err
 	}
 	for i, method := range randomised {
-		err := x.randomised(ctx, method, model, d, r, func(trial int) {
+		var trials []*Estimator
+		var seconds []float64
+		for trial := range r.trials() {
 			r.tell(fmt.Sprintf("%s, trial %d", method, trial+1), (float64(i)+float64(trial)/float64(r.trials()))/float64(len(randomised)))
-		})
-		if err != nil {
+			cfg := randsketch.Config{Kind: randsketch.Gaussian, Rows: x.size, Dim: d.Dim, Seed: r.Seed + uint64(trial), Backend: r.Backend}
+			if method == classicalSJLT || method == hessianSJLT {
+				cfg.Kind = randsketch.SJLT
+			}
+			start := time.Now()
+			s, err := sketchAll(ctx, src, cfg)
+			if err != nil {
+				return nil, err
+			}
+			sa := s.Matrix()
+			seconds = append(seconds, time.Since(start).Seconds())
+			var e *Estimator
+			if method == hessianGaussian || method == hessianSJLT {
+				e, err = model.Hessian(sa)
+			} else {
+				e, err = model.Classical(sa, outer(s))
+			}
+			if err != nil {
+				return nil, err
+			}
+			trials = append(trials, e)
+		}
+		x.seconds[method] = median(seconds)
+		if err := x.add(method, trials...); err != nil {
 			return nil, err
 		}
 	}
 	return x, nil
 }
 
-// gammas are the γ in force: those given, otherwise 2^lo, 2^(lo+1), …, 2^hi.
-func (r *run) gammas(lo, hi int) []float64 {
-	if r.Gammas != nil {
-		return r.Gammas
-	}
-	var out []float64
-	for e := lo; e <= hi; e++ {
-		out = append(out, math.Ldexp(1, e))
-	}
-	return out
-}
-
 // deterministic adds FDRR and RFDRR, from one sketch.
-func (x *risks) deterministic(model *LinearModel, d *synthetic.Data, r *run) error {
+func (x *risks) deterministic(model *LinearModel, d *synthetic.Data, be engine.Backend) error {
 	start := time.Now()
-	s, err := fd.New(fd.Config{Dim: d.Dim, Size: x.size, Backend: r.Backend, Store: fd.StoreRows})
+	s, err := fd.New(fd.Config{Dim: d.Dim, Size: x.size, Backend: be, Store: fd.StoreRows})
 	if err != nil {
 		return err
 	}
@@ -150,68 +166,15 @@ func (x *risks) deterministic(model *LinearModel, d *synthetic.Data, r *run) err
 		return err
 	}
 	x.seconds[fdrr] = time.Since(start).Seconds()
-	for _, m := range []struct {
-		method    string
-		estimator func(*fd.Spectrum) (*Estimator, error)
-	}{{fdrr, model.FD}, {rfdrr, model.RFD}} {
-		e, err := m.estimator(sketch)
-		if err != nil {
-			return err
-		}
-		if err := x.add(m.method, e); err != nil {
-			return err
-		}
-		for _, gamma := range x.gammas {
-			b, err := e.Bounds(gamma)
-			if err != nil {
-				return err
-			}
-			x.bounds[m.method] = append(x.bounds[m.method], b)
-		}
+	plain, err1 := model.FD(sketch)
+	robust, err2 := model.RFD(sketch)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
 	}
-	return nil
+	return errors.Join(x.add(fdrr, plain), x.add(rfdrr, robust))
 }
 
-// randomised adds a random method; trial i draws S from the seed plus i.
-func (x *risks) randomised(ctx context.Context, method string, model *LinearModel, d *synthetic.Data, r *run, tell func(trial int)) error {
-	cfg := randsketch.Config{Kind: randsketch.Gaussian, Rows: x.size, Dim: d.Dim, Backend: r.Backend}
-	if method == classicalSJLT || method == hessianSJLT {
-		cfg.Kind = randsketch.SJLT
-	}
-	var trials []*Estimator
-	var seconds []float64
-	for trial := range r.trials() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		tell(trial)
-		cfg.Seed = r.Seed + uint64(trial)
-		start := time.Now()
-		s, err := randsketch.New(cfg)
-		if err != nil {
-			return err
-		}
-		if err := s.AppendRows(d.Rows, d.X, d.Dim, nil); err != nil {
-			return err
-		}
-		sa := s.Matrix()
-		seconds = append(seconds, time.Since(start).Seconds())
-		var e *Estimator
-		if method == hessianGaussian || method == hessianSJLT {
-			e, err = model.Hessian(sa)
-		} else {
-			e, err = model.Classical(sa, outer(s))
-		}
-		if err != nil {
-			return err
-		}
-		trials = append(trials, e)
-	}
-	x.seconds[method] = median(seconds)
-	return x.add(method, trials...)
-}
-
-// outer is SSᵀ of the rows seen.
+// outer returns SSᵀ for the rows read so far.
 func outer(s *randsketch.Sketch) *mat.SymDense {
 	n, m := int(s.Rows()), s.Config().Rows
 	columns := make([]float64, 0, n*m) // Sᵀ, n×m
@@ -223,8 +186,8 @@ func outer(s *randsketch.Sketch) *mat.SymDense {
 	return &sst
 }
 
-// add evaluates the estimators of one method, one for each trial, at every γ and
-// takes medians. The exact method is the first to be added.
+// add evaluates the estimators of one method, one for each trial, at every γ and takes medians. The
+// exact method must be added first.
 func (x *risks) add(method string, trials ...*Estimator) error {
 	var absolute, relative [metrics][]float64
 	for i, gamma := range x.gammas {
@@ -237,7 +200,7 @@ func (x *risks) add(method string, trials ...*Estimator) error {
 			for m, v := range [metrics]float64{risk.Bias2, risk.Variance, risk.MSE} {
 				u[m] = append(u[m], v)
 				if method != exact {
-					best := x.absolute[exact][m][i]
+					best := x.value(exact, metric(m), i)
 					e[m] = append(e[m], math.Abs(v-best)/best)
 				}
 			}
@@ -248,19 +211,26 @@ func (x *risks) add(method string, trials ...*Estimator) error {
 				relative[m] = append(relative[m], median(e[m]))
 			}
 		}
+		b, err := trials[0].Bounds(gamma)
+		if err != nil {
+			return err
+		}
+		x.bounds[method] = append(x.bounds[method], b)
 	}
 	x.absolute[method], x.relative[method] = absolute, relative
 	return nil
 }
 
-// median of a list that is not empty; that of an even number lies between two.
+// median returns the median of a list that is not empty. For an even length it lies between two
+// values.
 func median(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	n := len(x)
 	return (x[(n-1)/2] + x[n/2]) / 2
 }
 
-// figure draws the relative error above the absolute value.
+// figure draws the relative error above the absolute value. Its table has every number, and the
+// bounds of the deterministic methods.
 func (x *risks) figure(number int, data synthetic.Config, trials int) *figure {
 	f := &figure{
 		Number: number, Columns: int(metrics),
@@ -268,65 +238,48 @@ func (x *risks) figure(number int, data synthetic.Config, trials int) *figure {
 		Settings: map[string]any{
 			"n": data.Rows, "d": data.Dim, "m": x.size, "ratio": data.Ratio, "R": x.rank, "noise": data.Noise, "trials": trials,
 		},
+		Table: table{Columns: []string{"gamma", "method"}},
 	}
-	for _, absolute := range []bool{false, true} {
-		for m := range metrics {
-			p := chart.Panel{Title: m.title(), X: "γ", LogX: 2, LogY: true}
-			values := x.relative
-			if absolute {
-				values = x.absolute
-			}
+	all := append(slices.Clone(sketched), exact) // Exact on top, because most others are close to it
+	for _, row := range []struct {
+		label   string
+		methods []string
+		values  map[string][metrics][]float64
+	}{{"relative error", sketched, x.relative}, {"absolute value", all, x.absolute}} {
+		for m, title := range []string{"squared bias", "variance (trace)", "mean squared error"} {
+			p := chart.Panel{Title: title, X: "γ", LogX: 2, LogY: true}
 			if m == 0 {
-				p.Y = map[bool]string{false: "relative error", true: "absolute value"}[absolute]
+				p.Y = row.label
 			}
-			for _, method := range sketched {
-				p.Lines = append(p.Lines, chart.Line{Method: method, X: x.gammas, Y: values[method][m]})
-			}
-			if absolute { // on top: most others are about there
-				p.Lines = append(p.Lines, chart.Line{Method: exact, X: x.gammas, Y: values[exact][m]})
+			for _, method := range row.methods {
+				p.Lines = append(p.Lines, chart.Line{Method: method, X: x.gammas, Y: row.values[method][m]})
 			}
 			f.Panels = append(f.Panels, p)
 		}
 	}
-	f.Table = x.table()
-	return f
-}
-
-// title names a metric in full.
-func (m metric) title() string {
-	return [...]string{"squared bias", "variance (trace)", "mean squared error"}[m]
-}
-
-// table has every number of the figure, and for the deterministic methods the
-// bounds that were proved.
-func (x *risks) table() table {
-	t := table{Columns: []string{"gamma", "method"}}
 	for m := range metrics {
 		for _, what := range []string{"", "_relative_error", "_lower_bound", "_upper_bound"} {
-			t.Columns = append(t.Columns, m.String()+what)
+			f.Table.Columns = append(f.Table.Columns, m.String()+what)
 		}
 	}
 	for i, gamma := range x.gammas {
 		for _, method := range slices.Concat([]string{exact}, sketched) {
 			row := []any{gamma, method}
 			for m := range metrics {
-				u := x.absolute[method][m][i]
+				u := x.value(method, m, i)
 				e, b := 0.0, ridge.Interval{Lo: u, Hi: u}
 				if method != exact {
-					e, b = x.relative[method][m][i], ridge.Interval{Lo: 0, Hi: math.Inf(1)}
-				}
-				if x.bounds[method] != nil {
-					b = x.bound(method, m, i)
+					e, b = x.err(method, m, i), x.bound(method, m, i)
 				}
 				row = append(row, u, e, b.Lo, b.Hi)
 			}
-			t.Rows = append(t.Rows, row)
+			f.Table.Rows = append(f.Table.Rows, row)
 		}
 	}
-	return t
+	return f
 }
 
-// bound is what is proved of a deterministic method.
+// bound returns the bound of a method.
 func (x *risks) bound(method string, m metric, i int) ridge.Interval {
 	b := x.bounds[method][i]
 	return [metrics]ridge.Interval{b.Bias2, b.Variance, b.MSE}[m]

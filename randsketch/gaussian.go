@@ -8,14 +8,14 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// gaussian is S with entries from N(0, 1/m), drawn a panel of columns at a time.
+// gaussian applies an S with entries from N(0, 1/m). It draws the columns of S for panelRows rows at a time.
 type gaussian struct {
 	base
 	be engine.Backend
-	s  []float64 // columns of √m·S as rows, panelRows×m: of the rows held, then of those at hand
+	s  []float64 // columns of √m·S as rows (panelRows×m), for the rows in the buffer and the rows of the current call
 	panel
 	call
-	draw, scatter func(s *stream, lo, hi int) // methods, bound once, so that calls make no closure
+	draw, scatter func(s *stream, lo, hi int) // method values, bound once to avoid allocation
 }
 
 func newGaussian(b base, be engine.Backend) *gaussian {
@@ -30,7 +30,7 @@ func (g *gaussian) reset(seed uint64) {
 	clear(g.sum)
 }
 
-// drawCost is about what drawing one number costs, in additions.
+// drawCost is the approximate cost of drawing a number, in units of one addition.
 const drawCost = 16
 
 func (g *gaussian) drawColumns(s *stream, lo, hi int) {
@@ -67,7 +67,7 @@ func (g *gaussian) rows(first int64, n int, x []float64, ldx int, y []float64) {
 	}
 }
 
-// multiply adds the rows held to out.
+// multiply adds √m·S times the buffered rows to out.
 func (g *gaussian) multiply(out []float64) {
 	w := g.width()
 	g.be.Gemm(true, false, 1, engine.View(g.held, g.m, g.s), engine.View(g.held, w, g.waiting), 1, engine.View(g.m, w, out))
@@ -85,8 +85,8 @@ func (g *gaussian) sparse(first int64, x *engine.CSR, y []float64) {
 	g.csr, g.y = nil, nil
 }
 
-// scatterRows adds the sparse rows at hand to rows lo to hi of the sum, of which
-// one at a time stays in cache.
+// scatterRows adds the current sparse rows to rows lo to hi of the sum. It finishes one row of the sum before
+// the next, so that this row stays in cache.
 func (g *gaussian) scatterRows(_ *stream, lo, hi int) {
 	for r := lo; r < hi; r++ {
 		row := g.row(r)

@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// An intake checks rows before anything is made of them, and counts them.
+// An intake checks rows before they are used. It counts them and sums their squares.
 type intake struct {
 	dim, targets int
 	rows         int64
@@ -16,7 +16,7 @@ type intake struct {
 	yy           neumaier.Sum // ‖Y‖²_F
 }
 
-// admit counts n dense rows, or none at all if one of them is bad.
+// admit checks n dense rows and adds them to the counts. If a row is invalid, no row is counted.
 func (in *intake) admit(n int, x []float64, ldx int, y []float64) error {
 	d, t := in.dim, in.targets
 	if n < 0 || ldx < d || (n > 0 && len(x) < d) || (n > 1 && (len(x)-d)/ldx < n-1) || (t > 0 && len(y)/t < n) {
@@ -33,7 +33,7 @@ func (in *intake) admit(n int, x []float64, ldx int, y []float64) error {
 	return nil
 }
 
-// admitSparse counts the rows of x, or none at all if one of them is bad.
+// admitSparse checks the rows of x and adds them to the counts. If a row is invalid, no row is counted.
 func (in *intake) admitSparse(x *engine.CSR, y []float64) error {
 	d, t := in.dim, in.targets
 	if x.Cols != d || x.Rows < 0 || (x.Rows > 0 && len(x.RowPtr) <= x.Rows) || (t > 0 && len(y)/t < x.Rows) {
@@ -54,7 +54,8 @@ func (in *intake) admitSparse(x *engine.CSR, y []float64) error {
 	return nil
 }
 
-// add counts row i of a call, with the values val in the columns idx (nil for all).
+// add checks row i of a call and adds its squares. val has the entries in the columns idx, or in all columns
+// if idx is nil.
 func (in *intake) add(i int, idx []int32, val, y []float64) error {
 	q, err := fd.SquaredNorm(i, 0, idx, val)
 	if err != nil {
@@ -73,5 +74,5 @@ func (in *intake) add(i int, idx []int32, val, y []float64) error {
 	return nil
 }
 
-// underflow bounds what ‖A‖²_F lost of squares below the smallest normal number.
+// underflow bounds the error of ‖A‖²_F from squares that are smaller than the smallest normal number.
 func (in *intake) underflow() float64 { return float64(in.rows) * float64(in.dim) * 0x1p-1022 }

@@ -12,37 +12,36 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// NystromConfig says what approximation to make. Rank and Dim are required; the
-// zero value of every other field is the documented default.
+// NystromConfig has the options of [NewNystrom]. Rank and Dim are required. Any other field that is zero has
+// its documented default.
 type NystromConfig struct {
-	Rank int    // m, columns of the test matrix; more than Dim is never used
-	Dim  int    // d, the number of features
-	Seed uint64 // the test matrix follows from it and the dimensions
-	// Backend does the arithmetic. nil is engine.Default().
+	Rank int    // m, number of columns of the test matrix; at most Dim are used
+	Dim  int    // d, number of features
+	Seed uint64 // determines the test matrix, together with the dimensions
+	// Backend does the linear algebra. nil means engine.Default().
 	Backend engine.Backend
 }
 
-// A Nystrom is the Nyström approximation of K = AᵀA by a random test matrix Ω
-// (d×m) with orthonormal columns,
+// A Nystrom is the Nyström approximation K̂ of K = AᵀA by a random test matrix Ω (d×m) with orthonormal
+// columns,
 //
-//	K̂ = Y(ΩᵀY)⁻¹Yᵀ,  Y = KΩ = Σ aᵢaᵢᵀΩ,
+//	K̂ = Y(ΩᵀY)⁻¹Yᵀ,  Y = KΩ = Σ aᵢaᵢᵀΩ.
 //
-// whose Y is the sum over one pass over the rows aᵢ. 0 ⪯ K̂ ⪯ K whatever Ω is. Z.
-// Frangella, J. Tropp, M. Udell, "Randomized Nyström Preconditioning" (SIAM J.
-// Matrix Anal. Appl. 2023), Algorithm 2.1. As a [Spectrum] it is their
-// preconditioner
+// Y is a sum over one pass over the rows aᵢ. For every Ω, 0 ⪯ K̂ ⪯ K (Z. Frangella, J. Tropp, M. Udell,
+// "Randomized Nyström Preconditioning", SIAM J. Matrix Anal. Appl. 2023, Algorithm 2.1). With the eigenvalues
+// Λ and eigenvectors U of K̂, the paper's preconditioner is
 //
-//	P⁻¹ = (λ_m + γ)·U(Λ + γI)⁻¹Uᵀ + (I − UUᵀ)
+//	P⁻¹ = (λ_m + γ)·U(Λ + γI)⁻¹Uᵀ + (I − UUᵀ).
 //
-// but for the factor λ_m + γ, that is Ĥ(γ)⁻¹ = P⁻¹/(λ_m + γ).
+// The [Spectrum] of a Nystrom gives it up to a factor: Ĥ(γ)⁻¹ = P⁻¹/(λ_m + γ).
 //
-// Ω is drawn like the columns of a sketch, and so doesn't depend on threads or, but
-// for round-off, on the backend. Dense rows are multiplied in panels of 256 counted
-// from the first, so that sums don't depend on blocks, and the panels are added with
-// compensation, so that round-off doesn't grow with them.
+// Ω depends only on Seed and the dimensions, apart from round-off that depends on the backend. Dense rows are
+// multiplied 256 at a time, counted from the first row, so that the sums do not depend on how the rows are
+// divided into blocks. Compensated sums add these panels, so that round-off does not grow with the number of
+// rows.
 //
-// It holds (4m+256)·d + 256·m float64; appending allocates nothing. One goroutine
-// may write at a time; any number may read while none writes.
+// A Nystrom holds (4m+256)·d + 256·m float64. Appending allocates nothing. One goroutine may write at a time.
+// Any number of goroutines may read while none writes.
 type Nystrom struct {
 	cfg NystromConfig
 	intake
@@ -50,18 +49,17 @@ type Nystrom struct {
 	team team
 
 	omega []float64      // Ωᵀ, m×d
-	y     []neumaier.Sum // Yᵀ, m×d, of all rows but those that wait
+	y     []neumaier.Sum // Yᵀ (m×d) of all rows except the buffered ones
 	panel
-	share []float64 // what a panel adds to Yᵀ
+	share []float64 // the contribution of a panel to Yᵀ
 	r     []float64 // AΩ of a panel, panelRows×m
 
-	csr         engine.CSR                  // sparse rows at hand, none between calls
-	sparse, add func(s *stream, lo, hi int) // methods, bound once, so that calls make no closure
+	csr         engine.CSR                  // the current sparse rows, none between calls
+	sparse, add func(s *stream, lo, hi int) // method values, bound once to avoid allocation
 }
 
-// NewNystrom makes the approximation of no rows and draws Ω. It reports an error
-// when Rank or Dim is not positive, when the buffers cannot be addressed
-// ([fd.ErrSize]), and [ErrNoConvergence].
+// NewNystrom draws Ω and returns the approximation of a matrix without rows. It returns an error if Rank or Dim
+// is not positive, [fd.ErrSize] if the buffers cannot be addressed, and [ErrNoConvergence].
 func NewNystrom(cfg NystromConfig) (*Nystrom, error) {
 	switch {
 	case cfg.Dim <= 0:
@@ -74,7 +72,7 @@ func NewNystrom(cfg NystromConfig) (*Nystrom, error) {
 		return nil, fmt.Errorf("%w: m·d = %d·%d", fd.ErrSize, m, d)
 	}
 	var err error
-	if cfg.Backend, err = backend(cfg.Backend); err != nil {
+	if cfg.Backend, err = engine.OrDefault(cfg.Backend); err != nil {
 		return nil, err
 	}
 	a := &Nystrom{
@@ -89,7 +87,7 @@ func NewNystrom(cfg NystromConfig) (*Nystrom, error) {
 	return a, nil
 }
 
-// draw makes Ωᵀ: orthonormal rows that span m Gaussian vectors.
+// draw draws Ωᵀ. Its rows are orthonormal and span the same space as m Gaussian vectors.
 func (a *Nystrom) draw() error {
 	d, be := a.cfg.Dim, a.cfg.Backend
 	g := make([]float64, a.m*d)
@@ -105,18 +103,17 @@ func (a *Nystrom) draw() error {
 	return nil
 }
 
-// Config returns the configuration in force.
+// Config returns the configuration with all defaults filled in.
 func (a *Nystrom) Config() NystromConfig { return a.cfg }
 
-// Rows is the number of rows appended.
+// Rows returns the number of rows appended.
 func (a *Nystrom) Rows() int64 { return a.rows }
 
-// AppendRows appends n rows stored row-major in x with leading dimension
-// ldx >= Dim.
+// AppendRows appends n rows, stored row-major in x with leading dimension ldx ≥ Dim. It neither changes nor
+// keeps x.
 //
-// Like AppendSparse it checks the whole argument first: on *[fd.NonFiniteError],
-// *[fd.RangeError] and [ErrShape] nothing is changed. The argument is not written
-// and not kept.
+// AppendRows and AppendSparse check all rows before they append any. On a *[fd.NonFiniteError],
+// *[fd.RangeError] or [ErrShape] nothing is appended.
 func (a *Nystrom) AppendRows(n int, x []float64, ldx int) error {
 	if err := a.admit(n, x, ldx, nil); err != nil {
 		return err
@@ -133,14 +130,14 @@ func (a *Nystrom) AppendRows(n int, x []float64, ldx int) error {
 	return nil
 }
 
-// multiply writes to share (m×d) what the rows that wait add to Yᵀ.
+// multiply writes the contribution of the buffered rows to Yᵀ to share (m×d).
 func (a *Nystrom) multiply(share, r []float64) {
 	d := a.cfg.Dim
 	clear(share)
 	a.cfg.Backend.Gradient(engine.View(a.held, d, a.waiting), engine.View(a.m, d, a.omega), engine.Matrix{}, engine.View(a.m, d, share), engine.View(a.held, a.m, r))
 }
 
-// AppendSparse appends the rows of x, whose column indices must be below Dim, in O(m·nnz).
+// AppendSparse appends the rows of x in O(m·nnz). Column indices must be below Dim.
 func (a *Nystrom) AppendSparse(x *engine.CSR) error {
 	if err := a.admitSparse(x, nil); err != nil {
 		return err
@@ -153,8 +150,9 @@ func (a *Nystrom) AppendSparse(x *engine.CSR) error {
 	return nil
 }
 
-// sparseGradient adds to rows lo to hi of Yᵀ the share of the sparse rows at hand: plain sums of
-// them, or, where they have fewer entries than there are columns, each product by itself.
+// sparseGradient adds the contribution of the current sparse rows to rows lo to hi of Yᵀ. It forms a plain
+// sum of many rows before it adds to the compensated sums. If the current rows together have fewer entries
+// than there are columns, it adds each product directly.
 func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 	d := a.cfg.Dim
 	if a.csr.NNZ() < d {
@@ -172,24 +170,24 @@ func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 	a.addRows(s, lo, hi)
 }
 
-// addCost is about what adding with compensation costs, in additions.
+// addCost is the approximate cost of an addition to a compensated sum, in units of one plain addition.
 const addCost = 8
 
-// addRows adds rows lo to hi of a share.
+// addRows adds rows lo to hi of a.share to Yᵀ.
 func (a *Nystrom) addRows(_ *stream, lo, hi int) {
 	for i := lo * a.cfg.Dim; i < hi*a.cfg.Dim; i++ {
 		a.y[i].Add(a.share[i])
 	}
 }
 
-// Spectrum computes K̂ = U·diag(Λ)·Uᵀ, V = Uᵀ:
+// Spectrum computes the eigendecomposition K̂ = U·diag(Λ)·Uᵀ. More rows may be appended afterwards. With the
+// eigendecomposition ΩᵀY = QWQᵀ and a singular value decomposition of B,
 //
-//	ΩᵀY = QWQᵀ,  B = Y·Q·W^(−1/2) = UΣRᵀ,  Λ = Σ².
+//	B = Y·Q·W^(−1/2) = UΣRᵀ,  Λ = Σ²,  V = Uᵀ.
 //
-// The paper factors ΩᵀY by Cholesky, for which K has to be shifted by a ν that keeps
-// round-off from making ΩᵀY indefinite, and subtracts ν afterwards. Eigenpairs need no
-// shift: those up to ν are round-off and are left out. Measured, that is as exact or
-// better. The stream may go on.
+// The paper factors ΩᵀY by Cholesky. It therefore shifts K by a ν that keeps ΩᵀY definite in spite of
+// round-off, and subtracts ν afterwards. Here no shift is needed: eigenvalues of ΩᵀY up to ν are round-off
+// and are left out. Measured errors are as small or smaller.
 func (a *Nystrom) Spectrum() (*Spectrum, error) {
 	m, d, be := a.m, a.cfg.Dim, a.cfg.Backend
 	y := make([]float64, m*d)
@@ -228,15 +226,16 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 	return p, nil
 }
 
-// roundOff is how much of ‖A‖²_F the arithmetic may have added to K̂, in units of
-// eps·α²: a panel is a chain of additions, whose roundings go all the same way where
-// rows are repeated. On other rows TestNystromRange measures less than a quarter of 16.
+// roundOff bounds the part of K̂ that is due to round-off, relative to ‖A‖²_F and in units of eps·α², with α
+// as in [Nystrom.bound]. A panel is a chain of panelRows additions, whose roundings may all have the same
+// sign if rows repeat. On other rows TestNystromRange measures less than a quarter of 16.
 const roundOff = panelRows/2 + 16
 
-// bound says what is certain of K̂: that K − K̂ is positive semidefinite but for
-// round-off, and its trace. Errors δ of Y and of C = ΩᵀY change K̂ = YC⁻¹Yᵀ by
-// (2α + α²)·δ with α = ‖YC⁻¹‖, at most the Frobenius norm given. α is large where Ω
-// by chance almost misses a direction that K doesn't.
+// bound sets Floor, Over and Under of p. K − K̂ is positive semidefinite up to round-off, and its trace is
+// known.
+//
+// With α = ‖YC⁻¹‖, errors δ of Y and of C = ΩᵀY change K̂ = YC⁻¹Yᵀ by (2α + α²)·δ. The argument alpha2 is at
+// least α². α is large if, by chance, Ω is almost orthogonal to a direction of K.
 func (a *Nystrom) bound(p *Spectrum, alpha2 float64) {
 	if r := len(p.Lambda); r == a.m && r < p.Dim {
 		p.Floor = p.Lambda[r-1]

@@ -2,24 +2,24 @@ package randsketch
 
 import "github.com/fdridge/fdridge/engine"
 
-// panelRows is how many rows are multiplied at a time. It is the same on every
-// machine and counts from the first row, so that sums don't depend on blocks.
+// panelRows is the number of rows that are multiplied together. Panels are counted from the first row and are
+// the same on every machine, so that sums do not depend on how the rows are divided into blocks.
 const panelRows = 256
 
-// A panel is dense rows that wait until they are panelRows, to be multiplied together.
+// A panel is a buffer of panelRows dense rows, which are collected and then multiplied together.
 type panel struct {
-	waiting []float64 // room for panelRows rows without gaps, of which the first
-	held    int       // so many are there
+	waiting []float64 // the buffered rows, with room for panelRows rows without gaps
+	held    int       // number of rows in waiting
 }
 
-// A call is the rows that an Append has been given, dense or sparse, of which those from lo
-// to hi are at hand: panelRows of them at most, and the first is row first of A. Between
-// calls there are none.
+// A call has the rows of one call of AppendRows or AppendSparse. At most panelRows rows are processed at a
+// time, the current rows: rows lo to hi−1 of the call. Row lo is row number first of A. Between two calls of
+// AppendRows or AppendSparse, a call holds no rows.
 type call struct {
-	x      []float64 // dense rows, ldx apart
+	x      []float64 // dense rows with leading dimension ldx
 	ldx    int
 	csr    *engine.CSR // sparse rows
-	y      []float64   // the targets of either, n×t
+	y      []float64   // targets of the rows, n×t
 	lo, hi int
 	first  int64
 }

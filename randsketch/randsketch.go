@@ -1,12 +1,11 @@
-// Package randsketch has the randomised methods that Frequent Directions is
-// compared with: the sketch SA of the rows A (n×d) by a random S (m×n), Gaussian
-// or sparse, and the Nyström approximation of AᵀA. Both take rows as they stream
-// and are read as a [Spectrum], an Ĥ(γ) for AᵀA + γI that is cheap to invert.
+// Package randsketch has randomised methods to compare with Frequent Directions. [Sketch] is SA, where A
+// (n×d) has the rows and S (m×n) is random, Gaussian or sparse. [Nystrom] is the Nyström approximation of
+// AᵀA. Rows may be appended one block at a time. From either, a [Spectrum] follows: an approximation Ĥ(γ) of
+// AᵀA + γI that is cheap to invert.
 //
-// Column i of S is drawn from a stream of its own, the generator ChaCha8 (Go's
-// math/rand/v2) keyed by the seed, the kind of sketch and i. So S does not depend
-// on how rows are divided into blocks, on the number of threads or on the backend.
-// Row i of A is the i-th row appended, from 0.
+// Column i of S is drawn by its own generator ChaCha8 (Go's math/rand/v2), keyed by the seed, the kind of
+// sketch and i. S therefore does not depend on blocks of rows, the number of threads or the backend. Row i of
+// A is the i-th row appended, counted from 0.
 //
 // Notation: d features, t targets, m rows of the sketch, K = AᵀA.
 package randsketch
@@ -21,30 +20,29 @@ import (
 	"github.com/fdridge/fdridge/internal/shape"
 )
 
-// ErrShape reports arguments whose dimensions disagree. Nothing was changed. It is
+// ErrShape reports arguments whose dimensions disagree. The receiver is unchanged. ErrShape is
 // [engine.ErrShape].
 var ErrShape = engine.ErrShape
 
-// ErrNoConvergence reports that an eigenvalue or singular value iteration failed,
-// which finite data are not known to cause. It is [engine.ErrNoConvergence].
+// ErrNoConvergence reports that an eigenvalue or singular value iteration failed. No finite data are known to cause it. It is
+// [engine.ErrNoConvergence].
 var ErrNoConvergence = engine.ErrNoConvergence
 
-// These errors in this package's words.
+// errShape and errNoConvergence are the errors above, with the name of this package in the message.
 var (
 	errShape         = fmt.Errorf("randsketch: %w", engine.ErrShape)
 	errNoConvergence = fmt.Errorf("randsketch: %w", engine.ErrNoConvergence)
 )
 
-// Kind is the distribution of S. Both have E[SᵀS] = I.
+// A Kind is a distribution of S. E[SᵀS] = I for every kind.
 type Kind int
 
 const (
-	// Gaussian has independent entries from N(0, 1/m). Applying it costs 2mnd flops.
+	// Gaussian has independent entries from N(0, 1/m). Applying S costs 2mnd flops.
 	Gaussian Kind = iota
-	// SJLT, the sparse Johnson-Lindenstrauss transform (J. Nelson, H. Nguyễn, FOCS
-	// 2013), has s nonzeros ±1/√s in each column, in s distinct rows of all m.
-	// Applying it costs s additions for each nonzero of A. The appendix of the paper
-	// (C. Dickens, 2020) forgets the 1/√s.
+	// SJLT is the sparse Johnson-Lindenstrauss transform (J. Nelson, H. Nguyễn, FOCS 2013). Each column has s
+	// nonzeros ±1/√s in distinct rows. Applying S costs s additions for each nonzero of A. The appendix of
+	// the paper by C. Dickens (2020) omits the factor 1/√s.
 	SJLT
 )
 
@@ -58,56 +56,54 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
 
-// Config says what sketch to make. Rows and Dim are required; the zero value of
-// every other field is the documented default.
+// Config has the options of [New]. Rows and Dim are required. Any other field that is zero has its documented
+// default.
 type Config struct {
 	Kind     Kind
-	Rows     int    // m, the rows of S
-	Dim      int    // d, the number of features
-	Targets  int    // t, the number of targets sketched by the same S
-	Seed     uint64 // S follows from it, Kind, Rows and Sparsity
-	Sparsity int    // s of the SJLT, at most Rows; default min(10, Rows)
-	// Backend does the arithmetic of products. nil is engine.Default().
+	Rows     int    // m, number of rows of S
+	Dim      int    // d, number of features
+	Targets  int    // t, number of targets to sketch by the same S
+	Seed     uint64 // determines S, together with Kind, Rows and Sparsity
+	Sparsity int    // s, the number of nonzeros in a column of an SJLT, at most Rows; default min(10, Rows)
+	// Backend does the matrix products. nil means engine.Default().
 	Backend engine.Backend
 }
 
-// defaultSparsity is s in the paper's experiments.
+// defaultSparsity is the Sparsity in the experiments of C. Dickens (2020).
 const defaultSparsity = 10
 
 // A Sketch is SA (m×d) and SY (m×t) for the rows appended so far.
 //
-// An SJLT adds up rows in their order and multiplies by 1/√s when it is read: its
-// bits are the same for any blocks, dense or sparse, any number of threads, any
-// backend and machine. A Gaussian sketch multiplies panels of 256 dense rows,
-// counted from the first, by [engine.Backend.Gemm]: its bits are the same for any
-// blocks; between backends, and between dense and sparse rows, they agree to
-// round-off.
+// An SJLT adds the rows one by one and multiplies by 1/√s when the sketch is read. Its bits are always the
+// same: for any blocks, dense or sparse rows, any number of threads, any backend and any machine.
 //
-// It holds O((m+256)·(m+d+t)) float64, all allocated by [New]; appending allocates
-// nothing. One goroutine may write at a time; any number may read while none
-// writes.
+// A Gaussian sketch multiplies dense rows 256 at a time, counted from the first row, by
+// [engine.Backend.Gemm]. Its bits do not depend on how the rows are divided into blocks. They depend on the
+// backend and on whether rows are dense or sparse, by round-off.
+//
+// A Sketch holds O((m+256)·(m+d+t)) float64, all allocated by [New]. Appending allocates nothing. One
+// goroutine may write at a time. Any number of goroutines may read while none writes.
 type Sketch struct {
 	cfg Config
 	intake
 	op operator
 }
 
-// An operator applies S to rows and accumulates. S is kept free of a constant
-// factor until the sketch is read.
+// An operator adds up S times the rows, without a constant factor of S that only read applies.
 type operator interface {
-	// rows adds n dense rows, the first of them row first of A.
+	// rows adds n dense rows of A; the first of them is row number first of A.
 	rows(first int64, n int, x []float64, ldx int, y []float64)
-	// sparse adds sparse rows.
+	// sparse adds the rows of x; the first of them is row number first of A.
 	sparse(first int64, x *engine.CSR, y []float64)
-	// read writes [SA SY] to out, m×(d+t).
+	// read writes [SA SY] (m×(d+t)) to out.
 	read(out []float64)
-	// column writes column i of S to out, of length m.
+	// column writes column i of S to out, which has length m.
 	column(i int64, out []float64)
-	// reset forgets all rows and takes another seed.
+	// reset discards all rows and sets the seed.
 	reset(seed uint64)
 }
 
-// base is what the operators share.
+// base has the fields that all operators share.
 type base struct {
 	m, d, t int
 	seed    uint64
@@ -115,9 +111,8 @@ type base struct {
 	team    *team
 }
 
-// New makes an empty sketch. It reports an error when Rows or Dim is not positive,
-// when Targets, Sparsity or Kind has no meaning, or when the buffers cannot be
-// addressed ([fd.ErrSize]).
+// New returns an empty sketch. It returns an error if Rows or Dim is not positive, or if Targets, Sparsity or
+// Kind is invalid. It returns [fd.ErrSize] if the buffers cannot be addressed.
 func New(cfg Config) (*Sketch, error) {
 	switch {
 	case cfg.Dim <= 0:
@@ -137,7 +132,7 @@ func New(cfg Config) (*Sketch, error) {
 		cfg.Sparsity = min(defaultSparsity, cfg.Rows)
 	}
 	var err error
-	if cfg.Backend, err = backend(cfg.Backend); err != nil {
+	if cfg.Backend, err = engine.OrDefault(cfg.Backend); err != nil {
 		return nil, err
 	}
 	b := base{m: cfg.Rows, d: cfg.Dim, t: cfg.Targets, seed: cfg.Seed, team: new(team)}
@@ -151,45 +146,37 @@ func New(cfg Config) (*Sketch, error) {
 	return s, nil
 }
 
-func backend(be engine.Backend) (engine.Backend, error) {
-	if be != nil {
-		return be, nil
-	}
-	return engine.Default()
-}
-
-// addressable reports whether (m+256)·(m+d+t) float64 can be addressed.
+// addressable reports whether a buffer of (m+256)·(m+d+t) float64 can be addressed.
 func addressable(m, d, t int) bool {
-	const most = 1 << 44 // of each, so that their sum is none too large
+	const most = 1 << 44 // limit of each dimension, so that their sum cannot overflow
 	if uint64(m) > most || uint64(d) > most || uint64(t) > most {
 		return false
 	}
 	return shape.Addressable(uint64(m)+panelRows, uint64(m)+uint64(d)+uint64(t))
 }
 
-// width is that of [A Y].
+// width returns the number of columns of [A Y].
 func (b *base) width() int { return b.d + b.t }
 
-// row is row r of the sum.
+// row returns row r of b.sum.
 func (b *base) row(r int) []float64 { return b.sum[r*b.width() : (r+1)*b.width()] }
 
-// Config returns the configuration in force.
+// Config returns the configuration of s with all defaults filled in.
 func (s *Sketch) Config() Config { return s.cfg }
 
-// Reset forgets all rows and draws S anew from another seed, in the same memory:
-// the fresh sketch of each iteration in the Iterative Hessian Sketch.
+// Reset discards all rows and draws a new S from another seed, in the same memory. [Fresh] uses it in each
+// iteration.
 func (s *Sketch) Reset(seed uint64) {
 	s.cfg.Seed = seed
 	s.intake = intake{dim: s.cfg.Dim, targets: s.cfg.Targets}
 	s.op.reset(seed)
 }
 
-// AppendRows appends n rows stored row-major in x with leading dimension
-// ldx >= Dim, and their targets y, n×t without gaps (nil without targets).
+// AppendRows appends n rows, stored row-major in x with leading dimension ldx ≥ Dim, and their targets y (n×t
+// without gaps, or nil if there are none). It neither changes nor keeps the slices.
 //
-// Like AppendSparse it checks the whole argument first: on *[fd.NonFiniteError]
-// (column d+j for target j), *[fd.RangeError] and [ErrShape] the sketch is
-// unchanged. The arguments are not written and not kept.
+// AppendRows and AppendSparse check all rows before they append any. On a *[fd.NonFiniteError],
+// *[fd.RangeError] or [ErrShape] the sketch is unchanged. In these errors, target j has the column number d+j.
 func (s *Sketch) AppendRows(n int, x []float64, ldx int, y []float64) error {
 	first := s.rows
 	if err := s.admit(n, x, ldx, y); err != nil {
@@ -199,8 +186,8 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int, y []float64) error {
 	return nil
 }
 
-// AppendSparse appends the rows of x, whose column indices must be below Dim, and
-// their targets y, as in AppendRows, in O(m·nnz) (Gaussian) or O(s·nnz) (SJLT).
+// AppendSparse appends the rows of x and their targets y, like AppendRows. Column indices must be below Dim.
+// With nnz entries in x, the cost is O(m·nnz) for a Gaussian S and O(s·nnz) for an SJLT.
 func (s *Sketch) AppendSparse(x *engine.CSR, y []float64) error {
 	first := s.rows
 	if err := s.admitSparse(x, y); err != nil {
@@ -210,13 +197,13 @@ func (s *Sketch) AppendSparse(x *engine.CSR, y []float64) error {
 	return nil
 }
 
-// Rows is n, the number of rows appended.
+// Rows returns n, the number of rows appended.
 func (s *Sketch) Rows() int64 { return s.rows }
 
-// Matrix returns SA, m×d.
+// Matrix returns SA (m×d).
 func (s *Sketch) Matrix() *mat.Dense { return s.read(0, s.cfg.Dim) }
 
-// Targets returns SY, m×t; nil without targets.
+// Targets returns SY (m×t), or nil if there are no targets.
 func (s *Sketch) Targets() *mat.Dense {
 	if s.cfg.Targets == 0 {
 		return nil
@@ -235,7 +222,7 @@ func (s *Sketch) read(lo, hi int) *mat.Dense {
 	return mat.DenseCopyOf(mat.NewDense(m, w, all).Slice(0, m, lo, hi))
 }
 
-// Column returns column i of S, of length m: what row i of A is multiplied by.
+// Column returns column i of S, which multiplies row i of A.
 func (s *Sketch) Column(i int64) []float64 {
 	column := make([]float64, s.cfg.Rows)
 	s.op.column(i, column)

@@ -8,15 +8,14 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// sjlt is S with nnz entries ±1/√nnz in each column. Rows are added and
-// subtracted, which is the same arithmetic on every machine; threads share the
-// rows of the sum.
+// sjlt applies an S with nnz entries ±1/√nnz in each column. It only adds and subtracts rows, and divides by
+// √nnz at the end, so that every machine gets the same bits. Each goroutine computes some rows of the sum.
 type sjlt struct {
 	base
 	nnz     int
-	entries []entry // of the columns of S for the rows at hand, panelRows×nnz
+	entries []entry // the columns of S for the current rows, panelRows×nnz
 	call
-	draw, addDense, addSparse func(s *stream, lo, hi int) // methods, bound once, so that calls make no closure
+	draw, addDense, addSparse func(s *stream, lo, hi int) // method values, bound once to avoid allocation
 }
 
 func newSJLT(b base, nnz int) *sjlt {
@@ -37,7 +36,7 @@ func (j *sjlt) drawColumns(s *stream, lo, hi int) {
 	}
 }
 
-// nonzeros are the nonzeros of column i of those at hand.
+// nonzeros returns the nonzeros of the column of S for current row i.
 func (j *sjlt) nonzeros(i int) []entry { return j.entries[i*j.nnz : (i+1)*j.nnz] }
 
 func (j *sjlt) column(i int64, out []float64) {
@@ -62,8 +61,8 @@ func (j *sjlt) sparse(first int64, x *engine.CSR, y []float64) {
 	j.csr, j.y = nil, nil
 }
 
-// panels draws the columns for n rows, of about length numbers each, and adds the
-// rows by add.
+// panels draws the columns of S for n rows and adds the rows by calling add. length is the approximate number
+// of nonzeros in a row.
 func (j *sjlt) panels(first int64, n, length int, add func(s *stream, lo, hi int)) {
 	for j.lo = 0; j.lo < n; j.lo = j.hi {
 		j.hi = min(n, j.lo+panelRows)
@@ -74,7 +73,7 @@ func (j *sjlt) panels(first int64, n, length int, add func(s *stream, lo, hi int
 	}
 }
 
-// addDenseRows adds the dense rows at hand to rows lo to hi of the sum.
+// addDenseRows adds the current dense rows to rows lo to hi of the sum.
 func (j *sjlt) addDenseRows(_ *stream, lo, hi int) {
 	for i := j.lo; i < j.hi; i++ {
 		x, y := j.x[i*j.ldx:i*j.ldx+j.d], j.y[i*j.t:(i+1)*j.t]
@@ -88,7 +87,7 @@ func (j *sjlt) addDenseRows(_ *stream, lo, hi int) {
 	}
 }
 
-// addSparseRows adds the sparse rows at hand to rows lo to hi of the sum.
+// addSparseRows adds the current sparse rows to rows lo to hi of the sum.
 func (j *sjlt) addSparseRows(_ *stream, lo, hi int) {
 	for i := j.lo; i < j.hi; i++ {
 		idx, val := j.csr.Row(i)

@@ -11,11 +11,12 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// AppendSource appends the rows of one pass over src. Without targets in the sketch
-// those of src are left out; otherwise they must agree in number ([ErrShape]). The
-// rows are sketched as they are: where ridge fits an intercept to rows that are not
-// centred, centre them first ([dataset.Standardize]), or the sketch stands for
-// another matrix. After an error the sketch holds the blocks before it.
+// AppendSource appends the rows of one pass over src. If the sketch has targets, src must have as many
+// ([ErrShape]); otherwise the targets of src are ignored. After an error, the sketch contains the blocks
+// before it.
+//
+// Rows are not centred. For a fit with an intercept, centre them first ([dataset.Standardize]). Otherwise the
+// sketch approximates another matrix.
 func (s *Sketch) AppendSource(ctx context.Context, src dataset.Source) error {
 	ctx = background.IfNil(ctx)
 	if _, d, t := src.Dims(); d != s.cfg.Dim || (s.cfg.Targets != 0 && t != s.cfg.Targets) {
@@ -41,8 +42,7 @@ func (s *Sketch) AppendSource(ctx context.Context, src dataset.Source) error {
 	return nil
 }
 
-// AppendSource appends the rows of one pass over src, whose targets are left out. It
-// is [Sketch.AppendSource] for a Nyström approximation.
+// AppendSource appends the rows of one pass over src, like [Sketch.AppendSource]. Targets of src are ignored.
 func (a *Nystrom) AppendSource(ctx context.Context, src dataset.Source) error {
 	ctx = background.IfNil(ctx)
 	if _, d, _ := src.Dims(); d != a.cfg.Dim {
@@ -64,13 +64,13 @@ func (a *Nystrom) AppendSource(ctx context.Context, src dataset.Source) error {
 	return nil
 }
 
-// Classical is the one-shot solution by the classical sketch, t×d: each row is
+// Classical returns the one-shot solutions of the classical sketch (t×d). For a target b, the row of the
+// solution is
 //
-//	x^C = (AᵀSᵀSA + γI)⁻¹AᵀSᵀSb
+//	x^C = (AᵀSᵀSA + γI)⁻¹AᵀSᵀSb.
 //
-// for one target b, from SA and Sb alone (C. Dickens, 2020, section 3). With
-// [Spectrum.Solve] on AᵀY in place of AᵀSᵀSY it is the Hessian sketch. A sketch
-// without targets, and γ that is not positive, are errors.
+// It needs only SA and Sb (C. Dickens, 2020, section 3). The Hessian sketch uses AᵀY instead of AᵀSᵀSY; see
+// [Spectrum.Solve]. A sketch without targets, and a γ that is not positive, are errors.
 func (s *Sketch) Classical(gamma float64) (*mat.Dense, error) {
 	if s.cfg.Targets == 0 {
 		return nil, fmt.Errorf("%w: the sketch holds no targets", errShape)
@@ -94,9 +94,9 @@ func (s *Sketch) Classical(gamma float64) (*mat.Dense, error) {
 	return c, nil
 }
 
-// Fresh is the Hessian of the Iterative Hessian Sketch (M. Pilanci, M. Wainwright,
-// JMLR 17, 2016): Ĥ = AᵀSᵀSA + γI with an S drawn anew by every Refresh, which
-// makes a pass over the rows. It implements ridge.Refresher.
+// Fresh is the approximation Ĥ = AᵀSᵀSA + γI that the Iterative Hessian Sketch renews in each iteration (M.
+// Pilanci, M. Wainwright, JMLR 17, 2016). Every Refresh draws a new S and makes a pass over the rows. Fresh
+// implements ridge.Refresher.
 type Fresh struct {
 	*Spectrum // of the last Refresh, nil before the first
 	src       dataset.Source
@@ -104,8 +104,8 @@ type Fresh struct {
 	next      uint64
 }
 
-// NewFresh prepares the sketches of src that cfg describes, with seeds cfg.Seed,
-// cfg.Seed + 1, …; cfg.Targets is set to 0. Errors: those of [New]; [ErrShape].
+// NewFresh prepares sketches of the rows of src with the options cfg, without targets. Their seeds are
+// cfg.Seed, cfg.Seed + 1, and so on. Errors: the errors of [New]; [ErrShape].
 func NewFresh(src dataset.Source, cfg Config) (*Fresh, error) {
 	cfg.Targets = 0
 	s, err := New(cfg)
@@ -118,8 +118,8 @@ func NewFresh(src dataset.Source, cfg Config) (*Fresh, error) {
 	return &Fresh{src: src, sketch: s, next: cfg.Seed}, nil
 }
 
-// Refresh draws the next S and makes a pass for SA. Errors: those of the source and
-// of [Sketch.Spectrum].
+// Refresh draws the next S and computes SA by a pass over the rows. Errors: the errors of the source and of
+// [Sketch.Spectrum].
 func (f *Fresh) Refresh(ctx context.Context) error {
 	ctx = background.IfNil(ctx)
 	f.sketch.Reset(f.next)
@@ -132,7 +132,7 @@ func (f *Fresh) Refresh(ctx context.Context) error {
 	return err
 }
 
-// Range is that of the last sketch; before the first nothing is known.
+// Range returns [Spectrum.Range] of the last sketch. Before the first Refresh it returns 0 and +Inf.
 func (f *Fresh) Range(gamma float64) (lo, hi float64) {
 	if f.Spectrum == nil {
 		return 0, math.Inf(1)

@@ -6,45 +6,43 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Spectrum is a sketch as it is used: K̂ = Vᵀ·diag(Lambda)·V with orthonormal rows
-// of V stands for K = AᵀA, and
+// A Spectrum approximates K = AᵀA by K̂ = Vᵀ·diag(Lambda)·V, where V has orthonormal rows. It approximates
+// H(γ) = K + γI by
 //
-//	Ĥ(γ) = K̂ + γI + Floor·(I − VᵀV)
+//	Ĥ(γ) = K̂ + γI + Floor·(I − VᵀV).
 //
-// for H(γ) = K + γI. What is known for certain is
+// The proved bounds on the error are
 //
-//	−Under·I ⪯ K − K̂ ⪯ Over·I,
+//	−Under·I ⪯ K − K̂ ⪯ Over·I.
 //
-// which for a random S is little: K̂ may miss K by ‖A‖²_F and exceed it by λ₁.
+// They are weak for a random S: K̂ may be too small by ‖A‖²_F and too large by its own largest eigenvalue.
 //
-// It is independent of the sketch it came from. One goroutine may call Solve at a
-// time.
+// A Spectrum does not share memory with its sketch. Only one goroutine may call Solve at a time.
 type Spectrum struct {
 	Dim         int
-	Lambda      []float64 // λᵢ, descending, all positive, r of them
-	V           []float64 // r×Dim, row-major, orthonormal to round-off
-	Floor       float64   // what stands for K across V: λ_m of a Nyström approximation, else 0
+	Lambda      []float64 // λᵢ > 0, in descending order; r of them
+	V           []float64 // r×Dim, row-major; rows orthonormal up to round-off
+	Floor       float64   // approximation of K in directions orthogonal to V: λ_m for a Nyström approximation, otherwise 0
 	Over, Under float64
 
 	be    engine.Backend
 	eigen resolvent.Eigen
 	m     *resolvent.Resolvent
-	along []float64 // coefficients along V, q×r
+	along []float64 // Vg for q vectors g, q×r
 }
 
-// Range bounds the spectrum of Ĥ(γ)⁻¹H(γ). lo <= 0 says that nothing is known
-// below.
+// Range returns bounds on the spectrum of Ĥ(γ)⁻¹H(γ). A lo that is not positive means that there is no lower
+// bound.
 func (s *Spectrum) Range(gamma float64) (lo, hi float64) {
 	return (gamma - s.Under) / (gamma + s.Floor) * (1 - 4*eps), (1 + s.Over/gamma) * (1 + 4*eps)
 }
 
-// Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ for each of the q rows of g (q×d,
-// contiguous; dst may be g),
+// Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ, where gᵢ is row i of g. Both have q contiguous rows of length
+// Dim, and dst may be g. The result for a row g is
 //
 //	Vᵀ(Vg/(λ + γ)) + (g − VᵀVg)/(γ + Floor).
 //
-// The complement is projected as often as it takes for round-off along V not to be blown
-// up by the division.
+// The projection g − VᵀVg is repeated if the division would otherwise amplify its round-off.
 func (s *Spectrum) Solve(q int, gamma []float64, g, dst []float64) {
 	if s.m == nil {
 		s.m = resolvent.New(&s.eigen, s.be)
@@ -55,16 +53,15 @@ func (s *Spectrum) Solve(q int, gamma []float64, g, dst []float64) {
 	s.m.Invert(gamma[:q], s.along, dst)
 }
 
-// Spectrum reads the sketch of A as K̂ = (SA)ᵀSA, by a singular value decomposition
-// of SA. The sketch is unchanged and the stream may go on.
+// Spectrum returns the spectrum of K̂ = (SA)ᵀSA, by a singular value decomposition of SA. More rows may be
+// appended to the sketch afterwards.
 func (s *Sketch) Spectrum() (*Spectrum, error) {
 	m, d := s.cfg.Rows, s.cfg.Dim
 	p, err := spectrumOf(s.cfg.Backend, m, d, s.Matrix().RawMatrix().Data)
 	if err != nil {
 		return nil, err
 	}
-	// Both bounds are reached, by a K of rank one that S almost misses. So they are widened
-	// by what round-off may do: to the sum, and to the orthonormality of V.
+	// A K of rank one that S almost misses attains both bounds. They are therefore widened by the round-off of the sum and of V.
 	p.Over = s.frob.Value()*(1+16*eps) + s.underflow()
 	if len(p.Lambda) > 0 {
 		p.Under = p.Lambda[0] * (1 + 64*float64(d)*eps)
@@ -72,7 +69,7 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	return p, nil
 }
 
-// spectrumOf returns the spectrum of BᵀB for B k×d, which is overwritten.
+// spectrumOf returns the spectrum of BᵀB for a k×d matrix B. It overwrites B.
 func spectrumOf(be engine.Backend, k, d int, b []float64) (*Spectrum, error) {
 	r := min(k, d)
 	sigma, v := make([]float64, r), make([]float64, r*d)

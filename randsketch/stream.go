@@ -5,16 +5,15 @@ import (
 	"math/rand/v2"
 )
 
-// The purposes that numbers are drawn for, the third word of a key.
+// The keys of generators contain one of these constants, so that numbers for different uses are independent.
 const (
 	forGaussian = 0x6e6169737375_6147 // "Gaussian"
 	forSJLT     = 0x544c4a53          // "SJLT"
 	forNystrom  = 0x6d6f7274_73794e   // "Nystrom"
 )
 
-// A stream is the generator ChaCha8 (c2sp.org/chacha8rand), keyed for one vector
-// of numbers at a time. Streams of different keys are unrelated, whatever the
-// seeds: 1, 2, 3, … are as good as any.
+// A stream is the generator ChaCha8 (c2sp.org/chacha8rand), keyed for one vector of numbers at a time.
+// Streams with different keys are unrelated, even for seeds like 1, 2, 3, …
 type stream struct {
 	src rand.ChaCha8
 	*rand.Rand
@@ -26,7 +25,7 @@ func newStream() *stream {
 	return s
 }
 
-// seek goes to the start of vector i of a purpose.
+// seek starts the generator of vector i for a seed and a purpose, one of the constants above.
 func (s *stream) seek(seed, purpose uint64, i int64) {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[0:], seed)
@@ -35,15 +34,15 @@ func (s *stream) seek(seed, purpose uint64, i int64) {
 	s.src.Seed(key)
 }
 
-// normal fills x with independent numbers from N(0, 1).
+// normal fills x with independent standard normal numbers.
 func (s *stream) normal(x []float64) {
 	for i := range x {
 		x[i] = s.NormFloat64()
 	}
 }
 
-// signs puts signs in distinct rows of m, uniform over all sets of len(out) of
-// them, by R. Floyd's algorithm (J. Bentley, R. Floyd, CACM 30, 1987).
+// signs chooses len(out) distinct rows out of m, uniformly, and a random sign for each. It uses R. Floyd's
+// algorithm (J. Bentley, R. Floyd, CACM 30, 1987).
 func (s *stream) signs(m int, out []entry) {
 	for k := range out {
 		last := m - len(out) + k
@@ -58,7 +57,7 @@ func (s *stream) signs(m int, out []entry) {
 	}
 }
 
-// An entry is a nonzero of a column of an SJLT, times √s.
+// An entry is a nonzero in a column of an SJLT, multiplied by √s.
 type entry struct {
 	row  int
 	sign float64 // 1 or -1

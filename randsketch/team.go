@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// minShare is the work, in additions or thereabouts, below which another goroutine
-// costs more than it saves.
+// minShare is the least work for a goroutine, in additions. With less work, a goroutine costs more than it
+// saves.
 const minShare = 1 << 15
 
-// A team divides a loop over at most GOMAXPROCS goroutines, which end with it.
-// After the first time it allocates nothing.
+// A team divides a loop over at most GOMAXPROCS goroutines, which end with the loop. It allocates only in the
+// first loops.
 type team struct {
 	members  []*member
 	n, parts int
@@ -18,14 +18,14 @@ type team struct {
 	done     sync.WaitGroup
 }
 
-// A member does one part and has a generator of its own.
+// A member runs a part of the loop and has its own generator.
 type member struct {
 	stream *stream
 	run    func()
 }
 
-// do calls work for parts of 0 to n that together cover it, all of it costing
-// cost. The parts must not depend on each other.
+// do divides the range 0 to n into parts and calls work for each part, in parallel. cost is the work of all
+// parts together, in additions. The parts must be independent.
 func (t *team) do(n, cost int, work func(s *stream, lo, hi int)) {
 	if n == 0 {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Summarize makes a summary of one pass over src, whose dimensions override
-// cfg.Dim and cfg.Targets. progress, if not nil, is told the rows read so far.
+// Summarize makes one pass over src and returns the summary of its rows. The dimensions of src replace cfg.Dim and
+// cfg.Targets. If progress is not nil, Summarize calls it with the number of rows read so far.
 func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progress func(rows int64)) (*Summary, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil {
@@ -35,16 +35,20 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 	return s, s.Join()
 }
 
-// Continue makes the rest of a pass over src, whose first Rows() rows s has seen. A summary
-// that was written in a call of progress becomes what it would have without that, bit for bit, and
-// [Summary.Join] makes of it what [Summarize] makes. After a cancelled Continue, s is the summary of the blocks
-// read until then. Errors about a row count it from the start of src. Fewer rows than s has
-// seen, or another number of them than src.Dims has, are [ErrShape].
+// Continue resumes an interrupted pass over src. It skips the first s.Rows() rows, which s already holds, and appends
+// the rest.
+//
+// progress may write the summary to a file. A summary read from this file and continued is the same, bit for bit, as
+// without the interruption. If Continue is cancelled, s is the summary of the blocks read so far. Continue does not
+// merge the lanes; [Summarize] calls [Summary.Join] for this.
+//
+// In errors, rows are numbered from the start of src. The error is [ErrShape] if src has fewer rows than s, or
+// a number of rows that differs from src.Dims.
 func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
 	ctx = background.IfNil(ctx)
 	switch {
-	case !s.made():
-		return errUnmade
+	case !s.isValid():
+		return errZeroValue
 	case src == nil:
 		return errNoSource
 	case s.penalty != nil:
@@ -52,15 +56,15 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 	}
 	n, d, t := src.Dims()
 	if d != s.cfg.Dim || t != s.cfg.Targets {
-		return fmt.Errorf("%w: the source has %d features and %d targets, the summary %d and %d", errShape, d, t, s.cfg.Dim, s.cfg.Targets)
+		return fmt.Errorf("%w: the source has %d features and %d targets, but the summary has %d and %d", errShape, d, t, s.cfg.Dim, s.cfg.Targets)
 	}
 	from := s.Rows()
 	if n >= 0 && n < from {
-		return unfit("the source has %d rows, the summary has seen %d", n, from)
+		return unfit("the source has %d rows, but the summary has seen %d", n, from)
 	}
 	for b, err := range dataset.From(ctx, src, from) {
 		if err == nil {
-			err = ctx.Err() // a source need not notice
+			err = ctx.Err() // a source may ignore the context
 		}
 		if err != nil {
 			return err
@@ -74,18 +78,20 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 		}
 	}
 	if n < 0 {
-		n, _, _ = src.Dims() // a source may know after a pass
+		n, _, _ = src.Dims() // some sources know the number of rows only after a pass
 	}
 	return rows.CheckCount(n, s.Rows())
 }
 
-// Append adds the n rows of x (n×d) with targets y (n×t). weights is nil, or has
-// one weight >= 0 for each row: the row counts as if scaled by its square root.
+// Append adds the n rows of x (n×d) with targets y (n×t). weights is nil or holds n sample weights ≥ 0. A row of weight
+// w is multiplied by √w, and so are its targets.
 //
-// All is checked before anything is changed: dimensions ([ErrShape], of nil too), finite
-// values (*[fd.NonFiniteError], column d+j for target j, d+t for the weight) and
-// range (*[fd.RangeError]). Rows are counted within the call. The arguments are not written
-// and not kept.
+// Append checks all input before it changes the summary. It neither modifies nor keeps its arguments. In
+// errors, rows are numbered from the first row of the call:
+//
+//   - [ErrShape] for wrong dimensions or a nil x or y
+//   - *[fd.NonFiniteError] for non-finite values; column d+j is target j, and column d+t is the weight
+//   - *[fd.RangeError] for values out of range
 func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
 	b, err := blockOf(s.cfg, x, y, weights)
 	if err != nil {
@@ -94,48 +100,49 @@ func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
 	return s.AppendBlock(b)
 }
 
-// AppendBlock is [Summary.Append] for a block of a [dataset.Source], dense or
-// sparse.
+// AppendBlock is like [Summary.Append] for a block of a [dataset.Source], dense or sparse.
 func (s *Summary) AppendBlock(b dataset.Block) error { return s.appendFrom(0, b) }
 
-// appendFrom is AppendBlock with errors that count rows from first.
+// appendFrom is like AppendBlock, except that in its errors the first row of b has the number first.
 func (s *Summary) appendFrom(first int64, b dataset.Block) error {
-	if !s.made() {
-		return errUnmade
+	if !s.isValid() {
+		return errZeroValue
 	}
-	if err := s.writable(); err != nil {
+	if err := s.checkWritable(); err != nil {
 		return err
 	}
 	err := s.sum.Append(int(first), b)
-	s.changed()
+	s.invalidate()
 	return err
 }
 
-// changed takes over what writing has changed, and forgets what was computed from the rows before.
-func (s *Summary) changed() {
+// invalidate must be called after a write. It updates the configuration and drops all cached results.
+func (s *Summary) invalidate() {
 	s.cfg = SummaryConfig(s.sum.Config())
-	s.joined, s.spec = nil, nil
+	s.joined, s.spec, s.known = nil, nil, nil
 }
 
-// Decay forgets: it multiplies the weight of every row seen so far by beta,
-// 0 < beta <= 1, so that a row seen k decays ago counts betaᵏ times. A, c, ‖Y‖² and
-// the means are then those of the weighted rows and every certificate is about
-// them; n, as in GCV, stays the number of rows seen. A source has no such weights,
-// so that a decayed summary cannot be refined by passes. Another beta is an error, and
-// so is one that leaves the rows next to no weight, below 2⁻⁹⁰⁰ together (*[ScaleError]):
-// begin a new summary then. Nothing is changed by either. A decay that leaves the rows of one of
-// several lanes so little joins these before ([Summary.Join]).
+// Decay multiplies the weight of every row so far by beta, 0 < beta ≤ 1. After k calls, a row that was appended
+// before them has betaᵏ times its weight.
+//
+// A, c, ‖Y‖², the means and all certificates then refer to the weighted rows. n remains the number of rows
+// appended, also in the GCV score. A decayed summary cannot be refined by passes, because no source has these
+// weights.
+//
+// Decay returns an error if beta is out of range, and a *[ScaleError] if the sum of the weights would fall below 2⁻⁹⁰⁰.
+// In this case, start a new summary. After an error nothing is changed. If only the weight of a single lane would fall
+// below 2⁻⁹⁰⁰, Decay first merges the lanes ([Summary.Join]).
 func (s *Summary) Decay(beta float64) error {
-	if !s.made() {
-		return errUnmade
+	if !s.isValid() {
+		return errZeroValue
 	}
-	if err := s.writable(); err != nil {
+	if err := s.checkWritable(); err != nil {
 		return err
 	}
 	if w := s.Weight(); beta > 0 && w > 0 && !(beta*w >= accum.LeastWeight) {
 		return &ScaleError{"Σw", beta * w}
 	}
 	err := s.sum.Decay(beta)
-	s.changed()
+	s.invalidate()
 	return err
 }

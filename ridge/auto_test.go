@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/plan"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
 // TestChooseMethod: d²·n + d³/3 for each γ, but no more than 3d³ for all, is weighed against the
@@ -53,7 +54,7 @@ func TestChooseMethod(t *testing.T) {
 		"γ = 0":                             {1000, 3000, 256, []float64{0}, ridge.Exact},
 	} {
 		p := plan.Problem{Rows: c.n, Dim: c.d, Targets: 1, Gammas: c.gammas, Grid: choose.GridSize, Size: c.m, MaxBytes: ridge.DefaultMaxBytes}
-		if got := plan.Choose(p); got.Method != c.want || got.Reason.Rule == ridge.Asked {
+		if got := plan.Choose(p); got.Method != c.want || got.Reason.Rule == reason.Asked {
 			t.Errorf("%s: %s (%v), want %s", name, got.Method, got.Reason, c.want)
 		}
 	}
@@ -68,10 +69,10 @@ func TestChooseMethod(t *testing.T) {
 			t.Errorf("Fit in %d bytes runs %s (%v), want %s", room, f.Method, f.Reason(), want)
 		}
 	}
-	if got := plan.Choose(plan.Problem{Rows: 1e6, Dim: 5000, Targets: 1, Gammas: one, Size: 256, MaxBytes: 64 << 20}); got.Method == ridge.Exact || got.Reason.Rule != ridge.MemoryTooSmall {
+	if got := plan.Choose(plan.Problem{Rows: 1e6, Dim: 5000, Targets: 1, Gammas: one, Size: 256, MaxBytes: 64 << 20}); got.Method == ridge.Exact || got.Reason.Rule != reason.MemoryTooSmall {
 		t.Errorf("in 64 MiB: %s (%v)", got.Method, got.Reason)
 	}
-	if got := plan.Choose(plan.Problem{Method: ridge.Newton, Rows: 1e6, Dim: 10, Targets: 1, Size: 256, MaxBytes: ridge.DefaultMaxBytes}); got.Method != ridge.Newton || got.Reason.Rule != ridge.Asked {
+	if got := plan.Choose(plan.Problem{Method: ridge.Newton, Rows: 1e6, Dim: 10, Targets: 1, Size: 256, MaxBytes: ridge.DefaultMaxBytes}); got.Method != ridge.Newton || got.Reason.Rule != reason.Asked {
 		t.Errorf("asked for newton: %s (%v)", got.Method, got.Reason)
 	}
 }

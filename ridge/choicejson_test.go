@@ -10,6 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
 // open is a choice of which nothing is known but the candidate.
@@ -26,7 +27,7 @@ func sameText(t *testing.T, what string, got, want any) {
 // TestChoiceJSON: how γ and penalties were chosen comes back to the bit, also where nothing is known.
 func TestChoiceJSON(t *testing.T) {
 	known := choose.Choice{Index: 2, Score: ridge.Interval{Lo: 1.0 / 3, Hi: 0.5}, Certain: true, Possible: []int{2}}
-	for _, c := range []choose.Choice{known, open, choose.Least(nil), choose.Least([]ridge.Interval{unknown, {Lo: 0, Hi: math.Inf(1)}})} {
+	for _, c := range []choose.Choice{known, open, choose.Least(nil, nil), choose.Least([]ridge.Interval{unknown, {Lo: 0, Hi: math.Inf(1)}}, nil)} {
 		back, text := again(t, c)
 		sameText(t, "a choice", back, c)
 		if back.RelativeExcess() != c.RelativeExcess() {
@@ -47,7 +48,7 @@ func TestChoiceJSON(t *testing.T) {
 
 	g := &choose.GammaChoice{
 		Choice: open, By: choose.LOO, Path: []*ridge.Solution{everyField(ridge.PassLimit), everyField(ridge.OnePass)},
-		Scores: [][]ridge.Interval{{unknown, {Lo: 1, Hi: 2}}, {{Lo: 3, Hi: math.Inf(1)}, unknown}}, CV: cv, Passes: 3, Whole: true, Spent: []ridge.Reason{{Rule: ridge.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
+		Scores: [][]ridge.Interval{{unknown, {Lo: 1, Hi: 2}}, {{Lo: 3, Hi: math.Inf(1)}, unknown}}, CV: cv, Passes: 3, Whole: true, Spent: []reason.Reason{{Rule: reason.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
 	}
 	read, text := again(t, g)
 	if !strings.Contains(text, `"by":"loo"`) || !strings.Contains(text, `"excess":null`) || read.Gamma() != g.Gamma() {
@@ -61,7 +62,7 @@ func TestChoiceJSON(t *testing.T) {
 	sameText(t, "a choice of gamma", *read, *g)
 
 	b := choose.BandChoice{
-		Bands: []choose.Band{{Name: "first", Columns: []int{0, 2}, Penalty: 0.1}, {Columns: []int{1}}}, Choice: open, AtEnd: true, Passes: 4, Whole: true, Spent: []ridge.Reason{{Rule: ridge.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
+		Bands: []choose.Band{{Name: "first", Columns: []int{0, 2}, Penalty: 0.1}, {Columns: []int{1}}}, Choice: open, AtEnd: true, Passes: 4, Whole: true, Spent: []reason.Reason{{Rule: reason.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
 		Tried: []choose.BandTrial{
 			{Penalties: []float64{1, 0.1}, Gamma: math.NaN(), GCV: unknown, Least: math.Inf(-1)},
 			{Penalties: []float64{1e-8, 3}, Gamma: 1.0 / 3, GCV: ridge.Interval{Lo: 1, Hi: 2}, Least: 0.7},
@@ -127,7 +128,7 @@ func TestChoiceJSONRefused(t *testing.T) {
 		t.Errorf("a criterion that there is not: %v", err)
 	}
 	var c choose.Choice
-	nothing := choose.Choice{Index: -1, Score: unknown, Excess: math.Inf(1)}
+	nothing := choose.Choice{Index: -1, Score: unknown, Estimate: math.Inf(1), Excess: math.Inf(1)}
 	if err := json.Unmarshal([]byte(`{}`), &c); err != nil {
 		t.Error(err)
 	}

@@ -36,7 +36,7 @@ func TestChoose(t *testing.T) {
 		"one":           {[]ridge.Interval{{0, inf}}, 0, true, []int{0}, 0},
 		"none":          {nil, -1, false, nil, 0},
 	} {
-		got := choose.Least(c.scores)
+		got := choose.Least(c.scores, nil)
 		if got.Index != c.index || got.Certain != c.certain || !slices.Equal(got.Possible, c.possible) || got.Excess != c.excess {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -53,7 +53,7 @@ func TestExcess(t *testing.T) {
 		}
 		lo, hi, other := number("lo"), number("hi"), number("other")
 		lo, hi = math.Min(lo, hi), math.Max(lo, hi)
-		c := choose.Least([]ridge.Interval{{Lo: lo, Hi: hi}, {Lo: other, Hi: math.Inf(1)}})
+		c := choose.Least([]ridge.Interval{{Lo: lo, Hi: hi}, {Lo: other, Hi: math.Inf(1)}}, nil)
 		if len(c.Possible) == 1 {
 			return
 		}

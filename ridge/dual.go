@@ -14,67 +14,66 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// dualTol is the relative error that a dual solution is certified to, where that is possible and
-// no other was asked for: what it takes is a few products with rows that are in memory.
+// dualTol is the default relative error of a dual solution. Only a few products with the rows in memory are needed to
+// reach it.
 const dualTol = 1e-12
 
-// dualExact is a direct fit through G = AAᵀ under way.
+// dualExact is the state of a direct fit by the Gram matrix G = AAᵀ.
 type dualExact struct {
 	d, t  int
 	opts  ExactOptions
-	by    Method // Dual or DualCG
+	by    Method // the method that runs: Dual or DualCG
 	plan  dualPlan
 	data  dual.Operator
 	known certify.Dual
-	start [][]float64 // b of each target, about, n
+	start [][]float64 // each target, centred and rounded to float64, n
 
 	gramFactors
-	kept   uint64 // bytes of the rows
-	reads  bool   // whatever is measured reads the rows
+	kept   uint64 // memory of the stored rows, in bytes
+	reads  bool   // each measurement makes a pass over the source
 	passes int
 }
 
-// gramFactors are G and what is made of it, each nil until it is wanted.
+// gramFactors holds G and its factors. A field is nil until it is computed.
 type gramFactors struct {
-	gram    *dual.Gram
-	work    []float64      // n², of a factor
-	turned  *direct.Turned // G reduced to tridiagonal form
-	columns []float64      // those of its Q, for the diagonal of an inverse
+	gram      *dual.Gram
+	work      []float64               // room for a factor, n²
+	reduction *direct.TridiagonalForm // G in tridiagonal form
+	columns   []float64               // the columns of the orthogonal factor; computed for the diagonal of an inverse
 }
 
-// A dualPlan says what a dual fit is for.
+// A dualPlan describes what a dual fit will be used for.
 type dualPlan struct {
-	gammas   int  // how many γ there are at a time
-	leverage bool // the diagonal of (G + γI)⁻¹ is wanted
-	sooner   bool // conjugate gradients run where they take less time, and only there
+	gammas       int  // number of γ to solve together
+	leverage     bool // the diagonal of (G + γI)⁻¹ is needed
+	preferFaster bool // use conjugate gradients only if they take less time
 }
 
-// reduces says that G is reduced to tridiagonal form.
-func (p dualPlan) reduces() bool { return p.leverage || reduces(p.gammas) }
+// shouldReduce reports whether to reduce G = AAᵀ to tridiagonal form.
+func (p dualPlan) shouldReduce() bool { return p.leverage || shouldReduce(p.gammas) }
 
-// newDual begins a dual fit. The memory of n² numbers, where n is known, is told before any
-// is taken.
+// newDual starts a dual fit. If the number of rows is known, it first checks that n² numbers fit in memory.
 func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, error) {
 	n, d, t := src.Dims()
 	if d < 1 || t < 1 {
 		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
 	}
 	e := &dualExact{d: d, t: t, opts: opts, by: opts.Method, plan: plan}
-	if plan.sooner {
+	if plan.preferFaster {
 		e.by = DualCG
 	}
-	return e, e.fits(max(n, 0))
+	return e, e.checkMemory(max(n, 0))
 }
 
-// fits refuses n rows that with G, its factor and what is kept of them take too much memory.
-func (e *dualExact) fits(n int64) error {
+// checkMemory returns a *[SizeError] if the n rows, the n×n matrix G and a factor of G need more memory than allowed.
+func (e *dualExact) checkMemory(n int64) error {
 	if need := dualBytes(n, e.d, e.t, e.by, e.plan) + float64(e.kept); need > float64(e.opts.MaxBytes) {
 		return &SizeError{Dim: e.d, Rows: n, Bytes: uint64(math.Min(need, math.MaxInt64)), Limit: e.opts.MaxBytes}
 	}
 	return nil
 }
 
-// dualBytes is the memory of a dual solution of n rows, but for the rows.
+// dualBytes returns the memory in bytes of a dual solution for n rows. It excludes the rows.
 func dualBytes(n int64, d, t int, by Method, plan dualPlan) float64 {
 	rows, features := float64(n), float64(d)
 	vectors := 8 * float64(t) * (8*features + 16*rows)
@@ -82,7 +81,7 @@ func dualBytes(n int64, d, t int, by Method, plan dualPlan) float64 {
 		return vectors + 8*(4*features+10*rows)
 	}
 	squares := 2.
-	if plan.reduces() {
+	if plan.shouldReduce() {
 		squares++
 	}
 	if plan.leverage {
@@ -92,7 +91,7 @@ func dualBytes(n int64, d, t int, by Method, plan dualPlan) float64 {
 	return vectors + 8*(squares*rows*rows+panel)
 }
 
-// read takes the rows in.
+// read reads the rows of src. It either stores them or computes G = AAᵀ.
 func (e *dualExact) read(ctx context.Context, src dataset.Source) error {
 	e.passes = 1
 	if features, ok := dataset.ByColumns(src); ok {
@@ -109,20 +108,20 @@ func (e *dualExact) read(ctx context.Context, src dataset.Source) error {
 	if kept == nil {
 		return e.readAgain(ctx, src)
 	}
-	if e.by == DualCG && (!kept.Sparse() || e.plan.sooner && kept.Steps() < FewSteps) {
+	if e.by == DualCG && (!kept.Sparse() || e.plan.preferFaster && kept.Steps() < FewSteps) {
 		e.by = Dual
-		if err := e.fits(int64(kept.N())); err != nil {
+		if err := e.checkMemory(int64(kept.N())); err != nil {
 			return err
 		}
 	}
 	return e.learn(ctx, kept)
 }
 
-// readColumns makes G of the columns of the rows, as they are read one after the other.
+// readColumns computes G = AAᵀ from the columns of A, which it reads one after the other.
 func (e *dualExact) readColumns(ctx context.Context, features dataset.Source, y, w []float64) error {
 	e.by = Dual
 	_, n, _ := features.Dims()
-	if err := e.fits(int64(n)); err != nil {
+	if err := e.checkMemory(int64(n)); err != nil {
 		return err
 	}
 	if len(y) != n*e.t {
@@ -142,13 +141,13 @@ func (e *dualExact) readColumns(ctx context.Context, features dataset.Source, y,
 		return err
 	}
 	if e.opts.Progress != nil {
-		e.opts.Progress(int64(n)) // all at once
+		e.opts.Progress(int64(n)) // progress is reported once, at the end
 	}
 	return nil
 }
 
-// readAgain takes dense rows in, of which there are more than are to be in memory: by reading them
-// once for as many columns as are.
+// readAgain computes G = AAᵀ for dense rows that do not fit in memory. It makes one pass for each group of columns that
+// fits.
 func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 	src = counted{src, &e.passes}
 	n, _, _ := src.Dims()
@@ -182,11 +181,11 @@ func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 		w = nil
 	}
 	err = e.readColumns(ctx, features, y, w)
-	e.reads = false // it is counted
+	e.reads = false // counted src counts the passes
 	return err
 }
 
-// counted counts how often a source is read.
+// counted is a source that counts its passes.
 type counted struct {
 	dataset.Source
 	passes *int
@@ -197,11 +196,11 @@ func (s counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return s.Source.Blocks(ctx)
 }
 
-// FewSteps is the number of steps that conjugate gradients need at least, as a rule. A factorisation that costs less than
-// so many steps is preferred to them.
+// FewSteps is the number of conjugate gradient steps that a solution usually needs at least. A factorisation is
+// used instead if it costs less than this number of steps.
 const FewSteps = 60
 
-// keep keeps the rows in memory: nil where they are dense, and more than is to be there.
+// keep reads the rows into memory. It returns nil if they are dense and too large.
 func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, error) {
 	n, _, _ := src.Dims()
 	raw, kept := 0.0, dual.NewRows(e.d, e.t, e.opts.Intercept)
@@ -222,7 +221,7 @@ func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, e
 		}
 		if b.Sparse == nil && b.N > 0 && e.by == DualCG {
 			e.by = Dual
-			if err := e.fits(max(n, 0)); err != nil {
+			if err := e.checkMemory(max(n, 0)); err != nil {
 				return nil, err
 			}
 		}
@@ -231,7 +230,7 @@ func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, e
 		}
 		kept.Add(b, !inMemory)
 		e.kept = kept.Bytes()
-		if err := e.fits(int64(kept.N())); err != nil {
+		if err := e.checkMemory(int64(kept.N())); err != nil {
 			return nil, err
 		}
 		if e.opts.Progress != nil {
@@ -251,10 +250,10 @@ func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, e
 	return kept, nil
 }
 
-// learn finds what all γ have in common.
+// learn stores the rows and computes the quantities that do not depend on γ.
 func (e *dualExact) learn(ctx context.Context, data dual.Operator) error {
 	e.data = data
-	e.known = certify.Dual{Backend: e.opts.Backend, Rows: int64(data.N()), Dim: e.d, Intercept: e.opts.Intercept, Size: data.Size()}
+	e.known = certify.Dual{Backend: e.opts.Backend, Rows: int64(data.N()), Dim: e.d, Intercept: e.opts.Intercept, Projected: e.opts.Projected, Size: data.Size()}
 	for j := range e.t {
 		e.known.TSS = append(e.known.TSS, data.Squares(j))
 		e.start = append(e.start, data.Centred(j))
@@ -265,7 +264,7 @@ func (e *dualExact) learn(ctx context.Context, data dual.Operator) error {
 	return e.multiply(ctx)
 }
 
-// multiply makes G.
+// multiply computes G = AAᵀ.
 func (e *dualExact) multiply(ctx context.Context) (err error) {
 	n := e.data.N()
 	e.work = make([]float64, n*n)
@@ -277,7 +276,7 @@ func (e *dualExact) multiply(ctx context.Context) (err error) {
 	return nil
 }
 
-// meanEigenvalue is that of K, ‖A‖²_F/d.
+// meanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d.
 func (e *dualExact) meanEigenvalue() float64 {
 	size := e.gram.Norm()
 	return size * size / float64(e.d)

@@ -48,6 +48,7 @@ func TestDualChoice(t *testing.T) {
 			}
 			candidates := []float64{1e-6, 0.01, 1, 30, 1e4}
 			for _, by := range []choose.Criterion{choose.GCV, choose.LOO} {
+				wants := byHand(t, s, candidates, intercept, by)
 				for _, method := range []ridge.Method{ridge.Exact, ridge.Dual, ridge.Auto} {
 					f, err := fdridge.Fit(context.Background(), s, fdridge.Options{Candidates: candidates, Method: method, Select: by, Tol: 1e-12, NoIntercept: !intercept})
 					if err != nil {
@@ -55,14 +56,7 @@ func TestDualChoice(t *testing.T) {
 					}
 					for i, scores := range f.Choice.Scores {
 						for j, v := range scores {
-							want := leaveOut(t, s, candidates[i], intercept, j)
-							if by == choose.GCV {
-								w, err := refbig.New(s.x, s.y, s.w, intercept).Solve(candidates[i])
-								if err != nil {
-									t.Fatal(err)
-								}
-								want, _ = w.GCV[j].Float64()
-							}
+							want := wants[i][j]
 							if !(v.Lo <= want*(1+1e-13) && want <= v.Hi*(1+1e-13)) || !(v.Hi-v.Lo <= 1e-6*want) {
 								t.Errorf("%v, intercept = %v, weights = %v, γ = %g: %v, by hand %g", by, intercept, weighted, candidates[i], v, want)
 							}
@@ -77,10 +71,32 @@ func TestDualChoice(t *testing.T) {
 	}
 }
 
-// leaveOut leaves each row out.
-func leaveOut(t *testing.T, s table, gamma float64, intercept bool, target int) float64 {
+// byHand returns the score of each target at each γ: GCV by its formula, leave-one-out errors by
+// leaving each row out.
+func byHand(t *testing.T, s table, gammas []float64, intercept bool, by choose.Criterion) [][]float64 {
 	t.Helper()
-	sum := 0.0
+	scores := make([][]float64, len(gammas))
+	for i, gamma := range gammas {
+		if by == choose.LOO {
+			scores[i] = leaveOut(t, s, gamma, intercept)
+			continue
+		}
+		f, err := refbig.New(s.x, s.y, s.w, intercept).Solve(gamma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range f.GCV {
+			score, _ := v.Float64()
+			scores[i] = append(scores[i], score)
+		}
+	}
+	return scores
+}
+
+// leaveOut leaves each row out and returns the mean squared error of each target.
+func leaveOut(t *testing.T, s table, gamma float64, intercept bool) []float64 {
+	t.Helper()
+	errors := make([]float64, len(s.y[0]))
 	for i := range s.x {
 		others := table{}
 		for k := range s.x {
@@ -95,19 +111,21 @@ func leaveOut(t *testing.T, s table, gamma float64, intercept bool, target int) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		miss, _ := f.Intercept[target].Float64()
-		for j, v := range s.x[i] {
-			c, _ := f.Coef[target][j].Float64()
-			miss += c * v
-		}
-		miss -= s.y[i][target]
 		w := 1.0
 		if s.w != nil {
 			w = s.w[i]
 		}
-		sum += w * miss * miss
+		for target := range errors {
+			miss, _ := f.Intercept[target].Float64()
+			for j, v := range s.x[i] {
+				c, _ := f.Coef[target][j].Float64()
+				miss += c * v
+			}
+			miss -= s.y[i][target]
+			errors[target] += w * miss * miss / float64(len(s.x))
+		}
 	}
-	return sum / float64(len(s.x))
+	return errors
 }
 
 // TestDualFit: "exact" is dual where there are fewer rows than features, by conjugate gradients where

@@ -4,46 +4,69 @@ import (
 	"context"
 	"slices"
 
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// leftOut returns the solutions at gammas and their leave-one-out errors.
-func (e *dualExact) leftOut(ctx context.Context, gammas []float64) ([]*Solution, [][]Interval, error) {
+// leftOut returns the solution at every γ of gammas, and the leave-one-out errors of its targets.
+// left is LeaveOneOutOptions.Left.
+func (e *dualExact) leftOut(ctx context.Context, gammas []float64, left func(int, dataset.Block, []Interval, []float64)) ([]*Solution, *LeftOutScores, error) {
 	e.reduce()
-	if e.turned != nil && e.columns == nil {
-		e.columns = dual.Columns(e.turned, e.data.N())
+	if e.reduction != nil && e.columns == nil {
+		e.columns = dual.Columns(e.reduction, e.data.N())
 	}
-	fits, scores := make([]*Solution, 0, len(gammas)), make([][]Interval, 0, len(gammas))
+	fits, scores := make([]*Solution, 0, len(gammas)), &LeftOutScores{}
 	for part := range slices.Chunk(gammas, e.batch()) {
 		found, err := e.find(ctx, part)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, f := range found {
-			fits, scores = append(fits, e.solution(f)), append(scores, e.leftOutOf(f))
+			bounds, levers := e.leftOutOf(f)
+			if left != nil {
+				b, brackets, estimates := e.leftPredictions(f, levers)
+				left(len(fits), b, brackets, estimates)
+			}
+			fits, scores.Bounds = append(fits, e.solution(f)), append(scores.Bounds, bounds)
 		}
 	}
 	return fits, scores, nil
 }
 
-// leftOutOf returns the leave-one-out error of each target at one γ.
-func (e *dualExact) leftOutOf(found *dualFit) []Interval {
+// leftPredictions returns the targets and weights of all rows, and what [LeaveOneOutOptions].Left receives about them.
+func (e *dualExact) leftPredictions(found *dualFit, levers []certify.Leverage) (b dataset.Block, brackets []Interval, estimates []float64) {
+	b.N = e.data.N()
+	for i := range b.N {
+		root := e.data.Root(i)
+		b.W = append(b.W, e.data.Weight(i))
+		for j, s := range found.systems {
+			y := e.data.Y(i, j)
+			v, at := levers[i].Unweighted(y, root, s.found.Missed[i], s.found.Off+s.bounds.Energy)
+			b.Y, brackets, estimates = append(b.Y, y), append(brackets, Interval(v)), append(estimates, at)
+		}
+	}
+	return b, brackets, estimates
+}
+
+// leftOutOf returns the leave-one-out error of each target at the γ of found, and the leverage of each row.
+func (e *dualExact) leftOutOf(found *dualFit) ([]Interval, []certify.Leverage) {
 	gamma, out := found.systems[0].Gamma, make([]Interval, e.t)
 	for j := range out {
 		out[j] = Interval(interval.Nonnegative())
 	}
 	factored, ok := e.reduced(gamma)
+	levers := make([]certify.Leverage, e.data.N())
 	if !ok {
-		return out
+		return out, levers
 	}
 	left := certify.DualLeft{
-		Diagonal: dual.InverseDiagonal(e.turned, e.columns, gamma), Norms: e.gram.RowNorms(), Share: e.data.Share(),
+		Diagonal: dual.InverseDiagonal(e.reduction, e.columns, gamma), Norms: e.gram.RowNorms(), Share: e.data.Share(), Levers: levers,
 	}
 	for j, s := range found.systems {
 		left.Missed, left.Off, left.Energy = s.found.Missed, s.found.Off, s.bounds.Energy
 		out[j] = Interval(e.known.LeftOut(factored, &left))
 	}
-	return out
+	return out, levers
 }

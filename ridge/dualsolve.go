@@ -13,32 +13,33 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// mostMeasured is how often a dual solution is measured at most. Each time leaves of an error what
-// the factor is off by.
-const mostMeasured = 6
+// maxMeasurements limits the number of corrections of a dual solution, each followed by a measurement. A correction
+// multiplies the error by the relative error of the factor.
+const maxMeasurements = 6
 
-// A dualSystem is a target at a γ on its way: where it is measured next, what is left there of
-// b − (G + γI)α, and the best that was found.
+// A dualSystem is the state of (G + γI)α = b for one target and one γ. It holds the next point α to measure and the
+// best solution so far.
 type dualSystem struct {
 	dual.Point
 	df     interval.Interval
 	left   []float64
-	norm   float64 // bounds that of left; +Inf before it was measured
+	norm   float64 // bounds the norm of the residual in left; +Inf before the first measurement
 	found  *dual.Found
 	bounds certify.Weights
 	ended  bool
 }
 
-// A dualSolver overwrites what is left of each system, of several γ, with (G + γI)⁻¹ of it, about.
+// A dualSolver overwrites the field left of each system, a residual r, with an approximation of (G + γI)⁻¹r.
+// The systems may have different γ.
 type dualSolver func(open []*dualSystem) error
 
-// A dualFit is what was found at one γ: a system for each target.
+// A dualFit holds the systems for one γ, one for each target.
 type dualFit struct {
 	systems []*dualSystem
 	by      Method
 }
 
-// certifiedTo says that all targets are certified to a relative error.
+// certifiedTo reports whether the relative error of every target is proved to be at most tol.
 func (f *dualFit) certifiedTo(tol float64) bool {
 	for _, s := range f.systems {
 		if !(s.bounds.Relative <= tol) {
@@ -48,8 +49,8 @@ func (f *dualFit) certifiedTo(tol float64) bool {
 	return true
 }
 
-// finite says that all weights are.
-func (f *dualFit) finite() bool {
+// isFinite reports whether all coefficients are finite.
+func (f *dualFit) isFinite() bool {
 	for _, s := range f.systems {
 		for _, v := range s.found.X {
 			if v-v != 0 { // NaN or infinite
@@ -60,7 +61,7 @@ func (f *dualFit) finite() bool {
 	return true
 }
 
-// solve solves for all γ.
+// solve returns the solution for each γ of gammas. It solves for several γ at a time; their number is batch().
 func (e *dualExact) solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	fits := make([]*Solution, 0, len(gammas))
 	for part := range slices.Chunk(gammas, e.batch()) {
@@ -75,10 +76,10 @@ func (e *dualExact) solve(ctx context.Context, gammas []float64) ([]*Solution, e
 	return fits, nil
 }
 
-// find solves for some γ: for many by one reduction of G.
+// find solves at every γ of gammas. For many γ it uses a single reduction of G = AAᵀ to tridiagonal form.
 func (e *dualExact) find(ctx context.Context, gammas []float64) ([]*dualFit, error) {
-	if e.by != DualCG && e.plan.reduces() {
-		return e.byReduction(ctx, gammas)
+	if e.by != DualCG && e.plan.shouldReduce() {
+		return e.solveByReduction(ctx, gammas)
 	}
 	fits := make([]*dualFit, 0, len(gammas))
 	for _, g := range gammas {
@@ -91,22 +92,22 @@ func (e *dualExact) find(ctx context.Context, gammas []float64) ([]*dualFit, err
 	return fits, nil
 }
 
-// batch is how many γ are solved for together: what is measured at them takes no more than 64 MiB, or
-// n² numbers.
+// batch returns the number of γ to solve for together. Their measurements take at most 64 MiB, or n² numbers if this is
+// more.
 func (e *dualExact) batch() int {
 	n := float64(e.data.N())
 	each := float64(e.t) * (8*float64(e.d) + 16*n)
 	return max(1, int(math.Max(n*n, 8<<20)/each))
 }
 
-// fit solves for one γ, by conjugate gradients or a factor of its own.
+// fit solves for one γ, by conjugate gradients or by a factorisation of G + γI.
 func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 	if e.by == DualCG {
-		f, converged, err := e.byCG(ctx, gamma)
+		f, converged, err := e.solveByCG(ctx, gamma)
 		if err != nil || converged {
 			return f, err
 		}
-		if err := e.fallBack(ctx); err != nil {
+		if err := e.switchToGram(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -117,24 +118,24 @@ func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 	systems := e.systems(gamma, e.known.Dimension(factored))
 	n := e.data.N()
 	err := e.refine(ctx, systems, func(open []*dualSystem) error {
-		all := leftOf(open)
+		all := gatherLeft(open)
 		e.opts.Backend.CholeskySolve(engine.View(n, n, factored.R), engine.View(len(open), n, all))
-		putLeft(open, all)
+		scatterLeft(open, all)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	found := &dualFit{systems, Dual}
-	if !found.finite() {
+	if !found.isFinite() {
 		return nil, &SingularError{gamma, Dual, -1}
 	}
 	return found, nil
 }
 
-// byReduction solves for several γ together. Where T says too little of G + γI at one of them it is
-// factored by itself.
-func (e *dualExact) byReduction(ctx context.Context, gammas []float64) ([]*dualFit, error) {
+// solveByReduction solves for several γ with the reduction of G to the tridiagonal matrix T. If T is too inaccurate for
+// a γ, it factors G + γI.
+func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64) ([]*dualFit, error) {
 	e.reduce()
 	var served []*dualSystem
 	for _, g := range gammas {
@@ -147,9 +148,9 @@ func (e *dualExact) byReduction(ctx context.Context, gammas []float64) ([]*dualF
 		for i, s := range open {
 			gammas[i] = s.Gamma
 		}
-		all := leftOf(open)
-		e.turned.SolveEach(gammas, all) // of which each is positive definite
-		putLeft(open, all)
+		all := gatherLeft(open)
+		e.reduction.SolveEach(gammas, all) // each is positive definite
+		scatterLeft(open, all)
 		return nil
 	})
 	if err != nil {
@@ -164,7 +165,7 @@ func (e *dualExact) byReduction(ctx context.Context, gammas []float64) ([]*dualF
 		}
 		if f == nil || !f.certifiedTo(math.Max(e.tol(), dualTol)) {
 			other, err := e.fit(ctx, g)
-			if err != nil && (f == nil || !f.finite()) {
+			if err != nil && (f == nil || !f.isFinite()) {
 				return nil, err
 			}
 			if err == nil {
@@ -176,39 +177,40 @@ func (e *dualExact) byReduction(ctx context.Context, gammas []float64) ([]*dualF
 	return fits, nil
 }
 
-// reduce reduces G, once. Where that is beyond range e.turned stays nil.
+// reduce reduces G to tridiagonal form, unless it already has. If numbers overflow, e.reduction stays nil.
 func (e *dualExact) reduce() {
-	if e.turned == nil {
+	if e.reduction == nil {
 		n := e.data.N()
-		e.turned = e.gram.Reduce(e.opts.Backend, make([]float64, n*n))
+		e.reduction = e.gram.Reduce(e.opts.Backend, make([]float64, n*n))
 	}
 }
 
-// reduced is what T tells of G + γI; not ok where that is as good as nothing.
+// reduced returns the factor of T + γI with its bounds, where T is the tridiagonal form of G. ok is false if
+// T + γI is not positive definite.
 func (e *dualExact) reduced(gamma float64) (f *certify.Factored, ok bool) {
-	if e.turned == nil {
+	if e.reduction == nil {
 		return nil, false
 	}
-	_, _, ok = e.turned.Factor(gamma)
-	return &certify.Factored{Gamma: gamma, T: e.turned.T}, ok
+	_, _, ok = e.reduction.Factor(gamma)
+	return &certify.Factored{Gamma: gamma, T: e.reduction.T}, ok
 }
 
-// leftOf is what is left of all, one behind the other.
-func leftOf(open []*dualSystem) (all []float64) {
+// gatherLeft returns the residuals of all systems, one after the other.
+func gatherLeft(open []*dualSystem) (all []float64) {
 	for _, s := range open {
 		all = append(all, s.left...)
 	}
 	return all
 }
 
-// putLeft puts it back.
-func putLeft(open []*dualSystem, all []float64) {
+// scatterLeft copies the residuals in all back to the systems. It reverses gatherLeft.
+func scatterLeft(open []*dualSystem, all []float64) {
 	for i, s := range open {
 		copy(s.left, all[i*len(s.left):])
 	}
 }
 
-// systems are those of all targets at γ, at α = 0.
+// systems returns the initial system of each target at γ, with α = 0.
 func (e *dualExact) systems(gamma float64, df interval.Interval) []*dualSystem {
 	out := make([]*dualSystem, e.t)
 	for j := range out {
@@ -221,7 +223,7 @@ func (e *dualExact) systems(gamma float64, df interval.Interval) []*dualSystem {
 	return out
 }
 
-// tol is the relative error to be certified.
+// tol returns the relative error to reach.
 func (e *dualExact) tol() float64 {
 	if e.opts.Tol > 0 {
 		return e.opts.Tol
@@ -229,10 +231,10 @@ func (e *dualExact) tol() float64 {
 	return dualTol
 }
 
-// refine moves each α by what solve makes of what is left there, measures anew, and goes on as
-// long as that is not certified to the tolerance and comes nearer.
+// refine improves each α until its solution is certified to the tolerance or no longer improves. It repeats two steps:
+// solve computes a correction of α from the residual, and a measurement computes the new residual.
 func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dualSolver) error {
-	for range mostMeasured {
+	for range maxMeasurements {
 		var open []*dualSystem
 		for _, s := range systems {
 			if !s.ended {
@@ -261,13 +263,14 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dua
 			return err
 		}
 		for i, s := range open {
-			e.take(s, found[i])
+			e.record(s, found[i])
 		}
 	}
 	return nil
 }
 
-// move adds what a solve has left in s.left, which is of α, to θ.
+// move adds the correction of α, which s.left holds, to the point of s. The point stores α divided by the roots of the
+// sample weights.
 func (e *dualExact) move(s *dualSystem) {
 	for i, v := range s.left {
 		if root := e.data.Root(i); root > 0 {
@@ -277,8 +280,9 @@ func (e *dualExact) move(s *dualSystem) {
 	}
 }
 
-// take takes in what was measured.
-func (e *dualExact) take(s *dualSystem, found *dual.Found) {
+// record stores a measurement. It sets ended if the target is certified to the tolerance or if the residual is not less
+// than half of the last one.
+func (e *dualExact) record(s *dualSystem, found *dual.Found) {
 	bounds := e.known.Weights(s.Target, &certify.DualPoint{
 		Gamma: s.Gamma, X: found.X, Low: found.Low, Apart: found.Apart, Slack: found.Slack, Norm: found.Norm,
 		RSS: found.RSS, Mean: found.Mean, MeanNorm: found.MeanNorm,
@@ -291,7 +295,7 @@ func (e *dualExact) take(s *dualSystem, found *dual.Found) {
 	copy(s.left, found.Residual)
 }
 
-// solution is what was found for all targets at a γ.
+// solution returns the solution for all targets at the γ of found.
 func (e *dualExact) solution(found *dualFit) *Solution {
 	f := &Solution{Outcome: Outcome{
 		Gamma: found.systems[0].Gamma, EffectiveDimension: Interval(found.systems[0].df),
@@ -305,9 +309,9 @@ func (e *dualExact) solution(found *dualFit) *Solution {
 	return f
 }
 
-// byCG solves by conjugate gradients on sparse rows, without G. converged is false where that takes
-// longer than a factor of G would.
-func (e *dualExact) byCG(ctx context.Context, gamma float64) (f *dualFit, converged bool, err error) {
+// solveByCG solves by conjugate gradients on sparse rows, without G. converged is false if a factorisation of G would
+// take less time.
+func (e *dualExact) solveByCG(ctx context.Context, gamma float64) (f *dualFit, converged bool, err error) {
 	kept, ok := e.data.(*dual.Rows)
 	if !ok {
 		return nil, false, nil
@@ -318,7 +322,7 @@ func (e *dualExact) byCG(ctx context.Context, gamma float64) (f *dualFit, conver
 		return nil, false, nil
 	}
 	converged = true
-	// ‖x − x*‖ is at most so many times ‖r‖, see certify.Dual.
+	// ‖x − x*‖ ≤ far·‖r‖ for the residual r, see certify.Dual.
 	far := math.Min(1/(2*math.Sqrt(gamma)), e.known.Size/gamma)
 	err = e.refine(ctx, systems, func(open []*dualSystem) error {
 		for _, s := range open {
@@ -340,13 +344,13 @@ func (e *dualExact) byCG(ctx context.Context, gamma float64) (f *dualFit, conver
 	return f, converged && f.certifiedTo(e.tol()), nil
 }
 
-// fallBack makes G after all.
-func (e *dualExact) fallBack(ctx context.Context) error {
+// switchToGram computes G = AAᵀ, so that a factorisation replaces conjugate gradients.
+func (e *dualExact) switchToGram(ctx context.Context) error {
 	if e.gram != nil {
 		return nil
 	}
 	e.by = Dual
-	if err := e.fits(int64(e.data.N())); err != nil {
+	if err := e.checkMemory(int64(e.data.N())); err != nil {
 		return err
 	}
 	return e.multiply(ctx)

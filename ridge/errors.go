@@ -9,80 +9,77 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files.
-// [ErrShape], [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError] and
-// *[FoldsError] are, so are *[fd.NonFiniteError] and *[fd.RangeError], and options that make no
-// sense. *[ScaleError] and *[NotConvergedError] are not. It is [engine.ErrInput].
+// In errors.Is, an error matches ErrInput if the input causes it: shapes, values, files or invalid options.
+// Such errors are [ErrShape], [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError],
+// *choose.FoldsError, *[fd.NonFiniteError] and *[fd.RangeError]. A *[ScaleError] or *[NotConvergedError] does
+// not match. ErrInput is [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
-// ErrShape reports arguments whose dimensions disagree. Nothing was changed. It is
-// [engine.ErrShape].
+// ErrShape reports arguments whose dimensions disagree. Nothing was changed. ErrShape is [engine.ErrShape].
 var ErrShape = engine.ErrShape
 
-// errShape is ErrShape in this package's words.
+// errShape is ErrShape with the prefix of this package.
 var errShape = rows.ErrShape
 
-// errUnmade reports the zero value of a summary, or nil.
-var errUnmade = fmt.Errorf("%w: a summary without dimensions, made by neither NewSummary nor ReadSummary", errShape)
+// errZeroValue reports a summary that is nil or the zero value.
+var errZeroValue = fmt.Errorf("%w: the summary is nil or a zero Summary; use NewSummary or ReadSummary", errShape)
 
 var errNoSource = rows.ErrNoSource
 
-// ErrEmpty reports a fit asked of no rows at all, or of rows that all have weight 0.
+// ErrEmpty reports a fit without rows, or with rows that all have weight 0.
 var ErrEmpty = badinput.Errorf("ridge: no rows")
 
-// ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
-// are not known to cause. It is [engine.ErrNoConvergence].
+// ErrNoConvergence reports that an eigenvalue iteration failed. No finite data are known to cause this error.
+// ErrNoConvergence is [engine.ErrNoConvergence].
 var ErrNoConvergence = engine.ErrNoConvergence
 
-// unfit makes an ErrShape of other things than dimensions.
+// unfit returns an ErrShape with the given message.
 var unfit = rows.Unfit
 
-// A GammaError reports a regularisation that the method cannot take.
+// A GammaError reports a γ that the method does not support.
 type GammaError struct {
 	Gamma  float64
 	Method string
 }
 
 func (e *GammaError) Error() string {
-	return fmt.Sprintf("ridge: %s cannot take gamma = %v", e.Method, e.Gamma)
+	return fmt.Sprintf("ridge: %s does not support gamma = %v", e.Method, e.Gamma)
 }
 
-// Is tells that it is [ErrInput].
+// Is reports whether target is [ErrInput].
 func (e *GammaError) Is(target error) bool { return target == ErrInput }
 
-// A ScaleError reports data, their weight or a γ so large or so small that what a
-// certificate is made of, up to ‖A‖²‖b‖²/γ², would leave the range of float64: scale
-// them by powers of two. A square that has underflowed to 0 is too small; rows that are
-// all zero are not. It is not [ErrInput]: each row is in range, and what fails is the
-// arithmetic of certificates.
+// A ScaleError reports that data, weights or a γ are so large or small that certificates would overflow or
+// underflow. Certificates use numbers up to ‖A‖²‖b‖²/γ². Multiply the data by a power of two to avoid the
+// error. A nonzero row whose square underflows to 0 is too small; a row of zeros is not.
+//
+// A ScaleError is not an [ErrInput]: each row is in range, and only the arithmetic of certificates fails.
 type ScaleError struct {
-	What  string  // "‖A‖²", "‖b‖²", "gamma", or "Σw" where [Summary.Decay] is refused
-	Value float64 // outside of 2⁻²⁴⁰ to 2²⁴⁰, of Σw below 2⁻⁹⁰⁰
+	What  string  // "‖A‖²", "‖b‖²", "gamma", or "Σw" for [Summary.Decay]
+	Value float64 // outside 2⁻²⁴⁰ to 2²⁴⁰; for Σw, less than 2⁻⁹⁰⁰
 }
 
 func (e *ScaleError) Error() string {
 	if e.What == "Σw" {
-		return fmt.Sprintf("ridge: after this decay the rows seen would weigh %g, next to nothing: begin a new summary", e.Value)
+		return fmt.Sprintf("ridge: after this decay the weights would sum to %g, which is too small: start a new summary", e.Value)
 	}
 	return fmt.Sprintf("ridge: %s is %g, too large or too small to certify anything; scale the data so that it is within 1e-72 to 1e72", e.What, e.Value)
 }
 
-// ErrUnproven reports a summary with an intercept and weights that an earlier version of
-// this package wrote: it didn't record how far from their means rows were when they
-// came, so that nothing can be certified. Make it anew from the rows.
-var ErrUnproven = errors.New("ridge: the summary was written by a version that did not record how far its weighted rows were moved by centring; nothing can be certified, make it anew")
+// ErrUnproven reports a summary of weighted rows with an intercept, written by an old version of this package. That
+// version did not record the round-off of centring. Nothing can be certified without this bound; summarise the rows
+// again.
+var ErrUnproven = errors.New("ridge: nothing can be certified: the summary was written by a version that did not record the round-off of centring weighted rows; summarise the rows again")
 
-// ErrOtherRows reports a fit that cannot be of the rows of the summary that it is to
-// be used with.
+// ErrOtherRows reports that a fit and a summary are of different rows.
 var ErrOtherRows = badinput.Errorf("ridge: the fit is not of the rows of the summary")
 
-// A NotConvergedError reports that the tolerance was not reached. Solutions holds the
-// best ones found, one for each γ asked for but those that [Unsolved] is about, with certificates that
-// hold. It wraps what Status.Err() is: [ErrRoundOff], [ErrPassLimit], [ErrDiverged], [ErrUnsolved] or
-// [ErrUnproved].
+// A NotConvergedError reports that the tolerance was not reached. Solutions holds the best solution for each γ, with
+// valid certificates. It omits each γ without a solution ([Unsolved]). The error wraps Status.Err(): [ErrRoundOff],
+// [ErrPassLimit], [ErrDiverged], [ErrUnsolved] or [ErrUnproved].
 type NotConvergedError struct {
 	Solutions []*Solution
-	Status    Status // why the iteration ended, for the last γ and target that failed
+	Status    Status // why the iteration stopped, for the last γ and target that missed the tolerance
 }
 
 func (e *NotConvergedError) Unwrap() error { return e.Status.Err() }

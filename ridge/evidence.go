@@ -5,19 +5,22 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Known returns what is proved of the rows, for the packages below this one. Errors: *[GammaError], which names method,
-// for a γ that is not positive; [ErrEmpty]; [ErrUnproven]; *[ScaleError]. workers is the number of processes whose sums a
-// pass adds up.
+// Known returns the quantities of the summary from which solutions are certified. It is for packages that build on
+// ridge. workers is the number of processes whose sums a pass adds up. Errors:
+//
+//   - *[GammaError], with the name method, if a γ is not positive and finite
+//   - [ErrEmpty], [ErrUnproven] and *[ScaleError]
 func (s *Summary) Known(method string, workers int, gammas ...float64) (*certify.Known, error) {
 	for _, g := range gammas {
 		if err := checkGamma(g, method); err != nil {
 			return nil, err
 		}
 	}
-	if !s.made() {
-		return nil, errUnmade
+	if !s.isValid() {
+		return nil, errZeroValue
 	}
 	if err := checkRows(s.Rows(), s.Weight()); err != nil {
 		return nil, err
@@ -30,16 +33,29 @@ func (s *Summary) Known(method string, workers int, gammas ...float64) (*certify
 	if err != nil {
 		return nil, err
 	}
-	e := all.Evidence(spec)
-	e.Workers = workers
-	k := certify.New(e)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.known
+	if k == nil || workers != 1 {
+		e := all.Evidence(spec)
+		e.Workers, e.Projected = workers, s.projected
+		k = certify.New(e)
+		if workers == 1 && s.cfg.Targets >= roundoff.ManyTargets {
+			s.known = k
+		}
+	}
+	return k, checkKnown(k, gammas)
+}
+
+// checkKnown returns an error if k proves nothing, or if a quantity is out of range.
+func checkKnown(k *certify.Known, gammas []float64) error {
 	if k.Unproven() {
-		return nil, ErrUnproven
+		return ErrUnproven
 	}
 	if what, v, found := k.OutOfRange(gammas...); found {
-		return nil, &ScaleError{what, v}
+		return &ScaleError{what, v}
 	}
-	return k, nil
+	return nil
 }
 
 func checkGamma(g float64, method string) error {
@@ -49,20 +65,20 @@ func checkGamma(g float64, method string) error {
 	return nil
 }
 
-// checkRows refuses n rows of which none counts.
+// checkRows returns an [ErrEmpty] if n is 0 or no row has a positive weight.
 func checkRows(n int64, weight float64) error {
 	switch {
 	case n == 0:
 		return ErrEmpty
 	case !(weight > 0):
-		return fmt.Errorf("%w that count: all %d have weight 0", ErrEmpty, n)
+		return fmt.Errorf("%w with positive weight: all %d have weight 0", ErrEmpty, n)
 	}
 	return nil
 }
 
-// MeanEigenvalue returns ‖A‖²_F/d, the mean eigenvalue of K; 1 for the zero Summary.
+// MeanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d. For the zero Summary it returns 1.
 func (s *Summary) MeanEigenvalue() float64 {
-	if !s.made() {
+	if !s.isValid() {
 		return 1
 	}
 	return s.Bound().Frobenius2 / float64(s.cfg.Dim)
@@ -70,7 +86,7 @@ func (s *Summary) MeanEigenvalue() float64 {
 
 // RelativeWeightError bounds the relative round-off of [Summary.Weight].
 func (s *Summary) RelativeWeightError() float64 {
-	if !s.made() || !(s.Weight() > 0) {
+	if !s.isValid() || !(s.Weight() > 0) {
 		return math.Inf(1)
 	}
 	all, err := s.all()

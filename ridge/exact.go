@@ -7,31 +7,30 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
-	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// ExactOptions are the options of [SolveExact] and [Factorize]; the zero value is the default.
+// ExactOptions are the options of [SolveExact] and [Factorize]. The zero value is the default.
 type ExactOptions struct {
 	Method    Method         // Cholesky (the default), QR, Tridiagonal, Dual, DualCG, or Exact: see [Method.For]
 	Intercept bool           // fit an intercept for each target, unpenalised
 	Backend   engine.Backend // nil is engine.Default()
-	MaxBytes  uint64         // refuse to allocate more; 0 means 8 GiB
-	// Tol is the relative error to be certified where that is possible: fits that are known
-	// to less are corrected by one more pass, or a few, that measure gradients with twice the
-	// digits. Those that are not certified to it have the Status [RoundOff], which is no error
-	// of [SolveExact]. 0 is what one pass certifies, for Dual 1e-12 where that is possible.
+	MaxBytes  uint64         // memory limit in bytes; 0 means 8 GiB
+	// Tol is the relative error to reach. A solution with a larger bound is corrected by up to five more
+	// passes, which measure gradients with twice the digits. If the corrected solution still misses Tol, its
+	// Status is [RoundOff]; SolveExact returns no error in this case. If Tol is 0, no further pass is made, and
+	// Dual aims at 1e-12.
 	Tol float64
-	// Beside is the memory in bytes that the caller takes at the same time. It counts towards MaxBytes.
-	Beside uint64
-	// LeaveOneOut makes Dual keep what [Factorization.LeaveOneOut] needs.
+	// LeaveOneOut keeps what [Factorization.LeaveOneOut] needs.
 	LeaveOneOut bool
-	Progress    func(rows int64) // if not nil, is told the rows read so far
+	// Projected is the number of columns without penalty that project.Projection.Apply projected out of the
+	// rows. GCV counts each of these columns as a degree of freedom.
+	Projected int
+	Progress  func(rows int64) // if not nil, called with the number of rows read so far
 }
 
 // complete fills in the defaults.
@@ -42,41 +41,36 @@ func (o *ExactOptions) complete() error {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = DefaultMaxBytes
 	}
-	if o.Backend == nil {
-		be, err := engine.Default()
-		if err != nil {
-			return err
-		}
-		o.Backend = be
-	}
-	return nil
+	var err error
+	o.Backend, err = engine.OrDefault(o.Backend)
+	return err
 }
 
-// A SizeError reports an exact fit that needs more memory than it may take.
+// A SizeError reports a direct fit that needs more memory than allowed.
 type SizeError struct {
 	Dim          int    // d
-	Rows         int64  // n where n² numbers are at issue, or the rows themselves; else 0
-	Bytes, Limit uint64 // needed and allowed
+	Rows         int64  // n, if n² numbers or the rows are too large; else 0
+	Bytes, Limit uint64 // memory needed and allowed, in bytes
 }
 
 func (e *SizeError) Error() string {
 	if e.Rows > 0 {
-		return fmt.Sprintf("ridge: a dual fit of %d rows of %d features needs %d bytes for its rows and n×n matrices, the limit is %d: use Solve, or raise MaxBytes",
+		return fmt.Sprintf("ridge: a dual fit of %d rows of %d features needs %d bytes for its rows and n×n matrices, but the limit is %d: use Solve, or raise MaxBytes",
 			e.Rows, e.Dim, e.Bytes, e.Limit)
 	}
-	return fmt.Sprintf("ridge: an exact fit of %d features needs %d bytes for its d×d matrices, the limit is %d: use Solve, or raise MaxBytes",
+	return fmt.Sprintf("ridge: an exact fit of %d features needs %d bytes for its d×d matrices, but the limit is %d: use Solve, or raise MaxBytes",
 		e.Dim, e.Bytes, e.Limit)
 }
 
-// Is tells that it is [ErrInput].
+// Is reports whether target is [ErrInput].
 func (e *SizeError) Is(target error) bool { return target == ErrInput }
 
 // A SingularError reports a system that cannot be solved at working precision.
 type SingularError struct {
 	Gamma  float64
 	Method Method
-	// Column is a feature, from 0, that depends on those before it: the first as far as
-	// round-off tells, where there are rows enough. -1: unknown.
+	// Column is a feature, counted from 0, that depends linearly on the features before it, up to round-off. It is the
+	// first such feature if there are enough rows, and −1 if none is known.
 	Column int
 }
 
@@ -86,28 +80,31 @@ func (e *SingularError) Error() string {
 		where = fmt.Sprintf(": feature %d depends on those before it", e.Column+1)
 	}
 	if e.Method != QR {
-		advice += ", or QR, which squares no condition number"
+		advice += ", or QR, which does not square the condition number"
 	}
 	return fmt.Sprintf("ridge: %s: the system is numerically singular at gamma = %v%s; %s", e.Method, e.Gamma, where, advice)
 }
 
-// Is tells that it is [ErrInput].
+// Is reports whether target is [ErrInput].
 func (e *SingularError) Is(target error) bool { return target == ErrInput }
 
-// SolveExact solves ridge regression for every γ of gammas by a direct factorisation, after one pass over src. It is
-// [Factorize], [Factorization.Solve] and [Factorization.Certify]. It takes O((d+t)²) memory and O(nd²) time, and O(d³)
-// more for each γ or, by [Tridiagonal], for all of them.
+// SolveExact solves ridge regression directly for every γ of gammas, after one pass over src. It calls [Factorize],
+// [Factorization.Solve] and [Factorization.Certify]. With a factorisation of AᵀA, it takes O((d+t)²) memory and O(nd²)
+// time, plus O(d³) time for each γ. With [Tridiagonal] the O(d³) time is spent once.
 //
-// The system solved is that of the data as read: for an intercept the rows are centred in the stream. γ = 0 is
-// least squares. It needs independent columns and at least d rows, d+1 with an intercept; use [QR] for it. Every bound of the
-// certificates follows from computed residuals and from bounds on round-off alone.
+// For an intercept, the rows are centred as they are read. γ = 0 is the least-squares problem; use [QR] for it. The
+// columns must then be linearly independent, with at least d rows, or d+1 with an intercept.
 //
-// Errors: those of src; [ErrEmpty]; [ErrShape]; *[GammaError] for a γ that is negative or not finite; *[SizeError] before
-// anything is allocated; *[SingularError]; *[fd.NonFiniteError] and *[fd.RangeError] for entries that are not finite or whose
-// squares sum to more than 2⁹⁹⁸.
+// Errors of src are returned unchanged. Other errors:
 //
-// Sources: N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), chapters 8, 10, 19, 20; J. Demmel et
-// al., "Communication-optimal parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
+//   - [ErrEmpty], [ErrShape] and *[SingularError].
+//   - *[GammaError] for a γ that is negative or not finite.
+//   - *[SizeError], before anything is allocated.
+//   - *[fd.NonFiniteError] for entries that are not finite.
+//   - *[fd.RangeError] for squares that sum to more than 2⁹⁹⁸.
+//
+// Sources: N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), chapters 8, 10, 19, 20; J. Demmel
+// et al., "Communication-optimal parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
 func SolveExact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
 	f, err := Factorize(ctx, src, gammas, opts)
@@ -121,14 +118,17 @@ func SolveExact(ctx context.Context, src dataset.Source, gammas []float64, opts 
 	return fits, f.Certify(ctx, src, fits)
 }
 
-// primal is a direct fit through K = AᵀA under way.
+// primal is the state of a direct fit by K = AᵀA or by a QR factorisation of A.
 type primal struct {
 	d, t   int
 	opts   ExactOptions
 	stage  *rows.Stage
 	stream *direct.Stream
 
-	reduction *direct.Reduction // nil but for Tridiagonal
+	reduction *direct.Reduction // nil except for Tridiagonal
+	known     *certify.Known    // what AᵀA proves; nil until leave-one-out errors need it
+	sparse    bool              // some rows are sparse
+	last      *certify.Factored // the last factorisation, whose factor is still in memory; may be nil
 }
 
 // newPrimal prepares a factorisation of AᵀA.
@@ -137,7 +137,7 @@ func newPrimal(src dataset.Source, opts ExactOptions) (*primal, error) {
 	if d < 1 || t < 1 {
 		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
 	}
-	if need := DirectBytes(opts.Method, 0, d, t, 1, false) + float64(opts.Beside); need > float64(opts.MaxBytes) {
+	if need := DirectBytes(opts.Method, 0, d, t, 1, opts.LeaveOneOut); need > float64(opts.MaxBytes) {
 		return nil, &SizeError{Dim: d, Bytes: uint64(math.Min(need, math.MaxInt64)), Limit: opts.MaxBytes}
 	}
 	factor := direct.NewCholesky
@@ -150,43 +150,22 @@ func newPrimal(src dataset.Source, opts ExactOptions) (*primal, error) {
 	default:
 		return nil, badinput.Errorf("ridge: unknown %v", opts.Method)
 	}
-	return &primal{d: d, t: t, opts: opts, stage: rows.NewStage(d, t, opts.Intercept), stream: direct.NewStream(d, t, factor(opts.Backend, d, t))}, nil
+	return &primal{d: d, t: t, opts: opts, stage: rows.NewStage(d, t, opts.Intercept), stream: direct.NewStream(d, t, factor(opts.Backend, d, t, opts.LeaveOneOut))}, nil
 }
 
-// read makes the pass.
+// read makes the pass over src and returns the accumulated system.
 func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, error) {
-	n, _, _ := src.Dims()
-	var raw float64 // sum of squares of all that was read, against overflow
-	for b, err := range src.Blocks(ctx) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, err
-		}
-		if raw, err = rows.CheckBlock(b, e.d, e.t, int(e.stage.Rows), raw); err != nil {
-			return nil, err
-		}
-		if e.stage.Overflows(b) {
-			return nil, &fd.RangeError{Row: int(e.stage.Rows) + b.N - 1}
-		}
-		for lo := 0; lo < b.N; lo += roundoff.StageRows {
-			e.stream.Append(e.stage.Load(e.stage.Cut(b, lo, min(lo+roundoff.StageRows, b.N)), false))
-		}
-		if e.opts.Progress != nil {
-			e.opts.Progress(e.stage.Rows)
-		}
-	}
-	if err := rows.CheckCount(n, e.stage.Rows); err != nil {
+	var err error
+	if e.sparse, err = e.stream.Read(ctx, src, e.stage, e.opts.Progress); err != nil {
 		return nil, err
 	}
 	if err := checkRows(e.stage.Rows, e.stage.Weight.Value()); err != nil {
 		return nil, err
 	}
-	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Backend), nil
+	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Projected, e.opts.Backend), nil
 }
 
-// rankBound bounds the rank of the rows by their number, which centring takes one from.
+// rankBound returns an upper bound on the rank of A: the number of rows, minus one if the rows are centred.
 func (e *primal) rankBound() int64 {
 	if e.opts.Intercept {
 		return e.stage.Rows - 1
@@ -194,8 +173,10 @@ func (e *primal) rankBound() int64 {
 	return e.stage.Rows
 }
 
-// short says that there are too few rows for least squares.
-func (e *primal) short(gamma float64) bool { return gamma == 0 && e.rankBound() < int64(e.d) }
+// isUnderdetermined reports whether γ is 0 and there are too few rows for a unique solution.
+func (e *primal) isUnderdetermined(gamma float64) bool {
+	return gamma == 0 && e.rankBound() < int64(e.d)
+}
 
 // fits solves for all γ.
 func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
@@ -216,19 +197,19 @@ func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float
 	return fits, nil
 }
 
-// fit solves for one γ by a factor of its own.
+// fit solves for one γ, with a factorisation for this γ only.
 func (e *primal) fit(system *direct.System, gamma float64, factor Method) (*Solution, error) {
-	if e.short(gamma) {
-		return nil, &SingularError{gamma, e.opts.Method, int(e.rankBound())} // of r+1 features one depends on the others
+	if e.isUnderdetermined(gamma) {
+		return nil, &SingularError{gamma, e.opts.Method, int(e.rankBound())} // one of r+1 features depends on the others
 	}
 	found, column := system.Solve(gamma)
-	if found == nil {
+	if e.last = found; found == nil {
 		return nil, &SingularError{gamma, e.opts.Method, column}
 	}
 	return e.solution(system.Evidence(), found, factor), nil
 }
 
-// solution is what was found, with its bounds.
+// solution returns the Solution of a factorisation, with its certificates.
 func (e *primal) solution(rows *certify.Streamed, found *certify.Factored, factor Method) *Solution {
 	weights, df := certify.Direct(rows, found)
 	f := &Solution{Outcome: Outcome{

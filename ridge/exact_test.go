@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -163,8 +164,8 @@ func normals(r *rand.Rand, n int) []float64 {
 	return out
 }
 
-// TestExactCertificate looks for a certificate that does not hold. The true error stays below half
-// the bound.
+// TestExactCertificate looks for a certificate that does not hold, with half of the problems unless
+// FDRIDGE_THOROUGH is set. The true error stays below half the bound.
 func TestExactCertificate(t *testing.T) {
 	t.Parallel()
 	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
@@ -176,6 +177,9 @@ func TestExactCertificate(t *testing.T) {
 					s := problem(r, kind, shape[0], shape[1], shape[2], noise)
 					if r.IntN(2) == 0 {
 						s.w = drawWeights(r, shape[0])
+					}
+					if r.IntN(2) == 0 && os.Getenv("FDRIDGE_THOROUGH") == "" {
+						continue
 					}
 					p := refbig.New(s.x, s.y, s.w, opts.Intercept)
 					for _, gamma := range []float64{1e-9, 1e-5, 0.1, 1, 1e6, 0} {

@@ -37,7 +37,7 @@ func ExampleLeaveOneOut() {
 		log.Fatal(err)
 	}
 	for i, f := range path {
-		fmt.Printf("gamma %g: leave-one-out error %.2g\n", f.Gamma, scores[i][0].Mid())
+		fmt.Printf("gamma %g: leave-one-out error %.2g\n", f.Gamma, scores.Estimates[i][0])
 	}
 	// From end to end, passes on the choice included where the sketch leaves it open.
 	res, err := fdridge.Fit(context.Background(), src, fdridge.Options{Select: choose.LOO, Candidates: []float64{0.01, 1, 100}})

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 )
 
-// A Factorization holds what one pass keeps of the rows for a direct method: AᵀA, its QR factor, or the rows and AAᵀ. It
-// solves at any γ. One goroutine may use it at a time.
+// A Factorization is the result of the pass of a direct method: AᵀA, a QR factor of A, or AAᵀ with the rows. It gives
+// the solution at any γ. Only one goroutine may use it at a time.
 type Factorization struct {
 	opts ExactOptions
 	once bool
@@ -20,8 +20,8 @@ type Factorization struct {
 	dual   *dualExact
 }
 
-// Factorize makes the pass of a direct method over src. gammas are the γ that will be solved for; nil stands for many that
-// are not known yet. Errors are those of [SolveExact], but for *[SingularError].
+// Factorize makes the pass of a direct method over src. gammas lists the γ to solve for. A nil gammas means many values
+// that are not known yet. Errors are the same as for [SolveExact], except *[SingularError].
 func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) (*Factorization, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil {
@@ -41,7 +41,7 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 	f := &Factorization{opts: opts, once: dataset.Once(src)}
 	var err error
 	if opts.Method.IsDual() {
-		plan := dualPlan{gammas: len(gammas), leverage: opts.LeaveOneOut, sooner: asked == Exact && len(gammas) == 1}
+		plan := dualPlan{gammas: len(gammas), leverage: opts.LeaveOneOut, preferFaster: asked == Exact && len(gammas) == 1}
 		if gammas == nil {
 			plan.gammas = fewGammas
 		}
@@ -57,12 +57,13 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 	return f, err
 }
 
-// Solve returns the solution at every γ of gammas, in their order, certified as far as the pass allows; a dual method measures
-// them, too. A system that is singular to working precision is a *[SingularError].
+// Solve returns the solution at every γ of gammas, in order, with certificates. Solve reads no rows, except that a dual
+// method whose rows do not fit in memory reads them again to certify the solutions. If a system is singular to working
+// precision, the error is a *[SingularError].
 func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
 	if f.dual == nil && f.system == nil {
-		return nil, unfit("a factorization that Factorize did not make")
+		return nil, unfit("a zero Factorization; use Factorize")
 	}
 	for _, g := range gammas {
 		if err := f.opts.Method.Takes(g); err != nil {
@@ -75,9 +76,9 @@ func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solutio
 	return f.primal.fits(ctx, f.system, gammas)
 }
 
-// Certify sets the Status of solutions of [Factorization.Solve]. If ExactOptions.Tol is given and a factorisation of AᵀA certifies
-// less, further passes over src measure gradients with twice the digits and correct the solutions in place. A source that
-// can be read once is not read again.
+// Certify sets the Status of solutions returned by [Factorization.Solve]. If a solution from a factorisation of AᵀA
+// misses ExactOptions.Tol, further passes over src correct it in place; they measure gradients with twice the digits. A
+// source that can be read only once is not read again.
 func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []*Solution) error {
 	ctx = background.IfNil(ctx)
 	if f.opts.Tol == 0 {
@@ -91,23 +92,43 @@ func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []
 	for _, s := range fits {
 		s.Status = s.directStatus(f.opts.Tol)
 		if f.once && s.Status == RoundOff && f.primal != nil {
-			s.Status = PassLimit // further passes might have corrected it
+			s.Status = PassLimit // more passes might have reached the tolerance
 		}
 	}
 	return nil
 }
 
-// LeaveOneOut is [Factorization.Solve] with the leave-one-out error of every solution and target, as [LeaveOneOut] defines it.
-// It is for Dual, with ExactOptions.LeaveOneOut, and reads no rows.
-func (f *Factorization) LeaveOneOut(ctx context.Context, gammas []float64) ([]*Solution, [][]Interval, error) {
+// LeaveOneOut returns the solutions of [Factorization.Solve] and the leave-one-out error of every solution
+// and target, as defined at [LeaveOneOut]. It makes a pass over src and computes the leverages from the
+// eigenvectors of AᵀA. A dual method reads no rows, and does not support LeaveOneOutOptions.Unpenalized.
+//
+// It requires ExactOptions.LeaveOneOut; without it the error is [ErrShape]. Other errors are as for
+// [Factorization.Solve] and [LeaveOneOut].
+func (f *Factorization) LeaveOneOut(ctx context.Context, src dataset.Source, gammas []float64, opts LeaveOneOutOptions) ([]*Solution, *LeftOutScores, error) {
 	ctx = background.IfNil(ctx)
-	if f.dual == nil || !f.opts.LeaveOneOut {
+	switch {
+	case !f.opts.LeaveOneOut:
 		return nil, nil, unfit("%v keeps no leverages", f.opts.Method)
+	case f.dual != nil && opts.Unpenalized != nil:
+		return nil, nil, unfit("%v has no leverages with columns without penalty", f.Method())
+	case f.dual != nil:
+		return f.dual.leftOut(ctx, gammas, opts.Left)
+	case src == nil:
+		return nil, nil, errNoSource
 	}
-	return f.dual.leftOut(ctx, gammas)
+	fits, err := f.Solve(ctx, gammas)
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := f.primal.leverages(f.system, gammas)
+	if err != nil {
+		return nil, nil, err
+	}
+	scores, err := leaveOneOutOf(ctx, src, known, fits, opts)
+	return fits, scores, err
 }
 
-// Method returns the factorisation that was made.
+// Method returns the method of the factorisation.
 func (f *Factorization) Method() Method {
 	if f.dual != nil {
 		return f.dual.by
@@ -115,7 +136,7 @@ func (f *Factorization) Method() Method {
 	return f.opts.Method
 }
 
-// Passes returns the number of reads of the data so far; those of [Factorization.Certify] are in the solutions.
+// Passes returns the number of passes so far. It excludes passes of [Factorization.Certify], which the solutions count.
 func (f *Factorization) Passes() int {
 	if f.dual != nil {
 		return f.dual.passes
@@ -123,7 +144,7 @@ func (f *Factorization) Passes() int {
 	return 1
 }
 
-// MeanEigenvalue returns ‖A‖²_F/d; 1 for the zero Factorization.
+// MeanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d. For the zero Factorization it returns 1.
 func (f *Factorization) MeanEigenvalue() float64 {
 	switch {
 	case f.dual != nil:
@@ -134,7 +155,7 @@ func (f *Factorization) MeanEigenvalue() float64 {
 	return f.system.MeanEigenvalue()
 }
 
-// ColumnSquares returns the sum of squares of each column of A, nil for a dual method.
+// ColumnSquares returns the sum of squares of each column of A, or nil for a dual method.
 func (f *Factorization) ColumnSquares() []float64 {
 	if f.system == nil {
 		return nil
@@ -142,15 +163,15 @@ func (f *Factorization) ColumnSquares() []float64 {
 	return f.system.ColumnSquares()
 }
 
-// For returns the factorisation that [Exact] stands for. n is the number of rows, -1 if unknown; d is the number of features;
-// gammas are the γ to solve for, nil for many.
+// For returns the factorisation that [Exact] selects for n rows and d features. n is −1 if the number of rows
+// is unknown. gammas lists the γ to solve for; nil means many.
 //
-//   - γ = 0 among gammas: QR.
-//   - Fewer rows than features, or n unknown and d² numbers larger than [MaxGramBytes]: Dual.
-//   - Four γ or more: Tridiagonal.
+//   - If γ = 0 is among gammas: QR.
+//   - With fewer rows than features, or n unknown and d² numbers larger than [MaxGramBytes]: Dual.
+//   - For at least four values of γ: Tridiagonal.
 //   - Otherwise: Cholesky.
 //
-// Auto stands for Cholesky. For returns any other method unchanged.
+// For Auto, For returns Cholesky. It returns any other method unchanged.
 func (m Method) For(n int64, d int, gammas []float64) Method {
 	switch {
 	case m == Auto:
@@ -161,34 +182,40 @@ func (m Method) For(n int64, d int, gammas []float64) Method {
 		return QR
 	case n >= 0 && n < int64(d), n < 0 && 8*float64(d)*float64(d) > MaxGramBytes:
 		return Dual
-	case gammas == nil || reduces(len(gammas)):
+	case gammas == nil || shouldReduce(len(gammas)):
 		return Tridiagonal
 	}
 	return Cholesky
 }
 
-// MaxGramBytes is the largest size in bytes of d² or n² numbers that is chosen unasked.
+// A direct method is chosen by default only if AᵀA (d² numbers) or AAᵀ (n² numbers) takes at most MaxGramBytes bytes.
 const MaxGramBytes = 1 << 30
 
-// DirectBytes returns the memory in bytes of a direct method at k γ, rows kept in memory excluded. leverage is
-// [ExactOptions].LeaveOneOut.
+// DirectBytes returns the memory in bytes of a direct method for n rows, d features, t targets and k values of γ. It
+// excludes rows kept in memory. leverage is [ExactOptions].LeaveOneOut.
 func DirectBytes(m Method, n int64, d, t, k int, leverage bool) float64 {
 	switch {
 	case m.IsDual():
 		return dualBytes(n, d, t, m, dualPlan{gammas: k, leverage: leverage})
-	case m == Tridiagonal:
-		return float64(direct.ReducedBytes(d, t))
 	}
-	return float64(direct.Bytes(d, t))
+	need := float64(direct.Bytes(d, t))
+	if m == Tridiagonal {
+		need = float64(direct.ReducedBytes(d, t))
+	}
+	if leverage {
+		need += float64(direct.LeverageBytes(d, t))
+	}
+	return need
 }
 
 // Defaults of the options in this package.
 const (
-	DefaultTol       = 1e-8    // relative error to certify
-	DefaultMaxPasses = 500     // passes that refine
+	DefaultTol       = 1e-8    // relative error to reach
+	DefaultMaxPasses = 500     // number of passes
 	DefaultMaxBytes  = 8 << 30 // memory in bytes
 )
 
-// LeastTol is the smallest tolerance that the rounding of weights to float64 always allows: they are off by up to 2⁻⁵³ of
-// their norm, and certified to an eighth more. A smaller one is certified only if the weights happen to round well.
+// LeastTol is the smallest tolerance that can always be certified. Rounding the coefficients to float64 changes
+// them by up to 2⁻⁵³ of their norm, and the certified bound is up to an eighth larger than this change. A
+// smaller tolerance is certified only if the rounding happens to change the coefficients less.
 const LeastTol = 9 * 0x1p-56

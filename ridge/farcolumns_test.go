@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // TestChoiceFarColumns: where what tells is in the small columns, and large ones make the mean
@@ -17,8 +18,9 @@ func TestChoiceFarColumns(t *testing.T) {
 	src := columnsApart(t, 400, 6, 4)
 	for name, opts := range map[string]fdridge.Options{
 		"unasked":          {},
+		"by GCV":           {Select: choose.GCV},
 		"direct":           {Method: ridge.Exact},
-		"from a sketch":    {Method: ridge.CG},
+		"from a sketch":    {Method: ridge.CG, Select: choose.GCV},
 		"cross-validation": {Folds: 5},
 	} {
 		r := must(fdridge.Fit(t.Context(), src, opts))(t)

@@ -20,6 +20,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/svmlight"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
 // reads counts the passes over a source.
@@ -59,28 +60,28 @@ func TestFit(t *testing.T) {
 		src    dataset.Source
 		opts   fdridge.Options
 		pieces func(*fdridge.Options) expected
-		reason ridge.Rule
+		reason reason.Rule
 	}{
-		"one-shot":                    {cal, fdridge.Options{Gammas: []float64{10}, Size: 5, Method: ridge.OneShot}, byPath(t, cal), ridge.Asked},
-		"cg":                          {cal, fdridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: ridge.CG}, byPasses(t, cal, ridge.CG), ridge.Asked},
-		"galerkin":                    {cal, fdridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: ridge.Galerkin}, byPasses(t, cal, ridge.Galerkin), ridge.Asked},
-		"newton":                      {standard, fdridge.Options{NoIntercept: true, Gammas: []float64{1e5}, Size: 6, Method: ridge.Newton, Tol: 1e-4}, byPasses(t, standard, ridge.Newton), ridge.Asked},
-		"auto, few columns":           {cal, fdridge.Options{Gammas: []float64{1}}, directly(t, cal, ridge.Cholesky, 1), ridge.DirectIsCheaper},
-		"QR, as γ = 0 has it":         {standard, fdridge.Options{Gammas: []float64{0, 10}, Method: ridge.Exact}, directly(t, standard, ridge.QR, 1), ridge.Asked},
-		"weights and several targets": {weighted, fdridge.Options{Gammas: []float64{0.5, 50}, Size: 3, Method: ridge.Galerkin}, byPasses(t, weighted, ridge.Galerkin), ridge.Asked},
-		"weights, exact":              {weighted, fdridge.Options{Gammas: []float64{1}, Method: ridge.Exact}, directly(t, weighted, ridge.Cholesky, 1), ridge.Asked},
-		"sparse, no intercept":        {w8a, fdridge.Options{NoIntercept: true, Gammas: []float64{300, 3000}, Size: 16, Method: ridge.Galerkin, Tol: 1e-5}, byPasses(t, w8a, ridge.Galerkin), ridge.Asked},
-		"sparse, the sketch is kept":  {w8a, fdridge.Options{NoIntercept: true, Gammas: []float64{300}, Size: 32, Tol: 1e-5, KeepSummary: true}, byPasses(t, w8a, ridge.Galerkin), ridge.SketchIsKept},
+		"one-shot":                    {cal, fdridge.Options{Gammas: []float64{10}, Size: 5, Method: ridge.OneShot}, byPath(t, cal), reason.Asked},
+		"cg":                          {cal, fdridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: ridge.CG}, byPasses(t, cal, ridge.CG), reason.Asked},
+		"galerkin":                    {cal, fdridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: ridge.Galerkin}, byPasses(t, cal, ridge.Galerkin), reason.Asked},
+		"newton":                      {standard, fdridge.Options{NoIntercept: true, Gammas: []float64{1e5}, Size: 6, Method: ridge.Newton, Tol: 1e-4}, byPasses(t, standard, ridge.Newton), reason.Asked},
+		"auto, few columns":           {cal, fdridge.Options{Gammas: []float64{1}}, directly(t, cal, ridge.Cholesky, 1), reason.DirectIsCheaper},
+		"QR, as γ = 0 has it":         {standard, fdridge.Options{Gammas: []float64{0, 10}, Method: ridge.Exact}, directly(t, standard, ridge.QR, 1), reason.Asked},
+		"weights and several targets": {weighted, fdridge.Options{Gammas: []float64{0.5, 50}, Size: 3, Method: ridge.Galerkin}, byPasses(t, weighted, ridge.Galerkin), reason.Asked},
+		"weights, exact":              {weighted, fdridge.Options{Gammas: []float64{1}, Method: ridge.Exact}, directly(t, weighted, ridge.Cholesky, 1), reason.Asked},
+		"sparse, no intercept":        {w8a, fdridge.Options{NoIntercept: true, Gammas: []float64{300, 3000}, Size: 16, Method: ridge.Galerkin, Tol: 1e-5}, byPasses(t, w8a, ridge.Galerkin), reason.Asked},
+		"sparse, the sketch is kept":  {w8a, fdridge.Options{NoIntercept: true, Gammas: []float64{300}, Size: 32, Tol: 1e-5, KeepSummary: true}, byPasses(t, w8a, ridge.Galerkin), reason.SketchIsKept},
 		"γ chosen": {standard, fdridge.Options{Method: ridge.Galerkin, Size: 6, GammaTol: math.Inf(1)}, func(o *fdridge.Options) expected {
 			choice := must(choose.Gamma(summarize(t, standard, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}), nil))(t)
 			o.Gammas = []float64{choice.Gamma()}
 			return byPasses(t, standard, ridge.Galerkin)(o)
-		}, ridge.Asked},
+		}, reason.Asked},
 		"γ chosen of a list": {shop, fdridge.Options{Candidates: []float64{0.01, 0.1, 1, 10, 100}, Size: 4, Method: ridge.CG, GammaTol: math.Inf(1)}, func(o *fdridge.Options) expected {
 			path := must(summarize(t, shop, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}).Path(o.Candidates))(t)
 			o.Gammas = []float64{path[must(choose.LeastGCV(path, -1))(t).Index].Gamma}
 			return byPasses(t, shop, ridge.CG)(o)
-		}, ridge.Asked},
+		}, reason.Asked},
 		"γ by cross-validation": {standard, fdridge.Options{Folds: 5, Size: 6, GammaTol: math.Inf(1)}, func(o *fdridge.Options) expected {
 			cv := must(choose.CrossValidate(ctx, standard, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}, choose.CrossValidation{Folds: 5}))(t)
 			o.Gammas = []float64{cv.Gammas[must(cv.ChooseRidge(-1))(t).Index]}
@@ -88,12 +89,12 @@ func TestFit(t *testing.T) {
 			found.fits = must(ridge.SolvePath(ctx, standard, cv.Summary, o.Gammas, ridge.SolveOptions{Method: ridge.Galerkin}))(t)
 			found.passes = found.fits[0].Passes
 			return found
-		}, ridge.FoldsNeedSketch},
+		}, reason.FoldsNeedSketch},
 		"γ of a list by cross-validation": {weighted, fdridge.Options{NoIntercept: true, Folds: 3, Candidates: []float64{0.1, 1, 10}, Size: 4, Method: ridge.OneShot}, func(o *fdridge.Options) expected {
 			cv := must(choose.CrossValidate(ctx, weighted, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}, choose.CrossValidation{Folds: 3, Gammas: o.Candidates}))(t)
 			i := must(cv.ChooseFitted(-1))(t).Index
 			return expected{must(cv.Summary.Path(cv.Gammas[i : i+1]))(t), ridge.OneShot, 1}
-		}, ridge.Asked},
+		}, reason.Asked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := &reads{Source: c.src}
@@ -150,7 +151,7 @@ func TestFitSingular(t *testing.T) {
 	ctx := context.Background()
 	src := &reads{Source: must(dataset.FromDense(4, 2, 1, []float64{1e9, 1e9, 1e9, 1e9, -1e9, -1e9, 1e9, 1e9}, []float64{1, 1.2, -1, 0.9}))(t)}
 	got := must(fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}}))(t)
-	if got.Method != ridge.Exact || got.Solutions[0].Method != ridge.QR || got.Reason().Rule != ridge.SingularTo || !slices.Equal(got.Reason().Numbers, []float64{1}) || got.Passes != 3 || src.passes != 3 || !(got.Solutions[0].Targets[0].RelativeErrorBound <= 1e-8) {
+	if got.Method != ridge.Exact || got.Solutions[0].Method != ridge.QR || got.Reason().Rule != reason.SingularTo || !slices.Equal(got.Reason().Numbers, []float64{1}) || got.Passes != 3 || src.passes != 3 || !(got.Solutions[0].Targets[0].RelativeErrorBound <= 1e-8) {
 		t.Errorf("%s by %s: %v; %d passes", got.Method, got.Solutions[0].Method, got.Reason(), got.Passes)
 	}
 	var e *ridge.SingularError
@@ -208,17 +209,17 @@ func TestFitRefuses(t *testing.T) {
 	sum := summarize(t, src.Source, ridge.SummaryConfig{Size: 2})
 	one := []float64{1}
 	for name, opts := range map[string]fdridge.Options{
-		"unknown method":           {NoIntercept: true, Gammas: one, Method: ridge.Method(99)},
-		"Method":                   {NoIntercept: true, Gammas: one, Method: ridge.Chebyshev},
-		"Tol":                      {NoIntercept: true, Gammas: one, Tol: -1},
-		"Size":                     {NoIntercept: true, Gammas: one, Size: -1},
-		"two folds":                {NoIntercept: true, Folds: 1},
-		"Candidates":               {NoIntercept: true, Gammas: one, Candidates: one},
-		"direct method makes none": {NoIntercept: true, Method: ridge.Exact, Select: choose.CV},
-		"KeepSummary":              {NoIntercept: true, Gammas: one, Method: ridge.QR, KeepSummary: true},
-		"gamma = 0":                {NoIntercept: true, Gammas: []float64{1, 0}, Method: ridge.CG},
-		"take gamma = -1":          {NoIntercept: true, Gammas: []float64{-1}},
-		"cg cannot take gamma":     {NoIntercept: true, Candidates: []float64{0}, Method: ridge.CG},
+		"unknown method":            {NoIntercept: true, Gammas: one, Method: ridge.Method(99)},
+		"Method":                    {NoIntercept: true, Gammas: one, Method: ridge.Chebyshev},
+		"Tol":                       {NoIntercept: true, Gammas: one, Tol: -1},
+		"Size":                      {NoIntercept: true, Gammas: one, Size: -1},
+		"two folds":                 {NoIntercept: true, Folds: 1},
+		"Candidates":                {NoIntercept: true, Gammas: one, Candidates: one},
+		"direct method makes none":  {NoIntercept: true, Method: ridge.Exact, Select: choose.CV},
+		"KeepSummary":               {NoIntercept: true, Gammas: one, Method: ridge.QR, KeepSummary: true},
+		"gamma = 0":                 {NoIntercept: true, Gammas: []float64{1, 0}, Method: ridge.CG},
+		"support gamma = -1":        {NoIntercept: true, Gammas: []float64{-1}},
+		"cg does not support gamma": {NoIntercept: true, Candidates: []float64{0}, Method: ridge.CG},
 	} {
 		got, err := fdridge.Fit(context.Background(), src, opts)
 		if err == nil || got != nil || !strings.Contains(err.Error(), name) || !errors.Is(err, ridge.ErrInput) || src.passes > 0 {
@@ -248,7 +249,7 @@ func TestFitSummary(t *testing.T) {
 	want := must(fdridge.Fit(ctx, src, opts))(t)
 	opts.Method = ridge.Auto
 	got := must(fdridge.FitSummary(ctx, src, sum, opts))(t)
-	if got.Method != ridge.Galerkin || got.Reason().Rule != ridge.RefinesSummary || got.Passes != want.Passes-1 || fmt.Sprint(*got.Best()) != fmt.Sprint(*want.Best()) || got.Choice.Gamma() != want.Choice.Gamma() {
+	if got.Method != ridge.Galerkin || got.Reason().Rule != reason.RefinesSummary || got.Passes != want.Passes-1 || fmt.Sprint(*got.Best()) != fmt.Sprint(*want.Best()) || got.Choice.Gamma() != want.Choice.Gamma() {
 		t.Errorf("%+v, of the rows %+v", got, want)
 	}
 	if once := must(fdridge.FitSummary(ctx, nil, sum, opts))(t); once.Method != ridge.OneShot || once.Status != ridge.OnePass || once.Passes != 0 {
@@ -285,13 +286,13 @@ func TestFitWorkers(t *testing.T) {
 				t.Errorf("worker %d: %v", rank, err)
 				return
 			}
-			if got.Method != ridge.Galerkin || got.Reason().Rule != ridge.RanksShareRows || fmt.Sprint(*got.Solutions[1]) != fmt.Sprint(*want[rank].fits[1]) {
+			if got.Method != ridge.Galerkin || got.Reason().Rule != reason.RanksShareRows || fmt.Sprint(*got.Solutions[1]) != fmt.Sprint(*want[rank].fits[1]) {
 				t.Errorf("worker %d: %s, %v: %+v, want %+v", rank, got.Method, got.Reason(), got.Solutions[1], want[rank].fits[1])
 			}
 		})
 	}
 	all.Wait()
-	for name, opts := range map[string]fdridge.Options{"Summarize has to": {NoIntercept: true, Gammas: gammas}, "Folds, Reducer": {NoIntercept: true, Folds: 3}, "Reducer, Method": {NoIntercept: true, Gammas: gammas, Method: ridge.Exact, Summarize: func(context.Context, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
+	for name, opts := range map[string]fdridge.Options{"Summarize must return": {NoIntercept: true, Gammas: gammas}, "Folds, Reducer": {NoIntercept: true, Folds: 3}, "Reducer, Method": {NoIntercept: true, Gammas: gammas, Method: ridge.Exact, Summarize: func(context.Context, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
 		return sum, nil
 	}}} {
 		opts.Reducer = alone{}

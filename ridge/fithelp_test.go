@@ -7,6 +7,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
 // storing is fdridge.Options.Summarize with a storage of the sketch.
@@ -28,7 +29,7 @@ func givenUp(r *fdridge.Result) (out []fdridge.Step) {
 }
 
 // spentOn reports whether reasons have a rule.
-func spentOn(reasons []ridge.Reason, rule ridge.Rule) bool {
+func spentOn(reasons []reason.Reason, rule reason.Rule) bool {
 	for _, r := range reasons {
 		if r.Rule == rule {
 			return true

@@ -6,30 +6,28 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Hessian stands for H(γ) = AᵀA + γI: an Ĥ(γ) that is cheap to invert, and how
-// far it is from H. The solvers know nothing else about it.
+// A Hessian is an approximation Ĥ(γ) of H(γ) = AᵀA + γI that is cheap to invert. The solvers use Ĥ only
+// through these methods.
 type Hessian interface {
-	// Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ for each of the q rows of g
-	// (q×d, contiguous).
+	// Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ, where gᵢ is row i of g. Both are q×d and contiguous.
 	Solve(q int, gamma []float64, g, dst []float64)
-	// Range bounds the spectrum of Ĥ(γ)⁻¹H(γ). lo <= 0 says that nothing is
-	// known below.
+	// Range returns bounds lo and hi on the eigenvalues of Ĥ(γ)⁻¹H(γ). lo ≤ 0 means that there is no lower
+	// bound.
 	Range(gamma float64) (lo, hi float64)
 }
 
-// A Refresher is a Hessian that every step makes anew from the data, as the
-// Iterative Hessian Sketch does (M. Pilanci, M. Wainwright, JMLR 17, 2016). A
-// solver calls Refresh before each Solve, the first included. Only Newton takes
-// one: the other methods need the same Ĥ throughout.
+// A Refresher is a Hessian Ĥ that is computed from the data again in every step, as in the Iterative Hessian
+// Sketch (M. Pilanci, M. Wainwright, JMLR 17, 2016). A solver calls Refresh before every Solve. Only Newton
+// accepts a Refresher; the other methods require the same Ĥ in all steps.
 type Refresher interface {
 	Hessian
 	Refresh(ctx context.Context) error
 }
 
-// Identity is the Hessian of methods that go without one: Ĥ = γI. With it CG is
-// plain conjugate gradients and Newton is gradient descent with step 1/γ.
+// Identity is the Hessian Ĥ = γI. With this Hessian, CG is the method of conjugate gradients without a
+// preconditioner, and Newton is gradient descent with step 1/γ.
 type Identity struct {
-	// Largest bounds ‖A‖²₂, for Range; ‖A‖²_F does.
+	// Largest is an upper bound on ‖A‖²₂, for example ‖A‖²_F. Only Range uses it.
 	Largest float64
 }
 
@@ -42,5 +40,5 @@ func (h Identity) Solve(q int, gamma []float64, g, dst []float64) {
 	}
 }
 
-// Range is [1, 1 + Largest/γ].
+// Range returns [1, 1 + Largest/γ].
 func (h Identity) Range(gamma float64) (lo, hi float64) { return 1, 1 + h.Largest/gamma }

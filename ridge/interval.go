@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Interval is a closed interval known to hold a quantity. It is the JSON array
-// [lo, hi]; an end that is not finite is null.
+// Interval is a closed interval that is proved to contain a quantity. In JSON it is [lo, hi], with null for an end that
+// is not finite.
 type Interval struct {
 	Lo float64 `null:"-Inf"`
 	Hi float64 `null:"+Inf"`
@@ -25,7 +25,7 @@ func finite(x float64) *float64 {
 	return &x
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote: null is infinite.
+// UnmarshalJSON reads the output of MarshalJSON. A null end becomes infinite.
 func (v *Interval) UnmarshalJSON(text []byte) error {
 	var ends []*float64
 	if err := json.Unmarshal(text, &ends); err != nil {
@@ -44,5 +44,5 @@ func (v *Interval) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Mid is the interval's midpoint.
+// Mid returns the midpoint.
 func (v Interval) Mid() float64 { return v.Lo + (v.Hi-v.Lo)/2 }

@@ -345,7 +345,6 @@ func TestPredictorOfFitAlone(t *testing.T) {
 	}
 	fit := must(ridge.SolveExact(ctx, s, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0]
 	for name, f := range map[string]*ridge.Solution{
-		"an intercept": fit,
 		"no bound": without(fit, func(f *ridge.Solution) {
 			for j := range f.Targets {
 				f.Targets[j].Intercept, f.Targets[j].Certificate = 0, ridge.Certificate{}

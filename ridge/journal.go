@@ -1,24 +1,19 @@
 package ridge
 
-// A Journal keeps what the passes of a solve have found, for the same solve to go on
-// from where it was interrupted. A solver's state is a function of what its passes
-// return: started again, it is answered from the journal as far as that goes, and reads
-// the data from the row on that the last pass had come to. The result is bit for bit
-// that of a solve that was not interrupted.
+// A Journal stores the results of the passes of a solve, so that an interrupted solve can continue. The restarted solve
+// takes the results of recorded passes from the journal. It then reads the data from the row at which the last pass was
+// interrupted. The result is the same, bit for bit, as without the interruption.
 //
-// A pass that asks another question than the one recorded, as where a tolerance or
-// the limit on passes was changed meanwhile, is made anew. The data have to be the
-// same, and so the backend and the tuning for the same bits. Passes that a [Refresher]
-// makes are its own and are made again.
+// The restarted solve must read the same data. It needs the same backend and tuning for the same bits. If a tolerance
+// or the limit on passes was changed, a pass may request other products than the recorded pass; such a pass is
+// repeated. Passes of a [Refresher] are not recorded.
 type Journal interface {
-	// Recorded returns the state that a pass, counted from 1, was recorded in last,
-	// nil for none.
+	// Recorded returns the last recorded state of the given pass, or nil. Passes count from 1.
 	Recorded(pass int) ([]byte, error)
-	// Due reports whether the state of the pass under way is wanted. It is asked after
-	// each block.
+	// Due reports whether the state of the current pass should be recorded now. It is called after each block.
 	Due() bool
-	// Record takes the state of a pass: on the way when Due says so or the context is
-	// cancelled, and at its end. It takes the place of what was recorded of this pass and
-	// of later ones. An error ends the solve.
+	// Record stores the state of a pass. It is called when Due returns true, at the end of the pass, and when the
+	// context is cancelled. The state replaces every record of this pass, and of later passes that an earlier run made. An error ends the
+	// solve.
 	Record(pass int, state []byte) error
 }

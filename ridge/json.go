@@ -1,37 +1,39 @@
 package ridge
 
 import (
+	"slices"
+
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/jsonfields"
 )
 
-// MarshalJSON writes the fields by their tags. A bound of +Inf is null, and so is an infinite end of an
-// interval.
+// MarshalJSON writes the fields under the names in their tags. It writes null for a bound of +Inf and for an infinite
+// end of an interval.
 func (c Certificate) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
 
-// UnmarshalJSON reads what MarshalJSON writes. A bound that is null or absent is +Inf, and an interval
-// that is absent reaches from -Inf to +Inf: they promise nothing.
+// UnmarshalJSON reads the output of MarshalJSON. A null or absent bound becomes +Inf. An absent interval becomes (−Inf,
+// +Inf).
 func (c *Certificate) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, c) }
 
-// MarshalJSON writes the fields by their tags. An intercept, ComputedTSS or GradientNorm that is NaN is
-// null. Weights that are not finite are an error.
+// MarshalJSON writes the fields under the names in their tags. It writes null for an Intercept, ComputedTSS or
+// GradientNorm that is NaN. It returns an error for coefficients that are not finite.
 func (t Target) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(t) }
 
-// UnmarshalJSON reads what MarshalJSON writes. A number that is null or absent is NaN. An absent
-// certificate promises nothing. A weight that is null is [ErrInput].
+// UnmarshalJSON reads the output of MarshalJSON. An Intercept, ComputedTSS or GradientNorm that is null or
+// absent becomes NaN. The bounds of an absent certificate become infinite. A null coefficient is an error,
+// [ErrInput].
 func (t *Target) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, t) }
 
-// MarshalJSON writes the fields by their tags, so that UnmarshalJSON reads them to the bit. The names
-// are those of a saved model (package model), which also keeps how rows are prepared. Here the solution
-// is written alone.
+// MarshalJSON writes the fields under the names in their tags, without loss of precision. A saved model (package model)
+// uses the same names and also describes how rows are prepared.
 //
-// A bound or an end of an interval that is infinite is null, and so is a number that is not known.
-// Weights, penalties and a γ that are not finite are an error.
+// An infinite bound, an infinite end of an interval and an unknown number are written as null. MarshalJSON returns an
+// error if coefficients, penalties or γ are not finite.
 func (s Solution) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(s) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Absent bounds are +Inf, absent intervals reach from -Inf
-// to +Inf. Targets, or a penalty, of different lengths are [ErrShape]. An unknown status and a negative
-// γ are [ErrInput]. After an error s is unchanged.
+// UnmarshalJSON reads the output of MarshalJSON. Absent bounds become +Inf, and absent intervals (−Inf, +Inf). The
+// error is [ErrShape] if the targets or the penalty differ in length. It is [ErrInput] if the status is unknown or γ is
+// negative. After an error s is unchanged.
 func (s *Solution) UnmarshalJSON(text []byte) error {
 	var out Solution
 	if err := jsonfields.Unmarshal(text, &out); err != nil {
@@ -41,12 +43,15 @@ func (s *Solution) UnmarshalJSON(text []byte) error {
 		return badinput.Errorf("ridge: a solution at gamma = %v", out.Gamma)
 	}
 	t, d := out.Dims()
+	if out.Gammas != nil && (len(out.Gammas) != t || out.Gamma != slices.Min(out.Gammas)) {
+		return unfit("%d gammas for %d targets, or gamma is not the smallest", len(out.Gammas), t)
+	}
 	if !out.hasShape(t, d) || out.Penalty != nil && len(out.Penalty) != d {
 		return unfit("the targets of a solution, and its penalty, have different lengths")
 	}
 	for _, o := range out.Targets {
 		if (o.Scaled != nil) != (out.Penalty != nil) || o.Scaled != nil && len(o.Scaled) != d {
-			return unfit("a target has %d scaled weights, the solution %d penalties for %d features", len(o.Scaled), len(out.Penalty), d)
+			return unfit("a target has %d scaled coefficients, but the solution has %d penalties for %d features", len(o.Scaled), len(out.Penalty), d)
 		}
 	}
 	*s = out

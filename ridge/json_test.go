@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
 // unknown is an interval that holds anything.
@@ -69,8 +70,8 @@ func TestJSON(t *testing.T) {
 		r := &fdridge.Result{
 			Solutions: []*ridge.Solution{f, everyField(ridge.Converged)}, Method: ridge.CG, Status: status, Passes: 9, Summary: new(ridge.Summary),
 			Trace: []fdridge.Step{
-				{Stage: fdridge.Reading, Method: ridge.Cholesky, Passes: 2, Reason: ridge.Reason{Rule: ridge.DirectIsCheaper, Numbers: []float64{0.1}, Method: ridge.CG}, Err: errors.New("not positive")},
-				{Stage: fdridge.Choosing, Reason: ridge.Reason{Rule: ridge.GramIsHeld, Numbers: []float64{math.Inf(1)}}},
+				{Stage: fdridge.Reading, Method: ridge.Cholesky, Passes: 2, Reason: reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{0.1}, Method: ridge.CG}, Err: errors.New("not positive")},
+				{Stage: fdridge.Choosing, Reason: reason.Reason{Rule: reason.GramIsHeld, Numbers: []float64{math.Inf(1)}}},
 			},
 		}
 		res, text := again(t, r)

@@ -55,9 +55,9 @@ func TestLanesForged(t *testing.T) {
 		{"rows that sum to a few again", "the lanes have more than 4611686018427387904 rows", count(1 << 62), false, true},
 		{"rows of sketches", "the sketches of the lanes have", func(lane []byte) { wiretest.Put(sketchOf(lane), 72, 1<<61) }, true, false},
 		{"shrinks", "the sketches of the lanes have", func(lane []byte) { wiretest.Put(sketchOf(lane), 80, 1<<61) }, false, false},
-		{"squares of the rows", "too far from each other", func(lane []byte) { number(lane, 64, squares/2) }, false, false},
-		{"squares of the sketches", "too far from each other", func(lane []byte) { number(sketchOf(lane), 104, squares) }, false, false},
-		{"weight", "too far from each other", func(lane []byte) {
+		{"squares of the rows", "too far apart", func(lane []byte) { number(lane, 64, squares/2) }, false, false},
+		{"squares of the sketches", "too far apart", func(lane []byte) { number(sketchOf(lane), 104, squares) }, false, false},
+		{"weight", "too far apart", func(lane []byte) {
 			wiretest.Put(lane, 40, 3) // weighted, with an intercept
 			number(lane, 56, math.MaxFloat64/2)
 			clear(lane[112 : 112+8*(d+1)]) // the origin, which so much weight admits nowhere else
@@ -120,7 +120,7 @@ func TestLanesForgedBeginning(t *testing.T) {
 	b := marshal(t, s)
 	wiretest.Put(b, 40, 5)
 	_, err := ridge.ReadSummary(bytes.NewReader(wiretest.Seal(b)), nil)
-	if want := "byte 40 of the message: lanes begin after 5 rows, and all 3 have begun after 5"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "byte 40 of the message: LanesAfter is 5, but all 3 lanes are in use after 5 rows"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }

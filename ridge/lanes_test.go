@@ -292,8 +292,8 @@ func TestLanesMessage(t *testing.T) {
 		want   string
 	}{
 		{24, 1, "byte 24 of the message: the number of lanes is 1, not between 2 and 1024"},
-		{32, 0, "byte 32 of the message: 0 rows in a row go to a lane"},
-		{47, 0x80, "byte 40 of the message: lanes begin after 9223372036854775808 rows"},
+		{32, 0, "byte 32 of the message: LaneRows is 0, not between 1 and 2³¹−1"},
+		{47, 0x80, "byte 40 of the message: LanesAfter is 9223372036854775808"},
 		{48, 2, "byte 48 of the message: 2 of 3 lanes follow"},
 		{56, 1, "byte 65 of the message: in lane 1: not a message of fdridge"},
 		{12, 60, "byte 12 of the message: holds kind 60, not a summary"},

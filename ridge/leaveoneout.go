@@ -13,89 +13,66 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/parallel"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// LeaveOneOutOptions are those of [LeaveOneOut]; the zero value is the default.
+// LeaveOneOutOptions are the options of [LeaveOneOut]. The zero value is the default.
 type LeaveOneOutOptions struct {
-	Reducer  Reducer          // as for [SolvePath]; a pass adds up 4kt + 2 numbers for k γ and t targets
-	Progress func(rows int64) // if not nil, is told the rows read so far
+	Reducer  Reducer          // as for [SolvePath]; a pass adds up 5kt + 2 numbers for k values of γ and t targets
+	Progress func(rows int64) // if not nil, called with the number of rows read so far
+	// Unpenalized, if not nil, means that columns Z without penalty were projected out of the rows. The source
+	// then has one more target: for each row z of Z, with weight w, the leverage v = w·zᵀ(ZᵀZ)⁻¹z. LeaveOneOut
+	// adds v to h. Unpenalized returns a bound on the error of v.
+	Unpenalized func(v, w float64) float64
+	// Left, if not nil, receives the leave-one-out predictions of a part b of the rows for the fit with index fit. For
+	// row i and target j, element i·t + j has a bracket of the prediction by the exact solution of all other rows, and
+	// an estimate. Rows of weight 0 are meaningless. Several goroutines may call Left at the same time.
+	Left func(fit int, b dataset.Block, brackets []Interval, estimates []float64)
 }
 
-// LeaveOneOut makes a pass over the n rows of sum and brackets, for the γ of each fit and each
-// target, the leave-one-out error of the exact solution: the mean over all rows, each times
-// its weight w, of the squared error for a row by the exact solution of all others,
+// LeftOutScores holds leave-one-out errors, indexed by γ and target.
+type LeftOutScores struct {
+	Bounds    [][]Interval // brackets of the errors of the exact solutions
+	Estimates [][]float64  // estimates of the same errors, inside the brackets; nil stands for the midpoints
+}
+
+// LeaveOneOut makes a pass over the n rows of sum. It brackets the leave-one-out error of the exact solution,
+// for the γ of each fit and for each target. For the leave-one-out error, each row is predicted by the exact
+// solution of all other rows. The error is the mean of the squared residuals of these predictions, times the
+// sample weights w:
 //
-//	Σ w·(r/(1 − h))²/n,   h = w·aᵀH⁻¹a + w/Σw,   r = b − aᵀx*,
+//	Σ w·(r/(1 − h))²/n,   h = w·aᵀH⁻¹a + w/Σw,   r = b − aᵀx*.
 //
-// for a row a with target b, both less the means where an intercept is fitted, and without
-// w/Σw in h where none is. That is what scikit-learn's RidgeCV scores by, weights included. No
-// row is left out for that, and no system solved: aᵀH⁻¹a is bracketed as predictions are (see
-// [Predictor]), and |r − (b − aᵀx̂)| ≤ √(aᵀH⁻¹a)·‖H^{½}(x̂ − x*)‖ by the certificate of the
-// fit x̂. A row costs O(md) as for [Predictor.Predict], O(d) more for each fit and O(m) for
-// each γ.
+// The row a and its target b are centred if there is an intercept. Without an intercept, h has no term w/Σw.
+// Scikit-learn's RidgeCV uses the same score, weights included.
 //
-// fits are of the rows of sum, see [Summary.Path], or at the same rows by any other means.
+// LeaveOneOut uses this formula, without solving for any subset of rows. It brackets aᵀH⁻¹a like a [Predictor], and it
+// bounds the error of r by the certificate of the fit x̂:
 //
-// Errors: as for [SolvePath], and [ErrShape] for fits of another shape.
-func LeaveOneOut(ctx context.Context, src dataset.Source, sum *Summary, fits []*Solution, opts LeaveOneOutOptions) ([][]Interval, error) {
+//	|r − (b − aᵀx̂)| ≤ √(aᵀH⁻¹a)·‖H^{½}(x̂ − x*)‖.
+//
+// A row takes O(md) time, and O(m + d) time for each fit.
+//
+// fits are solutions for the rows of sum, from [Summary.Path] or any other method.
+//
+// Errors are the same as for [SolvePath]. The error is also [ErrShape] for fits of another shape.
+func LeaveOneOut(ctx context.Context, src dataset.Source, sum *Summary, fits []*Solution, opts LeaveOneOutOptions) (*LeftOutScores, error) {
 	ctx = background.IfNil(ctx)
-	l, err := newLeaveOneOut(src, sum, fits)
-	if err != nil {
-		return nil, err
-	}
-	if err := l.read(ctx, src, opts.Progress); err != nil {
-		return nil, err
-	}
-	found := l.sums()
-	if opts.Reducer != nil {
-		if err := opts.Reducer.Allreduce(ctx, found); err != nil {
-			return nil, err
-		}
-		l.workers = opts.Reducer.Size()
-	}
-	return l.scores(found)
-}
-
-// leaveOneOut is such a pass under way.
-type leaveOneOut struct {
-	*Predictor // which projects rows onto V and multiplies them with the weights of all fits
-	known      *certify.LeftOut
-	functions  []float64         // of the eigenvalues, 2k×r
-	fits       []certify.LeftFit // for each γ and target
-	rss        []Interval        // of each, as certified
-	rows       int64
-	weight     neumaier.Sum
-	errors     []leftSum // of each fit
-	workers    int
-	forms, in  []float64 // of some rows, n×2k, and ‖Va‖² of each
-}
-
-// leftSum is what is added up for one fit.
-type leftSum struct {
-	lo, hi neumaier.Sum // bounds on Σw(r/(1 − h))²
-	rss    neumaier.Sum // Σwr² of the fit itself
-	off    neumaier.Sum // Σw·off², off what r is off by
-}
-
-func newLeaveOneOut(src dataset.Source, sum *Summary, fits []*Solution) (*leaveOneOut, error) {
-	switch {
-	case src == nil:
+	if src == nil {
 		return nil, errNoSource
-	case !sum.made():
-		return nil, errUnmade
 	}
-	if _, d, t := src.Dims(); d != sum.cfg.Dim || t != sum.cfg.Targets {
-		return nil, fmt.Errorf("%w: the source has %d features and %d targets, the summary %d and %d", errShape, d, t, sum.cfg.Dim, sum.cfg.Targets)
+	if !sum.isValid() {
+		return nil, errZeroValue
 	}
 	var gammas []float64
 	fits = slices.Clone(fits)
 	for i, f := range fits {
 		if f == nil || !f.hasShape(sum.cfg.Targets, sum.cfg.Dim) {
-			return nil, unfit("fit %d is not of %d targets and %d features", i+1, sum.cfg.Targets, sum.cfg.Dim)
+			return nil, unfit("fit %d does not have %d targets and %d features", i+1, sum.cfg.Targets, sum.cfg.Dim)
 		}
-		f, err := sum.fitted(f)
+		f, err := sum.inColumns(f)
 		if err != nil {
 			return nil, err
 		}
@@ -106,32 +83,108 @@ func newLeaveOneOut(src dataset.Source, sum *Summary, fits []*Solution) (*leaveO
 	if err != nil {
 		return nil, err
 	}
-	l := &leaveOneOut{known: k.LeftOut(gammas), workers: 1}
-	if l.Predictor, err = sum.projector(k); err != nil {
+	return leaveOneOutOf(ctx, src, k, fits, opts)
+}
+
+// leaveOneOutOf returns the results of LeaveOneOut. k has the bounds for the rows.
+func leaveOneOutOf(ctx context.Context, src dataset.Source, k *certify.Known, fits []*Solution, opts LeaveOneOutOptions) (*LeftOutScores, error) {
+	l, err := newLeaveOneOut(src, k, fits, opts)
+	if err != nil {
 		return nil, err
 	}
+	if err := l.read(ctx, src, opts.Progress); err != nil {
+		return nil, err
+	}
+	found, workers := l.sums(), 1
+	if opts.Reducer != nil {
+		if err := opts.Reducer.Allreduce(ctx, found); err != nil {
+			return nil, err
+		}
+		workers = opts.Reducer.Size()
+	}
+	return l.scores(found, workers)
+}
+
+// leftTasks is the number of tasks that share a block of rows. The sums depend on leftTasks, but not on the number of
+// cores.
+const leftTasks = 8
+
+// leaveOneOut is the state of the pass of [LeaveOneOut].
+type leaveOneOut struct {
+	be        engine.Backend
+	d, t      int
+	width     int // number of targets of the source: t, or t+1 with leverages
+	opts      LeaveOneOutOptions
+	block     int // largest number of rows that a task processes together
+	known     *certify.LeftOut
+	functions []float64         // functions of the eigenvalues, Forms()·k×r
+	fits      []certify.LeftFit // for each γ and target
+	rss       []Interval        // certified RSS of each fit
+	rows      int64
+	tasks     [leftTasks]leftTask
+	now       dataset.Block // the current block, shared by the tasks
+	loop      *parallel.Loop
+}
+
+// A leftTask processes the parts of each block that belong to one task.
+type leftTask struct {
+	*Predictor // projects rows onto V; its anchors are the coefficients of all fits
+	weight     neumaier.Sum
+	errors     []leftSum // one for each fit
+	forms, in  []float64 // Forms()·k×n, and ‖Va‖² of each row a
+	rows       []certify.LeftRow
+	levers     []certify.Leverage
+	brackets   []interval.Interval // of the leave-one-out predictions
+	estimates  []float64           // of the same
+}
+
+// A leftSum holds the sums for one fit.
+type leftSum struct {
+	lo, hi, estimate neumaier.Sum // bounds and estimate of Σw(r/(1 − h))²
+	rss              neumaier.Sum // Σwr² of the fit itself
+	off              neumaier.Sum // Σw·off², where off bounds the error of r
+}
+
+func newLeaveOneOut(src dataset.Source, k *certify.Known, fits []*Solution, opts LeaveOneOutOptions) (*leaveOneOut, error) {
+	l := &leaveOneOut{d: k.Sketch.Dim, t: len(k.TSS), width: len(k.TSS), opts: opts}
+	if opts.Unpenalized != nil {
+		l.width++
+	}
+	if _, d, t := src.Dims(); d != l.d || t != l.width {
+		return nil, fmt.Errorf("%w: the source has %d features and %d targets, must have %d and %d", errShape, d, t, l.d, l.width)
+	}
+	var gammas []float64
+	for _, f := range fits {
+		gammas = append(gammas, f.Gamma)
+	}
+	l.known = k.LeftOut(gammas)
 	l.functions = l.known.Functions()
+	p, err := projector(k)
+	if err != nil {
+		return nil, err
+	}
+	l.be, l.block = p.be, p.block
 	for _, f := range fits {
 		for j, o := range f.Targets {
-			l.weights = append(l.weights, o.Coef...)
-			l.anchors = append(l.anchors, certify.Anchor{Mean: l.meanProduct(o.Coef)})
-			l.fits = append(l.fits, certify.LeftFit{Norm: vec.Norm(o.Coef), Energy: bounded(o.EnergyBound), Target: j})
+			mean := 0.0
+			if p.basis.mean != nil {
+				mean = vec.Dot(p.basis.mean, o.Coef)
+			}
+			p.weights = append(p.weights, o.Coef...)
+			p.anchors = append(p.anchors, certify.Anchor{Mean: mean})
+			l.fits = append(l.fits, certify.LeftFit{Norm: vec.Norm(o.Coef), Energy: boundOrInf(o.EnergyBound), Target: j})
 			l.rss = append(l.rss, o.RSS)
 		}
 	}
-	l.errors = make([]leftSum, len(l.fits))
+	for i := range l.tasks {
+		own := *p // with its own workspace
+		l.tasks[i] = leftTask{Predictor: &own, errors: make([]leftSum, len(l.fits))}
+	}
+	l.loop = parallel.New(l.be, leftTasks, func(i int) error { l.take(i); return nil })
 	return l, nil
 }
 
-// meanProduct is the product of the features' means with weights.
-func (l *leaveOneOut) meanProduct(x []float64) float64 {
-	if l.basis.mean == nil {
-		return 0
-	}
-	return vec.Dot(l.basis.mean, x)
-}
-
-// read makes the pass.
+// read makes the pass over src.
 func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress func(int64)) error {
 	n, _, _ := src.Dims()
 	raw := 0.0
@@ -142,12 +195,11 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 		if err != nil {
 			return err
 		}
-		if raw, err = rows.CheckBlock(b, l.d, l.t, int(l.rows), raw); err != nil {
+		if raw, err = rows.CheckBlock(b, l.d, l.width, int(l.rows), raw); err != nil {
 			return err
 		}
-		for lo := 0; lo < b.N; lo += l.block {
-			l.add(b.Cut(lo, min(lo+l.block, b.N), l.d, l.t, &l.work.view))
-		}
+		l.now = b
+		l.loop.Run()
 		l.rows += int64(b.N)
 		if progress != nil {
 			progress(l.rows)
@@ -156,85 +208,131 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 	return rows.CheckCount(n, l.rows)
 }
 
-// add adds what some rows contribute, no more than l.block.
-func (l *leaveOneOut) add(b dataset.Block) {
-	r, q, w := len(l.basis.v)/l.d, len(l.fits), &l.work
-	k := 2 * q / l.t
-	w.along, w.product, w.size = vec.Grow(w.along, b.N*r), vec.Grow(w.product, b.N*q), vec.Grow(w.size, 2*b.N)
-	if b.Sparse == nil {
-		l.dense(b)
-	} else {
-		l.sparse(b)
+// take processes the parts of the current block that belong to task i.
+func (l *leaveOneOut) take(i int) {
+	task := &l.tasks[i]
+	for lo := i * l.block; lo < l.now.N; lo += leftTasks * l.block {
+		l.add(task, l.now.Cut(lo, min(lo+l.block, l.now.N), l.d, l.width, &task.work.view))
 	}
-	l.forms, l.in = vec.Grow(l.forms, b.N*k), vec.Grow(l.in, b.N)
-	clear(l.in)
-	for i := range w.along[:b.N*r] {
-		w.along[i] *= w.along[i]
-		l.in[i/r] += w.along[i]
+}
+
+// add adds the terms of the rows of b to the sums of s. b has at most l.block rows.
+func (l *leaveOneOut) add(s *leftTask, b dataset.Block) {
+	r, n, w := len(s.basis.v)/l.d, b.N, &s.work
+	q, k := len(l.fits), len(l.fits)/l.t
+	w.along, w.product, w.size = vec.Grow(w.along, n*r), vec.Grow(w.product, n*q), vec.Grow(w.size, 2*n)
+	s.project(b)
+	s.multiply(b)
+	s.forms, s.in = vec.Grow(s.forms, l.known.Forms()*k*n), vec.Grow(s.in, n)
+	for i := range n {
+		sum := 0.0
+		for at, v := range w.along[i*r : (i+1)*r] {
+			w.along[i*r+at] = v * v
+			sum += v * v
+		}
+		s.in[i] = sum
 	}
-	l.be.Gemm(false, true, 1, engine.View(b.N, r, w.along), engine.View(k, r, l.functions), 0, engine.View(b.N, k, l.forms))
-	for i := range b.N {
+	l.be.Gemm(false, true, 1, engine.View(l.known.Forms()*k, r, l.functions), engine.View(n, r, w.along), 0, engine.View(l.known.Forms()*k, n, s.forms))
+	s.rows, s.levers = s.rows[:0], slices.Grow(s.levers[:0], n)[:n]
+	for i := range n {
 		nnz := -1
 		if b.Sparse != nil {
 			idx, _ := b.Sparse.Row(i)
 			nnz = len(idx)
 		}
-		row := l.known.Row(b.Weight(i), w.size[2*i], l.in[i], w.size[2*i+1], nnz)
-		l.weight.Add(b.Weight(i))
-		l.addRow(&row, l.forms[i*k:(i+1)*k], w.product[i*q:(i+1)*q], b.Y[i*l.t:(i+1)*l.t], b.Weight(i))
+		row := l.known.Row(b.Weight(i), w.size[2*i], s.in[i], w.size[2*i+1], nnz)
+		if l.opts.Unpenalized != nil {
+			v := b.Y[i*l.width+l.t]
+			row.Lift(v, l.opts.Unpenalized(v, b.Weight(i)))
+		}
+		s.rows = append(s.rows, row)
+		s.weight.Add(b.Weight(i))
 	}
-}
-
-// addRow adds one row of weight w and targets y, given its forms and its products with the fits.
-func (l *leaveOneOut) addRow(row *certify.LeftRow, forms, products, y []float64, w float64) {
-	k := len(forms) / 2
-	for i := range k {
-		lever := l.known.Leverage(i, row, forms[i], forms[k+i])
-		for j, b := range y {
-			at := i*l.t + j
-			f, s := &l.fits[at], &l.errors[at]
-			r, off := l.known.Residual(row, f, b, products[at])
-			v := row.Squared(&lever, f, r, off)
-			s.lo.Add(v.Lo)
-			s.hi.Add(math.Min(v.Hi, math.MaxFloat64)) // an infinite one would make no number of the sum
-			s.rss.Add(w * r * r)
-			s.off.Add(w * off * off)
+	for g := range k {
+		below, above, estimate := s.forms[g*n:], s.forms[(k+g)*n:], s.forms[:n]
+		if l.known.Forms() == 3 {
+			estimate = s.forms[(2*k+g)*n:]
+		}
+		for i := range s.rows {
+			s.levers[i] = l.known.Leverage(g, &s.rows[i], below[i], above[i], estimate[i])
+		}
+		for j := range l.t {
+			at := g*l.t + j
+			v, e := l.known.Sum(s.rows, s.levers, &l.fits[at], b.Y, l.width, w.product[at*n:(at+1)*n]), &s.errors[at]
+			e.lo.Add(v.Lo)
+			e.hi.Add(v.Hi)
+			e.estimate.Add(v.Estimate)
+			e.rss.Add(v.RSS)
+			e.off.Add(v.Off)
+		}
+		if l.opts.Left != nil {
+			l.predict(s, b, g)
 		}
 	}
 }
 
-// sums are the numbers that workers add up: rows, weight, and four for each fit.
+// predict calls LeaveOneOutOptions.Left with the rows of b for the fit with index g.
+func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int) {
+	size := b.N * l.t
+	s.brackets, s.estimates = slices.Grow(s.brackets[:0], size)[:size], vec.Grow(s.estimates, size)
+	for at := g * l.t; at < (g+1)*l.t; at++ {
+		l.known.Predictions(s.rows, s.levers, &l.fits[at], b.Y, l.width, s.work.product[at*b.N:(at+1)*b.N], l.t, s.brackets, s.estimates)
+	}
+	brackets := make([]Interval, size)
+	for i, v := range s.brackets {
+		brackets[i] = Interval(v)
+	}
+	l.opts.Left(g, b, brackets, s.estimates)
+}
+
+// leftNumbers is the number of sums that the pass computes for each fit.
+const leftNumbers = 5
+
+// sums returns the numbers to add up over the workers: the number of rows, their weight, and leftNumbers numbers for
+// each fit.
 func (l *leaveOneOut) sums() []float64 {
-	out := []float64{float64(l.rows), l.weight.Value()}
-	for _, s := range l.errors {
-		out = append(out, s.lo.Value(), s.hi.Value(), s.rss.Value(), s.off.Value())
+	out := make([]float64, 2+leftNumbers*len(l.fits))
+	out[0] = float64(l.rows)
+	for i := range l.tasks {
+		s := &l.tasks[i]
+		out[1] += s.weight.Value()
+		for at, e := range s.errors {
+			for k, v := range [leftNumbers]float64{e.lo.Value(), e.hi.Value(), e.estimate.Value(), e.rss.Value(), e.off.Value()} {
+				out[2+leftNumbers*at+k] += v
+			}
+		}
 	}
 	return out
 }
 
-// scores are the brackets that the sums of all workers make, for each γ and target. Rows that
-// are not those of the summary are refused.
-func (l *leaveOneOut) scores(found []float64) ([][]Interval, error) {
+// scores returns the leave-one-out errors, given the sums over all workers. It returns an error if the number or weight
+// of the rows differs from the summary.
+func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, error) {
 	if rows, weight := found[0], found[1]; rows != float64(l.known.Rows) || !(math.Abs(weight-l.known.Weight) <= roundoff.SameRows*l.known.Weight) {
-		return nil, unfit("this pass read %g rows of weight %g, the summary %d of %g", rows, weight, l.known.Rows, l.known.Weight)
+		return nil, unfit("this pass read %g rows of weight %g, the summary has %d of %g", rows, weight, l.known.Rows, l.known.Weight)
 	}
 	n := float64(l.known.Rows)
-	round := (8 + n*n*roundoff.Unit + float64(l.workers)) * roundoff.Eps
-	lost := math.Sqrt(n) * 0x1p-536 // of squares times weights, which underflow
-	out := make([][]Interval, 0, len(l.fits)/l.t)
+	// Terms of a part of a block are added plainly. The sums of the parts are added with compensation. The sums of the
+	// tasks, then of the workers, are added one after the other.
+	round := (8 + n*n*roundoff.Unit + roundoff.StageRows + leftTasks + float64(workers)) * roundoff.Eps
+	lost := math.Sqrt(n) * 0x1p-536 // underflow of squares times weights
+	out := &LeftOutScores{}
 	for at := range l.fits {
-		lo, hi, rss, off := found[2+4*at], found[3+4*at], found[4+4*at], found[5+4*at]
+		sums := found[2+leftNumbers*at:]
+		lo, hi, estimate, rss, off := sums[0], sums[1], sums[2], sums[3], sums[4]
 		if at%l.t == 0 {
-			out = append(out, nil)
+			out.Bounds, out.Estimates = append(out.Bounds, nil), append(out.Estimates, nil)
 		}
 		v := interval.PerWeight(interval.Interval{Lo: lo, Hi: hi}, n, round)
 		if !(v.Hi <= math.MaxFloat64/2) || math.IsNaN(v.Lo) {
 			v = interval.Nonnegative()
 		}
-		out[len(out)-1] = append(out[len(out)-1], Interval(v))
+		last := len(out.Bounds) - 1
+		out.Bounds[last] = append(out.Bounds[last], Interval(v))
+		out.Estimates[last] = append(out.Estimates[last], v.Estimate(estimate/n))
 		seen := interval.WidenRoot(interval.Interval{Lo: rss * (1 - round), Hi: rss * (1 + round)}, math.Sqrt(off)*(1+round)+lost)
 		if interval.Apart(seen, interval.Interval(l.rss[at])) {
-			return nil, unfit("the rows of this pass are not those of the fits: of target %d ‖Ax − b‖² is within %g and %g, where the fit proves %g to %g", at%l.t+1, seen.Lo, seen.Hi, l.rss[at].Lo, l.rss[at].Hi)
+			return nil, unfit("the rows of this pass are not the rows of the fits: for target %d, ‖Ax − b‖² is between %g and %g, but the fit proves %g to %g", at%l.t+1, seen.Lo, seen.Hi, l.rss[at].Lo, l.rss[at].Hi)
 		}
 	}
 	return out, nil

@@ -112,8 +112,8 @@ func TestLeaveOneOut(t *testing.T) {
 				}
 				sum := 0.0
 				for j := range want {
-					ridgetest.Inside(t, "by the sketch", one[i][j], want[j], scale[j])
-					ridgetest.Inside(t, "by refined fits", two[i][j], want[j], scale[j])
+					ridgetest.Inside(t, "by the sketch", one.Bounds[i][j], want[j], scale[j])
+					ridgetest.Inside(t, "by refined fits", two.Bounds[i][j], want[j], scale[j])
 					ridgetest.Inside(t, "chosen by", r.Choice.Scores[i][j], want[j], scale[j])
 					if exactly != nil {
 						ridgetest.Inside(t, "chosen exactly by", exactly.Choice.Scores[i][j], want[j], scale[j])

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/rowmajor"
 )
 
-// blockOf makes a block of the rows of x with targets y.
+// blockOf returns a block of the rows of x with targets y.
 func blockOf(cfg SummaryConfig, x, y mat.Matrix, weights []float64) (dataset.Block, error) {
 	if rowmajor.IsNil(x) || rowmajor.IsNil(y) {
 		return dataset.Block{}, fmt.Errorf("%w: x or y is nil", errShape)
@@ -17,7 +17,7 @@ func blockOf(cfg SummaryConfig, x, y mat.Matrix, weights []float64) (dataset.Blo
 	n, d := x.Dims()
 	ny, t := y.Dims()
 	if n != ny || d != cfg.Dim || t != cfg.Targets {
-		return dataset.Block{}, fmt.Errorf("%w: x is %d×%d, y is %d×%d, the summary has %d features and %d targets", errShape, n, d, ny, t, cfg.Dim, cfg.Targets)
+		return dataset.Block{}, fmt.Errorf("%w: x is %d×%d and y is %d×%d, but the summary has %d features and %d targets", errShape, n, d, ny, t, cfg.Dim, cfg.Targets)
 	}
 	return dataset.Block{N: n, X: rowmajor.Of(x), Y: rowmajor.Of(y), W: weights}, nil
 }

@@ -2,12 +2,12 @@ package ridge
 
 import "fmt"
 
-// Merge adds the rows that o has seen. Summaries of different dimensions, size
-// or intercept, s itself and nil are refused with [ErrShape]; a sum of squares
-// beyond range with *[fd.RangeError]; s is then unchanged. o is never changed.
+// Merge adds the rows of o to s. o is unchanged. The error is [ErrShape] if o is nil or s itself, or if o and s differ
+// in dimensions, size or intercept setting. It is *[fd.RangeError] if the sum of squares is out of range. After an
+// error s is unchanged.
 func (s *Summary) Merge(o *Summary) error {
-	if !o.made() || !s.made() {
-		return fmt.Errorf("%w: merging a summary that is nil or was never made", errShape)
+	if !o.isValid() || !s.isValid() {
+		return fmt.Errorf("%w: merging a summary that is nil or a zero Summary", errShape)
 	}
 	a, b := s.cfg, o.cfg
 	if s == o || a.Dim != b.Dim || a.Targets != b.Targets || a.Size != b.Size || a.Intercept != b.Intercept {
@@ -22,16 +22,15 @@ func (s *Summary) Merge(o *Summary) error {
 		return err
 	}
 	err = s.sum.Merge(other)
-	s.changed()
+	s.invalidate()
 	return err
 }
 
-// Join merges the lanes for good, which frees their memory: later reads find what they would
-// have found without it, but rows that are appended later go to lanes that begin anew. Where the
-// other lanes have not begun, see LanesAfter, there is one from then on.
+// Join merges the lanes permanently, which frees memory. All results are the same as without Join. Rows appended later
+// go to new lanes, unless only the first lane was in use (see LanesAfter). Then s has a single lane from now on.
 func (s *Summary) Join() error {
-	if !s.made() {
-		return errUnmade
+	if !s.isValid() {
+		return errZeroValue
 	}
 	if err := s.sum.Join(); err != nil {
 		return err

@@ -8,71 +8,77 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
-// A Method is a way to solve.
+// A Method is a method of solving ridge regression.
 type Method uint8
 
 const (
-	// Auto leaves the choice to the function that is called.
+	// Auto lets the called function choose.
 	Auto Method = iota
 
-	// OneShot reads the solution off a sketch, in one pass: see [Summary.Path].
+	// OneShot computes the solution from the sketch of a single pass, see [Summary.Path].
 	OneShot
 
 	// CG is the method of conjugate gradients, preconditioned by the sketch. It never diverges. Each pass
-	// computes one product for each γ and target and keeps a few vectors of length d for each.
+	// computes one product for each γ and target. CG stores a few vectors of length d for each γ and target.
 	CG
-	// Galerkin solves for all γ and targets in one subspace, which grows by up to 32 vectors a pass. It makes
-	// between a tenth and a half of CG's passes if the spectrum falls, and fewer products for many γ. It keeps
-	// up to 12 vectors of length d for each row of the sketch and each γ and target, and continues as CG
-	// if that is not enough. If the summary holds AᵀA itself, Galerkin runs as CG from the start.
+	// Galerkin solves for all γ and targets in one subspace, which grows by up to 32 vectors a pass. If the spectrum
+	// decays, Galerkin needs between a tenth and a half of the passes of CG. For many γ it also needs fewer products.
+	//
+	// For a sketch of m rows, k values of γ and t targets, Galerkin stores at most 12·(m + k·t) vectors of length d. If
+	// it needs more, it continues as CG. If the summary holds AᵀA itself, Galerkin runs as CG from the start.
 	Galerkin
-	// Newton is Algorithm 1 of the paper (iFDRR, iRFDRR): x ← x − Ĥ⁻¹g.
+	// Newton is Algorithm 1 of the paper (iFDRR, iRFDRR): x ← x − Ĥ⁻¹g, with the gradient g.
 	Newton
 
-	// Exact is one of the direct methods below, chosen by the shape of the problem.
+	// Exact selects a direct method (Cholesky, QR, Tridiagonal or Dual) by the shape of the problem, see
+	// [Method.For].
 	Exact
-	// Cholesky accumulates K = AᵀA and c = AᵀY and factors H = K + γI = LLᵀ. The error grows with the
-	// condition number of H.
+	// Cholesky accumulates K = AᵀA and c = AᵀY and factors H = K + γI = LLᵀ. The error is proportional to the condition
+	// number of H.
 	Cholesky
-	// QR accumulates the triangular factor of [A Y] and, for each γ, factors it once more with √γ·I below.
-	// The error grows with the condition number of A, the square root of H's, plus the latter times the
-	// residual. QR takes about four times as long as Cholesky. Use it for γ = 0 and for ill-conditioned data.
+	// QR accumulates the triangular factor of [A Y]. For each γ it factors this triangle with √γ·I below. One part of
+	// the error is proportional to the condition number of A. The other part is proportional to the residual and to the
+	// condition number of H. QR takes about four times as long as Cholesky. Use it for γ = 0 and for ill-conditioned
+	// data.
 	QR
-	// Tridiagonal accumulates K and c and reduces K to tridiagonal form once, K = QTQᵀ. The reduction takes
-	// as long as a few Cholesky factorisations; after it each γ is cheap. The error grows with the condition
-	// number of H, relative to ‖K‖. H is factored by Cholesky for a γ too small for T, and if Cholesky
-	// certifies more because the columns differ in size. Solution.Method names the method that was used.
+	// Tridiagonal accumulates K and c and reduces K to tridiagonal form once, K = QTQᵀ. The reduction takes as long as
+	// a few Cholesky factorisations; each γ is then cheap. The error is proportional to the condition number of H,
+	// relative to ‖K‖.
+	//
+	// Cholesky replaces Tridiagonal for a γ too small for the accuracy of T. Cholesky also replaces it if the columns
+	// differ in size and Cholesky certifies a smaller error. Solution.Method names the method that was used.
 	Tridiagonal
-	// Dual keeps the rows in memory and factors G + γI with G = AAᵀ, n×n. It suits fewer rows than
-	// features: it needs neither d² numbers nor, for sparse rows, n·d. The certificate comes from a gradient
-	// measured with twice the digits and does not depend on the factor. γ must be positive.
+	// Dual keeps the rows in memory and factors G + γI with G = AAᵀ (n×n). Use Dual for fewer rows than
+	// features: it does not need d² numbers. For sparse rows it does not need n·d numbers either. The
+	// certificate comes from a gradient measured with twice the digits; it does not depend on the factor. γ
+	// must be positive.
 	Dual
-	// DualCG solves the dual problem by conjugate gradients on sparse rows, without G, in n·z flops a step for z entries
-	// a row. The certificate is that of Dual, but the effective dimension and GCV are hardly known. DualCG runs as
-	// Dual if that is faster, and for dense rows.
+	// DualCG solves the dual problem (G + γI)α = b by conjugate gradients on sparse rows, without G. A step takes n·z
+	// flops for z entries a row. The error bounds are the same as for Dual, but the brackets of the effective dimension
+	// and GCV are wide. For dense rows, or if Dual is faster, DualCG runs as Dual.
 	DualCG
 
-	// Chebyshev is the method of solutions that an earlier version wrote. It no longer runs; CG replaces it.
+	// Chebyshev occurs only in solutions that an earlier version wrote. It can no longer be chosen; use CG.
 	Chebyshev
 )
 
-// A kind groups methods by what they make of the rows.
+// A kind groups methods by the matrix that they factor.
 type kind uint8
 
 const (
 	other       kind = iota
-	iterates         // sketches the rows, then makes passes
-	factorsGram      // factors AᵀA, or may
+	iterates         // approximates AᵀA by a sketch, then iterates
+	factorsGram      // factors AᵀA or A
 	factorsDual      // factors AAᵀ
 	retired
 )
 
-// methods has the properties of each method.
+// methods holds the properties of each method.
 var methods = [...]struct {
 	name   string
 	kind   kind
-	krylov krylov.Kind // of an iteration
-	zero   bool        // solves for γ = 0 too
+	krylov krylov.Kind // for a method that iterates
+	zero   bool        // supports γ = 0
 }{
 	Auto:        {name: "auto"},
 	OneShot:     {name: "one-shot"},
@@ -88,7 +94,7 @@ var methods = [...]struct {
 	Chebyshev:   {name: "chebyshev", kind: retired},
 }
 
-// Methods returns all methods that can be asked for, Auto first.
+// Methods returns all methods that a caller may choose. Auto is first.
 func Methods() []Method {
 	var out []Method
 	for m := range methods {
@@ -106,13 +112,13 @@ func (m Method) is(k kind) bool { return m.isKnown() && methods[m].kind == k }
 // Iterates reports whether the method starts from a sketch and makes further passes.
 func (m Method) Iterates() bool { return m.is(iterates) }
 
-// IsDirect reports whether the method factors AᵀA or AAᵀ and keeps no sketch.
+// IsDirect reports whether the method factors AᵀA, A or AAᵀ and keeps no sketch.
 func (m Method) IsDirect() bool { return m.is(factorsGram) || m.is(factorsDual) }
 
 // IsDual reports whether the method works with AAᵀ.
 func (m Method) IsDual() bool { return m.is(factorsDual) }
 
-// Takes returns an error if the method cannot solve at γ: a *[GammaError].
+// Takes returns a *[GammaError] if the method cannot solve at the given γ, and nil otherwise.
 func (m Method) Takes(gamma float64) error {
 	if gamma == 0 && m.isKnown() && methods[m].zero {
 		return nil
@@ -129,7 +135,8 @@ func (m Method) String() string {
 	return methods[m].name
 }
 
-// ParseMethod returns the method of that name. Another name is an error, and so is that of a method that no longer runs.
+// ParseMethod returns the method with the given name. It returns an error for an unknown name or a method that can no
+// longer be chosen.
 func ParseMethod(name string) (Method, error) {
 	var names []string
 	for _, m := range Methods() {
@@ -152,7 +159,7 @@ func (m Method) MarshalText() ([]byte, error) {
 	return []byte(methods[m].name), nil
 }
 
-// UnmarshalText reads a name, of a method that no longer runs too. No name is Auto.
+// UnmarshalText reads the name of a method, including Chebyshev. An empty text is Auto.
 func (m *Method) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*m = Auto

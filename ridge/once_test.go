@@ -12,6 +12,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
 // pipedRows are rows that can be read once, whose number is not known.
@@ -65,27 +66,27 @@ func TestFitOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts   fdridge.Options
 		method ridge.Method // Auto: refused
-		why    ridge.Rule
+		why    reason.Rule
 		what   string // what is refused
 		status ridge.Status
 	}{
-		"by itself":       {fdridge.Options{NoIntercept: true, Gammas: one}, ridge.Exact, ridge.ReadOnce, "", ridge.Factorized},
-		"several":         {fdridge.Options{Gammas: []float64{1, 2, 3, 4, 5}}, ridge.Exact, ridge.ReadOnce, "", ridge.Factorized},
-		"least squares":   {fdridge.Options{NoIntercept: true, Gammas: []float64{0}}, ridge.Exact, ridge.LeastSquares, "", ridge.Factorized},
-		"gamma":           {fdridge.Options{NoIntercept: true}, ridge.Exact, ridge.ReadOnce, "", ridge.Factorized},
-		"gamma by folds":  {fdridge.Options{NoIntercept: true, Folds: 3}, ridge.OneShot, ridge.FoldsNeedSketch, "", ridge.OnePass},
-		"bands":           {fdridge.Options{NoIntercept: true, Bands: []choose.Band{{Columns: []int{0, 1}}}}, ridge.OneShot, ridge.BandsNeedSketch, "", ridge.OnePass},
-		"kept":            {fdridge.Options{NoIntercept: true, Gammas: one, KeepSummary: true}, ridge.OneShot, ridge.SketchIsKept, "", ridge.OnePass},
-		"little memory":   {fdridge.Options{NoIntercept: true, Gammas: one, MaxBytes: 100, Size: 4}, ridge.OneShot, ridge.MemoryTooSmall, "", ridge.OnePass},
-		"out of reach":    {fdridge.Options{NoIntercept: true, Gammas: one, Tol: 1e-16}, ridge.Exact, ridge.ReadOnce, "", ridge.PassLimit},
-		"gamma, the same": {fdridge.Options{NoIntercept: true, Tol: 1e-16}, ridge.Exact, ridge.ReadOnce, "", ridge.PassLimit},
-		"asked for":       {fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.OneShot}, ridge.OneShot, ridge.Asked, "", ridge.OnePass},
-		"qr":              {fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.QR}, ridge.QR, ridge.Asked, "", ridge.Factorized},
-		"dual":            {fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.Dual}, ridge.Dual, ridge.Asked, "", ridge.Factorized},
-		"cg":              {fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.CG}, ridge.Auto, ridge.Asked, "method cg", 0},
-		"galerkin":        {fdridge.Options{NoIntercept: true, Method: ridge.Galerkin}, ridge.Auto, ridge.Asked, "method galerkin", 0},
-		"leaving one out": {fdridge.Options{NoIntercept: true, Select: choose.LOO}, ridge.Auto, ridge.Asked, "leave-one-out errors", 0},
-		"and with exact":  {fdridge.Options{NoIntercept: true, Select: choose.LOO, Method: ridge.Exact}, ridge.Auto, ridge.Asked, "leave-one-out errors", 0},
+		"by itself":       {fdridge.Options{NoIntercept: true, Gammas: one}, ridge.Exact, reason.ReadOnce, "", ridge.Factorized},
+		"several":         {fdridge.Options{Gammas: []float64{1, 2, 3, 4, 5}}, ridge.Exact, reason.ReadOnce, "", ridge.Factorized},
+		"least squares":   {fdridge.Options{NoIntercept: true, Gammas: []float64{0}}, ridge.Exact, reason.LeastSquares, "", ridge.Factorized},
+		"gamma":           {fdridge.Options{NoIntercept: true}, ridge.Exact, reason.ReadOnce, "", ridge.Factorized},
+		"gamma by folds":  {fdridge.Options{NoIntercept: true, Folds: 3}, ridge.OneShot, reason.FoldsNeedSketch, "", ridge.OnePass},
+		"bands":           {fdridge.Options{NoIntercept: true, Bands: []choose.Band{{Columns: []int{0, 1}}}}, ridge.OneShot, reason.BandsNeedSketch, "", ridge.OnePass},
+		"kept":            {fdridge.Options{NoIntercept: true, Gammas: one, KeepSummary: true}, ridge.OneShot, reason.SketchIsKept, "", ridge.OnePass},
+		"little memory":   {fdridge.Options{NoIntercept: true, Gammas: one, MaxBytes: 100, Size: 4}, ridge.OneShot, reason.MemoryTooSmall, "", ridge.OnePass},
+		"out of reach":    {fdridge.Options{NoIntercept: true, Gammas: one, Tol: 1e-16}, ridge.Exact, reason.ReadOnce, "", ridge.PassLimit},
+		"gamma, the same": {fdridge.Options{NoIntercept: true, Tol: 1e-16}, ridge.Exact, reason.ReadOnce, "", ridge.PassLimit},
+		"asked for":       {fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.OneShot}, ridge.OneShot, reason.Asked, "", ridge.OnePass},
+		"qr":              {fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.QR}, ridge.QR, reason.Asked, "", ridge.Factorized},
+		"dual":            {fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.Dual}, ridge.Dual, reason.Asked, "", ridge.Factorized},
+		"cg":              {fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.CG}, ridge.Auto, reason.Asked, "method cg", 0},
+		"galerkin":        {fdridge.Options{NoIntercept: true, Method: ridge.Galerkin}, ridge.Auto, reason.Asked, "method galerkin", 0},
+		"leaving one out": {fdridge.Options{NoIntercept: true, Select: choose.LOO}, ridge.Auto, reason.Asked, "leave-one-out errors", 0},
+		"and with exact":  {fdridge.Options{NoIntercept: true, Select: choose.LOO, Method: ridge.Exact}, ridge.Auto, reason.Asked, "leave-one-out errors", 0},
 	} {
 		src := &pipedRows{Source: rows}
 		r, err := fdridge.Fit(t.Context(), src, c.opts)
@@ -120,5 +121,23 @@ func TestFitOnce(t *testing.T) {
 	_, err = fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: []float64{1e-300}})
 	if e, ok := errors.AsType[*dataset.OnceError](err); !ok || !strings.Contains(e.What, "QR, which solves") || src.passes != 1 {
 		t.Errorf("singular: %v after %d passes", err, src.passes)
+	}
+}
+
+// TestFitSummaryOnce: for rows that can be read once, γ is chosen by GCV, which leaves the only pass to the solution.
+func TestFitSummaryOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	p := problem(r, "gaussian", 50, 3, 1, 1)
+	sum, err := ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Dim: 3, Size: 8, Intercept: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	piped := &pipedRows{Source: p}
+	got, err := fdridge.FitSummary(t.Context(), piped, sum, fdridge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Choice.By != choose.GCV || got.Passes != 1 || piped.passes != 1 {
+		t.Errorf("chosen by %v, %d passes, %d were made", got.Choice.By, got.Passes, piped.passes)
 	}
 }

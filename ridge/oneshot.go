@@ -1,16 +1,15 @@
 package ridge
 
-// Fit returns the one-shot solution at γ by Robust Frequent Directions (RFDRR),
+// Fit returns the one-shot solution at γ by Robust Frequent Directions (RFDRR), for the rows so far:
 //
-//	x̂ = (BᵀB + (γ+ρ)I)⁻¹c,  ρ = η/2,  ‖x̂ − x*‖ ≤ ρ/(γ+ρ)·‖x*‖,
+//	x̂ = (BᵀB + (γ+ρ)I)⁻¹c,  ρ = η/2,  ‖x̂ − x*‖ ≤ ρ/(γ+ρ)·‖x*‖.
 //
-// from what was seen so far, in O(md) for each target once the sketch has been
-// decomposed; the stream may go on afterwards. γ must be positive
-// (*[GammaError]); a summary of no rows is [ErrEmpty].
+// Once the spectrum of the sketch is computed, Fit takes O(md) time per target. More rows may be appended afterwards.
+// The error is a *[GammaError] if γ is not positive, and [ErrEmpty] if there are no rows.
 func (s *Summary) Fit(gamma float64) (*Solution, error) { return s.fit(gamma, true) }
 
-// FitFD is [Summary.Fit] by plain Frequent Directions (FDRR of the paper):
-// x̂ = (BᵀB + γI)⁻¹c, with ‖x̂ − x*‖ ≤ η/γ·‖x*‖.
+// FitFD is like [Summary.Fit] by plain Frequent Directions (FDRR of the paper): x̂ = (BᵀB + γI)⁻¹c, with ‖x̂
+// − x*‖ ≤ η/γ·‖x*‖.
 func (s *Summary) FitFD(gamma float64) (*Solution, error) { return s.fit(gamma, false) }
 
 func (s *Summary) fit(gamma float64, robust bool) (*Solution, error) {

@@ -2,22 +2,21 @@ package ridge
 
 import "github.com/fdridge/fdridge/ridge/internal/certify"
 
-// Path returns the one-shot RFDRR solutions for every γ of gammas, each what
-// [Summary.Fit] returns for it to round-off, certificate included.
+// Path returns the one-shot solution by Robust Frequent Directions for every γ of gammas. Each solution and
+// certificate is the result of [Summary.Fit], up to round-off.
 //
-// All share the sketch's spectrum and one projection of c along V: with h = Vc and
-// the complement c − Vᵀh,
+// All γ share the spectrum of the sketch and the projection h = Vc:
 //
-//	x̂(γ) = Vᵀ(h/(σ² + γ+ρ)) + (c − Vᵀh)/(γ+ρ),
+//	x̂(γ) = Vᵀ(h/(σ² + γ+ρ)) + (c − Vᵀh)/(γ+ρ).
 //
-// so that each γ costs O(md) for the weights, in one matrix product for all, and
-// O(m) for the brackets. The weights of k γ take k·t·d numbers.
+// For each γ, Path takes O(md) time for the coefficients and O(m) time for the brackets. The coefficients of
+// k values of γ take k·t·d numbers.
 //
-// Every γ must be positive (*[GammaError]); a summary of no rows is [ErrEmpty]; rows,
-// targets or a γ whose squares leave the range of float64 are a *[ScaleError].
+// Errors: *[GammaError] if a γ is not positive; [ErrEmpty] if there are no rows; *[ScaleError] if a γ or the
+// squares of rows or targets are out of range.
 func (s *Summary) Path(gammas []float64) ([]*Solution, error) { return s.path(gammas, true) }
 
-// path is Path, or with FD in place of RFD.
+// path is like Path. It uses Robust Frequent Directions if robust is true, and Frequent Directions otherwise.
 func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
 	k, err := s.Known(OneShot.String(), 1, gammas...)
 	if err != nil {

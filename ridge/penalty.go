@@ -12,28 +12,27 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Penalize returns what s knows of the same rows in columns that are divided by √pⱼ, for one
-// pⱼ > 0 for each: ridge regression in these, penalised by γ‖z‖², is that in the columns as they
-// are penalised by γ·Σ pⱼxⱼ², with xⱼ = zⱼ/√pⱼ. So one sketch serves every penalty. From
-// 0 ⪯ AᵀA − BᵀB ⪯ ηI follows, with P = diag(p),
+// Penalize returns a view of s in which column j is divided by √pⱼ, with pⱼ > 0. Ridge regression of the scaled columns
+// has the penalty γ‖z‖². With xⱼ = zⱼ/√pⱼ, it equals ridge regression of the original columns with the penalty γ·Σ
+// pⱼxⱼ². Hence one sketch serves every penalty. With P = diag(p), 0 ⪯ AᵀA − BᵀB ⪯ ηI implies
 //
-//	0 ⪯ P^{-½}(AᵀA − BᵀB)P^{-½} ⪯ ηP⁻¹ ⪯ (η/min p)·I:
+//	0 ⪯ P^{-½}(AᵀA − BᵀB)P^{-½} ⪯ ηP⁻¹ ⪯ (η/min p)·I.
 //
-// certificates are looser where min p is small, by as much as the rows of the sketch are larger
-// then. Where AᵀA itself is kept η is 0, and stays so.
+// Certificates are therefore wider if min p is small. If the summary holds AᵀA itself, η remains 0.
 //
-// The result is a view, to be read: [Summary.Path], [Summary.Fit], choose.Gamma,
-// [Summary.Predictor], [SolvePath] and all else that is asked of a summary is answered in the
-// scaled columns, from those of a source that [dataset.Penalty] has scaled. Rows are appended,
-// merged, decayed and written by s itself; Sketch is that of s, and [Summary.Spectrum] is its own. To penalise
-// it is to multiply the penalties. The options of fdridge.Fit have a Penalty that does all of this, and gives
-// weights of the columns as they are.
+// The view is read-only; append to, merge, decay or write s itself. All methods and functions that read a
+// summary work in the scaled columns, for example [Summary.Path], [Summary.Predictor], [SolvePath] and
+// choose.Gamma. They need a source scaled by [dataset.Penalty]. [Summary.Spectrum] returns the spectrum of the
+// scaled columns, but Sketch returns the sketch of the original columns. A view may be penalised again; the
+// penalties are then multiplied.
 //
-// It takes O(m²d), or O(d³) where AᵀA is kept. Of another number of columns it is [ErrShape]; a p that is not positive and
-// finite is an [ErrInput], and one that takes the rows out of range a *[fd.RangeError].
+// The option Penalty of fdridge.Fit calls Penalize and returns coefficients of the original columns.
+//
+// Penalize takes O(m²d) time, or O(d³) if the summary holds AᵀA. Errors: [ErrShape] if the length of p is not d;
+// [ErrInput] if an element of p is not positive and finite; *[fd.RangeError] if the scaled rows are out of range.
 func (s *Summary) Penalize(p []float64) (*Summary, error) {
-	if !s.made() {
-		return nil, errUnmade
+	if !s.isValid() {
+		return nil, errZeroValue
 	}
 	if len(p) != s.cfg.Dim {
 		return nil, fmt.Errorf("%w: %d penalties for %d features", errShape, len(p), s.cfg.Dim)
@@ -62,27 +61,27 @@ func (s *Summary) Penalize(p []float64) (*Summary, error) {
 	return out, nil
 }
 
-// Penalty is what [Summary.Penalize] was given, nil for a summary as it is.
+// Penalty returns the p of [Summary.Penalize], or nil if s is not a view.
 func (s *Summary) Penalty() []float64 { return slices.Clone(s.penalty) }
 
-// errView refuses to change a penalised summary, or to keep it.
-var errView = badinput.Errorf("ridge: a penalised summary is a view of another, to be read: append to, merge, decay and write that one")
+// errView is the error of methods that cannot change or write a view.
+var errView = badinput.Errorf("ridge: a penalised summary is a read-only view: append to, merge, decay or write the original summary")
 
-// writable refuses what is not for a view.
-func (s *Summary) writable() error {
+// checkWritable returns an error if s is a view.
+func (s *Summary) checkWritable() error {
 	if s.penalty != nil {
 		return errView
 	}
 	return nil
 }
 
-// Spectrum is what fits are made from: that of the sketch, of its rows in penalised columns, or
-// of AᵀA as a pass has computed it. It is the summary's own: read it only.
+// Spectrum returns the spectrum from which solutions are computed: the spectrum of the sketch, of its scaled columns
+// (see [Summary.Penalize]), or of AᵀA (see [Summary.WithGram]). It must not be modified.
 func (s *Summary) Spectrum() (*fd.Spectrum, error) { return s.spectrum() }
 
-// Bound returns the bound on what the sketch has lost, in penalised columns if the summary has a penalty.
+// Bound returns the bound on AᵀA − BᵀB, in the scaled columns if s has a penalty.
 func (s *Summary) Bound() fd.Bound {
-	if !s.made() {
+	if !s.isValid() {
 		return fd.Bound{}
 	}
 	if s.penalty != nil {
@@ -91,8 +90,8 @@ func (s *Summary) Bound() fd.Bound {
 	return s.Sketch().Bound()
 }
 
-// Unscale turns a solution z in columns divided by √p into the solution of the original columns, xⱼ = zⱼ/√pⱼ, with the
-// Penalty p. A solution with a Penalty stays as it is.
+// Unscale turns a solution z of columns divided by √pⱼ into the solution of the original columns, xⱼ = zⱼ/√pⱼ. It sets
+// Penalty to p. A solution that already has a Penalty is unchanged.
 func (s *Solution) Unscale(p []float64) {
 	if s.Penalty != nil {
 		return
@@ -108,9 +107,9 @@ func (s *Solution) Unscale(p []float64) {
 	}
 }
 
-// Fitted is the solution in the columns that it was fitted in, where these were divided by √p for
-// its Penalty p: Coef is then what the certificate is about. It is what [Predictor.Narrow] and
-// [LeaveOneOut] take for a penalised summary. A solution without a penalty is its own.
+// Fitted returns the solution in the columns in which it was fitted. For a solution with a Penalty p, these are the
+// columns divided by √pⱼ, and the Coef of the result is the vector that the certificate describes. For a penalised
+// summary, [Predictor.Narrow] and [LeaveOneOut] need this form. A solution without a penalty is returned unchanged.
 func (s *Solution) Fitted() *Solution {
 	if s == nil || s.Penalty == nil {
 		return s
@@ -123,20 +122,31 @@ func (s *Solution) Fitted() *Solution {
 	return &out
 }
 
-// fitted is a fit as one of the rows of s: of scaled columns, where s is penalised.
-func (s *Summary) fitted(f *Solution) (*Solution, error) {
+// inColumns returns f in the columns of s, which are scaled if s has a penalty.
+func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	if f.Penalty != nil && !slices.Equal(f.Penalty, s.penalty) {
 		return nil, unfit("a fit with a penalty that is not the summary's")
 	}
 	return f.Fitted(), nil
 }
 
-// unscaledError bounds ‖x̂ − x*‖ of a target in the columns as they are: with xⱼ = zⱼ/√pⱼ it is
-// ‖ẑ − z*‖/√min p at most, and what the division has rounded.
+// unscaledError bounds ‖x̂ − x*‖ of a target in the original columns. With xⱼ = zⱼ/√pⱼ this norm is at most ‖ẑ
+// − z*‖/√min p, plus the rounding of the division. Columns without penalty have separate bounds,
+// UnpenalizedBounds.
 func (s *Solution) unscaledError(o *Target) float64 {
-	e := bounded(o.ErrorBound)
-	if s.Penalty != nil {
-		e = e/math.Sqrt(slices.Min(s.Penalty))*(1+8*roundoff.Eps) + roundoff.Eps*vec.Norm(o.Coef)*roundoff.Inflate
+	e := boundOrInf(o.ErrorBound)
+	if s.Penalty == nil {
+		return e
 	}
-	return e
+	least := math.Inf(1)
+	for _, p := range s.Penalty {
+		switch {
+		case p > 0:
+			least = math.Min(least, p)
+		case o.UnpenalizedBounds == nil:
+			return math.Inf(1)
+		}
+	}
+	e = e/math.Sqrt(least)*(1+8*roundoff.Eps) + roundoff.Eps*vec.Norm(o.Coef)*roundoff.Inflate
+	return math.Hypot(e, vec.Norm(o.UnpenalizedBounds)) * (1 + 8*roundoff.Eps)
 }

@@ -1,35 +1,122 @@
 package ridge
 
 import (
-	"fmt"
+	"context"
 	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
-// PerTarget returns, for each target j, a solution of that target alone, at gammas[j], as
-// scikit-learn's Ridge does for an alpha of one number for each target. solutions, from
-// [Summary.Path], [SolvePath] or [SolveExact], hold all these γ, each once or more, for all
-// targets:
+// eachBlock is the number of targets that FitEach solves together.
+const eachBlock = 512
+
+// FitEach returns the one-shot solution of [Summary.Fit] in which target j has its own γ, gammas[j]. The scikit-learn
+// equivalent is an alpha for each target in Ridge. One product of t×r and r×d matrices gives all coefficients.
 //
-//	path, err := ridge.SolvePath(ctx, src, sum, []float64{1, 10}, ridge.SolveOptions{})
-//	each, err := ridge.PerTarget(path, []float64{10, 1, 10})
-//
-// Each target is a ridge problem of its own, so that nothing is lost. Its γ may be the one
-// that choose.LeastGCV chooses for it. What is returned shares nothing with solutions. A number of γ that is not that of targets, and a γ of which there is no
-// solution, are [ErrShape].
-func PerTarget(solutions []*Solution, gammas []float64) ([]*Solution, error) {
-	out := make([]*Solution, len(gammas))
-	for j, gamma := range gammas {
-		i := slices.IndexFunc(solutions, func(s *Solution) bool { return s.Gamma == gamma })
-		if i < 0 {
-			return nil, fmt.Errorf("%w: no solution at gamma = %g, for target %d", errShape, gamma, j+1)
-		}
-		if t, _ := solutions[i].Dims(); t != len(gammas) {
-			return nil, fmt.Errorf("%w: %d gammas for %d targets", errShape, len(gammas), t)
-		}
-		one, target := *solutions[i], solutions[i].Targets[j]
-		target.Coef, target.Scaled, one.Penalty = slices.Clone(target.Coef), slices.Clone(target.Scaled), slices.Clone(one.Penalty)
-		one.Targets = []Target{target}
-		out[j] = &one
+// Errors are the errors of [Summary.Path], and [ErrShape] if the number of γ is not the number of targets.
+func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
+	if !s.isValid() {
+		return nil, errZeroValue
 	}
-	return out, nil
+	d, t := s.cfg.Dim, s.cfg.Targets
+	if len(gammas) != t {
+		return nil, unfit("%d gammas for %d targets", len(gammas), t)
+	}
+	k, err := s.Known(OneShot.String(), 1, gammas...)
+	if err != nil {
+		return nil, err
+	}
+	f := s.newSolution(slices.Min(gammas), OneShot, k)
+	f.Gammas, f.Passes, f.Status = slices.Clone(gammas), 1, OnePass
+	f.EffectiveDimension.Lo = k.At(slices.Max(gammas)).EffectiveDimension().Lo
+	shift, made := k.Bound().Shift(), map[float64]certify.OneShot{}
+	f.Contraction = k.OneShot(f.Gamma, shift).Contraction()
+	for lo := 0; lo < t; lo += eachBlock {
+		block := gammas[lo:min(lo+eachBlock, t)]
+		x := make([]float64, len(block)*d)
+		bx := k.ApplyEach(lo, certify.Inverses(block, shift), x)
+		for j, gamma := range block {
+			o, ok := made[gamma]
+			if !ok {
+				o = k.OneShot(gamma, shift)
+				made[gamma] = o
+			}
+			coef := x[j*d:][:d:d]
+			f.Targets = append(f.Targets, newTarget(coef, k.TSS[lo+j], o.Weights(lo+j, coef, bx[j])))
+		}
+	}
+	return f, nil
+}
+
+// eachBytes limits the memory of the vectors that [SolveEach] uses at a time.
+const eachBytes = 1 << 28
+
+// SolveEach returns a solution in which target j has its own γ, gammas[j]. It starts with [Summary.FitEach].
+// Passes over src then refine the targets that miss opts.Tol, as in [SolvePath]. SolveEach refines targets
+// together in groups whose vectors fit in 256 MiB. If the summary holds AᵀA, most targets need no pass.
+//
+// A non-nil opts.Start is an error. Other errors are the errors of [SolvePath], and [ErrShape] if the number of γ is
+// not the number of targets.
+func SolveEach(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) (*Solution, error) {
+	ctx = background.IfNil(ctx)
+	opts.fill()
+	if err := checkSolve(src, sum, gammas, opts); err != nil {
+		return nil, err
+	}
+	if opts.Start != nil {
+		return nil, unfit("SolveEach has a start of its own")
+	}
+	f, err := sum.FitEach(gammas)
+	if err != nil {
+		return nil, err
+	}
+	var open []krylov.Pair
+	for j := range f.Targets {
+		if !(f.Targets[j].RelativeErrorBound <= opts.Tol) {
+			open = append(open, krylov.Pair{Gamma: gammas[j], Target: j})
+		}
+	}
+	f.Method, f.Status = opts.Method, Converged
+	for part := range slices.Chunk(open, max(1, eachBytes/(8*13*sum.cfg.Dim))) {
+		if err := sum.solvePairs(ctx, src, f, part, opts); err != nil {
+			return nil, err
+		}
+	}
+	if f.Status.Err() != nil {
+		return nil, &NotConvergedError{Solutions: []*Solution{f}, Status: f.Status}
+	}
+	return f, nil
+}
+
+// solvePairs iterates for the given targets of f. It replaces the results of a target if the new error bound is not
+// larger.
+func (s *Summary) solvePairs(ctx context.Context, src dataset.Source, f *Solution, pairs []krylov.Pair, opts SolveOptions) error {
+	var gammas []float64
+	for _, p := range pairs {
+		gammas = append(gammas, p.Gamma)
+	}
+	opts.Journal = After(opts.Journal, f.Iterations)
+	p, err := newProblem(src, s, gammas, &opts)
+	if err != nil {
+		return err
+	}
+	p.Pairs = pairs
+	found, err := krylov.Solve(ctx, p, s.kind(&opts))
+	if err != nil {
+		return err
+	}
+	passes := 0
+	for _, sys := range found.Systems {
+		passes = max(passes, sys.Passes())
+		now, status := targetOf(found.Known, sys), statusOf[sys.Status]
+		if old := &f.Targets[sys.Target]; now.RelativeErrorBound <= old.RelativeErrorBound {
+			*old = now
+		}
+		f.Status = f.Status.Worse(status)
+	}
+	f.Passes, f.Iterations = f.Passes+passes, f.Iterations+passes
+	return nil
 }

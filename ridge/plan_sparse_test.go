@@ -34,7 +34,7 @@ func (s read) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 // TestPlanSparse: of rows whose entries are told the plan counts these, in time and in memory, for
 // direct solutions and for a sketch: what is taken is within a factor of two of that.
 func TestPlanSparse(t *testing.T) {
-	const n, d, entries = 1500, 20000, 60
+	const n, d, entries = 900, 12000, 60
 	x, y := sparseRows(rand.New(rand.NewPCG(3, 9)), n, d, entries)
 	all, err := dataset.FromCSR(x, 1, y)
 	if err != nil {

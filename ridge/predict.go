@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/internal/rowmajor"
 )
 
-// Predict returns the predictions for the samples in x (n×d, each row is one): X·Coefᵀ,
-// and the intercepts, n×t. An x of other dimensions, or nil, is [ErrShape].
+// Predict returns the predictions X·Coefᵀ plus the intercepts, n×t, for the samples X in x (n×d). The error is
+// [ErrShape] if x is nil or does not have d columns.
 func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 	t, d := s.Dims()
 	if rowmajor.IsNil(x) {
@@ -18,7 +18,7 @@ func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 	}
 	n, cols := x.Dims()
 	if cols != d || d == 0 || !s.hasShape(t, d) {
-		return nil, fmt.Errorf("%w: samples of %d features, the solution has %d and %d targets", errShape, cols, d, t)
+		return nil, fmt.Errorf("%w: the samples have %d features, but the solution has %d features and %d targets", errShape, cols, d, t)
 	}
 	if n == 0 {
 		return &mat.Dense{}, nil
@@ -32,8 +32,8 @@ func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 	return out, nil
 }
 
-// PredictRow is [Solution.Predict] for one sample x (length d): it overwrites yhat (length
-// t), and allocates nothing. Other lengths are [ErrShape].
+// PredictRow is like [Solution.Predict] for one sample x of length d. It writes the predictions to yhat, of
+// length t, and allocates nothing. The error is [ErrShape] if a length differs.
 func (s *Solution) PredictRow(yhat, x []float64) error {
 	if t, d := s.Dims(); len(x) != d || len(yhat) != t {
 		return errShape
@@ -52,9 +52,9 @@ func (s *Solution) PredictRow(yhat, x []float64) error {
 	return nil
 }
 
-// PredictSparse is [Solution.PredictRow] for a sample that is zero but for val[k] in column idx[k]:
-// it takes O(len(idx)) for each target, and comes to the same bits. Columns that there are not, and
-// other lengths, are [ErrShape].
+// PredictSparse is like [Solution.PredictRow] for a sparse sample with entries val[k] in columns idx[k]. It
+// gives the same bits as PredictRow in O(len(idx)) time per target. The error is [ErrShape] if a column is
+// invalid or a length differs.
 func (s *Solution) PredictSparse(yhat []float64, idx []int32, val []float64) error {
 	t, d := s.Dims()
 	if len(idx) != len(val) || len(yhat) != t || !s.hasShape(t, d) {
@@ -76,15 +76,15 @@ func (s *Solution) PredictSparse(yhat []float64, idx []int32, val []float64) err
 	return nil
 }
 
-// PredictMatrix is [Predictor.Predict] for the samples in x (n×d, each row is one): it returns the
-// interval of sample i and target j at i·t + j. An x of other dimensions, or nil, is [ErrShape].
+// PredictMatrix is like [Predictor.Predict] for the samples in x (n×d). It returns the interval of sample i
+// and target j at index i·t + j. The error is [ErrShape] if x is nil or does not have d columns.
 func (p *Predictor) PredictMatrix(x mat.Matrix) ([]Interval, error) {
 	if rowmajor.IsNil(x) {
 		return nil, fmt.Errorf("%w: no matrix", errShape)
 	}
 	n, d := x.Dims()
 	if d != p.d && n > 0 {
-		return nil, fmt.Errorf("%w: samples of %d features, the predictor has %d", errShape, d, p.d)
+		return nil, fmt.Errorf("%w: the samples have %d features, but the predictor has %d", errShape, d, p.d)
 	}
 	out := make([]Interval, n*p.t)
 	if err := p.Predict(out, dataset.Block{N: n, X: rowmajor.Of(x)}); err != nil {

@@ -16,110 +16,127 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Predictor brackets what the exact ridge solution at one γ predicts for rows,
-// from the sketch alone. With a a row, less the mean of the features where an
-// intercept is fitted, Ĥ_F = BᵀB + γI ⪯ H ⪯ Ĥ_u = Ĥ_F + ηI, D = Ĥ_F⁻¹ − Ĥ_u⁻¹ and
-// x_mid = ½(Ĥ_F⁻¹ + Ĥ_u⁻¹)c,
+// A Predictor brackets the predictions aᵀx* of the exact ridge solution at one γ, from the sketch alone. Let a be a
+// row, minus the means of the features if there is an intercept. With Ĥ_F = BᵀB + γI ⪯ H ⪯ Ĥ_u = Ĥ_F + ηI, D = Ĥ_F⁻¹ −
+// Ĥ_u⁻¹ and x_mid = ½(Ĥ_F⁻¹ + Ĥ_u⁻¹)c,
 //
 //	aᵀx* ∈ aᵀx_mid ± ½√(aᵀDa · cᵀDc),
 //
-// widened by round-off: that of c, of the means and of the evaluation. The
-// intervals hold the prediction that an exact fit would have made. They say nothing
-// of the noise of a future observation.
+// widened by the round-off of c, of the means and of the evaluation. The interval contains the prediction of the exact
+// fit. It is not a prediction interval for a future observation, because it does not include noise.
 //
-// It keeps workspace: one goroutine at a time may use it.
+// A Predictor holds workspace. Only one goroutine may use it at a time.
 type Predictor struct {
 	d, t  int
-	sum   *Summary // nil for a fit alone
-	block int      // rows taken at a time
+	sum   *Summary // nil for a Predictor of a Solution
+	block int      // number of rows processed at a time
 	be    engine.Backend
-	at    *certify.At // what the summary proves, nil for a fit alone
-	form  *certify.Prediction
+	ats   []*certify.At         // bounds from the summary at each distinct γ; nil for a Predictor of a Solution
+	forms []*certify.Prediction // bounds on predictions at each distinct γ
+	of    []int                 // for each target, the index of its γ
 	basis basis
 
-	anchors []certify.Anchor // weights near x* of each target, and behind them those of a fit
-	weights []float64        // of the anchors, each a row
+	anchors []certify.Anchor // coefficients near x* for each target, then the coefficients of a fit
+	weights []float64        // the coefficients in anchors, one per row
 
 	work predictorWork
 }
 
-// A basis is what rows are projected onto: of a summary, its sketch's; else empty.
+// A basis holds the vectors onto which rows are projected. It is empty without a summary.
 type basis struct {
-	v         []float64 // the sketch's singular vectors, r×d
-	mean      []float64 // of the features, nil without intercept
-	meanAlong []float64 // V times the mean
+	v         []float64 // V, the right singular vectors of the sketch, r×d
+	mean      []float64 // of the features; nil without an intercept
+	origin    []float64 // zeros
+	meanAlong []float64 // V times mean
 }
 
-// predictorWork is for some rows.
+// predictorWork is the workspace for a group of rows.
 type predictorWork struct {
-	a              []float64 // dense rows, centred
-	along, product []float64 // Va of each row, and its products with the weights
-	size           []float64 // ‖a‖², and the norm of what a was computed from, of each
+	a              []float64       // dense rows, centred
+	along, product []float64       // Va of each row a, and its products with the coefficients
+	size           []float64       // for each row ‖a‖², and the norm of the row before centring
+	forms          []certify.Forms // workspace for one row, at each distinct γ
 	view           engine.CSR
 }
 
-// Predictor returns the [Predictor] at γ, in O(md). γ must be positive
-// (*[GammaError]); a summary of no rows is [ErrEmpty].
-func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
-	k, err := s.Known(OneShot.String(), 1, gamma)
+// Predictor returns the [Predictor] of the summary, in O(md) time. gammas has one γ for all targets, or one for each
+// target. The error is a *[GammaError] if a γ is not positive, [ErrShape] for another number of γ, and [ErrEmpty] if
+// there are no rows.
+func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
+	k, err := s.Known(OneShot.String(), 1, gammas...)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.projector(k)
+	p, err := projector(k)
 	if err != nil {
 		return nil, err
 	}
-	at := k.At(gamma)
-	p.at, p.form, p.weights = &at, at.Prediction(), at.Middle()
+	if len(gammas) != 1 && len(gammas) != p.t {
+		return nil, unfit("%d gammas for %d targets", len(gammas), p.t)
+	}
+	p.sum = s
 	for j := range p.t {
-		p.anchors = append(p.anchors, at.Near(j, p.weights[j*p.d:(j+1)*p.d]))
+		gamma := gammas[j%len(gammas)]
+		p.of[j] = slices.IndexFunc(p.ats, func(a *certify.At) bool { return a.Gamma == gamma })
+		if p.of[j] < 0 {
+			at := k.At(gamma)
+			p.of[j], p.ats, p.forms = len(p.ats), append(p.ats, &at), append(p.forms, at.Prediction())
+		}
+	}
+	p.weights = k.Middle(p.ats, p.of)
+	for j := range p.t {
+		p.anchors = append(p.anchors, p.at(j).Near(j, p.weights[j*p.d:(j+1)*p.d]))
 	}
 	return p, nil
 }
 
-// projector is a Predictor without weights: it projects rows onto what k has of the sketch.
-func (s *Summary) projector(k *certify.Known) (*Predictor, error) {
-	p, err := newPredictor(s.cfg.Dim, s.cfg.Targets, s.cfg.Backend, nil)
+// at returns the bounds from the summary at the γ of target j.
+func (p *Predictor) at(j int) *certify.At { return p.ats[p.of[j]] }
+
+// projector returns a Predictor without coefficients, which only projects rows onto V.
+func projector(k *certify.Known) (*Predictor, error) {
+	p, err := newPredictor(k.Sketch.Dim, len(k.TSS), k.Backend)
 	if err != nil {
 		return nil, err
 	}
-	p.sum, p.basis.v = s, k.Sketch.V
-	if s.cfg.Intercept {
+	p.basis.v = k.Sketch.V
+	if k.Intercept {
 		p.basis.mean = k.Means[:p.d]
+		p.basis.origin = make([]float64, p.d)
 		p.basis.meanAlong = make([]float64, len(k.Sketch.Sigma2))
-		s.cfg.Backend.Gemv(false, 1, engine.View(len(p.basis.meanAlong), p.d, p.basis.v), p.basis.mean, 0, p.basis.meanAlong)
+		k.Backend.Gemv(false, 1, engine.View(len(p.basis.meanAlong), p.d, p.basis.v), p.basis.mean, 0, p.basis.meanAlong)
 	}
 	return p, nil
 }
 
-func newPredictor(d, t int, be engine.Backend, form *certify.Prediction) (*Predictor, error) {
+func newPredictor(d, t int, be engine.Backend, forms ...*certify.Prediction) (*Predictor, error) {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
 		return nil, err
 	}
-	return &Predictor{d: d, t: t, be: be, form: form, block: min(tuning.GradientRows(d), roundoff.StageRows)}, nil
+	return &Predictor{d: d, t: t, be: be, forms: forms, of: make([]int, t), block: min(tuning.GradientRows(d), roundoff.StageRows)}, nil
 }
 
-// Narrow makes p use a fit f too, of the same rows at the same γ, by [Solve], [SolveExact] or any
-// other means. Where the error of f was measured its intervals are narrow:
+// Narrow makes p also use f, a fit of the same rows at the same γ by any method. If the error of f is small, the
+// intervals become narrow:
 //
 //	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),
 //
-// both from its certificate. An interval is then what both allow. Bounds that are not finite
-// narrow nothing. f takes the place of a fit given before.
+// with both norms bounded by the certificate of f. Predict returns the intersection of these intervals and of
+// the intervals from the sketch. Bounds that are not finite have no effect. If Narrow was called before, f
+// replaces the earlier fit.
 //
-// A fit at another γ, of other dimensions or with another penalty than that of the summary is [ErrShape]; one that cannot be of the
-// summary's rows, by their number, ‖b‖², its intercept or cᵀx̂, is [ErrOtherRows]. What
-// is proved of other rows that agree in all these would be combined in error. The
-// predictor of a fit alone ([Solution.Predictor]) takes no other, [ErrShape].
+// The error is [ErrShape] if f has another γ, dimensions or penalty than p, or if p is the predictor of a solution
+// ([Solution.Predictor]). It is [ErrOtherRows] if f is a fit of other rows. Narrow compares the number of rows, ‖b‖²,
+// the intercept and cᵀx̂. It does not recognise other rows that agree in all of these; the intervals may then be wrong.
 func (p *Predictor) Narrow(f *Solution) error {
-	if p.at == nil {
-		return fmt.Errorf("%w: there is no summary, the predictions are those of a fit alone", errShape)
+	if p.ats == nil {
+		return fmt.Errorf("%w: a predictor without a summary cannot be narrowed", errShape)
 	}
 	if f == nil {
 		return fmt.Errorf("%w: no fit to narrow by", errShape)
 	}
-	f, err := p.sum.fitted(f)
+	f, err := p.sum.inColumns(f)
 	if err != nil {
 		return err
 	}
@@ -127,74 +144,70 @@ func (p *Predictor) Narrow(f *Solution) error {
 	switch {
 	case !f.hasShape(p.t, p.d):
 		return fmt.Errorf("%w: a fit of %d targets and %d features cannot narrow predictions of %d and %d", errShape, t, d, p.t, p.d)
-	case f.Gamma != p.at.Gamma:
-		return fmt.Errorf("%w: a fit at γ = %g cannot narrow predictions at γ = %g", errShape, f.Gamma, p.at.Gamma)
 	case !f.isCertified():
 		return fmt.Errorf("%w: a fit without a certificate for each target cannot narrow predictions", errShape)
 	}
 	for j := range t {
-		if err := p.sameRows(f, j); err != nil {
+		if g, own := f.GammaOf(j), p.at(j).Gamma; g != own {
+			return fmt.Errorf("%w: a fit at γ = %g cannot narrow predictions at γ = %g", errShape, g, own)
+		}
+		if err := p.checkSameRows(f, j); err != nil {
 			return err
 		}
 	}
 	p.anchors, p.weights = p.anchors[:t], p.weights[:t*d]
 	for j, o := range f.Targets {
-		p.anchors = append(p.anchors, p.at.Measured(j, o.Coef, bounded(o.ErrorBound), bounded(o.EnergyBound)))
+		p.anchors = append(p.anchors, p.at(j).Measured(j, o.Coef, boundOrInf(o.ErrorBound), boundOrInf(o.EnergyBound)))
 		p.weights = append(p.weights, o.Coef...)
 	}
 	return nil
 }
 
-// bounded is a bound on a norm, +Inf for what is none.
-func bounded(v float64) float64 {
+// boundOrInf returns v, or +Inf if v is negative or NaN.
+func boundOrInf(v float64) float64 {
 	if v >= 0 {
 		return v
 	}
 	return math.Inf(1)
 }
 
-// sameRows refuses a fit whose target j shows that it is of other rows.
-func (p *Predictor) sameRows(f *Solution, j int) error {
-	o := &f.Targets[j]
+// checkSameRows returns an error if the fit f was not made with the rows of the predictor's summary. It compares the
+// results for target j with what the summary proves.
+func (p *Predictor) checkSameRows(f *Solution, j int) error {
+	o, at := &f.Targets[j], p.at(j)
 	c := certify.Claim{
-		X: o.Coef, Objective: interval.Interval(o.Objective), Error: bounded(o.ErrorBound),
+		X: o.Coef, Objective: interval.Interval(o.Objective), Error: boundOrInf(o.ErrorBound),
 		TSSWidth: o.TSS.Hi - o.TSS.Lo, InterceptError: o.InterceptBound,
 	}
-	if f.Rows != 0 && f.Rows != p.at.Rows {
-		return fmt.Errorf("%w: it is of %d, they are %d", ErrOtherRows, f.Rows, p.at.Rows)
+	if f.Rows != 0 && f.Rows != at.Rows {
+		return fmt.Errorf("%w: it has %d rows, the summary %d", ErrOtherRows, f.Rows, at.Rows)
 	}
 	if tss := o.ComputedTSS; !math.IsNaN(tss) {
-		if want, ok := p.at.SameSquares(&c, tss, j); !ok {
-			return fmt.Errorf("%w: of target %d its ‖b‖² is %.9g, theirs is %.9g", ErrOtherRows, j, tss, want)
+		if want, ok := at.SameSquares(&c, tss, j); !ok {
+			return fmt.Errorf("%w: target %d has ‖b‖² = %.9g in the fit and %.9g in the summary", ErrOtherRows, j, tss, want)
 		}
 	}
 	if b := o.Intercept; !math.IsNaN(b) {
-		if want, ok := p.at.SameIntercept(&c, b, j); !ok {
-			return fmt.Errorf("%w: of target %d its intercept is %.9g, and their means make %.9g of its weights", ErrOtherRows, j, b, want)
+		if want, ok := at.SameIntercept(&c, b, j); !ok {
+			return fmt.Errorf("%w: target %d has the intercept %.9g, but the summary's means give %.9g", ErrOtherRows, j, b, want)
 		}
 	}
-	if got, want, ok := p.at.SameProducts(&c, j); !ok {
-		return fmt.Errorf("%w: of target %d their cᵀx̂ is %.9g, where its certificate has %.9g to %.9g", ErrOtherRows, j, got, want.Lo, want.Hi)
+	if got, want, ok := at.SameProducts(&c, j); !ok {
+		return fmt.Errorf("%w: target %d has cᵀx̂ = %.9g in the summary, but its certificate gives %.9g to %.9g", ErrOtherRows, j, got, want.Lo, want.Hi)
 	}
 	return nil
 }
 
-// Predictor returns intervals for the same predictions as [Summary.Predictor] from f
-// alone, without a sketch: in place of quadratic forms there is its ErrorBound,
+// Predictor returns intervals for the same predictions as [Summary.Predictor], but needs no summary. It uses only
+// ErrorBound and InterceptBound. For a row a that is not centred and an intercept b̂,
 //
-//	aᵀx* ∈ aᵀx̂ ± ‖a‖·‖x̂ − x*‖,
+//	aᵀx* + b* ∈ aᵀx̂ + b̂ ± (‖a‖·‖x̂ − x*‖ + |b̂ − b*|),
 //
-// and round-off. γ may be 0. f must have been fitted without an intercept: with one, a is
-// the row less the mean of the features, which a summary knows and f doesn't. A fit
-// whose intercepts, or the bounds of these, aren't zero, or without a certificate for each target, is
-// [ErrShape].
+// widened by round-off. γ may be 0. The error is [ErrShape] if a target has no certificate.
 func (f *Solution) Predictor() (*Predictor, error) {
 	t, d := f.Dims()
-	switch {
-	case d == 0 || !f.hasShape(t, d) || !f.isCertified():
-		return nil, unfit("a fit that is to predict alone must have weights and a certificate for each target")
-	case slices.ContainsFunc(f.Targets, func(o Target) bool { return o.Intercept != 0 || o.InterceptBound != 0 }): // which may come to 0
-		return nil, unfit("a fit that is to predict alone must have no intercept: it does not know the means of the rows, which a summary does")
+	if d == 0 || !f.hasShape(t, d) || !f.isCertified() {
+		return nil, unfit("to predict from a fit alone, each target needs coefficients and a certificate")
 	}
 	be, err := engine.Default()
 	if err != nil {
@@ -205,28 +218,29 @@ func (f *Solution) Predictor() (*Predictor, error) {
 		return nil, err
 	}
 	for _, o := range f.Targets {
-		p.anchors = append(p.anchors, certify.Alone(o.Coef, f.unscaledError(&o)))
+		p.anchors = append(p.anchors, certify.Alone(o.Coef, f.unscaledError(&o), o.Intercept, boundOrInf(o.InterceptBound)))
 		p.weights = append(p.weights, o.Coef...)
 	}
 	return p, nil
 }
 
-// Predict overwrites dst[i·t + j] with the interval of row i for target j, for the
-// rows of a block, dense or sparse, whose targets are not looked at. A row costs one
-// product with V and one with the weights of each target, O(md); rows are taken
-// together in matrix products. Sparse rows cost O(m·nnz).
+// Predict writes the interval of row i and target j to dst[i·t + j]. b is a block of dense or sparse rows, whose
+// targets are ignored. A dense row takes O(md) time: one product with V and one with the coefficients of each target. A
+// sparse row takes O(m·nnz).
 //
-// A block of other dimensions, or a dst that is not N·t long, is [ErrShape]; entries
-// that are not finite are *[fd.NonFiniteError], and rows whose squares sum to more
-// than 2⁹⁹⁸ *[fd.RangeError]; a row for which the summary and a fit that narrows prove
-// what cannot both be is [ErrOtherRows]. dst is then partly written.
+// After an error, dst is partly written. Errors:
+//
+//   - [ErrShape] for a block of other dimensions or a dst of length other than N·t.
+//   - *[fd.NonFiniteError] for entries that are not finite.
+//   - *[fd.RangeError] for rows whose squares sum to more than 2⁹⁹⁸.
+//   - [ErrOtherRows] if the intervals from the summary and from the fit of [Predictor.Narrow] are disjoint.
 func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	if s := b.Sparse; b.N < 0 || !shape.IsProduct(len(dst), b.N, p.t) || (s == nil && !shape.IsProduct(len(b.X), b.N, p.d)) || (s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
 		given := fmt.Sprintf("%d numbers", len(b.X))
 		if s != nil {
 			given = fmt.Sprintf("a sparse matrix of %d×%d", s.Rows, s.Cols)
 		}
-		return fmt.Errorf("%w: %s and %d intervals for a block of %d rows; the summary has %d features and %d targets", errShape, given, len(dst), b.N, p.d, p.t)
+		return fmt.Errorf("%w: %s and %d intervals for a block of %d rows, but the summary has %d features and %d targets", errShape, given, len(dst), b.N, p.d, p.t)
 	}
 	for lo := 0; lo < b.N; lo += p.block {
 		hi := min(lo+p.block, b.N)
@@ -237,15 +251,15 @@ func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	return nil
 }
 
-// PredictInterval is [Predictor.Predict] for a single row x (length d): one interval
-// for each target. Several rows are better given to one [Predictor].
+// PredictInterval is like [Predictor.Predict] for a single row x of length d. It returns one interval per
+// target. For several rows, use one [Predictor].
 func (s *Summary) PredictInterval(gamma float64, x []float64) ([]Interval, error) {
 	p, err := s.Predictor(gamma)
 	if err != nil {
 		return nil, err
 	}
 	if len(x) != s.cfg.Dim {
-		return nil, fmt.Errorf("%w: a row of %d entries, the summary has %d features", errShape, len(x), s.cfg.Dim)
+		return nil, fmt.Errorf("%w: the row has %d entries, but the summary has %d features", errShape, len(x), s.cfg.Dim)
 	}
 	dst := make([]Interval, s.cfg.Targets)
 	if err := p.Predict(dst, dataset.Block{N: 1, X: x}); err != nil {
@@ -254,32 +268,32 @@ func (s *Summary) PredictInterval(gamma float64, x []float64) ([]Interval, error
 	return dst, nil
 }
 
-// predict is Predict for at most p.block rows, of which the first is row first of
-// those given.
+// predict is like Predict for at most p.block rows. In errors, the first row of b has the number first.
 func (p *Predictor) predict(dst []Interval, b dataset.Block, first int) error {
 	if err := p.check(b, first); err != nil {
 		return err
 	}
 	t, r, q, w := p.t, len(p.basis.v)/p.d, len(p.anchors), &p.work
 	w.along, w.product, w.size = vec.Grow(w.along, b.N*r), vec.Grow(w.product, b.N*q), vec.Grow(w.size, 2*b.N)
-	if b.Sparse == nil {
-		p.dense(b)
-	} else {
-		p.sparse(b)
-	}
+	p.project(b)
+	p.multiply(b)
 	for i := range b.N {
 		nnz := -1
 		if b.Sparse != nil {
 			idx, _ := b.Sparse.Row(i)
 			nnz = len(idx)
 		}
-		f := p.form.Forms(w.along[i*r:(i+1)*r], w.size[2*i], w.size[2*i+1], nnz)
+		w.forms = w.forms[:0]
+		for _, form := range p.forms {
+			w.forms = append(w.forms, form.Forms(w.along[i*r:(i+1)*r], w.size[2*i], w.size[2*i+1], nnz))
+		}
 		for j := range t {
-			v := p.anchors[j].Interval(w.product[i*q+j], f)
+			f := w.forms[p.of[j]]
+			v := p.anchors[j].Interval(w.product[j*b.N+i], f)
 			if q > t {
-				fitted := p.anchors[t+j].Interval(w.product[i*q+t+j], f)
+				fitted := p.anchors[t+j].Interval(w.product[(t+j)*b.N+i], f)
 				if interval.Apart(v, fitted) {
-					return fmt.Errorf("%w: for row %d of those predicted together it proves %v, and they prove %v", ErrOtherRows, first+i+1, fitted, v)
+					return fmt.Errorf("%w: for row %d the fit proves %v and the summary %v", ErrOtherRows, first+i+1, fitted, v)
 				}
 				v = interval.Intersect(v, fitted)
 			}
@@ -306,30 +320,19 @@ func (p *Predictor) check(b dataset.Block, first int) error {
 	return nil
 }
 
-// dense fills along, product and size for dense rows, which are centred first.
-func (p *Predictor) dense(b dataset.Block) {
-	d, r, q, w := p.d, len(p.basis.v)/p.d, len(p.anchors), &p.work
-	a := b.X
-	if p.basis.mean != nil {
-		w.a = vec.Grow(w.a, b.N*d)
-		a = w.a
+// project computes Va, ‖a‖² and the norm before centring for each row of b, where a is the centred row. It writes them
+// to work.along and work.size. Dense rows are centred into work.a. Sparse rows are not centred explicitly.
+func (p *Predictor) project(b dataset.Block) {
+	d, r, w := p.d, len(p.basis.v)/p.d, &p.work
+	if b.Sparse == nil {
+		a := p.centred(b)
+		p.be.Gemm(false, true, 1, engine.View(b.N, d, a), engine.View(r, d, p.basis.v), 0, engine.View(b.N, r, w.along))
 		for i := range b.N {
-			for j, v := range b.X[i*d : (i+1)*d] {
-				a[i*d+j] = v - p.basis.mean[j]
-			}
+			n := vec.Norm(a[i*d : (i+1)*d])
+			w.size[2*i], w.size[2*i+1] = n*n, n
 		}
+		return
 	}
-	p.be.Gemm(false, true, 1, engine.View(b.N, d, a), engine.View(r, d, p.basis.v), 0, engine.View(b.N, r, w.along))
-	p.be.Gemm(false, true, 1, engine.View(b.N, d, a), engine.View(q, d, p.weights), 0, engine.View(b.N, q, w.product))
-	for i := range b.N {
-		n := vec.Norm(a[i*d : (i+1)*d])
-		w.size[2*i], w.size[2*i+1] = n*n, n
-	}
-}
-
-// sparse is dense for sparse rows s, of which a = s − μ is never formed.
-func (p *Predictor) sparse(b dataset.Block) {
-	d, r, q, w := p.d, len(p.basis.v)/p.d, len(p.anchors), &p.work
 	var meanNorm float64
 	if p.basis.mean != nil {
 		meanNorm = vec.Norm(p.basis.mean)
@@ -342,14 +345,45 @@ func (p *Predictor) sparse(b dataset.Block) {
 				w.along[i*r+l] -= p.basis.meanAlong[l]
 			}
 		}
-		for l := range q {
-			w.product[i*q+l] = vec.SparseDot(idx, val, p.weights[l*d:(l+1)*d]) - p.anchors[l].Mean
-		}
 		n := vec.Norm(val)
 		n2 := n * n
 		if p.basis.mean != nil {
 			n2 = math.Max(0, n2-2*vec.SparseDot(idx, val, p.basis.mean)+meanNorm*meanNorm)
 		}
 		w.size[2*i], w.size[2*i+1] = n2, n+meanNorm
+	}
+}
+
+// centred writes the dense rows of b, minus the mean, to work.a and returns them. Without a mean it returns the rows
+// themselves.
+func (p *Predictor) centred(b dataset.Block) []float64 {
+	if p.basis.mean == nil {
+		return b.X
+	}
+	w := &p.work
+	w.a = vec.Grow(w.a, b.N*p.d)
+	for i := range b.N {
+		engine.Centre(b.X[i*p.d:(i+1)*p.d], p.basis.origin, p.basis.mean, w.a[i*p.d:(i+1)*p.d])
+	}
+	return w.a
+}
+
+// multiply writes the products of the coefficients of q anchors with the n rows of b to product (q×n). project must
+// have been called for b.
+func (p *Predictor) multiply(b dataset.Block) {
+	d, q, w := p.d, len(p.anchors), &p.work
+	if b.Sparse == nil {
+		a := b.X
+		if p.basis.mean != nil {
+			a = w.a
+		}
+		p.be.Gemm(false, true, 1, engine.View(q, d, p.weights), engine.View(b.N, d, a), 0, engine.View(q, b.N, w.product))
+		return
+	}
+	for i := range b.N {
+		idx, val := b.Sparse.Row(i)
+		for l := range q {
+			w.product[l*b.N+i] = vec.SparseDot(idx, val, p.weights[l*d:(l+1)*d]) - p.anchors[l].Mean
+		}
 	}
 }

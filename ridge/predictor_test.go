@@ -12,17 +12,14 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestPredictorZeroIntercept: a fit whose intercept comes to 0 had one all the same.
+// TestPredictorZeroIntercept: the interval includes the error of an intercept, also if the intercept is 0.
 func TestPredictorZeroIntercept(t *testing.T) {
 	f := &ridge.Solution{Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: []float64{1}, Certificate: ridge.Certificate{
 		ErrorBound: 1e-15, EnergyBound: 1e-15, InterceptBound: 1e-3, Objective: ridge.Interval{Lo: 1, Hi: 2},
 	}}}}
-	if _, err := f.Predictor(); !errors.Is(err, ridge.ErrShape) {
-		t.Errorf("an intercept of 0, known to 1e-3: %v", err)
-	}
-	f.Targets[0].InterceptBound = 0
-	if _, err := f.Predictor(); err != nil {
-		t.Errorf("without an intercept: %v", err)
+	dst := make([]ridge.Interval, 1)
+	if err := must(f.Predictor())(t).Predict(dst, dataset.Block{N: 1, X: []float64{2}}); err != nil || !(dst[0].Lo <= 2-1e-3 && dst[0].Hi >= 2+1e-3 && dst[0].Hi < 2+2e-3) {
+		t.Errorf("%v, %v", dst, err)
 	}
 }
 

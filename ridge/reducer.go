@@ -4,33 +4,30 @@ import (
 	"context"
 )
 
-// A Reducer adds up what several workers find, each in its share of the rows: a
-// dist.Transport is one.
+// A Reducer adds up the results of several workers. Each worker has a part of the rows. A dist.Transport is a Reducer.
 //
-// Each worker calls [SolvePath] with its own share, which may be empty, and with the
-// same summary of all rows, bit for bit, the same γ and the same options. After a pass
-// over its share it calls Allreduce once with
+// Each worker calls [SolvePath] with its own part of the rows, which may be empty. The summary must be a summary of all
+// rows. The summary, the γ and the options must be the same on all workers, bit for bit. All workers then take the same
+// steps and stop together, and their solutions and certificates are for all rows.
 //
-//	q·(d + 2) + 11
+// After a pass that multiplies q vectors v, a worker calls Allreduce once with q·(d + 2) + 11 numbers:
 //
-// numbers, for q vectors: the products, ‖Av − b‖² and 1ᵀ(Av − b) of each, rows, weight,
-// whether there were sparse rows, and the SHA-256 of the question as eight integers, from
-// whose sum a worker sees whether the others ask the same. The first pass asks for AᵀY too,
-// which is one more vector for each target. The solver's next step is a function of these
-// sums and of the summary, so that all workers take the same one and stop together; their
-// fits, and the certificates, are those of all rows.
+//   - for each vector, the product (d numbers), ‖Av − b‖² and 1ᵀ(Av − b)
+//   - the number of rows and their weight
+//   - 1 if there were sparse rows, else 0
+//   - eight integers, the SHA-256 of the query; their sums show whether all workers made the same query
 //
-// With a [Journal], which all workers have or none, the passes that are answered from it
-// call Allreduce once for one number: the answer is taken where each worker has it, and the
-// pass is made anew where one hasn't, as when it was killed before the others.
+// The first pass also computes AᵀY, which adds one vector per target.
 //
-// A worker that fails in its share, or is cancelled, calls Allreduce no more: to let the
-// others know is the reducer's part.
+// Either all workers have a [Journal], or no worker has one. Before each pass, the workers compare their
+// journals: each worker calls Allreduce once with one number. If every worker has the pass in its journal, the
+// record is used. Otherwise the pass is repeated, for example if one worker was stopped before the others.
+//
+// A worker that fails or is cancelled does not call Allreduce again. The Reducer must inform the others.
 type Reducer interface {
-	// Allreduce overwrites x with its sum over all workers, the same bits on each. All call
-	// it in the same order with equal lengths. After an error, by which a solve ends, x
-	// is not looked at again.
+	// Allreduce overwrites x with the sum of x over all workers. Every worker gets the same bits. All workers call
+	// Allreduce in the same order with equal lengths. If it returns an error, the solve ends and x is not used.
 	Allreduce(ctx context.Context, x []float64) error
-	// Size is the number of workers.
+	// Size returns the number of workers.
 	Size() int
 }

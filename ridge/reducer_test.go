@@ -394,19 +394,19 @@ func TestReducerRefused(t *testing.T) {
 		is     error
 		says   string
 	}{
-		"rows are missing":   {shares[1:], nil, ridge.ErrShape, "rows, the summary 9000"},
-		"rows are told more": {[]dataset.Source{src, shares[0]}, nil, ridge.ErrShape, "the summary 9000"},
-		"other rows":         {[]dataset.Source{other, must(dataset.Rows(src, 0, 1))(t)}, nil, ridge.ErrShape, "not those of the summary"},
+		"rows are missing":   {shares[1:], nil, ridge.ErrShape, "rows, but the summary has 9000"},
+		"rows are told more": {[]dataset.Source{src, shares[0]}, nil, ridge.ErrShape, "the summary has 9000"},
+		"other rows":         {[]dataset.Source{other, must(dataset.Rows(src, 0, 1))(t)}, nil, ridge.ErrShape, "other rows than the summary"},
 		"another weight":     {[]dataset.Source{all["weighted"], empty}, nil, ridge.ErrShape, "weigh"},
 		"too many rows":      {[]dataset.Source{must(dataset.Concat(src, src))(t), empty}, nil, ridge.ErrShape, "the source has 18000 rows"},
 		"another start": {shares, func(rank int, o *ridge.SolveOptions) {
 			if o.Start = mat.NewDense(2, 5, nil); rank == 1 {
 				o.Start.Set(1, 1, 1)
 			}
-		}, nil, "do not ask the same in pass 1"},
+		}, nil, "differ in pass 1"},
 		"a fresh Hessian": {shares, func(_ int, o *ridge.SolveOptions) {
 			o.Method, o.Hessian = ridge.Newton, renewed{}
-		}, nil, "one worker's share"},
+		}, nil, "its share of the rows"},
 		"in another order": {reversed, nil, nil, ""},
 	} {
 		answers, _ := together(t.Context(), c.shares, sum, []float64{1e5}, ridge.SolveOptions{Tol: 1e-6}, c.change)

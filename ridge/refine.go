@@ -12,23 +12,23 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// mostCorrections is how many passes measure a direct fit at most: each leaves of an error
-// what the factor is off by.
-const mostCorrections = 5
+// maxCorrections limits the passes that correct a direct fit. A correction multiplies the error by the relative error
+// of the factor.
+const maxCorrections = 5
 
-// A correction is one target of a direct fit on its way.
+// A correction is the state of a target of a direct fit while further passes correct its solution.
 type correction struct {
 	fit    *Solution
 	target int
 	x      []float64
-	low    []float64 // what rounding x to float64 has taken from it; nil where that is not known
-	error  float64   // on ‖x + low − x*‖
+	low    []float64 // what rounding x to float64 removed; nil if unknown
+	error  float64   // bounds ‖x + low − x*‖
 }
 
-// refine corrects the targets that are not certified to Tol: a pass measures their gradients g
-// with twice the digits, which x − R⁻¹R⁻ᵀg is bounded by. As long as that is not near enough to
-// x*, the next one measures there: at the weights before they were rounded to float64, as the step
-// would amplify what that took.
+// refine corrects the targets that miss Tol. A pass measures the gradient g at x with twice the digits. With a
+// triangular factor R of H, the corrected solution is x − R⁻¹R⁻ᵀg. If the corrected solution still misses Tol,
+// the next pass measures the gradient at this solution. The solution before its rounding to float64 is stored
+// as x + low.
 func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution) error {
 	var open []correction
 	for _, f := range fits {
@@ -46,7 +46,7 @@ func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.
 	if err != nil {
 		return err
 	}
-	for pass := 2; len(open) > 0 && pass <= 1+mostCorrections; pass++ {
+	for pass := 2; len(open) > 0 && pass <= 1+maxCorrections; pass++ {
 		found, err := e.measure(ctx, operator, open)
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.
 	return nil
 }
 
-// measure makes a pass: at all x, and of the products with all low.
+// measure makes a pass that measures the gradient at x + low for each correction.
 func (e *primal) measure(ctx context.Context, operator *gram.Operator, open []correction) ([]*gram.Measurement, error) {
 	var v []float64
 	var queries []gram.Query
@@ -86,19 +86,21 @@ func (e *primal) measure(ctx context.Context, operator *gram.Operator, open []co
 	return found, nil
 }
 
-// correct takes in what was measured, and returns those that are to be measured again.
+// correct corrects the solutions by the measured gradients. It returns the corrections that need another pass.
 func (e *primal) correct(system *direct.System, open []correction, found []*gram.Measurement, pass int) (next []correction, err error) {
 	var factored *certify.Factored
 	var refiner *certify.Refiner
 	at := make([]certify.Corrected, len(open))
 	e.steps(open, found, at)
 	for i, c := range open {
+		c.fit.Passes = pass
 		reduced := at[i].Step != nil
 		if i == 0 || c.fit != open[i-1].fit {
 			if reduced {
 				factored = e.reduction.At(c.fit.Gamma)
-			} else {
-				factored, _ = system.Solve(c.fit.Gamma) // as it did before
+			} else if factored = e.last; factored == nil || factored.Gamma != c.fit.Gamma {
+				factored, _ = system.Solve(c.fit.Gamma) // the same factor as before
+				e.last = factored
 			}
 			refiner = certify.NewRefiner(system.Evidence(), factored)
 		}
@@ -122,9 +124,8 @@ func (e *primal) correct(system *direct.System, open []correction, found []*gram
 		}
 		target := &c.fit.Targets[c.target]
 		if pass == 2 && r.Before > target.EnergyBound {
-			return nil, fmt.Errorf("%w: the rows of this pass are not those that were factored", errShape)
+			return nil, fmt.Errorf("%w: this pass read other rows than the factorisation", errShape)
 		}
-		c.fit.Passes = pass
 		if r.Weights.Error < target.ErrorBound {
 			*target = newTarget(r.X, system.Evidence().TSS[c.target], r.Weights)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/plan"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
@@ -42,11 +43,11 @@ func TestFewFeatures(t *testing.T) {
 				t.Errorf("%s: %d passes, %v", method, r.Passes, r.Status)
 			}
 		}
-		choice := must(fdridge.Fit(t.Context(), src, fdridge.Options{Method: ridge.Galerkin, NoIntercept: !intercept}))(t)
+		choice := must(fdridge.Fit(t.Context(), src, fdridge.Options{Select: choose.GCV, Method: ridge.Galerkin, NoIntercept: !intercept}))(t)
 		if choice.Passes != 2 || choice.Choice.Passes != 0 {
 			t.Errorf("γ was chosen in %d passes, %v", choice.Passes, choice.Choice.Spent)
 		}
-		if unasked := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: !intercept}))(t); unasked.Method != ridge.Exact || unasked.Passes != 1 {
+		if unasked := must(fdridge.Fit(t.Context(), src, fdridge.Options{Select: choose.GCV, NoIntercept: !intercept}))(t); unasked.Method != ridge.Exact || unasked.Passes != 1 {
 			t.Errorf("γ was chosen by %s in %d passes", unasked.Method, unasked.Passes)
 		}
 		if cv := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: !intercept, Folds: 4}))(t); cv.Choice.Passes != 0 || len(cv.Choice.Spent) != 0 {

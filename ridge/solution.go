@@ -10,59 +10,63 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// An Outcome is what ran for one γ, and what is known of that γ. [Target] has what is known of a target.
+// An Outcome describes the computation for one γ. [Target] holds the results per target.
 type Outcome struct {
-	Gamma      float64 `json:"gamma"`
-	Method     Method  `json:"method"`  // what ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal", "dual", "dual-cg"
-	Status     Status  `json:"status"`  // why it stopped: for the last target that was not certified to the tolerance, if any
-	Backend    string  `json:"backend"` // what it ran on
-	Rows       int64   `json:"n"`       // n; 0 unknown
-	Passes     int     `json:"passes"`  // reads of the data it rests on
-	Iterations int     `json:"iterations"`
+	Gamma float64 `json:"gamma"`
+	// Gammas holds the γ of each target if they differ; see [Summary.FitEach]. Otherwise it is nil. If Gammas is not
+	// nil, Gamma is the smallest of them, and Contraction and EffectiveDimension are valid for all of them.
+	Gammas     []float64 `json:"gammas,omitempty"`
+	Method     Method    `json:"method"`  // the method that ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal", "dual", "dual-cg"
+	Status     Status    `json:"status"`  // why the method stopped; if targets missed the tolerance, the reason for the last of them
+	Backend    string    `json:"backend"` // the backend that was used
+	Rows       int64     `json:"n"`       // n; 0 if unknown
+	Passes     int       `json:"passes"`  // number of passes over the data
+	Iterations int       `json:"iterations"`
 
-	// Shrinkage is η, the bound on ‖AᵀA − BᵀB‖₂ of the sketch used, round-off
-	// included; 0 for an exact method.
+	// Shrinkage bounds ‖AᵀA − BᵀB‖₂ for the sketch: η plus round-off. It is 0 for an exact method.
 	Shrinkage float64 `json:"shrinkage" null:"+Inf"`
-	// Contraction is q with ‖x̂ − x*‖ ≤ q‖x*‖ for the one-shot solution, but for the
-	// rounding of x̂, which RelativeErrorBound includes: η/γ for FD, ρ/(γ+ρ) for RFD. It is
-	// also the factor by which each Newton refinement shrinks the error. With a Hessian of
-	// another kind it is max(1 − lo, hi − 1) of its Range. 0 for an exact method.
+	// Contraction is a factor q with ‖x̂ − x*‖ ≤ q‖x*‖ for the one-shot solution: η/γ for FD, ρ/(γ+ρ) for RFD. A Newton
+	// step multiplies the error by at most q. With another Hessian, q is max(1 − lo, hi − 1) for the lo and hi of its
+	// Range. q does not include the rounding of x̂. It is 0 for an exact method.
 	Contraction float64 `json:"contraction" null:"+Inf"`
-	// EffectiveDimension brackets tr(H⁻¹K). Of [DualCG] it is hardly known: no more than the rank, and
-	// than ‖A‖²_F/γ. [Dual] has it.
+	// EffectiveDimension brackets tr(H⁻¹K). For [DualCG] the bracket is wide: its upper end is the smaller of the rank
+	// and ‖A‖²_F/γ. [Dual] gives a narrow bracket.
 	EffectiveDimension Interval `json:"effective_dimension"`
 }
 
 // A Solution is the ridge solution for one γ.
 type Solution struct {
 	Outcome
-	// Penalty is what the columns were penalised by, beyond γ; nil where all by 1.
+	// Penalty holds a factor pⱼ for each column, by which γ is multiplied. It is nil if all factors are 1. A column
+	// without penalty has pⱼ = 0; see package ridge/project.
 	Penalty []float64 `json:"penalty,omitempty"`
-	Targets []Target  `json:"targets"` // in the order of the source's, one at least
+	Targets []Target  `json:"targets"` // in the order of the source, at least one
 }
 
-// A Target is the solution for one target.
+// A Target is the solution x̂ for one target, with its certificate.
 type Target struct {
 	Coef []float64 `json:"coef"` // x̂, length d
-	// Intercept is ȳ − x̂ᵀx̄, of the weights before their last rounding where a gradient was
-	// measured with twice the digits; zero where none was fitted, NaN where it is unknown.
+	// Intercept is ȳ − x̂ᵀx̄, zero without an intercept and NaN if unknown. If a gradient was measured with
+	// twice the digits, Intercept is computed from x̂ before the rounding to float64.
 	Intercept float64 `json:"intercept" null:"NaN"`
-	// Scaled is ẑ, the weights of columns that are divided by √pⱼ, where the solution has a
-	// Penalty p, else nil. It is what the Certificate is about, as are GradientNorm and all
-	// norms in it, ‖ẑ‖² being Σ pⱼx̂ⱼ²; Coef is x̂ⱼ = ẑⱼ/√pⱼ, rounded once more.
+	// Scaled is ẑ, the coefficients of the columns divided by √pⱼ, if the solution has a Penalty p. Coef is then x̂ⱼ =
+	// ẑⱼ/√pⱼ, and the Certificate, GradientNorm and all norms refer to ẑ, with ‖ẑ‖² = Σ pⱼx̂ⱼ². Without a Penalty,
+	// Scaled is nil. For a column without penalty ẑⱼ = x̂ⱼ, which counts in no norm.
 	Scaled []float64 `json:"scaled_coef,omitempty"`
-	// ComputedTSS is ‖b‖² as computed, of the centred target where an intercept was
-	// fitted; NaN where it is unknown.
+	// ComputedTSS is ‖b‖² as computed, with b centred if there is an intercept. It is NaN if unknown.
 	ComputedTSS float64 `json:"computed_tss" null:"NaN"`
-	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass, before the last
-	// rounding of x̂ where it was refined beyond that of plain gradients; NaN for a method that
-	// made no pass at x̂.
+	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass. It is NaN for a method without a pass
+	// at x̂. If x̂ was refined with twice the digits, GradientNorm refers to x̂ before its rounding to float64.
 	GradientNorm float64 `json:"gradient_norm" null:"NaN"`
 
 	Certificate `json:"certificate"`
+	// UnpenalizedBounds bounds the error of each coefficient whose column has penalty 0, in the order of the columns.
+	// The Certificate covers all other coefficients. UnpenalizedBounds is nil if some of these coefficients have no
+	// proved bound; then ErrorBound is +Inf.
+	UnpenalizedBounds []float64 `json:"unpenalized_bounds,omitempty"`
 }
 
-// newSolution is one at γ, without its targets.
+// newSolution returns a Solution at γ with an empty list of targets.
 func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *Solution {
 	return &Solution{Targets: make([]Target, 0, s.cfg.Targets), Outcome: Outcome{
 		Gamma: gamma, Shrinkage: k.Bound().FD(), EffectiveDimension: Interval(k.At(gamma).EffectiveDimension()),
@@ -70,13 +74,13 @@ func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *S
 	}}
 }
 
-// newTarget is the solution x of one target, which it keeps, with its bounds.
+// newTarget returns the Target with the coefficients x, which it keeps, and the bounds in w.
 func newTarget(x []float64, tss float64, w certify.Weights) Target {
 	return Target{Coef: x, Intercept: w.Intercept.Value, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w)}
 }
 
-// R2 brackets the coefficient of determination 1 − RSS/TSS on the data of the fit; NaN
-// where the target is constant, or the certificate says nothing of its squares.
+// R2 brackets the coefficient of determination 1 − RSS/TSS on the training rows. It returns NaN if the target is
+// constant or if the certificate has no bound on RSS and TSS.
 func (t *Target) R2() Interval {
 	if !(t.ComputedTSS > 0) || !(t.TSS.Hi > 0) {
 		return Interval{math.NaN(), math.NaN()}
@@ -85,13 +89,25 @@ func (t *Target) R2() Interval {
 	return Interval{1 - t.RSS.Hi/t.TSS.Lo*(1+round) - round, math.Min(1, 1-t.RSS.Lo/t.TSS.Hi*(1-round)+round)}
 }
 
-// Proves reports whether anything is proved of the weights: that they are nearer to the exact ones
-// than zeros are, a relative error below 1. Weights of zeros need no proof.
+// CoefficientBounds returns a bound on the error of each coefficient. penalty is the Penalty of the solution.
+// With a Penalty, the bounds are for the coefficients in Scaled.
+func (t *Target) CoefficientBounds(penalty []float64) []float64 {
+	out, free := make([]float64, len(t.Coef)), t.UnpenalizedBounds
+	for j := range out {
+		if out[j] = t.ErrorBound; j < len(penalty) && penalty[j] == 0 && len(free) > 0 {
+			out[j], free = free[0], free[1:]
+		}
+	}
+	return out
+}
+
+// Proves reports whether the relative error of the coefficients is proved to be below 1. The distance of the
+// coefficients from x* is then less than ‖x*‖. For coefficients that are all zero, Proves returns true.
 func (t *Target) Proves() bool {
 	return t.RelativeErrorBound < 1 || !slices.ContainsFunc(t.Coef, func(v float64) bool { return v != 0 })
 }
 
-// Dims returns the number of targets and that of features: the shape of [Solution.Coef].
+// Dims returns the number of targets and the number of features.
 func (s *Solution) Dims() (t, d int) {
 	if len(s.Targets) == 0 {
 		return 0, 0
@@ -99,13 +115,22 @@ func (s *Solution) Dims() (t, d int) {
 	return len(s.Targets), len(s.Targets[0].Coef)
 }
 
-// hasShape says that s is of t targets, each with d weights.
+// GammaOf returns the γ at which target j was solved.
+func (o *Outcome) GammaOf(j int) float64 {
+	if j < len(o.Gammas) {
+		return o.Gammas[j]
+	}
+	return o.Gamma
+}
+
+// hasShape reports whether s has t targets with d coefficients each.
 func (s *Solution) hasShape(t, d int) bool {
 	return len(s.Targets) == t && !slices.ContainsFunc(s.Targets, func(o Target) bool { return len(o.Coef) != d })
 }
 
-// isCertified reports whether every target has a certificate. An objective that is zero belongs to a target
-// of zeros, whose exact weights are zero: if those at hand are not, the bounds on their error are positive.
+// isCertified reports whether every target has a certificate. A target has no certificate if Objective is zero,
+// an error bound is zero and a coefficient is nonzero. The values contradict each other, because the objective
+// is zero only if x* is zero.
 func (s *Solution) isCertified() bool {
 	return !slices.ContainsFunc(s.Targets, func(o Target) bool {
 		return o.Objective == Interval{} && !(o.ErrorBound > 0 && o.EnergyBound > 0) &&
@@ -113,8 +138,8 @@ func (s *Solution) isCertified() bool {
 	})
 }
 
-// Coef returns the weights of all targets as a matrix, t×d: each row is the weights of one
-// target. It is a copy. A solution of no targets, or of no features, has an empty one.
+// Coef returns a copy of the coefficients of all targets as a t×d matrix. The matrix is empty if there are no targets
+// or no features.
 func (s *Solution) Coef() *mat.Dense {
 	t, d := s.Dims()
 	if t == 0 || d == 0 {
@@ -127,7 +152,7 @@ func (s *Solution) Coef() *mat.Dense {
 	return out
 }
 
-// Proves reports whether something is proved of the weights of every target, see [Target.Proves].
+// Proves reports whether [Target.Proves] holds for every target.
 func (s *Solution) Proves() bool {
 	for j := range s.Targets {
 		if !s.Targets[j].Proves() {
@@ -137,7 +162,7 @@ func (s *Solution) Proves() bool {
 	return true
 }
 
-// WorstError returns the largest relative error bound of the targets.
+// WorstError returns the largest RelativeErrorBound of the targets.
 func (s *Solution) WorstError() float64 {
 	worst := 0.0
 	for j := range s.Targets {

@@ -18,62 +18,70 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// SolveOptions says how to refine; its zero value is the documented default.
+// SolveOptions are the options of [Solve] and [SolvePath]. The zero value is the default.
 type SolveOptions struct {
 	Method Method // CG (the default), Galerkin or Newton
-	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to be certified for every γ and
-	// target. Default 1e-8. Where the round-off of plain gradients allows no such
-	// certificate, one is measured with twice the digits: down to the rounding of the weights
-	// to float64, which is between 1e-17 and 1.1e-16.
+	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. If the round-off of
+	// plain gradients is too large for Tol, gradients are measured with twice the digits. The smallest possible Tol is
+	// then the rounding of the coefficients to float64, between 1e-17 and 1.1e-16.
 	Tol float64
-	// MaxPasses bounds the reads of the data after the summary's. Default 500.
+	// MaxPasses limits the number of passes over the data, besides the pass of the summary. Default 500.
 	MaxPasses int
-	// PlainFD takes Ĥ = BᵀB + γI (FD) for the Hessian in place of
-	// BᵀB + (γ+η/2)I (RFD). Newton then diverges when η > 2γ.
+	// PlainFD uses the Hessian Ĥ = BᵀB + γI (FD) instead of BᵀB + (γ+η/2)I (RFD). Newton then diverges if η > 2γ.
 	PlainFD bool
-	// Hessian, if not nil, is the Ĥ to iterate with in place of the sketch's: a
-	// randomised sketch, a Nyström approximation, [Identity]. Certificates stay
-	// those that the summary proves.
+	// Hessian, if not nil, replaces the Ĥ of the sketch in the iteration. Examples are a randomised sketch, a Nyström
+	// approximation and [Identity]. The certificates still come from the summary.
 	Hessian Hessian
-	// Start, if not nil, is where every γ starts from (t×d, in the order of the
-	// targets), in place of the one-shot solution Ĥ⁻¹c.
+	// Start, if not nil, holds the initial coefficients (t×d), which are the same for every γ. The default is the
+	// one-shot solution Ĥ⁻¹c.
 	Start *mat.Dense
-	// Observe, if not nil, is shown every iterate, after the pass that reached it.
+	// Observe, if not nil, is called with every iterate after the pass that measured it.
 	Observe func(Iterate)
-	// Progress, if not nil, is called after every block that was read.
+	// Progress, if not nil, is called after every block.
 	Progress func(Progress)
-	// Journal, if not nil, keeps what the passes find, for this solve to go on when it
-	// is interrupted.
+	// Journal, if not nil, stores the results of the passes, so that an interrupted solve can continue.
 	Journal Journal
-	// Reducer, if not nil, adds up what several workers find: src is then this one's
-	// share of the rows, and the summary that of all.
+	// Reducer, if not nil, adds up the results of several workers. src is then the part of the rows of this worker, and
+	// the summary must be of all rows.
 	Reducer Reducer
 }
 
-// Progress tells how far a solve has come.
-type Progress struct {
-	Pass          int     // the pass under way, from 1
-	Rows          int64   // rows read in it
-	RelativeError float64 // the worst bound after the pass before; +Inf in the first
-	Active        int     // systems (γ and target) still iterating
+// fill sets every zero option to its default.
+func (o *SolveOptions) fill() {
+	if o.Tol == 0 {
+		o.Tol = DefaultTol
+	}
+	if o.MaxPasses == 0 {
+		o.MaxPasses = DefaultMaxPasses
+	}
+	if o.Method == Auto {
+		o.Method = CG
+	}
 }
 
-// An Iterate is where one system stands: the first is the start, as measured by the
-// first pass.
+// Progress describes the progress of a solve.
+type Progress struct {
+	Pass          int     // the current pass, from 1
+	Rows          int64   // rows read in this pass
+	RelativeError float64 // the largest bound after the previous pass; +Inf in the first pass
+	Active        int     // number of systems (γ and target) still iterating
+}
+
+// An Iterate is an approximate solution for one γ and target. The first one is the initial point, which is measured by
+// the first pass.
 type Iterate struct {
 	Gamma  float64
 	Target int
-	Pass   int       // reads of the data after the summary's
+	Pass   int       // number of passes, without the summary's
 	Coef   []float64 // length d, valid during the call
-	// RelativeError bounds ‖x − x*‖/‖x*‖. It is proved where Measured is set; else
-	// it is of a gradient that CG carried along.
+	// RelativeError bounds ‖x − x*‖/‖x*‖. The bound is proved if Measured is true. Otherwise it comes from a gradient
+	// that CG updated by recursion.
 	RelativeError float64
 	Measured      bool
 }
 
-// Solve refines the solution at γ until its certificate holds to opts.Tol, by
-// passes over src, which must yield the very rows that sum has seen. It is
-// [SolvePath] for one γ.
+// Solve refines the solution at γ by passes over src until its relative error is certified to be at most opts.Tol. src
+// must yield the rows of the summary. Solve is [SolvePath] for one γ.
 func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64, opts SolveOptions) (*Solution, error) {
 	ctx = background.IfNil(ctx)
 	fits, err := SolvePath(ctx, src, sum, []float64{gamma}, opts)
@@ -83,36 +91,37 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 	return fits[0], nil
 }
 
-// SolvePath solves for several γ together: all γ and all targets advance in the
-// same passes, one read of the data for each iteration, and each drops out when
-// it is certified.
+// SolvePath solves for several γ together. Each iteration makes one pass for all γ and targets. The iteration
+// for one γ and target stops when its error is certified to be at most opts.Tol.
 //
-// After a pass g = Aᵀ(Ax − b) + γx is known at x and the error certified, see
-// [Certificate]. Where AᵀY is zero to round-off so is x*, of which no relative
-// error can be certified: that is no failure. Not reaching the tolerance, within
-// MaxPasses or at all, is a *[NotConvergedError] with the best fits inside. γ must be
-// positive (*[GammaError]); a source whose dimensions or rows are not the summary's,
-// by their number, weight, ‖Y‖² and AᵀY, is [ErrShape]; their order doesn't matter.
-// Rows, targets or a γ whose squares leave the range of float64 are a *[ScaleError]. A
-// cancelled ctx ends the pass and returns its error. With a [Reducer] all this holds of
-// the rows of all workers together.
+// The error at x is bounded from the gradient g = Aᵀ(Ax − b) + γx that a pass measures, see [Certificate]. If
+// AᵀY is zero up to round-off, x* is also zero up to round-off. No relative error can then be certified, but
+// this is not a failure. The order of the rows does not matter. With a [Reducer], all statements refer to the
+// rows of all workers together.
+//
+// Errors:
+//
+//   - *[NotConvergedError], with the best solutions, if the tolerance is not reached within
+//     MaxPasses.
+//   - *[GammaError] if a γ is not positive.
+//   - [ErrShape] if src has other dimensions or rows than the summary. Rows are compared by their
+//     number, weight, ‖Y‖² and AᵀY.
+//   - *[ScaleError] if a γ or the squares of rows or targets are out of range.
+//   - The error of ctx. If ctx is cancelled, the pass ends.
 func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
-	if opts.Tol == 0 {
-		opts.Tol = DefaultTol
-	}
-	if opts.MaxPasses == 0 {
-		opts.MaxPasses = DefaultMaxPasses
-	}
-	if opts.Method == Auto {
-		opts.Method = CG
-	}
+	opts.fill()
 	if err := checkSolve(src, sum, gammas, opts); err != nil {
 		return nil, err
 	}
 	p, err := newProblem(src, sum, gammas, &opts)
 	if err != nil {
 		return nil, err
+	}
+	for _, gamma := range gammas {
+		for j := range sum.cfg.Targets {
+			p.Pairs = append(p.Pairs, krylov.Pair{Gamma: gamma, Target: j})
+		}
 	}
 	found, err := krylov.Solve(ctx, p, sum.kind(&opts))
 	if err != nil {
@@ -121,9 +130,9 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	return sum.solutions(gammas, &opts, found)
 }
 
-// kind returns the iteration that runs. If AᵀA itself is known, Galerkin runs as CG: Ĥ⁻¹c is the
-// solution but for round-off, and a subspace holds little but the round-off of Ĥ, which a γ below
-// eps·‖K‖ magnifies until the iteration diverges.
+// kind returns the iteration to run. If the summary holds AᵀA itself, it returns CG instead of Galerkin. Ĥ⁻¹c is then
+// the solution up to round-off, and the subspace of Galerkin would contain mostly round-off. For γ below eps·‖K‖
+// Galerkin would diverge.
 func (s *Summary) kind(opts *SolveOptions) krylov.Kind {
 	if opts.Method == Galerkin && opts.Hessian == nil && s.HoldsGram() {
 		return krylov.CG
@@ -135,27 +144,27 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	switch {
 	case src == nil:
 		return errNoSource
-	case !sum.made():
-		return errUnmade
+	case !sum.isValid():
+		return errZeroValue
 	case !(opts.Tol > 0) || opts.MaxPasses < 0:
-		return badinput.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", opts.Tol, opts.MaxPasses)
+		return badinput.Errorf("ridge: Tol is %v and MaxPasses is %d: both must be positive", opts.Tol, opts.MaxPasses)
 	case !opts.Method.Iterates():
-		return badinput.Errorf("ridge: %v makes no passes that refine", opts.Method)
+		return badinput.Errorf("ridge: %v does not refine by passes", opts.Method)
 	case opts.Hessian != nil && opts.PlainFD:
-		return badinput.Errorf("ridge: PlainFD chooses between the sketch's own Hessians, but another one is given")
+		return badinput.Errorf("ridge: PlainFD cannot be combined with Hessian")
 	case sum.Rows() == 0:
 		return ErrEmpty
 	}
 	_, fresh := opts.Hessian.(Refresher)
 	switch {
 	case fresh && opts.Reducer != nil:
-		return badinput.Errorf("ridge: a Hessian that is made anew from the data in every step would be made of one worker's share; give Newton another one, or no Reducer")
+		return badinput.Errorf("ridge: a Refresher cannot be combined with a Reducer: each worker would see only its share of the rows")
 	case fresh && opts.Method != Newton:
-		return badinput.Errorf("ridge: %v needs the same Hessian in every step, this one is made anew; use Newton", opts.Method)
+		return badinput.Errorf("ridge: %v needs the same Hessian in every step, but a Refresher changes it; use Newton", opts.Method)
 	}
 	if opts.Start != nil {
 		if t, d := opts.Start.Dims(); t != sum.cfg.Targets || d != sum.cfg.Dim {
-			return fmt.Errorf("%w: Start is %d×%d, the summary has %d targets and %d features", errShape, t, d, sum.cfg.Targets, sum.cfg.Dim)
+			return fmt.Errorf("%w: Start is %d×%d, but the summary has %d targets and %d features", errShape, t, d, sum.cfg.Targets, sum.cfg.Dim)
 		}
 	}
 	if opts.Start != nil && slices.ContainsFunc(rowmajor.Of(opts.Start), func(v float64) bool { return v-v != 0 }) {
@@ -168,13 +177,13 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	}
 	n, d, t := src.Dims()
 	if d != sum.cfg.Dim || t != sum.cfg.Targets || n > sum.Rows() || (n >= 0 && n != sum.Rows() && opts.Reducer == nil) {
-		return fmt.Errorf("%w: the source has %d rows, %d features and %d targets, the summary %d, %d and %d",
+		return fmt.Errorf("%w: the source has %d rows, %d features and %d targets, but the summary has %d, %d and %d",
 			errShape, n, d, t, sum.Rows(), sum.cfg.Dim, sum.cfg.Targets)
 	}
 	return nil
 }
 
-// newProblem is what package krylov is given to solve.
+// newProblem returns a Problem for package krylov at gammas. The caller adds the systems.
 func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveOptions) (krylov.Problem, error) {
 	workers := 1
 	if opts.Reducer != nil {
@@ -197,7 +206,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 		return krylov.Problem{}, err
 	}
 	p := krylov.Problem{
-		Known: k, Operator: operator, Gammas: gammas, Tol: opts.Tol, MaxPasses: opts.MaxPasses,
+		Known: k, Operator: operator, Tol: opts.Tol, MaxPasses: opts.MaxPasses,
 	}
 	if p.Hessian = (&givenHessian{opts.Hessian, sum.cfg.Dim}); opts.Hessian == nil {
 		p.Deflate = true
@@ -219,7 +228,8 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	return p, nil
 }
 
-// solutions assembles what was found, one Solution for each γ.
+// solutions returns one Solution per γ. If a target missed the tolerance, it returns a *[NotConvergedError] with the
+// solutions.
 func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.Batch) ([]*Solution, error) {
 	t := s.cfg.Targets
 	out := make([]*Solution, len(gammas))
@@ -229,10 +239,7 @@ func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.
 		f.Contraction = opts.contraction(found.Known, gamma)
 		stopped := make([]Status, t) // each target
 		for j, sys := range found.Systems[i*t : (i+1)*t] {
-			x, measured := sys.Best()
-			target := newTarget(slices.Clone(x), found.Known.TSS[j], sys.Weights())
-			target.GradientNorm = measured.Gradient.Norm
-			f.Targets = append(f.Targets, target)
+			f.Targets = append(f.Targets, targetOf(found.Known, sys))
 			f.Passes = max(f.Passes, 1+sys.Passes())
 			stopped[j] = statusOf[sys.Status]
 		}
@@ -252,8 +259,16 @@ func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.
 	return out, nil
 }
 
-// improve puts the one-shot solution in the place of targets that were not certified to the tolerance
-// and of which less is certified than of that; one that is to the tolerance has what was asked for.
+// targetOf returns the results for the best iterate of a system.
+func targetOf(k *certify.Known, sys *krylov.System) Target {
+	x, measured := sys.Best()
+	target := newTarget(slices.Clone(x), k.TSS[sys.Target], sys.Weights())
+	target.GradientNorm = measured.Gradient.Norm
+	return target
+}
+
+// improve replaces a target that missed the tolerance by the one-shot solution if the one-shot solution has a
+// smaller bound. If the target then meets the tolerance, its status becomes Converged.
 func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) error {
 	if !slices.ContainsFunc(stopped, func(v Status) bool { return v.Err() != nil }) {
 		return nil
@@ -276,8 +291,7 @@ func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) err
 	return nil
 }
 
-// contraction bounds ‖I − Ĥ⁻¹H‖ in the norm of Ĥ, the factor by which a Newton step
-// shrinks the error.
+// contraction bounds ‖I − Ĥ⁻¹H‖ in the norm of Ĥ. A Newton step multiplies the error by at most this factor.
 func (o *SolveOptions) contraction(k *certify.Known, gamma float64) float64 {
 	switch {
 	case o.Hessian != nil:
@@ -289,13 +303,13 @@ func (o *SolveOptions) contraction(k *certify.Known, gamma float64) float64 {
 	return k.OneShot(gamma, k.Bound().Shift()).Contraction()
 }
 
-// A givenHessian is one that the caller gave.
+// A givenHessian is a Hessian given by the caller.
 type givenHessian struct {
 	Hessian
 	dim int
 }
 
-// Solve makes Ĥ anew before, where it is a Refresher.
+// Solve refreshes Ĥ if the Hessian is a Refresher, then solves with Ĥ.
 func (h *givenHessian) Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error {
 	if r, ok := h.Hessian.(Refresher); ok {
 		if err := r.Refresh(ctx); err != nil {

@@ -8,38 +8,36 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
-// A Status says why a method stopped.
+// A Status is the reason why a method stopped.
 type Status int
 
 const (
-	// NotTerminated is the zero value, of a [Solution] that no method here has made.
+	// NotTerminated is the zero value. This package did not compute the [Solution].
 	NotTerminated Status = iota
-	// Converged says that every target is certified to the tolerance, by [DualCG] to 1e-12 where none
-	// was given.
+	// Converged: every target is certified to the tolerance. The default tolerance of [DualCG] is 1e-12.
 	Converged
-	// ZeroSolution says that a target's AᵀY, and so its x*, is zero to round-off: no
-	// relative error can be certified. All others are to the tolerance.
+	// ZeroSolution: for some target, AᵀY and x* are zero up to round-off, so no relative error can be certified. All
+	// other targets are certified to the tolerance.
 	ZeroSolution
-	// OnePass is that of one-shot solutions, which have no tolerance.
+	// OnePass: a one-shot solution, which has no tolerance.
 	OnePass
-	// Factorized is that of direct solutions by a factor, but for those that were to be certified to
-	// a tolerance and are not: these have RoundOff.
+	// Factorized: a direct method solved the system by a factorisation and met the tolerance, if any.
 	Factorized
-	// RoundOff says that float64 certifies no smaller error for these data by this method.
+	// RoundOff: with this method, float64 arithmetic cannot certify a smaller error for these data.
 	RoundOff
-	// PassLimit says that MaxPasses did not suffice.
+	// PassLimit: MaxPasses passes did not reach the tolerance.
 	PassLimit
-	// Diverged says that the error grew without bound. The solution is the best that was
-	// measured before, never worse certified than the one that the iteration began with.
+	// Diverged: the error grew without bound. The solution is the best iterate. Its bound is at most the bound
+	// of the initial point.
 	Diverged
-	// Unsolved says that the method has no solution at some γ, which is left out: where γ = 0 and
-	// columns depend on each other there is none.
+	// Unsolved: the system has no unique solution at some γ, which is omitted. This happens for γ = 0 and linearly
+	// dependent columns.
 	Unsolved
-	// Unproved is that of one-shot solutions of which nothing is proved, see [Target.Proves].
+	// Unproved: a one-shot solution whose certificate does not prove anything, see [Target.Proves].
 	Unproved
 )
 
-// What [Status.Err] returns where a method has not solved the problem.
+// The errors that [Status.Err] returns.
 var (
 	ErrRoundOff  = errors.New("ridge: round-off allows no smaller certified error")
 	ErrPassLimit = errors.New("ridge: limit on passes reached")
@@ -64,7 +62,7 @@ var statuses = [...]struct {
 	Unproved:      {"unproved", "one pass, which proves nothing of these weights", ErrUnproved},
 }
 
-// String says it in words; "" for [NotTerminated]. What can be done is [Result.Remedies].
+// String returns a description of the status, or "" for [NotTerminated]. fdridge.Result.Remedies suggests remedies.
 func (s Status) String() string {
 	if s < 0 || int(s) >= len(statuses) {
 		return fmt.Sprintf("Status(%d)", int(s))
@@ -72,8 +70,8 @@ func (s Status) String() string {
 	return statuses[s].text
 }
 
-// Err is nil where the method did what was asked of it, or nothing has run; otherwise
-// [ErrRoundOff], [ErrPassLimit], [ErrDiverged], [ErrUnsolved] or [ErrUnproved].
+// Err returns nil if the method succeeded or has not run. Otherwise it returns [ErrRoundOff], [ErrPassLimit],
+// [ErrDiverged], [ErrUnsolved] or [ErrUnproved].
 func (s Status) Err() error {
 	if s < 0 || int(s) >= len(statuses) {
 		return nil
@@ -81,9 +79,9 @@ func (s Status) Err() error {
 	return statuses[s].err
 }
 
-// MarshalText writes the name of a status, which stays the same whatever String says: "converged",
-// "zero-solution", "one-pass", "factorized", "round-off", "pass-limit", "diverged", "unsolved", "unproved", "" for
-// [NotTerminated].
+// MarshalText returns the name of the status: "converged", "zero-solution", "one-pass", "factorized", "round-off",
+// "pass-limit", "diverged", "unsolved", "unproved", or "" for [NotTerminated]. The names never change, unlike the texts
+// of String.
 func (s Status) MarshalText() ([]byte, error) {
 	if s < 0 || int(s) >= len(statuses) {
 		return nil, badinput.Errorf("ridge: %v is no status", s)
@@ -91,7 +89,7 @@ func (s Status) MarshalText() ([]byte, error) {
 	return []byte(statuses[s].name), nil
 }
 
-// UnmarshalText reads what MarshalText writes. Another text is [ErrInput].
+// UnmarshalText reads the output of MarshalText. For any other text the error is [ErrInput].
 func (s *Status) UnmarshalText(text []byte) error {
 	for i := range statuses {
 		if statuses[i].name == string(text) {
@@ -102,8 +100,9 @@ func (s *Status) UnmarshalText(text []byte) error {
 	return badinput.Errorf("ridge: %q is no status", text)
 }
 
-// Worse returns the status of two solutions with status s and t: the last that missed what was asked, otherwise the last that is not plain
-// success.
+// Worse returns the combined status of two solutions with status s and t. If t is a failure it returns t;
+// otherwise, if s is a failure, it returns s. If neither is a failure and one of them is [ZeroSolution], it
+// returns ZeroSolution.
 func (s Status) Worse(t Status) Status {
 	if t.Err() != nil || s.Err() == nil && (s == NotTerminated || t == ZeroSolution) {
 		return t
@@ -111,7 +110,7 @@ func (s Status) Worse(t Status) Status {
 	return s
 }
 
-// statusOf is why the iteration of a system stopped.
+// statusOf maps the status of an iteration to a Status.
 var statusOf = [...]Status{
 	krylov.Iterating: NotTerminated, krylov.Reached: Converged, krylov.Zero: ZeroSolution, krylov.RoundOff: RoundOff,
 	krylov.PassLimit: PassLimit, krylov.Diverged: Diverged,

@@ -6,72 +6,74 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge/internal/accum"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// SummaryConfig says what to keep of the rows. Dim and Size are required; the
-// zero value of every other field is the documented default.
+// SummaryConfig is the configuration of a [Summary]. Dim and Size are required. The zero value of every other field is
+// the default.
 type SummaryConfig struct {
 	Dim       int  // d, the number of features
 	Targets   int  // t, the number of targets; 0 means 1
-	Size      int  // m, the rows of the sketch
-	Intercept bool // fit an intercept for each target, unpenalised
+	Size      int  // m, the number of rows of the sketch
+	Intercept bool // fit an unpenalised intercept for each target
 
-	Shrink     fd.Driver      // how the sketch shrinks; default fd.Gram
-	ShrinkRows int            // rows between two shrinks; 0: the dispatcher's choice
+	Shrink     fd.Driver      // the factorisation for a shrink; default fd.Gram
+	ShrinkRows int            // rows between two shrinks; 0 selects the default of fd.Config
 	Backend    engine.Backend // nil is engine.Default()
-	Store      fd.Storage     // what the sketch keeps; default AᵀA where that is no larger than its buffer
+	Store      fd.Storage     // what the sketch stores; default AᵀA if that is no larger than the buffer of rows
 
-	// Lanes is how many sketches are fed side by side, each by a core of its own, with rows dealt
-	// to them by their numbers, and merged, in a fixed order, when the summary is read. For the
-	// same Lanes and LaneRows results are the same bits however many cores there are. Memory is
-	// that of as many summaries, and of half as many more while they are merged. They are fed side by
-	// side within a call, so that one of fewer than Lanes·LaneRows rows keeps fewer busy. 0: [Summarize]
-	// and fdridge.Fit have the dispatcher choose ([engine.Tuning.LanesFor]), NewSummary takes 1. At most
-	// [MaxLanes].
+	// Lanes is the number of sketches that are computed in parallel, each on its own core. Each sketch, a lane, gets a
+	// fixed part of the rows. Reading the summary merges the lanes in a fixed order. Results therefore depend on Lanes
+	// and LaneRows, but not on the number of cores.
+	//
+	// Each lane needs the memory of a summary. Merging needs half as much memory in addition. To keep all cores
+	// busy, a call must append at least Lanes·LaneRows rows. If Lanes is 0, [Summarize] and fdridge.Fit use
+	// [engine.Tuning.LanesFor], and NewSummary uses 1. The maximum is [MaxLanes].
 	Lanes int
-	// LaneRows is how many rows in a row go to the same lane: row i, counted from 0, goes to lane
-	// ⌊i/LaneRows⌋ mod Lanes. 0: as many as let every lane have some of each block of a file,
-	// a share of it. Not used where there is one lane.
+	// LaneRows is the number of consecutive rows that go to the same lane. Row i, counted from 0, goes to lane
+	// ⌊i/LaneRows⌋ mod Lanes. If LaneRows is 0, a value is chosen such that each block of a file has rows for every
+	// lane. LaneRows is ignored if there is one lane.
 	LaneRows int
-	// LanesAfter is how many rows all go to the first lane, before the others begin. Where the
-	// dispatcher chooses lanes for a source that does not know its rows these are as many as a
-	// lane is worth its while for.
+	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. If Lanes is 0
+	// and the number of rows is unknown, LanesAfter is set to the number of rows from which on several lanes
+	// are faster than one.
 	LanesAfter int64
 }
 
-// MaxLanes is the most lanes of a summary.
+// MaxLanes is the largest number of lanes of a summary.
 const MaxLanes = accum.MaxLanes
 
-// WithLanes is c with the lanes that the dispatcher chooses for n rows, -1 if unknown, where c
-// says none: see [engine.Tuning.LanesFor]. The errors are those of [engine.DefaultTuning].
+// WithLanes returns c with the number of lanes that [engine.Tuning.LanesFor] chooses for n rows; n is −1 if unknown. If
+// Lanes is not 0, WithLanes returns c unchanged. Errors come from [engine.DefaultTuning].
 func (c SummaryConfig) WithLanes(n int64) (SummaryConfig, error) {
 	with, err := accum.Config(c).WithLanes(n)
 	return SummaryConfig(with), err
 }
 
-// A Summary is all that ridge regression needs to know of the rows seen so far,
-// for every γ: the Frequent Directions sketch of A, c = AᵀY, ‖Y‖² and, with an
-// intercept, the means; A and Y are then centred, exactly, row by row and across
-// merges. It holds O((m+p+t)·d) numbers. Where d is no more than m+p the sketch is AᵀA itself,
-// of which nothing is lost: see [fd.Storage].
+// A Summary holds all quantities from which ridge regression of the rows so far can be solved, for every γ: the
+// Frequent Directions sketch of A, c = AᵀY, ‖Y‖² and, with an intercept, the means. With an intercept, A and Y are
+// centred exactly, row by row and across merges. A Summary takes O((m+p+t)·d) numbers. If d ≤ m+p, the sketch is AᵀA
+// itself, without loss, see [fd.Storage].
 //
-// One goroutine may write at a time; any number may read while none writes.
+// Only one goroutine may write at a time. Any number may read while none writes.
 type Summary struct {
-	cfg SummaryConfig // of rows
+	cfg SummaryConfig
 	sum *accum.Accumulator
 
-	// Meta is the caller's own, at most [MaxMeta] bytes, written and read along with
-	// the summary and otherwise left alone, by Merge too.
+	// Meta holds bytes of the caller, at most [MaxMeta]. It is written and read with the summary. No other method
+	// changes it, not even Merge.
 	Meta []byte
 
-	mu      sync.Mutex
-	joined  *accum.Lane  // of all rows; nil when it has to be made of the lanes
-	spec    *fd.Spectrum // of its sketch; nil when it has to be computed
-	ofWhole bool         // spec is that of K itself, see whole
-	penalty []float64    // of a view in penalised columns, of which spec is; nil: none
+	mu        sync.Mutex
+	joined    *accum.Lane    // the sums of all rows; nil until the lanes are merged
+	spec      *fd.Spectrum   // spectrum of the sketch; nil until computed
+	holdsGram bool           // spec is the spectrum of K itself, see WithGram
+	penalty   []float64      // the p of Penalize, if s is a view; spec is then in the scaled columns
+	projected int            // number of columns set by Projected
+	known     *certify.Known // of many targets, by Known; nil until computed
 }
 
-// NewSummary makes an empty summary. The errors are those of [fd.New].
+// NewSummary returns an empty summary. It returns an error if a field of cfg is invalid, see [fd.New].
 func NewSummary(cfg SummaryConfig) (*Summary, error) {
 	sum, err := accum.New(accum.Config(cfg))
 	if err != nil {
@@ -80,56 +82,66 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 	return SummaryOf(sum, nil), nil
 }
 
-// SummaryOf returns the summary of rows that were added up, which it owns from now on, with its Meta. It is
-// for the packages below ridge.
+// SummaryOf returns a summary of the rows in sum, with the given Meta. It takes ownership of both. It is for packages
+// that build on ridge.
 func SummaryOf(sum *accum.Accumulator, meta []byte) *Summary {
 	return &Summary{cfg: SummaryConfig(sum.Config()), sum: sum, Meta: meta}
 }
 
-// view returns s with another lane, and the spectrum of that one, for reading.
+// view returns a read-only copy of s with the sums in l and the spectrum spec.
 func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
-	return &Summary{cfg: s.cfg, sum: accum.View(accum.Config(s.cfg), l), spec: spec, ofWhole: s.ofWhole, penalty: s.penalty}
+	return &Summary{cfg: s.cfg, sum: accum.View(accum.Config(s.cfg), l), spec: spec, holdsGram: s.holdsGram, penalty: s.penalty, projected: s.projected}
 }
 
-// Rows is n, the number of rows seen.
+// Projected declares that the rows come from project.Projection.Apply with q columns without penalty. GCV then counts q
+// more degrees of freedom. The number is not part of the message. Projected returns s. Other goroutines must not use s if
+// the number changes.
+func (s *Summary) Projected(q int) *Summary {
+	if s.projected != q {
+		s.projected = q
+	}
+	return s
+}
+
+// Rows returns n, the number of rows so far.
 func (s *Summary) Rows() int64 {
-	if !s.made() {
+	if !s.isValid() {
 		return 0
 	}
 	return s.sum.Rows()
 }
 
-// Weight is Σw, the sum of the weights of the rows seen: their number where they had none.
-// [Summary.Decay] multiplies it.
+// Weight returns Σw, the sum of the sample weights so far. Without weights it is the number of rows. Weight
+// includes the effect of [Summary.Decay].
 func (s *Summary) Weight() float64 {
-	if !s.made() {
+	if !s.isValid() {
 		return 0
 	}
 	return s.sum.Weight()
 }
 
-// Config returns the configuration in force. What Store comes to is Sketch().Scatter().
+// Config returns the configuration in use. Sketch().Scatter() reports whether the summary stores AᵀA.
 func (s *Summary) Config() SummaryConfig { return s.cfg }
 
-// Sketch returns the sketch of A, centred where an intercept is fitted. It is
-// the summary's own: read it only. Where the lanes could not be merged its methods return why.
-// The zero Summary has none. That of a penalised summary is of the columns as they are.
+// Sketch returns the sketch of A, centred if there is an intercept. It must not be modified. If merging the lanes
+// failed, all methods of the sketch return the error. The zero Summary has no sketch. For a view ([Summary.Penalize])
+// it is the sketch of the original columns.
 func (s *Summary) Sketch() *fd.Sketch {
-	if !s.made() {
+	if !s.isValid() {
 		return nil
 	}
-	all, _ := s.all() // the sketch knows the error
+	all, _ := s.all() // the sketch returns the error
 	return all.Sketch
 }
 
-// Joined says that there is one lane, so that none has to be merged when s is read, which takes the
-// memory of half as many more: the others have not begun, or [Summary.Join] has merged them.
+// Joined reports whether the summary has only one lane in use, so that reading it needs no merge and no memory for a
+// merge.
 func (s *Summary) Joined() bool { return s != nil && (s.sum == nil || s.sum.Lanes() <= 1) }
 
-// made says that s has dimensions, so is neither nil nor the zero value.
-func (s *Summary) made() bool { return s != nil && s.sum != nil }
+// isValid reports whether s is neither nil nor the zero value.
+func (s *Summary) isValid() bool { return s != nil && s.sum != nil }
 
-// all is what all rows come to. It is to be read only.
+// all returns the sums over all rows, merging the lanes if necessary. They must not be modified.
 func (s *Summary) all() (*accum.Lane, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,12 +159,12 @@ func (s *Summary) allLocked() (*accum.Lane, error) {
 	return joined, err
 }
 
-// spectrum returns the sketch's spectrum, computing it once between writes.
+// spectrum returns the spectrum of the sketch. It is computed at the first call after a write.
 func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.made() {
-		return nil, errUnmade
+	if !s.isValid() {
+		return nil, errZeroValue
 	}
 	if s.spec == nil {
 		all, err := s.allLocked()
@@ -168,7 +180,8 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	return s.spec, nil
 }
 
-// HoldsGram reports whether AᵀA itself is known but for round-off, from a pass or because the summary keeps it.
+// HoldsGram reports whether AᵀA itself is known up to round-off, from [Summary.WithGram] or because the sketch keeps
+// AᵀA.
 func (s *Summary) HoldsGram() bool {
-	return s.made() && (s.ofWhole || s.Sketch().Scatter() && s.Sketch().Bound().Shrinkage == 0)
+	return s.isValid() && (s.holdsGram || s.Sketch().Scatter() && s.Sketch().Bound().Shrinkage == 0)
 }

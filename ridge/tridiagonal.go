@@ -9,17 +9,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// fewGammas is from how many γ on a direct solution that may factor either way reduces K to
-// tridiagonal form: what that takes is measured to be about as much as a Cholesky decomposition
-// and the inverse that its certificate is made of for so many.
+// fewGammas is the number of values of γ from which on a direct solution reduces K to tridiagonal form. By
+// measurement, the reduction takes as long as this number of Cholesky factorisations, including the inverses
+// for their certificates.
 const fewGammas = 4
 
-// reduces says that a direct solution at these γ reduces K.
-func reduces(k int) bool { return k >= fewGammas }
+// shouldReduce reports whether a direct solution for k values of γ reduces K to tridiagonal form.
+func shouldReduce(k int) bool { return k >= fewGammas }
 
-// tridiagonal solves at all γ by one reduction K = QTQᵀ. H is factored by Cholesky where T says too
-// little of it: at a γ next to what K is off by; and, unless gradients are to be measured, where
-// the units of the columns, on which Cholesky's bounds do not depend, cost too many digits.
+// tridiagonal solves for all γ with a single reduction K = QTQᵀ. It uses Cholesky instead for a γ that is not
+// much larger than the error of T. It also uses Cholesky if the columns differ much in size, because T is
+// then less accurate, and no further passes will correct the solution (Tol is 0).
 func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
 	if e.reduction == nil {
 		e.reduction = system.Reduce()
@@ -30,7 +30,7 @@ func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas 
 	}
 	fits := make([]*Solution, 0, len(gammas))
 	for part := range slices.Chunk(gammas, max(batch, 1)) {
-		found := make([]*certify.Factored, len(part)) // nil: T says nothing
+		found := make([]*certify.Factored, len(part)) // nil if T is too inaccurate
 		if e.reduction != nil {
 			found = e.reduction.Solve(part)
 		}
@@ -38,7 +38,7 @@ func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas 
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			f, err := e.served(system, gamma, found[i])
+			f, err := e.solutionFromT(system, gamma, found[i])
 			if err != nil {
 				return nil, err
 			}
@@ -48,10 +48,10 @@ func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas 
 	return fits, nil
 }
 
-// served is the solution that T has found, or Cholesky's.
-func (e *primal) served(system *direct.System, gamma float64, found *certify.Factored) (*Solution, error) {
+// solutionFromT returns the solution computed with T, or by Cholesky if T is too inaccurate.
+func (e *primal) solutionFromT(system *direct.System, gamma float64, found *certify.Factored) (*Solution, error) {
 	rows := system.Evidence()
-	if found != nil && !e.short(gamma) && rows.Serves(found) {
+	if found != nil && !e.isUnderdetermined(gamma) && rows.Serves(found) {
 		f := e.solution(rows, found, Tridiagonal)
 		if e.opts.Tol > 0 || !rows.MayGain(found) || f.certifiedTo(DefaultTol) {
 			return f, nil
@@ -60,7 +60,7 @@ func (e *primal) served(system *direct.System, gamma float64, found *certify.Fac
 	return e.fit(system, gamma, Cholesky)
 }
 
-// certifiedTo says that all targets are certified to a relative error.
+// certifiedTo reports whether all targets are certified to a relative error of tol.
 func (s *Solution) certifiedTo(tol float64) bool {
 	for j := range s.Targets {
 		if !(s.Targets[j].RelativeErrorBound <= tol) {
@@ -70,7 +70,7 @@ func (s *Solution) certifiedTo(tol float64) bool {
 	return true
 }
 
-// steps overwrites the Step and Left of those that T serves, all together.
+// steps solves with T for the corrections of all solutions by Tridiagonal. It sets the Step and Left of each.
 func (e *primal) steps(open []correction, found []*gram.Measurement, at []certify.Corrected) {
 	var gammas, gradients []float64
 	for i, c := range open {

@@ -190,10 +190,10 @@ func TestExactChoice(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 200, 12, 2, 30)
 		p := refbig.New(s.x, s.y, nil, intercept)
-		want := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: ridge.CG, NoIntercept: !intercept, Size: 12}))(t)
+		want := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: ridge.CG, Select: choose.GCV, NoIntercept: !intercept, Size: 12}))(t)
 		for _, method := range []ridge.Method{ridge.Exact, ridge.Tridiagonal} {
 			for _, tol := range []float64{0, 2e-16} {
-				r := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: method, NoIntercept: !intercept, Tol: tol}))(t)
+				r := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: method, Select: choose.GCV, NoIntercept: !intercept, Tol: tol}))(t)
 				f, passes := r.Solutions[0], 1
 				if tol > 0 {
 					passes = 2
@@ -218,7 +218,7 @@ func TestExactChoice(t *testing.T) {
 			}
 		}
 		for _, method := range []ridge.Method{ridge.Cholesky, ridge.QR} { // which factor once for each γ
-			r := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: method, NoIntercept: !intercept}))(t)
+			r := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: method, Select: choose.GCV, NoIntercept: !intercept}))(t)
 			if r.Choice.Index != want.Choice.Index || r.Passes != 1 || r.Best().Method != method {
 				t.Errorf("%s chooses %v, cg %v, in %d passes", method, r.Choice.Gamma(), want.Choice.Gamma(), r.Passes)
 			}
@@ -279,14 +279,14 @@ func TestExactChoiceByLOO(t *testing.T) {
 	}
 	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 50, 40, 1, 1)
 	least := uint64(0)
-	if e, ok := errors.AsType[*ridge.SizeError](fail(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, MaxBytes: 1}))); ok {
+	if e, ok := errors.AsType[*ridge.SizeError](fail(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.GCV, MaxBytes: 1}))); ok {
 		least = e.Bytes
 	}
 	_, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.LOO, MaxBytes: least})
 	if e, ok := errors.AsType[*ridge.SizeError](err); !ok || !(e.Bytes > least) || e.Limit != least || least == 0 {
 		t.Errorf("in %d bytes, which GCV takes: %v", least, err)
 	}
-	if _, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, MaxBytes: least}); err != nil {
+	if _, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.GCV, MaxBytes: least}); err != nil {
 		t.Error(err)
 	}
 }
@@ -297,7 +297,7 @@ func fail[T any](_ T, err error) error { return err }
 // TestExactChoiceBeyond: a grid of which the least γ is the best goes on, to where round-off ends it.
 func TestExactChoiceBeyond(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(7, 9)), "dependent", 60, 6, 1, 0)
-	r := must(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact}))(t)
+	r := must(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.GCV}))(t)
 	if len(r.Choice.Path) <= 50 || !(r.Choice.Gamma() < r.Choice.Path[len(r.Choice.Path)-50].Gamma) {
 		t.Errorf("%d γ, of which %g is chosen", len(r.Choice.Path), r.Choice.Gamma())
 	}

@@ -85,7 +85,7 @@ func TestRowsChange(t *testing.T) {
 							opts.Start = mat.NewDense(1, 12, slices.Repeat([]float64{1}, 12))
 						}
 						_, err := ridge.Solve(t.Context(), src, sum, 0.01, opts)
-						if !errors.Is(err, ridge.ErrShape) || !strings.Contains(err.Error(), "not those of the summary") || *src.passes != from {
+						if !errors.Is(err, ridge.ErrShape) || !strings.Contains(err.Error(), "other rows than the summary") || *src.passes != from {
 							t.Errorf("%v, sparse %v, intercept %v, zero %v: changed in pass %d, after %d: %v", method, sparse, intercept, zero, from, *src.passes, err)
 						}
 					}

@@ -1,12 +1,11 @@
-// Command jobs stands in for Kubernetes, as far as the jobs of deploy/kubernetes go:
+// Command jobs replaces Kubernetes for the jobs of deploy/kubernetes:
 //
-//	jobs check FILE...                   reads them as Kubernetes does, unknown fields refused
-//	jobs run CLAIM=FOLDER... FILE...     runs the containers of each here, one after the other
+//	jobs check FILE...                   reads the files like Kubernetes; unknown fields are errors
+//	jobs run CLAIM=FOLDER... FILE...     runs the containers of each file here, one after the other
 //
-// A pod's containers run as processes with the variables that it gives them, and with a folder of
-// this machine in place of a claim that is mounted. Pods of an Indexed Job run in descending order,
-// the first of them twice, as after the failure of a node. The names of programs are found in PATH;
-// images are not looked at.
+// The containers of a pod run as processes with the variables of the pod. A folder of this machine
+// replaces a mounted claim. Pods of an Indexed Job run in descending order, and the first of them
+// twice, as after the failure of a node. Programs are found in PATH; images are ignored.
 package main
 
 import (
@@ -46,7 +45,7 @@ func main() {
 	}
 }
 
-// read reads a job and checks what its types do not say.
+// read reads a job and checks the rules that its types do not express.
 func read(name string) (*batchv1.Job, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -61,7 +60,7 @@ func read(name string) (*batchv1.Job, error) {
 	indexed := spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion
 	switch {
 	case job.APIVersion != "batch/v1" || job.Kind != "Job" || job.Name == "":
-		return nil, fmt.Errorf("is %s %s %q, no batch/v1 Job with a name", job.APIVersion, job.Kind, job.Name)
+		return nil, fmt.Errorf("is %s %s %q, not a named batch/v1 Job", job.APIVersion, job.Kind, job.Name)
 	case pod.RestartPolicy != corev1.RestartPolicyNever:
 		return nil, errors.New("failure policies and limits for each index need restartPolicy Never")
 	case indexed && spec.Completions == nil:
@@ -69,7 +68,7 @@ func read(name string) (*batchv1.Job, error) {
 	case !indexed && spec.BackoffLimitPerIndex != nil:
 		return nil, errors.New("backoffLimitPerIndex needs completionMode Indexed")
 	case len(pod.Containers) == 0:
-		return nil, errors.New("no containers")
+		return nil, errors.New("there are no containers")
 	}
 	var names []string
 	for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
@@ -82,7 +81,7 @@ func read(name string) (*batchv1.Job, error) {
 			}
 		}
 		if v := slices.IndexFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == "PARTS" }); indexed && (v < 0 || c.Env[v].Value != strconv.Itoa(int(*spec.Completions))) {
-			return nil, fmt.Errorf("container %s: PARTS is not completions", c.Name)
+			return nil, fmt.Errorf("container %s: PARTS differs from completions", c.Name)
 		}
 	}
 	if spec.PodFailurePolicy != nil {
@@ -95,7 +94,7 @@ func read(name string) (*batchv1.Job, error) {
 	return job, nil
 }
 
-// volume is the volume of a name.
+// volume returns the volume with a name.
 func volume(pod *corev1.PodSpec, name string) (*corev1.Volume, error) {
 	for i := range pod.Volumes {
 		if pod.Volumes[i].Name == name {
@@ -137,7 +136,7 @@ func contain(pod *corev1.PodSpec, c corev1.Container, index int, claims map[stri
 		case v.ValueFrom.FieldRef != nil && v.ValueFrom.FieldRef.FieldPath == completion:
 			env[v.Name] = strconv.Itoa(index)
 		default:
-			return fmt.Errorf("the variable %s is from nowhere that is known here", v.Name)
+			return fmt.Errorf("the source of the variable %s is not supported", v.Name)
 		}
 	}
 	var words []string
@@ -146,7 +145,7 @@ func contain(pod *corev1.PodSpec, c corev1.Container, index int, claims map[stri
 			w = strings.ReplaceAll(w, "$("+name+")", value)
 		}
 		if strings.Contains(w, "$(") {
-			return fmt.Errorf("%s: a variable is not set", w)
+			return fmt.Errorf("%s: it contains a variable that is not set", w)
 		}
 		for _, m := range c.VolumeMounts {
 			v, err := volume(pod, m.Name)
@@ -154,7 +153,7 @@ func contain(pod *corev1.PodSpec, c corev1.Container, index int, claims map[stri
 				return err
 			}
 			if v.PersistentVolumeClaim == nil || claims[v.PersistentVolumeClaim.ClaimName] == "" {
-				return fmt.Errorf("no folder is given for the volume %s", m.Name)
+				return fmt.Errorf("the volume %s has no folder", m.Name)
 			}
 			w = strings.ReplaceAll(w, m.MountPath+"/", claims[v.PersistentVolumeClaim.ClaimName]+"/")
 		}

@@ -1,7 +1,6 @@
-// Command licenses reads what "go mod download -json" prints of modules and checks
-// the licence texts at the top of each: one at least must be recognised, and all that
-// are must be allowed. It prints modules and licences, and exits with 1 where a module
-// has none or another.
+// Command licenses reads the output of "go mod download -json" and checks the licence texts in the
+// root of each module. At least one must be recognised, and all recognised ones must be allowed. It
+// prints modules and licences, and exits with 1 if a module has no licence or a forbidden one.
 package main
 
 import (
@@ -20,22 +19,22 @@ import (
 	"github.com/google/licenseclassifier/v2/assets"
 )
 
-// allowed are licences that ask for no more than to be named.
+// allowed lists licences that require at most attribution.
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "Unlicense", "Zlib"}
 
-// exceptions are modules with other licences, which are these and no more.
+// exceptions lists modules that may have other licences, and only these.
 var exceptions = map[string][]string{
 	"codeberg.org/go-fonts/liberation": {"OFL-1.1"},                            // the fonts of charts
-	"github.com/ajstarks/svgo":         {"CC-BY-4.0"},                          // asks to be named
-	"github.com/apache/thrift":         {"GNU-All-permissive-Copying-License"}, // of its build scripts
-	"github.com/golang/freetype":       {unknown},                              // FTL or GPL-2, ours to choose
-	"pgregory.net/rapid":               {"MPL-2.0"},                            // in tests alone, unchanged
+	"github.com/ajstarks/svgo":         {"CC-BY-4.0"},                          // requires attribution
+	"github.com/apache/thrift":         {"GNU-All-permissive-Copying-License"}, // for its build scripts
+	"github.com/golang/freetype":       {unknown},                              // FTL or GPL-2, by choice
+	"pgregory.net/rapid":               {"MPL-2.0"},                            // only in tests, unchanged
 }
 
-// unknown stands for a licence whose text is not recognised, or not there.
+// unknown stands for a licence text that is missing or not recognised.
 const unknown = "unknown"
 
-// texts are the files that a module says its licence in.
+// texts matches the names of licence files.
 var texts = regexp.MustCompile(`(?i)^(un)?licen[sc]e|^copying`)
 
 type module struct{ Path, Version, Dir, Error string }
@@ -67,11 +66,11 @@ func main() {
 		refused = refused || verdict != ""
 	}
 	if refused {
-		log.Fatal("a module has no licence that is allowed")
+		log.Fatal("a module has no allowed licence")
 	}
 }
 
-// licences are the names of those found in the texts of a folder.
+// licences returns the names of the licences found in the texts of a folder.
 func licences(c *classifier.Classifier, dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -99,7 +98,7 @@ func licences(c *classifier.Classifier, dir string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// judge says what is wrong, "" for nothing.
+// judge returns the reason why the licences are not allowed, or "".
 func judge(path string, names []string) string {
 	for _, n := range names {
 		if !slices.Contains(allowed, n) && !slices.Contains(exceptions[path], n) {

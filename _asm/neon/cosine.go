@@ -4,16 +4,16 @@ import (
 	"math"
 )
 
-// cosines writes the loops of random Fourier features: cosine.go of package kernel has the
-// same operations and says why they are these.
+// cosines writes the loops of random Fourier features. cosine.go of package kernel explains the
+// operations.
 func (p *program) cosines() {
 	p.chain()
 	p.chain4()
 	p.near()
 }
 
-// blocks runs body for all R0 components in vectors: most of them at a time, then one, and
-// then one element. R1 is the bytes before them, R2 the bytes of a row of W.
+// blocks calls body for all R0 components: first for most vectors at a time, then for one vector, then for
+// one element. R1 is the offset of the components in bytes, and R2 the length of a row of W in bytes.
 func (p *program) blocks(most int, body func(w width, vectors int, label string)) {
 	p.op("LSL", "$3, R0, R2")
 	p.op("MOVD", "ZR, R1")
@@ -28,7 +28,7 @@ func (p *program) blocks(most int, body func(w width, vectors int, label string)
 	}
 }
 
-// times runs body as often as R says, which is not negative.
+// times repeats body as often as register R says. R must not be negative.
 func (p *program) times(r int, label string, body func()) {
 	p.op("CBZ", "R%d, %sDone", r, label)
 	p.label(label)
@@ -38,27 +38,10 @@ func (p *program) times(r int, label string, body func()) {
 	p.label(label + "Done")
 }
 
-// takeMany loads n vectors, or one element, from v on.
-func (w width) takeMany(n, v, r int) {
-	if w.elements == 1 {
-		w.take(v, r)
-	} else {
-		w.load(n, v, r, 0)
-	}
-}
-
-func (w width) putMany(n, v, r int) {
-	if w.elements == 1 {
-		w.put(v, r)
-	} else {
-		w.store(n, v, r)
-	}
-}
-
 func (p *program) chain() {
 	const most, acc, weights, x = 16, 0, 16, 31
 	p.function("chain", "n, k int, x *float64, columns *int32, w, from, z *float64", "",
-		"computes z_c = f_c + x·w_c, one product after the other, for the rows of W (…×n) with the column indices.")
+		"computes z = f + Σ x_l·w_l with k terms, added one after the other; w_l is row columns[l] of W (row length n).")
 	p.params(0, "n")
 	p.blocks(most, func(w width, vectors int, label string) {
 		p.params(3, "from")
@@ -72,11 +55,7 @@ func (p *program) chain() {
 			p.op("MADD", "R2, R6, R7, R7")
 			for i := 0; i < vectors; i += 2 {
 				here := min(2, vectors-i)
-				if w.elements == 1 {
-					w.take(weights, 7)
-				} else {
-					p.load(here, weights+i%8, 7, 8*lanes*i)
-				}
+				w.takeFrom(here, weights+i%8, 7, 8*lanes*i)
 				for j := i; j < i+here; j++ {
 					p.fmaBy(acc+j, weights+j%8, x, 0)
 				}
@@ -92,7 +71,7 @@ func (p *program) chain() {
 func (p *program) chain4() {
 	const most, acc, weights, x = 4, 0, 16, 20
 	p.function("chain4", "n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int", "",
-		"computes Z = F + X·W, the products of an element one after the other, for X (4×k), W (k×n), F and Z (4×n).")
+		"computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one after the other.")
 	p.params(0, "n")
 	p.blocks(most, func(w width, vectors int, label string) {
 		for r, row := range p.matrix(10, 4, "from", "ldf") {
@@ -121,18 +100,18 @@ func (p *program) chain4() {
 	p.ret()
 }
 
-// Vectors of near: what is computed, and constants in all elements.
+// Vector registers of near. The first are variables; the others have a constant in all elements.
 const (
 	cosL, cosRounded, cosQ, cosR, cosZ, cosH, cosCos, cosE, cosP = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
 	cosNearest, cosTwoOverPi, cosToInteger, cosHalfPi, cosHalf, cosOne, cosInteger, cosSin, cosCosine, cosScale = 9, 10, 11, 12, 15, 16, 17, 18, 24, 30
 )
 
-// fms takes x·y from d, element by element.
+// fms subtracts x·y from d, element by element.
 func (p *program) fms(d, x, y int) { p.op("VFMLS", "V%d.D2, V%d.D2, V%d.D2", y, x, d) }
 
-// polynomial is Σ c_i·zⁱ of six coefficients by Horner's rule, in vector to; other is
-// overwritten.
+// polynomial computes Σ c_i·zⁱ with six coefficients in register to, by Horner's rule. It overwrites the
+// register other.
 func (p *program) polynomial(to, other, c, z int) {
 	p.move(other, c+5)
 	for i := 4; i >= 0; i-- {
@@ -143,7 +122,7 @@ func (p *program) polynomial(to, other, c, z int) {
 	p.move(to, other)
 }
 
-// cosine computes that of vector cosL in vector cosCos.
+// cosine computes the cosine of register cosL and leaves it in cosCos.
 func (p *program) cosine() {
 	p.move(cosRounded, cosToInteger)
 	p.fma(cosRounded, cosL, cosTwoOverPi)
@@ -184,8 +163,8 @@ func (p *program) cosine() {
 
 func (p *program) near() {
 	p.function("near", "n int, scale float64, x, y *float64", "done int",
-		"computes the first elements of y = scale·cos(x), up to a vector of x with one that is far, or NaN, and",
-		"returns how many.")
+		"computes y = scale·cos(x). It stops before the first vector of x that has a NaN or a large element,",
+		"and returns the number of elements computed.")
 	p.params(0, "n")
 	p.params(1, "x", "y")
 	p.parameter(cosScale, "scale")

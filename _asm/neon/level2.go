@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// A row's sum has four accumulators, enough to hide the latency of the additions;
-// it has as many where several rows are taken together, so that it does not depend
-// on them.
+// accumulators is the number of accumulators for a row's sum. It is enough to hide the latency of additions.
+// It does not depend on the number of rows that are processed together, so neither does a sum.
 const accumulators = 4
 
-// numbered lists prefix0, prefix1, … for so many rows.
+// numbered returns prefix0, prefix1, … for the given number of rows.
 func numbered(prefix string, rows int) string {
 	var names []string
 	for r := range rows {
@@ -19,8 +18,8 @@ func numbered(prefix string, rows int) string {
 	return strings.Join(names, ", ")
 }
 
-// rows writes one reading of so many rows of A, which computes s = A·x if dot is
-// set, and y += cᵀ·A if axpy is.
+// rows writes a function that reads the given number of rows of A once. With dot, the function computes s =
+// A·x. With axpy, it computes y += cᵀ·A.
 func (p *program) rows(name string, rows int, dot, axpy bool) {
 	const x, y, c, a = 16, 20, 24, 28 // vectors; the accumulators are V0 to V15
 	const aPtr, xPtr, yPtr = 1, 6, 7
@@ -40,64 +39,44 @@ func (p *program) rows(name string, rows int, dot, axpy bool) {
 			p.op("FMOVD", "%s, F%d", p.arg(fmt.Sprint("c", r)), c+r)
 		}
 	}
-	vectors := func(n int) func() {
+	step := func(n int, w width) func() {
 		return func() {
 			if dot {
-				p.load(n, x, xPtr, 0)
+				w.takeMany(n, x, xPtr)
 			}
 			if axpy {
-				p.load(n, y, yPtr, 0)
+				w.takeMany(n, y, yPtr)
 			}
 			for r := range rows {
-				p.load(n, a, ptrs[r], 0)
+				w.takeMany(n, a, ptrs[r])
 				for i := range n {
 					if dot {
-						p.fma(accumulators*r+i, a+i, x+i)
+						w.fma(accumulators*r+i, a+i, x+i)
 					}
 					if axpy {
-						p.fmaBy(y+i, a+i, c+r, 0)
+						w.fmaBy(y+i, a+i, c+r)
 					}
 				}
 			}
 			if axpy {
-				p.store(n, y, yPtr)
+				w.putMany(n, y, yPtr)
 			}
-			p.advance(n*lanes, all...)
+			p.advance(n*w.elements, all...)
 		}
 	}
-	p.countdown(accumulators*lanes, "four", vectors(accumulators))
-	p.countdown(lanes, "vector", vectors(1))
+	p.countdown(accumulators*lanes, "four", step(accumulators, width{p, lanes}))
+	p.countdown(lanes, "vector", step(1, width{p, lanes}))
 	for r := 0; dot && r < rows; r++ {
 		p.reduce(accumulators * r)
 	}
-	p.countdown(1, "one", func() {
-		if dot {
-			p.op("FMOVD", "(R%d), F%d", xPtr, x)
-		}
-		if axpy {
-			p.op("FMOVD", "(R%d), F%d", yPtr, y)
-		}
-		for r := range rows {
-			p.op("FMOVD", "(R%d), F%d", ptrs[r], a)
-			if dot {
-				p.fmaOne(accumulators*r, a, x)
-			}
-			if axpy {
-				p.fmaOne(y, a, c+r)
-			}
-		}
-		if axpy {
-			p.op("FMOVD", "F%d, (R%d)", y, yPtr)
-		}
-		p.advance(1, all...)
-	})
+	p.countdown(1, "one", step(1, width{p, 1}))
 	for r := 0; dot && r < rows; r++ {
 		p.op("FMOVD", "F%d, %s", accumulators*r, p.arg(fmt.Sprint("s", r)))
 	}
 	p.ret()
 }
 
-// declare starts a function that takes so many rows.
+// declare starts a function for the given number of rows.
 func (p *program) declare(name string, rows int, dot, axpy bool) {
 	params, results := "n int, ", ""
 	var does, vectors []string
@@ -118,8 +97,7 @@ func (p *program) declare(name string, rows int, dot, axpy bool) {
 		fmt.Sprintf("computes %s for A (%d×n).", strings.Join(does, " and "), rows))
 }
 
-// reduce leaves the sum of a row's accumulators, from v on, in the lowest element
-// of v.
+// reduce adds up the accumulators of a row, which start at register v. The sum is in the lowest element of v.
 func (p *program) reduce(v int) {
 	p.add(v, v, v+1)
 	p.add(v+2, v+2, v+3)

@@ -1,10 +1,9 @@
-// Command neon writes the assembly of the arm64 kernels and their Go declarations
-// into engine/purego/internal/kernel:
+// Command neon writes the assembly of the arm64 kernels and their Go declarations into
+// engine/purego/internal/kernel:
 //
 //	go run ./neon -out …/neon_arm64.s -stubs …/neon_arm64.go
 //
-// It is what avo does for amd64, as little of it as these kernels need: registers
-// are given by number.
+// It does for arm64 what avo does for amd64, as far as the kernels need it. Registers are given by number.
 package main
 
 import (
@@ -17,9 +16,9 @@ import (
 )
 
 const (
-	lanes  = 2 // float64 in a vector
-	unit   = 4 // rows of the tile
-	widest = 3 // units in a row of the widest tile: 24 accumulators, 6 for B and 2 for A fill the 32 registers
+	lanes  = 2 // number of float64 in a vector
+	unit   = 4 // number of rows of a tile
+	widest = 3 // units in a row of the widest tile: 24 accumulators, 6 vectors of B and 2 of A fill the 32 registers
 )
 
 func main() {
@@ -56,16 +55,15 @@ func main() {
 	}
 }
 
-// A program is the two files being written. General registers (R) are named by
-// kernels as they like; vectors are V0 to V31, of which F0 to F31 is the lowest
-// element (or all, to FLDPQ and its like).
+// A program holds the two output files. Kernels choose their own general registers (R). Vector registers are
+// V0 to V31. F0 to F31 are their lowest elements or, in instructions like FLDPQ, the whole registers.
 type program struct {
 	text, stubs bytes.Buffer
-	names       []string // of the parameters and then of the results
+	names       []string // names of the parameters, followed by names of the results
 }
 
-// function starts a function. Parameters and results take eight bytes each, but
-// for a bool, which must be the last parameter and without results.
+// function starts a function. Each parameter and result takes eight bytes. Only the last parameter may be a
+// bool, and only without results.
 func (p *program) function(name, params, results string, doc ...string) {
 	name += "NEON"
 	p.names = nil
@@ -96,7 +94,7 @@ func (p *program) op(name, format string, args ...any) {
 func (p *program) label(name string) { fmt.Fprintf(&p.text, "\n%s:\n", name) }
 func (p *program) ret()              { p.text.WriteString("\tRET\n") }
 
-// arg is a parameter or result in the frame.
+// arg returns the address of a parameter or result in the frame.
 func (p *program) arg(name string) string {
 	for i, s := range p.names {
 		if s == name {
@@ -106,15 +104,15 @@ func (p *program) arg(name string) string {
 	panic("neon: no parameter " + name)
 }
 
-// params loads parameters into general registers from r on.
+// params loads parameters into consecutive general registers, the first into r.
 func (p *program) params(r int, names ...string) {
 	for i, name := range names {
 		p.op("MOVD", "%s, R%d", p.arg(name), r+i)
 	}
 }
 
-// matrix loads a pointer to a matrix and returns registers, from r on, that point
-// to its rows. The one behind them holds the leading dimension ld, in bytes.
+// matrix loads a pointer to a matrix and its leading dimension ld. It returns consecutive registers from r
+// on, which point to the rows. The next register has ld in bytes.
 func (p *program) matrix(r, rows int, pointer, ld string) []int {
 	p.params(r, pointer)
 	pointers := []int{r}
@@ -131,7 +129,7 @@ func (p *program) matrix(r, rows int, pointer, ld string) []int {
 	return pointers
 }
 
-// countdown runs body while R0 >= step, R0 falling by step each time.
+// countdown repeats body while R0 >= step. After each time, R0 decreases by step.
 func (p *program) countdown(step int, name string, body func()) {
 	p.op("CMP", "$%d, R0", step)
 	p.op("BLT", "%sDone", name)
@@ -143,7 +141,7 @@ func (p *program) countdown(step int, name string, body func()) {
 	p.label(name + "Done")
 }
 
-// load loads n vectors, from v on, from disp bytes behind the pointer R.
+// load loads n vectors into consecutive registers, the first into v. They are disp bytes after the pointer R.
 func (p *program) load(n, v, r, disp int) {
 	if n == 1 {
 		p.op("FMOVQ", "%d(R%d), F%d", disp, r, v)
@@ -154,7 +152,7 @@ func (p *program) load(n, v, r, disp int) {
 	}
 }
 
-// store writes n vectors, from v on, to the pointer R.
+// store stores n vectors from consecutive registers, the first of them v, at the pointer R.
 func (p *program) store(n, v, r int) {
 	if n == 1 {
 		p.op("FMOVQ", "F%d, (R%d)", v, r)
@@ -165,7 +163,7 @@ func (p *program) store(n, v, r int) {
 	}
 }
 
-// advance moves pointers by so many elements.
+// advance adds the given number of elements to each pointer.
 func (p *program) advance(elements int, pointers ...int) {
 	for _, r := range pointers {
 		p.op("ADD", "$%d, R%d", 8*elements, r)
@@ -181,12 +179,12 @@ func (p *program) zero(v, n int) {
 // fma adds x·y to d, element by element.
 func (p *program) fma(d, x, y int) { p.op("VFMLA", "V%d.D2, V%d.D2, V%d.D2", y, x, d) }
 
-// fmaOne is fma of the lowest elements.
+// fmaOne adds x·y to d for the lowest elements only.
 func (p *program) fmaOne(d, x, y int) { p.op("FMADDD", "F%d, F%d, F%d, F%d", y, d, x, d) }
 
 // The assembler of Go lacks the following instructions.
 
-// fmaBy adds to d the vector x times element i of y.
+// fmaBy adds the vector x times element i of y to d.
 func (p *program) fmaBy(d, x, y, i int) {
 	p.word(0x4fc01000, d, x, y, i, "FMLA V%d.2D, V%d.2D, V%d.D[%d]", d, x, y, i)
 }

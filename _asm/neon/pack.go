@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// pack writes the copy of a panel whose rows lie along memory.
+// pack writes a function that copies a panel whose rows are contiguous in memory.
 func (p *program) pack() {
 	p.function("pack", "k int, src *float64, ld int, dst *float64, stride int", "",
 		fmt.Sprintf("copies %d columns of k rows: dst[l·stride+r] = src[l·ld+r].", unit))
@@ -24,8 +24,8 @@ func (p *program) pack() {
 	p.ret()
 }
 
-// packT writes the copy of a panel whose rows lie across memory: blocks of
-// unit×unit are transposed in registers.
+// packT writes a function that copies a panel whose columns are contiguous in memory. It transposes blocks of
+// unit×unit elements in registers.
 func (p *program) packT() {
 	const src, dst, stride = 1, 6, 7
 	p.function("packT", "k int, src *float64, ld int, dst *float64, stride int", "",
@@ -41,8 +41,8 @@ func (p *program) packT() {
 		for r := range unit {
 			p.load(unit/lanes, 2*r, rows[r], 0)
 		}
-		// Row r is in vectors 2r and 2r+1. Of a vector of each of two rows, ZIP1
-		// takes the first column, ZIP2 the second.
+		// Row r is in vectors 2r and 2r+1. For vectors of two rows, ZIP1 takes the
+		// first column, ZIP2 the second.
 		const out = 8
 		for l := range unit {
 			for r := 0; r < unit; r += 2 {

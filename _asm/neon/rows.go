@@ -2,13 +2,13 @@ package main
 
 import "fmt"
 
-// rowLoops writes the loops over rows that are centred. Products and sums are rounded each by
-// itself: every instruction set has the same bits.
+// rowLoops writes the functions that centre rows. A product is rounded before it is added, so that all
+// instruction sets give the same bits.
 func (p *program) rowLoops() {
 	p.centre()
 	p.spread()
-	p.norms("norms4", "computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: (s₀ + s₂) + (s₁ + s₃).", false)
-	p.norms("squares4", "computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: (s₀ + s₁) + (s₂ + s₃).", true)
+	p.norms("norms4", "computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) + (s₁ + s₃).", false)
+	p.norms("squares4", "computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) + (s₂ + s₃).", true)
 }
 
 func (p *program) centre() {
@@ -29,7 +29,7 @@ func (p *program) centre() {
 func (p *program) spread() {
 	const origin, sum, squares, z = 0, 1, 2, 4
 	p.function("spread4", "n int, x *float64, ldx int, origin, sum, squares *float64", "",
-		"adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the rows of X (4×n), one after the other.")
+		"adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the rows of X (4×n) in order.")
 	p.params(0, "n")
 	xs := p.matrix(1, 4, "x", "ldx")
 	p.params(10, "origin", "sum", "squares")
@@ -51,7 +51,7 @@ func (p *program) spread() {
 }
 
 func (p *program) norms(name, doc string, neighbours bool) {
-	const low, high, z = 0, 4, 8 // of each row, sums 0 and 1, and sums 2 and 3
+	const low, high, z = 0, 4, 8 // for each row: sums 0 and 1, and sums 2 and 3
 	p.function(name, "n int, x *float64, ldx int", "s0, s1, s2, s3 float64", doc)
 	p.params(0, "n")
 	xs := p.matrix(1, 4, "x", "ldx")

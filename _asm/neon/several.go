@@ -2,17 +2,16 @@ package main
 
 import "fmt"
 
-// several is the most vectors taken at once: the sums of two rows and three
-// vectors, two vectors of each of these and two of a row fill the 32 registers.
+// several is the largest number of vectors that are combined at a time. The sums for two rows and three
+// vectors, two registers for each vector and two for a row fill the 32 registers.
 const several = 3
 
-// A row of A, once loaded, serves all vectors. So products of four rows and
-// several vectors take fewer loads to a multiply-add than those of four rows and
-// one, and read A less often.
+// Functions for several vectors load each vector of a row of A once. So the functions for four rows and
+// several vectors need fewer loads for a multiply-add than the functions for one vector, and read A less
+// often.
 
-// dots writes S = A·Xᵀ for four rows and u vectors. A sum is made as in rows, to the
-// same bits; where the registers don't hold the sums of four rows, two are taken
-// at a time.
+// dots writes a function that computes S = A·Xᵀ for four rows and u vectors. A sum has the same bits as in
+// rows. If the registers have no room for the sums of four rows, it processes two rows at a time.
 func (p *program) dots(u int) {
 	p.function(fmt.Sprint("dot4x", u), "n int, a *float64, lda int, x *float64, ldx int, s *float64, lds int", "",
 		fmt.Sprintf("computes S = A·Xᵀ for A (4×n), X (%d×n) and S (4×%d).", u, u))
@@ -26,7 +25,7 @@ func (p *program) dots(u int) {
 	p.ret()
 }
 
-// dotsOf writes so many rows of S, from first on.
+// dotsOf computes the given number of rows of S, from row first.
 func (p *program) dotsOf(first, rows, u int) {
 	const x, a = 24, 30 // vectors; the accumulators are V0 to V23
 	const aPtr, xPtr, sPtr, lds = 1, 6, 10, 11
@@ -43,45 +42,33 @@ func (p *program) dotsOf(first, rows, u int) {
 	xs := p.matrix(xPtr, u, "x", "ldx")
 	sum := func(r, q int) int { return accumulators * (r*u + q) }
 	p.zero(0, accumulators*rows*u)
-	vectors := func(n int) func() {
+	step := func(n int, w width) func() {
 		return func() {
 			for i := 0; i < n; i += 2 {
-				w := min(2, n-i)
+				here := min(2, n-i)
 				for q := range xs {
-					p.load(w, x+2*q, xs[q], 8*lanes*i)
+					w.takeFrom(here, x+2*q, xs[q], 8*lanes*i)
 				}
 				for r := range as {
-					p.load(w, a, as[r], 8*lanes*i)
+					w.takeFrom(here, a, as[r], 8*lanes*i)
 					for q := range xs {
-						for l := range w {
-							p.fma(sum(r, q)+i+l, a+l, x+2*q+l)
+						for l := range here {
+							w.fma(sum(r, q)+i+l, a+l, x+2*q+l)
 						}
 					}
 				}
 			}
-			p.advance(n*lanes, as...)
-			p.advance(n*lanes, xs...)
+			p.advance(n*w.elements, as...)
+			p.advance(n*w.elements, xs...)
 		}
 	}
 	label := func(name string) string { return fmt.Sprint(name, first) }
-	p.countdown(accumulators*lanes, label("four"), vectors(accumulators))
-	p.countdown(lanes, label("vector"), vectors(1))
+	p.countdown(accumulators*lanes, label("four"), step(accumulators, width{p, lanes}))
+	p.countdown(lanes, label("vector"), step(1, width{p, lanes}))
 	for i := range rows * u {
 		p.reduce(accumulators * i)
 	}
-	p.countdown(1, label("one"), func() {
-		for q := range xs {
-			p.op("FMOVD", "(R%d), F%d", xs[q], x+2*q)
-		}
-		for r := range as {
-			p.op("FMOVD", "(R%d), F%d", as[r], a)
-			for q := range xs {
-				p.fmaOne(sum(r, q), a, x+2*q)
-			}
-		}
-		p.advance(1, as...)
-		p.advance(1, xs...)
-	})
+	p.countdown(1, label("one"), step(1, width{p, 1}))
 	for r := range rows {
 		for q := range u {
 			p.op("FMOVD", "F%d, %d(R%d)", sum(r, q), 8*q, sPtr)
@@ -90,7 +77,7 @@ func (p *program) dotsOf(first, rows, u int) {
 	}
 }
 
-// axpys writes Y += Cᵀ·A for four rows and u vectors, to the same bits as rows.
+// axpys writes a function that computes Y += Cᵀ·A for four rows and u vectors, with the same bits as rows.
 func (p *program) axpys(u int) {
 	const c, y, a = 0, 12, 24 // vectors
 	const aPtr, yPtr, cPtr, ldc = 1, 6, 10, 11
@@ -107,43 +94,28 @@ func (p *program) axpys(u int) {
 	}
 	as, ys := p.matrix(aPtr, 4, "a", "lda"), p.matrix(yPtr, u, "y", "ldy")
 	const most = 4 // vectors of a row at a time
-	vectors := func(n int) func() {
+	step := func(n int, w width) func() {
 		return func() {
 			for q := range ys {
-				p.load(n, y+most*q, ys[q], 0)
+				w.takeMany(n, y+most*q, ys[q])
 			}
 			for r := range as {
-				p.load(n, a, as[r], 0)
+				w.takeMany(n, a, as[r])
 				for q := range ys {
 					for i := range n {
-						p.fmaBy(y+most*q+i, a+i, c+r*u+q, 0)
+						w.fmaBy(y+most*q+i, a+i, c+r*u+q)
 					}
 				}
 			}
 			for q := range ys {
-				p.store(n, y+most*q, ys[q])
+				w.putMany(n, y+most*q, ys[q])
 			}
-			p.advance(n*lanes, as...)
-			p.advance(n*lanes, ys...)
+			p.advance(n*w.elements, as...)
+			p.advance(n*w.elements, ys...)
 		}
 	}
-	p.countdown(most*lanes, "four", vectors(most))
-	p.countdown(lanes, "vector", vectors(1))
-	p.countdown(1, "one", func() {
-		for q := range ys {
-			p.op("FMOVD", "(R%d), F%d", ys[q], y+q)
-		}
-		for r := range as {
-			p.op("FMOVD", "(R%d), F%d", as[r], a)
-			for q := range ys {
-				p.fmaOne(y+q, a, c+r*u+q)
-			}
-		}
-		for q := range ys {
-			p.op("FMOVD", "F%d, (R%d)", y+q, ys[q])
-		}
-		p.advance(1, as...)
-		p.advance(1, ys...)
-	})
+	p.countdown(most*lanes, "four", step(most, width{p, lanes}))
+	p.countdown(lanes, "vector", step(1, width{p, lanes}))
+	p.countdown(1, "one", step(1, width{p, 1}))
 	p.ret()
 }

@@ -2,12 +2,12 @@ package main
 
 import "fmt"
 
-// A micro-kernel computes unit rows and u·unit columns of C: an outer product for each
-// of k steps, all of C in registers. There are three, for A and B packed or one of them
-// where it lies. Of the vectors, 24 hold C, from there on there are b and a.
+// A micro-kernel computes unit rows and u·unit columns of C as a sum of k outer products. All of C is in
+// registers. A and B may both be packed, or only one of them. Vectors 0 to 23 have C, and the others B and A.
 const tileB, tileA = 24, 30
 
-// tile writes the ones for packed A, and packed B or rows of it ldb apart.
+// tile writes the micro-kernel for packed A. B is packed too or, if apart is set, has rows with leading
+// dimension ldb.
 func (p *program) tile(u int, apart bool) {
 	const aPtr, bPtr, ldb, cPtr = 1, 2, 3, 4
 	cols := u * unit
@@ -50,7 +50,7 @@ func (p *program) tile(u int, apart bool) {
 	})
 }
 
-// tileRowsA writes the one for rows of A lda apart, and packed B.
+// tileRowsA writes the micro-kernel for packed B and rows of A with leading dimension lda.
 func (p *program) tileRowsA(u int) {
 	const aPtr, bPtr, cPtr = 1, 6, 7
 	cols := u * unit
@@ -80,14 +80,14 @@ func (p *program) tileRowsA(u int) {
 	})
 }
 
-// intoTile writes what the micro-kernels have in common. In its steps, loop multiplies
-// the row of B into row r of C by element i of a vector.
+// intoTile writes the common part of the micro-kernels. loop calls multiply, which multiplies the row of B by
+// element i of vector a and adds the product to row r of C.
 func (p *program) intoTile(u, cPtr int, loop func(multiply func(r, a, i int))) {
 	const alpha = tileA
 	cols := u * unit
 	n := cols / lanes // vectors in a row
 	p.matrix(cPtr, unit, "c", "ldc")
-	for r := range unit { // ask for C, which is needed at the end
+	for r := range unit { // prefetch C, which is needed at the end
 		p.op("PRFM", "(R%d), PSTL1KEEP", cPtr+r)
 		p.op("PRFM", "%d(R%d), PSTL1KEEP", 8*(cols-1), cPtr+r)
 	}

@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// A vector instruction of one element works on a vector whose other element is zero: so
-// loops take vectors as long as there are two elements, and then one.
+// A width is the number of elements that an instruction processes: a whole vector, or one element. With one
+// element, the other element of the register is zero.
 type width struct {
 	*program
 	elements int
 }
 
-// take loads a vector, or one element, from where R points.
+// take loads a vector, or one element, from the pointer R.
 func (w width) take(v, r int) {
 	if w.elements == 1 {
 		w.op("FMOVD", "(R%d), F%d", r, v)
@@ -29,7 +29,45 @@ func (w width) put(v, r int) {
 	}
 }
 
-// each runs body for all R0 elements, vectors first; the pointers follow.
+// takeFrom loads n vectors, or one element, into consecutive registers from v. They are disp bytes after the pointer R.
+func (w width) takeFrom(n, v, r, disp int) {
+	if w.elements == 1 {
+		w.take(v, r)
+	} else {
+		w.load(n, v, r, disp)
+	}
+}
+
+func (w width) takeMany(n, v, r int) { w.takeFrom(n, v, r, 0) }
+
+func (w width) putMany(n, v, r int) {
+	if w.elements == 1 {
+		w.put(v, r)
+	} else {
+		w.store(n, v, r)
+	}
+}
+
+// fma adds x·y to d.
+func (w width) fma(d, x, y int) {
+	if w.elements == 1 {
+		w.fmaOne(d, x, y)
+	} else {
+		w.program.fma(d, x, y)
+	}
+}
+
+// fmaBy adds x times the lowest element of y to d.
+func (w width) fmaBy(d, x, y int) {
+	if w.elements == 1 {
+		w.fmaOne(d, x, y)
+	} else {
+		w.program.fmaBy(d, x, y, 0)
+	}
+}
+
+// each calls body for all R0 elements, first for whole vectors, then for single elements. It advances the
+// pointers.
 func (p *program) each(pointers []int, body func(w width)) {
 	for _, w := range []width{{p, lanes}, {p, 1}} {
 		p.countdown(w.elements, map[int]string{lanes: "vector", 1: "one"}[w.elements], func() {
@@ -53,24 +91,24 @@ func (p *program) max(d, x, y int) {
 
 func (p *program) abs(d, x int) { p.word(0x4ee0f800, d, x, 0, 0, "FABS V%d.2D, V%d.2D", d, x) }
 
-// most sets the lowest element of d to the largest of x.
+// most sets the lowest element of d to the largest element of x.
 func (p *program) most(d, x int) { p.word(0x7e70f800, d, x, 0, 0, "FMAXP D%d, V%d.2D", d, x) }
 
 func (p *program) move(d, x int) { p.op("VMOV", "V%d.B16, V%d.B16", x, d) }
 
-// all loads what R points to, disp bytes on, into both elements.
+// all loads the number that is disp bytes after the pointer R into both elements of v.
 func (p *program) all(v, r, disp int) {
 	p.op("FMOVD", "%d(R%d), F%d", disp, r, v)
 	p.op("VDUP", "V%d.D[0], V%d.D2", v, v)
 }
 
-// constant sets both elements of v to these bits, by way of R.
+// constant sets both elements of v to the given bits. It overwrites register R.
 func (p *program) constant(v, r int, bits uint64) {
 	p.op("MOVD", "$%#x, R%d", bits, r)
 	p.op("VDUP", "R%d, V%d.D2", r, v)
 }
 
-// parameter sets both elements of v to a parameter.
+// parameter sets both elements of v to the value of a parameter.
 func (p *program) parameter(v int, name string) {
 	p.op("FMOVD", "%s, F%d", p.arg(name), v)
 	p.op("VDUP", "V%d.D[0], V%d.D2", v, v)
@@ -88,7 +126,7 @@ func (p *program) twofold() {
 
 func (p *program) maxima() {
 	const most, a, c = 0, 4, 5
-	p.function("maxima", "n int, a *float64, lda int, m, c *float64", "", "writes the largest magnitude of each of four rows of A (4×n), and computes c_j = max(c_j, |a_ij|).")
+	p.function("maxima", "n int, a *float64, lda int, m, c *float64", "", "writes the largest magnitude in each row of A (4×n) to m, and sets c_j = max(c_j, |a_ij|) for all rows i.")
 	p.params(0, "n")
 	as := p.matrix(1, 4, "a", "lda")
 	p.params(10, "m", "c")
@@ -132,7 +170,7 @@ func (p *program) colMax() {
 	p.ret()
 }
 
-// extract adds a·x to sum and what rounding took from it to low. before is overwritten.
+// extract adds a·x to sum. It adds the round-off of this addition to low. It overwrites before.
 func (p *program) extract(a, x, sum, low, before int) {
 	p.move(before, sum)
 	p.fma(sum, a, x)
@@ -144,7 +182,7 @@ func (p *program) extract(a, x, sum, low, before int) {
 func (p *program) dotsTwofold() {
 	const sum, low, x, a, before = 0, 4, 8, 9, 13
 	p.function("dotsTwofold", "n int, base, a *float64, lda int, x, s *float64", "",
-		"computes s + l = A·x for A (4×n), s in s[0:4] and l in s[4:8].")
+		"computes A·x = s + l for A (4×n). It writes s to s[0:4] and l to s[4:8].")
 	p.params(0, "n")
 	as := p.matrix(1, 4, "a", "lda")
 	p.params(10, "base", "x", "s")
@@ -164,7 +202,8 @@ func (p *program) dotsTwofold() {
 		step(width{p, lanes})
 		p.advance(lanes, pointers...)
 	})
-	// At most one is left. Its sum begins anew: the other element is no sum then.
+	// At most one element is left. It gets a new sum, because the zero in the other element would damage the
+	// old one.
 	for r := range 4 {
 		p.all(before+r, 10, 8*r)
 		p.sub(sum+r, sum+r, before+r)
@@ -192,7 +231,7 @@ func (p *program) dotsTwofold() {
 	p.ret()
 }
 
-// What base needs, in these vectors.
+// Registers with the constants of base.
 const exponent, six = 30, 31
 
 func (p *program) baseConstants() {
@@ -209,7 +248,7 @@ func (p *program) base(b, sigma, c int) {
 
 func (p *program) open() {
 	const sigma, c, none = 0, 1, 2
-	p.function("open", "n int, sigma float64, c, h, l *float64", "", "begins n sums: h_j = Base(sigma·c_j), l_j = 0.")
+	p.function("open", "n int, sigma float64, c, h, l *float64", "", "starts n sums h + l: h_j = Base(sigma·c_j), l_j = 0.")
 	p.params(0, "n")
 	p.parameter(sigma, "sigma")
 	p.params(1, "c", "h", "l")
@@ -227,7 +266,7 @@ func (p *program) open() {
 func (p *program) axpysTwofold() {
 	const h, l, a, before, c = 0, 1, 2, 6, 16
 	p.function("axpysTwofold", "n int, c, a *float64, lda int, h, l *float64", "",
-		"computes h + l += cᵀ·A for A (4×n), the parts of c in c[0:4] and c[4:8].")
+		"adds cᵀ·A for A (4×n) to the sums h + l. The vector c is c[0:4] + c[4:8].")
 	p.params(0, "n")
 	as := p.matrix(1, 4, "a", "lda")
 	p.params(10, "c")
@@ -249,7 +288,7 @@ func (p *program) axpysTwofold() {
 	p.ret()
 }
 
-// twoSum is a + b = s + e without error; z is overwritten.
+// twoSum computes a + b = s + e without error. It overwrites z.
 func (p *program) twoSum(s, e, a, b, z int) {
 	p.add(s, a, b)
 	p.sub(z, s, a)
@@ -259,11 +298,12 @@ func (p *program) twoSum(s, e, a, b, z int) {
 	p.add(e, e, z)
 }
 
-// lost is what an addition of sums may lose, of the magnitudes of its low parts.
+// lost is the register with the relative error of an addition, with respect to the magnitudes of the low
+// parts.
 const lost = 29
 
-// accumulate adds h + l, known up to e, to the sums that the registers hi, lo and bound
-// point to. Vectors from 8 to 15 are overwritten.
+// accumulate adds h + l to the sums at the pointers hi, lo and bound. e bounds the error of h + l. It
+// overwrites vectors 8 to 15.
 func (w width) accumulate(h, l, e, hi, lo, bound int) {
 	const gh, gl, ge, s, missing, z, size, x = 8, 9, 10, 11, 12, 13, 14, 15
 	w.take(gh, hi)
@@ -275,7 +315,7 @@ func (w width) accumulate(h, l, e, hi, lo, bound int) {
 	w.add(size, size, x)
 	w.abs(x, gl)
 	w.add(size, size, x)
-	w.fma(e, size, lost)
+	w.program.fma(e, size, lost)
 	w.add(ge, ge, e)
 	w.add(l, l, missing)
 	w.add(gl, gl, l)
@@ -288,7 +328,7 @@ func (w width) accumulate(h, l, e, hi, lo, bound int) {
 func (p *program) closeSums() {
 	const sigma, eps, c, h, l, start = 0, 1, 2, 3, 4, 5
 	p.function("closeSums", "n int, sigma, eps float64, c, h, l, gh, gl, ge *float64", "",
-		"adds n sums, less their bases, to g, each with the bound eps·c_j of its error.")
+		"subtracts the bases from n sums h + l, adds the sums to gh + gl, and their error bounds eps·c_j to ge.")
 	p.params(0, "n")
 	p.parameter(sigma, "sigma")
 	p.parameter(eps, "eps")
@@ -309,7 +349,7 @@ func (p *program) closeSums() {
 
 func (p *program) addSums() {
 	const h, l, e = 0, 1, 2
-	p.function("addSums", "n int, h, l, e, gh, gl, ge *float64", "", "adds n sums to others.")
+	p.function("addSums", "n int, h, l, e, gh, gl, ge *float64", "", "adds n sums h + l to gh + gl, and their error bounds e to ge.")
 	p.params(0, "n")
 	p.params(1, "h", "l", "e", "gh", "gl", "ge")
 	p.constant(lost, 20, math.Float64bits(0x1p-51))

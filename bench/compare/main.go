@@ -1,13 +1,11 @@
-// Command compare times the same work on every rival there is, alternately, and
-// prints a table of medians and ratios:
+// Command compare times sketches and paths of γ on every available rival in turn. The command prints a
+// table of medians and ratios:
 //
 //	go run -tags openblas ./bench/compare [-run REGEXP] [-rivals REGEXP] [-rounds 5] [-threads 1] [-json]
 //
-// The rivals are our backends, gonum's BLAS and LAPACK, with the build tag
-// openblas LAPACKE's dsyevd and two calls of dgemv, and, where python3 has numpy
-// (and scikit-learn), the programs in rows.py. The last column is the rate of the
-// first rival of the job, purego unless -rivals leaves it out, over that of the
-// row's.
+// The rivals are fdridge's backends. If python3 has numpy (and scikit-learn), the rivals include the
+// programs in rows.py. The last column is the rate of the job's first rival divided by the rate of the
+// row. The first rival is purego unless -rivals leaves it out.
 package main
 
 import (
@@ -23,24 +21,52 @@ import (
 	"time"
 
 	"github.com/fdridge/fdridge/bench/internal/python"
+	"github.com/fdridge/fdridge/engine"
 )
 
-// A job is one piece of work and who does it.
-type job struct {
-	amount float64 // flops, bytes, rows or γ of one run
-	unit   string  // what amount/ns is: GFLOP/s, GB/s; krows/s for amount/µs
-	rivals []rival
-	once   bool   // one run takes so long that none is made to warm up
-	done   func() // tidies up, nil for nothing to do
+// An entry is a job with its name. It is set up when its turn comes.
+type entry struct {
+	name string
+	make func() *job
 }
 
-// A rival does a job. run does it once or several times, and returns the time of one.
+// A job is one piece of work and its rivals.
+type job struct {
+	amount float64 // thousands of rows, or γ, of one run
+	unit   string  // krows/s or γ/s
+	rivals []rival
+	once   bool   // one run is too long for a warm-up
+	done   func() // tidies up; may be nil
+}
+
+// contenders returns the backends of this build, purego first.
+func contenders(threads int) (names []string, engines []engine.Backend, err error) {
+	t, err := engine.DefaultTuning()
+	if err != nil {
+		return nil, nil, err
+	}
+	t.Threads.Value = threads
+	names = engine.Names()
+	if names[0] != "purego" {
+		names[0], names[1] = names[1], names[0]
+	}
+	for _, name := range names {
+		be, err := engine.New(name, t)
+		if err != nil {
+			return nil, nil, err
+		}
+		engines = append(engines, be)
+	}
+	return names, engines, nil
+}
+
+// A rival runs a job. run runs it once or several times, and returns the time of one run.
 type rival struct {
 	name string
 	run  func() time.Duration
 }
 
-// timed makes a rival of a function that is repeated until 50 ms have passed.
+// timed returns a rival that repeats a function until 50 ms have passed.
 func timed(name string, f func()) rival {
 	reps := 0
 	return rival{name, func() time.Duration {
@@ -100,8 +126,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	jobs := append(jobs(names, engines), sketches(names, engines, py, dir)...)
-	jobs = append(jobs, paths(names, engines, py, dir)...)
+	jobs := append(sketches(names, engines, py, dir), paths(names, engines, py, dir)...)
 	var rows []Row
 	for _, j := range jobs {
 		if !pattern.MatchString(j.name) {
@@ -127,7 +152,7 @@ func main() {
 	table(rows)
 }
 
-// compete runs the rivals in turn and takes medians.
+// compete runs the rivals in turn and returns the medians.
 func (j *job) compete(name string, rounds int) Row {
 	times := make([][]float64, len(j.rivals))
 	if !j.once { // warm up
@@ -160,7 +185,7 @@ func (r Row) String() string {
 	return s
 }
 
-// table prints the rates, and for each the ratio of the first to it.
+// table prints the rates, and the ratio of the first rate to each.
 func table(rows []Row) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "job\trival\trate\t\tfirst/rival")

@@ -17,13 +17,13 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// gammas is how many γ a path has, over [10⁻³, 10³]·‖A‖²_F/d.
+// gammas is the number of γ of a path, over [10⁻³, 10³]·‖A‖²_F/d.
 const gammas = 50
 
-// paths are the jobs of solving for a path of γ to 10⁻⁸: by a sketch, the path with
-// GCV from it, and passes for all γ together; and by one reduction of K = AᵀA to tridiagonal
-// form where d² numbers fit; against K and a Cholesky decomposition for each γ, or its
-// eigendecomposition. They take seconds to minutes, so that each rival runs once a round.
+// paths are the jobs of solving for a path of γ to 10⁻⁸. The methods of fdridge are: a sketch, GCV
+// from it and joint passes for all γ; and one reduction of K = AᵀA to tridiagonal form if d²
+// numbers fit. Its rivals compute K with a Cholesky decomposition for each γ, or its
+// eigendecomposition. The jobs take seconds to minutes, so each rival runs once in a round.
 func paths(names []string, engines []engine.Backend, py *python.Process, dir string) []entry {
 	var all []entry
 	for _, p := range []struct {
@@ -46,9 +46,6 @@ func paths(names []string, engines []engine.Backend, py *python.Process, dir str
 				log.Fatal(err)
 			}
 			for i, be := range engines {
-				if names[i] == "gonum" {
-					continue
-				}
 				j.rivals = append(j.rivals, rival{names[i], func() time.Duration { return solvePath(src, p.m, be) }})
 				if p.d <= 8192 {
 					grid := gridOf(p.d, a)
@@ -72,7 +69,7 @@ func paths(names []string, engines []engine.Backend, py *python.Process, dir str
 	return all
 }
 
-// gridOf is that of a path.
+// gridOf returns the γ of a path.
 func gridOf(d int, a []float64) []float64 {
 	mean := 0.0
 	for _, v := range a {

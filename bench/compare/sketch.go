@@ -23,8 +23,8 @@ type stream struct{ n, d, m int }
 
 var streams = []stream{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}, {5000, 16384, 64}}
 
-// sketches are the jobs of the streams, the rows lying in a file for Python; on several
-// threads the first backend makes one in lanes, too. gonum takes part where its eigensolver does not take minutes.
+// sketches are the jobs of the streams. Python reads the rows from a file. On several threads the
+// first backend also sketches in lanes.
 func sketches(names []string, engines []engine.Backend, py *python.Process, dir string) []entry {
 	var all []entry
 	for _, s := range streams {
@@ -37,9 +37,7 @@ func sketches(names []string, engines []engine.Backend, py *python.Process, dir 
 				j := &job{amount: float64(s.n) / 1000, unit: "krows/s"}
 				a := bench.Rows(s.n, s.d)
 				for i, be := range engines {
-					if names[i] != "gonum" || s.m <= 64 && kind == "Sketch" {
-						j.rivals = append(j.rivals, timed(names[i], func() { s.sketch(be, a) }))
-					}
+					j.rivals = append(j.rivals, timed(names[i], func() { s.sketch(be, a) }))
 					if threads := runtime.GOMAXPROCS(0); threads > 1 && i == 0 && kind == "Sketch" {
 						j.rivals = append(j.rivals, timed(names[i]+", lanes", func() { s.lanes(be, a, threads) }))
 					}
@@ -78,7 +76,7 @@ func (s stream) sketch(be engine.Backend, a []float64) {
 	}
 }
 
-// lanes makes the sketch in so many lanes, a core for each.
+// lanes makes the sketch in lanes, with a core for each.
 func (s stream) lanes(be engine.Backend, a []float64, lanes int) {
 	src, err := dataset.FromDense(s.n, s.d, 1, a, make([]float64, s.n))
 	if err != nil {

@@ -8,21 +8,21 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 )
 
-// An answer is what somebody computed for a problem.
+// An answer is a computed solution of a problem.
 type answer struct {
 	coef      []float64
 	intercept float64
-	bound     float64 // proved of ‖x̂ − x*‖/‖x*‖; NaN: nothing
-	passes    int     // reads of the rows; 0: nobody counted
-	failed    string  // why there is none
+	bound     float64 // proved bound on ‖x̂ − x*‖/‖x*‖; NaN: none
+	passes    int     // reads of the rows; 0: not counted
+	failed    string  // why there is no answer
 }
 
-// A grade is how good an answer is, in decimal digits: −log₁₀ of a relative error.
+// A grade is the accuracy of an answer in decimal digits: −log₁₀ of a relative error.
 type grade struct {
-	weights   float64 // of ‖x̂ − x*‖/‖x*‖; +Inf where each weight is the float64 nearest to the exact one
-	least     float64 // of the worst of weights and intercept; +Inf where all are the nearest float64
+	weights   float64 // of ‖x̂ − x*‖/‖x*‖; +Inf if each coefficient is the float64 nearest to the exact one
+	least     float64 // of the worst coefficient or intercept; +Inf if all are the nearest float64
 	certified float64 // of the bound on ‖x̂ − x*‖/‖x*‖; NaN: none
-	passes    int     // reads of the rows; 0: nobody counted
+	passes    int     // reads of the rows; 0: not counted
 	failed    string
 }
 
@@ -48,7 +48,7 @@ func (p *problem) grade(a answer) grade {
 	return g
 }
 
-// agree is how many digits of v are those of want: +Inf where v is the float64 nearest to it.
+// agree returns the number of digits in which v agrees with want: +Inf if v is the nearest float64.
 func agree(v float64, want *big.Float) float64 {
 	if nearest, _ := want.Float64(); v == nearest {
 		return math.Inf(1)
@@ -56,10 +56,10 @@ func agree(v float64, want *big.Float) float64 {
 	return digitsOf(refbig.Distance([]float64{v}, []*big.Float{want}) / refbig.Norm([]*big.Float{want}))
 }
 
-// digitsOf is −log₁₀ of a relative error, 0 where nothing is right.
+// digitsOf returns −log₁₀ of a relative error, at least 0.
 func digitsOf(relative float64) float64 { return max(0, -math.Log10(relative)) }
 
-// text is the digits, cut off after the first decimal, and "all" for +Inf.
+// text formats digits, cut after the first decimal, and +Inf as "all".
 func text(digits float64) string {
 	switch {
 	case math.IsInf(digits, 1):

@@ -1,21 +1,19 @@
-// Command digits counts how many decimal digits numpy, scikit-learn and fdridge get right,
-// and how many fdridge certifies:
+// Command digits counts how many decimal digits numpy, scikit-learn and fdridge get right, and how
+// many fdridge certifies:
 //
-//	go run ./bench/digits [-markdown] [-into docs/accuracy.md]
+//	go run ./bench/digits [-into bench/digits/RESULTS.md]
 //
-// The problems are the linear ones of NIST's Statistical Reference Datasets (γ = 0) and ten
-// ridge regressions made from a fixed seed. Every answer is compared with the exact solution
-// for the data as they are in float64, from 512-bit arithmetic. Digits are −log₁₀ of
-// ‖x̂ − x*‖/‖x*‖ over the weights; of NIST's also of the worst relative error of a coefficient,
-// the intercept too. A certificate that does not hold ends the program with an error.
+// The problems are the linear ones of NIST's Statistical Reference Datasets (γ = 0) and ten ridge
+// regressions from a fixed seed. Answers are compared with the exact solution for the float64 data,
+// computed with 512 bits. Digits are −log₁₀ of ‖x̂ − x*‖/‖x*‖ for the coefficients. For NIST's
+// problems the worst relative error of a coefficient or intercept is also given. A false
+// certificate ends the program with an error.
 //
-// The peers are run by python3, where it has numpy, scipy and scikit-learn; where it has
-// not, their rows are "-". -into writes the tables into a page, between the lines
-// "<!-- digits -->" and "<!-- end of digits -->".
+// The peers need a python3 with numpy, scipy and scikit-learn; otherwise their rows are "-". -into
+// writes the tables into a page, between the lines "<!-- digits -->" and "<!-- end of digits -->".
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"io"
@@ -30,16 +28,15 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	markdown := flag.Bool("markdown", false, "print tables in Markdown")
-	into := flag.String("into", "", "write them into this page, between its two marks")
+	into := flag.String("into", "", "write the main tables into this page, between its two marks")
 	flag.Parse()
-	if err := run(os.Stdout, *markdown, *into); err != nil {
+	if err := run(os.Stdout, *into); err != nil {
 		log.Fatalf("digits: %v", err)
 	}
 }
 
 // run prints the tables to w, or writes them into a page.
-func run(w io.Writer, markdown bool, into string) error {
+func run(w io.Writer, into string) error {
 	dir, err := os.MkdirTemp("", "digits")
 	if err != nil {
 		return err
@@ -48,7 +45,7 @@ func run(w io.Writer, markdown bool, into string) error {
 	rivals, versions, err := peers(dir)
 	switch {
 	case err != nil && into != "":
-		return fmt.Errorf("%s is left as it is without Python's solvers: %w", into, err)
+		return fmt.Errorf("%s is unchanged, because Python's solvers are missing: %w", into, err)
 	case err != nil:
 		log.Printf("digits: without Python's solvers: %v", err)
 		rivals, versions = absent(), "no Python"
@@ -63,16 +60,17 @@ func run(w io.Writer, markdown bool, into string) error {
 		return err
 	}
 	if into == "" {
-		return write(w, head, tables, markdown)
+		return write(w, head, tables)
 	}
-	var b bytes.Buffer
-	if err := write(&b, head, tables, true); err != nil {
+	var b strings.Builder
+	page := slices.DeleteFunc(tables, func(t table) bool { return t.detail })
+	if err := write(&b, head, page); err != nil {
 		return err
 	}
 	return insert(into, b.String())
 }
 
-// compare has all problems solved by these solvers, NIST's by those that take γ = 0.
+// compare solves all problems with these solvers; only solvers for γ = 0 get NIST's.
 func compare(solvers []solver) ([]table, error) {
 	var sets, ten []*problem
 	for _, name := range nist.Names {
@@ -98,32 +96,29 @@ func compare(solvers []solver) ([]table, error) {
 	if err != nil {
 		return nil, err
 	}
+	worst := ofNIST.table("NIST's problems, digits of the worst coefficient or intercept:", least)
+	reads := ofTen.table("The graded problems, reads of the rows by fdridge:", passes)
+	worst.detail, reads.detail = true, true
 	return []table{
-		ofNIST.table("NIST's problems, digits of the weights together (certified in parentheses):", weights),
-		ofNIST.table("NIST's problems, digits of the worst coefficient or intercept:", least),
+		ofNIST.table("NIST's problems, digits of the coefficients together (certified in parentheses):", weights),
+		worst,
 		describe(ten),
-		ofTen.table("The graded problems, digits of the weights together (certified in parentheses):", weights),
-		ofTen.table("The graded problems, reads of the rows by fdridge:", passes),
+		ofTen.table("The graded problems, digits of the coefficients together (certified in parentheses):", weights),
+		reads,
 	}, nil
 }
 
-func write(w io.Writer, head string, tables []table, markdown bool) error {
-	if _, err := fmt.Fprintln(w, head); err != nil {
-		return err
-	}
+// write writes the tables in Markdown.
+func write(w io.Writer, head string, tables []table) error {
+	text := head + "\n"
 	for _, t := range tables {
-		form := t.text
-		if markdown {
-			form = t.markdown
-		}
-		if err := form(w); err != nil {
-			return err
-		}
+		text += t.markdown()
 	}
-	return nil
+	_, err := io.WriteString(w, text)
+	return err
 }
 
-// insert puts text between the two marks of a page, in place of what is there.
+// insert replaces the text between the two marks of a page.
 func insert(page, text string) error {
 	const begin, end = "<!-- digits -->\n", "<!-- end of digits -->\n"
 	old, err := os.ReadFile(page)
@@ -133,7 +128,7 @@ func insert(page, text string) error {
 	before, rest, found := strings.Cut(string(old), begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		return fmt.Errorf("%s has no lines %q and %q", page, strings.TrimSpace(begin), strings.TrimSpace(end))
+		return fmt.Errorf("%s lacks the lines %q and %q", page, strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
 	return os.WriteFile(page, []byte(before+begin+"\n"+text+"\n"+end+after), 0o644)
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A solver answers problems.
+// A solver solves problems.
 type solver struct {
 	name      string
 	solve     func(p *problem) (answer, error)
-	penalised bool // takes no γ = 0
+	penalised bool // cannot solve γ = 0
 }
 
-// nistItself has the values that NIST certifies for the decimal numbers in its files.
+// nistItself returns the values that NIST certifies for the decimal numbers in its files.
 func nistItself() solver {
 	return solver{name: "NIST's certified values", solve: func(p *problem) (answer, error) {
 		a := answer{coef: p.certified, bound: math.NaN()}
@@ -30,9 +30,9 @@ func nistItself() solver {
 	}}
 }
 
-// ours are fdridge's methods at the default tolerance and at one that only the last bits
-// of the weights meet. Iterations start from a sketch of half as many rows as A has
-// features, or rows if these are fewer: it loses what a sketch of a larger matrix would.
+// ours returns fdridge's methods at the default tolerance and at one that only the last bits of the
+// coefficients meet. Iterations start from a sketch of half of min(rows, features) rows. Such a
+// sketch loses as much as the sketch of a larger matrix.
 func ours() []solver {
 	var all []solver
 	for _, tol := range []struct {
@@ -50,8 +50,8 @@ func ours() []solver {
 	return all
 }
 
-// fit solves p by fdridge.Fit. That the system is singular to the method is an answer; a
-// certificate that does not hold is an error.
+// fit solves p by fdridge.Fit. A system that is singular for the method gives an answer that
+// failed. A false certificate is an error.
 func fit(p *problem, name string, tol float64) (answer, error) {
 	method, err := ridge.ParseMethod(name)
 	if err != nil {
@@ -77,7 +77,7 @@ func fit(p *problem, name string, tol float64) (answer, error) {
 	return answer{coef: t.Coef, intercept: t.Intercept, bound: t.RelativeErrorBound, passes: res.Passes}, nil
 }
 
-// holds reports a certificate that is false.
+// holds returns an error if a certificate is false.
 func (p *problem) holds(t ridge.Target) error {
 	const rounding = 1 + 1e-12 // of these comparisons
 	distance, norm := refbig.Distance(t.Coef, p.coef), refbig.Norm(p.coef)

@@ -16,7 +16,7 @@ import (
 //go:embed peers.py
 var peersPy string
 
-// peerNames are numpy's and scikit-learn's solvers, and what peers.py calls them.
+// peerNames lists the solvers of numpy and scikit-learn, and their names in peers.py.
 var peerNames = [][2]string{
 	{"numpy lstsq", "lstsq"},
 	{"numpy lstsq, rcond=-1", "lstsq-1"},
@@ -28,8 +28,8 @@ var peerNames = [][2]string{
 	{"sklearn sparse_cg, tol=1e-15", "sparse_cg:1e-15"},
 }
 
-// peers starts Python, and returns its solvers and the versions of what they are. They
-// take problems by files in dir.
+// peers starts Python, and returns its solvers and the versions of their libraries. Problems are
+// passed in files in dir.
 func peers(dir string) ([]solver, string, error) {
 	py, err := python.Start(peersPy, "numpy, scipy, sklearn", 1)
 	if err != nil {
@@ -49,7 +49,7 @@ func peers(dir string) ([]solver, string, error) {
 	return all, versions, nil
 }
 
-// absent stand for the peers where there is no Python to run them.
+// absent returns placeholders for the peers if Python is missing.
 func absent() []solver {
 	var all []solver
 	for _, name := range peerNames {
@@ -61,7 +61,7 @@ func absent() []solver {
 	return all
 }
 
-// ask has p solved by a solver of peers.py.
+// ask solves p by a solver of peers.py.
 func ask(py *python.Process, solver, dir string, p *problem) (answer, error) {
 	file := filepath.Join(dir, p.name)
 	if _, err := os.Stat(file); err != nil {

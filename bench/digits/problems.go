@@ -12,23 +12,23 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 )
 
-// A problem is ridge regression, or least squares with γ = 0, of one target, and its exact
-// solution for the numbers as they are in float64.
+// A problem is ridge regression, or least squares with γ = 0, of one target, with its exact
+// solution for the float64 data.
 type problem struct {
 	name, about string
 	x, y        [][]float64 // n×d, n×1
 	gamma       float64
 	intercept   bool
-	sparse      bool      // handed over as such
-	certified   []float64 // NIST's values, the intercept first, if there is one
+	sparse      bool      // passed as sparse rows
+	certified   []float64 // NIST's values: the intercept, if any, then the coefficients
 
 	coef     []*big.Float
 	offset   *big.Float // the intercept
-	kappa    float64    // condition number of A, centred where there is an intercept; +Inf for n < d
+	kappa    float64    // condition number of A, centred if there is an intercept; +Inf for n < d
 	kappaOfH float64    // of AᵀA + γI
 }
 
-// solve fills in the exact solution and the condition numbers.
+// solve computes the exact solution and the condition numbers.
 func (p *problem) solve() error {
 	ref := refbig.New(p.x, p.y, nil, p.intercept)
 	exact, err := ref.Solve(p.gamma)
@@ -46,7 +46,7 @@ func (p *problem) solve() error {
 	return nil
 }
 
-// source yields the rows.
+// source returns the rows.
 func (p *problem) source() (dataset.Source, error) {
 	n, d := len(p.x), len(p.x[0])
 	var x, y []float64
@@ -66,7 +66,7 @@ func (p *problem) source() (dataset.Source, error) {
 	return dataset.FromDense(n, d, 1, x, y)
 }
 
-// nistProblem is one of NIST's Statistical Reference Datasets.
+// nistProblem returns one of NIST's Statistical Reference Datasets.
 func nistProblem(name string) (*problem, error) {
 	s, err := nist.Read(name)
 	if err != nil {
@@ -76,9 +76,8 @@ func nistProblem(name string) (*problem, error) {
 	return p, p.solve()
 }
 
-// A recipe says how to make a problem: A has singular values that fall evenly in their
-// logarithm from 10 to 10/cond, and y = A·w + noise, w and noise being standard normal
-// numbers, the latter times noise.
+// A recipe describes a generated problem. The singular values of A fall geometrically from 10 to
+// 10/cond, and y = A·w + noise·e with standard normal w and e.
 type recipe struct {
 	about     string
 	n, d      int
@@ -88,7 +87,7 @@ type recipe struct {
 	intercept bool
 	offset    float64 // added to every entry of A and of y
 	units     float64 // columns are scaled by powers from 1 to units
-	density   float64 // of a sparse A, whose columns and not singular values fall to 10/cond; 0: dense
+	density   float64 // of a sparse A, whose columns instead of singular values fall to 10/cond; 0: dense
 }
 
 var recipes = []recipe{
@@ -104,7 +103,7 @@ var recipes = []recipe{
 	{about: "tiny γ", n: 200, d: 20, cond: 1e10, gamma: 1e-14, noise: 1e-6},
 }
 
-// gradedProblem is that of recipe i, and numbered from 1.
+// gradedProblem returns the problem of recipe i, with its number from 1.
 func gradedProblem(i int) (*problem, error) {
 	p := recipes[i].problem(rand.New(rand.NewPCG(20, uint64(i))))
 	p.name = fmt.Sprint(i + 1)
@@ -142,7 +141,7 @@ func (r recipe) problem(rng *rand.Rand) *problem {
 	return p
 }
 
-// dense is UΣVᵀ for random U and V of orthonormal columns.
+// dense returns UΣVᵀ for random U and V with orthonormal columns.
 func (r recipe) dense(rng *rand.Rand) [][]float64 {
 	k := min(r.n, r.d)
 	u, v := orthonormal(rng, k, r.n), orthonormal(rng, k, r.d)
@@ -159,7 +158,7 @@ func (r recipe) dense(rng *rand.Rand) [][]float64 {
 	return x
 }
 
-// scattered has normal numbers where chance, at the density asked for, puts them.
+// scattered returns normal numbers at random places of the given density.
 func (r recipe) scattered(rng *rand.Rand) [][]float64 {
 	x := make([][]float64, r.n)
 	for i := range x {
@@ -173,14 +172,14 @@ func (r recipe) scattered(rng *rand.Rand) [][]float64 {
 	return x
 }
 
-// falling is the l-th of k numbers from 10 to 10/cond.
+// falling returns the l-th of k numbers from 10 to 10/cond.
 func (r recipe) falling(l, k int) float64 { return 10 * math.Pow(r.cond, -fraction(l, k)) }
 
-// fraction is l/(k−1).
+// fraction returns l/(k−1).
 func fraction(l, k int) float64 { return float64(l) / float64(k-1) }
 
-// orthonormal returns k ≤ n random vectors of length n, each made orthogonal to those
-// before, twice, by Gram and Schmidt's method.
+// orthonormal returns k ≤ n random vectors of length n. Each is made orthogonal to the earlier ones
+// twice by the Gram-Schmidt method.
 func orthonormal(rng *rand.Rand, k, n int) [][]float64 {
 	var q [][]float64
 	for range k {

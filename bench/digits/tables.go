@@ -2,59 +2,38 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 )
 
-// A table has a caption, a header and rows of as many cells.
+// A table has a caption, a header and rows with the same number of cells.
 type table struct {
 	caption string
 	rows    [][]string
+	detail  bool // not part of the page
 }
 
-// text writes it in aligned columns.
-func (t table) text(w io.Writer) error {
-	if _, err := fmt.Fprintf(w, "\n%s\n", t.caption); err != nil {
-		return err
-	}
-	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range t.rows {
-		if _, err := fmt.Fprintln(tab, strings.Join(row, "\t")); err != nil {
-			return err
+// markdown returns the table in Markdown.
+func (t table) markdown() string {
+	text := "\n" + t.caption + "\n\n"
+	for i, row := range t.rows {
+		text += "| " + strings.Join(row, " | ") + " |\n"
+		if i == 0 {
+			text += strings.Repeat("| --- ", len(row)) + "|\n"
 		}
 	}
-	return tab.Flush()
+	return text
 }
 
-// markdown writes it as such.
-func (t table) markdown(w io.Writer) error {
-	rows := append([][]string{t.rows[0], nil}, t.rows[1:]...)
-	for range t.rows[0] {
-		rows[1] = append(rows[1], "---")
-	}
-	if _, err := fmt.Fprintf(w, "\n%s\n\n", t.caption); err != nil {
-		return err
-	}
-	for _, row := range rows {
-		if _, err := fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | ")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// A contest is how good the answers of some solvers to some problems are: grades has a
-// row for each solver.
+// A contest holds the grades of some solvers on some problems, with a row for each solver.
 type contest struct {
 	problems []*problem
 	solvers  []solver
 	grades   [][]grade
 }
 
-// hold has every problem solved by every solver.
+// hold solves every problem with every solver.
 func hold(problems []*problem, solvers []solver) (*contest, error) {
 	c := &contest{problems, solvers, make([][]grade, len(solvers))}
 	for i, s := range solvers {
@@ -69,14 +48,14 @@ func hold(problems []*problem, solvers []solver) (*contest, error) {
 	return c, nil
 }
 
-// table has a column for each problem; cell is what to say of a grade. Solvers of which there
-// is nothing to say are left out.
+// table returns a table with a column for each problem. cell formats a grade. Solvers whose cells
+// are all empty are left out.
 func (c *contest) table(caption string, cell func(grade) string) table {
 	header, kappa := []string{""}, []string{"condition number of A"}
 	for _, p := range c.problems {
 		header, kappa = append(header, p.name), append(kappa, power(p.kappa))
 	}
-	t := table{caption, [][]string{header, kappa}}
+	t := table{caption: caption, rows: [][]string{header, kappa}}
 	for i, s := range c.solvers {
 		row := []string{s.name}
 		for _, g := range c.grades[i] {
@@ -93,7 +72,7 @@ func (c *contest) table(caption string, cell func(grade) string) table {
 	return t
 }
 
-// weights are the digits of the weights, and those that are certified in parentheses.
+// weights formats the digits of the coefficients, with the certified digits in parentheses.
 func weights(g grade) string {
 	if math.IsNaN(g.certified) {
 		return text(g.weights)
@@ -101,7 +80,7 @@ func weights(g grade) string {
 	return text(g.weights) + " (" + text(g.certified) + ")"
 }
 
-// passes are the reads of the rows, nothing where they were not counted.
+// passes formats the reads of the rows, or "" if they were not counted.
 func passes(g grade) string {
 	if g.passes == 0 {
 		return ""
@@ -109,12 +88,12 @@ func passes(g grade) string {
 	return strconv.Itoa(g.passes)
 }
 
-// least are the digits of the worst coefficient.
+// least formats the digits of the worst coefficient.
 func least(g grade) string { return text(g.least) }
 
-// describe says what the problems are.
+// describe returns a table that describes the problems.
 func describe(problems []*problem) table {
-	t := table{"The graded problems, by number:", [][]string{{"", "rows × features", "", "γ", "condition number of AᵀA + γI"}}}
+	t := table{caption: "The graded problems, by number:", rows: [][]string{{"", "rows × features", "", "γ", "condition number of AᵀA + γI"}}}
 	for _, p := range problems {
 		size := fmt.Sprintf("%d × %d", len(p.x), len(p.x[0]))
 		t.rows = append(t.rows, []string{p.name, size, p.about, power(p.gamma), power(p.kappaOfH)})
@@ -122,7 +101,7 @@ func describe(problems []*problem) table {
 	return t
 }
 
-// power is x to two digits, as people write it: 3.2e5.
+// power formats x with two digits: 3.2e5.
 func power(x float64) string {
 	if math.IsInf(x, 1) {
 		return "∞"

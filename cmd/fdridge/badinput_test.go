@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/internal/rss"
 )
 
@@ -259,7 +260,7 @@ func TestHostileModels(t *testing.T) {
 		}
 	}
 	large := write(t, "large", "{")
-	if err := os.Truncate(large, maxText+1); err != nil {
+	if err := os.Truncate(large, cli.MaxText+1); err != nil {
 		t.Fatal(err)
 	}
 	model := func(text string) string { return write(t, "m", `{"fdridge_model":1,`+text+`}`) }
@@ -268,7 +269,7 @@ func TestHostileModels(t *testing.T) {
 		"features without number": {model(`"d":2,"preparation":{"inputs":1,"features":{"components":30000000,"gamma":1}},` + weights), one, "30000000 Fourier features for 2 weights"},
 		"other features":          {model(`"d":2,"preparation":{"inputs":1,"features":{"components":3,"gamma":1}},` + weights), one, "3 Fourier features for 2 weights"},
 		"monomials":               {model(`"d":2,"preparation":{"inputs":1,"polynomial":{"degree":16000000}},` + weights), one, "makes 16000000 features, and has 2 weights"},
-		"a degree without end":    {model(`"d":2,"preparation":{"inputs":1,"polynomial":{"degree":9223372036854775807}},` + weights), one, "are more than 16777216"},
+		"a degree without end":    {model(`"d":2,"preparation":{"inputs":1,"polynomial":{"degree":9223372036854775807}},` + weights), one, "more than 16777216 polynomial features"},
 		"negative inputs":         {model(`"d":2,"preparation":{"inputs":-1},` + weights), one, "2 weights for -1 features"},
 		"a width without number":  {model(`"d":2,"preparation":{"inputs":2147483647,"features":{"components":2,"gamma":1}},` + weights), write(t, "a.svm", "1 1:1\n"), "2147483647"},
 		"too deep":                {model(`"coef":` + strings.Repeat("[", 20000)), one, "is not a model"},
@@ -299,5 +300,5 @@ func TestHostileModels(t *testing.T) {
 	if err := json.Unmarshal([]byte(must(t, "fit", "--data", write(t, "f.csv", "\x1b]0;x\x07,y\n1,2\n3,4\n"), "--target", "y", "--gamma", "1", "--json")), &v); err != nil {
 		t.Error(err)
 	}
-	refused(t, "a gigabyte of model", dir, "is larger than 1024 MiB", "predict", "--model", large, "--data", data)
+	refused(t, "a gigabyte of model", dir, "is not a model", "predict", "--model", large, "--data", data)
 }

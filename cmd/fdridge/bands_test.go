@@ -73,7 +73,7 @@ func TestBands(t *testing.T) {
 	}
 	fit("file", "--penalty", penalty)
 	text := fit("numbers", "--bands", "1-3=0.25,4:12=9")
-	if want := "columns are penalised in bands: 1-3 by 0.25, 4:12 by 9"; !strings.Contains(text, want) {
+	if want := "penalties of bands: 1-3 = 0.25, 4:12 = 9"; !strings.Contains(text, want) {
 		t.Errorf("%s does not say %q", text, want)
 	}
 	fit("names", "--bands", "a1+a2+3=.25,b1-b9=9")
@@ -86,7 +86,7 @@ func TestBands(t *testing.T) {
 	for _, name := range []string{"numbers", "names", "after file", "after bands"} {
 		near(t, name, in(name), in("file"), 1e-9)
 	}
-	if page, err := os.ReadFile(in("page.html")); err != nil || !strings.Contains(string(page), "columns are penalised in bands: a1-a3 by 0.25, b1-b9 by 9") {
+	if page, err := os.ReadFile(in("page.html")); err != nil || !strings.Contains(string(page), "penalties of bands: a1-a3 = 0.25, b1-b9 = 9") {
 		t.Errorf("the page does not have the penalties: %v", err)
 	}
 	before, after := modelAt(t, in("numbers")).Penalty, modelAt(t, in("after bands")).Penalty
@@ -105,7 +105,7 @@ func TestBands(t *testing.T) {
 	// A sketch of penalised rows takes another penalty: they multiply.
 	must(t, "sketch", "--data", data, "--target", "y", "--size", "12", "--bands", "1-3=0.5", "-o", in("penalised"))
 	text = must(t, "solve", in("penalised"), "--gamma", "4", "--bands", "1-3=0.5,4-12=9", "--out", in("twice"))
-	if want := "1-3 by 0.5, 4-12 by 9, times what the sketch was made with"; !strings.Contains(text, want) {
+	if want := "1-3 = 0.5, 4-12 = 9, times the penalties of the sketch"; !strings.Contains(text, want) {
 		t.Errorf("twice: %s does not say %q", text, want)
 	}
 	near(t, "twice", in("twice"), in("file"), 1e-8)
@@ -113,7 +113,7 @@ func TestBands(t *testing.T) {
 		t.Errorf("twice: %+v", p)
 	}
 	code, _, errs := call("predict", "--model", in("twice"), "--data", data, "--target", "y", "--interval", in("sketch"))
-	if code != usage || !strings.Contains(errs, "prepared in another way") {
+	if code != usage || !strings.Contains(errs, "prepared differently") {
 		t.Errorf("a sketch of other rows: exit %d, %s", code, errs)
 	}
 }
@@ -163,7 +163,7 @@ func TestBandsChosen(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	text := must(t, "solve", in("sketch"), "--gamma", "auto:1,10", "--bands", "a1-a3")
-	if !strings.Contains(text, "columns are penalised in bands: a1-a3 by ") || !strings.Contains(text, "tried") {
+	if !strings.Contains(text, "penalties of bands: a1-a3 = ") || !strings.Contains(text, "candidates") {
 		t.Error(text)
 	}
 	// One of them given.
@@ -184,27 +184,27 @@ func TestBandsRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		"both":          {append(fit[:5:5], "--gamma", "1", "--bands", "1=2", "--penalty", penalty), "--bands: --penalty says"},
+		"both":          {append(fit[:5:5], "--gamma", "1", "--bands", "1=2", "--penalty", penalty), "--bands: it excludes --penalty"},
 		"zero":          {append(fit[:5:5], "--gamma", "1", "--bands", "1=0"), "--bands: the penalty of \"1=0\" must be a number > 0"},
 		"no number":     {append(fit[:5:5], "--gamma", "1", "--bands", "1=x"), "--bands: the penalty of \"1=x\" must be a number > 0"},
 		"no columns":    {append(fit[:5:5], "--gamma", "1", "--bands", "=2"), "--bands: \"=2\" names no columns"},
-		"no such":       {append(fit[:5:5], "--gamma", "1", "--bands", "x3=2"), "--bands: \"x3\" is no column"},
-		"beyond":        {append(fit[:5:5], "--gamma", "1", "--bands", "1-3=2"), "--bands: \"1-3\" is no column, and no range of columns, of the 2"},
+		"no such":       {append(fit[:5:5], "--gamma", "1", "--bands", "x3=2"), "--bands: \"x3\" is neither one of"},
+		"beyond":        {append(fit[:5:5], "--gamma", "1", "--bands", "1-3=2"), "--bands: \"1-3\" is neither one of the 2 columns nor a range"},
 		"backwards":     {append(fit[:5:5], "--gamma", "1", "--bands", "x2-x1=2"), "--bands: \"x2-x1\" ends before it begins"},
 		"overlap":       {append(fit[:5:5], "--gamma", "1", "--bands", "1=2,x1-x2=3"), "column 1 is in band \"1\" and in band \"x1-x2\""},
 		"given gamma":   {append(fit[:5:5], "--gamma", "1", "--bands", "1"), "--bands, --gamma: penalties are chosen together with gamma, but gammas are given"},
 		"by loo":        {append(fit[:5:5], "--gamma", "auto", "--select", "loo", "--bands", "1"), "--bands, --select: penalties are chosen by GCV"},
 		"by folds":      {append(fit[:5:5], "--gamma", "auto", "--cv", "3", "--bands", "1"), "--bands, --select: penalties are chosen by GCV"},
 		"exact":         {append(fit[:5:5], "--gamma", "auto", "--method", "exact", "--bands", "1"), "--bands, --method: penalties are chosen from a sketch, and a direct method makes none"},
-		"features":      {append(fit[:5:5], "--gamma", "1", "--features", "poly:2", "--bands", "1=2"), "--bands: the penalties are of input columns"},
-		"sketch":        {[]string{"sketch", "--data", data, "--target", "y", "--bands", "1", "-o", in("no")}, "--bands: sketch chooses no penalties"},
-		"plan":          {[]string{"plan", "--data", data, "--target", "y", "--gamma", "1", "--bands", "1"}, "--bands: plan chooses no penalties"},
+		"features":      {append(fit[:5:5], "--gamma", "1", "--features", "poly:2", "--bands", "1=2"), "--bands: it applies to input columns"},
+		"sketch":        {[]string{"sketch", "--data", data, "--target", "y", "--bands", "1", "-o", in("no")}, "--bands: sketch cannot choose penalties"},
+		"plan":          {[]string{"plan", "--data", data, "--target", "y", "--gamma", "1", "--bands", "1"}, "--bands: plan cannot choose penalties"},
 		"solve, given":  {append(solve[:2:2], "--gamma", "1", "--bands", "1"), "--bands, --gamma: penalties are chosen together with gamma, but gammas are given"},
-		"solve, short":  {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "short.csv", "1\n")), "holds 1 of the 2 numbers"},
+		"solve, short":  {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "short.csv", "1\n")), "has 1 numbers for 2 input columns"},
 		"solve, zero":   {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "zero.csv", "1\n0\n")), "number 2 of"},
-		"solve, poly":   {[]string{"solve", in("poly"), "--gamma", "1", "--bands", "1=2"}, "--bands: penalties are of input columns, and the sketch is of features"},
-		"solve, poly p": {[]string{"solve", in("poly"), "--gamma", "1", "--penalty", penalty}, "--penalty: penalties are of input columns"},
-		"solve, out":    {append(solve[:2:2], "--gamma", "1", "--penalty", penalty, "--out", penalty), "is read, and would be overwritten"},
+		"solve, poly":   {[]string{"solve", in("poly"), "--gamma", "1", "--bands", "1=2"}, "--bands: penalties apply to input columns, and the sketch has computed features"},
+		"solve, poly p": {[]string{"solve", in("poly"), "--gamma", "1", "--penalty", penalty}, "--penalty: penalties apply to input columns"},
+		"solve, out":    {append(solve[:2:2], "--gamma", "1", "--penalty", penalty, "--out", penalty), "is an input and would be overwritten"},
 	} {
 		code, stdout, stderr := call(c.args...)
 		if code != usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {

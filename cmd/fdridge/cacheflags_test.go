@@ -57,7 +57,7 @@ func TestCacheFlags(t *testing.T) {
 		t.Errorf("full: exit %d, %s", code, errs)
 	}
 	for _, c := range []struct{ args, want []string }{
-		{[]string{"--cache-keep"}, []string{"there is no --cache"}},
+		{[]string{"--cache-keep"}, []string{"it needs --cache"}},
 		{[]string{"--cache", dir, "--cache-gib", "0"}, []string{"--cache-gib", "positive"}},
 		{[]string{"--cache", housing}, []string{"--cache", housing}},
 		{[]string{"--cache", filepath.Join(dir, "none")}, []string{"--cache", "none"}},

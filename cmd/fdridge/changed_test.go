@@ -105,28 +105,13 @@ func rewrite(t *testing.T, name string, change func(k map[string]any)) {
 	}
 }
 
-// TestCheckpointVersions: a checkpoint without digests, as they were before version 1, is
-// gone on from; one of a later version is not.
+// TestCheckpointVersions: a checkpoint of another version is refused.
 func TestCheckpointVersions(t *testing.T) {
 	_, args := unfinished(t)
-	rewrite(t, "ck", func(k map[string]any) { k["version"] = 2 })
-	if code, _, errs := call(args...); code != usage || !strings.Contains(errs, "ck: is a checkpoint of version 2") {
-		t.Errorf("exit %d: %s", code, errs)
-	}
-	digests := 0
-	rewrite(t, "ck", func(k map[string]any) {
-		delete(k, "version")
-		var run []any
-		for _, s := range k["run"].([]any) {
-			if strings.HasSuffix(s.(map[string]any)["name"].(string), ", its first and last 64 KiB") {
-				digests++
-				continue
-			}
-			run = append(run, s)
+	for _, version := range []int{0, 2} {
+		rewrite(t, "ck", func(k map[string]any) { k["version"] = version })
+		if code, _, errs := call(args...); code != usage || !strings.Contains(errs, fmt.Sprintf("ck: is a checkpoint of version %d, but this program reads version 1", version)) {
+			t.Errorf("exit %d: %s", code, errs)
 		}
-		k["run"] = run
-	})
-	if code, _, errs := call(args...); code != done || !strings.Contains(errs, "going on from checkpoint ck") || digests != 1 {
-		t.Errorf("exit %d, %d digests: %s", code, digests, errs)
 	}
 }

@@ -28,10 +28,10 @@ func TestCheckpointUsage(t *testing.T) {
 		{"--checkpoint ck --gamma auto --cv 3", "--cv, --checkpoint: cross-validation keeps no checkpoint"},
 		{"--checkpoint ck --checkpoint-every 0s", "--checkpoint-every: 0s"},
 		{"--checkpoint ck --checkpoint-every 5", "checkpoint-every"},
-		{"--checkpoint no/ck", "--checkpoint: there is no folder"},
+		{"--checkpoint no/ck", "--checkpoint: no such folder"},
 		{"--checkpoint .", "--checkpoint: . is not a regular file"},
-		{"--checkpoint " + rows, "is read, and would be overwritten"},
-		{"--checkpoint ck --out ck.previous", "ck.previous is written by --out too"},
+		{"--checkpoint " + rows, "is an input and would be overwritten"},
+		{"--checkpoint ck --out ck.previous", "ck.previous is also written by --out"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			t.Chdir(dir)
@@ -59,7 +59,7 @@ func unfinished(t *testing.T) (dir string, args []string) {
 	t.Chdir(dir)
 	args = strings.Fields("fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 2 --tol 1e-9 --standardize --json --out model.json --checkpoint ck")
 	code, _, errs := call(append(args, "--max-passes", "2")...)
-	if code != short || !strings.Contains(errs, "tolerance not reached") || !strings.Contains(errs, "goes on from checkpoint ck") {
+	if code != short || !strings.Contains(errs, "tolerance not reached") || !strings.Contains(errs, "resumes from checkpoint ck") {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	if _, err := os.Stat("ck"); err != nil {
@@ -98,7 +98,7 @@ func TestCheckpointLargerTol(t *testing.T) {
 	tables(t, dir)
 	t.Chdir(dir)
 	args := strings.Fields("fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 12 --json --out model.json --checkpoint ck --tol 1e-40")
-	if code, _, errs := call(args...); code != short || !strings.Contains(errs, "the same command with a larger --tol goes on from checkpoint ck") {
+	if code, _, errs := call(args...); code != short || !strings.Contains(errs, "the same command with a larger --tol resumes from checkpoint ck") {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	args[len(args)-1] = "1e-9"
@@ -145,11 +145,11 @@ func TestCheckpointOtherRun(t *testing.T) {
 	if err := os.WriteFile("weights.csv", []byte("1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(append(args, "--weights", "weights.csv"), usage, `--weights was "", is "weights.csv"`, `weights.csv was not there, is "2 bytes of `)
+	refused(append(args, "--weights", "weights.csv"), usage, `--weights was "", is "weights.csv"`, `weights.csv was not set, is "2 bytes of `)
 	if err := os.Rename(archive(t, "x", "w"), "weights.zip"); err != nil {
 		t.Fatal(err)
 	}
-	refused(append(args, "--weights", "weights.zip:w"), usage, `weights.zip was not there, is "`)
+	refused(append(args, "--weights", "weights.zip:w"), usage, `weights.zip was not set, is "`)
 	if err := os.Chtimes("rows.npy", time.Time{}, time.Now().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestCheckpointUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	tables(t, dir)
 	// Many passes, so that there is time to get in the way of them.
-	args := strings.Fields("fit --data rows.csv.gz --target 13 --columns -14 --method newton --gamma 30 --size 2 --tol 1e-9 --out model.json --log-format json --json")
+	args := strings.Fields("fit --data rows.csv.gz --target 13 --columns -14 --method newton --gamma 30 --size 2 --tol 1e-6 --out model.json --log-format json --json")
 	want := finish(t, dir, args, start(t, dir, args...))
 	args = append(args, "--checkpoint", "ck", "--checkpoint-every", "1ms")
 	block := func() {
@@ -292,7 +292,7 @@ func TestCheckpointUnwritable(t *testing.T) {
 			}
 			continue
 		}
-		if err := c.Wait(); c.ProcessState.ExitCode() != failed || !strings.HasPrefix(last, "fdridge: interrupted; the same command goes on from checkpoint ck, row ") || !strings.Contains(last, "a later one could not be written: ") {
+		if err := c.Wait(); c.ProcessState.ExitCode() != failed || !strings.HasPrefix(last, "fdridge: interrupted; the same command resumes from checkpoint ck, row ") || !strings.Contains(last, "a later checkpoint could not be written: ") {
 			t.Errorf("%v: %s", err, last)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/engine"
@@ -15,16 +16,17 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// options returns the options of the fit.
+// options returns the options of the library.
 func (o *solveFlags) options() fdridge.Options {
-	opts := fdridge.Options{Gammas: o.gammas, Select: o.criterion(), Method: o.method, Tol: o.tol, MaxPasses: o.maxPasses}
+	opts := fdridge.Options{Gammas: o.gammas, Select: o.criterion(), Method: o.method, Tol: o.tol, MaxPasses: o.maxPasses, PerTarget: o.each}
 	if o.auto {
 		opts.Gammas, opts.Candidates, opts.GammaTol = nil, o.gammas, o.gammaTol
 	}
 	return opts
 }
 
-// begin begins the report of a fit, and completes its options.
+// begin creates an empty report and an empty collection of traces. It returns both, and a copy of opts that uses the
+// backend and the collection.
 func (o *solveFlags) begin(be engine.Backend, intercept bool, opts fdridge.Options) (*report.Fit, *report.Traces, fdridge.Options) {
 	f := &report.Fit{
 		Asked: report.Asked{Command: o.command, Program: version(), Tol: o.tol, Intercept: intercept},
@@ -35,8 +37,7 @@ func (o *solveFlags) begin(be engine.Backend, intercept bool, opts fdridge.Optio
 	return f, traces, opts
 }
 
-// end takes into the report what was found. That the tolerance was not reached is for the
-// report to say.
+// end adds the result to the report. It returns no error for a missed tolerance, because the report states the miss.
 func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *fdridge.Result, err error) error {
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 		return nameFlags(err)
@@ -46,26 +47,26 @@ func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *fdridge.Re
 	return err
 }
 
-// nameFlags names the flags in place of what the library advises its callers to do.
+// nameFlags replaces errors of the library by messages that name command-line flags instead of option fields.
 func nameFlags(err error) error {
 	if e, ok := errors.AsType[*ridge.SizeError](err); ok && e.Rows > 0 {
-		return badInput("--method: an exact fit of %d rows of %d features needs %.3g GiB for them and its n×n matrices, the limit is %.3g: say --method cg", e.Rows, e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
+		return cli.BadInput("--method: an exact fit of %d rows × %d features needs %.3g GiB for the rows and n×n matrices, the limit is %.3g GiB%s; use --method cg", e.Rows, e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit())
 	} else if ok {
-		return badInput("--method: an exact fit of %d features needs %.3g GiB for its d×d matrices, the limit is %.3g: say --method cg", e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
+		return cli.BadInput("--method: an exact fit of %d features needs %.3g GiB for d×d matrices, the limit is %.3g GiB%s; use --method cg", e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit())
 	}
 	if e, ok := errors.AsType[*ridge.SingularError](err); ok {
 		other := ""
 		if e.Method == ridge.Dual {
-			other = ", or say --method exact"
+			other = " or --method exact"
 		}
-		return badInput("--gamma: the system is numerically singular at %v (%s); use a larger one%s", e.Gamma, e.Method, other)
+		return cli.BadInput("--gamma: the system is numerically singular at %v (method %s); use a larger gamma%s", e.Gamma, e.Method, other)
 	}
 	return nameOptions(err)
 }
 
-// deliver writes the model, the page and the weights, and prints the report. Of a fit that is not
-// certified to the tolerance the error is a *shortError, and the model and the weights are
-// written all the same, unless --strict says not to or nothing was found, see report.Fit.Lost.
+// deliver writes the model, the HTML page and the coefficients, and prints the report. If the fit missed its
+// tolerance, deliver returns a *shortError. The model and the coefficients are still written, unless --strict is
+// given or report.Fit.Lost is true.
 func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, stdout io.Writer) error {
 	missed := f.Found.Err()
 	keeps := missed == nil || !o.strict && !f.Lost()
@@ -77,7 +78,7 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	kept := func() (*model.Model, error) {
 		return model.New(prep, solutions, model.Details{
 			Intercept: f.Asked.Intercept, Size: f.Size(), Tol: o.tol, Passes: f.Cost.PreparingReads, Columns: columns, Target: target,
-			Before: f.Data.Before, Bands: f.Bands(),
+			Before: f.Data.Before, Bands: f.Bands(), Classes: f.Classes.Names(),
 		})
 	}
 	if err := f.FindRemedies(); err != nil {
@@ -114,25 +115,25 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	return &shortError{o.shortfall(f, keeps), keeps, missed}
 }
 
-// A shortError says what is certified of a fit that is not certified to the tolerance.
+// A shortError is the error of a fit that missed its tolerance.
 type shortError struct {
 	message string
-	kept    bool  // what was found is the result
+	kept    bool  // the result was written
 	err     error // a *[ridge.NotConvergedError]
 }
 
 func (e *shortError) Error() string { return e.message }
 func (e *shortError) Unwrap() error { return e.err }
 
-// doubt says, before passes are spent on it, that the tolerance may not be reached.
-func (o *solveFlags) doubt(bar *progress, stderr io.Writer) {
+// warnTolerance prints a warning if the tolerance is below the precision of float64.
+func (o *solveFlags) warnTolerance(bar *cli.Progress, stderr io.Writer) {
 	if o.tol < ridge.LeastTol && o.method != ridge.OneShot {
-		bar.warn(stderr, fmt.Sprintf("--tol %g may not be reached: rounding the weights to float64 alone puts them up to 1.1e-16 off", o.tol))
+		bar.Warn(stderr, fmt.Sprintf("--tol %g may not be reached: rounding the coefficients to float64 causes a relative error of up to 1.1e-16", o.tol))
 	}
 }
 
-// shortfall says what is certified, what was asked for, why it is not reached, what would help,
-// and what was written.
+// shortfall returns the message for a fit that missed its tolerance: proved error, tolerance, reason, helpful flags
+// and written files. kept tells whether the result was written.
 func (o *solveFlags) shortfall(f *report.Fit, kept bool) string {
 	text, again := f.Unsolved(), "a larger --tol"
 	if short := f.Shortfall(); short != "" && text != "" {
@@ -142,31 +143,31 @@ func (o *solveFlags) shortfall(f *report.Fit, kept bool) string {
 	}
 	switch status := f.Short(); {
 	case status == ridge.RoundOff && o.tol < ridge.LeastTol:
-		text += "; float64 holds no more of the weights"
+		text += "; the coefficients have all the precision of float64"
 	case status == ridge.RoundOff:
-		text += "; round-off allows no smaller error for these data by this method"
+		text += "; round-off prevents a smaller bound with this method"
 	case status == ridge.PassLimit && o.once:
-		text += "; the rows could be read once, and further passes might correct the weights: --cache DIR keeps the rows for these"
+		text += "; the rows can be read only once; with --cache DIR further passes can reduce the error"
 	case status == ridge.PassLimit:
 		text += fmt.Sprintf("; stopped by --max-passes %d", o.maxPasses)
 		again = "a larger --max-passes"
 	case status == ridge.Diverged:
-		text += "; the iteration diverged, gamma is too small for this sketch"
+		text += "; the iteration diverged because gamma is too small for this sketch"
 	}
 	if len(f.Remedies) > 0 {
-		text += "; what would help: " + strings.Join(f.Remedies, ", or ")
+		text += "; this may help: " + strings.Join(f.Remedies, ", or ")
 	}
 	if o.resumes != "" {
-		text += fmt.Sprintf("; the same command with %s goes on from checkpoint %s", again, o.resumes)
+		text += fmt.Sprintf("; the same command with %s resumes from checkpoint %s", again, o.resumes)
 	}
 	switch {
 	case kept && (o.out != "" || o.coef != ""):
-		text += "; the best weights found are written, with what is certified of them (--strict: none)"
+		text += "; the best coefficients were written with their proved bounds"
 	case kept:
 	case o.strict:
-		text += "; no model and no weights are written (--strict)"
+		text += "; no model was written (--strict)"
 	default:
-		text += "; nothing was found that is worth keeping, no model and no weights are written"
+		text += "; nothing is proved, no model was written"
 	}
 	if kept {
 		return "warning: " + text
@@ -174,17 +175,20 @@ func (o *solveFlags) shortfall(f *report.Fit, kept bool) string {
 	return text
 }
 
-// writeModel writes the fits, whole or not at all.
+// writeModel writes the model atomically.
 func writeModel(name string, kept func() (*model.Model, error)) error {
 	m, err := kept()
 	if err != nil {
 		return err
 	}
+	if strings.HasSuffix(name, ".npz") {
+		return atomicfile.Write(name, m.WriteArrays)
+	}
 	return atomicfile.Write(name, m.Write)
 }
 
-// writeCoef writes the weights as an array, a row [intercept, weights…] for each γ and
-// target, in the units of the file where they can be.
+// writeCoef writes the coefficients as an .npy array. Each row holds the intercept and the coefficients of one
+// target at one γ.
 func writeCoef(name string, kept func() (*model.Model, error)) error {
 	m, err := kept()
 	if err != nil {

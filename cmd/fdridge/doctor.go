@@ -5,24 +5,28 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/rss"
 )
 
 func doctorCommand(mpi joiner) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Show the machine, the backend, the MPI library, the tuning and where it comes from, and measure",
+		Short: "Show the machine, the backend and the tuning, and measure their speed",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := engine.NewReport()
 			if err != nil {
-				return badInput("%w", err)
+				return cli.BadInput("%w", err)
 			}
 			be, err := engine.Default()
 			if err != nil {
@@ -39,15 +43,39 @@ func doctorCommand(mpi joiner) *cobra.Command {
 			if asJSON {
 				return report.WriteJSON(cmd.OutOrStdout(), struct {
 					*engine.Report
-					MPI      string             `json:"mpi,omitempty"` // what the library says of itself
+					MPI      string             `json:"mpi,omitempty"` // version of the library
+					Memory   memory             `json:"memory"`
 					Measured engine.Measurement `json:"measured"`
-				}{r, about, m})
+				}{r, about, newMemory(), m})
 			}
 			return printDoctor(cmd.OutOrStdout(), r, cmp.Or(about, "not in this build (-tags mpi)"), m)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	return c
+}
+
+// memory describes the memory available to the process. A field is zero if its value is unknown or unlimited.
+type memory struct {
+	Available int64     `json:"available_bytes"`
+	Limit     rss.Limit `json:"limit"`
+	GoLimit   int64     `json:"gomemlimit_bytes"`
+}
+
+func newMemory() memory {
+	m := memory{rss.Available(), rss.Limited(), debug.SetMemoryLimit(-1)}
+	if m.GoLimit == math.MaxInt64 {
+		m.GoLimit = 0
+	}
+	return m
+}
+
+func (m memory) String() string {
+	out := fmt.Sprintf("memory: %.1f GiB available%s", float64(m.Available)/(1<<30), cli.MemoryLimit())
+	if m.GoLimit > 0 {
+		out += fmt.Sprintf(", GOMEMLIMIT %.1f GiB", float64(m.GoLimit)/(1<<30))
+	}
+	return out
 }
 
 func printDoctor(w io.Writer, r *engine.Report, mpi string, m engine.Measurement) error {
@@ -57,6 +85,7 @@ func printDoctor(w io.Writer, r *engine.Report, mpi string, m engine.Measurement
 		fmt.Fprintf(w, "  %s: %s\n", k, r.Capabilities[k])
 	}
 	fmt.Fprintf(w, "MPI %s\n", mpi)
+	fmt.Fprintln(w, newMemory())
 	_, err := fmt.Fprintf(w, "\n%s\nmeasured: dgemm %.1f GFLOP/s, %.0f %% of the %s kernel's peak of %.1f; memory read %.1f GB/s, written for the first time %.2g GB/s\n",
 		r.Tuning, m.Gemm, 100*m.Gemm/m.Peak, r.Tuning.ISA, m.Peak, m.Bandwidth, m.Fresh)
 	return err

@@ -189,14 +189,14 @@ func TestEncodedFit(t *testing.T) {
 			if r2 := one["r2"].(float64); !(math.Abs(r2-(1-rss/tss)) <= 1e-10) || scores["rows"].(float64) != n || !(math.Abs(one["rmse"].(float64)-math.Sqrt(rss/n)) <= 1e-7) {
 				t.Errorf("held out %v, want R² %v and RMSE %v of %v rows", scores, 1-rss/tss, math.Sqrt(rss/n), n)
 			}
-			for _, want := range []string{"On rows that were held out", "predicted against actual", "residuals", "held-out RMSE"} {
+			for _, want := range []string{"Scores on held-out rows", "predicted against actual", "residuals", "held-out RMSE"} {
 				if !strings.Contains(contents(t, page), want) {
 					t.Errorf("the page has no %q", want)
 				}
 			}
 		}
 		code, out, errs := call("predict", "--model", model, "--data", flats, "--target", "rent")
-		if code != done || !strings.Contains(errs, "missing values had the means") {
+		if code != done || !strings.Contains(errs, "missing values were replaced") {
 			t.Fatalf("predict: exit %d, %q", code, errs)
 		}
 		for i, line := range strings.Fields(out) {
@@ -234,7 +234,7 @@ func TestEncodedDrop(t *testing.T) {
 		}
 	}
 	code, out, errs := call("predict", "--model", "a.json", "--data", data)
-	if lines := strings.Fields(out); code != done || len(lines) != 7 || lines[2] != "NaN" || lines[3] == "NaN" || !strings.HasPrefix(errs, "1 rows have a missing value") {
+	if lines := strings.Fields(out); code != done || len(lines) != 7 || lines[2] != "NaN" || lines[3] == "NaN" || !strings.HasPrefix(errs, "1 row has a missing value and gets NaN") {
 		t.Errorf("exit %d, %q, %q", code, out, errs)
 	}
 	must(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--onehot", "b", "--missing", "drop", "--out", "c.json", "--save-sketch", "c.fds", "--method", "one-shot")
@@ -269,8 +269,8 @@ func TestEncodedDoubt(t *testing.T) {
 		args []string
 		want string
 	}{
-		{append(fit, rows, "--onehot", "order_id,b", "--out", "m.json"), "warning: --onehot: column order_id has 1500 levels in 1500 rows, a column for each, and is hardly a category: leave it out (--columns=-order_id) or,"},
-		{append(fit, unnamed, "--onehot", "1,2", "--out", "n.json"), "warning: --onehot: feature 1 has 1500 levels in 1500 rows, a column for each, and is hardly a category: leave it out (--columns) or,"},
+		{append(fit, rows, "--onehot", "order_id,b", "--out", "m.json"), "warning: --onehot: column order_id has 1500 levels in 1500 rows, each with a column of its own; leave the column out (--columns=-order_id), or"},
+		{append(fit, unnamed, "--onehot", "1,2", "--out", "n.json"), "warning: --onehot: feature 1 has 1500 levels in 1500 rows, each with a column of its own; leave the column out (--columns), or"},
 		{append(fit, rows, "--onehot", "order_id,b", "--log-format", "json"), "--onehot: column order_id has 1500 levels"},
 		{[]string{"sketch", "--target", "y", "--size", "4", "--data", rows, "--onehot", "order_id,b", "--out", "s.fds"}, "warning: --onehot: column order_id has 1500 levels"},
 	} {
@@ -303,44 +303,44 @@ func TestEncodedRefusals(t *testing.T) {
 	}{
 		{append(fit, data), "rows.csv:2:3: column b: \"u\" is not a number"},
 		{append(fit, data, "--onehot", "c"), "there is no column \"c\""},
-		{append(fit, data, "--onehot", "y"), "column \"y\" is no feature"},
+		{append(fit, data, "--onehot", "y"), "column \"y\" is not a feature"},
 		{append(fit, empty), "empty.csv:2:3: column b is empty"},
 		{append(fit, empty, "--missing", "mean"), "empty.csv: column b has no value in any training row"},
 		{append(fit, empty, "--missing", "drop"), "empty.csv"},
-		{append(fit, write(t, "header.csv", "a,b,y\n"), "--missing", "mean"), "there are no rows to learn columns from"},
-		{append(fit, data, "--onehot", "b", "--missing", "mean", "--holdout", "0.999999"), "none of 4 rows is left to take means of: all are held out, or have no weight"},
-		{append(fit, data, "--missing", "median"), "--missing: \"median\" must be one of refuse, mean, drop"},
+		{append(fit, write(t, "header.csv", "a,b,y\n"), "--missing", "mean"), "there are no rows to learn an encoding from"},
+		{append(fit, data, "--onehot", "b", "--missing", "mean", "--holdout", "0.999999"), "none of the 4 rows can be used for means: all are held out or have weight 0"},
+		{append(fit, data, "--missing", "middle"), "--missing: \"middle\" must be one of refuse, mean, median, most-frequent, constant, drop, or COLUMN=POLICY"},
 		{append(fit, latin, "--onehot", "b"), ":2:3: column b has a text that is not UTF-8"},
-		{append(fit, data, "--onehot", "b", "--cache", ".", "--cache-keep"), "--cache-keep: the levels of --onehot"},
-		{append(fit, "-", "--onehot", "b"), "--onehot: it takes a pass over the rows of its own, and standard input"},
-		{append(fit, "-", "--missing", "mean"), "--missing mean: it takes a pass"},
-		{[]string{"sketch", "--target", "y", "--data", data, "--missing", "mean", "--part", "1/2", "--out", "p.fds"}, "--missing mean: its means would be those of this part"},
-		{append(fit, "-", "--holdout", "0.2"), "--holdout: it takes a pass"},
+		{append(fit, data, "--onehot", "b", "--cache", ".", "--cache-keep"), "--cache-keep: a later run does not know the codes"},
+		{append(fit, "-", "--onehot", "b"), "--onehot: it needs another pass over the rows, and standard input"},
+		{append(fit, "-", "--missing", "mean"), "--missing mean: it needs another pass"},
+		{[]string{"sketch", "--target", "y", "--data", data, "--missing", "mean", "--part", "1/2", "--out", "p.fds"}, "--missing mean: each part would have means of its own"},
+		{append(fit, "-", "--holdout", "0.2"), "--holdout: it needs another pass"},
 		{append(fit, data, "--onehot", "b", "--holdout", "1"), "--holdout: 1, must be at least 0 and below 1"},
 		{append(fit, data, "--onehot", "b", "--holdout", "NaN"), "--holdout: NaN"},
 		{append(fit, data, "--onehot", "b", "--holdout", "-0.5"), "--holdout: -0.5"},
-		{append(fit, data, "--onehot", "b", "--holdout", "0.2", "--part", "1/2"), "--holdout: rows are held out by their numbers"},
-		{append(fit, data, "--onehot", "b", "--transposed"), "--transposed: the features are rows"},
-		{[]string{"predict", "--model", "m.json", "--data", foreign}, "foreign.csv: column b: row 2 has the level \"né, w\", which is none of the 3 levels that were learnt; --unknown ignore makes the columns of such a level zero"},
+		{append(fit, data, "--onehot", "b", "--holdout", "0.2", "--part", "1/2"), "--holdout: it needs row numbers"},
+		{append(fit, data, "--onehot", "b", "--transposed"), "--transposed: --missing, --onehot and --prepare need features as columns"},
+		{[]string{"predict", "--model", "m.json", "--data", foreign}, "foreign.csv: column b: row 2 has the level \"né, w\", which is not among the 3 levels learnt from the training rows; --unknown ignore sets the columns of such a level to zero"},
 		{[]string{"predict", "--model", "m.json", "--data", foreign, "--unknown", "zero"}, "--unknown"},
-		{[]string{"merge", "m.fds", "first.fds", "--out", "all.fds"}, "their categorical columns have other levels"},
+		{[]string{"merge", "m.fds", "first.fds", "--out", "all.fds"}, "the levels of categorical columns differ"},
 	} {
 		if code, _, errs := call(c.args...); code != usage || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%v: exit %d, %q, want %q", c.args, code, errs, c.want)
 		}
 	}
 	code, out, errs := call("predict", "--model", "m.json", "--data", foreign, "--unknown", "ignore")
-	if code != done || len(strings.Fields(out)) != 2 || errs != "1 value of 1 level that the model does not know: the columns of these are zero\n" {
+	if code != done || len(strings.Fields(out)) != 2 || errs != "1 value of 1 level unknown to the model: they count as (other), or the columns of these levels are zero\n" {
 		t.Errorf("unknown levels ignored: exit %d, %q, %q", code, out, errs)
 	}
 	more := write(t, "more.csv", "a,b\n"+strings.Repeat("1,x\n2,y\n3,u\n", 7))
 	for _, rows := range []struct{ some, want string }{{"1:21", "14 values of 2 levels"}, {"1:1", "1 value of 1 level"}, {"4:9", "4 values of 2 levels"}} {
-		if _, _, errs := call("predict", "--model", "m.json", "--data", more, "--unknown", "ignore", "--rows", rows.some); errs != rows.want+" that the model does not know: the columns of these are zero\n" {
+		if _, _, errs := call("predict", "--model", "m.json", "--data", more, "--unknown", "ignore", "--rows", rows.some); errs != rows.want+" unknown to the model: they count as (other), or the columns of these levels are zero\n" {
 			t.Errorf("rows %s: %q, want %s", rows.some, errs, rows.want)
 		}
 	}
 	one := write(t, "one.csv", "a,b,y\n1,u,1\n")
-	if out := must(t, append(fit, one, "--onehot", "b", "--holdout", "0.2", "--missing", "mean")...); !strings.Contains(out, "no row is held out") || !strings.Contains(out, "undefined") {
+	if out := must(t, append(fit, one, "--onehot", "b", "--holdout", "0.2", "--missing", "mean")...); !strings.Contains(out, "no row was held out") || !strings.Contains(out, "undefined") {
 		t.Errorf("of one row: %s", out)
 	}
 	last := write(t, "last.csv", "a,b,y\n"+strings.Repeat("1,u,1\n2,v,2\n", 50)+"3,only here,3\n")

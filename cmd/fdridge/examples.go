@@ -6,9 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// examples are the command lines that --help shows, by command. They follow from each other in this
-// order, and run as they stand in a folder that has the repository's testdata, and rows.csv, which is
-// the housing data unpacked.
+// examples are the example command lines in --help, by command. Tests run them in this order, in a folder that
+// contains the repository's testdata and the housing data as rows.csv.
 var examples = []struct {
 	command string
 	lines   []string
@@ -40,18 +39,23 @@ var examples = []struct {
 		"fdridge predict --model housing.json --data testdata/cal_housing.csv.gz --target last --out predictions.txt",
 		"fdridge predict --model flats.json --data testdata/flats.csv --target rent --unknown ignore",
 	}},
+	{"show", []string{"fdridge show housing.json"}},
 	{"plot", []string{"fdridge plot poly.fds --kind spectrum --out spectrum.png"}},
 	{"paper", []string{"fdridge paper --quick --out paper-results"}},
 	{"doctor", []string{"fdridge doctor --json"}},
 	{"man", []string{"fdridge man --out ."}},
 }
 
-// addExamples gives the commands below root what their --help shows.
+// addExamples sets the examples of the commands below root.
 func addExamples(root *cobra.Command) {
 	for _, e := range examples {
 		for _, c := range root.Commands() {
 			if c.Name() == e.command {
-				c.Example = "  " + strings.Join(e.lines, "\n  ")
+				var lines []string
+				for _, line := range e.lines {
+					lines = append(lines, wrapCommand(line))
+				}
+				c.Example = strings.Join(lines, "\n")
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func TestExamples(t *testing.T) {
 	for _, e := range examples {
 		help := must(t, e.command, "--help")
 		for _, line := range e.lines {
-			if !strings.Contains(help, line+"\n") {
+			if !strings.Contains(help, wrapCommand(line)+"\n") {
 				t.Errorf("%s --help does not show %q", e.command, line)
 			}
 			if e.command == "paper" { // TestPaper does, on data that it finds in a clone

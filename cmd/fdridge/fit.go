@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -12,107 +14,131 @@ import (
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/batch"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/rss"
+	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/classes"
+	"github.com/fdridge/fdridge/ridge/project"
 )
 
-// fitOptions are the flags of fit.
+// fitOptions has the flags of fit.
 type fitOptions struct {
-	inputFlags
+	input.Flags
 	sketchFlags
 	solveFlags
 	runs runFlags
 	kept checkpointFlags
-	rows cacheFlags
+	rows input.CacheFlags
 	save string
 	cv   int
 	mpi  bool
-	held holdoutFlags
-}
+	held input.HoldoutFlags
 
-// methodNames returns the names of the methods that fit has, or of those that begin with a sketch, which solve has.
-func methodNames(direct bool) []string {
-	var names []string
-	for _, m := range ridge.Methods() {
-		if direct || !m.IsDirect() {
-			names = append(names, m.String())
-		}
-	}
-	return names
+	classes     bool
+	classWeight string
 }
 
 func fitCommand(mpi joiner) *cobra.Command {
-	o := &fitOptions{inputFlags: newInputFlags(), solveFlags: newSolveFlags()}
+	o := &fitOptions{Flags: input.NewFlags(), solveFlags: newSolveFlags()}
 	c := &cobra.Command{
-		Use:   "fit --data FILE[,FILE…] --gamma G[,G…]|auto",
-		Short: "Fit ridge regression and certify its error",
-		Long:  "Fit ridge regression and certify its error." + exitCodes,
+		Use:   "fit --data FILE[,FILE…] [--gamma G[,G…]|auto]",
+		Short: "Fit ridge regression to files, with a proved error bound",
+		Long:  "Fit ridge regression to files, with a proved error bound." + exitCodes,
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
 			o.command = invocation(cmd, args)
-			o.inputFlags.listen(cmd, false)
+			o.Flags.Listen(cmd, false)
 			if o.mpi {
 				return o.runAsRank(cmd.Context(), mpi, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			return nameOnce(o.run(cmd.Context(), nil, cmd.OutOrStdout(), cmd.ErrOrStderr()), o.data.value, waysOfFit)
+			return input.ExplainOnce(o.run(cmd.Context(), nil, cmd.OutOrStdout(), cmd.ErrOrStderr()), o.Data.Value, input.WaysOfFit)
 		},
 	}
-	o.inputFlags.register(c.Flags())
-	o.part.registerPart(c.Flags(), "it is fitted alone, and the certificate is about its rows (of csv, what comes before them in a file is looked through); for a fit of all rows sketch each part, merge and solve")
+	o.Flags.Register(c.Flags())
+	o.Part.RegisterPart(c.Flags())
 	o.sketchFlags.register(c.Flags())
-	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), newton, exact or dual (exact through AAᵀ)", ", cv (cross-validation, see --cv)")
-	c.Flags().StringVar(&o.save, "save-sketch", "", "keep the sketch here, for solve, merge and predict --interval")
-	c.Flags().IntVar(&o.cv, "cv", 0, "with --gamma auto: choose by cross-validation with so many folds, in the same pass, in place of GCV; 5 with --select cv")
-	c.Flags().BoolVar(&o.mpi, "mpi", false, "be one of the ranks that mpirun or srun has started: each reads its share of the files (whole ones where there are enough, else rows of npy, npz, Parquet and Arrow or bytes of csv and svmlight); rank 0 reports; needs a build with -tags mpi")
-	o.held.register(c.Flags())
+	o.solveFlags.register(c.Flags(), "auto, one-shot, cg, galerkin, newton, exact or dual", true, "gcv", "loo", "cv", "accuracy", "balanced-accuracy")
+	c.Flags().StringVar(&o.save, "save-sketch", "", "write the sketch to FILE, for solve, merge and predict --interval")
+	c.Flags().IntVar(&o.cv, "cv", 0, "choose by cross-validation with K folds (default 5 with --select cv)")
+	c.Flags().BoolVar(&o.mpi, "mpi", false, "run as one rank of mpirun or srun (needs a build with -tags mpi)")
+	o.held.Register(c.Flags())
+	c.Flags().BoolVar(&o.classes, "classes", false, "the target is a column of labels: predict classes")
+	c.Flags().StringVar(&o.classWeight, "class-weight", "", "with --classes: balanced gives all classes the same weight")
+	cli.SetValues(c.Flags(), "class-weight", "balanced")
+	o.RegisterUnpenalized(c.Flags())
 	o.kept.register(c.Flags())
-	o.rows.register(c.Flags())
+	o.rows.Register(c.Flags())
 	o.runs.register(c)
 	return c
 }
 
-// check validates all flags before any data are read.
+// check validates the flags before any data are read.
 func (o *fitOptions) check() error {
 	if o.selectBy == "cv" && o.cv == 0 {
 		o.cv = 5
 	}
-	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(true), checkOutput("save-sketch", o.save), o.kept.check(), o.rows.check(), o.held.check(), o.checkCells(), o.checkPipe())
+	err := cli.FirstError(o.Flags.Check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(true), cli.CheckOutput("save-sketch", o.save), o.kept.check(), o.rows.Check(), o.held.Check(), o.checkCells(), o.checkPipe())
 	if err == nil && !o.mpi {
-		err = refuseUntold()
+		err = refuseUnusedMPI()
 	}
 	switch {
 	case err != nil:
 		return err
 	case o.cv != 0 && o.selectBy == "gcv":
-		return badInput("--cv: --select gcv makes no folds; leave out one of the two")
-	case o.mpi && o.part.given:
-		return badInput("--part: with --mpi each rank reads its own part already")
+		return cli.BadInput("--cv: --select gcv has no folds; leave out one of the two")
+	case o.classWeight != "" && !o.classes:
+		return cli.BadInput("--class-weight: it needs --classes")
+	case o.classes && o.Piped():
+		return cli.BadInput("--classes: a pass reads the labels first, and %s can be read only once; write the rows to a file", input.Name(o.Data.Value))
+	case o.classes && o.Part.Given:
+		return cli.BadInput("--classes: a part of the rows does not know all classes; leave out --part")
+	case o.classes && o.rows.Keeps():
+		return cli.BadInput("--cache-keep: a later run does not know the codes that this run gives to the labels of --classes")
+	case o.mpi && o.Part.Given:
+		return cli.BadInput("--part: with --mpi each rank already reads a part")
 	}
-	if err := o.checkOptions(); err != nil {
+	if o.classes {
+		o.Labels = prepare.NewLabels()
+	}
+	if err := cli.FirstError(cli.OneOf("class-weight", cmp.Or(o.classWeight, "balanced"), "balanced"), o.checkOptions()); err != nil {
 		return err
 	}
-	return distinct(o.files(), append(append(o.solveFlags.outputs(), output{"save-sketch", o.save}), o.kept.outputs()...)...)
+	return cli.Distinct(o.Files(), append(append(o.solveFlags.outputs(), cli.Output{Flag: "save-sketch", Path: o.save}), o.kept.outputs()...)...)
 }
 
-// options returns the options of the fit.
+// options returns the options of the library.
 func (o *fitOptions) options() fdridge.Options {
 	opts := o.solveFlags.options()
-	opts.Size, opts.NoIntercept, opts.Lanes, opts.Folds, opts.KeepSummary = o.size, !o.intercept, o.lanes, o.cv, o.save != ""
+	size := o.size
+	if o.each && !o.runs.cmd.Flags().Changed("size") {
+		size = 0 // a size of 0 keeps all information of the rows
+	}
+	opts.Size, opts.NoIntercept, opts.Lanes, opts.Folds, opts.KeepSummary = size, !o.intercept, o.lanes, o.cv, o.save != ""
 	return opts
 }
 
-// checkOptions refuses options that contradict each other. Those that the job sets are there, but do nothing.
+// checkOptions returns an error if options contradict each other. Options that are set later, when the rows are
+// known, are represented by placeholders.
 func (o *fitOptions) checkOptions() error {
 	opts := o.options()
-	opts.Bands = o.given()
+	opts.Bands = o.NamedBands()
+	if o.Unpenalized != "" {
+		opts.Unpenalized = []int{0}
+	}
+	if o.classes {
+		opts.Classes = &classes.Classes{}
+	}
 	if o.kept.name != "" {
 		opts.Journal = struct{ ridge.Journal }{}
 	}
@@ -125,18 +151,18 @@ func (o *fitOptions) checkOptions() error {
 	return nameOptions(opts.Check())
 }
 
-// refuseUntold refuses to be one of several processes that a launcher of MPI has started and that
-// would each fit all rows and write the same files.
-func refuseUntold() error {
+// refuseUnusedMPI returns an error if mpirun or srun started several processes and --mpi is missing. Without --mpi
+// each process would fit all rows and write the same files.
+func refuseUnusedMPI() error {
 	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
-			return badInput("this is one of %d processes of an MPI job (%s), each of which would fit all rows: say --mpi, or start one process", n, name)
+			return cli.BadInput("this is one of %d processes of an MPI job (%s), and each would fit all rows: use --mpi, or start one process", n, name)
 		}
 	}
 	return nil
 }
 
-// runAsRank is run, by one of several ranks. Rank 0 alone writes anything.
+// runAsRank runs the fit as one process (rank) of an MPI job. Only rank 0 writes files and the report.
 func (o *fitOptions) runAsRank(ctx context.Context, mpi joiner, stdout, stderr io.Writer) error {
 	joined, err := mpi.join()
 	if err != nil {
@@ -156,124 +182,208 @@ func (o *fitOptions) runAsRank(ctx context.Context, mpi joiner, stdout, stderr i
 	return leave(r, err, mpi.grace, stderr)
 }
 
-// run fits, as a job; ranks is nil for a process alone.
+// run opens the checkpoint, if any, and fits. ranks connects the processes of an MPI job. It is nil for a
+// single process.
 func (o *fitOptions) run(ctx context.Context, ranks dist.Transport, stdout, stderr io.Writer) error {
 	be, err := o.runs.backend()
 	if err != nil {
 		return err
 	}
-	bar := newProgress(stderr, o.runs.logFormat)
-	defer bar.finish()
-	ctx = bar.watch(ctx)
+	bar := cli.NewProgress(stderr, o.runs.logFormat)
+	defer bar.Finish()
+	ctx = bar.Watch(ctx)
 	settings, seen, err := o.settings(be)
 	if err != nil {
 		return err
 	}
-	cache := &rowCache{cacheFlags: &o.rows}
-	run := session{ranks: ranks, seen: seen, cache: cache, alone: true, holdout: o.held.holdout()}
+	cache := &input.RowCache{CacheFlags: &o.rows}
+	run := input.Session{Ranks: ranks, Seen: seen, Cache: cache, Alone: true, Holdout: o.held.Holdout()}
 	err = batch.Run(ctx, batch.Options{
-		Checkpoint: o.kept.name, Every: o.kept.every, Settings: settings, Retired: isRetired, Transport: ranks, Backend: be, Room: o.checkMemory,
-		Notify: func(e batch.Event) { bar.checkpoint(e, run.leads(), stderr) },
+		Checkpoint: o.kept.name, Every: o.kept.every, Settings: settings, Transport: ranks, Backend: be, Room: o.checkMemory,
+		Notify: func(e batch.Event) { bar.Checkpoint(e, run.Leads(), stderr) },
 	}, func(j *batch.Job) error {
-		run.job = j
-		return nameData(o.data.value, o.nameColumns(o.fit(ctx, run, be, bar, stdout, stderr)))
+		run.Job = j
+		return nameData(o.Data.Value, o.NameColumns(o.fit(ctx, run, be, bar, stdout, stderr)))
 	})
-	cache.end(bar, stderr)
+	cache.End(bar, stderr)
 	return err
 }
 
-// fit reads the rows, fits, and delivers what was found.
-func (o *fitOptions) fit(ctx context.Context, run session, be engine.Backend, bar *progress, stdout, stderr io.Writer) error {
+// fit reads the rows, fits and delivers the result.
+func (o *fitOptions) fit(ctx context.Context, run input.Session, be engine.Backend, bar *cli.Progress, stdout, stderr io.Writer) error {
 	start := time.Now()
-	d, err := openData(ctx, &o.inputFlags, run, be, bar)
+	d, err := input.Open(ctx, &o.Flags, run, be, bar)
 	if err != nil {
 		return err
 	}
-	if run.leads() {
-		d.doubtCategories(bar, stderr)
-		o.doubt(bar, stderr)
+	if run.Leads() {
+		d.WarnCategories(bar, stderr)
+		o.warnTolerance(bar, stderr)
 	}
 	f, err := o.fitRows(ctx, run, d, be, bar)
 	if err != nil {
 		return err
 	}
-	columns, err := d.columns(&o.rowFlags)
+	columns, err := d.Columns(&o.RowFlags)
 	if err != nil {
 		return err
 	}
-	if f.HeldOut, err = d.evaluate(ctx, run, f.Found.Solutions, bar); err != nil {
-		return err
+	if d.Classes != nil {
+		f.Classes = &report.Classes{Classes: d.Classes, Decisions: f.Found.Classes}
+		if d.Held != nil {
+			f.Classes.HeldOut, err = d.Classes.Evaluate(ctx, d.Held, f.Found.Solutions)
+		}
+	} else {
+		f.HeldOut, err = evaluate(ctx, d, run, f.Found.Solutions)
 	}
-	work, err := run.job.Work(ctx)
 	if err != nil {
 		return err
 	}
-	nonzeros := d.counted.Nonzeros()
-	if run.ranks != nil {
-		nonzeros = 0 // of all ranks
+	work, err := run.Job.Work(ctx)
+	if err != nil {
+		return err
+	}
+	nonzeros := d.Counted.Nonzeros()
+	if run.Ranks != nil {
+		nonzeros = 0 // summed over the ranks below
+		if d.Encoded != nil {
+			if err := d.Encoded.Tally.Pool(ctx, run.Ranks.Allreduce); err != nil {
+				return err
+			}
+		}
 	}
 	for rank, w := range work {
 		nonzeros += w.Nonzeros
 		f.Cost.Ranks = append(f.Cost.Ranks, report.NewRank(rank, w.Rows, w.Seconds, w.Communicating, w.Sent, w.Received))
 	}
-	f.Data = report.Data{Name: o.name(), Format: d.opened.Format, Targets: d.opened.TargetNames, Nonzeros: nonzeros, Preparation: d.prep, Before: d.p, Bands: d.bands, Encoded: d.encoded}
-	f.Cost.PreparingReads, f.Cost.Reads = d.opened.Scans+d.scans, d.opened.Passes()
+	f.Data = report.Data{Name: o.Name(), Format: d.Opened.Format, Targets: d.Opened.TargetNames, Nonzeros: nonzeros, Preparation: d.Prep, Before: d.P, Bands: d.Bands, Encoded: d.Encoded}
+	if d.Classes != nil && d.Classes.Targets() > 1 {
+		f.Data.Targets = d.Classes.Labels
+	}
+	f.Cost.PreparingReads, f.Cost.Reads = d.Opened.Scans+d.Scans, d.Opened.Passes()
+	if d.Encoded != nil && d.Encoded.Encoding.Columns != nil && d.Encoded.Learnt != nil {
+		f.Cost.Reads++ // the pass over the columns, which the model does not count
+	}
 	f.Cost.Total = time.Since(start)
-	bar.finish()
-	o.resumes, o.once = o.kept.name, dataset.Once(d.source)
-	return o.deliver(f, columns, o.target.value, stdout)
+	bar.Finish()
+	o.resumes, o.once = o.kept.name, dataset.Once(d.Source)
+	return o.deliver(f, columns, o.Target.Value, stdout)
 }
 
-// fitRows has the library choose and fit.
-func (o *fitOptions) fitRows(ctx context.Context, run session, d *data, be engine.Backend, bar *progress) (*report.Fit, error) {
+// fitRows fits the opened rows and returns the report.
+func (o *fitOptions) fitRows(ctx context.Context, run input.Session, d *input.Data, be engine.Backend, bar *cli.Progress) (*report.Fit, error) {
 	begin := time.Now()
 	f, traces, opts := o.begin(be, o.intercept, o.options())
 	var sum *ridge.Summary
-	opts.Progress = bar.fit(d.source, func() int64 { // the rows of a pass that refines
-		if run.ranks != nil {
-			n, _, _ := d.source.Dims()
+	opts.Progress = bar.Fit(d.Source, func() int64 { // rows of a refining pass
+		if run.Ranks != nil {
+			n, _, _ := d.Source.Dims()
 			return n
 		}
 		return sum.Rows()
 	})
-	if d.p == nil { // else the rows are penalised as they come
-		opts.Bands = d.bands
+	opts.Unpenalized = d.Free
+	for j, p := range d.P {
+		if p == 0 {
+			opts.Unpenalized = append(opts.Unpenalized, j)
+		}
+	}
+	if d.P == nil { // else the preparation has the penalty
+		opts.Bands = d.Bands
+	}
+	if opts.Classes = d.Classes; d.Classes != nil {
+		opts.Classes.Balanced = o.classWeight != ""
 	}
 	opts.Summarized = func(made *ridge.Summary) error {
 		sum, f.Cost.Sketched = made, time.Since(begin)
 		return o.keepSketch(d, made)
 	}
 	if o.cv != 0 {
-		_, dim, t := d.source.Dims()
+		_, dim, t := d.Source.Dims()
 		if err := o.checkMemory(o.size, dim, t); err != nil {
 			return nil, err
 		}
-		opts.MaxBytes = uint64(rss.Available())
 	}
-	if dataset.Once(d.source) {
-		method, err := fdridge.MethodOf(d.source, opts)
+	if there := uint64(rss.Available()); there > 0 && (o.cv != 0 || there < ridge.DefaultMaxBytes) {
+		opts.MaxBytes = there
+	}
+	if dataset.Once(d.Source) {
+		method, err := fdridge.MethodOf(ctx, d.Source, opts)
 		if err != nil {
 			return nil, err
 		}
-		if err := o.strictly(method); err != nil {
+		if err := o.checkStrict(method); err != nil {
 			return nil, err
 		}
 	}
-	found, err := run.job.Fit(ctx, d.source, opts)
+	found, err := run.Job.Fit(ctx, d.Source, opts)
+	if e, ok := errors.AsType[*project.DependentError](err); ok {
+		name := func(j int) string { return report.ColumnName(&d.Prep, j) }
+		return nil, cli.BadInput("--unpenalized: column %s is %s", name(e.Column), e.Reason(name))
+	}
 	if e, ok := errors.AsType[*choose.FoldsError](err); ok {
-		return nil, badInput("--cv: the sketches of %d folds take about %.3g GiB, %.3g are available; take fewer, or a smaller --size", e.Folds, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
+		return nil, cli.BadInput("--cv: the sketches of %d folds need about %.3g GiB, %.3g GiB are available%s; use fewer folds or a smaller --size", e.Folds, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit())
 	}
 	return f, o.end(f, traces, found, err)
 }
 
-// keepSketch writes the summary where it is asked for.
-func (o *fitOptions) keepSketch(d *data, sum *ridge.Summary) error {
+// keepSketch writes the sketch to the file of --save-sketch, if the flag is given.
+func (o *fitOptions) keepSketch(d *input.Data, sum *ridge.Summary) error {
 	if o.save == "" {
 		return nil
 	}
-	described, err := d.describe(&o.rowFlags)
+	described, err := describe(d, &o.RowFlags)
 	if err != nil {
 		return err
 	}
 	return described.save("save-sketch", o.save, sum)
+}
+
+// checkCells returns an error for flags that cannot be combined with --missing, --onehot or --holdout.
+func (o *fitOptions) checkCells() error {
+	if o.held.Share > 0 && !o.Part.Share.Whole() {
+		return cli.BadInput("--holdout: it needs row numbers, which --part does not know; use --rows instead of --part")
+	}
+	return o.CheckKept(&o.rows)
+}
+
+// evaluate computes the scores of all solutions on the held-out rows. It returns nil if no rows are held out.
+func evaluate(ctx context.Context, d *input.Data, run input.Session, solutions []*ridge.Solution) (*report.HeldOut, error) {
+	if d.Held == nil {
+		return nil, nil
+	}
+	found, err := model.Evaluate(ctx, d.Held, solutions)
+	if err != nil {
+		return nil, predictionError(err)
+	}
+	if run.Ranks != nil {
+		if err := found.Pool(ctx, run.Share(), run.Ranks); err != nil {
+			return nil, err
+		}
+	}
+	return &report.HeldOut{Share: d.Holdout.Share, Evaluation: found}, nil
+}
+
+// checkPipe returns an error if --data is a pipe and a flag needs several passes, or --mpi or --checkpoint is given.
+func (o *fitOptions) checkPipe() error {
+	var why string
+	switch data := input.Name(o.Data.Value); {
+	case !o.Piped():
+		return nil
+	case o.mpi:
+		why = "--mpi: ranks share files, and only one process can read %s; sketch the rows of each rank (sketch --data -) and merge the sketches"
+	case o.kept.name != "":
+		why = "--checkpoint: a resumed run reads the rows again, and %s can be read only once; write the rows to a file"
+	default:
+		return o.rows.CheckPipe(data, o.Scales(), o.Learns(), o.held.Flag())
+	}
+	return cli.BadInput(why, input.Name(o.Data.Value))
+}
+
+// checkStrict returns an error if --strict is given and the chosen method has no tolerance.
+func (o *fitOptions) checkStrict(method ridge.Method) error {
+	if o.strict && method == ridge.OneShot {
+		return fmt.Errorf("%w; it was chosen because the rows can be read only once", errNoTolerance)
+	}
+	return nil
 }

@@ -7,35 +7,37 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// sketchFlags say how the rows are summarised.
+// sketchFlags configure the sketch.
 type sketchFlags struct {
 	sizeText  string
-	size      int // m, that sizeText says
-	lanes     int // 0: as many as there are cores, for rows enough
+	size      int // number of rows m, read from sizeText
+	lanes     int // 0: at most one for each core
 	intercept bool
-	copied    bool // the sketch is copied whenever it is written
+	copied    bool // each write copies the sketch
 }
 
 func (o *sketchFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&o.sizeText, "size", "256", "rows m of the sketch, more make each pass count for more")
-	f.IntVar(&o.lanes, "lanes", 0, "sketches that are fed side by side, each by a core, and merged: for the same lanes results are the same bits on any number of cores, and on any machine with the same kernel and kc (see doctor); 0: one for each core, or fewer where there is little to do or to hold; exact makes no sketch, and --cv one for each fold")
-	f.BoolVar(&o.intercept, "intercept", true, "fit an intercept, unpenalised; false: none, but --standardize subtracts the means all the same (not those of sparse files), as StandardScaler and Ridge(fit_intercept=False) in scikit-learn, and the model has the intercept that this makes in the units of the file")
+	f.StringVar(&o.sizeText, "size", "256", "rows of the sketch; more rows, fewer passes")
+	f.IntVar(&o.lanes, "lanes", 0, "number of sketches fed in parallel; same N, same bits (default: cores)")
+	f.BoolVar(&o.intercept, "intercept", true, "fit an unpenalised intercept; --intercept=false: none (default true)")
 }
 
 func (o *sketchFlags) check() error {
 	var err error
 	if o.size, err = strconv.Atoi(o.sizeText); err != nil {
-		return badInput("--size: %q is no number of rows; plan --error E names the size for a relative error E", excerpt.Of(o.sizeText))
+		return cli.BadInput("--size: %q is not a number of rows; plan --error E finds the size for a relative error E", excerpt.Of(o.sizeText))
 	} else if o.size < 1 {
-		return badInput("--size: %d, the sketch needs at least one row", o.size)
+		return cli.BadInput("--size: %d, the sketch needs at least one row", o.size)
 	}
 	if o.lanes < 0 || o.lanes > ridge.MaxLanes {
-		return badInput("--lanes: %d, must be from 1 to %d, or 0 for the machine's choice", o.lanes, ridge.MaxLanes)
+		return cli.BadInput("--lanes: %d, must be from 1 to %d, or 0 for the default", o.lanes, ridge.MaxLanes)
 	}
 	return nil
 }
@@ -44,13 +46,13 @@ func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
 	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Lanes: o.lanes, Backend: be}
 }
 
-// resultFlags say where to put solutions, and whether to keep those that are short of the tolerance.
+// resultFlags give the output files. strict means that results which missed the tolerance are not written.
 type resultFlags struct {
 	out, coef, report string
 	json, strict      bool
 }
 
-// solveFlags say which solutions are wanted, how exact, and where to put them.
+// solveFlags configure the solutions: γ, method, tolerance and outputs.
 type solveFlags struct {
 	gammaFlags
 	methodName string
@@ -59,53 +61,54 @@ type solveFlags struct {
 	maxPasses  int
 	resultFlags
 
-	command string // how to run this again
-	once    bool   // the rows could be read once
-	resumes string // the checkpoint that a run that has come to its limit goes on from; "" for none
+	command string // command line that repeats the run
+	once    bool   // the rows can be read only once
+	resumes string // name of the checkpoint from which the same command with larger limits can resume; "": none
 }
 
 func newSolveFlags() solveFlags { return solveFlags{gammaFlags: newGammaFlags()} }
 
-// register adds the flags; methods are those that --method may name, selectMore what --select
-// may name besides.
-func (o *solveFlags) register(f *pflag.FlagSet, method, methods, selectMore string) {
-	o.gammaFlags.register(f, selectMore)
-	f.StringVar(&o.methodName, "method", method, methods)
-	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, by further passes")
-	f.IntVar(&o.maxPasses, "max-passes", 500, "most refining passes over the data")
-	f.StringVar(&o.out, "out", "", "write the model here, as JSON")
-	f.StringVar(&o.report, "report", "", "write a page about the fit here, one HTML file")
-	f.StringVar(&o.coef, "coef", "", "write the weights here too, as .npy: a row [intercept, weights…] for each γ and target")
-	f.BoolVar(&o.json, "json", false, "print one JSON object")
-	f.BoolVar(&o.strict, "strict", false, "where --tol is not reached write no model and no weights, and exit with 1; otherwise the best found are written, with what is certified of them, and the exit code is 3")
+// register adds the flags. methods is the help text of --method, and criteria are the values of --select. direct
+// tells whether methods that need no sketch are allowed.
+func (o *solveFlags) register(f *pflag.FlagSet, methods string, direct bool, criteria ...string) {
+	o.gammaFlags.register(f, criteria)
+	f.StringVar(&o.methodName, "method", "auto", methods)
+	cli.SetValues(f, "method", methodNames(direct)...)
+	f.Float64Var(&o.tol, "tol", 1e-8, "bound to prove on the relative error of the coefficients")
+	f.IntVar(&o.maxPasses, "max-passes", 500, "maximum number of passes after the first")
+	f.StringVar(&o.out, "out", "", "write the model to FILE, as JSON, or as arrays if it ends in .npz")
+	f.StringVar(&o.report, "report", "", "write an HTML page about the fit to FILE")
+	f.StringVar(&o.coef, "coef", "", "write the coefficients to FILE, as .npy, a row for each gamma and target")
+	f.BoolVar(&o.json, "json", false, "print one JSON object instead of text")
+	f.BoolVar(&o.strict, "strict", false, "fail (exit 1, no model) if --tol is not reached")
 }
 
-// check validates the flags; direct methods are for fit.
+// check validates the flags. direct tells whether methods that need no sketch are allowed.
 func (o *solveFlags) check(direct bool) error {
-	if err := oneOf("method", o.methodName, methodNames(direct)...); err != nil {
+	if err := cli.OneOf("method", o.methodName, methodNames(direct)...); err != nil {
 		return err
 	}
-	o.method, _ = ridge.ParseMethod(o.methodName) // one of these
+	o.method, _ = ridge.ParseMethod(o.methodName) // checked above
 	switch {
 	case !(o.tol > 0 && o.tol < 1):
-		return badInput("--tol: %v, must be between 0 and 1", o.tol)
+		return cli.BadInput("--tol: %v, must be between 0 and 1", o.tol)
 	case o.maxPasses < 1:
-		return badInput("--max-passes: %d, must be at least 1", o.maxPasses)
+		return cli.BadInput("--max-passes: %d, must be at least 1", o.maxPasses)
 	case o.strict && o.method == ridge.OneShot:
 		return errNoTolerance
 	}
-	return firstError(o.gammaFlags.check(o.method.Takes(0) == nil || direct && o.method == ridge.Auto), checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
+	return cli.FirstError(o.gammaFlags.check(o.method.Takes(0) == nil || direct && o.method == ridge.Auto), cli.CheckOut(o.out), cli.CheckOutput("report", o.report), cli.CheckOutput("coef", o.coef))
 }
 
-// errNoTolerance refuses --strict where it would promise what nothing checks.
-var errNoTolerance = badInput("--strict: --method one-shot has no tolerance to reach")
+// errNoTolerance is the error for --strict with a method that has no tolerance.
+var errNoTolerance = cli.BadInput("--strict: --method one-shot has no tolerance")
 
-// outputs are the files that are written.
-func (o *resultFlags) outputs() []output {
-	return []output{{"out", o.out}, {"report", o.report}, {"coef", o.coef}}
+// outputs returns the output files.
+func (o *resultFlags) outputs() []cli.Output {
+	return []cli.Output{{Flag: "out", Path: o.out}, {Flag: "report", Path: o.report}, {Flag: "coef", Path: o.coef}}
 }
 
-// runFlags say how a command runs, whatever it computes.
+// runFlags configure threads and progress.
 type runFlags struct {
 	threads   int
 	logFormat string
@@ -114,25 +117,56 @@ type runFlags struct {
 
 func (o *runFlags) register(c *cobra.Command) {
 	o.cmd = c
-	c.Flags().IntVar(&o.threads, "threads", 0, "threads to use (default: all)")
-	c.Flags().StringVar(&o.logFormat, "log-format", "auto", "progress on standard error: auto (a bar on a terminal), json (a line a second) or none")
+	c.Flags().IntVar(&o.threads, "threads", 0, "number of threads (default: all cores)")
+	c.Flags().StringVar(&o.logFormat, "log-format", "auto", "progress on standard error: auto, json or none")
+	cli.SetValues(c.Flags(), "log-format", cli.LogFormats...)
 }
 
 func (o *runFlags) check() error {
 	if o.cmd.Flags().Changed("threads") && (o.threads < 1 || o.threads > 1024) {
-		return badInput("--threads: %d, must be 1 to 1024", o.threads)
+		return cli.BadInput("--threads: %d, must be 1 to 1024", o.threads)
 	}
-	return oneOf("log-format", o.logFormat, logFormats...)
+	return cli.OneOf("log-format", o.logFormat, cli.LogFormats...)
 }
 
-// backend sets the number of threads and returns what computes.
+// backend sets the number of threads and returns the default backend.
 func (o *runFlags) backend() (engine.Backend, error) {
 	if o.threads > 0 {
 		runtime.GOMAXPROCS(o.threads)
 	}
 	be, err := engine.Default()
 	if err != nil {
-		return nil, badInput("%w", err) // a wrong environment variable, or a missing library
+		return nil, cli.BadInput("%w", err) // a wrong environment variable, or a missing library
 	}
 	return be, nil
+}
+
+// checkMemory returns an error if a sketch of size rows, d features and t targets does not fit into memory. The
+// sketch takes m = min(size, d) rows, a buffer of 1.25 m rows and m vectors, or AᵀA with its corrections and a copy.
+// Each of several lanes (sketches built in parallel) takes this much, and merging them takes half as much again. If
+// writing copies the sketch, the copy and its message take twice the memory in addition.
+func (o *sketchFlags) checkMemory(size, d, t int) error {
+	lanes := 1.0
+	if o.lanes > 1 {
+		lanes = 1.5 * float64(o.lanes)
+	}
+	if o.copied {
+		lanes *= 3
+	}
+	m := min(float64(size), float64(d))
+	if keeps, err := (fd.Config{Dim: d, Size: size}).Scatter(); err == nil && keeps {
+		return cli.CheckMemory(8*lanes*float64(d)*(6*float64(d)+4*float64(t)), cli.ManyFeatures, "--size: AᵀA of %d features", d)
+	}
+	return cli.CheckMemory(8*lanes*float64(d)*(3.25*m+4*float64(t)), cli.ManyFeatures, "--size: a sketch of %.0f rows of %d features", m, d)
+}
+
+// methodNames returns the names of the methods. Methods that need no sketch are included only if direct is true.
+func methodNames(direct bool) []string {
+	var names []string
+	for _, m := range ridge.Methods() {
+		if direct || !m.IsDirect() {
+			names = append(names, m.String())
+		}
+	}
+	return names
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/plan"
@@ -79,7 +80,7 @@ func TestFlagsOfFiles(t *testing.T) {
 // planned is what plan has made of its flags, and the pilot's sketch.
 func planned(t *testing.T, args ...string) (plan.Config, *ridge.Summary, string) {
 	t.Helper()
-	o, c := &planOptions{in: newInputFlags()}, &cobra.Command{}
+	o, c := &planOptions{in: input.NewFlags()}, &cobra.Command{}
 	o.register(c)
 	var errs bytes.Buffer
 	if err := c.ParseFlags(args); err != nil {
@@ -273,7 +274,7 @@ func TestMessagesAreCut(t *testing.T) {
 func TestFoldsBounded(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(40))
 	for folds, want := range map[string]string{
-		"1000000000000": "--cv: the sketches of 1000000000000 folds take about ",
+		"1000000000000": "--cv: the sketches of 1000000000000 folds need about ",
 		"41":            "fold 41 of 41 has no rows",
 	} {
 		code, out, errs := call("fit", "--data", rows, "--target", "y", "--gamma", "auto", "--cv", folds, "--size", "2")

@@ -5,43 +5,48 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// gammaFlags say which γ to solve for, or how one is chosen.
+// gammaFlags give the values of γ, or the criterion by which γ is chosen.
 type gammaFlags struct {
-	gamma    once
+	gamma    cli.Single
 	selectBy string
 	gammaTol float64
+	each     bool
 
 	gammas []float64
-	auto   bool // γ is to be chosen: of gammas, or of a grid where these are none
+	auto   bool // choose γ among gammas, or on a grid without gammas
 }
 
 func newGammaFlags() gammaFlags {
-	return gammaFlags{gamma: once{hint: "; several are one list, G,G"}}
+	return gammaFlags{gamma: cli.Single{Hint: "; several are one list, G,G"}}
 }
 
-// register adds the flags; more is what --select may name besides.
-func (o *gammaFlags) register(f *pflag.FlagSet, more string) {
-	f.Var(&o.gamma, "gamma", "regularisation γ, the weight of ‖x‖² against the sum of squares (scikit-learn's alpha); a list for several; auto: the best of 50 or more, see --select and --gamma-tol; auto:G,G,… the best of these")
-	f.StringVar(&o.selectBy, "select", "", "what --gamma auto chooses by: gcv (generalised cross-validation, the default), loo (leave-one-out, as scikit-learn's RidgeCV; takes a pass of its own)"+more)
-	f.Float64Var(&o.gammaTol, "gamma-tol", 0.01, "how far above the least of the grid, relatively, the score of the gamma that --gamma auto chooses may be: where the sketch leaves open more, and passes refine, they are spent on the choice first; inf: none are")
+// register adds the flags. criteria are the values of --select.
+func (o *gammaFlags) register(f *pflag.FlagSet, criteria []string) {
+	f.Var(&o.gamma, "gamma", "regularisation, alpha in sklearn: G, list, auto, auto:LIST (default auto)")
+	f.StringVar(&o.selectBy, "select", "", "score: "+strings.Join(criteria, ", ")+" (default loo or gcv)")
+	cli.SetValues(f, "select", criteria...)
+	cli.SetValues(f, "gamma", "auto")
+	f.BoolVar(&o.each, "per-target", false, "choose a gamma for each target, or take one of --gamma for each")
+	f.Float64Var(&o.gammaTol, "gamma-tol", 0.01, "accept a score within this fraction of the best")
 }
 
-// check validates them; zero says that γ may be 0 if it is given.
+// check validates the flags. zero allows γ = 0.
 func (o *gammaFlags) check(zero bool) error {
-	if !o.gamma.set {
-		o.gamma.value = "auto"
+	if !o.gamma.Given {
+		o.gamma.Value = "auto"
 	}
 	if !(o.gammaTol > 0) {
-		return badInput("--gamma-tol: %v, must be positive", o.gammaTol)
+		return cli.BadInput("--gamma-tol: %v, must be positive", o.gammaTol)
 	}
-	list, auto := strings.CutPrefix(o.gamma.value, "auto:")
-	if o.auto = auto || o.gamma.value == "auto"; o.gamma.value != "auto" {
+	list, auto := strings.CutPrefix(o.gamma.Value, "auto:")
+	if o.auto = auto || o.gamma.Value == "auto"; o.gamma.Value != "auto" {
 		var err error
-		if o.gammas, err = parseGammas(list, zero && !o.auto); err != nil {
+		if o.gammas, err = cli.ParseGammas(list, zero && !o.auto); err != nil {
 			return err
 		}
 	}
@@ -49,16 +54,16 @@ func (o *gammaFlags) check(zero bool) error {
 		return nil
 	}
 	if _, err := choose.ParseCriterion(o.selectBy); err != nil {
-		return badInput("--select: %q is none of gcv, loo and cv", excerpt.Of(o.selectBy))
+		return cli.BadInput("--select: %q must be one of auto, gcv, loo, cv, accuracy, balanced-accuracy", excerpt.Of(o.selectBy))
 	}
 	if !o.auto {
-		return badInput("--select: it chooses gamma, say --gamma auto")
+		return cli.BadInput("--select: it needs --gamma auto")
 	}
 	return nil
 }
 
-// criterion is that of --select.
+// criterion returns the criterion of --select.
 func (o *gammaFlags) criterion() choose.Criterion {
-	by, _ := choose.ParseCriterion(o.selectBy) // checked; GCV where it is not given
+	by, _ := choose.ParseCriterion(o.selectBy) // checked; Auto without --select
 	return by
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// invocation is a command line with all flags that were given, as a shell takes it.
+// invocation returns the command line with all flags that were given, quoted for a shell.
 func invocation(cmd *cobra.Command, args []string) string {
 	words := strings.Fields(cmd.CommandPath())
 	for _, a := range args {
@@ -26,7 +26,7 @@ func invocation(cmd *cobra.Command, args []string) string {
 	return strings.Join(words, " ")
 }
 
-// quote makes one word of text for a shell.
+// quote returns text as one word for a shell, in single quotes if needed.
 func quote(text string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_./:,=+@%-", r)

@@ -27,22 +27,22 @@ func TestWrongKind(t *testing.T) {
 		file string
 		want string // behind the name
 	}{
-		{sketch, rows, " is a csv table, not a sketch; make one with fdridge sketch --data " + rows + " --out FILE\n"},
-		{sketch, packed, " is a csv table, not a sketch; make one with"},
-		{sketch, npy, " is an npy table, not a sketch; make one with"},
-		{sketch, sparse, " is an svmlight table, not a sketch; make one with"},
+		{sketch, rows, " is not a sketch; fdridge sketch and fit --save-sketch write one\n"},
+		{sketch, packed, " is not a sketch; fdridge sketch and fit --save-sketch write one\n"},
+		{sketch, npy, " is not a sketch; fdridge sketch and fit --save-sketch write one\n"},
+		{sketch, sparse, " is not a sketch; fdridge sketch and fit --save-sketch write one\n"},
 		{sketch, in("m.json"), " is a model, not a sketch; fdridge sketch and fit --save-sketch write one\n"},
 		{sketch, in("r.json"), " is a report, not a sketch; fdridge sketch"},
 		{sketch, in("page.html"), " is a page of HTML, not a sketch; fdridge sketch"},
-		{[]string{"merge", in("s.fds"), "--out", in("o")}, rows, " is a csv table, not a sketch; make one with"},
-		{[]string{"plan", "--sketch"}, rows, " is a csv table, not a sketch; make one with"},
+		{[]string{"merge", in("s.fds"), "--out", in("o")}, rows, " is not a sketch; fdridge sketch and fit --save-sketch write one\n"},
+		{[]string{"plan", "--sketch"}, rows, " is not a sketch; fdridge sketch and fit --save-sketch write one\n"},
 		{[]string{"predict", "--model", in("m.json"), "--gamma", "1", "--data", rows, "--interval"}, in("r.json"), " is a report, not a sketch"},
 		{[]string{"sketch", "--data", rows, "--target", "y", "--every", "1h", "--out"}, in("m.json"), " is a model, not a sketch"},
-		{predict, rows, " is a csv table, not a model; make one with fdridge fit --data " + rows + " --out FILE\n"},
-		{predict, in("s.fds"), " is a sketch, not a model; make one with fdridge solve " + in("s.fds") + " --out FILE\n"},
+		{predict, rows, " is not a model; fdridge fit --out and solve --out write one\n"},
+		{predict, in("s.fds"), " is a sketch, not a model; fdridge fit --out and solve --out write one\n"},
 		{predict, in("r.json"), " is a report, not a model; fdridge fit --out and solve --out write one\n"},
 		{predict, in("page.html"), " is a page of HTML, not a model"},
-		{chart, rows, " is a csv table, not a report, a model or a sketch; make one with fdridge fit --data " + rows + " --json\n"},
+		{chart, rows, " is not a report, a model or a sketch; fdridge fit --json prints a report\n"},
 		{chart, in("page.html"), " is a page of HTML, not a report, a model or a sketch; fdridge fit --json prints a report\n"},
 		{fit, in("s.fds"), ": is a sketch, not a table of rows; fdridge solve fits from it\n"},
 		{fit, in("m.json"), ": is a model, not a table of rows; fdridge predict --model predicts from it\n"},
@@ -70,11 +70,11 @@ func TestNameTexts(t *testing.T) {
 		want  string
 		works []string // flags that are named
 	}{
-		{nil, said + "2 columns hold no numbers: city, heating; encode the column as numbers, or leave it out (--onehot city,heating; or --columns=-city,-heating)\n", []string{"--onehot", "city,heating"}},
+		{nil, said + "2 columns are not numeric: city, heating; encode the column as numbers, or leave it out (--prepare auto; or --onehot text; or --columns=-city,-heating)\n", []string{"--onehot", "text"}},
 		{nil, "", []string{"--columns=-city,-heating"}},
-		{[]string{"--onehot", "heating"}, said + "encode the column as numbers, or leave it out (--onehot heating,city; or --columns=-city)\n", []string{"--onehot", "heating,city"}},
-		{[]string{"--columns=-heating"}, said + "encode the column as numbers, or leave it out (--onehot city; or --columns=-heating,-city)\n", []string{"--columns=-heating,-city"}},
-		{[]string{"--columns", "city,area"}, said + "encode the column as numbers, or leave it out (--onehot city; or --columns without city)\n", []string{"--columns", "area"}},
+		{[]string{"--onehot", "heating"}, said + "encode the column as numbers, or leave it out (--prepare auto; or --onehot heating,city; or --columns=-city)\n", []string{"--onehot", "heating,city"}},
+		{[]string{"--columns=-heating"}, said + "encode the column as numbers, or leave it out (--prepare auto; or --onehot city; or --columns=-heating,-city)\n", []string{"--columns=-heating,-city"}},
+		{[]string{"--columns", "city,area"}, said + "encode the column as numbers, or leave it out (--prepare auto; or --onehot city; or --columns without city)\n", []string{"--columns", "area"}},
 	} {
 		refused(t, strings.Join(c.flags, " "), dir, c.want, append(fit, c.flags...)...)
 		code, _, errs := call(append(fit, c.works...)...)
@@ -86,7 +86,7 @@ func TestNameTexts(t *testing.T) {
 		}
 	}
 	odd := write(t, "odd.csv", "\"a b\",c,y\nx,1,2\n")
-	refused(t, "a name with a blank", dir, "(--columns; or see --onehot)\n", "fit", "--data", odd, "--target", "y", "--gamma", "1")
+	refused(t, "a name with a blank", dir, "(--prepare auto, or --onehot text; or see --columns)\n", "fit", "--data", odd, "--target", "y", "--gamma", "1")
 }
 
 // TestContradictions: flags that contradict each other, or the file, are refused.
@@ -96,7 +96,7 @@ func TestContradictions(t *testing.T) {
 	fit := []string{"fit", "--gamma", "1", "--data"}
 	refused(t, "a target is a feature", dir, `column "y" is named as a feature and as a target or weight`, append(fit, rows, "--target", "y", "--columns", "y,x1")...)
 	refused(t, "weights are a feature", dir, `column "x2" is named as a feature and as a target or weight`, append(fit, rows, "--target", "y", "--weights", "x2", "--columns", "x1,x2")...)
-	refused(t, "features of csv", dir, rows+" is csv, whose columns are counted; only svmlight takes a number of features", append(fit, rows, "--target", "y", "--n-features", "2")...)
+	refused(t, "features of csv", dir, "--n-features: it needs svmlight, and "+rows+" is csv", append(fit, rows, "--target", "y", "--n-features", "2")...)
 	must(t, append(fit, sparse, "--n-features", "3")...)
 }
 

@@ -200,7 +200,7 @@ func TestLiveKilled(t *testing.T) {
 				if before, err := readLive(t, name+".previous", mode.halfLife); err != nil && !os.IsNotExist(err) || before > rows {
 					t.Fatalf("after %d kills, %d rows before: %v", killed, before, err)
 				}
-				if says := fmt.Sprintf("going on from %s", name); had > 0 && told > 0 {
+				if says := fmt.Sprintf("continuing from %s", name); had > 0 && told > 0 {
 					resumed++
 					if !strings.Contains(c.stderr.String(), says) || !strings.Contains(c.stderr.String(), fmt.Sprintf(" %d rows", had)) {
 						t.Fatalf("it had %d rows and says %q", had, c.stderr.String())

@@ -50,7 +50,7 @@ func TestLiveAnew(t *testing.T) {
 		}
 	}
 	for _, left := range []string{"live.fds and live.fds.previous", "live.fds.previous"} {
-		if code, errs := sketch("2"); code != usage || !strings.Contains(errs, "to begin anew say another --out, or remove "+left+"\n") {
+		if code, errs := sketch("2"); code != usage || !strings.Contains(errs, "use another --out, or remove "+left+"\n") {
 			t.Fatalf("exit %d: %s", code, errs)
 		}
 		name, _, _ := strings.Cut(left, " ")
@@ -89,7 +89,7 @@ func TestLiveCommands(t *testing.T) {
 		}
 		for k, rows := range []string{linesOf(table, 1, 400), linesOf(table, 401, 900)} {
 			code, out, errs := piped(t.Context(), strings.NewReader(header+"\n"+rows), append(sketch, "--data", "-")...)
-			says := fmt.Sprintf("fdridge: going on from %s, which has 400 rows: the first that comes is row 401", name)
+			says := fmt.Sprintf("fdridge: continuing from %s with 400 rows: the next row is row 401", name)
 			if code != done || strings.HasPrefix(errs, says) != (k > 0) || lastTold(t, out).End != live.EndOfRows {
 				t.Fatalf("%s: exit %d, %s%s", c.args, code, out, errs)
 			}
@@ -100,7 +100,7 @@ func TestLiveCommands(t *testing.T) {
 		// All rows again: they are there.
 		before := contents(t, name)
 		code, out, errs := piped(t.Context(), strings.NewReader(table), append(sketch, "--data", "-", "--replay")...)
-		if code != done || lastTold(t, out).New_rows != 0 || !strings.Contains(errs, "the first 900 rows of standard input are in it, and are left out") {
+		if code != done || lastTold(t, out).New_rows != 0 || !strings.Contains(errs, "the first 900 rows of standard input are in it already and are skipped") {
 			t.Fatalf("%s: exit %d, %s%s", c.args, code, out, errs)
 		}
 		if !strings.ContainsAny(c.args, "h") && contents(t, name) != before {
@@ -124,7 +124,7 @@ func TestLiveCommands(t *testing.T) {
 		for _, sketch := range []string{name, merged} {
 			for _, args := range []string{"--gamma auto", "--gamma 1 --data " + write(t, "rows.csv", table)} {
 				code, _, errs := call(append([]string{"solve", sketch}, strings.Fields(args)...)...)
-				if refused := code == usage && strings.Contains(errs, "have faded"); refused != fades {
+				if refused := code == usage && strings.Contains(errs, "older rows of "); refused != fades {
 					t.Errorf("%s: solve %s: exit %d, %s", c.args, args, code, errs)
 				}
 			}
@@ -146,7 +146,7 @@ func TestLiveCommands(t *testing.T) {
 		}
 	}
 	code, out, errs := call("sketch", "--target", "y", "--size", "2", "--data", write(t, "few.csv", header+"\n"+linesOf(table, 1, 5)), "--every", "1s", "-o", name)
-	if code != usage || !strings.Contains(errs, "there are 5 rows, and the sketch has 900 of them") || lastTold(t, out).End != live.Failed {
+	if code != usage || !strings.Contains(errs, "the source has 5 rows, but the sketch has 900") || lastTold(t, out).End != live.Failed {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }
@@ -157,37 +157,37 @@ func TestLiveRefused(t *testing.T) {
 	name, notes := filepath.Join(dir, "live.fds"), write(t, "notes.txt", "notes of mine, which are no sketch")
 	rows := write(t, "rows.csv.previous", table)
 	for _, c := range []struct{ args, want string }{
-		{"--window 5", "--window: it is of live sketches: say --every"},
-		{"--half-life 5", "--half-life: it is of live sketches"},
-		{"--gamma 5", "--gamma: it is of live sketches"},
-		{"--replay", "--replay: it is of live sketches"},
+		{"--window 5", "--window: it needs --every"},
+		{"--half-life 5", "--half-life: it needs --every"},
+		{"--gamma 5", "--gamma: it needs --every"},
+		{"--replay", "--replay: it needs --every"},
 		{"--every 0s", "--every: 0s, must be 1ms or more"},
-		{"--every 1s --standardize", "--standardize: it does not go with --every: the means"},
-		{"--every 1s --cache " + dir, "--cache: it does not go with --every"},
-		{"--every 1s --transposed", "--transposed: it reads the rows again and again"},
-		{"--every 1s --window 5 --half-life 5", "--half-life: it does not go with --window"},
+		{"--every 1s --standardize", "--standardize: it excludes --every: the means"},
+		{"--every 1s --cache " + dir, "--cache: it excludes --every"},
+		{"--every 1s --transposed", "--transposed: it reads the rows several times"},
+		{"--every 1s --window 5 --half-life 5", "--half-life: it excludes --window"},
 		{"--every 1s --window 0", `--window: "0" is neither a number of rows nor a time`},
 		{"--every 1s --window -5m", "is neither a number of rows nor a time"},
 		{"--every 1s --half-life soon", "is neither a number of rows nor a time"},
-		{"--every 1s --half-life 5", "--gamma: with --half-life none can be chosen"},
+		{"--every 1s --half-life 5", "--gamma: with --half-life give a number"},
 		{"--every 1s --gamma 0", `--gamma: "0" is neither a positive number nor auto`},
 		{"--every 1s --gamma 1,2", `--gamma: "1,2" is neither a positive number nor auto`},
-		{"--every 1s -o " + notes, "--out: a live sketch goes on from the file that is there, and cannot: " + notes + ": fd: byte 0 of the message: not a message of fdridge"},
+		{"--every 1s -o " + notes, "--out: " + notes + " is not a sketch"},
 	} {
 		code, out, errs := piped(t.Context(), unread{t}, append([]string{"sketch", "-o", name, "--data", "-"}, strings.Fields(c.args)...)...)
 		if code != usage || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d, %s%s", c.args, code, out, errs)
 		}
 	}
-	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "-o", strings.TrimSuffix(rows, ".previous")); code != usage || !strings.Contains(errs, "is read, and would be overwritten") {
+	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "-o", strings.TrimSuffix(rows, ".previous")); code != usage || !strings.Contains(errs, "is an input and would be overwritten") {
 		t.Errorf("it would overwrite its rows: exit %d, %s", code, errs)
 	}
-	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "--part", "0/2", "-o", name); code != usage || !strings.Contains(errs, "--part: it does not go with --every") {
+	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "--part", "0/2", "-o", name); code != usage || !strings.Contains(errs, "--part: it excludes --every") {
 		t.Errorf("a part: exit %d, %s", code, errs)
 	}
 	part := filepath.Join(dir, "part.fds")
 	must(t, "sketch", "--data", rows, "--target", "y", "--part", "0/2", "-o", part)
-	if code, _, errs := call("sketch", "--data", rows, "--target", "y", "--every", "1s", "-o", part); code != usage || !strings.Contains(errs, "it is of parts of files") {
+	if code, _, errs := call("sketch", "--data", rows, "--target", "y", "--every", "1s", "-o", part); code != usage || !strings.Contains(errs, "it has parts of files") {
 		t.Errorf("going on from a part: exit %d, %s", code, errs)
 	}
 	if contents(t, notes) != "notes of mine, which are no sketch" {
@@ -203,10 +203,10 @@ func TestLiveRefused(t *testing.T) {
 	before := contents(t, name)
 	for args, want := range map[string]string{
 		"--target x1 --size 2 --window 10":                                `the target is "y" in one and "x1" in the other`,
-		"--target y --size 2 --window 10 --features rff:2,gamma=1,seed=1": "their columns or features differ",
-		"--target y --size 2 --window 11":                                 "it is of the last 10 rows; asked for are the last 11 rows",
-		"--target y --size 2":                                             "it is of the last 10 rows; asked for are all rows",
-		"--target y --size 3 --window 10":                                 "size 2 and intercept true; asked for are 2 and 1, 3 and true",
+		"--target y --size 2 --window 10 --features rff:2,gamma=1,seed=1": "the columns or features differ",
+		"--target y --size 2 --window 11":                                 "it is of the last 10 rows; requested are the last 11 rows",
+		"--target y --size 2":                                             "it is of the last 10 rows; requested are all rows",
+		"--target y --size 3 --window 10":                                 "size 2 and intercept true; requested are 2 and 1, 3 and true",
 		"--target y --size 2 --window 10 --lanes 2":                       "--lanes: a window has one lane",
 	} {
 		if code, errs := sketch(args); code != usage || !strings.Contains(errs, want) || contents(t, name) != before {
@@ -219,7 +219,7 @@ func TestLiveRefused(t *testing.T) {
 	if code, _, errs := call(append(last, headless)...); code != usage || !strings.Contains(errs, "without names in the other") {
 		t.Errorf("rows without the header that the first had: exit %d, %s", code, errs)
 	}
-	if code, _, errs := piped(t.Context(), strings.NewReader("1 1:2\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2"); code != usage || !strings.Contains(errs, "say --n-features") {
+	if code, _, errs := piped(t.Context(), strings.NewReader("1 1:2\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2"); code != usage || !strings.Contains(errs, "by --n-features") {
 		t.Errorf("svmlight: exit %d, %s", code, errs)
 	}
 	if code, _, errs := piped(t.Context(), strings.NewReader("x,y\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2"); code != usage {

@@ -5,9 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// manCommand writes the manual pages, one for each command, from what --help says.
+// manCommand returns the command man, which writes a manual page for each command.
 func manCommand() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
@@ -16,13 +18,13 @@ func manCommand() *cobra.Command {
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-				return badInput("--out: there is no folder %q", dir)
+				return cli.BadInput("--out: no such folder %q", dir)
 			}
 			root := cmd.Root()
-			root.DisableAutoGenTag = true // no date, so that they are reproducible
+			root.DisableAutoGenTag = true // pages without a date are reproducible
 			return doc.GenManTree(root, &doc.GenManHeader{Title: "FDRIDGE", Section: "1", Source: "fdridge"}, dir)
 		},
 	}
-	c.Flags().StringVar(&dir, "out", "", "the folder")
+	c.Flags().StringVar(&dir, "out", "", "write the pages into this folder")
 	return c
 }

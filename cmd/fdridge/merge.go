@@ -5,42 +5,44 @@ import (
 	"io"
 	"slices"
 
+	"github.com/spf13/cobra"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/spf13/cobra"
 )
 
 func mergeCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "merge A B… --out ALL",
-		Short: "Merge sketches into that of all their rows",
+		Short: "Merge sketches of parts of the rows into one",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return badInput("merge needs two sketches or more, %d are named", len(args))
+				return cli.BadInput("merge needs at least two sketches, not %d", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
-				return badInput("--out: no file is named")
+				return cli.BadInput("--out: it needs a file")
 			}
-			if err := checkOutput("out", out); err != nil {
+			if err := cli.CheckOutput("out", out); err != nil {
 				return err
 			}
 			return runMerge(cmd.Context(), args, out, cmd.OutOrStdout())
 		},
 	}
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; may be one of those merged")
+	c.Flags().StringVarP(&out, "out", "o", "", "write the merged sketch to FILE, which may be one of the inputs")
 	return c
 }
 
 func runMerge(ctx context.Context, names []string, out string, stdout io.Writer) error {
 	be, err := engine.Default()
 	if err != nil {
-		return badInput("%w", err)
+		return cli.BadInput("%w", err)
 	}
-	if err := refuseTwice(names); err != nil {
+	if err := checkDistinct(names); err != nil {
 		return err
 	}
 	var all *ridge.Summary
@@ -65,24 +67,24 @@ func runMerge(ctx context.Context, names []string, out string, stdout io.Writer)
 			continue
 		}
 		if err := first.join(d); err != nil {
-			return badInput("%s and %s don't go together: %w", names[0], name, err)
+			return cli.BadInput("%s and %s cannot be merged: %w", names[0], name, err)
 		}
 		if err := all.Merge(sum); err != nil {
-			return badInput("%s: %w", name, err)
+			return cli.BadInput("%s: %w", name, err)
 		}
 	}
 	if err := first.save("out", out, all); err != nil {
 		return err
 	}
-	return firstError(printSketch(stdout, out, all), first.printParts(stdout, out, all.Rows() == 0))
+	return cli.FirstError(printSketch(stdout, out, all), first.printParts(stdout, out, all.Rows() == 0))
 }
 
-// refuseTwice refuses to merge a file with itself, by whatever names.
-func refuseTwice(names []string) error {
+// checkDistinct returns an error if two of the names refer to the same file.
+func checkDistinct(names []string) error {
 	for i, name := range names {
-		same := func(other string) bool { return sameFile(other, name) }
+		same := func(other string) bool { return cli.SameFile(other, name) }
 		if j := slices.IndexFunc(names[:i], same); j >= 0 {
-			return badInput("%s and %s are one file: its rows would count twice", names[j], name)
+			return cli.BadInput("%s and %s are the same file: its rows would count twice", names[j], name)
 		}
 	}
 	return nil

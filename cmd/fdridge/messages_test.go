@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
@@ -26,9 +27,9 @@ func TestExitCodes(t *testing.T) {
 		engine.ErrShape, engine.ErrInput, fd.ErrSize, &fd.NonFiniteError{}, &fd.RangeError{}, &fd.FormatError{},
 		ridge.ErrShape, ridge.ErrEmpty, ridge.ErrOtherRows, &ridge.GammaError{}, &ridge.SizeError{}, &ridge.SingularError{}, &choose.FoldsError{},
 		dataset.ErrShape, &dataset.InputError{}, &dataset.ChangedError{}, &dataset.SourceError{},
-		model.ErrUnrecorded, model.ErrMeans, model.ErrPreparation, &model.VersionError{}, &model.GammaError{}, &model.OverflowError{},
+		model.ErrUnrecorded, model.ErrPreparation, &model.VersionError{}, &model.GammaError{}, &model.OverflowError{},
 		&model.FormatError{Err: errors.New("")}, &model.PreparationError{Err: errors.New("")}, &model.CertificateError{Err: errors.New("")}, &model.SummaryError{Err: errors.New("")},
-		&paper.SettingError{}, badInput("--flag"),
+		&paper.SettingError{}, cli.BadInput("--flag"),
 	} {
 		for _, wrapped := range []error{err, fmt.Errorf("reading: %w", err), errors.Join(errors.New("closing"), err)} {
 			if code := exitCode(wrapped); code != usage {
@@ -68,7 +69,7 @@ func TestNameColumns(t *testing.T) {
 	} {
 		want := "or leave it out (--columns; or see --missing and --onehot)\n"
 		if name == "predict" {
-			want = "column x2: \"red\" is not a number; the model has a number of this column\n"
+			want = "column x2: \"red\" is not a number; the model needs a number in this column\n"
 		}
 		code, _, errs := call(append(args, "--data", text)...)
 		if code != usage || !strings.HasSuffix(errs, want) {
@@ -91,16 +92,16 @@ func TestNameMissing(t *testing.T) {
 		args []string
 		want string
 	}{
-		{append(fit, nan), "column x2: NaN is not finite (where NaN is a missing value, see --missing)"},
-		{[]string{"fit", "--gamma", "1", "--target", "3", "--data", array}, "column 2 is NaN, which is not finite (where NaN is a missing value, see --missing)"},
+		{append(fit, nan), "column x2: NaN is not finite (if NaN is a missing value, see --missing)"},
+		{[]string{"fit", "--gamma", "1", "--target", "3", "--data", array}, "column 2 is NaN, which is not finite (if NaN is a missing value, see --missing)"},
 		{append(fit, infinite), "column x2: inf is not finite"},
-		{[]string{"predict", "--model", model, "--data", nan}, "column x2: NaN is not finite; where NaN is a missing value fit a model with --missing mean or drop, which says what becomes of it"},
+		{[]string{"predict", "--model", model, "--data", nan}, "column x2: NaN is not finite; if NaN is a missing value, fit a model with --missing mean or drop"},
 		{append(fit, feature), "column x2: NA is a missing value; fill in what is missing, or leave the column out (--columns; or --missing mean or drop)"},
-		{append(fit, target), "column y: NA is a missing value; fill in what is missing, or leave the row out (--missing drop leaves such rows out)"},
-		{append(fit, target, "--missing", "mean"), "leave the row out (--missing drop leaves such rows out)"},
-		{[]string{"predict", "--model", model, "--data", feature}, "column x2: NA is a missing value; fill it in, or fit a model with --missing mean or drop, which says what becomes of it"},
-		{[]string{"predict", "--model", model, "--data", target, "--target", "y"}, "column y: NA is a missing value; fill it in, or leave --target out: rows are predicted for without it"},
-		{[]string{"solve", sketch, "--gamma", "1", "--data", feature}, "column x2: NA is a missing value; these are not the rows that the sketch is of"},
+		{append(fit, target), "column y: NA is a missing value; fill in what is missing, or leave the row out (--missing drop leaves out such rows)"},
+		{append(fit, target, "--missing", "mean"), "leave the row out (--missing drop leaves out such rows)"},
+		{[]string{"predict", "--model", model, "--data", feature}, "column x2: NA is a missing value; fill it in, or fit a model with --missing mean or drop"},
+		{[]string{"predict", "--model", model, "--data", target, "--target", "y"}, "column y: NA is a missing value; fill it in, or leave out --target, which predictions do not need"},
+		{[]string{"solve", sketch, "--gamma", "1", "--data", feature}, "column x2: NA is a missing value; these are not the rows of the sketch"},
 	} {
 		if code, _, errs := call(c.args...); code != usage || !strings.HasSuffix(errs, c.want+"\n") {
 			t.Errorf("%v: exit %d, %q, want %q", c.args, code, errs, c.want)
@@ -150,7 +151,7 @@ func TestSolveNamesWeights(t *testing.T) {
 		if flags == nil {
 			continue
 		}
-		if code, out, errs := call(solve...); code != usage || out != "" || !strings.Contains(errs, "--weights: the sketch in "+sketch+" is of weighted rows, 40 that weigh 30") {
+		if code, out, errs := call(solve...); code != usage || out != "" || !strings.Contains(errs, "--weights: the sketch in "+sketch+" has weighted rows (40 rows, total weight 30)") {
 			t.Errorf("exit %d, %q, %q", code, out, errs)
 		}
 	}
@@ -198,9 +199,9 @@ func TestOnlyDimensionsDisagree(t *testing.T) {
 	must(t, "sketch", "--data", rows, "--target", "y", "-o", sketch)
 	fit := []string{"fit", "--data", rows, "--target", "y"}
 	for want, args := range map[string][]string{
-		"rows 30 to 50 were asked for, there are 40": append(fit, "--gamma", "1", "--rows", "30:50"),
-		"fold 41 of 41":            append(fit, "--gamma", "auto", "--cv", "41"),
-		"are not those of the sum": {"solve", sketch, "--data", other, "--gamma", "1"},
+		"rows 30 to 50 were requested, but there are only 40": append(fit, "--gamma", "1", "--rows", "30:50"),
+		"fold 41 of 41":           append(fit, "--gamma", "auto", "--cv", "41"),
+		"other rows than the sum": {"solve", sketch, "--data", other, "--gamma", "1"},
 	} {
 		if code, _, errs := call(args...); code != usage || !strings.Contains(errs, want) || strings.Contains(errs, "dimensions") {
 			t.Errorf("%v: exit %d, %q", args, code, errs)

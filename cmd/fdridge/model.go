@@ -6,40 +6,39 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/model"
 )
 
-// readModel reads and validates a model file.
-func readModel(name string) (*model.Model, error) {
-	if err := wantModel.check(name); err != nil {
-		return nil, badInput("--model: %w", err)
+// readModel reads and validates a model file. Error messages begin with flag unless flag is "".
+func readModel(flag, name string) (*model.Model, error) {
+	if err := cli.WantModel.Check(name); err != nil {
+		return nil, cli.BadInput("%s%w", flag, err)
 	}
-	text, err := readText(name)
+	text, err := cli.ReadText(name)
 	if err != nil {
-		return nil, badInput("--model: %w", err)
+		return nil, cli.BadInput("%s%w", flag, err)
 	}
 	m, err := model.Read(bytes.NewReader(text))
 	if e, ok := errors.AsType[*model.VersionError](err); ok {
-		return nil, badInput("--model: %s has %w", name, e)
+		return nil, cli.BadInput("%s%s has %w", flag, name, e)
 	}
 	if e, ok := errors.AsType[*model.FormatError](err); ok {
-		return nil, badInput("--model: %s is not a model: %w", name, e.Err)
+		return nil, cli.BadInput("%s%s is not a model: %w", flag, name, e.Err)
 	}
 	return m, err
 }
 
-// chooseFit returns the model with the fit at a γ alone. With one fit there is nothing to
-// choose.
-func chooseFit(m *model.Model, gamma once) (*model.Model, error) {
-	if !gamma.set {
+// chooseFit returns a copy of the model that contains only the fit at gamma. gamma may be omitted if the model has
+// one fit.
+func chooseFit(m *model.Model, gamma cli.Single) (*model.Model, error) {
+	if !gamma.Given {
 		if len(m.Fits) == 1 {
 			return m, nil
 		}
-		return nil, badInput("--gamma: the model has fits for gamma = %s; say which", listed(m.Gammas()))
+		return nil, cli.BadInput("--gamma: the model has fits for gamma = %s; choose one", listGammas(m.Gammas()))
 	}
-	g, err := parseGammas(gamma.value, true)
+	g, err := cli.ParseGammas(gamma.Value, true)
 	if err != nil {
 		return nil, err
 	}
@@ -48,36 +47,14 @@ func chooseFit(m *model.Model, gamma once) (*model.Model, error) {
 			return one, nil
 		}
 	}
-	return nil, badInput("--gamma: %s is not among the model's fits, gamma = %s", gamma.value, listed(m.Gammas()))
+	return nil, cli.BadInput("--gamma: %s is not among the gammas of the model, %s", gamma.Value, listGammas(m.Gammas()))
 }
 
-func listed(gammas []float64) string {
+// listGammas formats gammas as a comma-separated list.
+func listGammas(gammas []float64) string {
 	words := make([]string, len(gammas))
 	for i, g := range gammas {
 		words[i] = fmt.Sprint(g)
 	}
 	return strings.Join(words, ", ")
-}
-
-// prepare returns src prepared.
-func prepare(p *model.Preparation, src dataset.Source, be engine.Backend) (dataset.Source, error) {
-	return prepareEncoded(p, src, be, dataset.EncodeOptions{})
-}
-
-// prepareEncoded is prepare of rows that are encoded first.
-func prepareEncoded(p *model.Preparation, src dataset.Source, be engine.Backend, o dataset.EncodeOptions) (dataset.Source, error) {
-	if err := checkPreparationMemory(p); err != nil {
-		return nil, err
-	}
-	src, err := p.ApplyEncoded(src, be, o)
-	return src, unwrapPreparation(err)
-}
-
-// unwrapPreparation returns what is wrong with rows that cannot be prepared, in the words of
-// what found it, and any other error as it is.
-func unwrapPreparation(err error) error {
-	if e, ok := errors.AsType[*model.PreparationError](err); ok {
-		return badInput("%w", e.Err)
-	}
-	return err
 }

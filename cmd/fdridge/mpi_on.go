@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dist/mpi"
 )
 
-// byMPI joins the job that mpirun or srun has started.
+// byMPI joins the job of mpirun or srun.
 var byMPI = joiner{
 	join:  func() (link, error) { return mpi.Init() },
 	grace: 2 * time.Second,

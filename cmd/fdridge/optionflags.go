@@ -6,18 +6,20 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// optionFlags maps the fields of fdridge.Options to the flags that set them.
+// optionFlags maps field names of fdridge.Options to the command-line flags that set the fields.
 var optionFlags = map[string]string{
 	"Gammas": "--gamma", "Candidates": "--gamma", "Select": "--select", "Folds": "--cv", "GammaTol": "--gamma-tol",
-	"Penalty": "--penalty", "Bands": "--bands",
+	"Penalty": "--penalty", "Unpenalized": "--unpenalized", "Bands": "--bands",
+	"PerTarget": "--per-target", "Classes": "--classes",
 	"Method": "--method", "NoIntercept": "--intercept", "Tol": "--tol", "MaxPasses": "--max-passes",
 	"Size": "--size", "Lanes": "--lanes", "KeepSummary": "--save-sketch",
 	"Journal": "--checkpoint", "Reducer": "--mpi",
 }
 
-// nameOptions names the flags in an error about fields of fdridge.Options.
+// nameOptions replaces field names of fdridge.Options in an error message by the names of flags.
 func nameOptions(err error) error {
 	e, ok := errors.AsType[*fdridge.OptionError](err)
 	if !ok {
@@ -29,5 +31,5 @@ func nameOptions(err error) error {
 			flags = append(flags, flag)
 		}
 	}
-	return badInput("%s: %s", strings.Join(flags, ", "), e.Rule)
+	return cli.BadInput("%s: %s", strings.Join(flags, ", "), e.Rule)
 }

@@ -12,43 +12,42 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/paper"
 )
 
-// paperOptions are the flags of paper.
+// paperOptions holds the flags of the command paper.
 type paperOptions struct {
 	cfg                  paper.Config
 	figures, rows        string
-	gamma, ratio         once
+	gamma, ratio         cli.Single
 	threads              int
 	threadsGiven, asJSON bool
 }
 
 func paperCommand() *cobra.Command {
 	o := &paperOptions{
-		gamma: once{hint: "; several are one list, G,G"},
-		ratio: once{hint: "; several are one list, R,R"},
+		gamma: cli.Single{Hint: "; several are one list, G,G"},
+		ratio: cli.Single{Hint: "; several are one list, R,R"},
 	}
 	c := &cobra.Command{
 		Use:   "paper",
-		Short: "Redraw the figures of the paper, and ours, and judge its claims",
-		Long: `Runs the experiments of C. Dickens, "Ridge Regression with Frequent Directions"
-(2020), and two of ours, and writes figures/figureN.png, .svg, .csv and .json and
-RESULTS.md, which judges each claim of the paper by the numbers. A flag that is not
-given is each figure's own setting, the paper's; one that is given holds for every
-figure that knows it.`,
+		Short: "Redraw the figures of the paper and judge its claims",
+		Long: `Repeat the experiments of C. Dickens, "Ridge Regression with Frequent Directions" (2020), and two
+of our own. The command writes figures/figureN.png, .svg, .csv and .json, and RESULTS.md, which
+compares each claim of the paper with the numbers. A flag replaces the paper's setting in every
+figure.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.threadsGiven = cmd.Flags().Changed("threads")
-			for _, flag := range []string{"size", "dim", "noise", "trials", "iterations"} { // 0 is the default
+			for _, flag := range []string{"size", "dim", "noise", "trials", "iterations"} { // 0 means the default, so it cannot be given
 				if f := cmd.Flags().Lookup(flag); f.Changed && f.Value.String() == "0" {
-					return badInput("--%s: 0, must be positive", flag)
+					return cli.BadInput("--%s: 0, must be positive", flag)
 				}
 			}
 			o.cfg.Command = commandLine(cmd)
@@ -59,30 +58,29 @@ figure that knows it.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.figures, "figures", "", fmt.Sprintf("those to draw, of %v (default: all)", paper.Figures()))
-	f.StringVar(&o.cfg.Out, "out", "paper-results", "folder for the results")
-	f.BoolVar(&o.cfg.Quick, "quick", false, "small sizes, to see that all works")
-	f.Uint64Var(&o.cfg.Seed, "seed", 1, "all that is random follows from it")
-	f.StringVar(&o.rows, "rows", "", "rows n, or all there are of the real data (default: 1024 synthetic, 10000 real)")
-	f.IntVar(&o.cfg.Size, "size", 0, "rows m of the sketches (default: 256)")
-	f.Var(&o.gamma, "gamma", "regularisations γ, a list (default: 2⁻⁸ to 2⁶ for figures 1 and 2; 10,100,1000 for 3 to 5)")
-	f.IntVar(&o.cfg.Dim, "dim", 0, "features d of the synthetic data, figures 1 and 2 (default: 512)")
-	f.Var(&o.ratio, "ratio", "effective dimension over d of figures 1 and 2, a list (default: 0.15,0.25)")
+	f.StringVar(&o.figures, "figures", "", "figures to draw, a list of numbers (default: all)")
+	f.StringVar(&o.cfg.Out, "out", "paper-results", "write the results into this folder")
+	f.BoolVar(&o.cfg.Quick, "quick", false, "use small sizes, as a test")
+	f.Uint64Var(&o.cfg.Seed, "seed", 1, "seed of all random numbers")
+	f.StringVar(&o.rows, "rows", "", "number of rows, or all (default: 1024 synthetic, 10000 real)")
+	f.IntVar(&o.cfg.Size, "size", 0, "rows of the sketches (default: 256)")
+	f.Var(&o.gamma, "gamma", "regularisations, a list (default: 2⁻⁸…2⁶, figures 3 to 5: 10,100,1000)")
+	f.IntVar(&o.cfg.Dim, "dim", 0, "number of synthetic features, figures 1 and 2 (default: 512)")
+	f.Var(&o.ratio, "ratio", "effective dimension / d, figures 1 and 2 (default: 0.15,0.25)")
 	f.Float64Var(&o.cfg.Noise, "noise", 0, "standard deviation of the noise, figures 1 and 2 (default: 2)")
-	f.IntVar(&o.cfg.Trials, "trials", 0, "trials of the random methods, figures 1 and 2 (default: 10)")
-	f.StringVar(&o.cfg.Data, "data", os.Getenv("FDRIDGE_DATA"), "folder of the real data, figures 3 to 7; also FDRIDGE_DATA")
-	f.BoolVar(&o.cfg.Fetch, "fetch", false, "fetch data that are missing from their public home, and check them")
-	f.StringVar(&o.cfg.Features, "features", "", "features of the real data: rff:D,gamma=G,seed=S or poly:K or none (default: rff:1024,gamma=1 with --seed)")
-	f.IntVar(&o.cfg.Iterations, "iterations", 0, "iterations, figures 3 to 5 (default: 10)")
-	f.IntVar(&o.threads, "threads", 0, "threads to use (default: all)")
-	f.BoolVar(&o.asJSON, "json", false, "print one JSON object")
-	// The folder of FDRIDGE_DATA is no default to show.
+	f.IntVar(&o.cfg.Trials, "trials", 0, "number of trials of random methods, figures 1 and 2 (default: 10)")
+	f.StringVar(&o.cfg.Data, "data", os.Getenv("FDRIDGE_DATA"), "folder of the real data, figures 3 to 7; or set FDRIDGE_DATA")
+	f.BoolVar(&o.cfg.Fetch, "fetch", false, "download missing data from their public home and check them")
+	f.StringVar(&o.cfg.Features, "features", "", "rff:D,gamma=G,seed=S, poly:K or none (default: rff:1024,gamma=1)")
+	f.IntVar(&o.cfg.Iterations, "iterations", 0, "number of iterations, figures 3 to 5 (default: 10)")
+	f.IntVar(&o.threads, "threads", 0, "number of threads (default: all cores)")
+	f.BoolVar(&o.asJSON, "json", false, "print one JSON object instead of text")
+	// The folder in FDRIDGE_DATA is hidden from --help.
 	f.Lookup("data").DefValue = ""
 	return c
 }
 
-// commandLine is the command with the flags that decide the numbers, for the
-// record: not where files are, nor how to print.
+// commandLine returns the command with only those flags that affect the computed numbers.
 func commandLine(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -97,53 +95,53 @@ func commandLine(cmd *cobra.Command) string {
 	return strings.Join(words, " ")
 }
 
-// check turns the flags into a paper.Config. paper.Run checks their values.
+// check copies the flags to a paper.Config. paper.Run validates their values.
 func (o *paperOptions) check() error {
 	var err error
 	switch {
 	case o.threadsGiven && (o.threads < 1 || o.threads > 1024):
-		return badInput("--threads: %d, must be 1 to 1024", o.threads)
+		return cli.BadInput("--threads: %d, must be 1 to 1024", o.threads)
 	case o.cfg.Out == "":
-		return badInput("--out: no folder is named")
+		return cli.BadInput("--out: it needs a folder")
 	case o.rows == "all":
 		o.cfg.Rows = -1
 	case o.rows != "":
 		if o.cfg.Rows, err = strconv.ParseInt(o.rows, 10, 64); err != nil || o.cfg.Rows < 1 {
-			return badInput("--rows: %q must be a number >= 1 or all", o.rows)
+			return cli.BadInput("--rows: %q must be a number >= 1 or all", o.rows)
 		}
 	}
-	for _, s := range splitList(o.figures) {
+	for _, s := range cli.SplitList(o.figures) {
 		f, err := strconv.Atoi(s)
 		if err != nil {
-			return badInput("--figures: %q is not a number", s)
+			return cli.BadInput("--figures: %q is not a number", s)
 		}
 		o.cfg.Figures = append(o.cfg.Figures, f)
 	}
 	if o.figures != "" && o.cfg.Figures == nil {
-		return badInput("--figures: %q names none", o.figures)
+		return cli.BadInput("--figures: %q has no figure", o.figures)
 	}
-	if o.gamma.set {
-		if o.cfg.Gammas, err = parseGammas(o.gamma.value, false); err != nil {
+	if o.gamma.Given {
+		if o.cfg.Gammas, err = cli.ParseGammas(o.gamma.Value, false); err != nil {
 			return err
 		}
 		slices.Sort(o.cfg.Gammas)
 		o.cfg.Gammas = slices.Compact(o.cfg.Gammas)
 	}
-	for _, s := range splitList(o.ratio.value) {
-		r, err := parseNumber(s)
+	for _, s := range cli.SplitList(o.ratio.Value) {
+		r, err := cli.ParseNumber(s)
 		if err != nil {
-			return badInput("--ratio: %q is not a number", s)
+			return cli.BadInput("--ratio: %q is not a number", s)
 		}
 		o.cfg.Ratios = append(o.cfg.Ratios, r)
 	}
 	return nil
 }
 
-// paperReport is the object that paper --json prints.
+// paperReport is the JSON object that paper --json prints.
 type paperReport struct {
 	Figures   []int    `json:"figures"`
-	Results   string   `json:"results"` // RESULTS.md
-	Files     []string `json:"files"`   // all that was written
+	Results   string   `json:"results"` // path of RESULTS.md
+	Files     []string `json:"files"`   // paths of all written files
 	TotalTime float64  `json:"total_seconds"`
 	PeakRSS   int64    `json:"peak_rss_bytes"`
 }
@@ -152,12 +150,12 @@ func (o *paperOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	if o.threads > 0 {
 		runtime.GOMAXPROCS(o.threads)
 	}
-	bar := newProgress(stderr, "auto")
-	defer bar.finish()
-	o.cfg.Progress = bar.figures()
+	bar := cli.NewProgress(stderr, "auto")
+	defer bar.Finish()
+	o.cfg.Progress = func(s paper.Progress) { bar.Fraction(fmt.Sprintf("figure %d: %s", s.Figure, s.What), s.Done) }
 	start := time.Now()
 	files, err := paper.Run(ctx, o.cfg)
-	bar.finish()
+	bar.Finish()
 	if err != nil {
 		return err
 	}
@@ -171,22 +169,6 @@ func (o *paperOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	if o.asJSON {
 		return report.WriteJSON(stdout, rep)
 	}
-	_, err = fmt.Fprintf(stdout, "figures %v in %.1f s; %d files written, the verdicts to %s\n", rep.Figures, rep.TotalTime, len(rep.Files), rep.Results)
+	_, err = fmt.Fprintf(stdout, "figures %v in %.1f s; %d files written, verdicts in %s\n", rep.Figures, rep.TotalTime, len(rep.Files), rep.Results)
 	return err
-}
-
-// figures returns a callback for the experiments, nil without a terminal.
-func (p *progress) figures() func(paper.Progress) {
-	if p.w == nil {
-		return nil
-	}
-	const whole = 1000
-	return func(s paper.Progress) {
-		if p.bar == nil {
-			p.bar = progressbar.NewOptions(whole, progressbar.OptionSetWriter(p.w), progressbar.OptionThrottle(100*time.Millisecond),
-				progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(true))
-		}
-		p.bar.Describe(fmt.Sprintf("figure %d: %s", s.Figure, s.What))
-		_ = p.bar.Set(int(whole * min(s.Done, 0.999))) // as in show; a full bar would end
-	}
 }

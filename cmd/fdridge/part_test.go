@@ -137,7 +137,7 @@ func TestFitPart(t *testing.T) {
 	}
 	// Every part is empty but one, of a file that is not divided.
 	told = must(t, strings.Fields("sketch --data rows.csv.gz --target 13 --part 0/3 --out empty.fds")...)
-	if !strings.Contains(told, "empty.fds: 0 rows") || !strings.Contains(told, "part 0 of 3; still to be merged: parts 1-2; no row is in it") {
+	if !strings.Contains(told, "empty.fds: 0 rows") || !strings.Contains(told, "part 0 of 3; still missing: parts 1-2; it has no rows") {
 		t.Errorf("%s", told)
 	}
 }
@@ -159,32 +159,32 @@ func TestPartsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := must(t, "merge", "ends.fds", "other.fds", "--out", "two.fds") // which may be of two days
-	if !strings.Contains(told, "parts of 2 divisions") {
+	if !strings.Contains(told, "2 different divisions") {
 		t.Errorf("of two divisions: %s", told)
 	}
 	for line, want := range map[string]string{
-		"sketch --out x " + data + " --part 4/4":                              "--part: there is no part 4 of 4: they are counted from 0, to 3",
+		"sketch --out x " + data + " --part 4/4":                              "--part: there is no part 4 of 4: parts are counted from 0 to 3",
 		"sketch --out x " + data + " --part 1":                                "--part: \"1\" must be I/N",
 		"sketch --out x " + data + " --part 1/0":                              "--part: \"1/0\" must be I/N",
 		"sketch --out x " + data + " --part -1/4":                             "--part: \"-1/4\" must be I/N",
 		"sketch --out x " + data + " --part 0x1/4":                            "must be I/N",
 		"sketch --out x " + data + " --part /4":                               "must be I/N",
 		"sketch --out x " + data + " --part 0/99999999999":                    "must be I/N",
-		"sketch --out x " + data + " --part 0/4 --standardize":                "--standardize: each part would be scaled by means",
-		"sketch --out x " + data + " --part 0/4 --rows 1:50":                  "a range of its rows, needs rows that are known by number",
-		"sketch --out x --data pairs.svm --part 0/4":                          "--part: pairs.svm is svmlight, whose rows do not say how many features those of other parts have: say --n-features",
-		"sketch --out x --data rows.csv --transposed --part 0/4":              "--part: files with a sample in each column",
-		"sketch --out x --data - --target 13 --part 0/4":                      "--part: standard input can be read once",
-		"sketch --out x --data quoted.csv --columns -2 --target 3 --part 0/4": "quoted.csv:16: a quoted line break is where the file is divided",
-		"fit --gamma 1 --data quoted.csv --columns -2 --target 3 --part 1/4":  "a quoted line break is where the file is divided",
-		"fit --gamma 1 --part 0/4 --mpi " + data:                              "--part: with --mpi each rank reads its own part",
+		"sketch --out x " + data + " --part 0/4 --standardize":                "--standardize: each part would have means",
+		"sketch --out x " + data + " --part 0/4 --rows 1:50":                  "it needs row numbers, which",
+		"sketch --out x --data pairs.svm --part 0/4":                          "--part: pairs.svm is svmlight, and a part cannot know the number of features of the others: use --n-features",
+		"sketch --out x --data rows.csv --transposed --part 0/4":              "--part: with --transposed a row of the file",
+		"sketch --out x --data - --target 13 --part 0/4":                      "--part: standard input is a pipe",
+		"sketch --out x --data quoted.csv --columns -2 --target 3 --part 0/4": "quoted.csv:16: the file is divided at a quoted line break",
+		"fit --gamma 1 --data quoted.csv --columns -2 --target 3 --part 1/4":  "the file is divided at a quoted line break",
+		"fit --gamma 1 --part 0/4 --mpi " + data:                              "--part: with --mpi each rank already reads a part",
 		"plan --part 0/4 " + data:                                             "unknown flag",
-		"solve " + p[1] + " --gamma 1":                                        p[1] + " has part 1 of 4 of its rows: parts 0, 2-3 must be merged with it first",
-		"solve ends.fds --gamma 1":                                            "ends.fds has parts 0, 3 of 4 of its rows: parts 1-2 must be merged with it first",
-		"solve two.fds --gamma 1":                                             "parts 1-2 must be merged with it first",
+		"solve " + p[1] + " --gamma 1":                                        p[1] + " has only part 1 of 4: merge parts 0, 2-3 with it first",
+		"solve ends.fds --gamma 1":                                            "ends.fds has only parts 0, 3 of 4: merge parts 1-2 with it first",
+		"solve two.fds --gamma 1":                                             "merge parts 1-2 with it first",
 		"merge ends.fds middle.fds again.fds --out x":                         "part 2 of 4 is in both: its rows would count twice",
 		"merge middle.fds again.fds --out x":                                  "part 2 of 4 is in both: its rows would count twice",
-		"merge middle.fds of-3.fds --out x":                                   "the rows were divided into 4 parts for one and into 3 for the other",
+		"merge middle.fds of-3.fds --out x":                                   "the rows were divided into 4 parts for one sketch and 3 parts for the other",
 	} {
 		code, out, errs := call(strings.Fields(line)...)
 		if code != usage || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, want) {
@@ -204,49 +204,7 @@ func TestPartsRefused(t *testing.T) {
 	late := sketchParts(t, 4, strings.Fields(data)...)
 	must(t, "sketch", "--data", "rows.npy", "--target", "13", "--out", "x") // p[1] is overwritten
 	must(t, "merge", "ends.fds", late[1], late[2], "--out", "grown.fds")
-	if code, _, errs := call("solve", "grown.fds", "--gamma", "1"); code != usage || !strings.Contains(errs, "grown.fds has parts 0, 3 of 4 of its rows: parts 1-2 must be merged") {
+	if code, _, errs := call("solve", "grown.fds", "--gamma", "1"); code != usage || !strings.Contains(errs, "grown.fds has only parts 0, 3 of 4: merge parts 1-2") {
 		t.Errorf("exit %d, %s", code, errs)
-	}
-}
-
-// TestPartSets: what is there and what is missing of parts, whatever the order they are joined in,
-// and what no merge comes to.
-func TestPartSets(t *testing.T) {
-	const n = 40
-	rng := rand.New(rand.NewPCG(5, 5))
-	for range 200 {
-		var have []spans
-		there := map[int64]bool{}
-		for _, i := range rng.Perm(n)[:1+rng.IntN(n)] {
-			i := int64(i)
-			joined, twice := joinSpans(have, []spans{{i, i}})
-			if twice >= 0 {
-				t.Fatalf("%d is not in %v", i, have)
-			}
-			if _, twice := joinSpans(joined, []spans{{i, i}}); twice != i {
-				t.Fatalf("%d is in %v", i, joined)
-			}
-			have, there[i] = joined, true
-		}
-		p := partSet{"", n, have}
-		if err := p.check(); err != nil {
-			t.Fatalf("%v: %v", have, err)
-		}
-		for _, s := range p.missing() {
-			for i := s[0]; i <= s[1]; i++ {
-				if there[i] {
-					t.Fatalf("%v misses %d, of %v", have, i, there)
-				}
-				there[i] = true
-			}
-		}
-		if len(there) != n || p.complete() != (len(p.missing()) == 0) {
-			t.Fatalf("%v: %d are neither there nor missing", have, n-len(there))
-		}
-	}
-	for _, p := range []partSet{{}, {Of: 4}, {Of: 4, Have: []spans{{0, 4}}}, {Of: 4, Have: []spans{{-1, 2}}}, {Of: 4, Have: []spans{{2, 1}}}, {Of: 4, Have: []spans{{0, 1}, {1, 2}}}, {Of: 4, Have: []spans{{0, 1}, {2, 3}}}, {Of: 4, Have: []spans{{2, 3}, {0, 0}}}, {Of: 1 << 40, Have: []spans{{0, 1}}}} {
-		if p.check() == nil {
-			t.Errorf("%v is let pass", p)
-		}
 	}
 }

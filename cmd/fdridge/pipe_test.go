@@ -58,11 +58,11 @@ func TestPipedCommands(t *testing.T) {
 	same(table, rows, "predict", "--model", model, "--target", "y", "--interval", sketch)
 
 	code, out, errs := piped(t.Context(), strings.NewReader(table), "fit", "--data", "-", "--target", "y", "--gamma", "auto")
-	if code != done || !strings.Contains(out, "method exact: the rows can be read once, and d² numbers fit") {
+	if code != done || !strings.Contains(out, "method exact (tridiagonal): the rows can be read only once, and d² numbers fit") {
 		t.Errorf("auto: exit %d, %s%s", code, out, errs)
 	}
 	code, out, errs = piped(t.Context(), strings.NewReader(table), "fit", "--data", "-", "--target", "y", "--gamma", "1", "--save-sketch", filepath.Join(dir, "s"))
-	if code != done || !strings.Contains(out, "method one-shot: the rows can be read once, and the sketch is to be kept") {
+	if code != done || !strings.Contains(out, "method one-shot: the rows can be read only once, and --save-sketch needs a sketch") {
 		t.Errorf("auto, kept: exit %d, %s%s", code, out, errs)
 	}
 }
@@ -83,20 +83,20 @@ func TestPipedRefused(t *testing.T) {
 	must(t, "sketch", "--data", rows, "--target", "y", "-o", sketch)
 	must(t, "solve", sketch, "--gamma", "1", "--out", model)
 	for _, c := range []struct{ command, want string }{
-		{"fit --gamma 1 --standardize", "--standardize: it takes a pass over the rows of its own, and standard input can be read once: say --cache DIR"},
-		{"fit --gamma 1 --checkpoint " + out, "--checkpoint: a run goes on from it by reading the rows again"},
-		{"fit --gamma 1 --mpi", "--mpi: ranks share the rows of files"},
-		{"fit --gamma 1 --cache " + dir + " --cache-keep", "--cache-keep: a later run could not tell"},
-		{"fit --gamma 1 --transposed", "--transposed: it reads the rows again and again"},
-		{"sketch --standardize -o " + out, "--standardize: it takes a pass over the rows of its own"},
-		{"plan", "plan reads rows more than once"},
-		{"solve --gamma 1 " + sketch, "the rows refine a solution pass by pass"},
+		{"fit --gamma 1 --standardize", "--standardize: it needs another pass over the rows, and standard input can be read only once: use --cache DIR"},
+		{"fit --gamma 1 --checkpoint " + out, "--checkpoint: a resumed run reads the rows again"},
+		{"fit --gamma 1 --mpi", "--mpi: ranks share files"},
+		{"fit --gamma 1 --cache " + dir + " --cache-keep", "--cache-keep: a later run cannot know"},
+		{"fit --gamma 1 --transposed", "--transposed: it reads the rows several times"},
+		{"sketch --standardize -o " + out, "--standardize: it needs another pass over the rows"},
+		{"plan", "plan reads rows several times"},
+		{"solve --gamma 1 " + sketch, "refining needs several passes"},
 	} {
 		for _, data := range []string{"-", rows + ",-"} {
 			code, printed, errs := piped(t.Context(), unread{t}, append(strings.Fields(c.command), "--data", data)...)
 			want := c.want
 			if data != "-" && !strings.Contains(errs, want) {
-				want = "standard input is read alone"
+				want = "standard input cannot be combined"
 			}
 			if code != usage || printed != "" || !strings.Contains(errs, want) {
 				t.Errorf("%s --data %s: exit %d, %s", c.command, data, code, errs)
@@ -104,10 +104,10 @@ func TestPipedRefused(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ command, text, want string }{ // for which the beginning is looked at
-		{"fit --target y --gamma 1 --method cg", table, "method cg takes another pass over the rows, and standard input can be read once: say --method one-shot, which takes none, or --cache DIR"},
-		{"fit --target y --gamma auto --select loo", table, "leave-one-out errors takes another pass"},
-		{"fit --target y --gamma 1 --strict --save-sketch " + out, table, "--strict: --method one-shot has no tolerance to reach"},
-		{"fit --gamma 1", "1 1:2\n2 3:4\n", "standard input is svmlight, whose rows do not say how many features there are, and it can be read once: say --n-features"},
+		{"fit --target y --gamma 1 --method cg", table, "method cg needs another pass over the rows, and standard input can be read only once: use --method one-shot, which needs one pass, or --cache DIR"},
+		{"fit --target y --gamma auto --select loo", table, "leave-one-out errors needs another pass"},
+		{"fit --target y --gamma 1 --strict --save-sketch " + out, table, "--strict: --method one-shot has no tolerance"},
+		{"fit --gamma 1", "1 1:2\n2 3:4\n", "standard input is svmlight and can be read only once: give the number of features by --n-features"},
 		{"predict --model " + model, "a,b\n1,2,3\n", "standard input"},
 		{"sketch --target y -o " + out, table + "1,2", "standard input:62:"},
 	} {
@@ -228,7 +228,7 @@ func TestArrowPredictions(t *testing.T) {
 	}
 	for _, c := range []struct{ flags, want string }{
 		{"--out-format csv", "--out-format: \"csv\" must be one of"},
-		{"--out-format arrows --json", "--out-format: arrows has all digits of the numbers"},
+		{"--out-format arrows --json", "--out-format: arrows excludes --json and --digits"},
 	} {
 		if code, _, errs := call(append([]string{"predict", "--model", model, "--data", rows, "--target", "y"}, strings.Fields(c.flags)...)...); code != usage || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d, %s", c.flags, code, errs)

@@ -30,7 +30,7 @@ func TestFIFO(t *testing.T) {
 	if contents(t, model) != contents(t, other) {
 		t.Error("other bits")
 	}
-	if code, _, errs := call("plan", "--data", name); code != usage || !strings.Contains(errs, name+" can be read once, and plan reads rows more than once") {
+	if code, _, errs := call("plan", "--data", name); code != usage || !strings.Contains(errs, name+" can be read only once, and plan reads rows several times") {
 		t.Errorf("plan: exit %d, %s", code, errs)
 	}
 	ctx, interrupt := context.WithCancel(t.Context())

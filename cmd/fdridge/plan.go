@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
@@ -18,78 +20,75 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// measuring is how long plan measures the machine; doctor takes twice as long.
+// measuring is the duration of the speed measurement in the command plan. The command doctor measures twice as long.
 var measuring = time.Second
 
-// planOptions are the flags of plan.
+// planOptions holds the flags of the command plan.
 type planOptions struct {
-	in     inputFlags
+	in     input.Flags
 	pilot  sketchFlags
 	runs   runFlags
 	sketch string
 	every  int64
 	n      int64
-	gamma  once
+	gamma  cli.Single
 	sizes  string
 	tol    float64
-	// oneShotError is an error for which a size is to be named; 0: none.
+	// oneShotError is the value of --error. 0 means that the flag is not given.
 	oneShotError float64
 	memory       int
 	json         bool
 }
 
 func planCommand() *cobra.Command {
-	o := &planOptions{in: newInputFlags(), gamma: once{hint: "; several are one list, G,G"}}
+	o := &planOptions{in: input.NewFlags(), gamma: cli.Single{Hint: "; several are one list, G,G"}}
 	c := &cobra.Command{
 		Use:   "plan (--data FILE[,FILE…] | --sketch SKETCH)",
-		Short: "Predict what each method and size of sketch takes, and recommend one",
-		Long: `Sketches the rows, or every K-th of them, or takes a sketch that is there, and
-predicts η, the passes, the memory and the time of each method for several sizes m.
-All of this is estimated, the largest η that is possible, too. Times are from
-the speed of matrix products, of new memory and of reading these files, measured first
-(these once they have been read, from memory if that holds them), and
-good to a factor of about two, as are the passes; of these up to three times too many
-are expected where no direction of the rows is much larger than others and the sketch
-is small. It marks
-what fit --method auto runs, which guesses spectrum and machine, and names what would
-be sooner. Memory includes the program with its reader as it stands then.`,
+		Short: "Predict time, memory and passes of each method, and recommend one",
+		Long: `Predict time, memory and passes of each method for several sketch sizes, and recommend one.
+
+The predictions come from a sketch of the rows, of every K-th row, or from an existing sketch, and
+from the speed of this machine, which is measured first. All numbers are estimates: expect times
+and passes within a factor of two. If the sketch is small and no direction of the rows dominates,
+up to three times too many passes are predicted. The table marks the method that
+fit --method auto would run.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.check()
 			if err != nil {
 				return err
 			}
-			return nameData(o.in.data.value+o.sketch, o.in.nameColumns(o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			return nameData(o.in.Data.Value+o.sketch, o.in.NameColumns(o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())))
 		},
 	}
-	o.in.unpiped = "plan reads rows more than once, to time it: make a sketch of them (sketch --data -), and plan from that (--sketch)"
+	o.in.Unpiped = "plan reads rows several times to measure the speed: make a sketch (sketch --data -) and use plan --sketch"
 	o.register(c)
 	return c
 }
 
 func (o *planOptions) register(c *cobra.Command) {
 	f := c.Flags()
-	o.in.register(f)
+	o.in.Register(f)
 	o.pilot.register(f)
-	f.StringVar(&o.sketch, "sketch", "", "plan from this sketch, in place of --data")
-	f.Int64Var(&o.every, "every", 1, "sketch every K-th row")
-	f.Int64Var(&o.n, "n", 0, "rows of the data that are to be fitted (default: those read)")
-	f.Var(&o.gamma, "gamma", "the regularisations to be solved for, a list (default: the mean eigenvalue of AᵀA)")
-	f.StringVar(&o.sizes, "sizes", "", "sizes m to consider, a list (default: the powers of two from 16)")
-	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights wanted")
-	f.Float64Var(&o.oneShotError, "error", 0, "also say which size makes the one-shot fit's relative error at most this")
-	f.IntVar(&o.memory, "memory", 8192, "MiB there are")
-	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	f.StringVar(&o.sketch, "sketch", "", "plan from the sketch in FILE instead of --data")
+	f.Int64Var(&o.every, "every", 1, "sketch only each K-th row")
+	f.Int64Var(&o.n, "n", 0, "number of rows of the fit (default: rows read)")
+	f.Var(&o.gamma, "gamma", "regularisations, a list (default: mean eigenvalue of AᵀA)")
+	f.StringVar(&o.sizes, "sizes", "", "sketch sizes to compare (default: powers of two from 16)")
+	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the coefficients to reach")
+	f.Float64Var(&o.oneShotError, "error", 0, "also find the sketch size for a one-shot fit with relative error E")
+	f.IntVar(&o.memory, "memory", 8192, "available memory in MiB")
+	f.BoolVar(&o.json, "json", false, "print one JSON object instead of text")
 	o.runs.register(c)
 }
 
-// check validates the flags before any data are read, and returns what of the plan they say.
+// check validates the flags before any data are read. It returns the settings of the plan.
 func (o *planOptions) check() (cfg plan.Config, err error) {
 	if err := o.checkNumbers(); err != nil {
 		return cfg, err
 	}
 	if o.sketch == "" {
-		if err := firstError(o.in.check(), o.pilot.check(), o.in.checkGiven("plan")); err != nil {
+		if err := cli.FirstError(o.in.Check(), o.pilot.check(), o.in.CheckGiven("plan")); err != nil {
 			return cfg, err
 		}
 	}
@@ -97,18 +96,18 @@ func (o *planOptions) check() (cfg plan.Config, err error) {
 		return cfg, err
 	}
 	cfg = plan.Config{Rows: o.n, Tol: o.tol, MaxBytes: uint64(o.memory) << 20, Lanes: o.pilot.lanes}
-	if text, _, _ := strings.Cut(o.gamma.value, ":"); text == "auto" {
-		return cfg, badInput("--gamma: %s: it is fit that chooses; say numbers to plan for, or leave it out for the mean eigenvalue of AᵀA", excerpt.Of(o.gamma.value))
+	if text, _, _ := strings.Cut(o.gamma.Value, ":"); text == "auto" {
+		return cfg, cli.BadInput("--gamma: %s: plan needs numbers; without --gamma it uses the mean eigenvalue of AᵀA", excerpt.Of(o.gamma.Value))
 	}
-	if o.gamma.set {
-		if cfg.Gammas, err = parseGammas(o.gamma.value, false); err != nil {
+	if o.gamma.Given {
+		if cfg.Gammas, err = cli.ParseGammas(o.gamma.Value, false); err != nil {
 			return cfg, err
 		}
 	}
-	for _, s := range splitList(o.sizes) {
+	for _, s := range cli.SplitList(o.sizes) {
 		m, err := strconv.Atoi(s)
 		if err != nil || m < 1 {
-			return cfg, badInput("--sizes: %q must be a whole number from 1", excerpt.Of(s))
+			return cfg, cli.BadInput("--sizes: %q must be an integer from 1", excerpt.Of(s))
 		}
 		cfg.Sizes = append(cfg.Sizes, m)
 	}
@@ -117,18 +116,18 @@ func (o *planOptions) check() (cfg plan.Config, err error) {
 
 func (o *planOptions) checkNumbers() error {
 	switch {
-	case o.sketch != "" && o.in.data.set:
-		return badInput("--sketch: --data is given too")
+	case o.sketch != "" && o.in.Data.Given:
+		return cli.BadInput("--sketch: it excludes --data")
 	case o.every < 1:
-		return badInput("--every: %d, must be at least 1", o.every)
+		return cli.BadInput("--every: %d, must be at least 1", o.every)
 	case o.n < 0:
-		return badInput("--n: %d, must be positive", o.n)
+		return cli.BadInput("--n: %d, must be positive", o.n)
 	case !(o.tol > 0 && o.tol < 1):
-		return badInput("--tol: %v, must be between 0 and 1", o.tol)
+		return cli.BadInput("--tol: %v, must be between 0 and 1", o.tol)
 	case o.oneShotError != 0 && !(o.oneShotError > 0 && o.oneShotError < 1):
-		return badInput("--error: %v, must be between 0 and 1", o.oneShotError)
+		return cli.BadInput("--error: %v, must be between 0 and 1", o.oneShotError)
 	case o.memory < 1:
-		return badInput("--memory: %d MiB, must be at least 1", o.memory)
+		return cli.BadInput("--memory: %d MiB, must be at least 1", o.memory)
 	}
 	return nil
 }
@@ -175,47 +174,47 @@ func (o *planOptions) run(ctx context.Context, cfg plan.Config, stdout, stderr i
 	return r.WriteText(stdout)
 }
 
-// A pilot is a sketch of the rows, or of every K-th, and what it took to read them. Of a sketch
-// that is read from a file that is not known.
+// A pilot is a sketch of every K-th row, with the measured cost of reading rows. The cost is unknown if the sketch
+// was loaded from a file.
 type pilot struct {
 	sum  *ridge.Summary
-	rows int64 // of the data; 0: those that the sketch has seen
+	rows int64 // estimated number of rows of the data; 0: equal to the rows in the sketch
 	reading
 }
 
-// A reading is what a pass over the rows was found to take.
+// A reading is the measured cost of a pass over the rows.
 type reading struct {
-	rate    float64 // bytes of rows, as float64, or 12 an entry of sparse ones, in a second; 0: not found
-	entries float64 // of a row, in the mean, where they are sparse
-	memory  uint64  // of the program with its reader
-	opening float64 // seconds that come before any pass
+	rate    float64 // bytes per second, counting 8 bytes a number or 12 bytes a sparse entry; 0: unknown
+	entries float64 // mean number of entries of a sparse row
+	memory  uint64  // peak memory of the program, including its reader
+	opening float64 // seconds before the first pass
 }
 
-// makePilot sketches rows, or reads the sketch.
+// makePilot loads the sketch of --sketch, or sketches every K-th row of --data.
 func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr io.Writer) (*pilot, error) {
 	if o.sketch != "" {
 		sum, _, err := load(o.sketch, be)
 		return &pilot{sum: sum}, err
 	}
-	bar := newProgress(stderr, o.runs.logFormat)
-	defer bar.finish()
-	ctx = bar.watch(ctx)
+	bar := cli.NewProgress(stderr, o.runs.logFormat)
+	defer bar.Finish()
+	ctx = bar.Watch(ctx)
 	begin := time.Now()
-	d, err := openData(ctx, &o.in, session{}, be, bar)
+	d, err := input.Open(ctx, &o.in, input.Session{}, be, bar)
 	if err != nil {
 		return nil, err
 	}
-	d.doubtCategories(bar, stderr)
+	d.WarnCategories(bar, stderr)
 	p := &pilot{}
 	took := time.Since(begin).Seconds()
-	if p.reading, err = timeReading(ctx, d.source, 1); err != nil {
+	if p.reading, err = timeReading(ctx, d.Source, 1); err != nil {
 		return nil, err
 	}
-	n, _, _ := d.source.Dims()
+	n, _, _ := d.Source.Dims()
 	if n > 0 && o.every > n {
-		return nil, badInput("--every: every %d-th of %d rows is one row; say less", o.every, n)
+		return nil, cli.BadInput("--every: every %d-th of %d rows is one row; use a smaller number", o.every, n)
 	}
-	src, err := dataset.Every(d.source, o.every)
+	src, err := dataset.Every(d.Source, o.every)
 	if err != nil {
 		return nil, err
 	}
@@ -223,27 +222,26 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	if err := o.pilot.checkMemory(o.pilot.size, dim, t); err != nil {
 		return nil, err
 	}
-	if p.sum, err = ridge.Summarize(ctx, src, o.pilot.config(be), bar.rows("sketching", src)); err != nil {
+	if p.sum, err = ridge.Summarize(ctx, src, o.pilot.config(be), bar.Rows("sketching", src)); err != nil {
 		return nil, err
 	}
-	again, err := timeReading(ctx, d.source, 100)
+	again, err := timeReading(ctx, d.Source, 100)
 	if err != nil {
 		return nil, err
 	}
-	p.rate = again.rate // of files that were read before, as those of a fit will have been: from memory where that holds them
-	if p.rows, _, _ = d.source.Dims(); p.rows < 0 {
+	p.rate = again.rate // second reading: the files are in the page cache, as during a fit
+	if p.rows, _, _ = d.Source.Dims(); p.rows < 0 {
 		p.rows = p.sum.Rows() * o.every
 	}
-	// Finding the width of svmlight files and the scale of the columns are passes.
+	// Opening includes the passes that find the width of svmlight files and the scale of the columns.
 	if p.opening = took; o.n > 0 {
 		p.opening *= float64(o.n) / float64(p.sum.Rows()*o.every)
 	}
 	return p, nil
 }
 
-// timeReading reads for half a second, up to so many times, and does nothing with the rows: it
-// finds what the reader and the preparation take. The memory is then that of the program with its
-// reader, if nothing else was made before.
+// timeReading measures the speed of reading and preparing rows. It reads src repeatedly, at most times times, and
+// stops after half a second. reading.memory is the peak memory of the program so far.
 func timeReading(ctx context.Context, src dataset.Source, times int) (reading, error) {
 	const enough = 500 * time.Millisecond
 	_, d, _ := src.Dims()

@@ -39,7 +39,7 @@ func TestPlanReads(t *testing.T) {
 // TestPlanOfAuto: that fit chooses γ, and plan does not, is said before any data are read.
 func TestPlanOfAuto(t *testing.T) {
 	for _, gamma := range []string{"auto", "auto:1,10"} {
-		if code, _, errs := call("plan", "--data", "none.csv", "--gamma", gamma); code != usage || !strings.Contains(errs, "--gamma: "+gamma+": it is fit that chooses; say numbers to plan for, or leave it out") {
+		if code, _, errs := call("plan", "--data", "none.csv", "--gamma", gamma); code != usage || !strings.Contains(errs, "--gamma: "+gamma+": plan needs numbers") {
 			t.Errorf("exit %d, %q", code, errs)
 		}
 	}

@@ -9,30 +9,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 )
 
-// plotOptions are the flags of plot.
+// plotOptions holds the flags of the command plot.
 type plotOptions struct{ out, kind string }
 
 func plotCommand() *cobra.Command {
 	o := &plotOptions{}
 	c := &cobra.Command{
 		Use:   "plot FILE… --out CHART.png|CHART.svg",
-		Short: "Draw the path over γ, a sketch's spectrum, or the convergence of a fit",
-		Long: `Draws what fit --json or solve --json printed, a model of several γ that --out
-wrote, or a sketch; of several files side by side.
+		Short: "Draw a regularisation path, a spectrum or the convergence of a fit",
+		Long: `Draw a report of fit --json or solve --json, a model with several gammas, or a sketch. Several
+files are drawn side by side.
 
-path: GCV, training error and effective dimension against γ, each as the bracket
-that is proved, with the γ chosen and those that the sketch leaves open.
-spectrum: the squared singular values of a sketch beside its bound η.
-convergence: the certified relative error after each pass beside what the sketch's
-bound predicted before the first.`,
+  path         GCV, training error and effective dimension against gamma, each with its proved
+               bracket; marks the chosen gamma and those that could also be the best
+  spectrum     squared singular values of a sketch, with the bound η of its error
+  convergence  relative error after each pass, proved and as predicted before the first pass`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return badInput("plot needs a file: what fit --json printed, a model or a sketch")
+				return cli.BadInput("plot needs a file: a report of fit --json, a model or a sketch")
 			}
 			return nil
 		},
@@ -43,24 +43,25 @@ bound predicted before the first.`,
 			return o.run(args, cmd.OutOrStdout())
 		},
 	}
-	c.Flags().StringVarP(&o.out, "out", "o", "", "the picture to write, .png or .svg")
-	c.Flags().StringVar(&o.kind, "kind", "", strings.Join(report.Kinds, ", ")+" (default: what the files hold, where that is one of these)")
+	c.Flags().StringVarP(&o.out, "out", "o", "", "write the picture to FILE, .png or .svg")
+	c.Flags().StringVar(&o.kind, "kind", "", "what to draw: "+strings.Join(report.Kinds, ", ")+" (default: the only one in the files)")
+	cli.SetValues(c.Flags(), "kind", report.Kinds...)
 	return c
 }
 
 func (o *plotOptions) check(names []string) error {
 	if o.out == "" {
-		return badInput("--out: no file is named")
+		return cli.BadInput("--out: it needs a file")
 	}
 	if ext := filepath.Ext(o.out); ext != ".png" && ext != ".svg" {
-		return badInput("--out: %s must end in .png or .svg", o.out)
+		return cli.BadInput("--out: %s must end in .png or .svg", o.out)
 	}
 	if o.kind != "" {
-		if err := oneOf("kind", o.kind, report.Kinds...); err != nil {
+		if err := cli.OneOf("kind", o.kind, report.Kinds...); err != nil {
 			return err
 		}
 	}
-	return firstError(checkOut(o.out), distinct(names, output{"out", o.out}))
+	return cli.FirstError(cli.CheckOut(o.out), cli.Distinct(names, cli.Output{Flag: "out", Path: o.out}))
 }
 
 func (o *plotOptions) run(names []string, stdout io.Writer) error {
@@ -75,10 +76,7 @@ func (o *plotOptions) run(names []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	f, err := report.Draw(kind, all)
-	if err != nil {
-		return err
-	}
+	f := report.Draw(kind, all)
 	if err := atomicfile.Write(o.out, func(w io.Writer) error { return f.Save(w, filepath.Ext(o.out)[1:]) }); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
@@ -90,21 +88,21 @@ func (o *plotOptions) run(names []string, stdout io.Writer) error {
 	return err
 }
 
-// readDrawable reads a report or a model, or a sketch.
+// readDrawable reads a JSON report, a model or a sketch and returns the data for its charts.
 func readDrawable(name string) (*report.Drawable, error) {
-	if err := wantChart.check(name); err != nil {
+	if err := cli.WantChart.Check(name); err != nil {
 		return nil, err
 	}
-	text, err := readText(name)
+	text, err := cli.ReadText(name)
 	if err != nil {
-		return nil, badInput("%w", err)
+		return nil, cli.BadInput("%w", err)
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		return report.OfText(name, text)
 	}
 	be, err := engine.Default()
 	if err != nil {
-		return nil, badInput("%w", err)
+		return nil, cli.BadInput("%w", err)
 	}
 	sum, _, err := load(name, be)
 	if err != nil {

@@ -48,22 +48,22 @@ func TestPlot(t *testing.T) {
 		fails       bool
 	}{
 		{files: "auto.json", kind: "path", wants: "chosen"},
-		{files: "auto.json", kind: "convergence", wants: "asked for"},
+		{files: "auto.json", kind: "convergence", wants: "tolerance"},
 		{files: "cg.json", wants: "predicted from"},
 		{files: "several.json", wants: "effective dimension"},
 		{files: "models.json", wants: "effective dimension"},
-		{files: "sketch", kind: "spectrum", wants: "the most that is missing"},
+		{files: "sketch", kind: "spectrum", wants: "bound on the missing part"},
 		{files: "sketch", kind: "path", wants: "chosen"},
 		{files: "several.json models.json", wants: "GCV, models.json"},
 		{files: "auto.json cg.json", wants: "convergence, cg.json"},
 		{files: "sketch auto.json several.json", kind: "path", wants: "GCV, several.json"},
 
-		{files: "auto.json", wants: "--kind: say which to draw, path or convergence", fails: true},
-		{files: "sketch", wants: "--kind: say which to draw, path or spectrum", fails: true},
-		{files: "cg.json", kind: "spectrum", wants: "it takes a sketch", fails: true},
+		{files: "auto.json", wants: "--kind: choose one, path or convergence", fails: true},
+		{files: "sketch", wants: "--kind: choose one, path or spectrum", fails: true},
+		{files: "cg.json", kind: "spectrum", wants: "use a sketch", fails: true},
 		{files: "model.json", wants: "nothing to draw", fails: true},
-		{files: "one-shot.json", kind: "convergence", wants: "holds no convergence", fails: true},
-		{files: "cg.json several.json", wants: "nothing of one kind", fails: true},
+		{files: "one-shot.json", kind: "convergence", wants: "has no convergence", fails: true},
+		{files: "cg.json several.json", wants: "no kind of chart in common", fails: true},
 		{files: "cg.json", kind: "pie", wants: `--kind: "pie" must be one of`, fails: true},
 	} {
 		svg := filepath.Join(out, "chart.svg")
@@ -118,20 +118,20 @@ func TestPlotBadInput(t *testing.T) {
 		want string
 	}{
 		"no file":       {[]string{"-o", svg}, "plot needs a file"},
-		"no out":        {[]string{housing}, "--out: no file is named"},
+		"no out":        {[]string{housing}, "--out: it needs a file"},
 		"gif":           {[]string{housing, "-o", "chart.gif"}, "must end in .png or .svg"},
 		"itself":        {[]string{svg, "-o", svg}, "would be overwritten"},
-		"no folder":     {[]string{housing, "-o", filepath.Join(dir, "none", "c.svg")}, "there is no folder"},
+		"no folder":     {[]string{housing, "-o", filepath.Join(dir, "none", "c.svg")}, "no such folder"},
 		"missing":       {[]string{filepath.Join(dir, "none"), "-o", svg}, "no such file"},
-		"no sketch":     {[]string{housing, "-o", svg}, "is a csv table, not a report, a model or a sketch"},
-		"no report":     {[]string{write(t, "r", `{"a": 1}`), "-o", svg}, "is no report"},
-		"damaged":       {[]string{write(t, "r", `{"fits": [`), "-o", svg}, "is no report"},
-		"other type":    {[]string{write(t, "r", `{"fits": 7}`), "-o", svg}, "is no report"},
-		"no brackets":   {[]string{write(t, "r", `{"fits": [{"gamma":1},{"gamma":2}]}`), "-o", svg}, "is not complete"},
+		"no sketch":     {[]string{housing, "-o", svg}, "is not a report, a model or a sketch"},
+		"no report":     {[]string{write(t, "r", `{"a": 1}`), "-o", svg}, "is not a report"},
+		"damaged":       {[]string{write(t, "r", `{"fits": [`), "-o", svg}, "is not a report"},
+		"other type":    {[]string{write(t, "r", `{"fits": 7}`), "-o", svg}, "is not a report"},
+		"no brackets":   {[]string{write(t, "r", `{"fits": [{"gamma":1},{"gamma":2}]}`), "-o", svg}, "are incomplete"},
 		"empty trace":   {[]string{write(t, "r", `{"fits": [{"gamma":1}], "trace": [{"gamma":1}]}`), "-o", svg}, "no points"},
 		"null trace":    {[]string{write(t, "r", `{"fits": [{"gamma":1}], "trace": [null]}`), "-o", svg}, "no points"},
 		"unknown flag":  {[]string{housing, "-o", svg, "--colour"}, "unknown flag"},
-		"uneven totals": {[]string{write(t, "r", `{"fits": [{"gamma":1,"gcv":[1,2],"rss":[1,2],"effective_dimension":[1,2]},{"gamma":2,"gcv":[[1,2],[3,4]],"rss":[1,2],"effective_dimension":[1,2]}]}`), "-o", svg}, "is not complete"},
+		"uneven totals": {[]string{write(t, "r", `{"fits": [{"gamma":1,"gcv":[1,2],"rss":[1,2],"effective_dimension":[1,2]},{"gamma":2,"gcv":[[1,2],[3,4]],"rss":[1,2],"effective_dimension":[1,2]}]}`), "-o", svg}, "are incomplete"},
 	} {
 		code, out, errs := call(append([]string{"plot"}, c.args...)...)
 		if code != usage || out != "" || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {

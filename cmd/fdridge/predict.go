@@ -9,74 +9,80 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// predictOptions are the flags of predict.
+// predictOptions holds the flags of the command predict.
 type predictOptions struct {
-	in              rowFlags
+	in              input.RowFlags
 	model, interval string
-	gamma           once
+	gamma           cli.Single
 	out             string
 	outFormat       string
 	json, digits    bool
 	unknown         string
 }
 
+// unknownActions are the values of --unknown.
+var unknownActions = []string{"error", "ignore"}
+
 func predictCommand() *cobra.Command {
-	o := &predictOptions{in: newRowFlags()}
+	o := &predictOptions{in: input.NewRowFlags()}
 	c := &cobra.Command{
 		Use:   "predict --model MODEL --data FILE",
-		Short: "Predict from a model, a line for each row",
+		Short: "Predict from a model, one line for each row",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.in.listen(cmd, true)
-			return nameModel(nameData(o.in.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			o.in.Listen(cmd, true)
+			return nameModel(nameData(o.in.Data.Value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())))
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.model, "model", "", "the model that fit --out wrote")
-	f.Var(&o.in.data, "data", "files of rows, or - or a FIFO, as for fit; features are found by their names where the files have any; of what comes through a pipe predictions are written as it comes")
-	f.StringVar(&o.in.format, "format", "auto", "as for fit")
-	f.StringVar(&o.in.delimiter, "delimiter", "", "as for fit")
-	f.StringVar(&o.in.header, "header", "auto", "as for fit")
-	f.Var(&o.gamma, "gamma", "which γ of a model with several")
-	f.Var(&o.in.target, "target", "the target column, where the file has one: it is left out of the features, and R² and RMSE on it are reported (svmlight: the label, always)")
-	f.StringVar(&o.in.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
-	o.in.registerTurned(f)
-	f.StringVar(&o.interval, "interval", "", "the sketch that fit --save-sketch, sketch or merge wrote of the rows of the fit: print prediction,low,high with a proved interval for what the exact ridge solution at the model's γ predicts, by the sketch and by the model's certificate, whichever is narrower; the model itself, where it was fitted with --intercept=false: by its certificate alone")
-	f.StringVar(&o.out, "out", "", "write the predictions here (default: standard output)")
-	f.StringVar(&o.outFormat, "out-format", "auto", "text, a line for each row; arrow or arrows, an Arrow file or stream of the columns prediction and, with --interval, low and high, each with _1, _2, … for several targets; auto: by the suffix of --out")
-	f.StringVar(&o.unknown, "unknown", "error", "a level of a categorical column that the model does not know: error, or ignore: all columns of it are zero, and they are counted")
-	f.BoolVar(&o.json, "json", false, "print one JSON object in place of lines")
-	f.BoolVar(&o.digits, "digits", false, "with --interval, for people: print what the exact solution predicts as value ± bound, with the digits that are proved, in place of prediction,low,high")
+	f.StringVar(&o.model, "model", "", "model that fit --out or solve --out wrote")
+	f.Var(&o.in.Data, "data", "files of rows, as for fit; - for a pipe")
+	o.in.RegisterText(f)
+	f.Var(&o.gamma, "gamma", "use the fit at gamma G, if the model has several")
+	f.Var(&o.in.Target, "target", "target column, if the files have it: R² and RMSE are reported")
+	f.StringVar(&o.in.Rows, "rows", "", "use only rows A:B, counted from 1")
+	o.in.RegisterSamples(f)
+	f.StringVar(&o.interval, "interval", "", "add proved intervals by the sketch in FILE (or by the model itself)")
+	f.StringVar(&o.out, "out", "", "write the predictions to FILE (default: standard output)")
+	f.StringVar(&o.outFormat, "out-format", "auto", "form of the predictions: auto, text, arrow, arrows or npy")
+	f.StringVar(&o.unknown, "unknown", "error", "levels that the model does not know: error or ignore")
+	cli.SetValues(f, "out-format", outFormats...)
+	cli.SetValues(f, "unknown", unknownActions...)
+	f.BoolVar(&o.json, "json", false, "print one JSON object instead of lines")
+	f.BoolVar(&o.digits, "digits", false, "with --interval, print value ± bound, with the digits that are proved")
 	return c
 }
 
 func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if o.model == "" || !o.in.data.set {
-		return badInput("predict needs --model and --data")
+	if o.model == "" || !o.in.Data.Given {
+		return cli.BadInput("predict needs --model and --data")
 	}
 	switch {
 	case o.digits && o.interval == "":
-		return badInput("--digits: the digits that are proved are those of an interval, --interval")
+		return cli.BadInput("--digits: it needs --interval")
 	case o.digits && o.json:
-		return badInput("--digits: it is for people, --json has all digits")
+		return cli.BadInput("--digits: it excludes --json")
 	}
 	asArrow, err := o.arrow()
-	if err = firstError(err, oneOf("unknown", o.unknown, "error", "ignore")); err != nil {
+	if err = cli.FirstError(err, cli.OneOf("unknown", o.unknown, unknownActions...)); err != nil {
 		return err
 	}
-	if err := firstError(o.in.check(), o.in.checkTurned(), checkOut(o.out), distinct(append(o.in.files(), o.model, o.interval), output{"out", o.out})); err != nil {
+	if err := cli.FirstError(o.in.Check(), o.in.CheckSamples(), cli.CheckOut(o.out), cli.Distinct(append(o.in.Files(), o.model, o.interval), cli.Output{Flag: "out", Path: o.out})); err != nil {
 		return err
 	}
-	m, err := readModel(o.model)
+	m, err := readModel("--model: ", o.model)
 	if err != nil {
 		return err
 	}
@@ -84,24 +90,33 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return err
 	}
 	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok && e.Status != ridge.Unproved {
-		fmt.Fprintf(stderr, "fdridge: warning: %s: %s\n", o.model, shortfallOf(e))
+		fmt.Fprintf(stderr, "fdridge: warning: %s: %s\n", o.model, describeShortfall(e))
 	} else if !m.Fits[0].Certificate.IsZero() && !m.Proves() {
-		fmt.Fprintf(stderr, "fdridge: warning: %s: nothing is proved of its weights: no relative error below 1\n", o.model)
+		fmt.Fprintf(stderr, "fdridge: warning: %s: nothing is proved about its coefficients (no relative error below 1)\n", o.model)
+	}
+	if m.Classes != nil {
+		if o.digits {
+			return cli.BadInput("--digits: the model predicts classes")
+		}
+		o.in.Labels = prepare.NewLabels()
 	}
 	of, err := o.predictor(m)
 	if err != nil {
 		return err
 	}
 	if of.Basis() == model.BySummary {
-		fmt.Fprintf(stderr, "intervals: by the sketch alone; %s was written before models kept what narrows them: fit once more for narrower ones\n", o.model)
+		fmt.Fprintf(stderr, "intervals use only the sketch: %s comes from an older version; fit again for narrower intervals\n", o.model)
 	}
 	targets, _ := of.Dims()
 	src, cells, err := o.open(m, targets)
 	if err != nil {
 		return err
 	}
-	of.Encode = dataset.EncodeOptions{Cells: cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(dataset.Tally)}
-	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, asJSON: o.json, asDigits: o.digits, asArrow: asArrow}
+	of.Encode = prepare.EncodeOptions{Cells: cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(prepare.Tally)}
+	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, gammas: m.Fits[0].Gammas, asJSON: o.json, asDigits: o.digits, asArrow: asArrow}
+	if m.Classes != nil {
+		p.decide = newDecider(m.Classes, o.in.Labels)
+	}
 	if o.out == "" {
 		err = p.run(ctx, src, stdout)
 	} else {
@@ -110,57 +125,65 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	p.tell(stderr)
+	p.printTally(stderr)
+	if p.decide != nil && p.decide.score.Rows > 0 {
+		report.WriteAccuracy(stderr, p.decide.Labels, p.decide.score)
+	}
 	for j, s := range p.scores {
-		r2 := "undefined, the target is constant"
+		r2 := "undefined (the target is constant)"
 		if v := s.R2(); !math.IsNaN(v) {
 			r2 = fmt.Sprintf("%.6g", v)
 		}
-		fmt.Fprintf(stderr, "target %d: R² = %s; RMSE = %.6g over %d rows\n", j+1, r2, s.RMSE(), s.Rows())
+		fmt.Fprintf(stderr, "%s: R² = %s; RMSE = %.6g over %d rows\n", report.TargetName(m, j), r2, s.RMSE(), s.Rows())
 	}
 	return nil
 }
 
-// shortfallOf says of a model's fit what is certified and what was asked for.
-func shortfallOf(e *model.ShortfallError) string {
-	certified := "no relative error of its weights is certified"
+// describeShortfall states the proved error and the tolerance of a model that missed its tolerance.
+func describeShortfall(e *model.ShortfallError) string {
+	proved := "none"
 	if !math.IsInf(e.Certified, 1) {
-		certified = fmt.Sprintf("its weights are certified to a relative error of %s", report.AtMost(e.Certified, 3))
+		proved = report.AtMost(e.Certified, 3)
 	}
-	return fmt.Sprintf("%s, %g was asked for; %v", certified, e.Tol, e.Status)
+	return fmt.Sprintf("the proved bound on the relative error of its coefficients is %s, the tolerance is %g (%v)", proved, e.Tol, e.Status)
 }
 
-// open opens rows with the features of the model. Labels are a target to compare with.
-func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, *dataset.Cells, error) {
+// open opens rows with the features of the model. If the rows contain targets, predictions are compared with the
+// targets.
+func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, *prepare.Cells, error) {
 	in := o.in
-	if in.target.set {
-		in.targets = targets
+	if in.Target.Given {
+		if in.Targets = targets; m.Classes != nil {
+			in.Targets = 1
+		}
 	}
-	format, err := file.Format(in.dataFiles()[0], file.Options{Format: in.format, Origin: file.Origin{Pipe: in.pipe}})
+	format, err := file.Format(in.DataFiles()[0], file.Options{Format: in.Format, Origin: file.Origin{Pipe: in.Pipe}})
 	if err != nil {
 		return nil, nil, err
 	}
 	if file.Labelled(format) {
-		in.targets = 1
+		in.Targets = 1
 	}
-	opened, src, err := in.openLike(&m.Preparation, "model", targets, false)
+	opened, src, err := in.OpenLike(&m.Preparation, "model", targets, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	return src, opened.Cells, checkPreparationMemory(&m.Preparation)
+	return src, opened.Cells, input.CheckPreparationMemory(&m.Preparation)
 }
 
-// predictor returns what predicts by the model, with intervals where they are asked for: by
-// the sketch in a file, or by the model itself.
+// predictor returns the predictor of the model. Its intervals use the sketch of --interval, or the model if
+// --interval names the model.
 func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 	be, err := engine.Default()
 	if err != nil {
-		return nil, badInput("%w", err)
+		return nil, cli.BadInput("%w", err)
 	}
 	var by *model.Intervals
 	switch {
+	case o.interval == "" && m.Classes != nil:
+		by = &model.Intervals{ByModel: true} // they prove decisions
 	case o.interval == "":
-	case sameFile(o.interval, o.model):
+	case cli.SameFile(o.interval, o.model):
 		by = &model.Intervals{ByModel: true}
 	default:
 		sum, d, err := load(o.interval, be)
@@ -171,42 +194,44 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 	}
 	p, err := m.Predictor(by)
 	if e, ok := errors.AsType[*model.CertificateError](err); ok {
-		return nil, badInput("--model: its certificate cannot be read: %w", e.Err)
+		return nil, cli.BadInput("--model: the certificate cannot be read: %w", e.Err)
 	}
 	if e, ok := errors.AsType[*model.SummaryError](err); ok {
 		switch {
 		case errors.Is(e, model.ErrPreparation):
-			return nil, badInput("--interval: the rows of %s were prepared in another way than the model's", o.interval)
+			return nil, cli.BadInput("--interval: the rows of %s were prepared differently from those of the model", o.interval)
 		case errors.Is(e, model.ErrShape):
-			return nil, badInput("--interval: the sketch in %s: %w", o.interval, e.Err)
+			its, d := by.Summary.Config(), m.Features
+			return nil, cli.BadInput("--interval: %s is no sketch of the rows of the model: it has %s and %s, the model in %s has %s and %s", o.interval,
+				count(int64(its.Dim), "feature"), count(int64(its.Targets), "target"), o.model, count(int64(d), "feature"), count(int64(len(m.Fits[0].Coef)), "target"))
 		}
-		return nil, badInput("--interval: %s: %w", o.interval, e.Err)
+		return nil, cli.BadInput("--interval: %s: %w", o.interval, e.Err)
 	}
 	switch {
 	case errors.Is(err, model.ErrUnrecorded):
-		return nil, badInput("--interval: the model was written before models kept what an interval needs; fit once more, or name a sketch")
-	case errors.Is(err, model.ErrMeans):
-		return nil, badInput("--interval: the model has an intercept, for which an interval needs the means of the rows too; name a sketch of them")
+		return nil, cli.BadInput("--interval: the model comes from an older version and has no data for intervals; fit again, or give a sketch")
 	case err != nil && by.ByModel:
-		return nil, badInput("--interval: %w", err)
+		return nil, cli.BadInput("--interval: %w", err)
 	}
 	return p, err
 }
 
-// A predictionRun writes predictions, and scores them where the target is known.
+// A predictionRun writes predictions. It also computes their scores if the rows contain the targets.
 type predictionRun struct {
 	of       *model.Predictor
 	gamma    float64
+	gammas   []float64 // γ of each target, if the targets have different γ
 	asJSON   bool
-	asDigits bool   // what is proved, in place of the numbers
-	asArrow  string // "arrow", a file, or "arrows", a stream; "": lines or JSON
+	asDigits bool   // write value ± bound, with only the proved digits
+	asArrow  string // "arrow" for a file, "arrows" for a stream; "": text or JSON
 	scores   []model.Score
-	left     int64 // rows that are not predicted for, because a value is missing
+	decide   *decider
+	left     int64 // number of rows whose prediction is NaN because of missing values
 }
 
 func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer) error {
 	k, _ := p.of.Dims()
-	if _, _, t := src.Dims(); t == k {
+	if _, _, t := src.Dims(); t == k && p.decide == nil {
 		p.scores = make([]model.Score, t)
 	}
 	to, err := p.writer(w, dataset.Once(src))
@@ -217,11 +242,16 @@ func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer
 		if err != nil {
 			return predictionError(err)
 		}
+		if p.decide != nil {
+			p.decide.row(&row)
+		}
 		if math.IsNaN(row.Y[0]) {
 			p.left++
 		} else {
 			for j := range p.scores {
-				p.scores[j].Add(row.Observed[j], row.Y[j])
+				if !math.IsNaN(row.Observed[j]) {
+					p.scores[j].Add(row.Observed[j], row.Y[j])
+				}
 			}
 		}
 		if err := to.write(&row); err != nil {
@@ -231,36 +261,40 @@ func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer
 	return to.end()
 }
 
-// tell says what was done to cells that are no numbers, or numbers of another column.
-func (p *predictionRun) tell(stderr io.Writer) {
+// printTally prints the numbers of missing values and unknown levels.
+func (p *predictionRun) printTally(stderr io.Writer) {
 	for _, said := range []struct {
-		n    int64
-		what string
+		n         int64
+		one, many string
 	}{
-		{p.of.Encode.Tally.Filled.Load(), "missing values had the means of the training rows put in their place"},
-		{p.left, "rows have a missing value and are not predicted for: NaN stands in their place, as the model left such rows out"},
+		{p.of.Encode.Tally.Foreign.Load(), "value has another type than in the training rows, such as text in a column of numbers, and counts as missing", "values have another type than in the training rows, such as text in a column of numbers, and count as missing"},
+		{p.of.Encode.Tally.Filled.Load(), "missing value was replaced as in the training rows", "missing values were replaced as in the training rows"},
+		{p.left, "row has a missing value and gets NaN, because the model was fitted without such rows", "rows have a missing value and get NaN, because the model was fitted without such rows"},
 	} {
-		if said.n > 0 {
-			fmt.Fprintf(stderr, "%d %s\n", said.n, said.what)
+		switch {
+		case said.n == 1:
+			fmt.Fprintln(stderr, said.n, said.one)
+		case said.n > 1:
+			fmt.Fprintln(stderr, said.n, said.many)
 		}
 	}
 	if n := p.of.Encode.Tally.Unknown.Load(); n > 0 {
-		fmt.Fprintf(stderr, "%s of %s that the model does not know: the columns of these are zero\n", counted(n, "value"), counted(int64(p.of.Encode.Tally.UnknownLevels()), "level"))
+		fmt.Fprintf(stderr, "%s of %s unknown to the model: they count as (other), or the columns of these levels are zero\n", count(n, "value"), count(int64(p.of.Encode.Tally.UnknownLevels()), "level"))
 	}
 }
 
-// counted is a number of things.
-func counted(n int64, thing string) string {
+// count returns a text such as "1 row" or "3 rows".
+func count(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}
 	return fmt.Sprint(n, " ", thing)
 }
 
-// predictionError is what ends predictions, in the words of the command.
+// predictionError adds the name of the flag to an error of a prediction.
 func predictionError(err error) error {
 	if errors.Is(err, ridge.ErrOtherRows) {
-		return badInput("--interval: %w", err)
+		return cli.BadInput("--interval: %w", err)
 	}
-	return unwrapPreparation(err)
+	return input.UnwrapPreparation(err)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,48 +10,59 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
-	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A predictionWriter writes predictions, one after the other.
+// A predictionWriter writes predictions one at a time.
 type predictionWriter interface {
 	write(row *model.Prediction) error
 	end() error
 }
 
-// arrow says in which form of Arrow predictions are written, "" for none.
+// outFormats are the values of --out-format.
+var outFormats = []string{"auto", "text", "arrow", "arrows", "npy"}
+
+// arrow returns the binary format of the predictions, or "" if the predictions are written as text or JSON.
 func (o *predictOptions) arrow() (string, error) {
-	if err := oneOf("out-format", o.outFormat, "auto", "text", "arrow", "arrows"); err != nil {
+	if err := cli.OneOf("out-format", o.outFormat, outFormats...); err != nil {
 		return "", err
 	}
 	as := o.outFormat
 	if as == "auto" {
-		as = map[string]string{".arrow": "arrow", ".feather": "arrow", ".arrows": "arrows"}[filepath.Ext(o.out)]
+		as = map[string]string{".arrow": "arrow", ".feather": "arrow", ".arrows": "arrows", ".npy": "npy"}[filepath.Ext(o.out)]
 	}
 	switch {
 	case as == "" || as == "text":
 		return "", nil
-	case slices.Contains(file.LeftOut(), "arrow"):
-		return "", badInput("--out-format: this fdridge was built without Arrow (tag noarrow): it writes predictions as text or JSON")
 	case o.json || o.digits:
-		return "", badInput("--out-format: %s has all digits of the numbers; --json and --digits are text", as)
+		return "", cli.BadInput("--out-format: %s excludes --json and --digits", as)
 	}
 	return as, nil
 }
 
-// writer returns what writes to w. prompt says that a batch ends where no more rows have come.
+// writer returns a predictionWriter to w. If prompt is set, a batch is written as soon as no further rows have
+// arrived.
 func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, error) {
 	switch {
 	case p.asJSON:
 		return &jsonPredictions{predictionRun: p, to: w, all: []model.PerTarget[model.Number]{}}, nil
+	case p.asArrow == "" && p.decide != nil:
+		return &linesOfClasses{p.decide, csv.NewWriter(w)}, nil
 	case p.asArrow == "":
 		return &linesOfPredictions{predictionRun: p, to: bufio.NewWriter(w)}, nil
 	}
+	if p.asArrow == "npy" {
+		return p.decide.numbers(&npyPredictions{to: w}), nil
+	}
 	k, _ := p.of.Dims()
 	var names []string
+	if p.decide != nil {
+		names, k = []string{"class", "margin", "proved"}, 0
+	}
 	for j := range k {
 		suffix := ""
 		if k > 1 {
@@ -65,10 +77,11 @@ func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, erro
 	if basis := p.of.Basis(); basis != "" {
 		notes = append(notes, "intervals_from", string(basis))
 	}
-	return newArrowPredictions(w, p.asArrow == "arrows", prompt, names, notes)
+	to, err := newArrowPredictions(w, p.asArrow == "arrows", prompt, names, notes)
+	return p.decide.numbers(to), err
 }
 
-// linesOfPredictions are text, flushed where no more rows have come.
+// linesOfPredictions writes predictions as lines of text. It flushes its buffer after the last row that has arrived.
 type linesOfPredictions struct {
 	*predictionRun
 	to   *bufio.Writer
@@ -85,7 +98,7 @@ func (l *linesOfPredictions) write(row *model.Prediction) error {
 
 func (l *linesOfPredictions) end() error { return l.to.Flush() }
 
-// appendLine appends a line without its end.
+// appendLine appends the text of a prediction to line, without a newline.
 func (p *predictionRun) appendLine(line []byte, row *model.Prediction) []byte {
 	for j, v := range row.Y {
 		if j > 0 {
@@ -104,7 +117,32 @@ func (p *predictionRun) appendLine(line []byte, row *model.Prediction) []byte {
 	return line
 }
 
-// jsonPredictions are one object, written at the end.
+// npyPredictions writes one .npy array after the last prediction. The array has the columns of the text format.
+type npyPredictions struct {
+	to   io.Writer
+	rows int
+	all  []float64
+}
+
+func (a *npyPredictions) write(row *model.Prediction) error {
+	a.rows++
+	for j, v := range row.Y {
+		a.all = append(a.all, v)
+		if row.Intervals != nil {
+			a.all = append(a.all, row.Intervals[j].Lo, row.Intervals[j].Hi)
+		}
+	}
+	return nil
+}
+
+func (a *npyPredictions) end() error {
+	if a.rows == 0 {
+		return npy.Write(a.to, 0, 1, nil)
+	}
+	return npy.Write(a.to, a.rows, len(a.all)/a.rows, a.all)
+}
+
+// jsonPredictions writes one JSON object after the last prediction.
 type jsonPredictions struct {
 	*predictionRun
 	to        io.Writer
@@ -114,6 +152,9 @@ type jsonPredictions struct {
 
 func (o *jsonPredictions) write(row *model.Prediction) error {
 	o.all = append(o.all, model.Numbers(row.Y))
+	if d := o.decide; d != nil {
+		d.labels, d.margins, d.proved = append(d.labels, d.label()), append(d.margins, model.Number(d.margin)), append(d.proved, d.isProved)
+	}
 	if row.Intervals != nil {
 		o.intervals = append(o.intervals, slices.Clone(row.Intervals))
 	}
@@ -122,6 +163,12 @@ func (o *jsonPredictions) write(row *model.Prediction) error {
 
 func (o *jsonPredictions) end() error {
 	report := map[string]any{"gamma": o.gamma, "n": len(o.all), "predictions": o.all}
+	if o.decide != nil {
+		report["classes"], report["labels"], report["margins"], report["proved"] = o.decide.Labels, o.decide.labels, o.decide.margins, o.decide.proved
+	}
+	if o.gammas != nil {
+		report["gammas"] = o.gammas
+	}
 	if o.intervals != nil {
 		report["intervals"], report["intervals_from"] = o.intervals, o.of.Basis()
 	}

@@ -1,5 +1,3 @@
-//go:build !noarrow
-
 package main
 
 import (
@@ -14,7 +12,7 @@ func newArrowPredictions(w io.Writer, stream, prompt bool, names, notes []string
 	return &arrowPredictions{to: to, prompt: prompt}, err
 }
 
-// arrowPredictions are record batches.
+// arrowPredictions writes record batches.
 type arrowPredictions struct {
 	to     *arrow.Writer
 	row    []float64

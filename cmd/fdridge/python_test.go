@@ -29,21 +29,11 @@ func withNumpy(t *testing.T) string {
 	return ""
 }
 
-// writePrograms writes the programs of docs/model.md, as they stand there, to the files that they
-// name. None is longer than one reads.
+// writePrograms copies the programs of docs/model.md to dir, where Python may write its cache.
 func writePrograms(t *testing.T, dir string) {
 	t.Helper()
-	shown := strings.Split(contents(t, "../../docs/model.md"), "```python\n# ")[1:]
-	if len(shown) != 2 {
-		t.Fatalf("docs/model.md shows %d programs", len(shown))
-	}
-	for _, program := range shown {
-		name, _, _ := strings.Cut(program, ":")
-		program, _, found := strings.Cut(program, "```\n")
-		if lines := strings.Count(program, "\n"); !found || lines < 10 || lines > 50 {
-			t.Fatalf("docs/model.md shows %d lines of %s", lines, name)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("# "+program), 0o600); err != nil {
+	for _, name := range []string{"evaluate.py", "columns.py", "fourier.py"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(contents(t, "../../docs/programs/"+name)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +59,7 @@ func table() string {
 	return rows.String()
 }
 
-// TestPython: the programs that docs/model.md shows predict what fdridge does. Of the 8·1000 weights of
+// TestPython: the programs of docs/model.md predict what fdridge does. Of the 8·1000 weights of
 // the Fourier features some are of the generator's tail, and dozens of the edges of its layers.
 func TestPython(t *testing.T) {
 	python, dir := withNumpy(t), t.TempDir()
@@ -86,7 +76,7 @@ func TestPython(t *testing.T) {
 		x[4] = 100 + 10*math.Sin(x[0].(float64)) + x[1].(float64)
 		fmt.Fprintln(&rows, strings.Trim(strings.ReplaceAll(fmt.Sprint(x), " ", ","), "[]"))
 	}
-	for name, text := range map[string]string{"rows.csv": rows.String(), "table.csv": table()} {
+	for name, text := range map[string]string{"rows.csv": rows.String(), "table.csv": table(), "homes.csv": homes(400, homesHeader)} {
 		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -100,6 +90,8 @@ func TestPython(t *testing.T) {
 		"scaled":     {"--target", "y", "--standardize", "--intercept=false", "--columns", "four,one"},
 		"fourier":    {"--target", "y", "--standardize", "--columns=-z", "--features", "rff:1000,gamma=0.02,seed=11"},
 		"unscaled":   {"--target", "y", "--columns", "eight,two", "--features", "rff:7,gamma=0.1,seed=18446744073709551615"},
+		"auto":       {"--data", in("homes.csv"), "--target", "rent", "--prepare", "auto"},
+		"by hand":    {"--data", in("homes.csv"), "--target", "rent", "--onehot", "text", "--missing", "median,currency=drop", "--missing-indicator", "--missing-target", "drop", "--dates", "built", "--columns=-size,-key"},
 		"two":        {"--target", "y,z", "--standardize", "--features", "rff:20,gamma=0.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,15 +132,47 @@ func TestPythonRefuses(t *testing.T) {
 	must(t, "fit", "--data", write(t, "bare.csv", "1,1\n2,2\n3,4\n"), "--target", "2", "--gamma", "1", "--out", bare)
 	newer := write(t, "newer.json", strings.Replace(contents(t, model), `"preparation":`, `"preparation": {"whitening": 1},"was":`, 1))
 	for _, c := range []struct{ model, rows, want string }{
-		{model, "a,b\n1,w\n", "column b: 'w' is none of the levels that were learnt"},
-		{model, "a,b\nNA,u\n", "column a: 'NA' is a missing value, and the model says not what becomes of it"},
-		{model, "a,b\n1,\n", "column b: '' is none of the levels"},
-		{bare, "1\n2\n", "the columns of the model have no names to find them by"},
-		{newer, "a,b\n1,u\n", "preparation {'whitening'}: more than this program knows"},
+		{model, "a,b\n1,w\n", "column b: 'w' is an unknown level"},
+		{model, "a,b\nNA,u\n", "column a: 'NA' is missing, and the model does not fill missing values"},
+		{model, "a,b\n1,\n", "column b: '' is an unknown level"},
+		{bare, "1\n2\n", "the model has no column names"},
+		{newer, "a,b\n1,u\n", "preparation {'whitening'}: not supported by this program"},
 	} {
 		out, err := exec.Command(python, filepath.Join(dir, "evaluate.py"), c.model, write(t, "other.csv", c.rows)).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), c.want) || strings.Contains(string(out), "Traceback") {
 			t.Errorf("%q: %v, %s", c.rows, err, out)
 		}
+	}
+}
+
+// TestPythonSketch: fds.py of docs/format.md computes the coefficients of fdridge for each version of a sketch, and refuses a damaged file.
+func TestPythonSketch(t *testing.T) {
+	python, dir := withNumpy(t), t.TempDir()
+	sketch, ours, theirs := filepath.Join(dir, "a.fds"), filepath.Join(dir, "ours.npy"), filepath.Join(dir, "theirs.npy")
+	read := func() ([]byte, error) {
+		return exec.Command(python, "../../docs/programs/fds.py", sketch, "10", ours).CombinedOutput()
+	}
+	for _, flags := range [][]string{
+		{housing, "--target", "last,3", "--features", "rff:300,gamma=1e-7,seed=1", "--size", "100", "--rows", "1:6000"}, // version 1
+		{w8a, "--rows", "1:12000", "--size", "200"},                     // 2
+		{w8a, "--rows", "1:12000", "--size", "64", "--intercept=false"}, // 3
+		{w8a, "--rows", "1:12000", "--size", "64"},                      // 4
+	} {
+		must(t, append([]string{"sketch", "--lanes", "1", "--out", sketch, "--data"}, flags...)...)
+		must(t, "solve", sketch, "--gamma", "10", "--coef", theirs)
+		if out, err := read(); err != nil {
+			t.Fatalf("%s: %v, %s", flags, err, out)
+		}
+		if out, err := exec.Command(python, "../../.ci/close.py", "1e-10", theirs, ours).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v, %s", flags, err, out)
+		}
+	}
+	damaged := []byte(contents(t, sketch))
+	damaged[5000] ^= 1
+	if err := os.WriteFile(sketch, damaged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := read(); err == nil || !strings.Contains(string(out), "damaged") {
+		t.Errorf("a damaged file: %v, %s", err, out)
 	}
 }

@@ -5,102 +5,108 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/fdridge/fdridge/ridge"
 	"github.com/spf13/cobra"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 func sketchCommand() *cobra.Command {
 	var (
-		in   = newInputFlags()
+		in   = input.NewFlags()
 		size sketchFlags
 		runs runFlags
-		rows cacheFlags
+		rows input.CacheFlags
 		keep liveFlags
 		out  string
 	)
 	c := &cobra.Command{
 		Use:   "sketch --data FILE[,FILE…] --out PART",
-		Short: "Make the sketch of some rows, to be merged and solved later",
-		Args:  noArguments,
+		Short: "Sketch rows, to merge and solve later",
+		Long: `Sketch rows, to merge and solve later. A sketch made with --standardize cannot be merged with
+sketches of other rows, because their means and deviations differ.`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := firstError(in.check(), size.check(), runs.check(), rows.check(), keep.check(), in.checkGiven("sketch"), in.checkKept(&rows), checkWritable("out", out)); err != nil {
+			if err := cli.FirstError(in.Check(), size.check(), runs.check(), rows.Check(), keep.check(), in.CheckGiven("sketch"), in.CheckKept(&rows), cli.CheckWritable("out", out)); err != nil {
 				return err
 			}
 			switch {
 			case out == "":
-				return badInput("--out: no file is named")
-			case in.missing == "mean" && !in.part.share.Whole():
-				return badInput("--missing mean: its means would be those of this part alone, and the sketches of other parts would not merge with it; say drop")
-			case in.standardize && !in.part.share.Whole():
-				return badInput("--standardize: each part would be scaled by means and deviations of its own, and none of them merge; sketch without it, or fit by ranks (--mpi)")
+				return cli.BadInput("--out: it needs a file")
+			case in.Rules != nil && !in.Part.Share.Whole():
+				return cli.BadInput("--prepare: each part would be decided by its own rows, and the sketches could not be merged; use --prepare PLAN")
+			case in.Missing == "mean" && !in.Part.Share.Whole():
+				return cli.BadInput("--missing mean: each part would have means of its own, and the sketches could not be merged; use --missing drop")
+			case in.Standardize == input.ScaleAll && !in.Part.Share.Whole():
+				return cli.BadInput("--standardize: each part would have means and deviations of its own, and the sketches could not be merged; leave it out, or use fit --mpi")
 			}
-			if err := distinct(in.files(), append(keep.outputs(out), output{"out", out})...); err != nil {
+			if err := cli.Distinct(in.Files(), append(keep.outputs(out), cli.Output{Flag: "out", Path: out})...); err != nil {
 				return err
 			}
-			if in.piped() {
-				if err := rows.checkPipe(dataName(in.data.value), in.scales(), in.learns()); err != nil {
+			if in.Piped() {
+				if err := rows.CheckPipe(input.Name(in.Data.Value), in.Scales(), in.Learns()); err != nil {
 					return err
 				}
 			}
-			if keep.every == 0 { // a live sketch takes the lock, and waits for a killed process to let go of it
-				if err := checkFree("out", out); err != nil {
+			if keep.every == 0 { // a live sketch locks its file itself
+				if err := cli.CheckFree("out", out); err != nil {
 					return err
 				}
 			}
-			in.listen(cmd, keep.every > 0)
+			in.Listen(cmd, keep.every > 0)
 			if keep.every > 0 {
 				err := runLive(cmd, &liveRun{liveFlags: &keep, in: &in, size: &size, out: out}, &runs)
-				return nameOnce(nameData(in.data.value, in.nameColumns(err)), in.data.value, waysOfLive)
+				return input.ExplainOnce(nameData(in.Data.Value, in.NameColumns(err)), in.Data.Value, input.WaysOfLive)
 			}
-			cache := &rowCache{cacheFlags: &rows}
-			err := nameData(in.data.value, in.nameColumns(runSketch(cmd.Context(), &in, &size, &runs, cache, out, cmd.OutOrStdout(), cmd.ErrOrStderr())))
-			return nameOnce(err, in.data.value, waysOfSketch)
+			cache := &input.RowCache{CacheFlags: &rows}
+			err := nameData(in.Data.Value, in.NameColumns(runSketch(cmd.Context(), &in, &size, &runs, cache, out, cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			return input.ExplainOnce(err, in.Data.Value, input.WaysOfSketch)
 		},
 	}
-	in.register(c.Flags())
-	in.part.registerPart(c.Flags(), "the sketches of all parts merge into that of all rows")
-	c.Flags().Lookup("standardize").Usage = "scale the input columns to mean 0 and deviation 1 of these rows first, sparse ones to deviation 1 alone, by a pass of its own; such a sketch is solved as it is, and merges with none of other rows, whose means and deviations are others"
+	in.Register(c.Flags())
+	in.Part.RegisterPart(c.Flags())
 	size.register(c.Flags())
-	rows.register(c.Flags())
+	rows.Register(c.Flags())
 	keep.register(c.Flags())
 	runs.register(c)
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write")
+	c.Flags().StringVarP(&out, "out", "o", "", "write the sketch to FILE")
 	return c
 }
 
-func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *runFlags, cache *rowCache, out string, stdout, stderr io.Writer) error {
+func runSketch(ctx context.Context, in *input.Flags, size *sketchFlags, runs *runFlags, cache *input.RowCache, out string, stdout, stderr io.Writer) error {
 	be, err := runs.backend()
 	if err != nil {
 		return err
 	}
-	bar := newProgress(stderr, runs.logFormat)
-	defer bar.finish()
-	ctx = bar.watch(ctx)
-	defer cache.end(bar, stderr)
-	d, err := openData(ctx, in, session{cache: cache}, be, bar)
+	bar := cli.NewProgress(stderr, runs.logFormat)
+	defer bar.Finish()
+	ctx = bar.Watch(ctx)
+	defer cache.End(bar, stderr)
+	d, err := input.Open(ctx, in, input.Session{Cache: cache}, be, bar)
 	if err != nil {
 		return err
 	}
-	d.doubtCategories(bar, stderr)
-	_, dim, t := d.source.Dims()
+	d.WarnCategories(bar, stderr)
+	_, dim, t := d.Source.Dims()
 	if err := size.checkMemory(size.size, dim, t); err != nil {
 		return err
 	}
-	sum, err := ridge.Summarize(ctx, d.source, size.config(be), bar.rows("sketching", d.source))
+	sum, err := ridge.Summarize(ctx, d.Source, size.config(be), bar.Rows("sketching", d.Source))
 	if err != nil {
 		return err
 	}
-	bar.finish()
-	described, err := d.describe(&in.rowFlags)
+	bar.Finish()
+	described, err := describe(d, &in.RowFlags)
 	if err != nil {
 		return err
 	}
 	if err := described.save("out", out, sum); err != nil {
 		return err
 	}
-	if err := firstError(printSketch(stdout, out, sum), described.printParts(stdout, out, sum.Rows() == 0)); err != nil || !in.standardize {
+	if err := cli.FirstError(printSketch(stdout, out, sum), described.printParts(stdout, out, sum.Rows() == 0)); err != nil || in.Standardize != input.ScaleAll {
 		return err
 	}
-	_, err = fmt.Fprintln(stdout, "standardised by the means and deviations of these rows: to be solved as it is, it merges with no sketch of others")
+	_, err = fmt.Fprintln(stdout, "the sketch has the means and deviations of these rows (--standardize): solve it, but do not merge it")
 	return err
 }

@@ -7,10 +7,12 @@ import (
 	"io"
 	"reflect"
 	"slices"
-	"strings"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/live"
@@ -19,28 +21,28 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// A description is what the command keeps in a sketch's file beside the summary:
-// where its rows came from and what was done to them.
+// A description is stored in the file of a sketch. It records the origin of the rows and how they were prepared.
 type description struct {
 	Format      string            `json:"format"`
 	Target      string            `json:"target,omitempty"`
 	Columns     []string          `json:"columns,omitempty"`
 	NNZ         int64             `json:"nnz"`
 	Preparation model.Preparation `json:"preparation"`
-	Penalty     []float64         `json:"penalty,omitempty"`  // which Preparation has already
-	Parts       []partSet         `json:"parts,omitempty"`    // none: the rows were not divided
-	Fades       bool              `json:"fades,omitempty"`    // the rows, or some, weigh less than they did when they came
-	HeldOut     float64           `json:"held_out,omitempty"` // the share of the rows that it is not of, see [dataset.Holdout]
+	Penalty     []float64         `json:"penalty,omitempty"`  // penalties that Preparation includes
+	Parts       []input.Parts     `json:"parts,omitempty"`    // parts of the data, as selected by --part; nil: all rows
+	Fades       bool              `json:"fades,omitempty"`    // older rows have less weight (--half-life)
+	HeldOut     float64           `json:"held_out,omitempty"` // fraction of the rows that were held out, see [dataset.Holdout]
 }
 
-func (d *data) describe(o *rowFlags) (*description, error) {
-	columns, err := d.columns(o)
-	return &description{Format: d.opened.Format, Target: o.target.value, Columns: columns, NNZ: d.counted.Nonzeros(), Preparation: d.prep, Penalty: d.p, Parts: d.parts, HeldOut: d.holdout.Share}, err
+// describe returns the description of the rows of a sketch.
+func describe(d *input.Data, o *input.RowFlags) (*description, error) {
+	columns, err := d.Columns(o)
+	return &description{Format: d.Opened.Format, Target: o.Target.Value, Columns: columns, NNZ: d.Counted.Nonzeros(), Preparation: d.Prep, Penalty: d.P, Parts: d.Parts, HeldOut: d.Holdout.Share}, err
 }
 
-// save writes a summary to the file that a flag names, whole or not at all.
+// save writes a summary to the file that a flag names. The file is replaced atomically.
 func (d *description) save(flag, name string, sum *ridge.Summary) error {
-	if err := checkFree(flag, name); err != nil { // a live sketch may have begun meanwhile
+	if err := cli.CheckFree(flag, name); err != nil { // another process may have started a live sketch there
 		return err
 	}
 	meta, err := json.Marshal(d)
@@ -57,30 +59,31 @@ func (d *description) save(flag, name string, sum *ridge.Summary) error {
 	return nil
 }
 
-// load reads a file that save, or a live sketch, wrote: of one that forgets the rows that count now.
+// load reads a sketch file, including the file of a live sketch. If the sketch forgets old rows, the summary covers
+// only the current ones.
 func load(name string, be engine.Backend) (*ridge.Summary, *description, error) {
-	if err := wantSketch.check(name); err != nil {
+	if err := cli.WantSketch.Check(name); err != nil {
 		return nil, nil, err
 	}
-	f, err := open(name)
+	f, err := cli.Open(name)
 	if err != nil {
-		return nil, nil, badInput("%w", err)
+		return nil, nil, cli.BadInput("%w", err)
 	}
 	defer f.Close() // only read
 	sketch, err := live.ReadOnly(f, be)
 	if err != nil {
-		return nil, nil, badInput("%s: %w", name, err)
+		return nil, nil, cli.BadInput("%s: %w", name, err)
 	}
-	kept, err := describedBy(sketch)
+	kept, err := readDescription(sketch)
 	if err != nil {
-		return nil, nil, badInput("%s: %w", name, err)
+		return nil, nil, cli.BadInput("%s: %w", name, err)
 	}
 	if err := checkSketchMemory(name, sketch); err != nil {
 		return nil, nil, err
 	}
 	sum, _, err := sketch.Summary()
 	if err != nil {
-		return nil, nil, badInput("%s: %w", name, err)
+		return nil, nil, cli.BadInput("%s: %w", name, err)
 	}
 	d := float64(sum.Config().Dim)
 	if err := checkLoadMemory(name, d, float64(sum.Sketch().BinarySize())/(8*d)); err != nil {
@@ -89,25 +92,25 @@ func load(name string, be engine.Backend) (*ridge.Summary, *description, error) 
 	return sum, kept, nil
 }
 
-// describedBy is what was kept beside a sketch.
-func describedBy(s window.Stream) (*description, error) {
+// readDescription returns the description of a sketch.
+func readDescription(s window.Stream) (*description, error) {
 	kept := new(description)
 	if len(s.Meta()) > 0 {
 		if err := json.Unmarshal(s.Meta(), kept); err != nil {
-			return nil, fmt.Errorf("what it says of its rows cannot be read: %w", err)
+			return nil, fmt.Errorf("the description of its rows cannot be read: %w", err)
 		}
 	}
 	for _, p := range kept.Parts {
-		if err := p.check(); err != nil {
-			return nil, fmt.Errorf("what it says of its rows cannot be right: %w", err)
+		if err := p.Check(); err != nil {
+			return nil, fmt.Errorf("the description of its rows is wrong: %w", err)
 		}
 	}
 	kept.Fades = kept.Fades || s.Settings().Fades()
 	return kept, nil
 }
 
-// printSketch says what a file holds now. The bound is that of the sketch after a last shrink
-// to m rows, from which fits are made, as the report of a fit has it.
+// printSketch prints the properties of a sketch. The printed bound is for the sketch after a final shrink, as in the
+// report of a fit.
 func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	cfg := sum.Config()
 	spectrum, err := sum.Sketch().Spectrum()
@@ -116,22 +119,22 @@ func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	}
 	kept := ""
 	if sum.Sketch().Scatter() {
-		kept = ", AᵀA itself"
+		kept = ", AᵀA itself stored"
 	}
 	if cfg.Lanes > 1 {
 		kept += fmt.Sprintf(", in %d lanes", cfg.Lanes)
 	}
-	_, err = fmt.Fprintf(w, "%s: %d rows × %d features, %d target(s), m = %d%s, ‖AᵀA − BᵀB‖ ≤ %s, %d bytes\n",
-		name, sum.Rows(), cfg.Dim, cfg.Targets, cfg.Size, kept, report.AtMost(spectrum.Bound.FD(), 4), sum.BinarySize())
+	_, err = fmt.Fprintf(w, "%s: %d rows × %d features, %s, m = %d%s, ‖AᵀA − BᵀB‖ ≤ %s, %d bytes\n",
+		name, sum.Rows(), cfg.Dim, count(int64(cfg.Targets), "target"), cfg.Size, kept, report.AtMost(spectrum.Bound.FD(), 4), sum.BinarySize())
 	return err
 }
 
-// join adds rows that were prepared alike, and refuses others.
+// join adds the description of another sketch to d. It returns an error if the rows were prepared differently.
 func (d *description) join(o *description) error {
-	if err := d.goesWith(o); err != nil {
+	if err := d.checkSame(o); err != nil {
 		return err
 	}
-	parts, err := joinParts(d.Parts, o.Parts)
+	parts, err := input.JoinParts(d.Parts, o.Parts)
 	if err != nil {
 		return err
 	}
@@ -140,34 +143,88 @@ func (d *description) join(o *description) error {
 	return nil
 }
 
-// namesOf says what the features of rows are called, of many the first few.
-func namesOf(p *model.Preparation) string {
-	const most = 6
-	switch names := p.Names; {
-	case len(names) == 0:
+// listNames returns the number of the features and the names of the first six.
+func listNames(p *model.Preparation) string {
+	if len(p.Names) == 0 {
 		return fmt.Sprintf("%d without names", p.Inputs)
-	case len(names) <= most:
-		return strings.Join(excerpt.All(names), ", ")
-	default:
-		return fmt.Sprintf("%s, … (%d)", strings.Join(excerpt.All(names[:most]), ", "), len(names))
 	}
+	return fmt.Sprintf("%d (%s)", p.Inputs, excerpt.List(p.Names, 6))
 }
 
-// goesWith refuses rows that were not prepared alike.
-func (d *description) goesWith(o *description) error {
+// checkSame returns an error if the rows of d and o were prepared differently.
+func (d *description) checkSame(o *description) error {
 	switch {
 	case d.Target != o.Target:
 		return fmt.Errorf("the target is %q in one and %q in the other", excerpt.Of(d.Target), excerpt.Of(o.Target))
 	case !reflect.DeepEqual(d.Preparation.Encoding, o.Preparation.Encoding):
-		return errors.New("missing values had other means put in their place, or their categorical columns have other levels: these are those of the rows that each is of; make one sketch of all rows, or encode the columns before")
+		return errors.New("the means for missing values or the levels of categorical columns differ, because each sketch learned them from its own rows; make one sketch of all rows, or encode the columns before")
 	case d.HeldOut != o.HeldOut:
-		return errors.New("other rows were held out of one than of the other")
+		return errors.New("the held-out rows differ")
 	case !reflect.DeepEqual(d.Preparation.Scaling, o.Preparation.Scaling):
-		return errors.New("their columns were standardised by different means and deviations, or by other penalties; sketch without --standardize, and with the same penalties")
+		return errors.New("the means and deviations of --standardize, or the penalties, differ; sketch without --standardize and with equal penalties")
 	case !slices.Equal(d.Preparation.Names, o.Preparation.Names):
-		return fmt.Errorf("their columns are %s in one and %s in the other", namesOf(&d.Preparation), namesOf(&o.Preparation))
+		return fmt.Errorf("the columns are %s in one and %s in the other", listNames(&d.Preparation), listNames(&o.Preparation))
 	case !reflect.DeepEqual(d.Preparation, o.Preparation):
-		return errors.New("their columns or features differ")
+		return errors.New("the columns or features differ")
+	}
+	return nil
+}
+
+// checkLoadMemory returns an error if the rows of a sketch and their inner products do not fit into memory. name is
+// the name of the file.
+func checkLoadMemory(name string, d, rows float64) error {
+	return cli.CheckMemory(8*rows*(2*d+3*rows), "was it made by this program?", "%s: a sketch of %.0f rows of %.0f features", name, rows, d)
+}
+
+// checkSketchMemory returns an error if reading the sketch needs too much memory. Reading merges lanes (separate
+// sketches of portions of the rows), and copies a sketch that forgets old rows.
+func checkSketchMemory(name string, s window.Stream) error {
+	copies, cfg := float64(s.Copies()), s.Settings().Summary
+	rows, err := rowsOf(cfg)
+	if err != nil || copies == 0 {
+		return err
+	}
+	d := float64(cfg.Dim)
+	return cli.CheckMemory(copies*8*rows*(2*d+3*rows), "was it made by this program?", "%s: merging %.0f lanes, each a sketch of %.0f rows of %.0f features,", name, float64(cfg.Lanes), rows, d)
+}
+
+// rowsOf returns the maximum number of rows that a sketch stores, counting the rows of AᵀA if it is stored.
+func rowsOf(cfg ridge.SummaryConfig) (float64, error) {
+	keeps, err := fd.Config{Dim: cfg.Dim, Size: cfg.Size, Shrink: cfg.Shrink, Store: cfg.Store}.Scatter()
+	if keeps {
+		return float64(cfg.Dim) + float64(cfg.ShrinkRows), err
+	}
+	return float64(min(cfg.Size, cfg.Dim)) + float64(cfg.ShrinkRows), err
+}
+
+// printParts prints which parts of the data a sketch contains and which are missing. empty means a sketch without
+// rows.
+func (d *description) printParts(w io.Writer, name string, empty bool) error {
+	for _, p := range d.Parts {
+		text := fmt.Sprintf("all %d parts", p.Of)
+		if !p.IsComplete() {
+			text = fmt.Sprintf("%s of %d; still missing: %s", input.DescribeSpans(p.Have), p.Of, input.DescribeSpans(p.Missing()))
+		}
+		if empty {
+			text += "; it has no rows: there are fewer rows than parts, or compressed text, which is not divided"
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s\n", name, text); err != nil {
+			return err
+		}
+	}
+	if len(d.Parts) > 1 {
+		_, err := fmt.Fprintf(w, "%s: the parts belong to %d different divisions: the files, their content or the flags differ\n", name, len(d.Parts))
+		return err
+	}
+	return nil
+}
+
+// checkComplete returns an error if the sketch lacks some parts of the data.
+func (d *description) checkComplete(name string) error {
+	for _, p := range d.Parts {
+		if !p.IsComplete() {
+			return cli.BadInput("%s has only %s of %d: merge %s with it first; fit --part fits a single part", name, input.DescribeSpans(p.Have), p.Of, input.DescribeSpans(p.Missing()))
+		}
 	}
 	return nil
 }

@@ -9,82 +9,83 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fdridge/fdridge"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// solveOptions are the flags of solve.
+// solveOptions holds the flags of the command solve.
 type solveOptions struct {
 	solveFlags
-	penaltyFlags
-	in   rowFlags
+	input.PenaltyFlags
+	in   input.RowFlags
 	runs runFlags
 }
 
 func solveCommand() *cobra.Command {
-	o := &solveOptions{solveFlags: newSolveFlags(), in: newRowFlags()}
+	o := &solveOptions{solveFlags: newSolveFlags(), in: input.NewRowFlags()}
 	c := &cobra.Command{
-		Use:   "solve SKETCH --gamma G[,G…]|auto",
-		Short: "Fit from a sketch; with --data refine by passes over its rows",
-		Long:  "Fit from a sketch; with --data refine by passes over its rows." + exitCodes,
+		Use:   "solve SKETCH [--gamma G[,G…]|auto]",
+		Short: "Fit from a sketch; with --data, refine by passes over the rows",
+		Long:  "Fit from a sketch. With --data, refine the solution by passes over the rows." + exitCodes,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return badInput("solve needs one sketch, %d are named; merge makes one of several", len(args))
+				return cli.BadInput("solve needs one sketch, not %d; merge makes one of several", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := firstError(o.check(), distinct(slices.Concat(o.in.files(), o.penaltyFlags.files(), args), o.outputs()...)); err != nil {
+			if err := cli.FirstError(o.check(), cli.Distinct(slices.Concat(o.in.Files(), o.PenaltyFlags.Files(), args), o.outputs()...)); err != nil {
 				return err
 			}
 			o.command = invocation(cmd, args)
 			return nameSketch(nameData(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())))
 		},
 	}
-	o.in.unpiped = "the rows refine a solution pass by pass: write them to a file, or leave --data out for the one-shot solution"
-	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes) or newton; auto is cg or galerkin with --data, otherwise one-shot", "")
+	o.in.Unpiped = "refining needs several passes: write the rows to a file, or leave out --data for the one-shot solution"
+	o.solveFlags.register(c.Flags(), "auto, one-shot, cg, galerkin or newton", false, "gcv", "loo")
 	f := c.Flags()
-	f.Var(&o.in.data, "data", "all the rows of the sketch, in any order: they are read again to refine the solution")
-	f.StringVar(&o.in.format, "format", "auto", "as for fit")
-	f.StringVar(&o.in.delimiter, "delimiter", "", "as for fit")
-	f.StringVar(&o.in.header, "header", "auto", "as for fit")
-	f.Var(&o.in.target, "target", "the file of the targets, where they have one of their own (default: the column that the sketch names)")
-	f.Var(&o.in.weights, "weights", "as for fit")
-	f.StringVar(&o.in.rows, "rows", "", "as for fit")
-	o.in.registerTurned(f)
-	o.penaltyFlags.register(f, "of the sketch, whether or not it was made with another: they multiply")
+	f.Var(&o.in.Data, "data", "all rows of the sketch, to refine the solution by passes over them")
+	o.in.RegisterText(f)
+	f.Var(&o.in.Target, "target", "file of the targets, if they have one (default: column of the sketch)")
+	f.Var(&o.in.Weights, "weights", "sample weights: a column, or a file")
+	f.StringVar(&o.in.Rows, "rows", "", "use only rows A:B, counted from 1")
+	o.in.RegisterSamples(f)
+	o.PenaltyFlags.Register(f)
 	o.runs.register(c)
 	return c
 }
 
 func (o *solveOptions) check() error {
-	if err := firstError(o.runs.check(), o.solveFlags.check(false), o.penaltyFlags.check(false)); err != nil {
+	if err := cli.FirstError(o.runs.check(), o.solveFlags.check(false), o.PenaltyFlags.Check(false)); err != nil {
 		return err
 	}
 	opts := o.options()
-	opts.Bands = o.given()
+	opts.Bands = o.NamedBands()
 	if err := nameOptions(opts.Check()); err != nil {
 		return err
 	}
 	switch {
 	case o.selectBy == "cv":
-		return badInput("--select: a sketch has no rows to deal into folds; say gcv or loo")
-	case o.selectBy == "loo" && !o.in.data.set:
-		return badInput("--select: loo needs the rows, --data")
-	case o.in.data.set && o.method == ridge.OneShot:
-		return badInput("--data: --method one-shot reads no rows")
-	case !o.in.data.set && o.method != ridge.OneShot && o.method != ridge.Auto:
-		return badInput("--method: %s needs the rows, --data", o.method)
-	case o.in.data.set:
-		return firstError(o.in.check(), o.in.checkTurned())
+		return cli.BadInput("--select: a sketch has no rows for cross-validation; use gcv or loo")
+	case o.selectBy == "loo" && !o.in.Data.Given:
+		return cli.BadInput("--select: loo needs the rows, --data")
+	case o.in.Data.Given && o.method == ridge.OneShot:
+		return cli.BadInput("--data: --method one-shot reads no rows")
+	case !o.in.Data.Given && o.method != ridge.OneShot && o.method != ridge.Auto:
+		return cli.BadInput("--method: %s needs the rows, --data", o.method)
+	case o.in.Data.Given:
+		return cli.FirstError(o.in.Check(), o.in.CheckSamples())
 	case o.strict:
 		return errNoTolerance
 	}
 	for _, name := range []string{"format", "delimiter", "header", "target", "weights", "rows"} {
 		if o.runs.cmd.Flags().Changed(name) {
-			return badInput("--%s: it says how to read rows, and there is no --data", name)
+			return cli.BadInput("--%s: it needs --data", name)
 		}
 	}
 	return nil
@@ -95,15 +96,15 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	bar := newProgress(stderr, o.runs.logFormat)
-	defer bar.finish()
-	ctx = bar.watch(ctx)
+	bar := cli.NewProgress(stderr, o.runs.logFormat)
+	defer bar.Finish()
+	ctx = bar.Watch(ctx)
 	start := time.Now()
 	sum, d, err := load(name, be)
 	if err != nil {
 		return err
 	}
-	if err := d.refuseIncomplete(name); err != nil {
+	if err := d.checkComplete(name); err != nil {
 		return err
 	}
 	if err := o.checkFaded(name, d); err != nil {
@@ -115,14 +116,14 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	opts.Penalty, opts.Bands = after.p, after.bands
-	if after.bands != nil {
+	opts.Penalty, opts.Bands = after.P, after.Bands
+	if after.Bands != nil {
 		opts.Penalty = nil
 	}
-	f.Data = report.Data{Name: name, Format: d.Format, Nonzeros: d.NNZ, Preparation: d.Preparation, Before: d.Penalty, Bands: after.bands}
+	f.Data = report.Data{Name: name, Format: d.Format, Nonzeros: d.NNZ, Preparation: d.Preparation, Before: d.Penalty, Bands: after.Bands}
 	var opened *file.Opened
 	var src dataset.Source
-	if o.in.data.set {
+	if o.in.Data.Given {
 		var rows dataset.Source
 		if opened, rows, err = o.reopen(d, cfg); err != nil {
 			return err
@@ -132,70 +133,70 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 				return err
 			}
 		}
-		if src, err = prepareEncoded(&d.Preparation, rows, be, dataset.EncodeOptions{Cells: opened.Cells}); err != nil {
+		if src, err = input.PrepareEncoded(&d.Preparation, rows, be, prepare.EncodeOptions{Cells: opened.Cells}); err != nil {
 			return err
 		}
-		opts.Progress = bar.fit(src, sum.Rows)
-		o.doubt(bar, stderr)
+		opts.Progress = bar.Fit(src, sum.Rows)
+		o.warnTolerance(bar, stderr)
 	}
-	if sum.Weight() != float64(sum.Rows()) && opened != nil && !o.in.weights.set {
-		return badInput("--weights: the sketch in %s is of weighted rows, %d that weigh %g: name their weights, as when it was made", name, sum.Rows(), sum.Weight())
+	if sum.Weight() != float64(sum.Rows()) && opened != nil && !o.in.Weights.Given {
+		return cli.BadInput("--weights: the sketch in %s has weighted rows (%d rows, total weight %g): give their sample weights, as for the sketch", name, sum.Rows(), sum.Weight())
 	}
 	found, err := fdridge.FitSummary(ctx, src, sum, opts)
 	if err := o.end(f, traces, found, err); err != nil {
-		return nameData(o.in.data.value, err)
+		return nameData(o.in.Data.Value, err)
 	}
 	if opened != nil {
 		f.Cost.PreparingReads, f.Cost.Reads = opened.Scans, opened.Passes()
 	}
 	f.Cost.Total = time.Since(start)
-	bar.finish()
+	bar.Finish()
 	return o.deliver(f, d.Columns, d.Target, stdout)
 }
 
-// checkFaded refuses what counts rows, where they have faded.
+// checkFaded returns an error if older rows of the sketch have less weight and an option needs equal weights.
 func (o *solveOptions) checkFaded(name string, d *description) error {
 	switch {
 	case !d.Fades:
 		return nil
-	case o.in.data.set:
-		return badInput("--data: the rows of %s have faded, and those of files have not: leave it out", name)
-	case o.gamma.value == "auto":
-		return badInput("--gamma: GCV counts rows, whatever they weigh, and those of %s have faded: say a gamma", name)
+	case o.in.Data.Given:
+		return cli.BadInput("--data: older rows of %s have a decreased weight, which the rows of a file do not have: leave out --data", name)
+	case o.gamma.Value == "auto":
+		return cli.BadInput("--gamma: GCV counts rows regardless of their weight, and older rows of %s weigh less: give a number", name)
 	}
 	return nil
 }
 
-// reopen opens the rows of a sketch as they were opened for it.
+// reopen opens the rows of --data with the target and the preparation of the sketch.
 func (o *solveOptions) reopen(d *description, cfg ridge.SummaryConfig) (*file.Opened, dataset.Source, error) {
 	in, ownTarget := o.in, false
-	in.targets = cfg.Targets
-	if d.Target != "" && !in.target.set {
-		in.target.value, in.target.set, ownTarget = d.Target, true, true
+	in.Targets = cfg.Targets
+	if d.Target != "" && !in.Target.Given {
+		in.Target.Value, in.Target.Given, ownTarget = d.Target, true, true
 	}
-	return in.openLike(&d.Preparation, "sketch", 0, ownTarget)
+	return in.OpenLike(&d.Preparation, "sketch", 0, ownTarget)
 }
 
-// firstRow is the number of the first row that is read, from 0.
+// firstRow returns the index of the first row that --rows selects, counted from 0.
 func (o *solveOptions) firstRow() int64 {
-	if o.in.rows == "" {
+	if o.in.Rows == "" {
 		return 0
 	}
-	lo, _, err := parseRows(o.in.rows)
-	if err != nil { // which check has refused
+	lo, _, err := input.ParseRows(o.in.Rows)
+	if err != nil { // impossible: the flag was validated
 		return 0
 	}
 	return lo
 }
 
-// penalise reads what is put on the sketch.
-func (o *solveOptions) penalise(ctx context.Context, d *description) (penalised, error) {
+// penalise reads the penalties that are added to an existing sketch.
+func (o *solveOptions) penalise(ctx context.Context, d *description) (input.Penalised, error) {
 	flag := "--penalty"
-	if o.bands != "" {
+	if o.Bands != "" {
 		flag = "--bands"
 	}
-	if d.Preparation.Expansion() != nil && o.penalty+o.bands != "" {
-		return penalised{}, badInput("%s: penalties are of input columns, and the sketch is of features that were computed of them", flag)
+	if d.Preparation.Expansion() != nil && o.Penalty+o.Bands != "" {
+		return input.Penalised{}, cli.BadInput("%s: penalties apply to input columns, and the sketch has computed features", flag)
 	}
-	return o.penaltyFlags.read(ctx, nil, &d.Preparation)
+	return o.PenaltyFlags.Read(ctx, nil, &d.Preparation)
 }

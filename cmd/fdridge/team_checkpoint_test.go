@@ -135,10 +135,10 @@ func TestRanksOfAnother(t *testing.T) {
 	if out := three(3); out[0].code != short || out[1].code != short || out[2].code != short || !strings.Contains(out[0].stderr, "tolerance not reached") {
 		t.Fatalf("%+v", out)
 	}
-	if out := three(2); out[0].code == done || !strings.Contains(fmt.Sprint(out), "is of a run of 3 ranks, this one has 2") {
+	if out := three(2); out[0].code == done || !strings.Contains(fmt.Sprint(out), "belongs to a run of 3 ranks, this one has 2") {
 		t.Errorf("%+v", out)
 	}
-	if code, _, errs := call(args...); code != usage || !strings.Contains(errs, "is of a run of 3 ranks, this one has 1") {
+	if code, _, errs := call(args...); code != usage || !strings.Contains(errs, "belongs to a run of 3 ranks, this one has 1") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	together[len(args)-1] = "90"
@@ -148,7 +148,7 @@ func TestRanksOfAnother(t *testing.T) {
 	if code, _, errs := call(args...); code != short {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
-	if out := three(3); out[0].code == done || !strings.Contains(fmt.Sprint(out), "ck is of one process alone") {
+	if out := three(3); out[0].code == done || !strings.Contains(fmt.Sprint(out), "ck belongs to a run of one process") {
 		t.Errorf("%+v", out)
 	}
 }

@@ -58,7 +58,7 @@ func TestTerms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, term := range c.want {
-			if !strings.Contains(string(html), `<th scope="row">`+term+"</th>") {
+			if !strings.Contains(string(html), `<th scope="row" class="text">`+term+"</th>") {
 				t.Errorf("%s: the page has no weight of %s", name, term)
 			}
 		}

@@ -5,47 +5,22 @@ import (
 	"runtime/debug"
 )
 
-// version is that of what the program was built from: the module's, as go install fetched it; of a
-// checkout the time and hash of its commit, as Go writes a version of these, and +dirty where it had
-// changes besides; and where nothing was recorded, that.
+// version returns the version of the module. A build from a checkout has a pseudo-version with the commit.
 func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		info = &debug.BuildInfo{}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
 	}
-	return versionOf(info)
+	return "unknown (built without a record of the commit, as go run builds)"
 }
 
-func versionOf(info *debug.BuildInfo) string {
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	commit := setting(info, "vcs.revision")
-	if commit == "" {
-		return "unknown (built without a record of the commit, as go run builds)"
-	}
-	if setting(info, "vcs.modified") == "true" {
-		commit += "+dirty"
-	}
-	return "of commit " + commit
-}
-
-// setting is one of a build, "" where it was not set.
-func setting(info *debug.BuildInfo, key string) string {
-	for _, s := range info.Settings {
-		if s.Key == key {
-			return s.Value
-		}
-	}
-	return ""
-}
-
-// builtBy is the compiler, what it compiled for, and the tags.
+// builtBy describes the build: compiler, platform and build tags.
 func builtBy() string {
 	by := runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if tags := setting(info, "-tags"); tags != "" {
-			by += ", tags " + tags
+		for _, s := range info.Settings {
+			if s.Key == "-tags" {
+				by += ", tags " + s.Value
+			}
 		}
 	}
 	return by

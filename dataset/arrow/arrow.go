@@ -1,64 +1,61 @@
-// Package arrow reads and writes Apache Arrow's IPC format, files and streams, by way of
-// github.com/apache/arrow-go: columns of floats (16, 32 and 64 bits), integers and booleans, and lists
-// of a fixed size of these, of which each place is a column: those of a list x are x[1], x[2], ….
-// Buffers may be compressed by lz4 or zstd, and the whole by gzip or zstd.
+// Package arrow reads and writes files and streams in Apache Arrow's IPC format, with numbers in little-endian
+// order. Columns may be floats (16, 32 and 64 bits), integers, booleans, or fixed-size lists of these. Each
+// position in a list x is a column of its own, with the name x[1], x[2], …. Buffers may be compressed by lz4 or
+// zstd, and the whole file by gzip or zstd.
 //
-// Dictionary-encoded columns (categories), text, times, decimals and nested columns are refused when
-// the file is opened, unless they are left out; a missing value (null), NaN, an infinity and an
-// integer beyond ±2⁵³, which float64 does not hold, where they stand. A bitmap of which values there
-// are is looked at only where the file says that one is missing.
+// Text, times, decimals, nested columns and dictionary-encoded columns (categories) must be left out, or Open
+// returns an error. A pass ends in an error at a missing value (null), NaN, an infinity, or an integer beyond ±2⁵³,
+// which float64 cannot represent. [prepare.Cells] allows missing values and categories.
 //
-// Rows come in blocks as those of other formats do, however many a record batch has. Where the
-// features are one list of float64, or one column, a block is the memory of the record batch; else
-// each number is copied once, from its column to its row. A file that is not compressed is read a
-// record batch at a time, from wherever one begins; a stream in a file, too.
+// The division of rows into blocks does not depend on the sizes of the record batches. If the features are one list
+// of float64 or one column, a block shares the memory of the record batch. Otherwise each number is copied once,
+// from its column to its row. A file that is not compressed as a whole can be read from any record batch on. This
+// includes a stream that is stored in a file.
 //
-// A record batch has at most 1 GiB, one that is compressed 512 MiB when it is not; the metadata of a
-// message 64 MiB, a schema 2²⁰ columns. Those whose rows are in use take no more than 2 GiB together. Sizes are held to what is there before memory is taken.
+// A record batch has at most 1 GiB, and at most 512 MiB after decompression if its buffers are compressed. The
+// metadata of a message have at most 64 MiB, and a schema has at most 2²⁰ columns. All batches whose rows are in
+// use have at most 2 GiB together. Sizes are compared with the data present before memory is allocated.
 package arrow
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
-	"runtime"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// Options says which columns are what.
+// Options selects the columns.
 type Options struct {
-	// Targets are the columns that are targets: each a name, "first", "last" or a 1-based column
-	// number. The name of a list stands for all its places.
+	// Targets are the target columns. Each is a name, "first", "last" or a 1-based column number. The name of a
+	// list selects all columns of the list.
 	Targets []string
-	// Columns are the features, named in the same way, in the order wanted; or, where each begins
-	// with "-", the columns that are left out. Empty takes all. A target among them is an
-	// error.
+	// Columns are the features, in the requested order. They are specified like Targets and must not include a
+	// target. If each begins with "-", these columns are left out and all others are features. An empty list
+	// selects all columns that are not targets.
 	Columns []string
-	// Cells, if not nil, says which columns are categorical, of text, dictionary-encoded or of numbers,
-	// and whether a null or NaN is a missing value; an empty text is one.
-	Cells *dataset.Cells
-	// Pipe, if not nil, is what is read in place of the file.
+	// Cells, if not nil, selects the categorical columns (text, dictionary-encoded or numbers), and states how
+	// missing values are treated: null, NaN and an empty text.
+	Cells *prepare.Cells
+	// Pipe, if not nil, is read instead of the file.
 	Pipe *dataset.Pipe
 }
 
-// Open reads the schema and returns a source of the rows. Errors are *[dataset.InputError]; the line
-// they name is the row, the column its number, both from 1. A pass over a file that has changed ends
-// in a *[dataset.ChangedError]. How many rows there are is known of files that are not compressed.
+// Open reads the schema and returns a source of the rows. Errors are *[dataset.InputError], which gives the 1-based
+// row as Line and the column as Column. If the file has changed, a pass ends in a *[dataset.ChangedError]. The
+// source knows the number of rows if the file is not compressed.
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // opened for reading, so an error of Close does no harm
 	t, err := read(f)
 	if err != nil {
 		return nil, err
@@ -72,8 +69,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		if k < 0 {
 			continue
 		}
-		if err := t.refuse(f, j, choice.Lexicon(j) != nil); err != nil {
-			refused = choice.Refuse(refused, err, j, t.names[j], isText(t.schema.Field(t.fields[j].field).Type))
+		if err := t.checkColumn(f, j, choice.Lexicon(j)); err != nil {
+			refused = choice.Refuse(refused, err, j, t.names[j], t.schema[t.fields[j].field].isText())
 		}
 	}
 	if refused != nil {
@@ -93,7 +90,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		}
 		r, err := newReader(f, t, choice)
 		if err != nil {
-			f.Close() // the error at hand says more
+			f.Close() // err is more informative than an error of Close
 			return nil, err
 		}
 		return r, nil
@@ -108,7 +105,7 @@ func Columns(name string, opts Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // opened for reading, so an error of Close does no harm
 	t, err := read(f)
 	if err != nil {
 		return nil, err
@@ -116,13 +113,13 @@ func Columns(name string, opts Options) ([]string, error) {
 	return t.names, nil
 }
 
-// Names returns the names of the features and of the targets, in their order.
+// Names returns the names of the features and of the targets, in the order of the source.
 func Names(name string, opts Options) (features, targets []string, err error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // opened for reading, so an error of Close does no harm
 	t, err := read(f)
 	if err != nil {
 		return nil, nil, err
@@ -135,18 +132,18 @@ func Names(name string, opts Options) (features, targets []string, err error) {
 	return features, targets, nil
 }
 
-// A layout is what is known before the rows are read.
+// A layout describes a file before its rows are read.
 type layout struct {
-	index  *index // nil: the messages are read in their order
-	schema *arrow.Schema
+	index  *index // nil if the messages are read in order
+	schema []field
 	names  []string // of the columns
-	fields []place  // of each column
+	fields []place  // location of each column
 }
 
-// A place is where the values of a column are.
+// A place is the location of a column's values.
 type place struct {
-	field int // of the schema
-	item  int // of its lists, from 0; -1: it has none
+	field int // index of the field in the schema
+	item  int // index in the lists of the field, from 0; -1 if the field has no lists
 }
 
 // read reads the schema.
@@ -158,20 +155,18 @@ func read(f *rawfile.File) (t *layout, err error) {
 		}
 	}
 	m := &messages{file: f, index: t.index}
-	r, err := ipc.NewReaderFromMessageReader(m, ipc.WithAllocator(&m.room))
-	if err != nil {
-		return nil, wrap(f, "has no schema that can be read", err)
+	if t.schema, err = m.schema(); err != nil {
+		return nil, err
 	}
-	t.schema = r.Schema()
-	for i, field := range t.schema.Fields() {
-		items, ok := field.Type.(*arrow.FixedSizeListType)
-		if !ok {
-			t.names, t.fields = append(t.names, field.Name), append(t.fields, place{i, -1})
-		} else if n := int(items.Len()); n < 0 || n > mostFields-len(t.names) {
+	for i := range t.schema {
+		name, of := t.schema[i].name, &t.schema[i].dataType
+		if of.item() == of {
+			t.names, t.fields = append(t.names, name), append(t.fields, place{i, -1})
+		} else if of.items > mostFields-len(t.names) {
 			return nil, &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("has more than %d columns", mostFields)}
 		} else {
-			for k := range n {
-				t.names, t.fields = append(t.names, fmt.Sprintf("%s[%d]", field.Name, k+1)), append(t.fields, place{i, k})
+			for k := range of.items {
+				t.names, t.fields = append(t.names, fmt.Sprintf("%s[%d]", name, k+1)), append(t.fields, place{i, k})
 			}
 		}
 		if len(t.names) > mostFields {
@@ -181,27 +176,7 @@ func read(f *rawfile.File) (t *layout, err error) {
 	return t, nil
 }
 
-// wrap makes an *[dataset.InputError] of what the library says, and leaves others as they are; io.EOF
-// is that of data that end where there should be more.
-func wrap(f *rawfile.File, msg string, err error) error {
-	if _, panicked := errors.AsType[runtime.Error](err); panicked || strings.HasPrefix(err.Error(), "arrow/ipc: unknown error") {
-		err = rawfile.ErrDamaged // the library recovered from a panic
-	}
-	if known, ok := errors.AsType[*dataset.InputError](err); ok {
-		return known
-	}
-	err = f.Wrap(err, 0)
-	if _, ok := errors.AsType[*dataset.InputError](err); !ok && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if errors.Is(err, io.EOF) {
-		return &dataset.InputError{File: f.Name, Msg: "is empty, or ends at once"}
-	}
-	inner, _ := errors.AsType[*dataset.InputError](err)
-	return &dataset.InputError{File: f.Name, Msg: msg, Err: inner.Err}
-}
-
-// choose resolves the columns. A list stands for all its places.
+// choose resolves the column options. The name of a list selects all columns of the list.
 func (t *layout) choose(f *rawfile.File, opts Options) (columns.Choice, error) {
 	c, err := columns.Choose(t.names, true, t.expand(opts.Targets), t.expand(opts.Columns))
 	if err == nil {
@@ -213,7 +188,7 @@ func (t *layout) choose(f *rawfile.File, opts Options) (columns.Choice, error) {
 	return c, err
 }
 
-// expand puts the places of lists for their names.
+// expand replaces the name of each list by the names of all its columns.
 func (t *layout) expand(specs []string) []string {
 	var out []string
 	for _, spec := range specs {
@@ -222,60 +197,50 @@ func (t *layout) expand(specs []string) []string {
 		if !cut {
 			rest = spec
 		}
-		lists := t.schema.FieldIndices(rest)
-		if len(lists) != 1 || slices.Contains(t.names, spec) {
+		named := func(f field) bool { return f.name == rest }
+		at := slices.IndexFunc(t.schema, named)
+		if at < 0 || slices.ContainsFunc(t.schema[at+1:], named) || slices.Contains(t.names, spec) || t.schema[at].item() == &t.schema[at].dataType {
 			out = append(out, spec)
 			continue
 		}
-		items, ok := t.schema.Field(lists[0]).Type.(*arrow.FixedSizeListType)
-		if !ok {
-			out = append(out, spec)
-			continue
-		}
-		for k := range int(items.Len()) {
+		for k := range t.schema[at].items {
 			out = append(out, fmt.Sprintf("%s%s[%d]", sign, rest, k+1))
 		}
 	}
 	return out
 }
 
-// refuse tells why column j cannot be read, nil where it can.
-func (t *layout) refuse(f *rawfile.File, j int, categorical bool) *dataset.InputError {
-	dt := t.schema.Field(t.fields[j].field).Type
-	if items, ok := dt.(*arrow.FixedSizeListType); ok {
-		dt = items.Elem()
-		if categorical {
-			return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s is part of a list, and no categorical column; make a column of it", excerpt.Of(t.names[j]))}
-		}
+// checkColumn returns an error if column j cannot be read. The lexicon l is nil for a column of numbers.
+func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *dataset.InputError {
+	dt := t.schema[t.fields[j].field].item()
+	if t.fields[j].item >= 0 && l != nil && l.IsLevels() {
+		return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s is part of a list and cannot be categorical; store it as a column", excerpt.Of(t.names[j]))}
 	}
-	if categorical && isText(dt) {
+	if l != nil && t.fields[j].item < 0 && (dt.isText() || dt.index == nil && dt.perSecond != 0 && !l.IsLevels()) {
 		return nil
 	}
 	fail := func(holds, hint string) *dataset.InputError {
 		return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s holds %s", excerpt.Of(t.names[j]), holds), Omittable: true, Hint: hint + ", or leave it out"}
 	}
-	switch dt.ID() {
-	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64, arrow.BOOL,
-		arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64:
-		return nil
-	case arrow.DICTIONARY:
+	switch {
+	case dt.index != nil:
 		return fail("categories (it is dictionary-encoded)", "encode it as numbers")
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
+	case dt.id == typeBool, dt.id == typeFloat && dt.bits >= 16 && dt.bits <= 64, dt.id == typeInt && slices.Contains([]int{8, 16, 32, 64}, dt.bits):
+		return nil
+	}
+	switch dt.id {
+	case typeText, typeLargeText, typeTextView, typeBinary, typeLargeBinary, typeBinaryView, typeFixedBinary:
 		return fail("text or bytes", "encode it as numbers")
-	case arrow.DECIMAL32, arrow.DECIMAL64, arrow.DECIMAL128, arrow.DECIMAL256:
+	case typeDecimal:
 		return fail("decimals", "cast it to double")
-	case arrow.LIST, arrow.LARGE_LIST, arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW, arrow.STRUCT, arrow.MAP, arrow.FIXED_SIZE_LIST, arrow.SPARSE_UNION, arrow.DENSE_UNION:
+	case typeList, typeLargeList, typeListView, typeLargeListView, typeStruct, typeMap, typeFixedList, typeUnion:
 		return fail("nested values", "make columns of them, or lists of a fixed size")
-	case arrow.NULL:
+	case typeNull:
 		return fail("no values at all (nulls)", "fill them in")
 	}
-	return fail("values of type "+excerpt.Of(dt.Name()), "encode it as numbers")
-}
-
-// isText reports whether values are text, dictionary-encoded or not.
-func isText(dt arrow.DataType) bool {
-	if d, ok := dt.(*arrow.DictionaryType); ok {
-		dt = d.ValueType
+	name := cmp.Or(typeNames[dt.id], fmt.Sprintf("number %d", dt.id))
+	if dt.id == typeDate {
+		name += strconv.Itoa(dt.bits)
 	}
-	return dt.ID() == arrow.STRING || dt.ID() == arrow.LARGE_STRING || dt.ID() == arrow.STRING_VIEW
+	return fail("values of type "+name, "encode it as numbers")
 }

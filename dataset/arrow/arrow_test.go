@@ -2,7 +2,6 @@ package arrow_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +23,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/arrow"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/verify/leaktest"
 )
 
@@ -101,7 +100,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("beside categories: %v, %v", rows, err)
 	}
 	_, _, err = rowsOf(must(arrow.Open(golden("null.arrows"), arrow.Options{}))(t), 0)
-	if err == nil || !strings.HasSuffix(err.Error(), "null.arrows:2:2: column b has no value (null); fill in what is missing, or leave the column out") {
+	if err == nil || !strings.HasSuffix(err.Error(), "null.arrows:2:2: column b has a missing value (null); fill in what is missing, or leave the column out") {
 		t.Errorf("a missing value: %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -119,7 +118,7 @@ func TestRefused(t *testing.T) {
 		"null": {func(b *array.RecordBuilder) {
 			b.Field(0).(*array.Float64Builder).AppendValues([]float64{1, 2}, nil)
 			b.Field(1).(*array.Int64Builder).AppendValues([]int64{1, 2}, []bool{false, true})
-		}, ":1:2: column b has no value (null)"},
+		}, ":1:2: column b has a missing value (null)"},
 	} {
 		schema := lib.NewSchema([]lib.Field{{Name: "a", Type: lib.PrimitiveTypes.Float64}, {Name: "b", Type: lib.PrimitiveTypes.Int64, Nullable: true}}, nil)
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
@@ -374,43 +373,6 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestHalfAField: the library takes offsets of which a table has but half for whole ones. A schema
-// that has its metadata, of so many pairs, by such an offset is refused before memory is taken for them.
-func TestHalfAField(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 9))
-	schema, batches, _ := table(rng, "one", 3)
-	text := must(os.ReadFile(written(t, schema, true, batches)))(t)
-	le := binary.LittleEndian
-	size := int(le.Uint32(text[4:]))
-	meta := text[8 : 8+size]
-	message := int(le.Uint32(meta))
-	offsets := message - int(int32(le.Uint32(meta[message:])))
-	header := message + int(le.Uint16(meta[offsets+4+2*2:]))
-	// Another schema behind all, without fields. Its metadata, a vector of 2²⁶ pairs that are not
-	// there, are at an offset of which its offsets have half.
-	end := len(meta)
-	forged := append(slices.Clone(meta), make([]byte, 40)...)
-	le.PutUint16(forged[end:], 9)     // bytes of the offsets: two and a half fields
-	le.PutUint16(forged[end+2:], 16)  // and of the table
-	le.PutUint16(forged[end+8:], 8)   // of its metadata
-	le.PutUint32(forged[end+12:], 12) // the table begins here, its offsets 12 bytes before
-	le.PutUint32(forged[end+20:], 4)  // the vector is next
-	le.PutUint32(forged[end+24:], 1<<26)
-	le.PutUint32(forged[header:], uint32(end+12-header))
-	out := le.AppendUint32(le.AppendUint32(nil, 0xffffffff), uint32(len(forged)))
-	path := filepath.Join(t.TempDir(), "forged.arrows")
-	if err := os.WriteFile(path, append(append(out, forged...), text[8+size:]...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := arrow.Open(path, arrow.Options{})
-	runtime.ReadMemStats(&after)
-	if err == nil || !strings.Contains(err.Error(), "the metadata are damaged") || after.TotalAlloc-before.TotalAlloc > 64<<20 {
-		t.Errorf("%v, for %d MiB", err, (after.TotalAlloc-before.TotalAlloc)>>20)
-	}
-}
-
 // TestNode has what is written read by the apache-arrow of npm, where there is one.
 func TestNode(t *testing.T) {
 	modules := os.Getenv("FDRIDGE_NODE_MODULES")
@@ -494,10 +456,86 @@ func TestRefusesAll(t *testing.T) {
 	if !ok || !slices.Equal(e.Texts, []string{"a", "b"}) || !slices.Equal(e.Others, []string{"when"}) {
 		t.Fatalf("%+v", err)
 	}
-	if want := path + ": column a holds text or bytes; 3 columns hold no numbers: a, b, when; encode it as numbers, or leave it out"; e.Error() != want {
+	if want := path + ": column a holds text or bytes; 3 columns are not numeric: a, b, when; encode it as numbers, or leave it out"; e.Error() != want {
 		t.Errorf("%v, want %s", e, want)
 	}
 	if _, err := arrow.Open(path, arrow.Options{Targets: []string{"x"}, Columns: []string{"b", "x"}}); err == nil || !strings.Contains(err.Error(), `column "x" is named as a feature and as a target`) {
 		t.Error(err)
+	}
+}
+
+// TestBeside: a column is read beside columns of every other type, which are left out, and texts are
+// read however they are stored.
+func TestBeside(t *testing.T) {
+	number := lib.PrimitiveTypes.Int16
+	item := lib.Field{Name: "item", Type: number, Nullable: true}
+	others := []lib.DataType{
+		lib.Null, lib.BinaryTypes.Binary, lib.BinaryTypes.LargeBinary, lib.BinaryTypes.LargeString, lib.BinaryTypes.StringView, lib.BinaryTypes.BinaryView,
+		lib.FixedWidthTypes.Time32ms, lib.FixedWidthTypes.Duration_ms, lib.FixedWidthTypes.MonthInterval, lib.FixedWidthTypes.MonthDayNanoInterval, &lib.FixedSizeBinaryType{ByteWidth: 3},
+		&lib.Decimal128Type{Precision: 20, Scale: 2}, lib.ListOf(number), lib.LargeListOf(number), lib.ListViewOf(number), lib.LargeListViewOf(number), lib.MapOf(number, number),
+		lib.StructOf(item, lib.Field{Name: "text", Type: lib.BinaryTypes.StringView}), lib.SparseUnionOf([]lib.Field{item}, []int8{0}), lib.DenseUnionOf([]lib.Field{item}, []int8{0}),
+		lib.RunEndEncodedOf(lib.PrimitiveTypes.Int32, number), &lib.DictionaryType{IndexType: number, ValueType: lib.BinaryTypes.Binary},
+	}
+	fields := []lib.Field{{Name: "x", Type: number}}
+	for i, of := range others {
+		fields = append(fields, lib.Field{Name: fmt.Sprint("other", i), Type: of, Nullable: true})
+	}
+	texts := []lib.DataType{lib.BinaryTypes.String, lib.BinaryTypes.LargeString, lib.BinaryTypes.StringView, &lib.DictionaryType{IndexType: lib.PrimitiveTypes.Uint8, ValueType: lib.BinaryTypes.String}, &lib.DictionaryType{IndexType: lib.PrimitiveTypes.Int64, ValueType: lib.BinaryTypes.String}}
+	names := []string{"x"}
+	for i, of := range texts {
+		names = append(names, fmt.Sprint("text", i))
+		fields = append(fields, lib.Field{Name: names[i+1], Type: of, Nullable: true})
+	}
+	schema := lib.NewSchema(fields, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for _, c := range []struct {
+		name   string
+		stream bool
+		opts   []ipc.Option
+	}{{"file", false, nil}, {"stream", true, nil}, {"dictionaries that grow", true, []ipc.Option{ipc.WithDictionaryDeltas(true)}}, {"lz4", true, []ipc.Option{ipc.WithLZ4()}}} {
+		var batches []lib.RecordBatch
+		for i := range 30 {
+			b.Field(0).(*array.Int16Builder).Append(int16(i))
+			for k := range others {
+				if i%3 == 0 {
+					b.Field(k + 1).AppendNull()
+				} else {
+					b.Field(k + 1).AppendEmptyValue()
+				}
+			}
+			text := fmt.Sprint("a text ", strings.Repeat("long ", i%5), i%7)
+			if !c.stream || c.name == "lz4" {
+				text = fmt.Sprint("a text ", strings.Repeat("long ", i%5)) // in a file, and without deltas, dictionaries do not change
+			}
+			for k := range texts {
+				if err := b.Field(1 + len(others) + k).AppendValueFromString(text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i%10 == 9 {
+				batches = append(batches, b.NewRecordBatch())
+			}
+		}
+		path := written(t, schema, c.stream, batches, c.opts...)
+		opts := arrow.Options{Columns: names, Cells: &prepare.Cells{OneHot: names[1:]}, Pipe: dataset.NewPipe(ctx, "the pipe", bytes.NewReader(must(os.ReadFile(path))(t)))}
+		rows, _, err := rowsOf(must(arrow.Open(path, opts))(t), 0)
+		if err != nil || len(rows) != 30 {
+			t.Fatalf("%s: %d rows, %v", c.name, len(rows), err)
+		}
+		codes := map[string]float64{}
+		for i, row := range rows {
+			text := fmt.Sprint(i%5, i%7)
+			if !c.stream || c.name == "lz4" {
+				text = fmt.Sprint(i % 5)
+			}
+			if _, seen := codes[text]; !seen {
+				codes[text] = float64(len(codes))
+			}
+			for k, v := range row {
+				if want := codes[text]; k > 0 && v != want || k == 0 && v != float64(i) {
+					t.Fatalf("%s: row %d is %v, want texts of code %v", c.name, i, row, want)
+				}
+			}
+		}
 	}
 }

@@ -1,68 +1,57 @@
 package arrow
 
 import (
+	"bytes"
 	"math"
-	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
-	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-// putCodes is put for a categorical column: the codes of its texts, or of its numbers, and NaN for an
-// empty text. What is null is seen to by gaps, or was refused.
-func (r *reader) putCodes(p *part, x []float64, n int) bool {
-	a := r.batch.Column(p.fields[0])
+// putCodes does the work of the method put for a categorical column. It writes the codes of texts or numbers, and
+// NaN for an empty text. Nulls are left to fillNulls.
+func (r *reader) putCodes(p *part, x, y []float64, n int) bool {
+	a := r.batch.columns[p.fields[0]]
 	values, at := r.tile[:n], p.js[0]
-	text := textOf(a)
-	if text == nil {
+	isText, unit := a.of.isText(), a.of.perSecond
+	if !isText && unit == 0 {
 		fill(values, a, r.at)
 	}
 	finite := true
 	for i := range n {
-		code, ok, why := math.NaN(), true, columns.TooManyLevels
+		code, ok, why := math.NaN(), true, prepare.TooManyLevels
 		switch {
-		case a.IsNull(r.at + i):
-		case text == nil:
-			if code = values[i]; code-code == 0 {
-				code, ok = p.lexicon.Number(code)
+		case a.isNull(r.at + i):
+		case unit != 0:
+			code = p.lexicon.Date(a.integer(a.of, r.at+i), unit)
+		case !isText:
+			if v := values[i]; v-v == 0 {
+				code, ok = p.lexicon.Number(v)
+			} else if v == v { // a NaN is a missing value, whatever its bits
+				code = v
 			}
 		default:
-			if s := strings.TrimSpace(text(r.at + i)); s != "" {
-				if code, ok = p.lexicon.CodeOf(s); !ok {
-					why = columns.NoCode(s)
+			if s := bytes.TrimSpace(a.text(r.at + i)); len(s) > 0 {
+				if code, ok = p.lexicon.Code(s); !ok {
+					why = p.lexicon.Refusal(string(s))
 				}
 			}
 		}
 		if !ok {
-			r.full, r.why = at, why
+			r.failed, r.why = at, why
 			return false
 		}
-		x[i*r.Features+r.To[at]] = code
+		if to := r.To[at]; to < r.Features {
+			x[i*r.Features+to] = code
+		} else {
+			y[i*r.Targets+to-r.Features] = code
+		}
 		finite = finite && code-code == 0
 	}
 	return finite
 }
 
-// textOf returns what gives the texts of an array, by place, nil for one of numbers.
-func textOf(a arrow.Array) func(i int) string {
-	switch a := a.(type) {
-	case *array.String:
-		return a.Value
-	case *array.LargeString:
-		return a.Value
-	case *array.StringView:
-		return a.Value
-	case *array.Dictionary:
-		of := textOf(a.Dictionary())
-		return func(i int) string { return of(a.GetValueIndex(i)) }
-	}
-	return nil
-}
-
-// gaps puts NaN where a number is null, in the next n rows, and reports whether there was none.
-func (r *reader) gaps(x, y []float64, n int) (none bool) {
+// fillNulls writes NaN for each null in the next n rows. It returns true if there is no null.
+func (r *reader) fillNulls(x, y []float64, n int) (none bool) {
 	none = true
 	put := func(row, j int) {
 		none = false
@@ -75,19 +64,19 @@ func (r *reader) gaps(x, y []float64, n int) (none bool) {
 	for i := range r.parts {
 		p := &r.parts[i]
 		for k, f := range p.fields {
-			a := r.batch.Column(f)
+			a := r.batch.columns[f]
 			if p.width == 0 {
 				for row := firstNull(a, r.at, n) - r.at; row >= 0 && row < n; row++ {
-					if a.IsNull(r.at + row) {
+					if a.isNull(r.at + row) {
 						put(row, p.js[k])
 					}
 				}
 				continue
 			}
-			if values := valuesOf(a); values.NullN() != 0 {
+			if values := valuesOf(a); values.valid != nil {
 				for row := range n {
 					for item, j := range p.js {
-						if r.To[j] >= 0 && values.IsNull((r.at+row)*p.width+item) {
+						if r.To[j] >= 0 && values.isNull((r.at+row)*p.width+item) {
 							put(row, j)
 						}
 					}

@@ -7,9 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow/ipc"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
@@ -17,34 +14,29 @@ import (
 const (
 	magic        = "ARROW1"
 	continuation = 0xffffffff
-	// fileStart is where the first message of a file is: behind the magic and two bytes.
+	// fileStart is the position of the first message of a file, after the magic bytes and two bytes of padding.
 	fileStart = 8
-	// fileEnd are the bytes behind the footer: its length and the magic.
+	// fileEnd is the number of bytes after the footer: the length of the footer, and the magic bytes.
 	fileEnd = 4 + len(magic)
 )
 
-// messages yields the messages of a stream one after the other, or those of a file at the places
-// it is said to have, as the library's reader asks for them: it is an ipc.MessageReader. Lengths are
-// held to the limits, and to what is there, before memory is taken for them.
+// messages reads the messages of a stream in order, or the messages of a file at the locations in its index. It
+// compares lengths with the limits and the data present before it allocates memory.
 type messages struct {
 	file   *rawfile.File
-	room   room
-	index  *index  // of a file that is not compressed; nil: the messages are read in their order
-	places []block // of messages to be read
+	room   allocator
+	index  *index  // nil if the messages are read in order, as in a compressed file
+	places []block // locations of the messages to read
 	next   int
-	asFile bool // what is read in order has the magic before it, and behind it a footer
+	asFile bool // a file is read in order, with the magic bytes before the messages and a footer after them
 	began  bool
-	batch  int // record batches so far
+	ended  bool
+	batch  int // number of record batches so far
 	meta   []byte
-	known  int // bytes of body that are read at once: there were as many before
-	last   *ipc.Message
+	known  int // size of the largest body so far; this size is allocated at once
 }
 
-// Retain and Release are those of ipc.MessageReader; there is one owner.
-func (m *messages) Retain()  {}
-func (m *messages) Release() {}
-
-// fail is an error that tells the record batch.
+// fail returns an error that names the record batch.
 func (m *messages) fail(format string, args ...any) error {
 	msg := fmt.Sprintf(format, args...)
 	if m.batch > 0 {
@@ -53,29 +45,13 @@ func (m *messages) fail(format string, args ...any) error {
 	return &dataset.InputError{File: m.file.Name, Msg: msg}
 }
 
-// Message returns the next message, valid until the next call, and io.EOF at the end.
-func (m *messages) Message() (*ipc.Message, error) {
-	h, body, err := m.read()
-	if err != nil {
-		return nil, err
-	}
-	if err := checkBody(h, m.meta, body); err != nil && h.kind != kindSchema {
-		m.room.Free(body)
-		return nil, m.fail("%v", err)
-	}
-	if m.last != nil {
-		m.last.Release()
-		m.last = nil
-	}
-	data := memory.NewBufferWithAllocator(body, &m.room)
-	defer data.Release()
-	meta := append([]byte(nil), m.meta...) // which batches refer to
-	m.last = ipc.NewMessage(memory.NewBufferBytes(meta), data)
-	return m.last, nil
-}
-
-// read reads the next message: its metadata to m.meta, its body to memory of the room.
+// read reads the metadata of the next message into m.meta, and the body into memory of the allocator. head refers
+// to the memory of m.meta. At the end of the messages the error is io.EOF.
 func (m *messages) read() (h head, body []byte, err error) {
+	if m.ended {
+		return h, nil, io.EOF
+	}
+	defer func() { m.ended = err == io.EOF }()
 	if m.index != nil {
 		return m.readPlace()
 	}
@@ -85,7 +61,7 @@ func (m *messages) read() (h head, body []byte, err error) {
 		if m.file.Begins(magic) {
 			m.asFile = true
 			if _, err := m.file.Discard(fileStart); err != nil {
-				return h, nil, m.short(err)
+				return h, nil, m.truncatedError(err)
 			}
 		}
 	}
@@ -96,53 +72,53 @@ func (m *messages) read() (h head, body []byte, err error) {
 	}
 	m.meta = grown(m.meta, length)
 	if _, err := io.ReadFull(m.file, m.meta); err != nil {
-		return h, nil, m.short(err)
+		return h, nil, m.truncatedError(err)
 	}
 	if h, err = m.head(); err != nil {
 		return h, nil, err
 	}
 	if first && m.asFile && h.kind != kindSchema {
-		return h, nil, &dataset.InputError{File: m.file.Name, Msg: "has its schema at its end alone, so it cannot be read in order; write an Arrow stream, or a file that is not compressed"}
+		return h, nil, &dataset.InputError{File: m.file.Name, Msg: "has its schema only at the end, so it cannot be read in order; write an Arrow stream, or a file that is not compressed"}
 	}
 	body, err = m.body(h.body)
 	return h, body, err
 }
 
-// prefix reads how many bytes of metadata follow; io.EOF says that no message does.
+// prefix reads the length of the next metadata. It returns io.EOF if there is no further message.
 func (m *messages) prefix() (int, error) {
 	var b [8]byte
 	n, err := io.ReadFull(m.file, b[:4])
-	if n == 0 && err == io.EOF && !m.asFile { // as a stream may end
+	if n == 0 && err == io.EOF && !m.asFile { // a stream may end like this
 		return 0, io.EOF
 	}
 	if err == nil && binary.LittleEndian.Uint32(b[:]) == continuation {
 		_, err = io.ReadFull(m.file, b[4:])
 	}
 	if err != nil {
-		return 0, m.short(err)
+		return 0, m.truncatedError(err)
 	}
 	return m.length(b[:])
 }
 
-// length is that of the metadata behind the eight bytes before them, io.EOF where these end the stream.
+// length decodes the eight bytes before the metadata. If they mark the end of the stream, the error is io.EOF.
 func (m *messages) length(b []byte) (int, error) {
 	n := binary.LittleEndian.Uint32(b[4:])
 	switch is := binary.LittleEndian.Uint32(b); {
 	case is == 0 || is == continuation && n == 0:
 		return 0, m.end()
 	case is != continuation:
-		return 0, m.fail("there is no message where one should begin")
+		return 0, m.fail("no message begins at the expected place")
 	case n < 8 || n > mostMeta:
-		return 0, m.fail("metadata of %d bytes", n)
+		return 0, m.fail("the metadata have %d bytes", n)
 	}
 	return int(n), nil
 }
 
-// end returns io.EOF where what follows the last message of a stream is what should: nothing, or
-// in a file that is read in order its footer.
+// end checks what follows the last message. After a stream, no data may follow. After a file that is read in order,
+// the footer must follow. If the check succeeds, the error is io.EOF.
 func (m *messages) end() error {
 	if !m.asFile && m.file.Piped() {
-		return io.EOF // another stream may follow in a pipe, which is not ours
+		return io.EOF // a pipe may continue with other data
 	}
 	var tail []byte
 	var b [4096]byte
@@ -151,7 +127,7 @@ func (m *messages) end() error {
 		tail = append(tail, b[:n]...)
 		tail = tail[max(0, len(tail)-fileEnd):]
 		if all += n; all > mostMeta {
-			return m.fail("a footer of more than %d MiB", mostMeta>>20)
+			return m.fail("the footer has more than %d MiB", mostMeta>>20)
 		}
 		if err == io.EOF {
 			break
@@ -164,12 +140,12 @@ func (m *messages) end() error {
 		return &dataset.InputError{File: m.file.Name, Msg: "is truncated: it has no footer"}
 	}
 	if !m.asFile && len(tail) > 0 {
-		return &dataset.InputError{File: m.file.Name, Msg: "goes on behind the end of the stream"}
+		return &dataset.InputError{File: m.file.Name, Msg: "has data after the end of the stream"}
 	}
 	return io.EOF
 }
 
-// head reads the metadata at hand.
+// head decodes the metadata in m.meta.
 func (m *messages) head() (head, error) {
 	h, err := headOf(m.meta)
 	if err != nil {
@@ -181,7 +157,7 @@ func (m *messages) head() (head, error) {
 	return h, nil
 }
 
-// body reads as many bytes, in steps: there may be fewer than are said to follow.
+// body reads a body of size bytes. It allocates memory in steps, because the data may end before size bytes.
 func (m *messages) body(size int64) ([]byte, error) {
 	have, want := 0, int(min(size, max(1<<20, int64(m.known))))
 	b, err := m.room.take(want)
@@ -189,7 +165,7 @@ func (m *messages) body(size int64) ([]byte, error) {
 		var n int
 		n, err = io.ReadFull(m.file, b[have:])
 		if have += n; err != nil {
-			err = m.short(err)
+			err = m.truncatedError(err)
 			break
 		}
 		if int64(have) == size {
@@ -199,21 +175,21 @@ func (m *messages) body(size int64) ([]byte, error) {
 		var more []byte
 		if more, err = m.room.take(int(min(size, 4*int64(have)))); err == nil {
 			copy(more, b)
-			m.room.Free(b)
+			m.room.free(b)
 			b = more
 		}
 	}
-	m.room.Free(b)
+	m.room.free(b)
 	if known, ok := errors.AsType[*dataset.InputError](err); ok {
 		return nil, known
 	}
 	return nil, m.fail("%v", err)
 }
 
-// short is the error of a message that ends too early, or of other failures to read it.
-func (m *messages) short(err error) error {
+// truncatedError returns the error of a message that ends too early, or err if reading failed for another reason.
+func (m *messages) truncatedError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		if _, of := m.file.Peek(1); m.file.Packed() != "" && of != io.EOF { // what is around it ends too early
+		if _, of := m.file.Peek(1); m.file.Packed() != "" && of != io.EOF { // the compressed stream ends too early
 			return m.file.Wrap(err, 0)
 		}
 		return m.fail("is truncated: the data end within it")
@@ -221,12 +197,11 @@ func (m *messages) short(err error) error {
 	return m.file.Wrap(err, 0)
 }
 
-// readPlace reads the next message of a file, wherever it is.
+// readPlace reads the message at the next location in m.places.
 func (m *messages) readPlace() (h head, body []byte, err error) {
 	if !m.began {
 		m.began, m.places = true, append(slices.Clone(m.index.before), m.index.batches...)
-		m.meta = append(m.meta[:0], m.index.schema...)
-		return head{kind: kindSchema}, nil, nil
+		return head{kind: kindSchema, schema: m.index.schema}, nil, nil
 	}
 	if m.next == len(m.places) {
 		return h, nil, io.EOF
@@ -241,41 +216,54 @@ func (m *messages) readPlace() (h head, body []byte, err error) {
 		return h, nil, err
 	}
 	if h.body > p.body {
-		return h, nil, m.fail("a body of %d bytes where there are %d", h.body, p.body)
+		return h, nil, m.fail("a body has %d bytes, the footer gives it %d", h.body, p.body)
 	}
 	if body, err = m.room.take(int(h.body)); err != nil {
 		return h, nil, m.fail("%v", err)
 	}
 	if n, err := m.file.At().ReadAt(body, p.at+p.meta); n < len(body) {
-		m.room.Free(body)
-		return h, nil, m.short(err)
+		m.room.free(body)
+		return h, nil, m.truncatedError(err)
 	}
 	return h, body, nil
 }
 
-// metaAt reads the metadata of a message in a file, to memory that it may use.
+// metaAt reads the metadata of the message at location p. It reuses memory if that is large enough.
 func metaAt(f *rawfile.File, p block, memory []byte) ([]byte, error) {
 	if p.meta > mostMeta+8 || p.at > f.Plain-p.meta || p.body > f.Plain-p.meta-p.at {
-		return nil, fmt.Errorf("the message at byte %d, of %d and %d bytes, is not in the file", p.at, p.meta, p.body)
+		return nil, fmt.Errorf("the message at byte %d, with %d and %d bytes, lies outside the file", p.at, p.meta, p.body)
 	}
 	b := grown(memory, int(p.meta))
 	if n, err := f.At().ReadAt(b, p.at); n < len(b) {
 		return nil, err
 	}
 	if binary.LittleEndian.Uint32(b) != continuation {
-		return nil, fmt.Errorf("there is no message at byte %d", p.at)
+		return nil, fmt.Errorf("no message begins at byte %d", p.at)
 	}
 	n := int64(binary.LittleEndian.Uint32(b[4:]))
 	if n < 8 || n > p.meta-8 {
-		return nil, fmt.Errorf("metadata of %d bytes where there are %d", n, p.meta-8)
+		return nil, fmt.Errorf("the metadata have %d bytes, the footer gives them %d", n, p.meta-8)
 	}
 	return b[8 : 8+n], nil
 }
 
-// grown is memory of size bytes, b's where it has as many.
+// grown returns a slice of size bytes. It reuses b if b is large enough.
 func grown(b []byte, size int) []byte {
 	if cap(b) < size {
 		return make([]byte, size)
 	}
 	return b[:size]
+}
+
+// schema reads the first message, which must be the schema.
+func (m *messages) schema() ([]field, error) {
+	h, body, err := m.read()
+	m.room.free(body)
+	switch {
+	case err == io.EOF || err == nil && h.kind != kindSchema:
+		return nil, &dataset.InputError{File: m.file.Name, Msg: "is empty or has no schema"}
+	case err != nil:
+		return nil, err
+	}
+	return h.schema, nil
 }

@@ -3,80 +3,88 @@ package arrow
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A reader makes one pass, record batch by record batch.
+// A reader reads the rows of one pass, record batch by record batch.
 type reader struct {
 	*layout
 	columns.Choice
-	file  *rawfile.File
-	from  *messages
-	ipc   *ipc.Reader
-	parts []part
-	tile  []float64
-	batch arrow.RecordBatch // at hand, nil for none
-	at    int               // its next row
-	row   int64             // rows read of the file
-	late  int               // rows of the next batch that are left out
-	full  int               // a column with a text that has no code, -1: none
-	why   string            // there is no code
+	file   *rawfile.File
+	from   *messages
+	wanted []bool                // for each field, whether it is read
+	dicts  map[int64]*dictionary // by the number of the dictionary
+	parts  []part
+	tile   []float64
+	batch  *batch // current batch, or nil
+	at     int    // next row of batch
+	row    int64  // rows of the file read so far
+	skip   int    // rows to skip at the start of the next batch
+	failed int    // column with a text that has no code, or -1
+	why    string // why this text has no code
 }
 
-// A part is what is put into rows together: a column of lists, or up to columns.Tile others.
+// A part is a group of columns that are copied to rows together: the columns of one list, or up to columns.Tile
+// other columns.
 type part struct {
 	js     []int // the columns
-	fields []int // where they are in the schema; of lists one
-	width  int   // of lists, 0 for others
-	// plain says that all are float64 and features next to each other, and so go to their rows
-	// without a copy before.
+	fields []int // their fields in the schema; one for a list
+	width  int   // length of a list, 0 for other columns
+	// plain is true if all columns are float64 features that are adjacent in the rows, so that copying needs no
+	// conversion.
 	plain bool
-	// lent says that the blocks of a batch are its memory: there is one part of the features, of float64.
+	// lent is true if blocks refer to the memory of the record batch instead of a copy. The part then contains all
+	// features, and all of them are float64.
 	lent bool
-	// lexicon is of a categorical column, which is alone; nil: numbers.
-	lexicon *dataset.Lexicon
+	// lexicon maps the levels of a categorical column to codes. It is nil unless the part is one categorical
+	// column.
+	lexicon *prepare.Lexicon
 }
 
-// tileRows is how many rows are put together at a time: columns.Tile columns of them stay in the
-// cache.
+// tileRows is the number of rows that are converted at a time. It is small enough that columns.Tile columns of
+// tileRows numbers fit in the CPU's cache.
 const tileRows = 1024
 
 func newReader(f *rawfile.File, t *layout, choice columns.Choice) (*reader, error) {
 	m := &messages{file: f, index: t.index}
-	of, err := ipc.NewReaderFromMessageReader(m, ipc.WithAllocator(&m.room))
+	schema, err := m.schema()
 	if err != nil {
-		return nil, wrap(f, "has no schema that can be read", err)
+		return nil, err
 	}
-	if !of.Schema().Equal(t.schema) {
-		return nil, &dataset.InputError{File: f.Name, Msg: "has another schema than when it was opened"}
+	if !reflect.DeepEqual(schema, t.schema) {
+		return nil, &dataset.InputError{File: f.Name, Msg: "its schema differs from when it was opened"}
 	}
-	r := &reader{layout: t, Choice: choice, file: f, from: m, ipc: of, tile: make([]float64, columns.Tile*tileRows), full: -1}
-	r.divide()
+	r := &reader{layout: t, Choice: choice, file: f, from: m, wanted: make([]bool, len(schema)), dicts: map[int64]*dictionary{}, tile: make([]float64, columns.Tile*tileRows), failed: -1}
+	r.makeParts()
+	for _, p := range r.parts {
+		for _, f := range p.fields {
+			r.wanted[f] = true
+		}
+	}
 	return r, nil
 }
 
-// divide makes the parts.
-func (r *reader) divide() {
+// makeParts divides the columns into parts.
+func (r *reader) makeParts() {
 	for j := 0; j < len(r.To); j++ {
 		at := r.fields[j]
-		if items, ok := r.schema.Field(at.field).Type.(*arrow.FixedSizeListType); ok {
-			p := part{fields: []int{at.field}, width: int(items.Len())}
-			for p.plain = items.Elem().ID() == arrow.FLOAT64; len(p.js) < p.width; j++ {
+		if of := &r.schema[at.field].dataType; at.item >= 0 {
+			p := part{fields: []int{at.field}, width: of.items}
+			for p.plain = of.item().isFloat64(); len(p.js) < p.width; j++ {
 				p.js = append(p.js, j)
 			}
 			j--
-			if r.used(p.js) {
-				p.plain = p.plain && r.together(p.js)
+			if r.isUsed(p.js) {
+				p.plain = p.plain && r.areAdjacent(p.js)
 				r.parts = append(r.parts, p)
 			}
 			continue
@@ -88,18 +96,18 @@ func (r *reader) divide() {
 			r.parts = append(r.parts, part{js: []int{j}, fields: []int{at.field}, lexicon: l})
 			continue
 		}
-		plain := r.schema.Field(at.field).Type.ID() == arrow.FLOAT64
+		plain := r.schema[at.field].isFloat64()
 		last := len(r.parts) - 1
 		if last < 0 || r.parts[last].width > 0 || r.parts[last].lexicon != nil || len(r.parts[last].js) == columns.Tile {
 			r.parts, last = append(r.parts, part{plain: true}), last+1
 		}
 		p := &r.parts[last]
 		p.js, p.fields = append(p.js, j), append(p.fields, at.field)
-		p.plain = p.plain && plain && len(p.js) <= columns.Tile && r.together(p.js)
+		p.plain = p.plain && plain && len(p.js) <= columns.Tile && r.areAdjacent(p.js)
 	}
 	for i := range r.parts {
 		p := &r.parts[i]
-		p.lent = p.plain && len(p.js) == r.Features && r.Cells == nil // where values are missing NaN is written
+		p.lent = p.plain && len(p.js) == r.Features && r.Cells == nil // NaN replaces missing values, so it needs a copy
 		p.plain = p.plain && (p.width > 0 || len(p.js) == columns.Tile || p.lent && len(p.js) == 1)
 		if p.lent = p.lent && (p.width > 0 || len(p.js) == 1); p.lent {
 			r.parts[0], r.parts[i] = r.parts[i], r.parts[0]
@@ -107,8 +115,8 @@ func (r *reader) divide() {
 	}
 }
 
-// used reports whether any of the columns is wanted.
-func (r *reader) used(js []int) bool {
+// isUsed reports whether any of the columns is read.
+func (r *reader) isUsed(js []int) bool {
 	for _, j := range js {
 		if r.To[j] >= 0 {
 			return true
@@ -117,8 +125,8 @@ func (r *reader) used(js []int) bool {
 	return false
 }
 
-// together reports whether columns are features next to each other, in their order.
-func (r *reader) together(js []int) bool {
+// areAdjacent reports whether the columns are features that are adjacent and in the same order in the rows.
+func (r *reader) areAdjacent(js []int) bool {
 	for k, j := range js {
 		if r.To[j] < 0 || r.To[j] != r.To[js[0]]+k || r.To[j] >= r.Features {
 			return false
@@ -127,20 +135,20 @@ func (r *reader) together(js []int) bool {
 	return true
 }
 
-// Close gives the memory back and closes the file.
+// Close releases the memory and closes the file.
 func (r *reader) Close() error {
 	r.file.Stop()
-	r.ipc.Release()
+	r.drop()
 	return r.file.Close()
 }
 
-// Stop is that of [dataset.Stopper].
+// Stop implements [dataset.Stopper].
 func (r *reader) Stop() { r.file.Stop() }
 
-// Unchanged is that of [dataset.Witness].
+// Unchanged implements [dataset.Witness].
 func (r *reader) Unchanged() error { return r.file.Unchanged() }
 
-// Skip is that of [dataset.Skipper]: whole record batches are not looked at.
+// Skip implements [dataset.Skipper]. It does not read the record batches that it skips.
 func (r *reader) Skip(rows int64) (bool, error) {
 	if r.index == nil {
 		return false, nil
@@ -153,21 +161,21 @@ func (r *reader) Skip(rows int64) (bool, error) {
 	}
 	r.from.places = slices.Delete(r.from.places, first, first+batches)
 	r.from.batch = batches
-	r.late = int(rows)
+	r.skip = int(rows)
 	r.row += rows
 	return true, nil
 }
 
-// Read fills a block from as many record batches as it takes, so that blocks do not tell how the
-// data were written; where rows are wanted as they come, from one.
+// Read fills a block, from several record batches if necessary, so that blocks do not depend on the sizes of the
+// batches. If the Prompt field of the pipe is true, Read uses only one batch.
 func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 	defer func() {
-		if recover() != nil { // the library does on batches that contradict themselves
+		if recover() != nil { // an offset of a text, or an index into a dictionary, lies outside the data
 			err = r.from.fail("%v", rawfile.ErrDamaged)
 		}
 	}()
 	for b.N < rows {
-		if r.batch == nil || r.at == int(r.batch.NumRows()) {
+		if r.batch == nil || r.at == r.batch.rows {
 			if r.batch != nil && b.N > 0 && r.file.Prompt() {
 				return nil
 			}
@@ -183,7 +191,7 @@ func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 			}
 			continue
 		}
-		left := int(r.batch.NumRows()) - r.at
+		left := r.batch.rows - r.at
 		lends := b.N == 0 && r.parts[0].lent && (left >= rows || r.file.Prompt())
 		n := min(rows-b.N, left)
 		if !lends {
@@ -200,47 +208,95 @@ func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 	return nil
 }
 
-// advance takes the next record batch.
+// drop releases the current batch.
+func (r *reader) drop() {
+	if r.batch != nil {
+		r.batch.release()
+		r.batch = nil
+	}
+}
+
+// advance reads the next record batch, and the dictionaries before it.
 func (r *reader) advance() (bool, error) {
-	r.batch = nil
-	if !r.ipc.Next() {
-		if err := r.ipc.Err(); err != nil {
-			return false, wrap(r.file, fmt.Sprintf("record batch %d cannot be read", r.from.batch), err)
+	r.drop()
+	for {
+		h, body, err := r.from.read()
+		if err == io.EOF {
+			return false, nil
 		}
-		return false, nil
-	}
-	batch := r.ipc.RecordBatch()
-	if batch.NumCols() != int64(r.schema.NumFields()) || batch.NumRows() < int64(r.late) || batch.NumRows() > 1<<40 {
-		return false, r.from.fail("%d rows of %d columns", batch.NumRows(), batch.NumCols())
-	}
-	for i := range r.parts {
-		for _, f := range r.parts[i].fields {
-			a := batch.Column(f)
-			if int64(a.Len()) != batch.NumRows() {
-				return false, r.from.fail("column %s has %d rows, the batch %d", excerpt.Of(r.names[r.parts[i].js[0]]), a.Len(), batch.NumRows())
+		if err != nil {
+			return false, err
+		}
+		err = recoverBounds(func() (err error) {
+			switch d := newDecoder(&h, body, &r.from.room); h.kind {
+			case kindBatch:
+				r.batch, err = d.batch(h.rows, r.schema, r.wanted)
+			case kindDictionary:
+				err = r.addDictionary(&h, d)
+			default:
+				err = fmt.Errorf("a message of kind %d is no record batch", h.kind)
 			}
-			if items, ok := a.(*array.FixedSizeList); ok && items.ListValues().Len() < a.Len()*r.parts[i].width {
-				return false, r.from.fail("the lists of column %s have too few values", excerpt.Of(r.names[r.parts[i].js[0]]))
+			return err
+		})
+		if err == nil && h.kind == kindBatch && r.batch.rows < r.skip {
+			err = fmt.Errorf("it has %d rows, fewer than announced", r.batch.rows)
+		}
+		if err != nil {
+			return false, r.from.fail("%v", err)
+		}
+		if h.kind == kindBatch {
+			break
+		}
+	}
+	for i, a := range r.batch.columns {
+		if a != nil && a.of.index != nil {
+			if a.dict = r.dicts[a.of.dictionary]; a.dict == nil {
+				return false, r.from.fail("column %s has no dictionary", excerpt.Of(r.schema[i].name))
 			}
 		}
 	}
-	r.batch, r.at, r.late = batch, r.late, 0
+	r.at, r.skip = r.skip, 0
 	return true, nil
 }
 
-// rows puts the next n rows of the batch at hand into the block, or lends them.
+// addDictionary decodes a dictionary if a column that is read uses it. The memory of the message body then stays in
+// use.
+func (r *reader) addDictionary(h *head, d *decoder) error {
+	for i := range r.schema {
+		of := r.schema[i].dataType
+		if of.index == nil || of.dictionary != h.id || !r.wanted[i] {
+			continue
+		}
+		of.index = nil
+		values := d.array(&of, true)
+		if d.err != nil {
+			return d.err
+		}
+		known := r.dicts[h.id]
+		if known == nil || !h.delta {
+			known = &dictionary{}
+		}
+		r.dicts[h.id] = &dictionary{parts: append(slices.Clip(known.parts), values)}
+		return nil
+	}
+	r.from.room.free(d.body)
+	return nil
+}
+
+// rows adds the next n rows of the batch to the block. If lends is true, the block refers to the memory of the
+// batch instead of a copy.
 func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
-	if err := r.missing(n); err != nil {
+	if err := r.checkNulls(n); err != nil {
 		return err
 	}
 	var x, y []float64
 	parts := r.parts
 	if lends {
 		batch := r.batch
-		values := float64s(valuesOf(batch.Column(parts[0].fields[0])))
+		values := float64s(valuesOf(batch.columns[parts[0].fields[0]]))
 		x = values[r.at*r.Features : (r.at+n)*r.Features]
-		batch.Retain()
-		y = b.Lend(x, n, r.Targets, batch.Release)
+		batch.holders.Add(1)
+		y = b.Lend(x, n, r.Targets, batch.release)
 		parts = parts[1:]
 	} else {
 		x, y = r.Grow(b, n)
@@ -249,11 +305,11 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	for i := range parts {
 		finite = r.put(&parts[i], x, y, n) && finite
 	}
-	if r.full >= 0 {
-		return &dataset.InputError{File: r.file.Name, Column: r.full + 1, Msg: "column " + excerpt.Of(r.names[r.full]) + " " + r.why}
+	if r.failed >= 0 {
+		return &dataset.InputError{File: r.file.Name, Column: r.failed + 1, Msg: "column " + excerpt.Of(r.names[r.failed]) + " " + r.why}
 	}
 	if r.Cells != nil {
-		finite = r.gaps(x, y, n) && finite
+		finite = r.fillNulls(x, y, n) && finite
 	}
 	if !finite {
 		if i, j, v, bad := r.Find(x, y); bad {
@@ -265,33 +321,34 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	return nil
 }
 
-// put puts a part of the next n rows where they belong, and reports whether all are finite.
+// put copies one part of the columns, for the next n rows, into the block. It reports whether all copied values are
+// finite.
 func (r *reader) put(p *part, x, y []float64, n int) bool {
 	if p.width > 0 {
 		return r.putLists(p, x, y, n)
 	}
 	if p.lexicon != nil {
-		return r.putCodes(p, x, n)
+		return r.putCodes(p, x, y, n)
 	}
 	if p.plain && len(p.js) == columns.Tile {
 		var from [columns.Tile][]float64
 		finite := true
 		for k, f := range p.fields {
-			from[k] = float64s(r.batch.Column(f))[r.at : r.at+n]
+			from[k] = float64s(r.batch.columns[f])[r.at : r.at+n]
 			finite = allFinite(from[k]) && finite
 		}
-		turn(x[r.To[p.js[0]]:], r.Features, &from, n)
+		transpose(x[r.To[p.js[0]]:], r.Features, &from, n)
 		return finite
 	}
 	for k, f := range p.fields {
-		fill(r.tile[k*n:(k+1)*n], r.batch.Column(f), r.at)
+		fill(r.tile[k*n:(k+1)*n], r.batch.columns[f], r.at)
 	}
 	return r.Columns(x, y, p.js, 0, r.tile[:len(p.js)*n])
 }
 
-// putLists is put for a column of lists.
+// putLists does the work of the method put for a column of lists.
 func (r *reader) putLists(p *part, x, y []float64, n int) bool {
-	values := valuesOf(r.batch.Column(p.fields[0]))
+	values := valuesOf(r.batch.columns[p.fields[0]])
 	if p.plain {
 		from := float64s(values)[r.at*p.width : (r.at+n)*p.width]
 		for i := range n {
@@ -300,7 +357,7 @@ func (r *reader) putLists(p *part, x, y []float64, n int) bool {
 		return allFinite(from)
 	}
 	finite := true
-	for lo := 0; lo < n*p.width; lo += len(r.tile) { // values of rows one after the other
+	for lo := 0; lo < n*p.width; lo += len(r.tile) { // values of consecutive rows
 		hi := min(lo+len(r.tile), n*p.width)
 		part := r.tile[:hi-lo]
 		fill(part, values, r.at*p.width+lo)
@@ -320,26 +377,26 @@ func (r *reader) putLists(p *part, x, y []float64, n int) bool {
 	return finite
 }
 
-// missing refuses a missing value among the next n rows.
-func (r *reader) missing(n int) error {
+// checkNulls returns an error if the next n rows have a null in a column that allows no missing values.
+func (r *reader) checkNulls(n int) error {
 	for i := range r.parts {
 		p := &r.parts[i]
 		for k, f := range p.fields {
-			a := r.batch.Column(f)
+			a := r.batch.columns[f]
 			if p.width == 0 && r.Allows(p.js[k]) {
 				continue
 			}
 			if at := firstNull(a, r.at, n); at >= 0 {
-				return r.null(at, p.js[k])
+				return r.nullError(at, p.js[k])
 			}
 			if p.width == 0 {
 				continue
 			}
-			if values := valuesOf(a); values.NullN() != 0 {
+			if values := valuesOf(a); values.valid != nil {
 				for row := r.at; row < r.at+n; row++ {
 					for item, j := range p.js {
-						if r.To[j] >= 0 && !r.Allows(j) && values.IsNull(row*p.width+item) {
-							return r.null(row, j)
+						if r.To[j] >= 0 && !r.Allows(j) && values.isNull(row*p.width+item) {
+							return r.nullError(row, j)
 						}
 					}
 				}
@@ -349,32 +406,29 @@ func (r *reader) missing(n int) error {
 	return nil
 }
 
-// null is the error of a missing value in column j, in a row of the batch at hand.
-func (r *reader) null(at, j int) error {
+// nullError returns the error for a missing value in column j. The argument at is the row within the batch.
+func (r *reader) nullError(at, j int) error {
 	return r.Gap(j, &dataset.InputError{
 		File: r.file.Name, Line: int(r.row) + at - r.at + 1, Column: j + 1,
-		Msg: "column " + excerpt.Of(r.names[j]) + " has no value (null)",
+		Msg: "column " + excerpt.Of(r.names[j]) + " has a missing value (null)",
 	})
 }
 
-// notFinite is the error of a number of column j, in a row from 0.
+// notFinite returns the error for the value v of column j that is not finite. The argument row counts from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
 	out := &dataset.InputError{File: r.file.Name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true, Missing: v != v}
-	dt := r.schema.Field(r.fields[j].field).Type
-	if items, ok := dt.(*arrow.FixedSizeListType); ok {
-		dt = items.Elem()
-	}
-	if r.To[j] < r.Features && r.Lexicon(j) != nil && isText(dt) {
-		out.NonFinite, out.Msg = false, "column "+excerpt.Of(r.names[j])+" has an empty text, a missing value"
+	dt := r.schema[r.fields[j].field].item()
+	if r.Lexicon(j) != nil && dt.isText() {
+		out.NonFinite, out.Msg = false, "column "+excerpt.Of(r.names[j])+" has an empty text, which is a missing value"
 		return r.Gap(j, out)
 	}
-	if arrow.IsInteger(dt.ID()) {
-		out.NonFinite, out.Missing, out.Msg = false, false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 does not hold", excerpt.Of(r.names[j]))
+	if dt.id == typeInt {
+		out.NonFinite, out.Missing, out.Msg = false, false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 cannot represent", excerpt.Of(r.names[j]))
 	}
 	return out
 }
 
-// allFinite is false where a number is not finite, and may be where their sum overflows.
+// allFinite reports whether all numbers are finite. It may also return false if their sum overflows.
 func allFinite(x []float64) bool {
 	sum := floats.Sum(x)
 	return sum-sum == 0

@@ -1,97 +1,182 @@
 package arrow
 
 import (
+	"encoding/binary"
 	"math"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
+	"unsafe"
 
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 )
 
-// valuesOf are those of lists, one after the other, or the array itself.
-func valuesOf(a arrow.Array) arrow.Array {
-	if lists, ok := a.(*array.FixedSizeList); ok {
-		return lists.ListValues()
+// valuesOf returns the items of all lists, one after the other, if a holds lists. Otherwise it returns a.
+func valuesOf(a *array) *array {
+	if a.of.item() != a.of {
+		return a.items
 	}
 	return a
 }
 
-// float64s are the values of an array of float64: its memory.
-func float64s(a arrow.Array) []float64 { return a.(*array.Float64).Float64Values() }
+// view returns the bytes of n numbers as a slice of numbers, without a copy. The bytes must be aligned to 8 bytes
+// and in the machine's byte order.
+func view[T any](b []byte, n int) []T {
+	if n == 0 {
+		return nil
+	}
+	var zero T
+	b = b[:n*int(unsafe.Sizeof(zero))]
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)
+}
 
-// firstNull is the first of n values, from one on, that is missing; -1 for none.
-func firstNull(a arrow.Array, at, n int) int {
-	if a.NullN() == 0 {
+// float64s returns the values of an array of float64, without a copy.
+func float64s(a *array) []float64 { return view[float64](a.data, a.n) }
+
+// firstNull returns the index of the first null among the n values from index at on. If there is none, it returns
+// -1.
+func firstNull(a *array, at, n int) int {
+	if a.valid == nil {
 		return -1
 	}
 	for i := at; i < at+n; i++ {
-		if a.IsNull(i) {
+		if a.isNull(i) {
 			return i
 		}
 	}
 	return -1
 }
 
-// fill writes values from one on to dst, integers that float64 does not hold as +∞: NaN would be a
-// missing value.
-func fill(dst []float64, a arrow.Array, at int) {
-	n := at + len(dst)
-	switch a := a.(type) {
-	case *array.Float64:
-		copy(dst, a.Float64Values()[at:n])
-	case *array.Float32:
-		convert(dst, a.Float32Values()[at:n])
-	case *array.Float16:
-		for i, v := range a.Values()[at:n] {
-			dst[i] = float64(v.Float32())
+// fill converts the values from index at on to float64 and writes them to dst. An integer that float64 cannot
+// represent becomes +∞, because NaN would mean a missing value.
+func fill(dst []float64, a *array, at int) {
+	signed := 0
+	if a.of.signed {
+		signed = 1
+	}
+	switch [3]int{int(a.of.id), a.of.bits, signed} {
+	case [3]int{typeFloat, 64}:
+		copy(dst, float64s(a)[at:])
+	case [3]int{typeFloat, 32}:
+		convert[float32](dst, a, at)
+	case [3]int{typeFloat, 16}:
+		for i, v := range view[uint16](a.data, a.n)[at:][:len(dst)] {
+			dst[i] = half(v)
 		}
-	case *array.Int8:
-		convert(dst, a.Int8Values()[at:n])
-	case *array.Int16:
-		convert(dst, a.Int16Values()[at:n])
-	case *array.Int32:
-		convert(dst, a.Int32Values()[at:n])
-	case *array.Uint8:
-		convert(dst, a.Uint8Values()[at:n])
-	case *array.Uint16:
-		convert(dst, a.Uint16Values()[at:n])
-	case *array.Uint32:
-		convert(dst, a.Uint32Values()[at:n])
-	case *array.Int64:
-		for i, v := range a.Int64Values()[at:n] {
+	case [3]int{typeBool, 1}:
+		for i := range dst {
+			dst[i] = float64(a.data[(at+i)>>3] >> ((at + i) & 7) & 1)
+		}
+	case [3]int{typeInt, 8, 1}:
+		convert[int8](dst, a, at)
+	case [3]int{typeInt, 16, 1}:
+		convert[int16](dst, a, at)
+	case [3]int{typeInt, 32, 1}:
+		convert[int32](dst, a, at)
+	case [3]int{typeInt, 8, 0}:
+		convert[uint8](dst, a, at)
+	case [3]int{typeInt, 16, 0}:
+		convert[uint16](dst, a, at)
+	case [3]int{typeInt, 32, 0}:
+		convert[uint32](dst, a, at)
+	case [3]int{typeInt, 64, 1}:
+		for i, v := range view[int64](a.data, a.n)[at:][:len(dst)] {
 			if dst[i] = float64(v); v < -maxExact || v > maxExact {
 				dst[i] = math.Inf(1)
 			}
 		}
-	case *array.Uint64:
-		for i, v := range a.Uint64Values()[at:n] {
+	case [3]int{typeInt, 64, 0}:
+		for i, v := range view[uint64](a.data, a.n)[at:][:len(dst)] {
 			if dst[i] = float64(v); v > maxExact {
 				dst[i] = math.Inf(1)
 			}
 		}
-	case *array.Boolean:
-		for i := range dst {
-			if dst[i] = 0; a.Value(at + i) {
-				dst[i] = 1
-			}
-		}
 	default:
-		panic("arrow: an array of another type than its schema has")
+		panic("arrow: the type of an array differs from its schema")
 	}
 }
 
-// maxExact is 2⁵³: all whole numbers up to it are float64.
+// half converts a float of 16 bits: a sign, 5 bits of exponent and 10 bits of fraction.
+func half(v uint16) float64 {
+	x := math.Ldexp(float64(v&0x3ff), -24) // subnormal
+	switch exp := int(v >> 10 & 31); {
+	case exp == 31 && v&0x3ff != 0:
+		return math.NaN()
+	case exp == 31:
+		x = math.Inf(1)
+	case exp > 0:
+		x = math.Ldexp(float64(0x400|v&0x3ff), exp-25)
+	}
+	if v>>15 != 0 {
+		return -x
+	}
+	return x
+}
+
+// integer returns value i of an array of integers of any width.
+func (a *array) integer(t *dataType, i int) int64 {
+	switch b := a.data[i*t.bits/8:]; t.bits {
+	case 8:
+		if !t.signed {
+			return int64(b[0])
+		}
+		return int64(int8(b[0]))
+	case 16:
+		if v := binary.NativeEndian.Uint16(b); !t.signed {
+			return int64(v)
+		} else {
+			return int64(int16(v))
+		}
+	case 32:
+		if v := binary.NativeEndian.Uint32(b); t.id == typeInt && !t.signed {
+			return int64(v)
+		} else {
+			return int64(int32(v))
+		}
+	default:
+		return int64(binary.NativeEndian.Uint64(b))
+	}
+}
+
+// text returns value i of a column of texts, which may be dictionary-encoded.
+func (a *array) text(i int) []byte {
+	if a.of.index != nil {
+		k := a.integer(a.of.index, i)
+		for _, part := range a.dict.parts {
+			if k < int64(part.n) {
+				return part.text(int(k))
+			}
+			k -= int64(part.n)
+		}
+		panic("arrow: an index lies outside its dictionary")
+	}
+	if a.of.id == typeTextView {
+		v := a.data[16*i:][:16]
+		size := binary.LittleEndian.Uint32(v)
+		if size <= 12 {
+			return v[4 : 4+size]
+		}
+		// A view holds the first four bytes of the text, the number of its buffer, and its position in the buffer.
+		at := binary.LittleEndian.Uint32(v[12:])
+		return a.texts[binary.LittleEndian.Uint32(v[8:])][at : uint64(at)+uint64(size)]
+	}
+	if a.of.bits == 32 {
+		offsets := view[int32](a.data, a.n+1)
+		return a.texts[0][offsets[i]:offsets[i+1]]
+	}
+	offsets := view[int64](a.data, a.n+1)
+	return a.texts[0][offsets[i]:offsets[i+1]]
+}
+
+// maxExact is 2⁵³. float64 can represent all integers of at most this size.
 const maxExact = 1 << 53
 
-func convert[T float32 | int8 | int16 | int32 | uint8 | uint16 | uint32](dst []float64, from []T) {
-	for i, v := range from {
+func convert[T float32 | int8 | int16 | int32 | uint8 | uint16 | uint32](dst []float64, a *array, at int) {
+	for i, v := range view[T](a.data, a.n)[at:][:len(dst)] {
 		dst[i] = float64(v)
 	}
 }
 
-// turn writes columns of n values to rows that are stride apart.
-func turn(to []float64, stride int, from *[columns.Tile][]float64, n int) {
+// transpose writes columns of n values each to rows in the slice to. The starts of adjacent rows are stride numbers
+// apart.
+func transpose(to []float64, stride int, from *[columns.Tile][]float64, n int) {
 	c0, c1, c2, c3 := from[0][:n], from[1][:n], from[2][:n], from[3][:n]
 	c4, c5, c6, c7 := from[4][:n], from[5][:n], from[6][:n], from[7][:n]
 	for i := range n {

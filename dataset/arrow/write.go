@@ -1,51 +1,43 @@
 package arrow
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
-	"github.com/apache/arrow-go/v18/arrow/memory"
+	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// A Writer writes rows of float64 as record batches, of no more than 65,536 rows.
+// A Writer writes rows of float64 as record batches of at most 65,536 rows.
 type Writer struct {
-	schema *arrow.Schema
-	to     interface {
-		Write(rec arrow.RecordBatch) error
-		Close() error
-	}
+	to      io.Writer
+	stream  bool
+	names   []string
+	notes   []string
+	at      int64   // bytes written
+	blocks  []block // locations of the record batches
 	columns [][]float64
+	memory  []byte
 }
 
-const writtenRows = 1 << 16
+const (
+	writtenRows = 1 << 16
+	version     = 4 // V5 of the format
+)
 
-// NewWriter begins a stream, or else a file, of columns of these names; notes are the metadata of
-// its schema, keys and values by turns. Nothing is written before the first batch.
+// NewWriter returns a Writer of rows with these column names. It writes a stream if stream is true, and otherwise a
+// file. The argument notes holds the metadata of the schema; each key is followed by its value. Nothing is written
+// before the first batch.
 func NewWriter(w io.Writer, stream bool, names []string, notes ...string) (*Writer, error) {
-	fields := make([]arrow.Field, len(names))
-	for i, name := range names {
-		fields[i] = arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64}
+	if len(notes)%2 != 0 {
+		return nil, errors.New("arrow: a note has no value")
 	}
-	var keys, values []string
-	for i := 0; i+1 < len(notes); i += 2 {
-		keys, values = append(keys, notes[i]), append(values, notes[i+1])
-	}
-	meta := arrow.NewMetadata(keys, values)
-	out := &Writer{schema: arrow.NewSchema(fields, &meta), columns: make([][]float64, len(names))}
-	if stream {
-		out.to = ipc.NewWriter(w, ipc.WithSchema(out.schema))
-		return out, nil
-	}
-	f, err := ipc.NewFileWriter(w, ipc.WithSchema(out.schema))
-	out.to = f
-	return out, err
+	return &Writer{to: w, stream: stream, names: names, notes: notes, columns: make([][]float64, len(names))}, nil
 }
 
-// errWidth is of a row that has not a number for each column.
-var errWidth = errors.New("arrow: a row of another number of columns")
+// errWidth reports a row with the wrong number of columns.
+var errWidth = errors.New("arrow: the row has the wrong number of columns")
 
 // Append adds a row.
 func (w *Writer) Append(row []float64) error {
@@ -61,27 +53,147 @@ func (w *Writer) Append(row []float64) error {
 	return nil
 }
 
-// Flush writes the rows that were added as a batch, if there are any.
+// Flush writes the added rows as a batch, if there are any.
 func (w *Writer) Flush() error {
 	if len(w.columns) == 0 || len(w.columns[0]) == 0 {
 		return nil
 	}
-	n := len(w.columns[0])
-	arrays := make([]arrow.Array, len(w.columns))
+	if err := w.begin(); err != nil {
+		return err
+	}
+	n := int64(len(w.columns[0]))
+	b := flatbuffers.NewBuilder(1024)
+	b.StartVector(16, 2*len(w.columns), 8)
+	for j := len(w.columns) - 1; j >= 0; j-- { // each column has an empty bitmap of nulls, and its values
+		for _, place := range [][2]int64{{8 * n * int64(j), 8 * n}, {8 * n * int64(j), 0}} {
+			b.Prep(8, 16)
+			b.PrependInt64(place[1])
+			b.PrependInt64(place[0])
+		}
+	}
+	buffers := b.EndVector(2 * len(w.columns))
+	b.StartVector(16, len(w.columns), 8)
+	for range w.columns { // the number of rows of each column, none of them null
+		b.Prep(8, 16)
+		b.PrependInt64(0)
+		b.PrependInt64(n)
+	}
+	nodes := b.EndVector(len(w.columns))
+	b.StartObject(5)
+	b.PrependInt64Slot(0, n, 0)
+	b.PrependUOffsetTSlot(1, nodes, 0)
+	b.PrependUOffsetTSlot(2, buffers, 0)
+	w.memory = w.memory[:0]
 	for j, x := range w.columns {
-		values := memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(x))
-		data := array.NewData(arrow.PrimitiveTypes.Float64, n, []*memory.Buffer{nil, values}, nil, 0, 0)
-		arrays[j] = array.NewFloat64Data(data)
-		data.Release()
+		for _, v := range x {
+			w.memory = binary.LittleEndian.AppendUint64(w.memory, math.Float64bits(v))
+		}
+		w.columns[j] = x[:0]
 	}
-	batch := array.NewRecordBatch(w.schema, arrays, int64(n))
-	defer batch.Release()
-	for j := range arrays {
-		arrays[j].Release()
-		w.columns[j] = w.columns[j][:0]
+	place := block{at: w.at, body: int64(len(w.memory))}
+	if err := w.message(b, kindBatch, b.EndObject(), w.memory); err != nil {
+		return err
 	}
-	return w.to.Write(batch)
+	place.meta = w.at - place.at - place.body
+	w.blocks = append(w.blocks, place)
+	return nil
 }
 
-// Close writes what is left, and the end.
-func (w *Writer) Close() error { return errors.Join(w.Flush(), w.to.Close()) }
+// begin writes the schema, if it is not written yet.
+func (w *Writer) begin() error {
+	if w.at > 0 {
+		return nil
+	}
+	if !w.stream {
+		if err := w.write([]byte(magic + "\x00\x00")); err != nil {
+			return err
+		}
+	}
+	b := flatbuffers.NewBuilder(1024)
+	return w.message(b, kindSchema, w.schema(b), nil)
+}
+
+// schema builds the schema.
+func (w *Writer) schema(b *flatbuffers.Builder) flatbuffers.UOffsetT {
+	var fields, notes []flatbuffers.UOffsetT
+	for _, name := range w.names {
+		text := b.CreateString(name)
+		b.StartObject(1)
+		b.PrependInt16Slot(0, 2, 0) // double precision
+		of := b.EndObject()
+		b.StartVector(4, 0, 4)
+		children := b.EndVector(0) // some readers require the list of children, even if it is empty
+		b.StartObject(7)
+		b.PrependUOffsetTSlot(0, text, 0)
+		b.PrependByteSlot(2, typeFloat, 0)
+		b.PrependUOffsetTSlot(3, of, 0)
+		b.PrependUOffsetTSlot(5, children, 0)
+		fields = append(fields, b.EndObject())
+	}
+	for i := 0; i < len(w.notes); i += 2 {
+		key, value := b.CreateString(w.notes[i]), b.CreateString(w.notes[i+1])
+		b.StartObject(2)
+		b.PrependUOffsetTSlot(0, key, 0)
+		b.PrependUOffsetTSlot(1, value, 0)
+		notes = append(notes, b.EndObject())
+	}
+	vector, pairs := b.CreateVectorOfTables(fields), b.CreateVectorOfTables(notes)
+	b.StartObject(4)
+	b.PrependUOffsetTSlot(1, vector, 0)
+	b.PrependUOffsetTSlot(2, pairs, 0)
+	return b.EndObject()
+}
+
+// message writes a message: its length, its metadata and its body. The size of each is a multiple of 8 bytes.
+func (w *Writer) message(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffsetT, body []byte) error {
+	b.StartObject(5)
+	b.PrependInt16Slot(0, version, 0)
+	b.PrependByteSlot(1, kind, 0)
+	b.PrependUOffsetTSlot(2, header, 0)
+	b.PrependInt64Slot(3, int64(len(body)), 0)
+	b.Finish(b.EndObject())
+	meta := b.FinishedBytes()
+	size := (len(meta) + 7) / 8 * 8
+	head := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, continuation), uint32(size))
+	head = append(append(head, meta...), make([]byte, size-len(meta))...)
+	if err := w.write(head); err != nil {
+		return err
+	}
+	return w.write(body)
+}
+
+func (w *Writer) write(b []byte) error {
+	n, err := w.to.Write(b)
+	w.at += int64(n)
+	return err
+}
+
+// Close writes the remaining rows and the end of the stream or file.
+func (w *Writer) Close() error {
+	if err := errors.Join(w.Flush(), w.begin()); err != nil {
+		return err
+	}
+	end := binary.LittleEndian.AppendUint64(nil, continuation)
+	if !w.stream {
+		b := flatbuffers.NewBuilder(1024)
+		schema := w.schema(b)
+		b.StartVector(24, len(w.blocks), 8)
+		for i := len(w.blocks) - 1; i >= 0; i-- {
+			b.Prep(8, 24)
+			b.PrependInt64(w.blocks[i].body)
+			b.Pad(4)
+			b.PrependInt32(int32(w.blocks[i].meta))
+			b.PrependInt64(w.blocks[i].at)
+		}
+		batches := b.EndVector(len(w.blocks))
+		b.StartObject(5)
+		b.PrependInt16Slot(0, version, 0)
+		b.PrependUOffsetTSlot(1, schema, 0)
+		b.PrependUOffsetTSlot(3, batches, 0)
+		b.Finish(b.EndObject())
+		end = append(end, b.FinishedBytes()...)
+		end = binary.LittleEndian.AppendUint32(end, uint32(len(b.FinishedBytes())))
+		end = append(end, magic...)
+	}
+	return w.write(end)
+}

@@ -1,31 +1,29 @@
-// Package csv reads rows of numbers from text separated by commas, semicolons,
-// tabs or blanks, plain, gzip or zstd.
+// Package csv reads rows of numbers from text separated by commas, semicolons, tabs or blanks. The
+// text may be compressed by gzip or zstd.
 //
-// The delimiter is the one of ',', ';' and tab that the first line has most of
-// outside quotes; where it has none, and the first two lines have the same number
-// of fields between blanks, it is the blank, and any number of blanks make one
-// delimiter. The first line is a header if one of its fields is text, neither a
-// number nor empty. There is one exception: where some of its fields are numbers and the
-// second line has text in the same columns as the first, the file is one of categories and
-// numbers without a header. [Options] can say both, delimiter and header.
+// The delimiter is the one of ',', ';' and tab that occurs most often in the first line outside
+// quotes. If the first line has none of them, and blanks divide the first two lines into the same
+// number of fields, the delimiter is the blank. Several blanks in a row are then one delimiter.
 //
-// Text is UTF-8, or UTF-16 that begins with a byte order mark. In other encodings a header and the
-// texts of categorical columns are errors, with their place, unless they are ASCII.
+// The first line is a header if one of its fields is text, which means neither a number nor empty. There is one
+// exception: if the first line also has numbers, and the second line has text in the same columns, the texts are
+// categories. The file then has no header. The [Options] can set both the delimiter and the header.
 //
-// Quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a
-// missing final newline are understood. Every cell of a column that is read must be a
-// finite decimal number, which is rounded to the nearest float64, or True or False (also TRUE,
-// true, …), which are 1 and 0; 1_000 and 0x1p4 are not decimal numbers.
+// Text is UTF-8, or UTF-16 that begins with a byte order mark. In other encodings, names and
+// categories with characters beyond ASCII are errors.
 //
-// By [dataset.Cells] values may be missing: those of cells that are empty or one of NaN, NA, N/A,
-// <NA>, null, None, ? and ., in any case of letters; and columns may be categorical: their levels are
-// the texts without the blanks around them, whatever they look like: 1 and 1.0 are two.
+// The package accepts quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a missing final
+// newline. Every selected cell must be a finite decimal number, or True or False (also TRUE, true, …), which are 1 and
+// 0. Numbers are rounded to the nearest float64. The notations 1_000 and 0x1p4 are errors.
 //
-// A row has at most 2²⁰ fields and 64 MiB of text, the blank lines before it included.
+// If [prepare.Cells] are given, values may be missing. A missing value is an empty cell or one of NaN, NA, N/A, <NA>,
+// null, None, ? and ., in upper or lower case. Columns may also be categorical. Their levels are the texts without
+// surrounding blanks, so that 1 and 1.0 are two levels.
 //
-// A file is parsed on all cores, up to 16, whatever its rows and however it is compressed; one
-// core reads or uncompresses it. Rows, blocks and errors do not depend on how many there are:
-// an error is the first of the file.
+// A row has at most 2²⁰ fields and 64 MiB of text, including the blank lines before it.
+//
+// One core reads or decompresses a file while up to 16 cores parse it. The rows, the blocks and
+// the first error do not depend on the number of cores.
 package csv
 
 import (
@@ -41,34 +39,34 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// Options says how to read.
+// Options sets how a file is read.
 type Options struct {
-	// Targets are the columns that are targets: each "first", "last", a 1-based
-	// column number or a header name, which goes before a number.
+	// Targets are the target columns. Each is "first", "last", a 1-based column number or a name in
+	// the header; a name takes precedence over a number.
 	Targets []string
-	// Columns are the features, named in the same way, in the order wanted; or,
-	// where each begins with "-", the columns that are left out. Empty takes all.
-	// A target among them is an error.
+	// Columns are the features, in the requested order. They are specified like Targets and must
+	// not include a target. If each begins with "-", these columns are left out and all others are
+	// features. An empty list selects all columns that are not targets.
 	Columns []string
-	// Delimiter separates fields, an ASCII character; 0 takes it from the first
-	// line.
+	// Delimiter separates fields; it must be ASCII. 0 detects the delimiter from the first lines.
 	Delimiter rune
 	Header    Header
-	// Range is the part of the file that is read; the file must not be compressed. The
-	// columns are those of the first line of the file, whatever the range.
+	// Range is the part of the file to read. It must be zero for a compressed file. The columns
+	// are always determined by the first line of the file, also if Range begins later.
 	Range dataset.Range
-	// Cells, if not nil, says how cells are read that are no numbers.
-	Cells *dataset.Cells
-	// Pipe, if not nil, is what is read in place of the file. Of it the first line is looked at and,
-	// where they have to be told apart from names or to find the delimiter, the second.
+	// Cells, if not nil, sets how to read cells that are not numbers.
+	Cells *prepare.Cells
+	// Pipe, if not nil, is read instead of the file. Open reads its first line. It also reads the
+	// second line if it must detect the delimiter or the header from it.
 	Pipe *dataset.Pipe
 }
 
-// name is what errors call the data.
+// name returns the name of the file or of the Pipe, for use in errors.
 func (o *Options) name(file string) string {
 	if o.Pipe != nil {
 		return o.Pipe.Name()
@@ -76,27 +74,27 @@ func (o *Options) name(file string) string {
 	return file
 }
 
-// A Header says whether the first line names the columns.
+// A Header states whether the first line names the columns.
 type Header int
 
-// Auto decides by the first two lines.
+// Auto detects a header from the first two lines.
 const (
 	Auto Header = iota
 	Present
 	Absent
 )
 
-// A layout is what the first line tells of the file.
+// A layout holds what Open finds in the first lines of a file.
 type layout struct {
 	delimiter byte
 	header    bool
-	names     []string // of the columns; their numbers without a header
+	names     []string // names of the columns, or their numbers if there is no header
 	columns.Choice
-	stamp dataset.Stamp // of the file
+	stamp dataset.Stamp // stamp of the file
 }
 
-// Open reads the first line and returns a source of the rest. Errors are
-// *[dataset.InputError], and in a pass *[dataset.ChangedError].
+// Open reads the first line and returns a source of the rows. Errors are *[dataset.InputError]. If
+// the file changes, a pass ends with a *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	l, err := choose(name, opts)
 	if err != nil {
@@ -108,7 +106,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return s, nil
 }
 
-// Columns returns the names in the header, nil where there is none.
+// Columns returns the names in the header, or nil if there is none.
 func Columns(name string, opts Options) ([]string, error) {
 	l, err := inspect(name, opts)
 	if err != nil || !l.header {
@@ -117,8 +115,7 @@ func Columns(name string, opts Options) ([]string, error) {
 	return l.names, nil
 }
 
-// Names returns the names of the features and of the targets, in their order, nil
-// where there is no header.
+// Names returns the names of the features and of the targets, in their order. Both are nil if there is no header.
 func Names(name string, opts Options) (features, targets []string, err error) {
 	l, err := choose(name, opts)
 	if err != nil || !l.header {
@@ -128,7 +125,7 @@ func Names(name string, opts Options) (features, targets []string, err error) {
 	return features, targets, nil
 }
 
-// choose reads the first record and resolves the columns.
+// choose reads the first record and determines the features and targets.
 func choose(name string, opts Options) (*layout, error) {
 	l, err := inspect(name, opts)
 	if err != nil {
@@ -143,14 +140,14 @@ func choose(name string, opts Options) (*layout, error) {
 	return l, nil
 }
 
-// inspect reads the first record.
+// inspect reads the first record and detects the delimiter and the header.
 func inspect(name string, opts Options) (*layout, error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	if err != nil {
 		return nil, err
 	}
 	name = f.Name
-	defer f.Close() // only read
+	defer f.Close() // opened for reading, so an error of Close does no harm
 	f.SkipBOM()
 	l := &layout{delimiter: byte(opts.Delimiter), header: opts.Header == Present, stamp: f.Stamp()}
 	switch c := opts.Delimiter; {
@@ -170,19 +167,19 @@ func inspect(name string, opts Options) (*layout, error) {
 		return nil, err
 	}
 	l.names = r.trimmed()
-	misnamed := r.misnamed()
+	badName := r.checkNames()
 	if opts.Header == Auto {
-		l.header = r.headed(l.names, opts.Cells.Policy() != dataset.RefuseMissing)
+		l.header = r.isHeader(l.names, opts.Cells.AllowsSome())
 	}
 	if !l.header {
 		l.names = columns.Numbers(len(l.names))
 		return l, nil
 	}
-	return l, misnamed
+	return l, badName
 }
 
-// misnamed returns an error if the record at hand is no header for the bytes in it.
-func (r *records) misnamed() error {
+// checkNames returns an error if a name in the header is not UTF-8.
+func (r *records) checkNames() error {
 	for i, s := range r.fields {
 		if utf8.Valid(s) && bytes.IndexByte(s, 0) < 0 {
 			continue
@@ -190,14 +187,14 @@ func (r *records) misnamed() error {
 		line, column := r.position(i)
 		err := &dataset.InputError{File: r.Name(), Line: line, Column: column, Msg: fmt.Sprintf("the name of column %d is not UTF-8: %q", i+1, excerpt.Of(s))}
 		if bytes.IndexByte(s, 0) >= 0 {
-			err.Msg = fmt.Sprintf("the name of column %d has a zero byte, as UTF-16 has without a byte order mark: %q", i+1, excerpt.Of(s))
+			err.Msg = fmt.Sprintf("the name of column %d has a zero byte, as in UTF-16 without a byte order mark: %q", i+1, excerpt.Of(s))
 		}
 		return rawfile.NotUTF8(err)
 	}
 	return nil
 }
 
-// refuseCR refuses text whose first line ends with CR alone: all of the file would be one line.
+// refuseCR returns an error if the first line ends with CR without LF. The whole file would then be read as one line.
 func refuseCR(f *rawfile.File) error {
 	line, _ := unquotedLine(f.Head(func(head []byte) bool {
 		_, rest := unquotedLine(head)
@@ -206,11 +203,11 @@ func refuseCR(f *rawfile.File) error {
 	if bytes.IndexByte(bytes.TrimRight(line, "\r"), '\r') < 0 {
 		return nil
 	}
-	return &dataset.InputError{File: f.Name, Line: 1, Msg: "the line ends with CR alone, as on old Macs; lines end with LF or CRLF", Hint: "convert the file, as by tr '\\r' '\\n'"}
+	return &dataset.InputError{File: f.Name, Line: 1, Msg: "the line ends with CR only; lines must end with LF or CRLF", Hint: "convert the file, for instance by tr '\\r' '\\n'"}
 }
 
-// trimmed returns the fields of the record at hand without the blanks around them. There
-// may be a million of them, so they are parts of one string.
+// trimmed returns the fields of the current record without surrounding blanks. There may be a
+// million fields, so their strings share one allocation.
 func (r *records) trimmed() []string {
 	size := 0
 	for _, s := range r.fields {
@@ -229,9 +226,9 @@ func (r *records) trimmed() []string {
 	return names
 }
 
-// headed reports whether first, the fields of the first record, are names. Where values may be
-// missing their marks are neither names nor numbers.
-func (r *records) headed(first []string, gaps bool) bool {
+// isHeader reports whether first, the fields of the first record, are names of columns. If gaps is
+// true, marks of missing values are ignored.
+func (r *records) isHeader(first []string, gaps bool) bool {
 	text, numbers := false, false
 	for _, s := range first {
 		switch {
@@ -245,7 +242,7 @@ func (r *records) headed(first []string, gaps bool) bool {
 	if !text || !numbers {
 		return text
 	}
-	if r.next() != nil || len(r.fields) != len(first) { // which is said when it is read
+	if r.next() != nil || len(r.fields) != len(first) { // the reader reports this error later
 		return true
 	}
 	for i, s := range r.fields {
@@ -260,11 +257,10 @@ func (r *records) headed(first []string, gaps bool) bool {
 	return false
 }
 
-// isText is false for numbers, finite or not, and for an empty field. Numbers that are
-// refused for how they are written, such as 1_000, are numbers here: taken for names, they
-// would be lost without a message.
+// isText reports whether s is neither empty nor a number, finite or not. Unsupported notations such as 1_000 count as
+// numbers, because otherwise the line would be taken for a header and dropped.
 func isText(s string) bool {
-	// Most names begin as no number does. strconv would allocate an error for each.
+	// Most names cannot be numbers because of their first byte. Testing it avoids strconv, which allocates an error.
 	if s != "" && strings.IndexByte("+-.0123456789iInNtTfF", s[0]) < 0 {
 		return true
 	}
@@ -275,8 +271,8 @@ func isText(s string) bool {
 	return s != "" && err != nil && !errors.Is(err, strconv.ErrRange)
 }
 
-// sniff counts delimiters in the first line that isn't blank, as far as the
-// buffer holds it. Of a pipe it waits for no more lines than it looks at.
+// sniff returns the delimiter found in the first line that is not blank, or in the part of the
+// line that the buffer holds. It does not wait for more lines of a pipe than necessary.
 func sniff(f *rawfile.File) byte {
 	first, _ := unquotedLine(f.Head(func(head []byte) bool {
 		_, rest := unquotedLine(head)
@@ -304,8 +300,8 @@ func sniff(f *rawfile.File) byte {
 	return best
 }
 
-// unquotedLine returns the first line that isn't blank, with an x in the place of each
-// quoted part, and the text behind it, nil where the line has no end.
+// unquotedLine returns the first line that is not blank, with each quoted part replaced by an x.
+// The result rest is the text after the line, or nil if the line has no end.
 func unquotedLine(text []byte) (line, rest []byte) {
 	text = bytes.TrimLeft(text, " \r\n")
 	quoted := false
@@ -337,7 +333,7 @@ func (l *layout) open(name string, opts *Options, was dataset.Stamp) (dataset.Re
 		err = f.Limit(opts.Range)
 	}
 	if err != nil {
-		f.Close() // the error at hand says more
+		f.Close() // err is more informative than an error of Close
 		return nil, err
 	}
 	return chunk.New(f, newFormat(l), chunk.Options{}), nil

@@ -13,25 +13,24 @@ import (
 	"github.com/fdridge/fdridge/internal/decimal"
 )
 
-// A format is how the rows of a file are read; it is a [chunk.Format].
+// A format parses the rows of a file; it implements [chunk.Format].
 type format struct {
 	*layout
-	// simple says that the delimiter is one byte that is in no number, so that a number ends
-	// before it.
+	// simple is true if the delimiter cannot occur in a number.
 	simple bool
 
 	mutex  sync.Mutex
-	reader *reader // for all of Record, so that no more than one takes memory for a wide row
+	reader *reader // shared by all calls of Record, so that its memory for a wide row is allocated once
 }
 
 func newFormat(l *layout) *format {
 	return &format{layout: l, simple: strings.IndexByte(" +-.0123456789eE", l.delimiter) < 0}
 }
 
-// Quotes is that of [chunk.Format].
+// Quotes implements [chunk.Format].
 func (f *format) Quotes() bool { return true }
 
-// Record is that of [chunk.Format].
+// Record implements [chunk.Format].
 func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -41,16 +40,16 @@ func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 	f.reader.from(l)
 	err := f.reader.read(b)
 	if err != nil && err != io.EOF {
-		f.reader = nil // it may have stopped amid a record
+		f.reader = nil // the reader may have stopped within a record
 	}
 	return err
 }
 
-// Rows is that of [chunk.Format].
+// Rows implements [chunk.Format].
 func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	width := f.Features + f.Targets
 	for at < size {
-		// The targets of a row are put behind its features, and taken off again.
+		// The targets of a row are first stored after its features, and then moved to Y.
 		n := len(b.X)
 		b.X = slices.Grow(b.X, width)[:n+width]
 		next := f.plain(b.X[n:], text, at)
@@ -66,13 +65,13 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	return min(at, size)
 }
 
-// plain reads the record that begins at byte p of text, and returns where the next one
-// begins. It returns 0 where the record is not one line, or has another number of fields or
-// what is no number, for which Record is there.
+// plain parses the record that begins at byte p of text into row, and returns the start of the
+// next record. It returns 0 if the record takes several lines, has the wrong number of fields, or
+// has an invalid cell. The caller then uses Record.
 func (f *format) plain(row []float64, text []byte, p int) int {
 	last := len(f.To) - 1
 	for i, k := range f.To {
-		if k >= 0 && f.simple && f.Lexicon(i) == nil {
+		if l := f.Lexicon(i); k >= 0 && f.simple && (l == nil || l.ReadsNumbers()) {
 			v, n := decimal.Prefix(text[p:])
 			if q := p + n; n > 0 && i < last && text[q] == f.delimiter || n > 0 && i == last && text[q] == '\n' {
 				row[k] = v
@@ -96,24 +95,20 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 	return p
 }
 
-// cell reads a trimmed field of column i. ok is false where it is none of what there may be: number
-// says why.
+// cell parses s, the field of column i without surrounding blanks. ok is false if the field is
+// invalid; reader.number then returns the reason.
 func (l *layout) cell(i int, s []byte) (v float64, ok bool) {
-	if lexicon := l.Lexicon(i); lexicon != nil {
-		if cell.Missing(s) {
-			return math.NaN(), l.Allows(i)
-		}
-		return lexicon.Code(s)
-	}
 	if cell.Missing(s) {
 		return math.NaN(), l.Allows(i)
+	}
+	if lexicon := l.Lexicon(i); lexicon != nil {
+		return lexicon.Cell(s)
 	}
 	return cell.Number(s)
 }
 
-// field returns what is in the field at byte p of text, and where the delimiter or the line's
-// end behind it is: 0 where a quote is not closed in this line, or has a meaning that is left
-// to encoding/csv.
+// field returns the content of the field that begins at byte p of text. The result end is the position of the delimiter
+// or line end after it. It is 0 if a quoted field is not closed in this line or must be parsed by encoding/csv.
 func (f *format) field(text []byte, p int) (field []byte, end int) {
 	blanks := f.delimiter == ' '
 	from := p
@@ -136,7 +131,7 @@ func (f *format) field(text []byte, p int) (field []byte, end int) {
 		end++
 	}
 	field = text[p:end]
-	if blanks { // of which any number is one delimiter, or none before the line's end
+	if blanks { // several blanks are one delimiter, or none before the line end
 		for text[end] == ' ' {
 			end++
 		}
@@ -150,7 +145,8 @@ func (f *format) field(text []byte, p int) (field []byte, end int) {
 	return field, end
 }
 
-// quoted is field behind a quote. What has another quote in it is left to encoding/csv, too.
+// quoted is like field, for a field whose opening quote is at byte p−1. It leaves fields that
+// contain quotes to encoding/csv by returning end = 0.
 func (f *format) quoted(text []byte, p int) (field []byte, end int) {
 	for end = p; text[end] != '"'; end++ {
 		if text[end] == '\n' {

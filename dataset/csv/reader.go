@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A reader makes a row of a record of any kind, or an error that says what is wrong with it.
+// A reader parses records of any form, and returns errors with their positions. [format.plain] is
+// faster, but parses only records of a single line with valid cells.
 type reader struct {
 	*layout
 	*records
@@ -48,8 +48,8 @@ func (r *reader) read(b *dataset.Buffer) error {
 	return nil
 }
 
-// texts returns the features that hold no numbers in the next hundred records, from the one at hand
-// on. It returns none if feature i does.
+// texts returns the names of the features that hold text in the next hundred records. It returns
+// nil if feature i is a number in one of them.
 func (r *reader) texts(i int) []string {
 	const most = 100
 	text, number := make([]bool, len(r.To)), make([]bool, len(r.To))
@@ -63,7 +63,7 @@ func (r *reader) texts(i int) []string {
 				text[j] = true
 			}
 		}
-		if r.next() != nil || len(r.fields) != len(r.names) { // which is no matter here
+		if r.next() != nil || len(r.fields) != len(r.names) { // the reader reports this error later
 			break
 		}
 	}
@@ -79,7 +79,7 @@ func (r *reader) texts(i int) []string {
 	return out
 }
 
-// number reads field i of the record.
+// number parses field i of the record.
 func (r *reader) number(i int) (float64, error) {
 	s := cell.Trimmed(r.fields[i])
 	if v, ok := r.cell(i, s); ok {
@@ -87,8 +87,8 @@ func (r *reader) number(i int) (float64, error) {
 	}
 	name := excerpt.Of(r.names[i])
 	switch why := cell.Why(s); {
-	case r.Lexicon(i) != nil && !cell.Missing(s):
-		err := r.errorAt(i, "column %s %s", name, columns.NoCode(s))
+	case r.Lexicon(i) != nil && !cell.Missing(s) && (r.Lexicon(i).IsLevels() || why == cell.NoNumber):
+		err := r.errorAt(i, "column %s %s", name, r.Lexicon(i).Refusal(string(s)))
 		if !utf8.Valid(s) {
 			return 0, rawfile.NotUTF8(err)
 		}
@@ -103,7 +103,7 @@ func (r *reader) number(i int) (float64, error) {
 		return 0, r.Gap(i, r.errorAt(i, "column %s: %s is a missing value", name, s))
 	}
 	if string(s) == r.names[i] {
-		return 0, r.errorAt(i, "column %s: this is the header again, as where files were joined; leave it out, or name the files one by one", name)
+		return 0, r.errorAt(i, "column %s: the header is repeated, as in files that were joined; remove it, or pass the files one by one", name)
 	}
 	err := r.errorAt(i, "column %s: %q is not a number", name, excerpt.Of(s))
 	if hint := commas(s); hint != "" {
@@ -113,14 +113,13 @@ func (r *reader) number(i int) (float64, error) {
 	return 0, r.NoNumber(i, err)
 }
 
-// commas says how a number with a decimal comma, or with separators of thousands, is to be written;
-// "" where s is none.
+// commas returns a hint if s is a number with a decimal comma or thousands separators. Otherwise it returns "".
 func commas(s []byte) string {
 	digits := bytes.TrimLeft(s, "+-")
 	if bytes.IndexByte(s, ',') < 0 || len(bytes.Trim(digits, "0123456789,.")) > 0 || !digit(digits[0]) || !digit(s[len(s)-1]) {
 		return ""
 	}
-	return "numbers are written with a decimal point, and with nothing between thousands"
+	return "write numbers with a decimal point and without thousands separators"
 }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
@@ -130,7 +129,7 @@ func (r *reader) errorAt(field int, format string, args ...any) *dataset.InputEr
 	return &dataset.InputError{File: r.Name(), Line: line, Column: column, Msg: fmt.Sprintf(format, args...)}
 }
 
-// notFinite is the error of a field that is NaN, infinite or beyond float64.
+// notFinite returns the error for a field that is NaN, infinite or beyond the range of float64.
 func (r *reader) notFinite(field int, format string, args ...any) error {
 	err := r.errorAt(field, format, args...)
 	err.NonFinite, err.Missing = true, cell.Missing(cell.Trimmed(r.fields[field]))

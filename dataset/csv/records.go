@@ -12,34 +12,32 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// records reads the records of a file, one after the other. A line without quotes,
-// as almost all lines of numbers are, is split where the delimiter stands; any
-// other goes through encoding/csv, which asks for further lines where a quoted
-// field goes on.
+// records reads the records of a file one after the other. It divides lines without quotes at the delimiters. It passes
+// other lines to encoding/csv, together with the lines that a quoted field continues on.
 type records struct {
 	lines
 	delimiter byte
-	// fields of the record at hand, valid until the next one, and the line it
-	// begins on.
+	// fields are the fields of the current record, valid until the next call of next. line is the
+	// line on which the record begins.
 	fields [][]byte
 	line   int
 
-	text   []byte // the record's line, which fields are slices of
+	text   []byte // current line; the fields are slices of it
 	quoted *csv.Reader
 	feed   feed
-	copied []byte // the fields of a quoted record
+	copied []byte // memory for the fields of a quoted record
 }
 
-// lines are those of a file, or of a chunk of it.
+// lines is a reader of the lines of a file or of a chunk of a file.
 type lines interface {
-	Name() string // of the file
+	Name() string // name of the file
 	Done() bool
 	ReadLine() ([]byte, error)
-	Line() int // lines that ReadLine has returned
+	Line() int // number of lines that ReadLine has returned
 	EndRow()
 }
 
-// fileLines are those of a file.
+// fileLines reads the lines of a file.
 type fileLines struct{ *rawfile.File }
 
 func (f fileLines) Name() string { return f.File.Name }
@@ -51,14 +49,13 @@ func newRecords(f *rawfile.File, delimiter byte) *records {
 	return r
 }
 
-// from goes on with records of other lines.
+// from makes r read other lines.
 func (r *records) from(l lines) { r.lines, r.feed.at = l, 0 }
 
-// maxFields bounds the fields of a row, and so the memory of a row that is nothing but
-// delimiters and that of the names of its columns.
+// maxFields limits the number of fields of a row, and so the memory for the fields and the names.
 const maxFields = 1 << 20
 
-// next reads the next record that isn't a line of blanks.
+// next reads the next record that is not blank.
 func (r *records) next() error {
 	for {
 		if r.Done() {
@@ -88,7 +85,7 @@ func (r *records) tooMany() error {
 	return &dataset.InputError{File: r.Name(), Line: r.Line(), Msg: fmt.Sprintf("the row has more than %d fields", maxFields)}
 }
 
-// split cuts a line at its delimiters. Any number of blanks are one delimiter.
+// split divides the current line at the delimiters. Several blanks are one delimiter.
 func (r *records) split() error {
 	rest := bytes.TrimSuffix(bytes.TrimSuffix(r.text, []byte("\n")), []byte("\r"))
 	if r.fields = r.fields[:0]; cap(r.fields) == 0 {
@@ -115,12 +112,12 @@ func (r *records) split() error {
 	return nil
 }
 
-// unquote lets encoding/csv read the record that begins with the line at hand.
+// unquote parses the record that begins with the current line, using encoding/csv.
 func (r *records) unquote() error {
 	if r.quoted == nil {
 		r.quoted = csv.NewReader(&r.feed)
 		r.quoted.Comma, r.quoted.ReuseRecord, r.quoted.FieldsPerRecord = rune(r.delimiter), true, -1
-		r.quoted.TrimLeadingSpace = r.delimiter != '\t' // it would take an empty field for a blank
+		r.quoted.TrimLeadingSpace = r.delimiter != '\t' // with a tab as delimiter, encoding/csv would drop empty fields as leading blanks
 	}
 	if err := r.feed.begin(r.text); err != nil {
 		return err
@@ -131,7 +128,7 @@ func (r *records) unquote() error {
 	}
 	r.fields, r.copied = r.fields[:0], r.copied[:0]
 	if last := len(record) - 1; r.delimiter == ' ' && last > 0 && record[last] == "" {
-		record = record[:last] // blanks at the end of the line
+		record = record[:last] // blanks at the end of the line are no field
 	}
 	size := 0
 	for _, s := range record {
@@ -149,9 +146,9 @@ func (r *records) unquote() error {
 	return nil
 }
 
-// position returns the line and the byte in it where field i begins. Fields that
-// were split off are slices of the line to its very end, so that the difference of
-// the capacities is where a field begins.
+// position returns the line at which field i begins, and its first byte in the line, counted from
+// 1. If split made the field, it is a slice of the line with capacity up to the end of the line's
+// array. The difference of the capacities is then its position.
 func (r *records) position(i int) (line, column int) {
 	if r.feed.at == r.line {
 		line, column = r.quoted.FieldPos(i)
@@ -160,23 +157,23 @@ func (r *records) position(i int) (line, column int) {
 	return r.line, cap(r.text) - cap(r.fields[i]) + 1
 }
 
-// wrap gives an error of encoding/csv its place in the file.
+// wrap adds the position in the file to an error of encoding/csv.
 func (r *records) wrap(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {
 		return &dataset.InputError{File: r.Name(), Line: p.Line + r.feed.before, Column: p.Column, Msg: p.Err.Error()}
 	}
-	return err // of the file, with its place
+	return err // errors of the file have their position already
 }
 
-// feed hands the lines of one record to encoding/csv.
+// feed is an [io.Reader] that passes the lines of one record to encoding/csv.
 type feed struct {
 	*records
-	at     int    // line where the last record that was handed on begins, 0 for none
-	before int    // lines before that record that were not handed on
-	lines  int    // lines handed on
-	fields int    // delimiters of the record so far, quoted ones too: at least as many as fields
-	rest   []byte // of the line at hand
+	at     int    // first line of the last record that was passed on, or 0
+	before int    // number of lines before this record that were not passed on
+	lines  int    // number of lines passed on
+	fields int    // number of delimiters in the record so far, quoted ones included
+	rest   []byte // unread part of the current line
 }
 
 func (f *feed) begin(text []byte) error {
@@ -193,8 +190,7 @@ func (f *feed) take(text []byte) error {
 	return nil
 }
 
-// Read never returns more than what is left of one line, so that encoding/csv
-// asks for the next line only where its record goes on.
+// Read returns at most the rest of one line. So encoding/csv reads the next line only if the record continues there.
 func (f *feed) Read(p []byte) (int, error) {
 	if len(f.rest) == 0 {
 		text, err := f.ReadLine()

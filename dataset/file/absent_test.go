@@ -1,5 +1,3 @@
-//go:build !noarrow
-
 package file_test
 
 import (

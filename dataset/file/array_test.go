@@ -17,10 +17,6 @@ import (
 	"strings"
 	"testing"
 
-	pq "github.com/apache/arrow-go/v18/parquet"
-	pqfile "github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
-
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
 )
@@ -92,17 +88,17 @@ func TestNpz(t *testing.T) {
 		"a column":            {npz(t, s, "x.npy", x), "", "last", "[1] [2] [3] [4]"},
 		"Fortran":             {npz(t, s, "x.npy", fortran, "y.npy", y), "", "y", "[1 2] [5] [3 4] [6]"},
 		"Fortran, deflated":   {npz(t, d, "x.npy", fortran), "", "", "!:x: is in Fortran order and compressed, so its rows cannot be streamed"},
-		"which":               {npz(t, s, "a.npy", x, "b.npy", y), "", "", "!: holds the arrays a, b: say which one, as in"},
+		"which":               {npz(t, s, "a.npy", x, "b.npy", y), "", "", "!: holds the arrays a, b; select one, as in"},
 		"not there":           {npz(t, s, "a.npy", x), "z", "", "!: has no array \"z\"; it holds a"},
-		"no such target":      {npz(t, s, "x.npy", x), "", "z", "!:x: there is no column \"z\"; the 2 columns have no names: say first, last or a number from 1 to 2"},
+		"no such target":      {npz(t, s, "x.npy", x), "", "z", "!:x: there is no column \"z\"; the 2 columns have no names: use first, last or a number from 1 to 2"},
 		"no arrays":           {npz(t, s, "readme", "text"), "", "", "!: holds no arrays"},
 		"an empty archive":    {npz(t, s), "", "", "!: holds no arrays"},
-		"three dimensions":    {npz(t, s, "x.npy", deep), "", "", "!:x: has 3 dimensions, must have 1 or 2"},
+		"three dimensions":    {npz(t, s, "x.npy", deep), "", "", "!:x: has 3 dimensions instead of 1 or 2"},
 		"no array":            {npz(t, s, "x.npy", "0123456789"), "", "", "!:x: is not a .npy file"},
 		"an empty member":     {npz(t, s, "x.npy", ""), "", "", "!:x: is too short for a .npy file"},
 		"NaN":                 {npz(t, d, "x.npy", npy("<f8", "False", "(2, 1)", floats(le, 1, nan))), "", "", "!:x:2:1: row 2, column 1 is NaN, which is not finite"},
 		"rows differ":         {npz(t, s, "x.npy", x, "y.npy", npy("<f4", "False", "(3,)", singles(5, 6, 7))), "", "y", "!!dataset: dimensions disagree: 2 rows of features, 3 of targets"},
-		"array truncated":     {npz(t, s, "x.npy", x[:len(x)-3]), "", "", "!:x: is truncated: 2×2 entries of 8 bytes take"},
+		"array truncated":     {npz(t, s, "x.npy", x[:len(x)-3]), "", "", "!:x: is truncated: 2×2 entries of 8 bytes need"},
 		"array too long":      {npz(t, d, "x.npy", x+"z"), "", "", "!:x: has more bytes than its 2 rows"},
 		"archive truncated":   {npz(t, s, "x.npy", x)[:100], "", "", "!: is not a readable .npz archive: zip: not a valid zip file"},
 		"bad checksum":        {lying(t, x, func(h *zip.FileHeader) { h.CRC32++ }), "", "", "!:x:2: the archive cannot be read: zip: checksum error"},
@@ -149,7 +145,7 @@ func TestNpz(t *testing.T) {
 	if got, err := open(named(t, "x.npy", x), file.Options{Target: own, Targets: 1}); err != nil || got != "[1 2] [5] [3 4] [6]" {
 		t.Errorf("targets in an archive of their own: %q, %v", got, err)
 	}
-	if _, err := open(named(t, "z", zipped(t, npz(t, s, "x.npy", x))), file.Options{Format: "npz"}); err == nil || !strings.HasSuffix(err.Error(), ": is a gzip stream, no .npz archive") {
+	if _, err := open(named(t, "z", zipped(t, npz(t, s, "x.npy", x))), file.Options{Format: "npz"}); err == nil || !strings.HasSuffix(err.Error(), ": is a gzip stream, not a .npz archive") {
 		t.Errorf("an archive within gzip: %v", err)
 	}
 }
@@ -160,7 +156,7 @@ func TestIntegers(t *testing.T) {
 	for name, c := range map[string]struct{ descr, body, want string }{
 		"2^53":        {"<i8", string(word(1 << 53)), "[9.007199254740992e+15] []"},
 		"-2^53":       {"<i8", string(word(-1 << 53)), "[-9.007199254740992e+15] []"},
-		"2^53+1":      {"<i8", string(word(1<<53 + 1)), "!:1:1: row 1, column 1 is an integer beyond 2⁵³, which float64 does not hold"},
+		"2^53+1":      {"<i8", string(word(1<<53 + 1)), "!:1:1: row 1, column 1 is an integer beyond 2⁵³, which float64 cannot represent"},
 		"-2^53-1":     {"<i8", string(word(-1<<53 - 1)), "!:1:1: "},
 		"uint64 2^53": {"<u8", string(word(1 << 53)), "[9.007199254740992e+15] []"},
 		"uint64":      {"<u8", string(word(-1)), "!:1:1: "},
@@ -195,7 +191,7 @@ func TestTrailing(t *testing.T) {
 	rows := npy("<f8", "False", "(2, 2)", floats(le, 1, 2, 3, 4))
 	columns := npy("<f8", "True", "(2, 2)", floats(le, 1, 3, 2, 4))
 	byteAfter := fmt.Sprintf("has more bytes than its 2 rows, from byte %d on", len(rows))
-	another := byteAfter + ", another array; give each a file of its own, or save them all with np.savez"
+	another := byteAfter + ", another array; save each array to its own file, or all with np.savez"
 	for name, c := range map[string]struct{ file, text, member, want string }{
 		"plain":               {"x.npy", rows + "z", "", byteAfter},
 		"Fortran":             {"x.npy", columns + "zzzzzzzzzz", "", byteAfter},
@@ -326,41 +322,19 @@ func TestTruncatedWhileRead(t *testing.T) {
 // parquetFile writes a matrix with column names, in row groups of 100 rows.
 func parquetFile(t *testing.T, names []string, n int, x []float64) string {
 	t.Helper()
-	var fields schema.FieldList
-	for _, name := range names {
-		fields = append(fields, schema.NewFloat64Node(name, pq.Repetitions.Required, -1))
-	}
-	var b bytes.Buffer
-	w := pqfile.NewParquetWriter(&b, schema.MustGroup(schema.NewGroupNode("schema", pq.Repetitions.Required, fields, -1)))
+	var groups [][]column
 	for lo := 0; lo < n; lo += 100 {
-		g, err := w.AppendRowGroupChecked()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j := range names {
-			c, err := g.NextColumn()
-			if err != nil {
-				t.Fatal(err)
-			}
-			var column []float64
+		var cols []column
+		for j, name := range names {
+			var values []float64
 			for i := lo; i < min(lo+100, n); i++ {
-				column = append(column, x[i*len(names)+j])
+				values = append(values, x[i*len(names)+j])
 			}
-			if _, err := c.(*pqfile.Float64ColumnChunkWriter).WriteBatch(column, nil, nil); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Close(); err != nil {
-				t.Fatal(err)
-			}
+			cols = append(cols, column{node: node(name, false, double, nil), values: values})
 		}
-		if err := g.Close(); err != nil {
-			t.Fatal(err)
-		}
+		groups = append(groups, cols)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	return string(encodeGroups(t, groups, layout{encoding: indices}))
 }
 
 // TestFormatsAgree: the same numbers give the same blocks, bit for bit, in every

@@ -2,48 +2,22 @@ package file_test
 
 import (
 	"archive/zip"
-	"bytes"
 	"errors"
 	"strings"
 	"testing"
-
-	pq "github.com/apache/arrow-go/v18/parquet"
-	pqfile "github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
 )
 
 // columnsOf is a Parquet file of one row group of columns a, b, … of float64.
-func columnsOf(t testing.TB, columns [][]float64, opts ...pq.WriterProperty) string {
+func columnsOf(t testing.TB, columns [][]float64, codec int) string {
 	t.Helper()
-	var fields schema.FieldList
-	for j := range columns {
-		fields = append(fields, schema.Must(schema.NewPrimitiveNode(string(rune('a'+j)), pq.Repetitions.Required, pq.Types.Double, -1, -1)))
+	var cols []column
+	for j, values := range columns {
+		cols = append(cols, column{node: node(string(rune('a'+j)), false, double, nil), values: values})
 	}
-	var out bytes.Buffer
-	w := pqfile.NewParquetWriter(&out, schema.MustGroup(schema.NewGroupNode("schema", pq.Repetitions.Required, fields, -1)), pqfile.WithWriterProps(pq.NewWriterProperties(opts...)))
-	g, err := w.AppendRowGroupChecked()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, values := range columns {
-		c, err := g.NextColumn()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.(*pqfile.Float64ColumnChunkWriter).WriteBatch(values, nil, nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(g.Close(), w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
+	return string(encode(t, 1, cols, layout{codec: codec}))
 }
 
 // A badFile is what a row of the table of wrong and odd input means for one format:
@@ -66,7 +40,7 @@ func badFiles(t *testing.T) []badFile {
 		{"not finite", "npy", f8("False", "(2, 2)", 1, 2, 3, nan), "!:2:2: row 2, column 2 is NaN"},
 		{"not finite", "npy, infinite", f8("False", "(1, 2)", inf...), "!:1:2: row 1, column 2 is +Inf"},
 		{"not finite", "npz", archive(f8("False", "(2, 2)", 1, 2, 3, nan)), "!:x:2:2: row 2, column 2 is NaN"},
-		{"not finite", "parquet", columnsOf(t, [][]float64{{1, 2}, {3, nan}}), "!:2:2: column b: NaN is not finite"},
+		{"not finite", "parquet", columnsOf(t, [][]float64{{1, 2}, {3, nan}}, uncompressed), "!:2:2: column b: NaN is not finite"},
 
 		{"denormals", "csv", "5e-324,2\n1e-400,4\n", "[5e-324] [2] [0] [4]"},
 		{"denormals", "svmlight", "2 1:5e-324\n", "[5e-324] [2]"},
@@ -78,7 +52,7 @@ func badFiles(t *testing.T) []badFile {
 		{"no rows", "svmlight, comments", "# 1 1:2\n#\n", "!"},
 		{"no rows", "npy", f8("False", "(0, 2)"), "!: has no rows"},
 		{"no rows", "npz", npz(t, zip.Store), "!: holds no arrays"},
-		{"no rows", "parquet", columnsOf(t, [][]float64{{}, {}}), "!: has no rows"},
+		{"no rows", "parquet", columnsOf(t, [][]float64{{}, {}}, uncompressed), "!: has no rows"},
 		{"no rows", "gzip", zipped(t, ""), "!: is empty"},
 		{"no rows", "zstd", zstandard(t, ""), "!: is empty"},
 
@@ -120,13 +94,13 @@ func badFiles(t *testing.T) []badFile {
 		{"truncated", "gzip, all but the checksum", zipped(t, "1,2\n3,4\n")[:len(zipped(t, "1,2\n3,4\n"))-1], "!:3: the gzip stream is truncated"},
 		{"truncated", "gzip, bad checksum", bend(zipped(t, "1,2\n3,4\n"), "", len(zipped(t, "1,2\n3,4\n"))-8, 0), "!:3: the gzip stream is damaged"},
 		{"truncated", "zstd", zstandard(t, strings.Repeat("1,2\n", 9000))[:20], "!"},
-		{"other", "xz", "\xfd7zXZ\x00\x00\x04", "!: is compressed by xz, which is not read"},
-		{"other", "bzip2", "BZh91AY&SY\x01", "!: is compressed by bzip2, which is not read: unpack it, or let bzip2 -dc write into a pipe"},
-		{"other", "lz4", "\x04\x22\x4d\x18d", "!: is compressed by lz4, which is not read"},
+		{"other", "xz", "\xfd7zXZ\x00\x00\x04", "!: is compressed by xz, which is not supported"},
+		{"other", "bzip2", "BZh91AY&SY\x01", "!: is compressed by bzip2, which is not supported: decompress it, or let bzip2 -dc write to a pipe"},
+		{"other", "lz4", "\x04\x22\x4d\x18d", "!: is compressed by lz4, which is not supported"},
 		{"truncated", "svmlight", "1 1:1\n1 1:", "!:2:5: value \"\" is not a number"},
 		{"truncated", "npy", f8("False", "(2, 2)", 1, 2, 3), "!: is truncated: 2×2 entries"},
 		{"truncated", "npz", archive(f8("False", "(2, 2)", 1, 2, 3)), "!:x: is truncated"},
-		{"truncated", "parquet", columnsOf(t, [][]float64{{1, 2}, {3, 4}})[:60], "!: is no readable Parquet file"},
+		{"truncated", "parquet", columnsOf(t, [][]float64{{1, 2}, {3, 4}}, uncompressed)[:60], "!: is not a readable Parquet file"},
 		{"shape overflow", "2⁶³", npy("<f8", "False", "(9223372036854775808, 2)", nil), "!: has a malformed header"},
 		{"shape overflow", "2⁶³ − 1", npy("<f8", "False", "(9223372036854775807, 2)", nil), "!: has shape"},
 		{"shape overflow", "columns", npy("<f8", "False", "(1, 16777217)", nil), "!: has shape"},

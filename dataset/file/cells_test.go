@@ -16,12 +16,10 @@ import (
 	arrays "github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	pqfile "github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
 // A tableRow has a number, a text, a whole number that is a category, a truth and a target; nil is missing.
@@ -144,85 +142,36 @@ func asArrow(t *testing.T, rows []tableRow, dictionary bool) []byte {
 	return out.Bytes()
 }
 
-// asParquet writes rows in groups, texts dictionary-encoded or plain, in many pages.
+// asParquet writes rows in groups, dictionary-encoded or plain, in many pages.
 func asParquet(t *testing.T, rows []tableRow, dictionary bool) []byte {
 	t.Helper()
-	optional, required := parquet.Repetitions.Optional, parquet.Repetitions.Required
-	leaf := func(name string, rep parquet.Repetition, as schema.LogicalType, physical parquet.Type) schema.Node {
-		return schema.Must(schema.NewPrimitiveNodeLogical(name, rep, as, physical, -1, -1))
-	}
-	root := schema.MustGroup(schema.NewGroupNode("schema", required, schema.FieldList{
-		leaf("x", optional, schema.NoLogicalType{}, parquet.Types.Double), leaf("text", optional, schema.StringLogicalType{}, parquet.Types.ByteArray),
-		leaf("code", required, schema.NoLogicalType{}, parquet.Types.Int64), leaf("flag", optional, schema.NoLogicalType{}, parquet.Types.Boolean),
-		leaf("y", required, schema.NoLogicalType{}, parquet.Types.Double),
-	}, -1))
-	var out bytes.Buffer
-	w := pqfile.NewParquetWriter(&out, root, pqfile.WithWriterProps(parquet.NewWriterProperties(parquet.WithDictionaryDefault(dictionary), parquet.WithDataPageSize(1024))))
+	var groups [][]column
 	for part := range slices.Chunk(rows, 1100) {
-		group, err := w.AppendRowGroupChecked()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for column := range 5 {
-			c, err := group.NextColumn()
-			if err != nil {
-				t.Fatal(err)
+		var x, y []float64
+		var texts []string
+		var codes []int64
+		var flags []bool
+		valid := make([][]bool, 3)
+		for _, r := range part {
+			valid[0], valid[1], valid[2] = append(valid[0], r.x != nil), append(valid[1], r.text != nil), append(valid[2], r.flag != nil)
+			if r.x != nil {
+				x = append(x, *r.x)
 			}
-			for piece := range slices.Chunk(part, 200) { // pages end between
-				if err := putColumn(c, column, piece); err != nil {
-					t.Fatal(err)
-				}
+			if r.text != nil {
+				texts = append(texts, *r.text)
 			}
-			if err := c.Close(); err != nil {
-				t.Fatal(err)
+			if r.flag != nil {
+				flags = append(flags, *r.flag)
 			}
+			codes, y = append(codes, *r.code), append(y, r.y)
 		}
-		if err := group.Close(); err != nil {
-			t.Fatal(err)
-		}
+		groups = append(groups, []column{
+			{node("x", true, double, nil), x, valid[0]}, {node("text", true, bytesType, as(1)), texts, valid[1]},
+			{node("code", false, long, nil), codes, nil}, {node("flag", true, boolean, nil), flags, valid[2]},
+			{node("y", false, double, nil), y, nil},
+		})
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
-// putColumn writes a column of some rows.
-func putColumn(c pqfile.ColumnChunkWriter, column int, rows []tableRow) (err error) {
-	var levels []int16
-	var floats []float64
-	var texts []parquet.ByteArray
-	var codes []int64
-	var flags []bool
-	for _, r := range rows {
-		there := int16(1)
-		switch {
-		case column == 0 && r.x != nil:
-			floats = append(floats, *r.x)
-		case column == 1 && r.text != nil:
-			texts = append(texts, parquet.ByteArray(*r.text))
-		case column == 2:
-			codes = append(codes, *r.code)
-		case column == 3 && r.flag != nil:
-			flags = append(flags, *r.flag)
-		case column == 4:
-			floats = append(floats, r.y)
-		default:
-			there = 0
-		}
-		levels = append(levels, there)
-	}
-	switch w := c.(type) {
-	case *pqfile.Float64ColumnChunkWriter:
-		_, err = w.WriteBatch(floats, levels, nil)
-	case *pqfile.ByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(texts, levels, make([]int16, len(levels)))
-	case *pqfile.Int64ColumnChunkWriter:
-		_, err = w.WriteBatch(codes, nil, nil)
-	case *pqfile.BooleanColumnChunkWriter:
-		_, err = w.WriteBatch(flags, levels, nil)
-	}
-	return err
+	return encodeGroups(t, groups, layout{encoding: map[bool]int{true: indices}[dictionary], pageRows: 200})
 }
 
 // TestCells: a table has the same rows, missing values and levels in every format, and these are those
@@ -239,10 +188,10 @@ func TestCells(t *testing.T) {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, missing := range []dataset.Missing{dataset.MissingMean, dataset.MissingDrop} {
+			for _, missing := range []prepare.Missing{prepare.MissingMean, prepare.MissingDrop} {
 				t.Run(fmt.Sprint(levels, name, missing), func(t *testing.T) { checkCells(t, path, rows, missing) })
 			}
-			if _, err := passCells(path, &dataset.Cells{OneHot: []string{"text", "code"}}); err == nil || !errors.Is(err, dataset.ErrInput) {
+			if _, err := passCells(path, &prepare.Cells{OneHot: []string{"text", "code"}}); err == nil || !errors.Is(err, dataset.ErrInput) {
 				t.Errorf("%s: missing values that are not asked for: %v", name, err)
 			}
 		}
@@ -250,7 +199,7 @@ func TestCells(t *testing.T) {
 }
 
 // passCells reads a file.
-func passCells(path string, cells *dataset.Cells) (*file.Opened, error) {
+func passCells(path string, cells *prepare.Cells) (*file.Opened, error) {
 	opened, err := file.Open([]string{path}, file.Options{Target: []string{"y"}, Targets: 1, Origin: file.Origin{Cells: cells}})
 	if err != nil {
 		return nil, err
@@ -263,22 +212,22 @@ func passCells(path string, cells *dataset.Cells) (*file.Opened, error) {
 	return opened, nil
 }
 
-func checkCells(t *testing.T, path string, rows []tableRow, missing dataset.Missing) {
+func checkCells(t *testing.T, path string, rows []tableRow, missing prepare.Missing) {
 	ctx := context.Background()
-	opened, err := passCells(path, &dataset.Cells{Missing: missing, OneHot: []string{"code", "text"}})
+	opened, err := passCells(path, &prepare.Cells{Missing: missing, OneHot: []string{"code", "text"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := dataset.NewEncoding(4, opened.Names, missing, opened.Cells.Features)
+	e, err := prepare.NewEncoding(4, opened.Names, missing, opened.Cells.Features)
 	if err != nil {
 		t.Fatal(err)
 	}
-	learnt, err := e.Learn(ctx, opened, dataset.LearnOptions{Cells: opened.Cells})
+	learnt, err := e.Learn(ctx, opened, prepare.LearnOptions{Cells: opened.Cells})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept := slices.DeleteFunc(slices.Clone(rows), func(r tableRow) bool {
-		return missing == dataset.MissingDrop && (r.x == nil || r.text == nil || r.flag == nil)
+		return missing == prepare.MissingDrop && (r.x == nil || r.text == nil || r.flag == nil)
 	})
 	texts := map[string]bool{}
 	var gap bool
@@ -308,7 +257,7 @@ func checkCells(t *testing.T, path string, rows []tableRow, missing dataset.Miss
 	if learnt.Dropped != int64(len(rows)-len(kept)) {
 		t.Errorf("%d rows left out, want %d", learnt.Dropped, len(rows)-len(kept))
 	}
-	out, err := e.Apply(opened, dataset.EncodeOptions{Cells: opened.Cells})
+	out, err := e.Apply(opened, prepare.EncodeOptions{Cells: opened.Cells})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,17 +308,17 @@ func checkCells(t *testing.T, path string, rows []tableRow, missing dataset.Miss
 func TestCellsRefused(t *testing.T) {
 	for _, c := range []struct {
 		text, target string
-		cells        dataset.Cells
+		cells        prepare.Cells
 		want         string
 	}{
-		{"a,b,y\nu,1,2\n", "y", dataset.Cells{OneHot: []string{"c"}}, "there is no column \"c\""},
-		{"a,b,y\nu,1,2\n", "y", dataset.Cells{OneHot: []string{"y"}}, "column \"y\" is no feature"},
-		{"a,b,y\nu,1,2\n", "y", dataset.Cells{OneHot: []string{"a", "1"}}, "named twice"},
-		{"a,b,y\nu,1,2\nv,,3\n", "y", dataset.Cells{OneHot: []string{"a"}}, "3:3: column b is empty"},
-		{"a,b,y\nu,1,2\nNA,2,3\n", "y", dataset.Cells{OneHot: []string{"a"}}, "3:1: column a: NA is a missing value"},
-		{"a,b,y\nu,1,2\nv,2,\n", "y", dataset.Cells{OneHot: []string{"a"}, Missing: dataset.MissingMean}, "3:5: column y is empty"},
-		{"a,b,y\nu,1,2\nv,inf,3\n", "y", dataset.Cells{OneHot: []string{"a"}, Missing: dataset.MissingMean}, "inf is not finite"},
-		{"1 1:2 3:4\n2 2:1\n", "", dataset.Cells{Missing: dataset.MissingMean}, "is svmlight, whose rows have neither"},
+		{"a,b,y\nu,1,2\n", "y", prepare.Cells{OneHot: []string{"c"}}, "there is no column \"c\""},
+		{"a,b,y\nu,1,2\n", "y", prepare.Cells{OneHot: []string{"y"}}, "column \"y\" is not a feature"},
+		{"a,b,y\nu,1,2\n", "y", prepare.Cells{OneHot: []string{"a", "1"}}, "named twice"},
+		{"a,b,y\nu,1,2\nv,,3\n", "y", prepare.Cells{OneHot: []string{"a"}}, "3:3: column b is empty"},
+		{"a,b,y\nu,1,2\nNA,2,3\n", "y", prepare.Cells{OneHot: []string{"a"}}, "3:1: column a: NA is a missing value"},
+		{"a,b,y\nu,1,2\nv,2,\n", "y", prepare.Cells{OneHot: []string{"a"}, Missing: prepare.MissingMean}, "3:5: column y is empty"},
+		{"a,b,y\nu,1,2\nv,inf,3\n", "y", prepare.Cells{OneHot: []string{"a"}, Missing: prepare.MissingMean}, "inf is not finite"},
+		{"1 1:2 3:4\n2 2:1\n", "", prepare.Cells{Missing: prepare.MissingMean}, "is svmlight, whose rows have no missing values (absent entries are zero) and no categories"},
 	} {
 		path := filepath.Join(t.TempDir(), "rows")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
@@ -406,15 +355,15 @@ func TestCellsNPY(t *testing.T) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := file.Open([]string{path}, file.Options{Origin: file.Origin{Cells: &dataset.Cells{Missing: dataset.MissingMean, OneHot: []string{"1"}}}})
+	opened, err := file.Open([]string{path}, file.Options{Origin: file.Origin{Cells: &prepare.Cells{Missing: prepare.MissingMean, OneHot: []string{"1"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := dataset.NewEncoding(2, nil, dataset.MissingMean, opened.Cells.Features)
+	e, err := prepare.NewEncoding(2, nil, prepare.MissingMean, opened.Cells.Features)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Learn(context.Background(), opened, dataset.LearnOptions{Cells: opened.Cells}); err != nil {
+	if _, err := e.Learn(context.Background(), opened, prepare.LearnOptions{Cells: opened.Cells}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(e.Categories[0].Levels, []string{"1", "2"}) || e.Means[1] != 1 || !slices.Equal(e.MadeNames(), []string{"x1=1", "x1=2", "x2"}) {
@@ -424,7 +373,7 @@ func TestCellsNPY(t *testing.T) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opened, err = file.Open([]string{path}, file.Options{Origin: file.Origin{Cells: &dataset.Cells{Missing: dataset.MissingDrop}}})
+	opened, err = file.Open([]string{path}, file.Options{Origin: file.Origin{Cells: &prepare.Cells{Missing: prepare.MissingDrop}}})
 	if err != nil {
 		t.Fatal(err)
 	}

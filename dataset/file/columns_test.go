@@ -40,7 +40,7 @@ func TestColumns(t *testing.T) {
 		"target left out too":   {people, "-sex,-y", "y", 0, "[1 30] [7] [2 40] [8]"},
 		"a name with a minus":   {"-a,b\n1,2\n", "-a", "", 0, "[1] []"},
 		"names before numbers":  {"2,x,1\n4,5,6\n", "1,2", "", 0, "[6 4] []"},
-		"without a header":      {"1,2,3\n", "7", "", 0, "!:1: there is no column \"7\"; the 3 columns have no names: say first, last or a number from 1 to 3"},
+		"without a header":      {"1,2,3\n", "7", "", 0, "!:1: there is no column \"7\"; the 3 columns have no names: use first, last or a number from 1 to 3"},
 		"numbers, no header":    {"1,2,3\n4,5,6\n", "3,1", "2", 0, "[3 1] [2] [6 4] [5]"},
 		"npy":                   {array, "3,1", "2", 0, "[3 1] [2] [6 4] [5]"},
 		"npy, one left out":     {array, "-1", "last", 0, "[2] [3] [5] [6]"},
@@ -54,7 +54,7 @@ func TestColumns(t *testing.T) {
 		"a header alone":        {"sex,1\n", "", "sex", 0, ""},
 		"a ragged second":       {"sex,1\n3\n", "", "sex", 0, "!:2:1: the row has 1 fields, the first line has 2"},
 		"text":                  {people, "", "y", 0, "!:2:6: column sex: \"M\" is not a number; encode the column as numbers, or leave it out"},
-		"the header again":      {"a,b\n1,2\na,b\n", "", "", 0, "!:3:1: column a: this is the header again, as where files were joined"},
+		"the header again":      {"a,b\n1,2\na,b\n", "", "", 0, "!:3:1: column a: the header is repeated, as in files that were joined"},
 		"quoted text":           {"a,b\n1,\"x, y\"\n", "", "", 0, "!:2:3: column b: \"x, y\" is not a number; encode"},
 		"quoted over lines":     {"a,b,c\n1,\"x\ny\",3\n4,\"z\",bad\n", "-b", "", 0, "!:4:7: column c: \"bad\" is not a number"},
 		"empty":                 {"a,b\n1,2\n,4\n", "", "", 0, "!:3:1: column a is empty; fill in what is missing, or leave the column out"},
@@ -64,13 +64,13 @@ func TestColumns(t *testing.T) {
 		"unknown":               {people, "weight", "y", 0, "!:1: there is no column \"weight\"; the 4 columns are id, age, sex, y"},
 		"unknown left out":      {people, "-weight", "y", 0, "!:1: there is no column \"weight\""},
 		"twice":                 {people, "age,2", "y", 0, "!:1: column \"2\" is named twice"},
-		"both ways":             {people, "age,-sex", "y", 0, "!:1: the columns are either listed or, each after \"-\", left out: not both, as in \"age,-sex\""},
+		"both ways":             {people, "age,-sex", "y", 0, "!:1: either all columns begin with \"-\" (left out) or none does, unlike in \"age,-sex\""},
 		"none left":             {people, "-id,-age,-sex", "y", 0, "!:1: no column is left for the features"},
 		"a bar":                 {"a|b\n1|2\n", "", "b", '|', "[1] [2]"},
 		"a tab said":            {"a,1\tb\n1\t2,5\n", "", "", '\t', "!:2:3: column b: \"2,5\" is not a number"},
 		"a gap in a target":     {"a,b\n1,NA\n", "", "b", 0, "!:2:3: column b: NA is a missing value; fill in what is missing, or leave the row out"},
-		"a decimal comma":       {"a;b\n1;38513,04\n", "", "b", ';', "!:2:3: column b: \"38513,04\" is not a number; numbers are written with a decimal point, and with nothing between thousands"},
-		"thousands":             {"a,b\n\"-1,234.5\",2\n", "", "b", 0, "!:2:1: column a: \"-1,234.5\" is not a number; numbers are written with a decimal point"},
+		"a decimal comma":       {"a;b\n1;38513,04\n", "", "b", ';', "!:2:3: column b: \"38513,04\" is not a number; write numbers with a decimal point and without thousands separators"},
+		"thousands":             {"a,b\n\"-1,234.5\",2\n", "", "b", 0, "!:2:1: column a: \"-1,234.5\" is not a number; write numbers with a decimal point"},
 		"a list":                {"a,b\n\"1,x\",2\n", "", "b", 0, "!:2:1: column a: \"1,x\" is not a number; encode the column as numbers, or leave it out"},
 		"a colon":               {"1:2:3\n4:5:6\n", "", "", ':', "[1 2 3] [] [4 5 6] []"},
 		"blanks":                {"x y\n 1   2\n3 4 \n", "", "y", 0, "[1] [2] [3] [4]"},
@@ -78,9 +78,9 @@ func TestColumns(t *testing.T) {
 		"not a delimiter":       {"1,2\n", "", "", '"', "!: '\"' cannot be a delimiter"},
 		"nor a newline":         {"1,2\n", "", "", '\n', "!: '\\n' cannot be a delimiter"},
 		"nor beyond ASCII":      {"1→2\n", "", "", '→', "!: '→' cannot be a delimiter"},
-		"npy has no delimiter":  {array, "", "", ';', "!: is npy, which has no delimiter; only csv has"},
-		"svmlight, no columns":  {"1 1:2\n", "1", "", 0, "!: a svmlight file has no columns to choose, such as \"1\""},
-		"svmlight, a delimiter": {"1 1:2\n", "", "", ' ', "!: is svmlight, which has no delimiter; only csv has"},
+		"npy has no delimiter":  {array, "", "", ';', "!: is npy, which has no delimiter; only csv has one"},
+		"svmlight, no columns":  {"1 1:2\n", "1", "", 0, "!: a svmlight file has no columns to select, such as \"1\""},
+		"svmlight, a delimiter": {"1 1:2\n", "", "", ' ', "!: is svmlight, which has no delimiter; only csv has one"},
 	} {
 		opts := file.Options{Columns: list(c.columns), Target: list(c.target), Targets: len(list(c.target)), Delimiter: c.delimiter}
 		path := named(t, "data", c.text)
@@ -118,7 +118,7 @@ func TestHeaderSaid(t *testing.T) {
 	if got, err := open(path, opts); err != nil || got != "[3] [4]" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := open(named(t, "data", "1 1:2\n"), file.Options{Header: csv.Absent}); err == nil || !strings.HasSuffix(err.Error(), ": is svmlight, which has no header line; only csv has") {
+	if _, err := open(named(t, "data", "1 1:2\n"), file.Options{Header: csv.Absent}); err == nil || !strings.HasSuffix(err.Error(), ": is svmlight, which has no header line; only csv has one") {
 		t.Error(err)
 	}
 }
@@ -142,7 +142,7 @@ func TestZstd(t *testing.T) {
 		"csv":                 {zstandard(t, "1,2\n"), "[1] [2]"},
 		"two frames":          {zstandard(t, "1,2\n") + zstandard(t, "3,4\n"), "[1] [2] [3] [4]"},
 		"npy":                 {zstandard(t, npy("<f8", "False", "(1, 2)", floats(le, 1, 2))), "[1] [2]"},
-		"npy truncated":       {zstandard(t, npy("<f8", "False", "(2, 2)", floats(le, 1, 2, 3))), "!: is truncated: row 2 of 2 is not whole"},
+		"npy truncated":       {zstandard(t, npy("<f8", "False", "(2, 2)", floats(le, 1, 2, 3))), "!: is truncated: row 2 of 2 is incomplete"},
 		"Fortran":             {zstandard(t, npy("<f8", "True", "(2, 2)", floats(le, 1, 2, 3, 4))), "!: is in Fortran order and compressed"},
 		"truncated":           {whole[:len(whole)-6], "!"},
 		"within the header":   {whole[:5], "!:1: the zstd stream is truncated"},

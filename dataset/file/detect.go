@@ -17,7 +17,7 @@ import (
 	"github.com/fdridge/fdridge/internal/filekind"
 )
 
-// targetIsFile decides whether the target is a file of its own.
+// targetIsFile reports whether opts.Target names a separate file with the targets.
 func targetIsFile(path string, opts Options) (bool, error) {
 	if len(opts.Target) != 1 {
 		return false, nil
@@ -35,16 +35,16 @@ func targetIsFile(path string, opts Options) (bool, error) {
 		return false, err
 	}
 	name, _ := SplitArray(target)
-	if !exists(name) && !calledLikeFile(name) {
+	if !exists(name) && !looksLikeFile(name) {
 		return false, nil
 	}
 	if opts.OnlyNamed {
-		return false, &dataset.InputError{File: path, Msg: "has no target column " + strconv.Quote(excerpt.Of(target)) + "; where that is a file of its own, name it (--target)"}
+		return false, &dataset.InputError{File: path, Msg: "has no target column " + strconv.Quote(excerpt.Of(target)) + "; if it is a separate file, name it (--target)"}
 	}
 	return true, nil
 }
 
-// targetIsArray decides whether the target is an array of the .npz archive.
+// targetIsArray reports whether the target is an array of the .npz archive named archive.
 func targetIsArray(archive string, target []string) (bool, error) {
 	if len(target) != 1 || isPlace(target[0]) {
 		return false, nil
@@ -53,10 +53,9 @@ func targetIsArray(archive string, target []string) (bool, error) {
 	return slices.Contains(arrays, target[0]), err
 }
 
-// OwnTarget returns where the target of the rows at path is, if it is one and no column of
-// theirs: a file of its own, which need not exist, or an array of the same .npz archive,
-// written archive:array as [Open] takes it. For a column it returns "". Errors are those of
-// [Open].
+// OwnTarget returns the location of the target if the target is not a column of the file at path. The location is a
+// separate file, which may not exist, or an array of the same .npz archive, written archive:array as in [Open]. If
+// the target is a column, OwnTarget returns "". It returns the errors of [Open].
 func OwnTarget(path string, opts Options) (string, error) {
 	own, err := targetIsFile(path, opts)
 	switch {
@@ -76,7 +75,7 @@ func OwnTarget(path string, opts Options) (string, error) {
 	return archive + ":" + opts.Target[0], nil
 }
 
-// isPlace recognises "first", "last" and column numbers.
+// isPlace reports whether target is "first", "last" or a column number.
 func isPlace(target string) bool {
 	_, err := strconv.Atoi(target)
 	return err == nil || target == "first" || target == "last"
@@ -87,18 +86,18 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// calledLikeFile guesses whether a target that is neither a column nor a file was meant to
-// be a file.
-func calledLikeFile(target string) bool {
+// looksLikeFile reports whether the string target looks like the name of a file. It is called if target is neither
+// a column nor an existing file.
+func looksLikeFile(target string) bool {
 	return strings.ContainsAny(target, "/\\") || suffixFormat(target) != "" || unpacked(target) != target || strings.HasSuffix(target, ".txt")
 }
 
-// unpacked is a name without the suffix of a compression.
+// unpacked returns a file name without the suffix .gz or .zst.
 func unpacked(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 }
 
-// suffixFormat is the format that a file's name claims, "" for none.
+// suffixFormat returns the format that the suffix of a file name stands for, or "" if the suffix is not known.
 func suffixFormat(path string) string {
 	suffix := filepath.Ext(unpacked(path))
 	for _, f := range formats() {
@@ -109,8 +108,8 @@ func suffixFormat(path string) string {
 	return ""
 }
 
-// SplitArray splits FILE.npz:NAME, as [Open] takes it, into the file and the name of the
-// array, "" where none is said. What exists by the whole name is a file.
+// SplitArray splits FILE.npz:NAME, as accepted by [Open], into the file and the name of the array. The name is ""
+// if path names no array. If a file with the whole name exists, path is not split.
 func SplitArray(path string) (name, array string) {
 	if i := strings.LastIndexByte(path, ':'); i >= 0 && !exists(path) && (exists(path[:i]) || named(suffixFormat(path[:i])).arrays != nil) {
 		return path[:i], path[i+1:]
@@ -118,8 +117,8 @@ func SplitArray(path string) (name, array string) {
 	return path, ""
 }
 
-// Format returns the format that a file, or opts.Pipe, is read in: the one that opts asks for, or
-// what its first bytes tell where that is "" or "auto".
+// Format returns the format of the file at path, or of opts.Pipe. If opts.Format is "" or "auto", Format detects
+// the format. Otherwise it returns opts.Format.
 func Format(path string, opts Options) (string, error) {
 	if asked := opts.Format; asked != "" && asked != "auto" {
 		return asked, nil
@@ -132,16 +131,15 @@ func Format(path string, opts Options) (string, error) {
 	return format, err
 }
 
-// detect tells a format by the first bytes, where all its files begin with the same. Text is
-// told by its lines: a field index:value after the first field makes it svmlight, a delimiter
-// csv. Where there is neither the file's suffix counts, and else it is csv. Of a pipe it waits
-// for no more lines than it takes to tell.
+// detect returns the format of a file. Formats that are not text have fixed first bytes. Text is svmlight if a
+// field after the first is index:value, and csv if a line has a delimiter. Otherwise the suffix of the name
+// decides, and the default is csv. From a pipe, detect reads only as many lines as it needs.
 func detect(path string, pipe *dataset.Pipe) (string, error) {
 	f, err := rawfile.Look(path, pipe)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close() // only read
+	defer f.Close() // opened for reading, so an error of Close does no harm
 	if _, err := f.Peek(1); err != nil {
 		if err = f.Wrap(err, 1); err != io.EOF {
 			return "", err
@@ -154,16 +152,16 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 		}
 	}
 	if f.Begins(filekind.Magic) {
-		head, _ := f.Peek(filekind.Head) // an error comes again when it is read
+		head, _ := f.Peek(filekind.Head) // the reader reports the error later
 		return "", noTable(f.Name, filekind.Of(head))
 	}
-	head := f.Head(func(head []byte) bool { // whose last line may go on
-		return len(head) >= mostDetected || ofLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
+	head := f.Head(func(head []byte) bool { // the last line may be incomplete
+		return len(head) >= mostDetected || formatOfLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
 	})
 	if kind := filekind.Of(head); kind != filekind.Unknown {
 		return "", noTable(f.Name, kind)
 	}
-	if format := ofLines(head[:min(len(head), mostDetected)]); format != "" {
+	if format := formatOfLines(head[:min(len(head), mostDetected)]); format != "" {
 		return format, nil
 	}
 	if format := suffixFormat(path); format != "" {
@@ -172,16 +170,16 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 	return "csv", nil
 }
 
-// noTable is the error of a file that holds something else.
+// noTable returns the error for a file that holds something else than rows.
 func noTable(name string, kind filekind.Kind) error {
 	return &dataset.InputError{File: name, Msg: "is " + kind.String() + ", not a table of rows", Hint: kind.Use()}
 }
 
-// mostDetected is how many bytes of text are looked at to tell its format.
+// mostDetected is the number of bytes of text that are used to detect the format.
 const mostDetected = 1 << 14
 
-// ofLines is the format of text by its lines, "" where none tells.
-func ofLines(head []byte) string {
+// formatOfLines returns the format of text, or "" if the lines do not tell the format.
+func formatOfLines(head []byte) string {
 	for line := range bytes.Lines(head) {
 		line, _, _ = bytes.Cut(line, []byte("#"))
 		fields := bytes.Fields(line)
@@ -197,7 +195,7 @@ func ofLines(head []byte) string {
 	return ""
 }
 
-// isEntry recognises index:value and qid:n; a time of day is neither.
+// isEntry reports whether field is index:value or qid:n. It returns false for a time of day.
 func isEntry(field []byte) bool {
 	index, value, ok := bytes.Cut(field, []byte(":"))
 	if _, err := strconv.Atoi(string(index)); !ok || (err != nil && string(index) != "qid") {

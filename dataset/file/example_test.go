@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
 // A file of any format by its name. Its layout says what it was found to be, and whether
@@ -37,10 +38,45 @@ func ExampleOpen() {
 	first := opened.Layout
 	first.File = "rows"
 	fmt.Println(other.Agrees(first))
-	fmt.Println("formats that this build leaves out:", len(file.LeftOut()))
 	// Output:
 	// [1 2 4 5] -> [3 6]
 	// csv [x1 x2] [y] 1 pass
-	// other: its columns are not those of rows in the same order: feature 2 is "x3", not "x2" (files 2 and 1 of the list)
-	// formats that this build leaves out: 0
+	// other: its columns differ from those of rows: feature 2 is "x3", not "x2" (files 2 and 1 of the list)
+}
+
+// A table with texts, dates and missing values becomes numbers in one call.
+func ExamplePrepare() {
+	dir, err := os.MkdirTemp("", "rows")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "homes.csv")
+	table := "id,built,town,size,rent\n"
+	for i := range 40 {
+		table += fmt.Sprintf("%d,%d-05-01,%s,%d,%d\n", i, 1980+i, []string{"Rome", "Oslo"}[i%2], 50+i*7%13, 500+i)
+	}
+	if err := os.WriteFile(name, []byte(table), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	look := prepare.LookOptions{Rules: prepare.Rules{Auto: true}}
+	opened, e, err := file.Prepare(context.Background(), []string{name}, file.Options{Target: []string{"rent"}, Targets: 1}, look)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range e.Columns {
+		fmt.Println(c.Name, "is", c.Kind, "for", c.Use)
+	}
+	rows, err := e.Apply(opened, prepare.EncodeOptions{Cells: opened.Cells})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, d, _ := rows.Dims()
+	fmt.Println(d, "features:", e.MadeNames()[:4])
+	// Output:
+	// id is number for omit
+	// built is date for date
+	// town is text for levels
+	// size is number for number
+	// 12 features: [built.elapsed built.year built.weekday=1 built.weekday=2]
 }

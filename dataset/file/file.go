@@ -1,99 +1,97 @@
-// Package file opens data by name, whatever their format: the readers of dataset/arrow,
-// dataset/csv, dataset/npy, dataset/parquet and dataset/svmlight behind one function.
-//
-// Parquet and Arrow are read by a library that makes a program some tens of megabytes larger. Build
-// with the tag noarrow to be without: all else is as it was, and files of these two formats are
-// recognised and refused ([LeftOut]).
+// Package file opens data by name in any format. It combines the readers of dataset/arrow,
+// dataset/csv, dataset/npy, dataset/parquet and dataset/svmlight in one function.
 package file
 
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/npy"
+	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-// Options says how to read.
+// Options sets how files are read.
 type Options struct {
-	// Format is one of Formats; "" is "auto": told by the first bytes.
+	// Format is one of Formats. "" and "auto" detect the format by the first bytes.
 	Format string
-	// Target names the target columns: each is "first", "last", a 1-based number or,
-	// where the format has names, a name. Or it is one array of the .npz archive, or one
-	// file that has the targets. It is taken for a file where it is neither a column nor
-	// an array, and such a file exists or the name is that of a data file. Empty takes no
-	// target; of svmlight files it takes the label.
+	// Target lists the target columns. Each is "first", "last", a 1-based number, or a name if the format has
+	// names. Alternatively Target has one element: an array of the .npz archive, or a separate file with the
+	// targets. An element that is neither a column nor an array is taken as a file if this file exists or the name
+	// looks like a data file. An empty Target selects no target, or the label of svmlight files.
 	Target []string
-	// Targets is the number of targets required; another number is an error. 0 takes none,
-	// labels included. −k requires k or more.
+	// Targets is the required number of targets; if the number differs, Open returns an error. 0 means that no
+	// targets are read, not even labels. −k requires at least k targets.
 	Targets int
-	// Columns are the features, named as the target columns are, in the order
-	// wanted; or, where each begins with "-", the columns that are left out. Empty
-	// takes all. A target among them is an error. Svmlight files
-	// have none to choose.
+	// Columns are the features, in the requested order, specified like the columns in Target. They must not include
+	// a target. If each begins with "-", these columns are left out and all others are features. An empty list
+	// selects all columns that are not targets. Svmlight files allow no selection.
 	Columns []string
-	// Delimiter separates the fields of csv files; 0 takes it from their first line.
+	// Delimiter separates the fields of csv files. 0 detects it in the first lines.
 	Delimiter rune
-	// Header says whether the first line of csv files names the columns; the zero
-	// value decides by the first two lines.
+	// Header states whether the first line of csv files has the names of the columns. The zero value decides this
+	// by the first two lines.
 	Header csv.Header
-	// Features is the number of features of a svmlight file, 0 to find it by
-	// reading the file once more.
+	// Features is the number of features of a svmlight file. 0 means that the file is read once more to find this
+	// number.
 	Features int
-	// Transposed says that the files have a feature in each row and a sample in each column:
-	// what is opened is [dataset.Transpose] of them, and Columns are samples. The target has to
-	// be a file of its own, and there is one Share.
+	// Transposed is true if the files have a feature in each row and a sample in each column. Open
+	// then returns their [dataset.Transpose], and Columns selects samples. The target must be a
+	// separate file, and Share must be the zero value.
 	Transposed bool
-	// Share is the part of the rows that is read, all of them by default. Where there are as
-	// many files as shares, or more, it is whole files. Otherwise it is some rows of npy, npz
-	// Parquet and Arrow files, and of csv and svmlight files the records that begin in a range of
-	// the bytes; compressed text is not divided. Targets from a file of their own need rows
-	// that are numbered, as those of npy, npz, Parquet and Arrow.
+	// Share is the portion of the rows to read, by default all. If there are at least as many files as shares, a
+	// share consists of whole files. Otherwise files are divided: npy, npz, Parquet and Arrow files by row numbers,
+	// csv and svmlight files by bytes. A record of text belongs to the share in which it begins. Compressed text is
+	// not divided. With targets from a separate file, the format must have numbered rows: npy, npz, Parquet or
+	// Arrow.
 	Share dataset.Share
-	// Widest, if not nil, is told how many features a share of svmlight files was found
-	// to have, and returns the most of any share.
+	// Widest, if not nil, is called with the number of features found in this share of svmlight files. It must
+	// return the largest number over all shares.
 	Widest func(features int) (int, error) `json:"-"`
-	// OnlyNamed says that Open reads no file but those that it is given: a target that would
-	// be a file of its own is an error. It is for names of targets that come from a file, such
-	// as a saved sketch, and not from the user: they could be the names of any files.
+	// OnlyNamed makes a target in a separate file an error, so that Open reads only the files in its arguments. Set
+	// it if target names come from a file, such as a saved sketch, because such a name could refer to any file of
+	// the user.
 	OnlyNamed bool
 	Origin
 }
 
-// An Origin says more of where the data come from, what is in their cells, and who else reads them.
+// An Origin has options about the source of the data, cells that are not numbers, and the readers of other shares.
 type Origin struct {
-	// Cells, if not nil, says how cells are read that are no numbers. The first file says where the
-	// categorical columns are. Sparse rows, and those of Transposed files, are refused.
-	Cells *dataset.Cells `json:"-"`
-	// Was has, by their names, the stamps of files that were looked at or read before. A
-	// file that has changed since is a *[dataset.ChangedError].
+	// Cells, if not nil, sets how cells that are not numbers are read. The first file determines
+	// the categorical columns. Sparse rows and Transposed files are errors.
+	Cells *prepare.Cells `json:"-"`
+	// Was maps file names to stamps taken earlier. If a file has changed since then, the error is a
+	// *[dataset.ChangedError].
 	Was map[string]dataset.Stamp `json:"-"`
-	// Pipe, if not nil, is what is read in place of the one file that is named: csv, svmlight, npy or
-	// Arrow. The rows can be read once ([dataset.Once]). It is not divided, and not transposed;
-	// svmlight rows need Features.
+	// Pipe, if not nil, is read instead of the only file. Its format must be csv, svmlight, npy or Arrow. The rows
+	// can be read only once ([dataset.Once]). A pipe cannot be divided or transposed, and svmlight rows need
+	// Features.
 	Pipe *dataset.Pipe `json:"-"`
-	// Alone says that the other shares may be read by nobody. The text of a csv file before its
-	// share is then looked through, to tell a line break in quotes, which ends no row, from one
-	// that does: where all shares are read the one before has an error of it.
+	// Entries, if not nil, reads the entries of the only file, a .npy file that has only its header.
+	Entries *io.SectionReader `json:"-"`
+	// Alone is true if the other shares may never be read. Open then counts the quotes in the text of a csv file
+	// before its share, to detect a share that begins within a quoted record. Without Alone, the reader of the
+	// preceding share reports this error.
 	Alone bool `json:"-"`
 }
 
-// An Opened is a source of the rows of some files. All have one layout: that of the first
-// file, or of the first that has names.
+// An Opened is a source of the rows of some files. All files have the same layout: the layout of the first file
+// with column names, or of the first file if none has names.
 type Opened struct {
 	dataset.Source
 	Layout
-	Scans int // reads of the files that opening took
-	// Cells are those that the rows are read by, which say where categorical columns are; nil where all
-	// cells are numbers.
-	Cells *dataset.Cells
+	Scans int // number of passes over the files made by Open
+	// Cells holds the settings with which the rows are read, including the positions of the categorical columns. It
+	// is nil if all cells are numbers.
+	Cells *prepare.Cells
 
 	streams []*dataset.Stream
 }
 
-// Passes is how often the data have been read, scans included. Where files differ it is the
-// most of any.
+// Passes returns the number of passes over the data, including Scans. If the number differs between files, Passes
+// returns the largest.
 func (o *Opened) Passes() int {
 	most := 0
 	for _, s := range o.streams {
@@ -102,20 +100,19 @@ func (o *Opened) Passes() int {
 	return most + o.Scans
 }
 
-// Once is that of [dataset.Once].
+// Once reports whether the rows can be read only once, see [dataset.Once].
 func (o *Opened) Once() bool { return dataset.Once(o.Source) }
 
-// Open opens one file or several, one after the other; of a .npz archive the array
-// x or X or the only one, or the one said as file.npz:array. Errors are
-// *[dataset.InputError], [dataset.ErrShape] where files don't go together, or
-// *[dataset.ChangedError] for a file that was changed: none may be written to between the
-// first look at it and the last row of the last pass. Each pass checks that when it opens a
-// file and after each block of rows.
+// Open opens one or several files and reads them one after the other. From a .npz archive it reads the array named
+// in file.npz:array. Without such a name it reads the array x or X, or the only array. Errors are
+// *[dataset.InputError], or [dataset.ErrShape] if the dimensions of files disagree. No file may change between Open
+// and the end of the last pass. Each pass checks this when it opens a file and after each block; the error is
+// *[dataset.ChangedError].
 func Open(paths []string, opts Options) (*Opened, error) {
 	if len(paths) == 0 {
 		return nil, &dataset.SourceError{Reason: "no files"}
 	}
-	if err := fitsPipe(paths, opts); err != nil {
+	if err := checkPipe(paths, opts); err != nil {
 		return nil, err
 	}
 	out := &Opened{Cells: opts.Cells}
@@ -125,10 +122,10 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		return nil, err
 	}
 	if opts.Transposed && (len(opts.Target) > 0 && !ownFile || !opts.Share.Whole()) {
-		return nil, &dataset.InputError{File: paths[0], Msg: "has samples in its columns: targets, and weights, come from files of their own, and the rows are not divided"}
+		return nil, &dataset.InputError{File: paths[0], Msg: "has samples in its columns: targets and weights must come from separate files, and the rows cannot be divided"}
 	}
-	if opts.Transposed && opts.Cells != nil {
-		return nil, &dataset.InputError{File: paths[0], Msg: "has samples in its columns: neither missing values nor categories can be told of these"}
+	if opts.Transposed && opts.Cells.WithoutLabels() != nil {
+		return nil, &dataset.InputError{File: paths[0], Msg: "has samples in its columns: missing values and categories are not supported"}
 	}
 	inner := opts
 	if ownFile || opts.Transposed {
@@ -178,8 +175,8 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	return out, err
 }
 
-// fitsPipe refuses options that a pipe cannot do.
-func fitsPipe(paths []string, opts Options) error {
+// checkPipe returns an error if an option is impossible for a pipe.
+func checkPipe(paths []string, opts Options) error {
 	if opts.Pipe == nil {
 		return nil
 	}
@@ -188,23 +185,23 @@ func fitsPipe(paths []string, opts Options) error {
 	}
 	switch {
 	case len(paths) != 1:
-		return fail("is a pipe, which is read alone; have what writes to it send all rows")
+		return fail("is a pipe, which must be the only input; write all rows to it")
 	case opts.Transposed:
 		return &dataset.OnceError{What: "turning columns into rows"}
 	case !opts.Share.Whole():
-		return fail("is a pipe, whose rows are not divided among readers")
+		return fail("is a pipe, whose rows cannot be divided among readers")
 	}
 	name, err := Format(paths[0], opts)
 	if err == nil && !named(name).piped && named(name).open != nil {
-		err = fail("is %s, which is not read from its beginning to its end, as a pipe is; write it to a file", name)
+		err = fail("is %s, which cannot be read sequentially from a pipe; write it to a file", name)
 	}
 	return err
 }
 
-// transpose makes features of the rows of x, which have no names.
+// transpose returns x with rows and columns exchanged. The result has no names.
 func (o *Opened) transpose(x dataset.Source) (dataset.Source, error) {
 	if n, _, _ := x.Dims(); n < 0 {
-		o.Scans++ // they are counted
+		o.Scans++ // count the passes that the transposition needs
 	}
 	o.Names, o.TargetNames = nil, nil
 	return dataset.Transpose(context.Background(), x, 0)
@@ -220,7 +217,7 @@ func (o *Opened) one(p part, opts Options) (dataset.Source, format, error) {
 	if f.open == nil {
 		return nil, f, errUnknown(name)
 	}
-	if err := f.fits(p.path, opts); err != nil {
+	if err := f.check(p.path, opts); err != nil {
 		return nil, f, err
 	}
 	src, err := f.open(o, p, opts)
@@ -230,7 +227,8 @@ func (o *Opened) one(p part, opts Options) (dataset.Source, format, error) {
 	return src, f, err
 }
 
-// keep takes a stream of a part that was opened, or the error of opening it.
+// keep stores the opened stream s of a part and returns its source. If opening failed, err is the reason, and keep
+// returns it.
 func (o *Opened) keep(p part, s *dataset.Stream, err error) (dataset.Source, error) {
 	if err == nil {
 		err = p.check(s)
@@ -242,8 +240,7 @@ func (o *Opened) keep(p part, s *dataset.Stream, err error) (dataset.Source, err
 	return s, nil
 }
 
-// archive opens the array of the features of a .npz archive and, where the target
-// is another array of it, that one.
+// archive opens the array of features of a .npz archive, and the array of the target if it is in the same archive.
 func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	name, array := SplitArray(p.path)
 	inside, err := targetIsArray(name, opts.Target)
@@ -267,8 +264,8 @@ func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	return dataset.Zip(x, y)
 }
 
-// follow checks that a file may follow those before it, and keeps the layout of the first
-// file or of the first with names.
+// follow returns an error if a file does not fit the files before it. It keeps the layout of the first
+// file, or of the first file that has column names.
 func (o *Opened) follow(p part, s dataset.Source, f format, opts Options) error {
 	l := Layout{File: p.path, Number: p.number, Format: f.name}
 	_, l.Features, l.Targets = s.Dims()
@@ -287,7 +284,7 @@ func (o *Opened) follow(p part, s dataset.Source, f format, opts Options) error 
 	return nil
 }
 
-// sameWidth gives labelled rows the number of features of the widest file.
+// sameWidth opens files of labelled rows again if they have fewer features than the widest file.
 func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options) error {
 	f := named(o.Format)
 	if !f.labelled {
@@ -305,7 +302,7 @@ func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options)
 		}
 	}
 	if widest == 0 {
-		return &dataset.InputError{File: files[0].path, Msg: "has no features: every row is a label alone"}
+		return &dataset.InputError{File: files[0].path, Msg: "has no features: every row is only a label"}
 	}
 	opts.Features = widest
 	for i, s := range sources {
@@ -320,11 +317,15 @@ func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options)
 	return nil
 }
 
-// zip adds targets from a file of their own.
+// zip joins the features x with the targets from a separate file.
 func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
 	own := opts.Target[0]
 	name, _ := SplitArray(own)
-	y, f, err := o.one(part{path: own, stamp: opts.Was[name]}, Options{})
+	var of Options
+	if opts.Cells != nil && opts.Cells.Labels != nil {
+		of.Cells = &prepare.Cells{Features: []int{0}, Lexicons: []*prepare.Lexicon{opts.Cells.Labels}}
+	}
+	y, f, err := o.one(part{path: own, stamp: opts.Was[name]}, of)
 	if err != nil {
 		return nil, err
 	}
@@ -337,15 +338,15 @@ func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
 	return dataset.Zip(x, y)
 }
 
-// countTargets holds the source to the number of targets asked for; path is where
-// they come from.
+// countTargets returns an error if the number of targets differs from the required one. The argument path names the
+// file of the targets.
 func (o *Opened) countTargets(path string, opts Options) error {
 	_, _, t := o.Dims()
 	switch least := -opts.Targets; {
 	case t == opts.Targets, least > 0 && t >= least:
 		return nil
 	case t == 0 || least > 0:
-		return &dataset.InputError{File: path, Msg: "no target is named; say which column it is: a name, a number, first or last"}
+		return &dataset.InputError{File: path, Msg: "no target is selected; set it to the name of a column, a number, first or last"}
 	}
-	return &dataset.InputError{File: path, Msg: fmt.Sprintf("gives %d targets where %d is asked for", t, opts.Targets)}
+	return &dataset.InputError{File: path, Msg: fmt.Sprintf("gives %d targets, but %d is required", t, opts.Targets)}
 }

@@ -129,11 +129,11 @@ func TestRead(t *testing.T) {
 		"column 0":           {"1,2\n", []string{"0"}, 1, "!:1: there is no column"},
 		"twice":              {"1,2,3\n", []string{"3", "last"}, 2, "!:1: column \"last\" is named twice"},
 		"nothing but target": {"1\n", last, 1, "!:1: no column is left"},
-		"target unnamed":     {good, nil, 1, "!: no target is named"},
-		"two where one":      {good, []string{"1", "2"}, 1, "!: gives 2 targets where 1 is asked for"},
+		"target unnamed":     {good, nil, 1, "!: no target is selected"},
+		"two where one":      {good, []string{"1", "2"}, 1, "!: gives 2 targets, but 1 is required"},
 		"one or more":        {good, []string{"1", "2"}, -1, "[3] [1 2] [6] [4 5]"},
-		"one of two or more": {good, last, -2, "!: no target is named"},
-		"none of one":        {good, nil, -1, "!: no target is named"},
+		"one of two or more": {good, last, -2, "!: no target is selected"},
+		"none of one":        {good, nil, -1, "!: no target is selected"},
 		"one label or more":  {"1 1:2\n", nil, -1, "[2] [1]"},
 		"header alone":       {"a,b\n", last, 1, ""},
 		"empty":              {"", last, 1, "!: is empty"},
@@ -157,7 +157,7 @@ func TestRead(t *testing.T) {
 		"no index":       {"1 1:1\n1 x:2\n", nil, 1, "!:2:3: \"x\" is not an index"},
 		"svmlight NaN":   {"1 1:1\n1 1:nan\n", nil, 1, "!:2:5: value nan is not finite"},
 		"label text":     {"1 1:1\nyes 1:1\n", nil, 1, "!:2:1: label \"yes\" is not a number"},
-		"labels":         {"1,2 1:1\n", nil, 1, "!:1:1: label \"1,2\" is several targets where one is asked for"},
+		"labels":         {"1,2 1:1\n", nil, 1, "!:1:1: label \"1,2\" has several targets instead of one"},
 		"only labels":    {"1 # 1:1\n", nil, 1, "!"},
 		"svmlight named": {"1 1:1\n", last, 1, "!: the target of a svmlight file is its label"},
 
@@ -172,7 +172,7 @@ func TestRead(t *testing.T) {
 		"Fortran column":   {npy("<f8", "True", "(2, 1)", floats(le, 8, 9)), nil, 0, "[8] [] [9] []"},
 		"Fortran":          {npy("<f8", "True", "(2, 3)", floats(le, 1, 4, 2, 5, 3, 6)), last, 1, "[1 2] [3] [4 5] [6]"},
 		"objects":          {npy("|O", "False", "(2, 2)", nil), last, 1, "!: holds entries of type"},
-		"npy truncated":    {npy("<f8", "False", "(2, 3)", floats(le, 1, 2, 3, 4)), last, 1, "!: is truncated: 2×3 entries of 8 bytes take"},
+		"npy truncated":    {npy("<f8", "False", "(2, 3)", floats(le, 1, 2, 3, 4)), last, 1, "!: is truncated: 2×3 entries of 8 bytes need"},
 		"gzip truncated":   {zipped(t, npy("<f8", "False", "(2, 3)", floats(le, 1, 2, 3, 4))), last, 1, "!: is truncated: row 2 of 2"},
 		"many columns":     {npy("<f8", "False", "(1, 2000000000)", nil), last, 1, "!: has shape"},
 		"trailing":         {npy("<f8", "False", "(1, 2)", floats(le, 1, 2, 3)), last, 1, "!: has more bytes than its 1 rows"},
@@ -255,7 +255,7 @@ func TestTargetFile(t *testing.T) {
 	if err != nil || got != "[1 2] [7] [3 4] [8]" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := open(paths[0], file.Options{Target: paths[2:3], Targets: 1}); err == nil || !strings.Contains(err.Error(), "gives 2 targets where 1 is asked for") {
+	if _, err := open(paths[0], file.Options{Target: paths[2:3], Targets: 1}); err == nil || !strings.Contains(err.Error(), "gives 2 targets, but 1 is required") {
 		t.Errorf("two columns: %v", err)
 	}
 	if got, err := open(paths[0], file.Options{Target: paths[2:3], Targets: 2}); err != nil || got != "[1 2] [1 2] [3 4] [3 4]" {

@@ -12,42 +12,41 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A format is all that differs between the formats of files.
+// A format describes the properties of a file format.
 type format struct {
 	name     string
-	magic    []string // what files begin with; none: text, which detect tells by its lines
+	magic    []string // first bytes of files; none for text formats, which detect recognises by their lines
 	suffixes []string
-	// numbered says that a row can be found by its number. Shares are then of the rows,
-	// otherwise of the bytes.
+	// numbered is true if a row can be found by its number. Shares are then ranges of rows, otherwise ranges of bytes.
 	numbered bool
-	// piped says that it can be read from its beginning to its end, and so from a pipe.
+	// piped is true if a file can be read sequentially, so that it may come from a pipe.
 	piped bool
-	// fields says that lines are divided by a delimiter, and that the first may be a header.
+	// fields is true for text whose fields are separated by a delimiter and whose first line may be a header.
 	fields bool
-	// labelled says that a row is its label, which is the target, and its features that are
-	// not zero: there are no columns to choose, and all files are as wide as the widest.
+	// labelled is true if a row consists of a label, which is the target, and the nonzero features. Such rows have
+	// no columns to select. All files get the number of features of the widest file.
 	labelled bool
-	// open opens a part of a file. Streams of numbered rows are of the whole file.
+	// open opens a part of a file. If numbered is true, the stream still has the rows of the whole file.
 	open func(o *Opened, p part, opts Options) (dataset.Source, error)
-	// widen opens a part of labelled rows once more, for so many features as the options say: it
-	// was seen to have so many rows, -1 unknown, and to be the file of a stamp.
+	// widen opens a part of labelled rows again with opts.Features features. The argument rows is the number of
+	// rows of the part, or -1 if unknown. The argument was is the stamp that the file had before.
 	widen func(p part, opts Options, rows int64, was dataset.Stamp) (*dataset.Stream, error)
-	// columns are the names of all columns, nil in files without; a nil function: no file has any.
+	// columns returns the names of all columns, or nil for a file without names. The field is nil if the format has
+	// no column names.
 	columns func(path string, opts Options) ([]string, error)
-	// chosen are the names of the features and of the targets that opts takes of the columns. A
-	// format has both functions or neither.
+	// chosen returns the names of the features and targets selected by opts. It is nil if columns is nil.
 	chosen func(path string, opts Options) (features, targets []string, err error)
-	// arrays are those of an archive; a nil function: no archive.
+	// arrays returns the names of the arrays of an archive. The field is nil if the format is not an archive.
 	arrays func(path string) ([]string, error)
 }
 
-// formats are all there are. Parquet and Arrow, which take a large library, are in formats_arrow.go.
+// formats returns all formats. Parquet and Arrow are in formats_arrow.go.
 func formats() []format {
 	return []format{{
 		name: "npy", magic: []string{"\x93NUMPY"}, suffixes: []string{".npy"},
 		numbered: true, piped: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
-			s, err := npy.Open(p.path, npy.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Pipe: opts.Pipe})
+			s, err := npy.Open(p.path, npy.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Pipe: opts.Pipe, Entries: opts.Entries})
 			return o.keep(p, s, err)
 		},
 	}, {
@@ -60,7 +59,7 @@ func formats() []format {
 		fields: true, piped: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
 			if opts.Alone {
-				if err := p.beginsRow(); err != nil {
+				if err := p.checkFirstLine(); err != nil {
 					return nil, err
 				}
 			}
@@ -89,13 +88,14 @@ func formats() []format {
 	}}
 }
 
-// How Parquet and Arrow files begin and are called, which a program without their readers knows, too.
+// First bytes and suffixes of Parquet and Arrow. A program that is built without their readers recognises the files
+// too.
 var (
 	parquetMagic, parquetSuffixes = []string{"PAR1"}, []string{".parquet"}
 	arrowMagic, arrowSuffixes     = []string{"ARROW1", "\xff\xff\xff\xff"}, []string{".arrow", ".arrows", ".feather"}
 )
 
-// Formats are the names that Options.Format takes.
+// Formats lists the values of Options.Format.
 var Formats = formatNames()
 
 func formatNames() []string {
@@ -106,7 +106,7 @@ func formatNames() []string {
 	return names
 }
 
-// named is the format of a name; for a name that there is not it has none of the properties.
+// named returns the format with a name, or a format without properties if there is none.
 func named(name string) format {
 	all := formats()
 	if i := slices.IndexFunc(all, func(f format) bool { return f.name == name }); i >= 0 {
@@ -115,16 +115,14 @@ func named(name string) format {
 	return format{}
 }
 
-// Numbered reports whether a row of a format can be found by its number, so that rows can
-// be divided by their numbers.
+// Numbered reports whether a format can be read from any row number on. Shares of such files are ranges of rows.
 func Numbered(format string) bool { return named(format).numbered }
 
-// Labelled reports whether the rows of a format have their target with them as a label, which
-// is no column.
+// Labelled reports whether each row of a format begins with a label. The label is the target, and is not a column.
 func Labelled(format string) bool { return named(format).labelled }
 
-// Columns returns the names of the columns of a file, nil where it gives none. Errors are those
-// of [Open].
+// Columns returns the names of the columns of a file, or nil if the file has no names. It returns the errors of
+// [Open].
 func Columns(path string, opts Options) ([]string, error) {
 	name, err := Format(path, opts)
 	if err != nil {
@@ -140,27 +138,27 @@ func csvOptions(opts Options) csv.Options {
 	return csv.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe}
 }
 
-// fits refuses options that a format has no use for.
-func (f format) fits(path string, opts Options) error {
+// check returns an error if opts has an option that the format does not support.
+func (f format) check(path string, opts Options) error {
 	var msg string
 	switch {
 	case f.labelled && len(opts.Target) > 0:
-		msg = fmt.Sprintf("the target of a %s file is its label; it has no column %q", f.name, excerpt.Of(opts.Target[0]))
+		msg = fmt.Sprintf("the target of a %s file is its label; there is no column %q", f.name, excerpt.Of(opts.Target[0]))
 	case f.labelled && len(opts.Columns) > 0:
-		msg = fmt.Sprintf("a %s file has no columns to choose, such as %q", f.name, excerpt.Of(opts.Columns[0]))
-	case f.labelled && opts.Cells != nil:
-		msg = fmt.Sprintf("is %s, whose rows have neither missing values, what is left out being zero, nor categories", f.name)
+		msg = fmt.Sprintf("a %s file has no columns to select, such as %q", f.name, excerpt.Of(opts.Columns[0]))
+	case f.labelled && opts.Cells.WithoutLabels() != nil:
+		msg = fmt.Sprintf("is %s, whose rows have no missing values (absent entries are zero) and no categories", f.name)
 	case !f.fields && opts.Delimiter != 0:
-		msg = fmt.Sprintf("is %s, which has no delimiter; only csv has", f.name)
+		msg = fmt.Sprintf("is %s, which has no delimiter; only csv has one", f.name)
 	case !f.fields && opts.Header != csv.Auto:
-		msg = fmt.Sprintf("is %s, which has no header line; only csv has", f.name)
+		msg = fmt.Sprintf("is %s, which has no header line; only csv has one", f.name)
 	default:
 		return nil
 	}
 	return &dataset.InputError{File: path, Msg: msg}
 }
 
-// labels is the number of targets to read from labelled rows.
+// labels returns the number of targets to read from labelled rows.
 func labels(opts Options) int {
 	if opts.Targets == 0 {
 		return 0
@@ -168,7 +166,7 @@ func labels(opts Options) int {
 	return 1
 }
 
-// names are those of the features and of the targets that are chosen, nil where there are none.
+// names returns the names of the selected features and targets, or nil if the file has no names.
 func (f format) names(path string, opts Options) (features, targets []string, err error) {
 	if f.chosen == nil {
 		return nil, nil, nil
@@ -176,7 +174,7 @@ func (f format) names(path string, opts Options) (features, targets []string, er
 	return f.chosen(path, opts)
 }
 
-// inside are what a target may name in a file: its columns, or the arrays of an archive.
+// inside returns the possible names of a target in a file: its columns, or the arrays of an archive.
 func (f format) inside(path string, opts Options) ([]string, error) {
 	switch {
 	case f.columns != nil:
@@ -188,7 +186,7 @@ func (f format) inside(path string, opts Options) ([]string, error) {
 	return nil, nil
 }
 
-// errUnknown is the error of a name that is none of Formats.
+// errUnknown returns the error for a format name that is not in Formats.
 func errUnknown(name string) error {
-	return fmt.Errorf("dataset: unknown format %q, must be one of %s", excerpt.Of(name), strings.Join(formatNames(), ", "))
+	return fmt.Errorf("dataset: unknown format %q; it must be one of %s", excerpt.Of(name), strings.Join(formatNames(), ", "))
 }

@@ -1,5 +1,3 @@
-//go:build !noarrow
-
 package file
 
 import (
@@ -7,9 +5,6 @@ import (
 	"github.com/fdridge/fdridge/dataset/arrow"
 	"github.com/fdridge/fdridge/dataset/parquet"
 )
-
-// LeftOut are the formats that this program was built without, by the tag noarrow: none.
-func LeftOut() []string { return nil }
 
 func parquetFormat() format {
 	return format{

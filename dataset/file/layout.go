@@ -7,26 +7,26 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A Layout describes the rows of a file: its columns and which of them are targets. The
-// rows of one file may follow those of another where their layouts agree.
+// A Layout describes the rows of a file: its columns and which of them are targets. Rows of several
+// files can be joined if their layouts agree.
 type Layout struct {
 	File   string
-	Number int // of the file in its list, from 1
+	Number int // position of the file in the list of files, from 1
 	Format string
-	// Names are those of the features, and TargetNames those of the targets, nil
-	// where the file gives none.
+	// Names and TargetNames are the names of the features and of the targets, or nil if the file has none.
 	Names, TargetNames []string
 	Features, Targets  int
 }
 
-// Agrees returns nil where the rows of l may follow those of first, and otherwise an
-// *[dataset.InputError] that says of both files what differs: the format, the number of
-// targets or, but for labelled rows ([Labelled]), of features, or the names of columns, where both have any.
+// Agrees returns nil if rows with layout l may follow rows with layout first. Otherwise it returns an
+// *[dataset.InputError] that names both files and the difference. Layouts disagree if they differ in the format,
+// the number of targets or the number of features; [Labelled] rows may differ in the number of features. If both
+// have column names, these must be equal.
 func (l Layout) Agrees(first Layout) error {
 	var msg string
 	switch {
 	case l.Format != first.Format:
-		msg = fmt.Sprintf("is %s where %s is %s", l.Format, first.File, first.Format)
+		msg = fmt.Sprintf("is %s, but %s is %s", l.Format, first.File, first.Format)
 	case l.Targets != first.Targets, l.Features != first.Features && !Labelled(l.Format):
 		msg = fmt.Sprintf("has %d features and %d targets, %s has %d and %d", l.Features, l.Targets, first.File, first.Features, first.Targets)
 	case l.Names == nil || first.Names == nil:
@@ -39,12 +39,13 @@ func (l Layout) Agrees(first Layout) error {
 		if differ == "" {
 			return nil
 		}
-		msg = fmt.Sprintf("its columns are not those of %s in the same order: %s", first.File, differ)
+		msg = fmt.Sprintf("its columns differ from those of %s: %s", first.File, differ)
 	}
 	return &dataset.InputError{File: l.File, Msg: fmt.Sprintf("%s (files %d and %d of the list)", msg, l.Number, first.Number)}
 }
 
-// difference describes the first place where two lists of equal length differ, "" for none.
+// difference describes the first position at which two lists of equal length differ. It returns "" if the lists are
+// equal.
 func difference(what string, names, others []string) string {
 	for i, name := range names {
 		if name != others[i] {

@@ -30,10 +30,10 @@ func TestLayout(t *testing.T) {
 		"a.svm,wide.svm,a.svm":        "",
 		"a.csv,wide.csv":              "wide.csv: has 3 features and 1 targets, a.csv has 2 and 1 (files 2 and 1 of the list)",
 		"bare.csv,bare.csv,wide.csv":  "wide.csv: has 3 features and 1 targets, bare.csv has 2 and 1 (files 3 and 1 of the list)",
-		"bare.csv,a.csv,other.csv":    `other.csv: its columns are not those of a.csv in the same order: feature 2 is "c", not "b" (files 3 and 2 of the list)`,
-		"a.csv,turned.csv":            `turned.csv: its columns are not those of a.csv in the same order: feature 1 is "b", not "a" (files 2 and 1 of the list)`,
-		"a.csv,bare.csv,a.csv,a.svm":  "a.svm: is svmlight where a.csv is csv (files 4 and 1 of the list)",
-		"a.csv,bare.csv,./target.csv": `./target.csv: its columns are not those of a.csv in the same order: target 1 is "z", not "y" (files 3 and 1 of the list)`,
+		"bare.csv,a.csv,other.csv":    `other.csv: its columns differ from those of a.csv: feature 2 is "c", not "b" (files 3 and 2 of the list)`,
+		"a.csv,turned.csv":            `turned.csv: its columns differ from those of a.csv: feature 1 is "b", not "a" (files 2 and 1 of the list)`,
+		"a.csv,bare.csv,a.csv,a.svm":  "a.svm: is svmlight, but a.csv is csv (files 4 and 1 of the list)",
+		"a.csv,bare.csv,./target.csv": `./target.csv: its columns differ from those of a.csv: target 1 is "z", not "y" (files 3 and 1 of the list)`,
 	} {
 		opts := file.Options{Target: []string{"last"}, Targets: 1}
 		if strings.HasSuffix(list, ".svm") {

@@ -213,20 +213,20 @@ func TestPipeRefused(t *testing.T) {
 		opts  file.Options
 		want  string
 	}{
-		"several":       {table, []string{"-", "x"}, file.Options{}, "the pipe: is a pipe, which is read alone"},
-		"shared":        {table, nil, file.Options{Share: dataset.Share{Rank: 1, Size: 2}}, "the pipe: is a pipe, whose rows are not divided"},
-		"transposed":    {table, nil, file.Options{Transposed: true}, "turning columns into rows: the rows can be read once"},
-		"no width":      {"1 1:2\n", nil, file.Options{}, "the number of features of svmlight rows: the rows can be read once"},
+		"several":       {table, []string{"-", "x"}, file.Options{}, "the pipe: is a pipe, which must be the only input"},
+		"shared":        {table, nil, file.Options{Share: dataset.Share{Rank: 1, Size: 2}}, "the pipe: is a pipe, whose rows cannot be divided"},
+		"transposed":    {table, nil, file.Options{Transposed: true}, "turning columns into rows: the rows can be read only once"},
+		"no width":      {"1 1:2\n", nil, file.Options{}, "the number of features of svmlight rows: the rows can be read only once"},
 		"too wide":      {"1 1:2\n0 5:3\n", nil, file.Options{Features: 4}, "the pipe:2:3: "},
-		"npz":           {"PK\x03\x04", nil, file.Options{}, "the pipe: is npz, which is not read from its beginning"},
-		"parquet":       {"PAR1", nil, file.Options{}, "the pipe: is parquet, which is not read from its beginning"},
+		"npz":           {"PK\x03\x04", nil, file.Options{}, "the pipe: is npz, which cannot be read sequentially"},
+		"parquet":       {"PAR1", nil, file.Options{}, "the pipe: is parquet, which cannot be read sequentially"},
 		"Fortran":       {npy("<f8", "True", "(2, 2)", body), nil, file.Options{}, "the pipe: is in Fortran order and comes from a pipe"},
 		"empty":         {"", nil, file.Options{}, "the pipe: is empty"},
 		"truncated gz":  {zipped(t, long)[:200], nil, file.Options{}, "the gzip stream is truncated"},
 		"damaged zst":   {zstandard(t, long)[:40] + "????", nil, file.Options{}, "the zstd stream is"},
 		"ragged at end": {long + "1,2", nil, file.Options{}, "the pipe:20001:3: the row has 2 fields"},
 		"open quote":    {long + "1,\"2", nil, file.Options{}, "the pipe:20001:"},
-		"short npy":     {npy("<f8", "False", "(2, 2)", body[:25]), nil, file.Options{}, "the pipe: is truncated: row 2 of 2 is not whole"},
+		"short npy":     {npy("<f8", "False", "(2, 2)", body[:25]), nil, file.Options{}, "the pipe: is truncated: row 2 of 2 is incomplete"},
 		"long npy":      {npy("<f8", "False", "(1, 2)", body), nil, file.Options{}, "the pipe: has more bytes than its 1 rows"},
 	} {
 		for _, prompt := range []bool{false, true} {

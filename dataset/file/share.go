@@ -9,16 +9,16 @@ import (
 	"github.com/fdridge/fdridge/internal/proportion"
 )
 
-// A part is what is read of one file of a list: as much as bytes lo to hi, excluded, of all
-// its size bytes.
+// A part is a whole file or a portion of it. For text these are bytes lo to hi−1 of size bytes. For numbered rows
+// these are the rows from the fraction lo/size to the fraction hi/size of all rows.
 type part struct {
 	path         string
-	number       int // from 1
+	number       int // number of the file, from 1
 	lo, hi, size int64
-	stamp        dataset.Stamp // none where the file was not there
+	stamp        dataset.Stamp // zero if the file did not exist
 }
 
-// check refuses a stream of the file if the file has changed since it was divided.
+// check returns an error if the file has changed since it was divided.
 func (p part) check(s *dataset.Stream) error {
 	name, _ := SplitArray(p.path)
 	return p.stamp.Check(name, s.Stamp)
@@ -26,7 +26,7 @@ func (p part) check(s *dataset.Stream) error {
 
 func (p part) whole() bool { return p.lo == 0 && p.hi == p.size }
 
-// bytes is the part as a reader of text takes it.
+// bytes returns the part as a range for a text reader.
 func (p part) bytes() dataset.Range {
 	if p.whole() {
 		return dataset.Range{}
@@ -34,22 +34,23 @@ func (p part) bytes() dataset.Range {
 	return dataset.Range{Lo: p.lo, Hi: p.hi}
 }
 
-// rows returns the part of the rows of src: as many of them, rounded down, as bytes.
+// rows returns the rows of src that belong to the part: the same fraction as of the bytes, rounded down to whole
+// rows.
 func (p part) rows(src dataset.Source) (dataset.Source, error) {
 	if p.whole() {
 		return src, nil
 	}
 	n, _, _ := src.Dims()
 	if n < 0 {
-		return nil, &dataset.InputError{File: p.path, Msg: "is compressed, so its rows are not known by number, to be divided; unpack it"}
+		return nil, &dataset.InputError{File: p.path, Msg: "is compressed, so its rows cannot be divided; decompress it"}
 	}
 	return dataset.Cut(src, proportion.Of(n, p.lo, p.size), proportion.Of(n, p.hi, p.size))
 }
 
-// parts returns what a share reads of the files, in their order. Where there are as many
-// files as shares, or more, it is whole files; otherwise it is the share of all bytes.
-// Compressed text is not divided: it goes to the share that has its middle. A share that
-// has nothing gets an empty part of the first file, to have its columns.
+// parts returns the parts of the files that belong to opts.Share, in order. If there are at least as many files as
+// shares, these are whole files. Otherwise the parts cover the share's range of all bytes. Compressed text is not
+// divided, and belongs to the share that contains its middle byte. A share without rows gets an empty part of the
+// first file, because it needs the column names.
 func parts(paths []string, opts Options) ([]part, error) {
 	if opts.Pipe != nil {
 		return []part{{path: paths[0], number: 1}}, nil
@@ -73,13 +74,13 @@ func parts(paths []string, opts Options) ([]part, error) {
 	return mine, nil
 }
 
-// sizes returns all of every file, by the stamp it was seen to have before or else has now,
-// and the size of all.
+// sizes returns each file as a whole part, and the total size. It uses the stamps in was, or the current stamp of a
+// file that is not in was.
 func sizes(paths []string, was map[string]dataset.Stamp) (all []part, total int64) {
 	for i, path := range paths {
 		name, _ := SplitArray(path)
 		stamp, seen := was[name]
-		if info, err := os.Stat(name); err == nil && !seen { // otherwise it is said when the file is opened
+		if info, err := os.Stat(name); err == nil && !seen { // if Stat fails, opening the file reports the error later
 			stamp = dataset.StampOf(info)
 		}
 		all = append(all, part{path, i + 1, 0, stamp.Size, stamp.Size, stamp})
@@ -88,8 +89,8 @@ func sizes(paths []string, was map[string]dataset.Stamp) (all []part, total int6
 	return all, total
 }
 
-// group returns the files of a share: those whose middles lie in the share of all bytes.
-// Files are moved to a neighbouring share where otherwise one would have none.
+// group returns the files of share s: the files whose middle byte lies in the share's range of all bytes. A share
+// that would have no file gets a file of a neighbouring share.
 func group(all []part, total int64, s dataset.Share) []part {
 	var mine []part
 	at, rank := int64(0), -1
@@ -104,7 +105,7 @@ func group(all []part, total int64, s dataset.Share) []part {
 	return mine
 }
 
-// split returns the part of each file that lies in the share of all bytes.
+// split returns the part of each file that lies in the share's range of all bytes.
 func split(all []part, total int64, opts Options) ([]part, error) {
 	var mine []part
 	lo, hi := opts.Share.Of(total)
@@ -112,7 +113,7 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 	for _, p := range all {
 		from, to := max(lo-at, 0), min(hi-at, p.size)
 		if from < to && to-from < p.size {
-			whole, err := undivided(p.path, opts)
+			whole, err := isUndivided(p.path, opts)
 			if err != nil {
 				return nil, err
 			}
@@ -122,7 +123,7 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 				to = from
 			}
 		}
-		// Some share has to open an empty file, to report that it is empty.
+		// An empty file must belong to one share, which then reports that the file is empty.
 		empty := p.size == 0 && lo <= at && (at < hi || hi == total)
 		if p.lo, p.hi = from, to; from < to || empty {
 			mine = append(mine, p)
@@ -132,8 +133,8 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 	return mine, nil
 }
 
-// undivided reports whether a file can only be read from its start.
-func undivided(path string, opts Options) (bool, error) {
+// isUndivided reports whether a file can be read only from its start, such as compressed text.
+func isUndivided(path string, opts Options) (bool, error) {
 	format, err := Format(path, opts)
 	if err != nil || Numbered(format) {
 		return false, err
@@ -145,13 +146,13 @@ func undivided(path string, opts Options) (bool, error) {
 	return f.Packed() != "", f.Close()
 }
 
-// divideRows keeps a share of the rows, where features and targets are in different files.
+// divideRows restricts the rows to share s if features and targets are in different files.
 func (o *Opened) divideRows(path string, s dataset.Share) error {
 	if s.Whole() {
 		return nil
 	}
 	if !Numbered(o.Format) {
-		return &dataset.InputError{File: path, Msg: fmt.Sprintf("is %s, of which no rows can be found by number, to read them beside those of another file; take npy, npz, Parquet or Arrow, or put targets and weights into the same file", o.Format)}
+		return &dataset.InputError{File: path, Msg: fmt.Sprintf("is %s, whose rows have no numbers and cannot be matched with another file; use npy, npz, Parquet or Arrow, or put targets and weights into the same file", o.Format)}
 	}
 	var err error
 	o.Source, err = dataset.Part(o.Source, s)

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// byColumns are the columns of an array in Fortran order, in the order of features and targets.
+// byColumns returns the columns of an array in Fortran order as two sources, the features and the targets.
 func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stamp) *dataset.Columns {
 	order := make([]int, choice.Features+choice.Targets)
 	for j, k := range choice.To {
@@ -24,10 +24,10 @@ func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stam
 				return nil, err
 			}
 			if in.rows != h.rows || in.cols != h.cols || !in.fortran {
-				in.close() // only its header was read
-				return nil, &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is now %d×%d, was %d×%d when it was opened", in.rows, in.cols, h.rows, h.cols)}
+				in.close() // only the header was read
+				return nil, &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is now %d×%d, but was %d×%d when it was opened", in.rows, in.cols, h.rows, h.cols)}
 			}
-			return &turnedReader{input: in, order: order}, nil
+			return &transposedReader{input: in, order: order}, nil
 		})
 		s.Stamp = stamp
 		return s
@@ -39,26 +39,25 @@ func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stam
 	return out
 }
 
-// A turnedReader reads columns of an array in Fortran order, each as a row.
-type turnedReader struct {
+// A transposedReader reads an array in Fortran order. Each column of the array is a row of the block.
+type transposedReader struct {
 	*input
-	order []int // of the columns
+	order []int // order[i] is the column of the array that becomes row i
 	raw   []byte
 	plain []float64
-	next  int // in order
+	next  int // next index in order
 }
 
-func (r *turnedReader) Close() error { return r.close() }
+func (r *transposedReader) Close() error { return r.close() }
 
-// Skip is that of [dataset.Skipper].
-func (r *turnedReader) Skip(rows int64) (bool, error) {
+// Skip implements [dataset.Skipper].
+func (r *transposedReader) Skip(rows int64) (bool, error) {
 	r.next += int(rows)
 	return true, nil
 }
 
-// Read fills a block with columns, of which those that follow each other in the file are read
-// together.
-func (r *turnedReader) Read(b *dataset.Buffer, rows int) error {
+// Read appends columns of the array to the block. Columns that are adjacent in the file are read together.
+func (r *transposedReader) Read(b *dataset.Buffer, rows int) error {
 	if r.next == len(r.order) {
 		return io.EOF
 	}
@@ -73,7 +72,7 @@ func (r *turnedReader) Read(b *dataset.Buffer, rows int) error {
 		}
 		raw := r.raw[:run*size]
 		if n, err := r.at.ReadAt(raw, r.start+int64(first)*int64(size)); n < len(raw) {
-			return r.short(err, int64(n%size/r.size))
+			return r.truncatedError(err, int64(n%size/r.size))
 		}
 		r.plain = vec.Grow(r.plain, run*int(r.rows))
 		r.decode(r.plain, raw)

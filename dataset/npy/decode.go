@@ -8,19 +8,18 @@ import (
 	"github.com/fdridge/fdridge/internal/little"
 )
 
-// A kind is a type of entries such as "<f8".
+// A kind is a type of array entries, such as "<f8" in NumPy's notation.
 type kind struct {
 	size int // bytes of an entry
-	// decode turns the entries in raw, which it may overwrite, into numbers, len(dst)
-	// of them. An integer that is no float64 becomes +∞, which an integer cannot be
-	// otherwise; NaN would be a missing value.
+	// decode converts the bytes raw to the len(dst) numbers in dst. It may overwrite raw. An
+	// integer that float64 cannot represent becomes +∞, because NaN means a missing value.
 	decode   func(dst []float64, raw []byte)
 	integers bool
-	asIs     bool // float64, little-endian: what little.Bytes takes
+	asIs     bool // the entries are little-endian float64, which need no conversion
 }
 
-// kinds are those of little-endian entries. Each has a loop of its own: through a
-// function for one entry, decoding takes three times as long.
+// kinds lists the little-endian kinds. Each kind has a loop of its own, because a function call
+// for each entry would take three times as long.
 var kinds = map[string]kind{
 	"f8": {8, little.Floats, false, true},
 	"f2": {2, float16s, false, false},
@@ -36,7 +35,7 @@ var kinds = map[string]kind{
 	"b1": {1, uint8s, true, false},
 }
 
-// kindOf returns the kind of a description in NumPy's form.
+// kindOf returns the kind that NumPy describes by descr.
 func kindOf(descr string) (k kind, ok bool) {
 	big := false
 	if len(descr) == 3 {
@@ -55,7 +54,7 @@ func kindOf(descr string) (k kind, ok bool) {
 	return k, ok
 }
 
-// swapped decodes big-endian entries.
+// swapped returns the decoder for big-endian entries of kind k.
 func swapped(k kind) func(dst []float64, raw []byte) {
 	return func(dst []float64, raw []byte) {
 		swap(raw[:len(dst)*k.size], k.size)
@@ -84,10 +83,10 @@ func float16s(dst []float64, raw []byte) {
 	}
 }
 
-// float16 is a half-precision number: a sign, 5 bits of exponent and 10 of mantissa.
+// float16 converts a half-precision number, which has a sign, 5 bits of exponent and 10 bits of mantissa.
 func float16(bits uint16) float64 {
 	exponent, mantissa := int(bits>>10&0x1f), float64(bits&0x3ff)
-	v := math.Ldexp(mantissa, -24) // a denormal one
+	v := math.Ldexp(mantissa, -24) // a subnormal number
 	switch {
 	case exponent == 0x1f && mantissa != 0:
 		return math.NaN()
@@ -156,7 +155,7 @@ func uint8s(dst []float64, raw []byte) {
 	}
 }
 
-// maxExact is 2⁵³: all whole numbers up to it are float64.
+// maxExact is 2⁵³. A float64 represents every integer from 0 to maxExact.
 const maxExact = 1 << 53
 
 func signed(v int64) float64 {

@@ -171,7 +171,7 @@ func TestChangedFile(t *testing.T) {
 	}
 	s.Stamp = dataset.Stamp{}
 	write(text(1, "False", "(2, 2)", 4))
-	for _, want := range []string{": is now 2×2, was 4×1 when it was opened", ": no such file"} {
+	for _, want := range []string{": is now 2×2, but was 4×1 when it was opened", ": no such file"} {
 		var last error
 		for _, last = range s.Blocks(t.Context()) {
 		}
@@ -207,7 +207,31 @@ func TestManyMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	const names = "a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, …"
-	if _, err := OpenMember(path, "", Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": holds the arrays "+names+": say which one") {
+	if _, err := OpenMember(path, "", Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": holds the arrays "+names+"; select one") {
 		t.Error(err)
+	}
+}
+
+// TestParse: the header is a Python dictionary in any form that Python accepts for one, and nothing else.
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		"{'descr': '<f8', 'fortran_order': False, 'shape': (300, 2), }  \n":          "{<f8 false [300 2]}",
+		"{'descr': '<f8', 'fortran_order': True, 'shape': (300,)}":                   "{<f8 true [300]}",
+		"{\"shape\":(12L,3L),\"fortran_order\":False,\"descr\":\"|u1\"}\n":           "{|u1 false [12 3]}",
+		"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': ()}":             "{[('a', '<f8')] false []}",
+		"{'descr': '<f8', 'fortran_order': False}":                                   "",
+		"{'descr': '<f8', 'fortran_order': 0, 'shape': (3,)}":                        "",
+		"{'descr': '<f8', 'descr': '<f4', 'fortran_order': False}":                   "",
+		"{'descr': '<f8' 'fortran_order': False, 'shape': (3,)}":                     "",
+		"{'descr': '<f8', 'fortran_order': False, 'shape': (3 3,)}":                  "",
+		"{'descr': '<f8', 'fortran_order': False, 'shape': (,)}":                     "",
+		"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}": "",
+		"'descr': '<f8', 'fortran_order': False, 'shape': (3,)":                      "",
+		"": "",
+	} {
+		d, err := parse(text)
+		if got := fmt.Sprint(d); (err == nil) != (want != "") || err == nil && got != want {
+			t.Errorf("%q: %s, %v, want %s", text, got, err, want)
+		}
 	}
 }

@@ -8,36 +8,39 @@ import (
 	"io"
 	"math"
 	"math/bits"
-
-	"github.com/sbinet/npyio/npy"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A header is what a file says of its array.
+// A header holds the fields of the header of a .npy file.
 type header struct {
 	kind
 	rows    int64
 	cols    int
-	fortran bool  // the array is stored column by column
-	start   int64 // where its first entry is
+	fortran bool  // Fortran order: stored column by column
+	start   int64 // position of the first entry
 }
 
-// length is how many bytes header and entries take.
+// length returns the number of bytes of the header and the entries together.
 func (h *header) length() int64 { return h.start + h.rows*int64(h.cols*h.size) }
 
-// maxHeader bounds the memory that a hostile length of the header can make us allocate.
-// NumPy's own headers have fewer than 200 bytes.
+// magic starts every .npy file.
+const magic = "\x93NUMPY"
+
+// maxHeader limits the length of a header in bytes, and so its memory. NumPy writes headers of less than 200 bytes.
 const maxHeader = 1 << 16
 
-// readHeader reads the header of an array that takes size bytes with it, -1 where
-// that isn't known.
+// readHeader reads the header. The argument size is the number of bytes from the start of the
+// header to the end of the data, or -1 if it is unknown.
 func (in *input) readHeader(size int64) error {
 	prefix := make([]byte, 12)
 	if _, err := io.ReadFull(in.data, prefix[:10]); err != nil {
 		return in.early(err, "is too short for a .npy file")
 	}
-	if !bytes.Equal(prefix[:6], npy.Magic[:]) {
+	if !bytes.Equal(prefix[:6], []byte(magic)) {
 		return errors.New("is not a .npy file")
 	}
 	length, start := int(binary.LittleEndian.Uint16(prefix[8:])), 10
@@ -45,7 +48,7 @@ func (in *input) readHeader(size int64) error {
 		if _, err := io.ReadFull(in.data, prefix[10:]); err != nil {
 			return in.early(err, "is too short for a .npy file")
 		}
-		// As uint32: an int may have 32 bits.
+		// The length is an uint32, because an int may have 32 bits.
 		if n := binary.LittleEndian.Uint32(prefix[8:]); n > maxHeader {
 			return fmt.Errorf("has a header of %d bytes, more than %d", n, maxHeader)
 		}
@@ -56,10 +59,10 @@ func (in *input) readHeader(size int64) error {
 	if _, err := io.ReadFull(in.data, text[start:]); err != nil {
 		return in.early(err, "ends within its header")
 	}
-	if text[6] == 3 { // version 3 is version 2 with UTF-8 field names
-		text[6] = 2
+	if version := text[6]; version < 1 || version > 3 {
+		return fmt.Errorf("has version %d of the format; versions 1 to 3 can be read", version)
 	}
-	d, err := parse(text)
+	d, err := parse(string(text[start:]))
 	if err != nil {
 		return err
 	}
@@ -67,12 +70,12 @@ func (in *input) readHeader(size int64) error {
 		return err
 	}
 	in.start = int64(len(text))
-	// Before a row is allocated: the file must be long enough to hold what it says.
+	// Check the length of the file before rows are allocated.
 	if need := in.length(); size >= 0 && size < need {
-		return fmt.Errorf("is truncated: %d×%d entries of %d bytes take %d, it has %d", in.rows, in.cols, in.size, need, size)
+		return fmt.Errorf("is truncated: %d×%d entries of %d bytes need %d bytes, it has %d", in.rows, in.cols, in.size, need, size)
 	} else if size > need && in.at != nil {
-		// One that is compressed is read to its end first.
-		next := make([]byte, min(size-need, int64(len(npy.Magic))))
+		// If the file is compressed, its end is checked when it is reached.
+		next := make([]byte, min(size-need, int64(len(magic))))
 		if _, err := in.at.ReadAt(next, need); err != nil {
 			return in.wrap(err, 0)
 		}
@@ -81,8 +84,8 @@ func (in *input) readHeader(size int64) error {
 	return nil
 }
 
-// early is the error of a file that ends within its header, for which msg is the message,
-// and of other failures to read the header.
+// early returns the error for a header that cannot be read because of err. If the file ends within
+// the header, the error has the message msg.
 func (in *input) early(err error, msg string) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New(msg)
@@ -90,46 +93,90 @@ func (in *input) early(err error, msg string) error {
 	return in.wrap(err, 0)
 }
 
-// maxColumns bounds the memory of a row, whatever a hostile header says.
+// maxColumns limits the number of columns, and so the memory for a row.
 const maxColumns = 1 << 24
 
-// parse leaves the dictionary to npyio, which panics on some malformed ones.
-func parse(text []byte) (h npy.Header, err error) {
-	defer func() {
-		if recover() != nil {
-			err = errors.New("has a malformed header: it is no dictionary of descr, fortran_order and shape")
-		}
-	}()
-	r, err := npy.NewReader(bytes.NewReader(text))
-	if err != nil {
-		return h, fmt.Errorf("has a malformed header: %s", excerpt.Of(err.Error()))
-	}
-	return r.Header, nil
+// A description is the dictionary in a header.
+type description struct {
+	descr   string
+	fortran bool
+	shape   []int64
 }
 
-func describe(h npy.Header) (header, error) {
-	d := h.Descr
+// entry matches an entry of the dictionary and the comma after it. The value is a text, a list (the type of records),
+// a truth or a tuple of integers.
+var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[[^\]]*\])|(True|False)|\(([-0-9L,\s]*)\))\s*(,|$)`)
+
+// parse parses the dictionary in a header, a Python literal with exactly the keys descr, fortran_order and shape.
+func parse(text string) (d description, err error) {
+	malformed := errors.New("has a malformed header: it is not a dictionary of descr, fortran_order and shape")
+	text = strings.TrimSpace(text)
+	rest, opened := strings.CutPrefix(text, "{")
+	rest, closed := strings.CutSuffix(rest, "}")
+	if !opened || !closed {
+		return d, malformed
+	}
+	seen := map[string]bool{}
+	for strings.TrimSpace(rest) != "" {
+		m := entry.FindStringSubmatch(rest)
+		if m == nil || seen[m[1]] || m[1] == "descr" != (m[2]+m[3] != "") || m[1] == "fortran_order" != (m[4] != "") {
+			return d, malformed
+		}
+		rest, seen[m[1]] = rest[len(m[0]):], true
+		switch m[1] {
+		case "descr":
+			d.descr = m[2] + m[3]
+		case "fortran_order":
+			d.fortran = m[4] == "True"
+		case "shape":
+			if d.shape, err = parseShape(m[5]); err != nil {
+				return d, err
+			}
+		}
+	}
+	if len(seen) != 3 {
+		return d, malformed
+	}
+	return d, nil
+}
+
+// parseShape parses the integers of a tuple. Python 2 writes an L after a long integer.
+func parseShape(text string) (shape []int64, err error) {
+	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ","), ",") {
+		if part = strings.TrimSpace(part); part == "" && text == "" {
+			break
+		}
+		n, err := strconv.ParseInt(strings.TrimSuffix(part, "L"), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("has a malformed header: shape (%s)", excerpt.Of(text))
+		}
+		shape = append(shape, n)
+	}
+	return shape, nil
+}
+
+func describe(d description) (header, error) {
 	out := header{cols: 1}
 	var ok bool
-	if out.kind, ok = kindOf(d.Type); !ok {
-		return out, fmt.Errorf("holds entries of type %q; floats of 16, 32 and 64 bits, integers and booleans can be read", excerpt.Of(d.Type))
+	if out.kind, ok = kindOf(d.descr); !ok {
+		return out, fmt.Errorf("holds entries of type %q; readable types are floats of 16, 32 and 64 bits, integers and booleans", excerpt.Of(d.descr))
 	}
-	if len(d.Shape) != 1 && len(d.Shape) != 2 {
-		return out, fmt.Errorf("has %d dimensions, must have 1 or 2", len(d.Shape))
+	if len(d.shape) != 1 && len(d.shape) != 2 {
+		return out, fmt.Errorf("has %d dimensions instead of 1 or 2", len(d.shape))
 	}
-	out.rows = int64(d.Shape[0])
-	if len(d.Shape) == 2 {
-		out.cols = d.Shape[1]
+	out.rows = d.shape[0]
+	if len(d.shape) == 2 {
+		out.cols = int(min(d.shape[1], maxColumns+1))
 	}
 	if out.rows < 0 || out.cols < 1 || out.cols > maxColumns {
-		return out, fmt.Errorf("has shape %v; the columns must be 1 to %d", d.Shape, maxColumns)
+		return out, fmt.Errorf("has shape %v; the columns must be 1 to %d", d.shape, maxColumns)
 	}
 	if hi, lo := bits.Mul64(uint64(out.rows), uint64(out.cols*out.size)); hi != 0 || lo > math.MaxInt64/2 {
-		return out, fmt.Errorf("has shape %v, more than can be addressed", d.Shape)
+		return out, fmt.Errorf("has shape %v, which is too large to be addressed", d.shape)
 	}
 	if out.rows == 0 {
 		return out, errors.New("has no rows")
 	}
-	out.fortran = d.Fortran && out.rows > 1 && out.cols > 1
+	out.fortran = d.fortran && out.rows > 1 && out.cols > 1
 	return out, nil
 }

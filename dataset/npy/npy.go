@@ -1,17 +1,14 @@
-// Package npy reads NumPy's arrays in blocks of rows: .npy files, plain, gzip or
-// zstd, and the members of .npz archives, stored or deflated. They have one or two
-// dimensions of floats (64, 32 and 16 bits), integers or booleans, little- or big-endian.
-// Integers beyond ±2⁵³, which float64 does not hold, are refused, and so is what
-// follows an array, which may be another: NumPy reads the first and says nothing.
+// Package npy reads NumPy arrays in blocks of rows. It reads .npy files, which may be compressed by gzip or zstd, and
+// the members of .npz archives. Arrays have one or two dimensions and hold floats (64, 32 and 16 bits), integers or
+// booleans, little- or big-endian. Integers beyond ±2⁵³ are errors, because float64 cannot represent them. Data after
+// an array are also an error, because they may be another array.
 //
-// An array in C order is read from front to end. One in Fortran order, column by
-// column, is read in windows of at most 1024 rows and 16 MiB of float64, or one entry
-// of each column; that needs a file that is not compressed. What reads it by columns
-// ([dataset.ByColumns]) reads it from front to end.
+// An array in C order is read from start to end. An array in Fortran order, which is stored column
+// by column, must not be compressed. It is read in windows of at most 1024 rows and 16 MiB of
+// float64. Reading its columns ([dataset.ByColumns]) is faster, because it goes from start to end.
 //
-// Files are read, not mapped: measured side by side, a mapping gained little at best;
-// it counts the pages of the file as memory of the process, and a file that is cut
-// short while it is read gives a signal instead of an error.
+// Files are not memory-mapped. Mapping was hardly faster in measurements. It also counts the file as memory of the
+// process, and causes a signal instead of an error if a file is truncated during a pass.
 package npy
 
 import (
@@ -22,55 +19,81 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-// Options says which columns are what.
+// Options selects the columns.
 type Options struct {
-	// Targets are the columns that are targets: each "first", "last" or a 1-based
-	// column number.
+	// Targets are the target columns. Each is "first", "last" or a 1-based column number.
 	Targets []string
-	// Columns are the features, named in the same way, in the order wanted; or,
-	// where each begins with "-", the columns that are left out. Empty takes all.
-	// A target among them is an error.
+	// Columns are the features, in the requested order. They are specified like Targets and must
+	// not include a target. If each begins with "-", these columns are left out and all others are
+	// features. An empty list selects all columns that are not targets.
 	Columns []string
-	// Cells, if not nil, says which columns are categorical, of which each number is a level, and
-	// whether NaN is a missing value.
-	Cells *dataset.Cells
-	// Pipe, if not nil, is what Open reads in place of the file. The array must be in C order.
+	// Cells, if not nil, selects the categorical columns and sets how to treat NaN. Each number in
+	// a categorical column is a level.
+	Cells *prepare.Cells
+	// Pipe, if not nil, is read by Open instead of the file. The array must be in C order.
 	Pipe *dataset.Pipe
+	// Entries, if not nil, reads the entries of the array. The file then has only the header.
+	Entries *io.SectionReader
 }
 
-// Open reads the header and returns a source of the rows. Errors are
-// *[dataset.InputError]; the line they name is the row, from 1. A pass over a file that
-// has changed ends in a *[dataset.ChangedError].
+// Open reads the header and returns a source of the rows. Errors are *[dataset.InputError], with
+// the 1-based row as Line. If the file changes, a pass ends with a *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
-	look := func(dataset.Stamp) (*input, error) { return openFile(rawfile.Look(name, opts.Pipe)) }
-	pass := func(was dataset.Stamp) (*input, error) { return openFile(rawfile.Pass(name, opts.Pipe, was)) }
+	look := func(dataset.Stamp) (*input, error) {
+		f, err := rawfile.Look(name, opts.Pipe)
+		return openFile(f, opts.Entries, err)
+	}
+	pass := func(was dataset.Stamp) (*input, error) {
+		f, err := rawfile.Pass(name, opts.Pipe, was)
+		return openFile(f, opts.Entries, err)
+	}
 	return source(look, pass, opts)
 }
 
-// An opening opens an array, of a file that must be as it was.
+// An opening is a function that opens an array. It returns an error if the file's stamp is not was.
 type opening func(was dataset.Stamp) (*input, error)
 
-// An input is an open array.
+// An input is an array that is open for reading.
 type input struct {
 	header
 	name string
-	data io.Reader // the entries in their order; before them the header
-	// at reads anywhere in the array and its header, nil where it is compressed.
+	data io.Reader // the header, then the entries in order
+	// at reads at any position of the header and the array. It is nil if the array is compressed.
 	at    io.ReaderAt
 	wrap  func(err error, row int) error
 	close func() error
-	// Of the file that has the array: its stamp when it was opened, and a check of it.
+	// stamp is the stamp of the file when it was opened. The function unchanged returns an error
+	// if the file has changed since.
 	stamp     dataset.Stamp
 	unchanged func() error
-	stop      func() // ends a read that waits
-	// available is how many bytes have come from a pipe, where rows are wanted as they come; else nil.
+	stop      func() // makes a read that waits for a pipe return
+	// available returns the number of bytes that have arrived from a pipe in prompt mode. It is nil for other inputs.
 	available func() int
 	piped     bool
 }
 
-func openFile(f *rawfile.File, err error) (*input, error) {
+// An extended reads a header, and then entries that are stored elsewhere.
+type extended struct {
+	header  io.ReaderAt
+	size    int64 // of the header in bytes
+	entries *io.SectionReader
+}
+
+// ReadAt implements [io.ReaderAt].
+func (e *extended) ReadAt(p []byte, at int64) (n int, err error) {
+	if at < e.size {
+		if n, err = e.header.ReadAt(p[:min(int64(len(p)), e.size-at)], at); n == len(p) || int64(n) < e.size-at {
+			return n, err
+		}
+	}
+	more, err := e.entries.ReadAt(p[n:], at+int64(n)-e.size)
+	return n + more, err
+}
+
+func openFile(f *rawfile.File, entries *io.SectionReader, err error) (*input, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -78,36 +101,43 @@ func openFile(f *rawfile.File, err error) (*input, error) {
 	if f.Prompt() {
 		in.available = f.Available
 	}
+	size := f.Plain
 	if file := f.At(); file != nil {
-		in.at, in.data = file, io.NewSectionReader(file, 0, f.Plain) // which copies nothing twice
+		in.at = file
+		if entries != nil {
+			in.at = &extended{file, size, entries}
+			size += entries.Size()
+		}
+		in.data = io.NewSectionReader(in.at, 0, size) // reading at positions avoids a copy
 	}
-	return in.begin(f.Plain)
+	return in.begin(size)
 }
 
-// Stop is that of [dataset.Stopper].
+// Stop implements [dataset.Stopper].
 func (in *input) Stop() {
 	if in.stop != nil {
 		in.stop()
 	}
 }
 
-// Unchanged is that of [dataset.Witness].
+// Unchanged implements [dataset.Witness].
 func (in *input) Unchanged() error { return in.unchanged() }
 
-// begin reads the header of an array of size bytes; where it fails it closes in.
+// begin reads the header and returns the input itself. The argument size is the number of bytes of
+// header and entries, or -1 if it is unknown. If begin fails, it closes the input.
 func (in *input) begin(size int64) (*input, error) {
 	err := in.readHeader(size)
 	if err == nil && in.fortran && in.at == nil {
-		why := "compressed, so its rows cannot be streamed; save it with np.ascontiguousarray, or not compressed"
+		why := "compressed, so its rows cannot be streamed; save it with np.ascontiguousarray or without compression"
 		if in.piped {
-			why = "comes from a pipe, so its rows cannot be streamed; save it with np.ascontiguousarray, or in a file"
+			why = "comes from a pipe, so its rows cannot be streamed; save it with np.ascontiguousarray or in a file"
 		}
 		err = errors.New("is in Fortran order and " + why)
 	}
 	if err == nil {
 		return in, nil
 	}
-	in.close() // the error at hand says more
+	in.close() // err is more informative than an error of Close
 	var known *dataset.InputError
 	if !errors.As(err, &known) {
 		err = &dataset.InputError{File: in.name, Msg: err.Error()}
@@ -115,7 +145,8 @@ func (in *input) begin(size int64) (*input, error) {
 	return nil, err
 }
 
-// source returns the rows of an array: look opens it to find out what it is, pass for a pass.
+// source returns a source of the rows of an array. It calls look to open the array and read its
+// header. Each pass calls pass to open the array.
 func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 	in, err := look(dataset.Stamp{})
 	if err != nil {
@@ -140,7 +171,7 @@ func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 		}
 		if in.rows != h.rows || in.cols != h.cols {
 			in.close() // only its header was read
-			return nil, &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is now %d×%d, was %d×%d when it was opened", in.rows, in.cols, h.rows, h.cols)}
+			return nil, &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is now %d×%d, but was %d×%d when it was opened", in.rows, in.cols, h.rows, h.cols)}
 		}
 		if in.fortran {
 			return newColumnReader(in, choice), nil

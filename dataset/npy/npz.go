@@ -15,10 +15,9 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// OpenMember returns a source of the rows of one array of a .npz archive, by its
-// name in np.savez. An empty name takes the array called x or X, or the only one.
-// The members are checked against their checksums, but for those in Fortran order,
-// which are not read in their order.
+// OpenMember returns a source of the rows of one array of a .npz archive. The argument member is
+// its name in np.savez. If member is empty, OpenMember reads the array x or X, or the only array.
+// It verifies checksums, except for arrays in Fortran order, which are not read in sequence.
 func OpenMember(name, member string, opts Options) (*dataset.Stream, error) {
 	if member == "" {
 		var err error
@@ -30,14 +29,13 @@ func OpenMember(name, member string, opts Options) (*dataset.Stream, error) {
 	return source(open, open, opts)
 }
 
-// Members returns the names of the arrays of a .npz archive. The error is an
-// *[dataset.InputError].
+// Members returns the names of the arrays of a .npz archive. Errors are *[dataset.InputError].
 func Members(name string) ([]string, error) {
 	f, z, err := openArchive(name, dataset.Stamp{})
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // opened for reading, so an error of Close does no harm
 	return members(z), nil
 }
 
@@ -51,7 +49,7 @@ func members(z *zip.Reader) []string {
 	return names
 }
 
-// features finds the member that holds the features.
+// features returns the name of the member that holds the features.
 func features(name string) (string, error) {
 	names, err := Members(name)
 	switch {
@@ -65,18 +63,18 @@ func features(name string) (string, error) {
 		return names[0], nil
 	case len(names) == 0:
 		return "", &dataset.InputError{File: name, Msg: "holds no arrays"}
-	case sparse(names):
-		return "", &dataset.InputError{File: name, Msg: "holds a sparse matrix as scipy writes it, which is not read here: write it as svmlight, by sklearn.datasets.dump_svmlight_file(x, y, file, zero_based=False)"}
+	case isSparse(names):
+		return "", &dataset.InputError{File: name, Msg: "holds a sparse matrix of scipy, which cannot be read; write it as svmlight, by sklearn.datasets.dump_svmlight_file(x, y, file, zero_based=False)"}
 	}
-	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s: say which one, as in %s:%s", some(names), name, excerpt.Of(names[0]))}
+	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s; select one, as in %s:%s", some(names), name, excerpt.Of(names[0]))}
 }
 
-// sparse says that these are the members of scipy.sparse.save_npz.
-func sparse(names []string) bool {
+// isSparse reports whether the archive was written by scipy.sparse.save_npz, judging by the names of its members.
+func isSparse(names []string) bool {
 	return slices.Contains(names, "format") && slices.Contains(names, "shape") && slices.Contains(names, "data")
 }
 
-// some are the first names, which may be very many.
+// some joins at most the first 12 names by commas.
 func some(names []string) string {
 	const most = 12
 	if len(names) > most {
@@ -93,18 +91,18 @@ func openArchive(name string, was dataset.Stamp) (*rawfile.File, *zip.Reader, er
 	file := f.At()
 	if file == nil {
 		f.Close() // nothing was read
-		return nil, nil, &dataset.InputError{File: name, Msg: "is a " + f.Packed() + " stream, no .npz archive"}
+		return nil, nil, &dataset.InputError{File: name, Msg: "is a " + f.Packed() + " stream, not a .npz archive"}
 	}
 	z, err := zip.NewReader(file, f.Plain)
 	if err != nil {
-		f.Close() // the error at hand says more
+		f.Close() // err is more informative than an error of Close
 		return nil, nil, &dataset.InputError{File: name, Msg: "is not a readable .npz archive", Err: err}
 	}
 	seen := map[string]bool{}
 	for _, m := range z.File {
 		if seen[m.Name] {
-			f.Close() // only its directory was read
-			return nil, nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has two members called %q: it does not say which one is meant", excerpt.Of(m.Name))}
+			f.Close() // only the directory of the archive was read
+			return nil, nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has two members called %q: the choice is ambiguous", excerpt.Of(m.Name))}
 		}
 		seen[m.Name] = true
 	}
@@ -119,15 +117,15 @@ func openMember(name, member string, was dataset.Stamp) (*input, error) {
 	}
 	i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == member+".npy" })
 	if i < 0 {
-		f.Close() // only its directory was read
+		f.Close() // only the directory of the archive was read
 		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has no array %q; it holds %s", excerpt.Of(member), some(members(z)))}
 	}
 	in := &input{name: name + ":" + member, stamp: f.Stamp(), unchanged: f.Unchanged}
 	in.wrap = func(err error, row int) error { return wrapMember(in.name, err, row) }
 	entry, err := in.openEntry(z.File[i], f)
 	if err != nil {
-		f.Close()          // the error at hand says more
-		if err == io.EOF { // it is beyond the end of the archive
+		f.Close()          // err is more informative than an error of Close
+		if err == io.EOF { // the member lies beyond the end of the archive
 			err = io.ErrUnexpectedEOF
 		}
 		return nil, in.wrap(err, 0)
@@ -137,7 +135,7 @@ func openMember(name, member string, was dataset.Stamp) (*input, error) {
 	return in.begin(int64(z.File[i].UncompressedSize64))
 }
 
-// openEntry opens a member for reading in order and, if it is stored, anywhere.
+// openEntry opens a member for sequential reading. If the member is not compressed, it also sets in.at.
 func (in *input) openEntry(m *zip.File, f *rawfile.File) (io.ReadCloser, error) {
 	const encrypted = 1
 	if m.Flags&encrypted != 0 {
@@ -153,7 +151,8 @@ func (in *input) openEntry(m *zip.File, f *rawfile.File) (io.ReadCloser, error) 
 	return m.Open()
 }
 
-// wrapMember gives an error of reading an archive its place; io.EOF stays as it is.
+// wrapMember converts an error of reading an archive to an *[dataset.InputError] with the row. It
+// returns io.EOF unchanged.
 func wrapMember(name string, err error, row int) error {
 	var known *dataset.InputError
 	if err == nil || err == io.EOF || errors.As(err, &known) {

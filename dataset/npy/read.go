@@ -1,35 +1,31 @@
 package npy
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
-	"github.com/sbinet/npyio/npy"
-
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/little"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// chunkBytes is how much is read at once of an array in C order: it stays in the
-// cache.
+// chunkBytes is the number of bytes of an array in C order that are read at a time. They fit in the CPU's cache.
 const chunkBytes = 1 << 18
 
-// windowBytes is the most memory for rows of an array in Fortran order: the more
-// rows, the longer the runs that are read of each column. More than windowRows gain
-// nothing.
+// windowBytes and windowRows limit the rows of an array in Fortran order that are held at a time.
+// With more rows, longer runs of each column are read; more than windowRows give no further gain.
 const (
 	windowBytes = 16 << 20
 	windowRows  = 1024
 )
 
-// stripColumns columns are read and put into rows together. What is written to a row is
-// then a long run, which is twice as fast as single lines of the cache in many places.
-// tileRows of their rows are decoded at a time, which stay in the nearest cache.
+// stripColumns is the number of columns that are read and transposed together. Writing long runs
+// to a row is twice as fast as writing single cache lines in many places. The constant tileRows is the number
+// of rows that are transposed at a time; they fit in the innermost cache.
 const (
 	stripColumns = 16 * columns.Tile
 	tileRows     = 16
@@ -39,11 +35,11 @@ const (
 type rowReader struct {
 	*input
 	columns.Choice
-	chunk int       // rows that are read at once
-	raw   []byte    // these rows, where they don't go to the block at once
-	plain []float64 // the same, decoded
-	done  int64     // rows that are read
-	parts []part    // of a block, where they are read side by side
+	chunk int       // number of rows read at a time
+	raw   []byte    // bytes of these rows; unused if the rows are read directly into the block
+	plain []float64 // raw converted to float64
+	done  int64     // number of rows read
+	parts []part    // parts of a block that are read in parallel
 }
 
 func newRowReader(in *input, c columns.Choice) *rowReader {
@@ -52,7 +48,7 @@ func newRowReader(in *input, c columns.Choice) *rowReader {
 
 func (r *rowReader) Close() error { return r.close() }
 
-// Skip is that of [dataset.Skipper].
+// Skip implements [dataset.Skipper].
 func (r *rowReader) Skip(rows int64) (bool, error) {
 	s, ok := r.data.(io.Seeker)
 	if !ok {
@@ -70,7 +66,7 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 	if rows == 0 {
 		return r.end()
 	}
-	if parts := r.sideBySide(rows); parts > 1 {
+	if parts := r.countParts(rows); parts > 1 {
 		return r.readParts(b, rows, parts)
 	}
 	r.Reserve(b, rows)
@@ -95,8 +91,8 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// read appends the next n rows: float64 as they lie in the file go straight to where their
-// features belong.
+// read reads the next n rows and appends them to b. If the array holds little-endian float64, it
+// reads them directly into the block if possible.
 func (r *rowReader) read(b *dataset.Buffer, n int) (x, y []float64, err error) {
 	if r.asIs {
 		if raw := little.Bytes(r.Whole(b, n)); len(raw) > 0 {
@@ -117,18 +113,18 @@ func (r *rowReader) read(b *dataset.Buffer, n int) (x, y []float64, err error) {
 	return x, y, nil
 }
 
-// fill reads the next entries.
+// fill reads the next len(raw) bytes of the array.
 func (r *rowReader) fill(raw []byte) error {
 	got, err := io.ReadFull(r.data, raw)
 	if err != nil {
-		return r.short(err, r.done+int64(got/(r.cols*r.size)))
+		return r.truncatedError(err, r.done+int64(got/(r.cols*r.size)))
 	}
 	return nil
 }
 
-// end returns io.EOF where the rows are all there is.
+// end returns io.EOF if the file ends after the last row, and otherwise an error.
 func (r *rowReader) end() error {
-	next := make([]byte, len(npy.Magic))
+	next := make([]byte, len(magic))
 	n, err := io.ReadFull(r.data, next)
 	if n > 0 {
 		return r.excess(next[:n])
@@ -136,40 +132,40 @@ func (r *rowReader) end() error {
 	return r.wrap(err, int(r.rows))
 }
 
-// excess reports bytes behind the last row, the first of which are next.
+// excess returns the error for data after the last row. The argument next holds their first bytes.
 func (in *input) excess(next []byte) error {
 	what := ""
-	if bytes.Equal(next, npy.Magic[:]) {
-		what = ", another array; give each a file of its own, or save them all with np.savez"
+	if string(next) == magic {
+		what = ", another array; save each array to its own file, or all with np.savez"
 	}
 	return &dataset.InputError{File: in.name, Msg: fmt.Sprintf("has more bytes than its %d rows, from byte %d on%s", in.rows, in.length(), what)}
 }
 
-// short reports an array that ends before its last row.
-func (in *input) short(err error, whole int64) error {
+// truncatedError returns the error for an array that ends early, after whole complete rows.
+func (in *input) truncatedError(err error, whole int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is truncated: row %d of %d is not whole", whole+1, in.rows)}
+		return &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is truncated: row %d of %d is incomplete", whole+1, in.rows)}
 	}
 	return in.wrap(err, int(whole+1))
 }
 
-// check refuses rows with an entry that is not finite, and puts codes in the place of categories.
-// The first of them is row first of the array, counted from 0.
+// check replaces categories by their codes, and returns an error if an entry is not finite. The
+// rows are x and y, and the first of them is row first of the array.
 func (in *input) check(c *columns.Choice, x, y []float64, first int64) error {
 	if i, j, v, bad := c.Find(x, y); bad {
 		return in.notFinite(first+int64(i), j, v)
 	}
-	if j := c.Encode(x); j >= 0 {
-		return &dataset.InputError{File: in.name, Column: j + 1, Msg: fmt.Sprintf("column %d %s", j+1, columns.TooManyLevels)}
+	if j := c.Encode(x, y); j >= 0 {
+		return &dataset.InputError{File: in.name, Column: j + 1, Msg: fmt.Sprintf("column %d %s", j+1, prepare.TooManyLevels)}
 	}
 	return nil
 }
 
-// notFinite refuses an entry, in a row and a column from 0.
+// notFinite returns the error for the entry v in a row and a column j, both counted from 0.
 func (in *input) notFinite(row int64, j int, v float64) error {
 	msg := fmt.Sprintf("row %d, column %d is %v, which is not finite", row+1, j+1, v)
 	if in.integers {
-		msg = fmt.Sprintf("row %d, column %d is an integer beyond 2⁵³, which float64 does not hold", row+1, j+1)
+		msg = fmt.Sprintf("row %d, column %d is an integer beyond 2⁵³, which float64 cannot represent", row+1, j+1)
 	}
 	return &dataset.InputError{File: in.name, Line: int(row) + 1, Column: j + 1, Msg: msg, NonFinite: !in.integers, Missing: v != v && !in.integers}
 }
@@ -178,15 +174,15 @@ func (in *input) notFinite(row int64, j int, v float64) error {
 type columnReader struct {
 	*input
 	columns.Choice
-	used   []int     // columns that are read
-	x, y   []float64 // a window: some rows, as a block has them
-	strip  []byte    // the same rows of stripColumns columns, as the file has them
-	tile   []float64 // a part of that, decoded
-	height int       // rows of a whole window
-	first  int64     // row of the array the window begins with
-	held   int       // rows in the window
-	next   int64     // row to hand out
-	finite bool      // all entries of the window are
+	used   []int     // columns of the array to read
+	x, y   []float64 // rows of the current window, in the layout of a block
+	strip  []byte    // the current columns of the window, in the layout of the file
+	tile   []float64 // some rows of strip converted to float64
+	height int       // number of rows of a window, except for the last one
+	first  int64     // row of the array at which the window begins
+	held   int       // number of rows in the window
+	next   int64     // next row to deliver
+	finite bool      // all entries of the window are finite
 }
 
 func newColumnReader(in *input, c columns.Choice) *columnReader {
@@ -206,14 +202,14 @@ func newColumnReader(in *input, c columns.Choice) *columnReader {
 
 func (r *columnReader) Close() error { return r.close() }
 
-// Skip is that of [dataset.Skipper].
+// Skip implements [dataset.Skipper].
 func (r *columnReader) Skip(rows int64) (bool, error) {
 	r.next += rows
 	r.first = r.next
 	return true, nil
 }
 
-// Read fills a block from as many windows as it takes.
+// Read fills a block, reading as many windows as necessary.
 func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
 	if r.next == r.rows {
 		return io.EOF
@@ -240,8 +236,7 @@ func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// load reads the next window, a strip of columns at a time: it is put into rows while
-// it is in the cache.
+// load reads the next window. It reads a strip of columns at a time and transposes the strip while it is in the cache.
 func (r *columnReader) load() error {
 	r.first = r.next
 	r.held = int(min(int64(r.height), r.rows-r.first))
@@ -252,7 +247,7 @@ func (r *columnReader) load() error {
 		for k, j := range js {
 			to := r.strip[k*run:][:run]
 			if n, err := r.at.ReadAt(to, r.start+(int64(j)*r.rows+r.first)*int64(r.size)); n < run {
-				return r.short(err, r.first+int64(n/r.size))
+				return r.truncatedError(err, r.first+int64(n/r.size))
 			}
 		}
 		for lo := 0; lo < r.held; lo += tileRows {

@@ -125,7 +125,7 @@ func TestSparseArchive(t *testing.T) {
 	if err := os.WriteFile(path, archive(t, "indices.npy", "", "indptr.npy", "", "format.npy", "", "shape.npy", "", "data.npy", ""), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenMember(path, "", Options{}); err == nil || !strings.Contains(err.Error(), "holds a sparse matrix as scipy writes it") || !strings.Contains(err.Error(), "svmlight") {
+	if _, err := OpenMember(path, "", Options{}); err == nil || !strings.Contains(err.Error(), "holds a sparse matrix of scipy") || !strings.Contains(err.Error(), "svmlight") {
 		t.Error(err)
 	}
 }

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	pq "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
@@ -112,9 +110,9 @@ func TestSketchesAgree(t *testing.T) {
 			for i := range n {
 				f8[i], f4[i] = x[i*d+j], float32(x[i*d+j])
 			}
-			cols[j] = column{node: node(fmt.Sprint("x", j), false, double, none), values: f8}
+			cols[j] = column{node: node(fmt.Sprint("x", j), false, double, nil), values: f8}
 			if size == 4 {
-				cols[j] = column{node: node(fmt.Sprint("x", j), false, pq.Types.Float, none), values: f4}
+				cols[j] = column{node: node(fmt.Sprint("x", j), false, float, nil), values: f4}
 			}
 		}
 		for i, v := range x {
@@ -138,8 +136,8 @@ func TestSketchesAgree(t *testing.T) {
 		for _, by := range []string{"plain", "gzip", "zstd"} {
 			add("npy, "+by, packed(t, by, array("False")), openNpy)
 			add("csv, "+by, packed(t, by, []byte(text.String())), func(path string) (*dataset.Stream, error) { return csv.Open(path, csv.Options{}) })
-			codec := map[string]compress.Compression{"plain": compress.Codecs.Uncompressed, "gzip": compress.Codecs.Gzip, "zstd": compress.Codecs.Zstd}[by]
-			add("Parquet, "+by, encode(t, 1, cols, pq.WithCompression(codec)), func(path string) (*dataset.Stream, error) { return parquet.Open(path, parquet.Options{}) })
+			codec := map[string]int{"plain": uncompressed, "gzip": gz, "zstd": zst}[by]
+			add("Parquet, "+by, encode(t, 1, cols, layout{codec: codec}), func(path string) (*dataset.Stream, error) { return parquet.Open(path, parquet.Options{}) })
 		}
 		add("npy, Fortran", array("True"), openNpy)
 		want := sketched(t, sources["npy, plain"], 0)

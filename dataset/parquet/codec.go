@@ -1,72 +1,75 @@
 package parquet
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 
-	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
-// A zstd frame and a snappy block tell how long they are uncompressed, and the
-// library takes that much memory before it looks further: up to 64 GiB for a page of
-// twenty bytes, which ends the process. The header of a page tells its length too,
-// and is held to limitPages. So the two codecs are replaced, as RegisterCodec is
-// for, by ones that write no more than a page has room for; the others do so by
-// themselves. They don't stream, for a zstd stream may ask for 1 GiB of history.
-func init() {
-	replace(compress.Codecs.Zstd, decodeZstd)
-	replace(compress.Codecs.Snappy, decodeSnappy)
-}
+// Codecs.
+const (
+	codecNone   = 0
+	codecSnappy = 1
+	codecGzip   = 2
+	codecBrotli = 4
+	codecZstd   = 6
+	codecLZ4    = 7 // one block, without a frame
+)
 
-func replace(kind compress.Compression, decode func(dst, src []byte) ([]byte, error)) {
-	codec, err := compress.GetCodec(kind)
-	if err != nil {
-		panic("parquet: the library has no codec " + kind.String())
-	}
-	compress.RegisterCodec(kind, limited{codec, decode})
-}
-
-// A limited codec decodes into the memory it is given. Where it is given none, which
-// no page is, it is the codec that it replaces.
-type limited struct {
-	compress.Codec
-	decode func(dst, src []byte) ([]byte, error)
-}
-
-func (c limited) DecodeWithError(dst, src []byte) ([]byte, error) {
-	if dst == nil {
-		return compress.Decode(c.Codec, nil, src)
-	}
-	return c.decode(dst, src)
-}
-
-func (c limited) Decode(dst, src []byte) []byte {
-	out, err := c.DecodeWithError(dst, src)
-	if err != nil {
-		panic(err) // as the interface has no other way to say so
-	}
-	return out
-}
-
-// unpacker decodes whole pages, from several goroutines at once. A page that was
-// compressed in one go has a window of its own size.
+// unpacker decompresses whole pages. Several goroutines may use it at once. A page that was compressed in one piece
+// may use a window as large as the page.
 var unpacker, errUnpacker = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(mostPage))
 
-func decodeZstd(dst, src []byte) ([]byte, error) {
-	if errUnpacker != nil {
-		return nil, errUnpacker
+// decompress writes the decompressed data of src to dst. If the data do not have len(dst) bytes, it returns an
+// error. It never writes beyond dst, because a few bytes of zstd or snappy can announce gigabytes.
+func decompress(codec int32, dst, src []byte) (err error) {
+	n := len(dst)
+	switch codec {
+	case codecNone:
+		if n = len(src); n == len(dst) {
+			copy(dst, src)
+		}
+	case codecSnappy:
+		if n, err = snappy.DecodedLen(src); err == nil && n == len(dst) {
+			_, err = snappy.Decode(dst, src)
+		}
+	case codecGzip:
+		var r gzip.Reader
+		if err = r.Reset(bytes.NewReader(src)); err == nil {
+			err = readAll(&r, dst)
+		}
+	case codecBrotli:
+		err = readAll(brotli.NewReader(bytes.NewReader(src)), dst)
+	case codecZstd:
+		if err = errUnpacker; err == nil {
+			var out []byte
+			out, err = unpacker.DecodeAll(src, dst[:0:len(dst)])
+			n = len(out)
+		}
+	case codecLZ4:
+		n, err = lz4.UncompressBlock(src, dst)
+	default:
+		return fmt.Errorf("its compression, number %d, is unknown", codec)
 	}
-	return unpacker.DecodeAll(src, dst[:0:len(dst)])
+	if err == nil && n != len(dst) {
+		err = fmt.Errorf("a page has %d bytes, its header states %d", n, len(dst))
+	}
+	return err
 }
 
-func decodeSnappy(dst, src []byte) ([]byte, error) {
-	n, err := snappy.DecodedLen(src)
-	if err != nil {
-		return nil, err
+// readAll fills dst from r. If r has more or fewer bytes, it returns an error.
+func readAll(r io.Reader, dst []byte) error {
+	if _, err := io.ReadFull(r, dst); err != nil {
+		return err
 	}
-	if n > len(dst) {
-		return nil, fmt.Errorf("%d bytes of snappy in a page of %d", n, len(dst))
+	if n, err := io.ReadFull(r, make([]byte, 1)); n > 0 || err != io.EOF {
+		return fmt.Errorf("a page has more than %d bytes, as its header states: %v", len(dst), err)
 	}
-	return snappy.Decode(dst, src)
+	return nil
 }

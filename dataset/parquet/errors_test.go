@@ -9,10 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	pq "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/schema"
-
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/parquet"
 )
@@ -20,7 +16,7 @@ import (
 // TestErrors: what is refused when a file is opened, behind its name.
 func TestErrors(t *testing.T) {
 	one := []float64{1}
-	plain := write(t, encode(t, 1, []column{{node("a", false, double, none), one, nil}, {node("b", false, double, none), one, nil}}))
+	plain := write(t, encode(t, 1, []column{{node("a", false, double, nil), one, nil}, {node("b", false, double, nil), one, nil}}, layout{}))
 	absent := filepath.Join(t.TempDir(), "absent")
 	for _, c := range []struct {
 		name, path string
@@ -47,14 +43,14 @@ func TestErrors(t *testing.T) {
 // TestChangedColumn: a column that has become text by the next pass is refused then,
 // and so is a file that is gone.
 func TestChangedColumn(t *testing.T) {
-	path := write(t, encode(t, 1, []column{{node("a", false, double, none), []float64{1, 2}, nil}}))
+	path := write(t, encode(t, 1, []column{{node("a", false, double, nil), []float64{1, 2}, nil}}, layout{}))
 	s, err := parquet.Open(path, parquet.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Stamp = dataset.Stamp{}
-	text := column{node("a", false, pq.Types.ByteArray, schema.StringLogicalType{}), []pq.ByteArray{[]byte("x"), []byte("y")}, nil}
-	if err := os.WriteFile(path, encode(t, 1, []column{text}), 0o600); err != nil {
+	text := column{node("a", false, bytesType, as(1)), []string{"x", "y"}, nil}
+	if err := os.WriteFile(path, encode(t, 1, []column{text}, layout{}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{": column a holds text or categories; encode it as numbers, or leave it out", ": no such file"} {
@@ -72,8 +68,8 @@ func TestChangedColumn(t *testing.T) {
 // error with the file, or numbers, but no panic, and it ends. Of the bytes every third is
 // damaged, and every one where FDRIDGE_THOROUGH is set.
 func TestDamagedBeyond(t *testing.T) {
-	whole := encode(t, 2, []column{{node("a", true, double, none), sequence(50), slicesOf(50)}, {node("b", false, long, none), make([]int64, 50), nil}},
-		pq.WithCompression(compress.Codecs.Snappy), pq.WithDataPageSize(100), pq.WithBatchSize(10))
+	whole := encode(t, 2, []column{{node("a", true, double, nil), sequence(50), slicesOf(50)}, {node("b", false, long, nil), make([]int64, 50), nil}},
+		layout{codec: snap, encoding: indices, pageRows: 12})
 	failed, path, step := 0, write(t, whole), 3
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		step = 1

@@ -1,57 +1,46 @@
-// Package parquet reads Apache Parquet files in blocks of rows through
-// github.com/apache/arrow-go: columns of floats, integers, booleans, and decimals
-// that are stored as integers.
+// Package parquet reads Apache Parquet files in blocks of rows. Columns may be floats, integers, booleans, and
+// decimals stored as integers. Pages may have any encoding, and may be compressed by snappy, gzip, brotli, zstd or
+// lz4 (without frames).
 //
-// The columns are chosen by name. Of each column that is read one page is held at a time.
-// So a row group of any size takes little memory where its pages are small, as most writers
-// make them (1 MiB), and never more than the row group. A page of more than 256 MiB is
-// refused, and so is one of more than its column's part of 1 GiB, unless it has no more than
-// 8 MiB. For that the package replaces the library's zstd and snappy codecs, for the whole
-// process, by ones that write no more than a page has room for.
+// Columns are selected by name. One page of each column is held in memory at a time. With small pages, which most
+// writers make (1 MiB), a row group of any size takes little memory. A page of more than 256 MiB is an error. A
+// page larger than both 8 MiB and 1 GiB divided by the number of columns is an error too.
 //
-// A missing value, NaN, an infinity and an integer beyond ±2⁵³, which float64 does
-// not hold, are refused where they stand; text, categories, times and nested columns
-// when the file is opened, unless they are left out. [dataset.Cells] has values missing
-// and text as categories. A decimal is rounded to the
-// nearest float64.
+// A pass ends in an error at a missing value, NaN, an infinity, or an integer beyond ±2⁵³, which float64 cannot
+// represent. Text, categories, times and nested columns must be left out, or Open returns an error. [prepare.Cells]
+// allows missing values, and text as categories. A decimal is rounded to the nearest float64.
 package parquet
 
 import (
 	"fmt"
-	"io"
-	"math"
-
-	pq "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-// Options says which columns are what.
+// Options selects the columns.
 type Options struct {
-	// Targets are the columns that are targets: each a name, "first", "last" or a
-	// 1-based column number.
+	// Targets are the target columns. Each is a name, "first", "last" or a 1-based column number.
 	Targets []string
-	// Columns are the features, named in the same way, in the order wanted; or,
-	// where each begins with "-", the columns that are left out. Empty takes all.
-	// A target among them is an error.
+	// Columns are the features, in the requested order. They are specified like Targets and must not
+	// include a target. If each begins with "-", these columns are left out and all others are
+	// features. An empty list selects all columns that are not targets.
 	Columns []string
-	// Cells, if not nil, says which columns are categorical, of text or of numbers, and whether a null
-	// or NaN is a missing value; an empty text is one.
-	Cells *dataset.Cells
+	// Cells, if not nil, selects the categorical columns (text or numbers), and states how missing values are
+	// treated: null, NaN and an empty text.
+	Cells *prepare.Cells
 }
 
-// Open reads the schema and returns a source of the rows. Errors are
-// *[dataset.InputError]; the line they name is the row, the column its number, both
-// from 1. A pass over a file that has changed ends in a *[dataset.ChangedError].
+// Open reads the schema and returns a source of the rows. Errors are *[dataset.InputError], which gives the 1-based
+// row as Line and the column as Column. If the file has changed, a pass ends in a *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	f, err := open(name, dataset.Stamp{})
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // opened for reading, so an error of Close does no harm
 	choice, err := f.choose(opts)
 	if err != nil {
 		return nil, err
@@ -68,7 +57,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	if refused != nil {
 		return nil, refused
 	}
-	n := f.rows()
+	n := f.rows
 	if n == 0 {
 		return nil, f.fail("has no rows")
 	}
@@ -81,23 +70,23 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return s, nil
 }
 
-// Columns returns the names of the columns, nested ones by their outermost name.
+// Columns returns the names of the columns. A nested column is one column, with the name of its outermost level.
 func Columns(name string) ([]string, error) {
 	f, err := open(name, dataset.Stamp{})
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // opened for reading, so an error of Close does no harm
 	return f.names, nil
 }
 
-// Names returns the names of the features and of the targets, in their order.
+// Names returns the names of the features and of the targets, in the order of the source.
 func Names(name string, opts Options) (features, targets []string, err error) {
 	f, err := open(name, dataset.Stamp{})
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // opened for reading, so an error of Close does no harm
 	choice, err := f.choose(opts)
 	if err != nil {
 		return nil, nil, err
@@ -119,12 +108,11 @@ func (f *opened) choose(opts Options) (columns.Choice, error) {
 
 // An opened is a file whose schema has been read.
 type opened struct {
-	*file.Reader
+	*footer
 	name  string
 	raw   *rawfile.File
 	names []string
-	leaf  []int // of each column, its index among those of the file
-	props *pq.ReaderProperties
+	limit int // largest size of a page
 }
 
 func open(name string, was dataset.Stamp) (out *opened, err error) {
@@ -132,72 +120,49 @@ func open(name string, was dataset.Stamp) (out *opened, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &opened{name: name, raw: raw, props: pq.NewReaderProperties(pooled{})}
+	f := &opened{name: name, raw: raw}
 	defer func() {
-		if recover() != nil {
-			err = f.damaged(rawfile.ErrDamaged)
-		}
 		if err != nil {
-			raw.Close() // the error at hand says more
+			raw.Close() // err is more informative than an error of Close
 		}
 	}()
 	at := raw.At()
 	if at == nil {
-		return nil, f.fail("is a %s stream; Parquet compresses its pages itself: unpack the file", raw.Packed())
+		return nil, f.fail("is a %s stream; Parquet compresses its pages itself, so decompress the file", raw.Packed())
 	}
-	f.props.BufferedStreamEnabled = true // else whole column chunks are held
-	if f.Reader, err = file.NewParquetReader(io.NewSectionReader(at, 0, raw.Plain), file.WithReadProps(f.props)); err != nil {
+	if f.footer, err = readFooter(at, raw.Plain); err != nil {
 		return nil, f.damaged(err)
 	}
-	var rows int64
-	for i := range f.NumRowGroups() {
-		n := f.MetaData().RowGroup(i).NumRows()
-		if n < 0 || rows > math.MaxInt64-n {
-			return nil, f.damaged(fmt.Errorf("row group %d has %d rows", i+1, n))
-		}
-		rows += n
-	}
-	schema := f.MetaData().Schema
-	for i := range schema.NumColumns() {
-		root := schema.ColumnRoot(i)
-		if n := len(f.leaf); n > 0 && schema.ColumnRoot(f.leaf[n-1]) == root {
-			continue // another leaf of a nested column
-		}
-		f.names = append(f.names, root.Name())
-		f.leaf = append(f.leaf, i)
+	for _, c := range f.columns {
+		f.names = append(f.names, c.Name)
 	}
 	return f, nil
 }
 
 func (f *opened) Close() error { return f.raw.Close() }
 
-// Unchanged is that of [dataset.Witness].
+// Unchanged implements [dataset.Witness].
 func (f *opened) Unchanged() error { return f.raw.Unchanged() }
 
-// rows is the number of rows in all row groups.
-func (f *opened) rows() int64 {
-	var n int64
-	for i := range f.NumRowGroups() {
-		n += f.MetaData().RowGroup(i).NumRows()
-	}
-	return n
-}
-
-// mostPage is the most bytes of any page.
+// mostPage is the largest size of a page in bytes.
 const mostPage = 256 << 20
 
-// limitPages bounds the memory that pages can take where n columns are read.
+// limitPages sets the largest size of a page so that the pages of n columns together need little memory.
 func (f *opened) limitPages(n int) {
 	const total, least = 1 << 30, 8 << 20
-	limit := int64(min(mostPage, max(least, total/n)))
-	f.props.MaxUncompressedPageSize, f.props.MaxCompressedPageSize = limit, limit
+	f.limit = min(mostPage, max(least, total/n))
+}
+
+// newPages returns a reader of the values of a column. The method open selects the row group.
+func (f *opened) newPages(c *column, shared *scratch) *pages {
+	return &pages{file: f.raw.At(), end: f.raw.Plain - footerEnd, limit: f.limit, optional: c.optional, shared: shared, decoder: decoder{kind: c.kind, number: c.convert}}
 }
 
 func (f *opened) fail(format string, args ...any) error {
 	return &dataset.InputError{File: f.name, Msg: fmt.Sprintf(format, args...)}
 }
 
-// damaged reports what the library says of a file.
+// damaged returns the error for a file that cannot be decoded.
 func (f *opened) damaged(err error) error {
-	return &dataset.InputError{File: f.name, Msg: "is no readable Parquet file", Err: err}
+	return &dataset.InputError{File: f.name, Msg: "is not a readable Parquet file", Err: err}
 }

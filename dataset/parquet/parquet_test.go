@@ -12,94 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	pq "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
-
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/parquet"
 )
-
-// A column is a node of a schema and its values, a slice of the physical type.
-// Where valid is set it tells which rows are there; values then has only those.
-type column struct {
-	node   schema.Node
-	values any
-	valid  []bool
-}
-
-func node(name string, optional bool, t pq.Type, logical schema.LogicalType) schema.Node {
-	rep := pq.Repetitions.Required
-	if optional {
-		rep = pq.Repetitions.Optional
-	}
-	length := -1
-	if t == pq.Types.FixedLenByteArray {
-		length = 2
-	}
-	return schema.Must(schema.NewPrimitiveNodeLogical(name, rep, logical, t, length, -1))
-}
-
-// encode writes the same columns as groups row groups.
-func encode(tb testing.TB, groups int, cols []column, opts ...pq.WriterProperty) []byte {
-	tb.Helper()
-	var fields schema.FieldList
-	for _, c := range cols {
-		fields = append(fields, c.node)
-	}
-	var out bytes.Buffer
-	root := schema.MustGroup(schema.NewGroupNode("schema", pq.Repetitions.Required, fields, -1))
-	w := file.NewParquetWriter(&out, root, file.WithWriterProps(pq.NewWriterProperties(opts...)))
-	for range groups {
-		g, err := w.AppendRowGroupChecked()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		for _, c := range cols {
-			if err := put(g, c); err != nil {
-				tb.Fatal(err)
-			}
-		}
-		if err := g.Close(); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		tb.Fatal(err)
-	}
-	return out.Bytes()
-}
-
-func put(g file.SerialRowGroupWriter, c column) error {
-	w, err := g.NextColumn()
-	if err != nil {
-		return err
-	}
-	var levels []int16
-	for _, there := range c.valid {
-		levels = append(levels, map[bool]int16{true: 1}[there])
-	}
-	switch w := w.(type) {
-	case *file.Float64ColumnChunkWriter:
-		_, err = w.WriteBatch(c.values.([]float64), levels, nil)
-	case *file.Float32ColumnChunkWriter:
-		_, err = w.WriteBatch(c.values.([]float32), levels, nil)
-	case *file.Int64ColumnChunkWriter:
-		_, err = w.WriteBatch(c.values.([]int64), levels, nil)
-	case *file.Int32ColumnChunkWriter:
-		_, err = w.WriteBatch(c.values.([]int32), levels, nil)
-	case *file.BooleanColumnChunkWriter:
-		_, err = w.WriteBatch(c.values.([]bool), levels, nil)
-	case *file.ByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(c.values.([]pq.ByteArray), levels, []int16{0, 0}[:len(levels)])
-	case *file.FixedLenByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(c.values.([]pq.FixedLenByteArray), levels, nil)
-	case *file.Int96ColumnChunkWriter:
-		_, err = w.WriteBatch(c.values.([]pq.Int96), levels, nil)
-	}
-	return errors.Join(err, w.Close())
-}
 
 func write(tb testing.TB, content []byte) string {
 	tb.Helper()
@@ -140,22 +55,17 @@ func open(path string, opts parquet.Options) (string, error) {
 	return contents(s)
 }
 
-var (
-	double, float, long, word = pq.Types.Double, pq.Types.Float, pq.Types.Int64, pq.Types.Int32
-	none                      = schema.NoLogicalType{}
-)
-
 // TestRead: every type that is read, and columns by name. want is either rows or,
 // after "!", the error behind the file's name.
 func TestRead(t *testing.T) {
-	a := column{node("a", false, double, none), []float64{1, 2}, nil}
-	y := column{node("y", true, double, none), []float64{5, 6}, []bool{true, true}}
-	text := column{node("sex", false, pq.Types.ByteArray, schema.StringLogicalType{}), []pq.ByteArray{pq.ByteArray("M"), pq.ByteArray("F")}, nil}
-	integer := func(t pq.Type, bits int8, signed bool, v any) column {
-		return column{node("i", false, t, schema.NewIntLogicalType(bits, signed)), v, nil}
+	a := column{node("a", false, double, nil), []float64{1, 2}, nil}
+	y := column{node("y", true, double, nil), []float64{5, 6}, []bool{true, true}}
+	text := column{node("sex", false, bytesType, as(1)), []string{"M", "F"}, nil}
+	integer := func(t, bits int, signed bool, v any) column {
+		return column{node("i", false, t, as(10, 2, signed)), v, nil}
 	}
-	group := column{schema.MustGroup(schema.NewGroupNode("g", pq.Repetitions.Required, schema.FieldList{node("b", false, double, none)}, -1)), []float64{1, 2}, nil}
-	list := column{schema.Must(schema.NewPrimitiveNode("l", pq.Repetitions.Repeated, pq.Types.ByteArray, -1, -1)), []pq.ByteArray{nil, nil}, []bool{true, true}}
+	group := column{append(listOf{fields(nil, 3, int32(0), 4, "g", 5, int32(1))}, node("b", false, double, nil)...), []float64{1, 2}, nil}
+	list := column{element("l", 2, bytesType, nil), []string{"", ""}, []bool{true, true}}
 	for name, c := range map[string]struct {
 		cols []column
 		opts parquet.Options
@@ -167,33 +77,33 @@ func TestRead(t *testing.T) {
 		"columns in order":   {[]column{a, text, y}, parquet.Options{Columns: []string{"y", "a"}}, "[5 1] [] [6 2] []"},
 		"a column left out":  {[]column{a, text, y}, parquet.Options{Targets: []string{"y"}, Columns: []string{"-sex"}}, "[1] [5] [2] [6]"},
 		"nested left out":    {[]column{group, a}, parquet.Options{Columns: []string{"a"}}, "[1] [] [2] []"},
-		"float32":            {[]column{{node("f", false, float, none), []float32{0.5, -3}, nil}}, parquet.Options{}, "[0.5] [] [-3] []"},
-		"booleans":           {[]column{{node("b", false, pq.Types.Boolean, none), []bool{true, false}, nil}}, parquet.Options{}, "[1] [] [0] []"},
-		"int32":              {[]column{{node("i", false, word, none), []int32{-7, 8}, nil}}, parquet.Options{}, "[-7] [] [8] []"},
-		"int64":              {[]column{{node("i", false, long, none), []int64{-7, 1 << 53}, nil}}, parquet.Options{}, "[-7] [] [9.007199254740992e+15] []"},
+		"float32":            {[]column{{node("f", false, float, nil), []float32{0.5, -3}, nil}}, parquet.Options{}, "[0.5] [] [-3] []"},
+		"booleans":           {[]column{{node("b", false, boolean, nil), []bool{true, false}, nil}}, parquet.Options{}, "[1] [] [0] []"},
+		"int32":              {[]column{{node("i", false, word, nil), []int32{-7, 8}, nil}}, parquet.Options{}, "[-7] [] [8] []"},
+		"int64":              {[]column{{node("i", false, long, nil), []int64{-7, 1 << 53}, nil}}, parquet.Options{}, "[-7] [] [9.007199254740992e+15] []"},
 		"int8":               {[]column{integer(word, 8, true, []int32{-128, 127})}, parquet.Options{}, "[-128] [] [127] []"},
 		"uint32":             {[]column{integer(word, 32, false, []int32{-1, 1})}, parquet.Options{}, "[4.294967295e+09] [] [1] []"},
 		"uint64":             {[]column{integer(long, 64, false, []int64{3, 1 << 53})}, parquet.Options{}, "[3] [] [9.007199254740992e+15] []"},
-		"decimal":            {[]column{{node("d", false, long, schema.NewDecimalLogicalType(18, 2)), []int64{-125, 10}, nil}}, parquet.Options{}, "[-1.25] [] [0.1] []"},
-		"decimal in int32":   {[]column{{node("d", true, word, schema.NewDecimalLogicalType(9, 3)), []int32{1, 1000}, []bool{true, true}}}, parquet.Options{}, "[0.001] [] [1] []"},
+		"decimal":            {[]column{{node("d", false, long, as(5, 1, int32(2), 2, int32(18))), []int64{-125, 10}, nil}}, parquet.Options{}, "[-1.25] [] [0.1] []"},
+		"decimal in int32":   {[]column{{node("d", true, word, as(5, 1, int32(3), 2, int32(9))), []int32{1, 1000}, []bool{true, true}}}, parquet.Options{}, "[0.001] [] [1] []"},
 		"no such column":     {[]column{a, y}, parquet.Options{Targets: []string{"price"}}, "!: there is no column \"price\"; the 2 columns are a, y"},
 		"nothing but target": {[]column{a}, parquet.Options{Targets: []string{"a"}}, "!: no column is left for the features"},
 		"text":               {[]column{a, text}, parquet.Options{}, "!: column sex holds text or categories; encode it as numbers, or leave it out"},
 		"a nested column":    {[]column{a, group}, parquet.Options{}, "!: column g holds nested values; make columns of its fields, or leave it out"},
 		"a list":             {[]column{a, list}, parquet.Options{}, "!: column l holds nested values"},
-		"a date":             {[]column{{node("d", false, word, schema.DateLogicalType{}), []int32{1, 2}, nil}}, parquet.Options{}, "!: column d holds values of type Date; encode it as numbers"},
-		"an old timestamp":   {[]column{{node("t", false, pq.Types.Int96, none), []pq.Int96{{}, {}}, nil}}, parquet.Options{}, "!: column t holds timestamps; encode it as numbers"},
-		"half floats":        {[]column{{node("h", false, pq.Types.FixedLenByteArray, schema.Float16LogicalType{}), []pq.FixedLenByteArray{{0, 0}, {0, 0}}, nil}}, parquet.Options{}, "!: column h holds values of type Float16; cast it to double"},
-		"decimal in bytes":   {[]column{{node("d", false, pq.Types.ByteArray, schema.NewDecimalLogicalType(30, 2)), []pq.ByteArray{{0}, {0}}, nil}}, parquet.Options{}, "!: column d holds values of type Decimal(precision=30, scale=2) as bytes; cast it to double"},
-		"null":               {[]column{a, {node("z", true, double, none), []float64{5}, []bool{true, false}}}, parquet.Options{}, "!:2:2: column z has no value (null); fill in what is missing, or leave the column out"},
-		"NaN":                {[]column{{node("z", false, double, none), []float64{1, math.NaN()}, nil}, a}, parquet.Options{}, "!:2:1: column z: NaN is not finite"},
-		"infinite target":    {[]column{a, {node("z", true, float, none), []float32{1, float32(math.Inf(-1))}, []bool{true, true}}}, parquet.Options{Targets: []string{"z"}}, "!:2:2: column z: -Inf is not finite"},
-		"beyond 2^53":        {[]column{{node("i", false, long, none), []int64{5, 1<<53 + 1}, nil}, a}, parquet.Options{}, "!:2:1: column i: an integer beyond 2⁵³, which float64 does not hold"},
-		"below -2^53":        {[]column{{node("i", false, long, none), []int64{-1<<53 - 1, 5}, nil}, a}, parquet.Options{}, "!:1:1: column i: an integer beyond 2⁵³"},
+		"a date":             {[]column{{node("d", false, word, as(6)), []int32{1, 2}, nil}}, parquet.Options{}, "!: column d holds values of type Date; encode it as numbers"},
+		"an old timestamp":   {[]column{{node("t", false, int96, nil), [][12]byte{{}, {}}, nil}}, parquet.Options{}, "!: column t holds timestamps; encode it as numbers"},
+		"half floats":        {[]column{{node("h", false, fixed, as(15)), [][2]byte{{0, 0}, {0, 0}}, nil}}, parquet.Options{}, "!: column h holds values of type Float16; cast it to double"},
+		"decimal in bytes":   {[]column{{node("d", false, bytesType, as(5, 1, int32(2), 2, int32(30))), []string{"\x00", "\x00"}, nil}}, parquet.Options{}, "!: column d holds values of type Decimal(precision=30, scale=2) as bytes; cast it to double"},
+		"null":               {[]column{a, {node("z", true, double, nil), []float64{5}, []bool{true, false}}}, parquet.Options{}, "!:2:2: column z has a missing value (null); fill in what is missing, or leave the column out"},
+		"NaN":                {[]column{{node("z", false, double, nil), []float64{1, math.NaN()}, nil}, a}, parquet.Options{}, "!:2:1: column z: NaN is not finite"},
+		"infinite target":    {[]column{a, {node("z", true, float, nil), []float32{1, float32(math.Inf(-1))}, []bool{true, true}}}, parquet.Options{Targets: []string{"z"}}, "!:2:2: column z: -Inf is not finite"},
+		"beyond 2^53":        {[]column{{node("i", false, long, nil), []int64{5, 1<<53 + 1}, nil}, a}, parquet.Options{}, "!:2:1: column i: an integer beyond 2⁵³, which float64 cannot represent"},
+		"below -2^53":        {[]column{{node("i", false, long, nil), []int64{-1<<53 - 1, 5}, nil}, a}, parquet.Options{}, "!:1:1: column i: an integer beyond 2⁵³"},
 		"uint64 beyond":      {[]column{integer(long, 64, false, []int64{-1, 1}), a}, parquet.Options{}, "!:1:1: column i: an integer beyond 2⁵³"},
-		"no rows":            {[]column{{node("a", false, double, none), []float64{}, nil}}, parquet.Options{}, "!: has no rows"},
+		"no rows":            {[]column{{node("a", false, double, nil), []float64{}, nil}}, parquet.Options{}, "!: has no rows"},
 	} {
-		path := write(t, encode(t, 1, c.cols))
+		path := write(t, encode(t, 1, c.cols, layout{encoding: indices}))
 		got, err := open(path, c.opts)
 		part, bad := strings.CutPrefix(c.want, "!")
 		var e *dataset.InputError
@@ -225,22 +135,23 @@ func TestPages(t *testing.T) {
 		some[i], valid[i] = i%3 == 0, true
 	}
 	cols := []column{
-		{node("a", false, double, none), sequence(n), nil},
-		{node("b", false, pq.Types.Boolean, none), some, nil},
-		{node("c", true, double, none), sequence(n), valid},
+		{node("a", false, double, nil), sequence(n), nil},
+		{node("b", false, boolean, nil), some, nil},
+		{node("c", true, double, nil), sequence(n), valid},
 	}
-	for name, opts := range map[string][]pq.WriterProperty{
-		"plain":        {pq.WithDictionaryDefault(false)},
-		"dictionary":   {pq.WithDictionaryDefault(true)},
-		"snappy":       {pq.WithCompression(compress.Codecs.Snappy)},
-		"zstd":         {pq.WithCompression(compress.Codecs.Zstd)},
-		"gzip":         {pq.WithCompression(compress.Codecs.Gzip)},
-		"brotli":       {pq.WithCompression(compress.Codecs.Brotli)},
-		"lz4":          {pq.WithCompression(compress.Codecs.Lz4Raw)},
-		"version 2":    {pq.WithDataPageVersion(pq.DataPageV2), pq.WithCompression(compress.Codecs.Snappy)},
-		"stream split": {pq.WithDictionaryDefault(false), pq.WithEncodingFor("a", pq.Encodings.ByteStreamSplit), pq.WithEncodingFor("c", pq.Encodings.ByteStreamSplit)},
+	for name, l := range map[string]layout{
+		"plain":        {statistic: true},
+		"dictionary":   {encoding: indices},
+		"snappy":       {codec: snap},
+		"zstd":         {codec: zst, encoding: indices},
+		"gzip":         {codec: gz},
+		"brotli":       {codec: brot},
+		"lz4":          {codec: lz},
+		"version 2":    {codec: snap, version2: true, statistic: true, encoding: indices},
+		"stream split": {encoding: split},
 	} {
-		s, err := parquet.Open(write(t, encode(t, groups, cols, append(opts, pq.WithDataPageSize(1000), pq.WithBatchSize(100))...)), parquet.Options{Targets: []string{"c"}})
+		l.pageRows = 125
+		s, err := parquet.Open(write(t, encode(t, groups, cols, l)), parquet.Options{Targets: []string{"c"}})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -283,9 +194,9 @@ func TestWide(t *testing.T) {
 		for i := range v {
 			v[i] = float64(100*i + j)
 		}
-		cols = append(cols, column{node: node(fmt.Sprint("x", j+1), j%2 == 0, double, none), values: v, valid: map[bool][]bool{true: slicesOf(n)}[j%2 == 0]})
+		cols = append(cols, column{node: node(fmt.Sprint("x", j+1), j%2 == 0, double, nil), values: v, valid: map[bool][]bool{true: slicesOf(n)}[j%2 == 0]})
 	}
-	path := write(t, encode(t, 2, cols))
+	path := write(t, encode(t, 2, cols, layout{}))
 	for _, c := range []struct {
 		columns, targets string
 	}{{"", ""}, {"", "x5"}, {"", "x21,x1"}, {"x21,x20,x19,x18,x17,x16,x15,x14,x1,x2,x3", ""}, {"-x3,-x12", ""}, {"x1,x2,x3,x4,x5,x6,x7,x8,x9,x10,x11,x12,x13,x14,x15", "x21"}} {
@@ -372,19 +283,19 @@ func TestNullFarIn(t *testing.T) {
 	for i := range valid {
 		valid[i] = i != 777
 	}
-	cols := []column{{node("a", true, double, none), sequence(n - 1), valid}, {node("b", false, double, none), sequence(n), nil}}
-	path := write(t, encode(t, 1, cols, pq.WithDataPageSize(500), pq.WithBatchSize(50)))
+	cols := []column{{node("a", true, double, nil), sequence(n - 1), valid}, {node("b", false, double, nil), sequence(n), nil}}
+	path := write(t, encode(t, 1, cols, layout{pageRows: 50}))
 	s, err := parquet.Open(path, parquet.Options{Targets: []string{"b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.BlockRows = 100
-	if _, err := contents(s); err == nil || !strings.HasPrefix(err.Error(), path+":778:1: column a has no value") {
+	if _, err := contents(s); err == nil || !strings.HasPrefix(err.Error(), path+":778:1: column a has a missing value") {
 		t.Error(err)
 	}
 	columns, _ := dataset.ByColumns(s)
 	for _, err := range columns.Blocks(context.Background()) {
-		if err == nil || !strings.HasPrefix(err.Error(), path+":778:1: column a has no value") {
+		if err == nil || !strings.HasPrefix(err.Error(), path+":778:1: column a has a missing value") {
 			t.Error(err)
 		}
 	}
@@ -394,8 +305,8 @@ func TestNullFarIn(t *testing.T) {
 // each, there is an error with a file, or
 // numbers, but no panic.
 func TestDamaged(t *testing.T) {
-	whole := encode(t, 2, []column{{node("a", true, double, none), sequence(50), slicesOf(50)}, {node("b", false, long, none), make([]int64, 50), nil}},
-		pq.WithCompression(compress.Codecs.Snappy))
+	whole := encode(t, 2, []column{{node("a", true, double, nil), sequence(50), slicesOf(50)}, {node("b", false, long, nil), make([]int64, 50), nil}},
+		layout{codec: snap, encoding: indices})
 	path := write(t, whole)
 	try := func(what string, content []byte) {
 		rewrite(t, path, content)
@@ -415,7 +326,7 @@ func TestDamaged(t *testing.T) {
 		try(fmt.Sprintf("byte %d", i), bent)
 	}
 	for _, n := range []int{0, 3, 4, 11, 12, len(whole) / 2, len(whole) - 1} {
-		if _, err := open(write(t, whole[:n]), parquet.Options{}); err == nil || !strings.Contains(err.Error(), "is no readable Parquet file") {
+		if _, err := open(write(t, whole[:n]), parquet.Options{}); err == nil || !strings.Contains(err.Error(), "is not a readable Parquet file") {
 			t.Errorf("cut to %d bytes: %v", n, err)
 		}
 	}
@@ -434,7 +345,7 @@ func slicesOf(n int) []bool {
 
 // TestLeavingEarly: a pass that is left or cancelled closes the file and ends.
 func TestLeavingEarly(t *testing.T) {
-	s, err := parquet.Open(write(t, encode(t, 3, []column{{node("a", false, double, none), sequence(1000), nil}})), parquet.Options{})
+	s, err := parquet.Open(write(t, encode(t, 3, []column{{node("a", false, double, nil), sequence(1000), nil}}, layout{})), parquet.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -460,17 +371,17 @@ func TestLeavingEarly(t *testing.T) {
 
 // TestChangedFile: a file that is another one in the second pass is refused.
 func TestChangedFile(t *testing.T) {
-	a := column{node("a", false, double, none), sequence(10), nil}
-	path := write(t, encode(t, 1, []column{a}))
+	a := column{node("a", false, double, nil), sequence(10), nil}
+	path := write(t, encode(t, 1, []column{a}, layout{}))
 	s, err := parquet.Open(path, parquet.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Stamp = dataset.Stamp{}
-	if err := os.WriteFile(path, encode(t, 2, []column{a}), 0o600); err != nil {
+	if err := os.WriteFile(path, encode(t, 2, []column{a}, layout{}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := contents(s); err == nil || !strings.Contains(err.Error(), "is now 20×1, was 10×1") {
+	if _, err := contents(s); err == nil || !strings.Contains(err.Error(), "is now 20×1, but was 10×1") {
 		t.Error(err)
 	}
 }
@@ -489,18 +400,18 @@ func normal(n int) []float64 {
 func BenchmarkRead(b *testing.B) {
 	for _, d := range []int{20, 1000} {
 		n := (64 << 20) / 8 / d
-		for name, codec := range map[string]compress.Compression{"plain": compress.Codecs.Uncompressed, "snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd} {
+		for name, codec := range map[string]int{"plain": uncompressed, "snappy": snap, "zstd": zst} {
 			for _, optional := range []bool{false, true} {
 				var cols []column
 				for j := range d {
-					c := column{node: node(fmt.Sprint("x", j), optional, double, none), values: normal(n)}
+					c := column{node: node(fmt.Sprint("x", j), optional, double, nil), values: normal(n)}
 					if optional {
 						c.valid = slicesOf(n)
 					}
 					cols = append(cols, c)
 				}
 				b.Run(fmt.Sprintf("%s/optional=%v/d=%d", name, optional, d), func(b *testing.B) {
-					path := write(b, encode(b, 4, cols, pq.WithDictionaryDefault(false), pq.WithCompression(codec)))
+					path := write(b, encode(b, 4, cols, layout{codec: codec, pageRows: 1 << 17}))
 					s, err := parquet.Open(path, parquet.Options{})
 					if err != nil {
 						b.Fatal(err)

@@ -4,28 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
-	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A reader makes one pass, row group by row group.
+// A reader reads the rows of one pass, row group by row group.
 type reader struct {
 	*opened
 	columns.Choice
-	used    []column
-	indices []int // of the same, in the file
-	group   int   // the next row group
-	left    int64 // rows of the one at hand that have not been read
-	row     int64 // rows read of the file
+	used    []column // columns to read
+	pages   []*pages // one for each used column, in the current row group
+	indices []int    // index of each used column in the file
+	group   int      // next row group
+	left    int64    // unread rows of the current group
+	row     int64    // rows of the file read so far
 	tile    []float64
 	scratch scratch
 }
 
-// tileRows is how many rows are read of a column at a time: columns.Tile columns of
-// them stay in the cache until they are put into rows.
+// tileRows is the number of rows that are read from a column at a time. It is small enough that columns.Tile
+// columns of tileRows numbers fit in the CPU's cache.
 const tileRows = 1024
 
 func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (dataset.Reader, error) {
@@ -35,17 +37,17 @@ func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (
 	}
 	r := &reader{opened: f, Choice: choice}
 	if err := r.use(n); err != nil {
-		f.Close() // the error at hand says more
+		f.Close() // err is more informative than an error of Close
 		return nil, err
 	}
 	return r, nil
 }
 
-// use describes the columns that are chosen, of a file that must still be the one
-// they were chosen from.
+// use prepares to read the selected columns. It returns an error if the file no longer has the n rows and the
+// columns from which they were selected.
 func (r *reader) use(n int64) error {
-	if len(r.names) != len(r.To) || r.rows() != n {
-		return r.fail("is now %d×%d, was %d×%d when it was opened", r.rows(), len(r.names), n, len(r.To))
+	if len(r.names) != len(r.To) || r.rows != n {
+		return r.fail("is now %d×%d, but was %d×%d when it was opened", r.rows, len(r.names), n, len(r.To))
 	}
 	for j, k := range r.To {
 		if k < 0 {
@@ -59,22 +61,17 @@ func (r *reader) use(n int64) error {
 	}
 	r.tile = make([]float64, columns.Tile*tileRows)
 	r.limitPages(len(r.used))
+	for i := range r.used {
+		r.pages = append(r.pages, r.newPages(&r.used[i], &r.scratch))
+	}
 	return nil
 }
 
-// Close closes the columns of a row group that is not read to its end, too.
-func (r *reader) Close() error { return errors.Join(r.endGroup(), r.opened.Close()) }
-
-// Skip is that of [dataset.Skipper]: whole row groups are not looked at, and of the one
-// where the rows begin pages are.
-func (r *reader) Skip(rows int64) (ok bool, err error) {
-	defer func() {
-		if recover() != nil { // as in Read
-			err = r.damaged(rawfile.ErrDamaged)
-		}
-	}()
-	for rows > 0 && r.group < r.NumRowGroups() {
-		n := r.MetaData().RowGroup(r.group).NumRows()
+// Skip implements [dataset.Skipper]. It does not read row groups that it skips as a whole. In the row group where
+// reading begins, it reads only the pages that it needs.
+func (r *reader) Skip(rows int64) (bool, error) {
+	for rows > 0 && r.group < len(r.groups) {
+		n := r.groups[r.group].Rows
 		if n <= rows {
 			r.group++
 			r.row, rows = r.row+n, rows-n
@@ -83,8 +80,8 @@ func (r *reader) Skip(rows int64) (ok bool, err error) {
 		if err := r.nextGroup(); err != nil {
 			return false, r.damaged(err)
 		}
-		for i := range r.used {
-			if err := r.used[i].skip(rows); err != nil {
+		for _, p := range r.pages {
+			if err := p.skip(rows); err != nil {
 				return false, r.damaged(err)
 			}
 		}
@@ -93,20 +90,12 @@ func (r *reader) Skip(rows int64) (ok bool, err error) {
 	return true, nil
 }
 
-// Read fills a block from as many row groups as it takes, so that blocks do not
-// tell how the file was written.
-func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
-	defer func() {
-		if recover() != nil { // the library does on some damaged files
-			err = r.damaged(rawfile.ErrDamaged)
-		}
-	}()
+// Read fills a block, from several row groups if necessary, so that blocks do not depend on the sizes of the row
+// groups.
+func (r *reader) Read(b *dataset.Buffer, rows int) error {
 	for b.N < rows {
 		for r.left == 0 {
-			if err := r.endGroup(); err != nil {
-				return r.damaged(err)
-			}
-			if r.group == r.NumRowGroups() {
+			if r.group == len(r.groups) {
 				if b.N > 0 {
 					return nil
 				}
@@ -124,14 +113,14 @@ func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 	return nil
 }
 
-// rowsOfGroup reads the next n rows of the row group at hand.
+// rowsOfGroup reads the next n rows of the current row group.
 func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 	x, y := r.Grow(b, n)
 	finite := true
 	for i := 0; i < len(r.used); i += columns.Tile {
 		end := min(i+columns.Tile, len(r.used))
 		for k := range end - i {
-			if err := r.fill(r.tile[k*n:(k+1)*n], &r.used[i+k]); err != nil {
+			if err := r.fill(r.tile[k*n:(k+1)*n], &r.used[i+k], r.pages[i+k]); err != nil {
 				return err
 			}
 		}
@@ -148,33 +137,21 @@ func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 }
 
 // nextGroup opens the columns of the next row group.
-func (r *reader) nextGroup() (err error) {
-	group := r.RowGroup(r.group)
-	for i := range r.used {
-		c := &r.used[i]
-		if c.chunk, err = group.Column(c.leaf); err != nil {
+func (r *reader) nextGroup() error {
+	group := &r.groups[r.group]
+	for i, p := range r.pages {
+		if err := p.open(group.Chunks[r.used[i].leaf].Chunk); err != nil {
 			return err
 		}
 	}
-	r.left = group.NumRows()
+	r.left = group.Rows
 	r.group++
 	return nil
 }
 
-func (r *reader) endGroup() error {
-	var err error
-	for i := range r.used {
-		if c := &r.used[i]; c.chunk != nil {
-			err = errors.Join(err, c.chunk.Close())
-			c.chunk = nil
-		}
-	}
-	return err
-}
-
 // fill reads the next values of a column.
-func (r *reader) fill(values []float64, c *column) error {
-	got, null, err := c.read(values, &r.scratch)
+func (r *reader) fill(values []float64, c *column, p *pages) error {
+	got, null, err := p.read(values, c.missing, c.code)
 	at := func(msg string, cause error) *dataset.InputError {
 		return &dataset.InputError{File: r.name, Line: int(r.row) + got + 1, Column: c.index + 1, Msg: "column " + c.name + " " + msg, Err: cause}
 	}
@@ -187,30 +164,33 @@ func (r *reader) fill(values []float64, c *column) error {
 	case err != nil:
 		return at("cannot be read", err)
 	case null:
-		return r.Gap(c.index, at("has no value (null)", nil))
+		return r.Gap(c.index, at("has a missing value (null)", nil))
 	case got < len(values):
 		return at("ends before its row group", nil)
 	}
-	if c.lexicon != nil && !c.text {
+	if c.lexicon != nil && !c.text && !c.date {
 		for i, v := range values {
+			if v != v {
+				values[i] = math.NaN() // a missing value, whatever its bits
+			}
 			if v-v != 0 {
 				continue
 			}
 			var ok bool
 			if values[i], ok = c.lexicon.Number(v); !ok {
-				return at(columns.TooManyLevels, nil)
+				return at(prepare.TooManyLevels, nil)
 			}
 		}
 	}
 	return nil
 }
 
-// notFinite reports a number of column j, of a row from 0.
+// notFinite returns the error for the value v of column j that is not finite. The argument row counts from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
 	out := &dataset.InputError{File: r.name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true, Missing: v != v}
 	for _, c := range r.used {
 		if c.index == j && c.integers {
-			out.NonFinite, out.Missing, out.Msg = false, false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 does not hold", c.name)
+			out.NonFinite, out.Missing, out.Msg = false, false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 cannot represent", c.name)
 		}
 	}
 	return out

@@ -21,17 +21,17 @@ func TestErrors(t *testing.T) {
 		nonFinite  bool
 		want       string
 	}{
-		{"two targets", "1 1:1\n", Options{Targets: 2}, false, ": a svmlight file has one target, its label; 2 were asked for"},
+		{"two targets", "1 1:1\n", Options{Targets: 2}, false, ": a svmlight file has one target, its label; 2 were requested"},
 		{"no rows", "\n# 1\n", label, false, ": has no rows"},
-		{"labels alone", "1\n2\n", label, false, ": has no features: every row is a label alone"},
+		{"labels alone", "1\n2\n", label, false, ": has no features: every row is only a label"},
 		{"no pair", "1 1:1\n1 1:1 x\n", label, false, ":2:7: \"x\" is not index:value"},
 		{"no index", "1 a:1\n", label, false, ":1:3: \"a\" is not an index"},
-		{"index 0", "1 0:1\n", label, false, ":1:3: index 0 is less than 1; svmlight counts from 1, scikit-learn writes that with zero_based=False"},
+		{"index 0", "1 0:1\n", label, false, ":1:3: index 0 is less than 1; svmlight counts from 1 (scikit-learn: zero_based=False)"},
 		{"index beyond", "1 1:1 3:1\n", Options{Features: 2}, false, ":1:7: index 3 is more than the 2 features"},
 		{"order", "1 2:1 2:1\n", label, false, ":1:7: index 2 after index 2: they must increase"},
 		{"value beyond the range", "1 1:1\n\n1 1:1e999\n", label, true, ":3:5: value 1e999 exceeds the range of float64"},
 		{"label beyond the range", "-1e999 1:1\n", label, true, ":1:1: label -1e999 exceeds the range of float64"},
-		{"several labels", "1,2 1:1\n", label, false, ":1:1: label \"1,2\" is several targets where one is asked for"},
+		{"several labels", "1,2 1:1\n", label, false, ":1:1: label \"1,2\" has several targets instead of one"},
 		{"no label", "x 1:1\n", label, false, ":1:1: label \"x\" is not a number"},
 		{"no value", "1 1:\n", label, false, ":1:5: value \"\" is not a number"},
 		{"underscores", "1 1:1_000\n", label, false, ":1:5: value \"1_000\" is not a number"},
@@ -64,7 +64,7 @@ func TestShareOfGzip(t *testing.T) {
 	if err := errors.Join(err, w.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, Options{Range: dataset.Range{Lo: 2, Hi: 9}}); err == nil || err.Error() != path+": is a gzip stream, of which no part can be read alone; unpack it" {
+	if _, err := Open(path, Options{Range: dataset.Range{Lo: 2, Hi: 9}}); err == nil || err.Error() != path+": is a gzip stream, which cannot be read in parts; decompress it" {
 		t.Error(err)
 	}
 }

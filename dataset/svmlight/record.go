@@ -14,13 +14,13 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A record reads any line, with an error for what is wrong with it.
+// A record parses any line. If the line is invalid, the error has its position.
 type record struct {
 	format *format
 	lines  *chunk.Lines
 }
 
-// Record is that of [chunk.Format].
+// Record implements [chunk.Format].
 func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 	r := record{f, l}
 	for before := b.N; b.N == before; {
@@ -38,7 +38,7 @@ func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 	return nil
 }
 
-// row appends what a line holds, nothing if it is empty.
+// row appends the row in a line, or nothing if the line is empty.
 func (r *record) row(b *dataset.Buffer, text []byte) error {
 	full := text
 	if i := bytes.IndexByte(text, '#'); i >= 0 {
@@ -66,7 +66,7 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 		case err != nil:
 			return r.errorAt(full, f, fmt.Sprintf("%q is not an index", excerpt.Of(f[:colon])), false)
 		case index < 1:
-			return r.errorAt(full, f, fmt.Sprintf("index %d is less than 1; svmlight counts from 1, scikit-learn writes that with zero_based=False", index), false)
+			return r.errorAt(full, f, fmt.Sprintf("index %d is less than 1; svmlight counts from 1 (scikit-learn: zero_based=False)", index), false)
 		case index > r.format.d:
 			return r.errorAt(full, f, fmt.Sprintf("index %d is more than the %d features", index, r.format.d), false)
 		case index <= last:
@@ -90,7 +90,7 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 	return nil
 }
 
-// field splits off the first field between blanks; it keeps its place in memory.
+// field returns the first field of text without blanks, and the text after the field.
 func field(text []byte) (f, rest []byte) {
 	i := 0
 	for i < len(text) && blank(text[i]) {
@@ -112,7 +112,7 @@ func (r *record) number(line, f []byte, what string) (float64, error) {
 	case err != nil && errors.Is(err, strconv.ErrRange):
 		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, excerpt.Of(f)), true)
 	case err != nil && what == "label" && bytes.IndexByte(f, ',') >= 0:
-		return 0, r.errorAt(line, f, fmt.Sprintf("label %q is several targets where one is asked for", excerpt.Of(f)), false)
+		return 0, r.errorAt(line, f, fmt.Sprintf("label %q has several targets instead of one", excerpt.Of(f)), false)
 	case err != nil:
 		return 0, r.errorAt(line, f, fmt.Sprintf("%s %q is not a number", what, excerpt.Of(f)), false)
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -121,8 +121,8 @@ func (r *record) number(line, f []byte, what string) (float64, error) {
 	return v, nil
 }
 
-// errorAt reports what is wrong with the field f of a line. Both are slices of one
-// array to its very end, so the difference of their capacities is where f begins.
+// errorAt returns an error about the field f of a line. f must be a slice of line. The position of f is the
+// difference of the capacities of line and f, because both slices extend to the end of the same array.
 func (r *record) errorAt(line, f []byte, msg string, nonFinite bool) error {
 	column := cap(line) - cap(f) + 1
 	return &dataset.InputError{File: r.lines.Name(), Line: r.lines.Line(), Column: column, Msg: msg, NonFinite: nonFinite}

@@ -7,13 +7,13 @@ import (
 	"github.com/fdridge/fdridge/internal/decimal"
 )
 
-// A format is how the rows of a file are read; it is a [chunk.Format].
+// A format parses the rows of a file; it implements [chunk.Format].
 type format struct{ d, targets int }
 
-// Quotes is that of [chunk.Format].
+// Quotes implements [chunk.Format].
 func (f *format) Quotes() bool { return false }
 
-// Rows is that of [chunk.Format].
+// Rows implements [chunk.Format].
 func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	for at < size {
 		next := f.plain(b, text, at)
@@ -25,9 +25,8 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	return min(at, size)
 }
 
-// plain appends the row of the line that begins at byte p of text, and returns where the line
-// ends. It returns 0, and appends nothing, where the line is no row, or one with what is
-// unusual or wrong, for which Record is there.
+// plain parses the line that begins at byte p of text, appends its row, and returns the position of the end of the
+// line. If the line is unusual, plain appends nothing and returns 0; Record then parses the line.
 func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	p = skipBlanks(text, p)
 	y, n := decimal.Prefix(text[p:])
@@ -67,7 +66,7 @@ func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	return p + 1
 }
 
-// query returns the end of a field qid:n at byte p, 0 where there is none.
+// query returns the position of the end of a field qid:n that begins at byte p, or 0 if there is no such field.
 func query(text []byte, p int) int {
 	if !bytes.HasPrefix(text[p:], []byte("qid:")) {
 		return 0
@@ -78,7 +77,7 @@ func query(text []byte, p int) int {
 	return p
 }
 
-// skipBlanks returns where the next field of the line begins, or the line ends.
+// skipBlanks returns the position of the next field, or of the end of the line.
 func skipBlanks(text []byte, p int) int {
 	for text[p] != '\n' && blank(text[p]) {
 		p++
@@ -86,5 +85,5 @@ func skipBlanks(text []byte, p int) int {
 	return p
 }
 
-// ends reports whether a field ends before c.
+// ends reports whether the byte c ends a field.
 func ends(c byte) bool { return blank(c) || c == '#' }

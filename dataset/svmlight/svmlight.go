@@ -1,16 +1,14 @@
-// Package svmlight reads sparse rows in the text format of SVMlight and LIBSVM,
-// plain, gzip or zstd:
+// Package svmlight reads sparse rows in the text format of SVMlight and LIBSVM. The text may be compressed by gzip
+// or zstd. A line is
 //
 //	label index:value index:value … # comment
 //
-// with 1-based, strictly increasing indices and decimal numbers (1_000 and 0x1p4 are not
-// decimal numbers). Empty and comment lines are skipped, and so is a field qid:n. The label
-// is the target. A row has at most 64 MiB of text, the empty and comment lines before it
-// included.
+// The indices are 1-based and strictly increasing. Numbers are decimal; 1_000 and 0x1p4 are errors. Empty lines,
+// comment lines and fields qid:n are skipped. The label is the target. A row has at most 64 MiB of text, including
+// the empty and comment lines before it.
 //
-// A file is parsed on all cores, up to 16, however it is compressed; one core reads or
-// uncompresses it. Rows, blocks and errors do not depend on how many there are: an error is the
-// first of the file.
+// Up to 16 cores parse a file, while one core reads it and decompresses it if necessary. Rows, blocks and errors do
+// not depend on the number of cores. The error of a pass is always the first error in the file.
 package svmlight
 
 import (
@@ -23,36 +21,35 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// maxIndex is the largest index that is read: column numbers have 32 bits.
+// maxIndex is the largest index, because column numbers have 32 bits.
 const maxIndex = math.MaxInt32
 
-// Options says what is known beforehand.
+// Options sets how a file is read.
 type Options struct {
-	// Features is d. 0 finds the largest index by reading the file once.
+	// Features is the number of features d. 0 means that Open reads the file once more to find the largest index.
 	Features int
-	// Targets is 1, or 0 to leave out the labels.
+	// Targets is 1 if the labels are read, or 0 if they are ignored.
 	Targets int
-	// Rows is the number of rows where Features is given, 0 if it isn't known.
+	// Rows is the number of rows, or 0 if it is unknown. It is used only if Features is given.
 	Rows int64
-	// Range is the part of the file that is read; the file must not be compressed. Features
-	// are looked for in this part alone, and there may be none.
+	// Range is the part of the file to read; the file must not be compressed. The part may have no rows. If
+	// Features is 0, the largest index is determined from this part alone.
 	Range dataset.Range
-	// Stamp is that of the file when Features and Rows were found. The zero value takes the
-	// file as it is now.
+	// Stamp is the stamp of the file at the time when Features and Rows were found. The zero value accepts the
+	// current file.
 	Stamp dataset.Stamp
-	// Pipe, if not nil, is what is read in place of the file. Features has to be given then: there
-	// is no second pass.
+	// Pipe, if not nil, is read instead of the file. Features is then required, because a pipe cannot be read
+	// twice.
 	Pipe *dataset.Pipe
 }
 
-// ErrWidth says that the rows of a pipe come without the number of their features.
+// ErrWidth reports that a pipe is read and Features is 0.
 var ErrWidth = &dataset.OnceError{What: "finding the number of features of svmlight rows"}
 
-// Open returns a source of sparse rows. Errors are *[dataset.InputError], and
-// *[dataset.ChangedError].
+// Open returns a source of sparse rows. Errors are *[dataset.InputError] and *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	if opts.Targets != 0 && opts.Targets != 1 {
-		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("a svmlight file has one target, its label; %d were asked for", opts.Targets)}
+		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("a svmlight file has one target, its label; %d were requested", opts.Targets)}
 	}
 	n, d, stamp := opts.Rows, opts.Features, opts.Stamp
 	switch {
@@ -64,7 +61,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 			return nil, err
 		}
 		if d == 0 && opts.Range.Whole() {
-			return nil, &dataset.InputError{File: name, Msg: "has no features: every row is a label alone"}
+			return nil, &dataset.InputError{File: name, Msg: "has no features: every row is only a label"}
 		}
 	}
 	if n == 0 {
@@ -86,14 +83,14 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return s, nil
 }
 
-// scan reads the file and returns the number of rows, of which there must be one, the
-// largest index, 0 if every row is a label alone, and the stamp of the file it has read.
+// scan reads the file and returns the number of rows, the largest index and the stamp of the file. The index is 0
+// if every row is only a label. If the whole file has no rows, scan returns an error.
 func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, stamp dataset.Stamp, err error) {
 	r, err := open(name, maxIndex, &Options{Range: part}, was)
 	if err != nil {
 		return 0, 0, stamp, err
 	}
-	defer r.Close() // only read
+	defer r.Close() // opened for reading, so an error of Close does no harm
 	b := dataset.Buffer{Sparse: true}
 	for {
 		b.Reset()
@@ -116,7 +113,7 @@ func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, s
 	}
 }
 
-// open opens rows of d features for a pass, which are read as opts says otherwise.
+// open opens a file for a pass over its rows of d features.
 func open(name string, d int, opts *Options, was dataset.Stamp) (*chunk.Reader, error) {
 	f, err := rawfile.Pass(name, opts.Pipe, was)
 	if err != nil {
@@ -124,11 +121,11 @@ func open(name string, d int, opts *Options, was dataset.Stamp) (*chunk.Reader, 
 	}
 	f.SkipBOM()
 	if err := f.Limit(opts.Range); err != nil {
-		f.Close() // the error at hand says more
+		f.Close() // err is more informative than an error of Close
 		return nil, err
 	}
 	return chunk.New(f, &format{d, opts.Targets}, chunk.Options{Entries: blockEntries}), nil
 }
 
-// blockEntries bounds the memory of a block, but for its last row.
+// blockEntries is the largest number of entries of a block. Only the last row of a block may exceed it.
 const blockEntries = 1 << 14

@@ -1,21 +1,19 @@
-// Package synthetic makes the data of the paper's statistical experiments
-// (C. Dickens, "Ridge Regression with Frequent Directions", 2020, section 3 and
-// appendix "Miscellaneous"; after B. Shi, J. Phillips, "A Deterministic
+// Package synthetic generates the data of the paper's statistical experiments (C. Dickens, "Ridge Regression with
+// Frequent Directions", 2020, section 3 and appendix "Miscellaneous"; after B. Shi, J. Phillips, "A Deterministic
 // Streaming Sketch for Ridge Regression", 2020):
 //
 //	A = Z·Cᵀ,   Z_ij ~ N(0, exp(−(j−1)²/R²)²),   i = 1…n, j = 1…d,
-//	b = A·x₀ + ε,   ε_i ~ N(0, Noise²),   R = ⌊r·d + ½⌋,
+//	b = A·x₀ + ε,   ε_i ~ N(0, Noise²),   R = ⌊r·d + ½⌋.
 //
-// with C the orthonormal DCT-II, so that each row of Z is transformed on its own,
-// and x₀ of unit length with R normal components followed by zeros.
+// C is the orthonormal DCT-II, so each row of Z is transformed on its own. x₀ has unit length; its first R
+// components are normal and the others are zero.
 //
-// Two corrections of the paper. It gives the standard deviation to the rows,
-// where n of them would have nothing to do with an effective dimension R of the
-// columns; it belongs to column j. And it says R = ⌊0.1·d + ½⌋ where its figures
-// use [LowRank] and [HighRank]. The "rotation" is one only as the orthonormal
-// variant of the transform.
+// The package corrects three statements of the paper. First, the paper gives the standard deviations to the n rows.
+// They belong to columns j, because otherwise the columns would not have the effective dimension R. Second, the
+// paper states R = ⌊0.1·d + ½⌋, but its figures use [LowRank] and [HighRank]. Third, the "rotation" of the paper is
+// a rotation only if the transform is orthonormal.
 //
-// And it makes sparse rows of far more features: a [Text], whose words follow Zipf's law.
+// The package also generates sparse rows with far more features: a [Text], whose words follow Zipf's law.
 package synthetic
 
 import (
@@ -30,14 +28,13 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// The ratios r of the paper's figures 1 and 2.
+// The paper's figures 1 and 2 have these ratios r.
 const (
 	LowRank  = 0.15 // R₁
 	HighRank = 0.25 // R₂
 )
 
-// Config describes the data. Rows and Dim are required; the zero value of every
-// other field is the documented default.
+// Config describes the data. Rows and Dim are required. Any other field that is zero has its documented default.
 type Config struct {
 	Rows  int     // n
 	Dim   int     // d
@@ -46,7 +43,7 @@ type Config struct {
 	Seed  uint64
 }
 
-// Rank is the effective dimension R = ⌊r·d + ½⌋.
+// Rank returns the effective dimension R = ⌊r·d + ½⌋.
 func (c Config) Rank() int {
 	r := c.Ratio
 	if r == 0 {
@@ -55,21 +52,20 @@ func (c Config) Rank() int {
 	return int(r*float64(c.Dim) + 0.5)
 }
 
-// Data are n samples of d features and one target.
+// Data holds n samples of d features and one target.
 type Data struct {
 	Rows, Dim int
 	Noise     float64   // standard deviation of the noise in Y
 	X         []float64 // A, row-major n×d: each row is a sample
 	Y         []float64 // b, n
-	X0        []float64 // x₀, d: the weights that Y was made with
+	X0        []float64 // x₀, d: the coefficients that generated Y
 }
 
-// maxNumbers bounds A, at 512 GiB.
+// maxNumbers limits the size of A to 512 GiB.
 const maxNumbers = 1 << 36
 
-// Generate draws the data. They follow from the configuration alone, with the
-// same x₀ for every n and the same first rows for every larger n. A
-// configuration that describes no data is an error.
+// Generate draws the data, which depend only on the configuration. x₀ does not depend on Rows, and a larger value
+// of Rows only adds rows. If the configuration is invalid, Generate returns an error.
 func Generate(c Config) (*Data, error) {
 	if c.Noise == 0 {
 		c.Noise = 2
@@ -79,9 +75,9 @@ func Generate(c Config) (*Data, error) {
 	case c.Rows < 1 || c.Dim < 1 || hi != 0 || lo > maxNumbers:
 		return nil, fmt.Errorf("synthetic: cannot make %d×%d numbers", c.Rows, c.Dim)
 	case !(c.Ratio >= 0 && c.Ratio <= 1) || r < 1:
-		return nil, fmt.Errorf("synthetic: ratio %v of %d features leaves an effective dimension of %d, must be from 1 to %d", c.Ratio, c.Dim, r, c.Dim)
+		return nil, fmt.Errorf("synthetic: ratio %v of %d features gives an effective dimension of %d; it must be 1 to %d", c.Ratio, c.Dim, r, c.Dim)
 	case !(c.Noise > 0) || math.IsInf(c.Noise, 0):
-		return nil, fmt.Errorf("synthetic: noise of standard deviation %v, must be positive and finite", c.Noise)
+		return nil, fmt.Errorf("synthetic: the standard deviation of the noise is %v; it must be positive and finite", c.Noise)
 	}
 	rng := rand.New(rand.NewPCG(c.Seed, 0x73796e7468)) // "synth"
 	n, d := c.Rows, c.Dim
@@ -99,7 +95,7 @@ func Generate(c Config) (*Data, error) {
 	return s, nil
 }
 
-// Source is the data as a source, which shares their memory.
+// Source returns a source of the samples. The source shares the memory of s.
 func (s *Data) Source() (dataset.Source, error) {
 	return dataset.FromDense(s.Rows, s.Dim, 1, s.X, s.Y)
 }

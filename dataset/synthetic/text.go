@@ -10,27 +10,25 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// Text describes documents as a classifier of text has them: sparse rows whose columns are
-// used by Zipf's law and whose lengths are log-normal. Rows and Dim are required; the zero
-// value of every other field is the documented default.
+// Text describes documents, as used in text classification: sparse rows whose columns follow Zipf's law and whose
+// lengths are log-normal. Rows and Dim are required. Other fields have the documented default if they are zero.
 //
-// A row is a document, a column one of d words j = 0…d−1 in order of how common they are.
+// A row is a document. A column is one of d words j = 0…d−1, sorted from the most to the least common.
 //
-//   - A document is of one of T topics, and word j belongs to topic j mod T.
+//   - A document has one of T topics, and word j belongs to topic j mod T.
 //   - It has L different words, L = ⌊e^z + ½⌋ with z ~ N(ln Words − σ²/2, σ²) and σ = 0.6, so
-//     that the mean of e^z is Words; L is at least 1 and at most ⌈d/4⌉.
-//   - Words are drawn until there are L different ones. A draw is word k by the law of Zipf and
+//     that the mean of e^z is Words. L is at least 1 and at most ⌈d/4⌉.
+//   - Words are drawn until L of them are different. A draw is word k by the law of Zipf and
 //     Mandelbrot, integrated over each word,
 //     p_k = ∫_k^{k+1} dx/(x+q) / ∫_0^d dx/(x+q),  q = 2.7.
-//     Every other draw, by the toss of a coin, it is replaced by the word of the document's
-//     topic in the same run of T words, T·⌊k/T⌋ + topic, where there is one.
-//   - The entry of a word that was drawn f times is (1 + ln f)·w_j, and the row is divided
-//     by its length; w_j = 1 − ln(1 − (1 − p_j)^Words) is large for a rare word. That is
-//     scikit-learn's TfidfVectorizer(sublinear_tf=True), but that the share of documents
-//     with a word is the one to be expected.
-//   - The target is y = aᵀx₀ + ε, ε ~ N(0, Noise²), and x₀ⱼ = u_{j mod T} + ½·v_j with
-//     independent standard normal u and v: a word has an effect of its topic and one of
-//     its own.
+//     With probability ½ it is replaced by the word of the document's topic in the same group
+//     of T words, T·⌊k/T⌋ + topic, if this word exists.
+//   - The entry of a word drawn f times is (1 + ln f)·w_j, and the row is divided by its norm.
+//     w_j = 1 − ln(1 − (1 − p_j)^Words) is large for a rare word. This is scikit-learn's
+//     TfidfVectorizer(sublinear_tf=True) with the expected share of documents that contain a
+//     word instead of the observed one.
+//   - The target is y = aᵀx₀ + ε, ε ~ N(0, Noise²), with x₀ⱼ = u_{j mod T} + ½·v_j and
+//     independent standard normal u and v: a word has an effect of its topic and its own effect.
 type Text struct {
 	Rows   int64   // n, documents
 	Dim    int     // d, words
@@ -40,21 +38,21 @@ type Text struct {
 	Seed   uint64
 }
 
-// The constants of the law.
+// Constants of the law.
 const (
 	mandelbrot = 2.7 // q
 	spread     = 0.6 // σ
 )
 
-// Documents are a [Text] that has been drawn up: what all of its rows share.
+// Documents holds a [Text] with the data that all rows share.
 type Documents struct {
-	Text              // with the defaults filled in
-	X0      []float64 // x₀, d: the weights that targets are made with
+	Text              // with defaults filled in
+	X0      []float64 // x₀, d: the coefficients that generate the targets
 	inverse []float64 // w, d
 }
 
-// Documents draws up the text. A configuration that describes no data is an error. It takes
-// 16 bytes of memory for each word, and a pass over the rows 4 more.
+// Documents returns the documents that c describes, or an error if c is invalid. It uses 16 bytes of memory for
+// each word, and a pass over the rows uses 4 more bytes for each word.
 func (c Text) Documents() (*Documents, error) {
 	if c.Words == 0 {
 		c.Words = max(1, min(100, float64(c.Dim)/8))
@@ -67,13 +65,13 @@ func (c Text) Documents() (*Documents, error) {
 	}
 	switch {
 	case c.Rows < 1 || c.Dim < 8 || c.Dim > math.MaxInt32:
-		return nil, fmt.Errorf("synthetic: cannot make %d documents of %d words, must be at least 1 of 8 to %d", c.Rows, c.Dim, math.MaxInt32)
+		return nil, fmt.Errorf("synthetic: cannot make %d documents of %d words; the limits are at least 1 document and 8 to %d words", c.Rows, c.Dim, math.MaxInt32)
 	case !(c.Words >= 1 && c.Words <= float64(c.Dim)/8):
-		return nil, fmt.Errorf("synthetic: %v words of %d in a document, must be from 1 to an eighth", c.Words, c.Dim)
+		return nil, fmt.Errorf("synthetic: a document has %v of %d words; it must have 1 to one eighth of them", c.Words, c.Dim)
 	case c.Topics < 1 || c.Topics > c.Dim:
-		return nil, fmt.Errorf("synthetic: %d topics of %d words, must be from 1 to as many", c.Topics, c.Dim)
+		return nil, fmt.Errorf("synthetic: there are %d topics of %d words; the number must be 1 to the number of words", c.Topics, c.Dim)
 	case !(c.Noise > 0) || math.IsInf(c.Noise, 0):
-		return nil, fmt.Errorf("synthetic: noise of standard deviation %v, must be positive and finite", c.Noise)
+		return nil, fmt.Errorf("synthetic: the standard deviation of the noise is %v; it must be positive and finite", c.Noise)
 	}
 	d := &Documents{Text: c, X0: make([]float64, c.Dim), inverse: make([]float64, c.Dim)}
 	rng := rand.New(rand.NewPCG(c.Seed, 0x746f70696373)) // "topics"
@@ -88,18 +86,18 @@ func (c Text) Documents() (*Documents, error) {
 	return d, nil
 }
 
-// share is p_j.
+// share returns the probability p_j of word j.
 func (d *Documents) share(j int) float64 {
 	return math.Log1p(1/(float64(j)+mandelbrot)) / d.logs()
 }
 
-// logs is ∫_0^d dx/(x+q).
+// logs returns ∫_0^d dx/(x+q).
 func (d *Documents) logs() float64 { return math.Log1p(float64(d.Dim) / mandelbrot) }
 
-// Source is the documents as a source of sparse rows, one target each. They are made as they
-// are read, the same ones in every pass; row i follows from i, Dim, Words, Topics, Noise and
-// Seed alone, so that a text of more rows begins with the same ones. As [dataset.Seeker] it
-// begins a pass at any row without making those before.
+// Source returns the documents as a source of sparse rows with one target. Rows are generated when they are read.
+// Row i depends only on i, Dim, Words, Topics, Noise and Seed. Every pass therefore yields the same rows, and a
+// larger value of Rows only adds rows. Source implements [dataset.Seeker]: a pass can begin at any row without
+// generating earlier ones.
 func (d *Documents) Source() *dataset.Stream {
 	return dataset.NewStream(d.Rows, d.Dim, 1, true, func() (dataset.Reader, error) {
 		w := &writer{Documents: d, logs: d.logs(), counts: make([]int32, d.Dim)}
@@ -108,15 +106,15 @@ func (d *Documents) Source() *dataset.Stream {
 	})
 }
 
-// A writer makes documents one after the other.
+// A writer generates documents one after the other.
 type writer struct {
 	*Documents
 	logs   float64 // ∫_0^d dx/(x+q)
-	next   int64   // row
+	next   int64   // next row
 	pcg    rand.PCG
-	rng    *rand.Rand // of pcg
-	counts []int32    // of each word in the document that is being written; else 0
-	words  []int32    // those that are not 0
+	rng    *rand.Rand // uses pcg
+	counts []int32    // count of each word in the current document
+	words  []int32    // words with a count other than 0
 }
 
 func (w *writer) Close() error { return nil }
@@ -142,7 +140,7 @@ func (w *writer) Read(b *dataset.Buffer, rows int) error {
 
 // write appends row next.
 func (w *writer) write(b *dataset.Buffer) {
-	w.pcg.Seed(w.Seed, 0x9e3779b97f4a7c15*uint64(w.next+1)) // other rows, other streams
+	w.pcg.Seed(w.Seed, 0x9e3779b97f4a7c15*uint64(w.next+1)) // each row has its own random stream
 	topic := w.rng.IntN(w.Topics)
 	z := float64(spread*w.rng.NormFloat64()) + math.Log(w.Words) - spread*spread/2
 	length := int(max(1, min(math.Floor(math.Exp(z)+0.5), math.Ceil(float64(w.Dim)/4))))
@@ -172,7 +170,8 @@ func (w *writer) write(b *dataset.Buffer) {
 	b.EndRow()
 }
 
-// draw is one word: x + q = q·(1 + d/q)^u for a uniform u has the density of the law.
+// draw draws one word for a document of this topic. For a uniform u in (0, 1), the number x with x + q = q·(1 +
+// d/q)^u has the density of the law in [Text].
 func (w *writer) draw(topic int) int {
 	k := min(int(mandelbrot*math.Expm1(float64(w.rng.Float64()*w.logs))), w.Dim-1)
 	if w.rng.Uint64()&1 == 0 {

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# A Slurm of one node on this machine, to try the jobs of this folder on: Debian's
-# packages, daemons started by hand, so that it works in a container or a VM without
-# systemd. As root:
-#   one-node.sh start    installs what is missing, writes /etc/slurm/slurm.conf, starts the daemons
-#   one-node.sh stop     stops the daemons that start started
-# It refuses to touch a machine whose slurm.conf it did not write.
+# Sets up a Slurm of one node on this machine, to try the jobs of this folder. It uses Debian's
+# packages and starts the daemons itself, so that it works in containers without systemd. As root:
+#   one-node.sh start    installs missing packages, writes /etc/slurm/slurm.conf, starts the daemons
+#   one-node.sh stop     stops these daemons
+# It does not change a machine with another slurm.conf.
 set -euo pipefail
 conf=/etc/slurm/slurm.conf
 mark='# written by one-node.sh of fdridge'
@@ -14,8 +13,8 @@ die() { printf 'one-node.sh: %s\n' "$*" >&2; exit 1; }
 
 install_packages() {
   local need=() package
-  # slurm-wlm brings slurmctld, slurmd and, in slurm-wlm-basic-plugins, mpi/pmix: what srun
-  # starts Debian's Open MPI with, for both are built on libpmix2. munge signs the messages.
+  # slurm-wlm contains slurmctld, slurmd and, in slurm-wlm-basic-plugins, mpi/pmix. srun starts
+  # Debian's Open MPI with it, because both use libpmix2. munge signs the messages.
   for package in slurm-wlm munge openmpi-bin; do
     dpkg -s $package >/dev/null 2>&1 || need+=("$package")
   done
@@ -27,24 +26,24 @@ install_packages() {
 write_conf() {
   local host node
   host=$(hostname -s)
-  node=$(slurmd -C | grep '^NodeName=') # what slurmd finds: CPUs, sockets, cores, memory
+  node=$(slurmd -C | grep '^NodeName=') # CPUs, sockets, cores and memory found by slurmd
   cat >$conf <<END
 $mark
 ClusterName=one
 SlurmctldHost=$host(127.0.0.1)
 SlurmUser=slurm
 AuthType=auth/munge
-# Open MPI's way to learn its rank and its peers from srun.
+# Open MPI learns its rank and its peers from srun by PMIx.
 MpiDefault=pmix
-# No cgroups: a container may not make any. Processes are followed by their parents.
+# No cgroups, which a container may not create. Processes are tracked by their parents.
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
 JobAcctGatherType=jobacct_gather/none
-# Cores are handed out one by one, so that several jobs share the node.
+# Cores are allocated singly, so that several jobs share the node.
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-# Quick answers, for a Slurm that lives for minutes: a requeued job waits for as long as
-# the credentials of its first run are good, 120 s by default.
+# Short times for a short-lived Slurm. A requeued job waits until the credentials of its first run
+# expire, by default 120 s.
 AuthInfo=cred_expire=5
 SchedulerParameters=sched_min_interval=100000,batch_sched_delay=0
 ReturnToService=2

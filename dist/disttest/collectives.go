@@ -16,13 +16,13 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// lengths of x: none, few, as many as ranks and about, and odd ones.
+// lengths returns the lengths of x to test: 0, small and odd numbers, and numbers near the number of ranks.
 func lengths(size int) []int {
 	return []int{0, 1, 2, size - 1, size, size + 1, 1000, 10007}
 }
 
-// terms returns what a rank adds in a trial: numbers of both signs over 40 binary
-// orders of magnitude, every fourth of them a whole one.
+// terms returns the n numbers that a rank contributes to the sum in a trial. They have both signs and span 40
+// binary orders of magnitude. Every fourth number is an integer.
 func terms(rank, trial, n int) []float64 {
 	rnd := random(rank, trial)
 	x := make([]float64, n)
@@ -35,8 +35,8 @@ func terms(rank, trial, n int) []float64 {
 	return x
 }
 
-// allreduce: the sum has the error of P−1 additions and is the same on all ranks and
-// in a second run.
+// allreduce checks that the error of a sum of P terms is at most the error of P−1 additions. The sum must have the
+// same bits on all ranks and in a second call.
 func allreduce(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for trial, n := range lengths(r.Size()) {
 		x := terms(r.Rank(), trial, n)
@@ -60,8 +60,8 @@ func allreduce(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return nil
 }
 
-// isSum compares x with the compensated sum of all ranks' terms. Whole numbers, which
-// stay below 2⁵³, have no error.
+// isSum returns an error if x differs from the compensated sum of all ranks' terms by more than round-off. Sums of
+// whole numbers must be exact, because they stay below 2⁵³.
 func isSum(x []float64, trial, size int) error {
 	all := make([][]float64, size)
 	for r := range all {
@@ -84,7 +84,7 @@ func isSum(x []float64, trial, size int) error {
 	return nil
 }
 
-// same compares b with that of rank 0.
+// same returns an error if b differs from the b of rank 0.
 func same(ctx context.Context, r dist.Transport, b []byte) error {
 	root, err := r.Broadcast(ctx, 0, b)
 	if err == nil && !bytes.Equal(b, root) {
@@ -101,14 +101,14 @@ func float64Bytes(x []float64) []byte {
 	return b
 }
 
-// payload returns what a rank sends in a trial.
+// payload returns the bytes that a rank sends in a trial.
 func payload(rank, trial, n int) []byte {
 	b := make([]byte, n)
-	rand.NewChaCha8([32]byte{byte(rank), byte(trial)}).Read(b) // never fails
+	rand.NewChaCha8([32]byte{byte(rank), byte(trial)}).Read(b) // cannot fail
 	return b
 }
 
-// broadcast: the root keeps its bytes, the others get bytes of their own.
+// broadcast checks that the root gets its own slice back, and that every other rank gets a separate copy.
 func broadcast(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	last := r.Size() - 1
 	for trial, c := range []struct{ root, n int }{
@@ -124,9 +124,9 @@ func broadcast(ctx context.Context, _ *testing.T, r dist.Transport) error {
 			return err
 		}
 		if !bytes.Equal(got, want) {
-			return fmt.Errorf("%d bytes of rank %d came as other %d", c.n, c.root, len(got))
+			return fmt.Errorf("%d bytes of rank %d arrived as %d different ones", c.n, c.root, len(got))
 		}
-		clear(got) // must not reach another rank
+		clear(got) // must not change another rank's bytes
 		if r.Rank() != c.root && string(b) != "not looked at" {
 			return errors.New("an argument was written to")
 		}
@@ -135,8 +135,8 @@ func broadcast(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return err
 }
 
-// inside: what is sent and summed may lie in an object that has pointers too, which
-// cgo looks for.
+// inside checks calls whose bytes and numbers are part of an object with pointers, because cgo inspects such
+// objects.
 func inside(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	o := &struct {
 		x       [2]float64
@@ -168,7 +168,8 @@ func inside(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return err
 }
 
-// barrier: every rank leaves a file before it, and finds those of all behind it.
+// barrier checks that after the barrier every rank finds the files that all ranks created before
+// the barrier.
 func barrier(ctx context.Context, t *testing.T, r dist.Transport) error {
 	dir, err := r.Broadcast(ctx, 0, []byte(t.TempDir()))
 	if err != nil {
@@ -184,14 +185,15 @@ func barrier(ctx context.Context, t *testing.T, r dist.Transport) error {
 		}
 		for rank := range r.Size() {
 			if _, err := os.Stat(name(rank)); err != nil {
-				return fmt.Errorf("the barrier let pass before rank %d had come: %w", rank, err)
+				return fmt.Errorf("a rank passed the barrier before rank %d arrived: %w", rank, err)
 			}
 		}
 	}
-	return r.Barrier(ctx) // the files are gone when rank 0 returns
+	return r.Barrier(ctx) // rank 0 then deletes the files
 }
 
-// mismatch: all ranks learn that one makes another call, and go on.
+// mismatch checks that all ranks get an error if one of them makes a different collective call. All ranks must be
+// able to make further calls.
 func mismatch(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	if r.Size() == 1 {
 		return nil

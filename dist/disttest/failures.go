@@ -10,10 +10,10 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// Kinds are the calls in which a rank can wait for others.
+// Kinds are the names of the calls that wait for other ranks.
 var Kinds = []string{"Send", "Recv", "Broadcast", "Allreduce", "Barrier"}
 
-// call makes a call of a kind, in which the last rank has a part.
+// call makes a call of the given kind. The call involves the last rank.
 func call(ctx context.Context, r dist.Transport, kind string) error {
 	last := r.Size() - 1
 	switch kind {
@@ -33,9 +33,9 @@ func call(ctx context.Context, r dist.Transport, kind string) error {
 	return fmt.Errorf("no call of kind %s", kind)
 }
 
-// Cancel cancels a call on every rank but the last, which makes none. The call must return,
-// and later calls must say that the rank is out of step. The last rank returns at once, so
-// that its process can end.
+// Cancel checks a call that is cancelled on every rank except the last, which makes no call. The cancelled call
+// must return, and all later calls must return a *[dist.BrokenError]. The last rank returns at once, so that its
+// process can end.
 func Cancel(t *testing.T, open func() []dist.Transport, kind string) {
 	each(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {
 		if r.Rank() == r.Size()-1 {
@@ -56,9 +56,9 @@ func Cancel(t *testing.T, open func() []dist.Transport, kind string) {
 	})
 }
 
-// Abort has the last rank abort while the others are in a call, or about to be. All
-// calls must return that rank and its error. It is for ranks of one process; between
-// processes Abort does not return.
+// Abort checks that all calls end if the last rank aborts while the others are in a call or about to make one. Each
+// call must return an error that states the last rank and its error. The ranks must be in one process, because
+// between processes Abort does not return.
 func Abort(t *testing.T, open func() []dist.Transport, kind string) {
 	why := errors.New("it had to be")
 	each(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {

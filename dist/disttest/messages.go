@@ -10,11 +10,11 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// sizes of messages; the largest is beyond what a library sends eagerly.
+// sizes are the sizes of messages to test. MPI libraries send the largest one only when the receiver is ready.
 var sizes = []int{0, 1, 1000, 1 << 20}
 
-// messages: from each rank to every other, in order, whatever is done to the bytes
-// afterwards. For each pair the lower rank sends first.
+// messages checks messages from each rank to every other. They must arrive in order. They must not change if the
+// sender overwrites its bytes after Send. In each pair the lower rank sends first.
 func messages(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for from := range r.Size() {
 		for to := range r.Size() {
@@ -54,13 +54,14 @@ func recvAll(ctx context.Context, r dist.Transport, from int) error {
 			return err
 		}
 		if !bytes.Equal(b, payload(from, trial, n)) {
-			return fmt.Errorf("message %d of %d bytes came as other %d", trial, n, len(b))
+			return fmt.Errorf("message %d of %d bytes arrived as %d different ones", trial, n, len(b))
 		}
 	}
 	return nil
 }
 
-// peers: ranks that are not there are refused, at no cost for the others.
+// peers checks that a call with an invalid rank returns an error, and that the other ranks are not
+// affected.
 func peers(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for _, peer := range []int{-1, r.Rank(), r.Size()} {
 		if err := r.Send(ctx, peer, nil); !errors.Is(err, dist.ErrRank) {

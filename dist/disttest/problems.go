@@ -18,7 +18,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
-// A problem is what the ranks are to summarise together.
+// A problem describes the rows that the ranks summarise together.
 type problem struct {
 	trial           int
 	dim, targets, m int
@@ -27,8 +27,8 @@ type problem struct {
 	rows            func(rank int) int
 }
 
-// problems has shares that are even, uneven and empty, those of rank 0 and of the
-// others, and of all but one.
+// problems are problems with different numbers of rows on the ranks. In some of them rank 0, other ranks, or all
+// ranks but one have no rows.
 var problems = []problem{
 	{trial: 100, dim: 6, targets: 1, m: 3, rows: func(int) int { return 9 }},
 	{trial: 101, dim: 5, targets: 2, m: 5, intercept: true, rows: func(rank int) int { return 7 * (rank % 3) }},
@@ -42,7 +42,7 @@ var problems = []problem{
 	}},
 }
 
-// share returns the rows, targets and weights of a rank.
+// share returns the rows, targets and sample weights of a rank.
 func (p problem) share(rank int) (x, y [][]float64, w []float64) {
 	rnd := random(rank, p.trial)
 	row := func(n int, shift float64) []float64 {
@@ -61,7 +61,7 @@ func (p problem) share(rank int) (x, y [][]float64, w []float64) {
 	return x, y, w
 }
 
-// summary returns that of a rank's share.
+// summary returns the summary of the rows of a rank.
 func (p problem) summary(rank int) (*ridge.Summary, error) {
 	s, err := ridge.NewSummary(ridge.SummaryConfig{Dim: p.dim, Targets: p.targets, Size: p.m, Intercept: p.intercept})
 	if err != nil {
@@ -75,9 +75,9 @@ func (p problem) summary(rank int) (*ridge.Summary, error) {
 	return s, s.Append(mat.NewDense(len(x), p.dim, slices.Concat(x...)), mat.NewDense(len(y), p.targets, slices.Concat(y...)), w)
 }
 
-// union returns the merged summary of the ranks from first that are fewer than span
-// after it, a power of two, in the order that [dist.Merge] documents: the first half's
-// union merges the second's.
+// union returns the merged summary of the ranks from first to first+span−1 that are less than size. span is a power
+// of two. As in [dist.Merge], the union of the second half of these ranks is merged into the union of the first
+// half.
 func (p problem) union(first, span, size int) (*ridge.Summary, error) {
 	if span == 1 {
 		return p.summary(first)
@@ -93,11 +93,11 @@ func (p problem) union(first, span, size int) (*ridge.Summary, error) {
 	return s, s.Merge(o)
 }
 
-// treeSpan is the least power of two that is no less than size.
+// treeSpan returns the smallest power of two that is at least size.
 func treeSpan(size int) int { return 1 << bits.Len(uint(size-1)) }
 
-// merge: the union is that of merges made one by one, on every rank and to the bit,
-// the traffic that of the model, and the certificate of the union's fit holds.
+// merge checks [dist.Merge]. Every rank must get the same bits as from merging pairs of summaries in one process.
+// The traffic must be as documented, and the certificates of fits to the merged summary must be valid.
 func merge(ctx context.Context, t *testing.T, r dist.Transport) error {
 	for _, p := range problems {
 		if err := p.merged(ctx, t, r); err != nil {
@@ -144,7 +144,7 @@ func (p problem) merged(ctx context.Context, t *testing.T, r dist.Transport) err
 	return p.certified(t, r.Size(), sum)
 }
 
-// mergeTraffic is what [dist.Merge] documents, for a union of n bytes.
+// mergeTraffic returns the documented traffic of [dist.Merge] if the merged summary has n bytes.
 func (p problem) mergeTraffic(r dist.Transport, n int64) (dist.Traffic, error) {
 	rank, size := r.Rank(), r.Size()
 	model := dist.Traffic{Broadcast: dist.Volume{Calls: 1}}
@@ -155,7 +155,7 @@ func (p problem) mergeTraffic(r dist.Transport, n int64) (dist.Traffic, error) {
 		}
 		return s.BinarySize(), nil
 	}
-	up := rank & -rank // the span that a rank has merged when it sends
+	up := rank & -rank // number of ranks whose summaries this rank has merged when it sends
 	switch {
 	case rank > 0:
 		bytes, err := part(rank, up)
@@ -179,7 +179,8 @@ func (p problem) mergeTraffic(r dist.Transport, n int64) (dist.Traffic, error) {
 	return model, nil
 }
 
-// certified holds one-shot fits of the union to the reference for all rows.
+// certified checks the certificates of one-shot fits to the merged summary sum against reference solutions of all
+// rows.
 func (p problem) certified(t *testing.T, size int, sum *ridge.Summary) error {
 	var x, y [][]float64
 	var w []float64
@@ -204,8 +205,8 @@ func (p problem) certified(t *testing.T, size int, sum *ridge.Summary) error {
 	return nil
 }
 
-// mergeRefused: summaries that don't fit together are an error that names the ranks,
-// and no more calls are made by the rank that has it.
+// mergeRefused checks that merging incompatible summaries returns an error that names both ranks. After this error,
+// the ranks must still be able to call Barrier.
 func mergeRefused(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	if r.Size() < 2 || r.Rank() > 1 {
 		return r.Barrier(ctx)
@@ -227,13 +228,13 @@ func mergeRefused(ctx context.Context, _ *testing.T, r dist.Transport) error {
 		return r.Barrier(ctx)
 	}
 	_, err = dist.Merge(ctx, r, sum)
-	if !errors.Is(err, ridge.ErrShape) || !bytes.Contains([]byte(err.Error()), []byte("rank 1 into that of rank 0")) {
+	if !errors.Is(err, ridge.ErrShape) || !bytes.Contains([]byte(err.Error()), []byte("rank 1 into the summary of rank 0")) {
 		return fmt.Errorf("merging %d and %d features: %w", p.dim, p.dim+1, err)
 	}
 	return r.Barrier(ctx)
 }
 
-// reducer: a transport is a [ridge.Reducer], of the sums of all ranks.
+// reducer checks that a transport, used as a [ridge.Reducer], returns the sums over all ranks.
 func reducer(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	var workers ridge.Reducer = r
 	x := terms(r.Rank(), 50, 33)
@@ -253,7 +254,7 @@ func reducer(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return nil
 }
 
-// agree: every rank gets the same error, which has who differs and how.
+// agree checks that [dist.Agree] returns the same error on every rank, with the ranks and values that differ.
 func agree(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for _, v := range []string{"", "the same"} {
 		if err := dist.Agree(ctx, r, "value", v); err != nil {
@@ -282,7 +283,7 @@ func agree(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return r.Barrier(ctx)
 }
 
-// table: every rank gets every row, whatever numbers are in it.
+// table checks that [dist.Table] returns the rows of all ranks on every rank, also for numbers that are not finite.
 func table(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	row := func(rank int) []float64 {
 		return []float64{float64(rank) + 0.1, math.Inf(-1), -1e-300, math.NaN(), math.MaxFloat64}

@@ -1,15 +1,13 @@
-// Package disttest holds transports to their contract. A transport adds a few lines
-// to be tested:
+// Package disttest tests transports. A transport is tested by
 //
 //	disttest.Run(t, open)
 //	disttest.Cancel(t, open, kind) // for each of disttest.Kinds
 //	disttest.Abort(t, open, kind)
 //
-// open returns those ranks of a new computation that live in this process: all of
-// them, or one in each process of a job, which then makes the same calls in all.
-// Every check is one function that all ranks run, each in its goroutine; what other
-// ranks put in is known from seeds. Sums are compared with compensated ones, summaries
-// with merges made one by one, bit for bit.
+// The function open returns the ranks of a new computation that live in this process: all ranks, or one rank if
+// each rank is a process. All processes must make the same calls. Each check runs on all ranks at the same time,
+// each in its own goroutine. Seeds determine the input of all ranks. Sums are compared with compensated sums.
+// Merged summaries are compared bit for bit with summaries merged in one process.
 package disttest
 
 import (
@@ -26,10 +24,10 @@ import (
 
 const eps = 0x1p-52
 
-// patience is after how long a rank that hears nothing fails the test.
+// patience is the time limit of each check.
 const patience = time.Minute
 
-// Run runs all checks after which a transport can still be used: all but Cancel and Abort.
+// Run runs all checks that leave the transport usable: all except Cancel and Abort.
 func Run(t *testing.T, open func() []dist.Transport) {
 	for _, c := range []struct {
 		name  string
@@ -54,7 +52,7 @@ func Run(t *testing.T, open func() []dist.Transport) {
 	}
 }
 
-// each runs check on every rank of this process. A rank that fails ends it for all.
+// each runs check on every rank of this process. If the check fails on a rank, each ends the job on all ranks.
 func each(t *testing.T, ranks []dist.Transport, check func(ctx context.Context, t *testing.T, r dist.Transport) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -75,7 +73,7 @@ func each(t *testing.T, ranks []dist.Transport, check func(ctx context.Context, 
 	wg.Wait()
 }
 
-// random returns the generator that all ranks know for one of them.
+// random returns the random number generator of a rank in a trial. Every rank can construct it.
 func random(rank, trial int) *rand.Rand { return rand.New(rand.NewPCG(uint64(rank), uint64(trial))) }
 
 func ranks(ctx context.Context, _ *testing.T, r dist.Transport) error {

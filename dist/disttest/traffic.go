@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// traffic: what is counted is what [dist.Traffic] says of a round of calls.
+// traffic makes calls of every kind and checks that [dist.Traffic] counts them as documented.
 func traffic(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	before := r.Traffic()
 	want, err := round(ctx, r)
@@ -18,7 +18,7 @@ func traffic(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return moved(r, before, want)
 }
 
-// round makes calls of every kind and returns what they ought to count.
+// round makes calls of every kind and returns the expected counts.
 func round(ctx context.Context, r dist.Transport) (dist.Traffic, error) {
 	var want dist.Traffic
 	for _, n := range []int{0, 5, 1000} {
@@ -65,7 +65,8 @@ func round(ctx context.Context, r dist.Transport) (dist.Traffic, error) {
 	return want, nil
 }
 
-// moved compares what a rank has moved since before with the model.
+// moved checks the traffic of a rank since an earlier call of Traffic, which returned before. The expected difference
+// is want.
 func moved(r dist.Transport, before, want dist.Traffic) error {
 	got := r.Traffic()
 	if !(got.Time > before.Time) {

@@ -14,15 +14,14 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// terms are what the ranks have to agree on before a collective call, and the length
-// that the root announces.
+// terms describes a collective call. The fields what and arg must be equal on all ranks. Only the root sets length.
 type terms struct {
 	what   int
 	arg    int // the root, or the length of x
-	length int // on the root
+	length int // set on the root
 }
 
-// What a rank may call.
+// Kinds of collective calls.
 const (
 	callBarrier = iota
 	callBroadcast
@@ -30,9 +29,9 @@ const (
 	callFinalize
 )
 
-// meet returns when all ranks have called it; the length that the root announces is then in
-// c.link.all. Each rank gives each of its terms v as the two numbers v and -v. The largest
-// over the ranks of the one and of the other add up to zero only where all gave the same v.
+// meet waits until all ranks have called it, and stores the length from the root in c.link.all. It returns
+// [dist.ErrMismatch] if the calls differ. To detect this, each rank contributes v and −v for every number v that
+// must be the same. The maxima of v and −v over all ranks add up to zero if and only if all ranks have the same v.
 func (c *Comm) meet(ctx context.Context, t terms) error {
 	what, arg := C.int64_t(t.what), C.int64_t(t.arg)
 	c.link.mine = [C.TERMS]C.int64_t{what, -what, arg, -arg, C.int64_t(t.length)}
@@ -57,8 +56,8 @@ func (c *Comm) Barrier(ctx context.Context) error {
 	return err
 }
 
-// Allreduce overwrites x with its sum over the ranks. See [dist.Transport]; after an
-// error x is not to be used again, since the library may still do so.
+// Allreduce overwrites x with its sum over the ranks, see [dist.Transport]. After an error do not use x, because
+// the MPI library may still write to it.
 func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
 	ctx = background.IfNil(ctx)
 	start := time.Now()

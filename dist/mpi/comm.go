@@ -19,39 +19,35 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// A Comm is this process's rank in the job that mpirun or srun has started. It is a
-// [dist.Transport].
+// A Comm is a [dist.Transport]: the rank of this process in the job that mpirun or srun started.
 //
-// All calls of MPI are made by one goroutine that stays on one thread, which asks of
-// the library no more than MPI_THREAD_FUNNELED. A rank waits for the others in
-// non-blocking calls of a few bytes, which it looks at between sleeps of up to a
-// millisecond: so more ranks than cores do not spin against each other, and a
-// cancelled ctx ends the wait. Only when all have arrived do bytes move, by blocking
-// calls straight from and to the caller's memory.
+// One goroutine on one thread makes all calls of MPI, so MPI_THREAD_FUNNELED suffices. To wait for the other ranks,
+// a rank polls a non-blocking call of a few bytes and sleeps up to a millisecond between polls. A waiting rank
+// therefore does not occupy a core, and a cancelled ctx ends the wait. When all ranks have arrived, blocking calls
+// move the bytes from and to the caller's memory.
 //
-// The sum of Allreduce is MPI_Allreduce's, which the standard requires to be identical
-// on all processes (MPI 3.1, section 5.9.6). Its order of summation is the library's,
-// and the same from run to run where the library follows the advice of section 5.9.1.
+// Allreduce uses MPI_Allreduce, which by the standard gives identical sums on all processes (MPI 3.1, section
+// 5.9.6). The library chooses the order of summation. The order is the same in every run if the library follows the
+// advice of section 5.9.1.
 type Comm struct {
 	rank, size int
 	link       *C.fdr_link
-	most       int // bytes in one call of MPI
+	most       int // largest number of bytes in one call of MPI
 	work       chan func() error
 	done       chan error
 	aborted    chan struct{}
 	abort      sync.Once
 	meter      dist.Meter
-	broken     error // of the call in which this rank fell out of step, nil for none
+	broken     error // error after which this rank can make no further call; nil otherwise
 }
 
 var _ dist.Transport = (*Comm)(nil)
 
-// grace is how long a cancelled call goes on whose bytes are on their way, before it
-// is given up.
+// grace is the time limit of a cancelled call, which may continue because its bytes may already be on their way.
 const grace = 500 * time.Millisecond
 
-// Init starts MPI, once in a process. It returns when all processes of the job have
-// called it; one that was started alone is a job of one rank.
+// Init starts MPI and waits until all processes of the job have called it. A process may call Init only once. A
+// process that was started alone is a job of one rank.
 func Init() (*Comm, error) {
 	c := &Comm{
 		most:    most,
@@ -98,15 +94,15 @@ func (c *Comm) init() error {
 		return err
 	}
 	if enough == 0 {
-		return errors.New("mpi: the library does not allow threads, not even beside the one that calls it (MPI_THREAD_FUNNELED)")
+		return errors.New("mpi: the library does not support a program with threads (MPI_THREAD_FUNNELED)")
 	}
 	c.rank, c.size = int(rank), int(size)
 	return nil
 }
 
-// Finalize ends MPI when all ranks have called it; c is of no more use. A process that
-// ends without it ends the job. A rank that is out of step returns a
-// *[dist.BrokenError] and should Abort.
+// Finalize waits until all ranks have called it, and then ends MPI. c must not be used afterwards. A process that
+// ends without Finalize ends the job. If an earlier call has failed on this rank, Finalize returns a
+// *[dist.BrokenError]; call Abort then.
 func (c *Comm) Finalize() error {
 	err := c.do(context.Background(), func() error {
 		if err := c.meet(context.Background(), terms{what: callFinalize}); err != nil {
@@ -123,18 +119,17 @@ func (c *Comm) Finalize() error {
 	return nil
 }
 
-// Rank is the number of this process.
+// Rank returns the number of this process.
 func (c *Comm) Rank() int { return c.rank }
 
-// Size is the number of processes.
+// Size returns the number of processes.
 func (c *Comm) Size() int { return c.size }
 
-// Traffic is what this rank has moved so far.
+// Traffic returns the traffic of this rank so far.
 func (c *Comm) Traffic() dist.Traffic { return c.meter.Traffic() }
 
-// Abort writes the rank and err to the standard error, ends all processes of the job
-// by MPI_Abort and does not return. Where this rank is stuck in a call it ends the
-// process alone, and mpirun or srun the others.
+// Abort writes the rank and err to the standard error, ends all processes of the job by MPI_Abort, and does not
+// return. If a call of MPI blocks this rank, Abort ends only this process, and mpirun or srun ends the others.
 func (c *Comm) Abort(err error) {
 	c.abort.Do(func() {
 		fmt.Fprintln(os.Stderr, &dist.AbortError{Rank: c.rank, Err: err})
@@ -150,7 +145,7 @@ func (c *Comm) die() {
 	os.Exit(1)
 }
 
-// do has the serving goroutine make a call.
+// do runs f in the goroutine that makes all calls of MPI.
 func (c *Comm) do(ctx context.Context, f func() error) error {
 	if c.broken != nil {
 		return &dist.BrokenError{Err: c.broken}
@@ -170,10 +165,9 @@ func (c *Comm) do(ctx context.Context, f func() error) error {
 	return err
 }
 
-// givenUp returns the error of a call whose ctx was cancelled. Normally the call ends by
-// itself when it next looks at ctx. Where bytes are moving it does not look, and where
-// another rank has given up as well it may never end: so it is waited for no longer than
-// grace.
+// givenUp waits for a call whose ctx was cancelled, and returns its error. The call usually ends when it next polls
+// ctx. While bytes are moved, the call does not poll, and may never end if another rank has given up too. givenUp
+// therefore waits no longer than grace.
 func (c *Comm) givenUp(ctx context.Context) error {
 	select {
 	case err := <-c.done:

@@ -1,15 +1,15 @@
-// What of MPI is used, as functions: constants of MPI are macros, which cgo does not
-// see, and handles are an int to one library and a pointer to another.
+// The functions of MPI that package mpi uses. Constants of MPI are macros, which cgo cannot see. Handles are an int
+// in one library and a pointer in another.
 
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-// The terms of a collective call: see (*Comm).meet.
+// Number of terms of a collective call: see (*Comm).meet.
 enum { TERMS = 5 };
 
-// A link is this process's end of the connection. What non-blocking calls read and
-// write stands here, not in Go's memory: a call that is given up may still use it.
+// A link is this process's end of the connection. It holds the buffers of non-blocking calls outside Go's memory, because a call that was
+// given up may still use them.
 typedef struct {
 	MPI_Comm comm;
 	MPI_Request request;
@@ -24,8 +24,7 @@ static inline int fdr_initialized(void) {
 	return initialized;
 }
 
-// fdr_init starts MPI for calls from this thread alone. MPI_COMM_WORLD is left to
-// others: ours is a copy, its error handler included.
+// fdr_init starts MPI for calls from this thread alone. It uses a copy of MPI_COMM_WORLD, with the copy of its error handler.
 static inline int fdr_init(fdr_link *l, int *rank, int *size, int *enough) {
 	int provided = 0, code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
 	*enough = provided >= MPI_THREAD_FUNNELED;

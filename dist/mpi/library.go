@@ -12,16 +12,14 @@ import (
 	"time"
 )
 
-// most is the most bytes of one call of MPI, 1 MiB; more are divided into several calls.
-// Counts of MPI have 32 bits. And for a sum in place the library takes memory of the same
-// size in each call: between two processes of one machine 100 MB in one call took at least
-// ten times as long as in calls of 1 MiB. 1 MiB is still far more than a network moves in
-// the time of its latency.
+// most is the largest number of bytes in one call of MPI; larger messages are divided. MPI counts elements in 32
+// bits, and for a sum in place the library allocates memory of the size of the call. Between two processes of one
+// machine, 100 MB took at least ten times as long in one call as in calls of 1 MiB. On a network, moving 1 MiB
+// takes far longer than the latency of a call.
 const most = 1 << 20
 
-// pieces yields x in pieces of at most n, none of them empty. A caller passes the memory of
-// a piece to C as &part[0], written in the call itself: then cgo looks for pointers only in
-// the slice, and not in the whole object that the slice is part of.
+// pieces yields x in consecutive nonempty pieces of at most n elements. Pass the memory of a piece to C by writing
+// &part[0] in the call itself. Cgo then looks for pointers only in the slice, not in the object that contains it.
 func pieces[T any](x []T, n int) func(yield func([]T) bool) {
 	return func(yield func([]T) bool) {
 		for len(x) > 0 {
@@ -34,7 +32,7 @@ func pieces[T any](x []T, n int) func(yield func([]T) bool) {
 	}
 }
 
-// wait returns when the non-blocking call under way is done.
+// wait returns when the current non-blocking call is done.
 func (c *Comm) wait(ctx context.Context) error {
 	for start := time.Now(); ; {
 		var done C.int
@@ -53,8 +51,9 @@ func (c *Comm) wait(ctx context.Context) error {
 	}
 }
 
-// pause is how long to sleep after having waited in vain: not at all at first, then an
-// eighth of it, so that sleep delays a call by no more than that, up to a millisecond.
+// pause returns the time to sleep before the next poll, given the time waited so far. The time to sleep is 0 at
+// first, then an eighth of the time waited, and at most a millisecond. A call is thus prolonged by at most an
+// eighth.
 func pause(waited time.Duration) time.Duration {
 	if waited < 100*time.Microsecond {
 		return 0
@@ -62,11 +61,11 @@ func pause(waited time.Duration) time.Duration {
 	return min(waited/8, time.Millisecond)
 }
 
-// An Error is one that a call of MPI has returned.
+// An Error is an error of a call of MPI.
 type Error struct {
-	Call string // the function's name
+	Call string // name of the function
 	Code int
-	Text string // the library's words for it
+	Text string // text from the library
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s (error %d)", e.Call, e.Text, e.Code) }
@@ -81,11 +80,10 @@ func check(call string, code C.int) error {
 	return &Error{Call: call, Code: int(code), Text: C.GoStringN(&text[0], n)}
 }
 
-// Version is what the MPI library says of itself, on one line. It may be asked at any
-// time.
+// Version returns the name and version of the MPI library on one line. It may be called at any time.
 func Version() string {
 	var text [C.VERSION_STRING]C.char
-	var n C.int // counts the closing zero too, with Open MPI
+	var n C.int // with Open MPI it counts the final zero too
 	C.MPI_Get_library_version(&text[0], &n)
 	return strings.Join(strings.Fields(C.GoString(&text[0])), " ")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Send sends b to another rank, once that has called Recv. See [dist.Transport].
+// Send waits until the other rank has called Recv, and then sends b. See [dist.Transport].
 func (c *Comm) Send(ctx context.Context, to int, b []byte) error {
 	ctx = background.IfNil(ctx)
 	start := time.Now()
@@ -26,8 +26,7 @@ func (c *Comm) Send(ctx context.Context, to int, b []byte) error {
 	return err
 }
 
-// send announces the length by a synchronous call, which is done when the receiver
-// waits for it.
+// send first sends the length by a synchronous call, which returns when the receiver has asked for the length.
 func (c *Comm) send(ctx context.Context, to int, b []byte) error {
 	c.link.mine[0] = C.int64_t(len(b))
 	if err := check("MPI_Issend", C.fdr_issend_length(c.link, C.int(to))); err != nil {
@@ -44,7 +43,7 @@ func (c *Comm) send(ctx context.Context, to int, b []byte) error {
 	return nil
 }
 
-// Recv returns the next bytes that another rank has sent. See [dist.Transport].
+// Recv returns the next bytes sent by another rank. See [dist.Transport].
 func (c *Comm) Recv(ctx context.Context, from int) ([]byte, error) {
 	ctx = background.IfNil(ctx)
 	start := time.Now()

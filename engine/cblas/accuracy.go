@@ -4,16 +4,15 @@ package cblas
 
 import "github.com/fdridge/fdridge/engine/internal/accuracy"
 
-// Accuracy is that of OpenBLAS's core in use. None of those it is known for adds up more
-// than 512 terms of a product of matrices in one register (GEMM_Q, the block in k, is 128
-// to 512), and a Gradient takes blocks of 8 to 64 rows.
+// Accuracy returns the bounds for the kernels of OpenBLAS in use. No known kernel adds more than 512 terms of
+// a matrix product in one register (GEMM_Q, the block in k, is 128 to 512). Gradient uses blocks of 8 to 64
+// rows.
 //
-//   - With AVX-512 the sum of a block is added to G as one: of 64 blocks of 8 rows, or 8
-//     of 64, and that of the parts. Products with vectors have four sums or more side by
-//     side.
-//   - With AVX2 dgemv adds to G four rows at a time, and those behind the fours one by one:
-//     5 sums for 11 rows at worst, 235 of 512 rows, and 4 within a sum.
-//   - Of all others no order is assumed.
+//   - With AVX-512 the sum of a block is added to G at once. A chain is the sums of 64 blocks of 8 rows, or of
+//     8 blocks of 64 rows, and then of the parts. Products with vectors use at least four sums in parallel.
+//   - With AVX2 dgemv adds four rows at a time to G, and the remaining rows one by one. The worst
+//     case is 5 sums for 11 rows: 235 for 512 rows, and 4 within a sum.
+//   - For other kernels no order is assumed.
 func (b *Backend) Accuracy() accuracy.Accuracy {
 	switch width[b.core.used] {
 	case 512:

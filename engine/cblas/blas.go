@@ -17,18 +17,17 @@ func op(trans bool) blas.Transpose {
 
 // Gemm computes C = alpha·op(A)·op(B) + beta·C.
 func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, beta float64, c matrix.Matrix) {
-	matrix.Product(transA, transB, &a, &bm, &c)
-	fits(a, bm, c)
+	matrix.CheckProduct(transA, transB, &a, &bm, &c)
+	checkInt32(a, bm, c)
 	b.enter(b.threads)
 	defer b.leave()
 	(*inside)(b).Gemm(transA, transB, alpha, a, bm, beta, c)
 }
 
-// Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of
-// alpha·Aᵀ·A + beta·C.
+// Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of alpha·Aᵀ·A + beta·C if trans is true.
 func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix) {
-	n, _, k := matrix.Product(trans, !trans, &a, &a, &c)
-	fits(a, c)
+	n, _, k := matrix.CheckProduct(trans, !trans, &a, &a, &c)
+	checkInt32(a, c)
 	if k == 0 || alpha == 0 {
 		for i := range n {
 			scaleRow(beta, c.Row(i)[:i+1])
@@ -43,16 +42,16 @@ func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64,
 	b.blas.Dsyrk(blas.Lower, op(trans), n, k, alpha, a.Data, a.Stride, beta, c.Data, c.Stride)
 }
 
-// Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
+// Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y if trans is true.
 func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
-	matrix.MatVec(trans, &a, x, y)
-	fits(a)
+	matrix.CheckMatVec(trans, &a, x, y)
+	checkInt32(a)
 	b.enter(b.threads)
 	defer b.leave()
 	(*inside)(b).Gemv(trans, alpha, a, x, beta, y)
 }
 
-// scaleRow overwrites x with beta·x, only writing where beta is 0.
+// scaleRow overwrites x with beta·x. If beta is 0, x is not read.
 func scaleRow(beta float64, x []float64) {
 	switch beta {
 	case 0:

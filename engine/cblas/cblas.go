@@ -17,30 +17,30 @@ import (
 
 // Backend implements engine.Backend.
 type Backend struct {
-	blas    netlib.Implementation
-	core    core
-	version string
-	asked   int             // threads that New was asked for
-	threads int             // that OpenBLAS has for a call
-	slots   chan struct{}   // one for each call inside OpenBLAS
-	own     *purego.Backend // for what BLAS lacks
+	blas      netlib.Implementation
+	core      core
+	version   string
+	requested int             // the argument of New
+	threads   int             // number of threads that OpenBLAS can use for a call
+	slots     chan struct{}   // one element for each call inside OpenBLAS
+	fallback  *purego.Backend // for operations that BLAS lacks
 
-	now     int  // threads that OpenBLAS is set to; changes only where there is one slot, or with sharing
-	team    team // of the call inside, where there is one slot
+	current int  // current number of OpenBLAS threads; changed only if there is one slot, or by sharing
+	team    team // used by the current Gradient, if there is one slot
 	sharing sharing
 }
 
 var (
 	mu    sync.Mutex
-	inUse *Backend // of this process
+	inUse *Backend // the only backend of the process
 )
 
-// New returns the backend with n OpenBLAS threads, or, where OpenBLAS was built
-// for fewer (its MAX_THREADS; 64 on Debian), as many as that: Capabilities tells.
-// They are a setting of the process, so there is one backend: a second New with
-// another n is an error. The machine's core is repaired first, see
-// [Backend.Capabilities]. GOMAXPROCS, as it is then, sets how many calls may be
-// inside OpenBLAS at a time.
+// New returns the backend with n OpenBLAS threads. If OpenBLAS was built for fewer threads (MAX_THREADS; 64
+// on Debian), it uses that number, which Capabilities reports.
+//
+// The number of threads is a setting of the process. Therefore there is only one backend, and a second call
+// of New with another n is an error. New first repairs the detected core, see [Backend.Capabilities]. The
+// value of GOMAXPROCS at the call of New determines how many calls may be inside OpenBLAS at a time.
 func New(n int) (*Backend, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("cblas: %d threads", n)
@@ -48,8 +48,8 @@ func New(n int) (*Backend, error) {
 	mu.Lock()
 	defer mu.Unlock()
 	if inUse != nil {
-		if inUse.asked != n {
-			return nil, fmt.Errorf("cblas: this process has OpenBLAS set to %d threads, cannot change to %d", inUse.asked, n)
+		if inUse.requested != n {
+			return nil, fmt.Errorf("cblas: OpenBLAS is already set to %d threads in this process, cannot change to %d", inUse.requested, n)
 		}
 		return inUse, nil
 	}
@@ -61,10 +61,10 @@ func New(n int) (*Backend, error) {
 	return b, nil
 }
 
-// start repairs the core and sets the threads of the process. OpenBLAS itself
-// lowers a number it was not built for.
+// start repairs the detected core and sets the number of threads of the process. OpenBLAS lowers this number
+// if it was built for fewer threads.
 func start(n int) (*Backend, error) {
-	c, err := repaired()
+	c, err := repairCoreOnce()
 	if err != nil {
 		return nil, err
 	}
@@ -74,15 +74,15 @@ func start(n int) (*Backend, error) {
 	}
 	setThreads(min(n, math.MaxInt32))
 	have := threads()
-	return &Backend{core: c, version: version(), asked: n, threads: have, now: have, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have)), own: own,
+	return &Backend{core: c, version: version(), requested: n, threads: have, current: have, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have)), fallback: own,
 		sharing: sharing{places: make(chan struct{}, runtime.GOMAXPROCS(0))}}, nil
 }
 
-// Name is "openblas".
+// Name returns "openblas".
 func (*Backend) Name() string { return "openblas" }
 
-// Capabilities tells OpenBLAS's core in use, the one it had found and whether
-// that was repaired, its version and threads, and how many calls may run at once.
+// Capabilities returns the OpenBLAS core in use, the detected core, whether the core was repaired, the
+// version, the number of threads, and the number of concurrent calls.
 func (b *Backend) Capabilities() map[string]string {
 	return map[string]string{
 		"kernel":           b.core.used,
@@ -95,14 +95,14 @@ func (b *Backend) Capabilities() map[string]string {
 }
 
 func (b *Backend) setThreads(n int) {
-	if b.now != n {
+	if b.current != n {
 		setThreads(n)
-		b.now = n
+		b.current = n
 	}
 }
 
-// fits panics when a dimension or stride does not fit OpenBLAS's 32-bit integers.
-func fits(matrices ...matrix.Matrix) {
+// checkInt32 panics if a dimension or stride does not fit into OpenBLAS's 32-bit integers.
+func checkInt32(matrices ...matrix.Matrix) {
 	for _, m := range matrices {
 		if max(m.Rows, m.Cols, m.Stride) > math.MaxInt32 {
 			panic("cblas: dimension exceeds 32 bits")

@@ -48,10 +48,10 @@ func TestCore(t *testing.T) {
 		}
 		return
 	}
-	if want := wanted(); width[be.core.used] < width[want] {
+	if want := bestCore(); width[be.core.used] < width[want] {
 		t.Errorf("OpenBLAS runs %s, this CPU can run %s; repaired: %s", be.core.used, want, be.core.note)
 	}
-	if be.core.found == "Prescott" && wanted() != "" && !strings.HasPrefix(be.core.note, "yes") {
+	if be.core.found == "Prescott" && bestCore() != "" && !strings.HasPrefix(be.core.note, "yes") {
 		t.Errorf("Prescott not repaired: %s", be.core.note)
 	}
 	if be.core.used == be.core.found && be.core.note != "no need" {
@@ -120,7 +120,7 @@ func init() {
 // and compute right results, large ones too, from many goroutines.
 func TestMistakenCore(t *testing.T) {
 	t.Setenv(forgetful, "1")
-	want := wanted()
+	want := bestCore()
 	if want == "" {
 		inProcess(t, "^(TestCore|TestConcurrent|TestLarge)$", "Prescott", "repaired: no need")
 		return
@@ -131,20 +131,20 @@ func TestMistakenCore(t *testing.T) {
 // TestRepair makes OpenBLAS run the slow kernels and repairs it, in this process.
 func TestRepair(t *testing.T) {
 	be := backend(t)
-	want := wanted()
+	want := bestCore()
 	if _, set := os.LookupEnv("OPENBLAS_CORETYPE"); set || want == "" {
 		t.Skip("skipped aloud: this CPU, or OPENBLAS_CORETYPE, leaves nothing to repair")
 	}
 	before := coreName()
-	if got, note, err := change("Prescott"); err != nil || got != "Prescott" {
+	if got, note, err := switchCore("Prescott"); err != nil || got != "Prescott" {
 		t.Fatalf("%s, %s, %v", got, note, err)
 	}
 	defer func() {
-		if got, note, err := change(before); err != nil || got != before {
+		if got, note, err := switchCore(before); err != nil || got != before {
 			t.Errorf("%s, %s, %v", got, note, err)
 		}
 	}()
-	c, err := detectCore()
+	c, err := repairCore()
 	if err != nil || c.found != "Prescott" || c.used != want || c.note != "yes: "+want+" taken for Prescott" {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -178,7 +178,7 @@ func TestNewTwice(t *testing.T) {
 // the calls that leaves room for. 2³² + 1 is 1 in OpenBLAS's 32 bits.
 func TestMoreThreadsThanBuilt(t *testing.T) {
 	be := backend(t)
-	defer setThreads(be.asked)
+	defer setThreads(be.requested)
 	const cpus = 1000
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cpus))
 	most := 0
@@ -189,8 +189,8 @@ func TestMoreThreadsThanBuilt(t *testing.T) {
 			t.Fatal(err)
 		}
 		have := threads()
-		if have < 1 || have >= n || most > 0 && have != most || many.asked != n {
-			t.Errorf("asked for %d threads, noted %d, OpenBLAS has %d", n, many.asked, have)
+		if have < 1 || have >= n || most > 0 && have != most || many.requested != n {
+			t.Errorf("asked for %d threads, noted %d, OpenBLAS has %d", n, many.requested, have)
 		}
 		most = have
 		if got := many.Capabilities()["threads"]; got != strconv.Itoa(have) {
@@ -207,12 +207,12 @@ func TestMoreThreadsThanBuilt(t *testing.T) {
 func shared(t *testing.T) *Backend {
 	t.Helper()
 	be := backend(t)
-	t.Cleanup(func() { setThreads(be.asked) })
+	t.Cleanup(func() { setThreads(be.requested) })
 	setThreads(2)
 	if threads() != 2 {
 		t.Skip("skipped aloud: this OpenBLAS has one thread")
 	}
-	return &Backend{core: be.core, threads: 2, now: 2, slots: make(chan struct{}, 1)}
+	return &Backend{core: be.core, threads: 2, current: 2, slots: make(chan struct{}, 1)}
 }
 
 // TestThreadsOfCall checks that a call alone inside OpenBLAS has the threads that
@@ -256,10 +256,10 @@ func TestGradientOfWholeNumbers(t *testing.T) {
 	const d, pad = 150, 3
 	for _, c := range []core{{used: "SkylakeX"}, {used: "Haswell"}} {
 		for _, threads := range []int{1, 2} {
-			for _, n := range []int{1, mostRows + 1, 5*partRows + 7, 8*mostRows + 3} {
-				for _, q := range []int{1, 3, 9, manyRight + 1} {
+			for _, n := range []int{1, maxBlockRows + 1, 5*partRows + 7, 8*maxBlockRows + 3} {
+				for _, q := range []int{1, 3, 9, manyVectors + 1} {
 					be.core, be.threads = c, threads
-					what := fmt.Sprintf("%s, %d threads, n=%d, t=%d, %d parts", c.used, threads, n, q, be.parts(n, d, q))
+					what := fmt.Sprintf("%s, %d threads, n=%d, t=%d, %d parts", c.used, threads, n, q, be.countParts(n, d, q))
 					lda, ldx, ldb, ldg, ldr := d+pad, d+1, q+pad, d+2, q+1
 					a, x, b, g := whole(n*lda, 7, 11), whole(q*ldx, 5, 13), whole(n*ldb, 3, 7), whole(q*ldg, 2, 5)
 					r, before := make([]float64, n*ldr), append([]float64(nil), g...)
@@ -307,7 +307,7 @@ func TestGradientOnThreads(t *testing.T) {
 	for i := range x {
 		x[i] = math.Cos(float64(i))
 	}
-	if parts := be.parts(n, d, q); parts < 3 {
+	if parts := be.countParts(n, d, q); parts < 3 {
 		t.Fatalf("%d parts", parts)
 	}
 	first, g, r := make([]float64, q*d), make([]float64, q*d), make([]float64, n*q)
@@ -621,7 +621,7 @@ func TestShare(t *testing.T) {
 	if got := threads(); got != 1 {
 		t.Errorf("%d threads of each of several calls, want 1", got)
 	}
-	if got := be.parts(8*mostRows, 150, 1); got != 1 {
+	if got := be.countParts(8*maxBlockRows, 150, 1); got != 1 {
 		t.Errorf("a gradient in %d parts beside other calls", got)
 	}
 	be.Unshare()

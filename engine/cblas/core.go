@@ -35,29 +35,29 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A core is what OpenBLAS runs on: what it detected, what it runs now and why.
+// A core describes the OpenBLAS kernels: the core that OpenBLAS found, the core in use, and a note about the
+// repair.
 type core struct{ found, used, note string }
 
-// width ranks OpenBLAS's cores by the vector instructions of their kernels, in
-// bits; all others have 128 or, for Sandybridge and the like, no FMA.
+// width is the vector width in bits of the kernels of OpenBLAS cores. Cores that are not listed have 128 bits
+// or no FMA (Sandybridge and similar ones).
 var width = map[string]int{
 	"SkylakeX": 512, "Cooperlake": 512, "SapphireRapids": 512,
 	"Haswell": 256, "Zen": 256, "Excavator": 256,
 }
 
-// products is from how many right-hand sides on the products of a matrix with them
-// are faster as one Gemm than as a Gemv for each: OpenBLAS's kernels for AVX-512
-// know small matrices, the others pack even those.
-func (c core) products() int {
+// minGemmVectors returns the number of right-hand sides from which one Gemm is faster than a Gemv for each of
+// them. The AVX-512 kernels of OpenBLAS do not pack small matrices; the other kernels do.
+func (c core) minGemmVectors() int {
 	if width[c.used] == 512 {
 		return 1
 	}
 	return 8
 }
 
-// wanted is the core whose kernels this CPU can run best, "" if none of the wide
-// ones.
-func wanted() string {
+// bestCore returns the name of the OpenBLAS core with the fastest kernels for this CPU, or "" if the CPU
+// lacks AVX2 or FMA.
+func bestCore() string {
 	switch c := cpuid.CPU; {
 	case c.Supports(cpuid.AVX512F, cpuid.AVX512CD, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL):
 		return "SkylakeX"
@@ -70,16 +70,16 @@ func wanted() string {
 	}
 }
 
-// repaired is [detectCore], once and before any other call.
-var repaired = sync.OnceValues(detectCore)
+// repairCoreOnce calls repairCore at the first call only.
+var repairCoreOnce = sync.OnceValues(repairCore)
 
-// detectCore makes OpenBLAS use the kernels this CPU can run. OpenBLAS 0.3.21 does
-// not know newer CPUs and falls back to Prescott's SSE3 kernels, three times
-// slower. A user's own OPENBLAS_CORETYPE wins.
-func detectCore() (core, error) {
+// repairCore makes OpenBLAS use the fastest kernels for this CPU. OpenBLAS 0.3.21 does not know newer
+// CPUs and uses Prescott's SSE3 kernels for them, which are three times slower. OPENBLAS_CORETYPE, if
+// set by the user, takes precedence.
+func repairCore() (core, error) {
 	c := core{found: coreName()}
 	c.used = c.found
-	want := wanted()
+	want := bestCore()
 	var err error
 	switch user, set := os.LookupEnv("OPENBLAS_CORETYPE"); {
 	case set:
@@ -87,7 +87,7 @@ func detectCore() (core, error) {
 	case width[c.found] >= width[want]:
 		c.note = "no need"
 	default:
-		c.used, c.note, err = change(want)
+		c.used, c.note, err = switchCore(want)
 		if c.used == want {
 			c.note = fmt.Sprintf("yes: %s taken for %s", want, c.found)
 		}
@@ -95,10 +95,9 @@ func detectCore() (core, error) {
 	return c, err
 }
 
-// change makes OpenBLAS run another core's kernels and returns the one it then
-// runs, with a note where that isn't the one asked for. OPENBLAS_CORETYPE, which
-// says so, is set for that moment only.
-func change(want string) (used, note string, err error) {
+// switchCore makes OpenBLAS use the kernels of the core want. It returns the core in use afterwards, and a
+// note if this is not want. OPENBLAS_CORETYPE is set only during the switch.
+func switchCore(want string) (used, note string, err error) {
 	if C.can_repair() == 0 {
 		return coreName(), fmt.Sprintf("no: this OpenBLAS cannot change its core; set OPENBLAS_CORETYPE=%s", want), nil
 	}
@@ -113,8 +112,8 @@ func change(want string) (used, note string, err error) {
 
 func coreName() string { return C.GoString(C.openblas_get_corename()) }
 
-// version returns OpenBLAS's description of its build. It is called once: OpenBLAS writes the text
-// into a buffer of the process, so that two calls at a time read each other's half-written text.
+// version returns the description of the OpenBLAS build. It must not be called concurrently, because OpenBLAS
+// writes the text to a single buffer.
 func version() string { return C.GoString(C.openblas_get_config()) }
 
 func setThreads(n int) { C.openblas_set_num_threads(C.int(n)) }

@@ -11,8 +11,8 @@ void cblas_dgemv(int order, int trans, int m, int n, double alpha, const double 
 void cblas_dgemm(int order, int transa, int transb, int m, int n, int k, double alpha, const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
 void cblas_daxpy(int n, double alpha, const double *x, int incx, double *y, int incy);
 
-// gradient adds A·Xᵀ to R, and then Rᵀ·A to G, for step rows of A after step rows:
-// by two products, or, for each right-hand side, by two with vectors.
+// gradient adds A·Xᵀ to R, and then Rᵀ·A to G, for blocks of step rows of A. It uses two matrix
+// products a block or, if vectors is set, two products with vectors for each right-hand side.
 static void gradient(int n, int d, int t, int step, int vectors, const double *a, int lda, const double *x, int ldx, double *g, int ldg, double *r, int ldr) {
 	for (ptrdiff_t i = 0; i < n; i += step) {
 		const int m = n - i < step ? n - i : step;
@@ -44,18 +44,18 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A gradient is R = A·Xᵀ − B and G += Rᵀ·A.
+// A gradient holds the operands of Gradient: R = A·Xᵀ − B and G += Rᵀ·A.
 type gradient struct {
 	n, d, t       int
 	a, x, b, g, r matrix.Matrix
 }
 
-// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, a block of rows being used for
-// both while it is in cache: A is read once from memory. On several threads the
-// rows are divided into fixed parts, so that the sums do not depend on timing.
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. It computes both for a block of rows while the block is in
+// the cache, so that A is read from memory once. With several threads the rows are divided into fixed parts,
+// so that the sums do not depend on timing.
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
-	matrix.Gradient(&a, &x, &rhs, &g, &r)
-	fits(a, x, g, r)
+	matrix.CheckGradient(&a, &x, &rhs, &g, &r)
+	checkInt32(a, x, g, r)
 	n, d, t := a.Rows, a.Cols, x.Rows
 	if n == 0 || t == 0 {
 		return
@@ -67,38 +67,37 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	}
 	b.enter(1)
 	defer b.leave()
-	if parts := b.parts(n, d, t); parts > 1 {
+	if parts := b.countParts(n, d, t); parts > 1 {
 		b.team.run(b, v, parts)
 		return
 	}
-	v.rows(b.core, 0, n, g)
+	v.computeRows(b.core, 0, n, g)
 }
 
 const (
-	// blockEntries is the number of entries in a block of A, 64 KiB: a second reading
-	// finds them in the second-level cache, and the products are small enough for those
-	// kernels of OpenBLAS that pack nothing.
+	// blockEntries is the number of entries in a block of A, 64 KiB. A block stays in the second-level cache.
+	// Its products are small enough for the OpenBLAS kernels that do not pack.
 	blockEntries = 1 << 13
-	fewestRows   = 8
-	// mostRows bounds the rows of a block, which dgemm adds up one after the other.
-	mostRows = 64
-	// manyRight is the number of right-hand sides from which on packing is faster, which
-	// wants as many rows as are allowed.
-	manyRight = 32
+	minBlockRows = 8
+	// maxBlockRows is the largest number of rows of a block. dgemm adds these rows in sequence.
+	maxBlockRows = 64
+	// manyVectors is the number of right-hand sides from which on kernels that pack are faster. Blocks then
+	// have maxBlockRows rows.
+	manyVectors = 32
 )
 
 func blockRows(d, t int) int {
-	if t >= manyRight {
-		return mostRows
+	if t >= manyVectors {
+		return maxBlockRows
 	}
-	return min(max(blockEntries/d, fewestRows), mostRows)
+	return min(max(blockEntries/d, minBlockRows), maxBlockRows)
 }
 
-// rows does rows lo to hi, and adds to g instead of G.
-func (v *gradient) rows(c core, lo, hi int, g matrix.Matrix) {
+// computeRows computes rows lo to hi of R. It adds their contribution Rᵀ·A to the argument g.
+func (v *gradient) computeRows(c core, lo, hi int, g matrix.Matrix) {
 	v.negate(lo, hi)
 	vectors := C.int(0)
-	if v.t < c.products() {
+	if v.t < c.minGemmVectors() {
 		vectors = 1
 	}
 	C.gradient(C.int(hi-lo), C.int(v.d), C.int(v.t), C.int(blockRows(v.d, v.t)), vectors, pointer(v.a.Data[lo*v.a.Stride:]), C.int(v.a.Stride), pointer(v.x.Data), C.int(v.x.Stride), pointer(g.Data), C.int(g.Stride), pointer(v.r.Data[lo*v.r.Stride:]), C.int(v.r.Stride))
@@ -119,26 +118,26 @@ func (v *gradient) negate(lo, hi int) {
 }
 
 const (
-	// partRows is the fewest rows of a part.
+	// partRows is the smallest number of rows in a part.
 	partRows = 64
-	// partsEach is the most parts for each thread: several, so that a thread that is held
-	// up leaves some to the others.
-	partsEach = 4
-	// worthShared is the fewest multiply-adds that are worth a second thread.
-	worthShared = 1 << 16
+	// partsPerThread is the largest number of parts for each thread. With several parts per thread, the other
+	// threads take work from a delayed thread.
+	partsPerThread = 4
+	// minSharedWork is the number of multiply-adds from which a second thread saves time.
+	minSharedWork = 1 << 16
 )
 
-// parts is how many parts a gradient is done in, by its shape and the number of
-// threads alone. OpenBLAS's own threads are no help in products of a block's size.
-func (b *Backend) parts(n, d, t int) int {
-	if b.sharing.on.Load() || cap(b.slots) > 1 || b.threads == 1 || n*d*t < worthShared {
+// countParts returns the number of parts of a gradient. It depends only on the shape and the number of
+// threads. OpenBLAS's own threads do not speed up products of the size of a block.
+func (b *Backend) countParts(n, d, t int) int {
+	if b.sharing.on.Load() || cap(b.slots) > 1 || b.threads == 1 || n*d*t < minSharedWork {
 		return 1
 	}
-	return min(partsEach*b.threads, n/partRows)
+	return min(partsPerThread*b.threads, n/partRows)
 }
 
-// A team does a gradient in parts at the same time. Part 0 adds to G itself, each
-// other one to sums of its own, which are added at the end, in order.
+// A team computes the parts of a gradient in parallel. Part 0 adds to G. Each other part adds to a matrix of
+// its own in sums. These matrices are added to G at the end, in order.
 type team struct {
 	gradient
 	core  core
@@ -146,7 +145,7 @@ type team struct {
 	next  atomic.Int64
 	wg    sync.WaitGroup
 	sums  []float64
-	help  func() // the method helper; as a value, go allocates nothing
+	help  func() // the method value m.helper, stored because creating it allocates
 }
 
 func (m *team) run(b *Backend, v gradient, parts int) {
@@ -175,7 +174,7 @@ func (m *team) helper() {
 	m.wg.Done()
 }
 
-// work takes parts until none are left.
+// work processes parts until none are left.
 func (m *team) work() {
 	for {
 		i := int(m.next.Add(1)) - 1
@@ -184,11 +183,11 @@ func (m *team) work() {
 		}
 		lo, hi := m.n*i/m.parts, m.n*(i+1)/m.parts
 		if i == 0 {
-			m.rows(m.core, lo, hi, m.g)
+			m.computeRows(m.core, lo, hi, m.g)
 			continue
 		}
 		sums := m.sums[(i-1)*m.t*m.d : i*m.t*m.d]
 		clear(sums)
-		m.rows(m.core, lo, hi, matrix.View(m.t, m.d, sums))
+		m.computeRows(m.core, lo, hi, matrix.View(m.t, m.d, sums))
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// pointer passes a slice to C, nil where it is empty.
+// pointer returns a pointer to the elements of x for C, or nil if x is empty.
 func pointer(x []float64) *C.double {
 	return (*C.double)(unsafe.Pointer(unsafe.SliceData(x)))
 }
@@ -26,11 +26,11 @@ func pointer(x []float64) *C.double {
 // block is the block size of dgelqf.
 const block = 64
 
-// sharedOrder is from which order on a factorisation gains by several threads:
-// below, its many small products wait for one another.
+// sharedOrder is the order from which several threads speed up a factorisation. A smaller factorisation
+// consists of small products that wait for one another.
 const sharedOrder = 512
 
-// threadsFor is how many threads a factorisation of order n runs on.
+// threadsFor returns the number of threads for a factorisation of order n.
 func (b *Backend) threadsFor(n int) int {
 	if n < sharedOrder {
 		return 1
@@ -38,13 +38,11 @@ func (b *Backend) threadsFor(n int) int {
 	return b.threads
 }
 
-// Cholesky overwrites the lower triangle of A with L, A = L·Lᵀ: column-major, the
-// upper one with U = Lᵀ.
-//
-// It returns how many pivots were positive, and whether that is all of them.
+// Cholesky overwrites the lower triangle of A with L of A = L·Lᵀ. In column-major order this is the upper
+// triangle of U = Lᵀ. It returns the number of leading positive pivots, and whether all pivots are positive.
 func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
-	n := matrix.Square(&a)
-	fits(a)
+	n := matrix.CheckSquare(&a)
+	checkInt32(a)
 	if n == 0 {
 		return 0, true
 	}
@@ -55,7 +53,7 @@ func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 		positive = info - 1
 	}
 	for i := range positive {
-		// OpenBLAS takes a pivot that is NaN or infinite for a positive one.
+		// OpenBLAS accepts a pivot that is NaN or infinite.
 		if root := a.Data[i*a.Stride+i]; !(root > 0) || math.IsInf(root, 1) {
 			return i, false
 		}
@@ -63,29 +61,29 @@ func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 	return positive, positive == n
 }
 
-// CholeskySolve overwrites each row of B with the solution of L·Lᵀ·x = row: the
-// rows are the columns of the column-major B.
+// CholeskySolve overwrites each row b of B with the solution x of L·Lᵀ·x = b. The rows are the columns of the
+// column-major B.
 func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
-	n, nrhs := matrix.Square(&l), rhs.Rows
-	matrix.Is(&rhs, nrhs, n)
-	fits(l, rhs)
+	n, nrhs := matrix.CheckSquare(&l), rhs.Rows
+	matrix.CheckShape(&rhs, nrhs, n)
+	checkInt32(l, rhs)
 	if n == 0 || nrhs == 0 {
 		return
 	}
 	b.enter(b.threads)
 	defer b.leave()
 	if C.LAPACKE_dpotrs_work(C.COLUMNS, 'U', C.int(n), C.int(nrhs), pointer(l.Data), C.int(l.Stride), pointer(rhs.Data), C.int(rhs.Stride)) != 0 {
-		panic("cblas: dpotrs refused its arguments")
+		panic("cblas: dpotrs rejected its arguments")
 	}
 }
 
-// QR overwrites the upper trapezoid of A with R: column-major, the lower
-// trapezoid of L in the LQ factorisation of the transpose.
+// QR overwrites the upper trapezoid of A with R. In column-major order this is the lower trapezoid L in the
+// LQ factorisation of the transpose.
 func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	matrix.Check(&a)
 	m, n := a.Rows, a.Cols
-	matrix.Work(b.QRWork(m, n), len(work))
-	fits(a, matrix.Matrix{Cols: n * block})
+	matrix.CheckWork(b.QRWork(m, n), len(work))
+	checkInt32(a, matrix.Matrix{Cols: n * block})
 	q := min(m, n)
 	if q == 0 {
 		return
@@ -93,9 +91,9 @@ func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	b.enter(b.threadsFor(q))
 	defer b.leave()
 	if C.LAPACKE_dgelqf_work(C.COLUMNS, C.int(n), C.int(m), pointer(a.Data), C.int(a.Stride), pointer(work[:q]), pointer(work[q:]), C.int(n*block)) != 0 {
-		panic("cblas: dgelqf refused its arguments")
+		panic("cblas: dgelqf rejected its arguments")
 	}
 }
 
-// QRWork is the workspace of QR: the scalars of the reflectors and their blocks.
+// QRWork returns the length of the workspace of QR: the scalars of the reflectors, and a block.
 func (b *Backend) QRWork(m, n int) int { return min(m, n) + n*block }

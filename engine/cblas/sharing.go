@@ -7,16 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// Sharing is the state of [Backend.Share]: while anybody shares, every call has one thread
-// and a place of its own, and all of slots are taken.
+// sharing is the state of [Backend.Share]. While sharing is on, all slots of the Backend are taken. Every
+// call then uses one thread and one element of the channel places.
 type sharing struct {
 	mu      sync.Mutex
-	callers int           // who have called Share and not yet Unshare
+	callers int           // number of calls of Share without a call of Unshare
 	on      atomic.Bool   // callers > 0
-	places  chan struct{} // one for each call inside meanwhile
+	places  chan struct{} // one element for each call inside OpenBLAS while sharing is on
 }
 
-// Share is that of [engine.Sharer]. It waits for the calls inside.
+// Share implements [engine.Sharer]. It waits for the calls inside OpenBLAS.
 func (b *Backend) Share() {
 	s := &b.sharing
 	s.mu.Lock()
@@ -31,7 +31,7 @@ func (b *Backend) Share() {
 	s.on.Store(true)
 }
 
-// Unshare is that of [engine.Sharer]. It waits for the calls inside.
+// Unshare implements [engine.Sharer]. It waits for the calls inside OpenBLAS.
 func (b *Backend) Unshare() {
 	s := &b.sharing
 	s.mu.Lock()
@@ -52,9 +52,9 @@ func (b *Backend) Unshare() {
 	}
 }
 
-// enter waits for a place inside OpenBLAS; leave gives it back. Where there is one
-// place, the call inside has so many threads; where there are more, all calls have
-// as many as New set, or one while calls share, as that is a setting of the process.
+// enter waits until the caller may call OpenBLAS. Every call of enter must be followed by leave. If there is
+// a single slot, the call uses the given number of threads. Otherwise it uses the number of threads of the
+// process: one while sharing is on, else the number set by New.
 func (b *Backend) enter(threads int) {
 	for {
 		if b.sharing.on.Load() {
@@ -62,7 +62,7 @@ func (b *Backend) enter(threads int) {
 			if b.sharing.on.Load() {
 				return
 			}
-			<-b.sharing.places // sharing has ended meanwhile
+			<-b.sharing.places // sharing has ended while the call waited
 			continue
 		}
 		b.slots <- struct{}{}
@@ -73,7 +73,7 @@ func (b *Backend) enter(threads int) {
 	}
 }
 
-// leave: whether calls share does not change while there is one inside.
+// leave lets another caller enter. Sharing does not start or end between enter and leave.
 func (b *Backend) leave() {
 	if b.sharing.on.Load() {
 		<-b.sharing.places

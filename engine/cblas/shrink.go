@@ -4,24 +4,24 @@ package cblas
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// Gram computes rows first to n of the lower triangle of C = A·Aᵀ: a product with
-// the rows before them, and their own triangle.
+// Gram computes the lower triangle of C = A·Aᵀ, but only its rows from index first on. It computes the product
+// of the new rows with the earlier rows, and the triangle of the new rows.
 func (b *Backend) Gram(first int, a, c matrix.Matrix) {
-	n, _, k := matrix.Product(false, true, &a, &a, &c)
-	matrix.Leading(first, n)
+	n, _, k := matrix.CheckProduct(false, true, &a, &a, &c)
+	matrix.CheckCount(first, n)
 	rows := a.Slice(first, n, 0, k)
 	b.Gemm(false, true, 1, rows, a.Slice(0, first, 0, k), 0, c.Slice(first, n, 0, first))
 	b.Syrk(false, 1, rows, 0, c.Slice(first, n, first, n))
 }
 
-// panelWidth is the number of columns that LeftMul computes at a time: enough for
-// OpenBLAS to pack W seldom, few enough that the panel stays in cache.
+// panelWidth returns the number of columns that LeftMul computes at a time. The panel stays in the cache, and
+// OpenBLAS rarely packs W.
 func panelWidth(n, k int) int { return min(n, max(k, 1024)) }
 
-// LeftMul overwrites the first m rows of B with W·B, through a panel in work.
+// LeftMul overwrites the first m rows of B with W·B. It computes a panel of columns at a time, in work.
 func (b *Backend) LeftMul(w, x matrix.Matrix, work []float64) {
-	m, n, k := matrix.LeftMul(&w, &x)
-	matrix.Work(b.LeftMulWork(m, n, k), len(work))
+	m, n, k := matrix.CheckLeftMul(&w, &x)
+	matrix.CheckWork(b.LeftMulWork(m, n, k), len(work))
 	if m == 0 {
 		return
 	}
@@ -35,5 +35,5 @@ func (b *Backend) LeftMul(w, x matrix.Matrix, work []float64) {
 	}
 }
 
-// LeftMulWork is the workspace of LeftMul: a panel of the result.
+// LeftMulWork returns the length of the workspace of LeftMul: a panel of the result.
 func (b *Backend) LeftMulWork(m, n, k int) int { return m * panelWidth(n, k) }

@@ -7,13 +7,13 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// SVD computes the singular values and right singular vectors by preconditioned
-// Jacobi rotations, see package jacobi.
+// SVD computes the singular values and right singular vectors by preconditioned Jacobi rotations, see package
+// jacobi.
 func (b *Backend) SVD(a matrix.Matrix, s []float64, vt matrix.Matrix, work []float64) (ok bool) {
-	matrix.SVD(&a, s, &vt)
-	matrix.Work(b.SVDWork(a.Rows, a.Cols), len(work))
+	matrix.CheckSVD(&a, s, &vt)
+	matrix.CheckWork(b.SVDWork(a.Rows, a.Cols), len(work))
 	return jacobi.SVD(b, a, s, vt, work)
 }
 
-// SVDWork is the workspace of SVD.
+// SVDWork returns the length of the workspace of SVD.
 func (b *Backend) SVDWork(m, n int) int { return jacobi.Work(b, m, n) }

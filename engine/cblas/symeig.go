@@ -9,25 +9,24 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// SymEig computes all eigenvalues, descending, and the k leading eigenvectors as
-// rows, by package eigen on OpenBLAS's products. LAPACKE's dsytrd, dstedc and dormtr
-// on the same OpenBLAS take 1.1 to 1.3 times as long at the orders of a shrink, and
-// dsyevd more.
+// SymEig computes all eigenvalues in descending order, and the k leading eigenvectors as rows. It uses
+// package eigen with OpenBLAS products. For the orders of a shrink, LAPACKE's dsytrd, dstedc and dormtr take
+// 1.1 to 1.3 times as long with the same OpenBLAS, and dsyevd takes longer still.
 func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []float64) (ok bool) {
-	n, k := matrix.SymEig(&a, w, &v)
-	matrix.Work(b.SymEigWork(n, k), len(work))
-	fits(a, v)
+	n, k := matrix.CheckSymEig(&a, w, &v)
+	matrix.CheckWork(b.SymEigWork(n, k), len(work))
+	checkInt32(a, v)
 	b.enter(b.threadsFor(n))
 	defer b.leave()
 	return eigen.Sym((*inside)(b), a, w, v, work)
 }
 
-// SymEigWork is the workspace of SymEig.
+// SymEigWork returns the length of the workspace of SymEig.
 func (b *Backend) SymEigWork(n, k int) int { return eigen.Work(n, k) }
 
-// inside has the calls of OpenBLAS for whoever has a place inside it: Backend's own
-// products, and package eigen while SymEig has it. Outputs are scaled here: not every
-// OpenBLAS leaves out a NaN times beta = 0.
+// inside has the products of the Backend for callers between enter and leave: the methods of the Backend, and
+// package eigen during SymEig. It multiplies outputs by beta itself, because some versions of OpenBLAS
+// compute NaN·0 for beta = 0.
 type inside Backend
 
 func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
@@ -44,8 +43,8 @@ func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, be
 	i.blas.Dgemm(op(transA), op(transB), m, c.Cols, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 }
 
-// bandRows is the height of the block rows of a triangle; what of them lies right
-// of the diagonal is computed in vain.
+// bandRows is the number of rows in a band of a triangle. The part of a band right of the diagonal is
+// computed but not used.
 const bandRows = 64
 
 func (i *inside) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
@@ -71,28 +70,28 @@ func (i *inside) Symv(a matrix.Matrix, x, y []float64) {
 	}
 }
 
-// Tridiagonal reduces A to tridiagonal form by package eigen on OpenBLAS's products.
+// Tridiagonal reduces A to tridiagonal form with package eigen and OpenBLAS products.
 func (b *Backend) Tridiagonal(a matrix.Matrix, d, e, tau, work []float64) (ok bool) {
-	n := matrix.Tridiagonal(&a, d, e, tau)
-	matrix.Work(b.TridiagonalWork(n), len(work))
-	fits(a)
+	n := matrix.CheckTridiagonal(&a, d, e, tau)
+	matrix.CheckWork(b.TridiagonalWork(n), len(work))
+	checkInt32(a)
 	b.enter(b.threadsFor(n))
 	defer b.leave()
 	return eigen.Reduce((*inside)(b), a, d, e, tau, work)
 }
 
-// TridiagonalWork is the workspace of Tridiagonal.
+// TridiagonalWork returns the length of the workspace of Tridiagonal.
 func (*Backend) TridiagonalWork(n int) int { return eigen.ReduceWork(n) }
 
-// Turn multiplies rows by the reflections of Tridiagonal, in compact WY form.
-func (b *Backend) Turn(trans bool, a matrix.Matrix, tau []float64, x matrix.Matrix, work []float64) {
-	n, k := matrix.Turn(&a, tau, &x)
-	matrix.Work(b.TurnWork(n, k), len(work))
-	fits(a, x)
+// ApplyQ multiplies rows by the reflections from Tridiagonal, in compact WY form.
+func (b *Backend) ApplyQ(trans bool, a matrix.Matrix, tau []float64, x matrix.Matrix, work []float64) {
+	n, k := matrix.CheckApplyQ(&a, tau, &x)
+	matrix.CheckWork(b.ApplyQWork(n, k), len(work))
+	checkInt32(a, x)
 	b.enter(b.threadsFor(n))
 	defer b.leave()
-	eigen.Turn((*inside)(b), trans, a, tau, x, work)
+	eigen.ApplyQ((*inside)(b), trans, a, tau, x, work)
 }
 
-// TurnWork is the workspace of Turn.
-func (*Backend) TurnWork(n, k int) int { return eigen.TurnWork(n, k) }
+// ApplyQWork returns the length of the workspace of ApplyQ.
+func (*Backend) ApplyQWork(n, k int) int { return eigen.ApplyQWork(n, k) }

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
-// EachKernel is [Each] with purego once for each kernel that runs here, as sub-tests
-// of their names.
+// EachKernel is like [Each], but it runs f for each purego kernel of this machine, in sub-tests named after
+// the kernels.
 func EachKernel(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	Each(t, func(t *testing.T, be engine.Backend) {
 		if be.Name() != "purego" {
@@ -25,5 +25,5 @@ func EachKernel(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	})
 }
 
-// Crowd is how many goroutines a test has work for one backend at a time.
+// Crowd is the number of goroutines that share one backend in tests.
 const Crowd = 96

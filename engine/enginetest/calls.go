@@ -10,14 +10,13 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// concurrent makes the same calls from many goroutines; each must be right.
+// concurrent makes the same calls from many goroutines and checks each result.
 func concurrent(t *testing.T, be engine.Backend) {
 	const workers = 96
 	var wg sync.WaitGroup
 	for i := range workers {
 		wg.Go(func() {
-			// Sub-tests end their own goroutine on a failure, so that each of these
-			// can.
+			// t.Fatal in a sub-test ends only its own goroutine, so that several can fail.
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				gradientOnce(t, be, 130, 33, 3, true, uint64(i))
 				symEigOnce(t, be, "SymEig", 65, 20, spectra[0].at(65))
@@ -28,74 +27,26 @@ func concurrent(t *testing.T, be engine.Backend) {
 	wg.Wait()
 }
 
-// allocations checks that no operation allocates Go memory in steady state.
+// allocations checks that no operation allocates Go memory after its first call.
 func allocations(t *testing.T, be engine.Backend) {
-	const m, n, k = 96, 160, 130
-	rng := random(1)
-	fill := func(n int) []float64 {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = rng.NormFloat64()
-		}
-		return x
+	long := 500
+	if testing.Short() {
+		long = 130
 	}
-	a, b, c, x, y := fill(m*k), fill(k*n), fill(m*n), fill(k), fill(m)
-	g, r, sq, s, vt := fill(16*k), fill(16*m), fill(m*m), fill(m), fill(m*n)
-	eig, sv, q := workspace(be.SymEigWork(m, m/2)), workspace(be.SVDWork(m, n)), workspace(be.QRWork(n, m))
-	tri, turned := workspace(be.TridiagonalWork(m)), workspace(be.TurnWork(m, 4))
-	left := workspace(be.LeftMulWork(m/2, n, m/2+9))
-	spd := func() {
-		clear(sq)
-		for i := range m {
-			sq[i*m+i] = float64(i + 1)
-		}
-	}
-	operations := map[string]func(){
-		"Gemm":    func() { be.Gemm(false, false, 1, engine.View(m, k, a), engine.View(k, n, b), 0, engine.View(m, n, c)) },
-		"Gemm T":  func() { be.Gemm(false, true, 1, engine.View(m, k, a), engine.View(m, k, a), 0, engine.View(m, m, sq)) },
-		"Syrk":    func() { be.Syrk(false, 1, engine.View(m, k, a), 0, engine.View(m, m, sq)) },
-		"Gram":    func() { be.Gram(m/3, engine.View(m, k, a), engine.View(m, m, sq)) },
-		"LeftMul": func() { be.LeftMul(engine.Strided(m/2, m/2+9, sq, m), engine.View(m/2+9, n, c), left) },
-		"Gemv":    func() { be.Gemv(false, 1, engine.View(m, k, a), x, 0, y) },
-		"Gradient": func() {
-			be.Gradient(engine.View(m, k, a), engine.View(3, k, b), engine.Matrix{}, engine.View(3, k, g), engine.View(m, 3, r))
-		},
-		"Gradient of many": func() {
-			be.Gradient(engine.View(m, k, a), engine.View(16, k, b), engine.Matrix{}, engine.View(16, k, g), engine.View(m, 16, r))
-		},
-		"Gemm of few rows":   func() { be.Gemm(false, false, 1, engine.View(9, k, a), engine.View(k, n, b), 0, engine.View(9, n, c)) },
-		"Gemm T of few rows": func() { be.Gemm(false, true, 1, engine.View(9, k, a), engine.View(m, k, a), 0, engine.View(9, m, sq)) },
-		"SymEig": func() {
-			spd()
-			be.SymEig(engine.View(m, m, sq), s, engine.Strided(m/2, m, vt, n), eig)
-		},
-		"Tridiagonal": func() {
-			spd()
-			be.Tridiagonal(engine.View(m, m, sq), s, y, r[:m], tri)
-			be.Turn(true, engine.View(m, m, sq), r[:m], engine.View(4, m, vt[:4*m]), turned)
-		},
-		"SVD": func() { be.SVD(engine.View(m, n, c), s, engine.View(min(m, n), n, vt), sv) },
-		"QR":  func() { be.QR(engine.View(n, m, c), q) },
-		"Cholesky": func() {
-			spd()
-			be.Cholesky(engine.View(m, m, sq))
-			be.CholeskySolve(engine.View(m, m, sq), engine.View(2, m, r[:2*m]))
-		},
-	}
-	for name, f := range operations {
-		f()
-		if got := testing.AllocsPerRun(10, f); !(got == 0) {
+	for name, o := range operations(t, be, 160, 96, 130, long) {
+		o.run()
+		if got := testing.AllocsPerRun(10, o.run); !(got == 0) {
 			t.Errorf("%s allocates %v times a call", name, got)
 		}
-		if got := allocationsInParallel(20, f); !(got == 0) {
+		if got := allocationsInParallel(20, o.run); !(got == 0) {
 			t.Errorf("%s allocates %v times a call on all processors", name, got)
 		}
 	}
 }
 
-// allocationsInParallel is testing.AllocsPerRun, rounding down like it, without
-// its GOMAXPROCS of 1, under which nothing is shared out to other goroutines. It counts
-// what the runtime allocates meanwhile too: of three counts the least is f's own.
+// allocationsInParallel is like testing.AllocsPerRun, but it does not set GOMAXPROCS to 1, which would
+// prevent parallel work. Like AllocsPerRun it rounds down. Allocations of the runtime are counted too, so it
+// returns the smallest of three counts.
 func allocationsInParallel(runs int, f func()) float64 {
 	f()
 	least := math.Inf(1)
@@ -111,128 +62,86 @@ func allocationsInParallel(runs int, f func()) float64 {
 	return least
 }
 
-// panics checks that wrong shapes panic with a string, before anything happens.
+// panics checks that wrong shapes panic with a string, before any output is written.
 func panics(t *testing.T, be engine.Backend) {
-	x := make([]float64, 100)
-	for _, calls := range []map[string]func(){wrongProducts(be, x), wrongFactorisations(be, x)} {
-		for name, f := range calls {
-			func() {
-				defer func() {
-					if _, ok := recover().(string); !ok {
-						t.Errorf("%s: no panic with a string", name)
-					}
-				}()
-				f()
+	x, long, none := make([]float64, 100), make([]float64, 10000), engine.Matrix{}
+	v := func(r, c int) engine.Matrix { return engine.View(r, c, x) }
+	short := func(r, c int) engine.Matrix { return engine.View(r, c, x[:r*c-1]) }
+	gemm := func(tb bool, a, b, c engine.Matrix) func() { return func() { be.Gemm(false, tb, 1, a, b, 0, c) } }
+	gradient := func(a, x, b, g, r engine.Matrix) func() { return func() { be.Gradient(a, x, b, g, r) } }
+	eig := func(a engine.Matrix, w []float64, v engine.Matrix, work int) func() {
+		return func() { be.SymEig(a, w, v, make([]float64, work)) }
+	}
+	svd := func(a engine.Matrix, s []float64, vt engine.Matrix, work int) func() {
+		return func() { be.SVD(a, s, vt, make([]float64, work)) }
+	}
+	mustPanic(t, map[string]func(){
+		"negative m":       gemm(false, v(-1, 2), v(2, 2), v(-1, 2)),
+		"other k":          gemm(false, v(4, 3), v(2, 2), v(4, 2)),
+		"other C":          func() { be.Gemm(true, false, 1, v(3, 4), v(3, 2), 0, v(2, 4)) },
+		"small lda":        gemm(false, engine.Strided(2, 3, x, 2), v(3, 2), v(2, 2)),
+		"short A":          gemm(false, short(4, 3), v(3, 2), v(4, 2)),
+		"short B":          gemm(true, v(4, 3), short(2, 3), v(4, 2)),
+		"short C":          gemm(false, v(4, 3), v(3, 2), short(4, 2)),
+		"zero stride":      func() { be.Syrk(false, 1, engine.Strided(2, 2, x, 0), 0, v(2, 2)) },
+		"short syrk":       func() { be.Syrk(true, 1, short(5, 3), 0, v(3, 3)) },
+		"short gram":       func() { be.Gram(1, short(3, 5), v(3, 3)) },
+		"first above n":    func() { be.Gram(4, v(3, 5), v(3, 3)) },
+		"m above k":        func() { be.LeftMul(v(3, 2), v(2, 2), long) },
+		"short W":          func() { be.LeftMul(short(2, 3), v(3, 2), long) },
+		"short x":          func() { be.Gemv(false, 1, v(3, 3), x[:2], 0, x) },
+		"short y":          func() { be.Gemv(true, 1, v(2, 3), x, 0, x[:2]) },
+		"other weights":    gradient(v(3, 2), v(2, 3), none, v(2, 2), v(3, 2)),
+		"other gradient":   gradient(v(3, 2), v(2, 2), none, v(1, 2), v(3, 2)),
+		"other residual":   gradient(v(3, 2), v(2, 2), none, v(2, 2), v(4, 2)),
+		"short residual":   gradient(v(3, 2), v(2, 2), none, v(2, 2), short(3, 2)),
+		"short right side": gradient(v(3, 2), v(2, 2), short(3, 2), v(2, 2), v(3, 2)),
+		"short gradient":   gradient(v(3, 2), v(2, 2), none, short(2, 2), v(3, 2)),
+		"short weights":    gradient(v(3, 2), short(2, 2), none, v(2, 2), v(3, 2)),
+		"negative targets": gradient(v(3, 2), v(-1, 2), none, v(-1, 2), engine.Strided(3, -1, x, 2)),
+
+		"no square":              func() { be.Cholesky(v(3, 2)) },
+		"short L":                func() { be.Cholesky(short(5, 5)) },
+		"other rows of b":        func() { be.CholeskySolve(v(3, 3), v(2, 2)) },
+		"short rows":             func() { be.CholeskySolve(v(5, 5), short(3, 5)) },
+		"other vectors":          eig(v(4, 4), x, v(2, 3), be.SymEigWork(4, 2)),
+		"k above n":              eig(v(2, 2), x, v(3, 2), 10000),
+		"short eig work":         eig(v(4, 4), x, v(4, 4), be.SymEigWork(4, 4)-1),
+		"negative eig":           eig(v(-1, -1), x, v(0, -1), 100),
+		"negative k":             eig(v(2, 2), x, v(-1, 2), 10000),
+		"short w":                eig(v(4, 4), x[:3], v(1, 4), be.SymEigWork(4, 1)),
+		"short v":                eig(v(4, 4), x, short(2, 4), be.SymEigWork(4, 2)),
+		"small ldv":              eig(v(4, 4), x, engine.Strided(2, 4, x, 3), be.SymEigWork(4, 2)),
+		"other vt":               svd(v(4, 5), x, v(5, 5), be.SVDWork(4, 5)),
+		"short svd work":         svd(v(4, 5), x, v(4, 5), be.SVDWork(4, 5)-1),
+		"short vt":               svd(v(4, 5), x, short(4, 5), be.SVDWork(4, 5)),
+		"negative svd":           svd(v(4, -5), x, v(-5, -5), 100),
+		"short s":                svd(v(4, 5), x[:3], v(4, 5), be.SVDWork(4, 5)),
+		"short qr work":          func() { be.QR(v(4, 5), make([]float64, be.QRWork(4, 5)-1)) },
+		"short qr":               func() { be.QR(short(4, 5), make([]float64, be.QRWork(4, 5))) },
+		"negative qr":            func() { be.QR(v(-4, 5), x) },
+		"short tridiagonal work": func() { be.Tridiagonal(v(4, 4), x, x, x, make([]float64, be.TridiagonalWork(4)-1)) },
+		"short diagonal":         func() { be.Tridiagonal(v(4, 4), x[:3], x, x, long) },
+		"short beside":           func() { be.Tridiagonal(v(4, 4), x, x[:2], x, long) },
+		"short tau":              func() { be.Tridiagonal(v(4, 4), x, x, x[:3], long) },
+		"no square turn":         func() { be.ApplyQ(false, v(4, 3), x, v(2, 4), long) },
+		"other turned":           func() { be.ApplyQ(false, v(4, 4), x, v(2, 3), long) },
+		"short turn tau":         func() { be.ApplyQ(true, v(4, 4), x[:3], v(2, 4), long) },
+		"short turn work":        func() { be.ApplyQ(true, v(4, 4), x, v(2, 4), make([]float64, be.ApplyQWork(4, 2)-1)) },
+	})
+}
+
+// mustPanic checks that each call panics with a string.
+func mustPanic(t *testing.T, calls map[string]func()) {
+	t.Helper()
+	for name, f := range calls {
+		func() {
+			defer func() {
+				if _, ok := recover().(string); !ok {
+					t.Errorf("%s: no panic with a string", name)
+				}
 			}()
-		}
-	}
-}
-
-func wrongProducts(be engine.Backend, x []float64) map[string]func() {
-	return map[string]func(){
-		"negative m": func() {
-			be.Gemm(false, false, 1, engine.View(-1, 2, x), engine.View(2, 2, x), 0, engine.View(-1, 2, x))
-		},
-		"other k": func() {
-			be.Gemm(false, false, 1, engine.View(4, 3, x), engine.View(2, 2, x), 0, engine.View(4, 2, x))
-		},
-		"other C": func() {
-			be.Gemm(true, false, 1, engine.View(3, 4, x), engine.View(3, 2, x), 0, engine.View(2, 4, x))
-		},
-		"other weights": func() {
-			be.Gradient(engine.View(3, 2, x), engine.View(2, 3, x), engine.Matrix{}, engine.View(2, 2, x), engine.View(3, 2, x))
-		},
-		"other gradient": func() {
-			be.Gradient(engine.View(3, 2, x), engine.View(2, 2, x), engine.Matrix{}, engine.View(1, 2, x), engine.View(3, 2, x))
-		},
-		"other residual": func() {
-			be.Gradient(engine.View(3, 2, x), engine.View(2, 2, x), engine.Matrix{}, engine.View(2, 2, x), engine.View(4, 2, x))
-		},
-		"small lda": func() {
-			be.Gemm(false, false, 1, engine.Strided(2, 3, x, 2), engine.View(3, 2, x), 0, engine.View(2, 2, x))
-		},
-		"short A": func() {
-			be.Gemm(false, false, 1, engine.View(4, 3, x[:11]), engine.View(3, 2, x), 0, engine.View(4, 2, x))
-		},
-		"short B": func() {
-			be.Gemm(false, true, 1, engine.View(4, 3, x), engine.View(2, 3, x[:5]), 0, engine.View(4, 2, x))
-		},
-		"short C": func() {
-			be.Gemm(false, false, 1, engine.View(4, 3, x), engine.View(3, 2, x), 0, engine.View(4, 2, x[:7]))
-		},
-		"zero stride":   func() { be.Syrk(false, 1, engine.Strided(2, 2, x, 0), 0, engine.View(2, 2, x)) },
-		"short syrk":    func() { be.Syrk(true, 1, engine.View(5, 3, x[:14]), 0, engine.View(3, 3, x)) },
-		"short gram":    func() { be.Gram(1, engine.View(3, 5, x[:14]), engine.View(3, 3, x)) },
-		"first above n": func() { be.Gram(4, engine.View(3, 5, x), engine.View(3, 3, x)) },
-		"m above k":     func() { be.LeftMul(engine.View(3, 2, x), engine.View(2, 2, x), make([]float64, 10000)) },
-		"short W":       func() { be.LeftMul(engine.View(2, 3, x[:5]), engine.View(3, 2, x), make([]float64, 10000)) },
-		"short x":       func() { be.Gemv(false, 1, engine.View(3, 3, x), x[:2], 0, x) },
-		"short y":       func() { be.Gemv(true, 1, engine.View(2, 3, x), x, 0, x[:2]) },
-		"short residual": func() {
-			be.Gradient(engine.View(3, 2, x), engine.View(2, 2, x), engine.Matrix{}, engine.View(2, 2, x), engine.View(3, 2, x[:5]))
-		},
-		"short right side": func() {
-			be.Gradient(engine.View(3, 2, x), engine.View(2, 2, x), engine.View(3, 2, x[:5]), engine.View(2, 2, x), engine.View(3, 2, x))
-		},
-		"short gradient": func() {
-			be.Gradient(engine.View(3, 2, x), engine.View(2, 2, x), engine.Matrix{}, engine.View(2, 2, x[:3]), engine.View(3, 2, x))
-		},
-		"short weights": func() {
-			be.Gradient(engine.View(3, 2, x), engine.View(2, 2, x[:3]), engine.Matrix{}, engine.View(2, 2, x), engine.View(3, 2, x))
-		},
-		"negative targets": func() {
-			be.Gradient(engine.View(3, 2, x), engine.View(-1, 2, x), engine.Matrix{}, engine.View(-1, 2, x), engine.Strided(3, -1, x, 2))
-		},
-	}
-}
-
-func wrongFactorisations(be engine.Backend, x []float64) map[string]func() {
-	return map[string]func(){
-		"no square":       func() { be.Cholesky(engine.View(3, 2, x)) },
-		"other rows of b": func() { be.CholeskySolve(engine.View(3, 3, x), engine.View(2, 2, x)) },
-		"other vt":        func() { be.SVD(engine.View(4, 5, x), x, engine.View(5, 5, x), make([]float64, be.SVDWork(4, 5))) },
-		"other vectors":   func() { be.SymEig(engine.View(4, 4, x), x, engine.View(2, 3, x), make([]float64, be.SymEigWork(4, 2))) },
-		"k above n":       func() { be.SymEig(engine.View(2, 2, x), x, engine.View(3, 2, x), make([]float64, 10000)) },
-		"short eig work": func() {
-			be.SymEig(engine.View(4, 4, x), x, engine.View(4, 4, x), make([]float64, be.SymEigWork(4, 4)-1))
-		},
-		"short tridiagonal work": func() {
-			be.Tridiagonal(engine.View(4, 4, x), x, x, x, make([]float64, be.TridiagonalWork(4)-1))
-		},
-		"short diagonal": func() { be.Tridiagonal(engine.View(4, 4, x), x[:3], x, x, make([]float64, 10000)) },
-		"short beside":   func() { be.Tridiagonal(engine.View(4, 4, x), x, x[:2], x, make([]float64, 10000)) },
-		"short tau":      func() { be.Tridiagonal(engine.View(4, 4, x), x, x, x[:3], make([]float64, 10000)) },
-		"no square turn": func() { be.Turn(false, engine.View(4, 3, x), x, engine.View(2, 4, x), make([]float64, 10000)) },
-		"other turned":   func() { be.Turn(false, engine.View(4, 4, x), x, engine.View(2, 3, x), make([]float64, 10000)) },
-		"short turn tau": func() { be.Turn(true, engine.View(4, 4, x), x[:3], engine.View(2, 4, x), make([]float64, 10000)) },
-		"short turn work": func() {
-			be.Turn(true, engine.View(4, 4, x), x, engine.View(2, 4, x), make([]float64, be.TurnWork(4, 2)-1))
-		},
-		"short svd work": func() {
-			be.SVD(engine.View(4, 5, x), x, engine.View(4, 5, x), make([]float64, be.SVDWork(4, 5)-1))
-		},
-		"short qr work": func() { be.QR(engine.View(4, 5, x), make([]float64, be.QRWork(4, 5)-1)) },
-		"short vt": func() {
-			be.SVD(engine.View(4, 5, x), x, engine.View(4, 5, x[:19]), make([]float64, be.SVDWork(4, 5)))
-		},
-		"short qr":     func() { be.QR(engine.View(4, 5, x[:19]), make([]float64, be.QRWork(4, 5))) },
-		"negative qr":  func() { be.QR(engine.View(-4, 5, x), x) },
-		"negative svd": func() { be.SVD(engine.View(4, -5, x), x, engine.View(-5, -5, x), x) },
-		"short s": func() {
-			be.SVD(engine.View(4, 5, x), x[:3], engine.View(4, 5, x), make([]float64, be.SVDWork(4, 5)))
-		},
-		"negative eig": func() { be.SymEig(engine.View(-1, -1, x), x, engine.View(0, -1, x), x) },
-		"negative k":   func() { be.SymEig(engine.View(2, 2, x), x, engine.View(-1, 2, x), make([]float64, 10000)) },
-		"short w": func() {
-			be.SymEig(engine.View(4, 4, x), x[:3], engine.View(1, 4, x), make([]float64, be.SymEigWork(4, 1)))
-		},
-		"short v": func() {
-			be.SymEig(engine.View(4, 4, x), x, engine.View(2, 4, x[:7]), make([]float64, be.SymEigWork(4, 2)))
-		},
-		"small ldv": func() {
-			be.SymEig(engine.View(4, 4, x), x, engine.Strided(2, 4, x, 3), make([]float64, be.SymEigWork(4, 2)))
-		},
-		"short L":    func() { be.Cholesky(engine.View(5, 5, x[:24])) },
-		"short rows": func() { be.CholeskySolve(engine.View(5, 5, x), engine.View(3, 5, x[:14])) },
+			f()
+		}()
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 func cholesky(t *testing.T, be engine.Backend) {
 	for _, n := range sizes {
-		x := stored(n, normal(random(uint64(n))))
+		x := tabulate(n, normal(random(uint64(n))))
 		spd := func(i, j int) float64 {
 			var s sum
 			for l := range n {
@@ -26,7 +26,7 @@ func cholesky(t *testing.T, be engine.Backend) {
 		if _, ok := be.Cholesky(a.view()); !ok {
 			t.Fatalf("%s: not positive definite", what)
 		}
-		a.guarded(t, what, lower)
+		a.checkGuards(t, what, lower)
 		for i := range n {
 			for j := range i + 1 {
 				var s sum
@@ -42,7 +42,7 @@ func cholesky(t *testing.T, be engine.Backend) {
 			choleskySolve(t, be, a, nrhs)
 		}
 	}
-	// A diagonal of 2 with one entry changed is no longer positive definite.
+	// A diagonal of 2 with one changed entry is not positive definite.
 	for _, n := range []int{1, 2, 3, 64, 129} {
 		for name, change := range map[string]struct {
 			i, j int
@@ -67,7 +67,7 @@ func cholesky(t *testing.T, be engine.Backend) {
 	}
 }
 
-// choleskySolve checks L·Lᵀ·x = b for the L in l, row by row of B.
+// choleskySolve checks L·Lᵀ·x = b for the L in l and every row of B.
 func choleskySolve(t *testing.T, be engine.Backend, l *matrix, nrhs int) {
 	t.Helper()
 	n := l.r
@@ -75,14 +75,14 @@ func choleskySolve(t *testing.T, be engine.Backend, l *matrix, nrhs int) {
 	b := newMatrix(nrhs, n, normal(random(uint64(n+nrhs))))
 	be.CholeskySolve(l.view(), b.view())
 	what := fmt.Sprintf("CholeskySolve(%d, %d)", n, nrhs)
-	b.guarded(t, what, anywhere)
+	b.checkGuards(t, what, anywhere)
 	for i, v := range l.all {
 		if math.Float64bits(v) != math.Float64bits(before[i]) {
 			t.Fatalf("%s: L was written", what)
 		}
 	}
 	for q := range nrhs {
-		y := make([]float64, n) // Lᵀx, and what of it is round-off
+		y := make([]float64, n) // Lᵀx, and the magnitudes of its terms
 		abs := make([]float64, n)
 		for i := range n {
 			var s sum

@@ -1,16 +1,17 @@
 package enginetest
 
 import (
+	"fmt"
 	"math"
 	"testing"
 )
 
-// limit is how many eps·dimension·norm a residual or a loss of orthogonality may
-// be; LAPACK's own tests allow 30 to 50.
+// limit is the largest accepted residual or loss of orthogonality, in units of eps·dimension·norm. LAPACK's
+// tests allow 30 to 50.
 const limit = 10
 
-// orthonormal checks V·Vᵀ = I.
-func orthonormal(t *testing.T, what string, v *matrix) {
+// checkOrthonormal checks that V·Vᵀ = I.
+func checkOrthonormal(t *testing.T, what string, v *matrix) {
 	t.Helper()
 	for i := range v.r {
 		for j := range i + 1 {
@@ -24,6 +25,20 @@ func orthonormal(t *testing.T, what string, v *matrix) {
 			if !(math.Abs(s.value()) <= limit*eps*float64(v.c)) {
 				t.Fatalf("%s: vectors %d and %d are off orthonormal by %g", what, i, j, s.value())
 			}
+		}
+	}
+}
+
+// spoiled calls f with m×n matrices that each have one entry that is not finite.
+func spoiled(m, n int, f func(what string, a *matrix)) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, at := range [][2]int{{0, 0}, {m - 1, 0}, {m - 1, n - 1}} {
+			f(fmt.Sprintf("%v at %v", bad, at), newMatrix(m, n, func(i, j int) float64 {
+				if i == at[0] && j == at[1] {
+					return bad
+				}
+				return 1 / float64(1+i+j)
+			}))
 		}
 	}
 }

@@ -19,7 +19,7 @@ func gradient(t *testing.T, be engine.Backend) {
 			}
 		}
 	}
-	for q := range 71 { // against the blocks that a backend may make of rows and columns
+	for q := range 71 { // more than the blocks of rows and columns in a backend
 		for _, c := range [][2]int{{3, 2}, {9, 23}, {31, 265}, {257, 25}} {
 			if trial++; testing.Short() && trial%5 > 0 {
 				continue
@@ -42,10 +42,10 @@ func gradientOnce(t *testing.T, be engine.Backend, n, d, q int, withB bool, seed
 	what := fmt.Sprintf("Gradient(%d, %d, %d, b %v)", n, d, q, withB)
 	ofR, ofG := what+" R", what+" G"
 	for _, m := range []*matrix{a, x, b} {
-		m.unchanged(t, what)
+		m.checkUnchanged(t, what)
 	}
-	g.guarded(t, what, anywhere)
-	r.guarded(t, what, anywhere)
+	g.checkGuards(t, what, anywhere)
+	r.checkGuards(t, what, anywhere)
 	for i := range n {
 		for j := range q {
 			var want sum
@@ -55,17 +55,17 @@ func gradientOnce(t *testing.T, be engine.Backend, n, d, q int, withB bool, seed
 			if withB {
 				want.add(-1, b.was(i, j))
 			}
-			within(t, ofR, r.at(i, j), want, promised(be, true, d))
+			checkSum(t, ofR, r.at(i, j), want, promisedBound(be, true, d))
 		}
 	}
 	for j := range q {
 		for l := range d {
 			var want sum
 			want.add(1, g.was(j, l))
-			for i := range n { // with the R that was computed
+			for i := range n { // using the computed R
 				want.add(r.at(i, j), a.was(i, l))
 			}
-			within(t, ofG, g.at(j, l), want, promised(be, false, n))
+			checkSum(t, ofG, g.at(j, l), want, promisedBound(be, false, n))
 		}
 	}
 }

@@ -8,24 +8,24 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// canary fills what no operation may touch.
+// canary fills memory that no operation may read or write.
 var canary = math.Float64frombits(0x7ff8_c0ff_ee00_beef)
 
-// A matrix is an r×c window with gaps of canaries between rows and behind the end.
+// A matrix is an r×c matrix with canaries between its rows and after its end.
 type matrix struct {
 	r, c, ld int
-	data     []float64 // what the backend gets, no longer than it may need
+	data     []float64 // the slice passed to the backend, no longer than necessary
 	all      []float64
 	before   []float64
 }
 
-func newMatrix(r, c int, f func(i, j int) float64) *matrix { return spaced(r, c, 3, f) }
+func newMatrix(r, c int, f func(i, j int) float64) *matrix { return newSpaced(r, c, 3, f) }
 
-// newOutput is newMatrix with other gaps, so that the leading dimension of a result is
-// not by chance that of an argument.
-func newOutput(r, c int, f func(i, j int) float64) *matrix { return spaced(r, c, 5, f) }
+// newOutput is like newMatrix with other gaps, so that the leading dimensions of results and arguments
+// differ.
+func newOutput(r, c int, f func(i, j int) float64) *matrix { return newSpaced(r, c, 5, f) }
 
-func spaced(r, c, gap int, f func(i, j int) float64) *matrix {
+func newSpaced(r, c, gap int, f func(i, j int) float64) *matrix {
 	m := &matrix{r: r, c: c, ld: c + gap}
 	m.all = make([]float64, r*m.ld+3)
 	for i := range m.all {
@@ -45,7 +45,7 @@ func spaced(r, c, gap int, f func(i, j int) float64) *matrix {
 	return m
 }
 
-// view is m as a backend gets it.
+// view returns m as an operand.
 func (m *matrix) view() engine.Matrix { return engine.Strided(m.r, m.c, m.data, m.ld) }
 
 func (m *matrix) at(i, j int) float64  { return m.data[i*m.ld+j] }
@@ -57,7 +57,7 @@ func normal(rng *rand.Rand) func(i, j int) float64 {
 
 func nan(int, int) float64 { return math.NaN() }
 
-// lowerOnly hides the strict upper triangle behind NaN.
+// lowerOnly replaces the strict upper triangle by canaries.
 func lowerOnly(f func(i, j int) float64) func(i, j int) float64 {
 	return func(i, j int) float64 {
 		if j > i {
@@ -67,8 +67,8 @@ func lowerOnly(f func(i, j int) float64) func(i, j int) float64 {
 	}
 }
 
-// guarded fails when anything outside the entries that may change has changed.
-func (m *matrix) guarded(t *testing.T, what string, mayChange func(i, j int) bool) {
+// checkGuards fails the test if an element outside the part that may change has changed.
+func (m *matrix) checkGuards(t *testing.T, what string, mayChange func(i, j int) bool) {
 	t.Helper()
 	for k, v := range m.all {
 		i, j := k/m.ld, k%m.ld
@@ -81,15 +81,15 @@ func (m *matrix) guarded(t *testing.T, what string, mayChange func(i, j int) boo
 	}
 }
 
-func (m *matrix) unchanged(t *testing.T, what string) {
+func (m *matrix) checkUnchanged(t *testing.T, what string) {
 	t.Helper()
-	m.guarded(t, what, func(int, int) bool { return false })
+	m.checkGuards(t, what, func(int, int) bool { return false })
 }
 
 func anywhere(int, int) bool { return true }
 func lower(i, j int) bool    { return j <= i }
 
-// workspace is NaN throughout, of exactly n elements.
+// workspace returns n elements, all NaN.
 func workspace(n int) []float64 {
 	w := make([]float64, n)
 	for i := range w {
@@ -98,7 +98,7 @@ func workspace(n int) []float64 {
 	return w[:n:n]
 }
 
-// norm is ‖M‖_F.
+// norm returns ‖M‖_F.
 func (m *matrix) norm() float64 {
 	s := 0.0
 	for i := range m.r {

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// A pattern is terms of a sum, made so that plain addition rounds badly.
+// A pattern is a list of terms whose plain sum has a large round-off error.
 type pattern struct {
 	name  string
 	terms []float64
 }
 
-// patterns of k terms. What is a little less than half an eps is lost beside a one, and
-// what is a little more counts twice: as often as there are such terms behind the one in
-// the same register. As it is not known in how many registers, strips and parts a backend
-// adds up, there are so many ones at the beginning, or one further behind.
+// patterns returns patterns of k terms. A term of a little less than half an eps is lost when it is added to
+// 1, and a little more than half an eps counts twice. The error is proportional to the number of such terms
+// that are added to the 1 in the same register. Registers, strips and parts differ between backends, so the
+// patterns vary the number and places of the ones.
 func patterns(k int) []pattern {
 	const lost, twice = 0x1p-53 * (1 - 0x1p-9), 0x1p-53 * (1 + 0x1p-9)
 	var all []pattern
@@ -40,7 +40,7 @@ func patterns(k int) []pattern {
 	for _, from := range []int{k / 3, k / 2, 7 * k / 8} {
 		add(fmt.Sprintf("a one at %d and what is lost", from), behind(from, 1, -lost))
 	}
-	for _, part := range []int{32, 64, 128} { // whose sums are added in pairs
+	for _, part := range []int{32, 64, 128} { // sums of parts are added in pairs
 		if part >= k {
 			continue
 		}
@@ -66,13 +66,13 @@ func patterns(k int) []pattern {
 	return all
 }
 
-// factors are what every term of a pattern is multiplied by: nothing that rounds, and two
-// that do.
+// factors are the numbers by which the terms of a pattern are multiplied. Products with the first factor are
+// exact, products with the others are rounded.
 var factors = []float64{1, 1.0 / 3, -0.7}
 
 func factor(j int) float64 { return pick(factors, j) }
 
-// exact returns the sums of patterns, times each factor.
+// exact returns the sum of each pattern for each factor.
 func exact(ps []pattern) [][]sum {
 	all := make([][]sum, len(ps))
 	for i, p := range ps {

@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// scalars are the pairs alpha, beta that the tests go through.
+// scalars are the pairs of alpha and beta to test.
 var scalars = func() (pairs [][2]float64) {
 	values := []float64{1, 0, -1, 0.7}
 	for _, alpha := range values {
@@ -21,11 +21,10 @@ var scalars = func() (pairs [][2]float64) {
 
 func pick[T any](xs []T, i int) T { return xs[i%len(xs)] }
 
-// A sweep calls f for shapes in three dimensions, numbering them.
+// A sweep calls f for many shapes m, n, k and numbers the calls.
 type sweep func(f func(trial, m, n, k int))
 
-// few takes edge sizes in all three dimensions: each size with a few others rather
-// than the whole cube.
+// few calls f with some of the combinations of sizes. Each dimension takes every size at least once.
 func few(f func(trial, m, n, k int)) {
 	trial, steps := 0, []int{0, 1, 5, 11}
 	if testing.Short() {
@@ -54,19 +53,41 @@ func gemm(t *testing.T, be engine.Backend, shapes sweep) {
 			c := newOutput(m, n, fill)
 			be.Gemm(ta, tb, s[0], a.view(), b.view(), s[1], c.view())
 			what := fmt.Sprintf("Gemm(%v, %v, %d, %d, %d, %v)", ta, tb, m, n, k, s)
-			a.unchanged(t, what)
-			b.unchanged(t, what)
-			c.guarded(t, what, anywhere)
+			a.checkUnchanged(t, what)
+			b.checkUnchanged(t, what)
+			c.checkGuards(t, what, anywhere)
+			c.checkProduct(t, what, anywhere, s, k, promisedBound(be, !ta && tb, k), func(i, j, l int) (x, y float64) { return entry(a, ta, i, l), entry(b, tb, l, j) })
+		}
+	})
+}
+
+// orders checks the number of orders of addition. In products with equal columns, elements of a row can differ only by
+// the order.
+func orders(t *testing.T, be engine.Backend) {
+	few(func(trial, m, n, k int) {
+		for _, tb := range []bool{false, true} {
+			rng := random(uint64(trial))
+			column := newMatrix(k, 1, normal(rng))
+			a, b := newMatrix(m, k, normal(rng)), newMatrix(k, n, func(l, _ int) float64 { return column.was(l, 0) })
+			if tb {
+				b = newMatrix(n, k, func(_, l int) float64 { return column.was(l, 0) })
+			}
+			c := newOutput(m, n, nan)
+			be.Gemm(false, tb, 1, a.view(), b.view(), 0, c.view())
 			for i := range m {
+				seen := map[float64]bool{}
 				for j := range n {
-					within(t, what, c.at(i, j), product(s, c, i, j, k, func(l int) (float64, float64) { return entry(a, ta, i, l), entry(b, tb, l, j) }), promised(be, !ta && tb, k))
+					seen[c.at(i, j)] = true
+				}
+				if len(seen) > engine.Orders {
+					t.Fatalf("Gemm(false, %v, %d, %d, %d): %d orders of addition in row %d", tb, m, n, k, len(seen), i)
 				}
 			}
 		}
 	})
 }
 
-// operand makes op(A) r×c, stored transposed when trans is set.
+// operand returns op(A) with r rows and c columns, stored transposed if trans is true.
 func operand(trans bool, r, c int, f func(i, j int) float64) *matrix {
 	if trans {
 		r, c = c, r
@@ -81,23 +102,31 @@ func entry(a *matrix, trans bool, i, j int) float64 {
 	return a.was(i, j)
 }
 
-// product is the reference for alpha·Σ xy + beta·C_ij.
-func product(s [2]float64, c *matrix, i, j, k int, xy func(l int) (float64, float64)) sum {
-	var want sum
-	if s[0] != 0 {
-		for l := range k {
-			x, y := xy(l)
-			want.add(s[0]*x, y)
+// checkProduct checks that the asked elements of C are alpha·Σ xy + beta·C_ij, for k products.
+func (c *matrix) checkProduct(t *testing.T, what string, asked func(i, j int) bool, s [2]float64, k int, bound float64, xy func(i, j, l int) (x, y float64)) {
+	for i := range c.r {
+		for j := range c.c {
+			if !asked(i, j) {
+				continue
+			}
+			var want sum
+			if s[0] != 0 {
+				for l := range k {
+					x, y := xy(i, j, l)
+					want.add(s[0]*x, y)
+				}
+			}
+			if s[1] != 0 {
+				want.add(s[1], c.was(i, j))
+			}
+			checkSum(t, what, c.at(i, j), want, bound)
 		}
 	}
-	if s[1] != 0 {
-		want.add(s[1], c.was(i, j))
-	}
-	return want
 }
 
-// promised is the bound of a sum of k products, along rows or not.
-func promised(be engine.Backend, alongRows bool, k int) float64 {
+// promisedBound returns the backend's bound on a sum of k products, for products along rows or other
+// products.
+func promisedBound(be engine.Backend, alongRows bool, k int) float64 {
 	if alongRows {
 		return be.Accuracy().Dot(k)
 	}
@@ -117,13 +146,9 @@ func syrk(t *testing.T, be engine.Backend, shapes sweep) {
 			c := newOutput(n, n, lowerOnly(fill))
 			be.Syrk(trans, s[0], a.view(), s[1], c.view())
 			what := fmt.Sprintf("Syrk(%v, %d, %d, %v)", trans, n, k, s)
-			a.unchanged(t, what)
-			c.guarded(t, what, lower)
-			for i := range n {
-				for j := range i + 1 {
-					within(t, what, c.at(i, j), product(s, c, i, j, k, func(l int) (float64, float64) { return entry(a, trans, i, l), entry(a, trans, j, l) }), promised(be, !trans, k))
-				}
-			}
+			a.checkUnchanged(t, what)
+			c.checkGuards(t, what, lower)
+			c.checkProduct(t, what, lower, s, k, promisedBound(be, !trans, k), func(i, j, l int) (x, y float64) { return entry(a, trans, i, l), entry(a, trans, j, l) })
 		}
 	})
 }
@@ -142,13 +167,9 @@ func gram(t *testing.T, be engine.Backend, shapes sweep) {
 		})
 		be.Gram(first, a.view(), c.view())
 		what := fmt.Sprintf("Gram(%d, %d, %d)", first, n, k)
-		a.unchanged(t, what)
-		c.guarded(t, what, asked)
-		for i := first; i < n; i++ {
-			for j := range i + 1 {
-				within(t, what, c.at(i, j), product([2]float64{1, 0}, c, i, j, k, func(l int) (float64, float64) { return a.was(i, l), a.was(j, l) }), promised(be, true, k))
-			}
-		}
+		a.checkUnchanged(t, what)
+		c.checkGuards(t, what, asked)
+		c.checkProduct(t, what, asked, [2]float64{1, 0}, k, promisedBound(be, true, k), func(i, j, l int) (x, y float64) { return a.was(i, l), a.was(j, l) })
 	})
 }
 
@@ -159,13 +180,9 @@ func leftMul(t *testing.T, be engine.Backend, shapes sweep) {
 		w, b := newMatrix(m, k, normal(rng)), newMatrix(k, n, normal(rng))
 		be.LeftMul(w.view(), b.view(), workspace(be.LeftMulWork(m, n, k)))
 		what := fmt.Sprintf("LeftMul(%d, %d, %d)", m, n, k)
-		w.unchanged(t, what)
-		b.guarded(t, what, anywhere)
-		for i := range m {
-			for j := range n {
-				within(t, what, b.at(i, j), product([2]float64{1, 0}, b, i, j, k, func(l int) (float64, float64) { return w.was(i, l), b.was(l, j) }), promised(be, false, k))
-			}
-		}
+		w.checkUnchanged(t, what)
+		b.checkGuards(t, what, anywhere)
+		b.checkProduct(t, what, func(i, _ int) bool { return i < m }, [2]float64{1, 0}, k, promisedBound(be, false, k), func(i, j, l int) (x, y float64) { return w.was(i, l), b.was(l, j) })
 	})
 }
 
@@ -187,12 +204,10 @@ func gemv(t *testing.T, be engine.Backend, shapes sweep) {
 			y := newMatrix(1, rows, fill)
 			be.Gemv(trans, s[0], a.view(), x.data, s[1], y.data)
 			what := fmt.Sprintf("Gemv(%v, %d, %d, %v)", trans, m, n, s)
-			a.unchanged(t, what)
-			x.unchanged(t, what)
-			y.guarded(t, what, anywhere)
-			for i := range rows {
-				within(t, what, y.at(0, i), product(s, y, 0, i, k, func(l int) (float64, float64) { return entry(a, trans, i, l), x.was(0, l) }), promised(be, !trans, k))
-			}
+			a.checkUnchanged(t, what)
+			x.checkUnchanged(t, what)
+			y.checkGuards(t, what, anywhere)
+			y.checkProduct(t, what, anywhere, s, k, promisedBound(be, !trans, k), func(_, i, l int) (float64, float64) { return entry(a, trans, i, l), x.was(0, l) })
 		}
 	})
 }

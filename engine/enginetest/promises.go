@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Promises attacks each bound of the backend's Accuracy with terms whose roundings add
-// up, and logs how much of it is used at most.
+// Promises tests each bound of the backend's Accuracy with terms whose roundings all have the same sign. It
+// logs the largest ratio of an error to its bound.
 func Promises(t *testing.T, be engine.Backend) {
 	a := &attacker{T: t, be: be, acc: be.Accuracy(), operations: map[string]*operation{}, patterns: map[int][]pattern{}, sums: map[int][][]sum{}}
 	alongRows, along := []int{1, 5, 33, 264, 384, 512, 1000, 5000}, []int{1, 5, 33, 264, 700}
@@ -30,18 +30,18 @@ func Promises(t *testing.T, be engine.Backend) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.operations)) {
 		o := a.operations[name]
-		t.Logf("%-24s %3.0f %% of the promise used, by %s", name, 100*o.used, o.by)
+		t.Logf("%-24s %3.0f %% of the bound used, by %s", name, 100*o.used, o.by)
 	}
 }
 
-// representable attacks products of multiples of 2⁻²⁶ whose rows have a norm of at most 1.2, so that
-// all sums of their products are multiples of 2⁻⁵² below 2: they are exact.
+// representable checks that products of multiples of 2⁻²⁶ are exact, for rows with a norm of at most 1.2. All
+// sums of these products are multiples of 2⁻⁵² below 2.
 func (a *attacker) representable(k int) {
 	const n = 11
 	entries := func(i, j int) float64 {
 		v := math.Sin(float64(1+i*k+j)) + 0.3
 		if i == 1 {
-			v = 1 // all roundings would go the same way
+			v = 1 // otherwise all roundings would have the same sign
 		}
 		return math.Round(v/math.Sqrt(float64(k))*0.9*(1<<26)) / (1 << 26)
 	}
@@ -59,7 +59,7 @@ func (a *attacker) representable(k int) {
 	a.be.Syrk(true, 1, xt.view(), 0, ps[1].c.view())
 	a.be.Gram(4, x.view(), ps[2].c.view())
 	a.be.Gemm(false, true, 1, x.view(), x.view(), 0, ps[3].c.view())
-	half := k / 2 // in two calls
+	half := k / 2 // the product is split into two calls
 	a.be.Gemm(true, false, 1, xt.view().Slice(0, half, 0, n), xt.view().Slice(0, half, 0, n), 0, ps[4].c.view())
 	a.be.Gemm(true, false, 1, xt.view().Slice(half, k, 0, n), xt.view().Slice(half, k, 0, n), 1, ps[4].c.view())
 	for i := range n {
@@ -70,25 +70,24 @@ func (a *attacker) representable(k int) {
 			}
 			for _, p := range ps {
 				if got := p.c.at(i, j); i >= p.first && got != math.Ldexp(float64(want), -52) {
-					a.Errorf("%s of %d terms whose sums are numbers: %v, want %v", p.name, k, got, math.Ldexp(float64(want), -52))
+					a.Errorf("%s of %d terms with representable sums: %v, want %v", p.name, k, got, math.Ldexp(float64(want), -52))
 				}
 			}
 		}
 	}
 }
 
-// An attacker compares sums of a backend with exact ones.
+// An attacker compares sums computed by a backend with exact sums.
 type attacker struct {
 	*testing.T
 	be         engine.Backend
 	acc        engine.Accuracy
 	operations map[string]*operation
-	patterns   map[int][]pattern // made already, by the number of terms
-	sums       map[int][][]sum   // exact, of these
+	patterns   map[int][]pattern // patterns by their number of terms, once computed
+	sums       map[int][][]sum   // exact sums of these patterns
 }
 
-// An operation is one that is attacked, with the largest part of its promise that a sum
-// has used.
+// An operation is an operation of the backend, with the largest ratio of an error to its bound so far.
 type operation struct {
 	t    *testing.T
 	name string
@@ -105,13 +104,13 @@ func (a *attacker) operation(name string) *operation {
 	return o
 }
 
-// check holds an element to its bound.
+// check fails the test if the error of an element exceeds its bound.
 func (o *operation) check(what string, got float64, want sum, bound float64) {
 	allowed := (bound + engine.Roundings) * eps * want.abs
 	off := math.Abs(got - want.value())
 	if !(off <= allowed) {
 		o.t.Helper()
-		o.t.Fatalf("%s, %s: %v, want %v, off by %.1f eps of the sum of magnitudes, promised are %.1f",
+		o.t.Fatalf("%s, %s: %v, want %v, off by %.1f eps of the sum of magnitudes, the bound is %.1f",
 			o.name, what, got, want.value(), off/eps/want.abs, allowed/eps/want.abs)
 	}
 	if allowed > 0 && off/allowed > o.used {
@@ -119,8 +118,8 @@ func (o *operation) check(what string, got float64, want sum, bound float64) {
 	}
 }
 
-// attack returns all patterns of k terms, and of each the sums times each factor.
-func (a *attacker) attack(k int) ([]pattern, [][]sum) {
+// patternsOf returns all patterns of k terms, and their sums for each factor.
+func (a *attacker) patternsOf(k int) ([]pattern, [][]sum) {
 	if a.sums[k] == nil {
 		a.patterns[k] = patterns(k)
 		a.sums[k] = exact(a.patterns[k])
@@ -128,9 +127,9 @@ func (a *attacker) attack(k int) ([]pattern, [][]sum) {
 	return a.patterns[k], a.sums[k]
 }
 
-// rows attacks products along rows.
+// rows tests products along rows.
 func (a *attacker) rows(k int) {
-	ps, want := a.attack(k)
+	ps, want := a.patternsOf(k)
 	n := len(ps)
 	gemm, gemv := a.operation("Gemm along rows"), a.operation("Gemv along rows")
 	x := newMatrix(n, k, func(i, j int) float64 { return ps[i].terms[j] })
@@ -161,7 +160,7 @@ func (a *attacker) rows(k int) {
 	a.residuals(k, ps, want)
 }
 
-// symmetric attacks products of all pairs of patterns with themselves.
+// symmetric tests the products of all pairs of patterns.
 func (a *attacker) symmetric(k int, ps []pattern) {
 	ps = append(ps, pattern{"ones", slices.Repeat([]float64{1}, k)})
 	n := len(ps)
@@ -174,7 +173,7 @@ func (a *attacker) symmetric(k int, ps []pattern) {
 	a.be.Gram(first, x.view(), gram.view())
 	for i := range n {
 		for j := range i + 1 {
-			if i < n-1 && (i+j)%3 > 0 { // enough of them
+			if i < n-1 && (i+j)%3 > 0 { // a third of the pairs is enough
 				continue
 			}
 			var w sum
@@ -191,7 +190,7 @@ func (a *attacker) symmetric(k int, ps []pattern) {
 	}
 }
 
-// residuals attacks the R of Gradient.
+// residuals tests R in Gradient.
 func (a *attacker) residuals(k int, ps []pattern, want [][]sum) {
 	n, op := len(ps), a.operation("Gradient, R")
 	x := newMatrix(n, k, func(i, j int) float64 { return ps[i].terms[j] })
@@ -214,9 +213,9 @@ func (a *attacker) residuals(k int, ps []pattern, want [][]sum) {
 	}
 }
 
-// columns attacks all other products.
+// columns tests the products that are not along rows.
 func (a *attacker) columns(k int) {
-	ps, want := a.attack(k)
+	ps, want := a.patternsOf(k)
 	n, left, gemv := len(ps), a.operation("LeftMul"), a.operation("Gemv of columns")
 	x := newMatrix(n, k, func(i, j int) float64 { return ps[i].terms[j] })
 	xt := newMatrix(k, n, func(i, j int) float64 { return ps[j].terms[i] })
@@ -261,8 +260,8 @@ func (a *attacker) columns(k int) {
 	}
 }
 
-// inCalls attacks products F·Xᵀ that are added up by several calls, of as many terms as there
-// come. F is m×k, xt k×n.
+// inCalls tests products F·Xᵀ that are split into several calls with a few terms each. F is m×k and xt is
+// k×n.
 func (a *attacker) inCalls(k, m int, want [][]sum, f, xt *matrix, ps []pattern) {
 	op, n := a.operation("Gemm of columns, in calls"), len(ps)
 	for _, terms := range []int{1, 4, 7} {
@@ -283,8 +282,7 @@ func (a *attacker) inCalls(k, m int, want [][]sum, f, xt *matrix, ps []pattern) 
 	}
 }
 
-// gradients attacks the G of Gradient, by residuals −b: for calls that keep to
-// GradientCall, and for longer ones.
+// gradients tests G in Gradient for R = −B, for calls within the limit of GradientCall and for longer calls.
 func (a *attacker) gradients() {
 	tuning, rows := engine.Detect(), []int{7, 64, 200, engine.MaxGradientRows}
 	if testing.Short() {
@@ -312,12 +310,12 @@ func (a *attacker) gradientsOf(n, d, q int) {
 	if n > engine.MaxGradientRows {
 		op, bound = a.operation("Gradient, G of more rows"), a.acc.Sum(n)
 	}
-	ps, want := a.attack(n)
+	ps, want := a.patternsOf(n)
 	x, zero := newMatrix(n, d, func(_, j int) float64 { return factor(j) }), newMatrix(q, d, func(int, int) float64 { return 0 })
 	for lo := 0; lo < len(ps); lo += q {
 		at := func(j int) int { return (lo + j) % len(ps) }
 		b := newMatrix(n, q, func(i, j int) float64 { return -ps[at(j)].terms[i] })
-		before := float64(lo / q % 2) // added to what is there
+		before := float64(lo / q % 2) // the initial G
 		g, r := newOutput(q, d, func(int, int) float64 { return before }), newOutput(n, q, nan)
 		a.be.Gradient(x.view(), zero.view(), b.view(), g.view(), r.view())
 		for j := range q {

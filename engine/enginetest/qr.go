@@ -23,14 +23,14 @@ func qr(t *testing.T, be engine.Backend) {
 	}
 }
 
-// qrOnce checks RᵀR = AᵀA, which is A = Q·R with some orthogonal Q. The error of
-// Householder's QR is bounded column by column.
+// qrOnce checks that RᵀR = AᵀA. This is equivalent to A = Q·R with an orthogonal Q. The error is bounded
+// column by column, as for Householder's QR.
 func qrOnce(t *testing.T, be engine.Backend, what string, m, n int, f func(i, j int) float64) {
 	t.Helper()
 	a, work := newMatrix(m, n, f), newMatrix(1, be.QRWork(m, n), nan)
 	be.QR(a.view(), work.data)
-	a.guarded(t, what, anywhere)
-	work.guarded(t, what, anywhere)
+	a.checkGuards(t, what, anywhere)
+	work.checkGuards(t, what, anywhere)
 	norms := make([]float64, n)
 	for j := range n {
 		for r := range m {

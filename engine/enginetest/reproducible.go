@@ -9,14 +9,44 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// reproducible holds a backend that promises so to the same bits for any number of
-// threads, and from call to call.
+// reproducible checks that a backend with Accuracy.Reproducible gives the same bits for any number of threads
+// and for repeated calls.
 func reproducible(t *testing.T, be engine.Backend) {
 	if !be.Accuracy().Reproducible {
 		t.Skip("not promised")
 	}
-	const m, n, k, q = 300, 210, 150, 3
-	rng := random(2)
+	threads := []int{1, 2, 3, 4, 8}
+	if testing.Short() {
+		threads = []int{2, 4}
+	}
+	for name, o := range operations(t, be, 300, 200, 150, 1000) {
+		t.Run(name, func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			o.run()
+			want := slices.Concat(o.out...)
+			if i := slices.IndexFunc(want, math.IsNaN); i >= 0 {
+				t.Fatalf("element %d is NaN", i)
+			}
+			for _, n := range threads {
+				runtime.GOMAXPROCS(n)
+				if o.run(); !slices.Equal(slices.Concat(o.out...), want) {
+					t.Fatalf("GOMAXPROCS %d: other bits", n)
+				}
+			}
+		})
+	}
+}
+
+// An invocation calls the backend with fixed operands. Afterwards out has the results.
+type invocation struct {
+	run func()
+	out [][]float64
+}
+
+// operations returns calls of all operations. Most operands have m, n or k rows and columns. Operations that
+// backends divide only for large operands have long rows.
+func operations(t *testing.T, be engine.Backend, m, n, k, long int) map[string]invocation {
+	rng := random(1)
 	fill := func(n int) []float64 {
 		x := make([]float64, n)
 		for i := range x {
@@ -24,70 +54,78 @@ func reproducible(t *testing.T, be engine.Backend) {
 		}
 		return x
 	}
-	a, b, x, y := fill(m*k), fill(k*n), fill(q*k), fill(m*q)
-	rows := engine.View(m, k, a)
-	operations := map[string]func() []float64{
-		"Gemm": func() []float64 {
-			c := workspace(m * n)
-			be.Gemm(false, false, 0.7, rows, engine.View(k, n, b), 0, engine.View(m, n, c))
-			return c
-		},
-		"Syrk": func() []float64 {
-			c := make([]float64, k*k)
-			be.Syrk(true, 1, rows, 0, engine.View(k, k, c))
-			return c
-		},
-		"Gemv": func() []float64 {
-			z := workspace(k)
-			be.Gemv(true, 1, rows, y[:m], 0, z)
-			return z
-		},
-		"Gradient": func() []float64 {
-			g, r := make([]float64, q*k), workspace(m*q)
-			be.Gradient(rows, engine.View(q, k, x), engine.View(m, q, y), engine.View(q, k, g), engine.View(m, q, r))
-			return append(g, r...)
-		},
-		"SymEig": func() []float64 {
-			c, w, v := make([]float64, k*k), workspace(k), workspace(k*k)
-			be.Syrk(true, 1, rows, 0, engine.View(k, k, c))
-			if !be.SymEig(engine.View(k, k, c), w, engine.View(k, k, v), workspace(be.SymEigWork(k, k))) {
-				t.Fatal("no convergence")
-			}
-			return append(w, v...)
-		},
+	a, b, x, tall, spd := fill(m*k), fill(k*n), fill(m*max(m, n, k)), fill(long*long), fill(m*m)
+	for i := range m {
+		spd[i*m+i] += float64(m)
 	}
-	operations["Tridiagonal"] = func() []float64 { return reduced(t, be, a) }
-	for name, operation := range operations {
-		t.Run(name, func(t *testing.T) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-			want := operation()
-			for _, threads := range []int{1, 2, 4} {
-				runtime.GOMAXPROCS(threads)
-				got := operation()
-				if i := slices.IndexFunc(want, func(v float64) bool { return math.IsNaN(v) }); i >= 0 {
-					t.Fatalf("element %d is NaN", i)
-				}
-				if !slices.Equal(got, want) {
-					t.Fatalf("GOMAXPROCS %d: other bits", threads)
-				}
+	rows, cols, large, view := engine.View(m, k, a), engine.View(k, n, b), engine.View(long, long, tall), engine.View
+	// on returns an invocation that calls f with copies of args.
+	on := func(f func(c [][]float64), args ...[]float64) invocation {
+		c := make([][]float64, len(args))
+		for i := range c {
+			c[i] = slices.Clone(args[i])
+		}
+		return invocation{func() {
+			for i := range c {
+				copy(c[i], args[i])
 			}
-		})
+			f(c)
+		}, c}
 	}
-}
-
-// reduced is T and two rows turned, of a matrix of an order that is shared out.
-func reduced(t *testing.T, be engine.Backend, x []float64) []float64 {
-	const n = 800
-	a := make([]float64, n*n)
-	for i := range n {
-		for j := range i + 1 {
-			a[i*n+j] = x[(i*j+i)%len(x)]
+	gemm := func(tb bool, a, b engine.Matrix, r, c int) invocation {
+		return on(func(out [][]float64) { be.Gemm(false, tb, 0.7, a, b, -1, view(r, c, out[0])) }, x[:r*c])
+	}
+	gradient := func(q int) invocation {
+		return on(func(c [][]float64) {
+			be.Gradient(rows, view(q, k, b), view(m, q, x), view(q, k, c[0]), view(m, q, c[1]))
+		}, a[:q*k], workspace(m*q))
+	}
+	twofold := func(rows, cols int, c [][]float64) engine.Twofold {
+		return engine.Twofold{Hi: view(rows, cols, c[0]), Lo: view(rows, cols, c[1]), Err: view(rows, cols, c[2])}
+	}
+	must := func(ok bool) {
+		if !ok {
+			t.Error("reports failure")
 		}
 	}
-	d, e, tau, two := workspace(n), workspace(n-1), workspace(n), slices.Clone(x[:2*n])
-	if !be.Tridiagonal(engine.View(n, n, a), d, e, tau, workspace(be.TridiagonalWork(n))) {
-		t.Fatal("Tridiagonal fails")
+	order, half := long*4/5, long/2
+	eig, sv, q := workspace(be.SymEigWork(m, n)), workspace(be.SVDWork(k, n)), workspace(be.QRWork(m, k))
+	tri, turned, left := workspace(be.TridiagonalWork(order)), workspace(be.ApplyQWork(order, 2)), workspace(be.LeftMulWork(k/2, n, k))
+	zeros := func(n int) []float64 { return make([]float64, n) }
+	cos := newCosineCase(rng, m, 20, k)
+	sparse := toCSR(cos.x.view(), noZeros)
+	return map[string]invocation{
+		"Gemm":               gemm(false, rows, cols, m, n),
+		"Gemm T":             gemm(true, rows, rows, m, m),
+		"Gemm of few rows":   gemm(false, view(9, k, a), cols, 9, n),
+		"Gemm T of few rows": gemm(true, view(9, k, a), rows, 9, m),
+		"Syrk":               on(func(c [][]float64) { be.Syrk(false, 0.7, rows, -1, view(m, m, c[0])) }, x[:m*m]),
+		"Syrk T":             on(func(c [][]float64) { be.Syrk(true, 1, rows, 0, engine.Strided(k, k, c[0], m)) }, x[:m*k]),
+		"Gram":               on(func(c [][]float64) { be.Gram(m/3, rows, view(m, m, c[0])) }, x[:m*m]),
+		"LeftMul":            on(func(c [][]float64) { be.LeftMul(view(k/2, k, a), view(k, n, c[0]), left) }, b),
+		"Gemv":               on(func(c [][]float64) { be.Gemv(false, 1, large, tall, 0, c[0]) }, workspace(long)),
+		"Gemv T":             on(func(c [][]float64) { be.Gemv(true, 1, large, tall, 0, c[0]) }, workspace(long)),
+		"Gradient":           gradient(3),
+		"Gradient of many":   gradient(16),
+		"GradientTwofold": on(func(c [][]float64) {
+			be.GradientTwofold(engine.Strided(long, half, tall, long), engine.Strided(3, half, tall, long), engine.Strided(long, 3, tall, long), nil, nil,
+				twofold(3, half, c[:3]), twofold(long, 3, c[3:]))
+		}, zeros(3*half), zeros(3*half), zeros(3*half), zeros(3*long), zeros(3*long), zeros(3*long)),
+		"Cosines": on(func(c [][]float64) { must(be.Cosines(cos.m, cos.x.view(), view(m, k, c[0]))) }, workspace(m*k)),
+		"SparseCosines": on(func(c [][]float64) {
+			must(be.SparseCosines(cos.m, sparse.RowPtr, sparse.ColIdx, sparse.Val, view(m, k, c[0])))
+		}, workspace(m*k)),
+		"SymEig": on(func(c [][]float64) { must(be.SymEig(view(m, m, c[0]), c[1], view(n, m, c[2]), eig)) }, spd, workspace(m), workspace(n*m)),
+		"Tridiagonal": on(func(c [][]float64) {
+			must(be.Tridiagonal(view(order, order, c[0]), c[1], c[2], c[3], tri))
+			be.ApplyQ(true, view(order, order, c[0]), c[3], view(2, order, c[4]), turned)
+		}, tall[:order*order], workspace(order), workspace(order-1), workspace(order), tall[:2*order]),
+		"SVD": on(func(c [][]float64) { must(be.SVD(view(k, n, c[0]), c[1], view(min(k, n), n, c[2]), sv)) }, b, workspace(min(k, n)), workspace(min(k, n)*n)),
+		"QR":  on(func(c [][]float64) { be.QR(view(m, k, c[0]), q) }, a),
+		"Cholesky": on(func(c [][]float64) {
+			_, ok := be.Cholesky(view(m, m, c[0]))
+			must(ok)
+			be.CholeskySolve(view(m, m, c[0]), view(2, m, c[1]))
+		}, spd, x[:2*m]),
 	}
-	be.Turn(true, engine.View(n, n, a), tau, engine.View(2, n, two), workspace(be.TurnWork(n, 2)))
-	return slices.Concat(d, e, two)
 }

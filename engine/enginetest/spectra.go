@@ -4,13 +4,13 @@ import (
 	"math"
 )
 
-// spectra are symmetric matrices that are hard on eigensolvers.
+// spectra are symmetric matrices that are difficult for eigensolvers.
 var spectra = []struct {
 	name string
 	at   func(n int) func(i, j int) float64
 }{
 	{"random", func(n int) func(i, j int) float64 {
-		return stored(n, normal(random(uint64(n))))
+		return tabulate(n, normal(random(uint64(n))))
 	}},
 	{"zero", func(int) func(i, j int) float64 { return func(i, j int) float64 { return 0 } }},
 	{"identity", func(int) func(i, j int) float64 { return diagonal(func(int) float64 { return 1 }) }},
@@ -61,8 +61,8 @@ var spectra = []struct {
 	}},
 }
 
-// stored is at, for i and j below n, each entry computed once.
-func stored(n int, at func(i, j int) float64) func(i, j int) float64 {
+// tabulate computes at(i, j) once for all i and j below n. It returns a function with the same values.
+func tabulate(n int, at func(i, j int) float64) func(i, j int) float64 {
 	x := make([]float64, n*n)
 	for i := range n {
 		for j := range n {
@@ -95,8 +95,8 @@ func tridiagonal(d, e func(i int) float64) func(i, j int) float64 {
 	}
 }
 
-// reflected is (I − 2vvᵀ)·diag(d)·(I − 2vvᵀ) with v = 1/√n: the eigenvalues d in a
-// full matrix.
+// reflected returns the full matrix (I − 2vvᵀ)·diag(d)·(I − 2vvᵀ), which has the eigenvalues d. All elements
+// of v are 1/√n.
 func reflected(n int, d func(i int) float64) func(i, j int) float64 {
 	total := 0.0
 	for i := range n {

@@ -1,24 +1,24 @@
-// Package enginetest holds engine backends to their contract. A backend adds one
-// line to be tested:
+// Package enginetest tests that backends satisfy the contract of engine.Backend. A test of a backend is one
+// line:
 //
 //	enginetest.Run(t, backend)
 //
-// Everything is checked by invariants, never against stored output: components of
-// products against a compensated reference, factorisations by residual and
-// orthogonality in units of eps·dimension·norm. Outputs and workspaces hold NaN
-// on entry, workspaces have exactly the size asked for, matrices have leading
-// dimensions larger than their width, and what lies between their rows and behind
-// their ends must come back untouched.
+// All checks are invariants; no results are stored. Elements of products are compared with sums of higher
+// precision. Factorisations are checked by their residual and orthogonality, in units of eps·dimension·norm.
+// Outputs and workspaces hold NaN on entry, and workspaces have exactly the required size. Matrices have
+// leading dimensions larger than their width. The gaps between rows, and the memory after the last row, must
+// not change.
 package enginetest
 
 import (
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Each runs a test on every backend of the build, as sub-tests of their names.
+// Each runs f for every backend of the build, in sub-tests named after the backends.
 func Each(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
@@ -33,18 +33,14 @@ func Each(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	}
 }
 
-// Run runs the whole suite on one backend. With go test -short, as on a processor that is
-// emulated, every size is still tried, but fewer sizes are tried together.
-func Run(t *testing.T, be engine.Backend) { run(t, be, testing.Short()) }
-
-// RunKernel is Run for another kernel of a backend that Run is called for elsewhere. Fewer
-// large matrices are factorised: only the products within depend on the kernel.
-func RunKernel(t *testing.T, be engine.Backend) { run(t, be, true) }
-
-// run runs the suite; fewer is of the large matrices that are factorised.
-func run(t *testing.T, be engine.Backend, fewer bool) {
+// Run runs all tests for a backend. It factorises large matrices of every size and every kind, and all
+// combinations of both only if FDRIDGE_THOROUGH is set. With go test -short, for emulated processors, products
+// have fewer combinations of sizes, too.
+func Run(t *testing.T, be engine.Backend) {
+	fewer := testing.Short() || os.Getenv("FDRIDGE_THOROUGH") == ""
 	t.Run("Describes", func(t *testing.T) { describes(t, be) })
 	t.Run("Gemm", func(t *testing.T) { gemm(t, be, few) })
+	t.Run("Orders", func(t *testing.T) { orders(t, be) })
 	t.Run("Syrk", func(t *testing.T) { syrk(t, be, few) })
 	t.Run("Gram", func(t *testing.T) { gram(t, be, few) })
 	t.Run("LeftMul", func(t *testing.T) { leftMul(t, be, few) })
@@ -64,8 +60,8 @@ func run(t *testing.T, be engine.Backend, fewer bool) {
 	t.Run("Panics", func(t *testing.T) { panics(t, be) })
 }
 
-// Edges runs the products for every m <= rows and n <= cols, k taking one of the
-// edge sizes in turn: give it 2·MR+1 and 2·NR+1 of a micro-kernel.
+// Edges tests products for every m <= rows and n <= cols, and cycles through sizes for k. For a micro-kernel
+// use rows = 2·MR+1 and cols = 2·NR+1.
 func Edges(t *testing.T, be engine.Backend, rows, cols int) {
 	all := func(f func(trial, m, n, k int)) {
 		for m := range rows + 1 {
@@ -97,7 +93,7 @@ func describes(t *testing.T, be engine.Backend) {
 	}
 }
 
-// sizes are the edge sizes of kernels: around vector lengths, tiles and blocks.
+// sizes are the tested dimensions. They are near vector lengths, tiles and blocks.
 var sizes = []int{0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 33, 47, 49, 63, 64, 65, 97, 129}
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }

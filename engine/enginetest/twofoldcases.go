@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// twofoldCases are of every kind, in shapes that have edges.
+// twofoldCases returns cases of every kind, for shapes near the sizes of blocks.
 func twofoldCases() []twofoldCase {
 	var cases []twofoldCase
 	shapes := [][3]int{{3, 0, 1}, {1, 1, 1}, {3, 2, 1}, {4, 7, 2}, {5, 8, 1}, {7, 17, 3}, {33, 5, 1}, {64, 31, 2}, {130, 70, 1}, {40, 520, 1}, {9, 1100, 2}, {300, 12, 5}}
@@ -22,7 +22,7 @@ func twofoldCases() []twofoldCase {
 	return cases
 }
 
-// exactTwofolds are the cases with their exact results, which are the same for all backends.
+// exactTwofolds returns the cases with their exact results. All backends share them.
 var exactTwofolds = sync.OnceValue(func() []twofoldCase {
 	cases := twofoldCases()
 	for i := range cases {
@@ -31,7 +31,7 @@ var exactTwofolds = sync.OnceValue(func() []twofoldCase {
 	return cases
 })
 
-// table is drawn once, so that an element is the same whenever it is asked for.
+// table evaluates f once for each element and returns a function with the same values.
 func table(rows, cols int, f func(i, j int) float64) func(i, j int) float64 {
 	x := make([]float64, rows*cols)
 	for i := range x {
@@ -46,7 +46,7 @@ func ordinary(rng *rand.Rand, c *twofoldCase) {
 	c.g = table(c.t, c.d, normal(rng))
 }
 
-// scaled has rows, columns and weights of different size.
+// scaled has rows, columns and weights of very different sizes.
 func scaled(rng *rand.Rand, c *twofoldCase) {
 	c.name = "scales of rows and columns, weights"
 	power := func() float64 { return math.Exp2(float64(rng.IntN(200) - 100)) }
@@ -57,7 +57,7 @@ func scaled(rng *rand.Rand, c *twofoldCase) {
 	c.w = table(c.n, 1, func(i, _ int) float64 { return 1 / row(i, 0) / row(i, 0) * rng.Float64() })
 }
 
-// cancelling has a B that differs from A·Xᵀ by a rounding.
+// cancelling has a B that differs from A·Xᵀ only by a rounding error.
 func cancelling(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name = "residuals of a rounding"
@@ -72,7 +72,7 @@ func cancelling(rng *rand.Rand, c *twofoldCase) {
 	c.g = nil
 }
 
-// shifted has columns and a B that are far from zero, all of which a shift takes off again.
+// shifted adds large constants to A and B. The argument c of GradientTwofold cancels their effect on R.
 func shifted(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name = "far from zero, and shifted"
@@ -88,7 +88,7 @@ func shifted(rng *rand.Rand, c *twofoldCase) {
 	})
 }
 
-// outliers has a few rows, and entries, that are far larger than all others.
+// outliers has a few rows and entries that are much larger than the others.
 func outliers(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "outliers", true
@@ -111,7 +111,7 @@ func outliers(rng *rand.Rand, c *twofoldCase) {
 	})
 }
 
-// graded has products of sums that cancel to a part in 10³⁰.
+// graded has sums that are 10⁻³⁰ times as large as their terms.
 func graded(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "condition 1e30", true
@@ -120,11 +120,11 @@ func graded(rng *rand.Rand, c *twofoldCase) {
 		a := make([][]float64, c.n)
 		for i := range a {
 			a[i] = make([]float64, c.d)
-			s := exactly(0)
+			s := newExact(0)
 			for j := range a[i] {
 				size := math.Exp2(float64(-100*j) / float64(c.d))
 				a[i][j] = rng.NormFloat64() * size
-				if j > c.d/2 { // take back most of what there is
+				if j > c.d/2 { // cancels most of the sum so far
 					v, _ := s.Float64()
 					a[i][j] = -v / x(0, j)
 				}
@@ -145,8 +145,8 @@ func small(rng *rand.Rand, c *twofoldCase) {
 	c.g = nil
 }
 
-// faint has targets, and so residuals, next to the least numbers, which large entries make ordinary
-// ones of: what underflows before is multiplied with them.
+// faint has targets and residuals near the smallest numbers. In G, large entries of A multiply the underflow
+// errors of R.
 func faint(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "targets that are all but 0", true
@@ -156,7 +156,7 @@ func faint(rng *rand.Rand, c *twofoldCase) {
 	c.x, c.g = func(int, int) float64 { return 0 }, nil
 }
 
-// faintX has such weights, and rows of different size.
+// faintX has rows of different sizes, and an X with elements near the smallest numbers.
 func faintX(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "x that is all but 0", true

@@ -6,25 +6,25 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// leaf is the order up to which triangular matrices are dealt with number by
-// number; larger ones are cut in half, and most of the work is products.
+// leaf is the largest order of a triangular matrix that is processed element by element. Larger matrices are
+// split in half, so that most of the work is in matrix products.
 const leaf = 48
 
-// leafRows is the number of right-hand sides that a leaf solves for at a time.
+// leafRows is the number of right-hand sides that solveLeaf solves for together.
 const leafRows = 128
 
-// Cholesky overwrites the lower triangle of A with L, A = L·Lᵀ, by halves:
+// Cholesky overwrites the lower triangle of A with L of A = L·Lᵀ. It splits A in half:
 //
 //	[A₁₁    ]   L₁₁ = chol(A₁₁),  L₂₁ = A₂₁·L₁₁⁻ᵀ,
 //	[A₂₁ A₂₂]   L₂₂ = chol(A₂₂ − L₂₁·L₂₁ᵀ).
 //
-// It returns how many pivots were positive, and whether that is all of them.
+// It returns the number of leading positive pivots, and whether all pivots are positive.
 func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
-	n := matrix.Square(&a)
+	n := matrix.CheckSquare(&a)
 	if n <= leaf {
 		return b.choleskyLeaf(a)
 	}
-	h := half(n)
+	h := halfOrder(n)
 	first, below, rest := a.Slice(0, h, 0, h), a.Slice(h, n, 0, h), a.Slice(h, n, h, n)
 	if pivot, ok = b.Cholesky(first); !ok {
 		return pivot, false
@@ -35,8 +35,8 @@ func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 	return h + pivot, ok
 }
 
-// half is about n/2, in whole vectors.
-func half(n int) int { return roundUp(n/2, 16) }
+// halfOrder returns about n/2, rounded up to whole vectors.
+func halfOrder(n int) int { return roundUp(n/2, 16) }
 
 func (b *Backend) choleskyLeaf(m matrix.Matrix) (pivot int, ok bool) {
 	n, a, lda := m.Rows, m.Data, m.Stride
@@ -60,15 +60,15 @@ func (b *Backend) choleskyLeaf(m matrix.Matrix) (pivot int, ok bool) {
 	return n, true
 }
 
-// CholeskySolve overwrites each row x of B with the solution of L·Lᵀ·y = x: the
-// rows are the right-hand sides, so B ← B·L⁻ᵀ·L⁻¹.
+// CholeskySolve overwrites each row x of B with the solution y of L·Lᵀ·y = x. Because the right-hand sides
+// are rows, this is B ← B·L⁻ᵀ·L⁻¹.
 func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
-	matrix.Is(&rhs, rhs.Rows, matrix.Square(&l))
+	matrix.CheckShape(&rhs, rhs.Rows, matrix.CheckSquare(&l))
 	b.solve(true, l, rhs)
 	b.solve(false, l, rhs)
 }
 
-// solve overwrites X (m×n) with X·L⁻ᵀ where trans is set, with X·L⁻¹ otherwise.
+// solve overwrites X (m×n) with X·L⁻ᵀ if trans is true, and with X·L⁻¹ otherwise.
 func (b *Backend) solve(trans bool, l, x matrix.Matrix) {
 	m, n := x.Rows, x.Cols
 	if m == 0 || n == 0 {
@@ -78,7 +78,7 @@ func (b *Backend) solve(trans bool, l, x matrix.Matrix) {
 		b.solveLeaf(trans, m, n, l.Data, l.Stride, x.Data, x.Stride)
 		return
 	}
-	h := half(n)
+	h := halfOrder(n)
 	first, below, rest := l.Slice(0, h, 0, h), l.Slice(h, n, 0, h), l.Slice(h, n, h, n)
 	left, right := x.Slice(0, m, 0, h), x.Slice(0, m, h, n)
 	if trans {
@@ -92,8 +92,8 @@ func (b *Backend) solve(trans bool, l, x matrix.Matrix) {
 	b.solve(trans, first, left)
 }
 
-// solveLeaf solves for small L. Rows of X, unless they are few, are transposed, so
-// that the inner loops run along many of them at once.
+// solveLeaf is like solve for a small L. Unless X has few rows, solveLeaf transposes X, so that the inner loops
+// process many rows at once.
 func (b *Backend) solveLeaf(trans bool, m, n int, l []float64, ldl int, x []float64, ldx int) {
 	if m < b.kernel.Unit {
 		for i := range m {
@@ -114,13 +114,13 @@ func (b *Backend) solveLeaf(trans bool, m, n int, l []float64, ldl int, x []floa
 	scratches.put(s)
 }
 
-// solveColumns writes Y with L·Y = X, or Lᵀ·Y = X unless trans is set, for X and
-// Y with n rows leafRows apart: row by row
+// solveColumns computes Y with L·Y = X if trans is true, and with Lᵀ·Y = X otherwise. X and Y have n rows,
+// leafRows apart. Row j of Y is
 //
-//	yⱼ = xⱼ/lⱼⱼ − Σ (lⱼᵢ/lⱼⱼ)·yᵢ   over i < j, or (lᵢⱼ/lⱼⱼ) over i > j.
+//	yⱼ = xⱼ/lⱼⱼ − Σ (lⱼᵢ/lⱼⱼ)·yᵢ   over i < j, or with lᵢⱼ over i > j.
 func (b *Backend) solveColumns(trans bool, m, n int, l []float64, ldl int, x, y, factors []float64) {
 	for s := range n {
-		j, lo, hi := s, 0, s // rows lo to hi are known
+		j, lo, hi := s, 0, s // rows lo to hi of Y are computed
 		if !trans {
 			j = n - 1 - s
 			lo, hi = j+1, n
@@ -139,7 +139,7 @@ func (b *Backend) solveColumns(trans bool, m, n int, l []float64, ldl int, x, y,
 	}
 }
 
-// solveRow solves for one row of X.
+// solveRow is like solve for one row of X.
 func (b *Backend) solveRow(trans bool, n int, l []float64, ldl int, x []float64) {
 	if trans {
 		x[0] /= l[0]

@@ -11,19 +11,19 @@ import (
 
 // Cosines computes Z = scale·cos(X·W + 1·uᵀ), see engine.CosineMap.
 func (b *Backend) Cosines(m *matrix.CosineMap, x, z matrix.Matrix) (finite bool) {
-	rows, _ := matrix.Cosines(m, &x, &z)
+	rows, _ := matrix.CheckCosines(m, &x, &z)
 	return b.cosines(cosines{m: m, x: x, z: z}, rows)
 }
 
-// SparseCosines computes the same for sparse rows, to the same bits.
+// SparseCosines computes the same bits as Cosines for sparse rows.
 func (b *Backend) SparseCosines(m *matrix.CosineMap, rowPtr []int, colIdx []int32, val []float64, z matrix.Matrix) (finite bool) {
-	rows, _ := matrix.SparseCosines(m, rowPtr, colIdx, val, &z)
+	rows, _ := matrix.CheckSparseCosines(m, rowPtr, colIdx, val, &z)
 	return b.cosines(cosines{m: m, rowPtr: rowPtr, colIdx: colIdx, val: val, z: z}, rows)
 }
 
-// cosines is one call of Cosines or, with row pointers, of SparseCosines. A part is some rows
-// of one panel of components, which stays in cache meanwhile. Each number of Z is made by the
-// same operations however the work is divided.
+// cosines holds the operands of Cosines, or of SparseCosines if it has row pointers. A part of the work is a
+// group of rows and one panel of components, which stays in the cache. The bits of Z do not depend on the
+// division of the work.
 type cosines struct {
 	k      *kernel.Kernel
 	m      *matrix.CosineMap
@@ -32,26 +32,26 @@ type cosines struct {
 	colIdx []int32
 	val    []float64
 	z      matrix.Matrix
-	groups int // of rows
+	groups int // number of groups of rows
 }
 
 type cosineTeam struct {
 	team
 	cosines
-	bad atomic.Bool // a number was not finite
+	bad atomic.Bool // an element of Z is not finite
 }
 
 var cosineTeams pool[cosineTeam]
 
-// Rows of a part at least, so that reading a panel costs little, parts for each thread at
-// least, where there are as many rows, and inputs of a panel taken at a time, which come to
-// 256 KiB. Fewer numbers than alone are not shared out: a goroutine takes some ten
-// microseconds to wake.
+// cosineRows is the smallest number of rows of a part, which makes reading a panel cheap. cosineParts is the
+// number of parts for each thread, if there are enough rows. cosineInputs is the number of inputs that a part
+// processes at a time: 256 KiB of a panel. If Z has fewer than minSharedCosines elements, one goroutine
+// computes all, because waking another goroutine takes about ten microseconds.
 const (
-	alone        = 1 << 12
-	cosineRows   = 64
-	cosineParts  = 4
-	cosineInputs = 256
+	minSharedCosines = 1 << 12
+	cosineRows       = 64
+	cosineParts      = 4
+	cosineInputs     = 256
 )
 
 func (b *Backend) cosines(c cosines, rows int) (finite bool) {
@@ -64,10 +64,10 @@ func (b *Backend) cosines(c cosines, rows int) (finite bool) {
 	team := cosineTeams.get()
 	team.cosines = c
 	team.bad.Store(false)
-	if parts := panels * c.groups; rows*c.components() < alone {
+	if parts := panels * c.groups; rows*c.components() < minSharedCosines {
 		s := scratches.get()
 		for i := range parts {
-			team.part(i, s)
+			team.doPart(i, s)
 		}
 		scratches.put(s)
 	} else {
@@ -84,9 +84,9 @@ func (c *cosines) components() int {
 	return d
 }
 
-func (t *cosineTeam) part(i int, s *scratch) {
+func (t *cosineTeam) doPart(i int, s *scratch) {
 	rows, panel := t.z.Rows, i/t.groups
-	lo, hi := share(rows, i%t.groups, t.groups, 4), share(rows, i%t.groups+1, t.groups, 4)
+	lo, hi := partStart(rows, i%t.groups, t.groups, 4), partStart(rows, i%t.groups+1, t.groups, 4)
 	sums := grow(&s.a, 4*matrix.PanelWidth)
 	var finite bool
 	if t.rowPtr != nil {
@@ -99,13 +99,12 @@ func (t *cosineTeam) part(i int, s *scratch) {
 	}
 }
 
-// at is element (i, panel·PanelWidth) of Z.
+// at returns the address of element (i, panel·PanelWidth) of Z.
 func (c *cosines) at(i, panel int) *float64 {
 	return &c.z.Data[i*c.z.Stride+panel*matrix.PanelWidth]
 }
 
-// sparse does rows lo to hi. Only the cosines of sums are written to Z, which often is not in
-// cache.
+// sparse computes rows lo to hi. It writes only the final cosines to Z, which is often not in the cache.
 func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)
 	n := len(u)
@@ -118,7 +117,8 @@ func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	return finite
 }
 
-// dense takes the inputs in blocks, each going on from what the one before it left in Z.
+// dense computes rows lo to hi of Z. It processes the inputs in blocks, and adds the products of each block to the sums
+// that Z holds.
 func (c *cosines) dense(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)
 	n := len(u)
@@ -154,7 +154,7 @@ func (c *cosines) dense(lo, hi, panel int, sums []float64) (finite bool) {
 	return finite
 }
 
-// row is count elements of row i of X, from column first on.
+// row returns the address of count elements of row i of X, from column first on.
 func (c *cosines) row(i, first, count int) *float64 {
 	if count == 0 {
 		return nil

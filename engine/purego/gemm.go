@@ -4,7 +4,7 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 
 // Gemm computes C = alpha·op(A)·op(B) + beta·C.
 func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, beta float64, c matrix.Matrix) {
-	m, n, k := matrix.Product(transA, transB, &a, &bm, &c)
+	m, n, k := matrix.CheckProduct(transA, transB, &a, &bm, &c)
 	p := product{be: b, m: m, n: n, k: k, a: operand{a, transA}, b: operand{bm, transB}, c: c, alpha: alpha, beta: beta}
 	if m < fewRows && !transA {
 		multiplyThin(&p)
@@ -13,23 +13,22 @@ func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, 
 	}
 }
 
-// Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of
-// alpha·Aᵀ·A + beta·C.
+// Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of alpha·Aᵀ·A + beta·C if trans is true.
 func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix) {
 	b.Gemmt(trans, !trans, alpha, a, a, beta, c)
 }
 
-// Gram computes rows first to n of the lower triangle of C = A·Aᵀ.
+// Gram computes the lower triangle of C = A·Aᵀ, but only its rows from index first on.
 func (b *Backend) Gram(first int, a, c matrix.Matrix) {
-	n, _, k := matrix.Product(false, true, &a, &a, &c)
-	matrix.Leading(first, n)
+	n, _, k := matrix.CheckProduct(false, true, &a, &a, &c)
+	matrix.CheckCount(first, n)
 	multiply(&product{
 		be: b, m: n, n: n, k: k, a: operand{a, false}, b: operand{a, true}, c: c, alpha: 1,
 		triangle: triangle{lower: true, first: first},
 	})
 }
 
-// scaleRow overwrites x with beta·x, only writing where beta is 0.
+// scaleRow overwrites x with beta·x. If beta is 0, x is not read.
 func scaleRow(beta float64, x []float64) {
 	switch beta {
 	case 0:

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A matvec is y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
+// A matvec holds the operands of y = alpha·A·x + beta·y, or of alpha·Aᵀ·x + beta·y if trans is true.
 type matvec struct {
 	be          *Backend
 	trans       bool
@@ -25,9 +25,9 @@ type matvecTeam struct {
 
 var matvecs pool[matvecTeam]
 
-// Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
+// Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y if trans is true.
 func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
-	ny := matrix.MatVec(trans, &a, x, y)
+	ny := matrix.CheckMatVec(trans, &a, x, y)
 	if a.Rows == 0 || a.Cols == 0 || alpha == 0 {
 		scaleRow(beta, y[:ny])
 		return
@@ -37,7 +37,7 @@ func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, 
 		v.parts = min(runtime.GOMAXPROCS(0), ny/64+1)
 	}
 	if v.parts == 1 {
-		v.part(0, nil)
+		v.doPart(0, nil)
 		return
 	}
 	t := matvecs.get()
@@ -47,11 +47,11 @@ func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, 
 	matvecs.put(t)
 }
 
-func (v *matvec) part(i int, _ *scratch) {
+func (v *matvec) doPart(i int, _ *scratch) {
 	if v.trans {
-		v.columns(share(v.n, i, v.parts, 8), share(v.n, i+1, v.parts, 8))
+		v.columns(partStart(v.n, i, v.parts, 8), partStart(v.n, i+1, v.parts, 8))
 	} else {
-		v.rows(share(v.m, i, v.parts, 4), share(v.m, i+1, v.parts, 4))
+		v.rows(partStart(v.m, i, v.parts, 4), partStart(v.m, i+1, v.parts, 4))
 	}
 }
 
@@ -77,8 +77,8 @@ func (v *matvec) sum(s, y float64) float64 {
 	return v.alpha*s + v.beta*y
 }
 
-// strip is the number of columns taken at a time, so that what is added to stays
-// in the first-level cache.
+// strip is the number of columns that are processed together, so that a part of y stays in the first-level
+// cache.
 const strip = 2048
 
 // columns computes elements lo to hi of alpha·Aᵀ·x + beta·y.
@@ -99,19 +99,18 @@ func (v *matvec) columns(lo, hi int) {
 	}
 }
 
-// Symv computes y = A·x for the symmetric n×n matrix A, of which only the lower
-// triangle is read, once: each row gives its own product with x and, read as a column,
-// adds its part to the products of the rows before it.
+// Symv computes y = A·x for the symmetric n×n matrix A. It reads the lower triangle once. Each row of the
+// triangle contributes to y twice: by its product with x, and as a column times an element of x.
 func (b *Backend) Symv(sym matrix.Matrix, x, y []float64) {
-	n := matrix.Square(&sym)
-	matrix.Vector(n, len(x))
-	matrix.Vector(n, len(y))
+	n := matrix.CheckSquare(&sym)
+	matrix.CheckLength(n, len(x))
+	matrix.CheckLength(n, len(y))
 	clear(y[:n])
 	b.symvRows(0, n, sym, x, y)
 }
 
-// symvRows adds to the first hi elements of y, of which those from lo on are zero, what rows
-// lo to hi of the lower triangle of A contribute to A·x.
+// symvRows adds the contribution of rows lo to hi of the lower triangle of A to the first hi elements of y =
+// A·x. Elements from lo on must be zero on entry.
 func (b *Backend) symvRows(lo, hi int, sym matrix.Matrix, x, y []float64) {
 	a, lda := sym.Data, sym.Stride
 	i := lo
@@ -127,7 +126,7 @@ func (b *Backend) symvRows(lo, hi int, sym matrix.Matrix, x, y []float64) {
 	}
 }
 
-// symvTriangle adds A·x to y for a small A.
+// symvTriangle adds A·x to y for a small symmetric A.
 func symvTriangle(n int, a []float64, lda int, x, y []float64) {
 	for i := range n {
 		for j, v := range a[i*lda : i*lda+i] {

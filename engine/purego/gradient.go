@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A gradient is R = A·Xᵀ − B and G += Rᵀ·A for rows that are divided among parts by
-// their shape alone.
+// A gradient holds the operands of Gradient: R = A·Xᵀ − B and G += Rᵀ·A. The division of rows into parts
+// depends only on the shape.
 type gradient struct {
 	be         *Backend
 	n, d, t    int
@@ -16,50 +16,49 @@ type gradient struct {
 	sumTree
 }
 
-// A sumTree is where the sums of the parts are added: in pairs, these in pairs again, and
-// so on, a binary tree, which is the same whoever computes what of it. A task is a
-// subtree.
+// A sumTree adds the sums of the parts in a binary tree. The order of the additions does not depend on which
+// goroutine computes which node. A task is a subtree.
 type sumTree struct {
 	parts int       // a power of two
-	tasks int       // also a power of two
-	depth int       // sums that a task needs at a time
-	size  int       // elements of a sum
-	sums  []float64 // those of all tasks
+	tasks int       // a power of two, at most parts
+	depth int       // number of sums that a task stores at the same time
+	size  int       // number of elements of a sum
+	sums  []float64 // memory of all tasks
 }
 
 type gradientTeam struct {
 	team
-	job          tiledGradient // or its gradient alone, for few right-hand sides
-	sums, packed []float64     // memory for those of the job
+	job          tiledGradient // for few right-hand sides, only the field gradient is used
+	sums, packed []float64     // memory of the job
 }
 
 var gradients pool[gradientTeam]
 
-// Most rows of a part and most parts: enough to share out, few enough that adding them
-// costs little, and no long chain of additions. From severalTargets right-hand sides on
-// a part has twice the rows, for t×d matrices are added and soon leave the cache.
+// partRows is the largest number of rows in a part, unless there would be more than maxParts parts. So there
+// are enough parts for several threads, few sums to add, and short chains of additions. severalTargets is the
+// number of right-hand sides from which on a part has twice as many rows, because the t×d sums do not fit in
+// the cache.
 const (
 	partRows       = 32
-	mostParts      = 16
+	maxParts       = 16
 	severalTargets = 4
 )
 
-// gradientStrip is the number of columns taken at a time, so that four rows stay in
-// the first-level cache while they are added to one vector of G after the other.
+// gradientStrip is the number of columns that are processed together. Four rows of a strip stay in the
+// first-level cache while they are added to the rows of G.
 const gradientStrip = 512
 
-// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, each row of A being used for both
-// while it is in cache: A is read once from memory. From wideTargets right-hand
-// sides on it is done in tiles.
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. It computes both for a row of A while the row is in the
+// cache, so that A is read from memory once. For many right-hand sides it uses tiles, see [tiledGradient].
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
-	matrix.Gradient(&a, &x, &rhs, &g, &r)
+	matrix.CheckGradient(&a, &x, &rhs, &g, &r)
 	n, d, t := a.Rows, a.Cols, x.Rows
 	if n == 0 || t == 0 {
 		return
 	}
 	v := gradient{be: b, n: n, d: d, t: t, a: a, x: x, b: rhs, r: r, sumTree: sumTree{parts: 1, size: t * d}}
-	if b.inTiles(t) && d > 0 {
-		v.doInTiles(g)
+	if b.usesTiles(t) && d > 0 {
+		v.computeTiled(g)
 		return
 	}
 	rows := partRows
@@ -68,7 +67,7 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	}
 	v.divide(rows)
 	if v.parts == 1 {
-		v.rows(0, n, g)
+		v.computeRows(0, n, g)
 		return
 	}
 	v.plan()
@@ -88,19 +87,20 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	gradients.put(team)
 }
 
-// divide makes parts of at most so many rows, unless that takes more than mostParts.
+// divide doubles the number of parts until each part has at most the given number of rows, or until there are
+// maxParts parts.
 func (v *gradient) divide(rows int) {
-	for v.n*v.d*v.t >= accuracy.SharedWork && v.parts < mostParts && v.parts*rows < v.n {
+	for v.n*v.d*v.t >= accuracy.SharedWork && v.parts < maxParts && v.parts*rows < v.n {
 		v.parts *= 2
 	}
 }
 
-// plan divides the tree into tasks. More tasks are easier to share evenly, but each needs
-// sums of its own, which leave the cache. So there is one task for each thread, and more
-// only while the sums of all tasks have no more than mostParts vectors.
+// plan chooses the number of tasks. Usually there is one task for each thread. More tasks balance the work
+// better, but the sums of a task would leave the cache. There are more tasks only if the sums of all tasks
+// together have at most maxParts rows.
 func (v *gradient) plan() {
 	v.tasks = 1
-	for v.tasks < min(v.parts, max(runtime.GOMAXPROCS(0), mostParts/v.t)) {
+	for v.tasks < min(v.parts, max(runtime.GOMAXPROCS(0), maxParts/v.t)) {
 		v.tasks *= 2
 	}
 	v.depth = 1
@@ -109,39 +109,39 @@ func (v *gradient) plan() {
 	}
 }
 
-// task is the memory of task i, which begins with its sum.
+// task returns the memory of task i, which begins with the sum of this task.
 func (v *sumTree) task(i int) []float64 {
 	size := v.depth * v.size
 	return v.sums[i*size : (i+1)*size]
 }
 
-// part does task i.
-func (v *gradient) part(i int, s *scratch) { v.subtree(i, s, v.overwrite) }
+// doPart computes task i.
+func (v *gradient) doPart(i int, s *scratch) { v.subtree(i, s, v.overwrite) }
 
-// A leafSum overwrites g with the sum of rows lo to hi.
+// A leafSum writes the sum for rows lo to hi to g.
 type leafSum = func(s *scratch, lo, hi int, g []float64)
 
 func (v *gradient) overwrite(_ *scratch, lo, hi int, g []float64) {
 	clear(g[:v.size])
-	v.rows(lo, hi, matrix.Strided(v.t, v.d, g, v.d))
+	v.computeRows(lo, hi, matrix.Strided(v.t, v.d, g, v.d))
 }
 
-// subtree computes the sum of task i.
-func (v *gradient) subtree(i int, s *scratch, of leafSum) {
+// subtree computes the sum of task i. It calls leaf for each part of the task.
+func (v *gradient) subtree(i int, s *scratch, leaf leafSum) {
 	parts := v.parts / v.tasks
-	v.tree(s, i*parts, parts, v.task(i), of)
+	v.tree(s, i*parts, parts, v.task(i), leaf)
 }
 
-// tree computes the sum of so many parts, from first on, at the start of g. Behind it
-// is room for one more at each level.
-func (v *gradient) tree(s *scratch, first, parts int, g []float64, of leafSum) {
+// tree adds the sums of several parts, from part first on, and writes the result to the start of g. parts is
+// their number. The rest of g has room for one more sum for each level of the tree.
+func (v *gradient) tree(s *scratch, first, parts int, g []float64, leaf leafSum) {
 	if parts == 1 {
-		of(s, share(v.n, first, v.parts, 4), share(v.n, first+1, v.parts, 4), g)
+		leaf(s, partStart(v.n, first, v.parts, 4), partStart(v.n, first+1, v.parts, 4), g)
 		return
 	}
 	half := parts / 2
-	v.tree(s, first, half, g, of)
-	v.tree(s, first+half, half, g[v.size:], of)
+	v.tree(s, first, half, g, leaf)
+	v.tree(s, first+half, half, g[v.size:], leaf)
 	v.add(g, g[v.size:])
 }
 
@@ -150,8 +150,8 @@ func (v *gradient) add(g, h []float64) {
 	v.be.kernel.Axpy1(v.size, 1, &h[0], &g[0])
 }
 
-// rows does rows lo to hi, four at a time.
-func (v *gradient) rows(lo, hi int, g matrix.Matrix) {
+// computeRows processes rows lo to hi: it computes their R and adds Rᵀ·A to g.
+func (v *gradient) computeRows(lo, hi int, g matrix.Matrix) {
 	k, d := v.be.kernel, v.d
 	if d == 0 {
 		for i := lo; i < hi; i++ {
@@ -173,7 +173,7 @@ func (v *gradient) rows(lo, hi int, g matrix.Matrix) {
 	}
 }
 
-// fourRows does rows i to i+4.
+// fourRows is like computeRows for the four rows from row i on.
 func (v *gradient) fourRows(i int, g matrix.Matrix) {
 	k, a, r := v.be.kernel, v.a.Data[i*v.a.Stride:], v.r.Data[i*v.r.Stride:]
 	k.DotsMany(v.d, v.t, &a[0], v.a.Stride, &v.x.Data[0], v.x.Stride, &r[0], v.r.Stride)

@@ -6,11 +6,11 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A leftMul is B ← W·B in place: all rows of a panel of B are packed before the
-// first is overwritten.
+// A leftMul holds the operands of B ← W·B. It packs all rows of a panel of B before it overwrites the first
+// of them.
 type leftMul struct {
 	product
-	shares int // of the columns
+	shares int // number of parts into which the columns are divided
 }
 
 type leftMulTeam struct {
@@ -22,7 +22,7 @@ var leftMuls pool[leftMulTeam]
 
 // LeftMul overwrites the first m rows of B (k×n) with W·B.
 func (b *Backend) LeftMul(w, x matrix.Matrix, _ []float64) {
-	m, n, k := matrix.LeftMul(&w, &x)
+	m, n, k := matrix.CheckLeftMul(&w, &x)
 	if m == 0 || n == 0 {
 		return
 	}
@@ -38,27 +38,27 @@ func (b *Backend) LeftMul(w, x matrix.Matrix, _ []float64) {
 	leftMuls.put(t)
 }
 
-// LeftMulWork is 0.
+// LeftMulWork returns 0.
 func (b *Backend) LeftMulWork(m, n, k int) int { return 0 }
 
-// part does a share of the columns.
-func (p *leftMul) part(i int, s *scratch) {
+// doPart computes part i of the columns.
+func (p *leftMul) doPart(i int, s *scratch) {
 	nr := p.be.kernel.NR()
-	j, end := share(p.n, i, p.shares, nr), share(p.n, i+1, p.shares, nr)
+	j, end := partStart(p.n, i, p.shares, nr), partStart(p.n, i+1, p.shares, nr)
 	if j >= end {
 		return
 	}
 	a, depth := p.packAll(s)
-	width := max(nr, (1<<17)/p.k/nr*nr) // a MiB packed
+	width := max(nr, (1<<17)/p.k/nr*nr) // 1 MiB when packed
 	for ; j < end; j += width {
 		p.panel(s, a, depth, j, min(width, end-j))
 	}
 }
 
-// packAll packs the whole of W, a block of depth columns after the other.
+// packAll packs all of W, in blocks of depth columns.
 func (p *leftMul) packAll(s *scratch) (a []float64, depth int) {
 	be := p.be
-	depth = evenly(p.k, be.kc)
+	depth = evenStep(p.k, be.kc)
 	rows := roundUp(p.m, be.kernel.Unit)
 	a = grow(&s.a, rows*p.k)
 	for l := 0; l < p.k; l += depth {
@@ -67,7 +67,7 @@ func (p *leftMul) packAll(s *scratch) (a []float64, depth int) {
 	return a, depth
 }
 
-// panel does nb columns from column j.
+// panel computes nb columns of the result, from column j on.
 func (p *leftMul) panel(s *scratch, a []float64, depth, j, nb int) {
 	be := p.be
 	rows, cols := roundUp(p.m, be.kernel.Unit), roundUp(nb, be.kernel.Unit)

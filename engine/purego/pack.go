@@ -1,14 +1,14 @@
 package purego
 
-// packRows is the number of rows of X packed at a time into all panels. Each row is
-// then read from end to end, as the processor foresees, whatever its length; so few
-// are at hand at once that rows a power of two apart leave each other in cache.
+// packRows is the number of rows of X that are packed into all panels before the next rows. Each row is read
+// from start to end, which suits the prefetcher. The number is small, so that rows whose distance is a power
+// of two do not evict each other from the cache.
 const packRows = 8
 
-// pack writes n columns from column j of the k rows from row l of X into dst,
-// width of them interleaved at a time: panel after panel, each k×width. Where X is
-// stored row by row (along) they are copied, otherwise transposed. The last panel
-// is as narrow as whole units allow, zeros filling the last unit.
+// pack copies a k×n block of a matrix to dst, as panels. The block begins at row l and column j. A panel is
+// k×width, row by row. If along is true, x holds the matrix row by row; otherwise x holds the transpose of the
+// matrix row by row. The last panel is only as wide as necessary, a multiple of the unit of the kernel, and is
+// filled with zeros.
 func (b *Backend) pack(dst []float64, width int, along bool, x []float64, ldx, l, j, k, n int) []float64 {
 	step := k
 	if along && n > width {
@@ -23,8 +23,7 @@ func (b *Backend) pack(dst []float64, width int, along bool, x []float64, ldx, l
 	return dst
 }
 
-// packPanel packs k rows of the n <= width columns of one panel, from its row i
-// on.
+// packPanel packs k rows of one panel, from row i of the panel on. The panel has n <= width columns.
 func (b *Backend) packPanel(dst []float64, i, width int, along bool, x []float64, ldx, l, j, k, n int) {
 	unit := b.kernel.Unit
 	w := roundUp(min(width, n), unit)
@@ -41,7 +40,7 @@ func (b *Backend) packPanel(dst []float64, i, width int, along bool, x []float64
 	}
 }
 
-// packEdge packs a unit of which only n columns are there.
+// packEdge packs a unit that has only n columns.
 func packEdge(dst []float64, stride, unit int, along bool, x []float64, ldx, l, j, k, n int) {
 	for i := range k {
 		d := dst[i*stride : i*stride+unit]

@@ -9,10 +9,9 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Peak runs the micro-kernel on panels in the first-level cache, a pair for each
-// of GOMAXPROCS threads, for about d or until ctx ends, and returns the floating
-// point operations per second of all of them: what a product that did nothing else
-// would reach.
+// Peak returns the floating-point operations per second of the micro-kernel on panels in the first-level
+// cache, an upper bound on the speed of a product. It runs on GOMAXPROCS threads, each with its own panels,
+// for about d or until ctx ends.
 func (b *Backend) Peak(ctx context.Context, d time.Duration) float64 {
 	ctx = background.IfNil(ctx)
 	flops := make([]float64, runtime.GOMAXPROCS(0))
@@ -28,7 +27,7 @@ func (b *Backend) Peak(ctx context.Context, d time.Duration) float64 {
 	return sum
 }
 
-// peak is Peak on one thread.
+// peak is like Peak on one thread.
 func (b *Backend) peak(ctx context.Context, d time.Duration) float64 {
 	const k, repeats = 128, 1000
 	mr, nr := b.kernel.MR(), b.kernel.NR()

@@ -7,14 +7,13 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A product is C = alpha·op(A)·op(B) + beta·C or, when lower is set, its lower
-// triangle. It follows BLIS: K. Goto, R. van de Geijn, "Anatomy of
-// High-Performance Matrix Multiplication", ACM TOMS 34 (2008); F. Van Zee, R. van
-// de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS Functionality", ACM
-// TOMS 41 (2015).
+// A product holds the operands of C = alpha·op(A)·op(B) + beta·C, or of the lower triangle of this C. The
+// algorithm follows BLIS: K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM
+// TOMS 34 (2008); F. Van Zee, R. van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS
+// Functionality", ACM TOMS 41 (2015).
 //
-// Every element of C is the sum over blocks of k, the same for any tile that it
-// falls in, so that the result doesn't depend on how C is divided.
+// The sum of an element of C is divided into blocks of k in a way that does not depend on its tile. Therefore
+// the bits do not depend on the division of C into parts.
 type product struct {
 	be          *Backend
 	m, n, k     int // op(A) is m×k, op(B) k×n
@@ -24,21 +23,20 @@ type product struct {
 	triangle
 }
 
-// An operand is op(A): Aᵀ where trans is set, else A.
+// An operand is op(A): Aᵀ if trans is true, otherwise A.
 type operand struct {
 	matrix.Matrix
 	trans bool
 }
 
-// A triangle is what of C is computed: where lower is set, rows first to m of the lower
-// triangle, else all of it.
+// A triangle selects a part of C. If lower is true, it is the lower triangle without the rows before row first.
+// Otherwise it is all of C.
 type triangle struct {
 	lower bool
-	first int // 0 where lower is not set
+	first int // 0 if lower is false
 }
 
-// A dividedProduct is a product in parts: C divided into so many rows and columns of
-// blocks.
+// A dividedProduct is a product in rows×cols parts, the blocks into which C is divided.
 type dividedProduct struct {
 	product
 	rows, cols int
@@ -51,8 +49,7 @@ type productTeam struct {
 
 var products pool[productTeam]
 
-// minParallel is the number of multiply-adds below which waking another goroutine
-// costs more than it saves.
+// minParallel is the number of multiply-adds from which waking another goroutine saves time.
 const minParallel = 1 << 19
 
 // multiply computes p.
@@ -71,8 +68,8 @@ func multiply(p *product) {
 	products.put(t)
 }
 
-// divide chooses the parts of C: as few as keep every thread busy, for each part
-// packs its own A and B.
+// divide divides C into parts, just enough to keep every thread busy, because each part packs its own A and
+// B.
 func (p *product) divide(threads int) dividedProduct {
 	rows := 1
 	work := (p.m - p.first) * p.n * p.k
@@ -81,7 +78,7 @@ func (p *product) divide(threads int) dividedProduct {
 	}
 	parts := threads
 	if work > 256*minParallel {
-		parts *= 4 // a thread held up elsewhere then costs less
+		parts *= 4 // with more parts a delayed thread costs less
 	}
 	if p.lower {
 		return dividedProduct{*p, min(parts, (p.m-p.first+p.be.kernel.NR()-1)/p.be.kernel.NR()), 1}
@@ -95,19 +92,19 @@ func (p *product) divide(threads int) dividedProduct {
 	return dividedProduct{*p, rows, parts / rows}
 }
 
-// part computes one part of C. The rows of a triangle are divided so that all
-// parts have the same area, the long ones first.
-func (p *dividedProduct) part(i int, s *scratch) {
+// doPart computes part i of C. The parts of a triangle are bands of rows with the same area. Bands with long
+// rows are computed first.
+func (p *dividedProduct) doPart(i int, s *scratch) {
 	if p.lower {
 		i = p.rows - 1 - i
-		lo, hi := p.shareOfTriangle(i), p.shareOfTriangle(i+1)
+		lo, hi := p.bandStart(i), p.bandStart(i+1)
 		p.block(s, lo, hi, 0, hi)
 		return
 	}
 	r, c := i/p.cols, i%p.cols
 	p.block(s,
-		share(p.m, r, p.rows, p.be.kernel.MR()), share(p.m, r+1, p.rows, p.be.kernel.MR()),
-		share(p.n, c, p.cols, p.be.kernel.NR()), share(p.n, c+1, p.cols, p.be.kernel.NR()))
+		partStart(p.m, r, p.rows, p.be.kernel.MR()), partStart(p.m, r+1, p.rows, p.be.kernel.MR()),
+		partStart(p.n, c, p.cols, p.be.kernel.NR()), partStart(p.n, c+1, p.cols, p.be.kernel.NR()))
 }
 
 // block computes rows i0 to i1 and columns j0 to j1 of C.
@@ -120,8 +117,8 @@ func (p *product) block(s *scratch, i0, i1, j0, j1 int) {
 	if add {
 		p.scale(i0, i1, j0, j1)
 	}
-	depth := evenly(p.k, be.kc)
-	height := evenly(i1-i0, be.mc)
+	depth := evenStep(p.k, be.kc)
+	height := evenStep(i1-i0, be.mc)
 	for j := j0; j < j1; j += be.nc {
 		nb := min(be.nc, j1-j)
 		for l := 0; l < p.k; l += depth {
@@ -139,24 +136,23 @@ func (p *product) block(s *scratch, i0, i1, j0, j1 int) {
 	}
 }
 
-// share is where part i of parts begins when n is divided evenly, in multiples of
-// unit.
-func share(n, i, parts, unit int) int {
+// partStart divides n items into parts of about the same size and returns the first item of part i. Parts begin
+// at multiples of unit.
+func partStart(n, i, parts, unit int) int {
 	if i == parts {
 		return n
 	}
 	return min(n, roundUp(i*n/parts, unit))
 }
 
-// shareOfTriangle is the row where part i of a triangle begins, all having the same
-// area.
-func (p *dividedProduct) shareOfTriangle(i int) int {
-	return shareOfTriangle(p.first, p.m, i, p.rows, p.be.kernel.MR())
+// bandStart returns the first row of part i of the triangle.
+func (p *dividedProduct) bandStart(i int) int {
+	return triangleStart(p.first, p.m, i, p.rows, p.be.kernel.MR())
 }
 
-// shareOfTriangle is the row, a multiple of unit, where part i of so many of the rows first to
-// m of a triangle begins, all having the same area.
-func shareOfTriangle(first, m, i, parts, unit int) int {
+// triangleStart divides the rows first to m−1 of a triangle into parts of about the same area and returns the
+// first row of part i. Parts begin at multiples of unit.
+func triangleStart(first, m, i, parts, unit int) int {
 	switch i {
 	case 0:
 		return first
@@ -168,13 +164,14 @@ func shareOfTriangle(first, m, i, parts, unit int) int {
 	return min(m, max(first, roundUp(int(row), unit)))
 }
 
-// evenly is the step, at most most, that divides n into equal parts.
-func evenly(n, most int) int {
+// evenStep returns the size of the parts if n is divided into parts of about the same size, as few as
+// possible. The size is at most the argument most, rounded up to a multiple of 8.
+func evenStep(n, most int) int {
 	parts := (n + most - 1) / most
 	return max(1, roundUp((n+parts-1)/max(parts, 1), 8))
 }
 
-// scale multiplies a block of C by beta, only writing where that is 0.
+// scale multiplies rows i0 to i1 and columns j0 to j1 of C by beta. If beta is 0, it does not read them.
 func (p *product) scale(i0, i1, j0, j1 int) {
 	if p.beta == 1 {
 		return
@@ -190,9 +187,9 @@ func (p *product) scale(i0, i1, j0, j1 int) {
 	}
 }
 
-// tiles multiplies the packed a (mb rows) and b (nb columns) into the block of C at
-// (i, j). The rows of b are where they lie, ldb apart, or packed where ldb is 0. A panel
-// of b stays in the first-level cache while those of a go by.
+// tiles multiplies the packed a (mb rows) with b (nb columns) and stores the product in the block of C at (i,
+// j), or adds it if add is true. If ldb is 0, b is packed; otherwise ldb is the leading dimension of b. A
+// panel of b stays in the first-level cache while the panels of a are read.
 func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, add bool) {
 	k := p.be.kernel
 	mr, nr := k.MR(), k.NR()
@@ -237,7 +234,7 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 	}
 }
 
-// exchange copies between C and a whole tile the part of the tile that lies in C.
+// exchange calls move for each row of an h×w block of C at (row, col) and the same row of the tile t.
 func (p *product) exchange(t []float64, row, col, h, w int, move func(c, t []float64)) {
 	nr := p.be.kernel.NR()
 	for r := range h {

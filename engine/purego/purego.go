@@ -1,12 +1,13 @@
-// Package purego is the engine's backend without cgo: packed products around the
-// micro-kernels of package kernel, an eigensolver of our own (package eigen), an
-// SVD by Jacobi rotations, and Cholesky and QR that run on the products.
+// Package purego is the backend without cgo. It has packed products with the micro-kernels of package kernel,
+// an eigensolver (package eigen), an SVD by Jacobi rotations, and Cholesky and QR factorisations that use the
+// products.
 //
-// Results are bitwise the same for every GOMAXPROCS: each number is computed by
-// one goroutine, in an order that depends on the shapes alone.
+// The bits of all results are the same for every GOMAXPROCS. Each number is computed by one goroutine, in an
+// order that depends only on the shapes.
 package purego
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -15,22 +16,22 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// Config chooses the kernel and the blocks of the packed products, in elements:
-// MC×KC of A and KC×NC of B are packed at a time. Zero fields are the fastest
-// kernel and blocks for a second-level cache of a MiB; engine.Tuning knows better.
+// Config selects the kernel and the block sizes of the packed products: MC×KC elements of A and KC×NC
+// elements of B are packed at a time. The zero value selects the fastest kernel, and blocks for a
+// second-level cache of 1 MiB. engine.Tuning chooses better blocks.
 type Config struct {
 	Kernel     string // avx512, avx2, neon or generic
 	MC, KC, NC int
 }
 
-// A KernelInfo describes a kernel of this build that this machine can run: its
-// name, and the rows and columns of the tile of C that it keeps in registers.
+// A KernelInfo describes a kernel that runs on this machine: its name, and the number of rows and columns of
+// the tile of C that it keeps in registers.
 type KernelInfo struct {
 	Name   string
 	MR, NR int
 }
 
-// Kernels lists the kernels that run here, the fastest first, "generic" last.
+// Kernels returns the kernels that run on this machine, the fastest first, "generic" last.
 func Kernels() []KernelInfo {
 	var infos []KernelInfo
 	for _, k := range kernel.All() {
@@ -39,33 +40,32 @@ func Kernels() []KernelInfo {
 	return infos
 }
 
-// Backend implements engine.Backend. It is never changed after [New].
+// Backend implements engine.Backend. It is immutable after [New].
 type Backend struct {
 	kernel     *kernel.Kernel
 	mc, kc, nc int
 }
 
-// New returns the backend. It reports an error for a kernel that this machine or
-// build doesn't have, and for a block that is negative or above 1<<24.
+// New returns a backend. It returns an error for a kernel that this machine or this build doesn't have, and
+// for a block size that is negative or above 1<<24.
 func New(cfg Config) (*Backend, error) {
 	k := kernel.All()[0]
 	if cfg.Kernel != "" {
 		if k = kernel.Find(cfg.Kernel); k == nil {
-			return nil, fmt.Errorf("purego: no kernel %q here, there are %v", cfg.Kernel, KernelNames())
+			return nil, fmt.Errorf("purego: no kernel %q on this machine, which has %v", cfg.Kernel, KernelNames())
 		}
 	}
 	const most = 1 << 24
 	if min(cfg.MC, cfg.KC, cfg.NC) < 0 || max(cfg.MC, cfg.KC, cfg.NC) > most {
 		return nil, fmt.Errorf("purego: a block of %+v is not between 0 and %d", cfg, most)
 	}
-	be := &Backend{kernel: k, mc: cfg.MC, kc: cfg.KC, nc: cfg.NC}
-	be.mc = roundUp(orDefault(be.mc, 192), k.MR())
-	be.kc = orDefault(be.kc, 256)
-	be.nc = roundUp(orDefault(be.nc, 3072), k.NR())
-	return be, nil
+	return &Backend{
+		kernel: k,
+		mc:     roundUp(cmp.Or(cfg.MC, 192), k.MR()), kc: cmp.Or(cfg.KC, 256), nc: roundUp(cmp.Or(cfg.NC, 3072), k.NR()),
+	}, nil
 }
 
-// KernelNames are the names of [Kernels].
+// KernelNames returns the names of [Kernels].
 func KernelNames() (names []string) {
 	for _, k := range kernel.All() {
 		names = append(names, k.Name)
@@ -73,32 +73,24 @@ func KernelNames() (names []string) {
 	return names
 }
 
-func orDefault(n, standard int) int {
-	if n == 0 {
-		return standard
-	}
-	return n
-}
-
-// roundUp returns the next multiple of unit.
+// roundUp returns n rounded up to a multiple of unit.
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
-// Accuracy is the same for all kernels. Work is divided in the same way
-// whatever the number of threads. A sum in one register adds up kc terms, or
-// wideStrip in tiles that read A where it lies, before it is added to others; products of
-// single rows have four sums or more side by side. Of a Gradient's parts, those for few
-// right-hand sides have partRows rows, or twice as many, and those in tiles chunks of
-// wideChunk; the sums of at most mostParts of them are added in pairs. So 64 rows one after
-// the other, four sums of pairs and the one into G are 69 additions; 73 has four to spare.
+// Accuracy returns bounds that hold for all kernels. The division of work does not depend on the number of
+// threads. A register sums at most kc terms, or wideStrip terms in tiles that read A directly. Products of
+// single rows use at least four sums in parallel.
+//
+// A part of Gradient sums at most 2·partRows rows, or chunks of wideChunk rows in tiles. The sums of at most
+// maxParts parts are added in pairs. So an element of G has 69 additions in sequence: 64 rows, four levels of
+// pairs, and the addition to G. The value 73 leaves a margin of four.
 func (b *Backend) Accuracy() accuracy.Accuracy {
 	return accuracy.Accuracy{Strip: max(512, roundUp(b.kc, 8)), Sums: 4, Gradient: 73, Reproducible: true}
 }
 
-// Name is "purego".
+// Name returns "purego".
 func (*Backend) Name() string { return "purego" }
 
-// Capabilities names the kernel, the version of Go that built it and the number
-// of threads.
+// Capabilities returns the kernel, the kernels of this machine, the version of Go and the number of threads.
 func (b *Backend) Capabilities() map[string]string {
 	return map[string]string{
 		"kernel":  fmt.Sprintf("%s, tile %d×%d", b.kernel.Name, b.kernel.MR(), b.kernel.NR()),

@@ -7,31 +7,31 @@ import (
 )
 
 const (
-	// qrPanel is the number of columns reduced between two updates of those right
-	// of them, qrLeaf the number reduced one by one.
+	// qrPanel is the number of columns that are reduced before the columns to their right are updated. qrLeaf
+	// is the number of columns that are reduced one by one.
 	qrPanel = 64
 	qrLeaf  = 16
-	// qrRows is the number of rows taken at a time, if there are not more columns.
+	// qrRows is the number of rows that are processed together. If A has more than qrRows columns, the number
+	// of columns is used instead.
 	qrRows = 1024
 )
 
-// QR overwrites the upper trapezoid of A with R of A = Q·R by Householder
-// reflections H = I − τ·vᵀv. As only R is wanted, a tall A is reduced in blocks of
-// rows, each together with the R of those above it, so that it is read from memory
-// once. In a block, panels of w columns are reduced in turn, and the reflections
-// of each applied to the columns right of it in compact WY form,
+// QR overwrites the upper trapezoid of A with R of A = Q·R by Householder reflections H = I − τ·vᵀv. Because
+// only R is needed, a tall A is reduced in blocks of rows, each together with the R of the rows above. A is
+// thus read from memory once. A block is reduced in panels of w columns. The reflections of a panel are
+// applied to the columns to its right in compact WY form,
 //
-//	H₍w₎·…·H₁ = I − Vᵀ·T·V,   T lower triangular,
+//	H₍w₎·…·H₁ = I − Vᵀ·T·V,   T lower triangular.
 //
-// where V is w×(w+r) for the w rows of R and the r rows of the block that the
-// panel lies in. V is the panel transposed, so that columns are contiguous.
+// V is w×(w+r), for the w rows of R and the r rows of the block in the panel. V is the transposed panel, so
+// that columns are contiguous.
 //
-// Sources: Schreiber, Van Loan, SIAM J. Sci. Stat. Comput. 10 (1989); Demmel,
-// Grigori, Hoemmen, Langou, SIAM J. Sci. Comput. 34 (2012).
+// Sources: Schreiber, Van Loan, SIAM J. Sci. Stat. Comput. 10 (1989); Demmel, Grigori, Hoemmen, Langou, SIAM
+// J. Sci. Comput. 34 (2012).
 func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	matrix.Check(&a)
 	m, n := a.Rows, a.Cols
-	matrix.Work(b.QRWork(m, n), len(work))
+	matrix.CheckWork(b.QRWork(m, n), len(work))
 	q := min(m, n)
 	rows := max(qrRows, n)
 	for begin := 0; begin < m && q > 0; begin += rows {
@@ -48,7 +48,7 @@ func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	}
 }
 
-// QRWork is the workspace of QR: that of its largest panel.
+// QRWork returns the length of the workspace of QR: the workspace for the largest panel.
 func (b *Backend) QRWork(m, n int) int {
 	if m <= 0 || n <= 0 {
 		return 0
@@ -57,12 +57,11 @@ func (b *Backend) QRWork(m, n int) int {
 	return w*(w+min(m, max(qrRows, n))) + w*w + 2*w*max(n, w)
 }
 
-// A panel is w columns to be reduced: w rows of R and r rows below, with n columns
-// right of it.
+// A panel is a set of w columns to reduce: w rows of R and r rows below them, with n columns to the right.
 type panel struct {
 	b          *Backend
 	w, n       int
-	top, below matrix.Matrix // both begin with the panel and go on to the right
+	top, below matrix.Matrix // each contains the panel and the columns to its right
 
 	v    matrix.Matrix // w×(w+r)
 	t    matrix.Matrix // w×w
@@ -77,8 +76,8 @@ func (p *panel) cut(work []float64) {
 	p.x, p.y = work[:size], work[size:2*size]
 }
 
-// reduce replaces top by R, zeros below its diagonal, and applies the reflections
-// to the columns right of the panel:
+// reduce overwrites top with R, with zeros below its diagonal, and applies the reflections
+// to the columns to the right of the panel:
 //
 //	C ← C − Vᵀ·(T·(V·C)).
 func (p *panel) reduce() {
@@ -108,9 +107,8 @@ func (p *panel) reduce() {
 	}
 }
 
-// columns reduces columns lo to hi of the panel, rows of v, to which the
-// reflections before lo have been applied, and computes their T. Many are taken
-// by halves, V = [V₁; V₂]:
+// columns reduces columns lo to hi of the panel, which are rows of v, and computes their T. The reflections
+// before lo must have been applied. More than qrLeaf columns are split in half, V = [V₁; V₂], with
 //
 //	T = [ T₁            ]
 //	    [−T₂·V₂·V₁ᵀ·T₁ T₂].
@@ -130,7 +128,7 @@ func (p *panel) columns(lo, hi int) {
 	t1, t21, t2 := p.t.Slice(lo, mid, lo, mid), p.t.Slice(mid, hi, lo, mid), p.t.Slice(mid, hi, mid, hi)
 	x, y := matrix.View(k, h, p.x), matrix.View(k, h, p.y)
 
-	// V₂ ← V₂ − ((V₂·V₁ᵀ)·T₁ᵀ)·V₁ are the columns of the second half.
+	// V₂ ← V₂ − ((V₂·V₁ᵀ)·T₁ᵀ)·V₁ applies the reflections of the first half to the second half.
 	p.columns(lo, mid)
 	b.Gemm(false, true, 1, v2, v1, 0, x)
 	b.Gemm(false, true, 1, x, t1, 0, y)
@@ -142,8 +140,8 @@ func (p *panel) columns(lo, hi int) {
 	b.Gemm(false, false, 1, y, t1, 0, t21)
 }
 
-// column reduces column c, row x of v, after applying the reflections from lo to
-// c. What is above the diagonal moves to R and leaves zeros.
+// column applies reflections lo to c to column c, which is row c of v, and reduces it. It moves the part
+// above the diagonal to R and sets it to zero in v.
 func (p *panel) column(lo, c int) {
 	b, done := p.b, c-lo
 	v, column := p.v.Slice(lo, c, lo, p.v.Cols), p.v.Row(c)
@@ -178,7 +176,7 @@ func (p *panel) column(lo, c int) {
 	row[done] = tau
 }
 
-// transpose copies the m×n matrix A to X (n×m).
+// transpose writes the transpose of from (m×n) to to (n×m).
 func (b *Backend) transpose(from, to matrix.Matrix) {
 	m, n, a, lda, x, ldx := from.Rows, from.Cols, from.Data, from.Stride, to.Data, to.Stride
 	unit := b.kernel.Unit
@@ -193,12 +191,12 @@ func (b *Backend) transpose(from, to matrix.Matrix) {
 	}
 }
 
-// reflector overwrites x with the v, beginning with a one, of the reflection
-// H = I − tau·vᵀv that takes x to (beta, 0, …, 0).
+// reflector overwrites x with the vector v of the reflection H = I − tau·vᵀv that maps x to (beta, 0, …, 0).
+// The first element of v is 1.
 func (b *Backend) reflector(x []float64) (beta, tau float64) {
 	n := len(x)
 	norm2, exp := b.kernel.Dot1(n, &x[0], &x[0]), 0
-	if !(0x1p-900 <= norm2 && norm2 <= 0x1p1000) { // squares may have been lost
+	if !(0x1p-900 <= norm2 && norm2 <= 0x1p1000) { // squares may have overflowed or underflowed
 		exp = normalise(x)
 		norm2 = b.kernel.Dot1(n, &x[0], &x[0])
 	}
@@ -216,8 +214,8 @@ func (b *Backend) reflector(x []float64) (beta, tau float64) {
 	return math.Ldexp(beta, exp), (beta - alpha) / beta
 }
 
-// normalise multiplies x by the power of two 2⁻ᵉˣᵖ that brings its largest
-// magnitude into [½, 1), if that is a finite number other than zero.
+// normalise multiplies x by 2⁻ᵉˣᵖ so that the largest magnitude is in [½, 1). If it is zero or not finite, x
+// is unchanged.
 func normalise(x []float64) (exp int) {
 	var top float64
 	for _, v := range x {

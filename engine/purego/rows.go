@@ -5,11 +5,12 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// RowLoops are the loops over rows that are centred, of one kernel. All kernels make the
-// same bits, but for Axpy. The zero value is not to be used.
+// RowLoops holds the loops of one kernel for centring rows. All kernels compute the same bits, except in
+// Axpy. The zero value is not usable.
 type RowLoops struct{ kernel *kernel.Kernel }
 
-// RowLoopsOf returns those of the named kernel; where there is no such kernel here, of Go alone.
+// RowLoopsOf returns the loops of the kernel with the given name, or the loops in Go if this machine does not
+// have the kernel.
 func RowLoopsOf(name string) RowLoops {
 	k := kernel.Find(name)
 	if k == nil {
@@ -18,23 +19,23 @@ func RowLoopsOf(name string) RowLoops {
 	return RowLoops{k}
 }
 
-// Centre is that of package engine.
+// Centre is documented in package engine.
 func (l RowLoops) Centre(x, origin, mean, z []float64) {
 	n := len(z)
-	matrix.Vector(n, len(x))
-	matrix.Vector(n, len(origin))
-	matrix.Vector(n, len(mean))
+	matrix.CheckLength(n, len(x))
+	matrix.CheckLength(n, len(origin))
+	matrix.CheckLength(n, len(mean))
 	if n > 0 {
 		l.kernel.Rows.Centre(n, &x[0], &origin[0], &mean[0], &z[0])
 	}
 }
 
-// Spread is that of package engine.
+// Spread is documented in package engine.
 func (l RowLoops) Spread(x matrix.Matrix, origin, sum, squares []float64) {
 	matrix.Check(&x)
 	n := x.Cols
 	for _, v := range [][]float64{origin, sum, squares} {
-		matrix.Vector(n, len(v))
+		matrix.CheckLength(n, len(v))
 	}
 	if n == 0 {
 		return
@@ -52,17 +53,17 @@ func (l RowLoops) Spread(x matrix.Matrix, origin, sum, squares []float64) {
 	}
 }
 
-// Axpy is y += c·x, each product and sum rounded once or, as the kernel has it, both at once: its bits
-// are the kernel's own. x and y are of one length.
+// Axpy computes y += c·x for x and y of the same length. The bits depend on the kernel, which may use fused
+// multiply-adds.
 func (l RowLoops) Axpy(c float64, x, y []float64) {
 	n := len(y)
-	matrix.Vector(n, len(x))
+	matrix.CheckLength(n, len(x))
 	if n > 0 {
 		l.kernel.Axpy1(n, c, &x[0], &y[0])
 	}
 }
 
-// SquaredNorms is that of package engine.
+// SquaredNorms is documented in package engine.
 func (l RowLoops) SquaredNorms(x matrix.Matrix) (s [4]float64) {
 	matrix.Check(&x)
 	if x.Rows == len(s) && x.Cols > 0 {
@@ -75,11 +76,11 @@ func (l RowLoops) SquaredNorms(x matrix.Matrix) (s [4]float64) {
 	return s
 }
 
-// BlockSquares is that of package engine.
+// BlockSquares is documented in package engine.
 func (l RowLoops) BlockSquares(x []float64, sums []float64) {
 	const block = BlockOfSquares
 	i, n := 0, (len(x)+block-1)/block
-	matrix.Vector(n, len(sums))
+	matrix.CheckLength(n, len(sums))
 	for ; 4*block <= len(x)-i*block; i += 4 {
 		s := sums[i : i+4 : i+4]
 		s[0], s[1], s[2], s[3] = l.kernel.Rows.Squares4(block, &x[i*block], block)
@@ -89,5 +90,5 @@ func (l RowLoops) BlockSquares(x []float64, sums []float64) {
 	}
 }
 
-// BlockOfSquares is that of package engine.
+// BlockOfSquares is documented in package engine.
 const BlockOfSquares = 256

@@ -5,34 +5,33 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// SymEig computes all eigenvalues, descending, and the k leading eigenvectors as
-// rows, by blocked tridiagonalisation and divide and conquer (package eigen).
+// SymEig computes all eigenvalues in descending order, and the k leading eigenvectors as rows. It uses
+// blocked tridiagonalisation and divide and conquer, see package eigen.
 func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []float64) (ok bool) {
 	return eigen.Sym(b, a, w, v, work)
 }
 
-// SymEigWork is the workspace of SymEig.
+// SymEigWork returns the length of the workspace of SymEig.
 func (*Backend) SymEigWork(n, k int) int { return eigen.Work(n, k) }
 
-// Tridiagonal reduces A to tridiagonal form by blocks of Householder reflections (package
-// eigen).
+// Tridiagonal reduces A to tridiagonal form by blocks of Householder reflections, see package eigen.
 func (b *Backend) Tridiagonal(a matrix.Matrix, d, e, tau, work []float64) (ok bool) {
 	return eigen.Reduce(shared{b}, a, d, e, tau, work)
 }
 
-// TridiagonalWork is the workspace of Tridiagonal.
+// TridiagonalWork returns the length of the workspace of Tridiagonal.
 func (*Backend) TridiagonalWork(n int) int { return eigen.ReduceWork(n) }
 
-// Turn multiplies rows by the reflections of Tridiagonal, in compact WY form.
-func (b *Backend) Turn(trans bool, a matrix.Matrix, tau []float64, x matrix.Matrix, work []float64) {
-	eigen.Turn(b, trans, a, tau, x, work)
+// ApplyQ multiplies rows by the reflections from Tridiagonal, in compact WY form.
+func (b *Backend) ApplyQ(trans bool, a matrix.Matrix, tau []float64, x matrix.Matrix, work []float64) {
+	eigen.ApplyQ(b, trans, a, tau, x, work)
 }
 
-// TurnWork is the workspace of Turn.
-func (*Backend) TurnWork(n, k int) int { return eigen.TurnWork(n, k) }
+// ApplyQWork returns the length of the workspace of ApplyQ.
+func (*Backend) ApplyQWork(n, k int) int { return eigen.ApplyQWork(n, k) }
 
-// shared is a Backend of which Symv is shared out to several goroutines.
+// A shared is a Backend whose Symv uses several goroutines.
 type shared struct{ *Backend }
 
-// Symv is Backend.Symv in parts whose number depends on n alone.
+// Symv computes y = A·x in parts, whose number depends only on n.
 func (b shared) Symv(sym matrix.Matrix, x, y []float64) { b.symvInParts(sym, x, y) }

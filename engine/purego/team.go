@@ -8,29 +8,27 @@ import (
 	"time"
 )
 
-// A task is work in numbered parts that can be done at the same time, in any
-// order, on any goroutine.
+// A task is work in numbered parts, which may run concurrently and in any order.
 type task interface {
-	part(i int, s *scratch)
+	doPart(i int, s *scratch)
 }
 
-// A team is the goroutines at work on one task: they take parts from next until
-// none are left.
+// A team is a set of goroutines that work on one task. They take parts until none is left.
 type team struct {
 	task  task
 	parts int64
 	next  atomic.Int64
-	room  int // for so many helpers more; of the board
+	room  int // number of helpers that may still join; protected by the mutex of the board
 	busy  atomic.Int64
 	wg    sync.WaitGroup
 }
 
-// patience is how long a goroutine looks for work, or waits for the others, before
-// it goes to sleep: to wake one takes about as long as a small task.
+// A goroutine looks for work, or waits for others, for the time patience before it sleeps. Waking a goroutine
+// takes about as long as a small task.
 const patience = 100 * time.Microsecond
 
-// awhile waits until done, or patience ends.
-func awhile(done func() bool) {
+// spin waits until done returns true, but not longer than patience.
+func spin(done func() bool) {
 	for start := time.Now(); !done() && time.Since(start) < patience; {
 		runtime.Gosched()
 	}
@@ -42,12 +40,12 @@ func (t *team) work(s *scratch) {
 		if i >= t.parts {
 			return
 		}
-		t.task.part(int(i), s)
+		t.task.doPart(int(i), s)
 	}
 }
 
-// run does a task in so many parts on the calling goroutine and on those helpers
-// that are free, no more than GOMAXPROCS in all.
+// run runs the parts of a task on the calling goroutine and on helpers that are free, on at most GOMAXPROCS
+// goroutines in total.
 func (t *team) run(k task, parts int) {
 	t.task, t.parts, t.room = k, int64(parts), min(parts, runtime.GOMAXPROCS(0))-1
 	t.next.Store(0)
@@ -56,7 +54,7 @@ func (t *team) run(k task, parts int) {
 		helpers.post(t)
 		t.work(s)
 		helpers.remove(t)
-		awhile(t.quiet)
+		spin(t.isIdle)
 		t.wg.Wait()
 	} else {
 		t.work(s)
@@ -65,19 +63,19 @@ func (t *team) run(k task, parts int) {
 	t.task = nil
 }
 
-func (t *team) quiet() bool { return t.busy.Load() == 0 }
+func (t *team) isIdle() bool { return t.busy.Load() == 0 }
 
-// A board lists the teams that have room for helpers: goroutines that live as
-// long as the program. So work starts no goroutine and allocates nothing.
+// A board lists the teams that helpers may join. Helpers are goroutines that never end, so that a task starts
+// no goroutine and allocates nothing.
 type board struct {
 	start  sync.Once
 	mu     sync.Mutex
 	posted sync.Cond
 	teams  []*team
-	open   atomic.Int64 // how many there are
+	open   atomic.Int64 // number of elements of teams
 }
 
-func (b *board) any() bool { return b.open.Load() > 0 }
+func (b *board) hasTeams() bool { return b.open.Load() > 0 }
 
 var helpers board
 
@@ -120,9 +118,9 @@ func (b *board) help() {
 	}
 }
 
-// join waits for a team with room and takes it.
+// join waits for a team that needs helpers and joins it.
 func (b *board) join() *team {
-	awhile(b.any)
+	spin(b.hasTeams)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for len(b.teams) == 0 {
@@ -137,7 +135,7 @@ func (b *board) join() *team {
 	return t
 }
 
-// scratch is what one goroutine needs beside the operands.
+// scratch is the workspace of one goroutine.
 type scratch struct {
 	a, b []float64 // packed panels
 	four []fourSums
@@ -146,10 +144,10 @@ type scratch struct {
 
 var scratches pool[scratch]
 
-// grow returns x with at least n elements, of any content.
+// grow returns *x, enlarged to at least n elements if necessary. The elements are unspecified.
 func grow(x *[]float64, n int) []float64 {
 	if len(*x) < n {
-		*x = make([]float64, max(n, 1<<13)) // from 64 KiB on, Go aligns to pages
+		*x = make([]float64, max(n, 1<<13)) // Go aligns slices of 64 KiB and more to pages
 	}
 	return *x
 }

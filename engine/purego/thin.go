@@ -1,14 +1,13 @@
 package purego
 
-// A thin is a product C = alpha·A·op(B) + beta·C for an A of few rows. To pack B would
-// take as long as the product, so that it is read where it is: in tiles or, for fewer
-// rows still, four of its rows at a time with as many of those of A, or C, as the
-// kernels take.
+// A thin is a product C = alpha·A·op(B) + beta·C for an A with few rows. Packing B would take as long as the
+// product. Therefore B is read directly, in tiles. For very few rows of A, four rows of B at a time are
+// combined with as many rows of A or C as the kernels allow.
 //
-// Every element of C is a sum over k in one order, whatever columns it is computed with.
+// Every element of C is a sum over k in an order that does not depend on the division of C.
 type thin struct {
 	product
-	strip int // columns of C, or rows of Bᵀ, that a part has
+	strip int // number of columns of C in a part
 }
 
 type thinTeam struct {
@@ -18,22 +17,22 @@ type thinTeam struct {
 
 var thins pool[thinTeam]
 
-// fewRows is the number of rows of A from which on packing B costs less than it saves,
-// thinTiles the one from which on tiles are faster than single rows.
+// fewRows is the number of rows of A from which on packing B is faster than reading B directly. thinTiles is
+// the number of rows of A from which on tiles are faster than single rows.
 const (
 	fewRows   = 48
 	thinTiles = 8
 )
 
 const (
-	// thinStrip is the number of columns of C computed at a time: some rows of them stay
-	// in the first-level cache, and calls are long enough.
+	// thinStrip is the number of columns of C that are computed together. Some rows of a strip stay in the
+	// first-level cache, and each call of a kernel does enough work.
 	thinStrip = 512
-	// thinDepth is the number of columns of A and Bᵀ taken at a time by single rows:
-	// thinTiles rows of them stay in the second-level cache.
+	// thinDepth is the number of columns of A and Bᵀ that the kernels for single rows process together. These
+	// columns of thinTiles rows stay in the second-level cache.
 	thinDepth = 4096
-	// thinChunk is the number of rows of B taken at a time by tiles. Of Bᵀ tiles take
-	// wideStrip columns.
+	// thinChunk is the number of rows of B that tiles process together. For Bᵀ, tiles process wideStrip
+	// columns together.
 	thinChunk = 32
 )
 
@@ -46,16 +45,16 @@ func multiplyThin(p *product) {
 	t := &team.thin
 	t.product, t.strip = *p, thinStrip
 	if t.b.trans {
-		t.strip = roundUp(max(4, thinStrip*thinStrip/max(t.k, 1)), 4) // as much work
+		t.strip = roundUp(max(4, thinStrip*thinStrip/max(t.k, 1)), 4) // strips with about the same amount of work
 		if t.m >= thinTiles {
-			t.strip = roundUp(2*t.strip, t.be.kernel.Unit) // A is packed for each
+			t.strip = roundUp(2*t.strip, t.be.kernel.Unit) // fewer strips, because A is packed for each
 		}
 	}
 	parts := (t.n + t.strip - 1) / t.strip
 	if t.m*t.n*t.k < minParallel {
 		s := scratches.get()
 		for i := range parts {
-			t.part(i, s)
+			t.doPart(i, s)
 		}
 		scratches.put(s)
 	} else {
@@ -65,8 +64,8 @@ func multiplyThin(p *product) {
 	thins.put(team)
 }
 
-// part computes one strip of C.
-func (t *thin) part(i int, s *scratch) {
+// doPart computes one strip of C.
+func (t *thin) doPart(i int, s *scratch) {
 	lo, hi := i*t.strip, min((i+1)*t.strip, t.n)
 	for j := range t.m {
 		scaleRow(t.beta, t.c.Data[j*t.c.Stride+lo:j*t.c.Stride+hi])
@@ -86,7 +85,7 @@ func (t *thin) part(i int, s *scratch) {
 	}
 }
 
-// columns adds to columns lo to hi of C in tiles, for some rows of B after the other.
+// columns adds the product to columns lo to hi of C, for op(B) = B: in tiles, for chunks of rows of B.
 func (t *thin) columns(lo, hi int, s *scratch) {
 	mr := t.be.kernel.MR()
 	for l := 0; l < t.k; l += thinChunk {
@@ -96,8 +95,8 @@ func (t *thin) columns(lo, hi int, s *scratch) {
 	}
 }
 
-// rows adds to columns lo to hi of C in tiles of its transpose: rows of Bᵀ where they
-// lie times Aᵀ, for some columns of these after the other.
+// rows adds the product to columns lo to hi of C, for op(B) = Bᵀ: it computes tiles of Cᵀ, products of rows
+// of Bᵀ with a packed Aᵀ.
 func (t *thin) rows(lo, hi int, s *scratch) {
 	unit, n := t.be.kernel.Unit, hi-lo
 	m, size := roundUp(t.m, unit), roundUp(n, unit)*roundUp(t.m, unit)
@@ -117,7 +116,7 @@ func (t *thin) rows(lo, hi int, s *scratch) {
 	}
 }
 
-// axpys adds to columns lo to hi of C the rows of B times those of alpha·Aᵀ.
+// axpys adds the product to columns lo to hi of C, for op(B) = B: multiples of rows of B.
 func (t *thin) axpys(lo, hi int, s *scratch) {
 	k, n := t.be.kernel, hi-lo
 	c := grow(&s.a, 4*t.m)
@@ -137,15 +136,15 @@ func (t *thin) axpys(lo, hi int, s *scratch) {
 	}
 }
 
-// dots adds to columns lo to hi of C the products of rows of A and of Bᵀ.
+// dots adds the product to columns lo to hi of C, for op(B) = Bᵀ: products of rows of A and Bᵀ.
 func (t *thin) dots(lo, hi int, s *scratch) {
 	for l := 0; l < t.k; l += thinDepth {
-		t.dotsOf(l, min(thinDepth, t.k-l), lo, hi, grow(&s.a, 4*t.m))
+		t.dotsBlock(l, min(thinDepth, t.k-l), lo, hi, grow(&s.a, 4*t.m))
 	}
 }
 
-// dotsOf is dots for n columns of A and Bᵀ from l on, given room for 4×m numbers.
-func (t *thin) dotsOf(l, n, lo, hi int, r []float64) {
+// dotsBlock is like dots for columns l to l+n of A and Bᵀ. r is a workspace of 4·m numbers.
+func (t *thin) dotsBlock(l, n, lo, hi int, r []float64) {
 	k := t.be.kernel
 	i := lo
 	for ; i+4 <= hi; i += 4 {

@@ -2,31 +2,30 @@ package purego
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// A tiledGradient is a gradient for so many right-hand sides that arithmetic, not the reading of A, takes the time.
-// The rows of a part are done in tiles that read A where it lies: some rows for R, which
-// brings them into cache, and at once from there for G. Only X and R, which are small
-// beside A, are packed. G's sums are kept tile after tile, so that they are read and
-// written in the order of memory.
+// A tiledGradient is a gradient for many right-hand sides. Its arithmetic takes longer than reading A. Each
+// chunk of rows is processed in tiles twice: for R, which brings the chunk into the cache, and then for G. A
+// is read directly. Only X and R, which are small compared with A, are packed. The sums for G are stored tile
+// by tile, so that they are read and written sequentially.
 //
-// An element of R is the sum over strips of columns, one of G over chunks of rows.
+// An element of R is a sum over strips of columns, and an element of G is a sum over chunks of rows.
 type tiledGradient struct {
 	gradient
 	g             matrix.Matrix
-	width, padded int       // columns of a packed panel of X, and of all of them
-	packed        []float64 // the panels of X, strip after strip
+	width, padded int       // number of columns of a packed panel of X, and of all panels
+	packed        []float64 // the packed X, strip by strip
 	stage         stage
 }
 
-// A stage is what all tasks do before the next begins.
+// A stage is a step of the computation. All tasks complete a stage before the next one begins.
 type stage int
 
 const (
-	packing stage = iota // X, in shares of strips
-	summing              // rows
-	adding               // the tasks' sums to G, in shares of strips
+	packing stage = iota // pack X; each task packs some strips
+	summing              // sum rows
+	adding               // add the sums of all tasks to G; each task adds some strips
 )
 
-func (v *tiledGradient) part(i int, s *scratch) {
+func (v *tiledGradient) doPart(i int, s *scratch) {
 	switch v.stage {
 	case packing:
 		v.packStrips(i)
@@ -37,29 +36,31 @@ func (v *tiledGradient) part(i int, s *scratch) {
 	}
 }
 
-// wideTargets is the number of right-hand sides from which on tiles are faster than
-// products of four rows with a few vectors. A part then has widePartRows rows, for the
-// sums of parts have to be added.
+// wideTargets is the number of right-hand sides from which on tiles are faster than products of four rows with
+// a few vectors. widePartRows is the number of rows of a part that uses tiles. It is large, so that fewer sums
+// must be added.
 const (
 	wideTargets  = 8
 	widePartRows = 128
 )
 
-// A strip has wideStrip columns, whole tiles of every kernel, so that a panel of X stays
-// in the first-level cache while a chunk passes. A chunk has wideChunk rows: fewer would
-// load G's sums more often, more would leave the second-level cache beside them.
+// wideStrip is the number of columns of a strip, a multiple of the tile of every kernel. wideChunk is the
+// number of rows of a chunk. A panel of X stays in the first-level cache while a chunk is processed. With
+// smaller chunks the sums for G would be loaded more often; with larger chunks they would leave the
+// second-level cache.
 const (
 	wideStrip = 264
 	wideChunk = 32
 )
 
-// inTiles tells whether so many right-hand sides, rounded up to units, make tiles.
-func (b *Backend) inTiles(t int) bool {
+// usesTiles reports whether tiles are used for t right-hand sides. There must be enough of them, and rounding t
+// up to units must add at most half of t.
+func (b *Backend) usesTiles(t int) bool {
 	return t >= wideTargets && 2*roundUp(t, b.kernel.Unit) <= 3*t
 }
 
-// doInTiles is Gradient for many right-hand sides.
-func (v gradient) doInTiles(g matrix.Matrix) {
+// computeTiled is like Gradient for many right-hand sides.
+func (v gradient) computeTiled(g matrix.Matrix) {
 	k := v.be.kernel
 	v.divide(widePartRows)
 	v.plan()
@@ -79,8 +80,8 @@ func (v gradient) doInTiles(g matrix.Matrix) {
 	gradients.put(team)
 }
 
-// evenPanels is the width of panels of n columns, as few as there are tiles for and of
-// about the same size.
+// evenPanels returns the width of panels for n columns. There are as few panels as the largest tile allows,
+// all of about the same width.
 func (b *Backend) evenPanels(n int) int {
 	panels := (n + b.kernel.NR() - 1) / b.kernel.NR()
 	return roundUp((n+panels-1)/panels, b.kernel.Unit)
@@ -88,7 +89,7 @@ func (b *Backend) evenPanels(n int) int {
 
 func (v *tiledGradient) strips() int { return (v.d + wideStrip - 1) / wideStrip }
 
-// packStrips packs share i of X.
+// packStrips packs the strips of X that belong to task i.
 func (v *tiledGradient) packStrips(i int) {
 	for s := i * v.strips() / v.tasks; s < (i+1)*v.strips()/v.tasks; s++ {
 		j := s * wideStrip
@@ -96,7 +97,7 @@ func (v *tiledGradient) packStrips(i int) {
 	}
 }
 
-// addStrips adds share i of the sums of all tasks to G.
+// addStrips adds the sums of all tasks to G, for the strips of task i.
 func (v *tiledGradient) addStrips(i int) {
 	k := v.be.kernel
 	begin, end := i*v.strips()/v.tasks*wideStrip, min((i+1)*v.strips()/v.tasks*wideStrip, v.d)
@@ -117,7 +118,7 @@ func (v *tiledGradient) addStrips(i int) {
 	}
 }
 
-// chunks does rows lo to hi, and overwrites sums with theirs.
+// chunks processes rows lo to hi and overwrites sums with their Rᵀ·A.
 func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
 	r := grow(&s.b, 2*wideChunk*v.padded)
 	r, packed := r[:wideChunk*v.padded], r[wideChunk*v.padded:]
@@ -136,8 +137,8 @@ func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
 	}
 }
 
-// addChunk overwrites sums with Rᵀ·A for n rows from row i on and packed R, or adds
-// that to them.
+// addChunk computes Rᵀ·A for the packed R and the n rows of A from row i on. It overwrites sums with the
+// result, or adds the result to sums if add is true.
 func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bool) {
 	k := v.be.kernel
 	for j := 0; j < v.d; j += k.NR() {
@@ -157,9 +158,9 @@ func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bo
 	}
 }
 
-// timesRows computes C = A·B, plus C if add is set, for A (n×k) where it lies and B
-// (k×m) packed in panels of so many columns. C has room for n and m rounded up to
-// units; what is beyond A is of no meaning.
+// timesRows computes C = A·B, or adds A·B to C if add is true. A (n×k) is not packed; B (k×m) is packed in
+// panels of width columns. C must have room for n and m rounded up to units. Rows of C beyond n are
+// unspecified.
 func (b *Backend) timesRows(s *scratch, n, m, k int, a []float64, lda int, packed []float64, width int, c []float64, ldc int, add bool) {
 	unit := b.kernel.Unit
 	whole := n / unit * unit

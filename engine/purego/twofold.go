@@ -7,11 +7,11 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// GradientTwofold computes R = A·Xᵀ − B + 1cᵀ and G += (W·R)ᵀ·A as sums of two numbers, for
-// rows that are divided among parts by their shape alone. Each part takes strips of rows
-// that stay in the second-level cache.
+// GradientTwofold computes R = A·Xᵀ − B + 1cᵀ and G += (W·R)ᵀ·A as sums of two numbers, see engine.Backend.
+// The division of rows into parts depends only on the shape. Each part processes strips of rows that stay in
+// the second-level cache.
 func (b *Backend) GradientTwofold(a, x, rhs matrix.Matrix, c, w []float64, g, r matrix.Twofold) {
-	matrix.GradientTwofold(&a, &x, &rhs, c, w, &g, &r)
+	matrix.CheckGradientTwofold(&a, &x, &rhs, c, w, &g, &r)
 	n, d, t := a.Rows, a.Cols, x.Rows
 	if n == 0 || t == 0 {
 		return
@@ -30,10 +30,10 @@ func (b *Backend) GradientTwofold(a, x, rhs matrix.Matrix, c, w []float64, g, r 
 	team.run(&team.twofoldGradient, v.parts)
 	for step := 1; step < v.parts; step *= 2 {
 		for i := 0; i < v.parts; i += 2 * step {
-			v.add(v.part3(i+step), v.part3(i))
+			v.add(v.partSums(i+step), v.partSums(i))
 		}
 	}
-	v.add(v.part3(0), g)
+	v.add(v.partSums(0), g)
 	team.twofoldGradient = twofoldGradient{}
 	twofolds.put(team)
 }
@@ -46,7 +46,7 @@ type twofoldTeam struct {
 
 var twofolds pool[twofoldTeam]
 
-// A twofoldGradient is one call of GradientTwofold.
+// A twofoldGradient holds the operands and workspaces of GradientTwofold.
 type twofoldGradient struct {
 	k       *kernel.Kernel
 	a, x, b matrix.Matrix
@@ -55,27 +55,28 @@ type twofoldGradient struct {
 	r       matrix.Twofold
 	absX    matrix.Matrix // |X|
 	parts   int           // a power of two
-	area    int           // elements of A that stay in the second-level cache: as a product's block of A
-	sums    []float64     // of each part
+	area    int           // number of elements of A that fit in the second-level cache
+	sums    []float64     // sums of each part
 }
 
-// Rows of a part at least, and columns taken at a time.
+// twofoldRows is the smallest number of rows of a part, and twofoldColumns the number of columns that are
+// processed together.
 const (
 	twofoldRows    = 128
 	twofoldColumns = 512
 )
 
-// twofoldParts is how many parts n rows are divided into: enough to share out.
+// twofoldParts returns the number of parts of n rows.
 func twofoldParts(n, d, t int) int {
 	parts := 1
-	for n*d*t >= 1<<14 && parts < mostParts && parts*twofoldRows < n {
+	for n*d*t >= 1<<14 && parts < maxParts && parts*twofoldRows < n {
 		parts *= 2
 	}
 	return parts
 }
 
-// part3 is the sums of part i.
-func (v *twofoldGradient) part3(i int) matrix.Twofold {
+// partSums returns the sums of part i.
+func (v *twofoldGradient) partSums(i int) matrix.Twofold {
 	t, d := v.x.Rows, v.x.Cols
 	at := func(k int) matrix.Matrix {
 		lo := (3*i + k) * t * d
@@ -94,22 +95,22 @@ func (v *twofoldGradient) add(h, g matrix.Twofold) {
 	}
 }
 
-// part does the rows of one part.
-func (v *twofoldGradient) part(i int, s *scratch) {
-	g := v.part3(i)
+// doPart processes the rows of one part.
+func (v *twofoldGradient) doPart(i int, s *scratch) {
+	g := v.partSums(i)
 	clear(g.Hi.Data)
 	clear(g.Lo.Data)
 	for j := range g.Err.Data {
 		g.Err.Data[j] = tiny * float64(v.a.Rows)
 	}
 	rows := 32
-	if v.x.Rows == 1 { // what is opened and closed for each strip costs less than reading A twice
+	if v.x.Rows == 1 { // for one right-hand side, closing the sums after each strip costs less than reading A twice
 		rows = min(rows, max(4, v.area/max(1, v.a.Cols)&^3))
 	}
-	lo, hi := share(v.a.Rows, i, v.parts, 4), share(v.a.Rows, i+1, v.parts, 4)
+	lo, hi := partStart(v.a.Rows, i, v.parts, 4), partStart(v.a.Rows, i+1, v.parts, 4)
 	for ; lo < hi; lo += rows {
 		strip := newStrip(v, s, lo, min(lo+rows, hi))
-		strip.majorise()
+		strip.computeScales()
 		for group := range strip.groups() {
 			strip.residuals(group)
 		}

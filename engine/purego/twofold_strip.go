@@ -8,28 +8,27 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// A twofoldStrip is rows lo to hi of a call, at most 32, with scales s of rows and c of
-// columns such that
+// A twofoldStrip holds at most 32 rows of a call, rows lo to hi−1. It has scales s of the rows and scales c of
+// the columns, so that
 //
-//	|a_ij| ≤ s_i·c_j
+//	|a_ij| ≤ s_i·c_j.
 //
-// from which the bases of all sums follow, and the bounds of their errors. The scales of
-// rows are powers of two.
+// The scales determine the bases of all sums and their error bounds, see [engine.Twofold]. The scales of rows
+// are powers of two.
 type twofoldStrip struct {
 	*twofoldGradient
 	lo, hi int
-	last   []float64  // the rows behind the last four, filled up with zeros
-	s      []float64  // of rows
-	c      []float64  // of columns
-	size   []float64  // Σ c·|x| of each strip of columns, for each right-hand side
-	sums   []fourSums // of each right-hand side, of one group of rows
-	coef   []float64  // w·r of each group and right-hand side: four high, four low parts
-	h, l   []float64  // elements of G that have a base
-	small  []float64  // for calls of kernels: twelve numbers, and one for each column
+	last   []float64  // the last rows, if they are fewer than four, padded with zeros
+	s      []float64  // scales of rows
+	c      []float64  // scales of columns
+	size   []float64  // Σ c_j·|x_j| over each strip of columns, for each right-hand side
+	sums   []fourSums // sums for the current four rows, for each right-hand side
+	coef   []float64  // w·r for each group of four rows and right-hand side: four high parts, then four low parts
+	h, l   []float64  // sums for elements of G, including their bases
+	small  []float64  // workspace for calls of kernels: twelve numbers, and one for each column
 }
 
-// fourSums are a·x of four rows as far as strips of columns have been added, and the
-// magnitudes in them.
+// fourSums holds the sums a·x of four rows over the strips of columns so far, and the sums of the magnitudes.
 type fourSums struct{ hi, lo, size [4]float64 }
 
 func newStrip(v *twofoldGradient, s *scratch, lo, hi int) twofoldStrip {
@@ -57,62 +56,62 @@ func newStrip(v *twofoldGradient, s *scratch, lo, hi int) twofoldStrip {
 	return p
 }
 
-// groups is how many times four rows there are, and strips how many strips of columns.
+// groups returns the number of groups of four rows, and strips the number of strips of columns.
 func (p *twofoldStrip) groups() int { return (p.hi - p.lo + 3) / 4 }
 func (p *twofoldStrip) strips() int { return (p.a.Cols + twofoldColumns - 1) / twofoldColumns }
 
-// columns is where a strip of columns begins and how many these are.
+// columns returns the first column and the number of columns of a strip.
 func (p *twofoldStrip) columns(strip int) (j, n int) {
 	j = strip * twofoldColumns
 	return j, min(twofoldColumns, p.a.Cols-j)
 }
 
-// four are the rows of a group from column j on, and how far they are apart.
-func (p *twofoldStrip) four(group, j int) (a *float64, lda int) {
+// groupRows returns the address of the rows of a group, from column j on, and their leading dimension.
+func (p *twofoldStrip) groupRows(group, j int) (a *float64, lda int) {
 	if i := p.lo + 4*group; i+4 <= p.hi {
 		return &p.a.Data[i*p.a.Stride+j], p.a.Stride
 	}
 	return &p.last[j], p.a.Cols
 }
 
-// coefficients are those of a group and a right-hand side.
+// coefficients returns the coefficients w·r of a group for right-hand side q.
 func (p *twofoldStrip) coefficients(group, q int) []float64 {
 	return p.coef[8*(group*p.x.Rows+q):][:8]
 }
 
-// least is the least scale of rows and of columns: inverses and products of these are in
-// range.
-const least = 0x1p-500
+// minScale is the smallest scale of a row or column. With it, inverses and products of scales neither
+// overflow nor underflow.
+const minScale = 0x1p-500
 
-// leasts are to be copied: that is quicker than to write one by one.
-var leasts = func() (c [twofoldColumns]float64) {
+// minScales is copied to fill slices with minScale, which is faster than a loop.
+var minScales = func() (c [twofoldColumns]float64) {
 	for j := range c {
-		c[j] = least
+		c[j] = minScale
 	}
 	return c
 }()
 
-func fillLeast(c []float64) {
+func fillMinScale(c []float64) {
 	for len(c) > 0 {
-		c = c[copy(c, leasts[:]):]
+		c = c[copy(c, minScales[:]):]
 	}
 }
 
-// raise is for the roundings of what a base, or a bound, is computed from.
-const raise = 1 + 0x1p-30
+// inflate covers the round-off of computing a base or a bound.
+const inflate = 1 + 0x1p-30
 
-// majorise finds the scales, and the size of products with each right-hand side.
-func (p *twofoldStrip) majorise() {
+// computeScales computes the scales of rows and columns, and size.
+func (p *twofoldStrip) computeScales() {
 	d := p.a.Cols
 	if d == 0 {
 		return
 	}
-	fillLeast(p.c)
+	fillMinScale(p.c)
 	for group := range p.groups() {
-		a, lda := p.four(group, 0)
+		a, lda := p.groupRows(group, 0)
 		p.k.Twofold.Maxima(d, a, lda, &p.s[4*group], &p.c[0])
 	}
-	if p.even() || !p.scaleRows() {
+	if p.isEven() || !p.scaleRows() {
 		for i := range p.s {
 			p.s[i] = 1
 		}
@@ -120,47 +119,47 @@ func (p *twofoldStrip) majorise() {
 	for strip := range p.strips() {
 		j, n := p.columns(strip)
 		for q := range p.x.Rows {
-			p.size[strip*p.x.Rows+q] = raise*p.k.Dot1(n, &p.c[j], &p.absX.Data[q*p.absX.Stride+j]) + lost
+			p.size[strip*p.x.Rows+q] = inflate*p.k.Dot1(n, &p.c[j], &p.absX.Data[q*p.absX.Stride+j]) + lostMagnitude
 		}
 	}
 }
 
-// uneven is how many times the largest entries of some rows may be those of others where columns
-// alone are taken to tell enough of the entries.
-const uneven = 8
+// If the largest entries of the rows differ by at most a factor of maxRatio, scales of columns are enough.
+const maxRatio = 8
 
-// even says so of the rows, but for those of zeros; s are their largest entries. They are not
-// called even where [least] is not far below them.
-func (p *twofoldStrip) even() bool {
+// isEven reports whether the largest entries of the nonzero rows differ by at most a factor of maxRatio. s must
+// hold the largest entry of each row. isEven returns false if they are near minScale or very large.
+func (p *twofoldStrip) isEven() bool {
 	lo, hi := math.Inf(1), 0.
 	for _, s := range p.s[:p.hi-p.lo] {
 		if hi = max(hi, s); s > 0 {
 			lo = min(lo, s)
 		}
 	}
-	return hi <= uneven*lo && math.Abs(float64(math.Ilogb(hi))) < 250
+	return hi <= maxRatio*lo && math.Abs(float64(math.Ilogb(hi))) < 250
 }
 
-// scaleRows makes scales of the largest entries of rows, where that bounds the entries better than
-// those C of columns alone, which c are. In x, x², x³, … it does not. Scales of rows make elements
-// of R smaller by C_j/(s_i·c_j), and those of G larger by max s_i·c_j/C_j: the one is held against
-// the other, as powers of two and on average.
+// scaleRows computes scales of rows from the largest entries of the rows. It reports whether they are better
+// than scales of columns alone. For columns x, x², x³, …, they are not.
+//
+// Let C_j be the scales of columns alone. With scales of rows, the bases for R are smaller by C_j/(s_i·c_j),
+// and the bases for G larger by max s_i·c_j/C_j. The two effects are compared as averages of exponents.
 func (p *twofoldStrip) scaleRows() (better bool) {
 	inverse, scaled := p.small[:4], p.small[12:]
-	fillLeast(scaled)
-	var n, rows, columns int // rows and columns: sums of exponents
-	largest := math.Ilogb(least)
+	fillMinScale(scaled)
+	var n, rows, columns int // rows and columns are sums of exponents
+	largest := math.Ilogb(minScale)
 	for group := range p.groups() {
 		s := p.s[4*group : 4*group+4]
 		for i := range s {
 			zero := s[i] == 0
-			s[i] = max(least, kernel.Binade(s[i]))
+			s[i] = max(minScale, kernel.Binade(s[i]))
 			inverse[i] = 1 / s[i]
 			if e := math.Ilogb(s[i]); !zero {
 				n, rows, largest = n+1, rows+e, max(largest, e)
 			}
 		}
-		a, lda := p.four(group, 0)
+		a, lda := p.groupRows(group, 0)
 		p.k.Twofold.ColMax(p.a.Cols, &inverse[0], a, lda, &scaled[0])
 	}
 	for j, c := range p.c {
@@ -173,12 +172,12 @@ func (p *twofoldStrip) scaleRows() (better bool) {
 	return true
 }
 
-// residuals computes R of four rows and books the coefficients w·r.
+// residuals computes R for a group of four rows, and stores the coefficients w·r.
 func (p *twofoldStrip) residuals(group int) {
 	clear(p.sums)
 	for strip := range p.strips() {
 		j, n := p.columns(strip)
-		a, lda := p.four(group, j)
+		a, lda := p.groupRows(group, j)
 		for q := range p.sums {
 			p.dots(group, n, p.size[strip*p.x.Rows+q], a, lda, &p.x.Data[q*p.x.Stride+j], &p.sums[q])
 		}
@@ -193,7 +192,8 @@ func (p *twofoldStrip) residuals(group int) {
 	}
 }
 
-// dots adds to sums the products of n columns of four rows with x, given Σ c·|x|.
+// dots adds the products of n columns of four rows with x to sums. The argument size is Σ c_j·|x_j| over
+// these columns.
 func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *float64, sums *fourSums) {
 	base, sum := p.small[:4], p.small[4:12]
 	for i := range base {
@@ -209,32 +209,33 @@ func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *
 	}
 }
 
-// unit2 is u² for u = 2⁻⁵³, the unit of what sums of two numbers are off by.
+// unit2 is u² for u = 2⁻⁵³. Errors of sums of two numbers are multiples of it.
 const unit2 = 0x1p-106
 
-// alongRows is what a product of d columns may be off by, taken in so many strips, less b and
-// with a shift, relative to the magnitudes of which its bases are made. See [engine.Twofold].
-func alongRows(d, strips int) float64 {
+// rowError bounds the error of an element of R, relative to the magnitudes that determine the bases of its
+// sums. The element is a product of d columns, in the given number of strips, minus b plus c. The formula is
+// derived in [engine.Twofold].
+func rowError(d, strips int) float64 {
 	n, s := float64(min(d, twofoldColumns)), float64(strips+2)
 	return 2 * unit2 * (n*(70+n/2) + 2*s*(4*n+s))
 }
 
-// alongStrip is what an element of G may be off by of so many rows.
-func alongStrip(rows int) float64 {
+// stripError bounds the error of an element of G for the given number of rows, relative to the magnitudes
+// that determine its base.
+func stripError(rows int) float64 {
 	r := float64(rows)
 	return 2 * unit2 * (16*r*r + 4*r)
 }
 
-// tiny is more than what underflows in the some thousand operations on an element of a
-// strip.
+// tiny bounds the underflow error of the few thousand operations for an element of a strip.
 const tiny = 0x1p-1060
 
-// lost is more than what underflows in a sum of magnitudes, of up to 512 columns or 32 rows, or in
-// what is taken of one: it counts where scales that these are multiplied by are large.
-const lost = 0x1p-1064
+// lostMagnitude bounds the underflow error of a sum of magnitudes of up to 512 columns or 32 rows. It matters
+// if the sum is multiplied by large scales.
+const lostMagnitude = 0x1p-1064
 
-// residual books row i's a·x − b + c, given a·x as a sum of two and the magnitudes in it, and
-// returns it times the weight.
+// residual stores a·x − b + c for row i, given a·x = hi + lo and size, the sum of its magnitudes. It returns
+// the residual times the weight.
 func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64) {
 	if p.b.Data != nil {
 		b := p.b.Data[i*p.b.Stride+q]
@@ -250,11 +251,11 @@ func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64)
 		lo += e
 		size += math.Abs(c)
 	}
-	size += hi - hi // which is 0, or NaN as all is then
+	size += hi - hi // hi − hi is 0, or NaN if hi is not finite
 	hi, lo = twofold.Sum(hi, lo)
 	p.r.Hi.Data[i*p.r.Hi.Stride+q] = hi
 	p.r.Lo.Data[i*p.r.Lo.Stride+q] = lo
-	p.r.Err.Data[i*p.r.Err.Stride+q] = size*alongRows(p.a.Cols, p.strips()) + tiny*float64(p.a.Cols+1)
+	p.r.Err.Data[i*p.r.Err.Stride+q] = size*rowError(p.a.Cols, p.strips()) + tiny*float64(p.a.Cols+1)
 	if p.w == nil {
 		return hi, lo
 	}
@@ -263,8 +264,8 @@ func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64)
 	return ch, math.FMA(w, lo, math.FMA(w, hi, -ch))
 }
 
-// magnitude is Σ s·|w·r| of a right-hand side, and what Σ s·w·r is off by for the R that is
-// returned; both 0 where R is.
+// magnitude returns sigma = Σ s_i·|w_i·r_i| for right-hand side q, and a bound off on the error of Σ
+// s_i·w_i·r_i for the computed R. Both are 0 if R is 0.
 func (p *twofoldStrip) magnitude(q int) (sigma, off float64) {
 	var some bool
 	for i := range p.hi - p.lo {
@@ -278,11 +279,11 @@ func (p *twofoldStrip) magnitude(q int) (sigma, off float64) {
 	if !some {
 		return 0, off
 	}
-	sigma = raise*sigma + lost
-	return sigma, raise*(off+alongStrip(4*p.groups())*sigma) + lost
+	sigma = inflate*sigma + lostMagnitude
+	return sigma, inflate*(off+stripError(4*p.groups())*sigma) + lostMagnitude
 }
 
-// gradient adds the strip's part of G.
+// gradient adds the contribution of the strip to G.
 func (p *twofoldStrip) gradient(g matrix.Twofold) {
 	for q := range p.x.Rows {
 		sigma, off := p.magnitude(q)
@@ -290,7 +291,7 @@ func (p *twofoldStrip) gradient(g matrix.Twofold) {
 			j, n := p.columns(strip)
 			p.k.Twofold.Open(n, sigma, &p.c[j], &p.h[0], &p.l[0])
 			for group := range p.groups() {
-				a, lda := p.four(group, j)
+				a, lda := p.groupRows(group, j)
 				p.k.Twofold.Axpys(n, &p.coefficients(group, q)[0], a, lda, &p.h[0], &p.l[0])
 			}
 			p.k.Twofold.Close(n, sigma, off, &p.c[j], &p.h[0], &p.l[0], &g.Hi.Row(q)[j], &g.Lo.Row(q)[j], &g.Err.Row(q)[j])

@@ -1,4 +1,4 @@
-// Package atomicfile writes files that are either whole or not there.
+// Package atomicfile writes files atomically: after a crash, a file is either complete or missing.
 package atomicfile
 
 import (
@@ -9,14 +9,25 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
-// Write writes a file through a temporary one in the same folder, which is
-// synced and renamed over it; then the folder is synced. On an error the file is
-// what it was before. A link is followed, a file that is replaced keeps its
-// permissions, and a new one has what the umask leaves.
+// Write writes a file atomically. It writes a temporary file in the same folder, syncs it, renames it to name
+// and syncs the folder. If there is an error, the old file is unchanged. If name is a symbolic link, Write
+// replaces the file that it leads to. A replaced file keeps its permissions; a new file gets them from the
+// umask.
+//
+// A name /dev/fd/N stands for a file that the parent process has opened, possibly without a name. Write
+// overwrites this file in place.
 func Write(name string, write func(w io.Writer) error) error {
+	if strings.HasPrefix(name, "/dev/fd/") {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
 	name, err := Destination(name)
 	if err != nil {
 		return err
@@ -34,18 +45,18 @@ func Write(name string, write func(w io.Writer) error) error {
 	}
 }
 
-// Destination is where the links that begin at name lead, whether a file is there or not. Links that lead to
-// each other in a circle are an error.
+// Destination follows symbolic links from name and returns the final path. No file need exist there. A cycle
+// of links is an error.
 func Destination(name string) (string, error) {
-	const most = 40 // as systems have it
+	const most = 40 // the limit on most systems
 	to := name
 	for range most {
 		link, err := os.Readlink(to)
-		if err != nil { // it is no link
+		if err != nil { // not a link
 			return to, nil
 		}
 		folder := ""
-		if !filepath.IsAbs(link) { // it begins in the folder that holds the link, which may be a link itself
+		if !filepath.IsAbs(link) { // relative to the folder of the link, which may be a link itself
 			if folder, err = filepath.EvalSymlinks(filepath.Dir(to)); err != nil {
 				return "", err
 			}
@@ -55,7 +66,8 @@ func Destination(name string) (string, error) {
 	return "", &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
 }
 
-// create makes a new file, with the permissions of the first of others that there is, or else what the umask leaves.
+// create creates a new file. It has the permissions of the first existing file in others, or of the umask if
+// none exists.
 func create(name string, others ...string) (*os.File, error) {
 	for _, other := range others {
 		info, err := os.Stat(other)
@@ -77,11 +89,11 @@ func create(name string, others ...string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// Replace is Write with names of the caller's choice, all in one folder: it writes to the
-// file temporary, in place of what is there, and keeps the file that it replaces as
-// previous, where that is not "". The permissions are those of the file that it replaces, or
-// else those of previous. Where a rename fails the last whole file is name or, if
-// that is not there, previous.
+// Replace is like Write, but the caller names all files, which are in one folder. It writes the file
+// temporary and renames it to name. The replaced file is kept as previous, unless previous is "".
+//
+// The new file has the permissions of the replaced file or, if there is none, of previous. If a rename fails,
+// the last complete file is name or, if name is missing, previous.
 func Replace(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
 	f, err := d.Create(temporary, name, previous)
 	if err != nil {
@@ -95,8 +107,8 @@ func Replace(d Operations, temporary, name, previous string, write func(w io.Wri
 	}, write)
 }
 
-// Publish is Replace for a file that others read as it stands: there is a whole file called name at all
-// times, once there was one. What is kept as previous, if not "", is another name of it until it is replaced.
+// Publish is like Replace, for a file that other processes read directly. Once name exists, it is a complete
+// file at all times. Until it is replaced, previous (if not "") is another name of the same file.
 func Publish(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
 	f, err := d.Create(temporary, name, previous)
 	if err != nil {
@@ -113,10 +125,10 @@ func Publish(d Operations, temporary, name, previous string, write func(w io.Wri
 	}, write)
 }
 
-// nothing keeps nothing of the file that is replaced.
+// nothing is the keep function for a caller that does not keep the old file.
 func nothing() error { return nil }
 
-// unless is err, nil where it is what is expected.
+// unless returns err, or nil if errors.Is(err, expected).
 func unless(expected, err error) error {
 	if errors.Is(err, expected) {
 		return nil
@@ -124,7 +136,7 @@ func unless(expected, err error) error {
 	return err
 }
 
-// replace writes a new file and, once keep has kept what is to be kept of the old one, renames it.
+// replace writes the new file f, calls keep to keep the old file, and renames the new file to name.
 func replace(d Operations, f File, temporary, name string, keep func() error, write func(w io.Writer) error) error {
 	err := write(f)
 	if err == nil {
@@ -143,29 +155,30 @@ func replace(d Operations, f File, temporary, name string, keep func() error, wr
 	return d.SyncDir(filepath.Dir(name))
 }
 
-// Operations are what Replace and Publish do to files. Tests have others, which fail.
+// Operations are the file operations of Replace and Publish. Tests use operations that fail.
 type Operations interface {
-	// Create makes a file anew, with the permissions of the first of others that there is; "" is none.
+	// Create creates a new file with the permissions of the first existing file in others. An empty name in
+	// others is ignored.
 	Create(name string, others ...string) (File, error)
 	Rename(from, to string) error
-	Link(from, to string) error // the file from is to, too
+	Link(from, to string) error // makes to another name of the file from
 	Remove(name string) error
 	SyncDir(name string) error
 }
 
-// A File is a file that is being written.
+// A File is a file being written.
 type File interface {
 	io.Writer
 	Sync() error
 	Close() error
 }
 
-// Disk are the operations of this machine.
+// Disk performs the operations in the file system.
 var Disk Operations = disk{}
 
 type disk struct{}
 
-// Create makes the file anew: what was there, or where a link led, is not written to.
+// Create removes an existing file or link first, so that the new data do not go through a link.
 func (disk) Create(name string, others ...string) (File, error) {
 	if info, err := os.Lstat(name); err == nil && !info.IsDir() {
 		if err := os.Remove(name); err != nil {
@@ -177,7 +190,7 @@ func (disk) Create(name string, others ...string) (File, error) {
 
 func (disk) Rename(from, to string) error { return os.Rename(from, to) }
 
-// Link copies the file where the file system gives none a second name.
+// Link copies the file if the file system does not support links.
 func (d disk) Link(from, to string) error {
 	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
@@ -187,7 +200,7 @@ func (d disk) Link(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer old.Close() // only read
+	defer old.Close() // opened for reading, so an error of Close does no harm
 	f, err := d.Create(to, from)
 	if err != nil {
 		return err
@@ -198,8 +211,7 @@ func (d disk) Link(from, to string) error {
 
 func (disk) Remove(name string) error { return os.Remove(name) }
 
-// SyncDir makes the rename durable. File systems that sync no folders say
-// EINVAL, which is not an error of ours.
+// SyncDir makes a rename durable. It ignores EINVAL, because some file systems cannot sync folders.
 func (disk) SyncDir(name string) error {
 	d, err := os.Open(name)
 	if err != nil {

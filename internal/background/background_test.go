@@ -16,6 +16,7 @@ import (
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/model"
@@ -196,6 +197,7 @@ func TestNilContext(t *testing.T) {
 		must(0, dist.Agree(none, rank, "a number", "1"))(t)
 		must(dist.Table(none, rank, []float64{1}))(t)
 		must(0, rank.Barrier(none))(t)
+		must(0, new(prepare.Tally).Pool(none, rank.Allreduce))(t)
 		must(dist.Merge(none, rank, sum))(t)
 	}
 	file := must(live.Open(filepath.Join(t.TempDir(), "live.fds")))(t)

@@ -1,5 +1,4 @@
-// Package badinput makes errors for which the caller's input is at fault: a shape, a
-// value, a file.
+// Package badinput creates errors about the caller's input: a wrong shape, value or file.
 package badinput
 
 import (
@@ -7,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Err is what such errors answer to, by errors.Is. It is engine.ErrInput.
+// Err is matched by all errors of this package. It is also engine.ErrInput.
 var Err = errors.New("bad input")
 
-// Errorf is fmt.Errorf for such an error.
+// Errorf is fmt.Errorf for an error that matches Err.
 func Errorf(format string, args ...any) error { return &failure{fmt.Errorf(format, args...)} }
 
 type failure struct{ err error }

@@ -1,5 +1,4 @@
-// Package cell reads a cell of a table that is written as text: of a csv file, or of a row that a
-// service was sent.
+// Package cell parses a cell of a table from its text. The table is a CSV file, or a row sent to a service.
 package cell
 
 import (
@@ -10,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/decimal"
 )
 
-// Trimmed is a cell without the blanks around it.
+// Trimmed returns a cell without leading and trailing blanks.
 func Trimmed(s []byte) []byte {
 	if n := len(s); n > 0 && (s[0] <= ' ' || s[n-1] <= ' ') {
 		s = bytes.TrimSpace(s)
@@ -18,8 +17,7 @@ func Trimmed(s []byte) []byte {
 	return s
 }
 
-// Missing recognises an empty cell and the common marks of a missing value, in a text without blanks
-// around it.
+// Missing reports whether a trimmed cell is empty or contains a common mark for a missing value.
 func Missing(s []byte) bool {
 	if len(s) == 0 {
 		return true
@@ -41,7 +39,7 @@ func Missing(s []byte) bool {
 	return false
 }
 
-// Boolean reads True and False as 1 and 0.
+// Boolean parses True and False as 1 and 0.
 func Boolean(s []byte) (v float64, ok bool) {
 	switch string(s) {
 	case "True", "TRUE", "true":
@@ -52,7 +50,7 @@ func Boolean(s []byte) (v float64, ok bool) {
 	return 0, false
 }
 
-// Number reads a finite number, or True or False. ok is false for anything else.
+// Number parses a finite number, or True or False as 1 or 0. ok is false for any other text.
 func Number(s []byte) (v float64, ok bool) {
 	if v, ok := Boolean(s); ok {
 		return v, true
@@ -61,17 +59,17 @@ func Number(s []byte) (v float64, ok bool) {
 	return v, err == nil && v-v == 0
 }
 
-// A Fault is why a cell is no number.
+// A Fault is the reason why a cell does not contain a number.
 type Fault int
 
 const (
-	NotFinite Fault = iota // it is an infinity or NaN, which is missing, too
-	TooLarge               // it exceeds float64
-	Gap                    // it is missing
+	NotFinite Fault = iota // infinity, or NaN, which also marks a missing value
+	TooLarge               // larger than the largest float64
+	Gap                    // a missing value
 	NoNumber
 )
 
-// Why says why Number refuses a cell.
+// Why returns the reason why Number returns false for a cell.
 func Why(s []byte) Fault {
 	_, err := decimal.Parse(s)
 	switch {

@@ -7,11 +7,10 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// logTicks are the ticks of a logarithmic axis: powers of the base, at most nine
-// of them labelled; between them the other powers or, where all are labelled, the
-// multiples 2 to 9 of a power of ten. An axis with less than two powers in its
-// range has labels 1, 2 and 5 times a power, and if that is too little those of a
-// linear one.
+// logTicks places the ticks of a logarithmic axis at powers of base, and labels at most nine of them. If all
+// powers of ten have labels, their multiples 2 to 9 get ticks without labels. An axis that contains fewer
+// than two powers gets labels at 1, 2 and 5 times a power of ten instead. If even these are fewer than two,
+// the axis gets the labels of a linear axis.
 type logTicks struct{ base float64 }
 
 // Ticks implements [plot.Ticker].
@@ -52,19 +51,19 @@ func (t logTicks) narrow(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// linearTicks are plot's, with labels of as many digits as tell them apart.
+// linearTicks places the default ticks of package plot, with enough digits in the labels to tell them apart.
 type linearTicks struct{}
 
 // Ticks implements [plot.Ticker].
 func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
-	// plot squares the range, and takes one below 1e-14 for none.
+	// plot squares the range, and treats a range below 1e-14 as empty.
 	unit := 1.0
 	if k := math.Floor(math.Log10(hi/2 - lo/2)); k < -13 || k > 100 {
 		unit = math.Pow10(int(max(k, -300)))
 	}
 	var ticks []plot.Tick
 	for _, t := range (plot.DefaultTicks{}).Ticks(lo/unit, hi/unit) {
-		if t.Value *= unit; t.Value-t.Value != 0 { // it overflows
+		if t.Value *= unit; t.Value-t.Value != 0 { // overflow
 			continue
 		}
 		if t.Label != "" {
@@ -75,12 +74,13 @@ func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// wholeTicks are whole numbers, at most eight of them labelled, and four or fewer between these.
+// wholeTicks places ticks at integers. At most eight have labels, and at most four ticks lie between two
+// labels.
 type wholeTicks struct{}
 
 // Ticks implements [plot.Ticker].
 func (wholeTicks) Ticks(lo, hi float64) []plot.Tick {
-	if !(hi-lo < 1e15) { // whole numbers of this size are no count
+	if !(hi-lo < 1e15) { // not all integers are float64
 		return linearTicks{}.Ticks(lo, hi)
 	}
 	step := 1.0
@@ -103,7 +103,7 @@ func (wholeTicks) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// within returns the ticks of a logarithmic axis that lie in its range.
+// within returns the ticks between lo and hi, the range of a logarithmic axis.
 func within(lo, hi float64, ticks []plot.Tick) []plot.Tick {
 	var out []plot.Tick
 	for _, t := range ticks {
@@ -114,7 +114,7 @@ func within(lo, hi float64, ticks []plot.Tick) []plot.Tick {
 	return out
 }
 
-// label is base^k, a small one written out.
+// label formats base^k. For k = 0 and k = 1 it writes no exponent.
 func (t logTicks) label(k int) string {
 	switch k {
 	case 0:
@@ -125,7 +125,7 @@ func (t logTicks) label(k int) string {
 	return fmt.Sprint(t.base) + Superscript(k)
 }
 
-// decimal is i·10^k.
+// decimal formats i·10^k.
 func decimal(i, k int) string {
 	if -3 <= k && k <= 3 {
 		return fmt.Sprintf("%.*f", max(0, -k), float64(i)*math.Pow10(k))

@@ -1,5 +1,4 @@
-// Package chart draws grids of panels with one legend, on linear and logarithmic
-// axes, as PNG and SVG.
+// Package chart draws a grid of diagrams with a common legend, as PNG or SVG.
 package chart
 
 import (
@@ -8,58 +7,55 @@ import (
 	"fmt"
 	"io"
 
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // A Figure is a grid of panels with one legend.
 type Figure struct {
-	Title   string  // above; none where it is empty
+	Title   string  // title above the panels, or ""
 	Columns int     // panels per row
-	Width   float64 // of a panel in points, with its title and labels; default 224
-	Height  float64 // likewise; default 176
+	Width   float64 // width of a panel in points, including its title and labels; default 224
+	Height  float64 // height of a panel in points; default 176
 	Looks   map[string]Look
 	Panels  []Panel
 }
 
-// A Panel is one set of axes.
+// A Panel is one diagram with its axes.
 type Panel struct {
 	Title, X, Y string
-	LogX        int // 0 linear, otherwise the base of its ticks, 2 or 10
+	LogX        int // 0 for a linear axis; otherwise the base of the ticks, 2 or 10
 	LogY        bool
-	WholeX      bool    // x counts something: the ticks of a linear axis are whole numbers
-	YMin, YMax  float64 // 0, 0: automatic
+	WholeX      bool    // x is a count, so the ticks of a linear axis are at integers
+	YMin, YMax  float64 // range of the y axis; 0, 0 means automatic
 	Lines       []Line
 	Marks       []Mark
 }
 
-// A Line is one method in one panel.
+// A Line is the curve of one method in one panel.
 type Line struct {
-	Method string // key of Figure.Looks: the same look in all panels
+	Method string // key in Figure.Looks, so that a method looks the same in all panels
 	X, Y   []float64
-	High   []float64 // not nil: the line is the bracket from Y to High, an area
-	Label  string    // in the legend; default Method
-	Dashed bool      // a prediction: dotted, without markers
-	Plain  bool      // without markers, for many points
-	Loose  bool      // markers alone: points that no line joins
+	High   []float64 // if not nil, the area between Y and High is filled
+	Label  string    // text in the legend; default Method
+	Dashed bool      // dotted and without markers, for a prediction
+	Plain  bool      // without markers, for a line of many points
+	Loose  bool      // only markers, without a line
 }
 
-// A Mark is a place on the x axis: an upright line or, where Lo < Hi, a range.
+// A Mark is a position on the x axis, drawn as a vertical line, or a range from Lo to Hi if Lo < Hi.
 type Mark struct {
-	Method string // key of Figure.Looks
+	Method string // key in Figure.Looks
 	Lo, Hi float64
-	Label  string // in the legend; default Method
+	Label  string // text in the legend; default Method
 }
 
-// A Point is one that cannot be drawn: zero, negative or not finite on a
-// logarithmic axis, or not finite.
+// A Point is a point that cannot be drawn, because it is not finite, or not positive on a logarithmic axis.
 type Point struct {
 	Panel, Method string
 	X, Y          float64
 }
 
-// LeftOut are the points that Save does not draw.
+// LeftOut returns the points that Save does not draw.
 func (f *Figure) LeftOut() []Point {
 	var out []Point
 	for _, p := range f.Panels {
@@ -76,11 +72,11 @@ func (f *Figure) LeftOut() []Point {
 	return out
 }
 
-// dpi is the resolution of a PNG.
+// dpi is the resolution of a PNG in dots per inch.
 const dpi = 160
 
-// Save draws the figure as "png" or "svg". Errors: those of w; a figure without
-// panels, a line without a look, a logarithmic axis from zero.
+// Save writes the figure to w in the format "png" or "svg". It returns an error of w, or an error for a
+// figure without panels, a line whose method has no Look, or a logarithmic axis that starts at zero.
 func (f *Figure) Save(w io.Writer, format string) error {
 	d, err := layOut(f)
 	if err != nil {
@@ -88,9 +84,12 @@ func (f *Figure) Save(w io.Writer, format string) error {
 	}
 	switch format {
 	case "png":
-		return d.to(vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(dpi))}, w)
+		c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(dpi))}
+		d.draw(c)
+		_, err := c.WriteTo(w)
+		return err
 	case "svg":
-		header, body, err := d.svg("xlink:href", &Letters{}) // as files are read by programs of any age
+		header, body, err := d.svg()
 		if err != nil {
 			return err
 		}
@@ -100,15 +99,15 @@ func (f *Figure) Save(w io.Writer, format string) error {
 	return fmt.Errorf("chart: format %q is neither png nor svg", format)
 }
 
-// Inline is the figure as an svg element to stand in a page of HTML, whose pictures share their
-// letters. Black, white and light grey become colours of the page: currentColor, --page and --grid.
-// The label describes the figure to those who cannot see it. The element has a class, if one is given.
-func (f *Figure) Inline(class, label string, shared *Letters) (string, error) {
+// Inline returns the figure as an svg element for an HTML page. Black, white and light grey become the CSS colours
+// currentColor, --page and --grid. label describes the figure to people who cannot see it. class is the class of the
+// element, or "".
+func (f *Figure) Inline(class, label string) (string, error) {
 	d, err := layOut(f)
 	if err != nil {
 		return "", err
 	}
-	_, body, err := d.svg("href", shared)
+	_, body, err := d.svg()
 	if err != nil {
 		return "", err
 	}
@@ -123,20 +122,4 @@ func (f *Figure) Inline(class, label string, shared *Letters) (string, error) {
 		class = fmt.Sprintf("class=%q ", class)
 	}
 	return fmt.Sprintf("<svg %sviewBox=\"0 0 %.5g %.5g\" fill=\"currentColor\" role=\"img\" aria-label=\"%s\">%s", class, d.width.Points(), d.height.Points(), quoted.String(), body), nil
-}
-
-func (d *drawing) to(c vg.CanvasWriterTo, w io.Writer) error {
-	d.draw(c)
-	_, err := c.WriteTo(w)
-	return err
-}
-
-// svg is the drawing as what stands before the elements of an SVG, and these.
-func (d *drawing) svg(refer string, shared *Letters) (header, body []byte, err error) {
-	if shared.written == nil {
-		shared.written = map[string]bool{}
-	}
-	c := &outlined{Canvas: vgsvg.New(d.width, d.height), shared: shared, refer: refer}
-	d.draw(c)
-	return c.svg()
 }

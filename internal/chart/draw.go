@@ -16,11 +16,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sizes in points: a panel with its title and labels, a line of these, the figure's
-// title, the legend, the margin, lines and markers.
+// Sizes in points.
 const (
-	panelWidth  = 224 // where a figure says nothing
-	panelHeight = 176 // likewise
+	panelWidth  = 224 // a panel with its title and labels
+	panelHeight = 176 // default
 	labelLine   = 15
 	titleLine   = 24
 	legendLine  = 17
@@ -40,24 +39,24 @@ func textStyle(size vg.Length) text.Style {
 	return text.Style{Color: Black, Font: typeface(size), Handler: handler}
 }
 
-// A drawing is a figure ready to be drawn on any canvas.
+// A drawing is a Figure whose layout is computed. It can be drawn on any canvas.
 type drawing struct {
 	*Figure
-	plots         []*plot.Plot // of the panels
+	plots         []*plot.Plot // one for each panel
 	rows, columns int
 	legend        []entry
 	width, height vg.Length
 }
 
-// An entry is a line of the legend.
+// An entry is one entry of the legend.
 type entry struct {
 	label string
 	line  draw.LineStyle
 	glyph draw.GlyphStyle
-	area  color.Color // behind the line; nil: none
+	area  color.Color // fills the area behind the line; nil means no area
 }
 
-// layOut makes the plots of a figure.
+// layOut creates the plots and the layout of a figure.
 func layOut(f *Figure) (*drawing, error) {
 	columns := min(f.Columns, len(f.Panels))
 	if columns < 1 {
@@ -76,7 +75,7 @@ func layOut(f *Figure) (*drawing, error) {
 	return d, nil
 }
 
-// titleHeight is the room for the figure's title, none where it has none.
+// titleHeight returns the height of the figure's title, or 0 if there is none.
 func (d *drawing) titleHeight() vg.Length {
 	if d.Title == "" {
 		return 0
@@ -84,7 +83,7 @@ func (d *drawing) titleHeight() vg.Length {
 	return titleLine
 }
 
-// captionHeight is the room for the titles of the panels.
+// captionHeight returns the height of the titles of panels, or 0 if no panel has one.
 func (d *drawing) captionHeight() vg.Length {
 	if !slices.ContainsFunc(d.Panels, func(p Panel) bool { return p.Title != "" }) {
 		return 0
@@ -92,14 +91,14 @@ func (d *drawing) captionHeight() vg.Length {
 	return labelLine
 }
 
-// panel makes the plot of a panel and adds its lines to the legend.
+// panel returns the plot of a panel, and adds the lines of the panel to the legend.
 func (d *drawing) panel(panel *Panel) (*plot.Plot, error) {
 	if panel.YMin != 0 || panel.YMax != 0 {
 		if panel.LogY && !(0 < panel.YMin) {
-			return nil, fmt.Errorf("range %v to %v on a logarithmic axis", panel.YMin, panel.YMax)
+			return nil, fmt.Errorf("the range %v to %v of a logarithmic axis must be positive", panel.YMin, panel.YMax)
 		}
 		if _, _, flat := spread(panel.YMin, panel.YMax, panel.LogY); flat {
-			return nil, fmt.Errorf("range %v to %v is not one of an axis", panel.YMin, panel.YMax)
+			return nil, fmt.Errorf("the range %v to %v of an axis is empty or too small", panel.YMin, panel.YMax)
 		}
 	}
 	p := plot.New()
@@ -127,7 +126,7 @@ func (d *drawing) panel(panel *Panel) (*plot.Plot, error) {
 	return p, nil
 }
 
-// line adds a line, or the area of a bracket, to a plot and to the legend.
+// line adds a line to a plot and to the legend, with the area up to line.High if that is given.
 func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 	look, ok := d.Looks[line.Method]
 	if !ok {
@@ -165,7 +164,7 @@ func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 	return nil
 }
 
-// mark adds a mark to a plot and to the legend.
+// mark adds a vertical mark to a plot and to the legend.
 func (d *drawing) mark(p *plot.Plot, m Mark) error {
 	look, ok := d.Looks[m.Method]
 	if !ok {
@@ -182,15 +181,14 @@ func (d *drawing) mark(p *plot.Plot, m Mark) error {
 	return nil
 }
 
-// explain adds a line to the legend, once.
+// explain adds an entry to the legend unless an entry has the same label.
 func (d *drawing) explain(e entry) {
 	if !slices.ContainsFunc(d.legend, func(o entry) bool { return o.label == e.label }) {
 		d.legend = append(d.legend, e)
 	}
 }
 
-// upright draws a mark from the bottom to the top of a panel; it leaves the range
-// of x to the lines.
+// upright draws a mark over the full height of a panel. It does not extend the range of x.
 type upright struct {
 	Mark
 	entry
@@ -211,19 +209,20 @@ func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(u.line, left, c.Min.Y, left, c.Max.Y)
 }
 
-// bare is a plotter that does not tell plot how large its markers and strokes are: plot
-// would leave room for them between the data and the axis, but not in all panels.
+// bare hides the sizes of markers and strokes from package plot, which would otherwise leave room for them
+// between the data and the axis.
 type bare struct {
 	plot.Plotter
 	plot.DataRanger
 }
 
-// drawable reports whether an axis can show a number.
+// drawable reports whether x can be shown on an axis.
 func drawable(x float64, log bool) bool {
 	return !math.IsNaN(x) && !math.IsInf(x, 0) && (x > 0 || !log)
 }
 
-// spans divides 0 to n-1 into half-open ranges of what is fine, without gaps.
+// spans returns the maximal ranges of indices in 0 to n−1 with fine(i) true. A range [a, b] contains a but
+// not b.
 func spans(n int, fine func(i int) bool) [][2]int {
 	var out [][2]int
 	gap := true
@@ -241,7 +240,7 @@ func spans(n int, fine func(i int) bool) [][2]int {
 	return out
 }
 
-// runs are the points of a line, or of one end of a bracket, without gaps.
+// runs returns the points (x, y) that can be drawn, divided where a point between them cannot be drawn.
 func runs(panel *Panel, x, y []float64) []plotter.XYs {
 	var out []plotter.XYs
 	for _, s := range spans(len(y), func(i int) bool { return drawable(x[i], panel.LogX != 0) && drawable(y[i], panel.LogY) }) {
@@ -254,8 +253,7 @@ func runs(panel *Panel, x, y []float64) []plotter.XYs {
 	return out
 }
 
-// areas are the polygons between the two ends of a bracket, where both can be
-// drawn.
+// areas returns the polygons between line.Y and line.High, over the ranges of x where both can be drawn.
 func areas(panel *Panel, line *Line) []plotter.XYs {
 	var out []plotter.XYs
 	for _, s := range spans(len(line.High), func(i int) bool {
@@ -273,8 +271,8 @@ func areas(panel *Panel, line *Line) []plotter.XYs {
 	return out
 }
 
-// axis styles an axis, logarithmic where base is not 0, and gives it some room
-// beyond the data where its range is automatic.
+// axis sets the style and the range of an axis. base is 0 for a linear axis. If the range is automatic, it
+// extends a little beyond the data.
 func axis(a *plot.Axis, base, lo, hi float64) {
 	a.Tick.Label.Font, a.Tick.Label.Handler = typeface(8.5), handler
 	a.Tick.Length, a.Padding, a.LineStyle.Width = 4, 0, 0.6
@@ -285,20 +283,20 @@ func axis(a *plot.Axis, base, lo, hi float64) {
 	switch {
 	case lo != 0 || hi != 0:
 		a.Min, a.Max = lo, hi
-	case !(a.Min <= a.Max): // no data
+	case !(a.Min <= a.Max): // there are no data
 		a.Min, a.Max = 1, 10
 	default:
 		a.Min, a.Max, _ = spread(a.Min, a.Max, base != 0)
 	}
 }
 
-// leastSpread is the range of an axis relative to its larger end, below which its data are drawn
-// as equal. The arithmetic of ticks and places needs some ten digits.
+// leastSpread is the smallest relative range of an axis. Data in a smaller range are drawn as equal values,
+// because ticks and positions need about ten digits.
 const leastSpread = 1e-9
 
-// spread returns the range of an axis for finite data from lo to hi, positive if the axis is
-// logarithmic: three per cent more at each end, as far as float64 goes. flat reports that lo and
-// hi are too close to be told apart, or are not the ends of a finite range.
+// spread returns the range of an axis for finite data from lo to hi, which are positive if the axis is
+// logarithmic. The range is three per cent longer at each end, as far as float64 allows. flat is true if lo
+// and hi are too close for an axis.
 func spread(lo, hi float64, log bool) (from, to float64, flat bool) {
 	const room = 0.03
 	if log {
@@ -309,7 +307,7 @@ func spread(lo, hi float64, log bool) (from, to float64, flat bool) {
 		}
 		return max(lo/factor, math.SmallestNonzeroFloat64), min(hi*factor, math.MaxFloat64), flat
 	}
-	size := hi/2 - lo/2 // half of it, which does not overflow
+	size := hi/2 - lo/2 // half of the range, because the whole range may overflow
 	largest := max(math.Abs(lo), math.Abs(hi))
 	more := 2 * room * size
 	if flat = !(size > leastSpread*largest && size > leastRange) || math.IsInf(size, 0); flat {
@@ -318,17 +316,18 @@ func spread(lo, hi float64, log bool) (from, to float64, flat bool) {
 	return max(lo-more, -math.MaxFloat64), min(hi+more, math.MaxFloat64), flat
 }
 
-// leastRange is the least range of a linear axis: below it numbers lose digits.
+// leastRange is the smallest range of a linear axis. In a smaller range, subnormal numbers would have too few
+// digits.
 const leastRange = 1e-290
 
-// A linearScale is [plot.LinearScale] without its overflow.
+// A linearScale is a [plot.LinearScale] that does not overflow.
 type linearScale struct{}
 
 // Normalize implements [plot.Normalizer].
 func (linearScale) Normalize(lo, hi, x float64) float64 { return (x/2 - lo/2) / (hi/2 - lo/2) }
 
-// A logScale is [plot.LogScale] for all positive numbers: [math.Log] of a denormal one is wrong on
-// amd64, and Log2 is not.
+// A logScale is a [plot.LogScale] for all positive numbers. It uses Log2, because [math.Log] is wrong for
+// subnormal numbers on amd64.
 type logScale struct{}
 
 // Normalize implements [plot.Normalizer].
@@ -336,7 +335,7 @@ func (logScale) Normalize(lo, hi, x float64) float64 {
 	return (math.Log2(x) - math.Log2(lo)) / (math.Log2(hi) - math.Log2(lo))
 }
 
-// grid draws light lines at labelled ticks.
+// grid returns light lines at the ticks with labels.
 func grid() *plotter.Grid {
 	g := plotter.NewGrid()
 	light := draw.LineStyle{Color: lightGrey, Width: 0.4}
@@ -344,7 +343,8 @@ func grid() *plotter.Grid {
 	return g
 }
 
-// legendColumns divides the legend into rows that fit, of equal columns.
+// legendColumns returns the number of columns of the legend, and the width of a column. All columns have this
+// width.
 func (d *drawing) legendColumns() (columns int, width vg.Length) {
 	for _, e := range d.legend {
 		w := textStyle(9.5).Width(e.label) + legendIcon + 18
@@ -353,7 +353,7 @@ func (d *drawing) legendColumns() (columns int, width vg.Length) {
 	columns = max(1, min(len(d.legend), int((d.width-2*margin)/max(width, 1))))
 	rows := (len(d.legend) + columns - 1) / max(columns, 1)
 	if rows > 0 {
-		columns = (len(d.legend) + rows - 1) / rows // even rows
+		columns = (len(d.legend) + rows - 1) / rows // so that all rows but the last have the same length
 	}
 	return columns, width
 }
@@ -363,7 +363,7 @@ func (d *drawing) legendHeight() vg.Length {
 	return vg.Length((len(d.legend)+columns-1)/columns) * legendLine
 }
 
-// draw draws the title above, the panels, and the legend below.
+// draw draws the figure on a canvas.
 func (d *drawing) draw(canvas vg.CanvasSizer) {
 	c := draw.New(canvas)
 	c.SetColor(white)
@@ -382,18 +382,18 @@ func (d *drawing) draw(canvas vg.CanvasSizer) {
 	d.drawLegend(c)
 }
 
-// caption writes a line whose top is centred at a point.
+// caption draws a line of text with its top centre at a point.
 func caption(c draw.Canvas, at vg.Point, size vg.Length, rotation float64, line string) {
 	sty := textStyle(size)
 	sty.Rotation, sty.XAlign, sty.YAlign = rotation, text.XCenter, text.YTop
 	c.FillText(sty, at, line)
 }
 
-// tiles divides c into one tile for each panel, inside the room for its title and
-// labels, such that all axes have the same size and stand in line; room is the
-// widest margin between a tile and its axes. The labels are ours because plot finds
-// the middle of a logarithmic axis in the wrong place, and plot.Align then leaves
-// panels uneven.
+// tiles divides c into one tile for each panel, without its title and labels, so that all axes are aligned
+// and have the same size. The result room is the largest distance between a tile and its axes.
+//
+// The labels are drawn separately: plot puts the label of a logarithmic axis off centre, and plot.Align then
+// gives panels of unequal size.
 func (d *drawing) tiles(c draw.Canvas) (tiles []draw.Canvas, room vg.Rectangle) {
 	grid := draw.Tiles{Rows: d.rows, Cols: d.columns, PadX: 8, PadY: 4}
 	for i, p := range d.plots {
@@ -406,7 +406,7 @@ func (d *drawing) tiles(c draw.Canvas) (tiles []draw.Canvas, room vg.Rectangle) 
 	}
 	for i, p := range d.plots {
 		want := draw.Crop(tiles[i], room.Min.X, -room.Max.X, room.Min.Y, -room.Max.Y)
-		// The margins that plot leaves for labels depend a little on the tile.
+		// The margins of package plot for tick labels depend slightly on the tile, so this is repeated.
 		for range 4 {
 			axes := p.DataCanvas(tiles[i])
 			low, high := want.Min.Sub(axes.Min), want.Max.Sub(axes.Max)

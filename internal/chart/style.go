@@ -2,20 +2,21 @@ package chart
 
 import (
 	"image/color"
+	"math"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A Look is how a line is drawn.
+// A Look is the style of a line.
 type Look struct {
 	Color  color.Color
-	Marker draw.GlyphDrawer // nil: none
-	Dashes []vg.Length      // nil: solid
+	Marker draw.GlyphDrawer // nil means no marker
+	Dashes []vg.Length      // nil means a solid line
 }
 
-// Colours of M. Okabe and K. Ito, "Color Universal Design" (2008), told apart by
-// the colour-blind; three of P. Tol beside them.
+// Colours from M. Okabe and K. Ito, "Color Universal Design" (2008), which colour-blind people can tell
+// apart, and three colours from P. Tol.
 var (
 	Black     = color.RGBA{0x00, 0x00, 0x00, 0xff}
 	Blue      = color.RGBA{0x00, 0x72, 0xb2, 0xff}
@@ -31,15 +32,85 @@ var (
 	Olive     = color.RGBA{0x80, 0x7a, 0x1c, 0xff}
 )
 
-// Dashes.
+// Dash patterns.
 var (
 	ShortDash = []vg.Length{2, 2}
 	LongDash  = []vg.Length{6, 2.5}
 )
 
-// faint is a colour for an area.
+// faint returns a translucent version of a colour, to fill an area.
 func faint(c color.Color) color.Color {
 	solid := color.NRGBAModel.Convert(c).(color.NRGBA)
 	solid.A = 0x38
 	return solid
+}
+
+// A marker is a polygon around a point, or a circle if it has no corners. Lengths are in units of the
+// marker's radius. The marker is filled in the line's colour or, if hollow, in white.
+type marker struct {
+	corners []vg.Point
+	circle  vg.Length // radius of the circle
+	hollow  bool
+}
+
+// polygon returns a marker with n corners at distance r from the point. The first corner is at turn times 360
+// degrees.
+func polygon(n int, turn, r float64) *marker {
+	m := &marker{}
+	for i := range n {
+		sin, cos := math.Sincos(2 * math.Pi * (turn + float64(i)/float64(n)))
+		m.corners = append(m.corners, vg.Point{X: vg.Length(r * cos), Y: vg.Length(r * sin)})
+	}
+	return m
+}
+
+// Markers. Disc is larger than Square, so that each can be seen behind the other.
+var (
+	Disc     = &marker{circle: 1.12}
+	Square   = polygon(4, 0.125, 1.15)
+	Diamond  = polygon(4, 0, 1.3)
+	Triangle = polygon(3, 0.25, 1.4)
+	Cross    = crossing{}
+)
+
+// Hollow returns the marker m (Disc, Square, Diamond or Triangle) filled in white.
+func Hollow(m *marker) draw.GlyphDrawer { return &marker{m.corners, m.circle, true} }
+
+// DrawGlyph implements [draw.GlyphDrawer].
+func (m *marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
+	var p vg.Path
+	for i, q := range m.corners {
+		q = at.Add(q.Scale(sty.Radius))
+		if i == 0 {
+			p.Move(q)
+		} else {
+			p.Line(q)
+		}
+	}
+	if m.corners == nil {
+		r := m.circle * sty.Radius
+		p.Move(at.Add(vg.Point{X: r}))
+		p.Arc(at, r, 0, 2*math.Pi)
+	}
+	p.Close()
+	if m.hollow {
+		c.SetColor(color.White)
+	}
+	c.Fill(p)
+	c.SetLineStyle(draw.LineStyle{Color: sty.Color, Width: 0.8})
+	c.Stroke(p)
+}
+
+// A crossing draws the marker ×.
+type crossing struct{}
+
+// DrawGlyph implements [draw.GlyphDrawer].
+func (crossing) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
+	c.SetLineStyle(draw.LineStyle{Color: sty.Color, Width: 1.3})
+	for _, up := range []vg.Length{-1, 1} {
+		var p vg.Path
+		p.Move(at.Add(vg.Point{X: -sty.Radius, Y: -up * sty.Radius}))
+		p.Line(at.Add(vg.Point{X: sty.Radius, Y: up * sty.Radius}))
+		c.Stroke(p)
+	}
 }

@@ -5,15 +5,21 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	xfont "golang.org/x/image/font"
+
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
 )
 
-// superscripts are the superscript characters of Unicode, and what they raise.
+// superscripts maps Unicode superscripts to ordinary characters.
 var superscripts = map[rune]rune{
 	'⁰': '0', '¹': '1', '²': '2', '³': '3', '⁴': '4', '⁵': '5', '⁶': '6', '⁷': '7', '⁸': '8', '⁹': '9',
 	'⁻': '−', '⁽': '(', '⁾': ')', 'ᵗ': 't',
 }
 
-// Superscript is an exponent in Unicode.
+// Superscript formats an integer in Unicode superscripts.
 func Superscript(e int) string {
 	return strings.Map(func(digit rune) rune {
 		for raised, plain := range superscripts {
@@ -25,13 +31,13 @@ func Superscript(e int) string {
 	}, fmt.Sprint(e))
 }
 
-// Digits writes a number in n digits at most, with a power of ten where it is small
-// or large.
+// Digits formats a number with at most n significant digits. Small and large numbers are written with a power
+// of ten.
 func Digits(x float64, n int) string {
 	text := fmt.Sprintf("%.*e", n-1, x)
 	mantissa, exponent, ok := strings.Cut(text, "e")
 	k, err := strconv.Atoi(exponent)
-	if !ok || err != nil || -4 < k && k < 4 { // without a power: also what is not finite
+	if !ok || err != nil || -4 < k && k < 4 { // no power of ten; also for infinity and NaN
 		return fmt.Sprintf("%.*g", max(n, k+1), x)
 	}
 	if strings.Contains(mantissa, ".") {
@@ -43,15 +49,97 @@ func Digits(x float64, n int) string {
 	return mantissa + "·10" + Superscript(k)
 }
 
-// Short writes a number in two digits, with a power of ten where it is small or
-// large.
+// Short formats a number with two significant digits. Small and large numbers are written with a power of
+// ten.
 func Short(x float64) string {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return fmt.Sprint(x)
 	}
-	k := int(math.Floor(math.Log10(math.Abs(x) * 1.005))) // 0.999 is 1.0
+	k := int(math.Floor(math.Log10(math.Abs(x) * 1.005))) // rounds up first: 0.999 becomes 1.0
 	if -4 <= k && k <= 3 {
 		return fmt.Sprintf("%.*f", max(0, 1-k), x)
 	}
 	return fmt.Sprintf("%.1f·10%s", x/math.Pow10(k), Superscript(k))
+}
+
+// markup draws text. It draws superscripts as smaller raised characters, because the fonts have no
+// superscript minus, and Greek letters in italics.
+type markup struct{ text.Plain }
+
+// The first two are the size and height of superscripts relative to the size of the font. greekSize enlarges
+// Greek letters, which are smaller in their font.
+const (
+	raisedSize   = 0.75
+	raisedHeight = 0.4
+	greekSize    = 1.15
+)
+
+// A run is a part of a line of text in one font.
+type run struct {
+	text   string
+	raised bool
+	greek  bool // in serif italics, which distinguish γ from y
+}
+
+// font returns the font of the run if the font of the line is f.
+func (r run) font(f font.Font) font.Font {
+	if r.raised {
+		f.Size *= raisedSize
+	}
+	if r.greek {
+		f.Variant, f.Style = "Serif", xfont.StyleItalic
+		f.Size *= greekSize
+	}
+	return f
+}
+
+// split divides a line into runs.
+func split(line string) []run {
+	runs := []run{{}}
+	for _, c := range line {
+		plain, raised := superscripts[c]
+		if raised {
+			c = plain
+		}
+		greek := 'α' <= c && c <= 'ω'
+		if r := &runs[len(runs)-1]; raised != r.raised || greek != r.greek {
+			if r.text == "" {
+				runs = runs[:0]
+			}
+			runs = append(runs, run{raised: raised, greek: greek})
+		}
+		runs[len(runs)-1].text += string(c)
+	}
+	return runs
+}
+
+// Box implements [text.Handler]. It leaves room for a superscript in every line, so that all lines have the
+// same baseline.
+func (m markup) Box(txt string, fnt font.Font) (width, height, depth vg.Length) {
+	for _, r := range split(txt) {
+		w, h, d := m.Plain.Box(r.text, r.font(fnt))
+		width, height, depth = width+w, max(height, h), max(depth, d)
+	}
+	return width, height * 1.2, depth
+}
+
+// Draw implements [text.Handler]. txt must be a single line.
+func (m markup) Draw(c vg.Canvas, txt string, sty text.Style, at vg.Point) {
+	width, height, depth := m.Box(txt, sty.Font)
+	c.Push()
+	defer c.Pop()
+	c.SetColor(sty.Color)
+	c.Translate(at)
+	c.Rotate(sty.Rotation)
+	// The origin is at the baseline. The bottom of the box has YAlign = 0.
+	at = vg.Point{X: vg.Length(sty.XAlign) * width, Y: vg.Length(sty.YAlign)*(height+depth) + depth}
+	for _, r := range split(txt) {
+		f, y := r.font(sty.Font), at.Y
+		if r.raised {
+			y += sty.Font.Size * raisedHeight
+		}
+		face := m.Fonts.Lookup(f, f.Size)
+		c.FillString(face, vg.Point{X: at.X, Y: y}, r.text)
+		at.X += face.Width(r.text)
+	}
 }

@@ -1,15 +1,14 @@
-// Package checkpoint keeps the state of a long computation in a file, for a process
-// that goes on when this one was killed. Of a checkpoint called F there are
+// Package checkpoint stores the state of a long computation in a file, so that another process can continue
+// if this one is killed. A checkpoint with the name F consists of these files:
 //
-//	F           the state that was saved last
-//	F.previous  the one before
-//	F.new       the next one, in the making
-//	F.lock      locked while a process works with them; tells which
+//	F           the last saved state
+//	F.previous  the state saved before it
+//	F.new       the next state, while it is being written
+//	F.lock      a lock, which contains the name of the process that uses the checkpoint
 //
-// A state is written to F.new, synced and renamed, F having become F.previous; then
-// the folder is synced. A process that is killed in between, or a disk that is full,
-// leaves the last state whole, in F or, between the two renames, in F.previous. Each
-// state is framed and has a checksum, see package wire.
+// A new state is written to F.new and synced. Then F is renamed to F.previous, F.new is renamed to F, and the
+// folder is synced. After a kill or with a full disk, the last complete state still exists: in F or, between
+// the two renames, in F.previous. Each state has the header and checksum of package wire.
 package checkpoint
 
 import (
@@ -24,20 +23,22 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// A File is a checkpoint that no other process works with.
+// A File is a checkpoint that this process has locked.
 type File struct {
 	name string
 	disk atomicfile.Operations
 	lock *os.File
-	// damaged is set where the last state is damaged: Save then keeps the one before it.
+	// damaged is true if the file of the last state is damaged. Save then keeps the state before it as
+	// previous.
 	damaged bool
 }
 
-// Names are those of all files of a checkpoint. If its name is a link, they are beside the file that it leads to.
+// Names returns the names of all files of a checkpoint. If name is a symbolic link, they are in the folder of
+// the file that it leads to.
 func Names(name string) []string {
 	to, err := atomicfile.Destination(name)
 	if err != nil {
-		to = name // Open says what is wrong
+		to = name // Open returns the error
 	}
 	return names(to)
 }
@@ -46,8 +47,8 @@ func names(name string) []string {
 	return []string{name, name + ".previous", name + ".new", name + ".lock"}
 }
 
-// Kept are those files of a checkpoint that there are and that a state is loaded from: all of them have
-// to go where there is to be none.
+// Kept returns the existing files of a checkpoint that contain a saved state. To remove the checkpoint,
+// remove all of them.
 func Kept(name string) []string {
 	var there []string
 	for _, name := range Names(name)[:2] {
@@ -58,8 +59,9 @@ func Kept(name string) []string {
 	return there
 }
 
-// Open locks a checkpoint, which need not exist. A link is followed. Where another process has it the
-// error is *[LockedError]. The lock ends with Close, or with the process.
+// Open locks the checkpoint with this name. No file need exist. If name is a symbolic link, Open follows it.
+// If another process has locked the checkpoint, the error is *[LockedError]. The lock ends with Close or with
+// the process.
 func Open(name string) (*File, error) { return open(name, atomicfile.Disk) }
 
 func open(name string, d atomicfile.Operations) (*File, error) {
@@ -74,10 +76,10 @@ func open(name string, d atomicfile.Operations) (*File, error) {
 	return &File{name: name, disk: d, lock: lock}, nil
 }
 
-// A LockedError says that another process works with a checkpoint.
+// A LockedError reports that another process uses the checkpoint.
 type LockedError struct {
-	Lock   string // the file that is locked
-	Holder string // by whom, "" if it doesn't say yet
+	Lock   string // the lock file
+	Holder string // description of the other process; "" if not written yet
 }
 
 func (e *LockedError) Error() string {
@@ -87,8 +89,8 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is locked by %s", e.Lock, e.Holder)
 }
 
-// Save makes a new state, of size bytes, and returns it. After an error Load still finds
-// the last state, or this one where only the sync of the folder failed.
+// Save writes a new state of size bytes and returns it. If there is an error, Load still returns the state
+// before, unless only the sync of the folder failed.
 func (f *File) Save(size int64, write func(w io.Writer) error) (*State, error) {
 	previous := f.name + ".previous"
 	if f.damaged {
@@ -103,7 +105,7 @@ func (f *File) Save(size int64, write func(w io.Writer) error) (*State, error) {
 		case err != nil:
 			return err
 		case n != size+wire.Frame:
-			return fmt.Errorf("checkpoint: a state of %d bytes was to have %d", n-wire.Frame, size)
+			return fmt.Errorf("checkpoint: a state has %d bytes instead of %d", n-wire.Frame, size)
 		}
 		return b.Flush()
 	})
@@ -118,21 +120,21 @@ func (f *File) Save(size int64, write func(w io.Writer) error) (*State, error) {
 	return newState(file, size), nil
 }
 
-// A State is one that was saved, checked against its checksum.
+// A State is a saved state. Its checksum has been verified.
 type State struct {
 	*io.SectionReader
-	Damage error // what is wrong with the state that was saved after it, nil for nothing
+	Damage error // the error of the next state in order of time, if that is damaged; otherwise nil
 	file   *os.File
 }
 
-// Name is that of the file of the state.
+// Name returns the name of the file that contains the state.
 func (s *State) Name() string { return s.file.Name() }
 
 // Close closes the file of the state.
 func (s *State) Close() error { return s.file.Close() }
 
-// Load returns the last state that is whole, nil where none was saved. Damaged states
-// alone are an error.
+// Load returns the last undamaged state, or nil if no state was saved. It returns an error if all saved
+// states are damaged.
 func (f *File) Load() (*State, error) {
 	var damage error
 	for _, name := range names(f.name)[:2] {
@@ -167,7 +169,7 @@ func newState(file *os.File, size int64) *State {
 	return &State{SectionReader: io.NewSectionReader(file, wire.Start, size), file: file}
 }
 
-// verify reads a state through and returns how many bytes it has.
+// verify reads a state completely, checks it and returns its size.
 func verify(file *os.File) (int64, error) {
 	m := wire.NewReader(file)
 	_, size := m.Preamble(wire.Checkpoint)
@@ -182,13 +184,14 @@ func verify(file *os.File) (int64, error) {
 		return 0, err
 	}
 	if info, err := file.Stat(); err != nil || info.Size() != m.N() {
-		return 0, errors.Join(err, errors.New("more follows the state"))
+		return 0, errors.Join(err, errors.New("data follow the state"))
 	}
 	return size, nil
 }
 
-// Publish is Save for a file that others read as it stands: it has no frame, and once there is one
-// there is one at all times. F.previous is another name of it until it is replaced.
+// Publish is like Save, for a file that other processes read directly. The file has no header and no checksum.
+// Once it exists, it is complete at all times. Until the file is replaced, F.previous is another name of the
+// same file.
 func (f *File) Publish(write func(w io.Writer) error) error {
 	previous := f.name + ".previous"
 	if f.damaged {
@@ -207,9 +210,11 @@ func (f *File) Publish(write func(w io.Writer) error) error {
 	return err
 }
 
-// Published has the last file that Publish made read, or where that is damaged, which read tells by an
-// error, the one before: damage is then what is wrong with the last. It reports false where there is
-// neither. Damaged ones alone, and one that is too new, are an error.
+// Published calls read with the last file that Publish wrote. If read returns an error, the file is damaged.
+// Published then sets damage to this error and tries the file before it.
+//
+// found is false if there is no file. Published returns an error if all files are damaged, or if one has a
+// newer version.
 func (f *File) Published(read func(*os.File) error) (found bool, damage, err error) {
 	for _, name := range names(f.name)[:2] {
 		err := readFile(name, read)
@@ -232,20 +237,20 @@ func readFile(name string, read func(*os.File) error) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() // only read
+	defer file.Close() // it was opened for reading, so an error of Close is harmless
 	return read(file)
 }
 
-// Release ends the lock and removes its file, and leaves the states.
+// Release unlocks the checkpoint and removes the lock file. The saved states remain.
 func (f *File) Release() error {
 	return errors.Join(f.disk.Remove(f.name+".lock"), f.lock.Close())
 }
 
-// Close ends the lock and leaves the states.
+// Close unlocks the checkpoint. The saved states remain.
 func (f *File) Close() error { return f.lock.Close() }
 
-// Remove removes all files of the checkpoint and ends the lock. The lock is the last file
-// to go, and the last state goes after the one before it.
+// Remove removes all files of the checkpoint and unlocks it. It removes the newer state after the older one,
+// and the lock file last.
 func (f *File) Remove() error {
 	var errs []error
 	files := names(f.name)

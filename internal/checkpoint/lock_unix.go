@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// A process that was killed holds its lock until the system has torn it down: patience
-// is how long that is waited for. Tests, in which nobody is killed, wait less.
+// patience is how long acquire waits for a lock. A killed process keeps its lock until the system has removed
+// the process. Tests use a shorter time.
 var patience = 3 * time.Second
 
-// owner is how the text of a lock begins.
+// owner is the first word in a lock file.
 const owner = "process "
 
-// acquire locks a file, which it makes, by flock: the lock ends with the process,
-// however it ends.
+// acquire creates a lock file and locks it by flock. The lock ends with the process, even if the process is
+// killed.
 func acquire(name string) (*os.File, error) {
 	for start := time.Now(); ; {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
@@ -33,7 +33,7 @@ func acquire(name string) (*os.File, error) {
 			return f, nil
 		}
 		closed := f.Close()
-		// Who asks is not being torn down.
+		// Waiting does not help if this process itself has the lock.
 		if locked, ok := errors.AsType[*LockedError](err); ok && locked.Holder != holder() && time.Since(start) < patience {
 			time.Sleep(patience / 30)
 			err = nil
@@ -44,8 +44,8 @@ func acquire(name string) (*os.File, error) {
 	}
 }
 
-// Locked returns a *[LockedError] if a process works with the checkpoint of that name. A file that other programs have
-// locked, under the name of our lock, is none.
+// Locked returns a *[LockedError] if a process uses the checkpoint with this name. Locks by other programs do
+// not count.
 func Locked(name string) error {
 	name = Names(name)[3]
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
@@ -55,13 +55,13 @@ func Locked(name string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // which ends the lock
+	defer f.Close() // also releases the lock
 	for {
 		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case !errors.Is(err, syscall.EWOULDBLOCK):
-			return nil // it can be locked, or it cannot be locked by anybody
+			return nil // it is not locked, or locking is not supported
 		}
 		break
 	}
@@ -76,8 +76,8 @@ func Locked(name string) error {
 	return nil
 }
 
-// take locks f and writes who has it. It reports false where whoever had the lock
-// has removed the file meanwhile: another process may lock the next by its name.
+// take locks f and writes the text of holder to it. It returns false if the file was removed in the meantime:
+// another process may then lock a new file with the same name.
 func take(f *os.File, name string) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	switch {
@@ -102,7 +102,7 @@ func take(f *os.File, name string) (bool, error) {
 	if text, err := os.ReadFile(name); err != nil {
 		return false, err
 	} else if len(text) > 0 && !strings.HasPrefix(string(text), owner) {
-		return false, fmt.Errorf("%s is not the lock of a checkpoint, and is left as it is", name)
+		return false, fmt.Errorf("%s is not the lock of a checkpoint and is left unchanged", name)
 	}
 	if err := f.Truncate(0); err != nil {
 		return false, err
@@ -111,7 +111,7 @@ func take(f *os.File, name string) (bool, error) {
 	return true, err
 }
 
-// holder is what this process writes into a lock that it takes.
+// holder returns the text by which this process identifies itself in a lock file.
 func holder() string {
 	text := fmt.Sprintf("%s%d", owner, os.Getpid())
 	if host, err := os.Hostname(); err == nil {

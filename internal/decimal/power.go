@@ -5,19 +5,20 @@ import (
 	"sync/atomic"
 )
 
-// A wide is hi·2⁶⁴ + lo.
+// A wide is the number hi·2⁶⁴ + lo.
 type wide struct{ hi, lo uint64 }
 
-// powers are made when the first of them is asked for; it takes less than a millisecond.
+// powers is the table of power, filled at the first use. This takes less than a millisecond.
 var powers atomic.Pointer[[maxPower - minPower + 1]wide]
 
-// exactUp and exactDown are the powers of ten that 128 bits hold as the product needs them:
-// 5⁵⁵ < 2¹²⁸, and 5²⁷ < 2⁶⁴, so that a whole number divided by it, by way of a reciprocal that
-// is rounded up, is rounded down correctly (Lemire, section 5).
+// The powers of ten in the table are precise enough for all products if their exponents are from exactDown to
+// exactUp. Up to exactUp they are exact, since 5⁵⁵ < 2¹²⁸. For negative exponents q ≥ exactDown, 5^(−q) < 2⁶⁴.
+// An integer times the reciprocal of 5^(−q), which is rounded up, gives the correct quotient after rounding
+// down (Lemire, section 5).
 const exactUp, exactDown = 55, -27
 
-// power is 10^q, scaled by a power of two to 128 bits. It is rounded down, but up from
-// exactDown to −1.
+// power returns the first 128 bits of 10^q, a number scaled by a power of two. It is rounded up for q from
+// exactDown to −1, and down for other q.
 func power(q int) wide {
 	t := powers.Load()
 	if t == nil {
@@ -27,7 +28,7 @@ func power(q int) wide {
 	return t[q-minPower]
 }
 
-// makePowers makes them from 5^|q|, which differs from 10^|q| by a power of two.
+// makePowers computes the table from powers of five, since 5^|q| and 10^|q| differ by a power of two.
 func makePowers() *[maxPower - minPower + 1]wide {
 	t := new([maxPower - minPower + 1]wide)
 	five, p, c := big.NewInt(5), big.NewInt(1), new(big.Int)
@@ -46,7 +47,7 @@ func makePowers() *[maxPower - minPower + 1]wide {
 			}
 			put(q)
 		}
-		if q > 0 { // 2^(n+127)/5^q is between 2¹²⁷ and 2¹²⁸, and never whole
+		if q > 0 { // 2^(n+127)/5^q lies between 2¹²⁷ and 2¹²⁸ and is no integer
 			c.Quo(c.Lsh(one, uint(n+127)), p)
 			if -q >= exactDown {
 				c.Add(c, one)

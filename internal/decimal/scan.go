@@ -6,21 +6,20 @@ import (
 	"math/bits"
 )
 
-// Slack is how many bytes there must be from the beginning of a number on for [Prefix] to
-// read it: it looks at eight bytes at a time, beyond the end of the number.
+// Slack is the number of bytes that [Prefix] needs from the start of a number. Prefix reads eight bytes at a
+// time, also after the end of the number.
 const Slack = 64
 
-// maxDigits is how many digits a uint64 holds, whatever they are.
+// maxDigits is the largest number of digits with values that always fit in a uint64.
 const maxDigits = 19
 
-// Prefix reads the finite number that text begins with,
+// Prefix parses the finite number at the start of text,
 //
 //	[+-] digits [. digits] [e [+-] digits]
 //
-// with at least one digit beside the point, and returns it, rounded to the nearest, with the
-// number of its bytes. n = 0 says that text does not begin with such a number, that there
-// are fewer than Slack bytes, or that Parse has to decide, as it does for the unusual ones.
-// The caller looks at what follows: of 1e or 1x it is the 1 that is read.
+// with at least one digit before or after the point. It returns the number, rounded to the nearest float64,
+// and its length in bytes. n is 0 if text does not start with a number, has fewer than Slack bytes, or needs
+// Parse. The caller must check the text after the number: in 1e or 1x, the number is 1.
 func Prefix(text []byte) (v float64, n int) {
 	if len(text) < Slack {
 		return 0, 0
@@ -35,7 +34,7 @@ func Prefix(text []byte) (v float64, n int) {
 	}
 	i, digits, q := sign+k, k, 0
 	if text[i] == '.' {
-		// In the branches it is known where to read on before it is known what was read.
+		// The position of the next read is computed before the digits are converted.
 		f, k := eight(text, i+1)
 		w, q = w*tens[k]+f, k
 		if k == 8 {
@@ -55,7 +54,8 @@ func Prefix(text []byte) (v float64, n int) {
 	return signed(float64(int64(w))/pow10[q], sign, text), i
 }
 
-// large is Prefix of a number with at least eight digits before the point.
+// large returns the results of Prefix for a number with at least eight digits before the point. sign is the
+// length of the sign, 0 or 1.
 func large(text []byte, sign int) (v float64, n int) {
 	w, _ := eight(text, sign)
 	w, k := more(text, sign+8, w)
@@ -73,8 +73,8 @@ func large(text []byte, sign int) (v float64, n int) {
 	return finish(text, w, -q, sign, i, digits)
 }
 
-// finish reads the exponent, if there is one, at byte i of a number that has so many signs
-// before it and so many digits, which make w·10^q.
+// finish reads the exponent, if there is one, at byte i, and returns the results of Prefix. The digits before
+// byte i form w·10^q. sign and digits are the lengths of the sign and of the digits.
 func finish(text []byte, w uint64, q, sign, i, digits int) (v float64, n int) {
 	if uint(digits-1) >= maxDigits && (digits == 0 || text[i]-'0' <= 9 || !fits(text, digits)) {
 		return 0, 0
@@ -91,36 +91,35 @@ func finish(text []byte, w uint64, q, sign, i, digits int) (v float64, n int) {
 	return signed(v, sign, text), i
 }
 
-// signed gives v the sign that text begins with, where it begins with one. There is no branch,
-// for signs come at random: bit 1 of − is 0, of + it is 1.
+// signed gives v the sign at the start of text, if sign is 1. It avoids a branch, which a random sign would
+// make slow: bit 1 of the character is 0 for '-' and 1 for '+'.
 func signed(v float64, sign int, text []byte) float64 {
 	minus := uint64(sign &^ (int(text[0]) >> 1))
 	return math.Float64frombits(math.Float64bits(v) | minus<<63)
 }
 
-// tens are the powers of ten up to 10⁸.
+// tens has the powers of ten up to 10⁸.
 var tens = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
-// eight reads the digits that text[i:] begins with, up to eight, and returns their value and
-// their number.
+// eight reads up to eight digits at the start of text[i:]. It returns their value and their number.
 func eight(text []byte, i int) (w uint64, k int) {
 	const ones = 0x0101010101010101
-	// A digit, 0x30 to 0x39, becomes 0 to 9. The first digit is the lowest byte.
+	// A digit 0x30 to 0x39 becomes 0 to 9. The first digit is in the lowest byte.
 	t := binary.LittleEndian.Uint64(text[i:]) ^ 0x30*ones
-	// The highest bit of each byte of other is set where the byte of t is more than 9. A
-	// carry only goes up, to bytes behind the first of these.
+	// The highest bit of a byte of other is set if the same byte of t is more than 9. A carry changes only
+	// bytes after the first such byte.
 	other := (t + 0x76*ones | t) & (0x80 * ones)
 	k = bits.TrailingZeros64(other) / 8
-	t <<= 64 - 8*k // as many zeros before the digits as there are fewer than eight
-	// Pairs of digits, then the four pairs at once.
+	t <<= 64 - 8*k // put zeros before the digits if there are fewer than eight
+	// Combine pairs of digits, then all four pairs at once.
 	t = t*10 + t>>8
 	const pair = 0xff000000ff
 	t = (t&pair*(100+1000000<<32) + t>>16&pair*(1+10000<<32)) >> 32
 	return t, k
 }
 
-// more reads the digits of text[i:], up to 16 of them, behind those that make w, and returns
-// what they make together and their number.
+// more reads up to 16 digits at the start of text[i:], which follow the digits of w. It returns the value of
+// all digits together, and the number of digits read.
 func more(text []byte, i int, w uint64) (uint64, int) {
 	f, k := eight(text, i)
 	w = w*tens[k] + f
@@ -131,8 +130,7 @@ func more(text []byte, i int, w uint64) (uint64, int) {
 	return w*tens[k] + f, 8 + k
 }
 
-// fits reports whether no more than maxDigits of a number's digits are left without the
-// zeros that it begins with.
+// fits reports whether a number has at most maxDigits digits, leading zeros excluded.
 func fits(text []byte, digits int) bool {
 	for _, c := range text {
 		switch c {
@@ -146,8 +144,8 @@ func fits(text []byte, digits int) bool {
 	return false
 }
 
-// exponent reads e [+-] digits, and returns the number of bytes, 0 where these are not there
-// or where the exponent has more than seven digits.
+// exponent reads an exponent, e [+-] digits, and returns its value and length. The length is 0 if there is no
+// exponent, or if it has more than seven digits.
 func exponent(text []byte) (e, n int) {
 	i := 1
 	if (text[1]-'+')&^2 == 0 {
@@ -163,16 +161,17 @@ func exponent(text []byte) (e, n int) {
 	return e, i + k
 }
 
-// maxExact is 2⁵³: whole numbers up to it are float64 without rounding.
+// maxExact is 2⁵³. All integers from 0 to maxExact are float64.
 const maxExact = 1 << 53
 
-// pow10 are the powers of ten that are exact in float64: 5²² < 2⁵³.
+// pow10 has the powers of ten that are float64, since 5²² < 2⁵³.
 var pow10 = [...]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// rounded is w·10^q to the nearest float64; ok is false where it is left undecided.
+// rounded returns w·10^q rounded to the nearest float64. ok is false if the method cannot decide between two
+// float64.
 func rounded(w uint64, q int) (v float64, ok bool) {
 	if w <= maxExact {
 		if v = float64(int64(w)); uint(-q) < uint(len(pow10)) {
@@ -184,16 +183,16 @@ func rounded(w uint64, q int) (v float64, ok bool) {
 	return product(w, q)
 }
 
-// minPower and maxPower bound the powers of ten that give float64 other than 0 and infinity.
+// Powers of ten below minPower give 0 for every w, and above maxPower infinity.
 const minPower, maxPower = -342, 308
 
-// product is w·10^q to the nearest float64 by the 128-bit product; ok is false where that
-// does not decide it, and for results that are subnormal or infinite.
+// product returns w·10^q rounded to the nearest float64, from a product of 64 by 128 bits. ok is false if the
+// product cannot decide, and for subnormal or infinite results.
 //
-// With w shifted to 64 bits and 10^q ≈ T·2^p, 2¹²⁷ ≤ T < 2¹²⁸, the upper bits of w·T are those
-// of the result: 53 of them, one to round by, and whether there is anything behind. Lemire
-// proves that the upper half of T suffices but where the bits next to be dropped are all ones,
-// and that all of T does then, but where these are ones again.
+// Let w be shifted to 64 bits, and 10^q ≈ T·2^p with 2¹²⁷ ≤ T < 2¹²⁸. The result comes from the upper bits of
+// w·T: 53 bits, a rounding bit, and whether any later bit is set. Lemire proves that the upper half of T is
+// enough, except if the next bits are all ones. Then the whole T is enough, except if these bits are all ones
+// again.
 func product(w uint64, q int) (v float64, ok bool) {
 	if w == 0 {
 		return 0, true
@@ -216,13 +215,13 @@ func product(w uint64, q int) (v float64, ok bool) {
 	}
 	top := int(hi >> 63)
 	m := hi >> (top + dropBits)
-	// ⌊log₂ 10^q⌋ = ⌊217706·q/2¹⁶⌋ for these q.
+	// For these q, ⌊log₂ 10^q⌋ = ⌊217706·q/2¹⁶⌋.
 	e := 217706*q>>16 + 63 + top - shift + 1023
 	if e <= 0 {
 		return 0, false
 	}
 	if lo <= 1 && q >= -4 && q <= 23 && m&3 == 1 && m<<(top+dropBits) == hi {
-		m-- // exactly halfway: to the even one, which is below
+		m-- // exactly in the middle: round to the even number, which is below
 	}
 	m += m & 1
 	if m >>= 1; m == 1<<53 {
@@ -235,12 +234,12 @@ func product(w uint64, q int) (v float64, ok bool) {
 	return math.Float64frombits(uint64(e)<<52 | m&^(1<<52)), true
 }
 
-// dropBits is how many of the 64 upper bits of a product that begins with 0 are neither the
-// result's nor the one to round by.
+// dropBits is the number of bits after the rounding bit in the upper 64 bits of a product whose first bit is
+// 0.
 const dropBits = 64 - 53 - 2
 
-// Whole reads the digits that text begins with, up to 16, and returns their value and their
-// number: 0 where there are none, or fewer than Slack bytes.
+// Whole reads up to 16 digits at the start of text. It returns their value and their number. The number is 0
+// if there are no digits or text has fewer than Slack bytes.
 func Whole(text []byte) (w uint64, n int) {
 	if len(text) < Slack {
 		return 0, 0

@@ -7,30 +7,30 @@ import (
 	"strings"
 )
 
-// A Known is a number as far as an interval tells it: value ± bound, both multiples of the same
-// power of ten, so that the last digit of the value is the last of the bound,
+// A Known is a number that is known to lie in an interval, written as value ± bound. Both end with the same
+// decimal place,
 //
 //	12.3456 ± 0.0007
 //
-// The bound has one significant digit from 3 to 9, or two from 10 to 29 (DIN 1333): of all powers
-// of ten the least for which it is no more than 29 of them. What is from value − bound to value +
-// bound has all of the interval. Where it has zero, too, which the interval has not, the bound has
-// as many digits more as tell the sign, if up to four do. Where the interval is one number, that is written
-// as the shortest decimal that is read back as the same float64, and the bound is 0.
+// The interval lies in [value − bound, value + bound]. The bound has one significant digit from 3 to 9, or
+// two from 10 to 29 (DIN 1333), which makes the last place as small as possible. If value − bound to value +
+// bound contains zero and the interval does not, the bound gets up to four more digits if they show the sign.
+//
+// For an interval that is a single number, the value is the shortest decimal that parses to the same float64,
+// and the bound is 0.
 type Known struct {
 	negative bool
-	digits   string // of |value|/10^power, without zeros in front but for "0"
-	bound    int64  // in units of 10^power
+	digits   string // the digits of |value|/10^power, without leading zeros
+	bound    int64  // the bound in units of 10^power
 	power    int
 }
 
 const (
-	mostUnits  = 29 // the largest bound, in units of the last digit
-	signDigits = 4  // how many more digits it may have where that tells the sign
+	mostUnits  = 29 // the largest bound in units of the last place
+	signDigits = 4  // the largest number of additional digits to show the sign
 )
 
-// Within is what is known of a number from lo to hi. ok is false where these are not finite or
-// not in order.
+// Within returns the Known for a number in [lo, hi]. ok is false if lo or hi is not finite, or if lo > hi.
 func Within(lo, hi float64) (k Known, ok bool) {
 	if lo == hi {
 		return exactly(lo)
@@ -42,8 +42,8 @@ func Within(lo, hi float64) (k Known, ok bool) {
 	return between(l, h), true
 }
 
-// Around is what is known of a number that is no further than e from x. ok is false where these are
-// not finite or e is negative.
+// Around returns the Known for a number in [x − e, x + e]. ok is false if x or e is not finite, or if e is
+// negative.
 func Around(x, e float64) (k Known, ok bool) {
 	if e == 0 {
 		return exactly(x)
@@ -55,7 +55,7 @@ func Around(x, e float64) (k Known, ok bool) {
 	return between(new(big.Rat).Sub(centre, far), new(big.Rat).Add(centre, far)), true
 }
 
-// exactly is x itself.
+// exactly returns the Known for the number x itself, with bound 0.
 func exactly(x float64) (k Known, ok bool) {
 	mantissa, power, finite := strings.Cut(strconv.FormatFloat(x, 'e', -1, 64), "e")
 	exp, err := strconv.Atoi(power)
@@ -66,11 +66,11 @@ func exactly(x float64) (k Known, ok bool) {
 	return Known{negative: x < 0, digits: whole + fraction, power: exp - len(fraction)}, true
 }
 
-// between is what is known of a number from lo to hi > lo.
+// between returns the Known for a number in [lo, hi] with lo < hi.
 func between(lo, hi *big.Rat) Known {
 	half := new(big.Rat).Sub(hi, lo)
 	half.Quo(half, big.NewRat(2, 1))
-	// half is from 10^power to 10^(power+1); with one digit more the bound has two.
+	// Here 10^power ≤ half ≤ 10^(power+1). With one more place, the bound has two digits.
 	power := (new(big.Float).SetRat(half).MantExp(nil) - 1) * 3 / 10
 	for half.Cmp(powerOfTen(power)) < 0 {
 		power--
@@ -92,8 +92,8 @@ func between(lo, hi *big.Rat) Known {
 	return k
 }
 
-// atMost is what is known in units of 10^(power−1) or, where the bound is too many of them, of
-// 10^power.
+// atMost returns the Known with the last place 10^(power−1), if its bound is then at most units. Otherwise
+// the last place is 10^power.
 func atMost(units int64, lo, hi *big.Rat, power int) Known {
 	if k := in(lo, hi, power-1); k.bound <= units {
 		return k
@@ -101,17 +101,17 @@ func atMost(units int64, lo, hi *big.Rat, power int) Known {
 	return in(lo, hi, power)
 }
 
-// reachesZero says that zero is within bound of value.
+// reachesZero reports whether value − bound to value + bound contains zero.
 func (k Known) reachesZero() bool {
 	value, ok := new(big.Int).SetString(k.digits, 10)
 	return ok && value.Cmp(big.NewInt(k.bound)) <= 0
 }
 
-// in is what is known in units of 10^power.
+// in returns the Known with the last place 10^power.
 func in(lo, hi *big.Rat, power int) Known {
 	unit := powerOfTen(power)
 	l, h := new(big.Rat).Quo(lo, unit), new(big.Rat).Quo(hi, unit)
-	// The value is the integer that is nearest to the middle: ⌊(l + h + 1)/2⌋.
+	// The value is the integer closest to the middle: ⌊(l + h + 1)/2⌋.
 	middle := new(big.Rat).Add(l, h)
 	middle.Add(middle, big.NewRat(1, 1)).Quo(middle, big.NewRat(2, 1))
 	value := floor(middle)
@@ -125,9 +125,9 @@ func in(lo, hi *big.Rat, power int) Known {
 	return Known{value.Sign() < 0, new(big.Int).Abs(value).String(), bound.Int64(), power}
 }
 
-// floor is the largest integer that is not above x.
+// floor returns ⌊x⌋.
 func floor(x *big.Rat) *big.Int {
-	return new(big.Int).Div(x.Num(), x.Denom()) // Euclidean: rounds down for the positive denominator
+	return new(big.Int).Div(x.Num(), x.Denom()) // Euclidean division rounds down if the denominator is positive
 }
 
 func powerOfTen(n int) *big.Rat {
@@ -138,14 +138,14 @@ func powerOfTen(n int) *big.Rat {
 	return p
 }
 
-// String writes value ± bound, or the value alone where the bound is 0, with powers of ten as %g
-// does: (1.2345 ± 0.0003)e-30.
+// String returns "value ± bound", or only the value if the bound is 0. A power of ten is written as by %g,
+// for example (1.2345 ± 0.0003)e-30.
 func (k Known) String() string { return k.Text(Exponent) }
 
-// Exponent writes a power of ten as %g does.
+// Exponent formats a power of ten like %g.
 func Exponent(e int) string { return fmt.Sprintf("e%+03d", e) }
 
-// Text is String with powers of ten as scale writes them, such as ·10⁻³⁰.
+// Text is like String, but scale formats the power of ten, for example as ·10⁻³⁰.
 func (k Known) Text(scale func(exp int) string) string {
 	if k.bound == 0 {
 		return k.Value(scale)
@@ -160,7 +160,7 @@ func (k Known) Text(scale func(exp int) string) string {
 	return "(" + scaled.Value(scale) + " ± " + scaled.Bound(scale) + ")" + scale(e)
 }
 
-// Value writes the value alone.
+// Value formats the value. scale formats its power of ten.
 func (k Known) Value(scale func(exp int) string) string {
 	text := decimal(k.digits, k.power, scale)
 	if k.negative {
@@ -169,7 +169,7 @@ func (k Known) Value(scale func(exp int) string) string {
 	return text
 }
 
-// Bound writes the bound alone.
+// Bound formats the bound. scale formats its power of ten.
 func (k Known) Bound(scale func(exp int) string) string {
 	if k.bound == 0 {
 		return "0"
@@ -177,12 +177,12 @@ func (k Known) Bound(scale func(exp int) string) string {
 	return decimal(strconv.FormatInt(k.bound, 10), k.power, scale)
 }
 
-// isFixed says that a number whose first digit counts 10^e is written without a power of ten.
+// isFixed reports whether a number is written without a power of ten. Its first digit is multiplied by 10^e.
 func isFixed(e int) bool { return -5 < e && e < 9 }
 
-// decimal writes digits·10^power.
+// decimal formats digits·10^power. scale formats a power of ten.
 func decimal(digits string, power int, scale func(exp int) string) string {
-	if digits == "0" && !(-6 < power && power < 0) { // of these the decimals can be counted
+	if digits == "0" && !(-6 < power && power < 0) { // zero with a few decimal places keeps them
 		return digits
 	}
 	e := power + len(digits) - 1
@@ -192,7 +192,7 @@ func decimal(digits string, power int, scale func(exp int) string) string {
 	return point(digits, power-e) + scale(e)
 }
 
-// point writes digits·10^power with a decimal point.
+// point formats digits·10^power with a decimal point and without a power of ten.
 func point(digits string, power int) string {
 	if power >= 0 {
 		return digits + strings.Repeat("0", power)

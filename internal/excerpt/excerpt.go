@@ -1,20 +1,22 @@
-// Package excerpt cuts what messages quote of input, where a field or a name can be of
-// any length.
+// Package excerpt shortens input that messages quote, because a field or a name can be arbitrarily long.
 package excerpt
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
-// most is the most bytes that are quoted, and mostMessage the most of the message of
-// another package, which may quote too.
+// most is the largest number of bytes that a message quotes. mostMessage is the largest length of a message
+// of another package, which may quote input as well.
 const (
 	most        = 80
 	mostMessage = 4096
 )
 
-// Of is a text of the input as messages quote it: whole, or its beginning and "…".
+// Of returns text if it is short, otherwise its beginning and "…".
 func Of[T ~string | ~[]byte](text T) string { return cut(text, most) }
 
-// All is Of for each of a list.
+// All applies Of to each text.
 func All(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, t := range texts {
@@ -23,14 +25,23 @@ func All(texts []string) []string {
 	return out
 }
 
-// Message is a message as it is passed on.
+// List joins the first most names, each shortened by Of, with commas. It ends with "…" if there are more names.
+func List(names []string, most int) string {
+	list := strings.Join(All(names[:min(len(names), most)]), ", ")
+	if len(names) > most {
+		list += ", …"
+	}
+	return list
+}
+
+// Message shortens a message of another package to mostMessage bytes.
 func Message(text string) string { return cut(text, mostMessage) }
 
 func cut[T ~string | ~[]byte](text T, n int) string {
 	if len(text) <= n {
 		return string(text)
 	}
-	for n > most/2 && !utf8.RuneStart(text[n]) { // not within a character, unless the text is no UTF-8
+	for n > most/2 && !utf8.RuneStart(text[n]) { // do not cut a character in two, if the text is UTF-8
 		n--
 	}
 	return string(text[:n]) + "…"

@@ -1,5 +1,5 @@
-// Package filekind recognises the files that are no tables of rows by how they begin: those of
-// fdridge, and pictures and pages, which are easily taken for them.
+// Package filekind recognises the kind of a file from its first bytes. It knows the files of fdridge, and the
+// pictures and web pages that users mistake for tables.
 package filekind
 
 import (
@@ -10,22 +10,22 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// A Kind is what a file holds. The zero Kind is unknown: it may be a table.
+// A Kind is the kind of a file. Unknown means that the file may be a table.
 type Kind int
 
 const (
 	Unknown Kind = iota
 	Sketch
 	Checkpoint
-	State // another message of this program
+	State // another binary file of fdridge
 	Model
-	Report // of fit --json or solve --json
+	Report // written by fit --json or solve --json
 	JSON
 	Page
 	Picture
 )
 
-// kinds are the names of kinds, and what can be done with a file of the kind.
+// kinds has the name of each kind, and advice on how to use a file of the kind.
 var kinds = [...]struct{ name, use string }{
 	Sketch:     {"a sketch", "fdridge solve fits from it"},
 	Checkpoint: {"a checkpoint", "run the command that wrote it once more, to go on"},
@@ -37,16 +37,19 @@ var kinds = [...]struct{ name, use string }{
 	Picture:    {"a picture", ""},
 }
 
-// String is the name of the kind with its article, "" for Unknown.
+// String returns the name of the kind with its article, or "" for Unknown.
 func (k Kind) String() string { return kinds[k].name }
 
-// Use says what can be done with a file of the kind, "" for nothing.
+// Use returns advice on how to use a file of the kind, or "".
 func (k Kind) Use() string { return kinds[k].use }
 
-// Magic is how all binary files of fdridge begin.
+// Magic is the first bytes of every binary file of fdridge.
 var Magic = wire.Magic()
 
-// Head is how many bytes of a file [Of] asks for.
+// ModelMember is the first member of a model in a .npz archive.
+const ModelMember = "fdridge_model.json"
+
+// Head is the number of bytes that [Of] examines.
 const Head = 4096
 
 var (
@@ -55,11 +58,14 @@ var (
 	reportKey  = regexp.MustCompile(`"(method|fits|trace)"\s*:`)
 )
 
-// Of recognises a file by its first bytes, Head of them or all that there are.
+// Of returns the kind of a file from its first Head bytes, or from the whole file if it is shorter.
 func Of(head []byte) Kind {
 	head = head[:min(len(head), Head)]
 	if bytes.HasPrefix(head, []byte(Magic)) {
 		return ofMessage(head)
+	}
+	if bytes.HasPrefix(head, []byte("PK\x03\x04")) && bytes.Contains(head, []byte(ModelMember)) {
+		return Model
 	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	switch start := bytes.ToLower(text[:min(len(text), 16)]); {
@@ -77,9 +83,9 @@ func Of(head []byte) Kind {
 	return JSON
 }
 
-// ofMessage is Of a binary file of fdridge.
+// ofMessage returns the kind of a binary file of fdridge.
 func ofMessage(head []byte) Kind {
-	const at = 12 // see package wire
+	const at = 12 // offset of the kind in a message, see package wire
 	if len(head) < at+4 {
 		return State
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// MarshalEach returns the JSON of a struct and of a list of structs as one object, whose members are
-// the names, in their order. A name is that of a field of one, or else of a field of each: then the
-// member is the list of their values, or the value alone if there is one.
+// MarshalEach writes a JSON object from the struct one and from the structs in each. names lists the members
+// in order. A name is a field of one, or else a field of the structs in each. In the second case the member
+// is the list of values, or just the value if each has a single element:
 //
 //	{"gamma": 1, "error_bound": [1e-9, 2e-9]}
 func MarshalEach[T any](names []string, one any, each []T) ([]byte, error) {
@@ -43,7 +43,7 @@ func MarshalEach[T any](names []string, one any, each []T) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// list returns the values of the field of this name.
+// list returns the values of the named field in all structs as JSON.
 func list(each [][]field, name string) ([]byte, error) {
 	values := make([]json.RawMessage, len(each))
 	for j, fields := range each {
@@ -58,9 +58,10 @@ func list(each [][]field, name string) ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// UnmarshalEach reads what [MarshalEach] wrote. It returns the number of values of each member that the
-// text has, which is 1 for a member of one. each gets as many structs as there are values in the longest
-// list. A shorter list is not read. Names match whatever their case.
+// UnmarshalEach parses the output of [MarshalEach] into *one and *each. *each gets as many structs as the
+// longest list has values, and shorter lists are ignored. Names match in upper or lower case.
+//
+// counts has the number of values in the text for each member, which is 1 for a field of one.
 func UnmarshalEach[T, U any](text []byte, one *T, each *[]U) (counts map[string]int, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {

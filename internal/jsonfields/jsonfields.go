@@ -1,12 +1,13 @@
-// Package jsonfields writes structs as JSON and reads them, by the tags of encoding/json and one more tag.
-//
-// The tag null names the number that null stands for:
+// Package jsonfields writes structs as JSON and reads them. It uses the json tags of encoding/json, and a tag
+// null that says which number the JSON value null stands for:
 //
 //	ErrorBound float64 `json:"error_bound" null:"+Inf"`
 //
-// A float64 with this tag may be infinite or NaN, and is written as null then. A field that is null or
-// absent in the text gets the number of its tag, also in nested structs. Fields without a json tag are
-// not written. Names are in lower case. Of the options of encoding/json there is omitempty alone.
+// A float64 with this tag is written as null if it is infinite or NaN. When reading, a field that is null or
+// missing in the text gets the number in its tag, also in nested structs.
+//
+// Fields without a json tag are not written. Names are in lower case. omitempty is the only option of
+// encoding/json that is supported.
 //
 // The functions ignore the methods of the struct itself. So its MarshalJSON and UnmarshalJSON can call them.
 package jsonfields
@@ -24,15 +25,15 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// A field is a field of a struct that has a name in JSON.
+// A field is a field of a struct with its JSON name.
 type field struct {
 	name  string
-	null  string // the number that null stands for, "" for none
-	omits bool   // it is left out if it is empty
+	null  string // the number that null stands for, or ""
+	omits bool   // the field has the option omitempty
 	value reflect.Value
 }
 
-// fieldsOf returns the fields of a struct and of the structs that are embedded in it, in their order.
+// fieldsOf returns the fields of a struct and of its embedded structs, in order.
 func fieldsOf(v reflect.Value) []field {
 	var out []field
 	for i := range v.NumField() {
@@ -48,7 +49,7 @@ func fieldsOf(v reflect.Value) []field {
 	return out
 }
 
-// named returns the index of the field with this name, -1 if there is none.
+// named returns the index of the field with the JSON name name, or −1.
 func named(fields []field, name string) int {
 	return slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 }
@@ -67,8 +68,8 @@ func (f field) marshal() ([]byte, error) {
 	return json.Marshal(f.value.Interface())
 }
 
-// unmarshal reads the field. A null leaves it as it is if it is a struct or has the tag null. A null in
-// a list of numbers, which encoding/json would read as zero, is an ErrInput.
+// unmarshal parses text into the field. If text is null and the field is a struct or has the tag null, the
+// field is left unchanged. A null in a list of numbers is an ErrInput; encoding/json would parse it as zero.
 func (f field) unmarshal(text []byte) error {
 	isNull := string(text) == "null"
 	if isNull && (f.null != "" || f.value.Kind() == reflect.Struct) {
@@ -83,7 +84,7 @@ func (f field) unmarshal(text []byte) error {
 	return nil
 }
 
-// setNull gives the fields of a struct the numbers of their tags, also in nested structs.
+// setNull sets the fields of a struct, also of nested structs, to the numbers in their null tags.
 func setNull(v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Field(i)
@@ -103,14 +104,14 @@ func setNull(v reflect.Value) {
 	}
 }
 
-// must panics on a tag that is no number.
+// must panics if err is an error of parsing a null tag.
 func must(err error) {
 	if err != nil {
-		panic("jsonfields: a tag null: " + err.Error())
+		panic("jsonfields: invalid null tag: " + err.Error())
 	}
 }
 
-// Marshal returns the JSON of a struct.
+// Marshal returns a struct as JSON.
 func Marshal(v any) ([]byte, error) {
 	var names []string
 	for _, f := range fieldsOf(reflect.ValueOf(v)) {
@@ -119,7 +120,7 @@ func Marshal(v any) ([]byte, error) {
 	return MarshalEach[struct{}](names, v, nil)
 }
 
-// Unmarshal reads what [Marshal] wrote into a new struct, and sets v to it if there was no error.
+// Unmarshal parses the output of [Marshal] into a new struct, and sets *v to it if there is no error.
 func Unmarshal[T any](text []byte, v *T) error {
 	var out T
 	if _, err := UnmarshalEach(text, &out, new([]struct{})); err != nil {

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Floats sets dst to the numbers in b, of 8·len(dst) bytes. It takes four at a time, which is
-// three times as fast as one by one.
+// Floats sets dst to the numbers in b, which has 8·len(dst) bytes. Decoding four numbers at a time is three
+// times as fast as one at a time.
 func Floats(dst []float64, b []byte) {
 	for len(dst) >= 4 && len(b) >= 32 {
 		x, y := dst[:4:4], b[:32:32]
@@ -22,15 +22,15 @@ func Floats(dst []float64, b []byte) {
 
 func float(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }
 
-// PutFloats writes the numbers x to b, of 8·len(x) bytes.
+// PutFloats writes the numbers x to b, which has 8·len(x) bytes.
 func PutFloats(b []byte, x []float64) {
 	for i, v := range x {
 		binary.LittleEndian.PutUint64(b[8*i:], math.Float64bits(v))
 	}
 }
 
-// Bytes is the memory of x as bytes, where the machine keeps numbers in the order of this
-// package: what is read into them needs no decoding. Elsewhere it is nil.
+// Bytes returns the memory of x as bytes on a little-endian machine, so that numbers can be read into it
+// without decoding. On a big-endian machine it returns nil.
 func Bytes(x []float64) []byte {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return nil

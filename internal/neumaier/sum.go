@@ -1,11 +1,10 @@
-// Package neumaier adds float64 with A. Neumaier's correction (ZAMM 54, 1974):
-// the error of a sum is a few units in the last place of the sum of absolute
-// values, whatever the number of terms.
+// Package neumaier sums float64 numbers with the compensation of A. Neumaier (ZAMM 54, 1974). For any number
+// of terms, the error of a sum is a few units in the last place of the sum of absolute values.
 package neumaier
 
 import "math"
 
-// Sum is a running sum; its zero value is 0.
+// A Sum is a running sum. Its zero value is 0.
 type Sum struct{ sum, low float64 }
 
 // Add adds x.
@@ -19,7 +18,15 @@ func (a *Sum) Add(x float64) {
 	a.sum = t
 }
 
-// AddTo adds each x to the sum in its place: Add for many.
+// Of returns the sum of x.
+func Of(x []float64) (a Sum) {
+	for _, v := range x {
+		a.Add(v)
+	}
+	return a
+}
+
+// AddTo adds each x[i] to sums[i].
 func AddTo(sums []Sum, x []float64) {
 	sums = sums[:len(x)]
 	for i, v := range x {
@@ -35,15 +42,15 @@ func AddScaled(sums []Sum, f float64, idx []int32, val []float64) {
 	}
 }
 
-// plus is Add by D. Knuth's sum without branches, whose correction is the same number.
+// plus is Add without branches, by the algorithm of D. Knuth. It computes the same correction.
 func (s *Sum) plus(v float64) {
 	t := s.sum + v
-	rounded := t - s.sum // what v came to
+	rounded := t - s.sum // the part of v that was added to s.sum
 	s.low += (s.sum - (t - rounded)) + (v - rounded)
 	s.sum = t
 }
 
-// Merge adds another sum.
+// Merge adds the sum b.
 func (a *Sum) Merge(b Sum) {
 	a.Add(b.sum)
 	a.low += b.low
@@ -55,11 +62,11 @@ func (a *Sum) Scale(f float64) {
 	a.low *= f
 }
 
-// Parts returns the sum and its correction, of which FromParts makes the same Sum.
+// Parts returns the uncorrected sum and its correction, the arguments of FromParts.
 func (a Sum) Parts() (sum, low float64) { return a.sum, a.low }
 
 // FromParts is the inverse of Parts.
 func FromParts(sum, low float64) Sum { return Sum{sum, low} }
 
-// Value is the sum, rounded once.
+// Value returns the corrected sum, rounded to float64.
 func (a *Sum) Value() float64 { return a.sum + a.low }

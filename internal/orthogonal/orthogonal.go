@@ -1,4 +1,4 @@
-// Package orthogonal measures how far the rows of a matrix are from orthonormal.
+// Package orthogonal measures how close the rows of a matrix are to orthonormal.
 package orthogonal
 
 import (
@@ -9,32 +9,31 @@ import (
 
 const (
 	eps     = 0x1p-52
-	inflate = 1.01 // covers the round-off of evaluating bounds, which are sums of numbers that are not negative
+	inflate = 1.01 // covers the round-off in the evaluation of bounds, which are sums of nonnegative numbers
 )
 
-// grid added to and taken off a number of at most 1.5 rounds it to a multiple of 2⁻²⁶.
+// grid rounds a number of at most 1.5 to a multiple of 2⁻²⁶: add grid to the number, then subtract grid.
 const grid = 0x1.8p26
 
-// blockRows and blockColumns are the sizes of the blocks of V that
-// Loss multiplies at a time.
+// Loss divides V into blocks of blockRows rows and blockColumns columns, and multiplies two blocks at a time.
 const (
 	blockRows    = 256
 	blockColumns = 512
 )
 
-// Work is the length of the workspace that Loss needs for r×k vectors.
+// Work returns the length of the workspace that Loss needs for an r×k matrix.
 func Work(r, k int) int {
 	nb, kb := min(r, blockRows), min(k, blockColumns)
 	return 4*nb*kb + 2*nb*nb
 }
 
-// Loss returns a bound on ‖Ω‖_F, Ω = VVᵀ − I, that includes its own round-off. It is
-// +Inf if a row is much longer than 1. V is r×k. Where omega (r×r) has data, its lower triangle is
-// overwritten with Ω.
+// Loss returns a bound on ‖Ω‖_F for Ω = VVᵀ − I, which covers its own round-off. V is r×k. Loss returns +Inf
+// if a row is much longer than 1. If omega (r×r) has data, Loss overwrites the lower triangle of omega with
+// Ω.
 //
-// With V = H + L, where entries of H are multiples of 2⁻²⁶, the product HHᵀ is without error: its
-// partial sums are multiples of 2⁻⁵² and less than 2 (K. Ozaki, T. Ogita, S. Oishi, S. Rump,
-// Numer. Algorithms 59, 2012). The rest, (V − L/2)Lᵀ + L(V − L/2)ᵀ, is smaller by 2⁻²⁷√k.
+// Let V = H + L, where the entries of H are multiples of 2⁻²⁶. The product HHᵀ is exact, because its partial
+// sums are multiples of 2⁻⁵² and less than 2 (K. Ozaki, T. Ogita, S. Oishi, S. Rump, Numer. Algorithms 59,
+// 2012). The rest of VVᵀ is (V − L/2)Lᵀ + L(V − L/2)ᵀ. It is smaller by a factor 2⁻²⁷√k.
 func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 	r := v.Rows
 	o := newMultiplier(be, min(r, blockRows), min(v.Cols, blockColumns), work)
@@ -75,26 +74,26 @@ func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 	return math.Sqrt(math.Max(norm2, 0))*(1+float64(r)*float64(r)*eps)*inflate + roundOff(be, r, v.Cols, o.lows)
 }
 
-// RoundOff bounds, in Frobenius norm, what the entries that Loss writes are off by, for r×k vectors.
+// RoundOff bounds the Frobenius norm of the error in the Ω that Loss writes, for an r×k matrix.
 func RoundOff(be engine.Backend, r, k int) float64 {
-	return roundOff(be, r, k, float64(r)*float64(k)*0x1p-54) // entries of L are at most 2⁻²⁷
+	return roundOff(be, r, k, float64(r)*float64(k)*0x1p-54) // entries of L are at most 2⁻²⁷ in magnitude
 }
 
-// roundOff is RoundOff for ‖L‖²_F = lows.
+// roundOff returns RoundOff for a known lows, which is ‖L‖²_F.
 func roundOff(be engine.Backend, r, k int, lows float64) float64 {
 	return 2 * (be.Accuracy().Dot(k) + engine.Roundings + 4) * eps * math.Sqrt(1.5*float64(r)*lows) * inflate
 }
 
-// A multiplier multiplies blocks of rows with each other.
+// A multiplier multiplies blocks of rows of V.
 type multiplier struct {
 	be            engine.Backend
 	left, right   twoSlices
 	product, part engine.Matrix
-	exact, rest   engine.Matrix // HHᵀ and what is added to it
-	lows          float64       // ‖L‖²_F of the rows that were squared
+	exact, rest   engine.Matrix // the product HHᵀ, and the rest of the product
+	lows          float64       // ‖L‖²_F of the rows that square has multiplied
 }
 
-// newMultiplier divides work among blocks of nb rows and kb columns.
+// newMultiplier divides work into blocks of nb rows and kb columns.
 func newMultiplier(be engine.Backend, nb, kb int, work []float64) multiplier {
 	squares, blocks := work[:2*nb*nb], work[2*nb*nb:]
 	block := func(i int) engine.Matrix { return engine.View(nb, kb, blocks[i*nb*kb:(i+1)*nb*kb]) }
@@ -104,35 +103,36 @@ func newMultiplier(be engine.Backend, nb, kb int, work []float64) multiplier {
 	}
 }
 
-// multiply makes exact + rest = ABᵀ.
+// multiply computes the product ABᵀ as the sum of o.exact and o.rest.
 func (o *multiplier) multiply(a, b engine.Matrix) {
 	o.exact, o.rest = o.product.Slice(0, a.Rows, 0, b.Rows), o.part.Slice(0, a.Rows, 0, b.Rows)
 	for k, beta := 0, 0.0; k < a.Cols; k, beta = k+blockColumns, 1 {
 		end := min(k+blockColumns, a.Cols)
 		x, y := o.left.split(a.Slice(0, a.Rows, k, end)), o.right.split(b.Slice(0, b.Rows, k, end))
 		o.be.Gemm(false, true, 1, x.high, y.high, beta, o.exact)
-		x.soften()
-		y.soften()
+		x.addHalfLow()
+		y.addHalfLow()
 		o.be.Gemm(false, true, 1, x.high, y.low, beta, o.rest)
 		o.be.Gemm(false, true, 1, x.low, y.high, 1, o.rest)
 	}
 }
 
-// square makes exact + rest + restᵀ = AAᵀ, of exact the lower triangle.
+// square computes the product AAᵀ as the sum of o.exact, o.rest and the transpose of o.rest. Only the lower
+// triangle of o.exact is computed.
 func (o *multiplier) square(a engine.Matrix) {
 	o.exact, o.rest = o.product.Slice(0, a.Rows, 0, a.Rows), o.part.Slice(0, a.Rows, 0, a.Rows)
 	for k, beta := 0, 0.0; k < a.Cols; k, beta = k+blockColumns, 1 {
 		x := o.left.split(a.Slice(0, a.Rows, k, min(k+blockColumns, a.Cols)))
 		o.be.Syrk(false, 1, x.high, beta, o.exact)
-		o.lows += x.soften()
+		o.lows += x.addHalfLow()
 		o.be.Gemm(false, true, 1, x.high, x.low, beta, o.rest)
 	}
 }
 
-// twoSlices are rows V = H + L.
+// twoSlices holds rows of V as the sum of the matrices high (H) and low (L).
 type twoSlices struct{ high, low engine.Matrix }
 
-// split returns the slices of v, in the memory of s.
+// split writes H and L for the rows v to the memory of s, and returns them.
 func (s twoSlices) split(v engine.Matrix) twoSlices {
 	s.high, s.low = s.high.Slice(0, v.Rows, 0, v.Cols), s.low.Slice(0, v.Rows, 0, v.Cols)
 	for i := range v.Rows {
@@ -145,8 +145,8 @@ func (s twoSlices) split(v engine.Matrix) twoSlices {
 	return s
 }
 
-// soften overwrites H with H + L/2 and returns ‖L‖²_F.
-func (s twoSlices) soften() (norm2 float64) {
+// addHalfLow overwrites H with H + L/2 and returns ‖L‖²_F.
+func (s twoSlices) addHalfLow() (norm2 float64) {
 	for i := range s.low.Rows {
 		h := s.high.Row(i)
 		for j, l := range s.low.Row(i) {

@@ -1,5 +1,5 @@
-// Package printable escapes the characters of a text that are not seen, or that a terminal takes for
-// commands. The name of a column may have any of them.
+// Package printable escapes invisible characters, and characters that a terminal would interpret as commands.
+// Names of columns may contain such characters.
 package printable
 
 import (
@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// Text returns a text with all characters but visible ones and blanks escaped, as \x1b or \u202e.
+// Text escapes all characters except visible ones and blanks. An escaped character looks like \x1b or \u202e.
 func Text(text string) string { return escape(text, unicode.IsGraphic) }
 
-// escape escapes the characters that are not plain.
+// escape escapes every character c of text with plain(c) false.
 func escape(text string, plain func(rune) bool) string {
 	if strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
 		return text
@@ -42,8 +42,8 @@ func escape(text string, plain func(rune) bool) string {
 	return out.String()
 }
 
-// Writer escapes what is written as [Text] does, but for line ends and tabs. No character may be
-// divided between two calls of Write.
+// Writer returns a writer that escapes like [Text], but does not escape line ends and tabs. A call of Write
+// must not end within a character.
 func Writer(w io.Writer) io.Writer { return writer{w} }
 
 type writer struct{ to io.Writer }

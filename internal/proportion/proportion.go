@@ -1,9 +1,9 @@
-// Package proportion divides whole numbers in proportion, however large they are.
+// Package proportion computes proportions of integers without overflow.
 package proportion
 
 import "math/bits"
 
-// Of is ⌊n·a/b⌋ for n >= 0, 0 <= a <= b and b > 0. n·a may exceed the range of int64.
+// Of returns ⌊n·a/b⌋ for n >= 0, 0 <= a <= b and b > 0. The product n·a may be larger than the largest int64.
 func Of(n, a, b int64) int64 {
 	if a == b {
 		return n

@@ -1,9 +1,9 @@
-// Package resolvent applies (BᵀB + sI)⁻¹ for many s, given the eigenvalues of BᵀB and
-// the eigenvectors of those that are not zero:
+// Package resolvent applies (BᵀB + sI)⁻¹ to vectors g, for many values of s. It uses the nonzero eigenvalues
+// λ of BᵀB and their eigenvectors, which are the rows of V:
 //
-//	(BᵀB + sI)⁻¹g = Vᵀ(Vg/(λ + s)) + (g − VᵀVg)/(λ_rest + s),
+//	(BᵀB + sI)⁻¹g = Vᵀ(Vg/(λ + s)) + (g − VᵀVg)/(λ_rest + s).
 //
-// and evaluates what quadratic forms take of a g that has been projected onto V.
+// All other eigenvalues are λ_rest. The package also computes norms ‖φ(BᵀB)g‖ for functions φ.
 package resolvent
 
 import (
@@ -13,23 +13,22 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// Eigen is a decomposition of BᵀB, of order Dim.
+// An Eigen is an eigendecomposition of BᵀB, which is Dim×Dim.
 type Eigen struct {
 	Dim    int
-	Values []float64 // λ, descending, r of them
-	V      []float64 // r×Dim, row-major, orthonormal to round-off
-	Rest   float64   // the eigenvalue that is taken for all vectors orthogonal to V
+	Values []float64 // the r eigenvalues λ that belong to V, in descending order
+	V      []float64 // r×Dim, row-major; the rows are orthonormal up to round-off
+	Rest   float64   // λ_rest, the eigenvalue of all vectors orthogonal to the rows of V
 }
 
-// Gradients are q vectors g with what a projection onto V has found of them. It belongs
-// to whoever made it.
+// Gradients has q vectors g of length d, and their projections. r is the number of rows of V.
 type Gradients struct {
-	G     []float64 // q×d
-	Along []float64 // Vg, q×r
-	Off   []float64 // g − VᵀVg, q×d
+	G     []float64 // the vectors g, q×d
+	Along []float64 // Vg for each g, q×r
+	Off   []float64 // g − VᵀVg for each g, q×d
 }
 
-// Move puts what belongs to vector i in the place of vector j.
+// Move copies vector i and its projections to position j.
 func (g *Gradients) Move(i, j int, e *Eigen) {
 	if i == j {
 		return
@@ -40,29 +39,28 @@ func (g *Gradients) Move(i, j int, e *Eigen) {
 	copy(g.Off[j*d:(j+1)*d], g.Off[i*d:(i+1)*d])
 }
 
-// Reserve takes the memory of q vectors, whose values may be any.
+// Reserve makes room for q vectors, whose values are unspecified.
 func (g *Gradients) Reserve(q int, e *Eigen) {
 	d, r := e.Dim, len(e.Values)
 	g.G, g.Along, g.Off = vec.Grow(g.G, q*d), vec.Grow(g.Along, q*r), vec.Grow(g.Off, q*d)
 }
 
-// A Resolvent keeps the workspace: one goroutine at a time may use it.
+// A Resolvent applies (BᵀB + sI)⁻¹. It has a workspace, so only one goroutine at a time may use it.
 type Resolvent struct {
 	*Eigen
 	be   engine.Backend
-	more []float64 // Vg of the second projection
+	more []float64 // Vg in the second projection
 }
 
-// New makes the resolvent of e, which it keeps.
+// New returns the Resolvent of e. It keeps e.
 func New(e *Eigen, be engine.Backend) *Resolvent { return &Resolvent{Eigen: e, be: be} }
 
-// Project overwrites along with Vg (q×r) and off with g − VᵀVg (q×d), for q rows of g,
-// which may be off.
+// Project overwrites the slice along with Vg (q×r) and the slice off with g − VᵀVg (q×d), for each of the q
+// rows of g. off may be g.
 //
-// Round-off leaves eps·‖g‖ of g along V in the complement. Where that is not small
-// beside the complement itself, which is divided by s alone, it is projected
-// once more (B. Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9: twice is
-// enough).
+// Because of round-off, g − VᵀVg still has a component of about eps·‖g‖ in the span of V. Division by s would
+// amplify this component. If it is not small compared with g − VᵀVg, Project projects a second time. Twice is
+// enough (B. Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9).
 func (m *Resolvent) Project(q int, g, along, off []float64) {
 	d, r := m.Dim, len(m.Values)
 	ld := max(r, 1)
@@ -78,8 +76,7 @@ func (m *Resolvent) Project(q int, g, along, off []float64) {
 	vec.Axpy(1, m.more, along[:q*r])
 }
 
-// cancelled reports whether any of the q complements is less than a tenth of the
-// part along V that was taken off it.
+// cancelled reports whether, for any of the q vectors, ‖g − VᵀVg‖ is less than a tenth of ‖Vg‖.
 func (m *Resolvent) cancelled(q int, along, off []float64) bool {
 	d, r := m.Dim, len(m.Values)
 	for i := range q {
@@ -90,11 +87,11 @@ func (m *Resolvent) cancelled(q int, along, off []float64) bool {
 	return false
 }
 
-// ProjectAll projects the first q vectors of g: it overwrites g.Along and g.Off.
+// ProjectAll computes g.Along and g.Off for the first q vectors of g.
 func (m *Resolvent) ProjectAll(q int, g *Gradients) { m.Project(q, g.G, g.Along, g.Off) }
 
-// Invert overwrites the q rows of off, which Project left there, with
-// (BᵀB + sᵢI)⁻¹gᵢ. along serves as workspace and is overwritten.
+// Invert overwrites row i of off with (BᵀB + sᵢI)⁻¹gᵢ for each of the q values in s. Project must have
+// computed along and off for the vectors gᵢ. Invert also overwrites along.
 func (m *Resolvent) Invert(s, along, off []float64) {
 	d, r, q := m.Dim, len(m.Values), len(s)
 	for i, s := range s {
@@ -107,22 +104,22 @@ func (m *Resolvent) Invert(s, along, off []float64) {
 	m.be.Gemm(false, false, 1, engine.View(q, r, along), engine.View(r, d, m.V), 1, engine.View(q, d, off))
 }
 
-// A Projection is what quadratic forms of functions of BᵀB take of one vector g.
+// A Projection has what is needed to compute ‖φ(BᵀB)g‖ for a vector g.
 type Projection struct {
 	Along []float64 // Vg
 	Off   float64   // ‖g − VᵀVg‖
 	Norm  float64   // ‖g‖
 }
 
-// Of is the projection of vector i, in the memory of g.
+// Of returns the Projection of vector i. It shares memory with g.
 func (g *Gradients) Of(i int, e *Eigen) Projection {
 	d, r := e.Dim, len(e.Values)
 	return Projection{Along: g.Along[i*r : (i+1)*r], Off: vec.Norm(g.Off[i*d : (i+1)*d]), Norm: vec.Norm(g.G[i*d : (i+1)*d])}
 }
 
-// Norm is ‖φ(BᵀB)g‖ for a function φ of the eigenvalues. Products of r + 1 numbers with φ may
-// underflow. Squares of these products do not: they are summed relative to the largest so far. The
-// result is off by no more than (r+8)·2⁻⁵² of itself besides.
+// Norm returns ‖φ(BᵀB)g‖, where phi is the function φ of an eigenvalue. The squares do not underflow, because
+// all terms are divided by the largest one. Only the products of φ and the r+1 components of g may underflow.
+// Apart from this, the relative error is at most (r+8)·2⁻⁵².
 func (e *Eigen) Norm(p *Projection, phi func(lambda float64) float64) float64 {
 	largest, sum := math.Abs(p.Off*phi(e.Rest)), 1.0
 	for i, h := range p.Along {
@@ -130,14 +127,14 @@ func (e *Eigen) Norm(p *Projection, phi func(lambda float64) float64) float64 {
 		if v > largest {
 			sum = 1 + sum*(largest/v)*(largest/v)
 			largest = v
-		} else if v != 0 { // NaN, too
+		} else if v != 0 { // true also for a NaN
 			sum += v / largest * (v / largest)
 		}
 	}
 	return largest * math.Sqrt(sum)
 }
 
-// Largest is the largest eigenvalue, 0 where there is none.
+// Largest returns the largest eigenvalue, or 0 if Values is empty.
 func (e *Eigen) Largest() float64 {
 	if len(e.Values) == 0 {
 		return 0

@@ -1,4 +1,4 @@
-// Package rowmajor reads matrices of gonum as rows one after the other.
+// Package rowmajor converts gonum matrices to contiguous rows.
 package rowmajor
 
 import (
@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// IsNil reports that there is no matrix: nil, or a nil pointer of any type.
+// IsNil reports whether x is nil or holds a nil pointer.
 func IsNil(x mat.Matrix) bool {
 	if x == nil {
 		return true
@@ -16,8 +16,8 @@ func IsNil(x mat.Matrix) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// Of returns the rows of x without gaps between them: x's own memory where it already is so, and
-// a copy otherwise.
+// Of returns the elements of x row by row. If the rows of x are contiguous in memory, it returns this memory,
+// otherwise a copy.
 func Of(x mat.Matrix) []float64 {
 	r, c := x.Dims()
 	if raw, ok := x.(mat.RawMatrixer); ok {

@@ -1,27 +1,116 @@
 package rss
 
 import (
-	"bytes"
 	"os"
+	"path"
 	"strconv"
+	"strings"
 )
 
-// Available is how many bytes could be allocated without swapping (MemAvailable of
-// the kernel), 0 where it cannot be known.
-func Available() int64 {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0
+// Available returns the number of bytes that can be allocated without swapping: MemAvailable of
+// Linux, or less if the memory limit of the process leaves less. It returns 0 if both are unknown.
+func Available() int64 { return available("/") }
+
+// Limited returns the smallest memory limit of the control groups of the process, or a zero Limit.
+func Limited() Limit {
+	l, _ := limits("/")
+	return l
+}
+
+// available is Available for a tree with proc and sys.
+func available(root string) int64 {
+	there := bytesOf(read(root, "/proc/meminfo"), "MemAvailable:")
+	if l, left := limits(root); l.Bytes > 0 && (there == 0 || left < there) {
+		there = max(left, 1)
 	}
-	for line := range bytes.Lines(text) {
-		if rest, ok := bytes.CutPrefix(line, []byte("MemAvailable:")); ok {
-			fields := bytes.Fields(rest)
-			if len(fields) == 2 && string(fields[1]) == "kB" {
-				if kib, err := strconv.ParseInt(string(fields[0]), 10, 64); err == nil {
-					return kib << 10
-				}
-			}
+	return there
+}
+
+// bytesOf returns the value of a line "key N kB", or 0 if there is none.
+func bytesOf(text, key string) int64 {
+	for line := range strings.Lines(text) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == key {
+			return number(fields[1]) << 10
 		}
 	}
 	return 0
+}
+
+// highWater is Peak without the memory of the parent process, which getrusage can include after a
+// vfork.
+func highWater() int64 { return bytesOf(read("/", "/proc/self/status"), "VmHWM:") }
+
+// limits returns the smallest limit of the process's control group and all groups above it, and the
+// smallest number of bytes that one of them leaves. Pages that the kernel can drop at once are not
+// counted as used.
+//
+// Format: the kernel's cgroup-v2.rst (memory.max) and cgroup-v1/memory.rst (memory.limit_in_bytes).
+func limits(root string) (least Limit, left int64) {
+	for group := range strings.Lines(read(root, "/proc/self/cgroup")) {
+		parts := strings.SplitN(strings.TrimSpace(group), ":", 3) // number:controllers:path
+		if len(parts) < 3 {
+			continue
+		}
+		kind, limit, usage, idle := "cgroup", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+		if parts[0] == "0" && parts[1] == "" {
+			kind, limit, usage, idle = "cgroup2", "memory.max", "memory.current", "inactive_file"
+		} else if !strings.Contains(","+parts[1]+",", ",memory,") {
+			continue
+		}
+		top, at := mounted(root, kind, parts[2])
+		for ; top != ""; at = path.Dir(at) {
+			dir := path.Join(top, at)
+			if bytes := number(strings.TrimSpace(read(root, path.Join(dir, limit)))); bytes > 0 && bytes < 1<<60 { // more is no limit
+				free := bytes - number(strings.TrimSpace(read(root, path.Join(dir, usage))))
+				for line := range strings.Lines(read(root, path.Join(dir, "memory.stat"))) {
+					if fields := strings.Fields(line); len(fields) == 2 && fields[0] == idle {
+						free += number(fields[1])
+					}
+				}
+				if least.Bytes == 0 || free < left {
+					left = min(free, bytes)
+				}
+				if least.Bytes == 0 || bytes < least.Bytes {
+					least = Limit{bytes, path.Join(dir, limit)}
+				}
+			}
+			if at == "/" {
+				break
+			}
+		}
+	}
+	return least, left
+}
+
+// mounted returns the folder where the hierarchy of a control group is mounted, and the path of the
+// group in it. In a container the hierarchy may begin at the group.
+func mounted(root, kind, group string) (top, at string) {
+	for line := range strings.Lines(read(root, "/proc/self/mountinfo")) {
+		before, after, ok := strings.Cut(line, " - ")
+		fields, super := strings.Fields(before), strings.Fields(after)
+		if !ok || len(fields) < 5 || len(super) < 3 || super[0] != kind || kind == "cgroup" && !strings.Contains(","+super[2]+",", ",memory,") {
+			continue
+		}
+		at, inside := strings.CutPrefix(group, strings.TrimSuffix(fields[3], "/"))
+		if !inside || at != "" && at[0] != '/' {
+			at = "/"
+		}
+		return fields[4], path.Join("/", at)
+	}
+	return "", ""
+}
+
+// read returns the contents of a file, or "" if it cannot be read.
+func read(root, name string) string {
+	text, _ := os.ReadFile(path.Join(root, name)) // an absent file states no limit
+	return string(text)
+}
+
+// number returns a number in decimal, or 0 for other text such as "max".
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }

@@ -2,6 +2,10 @@
 
 package rss
 
-// Available is how many bytes could be allocated without swapping, 0 where it
-// cannot be known.
+// Available returns 0, because the available memory is unknown.
 func Available() int64 { return 0 }
+
+// Limited returns no limit.
+func Limited() Limit { return Limit{} }
+
+func highWater() int64 { return 0 }

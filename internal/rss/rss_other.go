@@ -1,7 +1,7 @@
 //go:build !unix
 
-// Package rss tells how much memory the process has had resident.
+// Package rss measures the resident memory of the process.
 package rss
 
-// Peak is the largest resident set so far, in bytes; 0 where it cannot be known.
+// Peak returns 0, because the largest resident set size is unknown.
 func Peak() int64 { return 0 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package rss tells how much memory the process has had resident.
+// Package rss measures the resident memory of the process.
 package rss
 
 import (
@@ -8,14 +8,17 @@ import (
 	"syscall"
 )
 
-// Peak is the largest resident set so far, in bytes; 0 where it cannot be known.
+// Peak returns the largest resident set size of the process so far, in bytes, or 0 if it is unknown.
 func Peak() int64 {
+	if n := highWater(); n > 0 {
+		return n
+	}
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0
 	}
 	if runtime.GOOS == "darwin" || runtime.GOOS == "ios" {
-		return int64(u.Maxrss) // bytes there, KiB elsewhere
+		return int64(u.Maxrss) // the system reports bytes on Darwin, KiB elsewhere
 	}
 	return int64(u.Maxrss) << 10
 }

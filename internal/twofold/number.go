@@ -2,23 +2,23 @@ package twofold
 
 import "math"
 
-// A Number is Hi + Lo, off by at most Err. The zero value is 0. Its operations bound what
-// they lose, where nothing overflows: Err is not finite then.
+// A Number is the sum Hi + Lo of two float64, with an error of at most Err. The zero value is 0. Every
+// operation adds a bound on its round-off to Err. After an overflow, Err is infinite or NaN.
 type Number struct{ Hi, Lo, Err float64 }
 
-// Of is v.
+// Of returns v as a Number.
 func Of(v float64) Number { return Number{Hi: v} }
 
-// tiny is more than what an operation loses where low parts underflow.
+// tiny bounds the error of an operation if its low part underflows.
 const tiny = 0x1p-1068
 
-// Times is a·b.
+// Times returns a·b.
 func Times(a, b float64) Number {
 	p, e := Product(a, b)
 	return Number{p, e, underflow(p)}
 }
 
-// underflow is what a product may have lost beyond its low part.
+// underflow bounds the error of the product p = a·b that its low part does not capture.
 func underflow(p float64) float64 {
 	if p == 0 || math.Abs(p) > 0x1p-960 {
 		return 0
@@ -26,16 +26,16 @@ func underflow(p float64) float64 {
 	return tiny
 }
 
-// Plus adds m to n.
+// Plus returns n + m.
 func (n Number) Plus(m Number) Number {
 	Add(m.Hi, m.Lo, m.Err, &n.Hi, &n.Lo, &n.Err)
 	return n
 }
 
-// Minus takes m from n.
+// Minus returns n − m.
 func (n Number) Minus(m Number) Number { return n.Plus(Number{-m.Hi, -m.Lo, m.Err}) }
 
-// Times multiplies n by m.
+// Times returns n·m.
 func (n Number) Times(m Number) Number {
 	p, e := Product(n.Hi, m.Hi)
 	x, y := n.Hi*m.Lo, n.Lo*m.Hi
@@ -45,7 +45,7 @@ func (n Number) Times(m Number) Number {
 	return Number{hi, lo, (lost+moved)*(1+0x1p-40) + 4*tiny}
 }
 
-// Over divides n by m, which is not zero.
+// Over returns n/m. m must not be zero.
 func (n Number) Over(m Number) Number {
 	q := n.Hi / m.Hi
 	rest := n.Minus(m.Times(Of(q)))
@@ -55,10 +55,10 @@ func (n Number) Over(m Number) Number {
 	return Number{hi, lo, (rest.magnitude()+rest.Err)/(m.magnitude()-2*math.Abs(m.Lo)-m.Err)*(1+0x1p-40) + tiny}
 }
 
-// magnitude is that of Hi + Lo, or a little more.
+// magnitude returns an upper bound on |Hi + Lo|.
 func (n Number) magnitude() float64 { return math.Abs(n.Hi) + math.Abs(n.Lo) }
 
-// Round is n as one number, and how far that is from what n stands for at most.
+// Round returns the float64 v nearest to n. The result off is a bound on the error of v.
 func (n Number) Round() (v, off float64) {
 	hi, lo := Sum(n.Hi, n.Lo)
 	return hi, (math.Abs(lo) + n.Err) * (1 + 0x1p-50)

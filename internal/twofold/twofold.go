@@ -1,28 +1,31 @@
-// Package twofold has sums and products of two float64 without error, as unevaluated
-// sums of two: what rounding makes, and what it lost.
+// Package twofold computes sums and products of two float64 exactly. A result is a rounded float64 plus its
+// round-off error.
 package twofold
 
 import "math"
 
-// Sum is a + b = s + e, s = fl(a + b) (D. Knuth), where nothing overflows.
+// Sum returns s and e with a + b = s + e exactly, where s is the rounded sum (D. Knuth). It assumes that s
+// does not overflow.
 func Sum(a, b float64) (s, e float64) {
 	s = a + b
 	z := s - a
 	return s, (a - (s - z)) + (b - z)
 }
 
-// Product is a·b = p + e, p = fl(a·b), where nothing overflows and e does not underflow. The
-// conversion keeps the compiler from fusing the product with a sum that p goes into.
+// Product returns p and e with a·b = p + e exactly, where p is the rounded product. It assumes that p does
+// not overflow and e does not underflow. The conversion to float64 keeps the compiler from fusing the product
+// with a later addition.
 func Product(a, b float64) (p, e float64) {
 	p = float64(a * b)
 	return p, math.FMA(a, b, -p)
 }
 
-// Lost is what [Add] may lose, of the magnitudes of the low parts in it: four roundings.
+// Lost times the sum of the magnitudes of the low parts bounds the round-off of [Add], which has four
+// roundings.
 const Lost = 0x1p-51
 
-// Add adds h + l, known up to e, to the sum gh + gl, known up to ge. |gl| is then at most
-// half an ulp of gh.
+// Add adds h + l to the sum *gh + *gl. e is a bound on the error of h + l, and *ge a bound on the error of
+// the sum. Afterwards |*gl| is at most half a unit in the last place of *gh.
 func Add(h, l, e float64, gh, gl, ge *float64) {
 	s, missing := Sum(*gh, h)
 	low := *gl + (l + missing)

@@ -1,5 +1,5 @@
-// Package vec has the few operations on vectors whose round-off certificates rely on:
-// sums that stay short however long the vectors are.
+// Package vec has operations on vectors. Their round-off bounds, which certificates use, do not grow with the
+// length of the vectors.
 package vec
 
 import (
@@ -10,18 +10,18 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// Axpy is y += a·x.
+// Axpy computes y += a·x.
 func Axpy(a float64, x, y []float64) { floats.AddScaled(y, a, x) }
 
-// Scale is x *= a.
+// Scale computes x *= a.
 func Scale(a float64, x []float64) { floats.Scale(a, x) }
 
-// dotBlock is how many products Dot adds up before their sum goes to a compensated one:
-// in four sums, so that none is the end of more than dotBlock/4 additions.
+// dotBlock is the number of products in a block. Dot adds the products of a block in four plain sums, then
+// adds the block to a compensated sum.
 const dotBlock = 32
 
-// Dot is xᵀy, off by no more than 8·eps of Σ|xᵢyᵢ| however long they are: sums of equal
-// terms are all rounded the same way.
+// Dot returns xᵀy. Its error is at most 8·eps·Σ|xᵢyᵢ|, whatever the length of the vectors. A plain sum can be
+// much less accurate: for many equal terms, all roundings may have the same sign.
 func Dot(x, y []float64) float64 {
 	y = y[:len(x)]
 	var total neumaier.Sum
@@ -37,11 +37,20 @@ func Dot(x, y []float64) float64 {
 		total.Add((s0 + s1) + (s2 + s3))
 		x, y = x[dotBlock:], y[dotBlock:]
 	}
-	return total.Value() + floats.Dot(x, y)
+	var s0, s1, s2, s3 float64 // of at most 7 terms each, and 3 more in s0
+	for ; len(x) >= 4; x, y = x[4:], y[4:] {
+		s0 += x[0] * y[0]
+		s1 += x[1] * y[1]
+		s2 += x[2] * y[2]
+		s3 += x[3] * y[3]
+	}
+	for i, v := range x {
+		s0 += v * y[i]
+	}
+	return total.Value() + ((s1 + s3) + (s0 + s2))
 }
 
-// SparseDot is xᵀy for an x whose entry idx[k] is val[k] and whose others are zero, by
-// one plain sum.
+// SparseDot returns xᵀy by a plain sum. x has the entries val[k] at the indices idx[k] and is zero elsewhere.
 func SparseDot(idx []int32, val, y []float64) float64 {
 	var s float64
 	for k, j := range idx {
@@ -50,8 +59,7 @@ func SparseDot(idx []int32, val, y []float64) float64 {
 	return s
 }
 
-// AbsDot is Σ wⱼ|xⱼ| for w >= 0: the norm of Ax at most, where w are the norms of A's
-// columns.
+// AbsDot returns Σ wⱼ|xⱼ| for a nonnegative w. If wⱼ is the norm of column j of A, the result bounds ‖Ax‖.
 func AbsDot(w, x []float64) float64 {
 	var s float64
 	for j, v := range x {
@@ -60,16 +68,33 @@ func AbsDot(w, x []float64) float64 {
 	return s
 }
 
-// Norm is ‖x‖, off by no more than 8·eps of itself, and neither zero nor infinite where
-// squares are.
+// Norm returns ‖x‖ with a relative error of at most 8·eps. Its squares neither overflow nor underflow.
 func Norm(x []float64) float64 {
 	if s := Dot(x, x); s >= 0x1p-900 && s <= 0x1p900 {
 		return math.Sqrt(s)
 	}
-	return floats.Norm(x, 2)
+	largest := 0.0
+	for _, v := range x {
+		largest = math.Max(largest, math.Abs(v))
+	}
+	if largest == 0 || math.IsInf(largest, 1) || math.IsNaN(largest) {
+		return largest
+	}
+	_, exponent := math.Frexp(largest)
+	var total neumaier.Sum
+	for len(x) > 0 {
+		var scaled [8 * dotBlock]float64 // divided by a power of two, so that entries are at most 1; the division is exact for entries that matter
+		n := min(len(x), len(scaled))
+		for i, v := range x[:n] {
+			scaled[i] = math.Ldexp(v, -exponent)
+		}
+		total.Add(Dot(scaled[:n], scaled[:n]))
+		x = x[n:]
+	}
+	return math.Ldexp(math.Sqrt(total.Value()), exponent)
 }
 
-// Grow returns n numbers of any value, in the memory of x where that is enough.
+// Grow returns a slice of n numbers with unspecified values. It uses the memory of x if this is large enough.
 func Grow(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)

@@ -34,3 +34,31 @@ func TestDot(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundedUp: additions that all round up by a unit move short products and norms out of range by no more
+// than long ones. On machines without assembly, and under the tag noasm, gonum's sums are plain ones.
+func TestRoundedUp(t *testing.T) {
+	for n := 1; n <= 40; n++ {
+		for one := range n {
+			x, y := make([]float64, n), make([]float64, n)
+			for i := range x {
+				x[i], y[i] = 0x1p-53*(1+1e-10), 1
+			}
+			x[one] = 1
+			want := 1 + float64(n-1)*0x1p-53*(1+1e-10)
+			if got := Dot(x, y); !(math.Abs(got-want) <= 8.5*0x1p-52) {
+				t.Fatalf("%d numbers, 1 is number %d: %g units off", n, one, (got-want)*0x1p53)
+			}
+		}
+	}
+	for _, scale := range []float64{0x1p-480, 0x1p480} {
+		x := make([]float64, 5000)
+		for i := range x {
+			x[i] = math.Sqrt(0x1p-53*(1+1e-10)) * scale
+		}
+		x[0] = scale
+		if want := math.Sqrt(1 + 4999*0x1p-53*(1+1e-10)); !(math.Abs(Norm(x)/scale-want) <= 8.5*0x1p-52) {
+			t.Errorf("norm about %g: %g units off", scale, (Norm(x)/scale-want)*0x1p53)
+		}
+	}
+}

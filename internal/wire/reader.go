@@ -13,25 +13,24 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// A Reader reads one message and no byte beyond it. The first error sticks; what is
-// read after it is zero or nil.
+// A Reader reads one message, and no byte after it. It keeps the first error; after an error, reads return
+// zero or nil.
 //
-// It allocates no more than twice the bytes that it has received, and
-// two chunks: the sizes in a header are believed only where the source shows that
-// it holds as much. Data of a source that doesn't are gathered in parts that
-// double, and put together once they are complete.
+// It allocates at most twice the number of bytes received, plus two chunks. A size in the message is trusted
+// only if the source is known to hold enough bytes. Otherwise the data are read in parts of doubling size,
+// which are joined at the end.
 type Reader struct {
 	src   io.Reader
 	n     int64
-	sure  int64 // message bytes that src is known to hold, 0 if it doesn't say
+	sure  int64 // number of bytes of the message that src is known to hold; 0 if unknown
 	crc   uint32
 	buf   [chunk]byte
 	parts [][]byte
 	err   error
 }
 
-// NewReader returns a Reader of one message. The source shows how much it holds if it
-// is a regular file or has Len, as a bytes.Reader has.
+// NewReader returns a Reader of one message. The number of bytes in r is known if r is a regular file or has
+// a method Len, like a bytes.Reader.
 func NewReader(r io.Reader) *Reader { return &Reader{src: r, sure: remaining(r)} }
 
 func remaining(r io.Reader) int64 {
@@ -55,37 +54,44 @@ func remaining(r io.Reader) int64 {
 	return 0
 }
 
-// N is how many bytes have been read.
+// N returns the number of bytes read so far.
 func (r *Reader) N() int64 { return r.n }
 
-// Err is the first error: of the source, io.EOF where there was not a single byte,
-// or *Error.
+// Err returns the first error: an error of the source, io.EOF if the source was empty, or an *Error about the
+// message.
 func (r *Reader) Err() error { return r.err }
 
-// Len is how many more bytes the source is known to hold.
+// Len returns the number of further bytes that the source is known to hold.
 func (r *Reader) Len() int { return int(min(max(0, r.sure-r.n), math.MaxInt)) }
 
-// Fail makes the message wrong at an offset, err being what the reason is known as,
-// or nil. An earlier error stays.
+// Fail records an *Error: the message is wrong at the given offset. If err is not nil, the *Error wraps err.
+// After an earlier error, Fail has no effect.
 func (r *Reader) Fail(offset int64, err error, format string, a ...any) {
 	r.Stop(&Error{offset, fmt.Sprintf(format, a...), err})
 }
 
-// Stop makes err the error of the message if there was none before.
+// Within calls Fail if v, the named number at the given offset, is less than lo or greater than hi.
+func (r *Reader) Within(offset int64, what string, v, lo, hi uint64) {
+	if v < lo || v > hi {
+		r.Fail(offset, nil, "%s is %d, not between %d and %d", what, v, lo, hi)
+	}
+}
+
+// Stop records err, if there is no earlier error.
 func (r *Reader) Stop(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
-// Preamble reads the start of a message of the kind and returns its format version and
-// the size of its content.
+// Preamble reads the start of a message, which must be of the given kind. It returns the format version and
+// the size of the content in bytes.
 func (r *Reader) Preamble(kind Kind) (version uint32, size int64) {
 	_, version, size = r.PreambleOf(kind)
 	return version, size
 }
 
-// PreambleOf is Preamble for a message of the kind or one of others, and says of which it is.
+// PreambleOf is like Preamble for a message that is of one of several kinds. It also returns the kind.
 func (r *Reader) PreambleOf(kind Kind, others ...Kind) (of Kind, version uint32, size int64) {
 	var p preamble
 	r.Struct(&p)
@@ -97,35 +103,35 @@ func (r *Reader) PreambleOf(kind Kind, others ...Kind) (of Kind, version uint32,
 	case p.Magic != magic:
 		r.Fail(0, nil, "not a message of fdridge")
 	case p.Version == 0:
-		r.Fail(8, nil, "format version 0")
+		r.Fail(8, nil, "the format version is 0")
 	case p.Version > kind.Version() && (p.Kind == kind || p.Version > p.Kind.Version()):
 		r.Fail(8, ErrVersion, "format version %d is newer than %d, the newest that this program reads", p.Version, kind.Version())
 	case p.Kind != kind:
 		r.Fail(12, nil, "holds %v, not %v", p.Kind, kind)
 	case p.Length < Frame || p.Length > math.MaxInt64:
-		r.Fail(16, nil, "message of %d bytes", p.Length)
+		r.Fail(16, nil, "the message has %d bytes", p.Length)
 	}
 	return kind, p.Version, int64(p.Length) - Frame
 }
 
-// Struct reads the value of fixed size, at most a chunk, that v points to.
+// Struct reads a value of fixed size into *v. The size is at most one chunk.
 func (r *Reader) Struct(v any) {
 	if b := r.buf[:binary.Size(v)]; r.fill(b) {
 		_, r.err = binary.Decode(b, binary.LittleEndian, v)
 	}
 }
 
-// Bytes reads n bytes into new memory.
+// Bytes reads n bytes and returns them in new memory.
 func (r *Reader) Bytes(n int) []byte {
 	return elements(r, n, 1, func(dst, b []byte) { copy(dst, b) })
 }
 
-// Float64s reads n numbers into new memory.
+// Float64s reads n numbers and returns them in new memory.
 func (r *Reader) Float64s(n int) []float64 {
 	return elements(r, n, 8, little.Floats)
 }
 
-// Int32s reads n numbers into new memory. Those above the largest int32 become negative.
+// Int32s reads n numbers and returns them in new memory. Numbers above the largest int32 become negative.
 func (r *Reader) Int32s(n int) []int32 {
 	return elements(r, n, 4, func(dst []int32, b []byte) {
 		for i := range dst {
@@ -134,8 +140,8 @@ func (r *Reader) Int32s(n int) []int32 {
 	})
 }
 
-// Ints reads n numbers of 8 bytes into new memory. Those above the largest int come out wrong: they
-// are negative, or where an int has 4 bytes some other number.
+// Ints reads n numbers of 8 bytes and returns them in new memory. A number above the largest int becomes
+// negative or, on a 32-bit machine, wrong.
 func (r *Reader) Ints(n int) []int {
 	return elements(r, n, 8, func(dst []int, b []byte) {
 		for i := range dst {
@@ -144,7 +150,7 @@ func (r *Reader) Ints(n int) []int {
 	})
 }
 
-// Int64s reads n numbers, of either sign, into new memory.
+// Int64s reads n signed numbers and returns them in new memory.
 func (r *Reader) Int64s(n int) []int64 {
 	return elements(r, n, 8, func(dst []int64, b []byte) {
 		for i := range dst {
@@ -153,7 +159,7 @@ func (r *Reader) Int64s(n int) []int64 {
 	})
 }
 
-// Sums reads n sums with their corrections into new memory.
+// Sums reads n sums with their corrections and returns them in new memory.
 func (r *Reader) Sums(n int) []neumaier.Sum {
 	return elements(r, n, 16, func(dst []neumaier.Sum, b []byte) {
 		for i := range dst {
@@ -164,7 +170,7 @@ func (r *Reader) Sums(n int) []neumaier.Sum {
 
 func float(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }
 
-// Read makes r the source of a message that is part of its own.
+// Read implements [io.Reader], so that a message can contain another message.
 func (r *Reader) Read(b []byte) (int, error) {
 	if !r.fill(b) {
 		return 0, r.err
@@ -172,17 +178,18 @@ func (r *Reader) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close reads the checksum and compares.
+// Close reads the checksum at the end of the message and verifies it.
 func (r *Reader) Close() {
 	at, want := r.n, r.crc
 	var got uint32
 	r.Struct(&got)
 	if r.err == nil && got != want {
-		r.Fail(at, nil, "checksum is %08x, that of the bytes before is %08x", got, want)
+		r.Fail(at, nil, "the checksum is %08x, but the bytes have %08x", got, want)
 	}
 }
 
-// elements reads n elements of width bytes, a divisor of 16.
+// elements reads n elements and decodes them by calling decode. width is the number of bytes of an element, a
+// divisor of 16.
 func elements[T any](r *Reader, n int, width int64, decode func(dst []T, b []byte)) []T {
 	size := int64(n) * width
 	if r.err == nil && r.sure-r.n >= size {
@@ -210,8 +217,8 @@ func elements[T any](r *Reader, n int, width int64, decode func(dst []T, b []byt
 	return out
 }
 
-// gather reads size bytes in parts, which are valid until the next call. Each new
-// part is as long as those before it together, and of a multiple of 16 bytes.
+// gather reads size bytes and returns them in parts. The parts are valid until the next call. Each part is as
+// long as all parts before it together, and a multiple of 16 bytes.
 func (r *Reader) gather(size int64) [][]byte {
 	var parts [][]byte
 	for got := int64(0); got < size && r.err == nil; {
@@ -227,7 +234,7 @@ func (r *Reader) gather(size int64) [][]byte {
 	return parts
 }
 
-// fill reads all of b and reports whether it could.
+// fill reads len(b) bytes into b. It reports whether this succeeded.
 func (r *Reader) fill(b []byte) bool {
 	if r.err != nil {
 		return false

@@ -1,17 +1,16 @@
-// Package wire is the frame of the messages that packages fd, ridge and checkpoint
-// store their state in:
+// Package wire defines the header and checksum of the messages in which packages fd, ridge and checkpoint
+// store their state:
 //
 //	offset  bytes
 //	0       8      magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
-//	8       4      format version, of that kind
+//	8       4      format version of this kind of message
 //	12      4      kind of message
 //	16      8      length of the whole message
 //	24      …      content
 //	        4      CRC-32C (Castagnoli) of all bytes before
 //
-// All is little-endian, floating-point numbers are IEEE 754 bits. The magic, after
-// that of PNG, does not survive a transfer as text, which changes line ends or
-// drops the eighth bit.
+// Numbers are little-endian, and floating-point numbers are in IEEE 754 format. The magic is like the one of
+// PNG: a transfer as text, which changes line ends or drops the eighth bit, damages it.
 package wire
 
 import (
@@ -20,22 +19,21 @@ import (
 	"hash/crc32"
 )
 
-// A Kind says what a message holds.
+// A Kind says what a message contains.
 type Kind uint32
 
 const (
 	Sketch  Kind = 1 // an fd.Sketch
 	Summary Kind = 2 // a ridge.Summary
-	// Checkpoint is a state of internal/checkpoint, and Pass what a ridge.Journal keeps.
+	// Checkpoint is a state of internal/checkpoint. Pass is the content of a ridge.Journal.
 	Checkpoint Kind = 3
 	Pass       Kind = 4
-	Lanes      Kind = 5 // a ridge.Summary of several lanes
+	Lanes      Kind = 5 // a ridge.Summary with several lanes
 	Window     Kind = 6 // a ridge.Window
 	Fading     Kind = 7 // a ridge.Fading
 )
 
-// Version is the newest format version of the kind, which is the one that is written unless
-// [NewVersionWriter] is told another.
+// Version returns the newest format version of the kind, which NewWriter writes.
 func (k Kind) Version() uint32 {
 	switch k {
 	case Sketch:
@@ -75,26 +73,26 @@ type preamble struct {
 
 var magic = [8]byte{0x89, 'F', 'D', 'R', '\r', '\n', 0x1a, '\n'}
 
-// Magic is how every message begins.
+// Magic returns the first bytes of every message.
 func Magic() string { return string(magic[:]) }
 
-// Start is where the content of a message begins, and Frame what a message has beside
-// it, in bytes.
+// Start is the offset of the content in a message. Frame is the number of bytes of a message without its
+// content.
 const (
 	Start = 24
 	Frame = Start + 4
 )
 
-// chunk is how much is converted at a time, small enough for the nearest cache.
+// chunk is the number of bytes that are converted at a time. A chunk fits in the L1 cache.
 const chunk = 8 << 10
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrVersion is in the chain of an Error about a version newer than [Kind.Version].
+// ErrVersion is matched by an Error about a message with a newer version than [Kind.Version].
 var ErrVersion = errors.New("newer format version")
 
-// An Error says at which byte a message turned out to be wrong. The packages
-// that use this one convert it to their own type of the same fields.
+// An Error reports that a message is wrong at the byte Offset. The packages that use wire convert it to an
+// exported error with the same fields.
 type Error struct {
 	Offset int64
 	Reason string

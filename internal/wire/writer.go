@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// A Writer writes one message. The first error sticks and is what Close returns.
+// A Writer writes one message. It stores the first error, which Close returns.
 type Writer struct {
 	dst io.Writer
 	buf []byte // not yet written
@@ -18,12 +18,12 @@ type Writer struct {
 	err error
 }
 
-// NewWriter starts a message with size bytes of content.
+// NewWriter begins a message with size bytes of content.
 func NewWriter(w io.Writer, kind Kind, size int64) *Writer {
 	return NewVersionWriter(w, kind, kind.Version(), size)
 }
 
-// NewVersionWriter is NewWriter for a message of that format version.
+// NewVersionWriter is NewWriter for another format version.
 func NewVersionWriter(w io.Writer, kind Kind, version uint32, size int64) *Writer {
 	m := &Writer{dst: w, buf: make([]byte, 0, chunk)}
 	m.Struct(preamble{magic, version, kind, uint64(size + Frame)})
@@ -58,14 +58,14 @@ func (w *Writer) Float64s(x []float64) {
 	}
 }
 
-// Int32s writes x, of which no number is negative.
+// Int32s writes x, whose numbers must not be negative.
 func (w *Writer) Int32s(x []int32) {
 	for _, v := range x {
 		w.buf = binary.LittleEndian.AppendUint32(w.room(4), uint32(v))
 	}
 }
 
-// Ints writes x, of which no number is negative, as numbers of 8 bytes.
+// Ints writes x, whose numbers must not be negative, as numbers of 8 bytes.
 func (w *Writer) Ints(x []int) {
 	for _, v := range x {
 		w.buf = binary.LittleEndian.AppendUint64(w.room(8), uint64(v))
@@ -89,7 +89,7 @@ func (w *Writer) Sums(x []neumaier.Sum) {
 	}
 }
 
-// Write writes b: a Writer takes another message as part of its own.
+// Write writes b, so that w can be the destination of a nested message.
 func (w *Writer) Write(b []byte) (int, error) {
 	w.flush()
 	w.pass(b)
@@ -99,15 +99,14 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Fail ends the message with an error, if err is one and there was none before.
+// Fail stores the first error that is not nil; the message is then incomplete.
 func (w *Writer) Fail(err error) {
 	if w.err == nil {
 		w.err = err
 	}
 }
 
-// Close ends the message with its checksum and returns how many bytes were
-// written, and the first error.
+// Close writes the checksum, and returns the number of bytes written and the first error.
 func (w *Writer) Close() (int64, error) {
 	w.flush()
 	w.buf = binary.LittleEndian.AppendUint32(w.buf, w.crc)
@@ -115,7 +114,7 @@ func (w *Writer) Close() (int64, error) {
 	return w.n, w.err
 }
 
-// room returns the buffer with space for need bytes behind what it holds.
+// room returns the buffer with space for need more bytes.
 func (w *Writer) room(need int) []byte {
 	if cap(w.buf)-len(w.buf) < need {
 		w.flush()

@@ -7,18 +7,20 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// A Band is a group of columns that have a penalty in common.
+// A Band is a group of columns with a common penalty.
 type Band struct {
-	Name    string  `json:"name"`    // for people
-	Columns []int   `json:"columns"` // counted from 0, in any order
-	Penalty float64 `json:"penalty"` // p: γ·p·Σ xⱼ² over the columns, > 0; 0: to be chosen, by [Bands]
+	Name    string  `json:"name"`    // for messages
+	Columns []int   `json:"columns"` // column numbers from 0, in any order
+	Penalty float64 `json:"penalty"` // p ≥ 0: the penalty is γ·p·Σ xⱼ² over the columns; if p is 0, [Bands] chooses it
 }
 
-// Penalties are those of d columns: that of their band, 1 for columns that are in none and for
-// bands whose penalty is to be chosen. A column that is in no row, or in two bands, a band
-// without columns and a penalty that is negative or not finite are an [ridge.ErrInput].
+// Penalties returns the penalty of each of d columns. It is 1 for columns outside all bands, and for columns of a band whose
+// Penalty is 0.
+//
+// The error is [ridge.ErrInput] for a column number out of range or given twice, for a band without columns, and for a penalty that
+// is negative or not finite.
 func Penalties(d int, bands []Band) ([]float64, error) {
-	out, in := make([]float64, d), make([]int, d) // in: the band, from 1
+	out, in := make([]float64, d), make([]int, d) // in[j] is the band of column j, counted from 1
 	for j := range out {
 		out[j] = 1
 	}
@@ -47,7 +49,7 @@ func Penalties(d int, bands []Band) ([]float64, error) {
 	return out, nil
 }
 
-// name is that of band i.
+// name returns the name of band i for messages.
 func (b *Band) name(i int) string {
 	if b.Name == "" {
 		return fmt.Sprintf("band %d", i+1)

@@ -7,33 +7,33 @@ import (
 
 	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A BandChoice is how the penalties of bands were chosen, together with γ.
+// A BandChoice holds the chosen penalties of bands and the chosen γ, and how they were chosen.
 type BandChoice struct {
-	Bands []Band `json:"bands"` // with their penalties
-	// Choice is that of the least GCV among what was tried, of other penalties the least that GCV may be
-	// at any γ tried with them; Index is -1 where the penalties were given. Certain says that
-	// its bracket is below all others. Other penalties than those tried may be better.
-	Choice Choice         `json:"choice"`
-	Tried  []BandTrial    `json:"tried"`           // in this order
-	AtEnd  bool           `json:"at_end"`          // a penalty is 10⁸ or 10⁻⁸, beyond which none is tried
-	Passes int            `json:"passes"`          // that a fit has made for it, after the summary's
-	Whole  bool           `json:"whole"`           // these have computed AᵀA itself: what the brackets leave open is round-off
-	Spent  []ridge.Reason `json:"spent,omitempty"` // what the passes were spent on, or why there was none; empty if the sketch's pass was enough
+	Bands []Band `json:"bands"` // with the chosen penalties
+	// Choice is the choice among Tried, by the smallest upper bound on GCV. Estimates are not used, because the loss of the sketch
+	// in each column is not known. The bracket of a trial that was not chosen starts at Least of the trial. Index is -1 if all
+	// penalties were given. Penalties that were not tried may be better even if Choice is Certain.
+	Choice Choice          `json:"choice"`
+	Tried  []BandTrial     `json:"tried"`           // the trials, in order
+	AtEnd  bool            `json:"at_end"`          // a penalty is 10⁸ or 10⁻⁸, the ends of the search
+	Passes int             `json:"passes"`          // number of passes for the choice, besides the pass of the summary
+	Whole  bool            `json:"whole"`           // these passes computed AᵀA, so that the brackets contain only round-off
+	Spent  []reason.Reason `json:"spent,omitempty"` // why each pass was made, or why none was; empty if the summary was enough
 }
 
-// A BandTrial is what one set of penalties comes to.
+// A BandTrial is the result for one set of penalties.
 type BandTrial struct {
-	Penalties []float64      `json:"penalties"`         // of each band
-	Gamma     float64        `json:"gamma" null:"NaN"`  // that of those tried with them of which the upper end of GCV is the least
-	GCV       ridge.Interval `json:"gcv"`               // there, summed over all targets
-	Least     float64        `json:"least" null:"-Inf"` // no γ of those tried with them has less; it may be another one
+	Penalties []float64      `json:"penalties"`         // one for each band
+	Gamma     float64        `json:"gamma" null:"NaN"`  // the γ with the smallest upper bound on GCV
+	GCV       ridge.Interval `json:"gcv"`               // bracket of the GCV at Gamma, summed over all targets
+	Least     float64        `json:"least" null:"-Inf"` // lower bound on GCV at all γ tried with these penalties
 }
 
-// Penalties are tried on a grid of powers of 10^step, the coarsest first, no further than
-// 10^±bandReach; each with so many γ on either side of the best so far, a quarter of a power of
-// ten from each other.
+// The search tries penalties that are powers of 10^step, between 10^−bandReach and 10^bandReach. It begins with the largest step.
+// Each trial uses bandGammas values of γ on either side of the best γ so far. Neighbouring γ differ by a factor of 10^¼.
 const (
 	bandReach  = 8
 	bandGammas = 4
@@ -41,16 +41,20 @@ const (
 
 var bandSteps = [...]float64{1, 0.5, 0.25}
 
-// Bands chooses the penalties of those bands that have none, and γ, by GCV over all
-// targets. It begins with all penalties 1 and the γ that [Gamma] chooses of the
-// candidates. Then it goes from band to band, and multiplies or divides the penalty of one by ten
-// as long as that lowers the upper end of the bracket on GCV, until no band has anything to
-// gain; then by √10, and by its square root. With each set of penalties γ may move, too. Were all
-// columns in bands to be chosen, the first would keep the penalty 1, as γ is a factor of all.
+// Bands chooses γ and the penalties of all bands with Penalty 0, by GCV summed over all targets.
 //
-// All is done on the sketch, or on AᵀA where that is kept, see [ridge.Summary.Penalize]: a trial takes
-// O(m²d), or O(d³). Errors are those of [Penalties], [ridge.Summary.Penalize] and [ridge.Summary.Path]; a cancelled
-// ctx ends the search with its error.
+// 1. It starts with all penalties 1 and the γ that [Gamma] chooses from candidates. 2. It visits the bands in turn. It multiplies
+// the penalty of a band by ten, or else divides it by ten, as long as this lowers
+//
+//	the upper bound on GCV. Each trial may choose another γ.
+//
+// 3. When no band improves, it repeats step 2 with the factor √10, and then with the square root of √10.
+//
+// If all columns are in bands to be chosen, the first band keeps penalty 1, because γ is a common factor.
+//
+// Trials use the sketch, or AᵀA if the summary keeps it, see [ridge.Summary.Penalize]. A trial takes O(m²d) time, or O(d³).
+//
+// Errors are the errors of [Penalties], [ridge.Summary.Penalize] and [ridge.Summary.Path], and the error of ctx.
 func Bands(ctx context.Context, sum *ridge.Summary, bands []Band, candidates []float64) (*BandChoice, error) {
 	ctx = background.IfNil(ctx)
 	if _, err := sum.Spectrum(); err != nil {
@@ -63,12 +67,12 @@ func Bands(ctx context.Context, sum *ridge.Summary, bands []Band, candidates []f
 	if err := search.begin(); err != nil {
 		return nil, err
 	}
-	free := search.free()
+	free := search.freeBands()
 	for _, step := range bandSteps {
 		for moved := true; moved; {
 			moved = false
 			for _, i := range free {
-				far, err := search.line(ctx, i, step)
+				far, err := search.searchLine(ctx, i, step)
 				if err != nil {
 					return nil, err
 				}
@@ -79,19 +83,19 @@ func Bands(ctx context.Context, sum *ridge.Summary, bands []Band, candidates []f
 	return search.choice()
 }
 
-// bandSearch is a search under way.
+// bandSearch is the state of the search of [Bands].
 type bandSearch struct {
-	sum        *ridge.Summary
-	bands      []Band
-	candidates []float64
-	exponents  []float64 // of the best penalties, as powers of ten
-	best       int       // of tried
-	tried      []BandTrial
-	places     [][]float64 // the exponents of tried
+	sum            *ridge.Summary
+	bands          []Band
+	candidates     []float64
+	exponents      []float64 // log₁₀ of the best penalties so far
+	best           int       // index of the best trial in tried
+	tried          []BandTrial
+	triedExponents [][]float64 // the exponents of each trial in tried
 }
 
-// free are the bands that may move.
-func (b *bandSearch) free() []int {
+// freeBands returns the indices of the bands whose penalty is varied.
+func (b *bandSearch) freeBands() []int {
 	var out []int
 	columns, given := 0, false
 	for i, band := range b.bands {
@@ -106,8 +110,8 @@ func (b *bandSearch) free() []int {
 	return out
 }
 
-// at are the bands with those exponents for the penalties that are not given.
-func (b *bandSearch) at(exponents []float64) []Band {
+// bandsAt returns the bands with penalty 10^exponents[i] for band i. Penalties that were given are kept.
+func (b *bandSearch) bandsAt(exponents []float64) []Band {
 	out := slices.Clone(b.bands)
 	for i := range out {
 		if out[i].Penalty == 0 {
@@ -117,15 +121,16 @@ func (b *bandSearch) at(exponents []float64) []Band {
 	return out
 }
 
-// begin tries penalties of 1.
+// begin makes the first trial.
 func (b *bandSearch) begin() error {
 	_, err := b.try(b.exponents, b.candidates)
 	return err
 }
 
-// try tries penalties with those γ, nil for a grid, and reports whether they are the best so far.
+// try makes a trial with these penalties for the given γ; if gammas is nil, for the default grid. It reports whether the trial is
+// the best so far.
 func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
-	bands := b.at(exponents)
+	bands := b.bandsAt(exponents)
 	p, err := Penalties(b.sum.Config().Dim, bands)
 	if err != nil {
 		return false, err
@@ -140,14 +145,17 @@ func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	trial := BandTrial{Gamma: choice.Gamma(), GCV: choice.Score, Least: choice.Score.Lo}
-	for _, i := range choice.Possible {
-		trial.Least = math.Min(trial.Least, total(choice.Scores[i]).Lo)
+	trial := BandTrial{Least: math.Inf(1)}
+	for i, f := range choice.Path {
+		v := ridge.Interval(sumBrackets(choice.Scores[i]))
+		if trial.Least = math.Min(trial.Least, v.Lo); i == 0 || v.Hi < trial.GCV.Hi {
+			trial.Gamma, trial.GCV = f.Gamma, v
+		}
 	}
 	for _, band := range bands {
 		trial.Penalties = append(trial.Penalties, band.Penalty)
 	}
-	b.tried, b.places = append(b.tried, trial), append(b.places, slices.Clone(exponents))
+	b.tried, b.triedExponents = append(b.tried, trial), append(b.triedExponents, slices.Clone(exponents))
 	if better = len(b.tried) == 1 || trial.GCV.Hi < b.tried[b.best].GCV.Hi; better {
 		b.best = len(b.tried) - 1
 		b.exponents = slices.Clone(exponents)
@@ -155,7 +163,7 @@ func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 	return better, nil
 }
 
-// gammas are those to be tried with the next penalties.
+// gammas returns the γ of the next trial.
 func (b *bandSearch) gammas() []float64 {
 	if b.candidates != nil {
 		return b.candidates
@@ -167,8 +175,9 @@ func (b *bandSearch) gammas() []float64 {
 	return out
 }
 
-// line moves the penalty of band i in steps as long as that is better, up or else down.
-func (b *bandSearch) line(ctx context.Context, i int, step float64) (moved bool, err error) {
+// searchLine varies the penalty of band i. It increases the exponent by step as long as the score improves. If the first increase
+// does not improve it, searchLine decreases the exponent in the same way.
+func (b *bandSearch) searchLine(ctx context.Context, i int, step float64) (moved bool, err error) {
 	for _, by := range []float64{step, -step} {
 		for {
 			if err := ctx.Err(); err != nil {
@@ -176,7 +185,7 @@ func (b *bandSearch) line(ctx context.Context, i int, step float64) (moved bool,
 			}
 			next := slices.Clone(b.exponents)
 			next[i] += by
-			if math.Abs(next[i]) > bandReach || b.known(next) {
+			if math.Abs(next[i]) > bandReach || b.wasTried(next) {
 				break
 			}
 			better, err := b.try(next, b.gammas())
@@ -195,18 +204,19 @@ func (b *bandSearch) line(ctx context.Context, i int, step float64) (moved bool,
 	return moved, nil
 }
 
-// known says that penalties were tried.
-func (b *bandSearch) known(exponents []float64) bool {
-	return slices.ContainsFunc(b.places, func(at []float64) bool { return slices.Equal(at, exponents) })
+// wasTried reports whether a trial had these penalties.
+func (b *bandSearch) wasTried(exponents []float64) bool {
+	return slices.ContainsFunc(b.triedExponents, func(at []float64) bool { return slices.Equal(at, exponents) })
 }
 
 func (b *bandSearch) choice() (*BandChoice, error) {
-	scores := make([]ridge.Interval, len(b.tried))
+	scores, most := make([]ridge.Interval, len(b.tried)), make([]float64, len(b.tried))
 	for i, t := range b.tried {
+		most[i] = t.GCV.Hi
 		if scores[i] = t.GCV; i != b.best {
 			scores[i].Lo = t.Least
 		}
 	}
 	atEnd := slices.ContainsFunc(b.exponents, func(v float64) bool { return math.Abs(v) == bandReach })
-	return &BandChoice{Bands: b.at(b.exponents), Choice: Least(scores), Tried: b.tried, AtEnd: atEnd}, nil
+	return &BandChoice{Bands: b.bandsAt(b.exponents), Choice: Least(scores, most), Tried: b.tried, AtEnd: atEnd}, nil
 }

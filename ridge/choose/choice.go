@@ -11,40 +11,38 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Choice is one of several candidates, of each of which a score is known as a
-// bracket. The least score is wanted.
+// A Choice is a choice among candidates by the smallest estimated score. Each score is known only as a bracket.
 type Choice struct {
-	// Index is the candidate whose upper end is the least: it has the best score
-	// that is proved. The one with the least midpoint may be a better guess, but
-	// nothing is proved of it, and where an upper end is infinite there is no midpoint.
+	// Index is the index of the chosen candidate. It has the smallest upper bound among the candidates whose
+	// estimate is at most 1 % above the smallest estimate; see [Least].
 	Index int `json:"index" null:"-1"`
-	// Score is its bracket.
-	Score ridge.Interval `json:"score"`
-	// Certain says that its upper end is below the lower end of every other, so
-	// that it has the least score beyond doubt.
+	// Score is the bracket of the score of the chosen candidate, and Estimate is an estimate inside it.
+	Score    ridge.Interval `json:"score"`
+	Estimate float64        `json:"estimate" null:"+Inf"`
+	// Certain is true if it is proved that no other candidate has a smaller score.
 	Certain bool `json:"certain"`
-	// Possible are the candidates, ascending, that may have the least score: those
-	// whose lower end is no more than the least upper end. Index is among them.
+	// Possible lists the candidates that may have the smallest score, ascending. Their lower bounds are at most the smallest upper
+	// bound. Index is one of them.
 	Possible []int `json:"possible"`
-	// Excess bounds how far the score of Index is above the least one.
+	// Excess bounds the score of the chosen candidate minus the smallest score.
 	Excess float64 `json:"excess" null:"+Inf"`
 }
 
-// RelativeExcess bounds by how much of the least score that of Index is above it: 0.01 is one
-// per cent. It is 0 where the choice is certain, +Inf where nothing is known.
+// RelativeExcess bounds Excess divided by the smallest score: 0.01 is one per cent. It is 0 if the choice is certain and +Inf if
+// there is no bound.
 func (c *Choice) RelativeExcess() float64 {
 	least := c.Score.Hi - c.Excess
 	switch {
 	case c.Excess == 0:
 		return 0
-	case !(least > 0): // NaN, too
+	case !(least > 0): // also true for NaN
 		return math.Inf(1)
 	}
-	return math.Nextafter(c.Excess/least*(1+4*roundoff.Eps), math.Inf(1)) // a quotient may underflow
+	return math.Nextafter(c.Excess/least*(1+4*roundoff.Eps), math.Inf(1)) // the quotient may underflow
 }
 
-// above is hi − lo, rounded up.
-func above(hi, lo float64) float64 {
+// roundedDifference returns hi − lo, rounded up.
+func roundedDifference(hi, lo float64) float64 {
 	v, rest := twofold.Sum(hi, -lo)
 	if rest > 0 {
 		return math.Nextafter(v, math.Inf(1))
@@ -52,24 +50,37 @@ func above(hi, lo float64) float64 {
 	return v
 }
 
-// Least returns the choice of the candidate with the least score. A NaN bracket is ignored. Without candidates Index is -1.
-func Least(scores []ridge.Interval) Choice {
-	c := Choice{Index: -1, Score: ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}}
-	known := make([]ridge.Interval, len(scores))
+// Least chooses a candidate by its estimated score. Among the candidates whose estimate is at most 1 % above the smallest estimate,
+// it chooses the smallest upper bound.
+//
+// If estimates is nil, or if an estimate is NaN or outside its bracket, the midpoint of the bracket is the estimate. Candidates
+// with a NaN bracket are ignored. If there are no candidates, Index is -1.
+func Least(scores []ridge.Interval, estimates []float64) Choice {
+	c := Choice{Index: -1, Score: ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}, Estimate: math.Inf(1)}
+	known, most := make([]ridge.Interval, len(scores)), math.Inf(1) // most is the smallest upper bound
+	guesses, least := make([]float64, len(scores)), math.Inf(1)
 	for i, v := range scores {
 		if math.IsNaN(v.Lo) || math.IsNaN(v.Hi) {
 			v = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 		}
-		known[i] = v
-		if c.Index < 0 || v.Hi < c.Score.Hi {
-			c.Index, c.Score = i, v
+		known[i], most = v, math.Min(most, v.Hi)
+		at := math.NaN()
+		if estimates != nil {
+			at = estimates[i]
+		}
+		at = interval.Interval(v).Estimate(at)
+		guesses[i], least = at, math.Min(least, at)
+	}
+	for i, v := range known {
+		if at := guesses[i]; c.Index < 0 || at <= least*(1+DefaultTol) && (v.Hi < c.Score.Hi || !(c.Estimate <= least*(1+DefaultTol))) {
+			c.Index, c.Score, c.Estimate = i, v, at
 		}
 	}
 	for i, v := range known {
-		if i == c.Index || v.Lo <= c.Score.Hi {
+		if i == c.Index || v.Lo <= most {
 			c.Possible = append(c.Possible, i)
 			if i != c.Index {
-				c.Excess = math.Max(c.Excess, above(c.Score.Hi, v.Lo))
+				c.Excess = math.Max(c.Excess, roundedDifference(c.Score.Hi, v.Lo))
 			}
 		}
 	}
@@ -77,57 +88,68 @@ func Least(scores []ridge.Interval) Choice {
 	return c
 }
 
-// LeastGCV picks the γ of a path, as [ridge.Summary.Path], [ridge.SolvePath] or [ridge.SolveExact] return
-// it, by generalised cross-validation (G. Golub, M. Heath, G. Wahba, Technometrics
-// 21, 1979): the least n·RSS(x*)/(n − df)² of target j, summed over all targets
-// where j is negative. The brackets are those of the certificates, so a choice that
-// is Certain is the one that exact solutions for these γ would have led to.
+// LeastGCV chooses the γ of a path with the smallest GCV of target j:
 //
-// scikit-learn's RidgeCV, without cv, scores by leave-one-out errors, Σ(rᵢ/(1−hᵢᵢ))²/n,
-// which need the leverages hᵢᵢ of all rows, see [ridge.LeaveOneOut]; GCV puts their mean df/n in
-// their place. The two are the same for rows of equal leverage and choose alike where no row
-// has much. [CrossValidate] holds rows out in folds.
+//	GCV = n·RSS(x*)/(n − df)²
 //
-// No fits, a nil one, or a target that they don't have, are [ridge.ErrShape].
+// (generalised cross-validation; G. Golub, M. Heath, G. Wahba, Technometrics 21, 1979). If j is negative, it uses the sum over all
+// targets. fits is a result of [ridge.Summary.Path], [ridge.SolvePath] or [ridge.SolveExact]. The brackets come from the
+// certificates. If the choice is Certain, exact solutions would give the same choice.
+//
+// scikit-learn's RidgeCV without cv uses the leave-one-out error Σ(rᵢ/(1−hᵢᵢ))²/n instead, see [ridge.LeaveOneOut]. GCV replaces
+// the leverages hᵢᵢ of the rows by their mean df/n. The two scores are equal if all leverages are equal, and similar if all are
+// small.
+//
+// The error is [ridge.ErrShape] if there are no fits, if a fit is nil, or if target j does not exist.
 func LeastGCV(fits []*ridge.Solution, j int) (Choice, error) {
 	if slices.Contains(fits, nil) {
 		return Choice{}, rows.Unfit("a fit to choose from is nil")
 	}
-	return chooseTarget(gcvOf(fits), j)
+	return chooseTarget(gcvOf(fits), nil, j)
 }
 
-// gcvOf are the brackets of GCV, for each fit and target.
+// gcvOf returns the bracket of the GCV of each fit and target.
 func gcvOf(fits []*ridge.Solution) [][]ridge.Interval {
 	gcv := make([][]ridge.Interval, len(fits))
 	for i, f := range fits {
-		for j := range f.Targets {
-			gcv[i] = append(gcv[i], f.Targets[j].GCV)
+		for _, o := range f.Targets {
+			gcv[i] = append(gcv[i], o.GCV)
 		}
 	}
 	return gcv
 }
 
-// chooseTarget chooses by the scores of target j, or of all where j is negative; a
-// row for each candidate.
-func chooseTarget(scores [][]ridge.Interval, j int) (Choice, error) {
+// chooseTarget chooses by the scores of target j, or by their sums over all targets if j is negative. scores and estimates have a
+// row for each candidate. estimates may be nil.
+func chooseTarget(scores [][]ridge.Interval, estimates [][]float64, j int) (Choice, error) {
 	if len(scores) == 0 {
 		return Choice{}, rows.Unfit("a choice of nothing")
 	}
-	sums := make([]ridge.Interval, len(scores))
+	sums, at := make([]ridge.Interval, len(scores)), make([]float64, len(scores))
 	for i, targets := range scores {
 		if j >= len(targets) {
 			return Choice{}, rows.Unfit("target %d of %d", j, len(targets))
 		}
+		for k, v := range targets {
+			if j >= 0 && k != j {
+				continue
+			}
+			e := math.NaN()
+			if estimates != nil && k < len(estimates[i]) {
+				e = estimates[i][k]
+			}
+			at[i] += interval.Interval(v).Estimate(e)
+		}
 		if j >= 0 {
 			targets = targets[j : j+1]
 		}
-		sums[i] = ridge.Interval(total(targets))
+		sums[i] = ridge.Interval(sumBrackets(targets))
 	}
-	return Least(sums), nil
+	return Least(sums, at), nil
 }
 
-// total is the bracket of a sum of numbers that are not negative.
-func total(parts []ridge.Interval) interval.Interval {
+// sumBrackets returns a bracket of the sum of nonnegative numbers, given their brackets.
+func sumBrackets(parts []ridge.Interval) interval.Interval {
 	list := make([]interval.Interval, len(parts))
 	for i, v := range parts {
 		list[i] = interval.Interval(v)
@@ -135,8 +157,8 @@ func total(parts []ridge.Interval) interval.Interval {
 	return interval.Total(list)
 }
 
-// Defaults of the options in this package.
+// Defaults of the options.
 const (
-	DefaultTol   = 0.01 // how far above the least the score of a choice may be
+	DefaultTol   = 0.01 // largest accepted relative excess of the chosen score
 	DefaultFolds = 5
 )

@@ -6,20 +6,33 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// A Criterion is what γ is chosen by. All are summed over the targets.
+// A Criterion is a score by which γ is chosen. It is summed over all targets.
 type Criterion int
 
 const (
+	// Auto selects LOO if the rows can be read again for the choice, and GCV otherwise.
+	Auto Criterion = iota
 	// GCV is generalised cross-validation, n·RSS(x*)/(n − df)², see [LeastGCV].
-	GCV Criterion = iota
-	// LOO is the mean squared error for a row of the exact solution of all other rows,
-	// which is what scikit-learn's RidgeCV chooses by, see [ridge.LeaveOneOut].
+	GCV
+	// LOO is the mean squared leave-one-out error of the exact solution, see [ridge.LeaveOneOut]. scikit-learn's RidgeCV uses it by
+	// default.
 	LOO
-	// CV is cross-validation with some folds, see [CrossValidate].
+	// CV is cross-validation with folds, see [CrossValidate].
 	CV
+	// Accuracy and BalancedAccuracy are scores of a classification. Each row is decided by the exact solution of all other rows.
+	// The score is 1 minus the accuracy or balanced accuracy of these decisions, rounded to float64. See
+	// [GammaChoice.ByErrorRate].
+	Accuracy
+	BalancedAccuracy
 )
 
-var criteria = [...]string{"gcv", "loo", "cv"}
+var criteria = [...]string{"auto", "gcv", "loo", "cv", "accuracy", "balanced-accuracy"}
+
+// LeavesOut reports whether the score requires the leave-one-out predictions of all rows.
+func (c Criterion) LeavesOut() bool { return c == LOO || c.Decides() }
+
+// Decides reports whether the score counts the decisions of a classification.
+func (c Criterion) Decides() bool { return c == Accuracy || c == BalancedAccuracy }
 
 func (c Criterion) String() string {
 	if c < 0 || int(c) >= len(criteria) {
@@ -28,26 +41,25 @@ func (c Criterion) String() string {
 	return criteria[c]
 }
 
-// ParseCriterion returns the criterion of that name: "gcv", "loo" or "cv". Other names are an
-// error.
+// ParseCriterion returns the criterion whose String is name. Other names are an error.
 func ParseCriterion(name string) (Criterion, error) {
 	for i, v := range criteria {
 		if v == name {
 			return Criterion(i), nil
 		}
 	}
-	return 0, badinput.Errorf("ridge: %q is no criterion; there are gcv, loo and cv", name)
+	return 0, badinput.Errorf("ridge: %q is not a criterion; use auto, gcv, loo, cv, accuracy or balanced-accuracy", name)
 }
 
-// MarshalText writes the name, "gcv", "loo" or "cv". A criterion without one is [ridge.ErrInput].
+// MarshalText returns the name, as String does. If the criterion is unknown, the error is [ridge.ErrInput].
 func (c Criterion) MarshalText() ([]byte, error) {
 	if c < 0 || int(c) >= len(criteria) {
-		return nil, badinput.Errorf("ridge: %v is no criterion", c)
+		return nil, badinput.Errorf("ridge: %v is not a criterion", c)
 	}
 	return []byte(criteria[c]), nil
 }
 
-// UnmarshalText reads what MarshalText writes, see [ParseCriterion].
+// UnmarshalText reads the output of MarshalText, see [ParseCriterion].
 func (c *Criterion) UnmarshalText(text []byte) error {
 	v, err := ParseCriterion(string(text))
 	if err == nil {

@@ -18,88 +18,84 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// CrossValidation says how to cross-validate; its zero value is the documented
-// default.
+// CrossValidation holds the options of [CrossValidate]. The zero value of each field is the documented default.
 type CrossValidation struct {
-	Folds int // K, at least 2 and at most the number of rows; default 5
-	// Gammas are the candidates. Default: Grid(25) of all rows, continued and going on as that of
-	// [Gamma] where the best γ, of one-shot fits or of exact solutions, is at its
-	// end. With Exact it does not go on: that would take more passes.
+	Folds int // K, the number of folds; at least 2 and at most the number of rows; default 5
+	// Gammas are the γ to compare. The default is Grid(25) of all rows, extended as in [Gamma]. If Exact is true, it is not
+	// extended beyond its ends, because this would need more passes.
 	Gammas []float64
-	// Seed says how rows are dealt to the folds. 0 deals in turn, row i to fold
-	// i mod K: folds of equal size, and each spread over all of a file that is sorted
-	// by time, place or class. Any other deals by a hash of seed and i, for data with a
-	// period.
+	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. The folds then have equal sizes, and each has rows from all
+	// parts of a sorted file. Any other seed assigns rows by a hash of the seed and i; use it for data with a period.
 	Seed uint64
-	// Exact makes a second pass that evaluates the fits on the rows held out, for all γ
-	// and folds at once, in place of the brackets that the folds' sketches give. It holds
-	// the K·k·t·d weights of k γ.
+	// Exact makes a second pass, which computes the errors on the held-out rows for all γ and folds. Otherwise the sketches of the
+	// folds only bracket the errors. Exact needs memory for K·k·t·d coefficients, for k values of γ.
 	Exact bool
-	// MaxBytes is the most memory that the folds may take; 0 means 8 GiB.
+	// MaxBytes limits the memory of the folds, in bytes; 0 means 8 GiB.
 	MaxBytes uint64
-	// Progress, if not nil, is told the pass, from 1, and the rows read so far.
+	// Progress, if not nil, is called with the number of the pass, from 1, and the number of rows read so far.
 	Progress func(pass int, rows int64)
 }
 
-// A FoldsError reports a cross-validation whose folds need more memory than they may take.
+// A FoldsError reports a cross-validation that needs more memory than MaxBytes.
 type FoldsError struct {
-	Folds        int    // K
-	Bytes, Limit uint64 // needed and allowed
+	Folds        int    // K, the number of folds
+	Bytes, Limit uint64 // memory needed and allowed, in bytes
 }
 
 func (e *FoldsError) Error() string {
-	return fmt.Sprintf("ridge: the sketches of %d folds need about %d bytes, the limit is %d: take fewer folds or a smaller sketch, or raise MaxBytes", e.Folds, e.Bytes, e.Limit)
+	return fmt.Sprintf("ridge: the sketches of %d folds need about %d bytes, the limit is %d: use fewer folds or a smaller sketch, or raise MaxBytes", e.Folds, e.Bytes, e.Limit)
 }
 
-// Is tells that it is [ridge.ErrInput].
+// Is reports whether target is [ridge.ErrInput].
 func (e *FoldsError) Is(target error) bool { return target == ridge.ErrInput }
 
-// A CVResult is the outcome of K-fold cross-validation: for each γ and target, the
-// mean over all rows, by their weights, of the squared error for a row by the fit
-// that was made without its fold. (scikit-learn averages over folds: the same where
-// they are of equal size.)
+// A CVResult is the result of K-fold cross-validation. The score of a γ and target is the mean squared error over all rows, with
+// sample weights; each row is predicted by the fit without its fold. (Scikit-learn averages the errors of the folds, which is the
+// same for folds of equal size.)
 type CVResult struct {
 	Gammas []float64 `json:"gammas"`
-	// Fitted brackets the score of the one-shot RFDRR fits to K − 1 folds' merged
-	// sketches.
+	// Fitted has brackets of the scores of one-shot RFDRR fits from the merged sketches of K − 1 folds.
+	// Fitted[i][j] is for γ number i and target j.
 	Fitted [][]ridge.Interval `json:"fitted"`
-	// Ridge brackets the score that exact ridge solutions would have had.
+	// Ridge has brackets of the scores of exact ridge solutions. Ridge[i][j] is for γ number i and target j.
 	Ridge [][]ridge.Interval `json:"ridge"`
-	// Unknown are the γ of the default grid that were left out, see [GammaChoice].
+	// Unknown lists γ of the default grid that were left out, see [GammaChoice].
 	Unknown []float64
-	// Summary is that of all the rows, merged: fit, solve or predict from it.
+	// Summary is the summary of all rows.
 	Summary *ridge.Summary
-	Passes  int `json:"passes"` // reads of the data
+	Passes  int `json:"passes"` // number of passes over the data
 }
 
-// ChooseFitted picks the γ with the best score of one-shot fits for target j, summed
-// over all targets where j is negative.
-func (r *CVResult) ChooseFitted(j int) (Choice, error) { return chooseTarget(r.Fitted, j) }
+// ChooseFitted chooses the γ with the smallest score of one-shot fits for target j. If j is negative, it uses the sum over all
+// targets.
+func (r *CVResult) ChooseFitted(j int) (Choice, error) { return chooseTarget(r.Fitted, nil, j) }
 
-// ChooseRidge is ChooseFitted for exact solutions.
-func (r *CVResult) ChooseRidge(j int) (Choice, error) { return chooseTarget(r.Ridge, j) }
+// ChooseRidge is like ChooseFitted for the scores of exact solutions.
+func (r *CVResult) ChooseRidge(j int) (Choice, error) {
+	return chooseTarget(r.Ridge, midpoints(r.Fitted), j)
+}
 
-// CrossValidate makes K-fold cross-validation in one pass: it keeps K summaries, of
-// K·O((m+p+t)d) numbers, and for each fold merges the K − 1 others, fits every γ to
-// the merged sketch and scores it on the fold held out. With B, c, ‖b‖², n and the
-// means x̄, ȳ of the fold's own summary, μ and ν those of the others, what fit x misses
-// the fold by is
+// CrossValidate does K-fold cross-validation in one pass. It keeps a summary of each fold, which takes O((m+p+t)d) numbers. For
+// each fold it merges the K − 1 other summaries and fits every γ to the merged sketch. The squared error of coefficients x on the
+// rows of the fold is
 //
-//	‖b‖² − 2cᵀx + xᵀKx + n(ȳ − ν − (x̄ − μ)ᵀx)²,   xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖²,
+//	‖b‖² − 2cᵀx + xᵀKx + n(ȳ − ν − (x̄ − μ)ᵀx)²,   xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖².
 //
-// without the last term where no intercept is fitted. For the exact solution x* in place of x̂, the residuals move by
-// no more than
+// Here B, c, ‖b‖², n and the means x̄, ȳ belong to the summary of the fold, and μ and ν are the means of the other rows. The last
+// term is absent without an intercept. For the exact solution x* instead of x̂, the residuals change by at most
 //
 //	‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖,
 //
-// A the fold's rows less μ, H and f those of the others, where the last norm is at
-// most ρ‖x̂‖/√γ and, squared, 2(f(x̂) − f*).
+// where A is the rows of the fold minus μ, and H belongs to the other rows. The last norm is at most ρ‖x̂‖/√γ, and at most
+// √(2(f(x̂) − f*)).
 //
-// Dimensions override cfg.Dim and cfg.Targets; cfg.Lanes is not used, as the folds are fed side by
-// side. Errors: those of src and
-// [NewSummary]; *[ridge.GammaError]; [ridge.ErrShape] for fewer than two folds, or a fold that
-// gets no rows, or none with weight, and at once for more folds than rows, where their
-// number is known; *[FoldsError] before anything is allocated.
+// The dimensions of src replace cfg.Dim and cfg.Targets. cfg.Lanes is ignored, because the folds run in parallel.
+//
+// Errors:
+//
+//   - the errors of src and of [ridge.NewSummary]; *[ridge.GammaError]
+//   - [ridge.ErrShape] for fewer than two folds, more folds than rows, or a fold without rows of positive weight
+//   - *[FoldsError], before anything is allocated
 func CrossValidate(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, cv CrossValidation) (*CVResult, error) {
 	ctx = background.IfNil(ctx)
 	if cv.Folds == 0 {
@@ -113,28 +109,28 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg ridge.SummaryCon
 	}
 	n, d, t := src.Dims()
 	cfg.Dim, cfg.Targets = d, t
-	cfg.Lanes, cfg.LaneRows = 1, 0 // the folds are fed side by side
+	cfg.Lanes, cfg.LaneRows = 1, 0 // the folds run in parallel
 	if n >= 0 && int64(cv.Folds) > n {
-		return nil, rows.Unfit("%d folds of %d rows: each needs one", cv.Folds, n)
+		return nil, rows.Unfit("%d folds of %d rows: each fold needs a row", cv.Folds, n)
 	}
 	v := &validation{cv: cv, cfg: cfg}
-	if err := v.room(n); err != nil {
+	if err := v.checkMemory(n); err != nil {
 		return nil, err
 	}
 	if err := v.summarize(ctx, src); err != nil {
 		return nil, err
 	}
-	all, err := v.mergeBut(ctx, -1)
+	all, err := v.mergeWithout(ctx, -1)
 	if err != nil {
 		return nil, err
 	}
-	gammas := cv.Gammas
-	if gammas == nil {
-		if gammas, err = gridOf(all, gridCV); err != nil {
+	grid := GammaGrid{Gammas: cv.Gammas}
+	if cv.Gammas == nil {
+		if grid, err = gridOf(all, gridCV); err != nil {
 			return nil, err
 		}
 	}
-	folds, err := v.fit(ctx, gammas)
+	folds, err := v.fit(ctx, grid.Gammas)
 	if err != nil {
 		return nil, err
 	}
@@ -145,41 +141,40 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg ridge.SummaryCon
 			return nil, err
 		}
 	}
-	s := scores(gammas, folds, all)
+	s := scores(grid.Gammas, folds, all)
 	if cv.Gammas == nil {
-		s = s.from(known(len(gammas), gridCV, func(i int) ridge.Interval { return ridge.Interval(total(s.ridge[i])) }))
+		s = s.startingAt(grid.start(len(grid.Gammas), func(i int) ridge.Interval { return ridge.Interval(sumBrackets(s.ridge[i])) }))
 	}
 	if cv.Gammas == nil && !cv.Exact {
-		if s, err = v.goOn(ctx, s, all); err != nil {
+		if s, err = v.extendGrid(ctx, s, all); err != nil {
 			return nil, err
 		}
 	}
 	r := &CVResult{Gammas: s.gammas, Fitted: s.fitted, Ridge: s.ridge, Summary: all, Passes: passes}
 	if cv.Gammas == nil {
-		r.Unknown = below(gammas, s.gammas[0])
+		r.Unknown = gammasBelow(grid.Gammas, s.gammas[0])
 	}
 	return r, nil
 }
 
-// A validation is a cross-validation under way.
+// validation is the state of [CrossValidate].
 type validation struct {
 	cv   CrossValidation
 	cfg  ridge.SummaryConfig
-	held []*ridge.Summary // of the rows of each fold
+	held []*ridge.Summary // summary of the rows of each fold
 }
 
-// A fold is what is known of the fits that were made without it, for each γ and target.
+// A fold holds the scores of the fits without the rows of the fold, for each γ and target.
 type fold struct {
-	missed []interval.Interval // squared error on the rows held out
-	shift  []float64           // bounds how far, in norm, the residuals of x* are from these
-	round  []float64           // bounds, in norm, the round-off of evaluating the residuals row by row
-	scorer *scorer             // the fits, where they are to be evaluated
+	missed []interval.Interval // brackets of the squared error on the rows of the fold
+	shift  []float64           // bounds on the norm of the difference between the residuals of x* and x̂
+	round  []float64           // bounds on the norm of the round-off of the residuals in a second pass
+	scorer *scorer             // the fits, if a second pass computes their errors
 }
 
-// room refuses folds of n rows, -1 if unknown, that take more memory than they may. Each takes
-// a sketch, its vectors and the matrices it is shrunk by, c and the means, and the rows that
-// are collected for it; the weights of the fits, too, where they are kept.
-func (v *validation) room(n int64) error {
+// checkMemory returns a *FoldsError if the folds of n rows need more memory than allowed; n is -1 if unknown. Each fold needs a
+// sketch, its vectors, the matrices of its shrinks, c, the means, and a buffer of rows. Exact also needs the coefficients.
+func (v *validation) checkMemory(n int64) error {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
 		return err
@@ -193,7 +188,7 @@ func (v *validation) room(n int64) error {
 		return err
 	}
 	d, t, buffer, folds := float64(v.cfg.Dim), float64(v.cfg.Targets), float64(m)+float64(p), float64(v.cv.Folds)
-	order := buffer // of the matrices that a sketch is shrunk by
+	order := buffer // order of the eigenproblem of a shrink
 	if m == v.cfg.Dim {
 		order = d
 	}
@@ -211,7 +206,7 @@ func (v *validation) room(n int64) error {
 	return nil
 }
 
-// summarize makes the first pass.
+// summarize makes the first pass, which computes a summary of each fold.
 func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 	for range v.cv.Folds {
 		s, err := ridge.NewSummary(v.cfg)
@@ -233,8 +228,8 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 	return nil
 }
 
-// mergeBut merges all folds but k.
-func (v *validation) mergeBut(ctx context.Context, k int) (*ridge.Summary, error) {
+// mergeWithout returns the merged summary of all folds except k.
+func (v *validation) mergeWithout(ctx context.Context, k int) (*ridge.Summary, error) {
 	s, err := ridge.NewSummary(v.cfg)
 	if err != nil {
 		return nil, err
@@ -252,7 +247,7 @@ func (v *validation) mergeBut(ctx context.Context, k int) (*ridge.Summary, error
 	return s, nil
 }
 
-// fit fits every γ without each of the folds.
+// fit fits every γ to the rows without each fold.
 func (v *validation) fit(ctx context.Context, gammas []float64) ([]fold, error) {
 	var folds []fold
 	for k := range v.held {
@@ -268,9 +263,9 @@ func (v *validation) fit(ctx context.Context, gammas []float64) ([]fold, error) 
 	return folds, nil
 }
 
-// fitWithout fits every γ without fold k and brackets what the fits miss it by.
+// fitWithout fits every γ to the rows without fold k, and brackets the squared errors on fold k.
 func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f fold, err error) {
-	rest, err := v.mergeBut(ctx, k)
+	rest, err := v.mergeWithout(ctx, k)
 	if err != nil {
 		return f, err
 	}
@@ -313,7 +308,7 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 	return f, nil
 }
 
-// evaluate makes the second pass.
+// evaluate makes the second pass, which computes the errors of the fits on each row.
 func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []fold) error {
 	count, weight := make([]int64, len(folds)), make([]neumaier.Sum, len(folds))
 	err := v.deal(ctx, src, 2, func(k int, b dataset.Block) error {
@@ -332,12 +327,12 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []f
 		}
 	}
 	for k, f := range folds {
-		lost := math.Sqrt(float64(v.held[k].Rows())) * 0x1p-536 // of squares times weights, which underflow
+		lost := math.Sqrt(float64(v.held[k].Rows())) * 0x1p-536 // bounds the underflow error of squares times weights
 		for i, pad := range f.round {
 			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*roundoff.Eps)
 			seen := interval.WidenRoot(interval.Interval{Lo: r * r, Hi: r * r}, pad+4*roundoff.Eps*r+lost)
 			if interval.Apart(seen, f.missed[i]) {
-				return rows.Unfit("the rows of the second pass are not those of the first: those of fold %d are missed by %.6g in squares, where they prove %.6g to %.6g", k+1, r*r, f.missed[i].Lo, f.missed[i].Hi)
+				return rows.Unfit("the rows of the second pass differ from the first: the squared error of fold %d is %.6g, but the first pass proved %.6g to %.6g", k+1, r*r, f.missed[i].Lo, f.missed[i].Hi)
 			}
 			f.missed[i] = interval.Intersect(f.missed[i], seen)
 		}

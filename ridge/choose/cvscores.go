@@ -9,16 +9,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// cvScores are what a cross-validation has found for each γ and target, see [CVResult].
+// cvScores holds the scores of a cross-validation for each γ and target, see [CVResult].
 type cvScores struct {
 	gammas        []float64
 	fitted, ridge [][]ridge.Interval
 }
 
-// scores are the mean errors over all rows, given those of the folds for each γ and target.
+// scores returns the mean squared errors over all rows, given the squared errors on each fold.
 func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 	n, t := all.Weight(), all.Config().Targets
-	round := all.RelativeWeightError() // there is one
+	round := all.RelativeWeightError() // finite, because the weight is positive
 	s := cvScores{gammas: gammas}
 	for i := range gammas {
 		fitted, ridge := make([]ridge.Interval, t), make([]ridge.Interval, t)
@@ -35,17 +35,16 @@ func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 	return s
 }
 
-// goOn makes the fits for further γ where the best one is at an end of the grid, from the
-// summaries of the folds, as [Gamma] does.
-func (v *validation) goOn(ctx context.Context, s cvScores, all *ridge.Summary) (cvScores, error) {
-	for range mostMore {
+// extendGrid extends the grid if the best γ is at an end, by the rules of [Gamma]. It fits the new γ to the summaries of the folds.
+func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summary) (cvScores, error) {
+	for range maxExtensions {
 		fitted, ridge, err := s.best()
 		if err != nil {
 			return s, err
 		}
-		more := beyond(s.gammas, fitted.Index, gridCV/2)
+		more := gammasBeyond(s.gammas, fitted.Index, gridCV/2)
 		if ridge.Index != fitted.Index {
-			more = append(more, beyond(s.gammas, ridge.Index, gridCV/2)...)
+			more = append(more, gammasBeyond(s.gammas, ridge.Index, gridCV/2)...)
 		}
 		if len(more) == 0 {
 			break
@@ -54,35 +53,47 @@ func (v *validation) goOn(ctx context.Context, s cvScores, all *ridge.Summary) (
 		if err != nil {
 			return s, err
 		}
-		next := s.with(scores(more, folds, all))
+		next := s.merged(scores(more, folds, all))
 		nextFitted, nextRidge, err := next.best()
 		if err != nil {
 			return s, err
 		}
-		if !(nextFitted.Score.Hi < fitted.Score.Hi) && !(nextRidge.Score.Hi < ridge.Score.Hi) {
+		if !(nextFitted.Estimate < fitted.Estimate) && !(nextRidge.Estimate < ridge.Estimate) {
 			break
 		}
-		if s = next; !goesOn(fitted, nextFitted) && !goesOn(ridge, nextRidge) {
+		if s = next; !shouldExtendGrid(fitted, nextFitted) && !shouldExtendGrid(ridge, nextRidge) {
 			break
 		}
 	}
 	return s, nil
 }
 
-// best chooses by the scores of one-shot fits, and by those of exact solutions, over all
-// targets.
+// best returns the choices by the scores of one-shot fits, and of exact solutions, summed over all targets.
 func (s cvScores) best() (fitted, ridge Choice, err error) {
-	if fitted, err = chooseTarget(s.fitted, -1); err == nil {
-		ridge, err = chooseTarget(s.ridge, -1)
+	if fitted, err = chooseTarget(s.fitted, nil, -1); err == nil {
+		ridge, err = chooseTarget(s.ridge, midpoints(s.fitted), -1)
 	}
 	return fitted, ridge, err
 }
 
-// from are the scores from the i-th γ on.
-func (s cvScores) from(i int) cvScores { return cvScores{s.gammas[i:], s.fitted[i:], s.ridge[i:]} }
+// midpoints returns the midpoint of each bracket. The midpoints for one-shot fits serve as estimates for exact solutions, too.
+func midpoints(scores [][]ridge.Interval) [][]float64 {
+	out := make([][]float64, len(scores))
+	for i, targets := range scores {
+		for _, v := range targets {
+			out[i] = append(out[i], interval.Interval(v).Mid())
+		}
+	}
+	return out
+}
 
-// with are the scores of s and of o, by ascending γ.
-func (s cvScores) with(o cvScores) cvScores {
+// startingAt returns the scores of γ number i and of all later γ.
+func (s cvScores) startingAt(i int) cvScores {
+	return cvScores{s.gammas[i:], s.fitted[i:], s.ridge[i:]}
+}
+
+// merged returns the scores of s and o in ascending order of γ.
+func (s cvScores) merged(o cvScores) cvScores {
 	order := make([]int, len(s.gammas)+len(o.gammas))
 	for i := range order {
 		order[i] = i

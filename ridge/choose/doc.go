@@ -1,3 +1,4 @@
-// Package choose chooses γ and the penalties of groups of columns: by generalised cross-validation, by leave-one-out errors, or by
-// cross-validation with folds. The score of each candidate is known as a bracket, so that a choice tells whether it is certain.
+// Package choose chooses γ and the penalties of groups of columns. The score is generalised cross-validation, the leave-one-out
+// error, or the error of K-fold cross-validation. The package brackets the score of every candidate, and can thus prove that a
+// choice is the best.
 package choose

@@ -80,28 +80,20 @@ func ExampleCrossValidate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var gammas []float64
-	for j := range 2 {
-		choice, err := cv.ChooseRidge(j)
-		if err != nil {
-			log.Fatal(err)
-		}
-		gammas = append(gammas, cv.Gammas[choice.Index])
-	}
-	path, err := cv.Summary.Path(cv.Gammas) // of all rows
+	choice, err := cv.ChooseEach(false)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fits, err := ridge.PerTarget(path, gammas)
+	fit, err := cv.Summary.FitEach(choice.Gammas) // of all rows
 	if err != nil {
 		log.Fatal(err)
 	}
-	for j, f := range fits {
-		yhat := make([]float64, 1)
-		if err := f.PredictRow(yhat, []float64{1, 1}); err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("target %d: gamma %g, predicts %.1f\n", j+1, f.Gamma, yhat[0])
+	yhat := make([]float64, 2)
+	if err := fit.PredictRow(yhat, []float64{1, 1}); err != nil {
+		log.Fatal(err)
+	}
+	for j, v := range yhat {
+		fmt.Printf("target %d: gamma %g, predicts %.1f\n", j+1, fit.GammaOf(j), v)
 	}
 	fmt.Println(cv.Passes, "pass")
 	// Output:

@@ -11,17 +11,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// deal makes a pass and hands each fold its rows, some at a time, the folds side by side.
+// deal makes a pass and calls take with the rows of each fold, in blocks. Calls for different folds run in parallel.
 func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, take func(k int, b dataset.Block) error) error {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
 		return err
 	}
-	hand := dealt{d: v.cfg.Dim, t: v.cfg.Targets, rows: dealtRows(tuning, v.cfg.Dim), take: take, buffers: make([]dataset.Buffer, v.cv.Folds)}
+	hand := dealer{d: v.cfg.Dim, t: v.cfg.Targets, rows: dealtRows(tuning, v.cfg.Dim), take: take, buffers: make([]dataset.Buffer, v.cv.Folds)}
 	n, _, _ := src.Dims()
 	var seen int64
 	var raw float64
-	var folds []int // of the rows of the block at hand
+	var folds []int // fold of each row of the current block
 	var block dataset.Block
 	adding := parallel.New(v.cfg.Backend, v.cv.Folds, func(k int) error {
 		for i, fold := range folds {
@@ -41,7 +41,7 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 		if err != nil {
 			return err
 		}
-		// Before rows change hands, so that errors tell where in the source they are.
+		// Check the block before its rows are distributed, so that errors have the position in the source.
 		if raw, err = rows.CheckBlock(b, v.cfg.Dim, v.cfg.Targets, int(seen), raw); err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 		for i := range b.N {
 			folds = append(folds, v.foldOf(seen+int64(i)))
 		}
-		if err := first(adding.Run()); err != nil {
+		if err := firstError(adding.Run()); err != nil {
 			return err
 		}
 		seen += int64(b.N)
@@ -60,11 +60,11 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 	if err := rows.CheckCount(n, seen); err != nil {
 		return err
 	}
-	return first(parallel.New(v.cfg.Backend, v.cv.Folds, hand.flush).Run())
+	return firstError(parallel.New(v.cfg.Backend, v.cv.Folds, hand.flush).Run())
 }
 
-// first is the first error of some, if any.
-func first(errs []error) error {
+// firstError returns the first error that is not nil.
+func firstError(errs []error) error {
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func first(errs []error) error {
 	return nil
 }
 
-// foldOf is the fold of row i.
+// foldOf returns the fold of row i.
 func (v *validation) foldOf(i int64) int {
 	k := uint64(v.cv.Folds)
 	if v.cv.Seed == 0 {
@@ -84,16 +84,16 @@ func (v *validation) foldOf(i int64) int {
 	return int(p.Uint64() % k)
 }
 
-// dealt collects the rows of each fold.
-type dealt struct {
+// A dealer collects the rows of each fold and calls take with blocks of them.
+type dealer struct {
 	d, t, rows int
 	take       func(k int, b dataset.Block) error
 	buffers    []dataset.Buffer
 }
 
-func (h *dealt) add(k int, b dataset.Block, i int) error {
+func (h *dealer) add(k int, b dataset.Block, i int) error {
 	buf := &h.buffers[k]
-	if buf.N == h.full(buf) || (buf.N > 0 && (buf.Sparse != (b.Sparse != nil) || (len(buf.W) > 0) != (b.W != nil))) {
+	if buf.N == h.capacity(buf) || (buf.N > 0 && (buf.Sparse != (b.Sparse != nil) || (len(buf.W) > 0) != (b.W != nil))) {
 		if err := h.flush(k); err != nil {
 			return err
 		}
@@ -106,15 +106,15 @@ func (h *dealt) add(k int, b dataset.Block, i int) error {
 	return nil
 }
 
-// full is how many rows are collected: sparse ones take little memory.
-func (h *dealt) full(buf *dataset.Buffer) int {
+// capacity returns the number of rows to collect in buf. It does not depend on d for sparse rows, which take little memory.
+func (h *dealer) capacity(buf *dataset.Buffer) int {
 	if buf.Sparse {
 		return roundoff.StageRows
 	}
 	return h.rows
 }
 
-func (h *dealt) flush(k int) error {
+func (h *dealer) flush(k int) error {
 	buf := &h.buffers[k]
 	if buf.N == 0 {
 		return nil
@@ -124,6 +124,6 @@ func (h *dealt) flush(k int) error {
 	return err
 }
 
-// dealtRows is how many rows of a fold are collected before they are handed to it: with an
-// intercept each block costs one row more.
+// dealtRows returns the number of dense rows to collect for a fold. Large blocks cost less: with an intercept each block adds a
+// row.
 func dealtRows(t engine.Tuning, d int) int { return min(t.GradientRows(d), roundoff.StageRows) }

@@ -7,27 +7,30 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A GammaChoice is how γ was chosen of several: by the least score, summed over all targets.
+// A GammaChoice is a choice of γ by the smallest estimated score, summed over all targets.
 type GammaChoice struct {
-	Choice                    // of which Index is that in Path
-	By     Criterion          `json:"by"`              // what the scores are of
-	Path   []*ridge.Solution  `json:"path"`            // the one-shot solutions, or the direct ones, of all γ that were tried, in the order of the candidates
-	Scores [][]ridge.Interval `json:"scores"`          // of each of them for each target
-	CV     *CVResult          `json:"cv,omitempty"`    // the cross-validation that these scores are of, if they are
-	Passes int                `json:"passes"`          // that a fit has made for it, after the summary's
-	Whole  bool               `json:"whole"`           // these have computed AᵀA itself, or solutions are exact: what the scores leave open is round-off
-	Spent  []ridge.Reason     `json:"spent,omitempty"` // what the passes were spent on, or why there was none; empty if the sketch's pass was enough
-	// Unknown lists the γ that were left out, ascending. Of a grid they lie below those of Path, and
-	// their scores are not known to one per cent, or the system is singular there to working
-	// precision. Of given candidates they are those at which the system is singular. Nothing is said
-	// of them, though the choice be Certain among those of Path.
+	Choice                    // Index is an index of Path
+	By     Criterion          `json:"by"`     // the criterion of the scores
+	Path   []*ridge.Solution  `json:"path"`   // one-shot or direct solution at each γ that was tried, in the order of the candidates
+	Scores [][]ridge.Interval `json:"scores"` // bracket of the score of each solution and target; an error rate has one for all targets
+	// Estimates holds an estimate of each score. nil means the midpoints of the brackets.
+	Estimates [][]float64     `json:"estimates,omitempty"`
+	CV        *CVResult       `json:"cv,omitempty"`    // the cross-validation, if By is CV
+	Passes    int             `json:"passes"`          // number of passes for the choice, besides the pass of the summary
+	Whole     bool            `json:"whole"`           // the passes computed AᵀA, or the solutions are exact, so that the brackets contain only round-off
+	Spent     []reason.Reason `json:"spent,omitempty"` // why each pass was made, or why none was; empty if the summary was enough
+	// Unknown lists the γ that were left out, ascending. A γ is left out if its system is singular to working precision. If no
+	// candidates were given, small γ are also left out if their scores are not known to one per cent. A γ in Unknown may be better
+	// than the chosen one, even if the choice is Certain.
 	Unknown []float64 `json:"unknown,omitempty"`
 }
 
-// Gamma is the γ that was chosen, NaN where none was.
+// Gamma returns the chosen γ, or NaN if there is none.
 func (c *GammaChoice) Gamma() float64 {
 	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
 		return math.NaN()
@@ -35,8 +38,67 @@ func (c *GammaChoice) Gamma() float64 {
 	return c.Path[c.Index].Gamma
 }
 
-// LittleKnown says that the choice is little more than a guess: another γ may have less than half of
-// the score, and not of squares that are all fitted, to round-off.
+// GCVExcess returns the relative excess of the estimated leave-one-out error of the γ that GCV would choose over the estimate of
+// the chosen γ. It is 0 if the scores are not leave-one-out errors.
+func (c *GammaChoice) GCVExcess() float64 {
+	if c == nil || c.By != LOO || c.Index < 0 || len(c.Estimates) != len(c.Path) {
+		return 0
+	}
+	byGCV, err := LeastGCV(c.Path, -1)
+	if err != nil || byGCV.Index == c.Index {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range c.Estimates[byGCV.Index] {
+		sum += v
+	}
+	if !(sum > c.Estimate) { // also true if both are 0 or +Inf
+		return 0
+	}
+	return sum/c.Estimate - 1
+}
+
+// ByErrorRate chooses again among Path, by the bracket and estimate of an error rate of each solution. The result has the smallest
+// upper end. Among equal upper ends, it has the largest γ. The choice is Certain if no other lower end is below this upper end. The
+// error is [ridge.ErrShape] if Path is empty, or if the numbers of rates, estimates and solutions differ.
+func (c *GammaChoice) ByErrorRate(rates []ridge.Interval, estimates []float64) error {
+	if c == nil || len(c.Path) == 0 || len(rates) != len(c.Path) || len(estimates) != len(c.Path) {
+		return rows.Unfit("a choice with %d error rates and %d estimates, not one for each solution", len(rates), len(estimates))
+	}
+	best := 0
+	c.Scores, c.Estimates = nil, nil
+	for i, v := range rates {
+		c.Scores, c.Estimates = append(c.Scores, rates[i:i+1]), append(c.Estimates, estimates[i:i+1])
+		if v.Hi < rates[best].Hi || v.Hi == rates[best].Hi && c.Path[i].Gamma > c.Path[best].Gamma {
+			best = i
+		}
+	}
+	c.Choice = Choice{Index: best, Score: rates[best], Estimate: estimates[best]}
+	for i, v := range rates {
+		if i == best || v.Lo < rates[best].Hi {
+			c.Possible = append(c.Possible, i)
+		}
+		if i != best {
+			c.Excess = math.Max(c.Excess, roundedDifference(rates[best].Hi, v.Lo))
+		}
+	}
+	c.Certain = len(c.Possible) == 1
+	return nil
+}
+
+// AddUnknown adds each of the given γ to Unknown that is smaller than all γ in Path.
+func (c *GammaChoice) AddUnknown(gammas []float64) {
+	for _, g := range gammas {
+		if len(c.Path) > 0 && g < c.Path[0].Gamma {
+			c.Unknown = append(c.Unknown, g)
+		}
+	}
+	slices.Sort(c.Unknown)
+	c.Unknown = slices.Compact(c.Unknown)
+}
+
+// LittleKnown reports whether the choice is hardly better than a guess: another γ may have less than half the score. It returns
+// false if the fit is perfect up to round-off.
 func (c *GammaChoice) LittleKnown() bool {
 	const worse, fitted = 1, 1e-12
 	if c == nil || c.Index < 0 || c.Index >= len(c.Path) || c.RelativeExcess() <= worse {
@@ -50,31 +112,36 @@ func (c *GammaChoice) LittleKnown() bool {
 	return false
 }
 
-// GridSize is the number of γ in the default grid, over six powers of ten. Cross-validation has gridCV.
+// GridSize is the number of γ in the default grid, over six powers of ten. gridCV is the number for cross-validation.
 const (
 	GridSize = 50
 	gridCV   = 25
 )
 
-// A grid goes on beyond its end by half as many γ as it had, over three powers of ten, as long as
-// the score that is proved gets less by so much of it each time: a curve that has become flat is
-// not followed. Columns of very different size take many steps: monomials of degree three in
-// columns of up to 10⁵ have a mean eigenvalue 10³⁰ times what is best for the others.
+// If the best γ is at an end of the grid, the grid is extended beyond this end by half its original size, over three powers of ten.
+// This is repeated at most maxExtensions times, and only if an extension lowers the estimated score by at least the fraction
+// minGain. Many extensions are needed if columns differ much in size: for monomials of degree three in columns up to 10⁵, the mean
+// eigenvalue is 10³⁰ times the best γ of other columns.
 const (
-	mostMore  = 20
-	worthMore = 1e-3
+	maxExtensions = 20
+	minGain       = 1e-3
 )
 
-// goesOn says that a grid is to go on yet further, after a step from one choice to the next.
-func goesOn(from, to Choice) bool { return to.Score.Hi < from.Score.Hi*(1-worthMore) }
+// shouldExtendGrid reports whether the last extension improved the choice enough to try another extension.
+func shouldExtendGrid(from, to Choice) bool { return to.Estimate < from.Estimate*(1-minGain) }
 
-// Gamma chooses γ by GCV over all targets, from the one-shot solutions of a summary, see [LeastGCV]. candidates are the γ to
-// choose from. If they are nil, they are Grid(50), extended downwards to the least sum of squares of a column as far
-// as scores are known to one per cent. The grid is extended by three powers of ten at a time, as long as the best γ
-// is at its end and the least proved score falls by a thousandth. The smaller γ of which less is known are
-// [GammaChoice.Unknown]. Errors are those of [ridge.Summary.Path].
+// Gamma chooses γ from the one-shot solutions of a summary, by GCV summed over all targets, see [LeastGCV].
+//
+// candidates are the γ to choose from. If candidates is nil, Gamma uses Grid(50), extended in two ways:
+//
+//   - Downwards to the smallest sum of squares of a column, as far as scores are known to one per cent. The γ below are in
+//     [GammaChoice.Unknown].
+//   - By three powers of ten beyond an end if the best γ is at this end. This is repeated as long as an extension lowers the
+//     smallest estimated score by more than 0.1 % and also lowers its upper bound.
+//
+// Errors are the errors of [ridge.Summary.Path].
 func Gamma(sum *ridge.Summary, candidates []float64) (*GammaChoice, error) {
-	grid, err := GridOf(sum)
+	grid, err := gridOf(sum, GridSize)
 	if err != nil {
 		return nil, err
 	}
@@ -84,45 +151,55 @@ func Gamma(sum *ridge.Summary, candidates []float64) (*GammaChoice, error) {
 	})
 }
 
-// A Candidate is a γ that may be chosen: its solution, and its score for each target.
+// A Candidate is a γ that may be chosen. It holds the solution at γ, and for each target a bracket and an estimate of its score.
 type Candidate struct {
-	Fit    *ridge.Solution
-	Scores []ridge.Interval
+	Fit       *ridge.Solution
+	Scores    []ridge.Interval
+	Estimates []float64
 }
 
-// ByScore returns the candidates with these solutions and scores.
-func ByScore(fits []*ridge.Solution, scores [][]ridge.Interval) []Candidate {
+// ByScore returns candidates with the given solutions, scores and estimates. If estimates is nil, the estimates are the midpoints
+// of the scores.
+func ByScore(fits []*ridge.Solution, scores [][]ridge.Interval, estimates [][]float64) []Candidate {
 	out := make([]Candidate, len(fits))
 	for i, f := range fits {
-		out[i] = Candidate{f, scores[i]}
+		out[i] = Candidate{Fit: f, Scores: scores[i]}
+		for k, v := range scores[i] {
+			at := math.NaN()
+			if estimates != nil {
+				at = estimates[i][k]
+			}
+			out[i].Estimates = append(out[i].Estimates, interval.Interval(v).Estimate(at))
+		}
 	}
 	return out
 }
 
-// ByGCV returns the candidates with these solutions, scored by GCV.
-func ByGCV(fits []*ridge.Solution) []Candidate { return ByScore(fits, gcvOf(fits)) }
+// ByGCV returns candidates with the given solutions and with GCV as their scores.
+func ByGCV(fits []*ridge.Solution) []Candidate { return ByScore(fits, gcvOf(fits), nil) }
 
-// Among chooses among the candidates that find returns for gammas. If gammas is nil, they are those of an ascending grid, which is
-// extended if the best is at its end. Candidates at which the system is singular to working precision are left out.
-func Among(gammas, grid []float64, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
-	goOn := gammas == nil
-	if goOn {
-		gammas = grid
+// Among chooses from the candidates that find returns for gammas. If gammas is nil, it uses the grid without the γ whose scores are
+// hardly known, see [GammaGrid], and extends it as [Gamma] does. It leaves out candidates whose system is singular to working
+// precision.
+func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
+	extend := gammas == nil
+	if extend {
+		gammas = grid.Gammas
 	}
-	all, left, err := solvable(gammas, find)
+	all, left, err := findSolvable(gammas, find)
 	if err != nil {
 		return nil, err
 	}
-	if goOn {
-		all = all[known(len(all), GridSize, func(i int) ridge.Interval { return ridge.Interval(total(all[i].Scores)) }):]
+	if extend {
+		all = all[grid.start(len(all), func(i int) ridge.Interval { return ridge.Interval(sumBrackets(all[i].Scores)) }):]
 	}
 	best, err := chooseCandidate(all)
-	for more := 0; err == nil && goOn && more < mostMore; more++ {
-		beyond := beyond(gammasOf(best.Path), best.Index, GridSize/2)
-		if len(beyond) == 0 {
+	for more := 0; err == nil && extend && more < maxExtensions; more++ {
+		outside := gammasBeyond(gammasOf(best.Path), best.Index, min(len(grid.Gammas), GridSize)/2)
+		if len(outside) == 0 {
 			break
 		}
-		found, _, err := solvable(beyond, find)
+		found, _, err := findSolvable(outside, find)
 		if _, singular := errors.AsType[*ridge.SingularError](err); err != nil && !singular {
 			return nil, err
 		}
@@ -133,10 +210,10 @@ func Among(gammas, grid []float64, find func(gammas []float64) ([]Candidate, err
 			return nil, err
 		}
 		certain := next.Score.Hi < best.Score.Lo
-		if !(next.Score.Hi < best.Score.Hi) || !certain && !all[next.Index].Fit.Proves() {
+		if !(next.Estimate < best.Estimate && next.Score.Hi < best.Score.Hi) || !certain && !all[next.Index].Fit.Proves() {
 			break
 		}
-		on := goesOn(best.Choice, next.Choice)
+		on := shouldExtendGrid(best.Choice, next.Choice)
 		if best = next; !on {
 			break
 		}
@@ -145,26 +222,26 @@ func Among(gammas, grid []float64, find func(gammas []float64) ([]Candidate, err
 		return nil, err
 	}
 	best.Unknown = left
-	if goOn {
-		best.Unknown = below(grid, best.Path[0].Gamma)
+	if extend {
+		best.Unknown = gammasBelow(grid.Gammas, best.Path[0].Gamma)
 	}
 	return best, nil
 }
 
-// below are those of an ascending grid that are less than the least γ that was tried.
-func below(grid []float64, least float64) []float64 {
+// gammasBelow returns the elements of an ascending grid that are smaller than least.
+func gammasBelow(grid []float64, least float64) []float64 {
 	n, _ := slices.BinarySearch(grid, least)
 	return slices.Clone(grid[:n])
 }
 
-// solvable finds the candidates at those of some γ at which the system is not singular to working
-// precision, in the order of gammas, and returns the other γ, ascending. At a γ below a singular one the
-// system is taken to be singular, too. If it is at all of them, the error is that of the largest.
-func solvable(gammas []float64, find func(gammas []float64) ([]Candidate, error)) (all []Candidate, left []float64, err error) {
+// findSolvable returns the candidates whose system is not singular to working precision, in the order of gammas. It also returns
+// the other γ, ascending. If the system is singular at some γ, all smaller γ are counted as singular too. If it is singular at all
+// γ, findSolvable returns the error at the largest γ.
+func findSolvable(gammas []float64, find func(gammas []float64) ([]Candidate, error)) (all []Candidate, left []float64, err error) {
 	if all, err = find(gammas); err == nil {
 		return all, nil, nil
 	}
-	order := make([]int, len(gammas)) // descending, so that the largest singular one is met first
+	order := make([]int, len(gammas)) // in descending order of γ, to find the largest singular γ first
 	for i := range order {
 		order[i] = i
 	}
@@ -203,24 +280,24 @@ func gammasOf(path []*ridge.Solution) []float64 {
 }
 
 func chooseCandidate(all []Candidate) (*GammaChoice, error) {
-	c := &GammaChoice{}
+	c := &GammaChoice{By: GCV}
 	for _, one := range all {
-		c.Path, c.Scores = append(c.Path, one.Fit), append(c.Scores, one.Scores)
+		c.Path, c.Scores, c.Estimates = append(c.Path, one.Fit), append(c.Scores, one.Scores), append(c.Estimates, one.Estimates)
 	}
 	var err error
-	c.Choice, err = chooseTarget(c.Scores, -1)
+	c.Choice, err = chooseTarget(c.Scores, c.Estimates, -1)
 	return c, err
 }
 
-// Again chooses among the same γ, of which more is known.
+// Again chooses from the same γ with other solutions or scores.
 func (c *GammaChoice) Again(all []Candidate) (*GammaChoice, error) {
 	next, err := chooseCandidate(all)
-	next.Unknown = c.Unknown
+	next.By, next.Unknown = c.By, c.Unknown
 	return next, err
 }
 
-// ChooseGamma chooses γ by the errors of the cross-validation, over all targets: by those
-// of one-shot fits where these are what is to be made, else by those of exact solutions.
+// ChooseGamma chooses γ by the cross-validation errors, summed over all targets. If oneShot is true, it uses the errors of one-shot
+// fits, otherwise the errors of exact solutions.
 func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	if r == nil || r.Summary == nil {
 		return nil, rows.Unfit("a cross-validation without a summary")
@@ -229,17 +306,17 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &GammaChoice{By: CV, Path: path, Scores: r.Ridge, CV: r, Unknown: r.Unknown}
+	c := &GammaChoice{By: CV, Path: path, Scores: r.Ridge, Estimates: midpoints(r.Fitted), CV: r, Unknown: r.Unknown}
 	if oneShot {
 		c.Scores = r.Fitted
 	}
-	c.Choice, err = chooseTarget(c.Scores, -1)
+	c.Choice, err = chooseTarget(c.Scores, c.Estimates, -1)
 	return c, err
 }
 
-// beyond are so many γ, over three powers of ten, beyond that end of an ascending grid at which
-// its best is, as far as there are such numbers; none where the best is inside.
-func beyond(grid []float64, best, points int) []float64 {
+// gammasBeyond returns further γ if best is the index of an end of the ascending grid. They are beyond that end: the given number
+// of points over three powers of ten, without points that overflow or underflow. If best is not an end, it returns nil.
+func gammasBeyond(grid []float64, best, points int) []float64 {
 	end, step := grid[0], -1.0
 	switch best {
 	case len(grid) - 1:

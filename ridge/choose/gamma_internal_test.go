@@ -22,7 +22,7 @@ func TestBeyond(t *testing.T) {
 		{[]float64{0x1p-1070, 1}, 0, 24},
 		{[]float64{1, math.MaxFloat64}, 1, 0},
 	} {
-		got := beyond(c.grid, c.best, 25)
+		got := gammasBeyond(c.grid, c.best, 25)
 		if len(got) > c.most || c.most == 25 && len(got) != 25 || c.most == 24 && len(got) == 0 {
 			t.Errorf("%v: %d γ", c.grid, len(got))
 		}
@@ -34,11 +34,36 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
+// TestGridKeeps: γ that are hardly known are left out with all smaller ones, except the Keep largest.
+func TestGridKeeps(t *testing.T) {
+	for _, c := range []struct {
+		widths []float64
+		keep   int
+		start  int
+	}{
+		{[]float64{0, 0, 0, 0}, 2, 0},
+		{[]float64{0, 0.02, 0, 0}, 2, 2},
+		{[]float64{0.02, 0.009, 0, 0}, 2, 1},
+		{[]float64{0, 0, 0.02, 0.02}, 2, 0},
+		{[]float64{0.02, 0, 0.02, 0}, 1, 3},
+		{[]float64{0.02}, 2, 0},
+	} {
+		got := GammaGrid{Keep: c.keep}.start(len(c.widths), func(i int) ridge.Interval { return ridge.Interval{Lo: 1, Hi: 1 + c.widths[i]} })
+		if got != c.start {
+			t.Errorf("%+v: starts at %d", c, got)
+		}
+	}
+	grid := AroundGCV(&GammaChoice{Path: []*ridge.Solution{{Outcome: ridge.Outcome{Gamma: 3}}}})
+	if n := len(grid.Gammas); grid.Gammas[n-grid.Keep] != 3 || !slices.IsSorted(grid.Gammas) || grid.Gammas[n-1] != 3e6 {
+		t.Errorf("around γ = 3: %+v", grid)
+	}
+}
+
 // TestChooseAgain: what was left out is still said to be once more is known of the others.
 func TestChooseAgain(t *testing.T) {
 	of := func(hi float64) []Candidate {
 		one, two := &ridge.Solution{Outcome: ridge.Outcome{Gamma: 1}}, &ridge.Solution{Outcome: ridge.Outcome{Gamma: 2}}
-		return []Candidate{{one, []ridge.Interval{{Lo: 1, Hi: hi}}}, {two, []ridge.Interval{{Lo: 3, Hi: 4}}}}
+		return []Candidate{{one, []ridge.Interval{{Lo: 1, Hi: hi}}, []float64{1}}, {two, []ridge.Interval{{Lo: 3, Hi: 4}}, []float64{3}}}
 	}
 	first, err := chooseCandidate(of(4))
 	if err != nil {
@@ -47,5 +72,24 @@ func TestChooseAgain(t *testing.T) {
 	first.Unknown = []float64{0.25, 0.5}
 	if next, err := first.Again(of(2)); err != nil || !next.Certain || !slices.Equal(next.Unknown, first.Unknown) {
 		t.Errorf("%+v, %v", next, err)
+	}
+}
+
+// TestGCVExcessOfEqualEstimates: two perfect fits, or two of unknown error, have no excess.
+func TestGCVExcessOfEqualEstimates(t *testing.T) {
+	for _, at := range []float64{0, math.Inf(1)} {
+		var all []Candidate
+		for i, gcv := range []float64{2, 1} {
+			f := &ridge.Solution{Outcome: ridge.Outcome{Gamma: float64(i + 1)}, Targets: []ridge.Target{{}}}
+			f.Targets[0].GCV = ridge.Interval{Lo: gcv, Hi: gcv}
+			all = append(all, Candidate{f, []ridge.Interval{{Lo: 0, Hi: at}}, []float64{at}})
+		}
+		c, err := chooseCandidate(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.By = LOO; c.Index != 0 || c.GCVExcess() != 0 {
+			t.Errorf("estimates %g: candidate %d, excess %g", at, c.Index, c.GCVExcess())
+		}
 	}
 }

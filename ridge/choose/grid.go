@@ -7,20 +7,18 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Grid returns k γ, ascending and evenly spaced in log γ over [10⁻³, 10³]·‖A‖²_F/d.
+// Grid returns k values of γ in ascending order, evenly spaced in log γ from 10⁻³ to 10³ times ‖A‖²_F/d.
 //
-// ‖A‖²_F/d is the mean eigenvalue of K, so that the grid needs no unit of the data:
-// at its upper end the effective dimension Σλ/(λ+γ) is at most d/1000, next to
-// nothing is fitted; at its lower end an average direction is shrunk by no more than
-// one part in a thousand. A single γ is the mean eigenvalue. Where all rows are zero
-// it is taken to be 1, and so it is for the zero Summary.
+// ‖A‖²_F/d is the mean eigenvalue of K, so that the grid is independent of units. At the upper end the effective dimension Σλ/(λ+γ)
+// is at most d/1000: almost nothing is fitted. At the lower end an average direction is shrunk by at most 0.1 %. For k = 1, Grid
+// returns the mean eigenvalue. If sum has no rows or all rows are zero, 1 replaces the mean eigenvalue.
 func Grid(sum *ridge.Summary, k int) []float64 {
 	return gridAround(sum.MeanEigenvalue(), k)
 }
 
-// gridAround returns [Grid] for a mean eigenvalue.
+// gridAround returns the [Grid] for the given mean eigenvalue.
 func gridAround(mean float64, k int) []float64 {
-	if !(mean > 0x1p-1000) { // 10⁻³ of it would be no normal number
+	if !(mean > 0x1p-1000) { // the lower end would underflow
 		mean = 1
 	}
 	out := make([]float64, max(k, 0))
@@ -34,32 +32,49 @@ func gridAround(mean float64, k int) []float64 {
 	return out
 }
 
-// GridOf returns the grid that [Gamma] chooses from.
-func GridOf(sum *ridge.Summary) ([]float64, error) { return gridOf(sum, GridSize) }
-
-func gridOf(sum *ridge.Summary, k int) ([]float64, error) {
+// gridOf returns the [Grid] of sum with k γ, extended downwards by extendDown. The k largest γ stay.
+func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 	spec, err := sum.Spectrum()
 	if err != nil {
-		return nil, err
+		return GammaGrid{}, err
 	}
 	squares := spec.ColumnNorms()
 	for j, v := range squares {
 		squares[j] = v * v
 	}
-	return spanning(Grid(sum, k), squares), nil
+	return GammaGrid{Gammas: extendDown(Grid(sum, k), squares), Keep: k}, nil
 }
 
-// GridFor returns the grid that γ is chosen from if the mean eigenvalue of K and the sums of squares of the columns are known;
-// squares may be nil.
-func GridFor(mean float64, squares []float64) []float64 {
-	return spanning(gridAround(mean, GridSize), squares)
+// A GammaGrid holds default candidates, ascending. The largest γ, Keep of them, always stay. A smaller γ is
+// left out if its score, or the score of a larger γ that may be left out, is not known to one per cent.
+type GammaGrid struct {
+	Gammas []float64
+	Keep   int
 }
 
-// known is the index at which a grid of n γ, of which all but the last k are below the six powers of
-// ten, is to begin: above the largest of those γ of which the score is not known to one per cent, as
-// much as a choice leaves open unasked. Of what lies below nothing would be said but that it may be better.
-func known(n, k int, score func(i int) ridge.Interval) int {
-	from := max(n-k, 0)
+// AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses. Neighbours differ by
+// √10 up to 100 times that γ, and by 10 above. The γ that GCV chooses and all larger ones stay. The best γ for leave-one-out errors
+// is rarely smaller than the choice of GCV, and may be far larger if a few rows have large leverages. Each γ costs as much as a
+// product with all rows.
+func AroundGCV(byGCV *GammaChoice) GammaGrid {
+	powers := [...]float64{-1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4, 5, 6}
+	out := GammaGrid{Keep: len(powers) - 2}
+	for _, at := range powers {
+		out.Gammas = append(out.Gammas, byGCV.Gamma()*math.Pow(10, at))
+	}
+	return out
+}
+
+// GridFor returns the default candidates, given the mean eigenvalue of K and the sums of squares of the columns. squares may be
+// nil. The GridSize largest γ stay.
+func GridFor(mean float64, squares []float64) GammaGrid {
+	return GammaGrid{Gammas: extendDown(gridAround(mean, GridSize), squares), Keep: GridSize}
+}
+
+// start considers the n largest γ of the grid, and returns the index of the smallest one that stays. score
+// returns the bracket of the score of one of them. One per cent is the default tolerance of a choice.
+func (g GammaGrid) start(n int, score func(i int) ridge.Interval) int {
+	from := max(n-g.Keep, 0)
 	for from > 0 {
 		if v := score(from - 1); !(v.Hi <= (1+DefaultTol)*v.Lo) {
 			break
@@ -69,11 +84,10 @@ func known(n, k int, score func(i int) ridge.Interval) int {
 	return from
 }
 
-// spanning is a grid that goes on downwards, in the same steps, to the least of the columns' sums of
-// squares: where columns are of very different size the mean eigenvalue is that of the large ones,
-// and the γ that is best for the small ones lies far below. Sums below 2⁻¹⁰⁴ of the largest are
-// left out: a constant column has such of the rounding of its mean.
-func spanning(grid, squares []float64) []float64 {
+// extendDown extends a grid downwards, with the same spacing, to the smallest sum of squares of a column. If columns differ much in
+// size, large columns determine the mean eigenvalue, but the best γ for small columns is far below it. Sums below 2⁻¹⁰⁴ of the
+// largest are ignored, because they may be the round-off of a constant column minus its mean.
+func extendDown(grid, squares []float64) []float64 {
 	if len(squares) == 0 {
 		return grid
 	}
@@ -88,7 +102,7 @@ func spanning(grid, squares []float64) []float64 {
 	}
 	var below []float64
 	step := grid[0] / grid[1]
-	for at := grid[0]; at > least && len(below) < mostMore*len(grid)/2; {
+	for at := grid[0]; at > least && len(below) < maxExtensions*len(grid)/2; {
 		if at *= step; at == 0 {
 			break
 		}

@@ -6,18 +6,18 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// MarshalJSON writes the fields by their tags. An excess of +Inf is null.
+// MarshalJSON writes the fields under the names in their tags. An Excess of +Inf is written as null.
 func (c Choice) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
 
-// UnmarshalJSON reads what MarshalJSON writes. An absent index is -1, as if there was no candidate. An
-// absent excess is +Inf, an absent score reaches from -Inf to +Inf.
+// UnmarshalJSON reads the output of MarshalJSON. A missing Index becomes -1 (no candidate), a missing Excess +Inf, and a missing
+// Score [-Inf, +Inf].
 func (c *Choice) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, c) }
 
-// MarshalJSON writes the fields by their tags, those of the [Choice] first.
+// MarshalJSON writes the fields under the names in their tags, the fields of the [Choice] first.
 func (c GammaChoice) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
 
-// UnmarshalJSON reads what MarshalJSON writes. A solution that is null is [ridge.ErrShape], as are scores
-// of another number of γ.
+// UnmarshalJSON reads the output of MarshalJSON. The error is [ridge.ErrShape] if a solution is null, or if the numbers of scores
+// and solutions differ.
 func (c *GammaChoice) UnmarshalJSON(text []byte) error {
 	var out GammaChoice
 	if err := jsonfields.Unmarshal(text, &out); err != nil {
@@ -35,25 +35,25 @@ func (c *GammaChoice) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the fields by their tags.
+// MarshalJSON writes the fields under the names in their tags.
 func (c BandChoice) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
 
-// UnmarshalJSON reads what MarshalJSON writes. An absent choice has the index -1.
+// UnmarshalJSON reads the output of MarshalJSON. The Index of a missing Choice becomes -1.
 func (c *BandChoice) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, c) }
 
-// MarshalJSON writes the fields by their tags. A γ or a least GCV that is not finite is null.
+// MarshalJSON writes the fields under the names in their tags. A Gamma or Least that is not finite is written as null.
 func (b BandTrial) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(b) }
 
-// UnmarshalJSON reads what MarshalJSON writes. A γ that is null or absent is NaN, the least GCV is -Inf
-// then. A penalty that is null is [ridge.ErrInput].
+// UnmarshalJSON reads the output of MarshalJSON. A null or missing Gamma becomes NaN, and a null or missing Least -Inf. The error
+// is [ridge.ErrInput] if a penalty is null.
 func (b *BandTrial) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, b) }
 
-// MarshalJSON writes the fields by their tags. The summary is not written: it has formats of its own
+// MarshalJSON writes the fields under the names in their tags, without Summary. A Summary has its own format
 // ([ridge.Summary.WriteTo]).
 func (r CVResult) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(r) }
 
-// UnmarshalJSON reads what MarshalJSON writes; Summary is nil. A γ that is null is [ridge.ErrInput],
-// brackets of another number of γ are [ridge.ErrShape].
+// UnmarshalJSON reads the output of MarshalJSON. Summary becomes nil. The error is [ridge.ErrInput] if a γ is null, and
+// [ridge.ErrShape] if the number of brackets is not the number of γ.
 func (r *CVResult) UnmarshalJSON(text []byte) error {
 	var out CVResult
 	if err := jsonfields.Unmarshal(text, &out); err != nil {

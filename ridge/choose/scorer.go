@@ -11,14 +11,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A scorer sums, row by row, the squared residuals of many weights in one pass. Row i of x
-// (q×d) belongs to target i mod t.
+// A scorer sums the squared residuals of many vectors of coefficients in one pass over the rows. Row i of x (q×d) holds the
+// coefficients for target i mod t.
 type scorer struct {
 	be        engine.Backend
 	d, t      int
 	x         []float64
 	intercept []float64      // q
-	rss       []neumaier.Sum // Σw(y − ŷ)², q
+	rss       []neumaier.Sum // Σw(y − ŷ)² for each row of x
 
 	product []float64
 	view    engine.CSR
@@ -26,7 +26,7 @@ type scorer struct {
 
 func newScorer(be engine.Backend, d, t int) *scorer { return &scorer{be: be, d: d, t: t} }
 
-// add takes a block that has been checked, whose first row is row first.
+// add adds the squared residuals of a valid block. first is the index of its first row.
 func (s *scorer) add(b dataset.Block, first int) error {
 	q := len(s.intercept)
 	if s.rss == nil {

@@ -9,42 +9,43 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
-// An iteration has what is known beforehand of a method that iterates.
+// An iteration describes an iterative method.
 type iteration struct {
 	method ridge.Method
-	rate   func(lo, hi float64) rate // the worst rate for a spectrum of Ĥ⁻¹H in [lo, hi]
-	ends   bool                      // ends after d steps, but for round-off
-	share  float64                   // the share of CG's passes that it makes, as a rule
-	cost   func(o *outlook, rows int64, size, systems, passes int) cost
-	byName bool // runs only if it is asked for
+	rate   func(lo, hi float64) rate // bounds the rate of convergence if the eigenvalues of Ĥ⁻¹H are in [lo, hi]
+	ends   bool                      // ends after d steps in exact arithmetic
+	share  float64                   // usual number of passes, divided by the number for CG
+	cost   func(o *forecast, rows int64, size, systems, passes int) cost
+	byName bool // runs only if the caller names it
 }
 
-// iterations has a row for each method that iterates, in the order in which a [Plan] lists them.
+// iterations lists the iterative methods in the order of a [Plan].
 var iterations = []iteration{
-	{method: ridge.CG, rate: cgRate, ends: true, share: 1, cost: (*outlook).separateCost},
-	{method: ridge.Galerkin, rate: cgRate, ends: true, share: galerkinShare, cost: (*outlook).galerkinCost},
-	{method: ridge.Newton, rate: newtonRate, share: 1, cost: (*outlook).separateCost, byName: true},
+	{method: ridge.CG, rate: cgRate, ends: true, share: 1, cost: (*forecast).separateCost},
+	{method: ridge.Galerkin, rate: cgRate, ends: true, share: galerkinShare, cost: (*forecast).galerkinCost},
+	{method: ridge.Newton, rate: newtonRate, share: 1, cost: (*forecast).separateCost, byName: true},
 }
 
-// A rate says that k steps shrink the error in the norm of H to at most factor·eachᵏ of itself.
+// A rate bounds the error of an iteration: k steps multiply the H-norm of the error by at most factor·eachᵏ.
 type rate struct{ each, factor float64 }
 
-// cgRate bounds the rate of CG, and of Galerkin while it has room.
+// cgRate returns the rate of CG. It also holds for Galerkin until the subspace is full.
 func cgRate(lo, hi float64) rate {
 	kappa := math.Sqrt(hi / lo)
 	return rate{(kappa - 1) / (kappa + 1), 2}
 }
 
-// newtonRate is that of Newton, which diverges where it is not below 1.
+// newtonRate returns the rate of Newton. For hi ≥ 2 Newton diverges.
 func newtonRate(lo, hi float64) rate { return rate{math.Max(1-lo, hi-1), 1} }
 
-// passesWithin is how many gradients shrink the error in the norm of H by tol where the
-// spectrum of Ĥ⁻¹H is in [lo, hi]. 0 says that they may never.
-func passesWithin(lo, hi, tol float64, of func(lo, hi float64) rate) int {
+// passesWithin returns a number of measured gradients after which the H-norm of the error is reduced by the
+// factor tol. The eigenvalues of Ĥ⁻¹H must be in [lo, hi]. The function rateOf returns the rate of the method.
+// passesWithin returns 0 if the iteration may not converge.
+func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	if !(lo > 0) {
 		return 0
 	}
-	switch r := of(lo, hi); {
+	switch r := rateOf(lo, hi); {
 	case r.each >= 1:
 		return 0
 	case r.each <= 0:
@@ -54,9 +55,9 @@ func passesWithin(lo, hi, tol float64, of func(lo, hi float64) rate) int {
 	}
 }
 
-// PredictedPasses returns an upper bound on the number of reads of the data after the summary's that a method makes, in exact
-// arithmetic, until the error in the norm of H has shrunk by tol. It follows from the proved bounds on Ĥ⁻¹H alone.
-// 0 means that the method need not converge. The bound for Galerkin is that of CG.
+// PredictedPasses returns an upper bound on the number of passes that an iterative method needs to reduce the H-norm of the error
+// by the factor tol, in exact arithmetic. It excludes the pass of the summary. The bound follows from the proved bounds on the
+// eigenvalues of Ĥ⁻¹H. It is 0 if the method may not converge. Galerkin has the same bound as CG.
 func PredictedPasses(sum *ridge.Summary, gamma, tol float64, m ridge.Method) (int, error) {
 	if err := m.Takes(gamma); err != nil {
 		return 0, err

@@ -9,91 +9,88 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Config says what to plan for; its zero value is the documented default.
+// Config holds the options of [New]. The zero value of each field is the documented default.
 type Config struct {
-	Rows     int64     // n of the data to be fitted; 0: as many as the summary has seen
-	Gammas   []float64 // solved for together, at n rows; default the mean eigenvalue of K
-	Sizes    []int     // m to consider; default the powers of two from 16 below d
-	Tol      float64   // relative error wanted; default 1e-8
-	MaxBytes uint64    // memory there is; default 8 GiB
-	Lanes    int       // sketches that are fed side by side, see [SummaryConfig]; default what the dispatcher chooses for n rows
-	// Entries is how many entries a sparse row has, in the mean, which a summary does not know. 0
-	// counts time and memory as if they were dense.
+	Rows     int64     // n, the number of rows to plan for; default the number of rows of the summary
+	Gammas   []float64 // γ to solve for together; default the mean eigenvalue of K, scaled to n rows
+	Sizes    []int     // sketch sizes m to consider; default the powers of two from 16 below d
+	Tol      float64   // relative error to reach; default 1e-8
+	MaxBytes uint64    // available memory in bytes; default 8 GiB
+	Lanes    int       // number of sketches that run in parallel; default the choice of [engine.Tuning.LanesFor]
+	// Entries is the mean number of entries of a sparse row, which the summary does not contain. 0 plans for dense rows.
 	Entries float64
 
-	// What the machine does in a second, as [engine.Measure] finds it.
-	FlopRate  float64 // floating-point operations in matrix products; default 5e10
-	ReadRate  float64 // bytes of rows, as float64, or 12 an entry of sparse ones, that a pass gets: of memory, or of the reader if that is less; default 1e10
-	FreshRate float64 // bytes of memory that the system hands out and the method writes for the first time; default 2e9
+	// The following rates describe the machine. [engine.Measure] measures them.
+	FlopRate  float64 // floating-point operations per second in matrix products; default 5e10
+	ReadRate  float64 // bytes of rows per second, from the reader or from memory; a number has 8 bytes, an entry of a sparse row 12; default 1e10
+	FreshRate float64 // bytes per second of memory that is written for the first time; default 2e9
 
-	// What is added to the memory and the time of every method: the program, the reader's
-	// blocks, and what is to be done before.
+	// BaseBytes and BaseSeconds are added to the memory and time of every option. They stand for the program,
+	// the blocks of the reader and earlier steps.
 	BaseBytes   uint64
 	BaseSeconds float64
 }
 
-// An Option is one way to solve.
+// An Option is one way to solve the problem.
 type Option struct {
 	Method ridge.Method `json:"method"`
-	Size   int          `json:"size"` // m; 0 for exact
-	// WorstShrinkage is the largest η that a sketch of this size can have of the rows seen, with the
-	// summary's Shrink and Store, in exact arithmetic. For n rows it is multiplied by n over the
-	// number seen. It is an estimate: the round-off of that sketch is not in it, and rows that
-	// come in other blocks are rounded otherwise. It is 0 for a sketch that keeps AᵀA itself.
+	Size   int          `json:"size"` // m; 0 for a direct method
+	// WorstShrinkage is the largest possible η in exact arithmetic of a sketch of this size, with the Shrink and Store of the
+	// summary. It is computed for the rows of the summary and scaled to n rows. It is 0 for a sketch that keeps AᵀA itself.
 	WorstShrinkage float64   `json:"worst_shrinkage"`
-	Shrinkage      float64   `json:"shrinkage"`   // η as it is expected: an estimate
-	Contraction    []float64 `json:"contraction"` // ρ/(γ+ρ) with that, for each γ: the relative error expected of the one-shot fit
-	Passes         []int     `json:"passes"`      // reads of the data with that, for each γ; 0: need not converge
-	Bytes          uint64    `json:"bytes"`       // memory, BaseBytes included
-	Seconds        float64   `json:"seconds"`     // by the rates, BaseSeconds included
-	Reaches        bool      `json:"reaches"`     // Tol, within MaxBytes; one below 2⁻⁵³, the rounding of weights, is not counted on
-	ByName         bool      `json:"-"`           // it runs only if it is asked for by its name, and is never the best
+	Shrinkage      float64   `json:"shrinkage"`   // expected η
+	Contraction    []float64 `json:"contraction"` // expected relative error of the one-shot fit for each γ: ρ/(γ+ρ) with the expected η
+	Passes         []int     `json:"passes"`      // expected number of passes for each γ; 0: may not converge
+	Bytes          uint64    `json:"bytes"`       // memory in bytes, including BaseBytes
+	Seconds        float64   `json:"seconds"`     // time in seconds, including BaseSeconds
+	Reaches        bool      `json:"reaches"`     // whether Tol is expected to be reached with MaxBytes; false if Tol is below [ridge.LeastTol]
+	ByName         bool      `json:"-"`           // runs only if the caller names the method; never Best
 }
 
-// A Plan lists the ways to solve.
+// A Plan lists the ways to solve a problem.
 type Plan struct {
-	Rows     int64     `json:"n"`
-	Gammas   []float64 `json:"gammas"`
-	Options  []Option  `json:"options"`
-	Best     int       `json:"best"` // index of the option that is to be run, see [New]; -1 where none reaches Tol
-	Soonest  int       `json:"-"`    // index of the option that is predicted to reach Tol soonest; -1 if none does
-	ByItself bool      `json:"-"`    // Best is what runs if no method is named; otherwise it is the soonest
-	Exact    bool      `json:"-"`    // Exact is what runs in enough memory if no method is named
+	Rows      int64     `json:"n"`
+	Gammas    []float64 `json:"gammas"`
+	Options   []Option  `json:"options"`
+	Best      int       `json:"best"` // index of the option to run, see [New]; -1 if none reaches Tol
+	Soonest   int       `json:"-"`    // index of the fastest option that reaches Tol; -1 if none does
+	IsDefault bool      `json:"-"`    // Best runs if the caller names no method; otherwise Best is Soonest
+	Exact     bool      `json:"-"`    // Exact runs if the caller names no method and memory suffices
 }
 
-// New predicts, from a summary of all rows, or as a pilot of a sample of them, what it
-// takes to solve for n rows by each method with sketches of other
-// sizes.
+// New predicts the cost of solving for n rows by each method, with sketches of several sizes. sum is a summary of all rows or of a
+// sample.
 //
-// All numbers are estimates. With σ the sketch's singular values, the rows seen
-// have ‖A − A_k‖²_F ≤ ‖A‖²_F − Σ_{i≤k}σᵢ², so that in exact arithmetic a sketch of them of any size
-// m, other than one that keeps AᵀA itself and has η = 0, has
+// All numbers are estimates. Let σ be the singular values of the sketch. For the rows of the summary, ‖A − A_k‖²_F ≤ ‖A‖²_F −
+// Σ_{i≤k}σᵢ². In exact arithmetic a sketch of size m therefore has
 //
-//	η ≤ min_{k≤m} (‖A‖²_F − Σ_{i≤k}σᵢ²)/(m+1−k),
+//	η ≤ min_{k≤m} (‖A‖²_F − Σ_{i≤k}σᵢ²)/(m+1−k).
 //
-// the worst case. For what is expected the spectrum of K is taken to be σᵢ² + η, with what
-// is left of the trace spread evenly over the other directions; η for another size to
-// be the same fraction of its bound on that spectrum as it is for the size at hand;
-// and n rows to have n over the number seen times the spectrum, which the first rows
-// of a sorted file do not have. Passes are those that η allows at worst, see
-// [Summary.PredictedPasses], with the least eigenvalue of K that isn't zero as the
-// spectrum and its trace let it be expected, by a power law and by noise: of CG no more than d+2, of Galerkin two thirds of CG's. They
-// are good to a factor of about two, up to three times too many where all eigenvalues are much the same and the sketch at hand is small. Times count matrix products, the bytes read and
-// the memory that is taken, at FlopRate, ReadRate and FreshRate, after BaseSeconds; they are good to a factor of about two where these are
-// those of the machine and of the reader.
+// This is the largest possible η. A sketch that keeps AᵀA itself has η = 0. The expected values depend on these assumptions:
 //
-// The best option is what fdridge.Fit runs by itself for these rows and γ where its own MaxBytes
-// is what that here leaves beside BaseBytes, see [Choose]: exact where it chooses that,
-// else, of the sizes considered, the soonest of the iterations that it chooses for a sketch
-// of that size. Where none of these reaches Tol within MaxBytes it is the soonest of the
-// others but those of ByName; it is to be asked for by its name. As Fit, before the first
-// pass, has to guess spectrum and machine, another option may be sooner: Reason then names it. To run an option give Fit its Size and, where it is not the
-// best, its Method.
+//   - The eigenvalues of K are σᵢ² + η. The rest of the trace is spread evenly over the other directions.
+//   - At every size, η is the same fraction of its bound for these eigenvalues.
+//   - The eigenvalues are proportional to n. This is wrong for the first rows of a sorted file.
 //
-// Errors: [ErrEmpty]; *[GammaError]; [ErrShape] for a size or a number of rows that
-// is not positive.
+// The number of passes follows from η and from an estimate of the smallest nonzero eigenvalue of K, see [PredictedPasses]. The
+// expected maximum is d+2 passes for CG, and two thirds of this number for Galerkin. These numbers are accurate to a factor of
+// about two. If all eigenvalues are similar and the sketch is small, they may be up to three times too large.
+//
+// The time is the sum of the times for matrix products at FlopRate, for reading at ReadRate and for writing new memory at
+// FreshRate, plus BaseSeconds. It is accurate to a factor of about two if the rates are right.
+//
+// Best predicts the choice of fdridge.Fit for these rows and γ, with MaxBytes − BaseBytes of memory, see [Choose]:
+//
+// 1. Exact, if Choose chooses it and it reaches Tol. 2. Otherwise the fastest sketch size with the iteration
+// that Choose chooses for that size. 3. If none of these reaches Tol within MaxBytes, Best equals Soonest.
+// fdridge.Fit runs this option only if the caller names its method.
+//
+// Soonest may be faster than Best, because Fit must choose before its first pass. To run an option, set Size in the options of Fit
+// and, unless it is Best, Method.
+//
+// Errors are [ridge.ErrEmpty], *[ridge.GammaError], and [ridge.ErrShape] for a size or a number of rows that is not positive.
 func New(sum *ridge.Summary, cfg Config) (*Plan, error) {
-	o, err := newOutlook(sum)
+	o, err := newForecast(sum)
 	if err != nil {
 		return nil, err
 	}
@@ -102,23 +99,23 @@ func New(sum *ridge.Summary, cfg Config) (*Plan, error) {
 	}
 	o.entries = o.entriesOf(cfg)
 	p := &Plan{Rows: cfg.Rows, Gammas: cfg.Gammas, Best: -1}
-	p.Options = append(p.Options, o.exact(cfg))
+	p.Options = append(p.Options, o.exactOption(cfg))
 	for _, m := range cfg.Sizes {
 		sketch, err := o.sketchCost(cfg.Rows, min(m, o.d), cfg.Lanes)
 		if err != nil {
 			return nil, err
 		}
-		p.Options = append(p.Options, o.oneShot(cfg, min(m, o.d), sketch))
+		p.Options = append(p.Options, o.oneShotOption(cfg, min(m, o.d), sketch))
 		for i := range iterations {
-			p.Options = append(p.Options, o.refined(cfg, min(m, o.d), sketch, &iterations[i]))
+			p.Options = append(p.Options, o.iterationOption(cfg, min(m, o.d), sketch, &iterations[i]))
 		}
 	}
 	p.choose(cfg, o)
 	return p, nil
 }
 
-// complete fills in the defaults.
-func (c *Config) complete(o *outlook) error {
+// complete fills in the defaults and returns an error for invalid values.
+func (c *Config) complete(o *forecast) error {
 	if c.Rows == 0 {
 		c.Rows = o.rows
 	}
@@ -170,22 +167,22 @@ func (c *Config) complete(o *outlook) error {
 	return nil
 }
 
-// choose marks the option that runs by itself, and the soonest.
-func (p *Plan) choose(cfg Config, o *outlook) {
+// choose sets the fields Best, Soonest, IsDefault and Exact.
+func (p *Plan) choose(cfg Config, o *forecast) {
 	p.Soonest = p.soonest(func(c Option) bool { return !c.ByName })
 	if p.Soonest < 0 {
 		return
 	}
 	p.Exact = Choose(Problem{Rows: p.Rows, Dim: o.d, Targets: o.t, Gammas: p.Gammas, Size: DefaultSize, MaxBytes: ridge.DefaultMaxBytes}).Method == ridge.Exact
-	p.Best = p.byItself(cfg, o)
-	if p.ByItself = p.Best >= 0; !p.ByItself {
+	p.Best = p.defaultOption(cfg, o)
+	if p.IsDefault = p.Best >= 0; !p.IsDefault {
 		p.Best = p.Soonest
 	}
 }
 
-// byItself returns the option that fdridge.Fit runs by itself, of those that reach the tolerance: -1 for
-// none. Some option does, so that MaxBytes is more than BaseBytes.
-func (p *Plan) byItself(cfg Config, o *outlook) int {
+// defaultOption returns the index of the option that fdridge.Fit runs by default, or -1 if this option does not reach the
+// tolerance. It requires MaxBytes ≥ BaseBytes.
+func (p *Plan) defaultOption(cfg Config, o *forecast) int {
 	run := func(size int) ridge.Method {
 		return Choose(Problem{Rows: p.Rows, Dim: o.d, Targets: o.t, Gammas: p.Gammas, Size: size, MaxBytes: cfg.MaxBytes - cfg.BaseBytes}).Method
 	}
@@ -195,8 +192,8 @@ func (p *Plan) byItself(cfg Config, o *outlook) int {
 	return p.soonest(func(c Option) bool { return c.Method != ridge.Exact && c.Method == run(c.Size) })
 }
 
-// soonest is the option that reaches the tolerance in the least time of those that may
-// be taken, -1 for none.
+// soonest returns the index of the fastest option o that reaches the tolerance and has may(o) true, or -1 if
+// there is none.
 func (p *Plan) soonest(may func(Option) bool) int {
 	best := -1
 	for i, o := range p.Options {
@@ -207,59 +204,61 @@ func (p *Plan) soonest(may func(Option) bool) int {
 	return best
 }
 
-// exact is the direct solution.
-func (o *outlook) exact(cfg Config) Option {
+// exactOption returns the option of a direct solution.
+func (o *forecast) exactOption(cfg Config) Option {
 	k := len(cfg.Gammas)
 	p := Option{Method: ridge.Exact, Contraction: make([]float64, k), Passes: make([]int, k), Reaches: true}
 	for i := range p.Passes {
 		p.Passes[i] = 1
 	}
-	p.take(cfg, o.exactCost(cfg.Rows, k, float64(cfg.MaxBytes)-float64(cfg.BaseBytes)))
+	p.setCost(cfg, o.exactCost(cfg.Rows, k, float64(cfg.MaxBytes)-float64(cfg.BaseBytes)))
 	return p
 }
 
-// take sets what the option takes in all.
-func (p *Option) take(cfg Config, total cost) {
+// setCost sets the memory and the time of the option. It also updates Reaches.
+func (p *Option) setCost(cfg Config, total cost) {
 	p.Bytes = cfg.BaseBytes + uint64(math.Min(total.memory, math.MaxInt64))
 	p.Seconds = cfg.BaseSeconds + total.flops/cfg.FlopRate + total.read/cfg.ReadRate + total.memory/cfg.FreshRate
 	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes && cfg.Tol >= ridge.LeastTol
 }
 
-// sketched is what all options with a sketch of m rows have in common.
-func (o *outlook) sketched(cfg Config, m int, method ridge.Method) Option {
+// newOption returns an option with the fields that are the same for all methods with a sketch of m rows.
+func (o *forecast) newOption(cfg Config, m int, method ridge.Method) Option {
 	p := Option{
 		Method: method, Size: m, Reaches: true,
-		WorstShrinkage: o.eta.worst(m) * o.grown(cfg), Shrinkage: o.eta.estimate(m) * o.grown(cfg),
+		WorstShrinkage: o.eta.worst(m) * o.rowRatio(cfg), Shrinkage: o.eta.estimate(m) * o.rowRatio(cfg),
 	}
-	rho, round := p.Shrinkage/2, o.roundOff*o.grown(cfg)
+	rho, round := p.Shrinkage/2, o.roundOff*o.rowRatio(cfg)
 	for _, gamma := range cfg.Gammas {
 		p.Contraction = append(p.Contraction, (rho+round)/(gamma+rho))
 	}
 	return p
 }
 
-// grown is how many times as many rows are planned for as were seen.
-func (o *outlook) grown(cfg Config) float64 { return float64(cfg.Rows) / float64(o.rows) }
+// rowRatio returns the number of rows to plan for, divided by the number of rows of the summary.
+func (o *forecast) rowRatio(cfg Config) float64 { return float64(cfg.Rows) / float64(o.rows) }
 
-// oneShot is the one-shot solution by a sketch of m rows, which costs so much a row.
-func (o *outlook) oneShot(cfg Config, m int, sketch cost) Option {
-	p := o.sketched(cfg, m, ridge.OneShot)
+// oneShotOption returns the option of a one-shot solution with a sketch of m rows. The argument sketch is the cost of the sketch
+// per row.
+func (o *forecast) oneShotOption(cfg Config, m int, sketch cost) Option {
+	p := o.newOption(cfg, m, ridge.OneShot)
 	for _, q := range p.Contraction {
 		p.Passes = append(p.Passes, 1)
 		p.Reaches = p.Reaches && q <= cfg.Tol
 	}
-	p.take(cfg, o.summaryCost(cfg, m, sketch))
+	p.setCost(cfg, o.summaryCost(cfg, m, sketch))
 	return p
 }
 
-// refined is an iteration that begins with such a sketch.
-func (o *outlook) refined(cfg Config, m int, sketch cost, it *iteration) Option {
-	p := o.sketched(cfg, m, it.method)
+// iterationOption returns the option of an iteration with a sketch of m rows. The argument sketch is the cost of the sketch per
+// row.
+func (o *forecast) iterationOption(cfg Config, m int, sketch cost, it *iteration) Option {
+	p := o.newOption(cfg, m, it.method)
 	p.ByName = it.byName
-	rho, round := p.Shrinkage/2, o.roundOff*o.grown(cfg)
+	rho, round := p.Shrinkage/2, o.roundOff*o.rowRatio(cfg)
 	most := 0
 	for i, gamma := range cfg.Gammas {
-		least := gamma + o.floorOf(cfg.Rows) // the least eigenvalue of H
+		least := gamma + o.floorOf(cfg.Rows) // estimate of the smallest eigenvalue of H
 		passes := passesWithin((least-round)/(gamma+rho), 1+p.Contraction[i], cfg.Tol, it.rate)
 		if it.ends {
 			passes = min(passes, o.d+1)
@@ -267,17 +266,18 @@ func (o *outlook) refined(cfg Config, m int, sketch cost, it *iteration) Option 
 		passes = int(math.Ceil(it.share * float64(passes)))
 		most = max(most, passes)
 		if passes > 0 {
-			passes++ // the sketch's own
+			passes++ // the pass of the sketch
 		} else {
 			p.Reaches = false
 		}
 		p.Passes = append(p.Passes, passes)
 	}
-	p.take(cfg, o.summaryCost(cfg, m, sketch).plus(it.cost(o, cfg.Rows, m, len(cfg.Gammas)*o.t, most)))
+	p.setCost(cfg, o.summaryCost(cfg, m, sketch).plus(it.cost(o, cfg.Rows, m, len(cfg.Gammas)*o.t, most)))
 	return p
 }
 
-// summaryCost is that of the sketch of all rows, and of what is fitted to it.
-func (o *outlook) summaryCost(cfg Config, m int, sketch cost) cost {
+// summaryCost returns the cost of sketching all rows and of the one-shot solution. The argument sketch is the cost of the sketch
+// per row.
+func (o *forecast) summaryCost(cfg Config, m int, sketch cost) cost {
 	return sketch.times(float64(cfg.Rows)).plus(o.fitCost(m, len(cfg.Gammas)*o.t))
 }

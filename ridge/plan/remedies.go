@@ -12,7 +12,8 @@ import (
 // A Remedy is a change of options that may help a fit reach its tolerance.
 type Remedy struct {
 	Kind RemedyKind
-	// Value goes with the kind: a tolerance, a γ, a size of the sketch or a number of passes; 0 if there is none.
+	// Value is the number that Kind needs: a tolerance, a γ, a sketch size, a number of passes or a ratio. It
+	// is 0 if Kind needs no number.
 	Value float64
 }
 
@@ -20,69 +21,71 @@ type Remedy struct {
 type RemedyKind int
 
 const (
-	// FactorDirectly: use method Exact. d² (or n²) numbers fit, and a direct solution is corrected by gradients with twice the digits.
+	// FactorDirectly: use method Exact. d² (or n²) numbers fit in memory. Gradients with twice the digits then correct the
+	// solution.
 	FactorDirectly RemedyKind = iota
-	// ScaleColumns: bring the features to like size, as [dataset.Standardize] does. The largest norm of a feature is Value times the
-	// least. This changes the problem: γ then counts alike for all features.
+	// ScaleColumns: scale the features to similar norms, as [dataset.Standardize] does. Value is the ratio of the largest norm of a
+	// feature to the smallest. This changes the problem: γ then penalises all features equally.
 	ScaleColumns
 	// AllowPasses: set MaxPasses to Value.
 	AllowPasses
-	// EnlargeSketch: set Size to Value, with which MaxPasses are expected to suffice.
+	// EnlargeSketch: set Size to Value. MaxPasses passes are then expected to be enough.
 	EnlargeSketch
 	// ChangeToCG: use method CG, which makes further passes and cannot diverge.
 	ChangeToCG
 	// RaiseGamma: use a γ of at least Value. This changes the problem.
 	RaiseGamma
-	// RaiseTol: set Tol to Value, a tolerance that this fit can certify.
+	// RaiseTol: set Tol to Value, a tolerance that can be certified.
 	RaiseTol
 )
 
-// An Outcome is what a fit came to, for [Remedies].
+// An Outcome describes a fit that ran, as input of [Remedies].
 type Outcome struct {
 	Problem      Problem
 	Method       ridge.Method // the method that ran
 	Status       ridge.Status
 	Solutions    []*ridge.Solution
 	Summary      *ridge.Summary // nil for a direct method
-	ColumnSpread float64        // the largest norm of a feature over the least, see [Spread]; 0 if unknown
+	ColumnSpread float64        // ratio of the largest norm of a feature to the smallest nonzero norm, see [Spread]; 0 if unknown
 	Tol          float64
 	MaxPasses    int
 	CanRead      bool // the rows can be read again
 	Shared       bool // several processes share the rows
 }
 
-// farApart is from where on the norms of columns are said to be of different size.
-const farApart = 10
+// unevenSpread is the ratio of the norms of features, see [Spread], above which features count as differently
+// scaled.
+const unevenSpread = 10
 
-// mostPasses is how many are worth advising.
-const mostPasses = 100_000
+// maxAdvisedPasses is the largest number of passes that a remedy suggests.
+const maxAdvisedPasses = 100_000
 
-// remeasuring is how many passes go to gradients with twice the digits where the tolerance is below
-// plainly, which plain ones rarely certify.
+// doubledTol is the tolerance below which gradients usually need twice the digits. doubledPasses is the number
+// of further passes that this takes.
 const (
-	remeasuring = 2
-	plainly     = 1e-10
+	doubledPasses = 2
+	doubledTol    = 1e-10
 )
 
-// Remedies returns the changes that may help a fit that missed its tolerance, the most certain first. They follow from what the fit has seen:
-// what cannot help, or takes more than MaxBytes, is left out. Errors are those of [New].
+// Remedies returns changes of options that may help a fit that missed its tolerance, the most reliable first. It omits changes that
+// cannot help or need more than MaxBytes. Its errors are the errors of [New].
 func Remedies(o Outcome) ([]Remedy, error) {
 	r := &o
 	var out []Remedy
 	if r.Status == ridge.Unsolved && r.Method != ridge.Exact && r.canFactor() {
-		out = append(out, Remedy{Kind: FactorDirectly}) // by QR, where that is singular
+		out = append(out, Remedy{Kind: FactorDirectly}) // QR may solve a system that is singular for other methods
 	}
-	worst, gamma := r.missed()
+	worst, gamma := r.worstMiss()
 	if worst == 0 {
 		return out, nil
 	}
-	inReach := r.Tol >= ridge.LeastTol // or it is the rounding of the weights that keeps it from being reached
+	inReach := r.Tol >= ridge.LeastTol // if false, the rounding of the coefficients limits the error
 	if !r.Method.IsDirect() && r.canFactor() && (inReach || worst > ridge.LeastTol) {
 		out = append(out, Remedy{Kind: FactorDirectly})
 	}
 	switch r.Status {
 	case ridge.RoundOff:
-		if inReach && r.scales() {
+		if inReach && r.canScale() {
 			out = append(out, Remedy{ScaleColumns, r.ColumnSpread})
 		}
 		if gamma > 0 && worst < 1 && inReach {
@@ -101,14 +104,14 @@ func Remedies(o Outcome) ([]Remedy, error) {
 		}
 		out = append(out, more...)
 	}
-	if tol := roundUp(worst * r.margin()); tol < 1 {
+	if tol := roundUp(worst * r.tolMargin()); tol < 1 {
 		out = append(out, Remedy{RaiseTol, tol})
 	}
 	return out, nil
 }
 
-// missed is the worst certificate of those that miss the tolerance, and the least γ of these.
-func (r *Outcome) missed() (worst, gamma float64) {
+// worstMiss returns the largest error bound and the smallest γ of the solutions that miss the tolerance.
+func (r *Outcome) worstMiss() (worst, gamma float64) {
 	gamma = math.Inf(1)
 	for _, s := range r.Solutions {
 		for _, o := range s.Targets {
@@ -120,13 +123,12 @@ func (r *Outcome) missed() (worst, gamma float64) {
 	return worst, gamma
 }
 
-// scales says that columns of like size may bring what was missed into reach. They improve the
-// condition of K by no more than the square of how far apart they are: where more than that is missing,
-// it is not the units of the columns that the problem is close to singular by. A sketch that has lost
-// something says that they are so far apart at least.
-func (r *Outcome) scales() bool {
-	if r.ColumnSpread <= farApart || r.Summary != nil && !r.Summary.HoldsGram() {
-		return r.ColumnSpread > farApart
+// canScale reports whether scaling the columns may reduce the error bound to the tolerance. Scaling reduces the condition number of
+// K by at most the square of ColumnSpread. If the sketch has lost information, ColumnSpread is only a lower bound; canScale then
+// returns true for any value above unevenSpread.
+func (r *Outcome) canScale() bool {
+	if r.ColumnSpread <= unevenSpread || r.Summary != nil && !r.Summary.HoldsGram() {
+		return r.ColumnSpread > unevenSpread
 	}
 	missing := 0.0
 	for _, s := range r.Solutions {
@@ -143,17 +145,17 @@ func (r *Outcome) scales() bool {
 	return missing <= r.ColumnSpread*r.ColumnSpread*r.Tol
 }
 
-// margin is by how much more than is certified another run may be asked for. Systems that are solved
-// together share what they learn until the first is done, which another tolerance makes another time,
-// and where round-off ends it hangs on each rounding; the run of one system is the same up to there.
-func (r *Outcome) margin() float64 {
+// tolMargin returns the factor by which a tolerance must exceed the certified error, so that another run is
+// expected to reach the tolerance. The factor is 1 for a single system that stopped at MaxPasses, because
+// another run repeats the same steps. Otherwise the factor is 2, because another run may end differently.
+func (r *Outcome) tolMargin() float64 {
 	if r.Status == ridge.PassLimit && len(r.Solutions)*r.Problem.Targets == 1 {
 		return 1
 	}
 	return 2
 }
 
-// canFactor reports whether a direct solution can be made of these rows.
+// canFactor reports whether a direct method can be used for these rows.
 func (r *Outcome) canFactor() bool {
 	if !r.CanRead || r.Shared {
 		return false
@@ -163,18 +165,18 @@ func (r *Outcome) canFactor() bool {
 	return Fits(p)
 }
 
-// morePasses are the passes that are expected to suffice for what was missed at γ, and the size of a
-// sketch with which those that were allowed do, where there are such; see [New].
+// morePasses returns remedies for a fit at γ that reached MaxPasses, by the forecast of [New]. AllowPasses has a number of passes
+// that should be enough. EnlargeSketch has a size such that MaxPasses should be enough.
 func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
-	if r.Summary == nil { // a direct solution of rows that can be read once
+	if r.Summary == nil { // a direct method has no summary
 		return nil, nil
 	}
 	cfg := r.Summary.Config()
-	if out, err := newOutlook(r.Summary); err != nil || !r.Summary.HoldsGram() && out.lost(gamma) > r.Tol {
+	if out, err := newForecast(r.Summary); err != nil || !r.Summary.HoldsGram() && out.roundOffError(gamma) > r.Tol {
 		return nil, err
 	}
 	plan := Config{Gammas: []float64{gamma}, Tol: r.Tol, MaxBytes: r.Problem.MaxBytes}
-	if r.Summary.HoldsGram() { // no sketch is larger than that
+	if r.Summary.HoldsGram() { // a larger sketch gains nothing
 		plan.Sizes = []int{cfg.Size}
 	} else {
 		for m := cfg.Size; m < cfg.Dim; m *= 2 {
@@ -188,18 +190,18 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	}
 	var out []Remedy
 	more := 0
-	if plan.Tol < plainly {
-		more = remeasuring
+	if plan.Tol < doubledTol {
+		more = doubledPasses
 	}
-	suffices := false // with the size at hand, as far as was expected: it is round-off that takes more
+	suffices := false // the forecast for this size is within MaxPasses, so round-off caused the additional passes
 	for _, o := range p.Options {
-		passes, allowed := o.Passes[0]-1, r.MaxPasses // but for the sketch's
+		passes, allowed := o.Passes[0]-1, r.MaxPasses // without the pass of the summary
 		switch {
 		case o.Method != r.Method || !o.Reaches || passes < 1:
 		case o.Size <= cfg.Size:
 			suffices = passes <= allowed
-			if needed := max(passes, allowed+1); needed <= mostPasses {
-				out = append(out, Remedy{AllowPasses, 2 * float64(needed)}) // round-off costs CG some
+			if needed := max(passes, allowed+1); needed <= maxAdvisedPasses {
+				out = append(out, Remedy{AllowPasses, 2 * float64(needed)}) // twice as many, because round-off slows CG down
 			}
 		case passes+more <= allowed && !suffices:
 			return append(out, Remedy{EnlargeSketch, float64(o.Size)}), nil
@@ -208,9 +210,9 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	return out, nil
 }
 
-// lost is what round-off is expected to leave of the relative error of iterations at γ: that of
-// products with K, of ‖K‖, over the least eigenvalue of H.
-func (o *outlook) lost(gamma float64) float64 {
+// roundOffError estimates the relative error that remains in iterations at γ because of round-off: the round-off in products with
+// K, divided by the smallest eigenvalue of H.
+func (o *forecast) roundOffError(gamma float64) float64 {
 	least := gamma
 	if o.known.Rank() >= o.d {
 		least += o.floorOf(o.rows)
@@ -222,7 +224,7 @@ func (o *outlook) lost(gamma float64) float64 {
 	return roundoff.Eps * math.Min(largest, o.known.Bound().Frobenius2) / least
 }
 
-// roundUp is v to two digits, no less than v.
+// roundUp rounds v up to two significant digits.
 func roundUp(v float64) float64 {
 	if v == 0 {
 		return 0
@@ -235,8 +237,8 @@ func roundUp(v float64) float64 {
 	return up
 }
 
-// Spread returns the largest norm of a column divided by the least that is not zero, at least, if the sums of squares of the columns are at least squares and
-// at most more above them. It returns 0 if nothing is known.
+// Spread returns a lower bound on the ratio of the largest norm of a column to the smallest nonzero norm. The sum of squares of
+// column j is between squares[j] and squares[j]+more. Spread returns 0 if all squares are 0.
 func Spread(squares []float64, more float64) float64 {
 	least, largest := math.Inf(1), 0.0
 	for _, v := range squares {
@@ -250,7 +252,8 @@ func Spread(squares []float64, more float64) float64 {
 	return math.Sqrt(largest / least)
 }
 
-// ColumnSpread is [Spread] as a sketch knows it: (BᵀB)_jj ≤ K_jj ≤ (BᵀB)_jj + η.
+// ColumnSpread is like [Spread] for the columns of A. It uses the bounds (BᵀB)_jj ≤ K_jj ≤ (BᵀB)_jj + η of a
+// sketch.
 func ColumnSpread(spec *fd.Spectrum) float64 {
 	squares, eta := spec.ColumnNorms(), spec.Bound.FD()
 	for j, v := range squares {

@@ -8,71 +8,72 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 )
 
-// What sparse rows take, of which Plan is told the entries; cost.go counts n·d where it is not.
+// Costs for sparse rows, if Config.Entries is given. The costs for dense rows are in cost.go.
 
-// scattered is how many flops of a matrix product take as long as one with an entry of a sparse row,
-// measured with one vector: what it is multiplied with, or added to, lies anywhere in d numbers.
+// scattered is the cost of multiplying an entry of a sparse row with an element of one vector, in flops of a
+// matrix product that takes as long. It was measured with irregular access to the vector.
 const scattered = 20
 
-// gathered is that where the entry is multiplied with a column of many vectors, one after the other.
+// gathered is the cost per vector of multiplying an entry with several vectors, if the elements of all vectors
+// for one column are contiguous.
 const gathered = 3
 
-// indexed is that where an entry is multiplied with the others of its column, found by an index.
+// indexed is the cost of multiplying an entry with another entry of its column, which is found by an index.
 const indexed = 40
 
-// cgSteps is how many steps conjugate gradients through AAᵀ take, as a rule, and cgMeasured how many
-// as long as measuring what they have found, twice.
+// cgSteps is the usual number of steps of conjugate gradients with AAᵀ. cgMeasured is the cost of measuring the
+// error twice, in steps.
 const cgSteps, cgMeasured = 60, 10
 
-// choleskyFlops is the cost of a Cholesky decomposition, and of the inverse that certificates are
-// made of, over n³, in flops of a matrix product: as measured, as reduceFlops is.
+// choleskyFlops·n³ is the measured cost of a Cholesky factorisation of order n and of the inverse for the
+// certificates, in flops of a matrix product that takes as long.
 const choleskyFlops = 1.3
 
-// entriesOf is how many entries rows are planned with: d where they are dense or it is not known.
-func (o *outlook) entriesOf(cfg Config) float64 {
+// entriesOf returns the number of entries of a row to plan for. It is d if the rows are dense or Entries is not given.
+func (o *forecast) entriesOf(cfg Config) float64 {
 	if o.sparse && cfg.Entries > 0 {
 		return math.Min(cfg.Entries, float64(o.d))
 	}
 	return float64(o.d)
 }
 
-// asEntries says that rows are planned as sparse ones.
-func (o *outlook) asEntries() bool { return o.sparse && o.entries < float64(o.d) }
+// countsEntries reports whether the plan is for sparse rows with a known number of entries.
+func (o *forecast) countsEntries() bool { return o.sparse && o.entries < float64(o.d) }
 
-// rowBytes is what reading a row takes: 8 bytes a number, 12 an entry.
-func (o *outlook) rowBytes() float64 {
-	if o.asEntries() {
+// rowBytes returns the number of bytes of a row: 8 for each number of a dense row, 12 for each entry of a sparse row.
+func (o *forecast) rowBytes() float64 {
+	if o.countsEntries() {
 		return 12 * o.entries
 	}
 	return 8 * float64(o.d)
 }
 
-// gradientFlops are those of multiplying a row with one of q vectors, and of adding it to another.
-func (o *outlook) gradientFlops() float64 {
+// gradientFlops returns the cost of the product of a row with a vector, and of adding a multiple of the row to another vector.
+func (o *forecast) gradientFlops() float64 {
 	dense := productFlops * float64(o.d)
-	if o.asEntries() {
+	if o.countsEntries() {
 		return math.Min(dense, productFlops*scattered*o.entries)
 	}
 	return dense
 }
 
-// sparseSketchFlops are those of a row with z entries that stays sparse until a shrink of m rows and
-// r such ones; see docs/math.md §2.
-func (o *outlook) sparseSketchFlops(m, r float64) float64 {
+// sparseSketchFlops returns the cost per row of a sketch of m rows that shrinks after every r sparse rows, see docs/math.md §2.
+func (o *forecast) sparseSketchFlops(m, r float64) float64 {
 	d, order := float64(o.d), m+r
 	return 4*gathered*m*o.entries + (2*m*m*d+eigenFlops*order*order*order)/r
 }
 
-// dualCost is that of a direct solution of n rows for k γ through AAᵀ, with the rows in memory: where
-// dense ones leave no room, half of what is left of most bytes.
-func (o *outlook) dualCost(n int64, k int, most float64) cost {
+// dualCost returns the cost of a direct solution by AAᵀ of n rows for k values of γ. The rows are kept in
+// memory. The argument most is the available memory in bytes. If dense rows need more, half of the remaining
+// memory holds a part of them.
+func (o *forecast) dualCost(n int64, k int, most float64) cost {
 	rows := float64(n)
 	all := rows * o.entries
-	held := dual.KeptBytes(int(n), o.d, o.entries, o.asEntries())
+	held := dual.KeptBytes(int(n), o.d, o.entries, o.countsEntries())
 	c := cost{read: o.rowBytes() * rows, memory: ridge.DirectBytes(ridge.Dual, n, o.d, o.t, k, false)}
 	factors := math.Min(choleskyFlops*float64(k), reduceFlops) * rows * rows * rows
 	switch {
-	case !o.asEntries():
+	case !o.countsEntries():
 		c.flops = rows * (handledFlops + rows) * float64(o.d)
 		if room := most - c.memory; held > room {
 			held = math.Max(0, room/2)
@@ -83,16 +84,16 @@ func (o *outlook) dualCost(n int64, k int, most float64) cost {
 		held += float64(dual.SparseBytes(int(n), o.d, all))
 	default:
 		c.flops = math.Min(rows*rows*float64(o.d), indexed*all*all/float64(o.d))
-		held += 12*all + 8*float64(o.d) // the index
+		held += 12*all + 8*float64(o.d) // memory of the index by columns
 	}
 	c.flops += factors + 8*float64(k)*rows*rows
 	return c.holding(held)
 }
 
-// keepsSparse is how many sparse rows a sketch keeps as they are between two shrinks, of r that it has
-// room for: 0 where they are written out, as those of many entries are.
-func (o *outlook) keepsSparse(r int) int {
-	if !o.asEntries() || fd.SparseShare*o.entries > float64(o.d) {
+// keepsSparse returns the number of sparse rows that a sketch stores as sparse rows between two shrinks. It is r, or 0 if the rows
+// have too many entries and are stored as dense rows.
+func (o *forecast) keepsSparse(r int) int {
+	if !o.countsEntries() || fd.SparseShare*o.entries > float64(o.d) {
 		return 0
 	}
 	return r

@@ -13,17 +13,17 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A known problem is one with its solutions in 512-bit arithmetic.
+// known is a test problem with its solutions, computed in 512-bit arithmetic.
 type known struct {
 	problem
 	name              string
 	intercept         bool
 	ref               *refbig.Problem
-	least, most, mean float64                      // eigenvalues of AᵀA
-	solved            map[float64]*refbig.Solution // by γ
+	least, most, mean float64                      // smallest, largest and mean eigenvalue of AᵀA
+	solved            map[float64]*refbig.Solution // the solution for each γ
 }
 
-// solution is the reference at γ, computed once for all solvers.
+// solution returns the reference solution at γ. Later calls return the same solution.
 func (k known) solution(t *testing.T, gamma float64) *refbig.Solution {
 	t.Helper()
 	if s := k.solved[gamma]; s != nil {
@@ -37,19 +37,19 @@ func (k known) solution(t *testing.T, gamma float64) *refbig.Solution {
 	return s
 }
 
-// references are the problems of accuracy, made once for all solvers.
+// references returns the problems of the accuracy tests. They are shared by all solvers.
 var references = sync.OnceValue(func() (out []known) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, kind := range kinds {
 		for i, shape := range [][3]int{{20, 5, 1}, {90, 8, 2}, {7, 12, 1}, {24, 16, 3}, {3, 1, 1}, {50, 1, 1}, {1, 4, 1}} {
 			p := draw(r, kind, shape[0], shape[1], shape[2])
-			// Sparse rows far from zero are centred implicitly, which costs digits.
+			// Sparse rows far from zero are centred implicitly, which loses digits.
 			p.sparse = i%2 == 1 && kind != "offset"
 			for _, intercept := range []bool{false, true} {
 				k := known{problem: p, name: fmt.Sprintf("%s, %v, intercept %v", kind, p, intercept), intercept: intercept, solved: make(map[float64]*refbig.Solution)}
 				k.ref = refbig.New(rows(p.x), rows(p.y), nil, intercept)
 				k.least, k.most, k.mean = p.eigenvalues(intercept)
-				if k.most > 0 { // one row less itself has nothing to scale γ by
+				if k.most > 0 { // a single row minus its mean is zero; then there is no scale for γ
 					out = append(out, k)
 				}
 			}
@@ -67,7 +67,7 @@ func rows(m *mat.Dense) [][]float64 {
 	return out
 }
 
-// gammas are those that the solver is asked for on data of a mean eigenvalue.
+// gammas returns the penalties γ to test, scaled by the mean eigenvalue of AᵀA.
 func (s Solver) gammas(mean float64) []float64 {
 	if s.Tol == 0 {
 		return []float64{1e-6 * mean, 1e-3 * mean, mean, 1e3 * mean}
@@ -75,13 +75,12 @@ func (s Solver) gammas(mean float64) []float64 {
 	return []float64{0.1 * mean, mean, 100 * mean}
 }
 
-// accuracy holds weights to Tol, or, of a direct solver, to the backward and the
-// forward error of round-off
+// accuracy compares fits with the reference solutions. For an iterative solver, the relative error of the
+// coefficients must be at most Tol. A direct solver must satisfy the backward and forward error bounds
 //
-//	‖Hx − c‖ ≤ ((‖A‖² + γ)‖x‖ + ‖c‖)·eps·max(n,d),  ‖x − x*‖ ≤ 10·eps·κ(H)·‖x*‖,
+//	‖Hx − c‖ ≤ ((‖A‖² + γ)‖x‖ + ‖c‖)·eps·max(n,d),  ‖x − x*‖ ≤ 10·eps·κ(H)·‖x*‖.
 //
-// certificates to what they say, and the residual that is reported to the one that
-// there is.
+// Certificates must hold, and the reported residual must be accurate.
 func (s Solver) accuracy(t *testing.T) {
 	var backward, forward, bound, residual float64
 	for _, k := range references() {
@@ -100,7 +99,7 @@ func (s Solver) accuracy(t *testing.T) {
 				x := o.Coef
 				xn := refbig.Norm(want.Coef[j])
 				if xn <= 1e-12*math.Sqrt(k.most)*norm(mat.Col(nil, j, k.y))/(k.most+gamma) {
-					continue // AᵀY is zero, to round-off
+					continue // AᵀY is zero up to round-off
 				}
 				e := refbig.Distance(x, want.Coef[j]) / xn / s.tol(kappa)
 				forward = math.Max(forward, e)
@@ -127,8 +126,8 @@ func (s Solver) accuracy(t *testing.T) {
 	t.Logf("worst relative error %.3g of %s, backward error %.3g of its bar, error %.3g of the certified, residual off by %.3g", forward, s.bar(), backward, bound, residual)
 }
 
-// residual compares ‖Ax̂ − b‖² as reported with what it is, relative to itself or,
-// where it is all cancellation, to 10⁻⁴‖b‖². It returns the relative difference.
+// residual compares the reported ‖Ax̂ − b‖² with the exact value and returns the difference. The difference
+// is relative to the exact value, or to 10⁻⁴‖b‖² if this is larger.
 func (s Solver) residual(t *testing.T, k known, f *ridge.Solution, j int) float64 {
 	t.Helper()
 	is, _ := k.ref.RSS(j, f.Targets[j].Coef).Float64()
@@ -140,7 +139,7 @@ func (s Solver) residual(t *testing.T, k known, f *ridge.Solution, j int) float6
 	return off
 }
 
-// tol is the relative error that weights may have at a condition number.
+// tol returns the allowed relative error of the coefficients at condition number kappa.
 func (s Solver) tol(kappa float64) float64 {
 	if s.Tol == 0 {
 		return 10 * eps * kappa
@@ -155,7 +154,7 @@ func (s Solver) bar() string {
 	return fmt.Sprint(s.Tol)
 }
 
-// solve runs the solver; an error ends the test.
+// solve runs the solver. If the solver returns an error, the test fails.
 func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool) []*ridge.Solution {
 	t.Helper()
 	src, err := p.source()
@@ -177,7 +176,7 @@ func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool)
 	return fits
 }
 
-// lacks names what a fit to p must have, and has not.
+// lacks returns the name of the first required field that is missing in f, a fit to p, or "".
 func (p problem) lacks(f *ridge.Solution) string {
 	_, d, targets := p.dims()
 	if f == nil || len(f.Targets) != targets {

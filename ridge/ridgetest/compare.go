@@ -11,14 +11,15 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Near compares two fits' weights and intercepts by norm, relative to those of a.
+// Near fails the test if the coefficients or intercepts of a and b differ by more than tol, relative to a.
+// Coefficients are compared in norm.
 func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	t.Helper()
 	k, _ := a.Dims()
 	for j := range k {
 		x, y := a.Targets[j].Coef, b.Targets[j].Coef
 		if off := distance(x, y); !(off <= tol*norm(x)) {
-			t.Errorf("%s: target %d: weights differ by %g of %g, allowed %g of it", what, j, off, norm(x), tol)
+			t.Errorf("%s: target %d: coefficients differ by %g of %g, allowed %g of it", what, j, off, norm(x), tol)
 		}
 		if !(math.Abs(a.Targets[j].Intercept-b.Targets[j].Intercept) <= tol*(math.Abs(a.Targets[j].Intercept)+norm(x))) {
 			t.Errorf("%s: target %d: intercepts %g and %g", what, j, a.Targets[j].Intercept, b.Targets[j].Intercept)
@@ -26,15 +27,15 @@ func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	}
 }
 
-// Bitwise requires that b is a, its weights times coef and its intercepts times
-// intercept, to the last bit.
+// Bitwise fails the test if the coefficients of b are not exactly coef times the coefficients of a, or the
+// intercepts of b not exactly intercept times the intercepts of a.
 func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coef, intercept float64) {
 	t.Helper()
 	k, _ := a.Dims()
 	for j := range k {
 		for i, v := range a.Targets[j].Coef {
 			if w := b.Targets[j].Coef[i]; math.Float64bits(coef*v) != math.Float64bits(w) {
-				t.Fatalf("%s: weight (%d, %d) is %x, want %x", what, j, i, w, coef*v)
+				t.Fatalf("%s: coefficient (%d, %d) is %x, want %x", what, j, i, w, coef*v)
 			}
 		}
 		if v, w := intercept*a.Targets[j].Intercept, b.Targets[j].Intercept; math.Float64bits(v) != math.Float64bits(w) {
@@ -43,13 +44,13 @@ func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coef, intercept floa
 	}
 }
 
-// Certificate holds all that a fit says of itself against the reference p and
-// returns the largest ratio of a true error to its bound.
+// Certificate checks all bounds and brackets of a fit against the reference p. It returns the largest ratio
+// of an error to its bound.
 func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float64) {
 	t.Helper()
 	want, err := latest.solve(p, f.Gamma)
 	if err != nil {
-		// Singular beyond doubt: nothing may be promised.
+		// The matrix is certainly singular, so no finite bound is right.
 		for _, o := range f.Targets {
 			if !math.IsInf(o.ErrorBound, 1) {
 				t.Errorf("error bound %g for a singular system", o.ErrorBound)
@@ -60,8 +61,8 @@ func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float6
 	return certificate(t, p, want, f)
 }
 
-// latest has the reference solutions of the problem that was last asked for: tests hold many
-// fits of one problem to them, one after the other.
+// latest caches the reference solutions of the last problem, because tests check many fits of the same
+// problem in sequence.
 var latest memo
 
 type memo struct {
@@ -89,7 +90,7 @@ func (m *memo) solve(p *refbig.Problem, gamma float64) (*refbig.Solution, error)
 	return r.solution, r.err
 }
 
-// certificate is Certificate for the solution want at the fit's γ.
+// certificate does the checks of Certificate. want is the reference solution at the γ of f.
 func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.Solution) (worst float64) {
 	t.Helper()
 	Inside(t, "effective dimension", f.EffectiveDimension, want.EffectiveDimension, refbig.Float(float64(p.D)))
@@ -97,7 +98,7 @@ func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.
 		c := f.Targets[j]
 		x := c.Coef
 		xn := refbig.Norm(want.Coef[j])
-		e := math.Max(0, refbig.Distance(x, want.Coef[j])-xn*0x1p-480) // its own rounding, which twice the digits of float64 tell
+		e := math.Max(0, refbig.Distance(x, want.Coef[j])-xn*0x1p-480) // rounding of the 512-bit reference
 		if !(e <= c.ErrorBound) {
 			t.Errorf("‖x̂ − x*‖ = %g, bound %g", e, c.ErrorBound)
 		}
@@ -131,8 +132,8 @@ func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.
 	return worst
 }
 
-// Inside requires x in v, but for the reference's own rounding, which is relative
-// to scale.
+// Inside fails the test if v does not contain x, up to the rounding of the reference. The rounding is
+// relative to scale.
 func Inside(t rapid.TB, what string, v ridge.Interval, x, scale *big.Float) {
 	t.Helper()
 	slack := new(big.Float).SetMantExp(scale, -400)

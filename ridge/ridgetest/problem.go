@@ -13,19 +13,19 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// A problem is n samples, the rows of x (n×d) and y (n×t), and how a source is to
-// yield them.
+// A problem is a set of n samples, the rows of x (n×d) and y (n×t), and the form in which a source yields
+// them.
 type problem struct {
 	x, y   *mat.Dense
-	w      []float64 // n weights; nil: unweighted
-	block  int       // rows of a block; 0: as many as there are
+	w      []float64 // n sample weights; nil: all weights are 1
+	block  int       // rows per block; 0: all rows
 	sparse bool
 }
 
-// kinds are the sorts of data that draw makes.
+// kinds names the kinds of data that draw generates.
 var kinds = []string{"gaussian", "decaying", "graded", "dependent", "integers", "offset"}
 
-// draw makes rows of one kind and targets y = Xw + noise.
+// draw returns a problem with rows x of the given kind and targets y = xw + noise.
 func draw(r *rand.Rand, kind string, n, d, t int) problem {
 	x := normal(r, n, d)
 	for i := range n {
@@ -68,7 +68,7 @@ func (p problem) dims() (n, d, t int) {
 	return n, d, t
 }
 
-// pick returns the problem of the rows listed.
+// pick returns the problem with only the given rows.
 func (p problem) pick(rows []int) problem {
 	_, d, t := p.dims()
 	out := p
@@ -84,8 +84,9 @@ func (p problem) pick(rows []int) problem {
 	return out
 }
 
-// centred is AᵀA's A: the rows less their mean where an intercept is fitted, times
-// the roots of their weights. mx and my are the means, zero without intercept.
+// centred returns the problem with A and b as its rows: the rows of x and y times the square roots of their
+// weights, minus their means if there is an intercept. It also returns the means mx and my, which are zero
+// without an intercept.
 func (p problem) centred(intercept bool) (out problem, mx, my []float64) {
 	n, d, t := p.dims()
 	mx, my = make([]float64, d), make([]float64, t)
@@ -115,7 +116,7 @@ func (p problem) centred(intercept bool) (out problem, mx, my []float64) {
 	return out, mx, my
 }
 
-// eigenvalues returns the least and the largest eigenvalue of AᵀA and their mean.
+// eigenvalues returns the smallest, the largest and the mean eigenvalue of AᵀA.
 func (p problem) eigenvalues(intercept bool) (least, most, mean float64) {
 	n, d, _ := p.dims()
 	a, _, _ := p.centred(intercept)
@@ -133,13 +134,13 @@ func (p problem) eigenvalues(intercept bool) (least, most, mean float64) {
 	return least, s[0] * s[0], mean
 }
 
-// condition is κ(AᵀA + γI).
+// condition returns the condition number of AᵀA + γI.
 func (p problem) condition(gamma float64, intercept bool) float64 {
 	least, most, _ := p.eigenvalues(intercept)
 	return (most + gamma) / (least + gamma)
 }
 
-// source yields the problem's rows.
+// source returns a source of the problem's rows.
 func (p problem) source() (dataset.Source, error) {
 	n, d, t := p.dims()
 	var src dataset.Source
@@ -172,8 +173,7 @@ func (p problem) String() string {
 	return fmt.Sprintf("%d×%d, %d targets, blocks of %d", n, d, t, p.block)
 }
 
-// packed returns the entries of m row by row. The matrices of a problem have no
-// gaps between rows.
+// packed returns the entries of m row by row. m must have no gaps between rows.
 func packed(m *mat.Dense) []float64 { return m.RawMatrix().Data }
 
 func compress(m *mat.Dense) *engine.CSR {
@@ -190,7 +190,7 @@ func compress(m *mat.Dense) *engine.CSR {
 	return s
 }
 
-// blocks is a source whose blocks have at most size rows.
+// blocks is a source with blocks of at most size rows.
 type blocks struct {
 	dataset.Source
 	size int

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A trial is a problem that a relation changes, and its solution.
+// A trial is a problem and its fit. Each relation changes the problem and predicts the new fit.
 type trial struct {
 	Solver
 	problem
@@ -21,8 +21,7 @@ type trial struct {
 	fit       *ridge.Solution
 }
 
-// relations say what must come of related data. A and b have the rows of x and y,
-// less their means with an intercept, and H = AᵀA + γI, c = Aᵀb.
+// relations lists how the fit must change if the data are changed.
 var relations = []struct {
 	name  string
 	holds func(t *testing.T, c trial)
@@ -32,10 +31,10 @@ var relations = []struct {
 	{"Sparse", sparse}, {"Blocks", otherBlocks},
 }
 
-// trials is how many problems each relation is tried on, with and without intercept.
+// trials is the number of problems for each relation, with and without an intercept.
 const trials = 8
 
-// related tries a relation on random problems.
+// related checks a relation on random problems.
 func (s Solver) related(t *testing.T, holds func(*testing.T, trial)) {
 	for seed := range uint64(2 * trials) {
 		r := rand.New(rand.NewPCG(seed/2, 11))
@@ -44,10 +43,10 @@ func (s Solver) related(t *testing.T, holds func(*testing.T, trial)) {
 		c.problem = draw(r, "gaussian", n, d, 1+r.IntN(3))
 		c.block = 1 + r.IntN(n+1)
 		for i := range n {
-			c.x.Set(i, r.IntN(d), 0) // something to be sparse
+			c.x.Set(i, r.IntN(d), 0) // zeros for the sparse format
 			for j := range d {
 				if c.x.At(i, j) != 0 {
-					c.x.Set(i, j, c.x.At(i, j)+0.5) // means to be centred
+					c.x.Set(i, j, c.x.At(i, j)+0.5) // nonzero means
 				}
 			}
 		}
@@ -62,9 +61,8 @@ func (s Solver) related(t *testing.T, holds func(*testing.T, trial)) {
 	}
 }
 
-// same requires that the problem p has, at gamma, the fit that want is. Both may be
-// wrong by as much as the solver's weights may be, and p by the rounding of its
-// entries.
+// same fails the test if the fit to problem p at gamma differs from want. The tolerance allows for the error
+// of the solver in both fits and for rounding the entries of p.
 func (c trial) same(t *testing.T, what string, want *ridge.Solution, p problem, gamma float64) {
 	t.Helper()
 	Near(t, what, want, c.solve(t, p, []float64{gamma}, c.intercept)[0], c.within(p, gamma))
@@ -76,7 +74,7 @@ func (c trial) within(p problem, gamma float64) float64 {
 	return c.tol(was) + c.tol(is) + 8*eps*math.Sqrt(float64(n*d))*math.Max(was, is)
 }
 
-// with is the fit with other weights.
+// with returns the fit with other coefficients, the rows of coef.
 func (c trial) with(coef *mat.Dense) *ridge.Solution {
 	out := &ridge.Solution{Targets: slices.Clone(c.fit.Targets)}
 	for j := range out.Targets {
@@ -85,7 +83,7 @@ func (c trial) with(coef *mat.Dense) *ridge.Solution {
 	return out
 }
 
-// halved: [X X]/2 at γ/2 has the weights [x; x].
+// halved checks that the problem [X X]/2 at γ/2 has the coefficients [x; x].
 func halved(t *testing.T, c trial) {
 	p := c.problem
 	p.x = new(mat.Dense)
@@ -96,7 +94,7 @@ func halved(t *testing.T, c trial) {
 	c.same(t, "[X X]/2 at γ/2", c.with(&coef), p, c.gamma/2)
 }
 
-// stacked: every row twice at 2γ.
+// stacked checks that repeating all rows, and doubling γ, gives the same fit.
 func stacked(t *testing.T, c trial) {
 	p := c.problem
 	p.x, p.y = new(mat.Dense), new(mat.Dense)
@@ -105,7 +103,7 @@ func stacked(t *testing.T, c trial) {
 	c.same(t, "[X; X], [y; y] at 2γ", c.fit, p, 2*c.gamma)
 }
 
-// scaled: X and y times 2ᵖ, γ times 2²ᵖ, and y alone, are rounded like X, y and γ.
+// scaled checks that multiplying X and y by 2ᵖ and γ by 2²ᵖ, or y alone by 2ᵖ, scales the fit exactly.
 func scaled(t *testing.T, c trial) {
 	f := math.Exp2(float64(c.r.IntN(81) - 40))
 	p := c.problem
@@ -122,7 +120,7 @@ func permutedRows(t *testing.T, c trial) {
 	c.same(t, "rows permuted", c.fit, c.pick(c.r.Perm(n)), c.gamma)
 }
 
-// rotatedColumns: XQ with an orthogonal Q has the weights Qᵀx.
+// rotatedColumns checks that XQ has the coefficients Qᵀx, for an orthogonal Q.
 func rotatedColumns(t *testing.T, c trial) {
 	_, d, _ := c.dims()
 	var qr mat.QR
@@ -155,10 +153,10 @@ func oneTarget(t *testing.T, c trial) {
 	}
 }
 
-// weights: a row of weight k is k rows, and of weight 0 none.
+// weights checks that a row of weight k has the effect of k equal rows, and a row of weight 0 has no effect.
 func weights(t *testing.T, c trial) {
 	if c.Unweighted {
-		t.Skip("the solver does not know weights")
+		t.Skip("the solver does not support sample weights")
 	}
 	n, _, _ := c.dims()
 	weighted := c.problem
@@ -166,7 +164,7 @@ func weights(t *testing.T, c trial) {
 	for i := range n {
 		k := c.r.IntN(4)
 		if i == 0 {
-			k = 1 // there is one row at least
+			k = 1 // at least one row
 		}
 		weighted.w = append(weighted.w, float64(k))
 		for range k {
@@ -181,8 +179,8 @@ func weights(t *testing.T, c trial) {
 	c.same(t, "weights of sparse rows", c.fit, weighted, c.gamma)
 }
 
-// centredByHand: rows less their means, without intercept, have the same weights,
-// and the intercept is ȳ − x·x̄.
+// centredByHand checks that a fit without an intercept to the centred rows has the same coefficients, and
+// that the intercept is ȳ − xᵀx̄.
 func centredByHand(t *testing.T, c trial) {
 	if !c.intercept {
 		return

@@ -1,11 +1,9 @@
-// Package ridgetest holds ridge solvers to what they promise. A solver adds one
-// line to be tested:
+// Package ridgetest tests ridge solvers. A test of a solver is one line:
 //
 //	ridgetest.Run(t, ridgetest.Solver{Solve: solve})
 //
-// It is held to solutions in 512-bit arithmetic and to metamorphic relations: what
-// must come of data that were doubled, scaled, permuted, turned, weighted or
-// centred by hand. No output is stored.
+// The tests compare fits with solutions in 512-bit arithmetic. They also check metamorphic relations: how the
+// fit changes if the data are doubled, scaled, permuted, rotated, weighted or centred. No results are stored.
 package ridgetest
 
 import (
@@ -17,24 +15,21 @@ import (
 
 const eps = 0x1p-52
 
-// A Solver is one way to solve ridge regression.
+// A Solver is a function that solves ridge regression, with the accuracy that it promises.
 type Solver struct {
-	// Solve solves for every γ of gammas, with an intercept where it is asked for.
-	// It is given γ of a tenth of the mean eigenvalue of AᵀA and more. A fit has Coef,
-	// Intercept, Gamma, TSS and a Certificate with ErrorBound, RelativeErrorBound,
-	// EnergyBound, InterceptBound, TSS, RSS, Objective, GCV and EffectiveDimension, as
-	// this module's solvers fill them.
+	// Solve solves for every γ of gammas, with an intercept if intercept is true. Each γ is at least a tenth
+	// of the mean eigenvalue of AᵀA. A fit must have Coef, Intercept, Gamma, ComputedTSS, EffectiveDimension
+	// and a complete Certificate, as returned by the solvers of this module.
 	Solve func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error)
-	// Tol is the relative error of the weights that Solve answers for. A solver with
-	// 0 is direct: its error is that of round-off, 10·eps·κ(AᵀA + γI), it is given γ
-	// down to 10⁻⁶ of the mean eigenvalue too, and sparse rows, and γ solved for
-	// together, change no bit of its weights.
+	// Tol is the promised relative error of the coefficients. Tol = 0 means a direct solver. The error must
+	// then be at most 10·eps·κ(AᵀA + γI), also for γ down to 10⁻⁶ of the mean eigenvalue. Its coefficients
+	// must have the same bits for sparse rows, and for several γ at once.
 	Tol float64
-	// Unweighted says that Solve does not know the weights of rows.
+	// Unweighted means that Solve does not support sample weights.
 	Unweighted bool
 }
 
-// Run runs the whole suite on one solver.
+// Run runs all tests for one solver.
 func Run(t *testing.T, s Solver) {
 	t.Run("Accuracy", s.accuracy)
 	for _, r := range relations {

@@ -5,30 +5,30 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/parallel"
 )
 
-// A cell is a sketch of consecutive rows.
+// A cell holds a sketch of consecutive rows.
 type cell struct {
-	sum      *accum.Accumulator // nil while it is to be made
-	of       *making            // of this; nil where it is made
+	sum      *accum.Accumulator // nil until the sketch is computed
+	recipe   *recipe            // how to compute sum; nil once it is computed
 	level    int
-	end      int64 // the number of the row behind its last one
-	from, to int64 // the times of its first and last row
+	end      int64 // number of the row after the last row of the cell
+	from, to int64 // times of the first and the last row of the cell
 	extent   accum.Extent
 }
 
-// A making is what a cell is to be made of: a chunk of rows, or two other cells.
-type making struct {
+// A recipe describes how to compute a cell: from rows, or by merging two cells.
+type recipe struct {
 	rows         *chunk
 	older, newer *cell
 }
 
-// newCell makes a cell of a summary of one lane.
+// newCell returns a cell for a sketch that is already computed. sum must have one lane.
 func newCell(sum *accum.Accumulator, level int, end, from, to int64) *cell {
 	return &cell{sum: sum, level: level, end: end, from: from, to: to, extent: sum.Extent()}
 }
 
-// makeCells makes those of the cells that are still to be made, side by side where none needs another: first
-// the sketches of rows, then the merges of these, and so on. The order of additions in each is the same as
-// if they were made one by one.
+// makeCells computes the missing sketches. It first computes, in parallel, all sketches of rows. Then it
+// computes all cells that are merged from these sketches, then all cells that are merged from those cells, and
+// so on. The order of additions in each sketch does not depend on the number of cores.
 func makeCells(cells []*cell, cfg accum.Config) error {
 	var byHeight [][]*cell
 	for _, c := range cells {
@@ -44,16 +44,16 @@ func makeCells(cells []*cell, cfg accum.Config) error {
 	return nil
 }
 
-// collect adds the cells that are to be made for this one, and it, to those of their heights: how many have
-// to be made one after the other before.
+// collect appends c, and the cells from which c is merged, to the lists in byHeight. The height of a cell is the number of cells on
+// the longest chain of cells that must be computed before it.
 func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
-	if c.of == nil {
+	if c.recipe == nil {
 		return byHeight, 0
 	}
-	if c.of.rows == nil {
+	if c.recipe.rows == nil {
 		var a, b int
-		byHeight, a = c.of.older.collect(byHeight)
-		byHeight, b = c.of.newer.collect(byHeight)
+		byHeight, a = c.recipe.older.collect(byHeight)
+		byHeight, b = c.recipe.newer.collect(byHeight)
 		height = max(a, b)
 	}
 	if height == len(byHeight) {
@@ -63,24 +63,24 @@ func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
 	return byHeight, height + 1
 }
 
-// make makes a cell of rows, or of cells that are made.
+// make computes the sketch of c. The cells in its recipe must be computed.
 func (c *cell) make(cfg accum.Config) (err error) {
-	of := c.of
-	if of.rows == nil {
-		c.sum = of.older.sum
-		err = merge(c.sum, of.newer.sum)
+	r := c.recipe
+	if r.rows == nil {
+		c.sum = r.older.sum
+		err = merge(c.sum, r.newer.sum)
 	} else if c.sum, err = accum.New(cfg); err == nil {
-		err = c.sum.Append(0, of.rows.block(cfg.Dim, cfg.Targets))
+		err = c.sum.Append(0, r.rows.block(cfg.Dim, cfg.Targets))
 	}
 	if err != nil {
 		return err
 	}
-	c.of = nil
+	c.recipe = nil
 	c.extent = c.sum.Extent()
 	return nil
 }
 
-// merge adds the rows of another accumulator.
+// merge adds the rows of from to into.
 func merge(into, from *accum.Accumulator) error {
 	all, err := from.All()
 	if err != nil {

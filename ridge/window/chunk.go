@@ -8,27 +8,27 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// A chunk is a block of rows that are kept as they are: as they came, if they are all dense or all
-// sparse, else as the first of them did.
+// A chunk holds a block of consecutive rows. If the first row is dense, all rows are stored as dense rows.
+// Otherwise all rows are stored as sparse rows.
 type chunk struct {
 	rows  dataset.Buffer
-	times []int64 // of the rows
-	end   int64   // the number of the row behind the last that it takes
-	gone  int     // the first so many rows have left the window
+	times []int64 // time of each row
+	end   int64   // number of the row after the last row that fits
+	gone  int     // number of leading rows that are no longer in the window
 
-	extent accum.Extent // of all rows, those too that have left the window
+	extent accum.Extent // extent of all rows, including those no longer in the window
 }
 
-// live is how many rows are in the window.
+// live returns the number of rows of the chunk that are still in the window.
 func (c *chunk) live() int { return c.rows.N - c.gone }
 
-// full says that no more rows are taken, of which so many were appended in all.
-func (c *chunk) full(appended int64) bool { return appended >= c.end }
+// isFull reports whether the chunk is full, given the number of rows appended to the window so far.
+func (c *chunk) isFull(appended int64) bool { return appended >= c.end }
 
-// first is the number of the first row, where so many were appended in all.
+// first returns the number of the first row, given the number of rows appended to the window so far.
 func (c *chunk) first(appended int64) int64 { return min(c.end, appended) - int64(c.rows.N) }
 
-// block is the live rows.
+// block returns the rows of the chunk that are in the window.
 func (c *chunk) block(d, t int) dataset.Block {
 	b := dataset.Block{N: c.rows.N, Y: c.rows.Y, X: c.rows.X}
 	if len(c.rows.W) > 0 {
@@ -47,7 +47,7 @@ func (c *chunk) add(b dataset.Block, i, d, t int, at int64) {
 	if c.rows.N == 0 {
 		c.rows.Sparse = b.Sparse != nil
 	}
-	for b.W != nil && len(c.rows.W) < c.rows.N { // the rows before had none
+	for b.W != nil && len(c.rows.W) < c.rows.N { // earlier rows have weight 1
 		c.rows.W = append(c.rows.W, 1)
 	}
 	if b.W != nil || len(c.rows.W) > 0 {
@@ -60,7 +60,7 @@ func (c *chunk) add(b dataset.Block, i, d, t int, at int64) {
 	c.extent.Add(b, i, d, t)
 }
 
-// addFeatures appends those of row i of a block.
+// addFeatures appends the features of row i of a block.
 func (c *chunk) addFeatures(b dataset.Block, i, d int) {
 	to := &c.rows
 	if b.Sparse == nil {

@@ -11,46 +11,47 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A clock shows the time of a stream, which its rows tell.
+// A clock holds the current time of a stream. The caller of the stream sets the time.
 type clock struct {
 	now int64 // in nanoseconds since 1970, or noTime
 }
 
-// noTime is the time where none was told: before every other.
+// noTime means that no time was set. It is earlier than every time.
 const noTime = math.MinInt64
 
-// A TimeError reports a time before one that was told. It is [ridge.ErrInput].
+// A TimeError reports a time that is earlier than the current time of the stream. It matches [ridge.ErrInput].
 type TimeError struct {
-	Row          int // of the block, counted from 0; -1 where no row is of that time
+	Row          int // index of the row in the block; -1 for an argument of Advance
 	Time, Before time.Time
 }
 
 func (e *TimeError) Error() string {
 	const layout = time.RFC3339Nano
 	if e.Row < 0 {
-		return fmt.Sprintf("ridge: it cannot become %s: it is %s", e.Time.Format(layout), e.Before.Format(layout))
+		return fmt.Sprintf("ridge: the time cannot be set to %s: it is already %s", e.Time.Format(layout), e.Before.Format(layout))
 	}
-	return fmt.Sprintf("ridge: row %d is of %s, and follows one of %s: times must not decrease", e.Row+1, e.Time.Format(layout), e.Before.Format(layout))
+	return fmt.Sprintf("ridge: row %d has time %s, after a row at %s: times must not decrease", e.Row+1, e.Time.Format(layout), e.Before.Format(layout))
 }
 
-// Is tells that it is [ridge.ErrInput].
+// Is reports whether target is [ridge.ErrInput].
 func (e *TimeError) Is(target error) bool { return target == ridge.ErrInput }
 
-// next is t in nanoseconds, as the time of a row or, -1, of none.
+// next converts t to nanoseconds. It returns an error if t is earlier than the current time. row is the index for the error, or -1
+// if there is none.
 func (c *clock) next(t time.Time, row int) (int64, error) { return nanosAfter(c.now, t, row) }
 
-// told is the clock itself, of whatever it is part of.
-func (c *clock) told() *clock { return c }
+// theClock returns c. It gives access to the clock that a type embeds.
+func (c *clock) theClock() *clock { return c }
 
-// rowTimes are the times of the rows of a block, in nanoseconds: those of each, which are known to be
-// good, or one for all; or, where rows are counted in place of time, their numbers.
+// rowTimes holds the times of the rows of a block in nanoseconds. There is either one valid time for each row or one time for all
+// rows. If rows are counted instead of time, the number of a row serves as its time.
 type rowTimes struct {
-	each []time.Time // nil: there is no time for each
-	one  int64       // of all rows, or of the first where they are numbered
-	step int64       // 1 where rows are numbered, else 0
+	each []time.Time // time of each row; nil if one applies
+	one  int64       // time of all rows, or number of the first row
+	step int64       // 1 if rows are numbered, otherwise 0
 }
 
-// at is the time of row i.
+// at returns the time of row i.
 func (r rowTimes) at(i int) int64 {
 	if r.each != nil {
 		return r.each[i].UnixNano()
@@ -58,31 +59,31 @@ func (r rowTimes) at(i int) int64 {
 	return r.one + int64(i)*r.step
 }
 
-// A timed is what rows with times are appended to: a [Window] or a [Fading].
-type timed interface {
+// A timedStream is a stream with a clock: a [Window] or a [Fading].
+type timedStream interface {
 	Advance(t time.Time) error
-	told() *clock
+	theClock() *clock
 	append(b dataset.Block, times rowTimes) error
 }
 
-// appendAt appends rows that are all of time t.
-func appendAt(s timed, t time.Time, b dataset.Block) error {
-	now, err := s.told().next(t, 0)
+// appendAt appends the rows of b with time t.
+func appendAt(s timedStream, t time.Time, b dataset.Block) error {
+	now, err := s.theClock().next(t, 0)
 	if err != nil {
 		return err
 	}
 	if err := s.append(b, rowTimes{one: now}); err != nil {
 		return err
 	}
-	return s.Advance(t) // where there were no rows
+	return s.Advance(t) // sets the time even if b has no rows
 }
 
-// appendTimes appends rows of which row i is of times[i].
-func appendTimes(s timed, times []time.Time, b dataset.Block) error {
+// appendTimes appends the rows of b with the given times.
+func appendTimes(s timedStream, times []time.Time, b dataset.Block) error {
 	if len(times) != b.N {
 		return fmt.Errorf("%w: %d times for %d rows", rows.ErrShape, len(times), b.N)
 	}
-	last := s.told().now
+	last := s.theClock().now
 	for i, t := range times {
 		var err error
 		if last, err = nanosAfter(last, t, i); err != nil {
@@ -92,7 +93,7 @@ func appendTimes(s timed, times []time.Time, b dataset.Block) error {
 	return s.append(b, rowTimes{each: times, one: last})
 }
 
-// nanosAfter is t in nanoseconds, which is no less than last.
+// nanosAfter converts t to nanoseconds. It returns an error if t is earlier than last. row is the index for the error.
 func nanosAfter(last int64, t time.Time, row int) (int64, error) {
 	if t.Before(time.Unix(0, noTime+1)) || t.After(time.Unix(0, math.MaxInt64)) {
 		return 0, badinput.Errorf("ridge: the time %v cannot be counted in nanoseconds: it must be in the years 1678 to 2261", t)
@@ -104,7 +105,7 @@ func nanosAfter(last int64, t time.Time, row int) (int64, error) {
 	return nanos, nil
 }
 
-// timeOf is a time of so many nanoseconds, in UTC; the zero value for noTime.
+// timeOf converts nanoseconds to a time in UTC. It converts noTime to the zero time.
 func timeOf(nanos int64) time.Time {
 	if nanos == noTime {
 		return time.Time{}
@@ -112,7 +113,7 @@ func timeOf(nanos int64) time.Time {
 	return time.Unix(0, nanos).UTC()
 }
 
-// before is the time so much earlier, or the first that there is.
+// before returns nanos minus the duration by, but at least noTime.
 func before(nanos int64, by time.Duration) int64 {
 	if nanos < noTime+int64(by) {
 		return noTime

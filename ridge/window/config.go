@@ -12,39 +12,39 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// Config says what a [Window] is to cover. Summary.Dim, Summary.Size and one of Rows and
-// Duration are required; the zero value of every other field is the documented default.
+// Config holds the options of [New]. Summary.Dim, Summary.Size and either Rows or Duration are required. The zero value of every
+// other field is the documented default.
 type Config struct {
-	Summary ridge.SummaryConfig // of what is read from the window; it has one lane
+	Summary ridge.SummaryConfig // configuration of the summaries; must have one lane
 
-	Rows     int64         // the last so many rows
-	Duration time.Duration // or the rows of the last so much time: those later than now − Duration
+	Rows     int64         // the window has the last Rows rows
+	Duration time.Duration // the window has the rows later than now − Duration
 
-	// Share is how much the sketch at the edge of the window may hold: at most Share times the
-	// rows that are newer. 1/Share is rounded up to a whole number, at most [MaxParts]. 0 means 1/4.
-	// Half the share takes about twice the memory.
+	// Share limits the sketch at the edge of the window, which contains rows inside and outside the window. Its number of rows is
+	// at most Share times the number of newer rows. 1/Share is rounded up to a whole number, at most [MaxParts]. The default is
+	// 1/4. Half the share takes about twice the memory.
 	Share float64
-	// Inside leaves out the sketch that the edge goes through: then no row is covered that
-	// wasn't asked for, and some that were are not. Without it every row is covered that was asked
-	// for, and some are that weren't.
+	// Inside leaves out the sketch at the edge of the window. The summary then contains only rows in the
+	// window, but not all of these rows. By default the summary contains all rows in the window, and some older
+	// rows.
 	Inside bool
-	// BlockRows is how many rows the smallest sketches are made of. 0: as many as a sketch holds
-	// before it shrinks. The last BlockRows/Share rows, and up to BlockRows more, are kept as they
-	// are, so that an edge among them is sharp.
+	// BlockRows is the number of rows of the smallest sketches. 0 means the number of rows that a sketch holds
+	// before it shrinks. The newest rows are stored as rows: at least BlockRows/Share rows, and at most
+	// BlockRows more. If the window ends among these rows, its edge is exact.
 	BlockRows int
 }
 
-// MaxParts is the most that 1/Share may be.
+// MaxParts is the largest possible 1/Share.
 const MaxParts = 64
 
-// complete checks c, and fills in the defaults.
+// complete fills in the defaults and returns an error for invalid values.
 func (cfg Config) complete() (Config, error) {
 	if cfg.Share == 0 {
 		cfg.Share = 0.25
 	}
 	switch {
 	case cfg.Rows < 0 || cfg.Duration < 0 || (cfg.Rows > 0) == (cfg.Duration > 0):
-		return cfg, badinput.Errorf("ridge: a window is of the last Rows or of the last Duration: of these, %d and %v, one must be positive and the other 0", cfg.Rows, cfg.Duration)
+		return cfg, badinput.Errorf("ridge: a window has either Rows or Duration: of these, %d and %v, one must be positive and the other 0", cfg.Rows, cfg.Duration)
 	case !(cfg.Share >= 1.0/MaxParts && cfg.Share <= 1):
 		return cfg, badinput.Errorf("ridge: Share is %v, must be at least 1/%d and at most 1", cfg.Share, MaxParts)
 	case cfg.BlockRows < 0 || cfg.BlockRows > math.MaxInt32:
@@ -68,7 +68,7 @@ func (cfg Config) complete() (Config, error) {
 	return cfg, nil
 }
 
-// oneLane makes an empty summary of which there is to be one lane.
+// oneLane returns an empty accumulator. It returns an error if cfg has several lanes.
 func oneLane(cfg accum.Config) (*accum.Accumulator, error) {
 	if cfg.Lanes > 1 {
 		return nil, badinput.Errorf("ridge: Lanes is %d; a summary that forgets has one lane", cfg.Lanes)

@@ -13,8 +13,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// UnmarshalBinary makes w the window that [Window.MarshalBinary] returned, which data must hold and
-// nothing else. It is otherwise like [Window.ReadFrom].
+// UnmarshalBinary replaces w by the window in data, exactly one message of [Window.MarshalBinary]. See [Window.ReadFrom].
 func (w *Window) UnmarshalBinary(data []byte) error {
 	read, err := accum.ReadOnly(data, w.cfg.Summary.Backend, decodeWindow)
 	if err != nil {
@@ -24,9 +23,9 @@ func (w *Window) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// ReadFrom makes w the window that [Window.WriteTo] wrote, on the terms of [ridge.Summary.ReadFrom]: it
-// takes one message, allocates no more than twice what came of it and 64 KiB for each sketch in it,
-// and leaves w unchanged on every error. w, which may be the zero value, keeps its backend.
+// ReadFrom replaces w by the next window in r, written by [Window.WriteTo]. It reads exactly one message. It allocates at most
+// twice the size of the message, plus 64 KiB for each sketch. w may be the zero value. The backend of w is unchanged. After an
+// error w is unchanged.
 func (w *Window) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := accum.Read(r, w.cfg.Summary.Backend, decodeWindow)
 	if err != nil {
@@ -36,13 +35,13 @@ func (w *Window) ReadFrom(r io.Reader) (int64, error) {
 	return n, nil
 }
 
-// decodeWindow reads a window; nil where m has an error then.
+// decodeWindow reads a window. It returns nil if m has an error.
 func decodeWindow(m *wire.Reader, be engine.Backend) *Window {
 	_, size := m.Preamble(wire.Window)
 	return decodeWindowContent(m, be, size)
 }
 
-// decodeWindowContent is decodeWindow from behind the preamble on.
+// decodeWindowContent reads a window whose preamble was already read. size is the content size from the preamble.
 func decodeWindowContent(m *wire.Reader, be engine.Backend, size int64) *Window {
 	var h windowHeader
 	m.Struct(&h)
@@ -107,7 +106,7 @@ func (w *Window) readCell(m *wire.Reader, be engine.Backend) {
 	w.cells = append(w.cells, newCell(sum, int(h.Level), 0, h.From, h.To))
 }
 
-// readChunk reads the next rows that are kept as they are, of a message of so many bytes.
+// readChunk reads the next chunk. size is the size of the message.
 func (w *Window) readChunk(m *wire.Reader, size int64) {
 	at := m.N()
 	var h chunkHeader
@@ -157,7 +156,7 @@ func (w *Window) readChunk(m *wire.Reader, size int64) {
 	w.recent = append(w.recent, c)
 }
 
-// pointsWithin says that rows begin at 0, each where the one before ends, and end at entries.
+// pointsWithin reports whether rowPtr starts with 0, does not decrease and ends with entries.
 func pointsWithin(rowPtr []int, entries int) bool {
 	last := 0
 	for i, at := range rowPtr {
@@ -169,8 +168,9 @@ func pointsWithin(rowPtr []int, entries int) bool {
 	return last == entries
 }
 
-// number gives the parts of a window that was read the numbers of their rows, of which the newest
-// block still takes some, and says what is wrong with them together.
+// number sets the row numbers of the chunks and cells that were read. The argument left is the number of rows
+// that can still be added to the newest chunk. If the numbers of rows, the times or the sums are inconsistent,
+// number returns the reason, otherwise "".
 func (w *Window) number(left int64) (why string) {
 	all, sums := accum.Extent{}, make([]*accum.Accumulator, 0, len(w.cells))
 	last := w.now
@@ -184,7 +184,7 @@ func (w *Window) number(left int64) (why string) {
 		end -= int64(c.rows.N)
 		missing := int64(w.cfg.BlockRows-c.rows.N) - (c.end - end - int64(c.rows.N))
 		if missing < 0 || (missing > 0 && (i > 0 || len(w.cells) > 0)) {
-			return fmt.Sprintf("block %d has %d rows, and should have %d", i+1, c.rows.N, w.cfg.BlockRows)
+			return fmt.Sprintf("block %d has %d rows, but needs %d", i+1, c.rows.N, w.cfg.BlockRows)
 		}
 		for j := len(c.times) - 1; j >= 0; j-- {
 			if c.times[j] > last {
@@ -217,18 +217,18 @@ func (w *Window) number(left int64) (why string) {
 	case !all.InRange(w.cfg.Summary.Intercept):
 		return "the rows are too far from each other, or too large, to be merged"
 	}
-	if why := w.aged(); why != "" {
+	if why := w.checkAges(); why != "" {
 		return why
 	}
 	return accum.Mergeable(accum.Config(w.cfg.Summary), sums, "sketches")
 }
 
-// aged says what is wrong with the cells and chunks of a window that was read, as none has them that
-// came by its rows one by one.
-func (w *Window) aged() (why string) {
+// checkAges checks if appending rows one by one can produce the cells and chunks of w, see [ring]. If not, it returns the reason,
+// otherwise "".
+func (w *Window) checkAges() (why string) {
 	full := 0
 	for _, c := range w.recent {
-		if c.full(w.appended) {
+		if c.isFull(w.appended) {
 			full++
 		}
 	}
@@ -247,38 +247,33 @@ func (w *Window) aged() (why string) {
 		}
 	}
 	appended, cells, recent := w.appended, len(w.cells), len(w.recent)
-	if cells > 0 && w.past(w.cells[0].end-1, w.cells[0].to) || cells == 0 && recent > 0 && w.past(w.recent[0].first(appended), w.recent[0].times[0]) {
+	if cells > 0 && w.hasLeft(w.cells[0].end-1, w.cells[0].to) || cells == 0 && recent > 0 && w.hasLeft(w.recent[0].first(appended), w.recent[0].times[0]) {
 		return "the first rows have left the window"
 	}
 	return ""
 }
 
-// config is what a header says of the window, once that is known to make sense.
+// config returns the configuration in a header. It reports invalid fields to m.
 func (h *windowHeader) config(m *wire.Reader) Config {
-	within := func(offset int64, what string, v, lo, hi uint64) {
-		if v < lo || v > hi {
-			m.Fail(offset, nil, "%s is %d, not between %d and %d", what, v, lo, hi)
-		}
-	}
-	within(24, "the number of rows of the window", h.Rows, 0, math.MaxInt64)
-	within(32, "the duration of the window", h.Duration, 0, math.MaxInt64)
+	m.Within(24, "the number of rows of the window", h.Rows, 0, math.MaxInt64)
+	m.Within(32, "the duration of the window", h.Duration, 0, math.MaxInt64)
 	if (h.Rows > 0) == (h.Duration > 0) {
 		m.Fail(24, nil, "the window is of %d rows and of %d nanoseconds; one must be 0", h.Rows, h.Duration)
 	}
 	if !(h.Share >= 1.0/MaxParts && h.Share <= 1) {
 		m.Fail(40, nil, "the share is %v", h.Share)
 	}
-	within(48, "the number of rows of a block", h.BlockRows, 1, math.MaxInt32)
-	within(56, "the word of flags", h.Flags, 0, flagInside)
-	within(64, "the number of rows appended", h.Appended, 0, accum.MaxRows)
-	within(80, "the number of sketches", h.Cells, 0, maxLevel*(MaxParts+1))
-	within(88, "the number of blocks", h.Chunks, 0, MaxParts+1)
-	within(96, "the number of rows that a block still takes", h.Left, 0, min(h.Chunks, 1)*(h.BlockRows-1))
-	within(104, "the length of Meta", h.Meta, 0, accum.MaxMeta)
+	m.Within(48, "the number of rows of a block", h.BlockRows, 1, math.MaxInt32)
+	m.Within(56, "the word of flags", h.Flags, 0, flagInside)
+	m.Within(64, "the number of rows appended", h.Appended, 0, accum.MaxRows)
+	m.Within(80, "the number of sketches", h.Cells, 0, maxLevel*(MaxParts+1))
+	m.Within(88, "the number of blocks", h.Chunks, 0, MaxParts+1)
+	m.Within(96, "the number of rows that a block still takes", h.Left, 0, min(h.Chunks, 1)*(h.BlockRows-1))
+	m.Within(104, "the length of Meta", h.Meta, 0, accum.MaxMeta)
 	return Config{
 		Rows: int64(h.Rows), Duration: time.Duration(h.Duration), Share: h.Share, Inside: h.Flags&flagInside != 0, BlockRows: int(h.BlockRows),
 	}
 }
 
-// maxLevel is above every level that a cell can have: of 2⁶² rows.
+// maxLevel is larger than the level of any cell, because a message has at most 2⁶² rows.
 const maxLevel = 63

@@ -8,8 +8,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// windowHeader is a window's message from byte 24 on. Meta follows, a summary of no rows, the cells
-// and the chunks.
+// windowHeader is the part of the message of a window from byte 24 up to Meta. See [Window.MarshalBinary].
 type windowHeader struct {
 	Rows, Duration                    uint64
 	Share                             float64
@@ -20,10 +19,10 @@ type windowHeader struct {
 
 const windowHeaderSize = 8 * 12
 
-// flagInside is the flag of a window that leaves out the sketch at its edge.
+// flagInside is set if Config.Inside is true.
 const flagInside = 1
 
-// cellHeader is what precedes the summary of a cell.
+// cellHeader precedes the summary of each cell.
 type cellHeader struct {
 	Level    uint64
 	From, To int64
@@ -31,7 +30,7 @@ type cellHeader struct {
 
 const cellHeaderSize = 8 * 3
 
-// chunkHeader is what precedes rows that are kept as they are.
+// chunkHeader precedes the rows of each chunk.
 type chunkHeader struct{ Rows, Flags, Entries uint64 }
 
 const chunkHeaderSize = 8 * 3
@@ -43,7 +42,7 @@ const (
 	flagsChunkEnd
 )
 
-// header is that of a window whose summaries, without rows, have messages of size bytes.
+// header returns the header of w. size is the length of the message of a summary without rows.
 func (w *Window) header(size int64) windowHeader {
 	h := windowHeader{
 		Rows: uint64(w.cfg.Rows), Duration: uint64(w.cfg.Duration), Share: w.cfg.Share,
@@ -59,7 +58,7 @@ func (w *Window) header(size int64) windowHeader {
 	return h
 }
 
-// header is that of a chunk, whose live rows are written alone.
+// header returns the header of c. It counts only the rows in the window.
 func (c *chunk) header() chunkHeader {
 	h := chunkHeader{Rows: uint64(c.live())}
 	if c.rows.Sparse {
@@ -72,7 +71,7 @@ func (c *chunk) header() chunkHeader {
 	return h
 }
 
-// content is how many bytes of a chunk follow the header, with d features and t targets.
+// content returns the number of bytes that follow the header of a chunk with d features and t targets.
 func (h *chunkHeader) content(d, t int) int64 {
 	n := int64(h.Rows)
 	size := 8 * n * int64(1+t)
@@ -85,7 +84,7 @@ func (h *chunkHeader) content(d, t int) int64 {
 	return size + 8*n*int64(d)
 }
 
-// content is the size of all between the preamble and the checksum.
+// content returns the number of bytes after the preamble and before the checksum. template is a summary without rows.
 func (w *Window) content(template *accum.Accumulator) int64 {
 	size := windowHeaderSize + int64(len(w.meta)) + template.BinarySize(nil)
 	for _, c := range w.cells {
@@ -98,8 +97,7 @@ func (w *Window) content(template *accum.Accumulator) int64 {
 	return size
 }
 
-// BinarySize is how many bytes [Window.MarshalBinary] and [Window.WriteTo] make of the window as it
-// stands.
+// BinarySize returns the number of bytes that [Window.MarshalBinary] and [Window.WriteTo] write.
 func (w *Window) BinarySize() int64 {
 	template, err := accum.New(accum.Config(w.cfg.Summary))
 	if err != nil {
@@ -108,48 +106,48 @@ func (w *Window) BinarySize() int64 {
 	return wire.Frame + w.content(template)
 }
 
-// MarshalBinary returns all that the window is, so that appending and reading go on, bit for bit, as
-// if it had never been written. Format version 1, little-endian:
+// MarshalBinary encodes the whole state of the window. A decoded window continues with the same bits. Format version 1,
+// little-endian:
 //
 //	offset  bytes
 //	0       8         magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
 //	8       4         format version: 1
 //	12      4         kind of message: 6, a window
 //	16      8         length of the message, checksum included
-//	24      8         N, the rows that it is of; 0 where it is of a duration
-//	32      8         T, the duration in nanoseconds; 0 where it is of rows
+//	24      8         N, the number of rows of the window; 0 for a duration
+//	32      8         T, the duration in nanoseconds; 0 for a number of rows
 //	40      8         Share
 //	48      8         B, BlockRows
 //	56      8         flags: 1 Inside
 //	64      8         rows appended
-//	72      8         the time that it is: nanoseconds since 1970, signed; −2⁶³ where none was told
-//	80      8         sketches
-//	88      8         blocks of rows that are kept
-//	96      8         how many rows the last of these still takes; 0 where there is none
+//	72      8         the time: nanoseconds since 1970, signed; −2⁶³ if none was set
+//	80      8         number of sketches
+//	88      8         number of blocks of kept rows
+//	96      8         number of rows that still fit in the last block; 0 without blocks
 //	104     8         u ≤ 2³⁰, length of Meta
 //	112     8         v, length of the next summary
 //	120     u         Meta
-//	        v         a summary of no rows, a message as of [ridge.Summary.MarshalBinary], as are all below
+//	        v         a summary of no rows, a message of [ridge.Summary.MarshalBinary] like all summaries below
 //	                  for each sketch, the oldest first:
-//	        8         its level l: it is of B·2ˡ rows; the oldest may be of fewer
+//	        8         its level l: it has B·2ˡ rows; the oldest may have fewer
 //	        16        the times of its first and last row
 //	        …         its summary, without Meta
 //	                  for each block, the oldest first:
-//	        8         n, its rows that are in the window
+//	        8         n, its number of rows in the window
 //	        8         flags: 1 sparse, 2 weighted
-//	        8         z, entries of sparse rows, else 0
+//	        8         z, number of entries of sparse rows, otherwise 0
 //	        8·n       times
 //	        8·n·t     targets, row by row
 //	        8·n       weights, if weighted
 //	        8·n·d     features, row by row, if not sparse; else
-//	        8·(n+1)   where the entries of each row begin, and where the last one's end: 0 to z
+//	        8·(n+1)   start of the entries of each row, and end of the last one: 0 to z
 //	        4·z       their columns
 //	        8·z       their values
 //	        4         CRC-32C (Castagnoli) of all bytes before
 //
 // The backend is not written.
 func (w *Window) MarshalBinary() ([]byte, error) {
-	if err := w.usable(); err != nil {
+	if err := w.checkUsable(); err != nil {
 		return nil, err
 	}
 	b := bytes.NewBuffer(make([]byte, 0, w.BinarySize()))
@@ -159,9 +157,9 @@ func (w *Window) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteTo writes what [Window.MarshalBinary] returns, piece by piece.
+// WriteTo writes the message that [Window.MarshalBinary] returns. It does not hold the whole message in memory.
 func (w *Window) WriteTo(to io.Writer) (int64, error) {
-	if err := w.usable(); err != nil {
+	if err := w.checkUsable(); err != nil {
 		return 0, err
 	}
 	if err := accum.CheckMeta(w.meta); err != nil {
@@ -189,7 +187,7 @@ func (w *Window) WriteTo(to io.Writer) (int64, error) {
 	return m.Close()
 }
 
-// write writes the rows of a chunk that are in the window.
+// write writes the header and the rows of c that are in the window.
 func (c *chunk) write(m *wire.Writer, d, t int) {
 	m.Struct(c.header())
 	b := c.block(d, t)

@@ -16,46 +16,50 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// FadingConfig says how a [Fading] forgets. Summary and one of HalfLife and HalfLifeRows are required.
+// FadingConfig holds the options of [NewFading]. Summary and either HalfLife or HalfLifeRows are required.
 type FadingConfig struct {
 	Summary      ridge.SummaryConfig
-	HalfLife     time.Duration // h: a row of weight w counts w·2^(−age/h)
-	HalfLifeRows int64         // or h in rows: its age is how many rows came after it
+	HalfLife     time.Duration // h: after a time t, a row of weight w has weight w·2^(−t/h)
+	HalfLifeRows int64         // h in rows: the number of later rows is used instead of the time t
 }
 
-// halfLife is h, in nanoseconds or in rows.
+// halfLife returns h, in nanoseconds or in rows.
 func (c FadingConfig) halfLife() int64 { return max(int64(c.HalfLife), c.HalfLifeRows) }
 
-// byRows says that rows are counted in place of time.
+// byRows reports whether h is a number of rows.
 func (c FadingConfig) byRows() bool { return c.HalfLifeRows > 0 }
 
-// A Fading is a summary of all rows of a stream, in which a row counts half as much after each half-life:
-// as of time t, one of weight w that came at t₀ has the weight w·2^(−(t−t₀)/h). It takes the memory of one
-// [ridge.Summary]. Time is the caller's, as in a [Window]; with [FadingConfig.HalfLifeRows] rows are counted in its place,
-// and no notice is taken of times.
+// A Fading is a summary of all rows of a stream in which the weight of each row halves after each half-life h. At time t, a row of
+// weight w that arrived at time t₀ has the weight
 //
-// Within a half-life new rows are given more weight instead of the old ones less, and then all are halved by
-// [ridge.Summary.Decay]. So a stream is forgotten at next to no cost, however often its time moves, and each weight is off by
-// a relative 2⁻⁴⁹ at most, however old it is. Certificates are about the weights so rounded, and are otherwise
-// those of Decay. Rows whose weights would come to less than 2⁻⁹⁰⁰ together are dropped for good when the next
-// rows come; [Span] says so.
+//	w·2^(−(t−t₀)/h).
+//
+// A Fading takes the memory of one [ridge.Summary]. The caller sets the time, as in a [Window]. With [FadingConfig.HalfLifeRows],
+// rows are counted instead, and times are ignored.
+//
+// Within a half-life the weights of new rows are increased instead of decreasing the weights of old rows. After a half-life,
+// [ridge.Summary.Decay] halves all weights. Fading therefore costs almost nothing. The relative error of a weight is at most 2⁻⁴⁹
+// at any age. Certificates are about the rounded weights; see [ridge.Summary.Decay].
+//
+// If the total weight falls below 2⁻⁹⁰⁰, all rows are dropped when the next rows arrive. [Fading.Span] shows the rows that remain.
 //
 // One goroutine may write at a time; any number may read while none writes.
 type Fading struct {
 	cfg      FadingConfig
-	clock    // of the number of the last row, where rows are counted
+	clock    // if rows are counted, the number of the last row
 	sum      *accum.Accumulator
-	unit     int64 // when a row of weight 1 has weight 1 in sum, at most a half-life before the last row; noTime where there are none
-	appended int64 // rows, ever
-	from, to int64 // when the first and the last row of sum came
+	unit     int64 // the weights of sum are the weights at this time, at most h before the last row; noTime without rows
+	appended int64 // number of rows appended
+	from, to int64 // times of the first and the last row in sum
 
 	notes
 
-	weights []float64  // of the rows of a block
-	view    engine.CSR // of some of them
+	weights []float64  // weights of the rows of a block
+	view    engine.CSR // sparse rows of a part of a block
 }
 
-// NewFading makes an empty one. The errors are those of [ridge.NewSummary], and of half-lives of which not one is positive and the other 0.
+// NewFading returns an empty Fading. The errors are the errors of [ridge.NewSummary], and [ridge.ErrInput] unless one of HalfLife
+// and HalfLifeRows is positive and the other is 0.
 func NewFading(cfg FadingConfig) (*Fading, error) {
 	if cfg.HalfLife < 0 || cfg.HalfLifeRows < 0 || (cfg.HalfLife > 0) == (cfg.HalfLifeRows > 0) {
 		return nil, badinput.Errorf("ridge: of HalfLife and HalfLifeRows, %v and %d, one must be positive and the other 0", cfg.HalfLife, cfg.HalfLifeRows)
@@ -68,10 +72,10 @@ func NewFading(cfg FadingConfig) (*Fading, error) {
 	return &Fading{cfg: cfg, sum: sum, clock: clock{noTime}, unit: noTime, from: noTime, to: noTime}, nil
 }
 
-// errUnmadeFading reports the zero value, or nil.
-var errUnmadeFading = badinput.Errorf("ridge: a fading summary that was made by neither NewFading nor Read")
+// errUnmadeFading reports the use of the zero value of a Fading.
+var errUnmadeFading = badinput.Errorf("ridge: the fading summary was not made by NewFading or Read")
 
-// Config returns the configuration in force.
+// Config returns the configuration with all defaults filled in.
 func (f *Fading) Config() FadingConfig { return f.cfg }
 
 // Settings returns the part of the configuration that every [Stream] has.
@@ -79,22 +83,22 @@ func (f *Fading) Settings() Settings {
 	return Settings{f.cfg.Summary, Policy{HalfLife: f.cfg.HalfLife, HalfLifeRows: f.cfg.HalfLifeRows}}
 }
 
-// Rows is how many rows were appended, those that were dropped included.
+// Rows returns the number of rows appended, including dropped rows.
 func (f *Fading) Rows() int64 { return f.appended }
 
-// Now is the time that it is, the last that was told; zero where none was.
-func (f *Fading) Now() time.Time { return f.shown(f.now) }
+// Now returns the last time that was set, or the zero time.
+func (f *Fading) Now() time.Time { return f.publicTime(f.now) }
 
-// shown is a time as it is told to others, to whom the number of a row is none.
-func (f *Fading) shown(nanos int64) time.Time {
+// publicTime converts nanoseconds to a time. It returns the zero time if rows are counted.
+func (f *Fading) publicTime(nanos int64) time.Time {
 	if f.cfg.byRows() {
 		return time.Time{}
 	}
 	return timeOf(nanos)
 }
 
-// Advance makes it time t. A time before one that was told is a *[TimeError]. If rows are counted, f takes no
-// notice of times.
+// Advance sets the time to t. If rows are counted, it does nothing. The error is a *[TimeError] if t is earlier than the current
+// time.
 func (f *Fading) Advance(t time.Time) error {
 	switch {
 	case f.cfg.halfLife() == 0:
@@ -109,7 +113,7 @@ func (f *Fading) Advance(t time.Time) error {
 	return err
 }
 
-// Append adds the rows of a block, at the time that it is. If the half-life is a time, one must have been told.
+// Append adds the rows of a block with the current time. The time must have been set, unless rows are counted.
 func (f *Fading) Append(b dataset.Block) error {
 	if f.cfg.byRows() {
 		return f.append(b, rowTimes{one: f.appended, step: 1})
@@ -117,7 +121,7 @@ func (f *Fading) Append(b dataset.Block) error {
 	return f.append(b, rowTimes{one: f.now})
 }
 
-// AppendAt is [Fading.AppendTimes] for rows that are all of time t.
+// AppendAt is like [Fading.AppendTimes] with time t for all rows.
 func (f *Fading) AppendAt(t time.Time, b dataset.Block) error {
 	if f.cfg.byRows() {
 		return f.Append(b)
@@ -125,8 +129,8 @@ func (f *Fading) AppendAt(t time.Time, b dataset.Block) error {
 	return appendAt(f, t, b)
 }
 
-// AppendTimes adds the rows of a block, row i being of times[i], and so makes it the time of the
-// last. Errors are as of [Window.AppendTimes], and no weight may be above 2⁴⁹⁹.
+// AppendTimes adds the rows of a block with the given times, one for each row, and sets the time to the time of
+// the last row. Errors are the same as for [Window.AppendTimes]. A weight above 2⁴⁹⁹ is also an error.
 func (f *Fading) AppendTimes(times []time.Time, b dataset.Block) error {
 	if f.cfg.byRows() {
 		return f.Append(b)
@@ -134,7 +138,7 @@ func (f *Fading) AppendTimes(times []time.Time, b dataset.Block) error {
 	return appendTimes(f, times, b)
 }
 
-// append adds the rows of a block, of times that are known not to be before those of others.
+// append adds the rows of a block. The times must be valid.
 func (f *Fading) append(b dataset.Block, times rowTimes) error {
 	if err := f.check(b, times); err != nil {
 		return err
@@ -144,7 +148,7 @@ func (f *Fading) append(b dataset.Block, times rowTimes) error {
 	f.weights = vec.Grow(f.weights, b.N)
 	part.W = f.weights[:b.N]
 	for lo, hi := 0, 0; lo < b.N; lo = hi {
-		if err := f.settle(times.at(lo)); err != nil {
+		if err := f.rebase(times.at(lo)); err != nil {
 			return err
 		}
 		for hi < b.N {
@@ -165,8 +169,8 @@ func (f *Fading) append(b dataset.Block, times rowTimes) error {
 	return nil
 }
 
-// check refuses a block of which any row could not be added. Weights count twice, as they do at the end of
-// a half-life.
+// check returns an error if a row of the block cannot be added. It checks twice each weight, because weights
+// are multiplied by up to 2 before the end of a half-life.
 func (f *Fading) check(b dataset.Block, times rowTimes) error {
 	if f.cfg.halfLife() == 0 {
 		return errUnmadeFading
@@ -176,7 +180,7 @@ func (f *Fading) check(b dataset.Block, times rowTimes) error {
 		return err
 	}
 	if b.N > 0 && times.at(0) == noTime {
-		return badinput.Errorf("ridge: rows of no time for a half-life of %v: tell the time by AppendAt or Advance", f.cfg.HalfLife)
+		return badinput.Errorf("ridge: rows without a time for a half-life of %v: set the time by AppendAt or Advance", f.cfg.HalfLife)
 	}
 	var these accum.Extent
 	all := f.sum.Extent()
@@ -191,24 +195,23 @@ func (f *Fading) check(b dataset.Block, times rowTimes) error {
 	return nil
 }
 
-// ages says how many half-lives have passed since the unit's time, and what share of another.
+// ages returns the number of half-lives from f.unit to the time at, and the elapsed fraction of the next half-life.
 func (f *Fading) ages(at int64) (halvings uint64, rest float64) {
 	passed, h := uint64(at)-uint64(f.unit), uint64(f.cfg.halfLife())
 	return passed / h, float64(passed%h) / float64(h)
 }
 
-// fades says what the weights of the sum are to be multiplied by for them to be as of a time, and that
-// they would then come to next to nothing.
-func (f *Fading) fades(at int64) (beta float64, nothing bool) {
+// decayTo returns the factor beta for the weights of sum at the time at. If the total weight would be negligible, nothing is true.
+func (f *Fading) decayTo(at int64) (beta float64, nothing bool) {
 	halvings, rest := f.ages(at)
 	beta = math.Ldexp(math.Exp2(-rest), -int(min(halvings, 1<<12)))
 	weight := f.sum.Weight()
 	return beta, beta == 0 || weight > 0 && !(beta*weight >= accum.LeastWeight)
 }
 
-// settle makes the sum ready for rows of a time: it halves the weights for each half-life that has passed, or
-// begins a new sum where they would come to next to nothing.
-func (f *Fading) settle(at int64) error {
+// rebase prepares sum for rows at the time at. It halves the weights for each half-life since f.unit. If the total weight would be
+// negligible, it starts a new sum.
+func (f *Fading) rebase(at int64) error {
 	if f.sum.Rows() > 0 {
 		halvings, _ := f.ages(at)
 		if halvings == 0 {
@@ -230,24 +233,22 @@ func (f *Fading) settle(at int64) error {
 	return nil
 }
 
-// Span says which rows a summary would cover that were read now, all down to the smallest weights: of
-// those that were appended all but the ones that were dropped.
+// Span returns the rows that a summary would contain now, whatever their weights. Dropped rows are missing.
 func (f *Fading) Span() Span {
 	s := Span{First: f.appended}
 	if f.sum == nil || f.sum.Rows() == 0 {
 		return s
 	}
-	if _, nothing := f.fades(f.now); nothing {
+	if _, nothing := f.decayTo(f.now); nothing {
 		return s
 	}
 	s.Rows = f.sum.Rows()
 	s.First -= s.Rows
-	s.From, s.To = f.shown(f.from), f.shown(f.to)
+	s.From, s.To = f.publicTime(f.from), f.publicTime(f.to)
 	return s
 }
 
-// Copies returns the number of lanes that are merged at a time, if there are several, and 1 for the summary
-// that is read.
+// Copies returns 1, for the result of Summary, plus the number of sketches that merging the lanes allocates.
 func (f *Fading) Copies() int {
 	if f.cfg.Summary.Lanes <= 1 {
 		return 1
@@ -255,9 +256,8 @@ func (f *Fading) Copies() int {
 	return 1 + mergedLanes(f.cfg.Summary)
 }
 
-// Summary is a summary of its own of the rows as they count now, and says which these are. f isn't
-// changed. It takes the time of copying a sketch. Where there are no rows, or they have come to weigh next to nothing,
-// it is [ridge.ErrEmpty].
+// Summary returns a new summary of the rows with their current weights, and their span. f is unchanged. Summary copies the sketch.
+// The error is [ridge.ErrEmpty] if there are no rows or if their total weight is negligible.
 func (f *Fading) Summary() (*ridge.Summary, Span, error) {
 	span := f.Span()
 	switch {
@@ -275,7 +275,7 @@ func (f *Fading) Summary() (*ridge.Summary, Span, error) {
 	if err := merge(s, f.sum); err != nil {
 		return nil, span, err
 	}
-	if beta, _ := f.fades(f.now); beta < 1 {
+	if beta, _ := f.decayTo(f.now); beta < 1 {
 		if err := s.Decay(beta); err != nil {
 			return nil, span, err
 		}

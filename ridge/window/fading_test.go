@@ -165,7 +165,7 @@ func TestFadingAway(t *testing.T) {
 	one := dataset.Block{N: 1, X: []float64{1, 2}, Y: []float64{3}}
 	cfg := window.FadingConfig{Summary: ridge.SummaryConfig{Dim: 2, Size: 2, Intercept: true}, HalfLife: time.Second}
 	f := must(window.NewFading(cfg))(t)
-	if err := f.Append(one); !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), "no time") {
+	if err := f.Append(one); !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), "without a time") {
 		t.Errorf("rows of no time: %v", err)
 	}
 	check(t, f.AppendAt(start, one))

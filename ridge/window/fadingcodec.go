@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// fadingHeader is the message of a fading summary from byte 24 on. Meta follows, and a summary.
+// fadingHeader is the part of the message of a Fading from byte 24 up to Meta. See [Fading.MarshalBinary].
 type fadingHeader struct {
 	HalfLife, Appended       uint64
 	Now, Unit, From, To      int64
@@ -21,11 +21,11 @@ type fadingHeader struct {
 
 const fadingHeaderSize = 8 * 9
 
-// flagByRows is the flag of a half-life that is counted in rows.
+// flagByRows is set if the half-life is a number of rows.
 const flagByRows = 1
 
-// BinarySize is how many bytes [Fading.MarshalBinary] and [Fading.WriteTo] make of f as it stands;
-// 0 of the zero value, which they refuse.
+// BinarySize returns the number of bytes that [Fading.MarshalBinary] and [Fading.WriteTo] write. It returns 0 for the zero value,
+// which cannot be written.
 func (f *Fading) BinarySize() int64 {
 	if f.sum == nil {
 		return 0
@@ -37,8 +37,7 @@ func (f *Fading) content() int64 {
 	return fadingHeaderSize + int64(len(f.meta)) + f.sum.BinarySize(nil)
 }
 
-// MarshalBinary returns all that f is, so that appending and reading go on, bit for bit, as if it had
-// never been written. Format version 1, little-endian:
+// MarshalBinary encodes the whole state of f. A decoded summary continues with the same bits. Format version 1, little-endian:
 //
 //	offset  bytes
 //	0       8         magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
@@ -47,15 +46,15 @@ func (f *Fading) content() int64 {
 //	16      8         length of the message, checksum included
 //	24      8         the half-life h, in nanoseconds; or in rows, see flags
 //	32      8         rows appended
-//	40      8         the time that it is: nanoseconds since 1970, signed, as are the next three; −2⁶³ where there is none
-//	48      8         as of when the weights of the summary are: less than h before its last row
-//	56      16        when its first and its last row came
+//	40      8         the time: nanoseconds since 1970, signed, like the next three; −2⁶³ if none was set
+//	48      8         the time at which the weights of the summary hold: less than h before its last row
+//	56      16        the times of its first and its last row
 //	72      8         u ≤ 2³⁰, length of Meta
 //	80      8         v, length of the summary
-//	88      8         flags: 1 the half-life is counted in rows, and so are all times: the time
+//	88      8         flags: 1 the half-life and all times are counted in rows: the time
 //	                  of a row is its number among those appended, from 0 on
 //	96      u         Meta
-//	        v         the summary, a message as of [ridge.Summary.MarshalBinary], without Meta
+//	        v         the summary, a message of [ridge.Summary.MarshalBinary], without Meta
 //	        4         CRC-32C (Castagnoli) of all bytes before
 //
 // The backend is not written.
@@ -70,7 +69,7 @@ func (f *Fading) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteTo writes what [Fading.MarshalBinary] returns, piece by piece.
+// WriteTo writes the message that [Fading.MarshalBinary] returns. It does not hold the whole message in memory.
 func (f *Fading) WriteTo(to io.Writer) (int64, error) {
 	if f.cfg.halfLife() == 0 {
 		return 0, errUnmadeFading
@@ -93,8 +92,7 @@ func (f *Fading) WriteTo(to io.Writer) (int64, error) {
 	return m.Close()
 }
 
-// UnmarshalBinary makes f what [Fading.MarshalBinary] returned, which data must hold and nothing
-// else. It is otherwise like [Fading.ReadFrom].
+// UnmarshalBinary replaces f by the Fading in data, exactly one message of [Fading.MarshalBinary]. See [Fading.ReadFrom].
 func (f *Fading) UnmarshalBinary(data []byte) error {
 	read, err := accum.ReadOnly(data, f.cfg.Summary.Backend, decodeFading)
 	if err != nil {
@@ -104,8 +102,8 @@ func (f *Fading) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// ReadFrom makes f what [Fading.WriteTo] wrote, on the terms of [ridge.Summary.ReadFrom]. f, which may be
-// the zero value, keeps its backend.
+// ReadFrom replaces f by the next Fading in r, written by [Fading.WriteTo]. f may be the zero value. The backend of f is unchanged.
+// See also [ridge.Summary.ReadFrom].
 func (f *Fading) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := accum.Read(r, f.cfg.Summary.Backend, decodeFading)
 	if err != nil {
@@ -115,13 +113,13 @@ func (f *Fading) ReadFrom(r io.Reader) (int64, error) {
 	return n, nil
 }
 
-// decodeFading reads a fading summary; nil where m has an error then.
+// decodeFading reads a Fading. It returns nil if m has an error.
 func decodeFading(m *wire.Reader, be engine.Backend) *Fading {
 	_, size := m.Preamble(wire.Fading)
 	return decodeFadingContent(m, be, size)
 }
 
-// decodeFadingContent is decodeFading from behind the preamble on.
+// decodeFadingContent reads a Fading whose preamble was already read. size is the content size from the preamble.
 func decodeFadingContent(m *wire.Reader, be engine.Backend, size int64) *Fading {
 	var h fadingHeader
 	m.Struct(&h)
@@ -168,10 +166,10 @@ func decodeFadingContent(m *wire.Reader, be engine.Backend, size int64) *Fading 
 	return f
 }
 
-// checkTimes refuses times that no rows have.
+// checkTimes reports times that are impossible for the rows.
 func (f *Fading) checkTimes(m *wire.Reader) {
 	n := f.sum.Rows()
-	last := f.appended - 1 // the time that it is, where rows are counted
+	last := f.appended - 1 // the current time, if rows are counted
 	if last < 0 {
 		last = noTime
 	}
@@ -185,6 +183,6 @@ func (f *Fading) checkTimes(m *wire.Reader) {
 	case n > 0 && (f.from == noTime || f.from > f.to || f.to > f.now):
 		m.Fail(56, nil, "the times of the rows decrease")
 	case n > 0 && (f.unit < f.from || f.unit > f.to || uint64(f.to)-uint64(f.unit) >= uint64(f.cfg.halfLife())):
-		m.Fail(48, nil, "weights are as of a time that is not within a half-life before the last row")
+		m.Fail(48, nil, "the time of the weights is not within a half-life before the last row")
 	}
 }

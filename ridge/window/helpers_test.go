@@ -1,21 +1,17 @@
 package window_test
 
 import (
-	"bytes"
 	"flag"
 	"io"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
-	"github.com/fdridge/fdridge/internal/verify/zerovalues"
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/window"
-	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
 
@@ -112,20 +108,9 @@ func rows(r *rand.Rand, n, d, t int, sparse, weighted bool) dataset.Block {
 	return b
 }
 
-// TestZeroValues: no method of a zero value panics, and each one that adds rows and can fail refuses them.
+// TestZeroValues: a zero value that cannot be written has no bytes. The test of package zerovalues calls all
+// methods of zero values.
 func TestZeroValues(t *testing.T) {
-	zerovalues.Check(t, zerovalues.Package{
-		Types: []any{new(window.Window), new(window.Fading), new(window.TimeError), new(window.Policy)},
-		Arguments: func() []any {
-			return []any{
-				[]float64{1, 2}, []byte{1}, dataset.Block{N: 1, X: []float64{1, 2}, Y: []float64{3}}, time.Unix(1, 0), []time.Time{time.Unix(1, 0)},
-				zerovalues.Interface[mat.Matrix](mat.NewDense(1, 2, []float64{1, 2})), zerovalues.Interface(io.EOF),
-				zerovalues.Interface[io.Writer](io.Discard), zerovalues.Interface[io.Reader](bytes.NewReader([]byte{1})),
-			}
-		},
-		Refuse: []any{new(window.Window), new(window.Fading)}, Input: ridge.ErrInput,
-		MayPass: []string{"ReadFrom", "UnmarshalBinary", "SetMeta"}, // which make something of a zero value
-	})
 	for _, of := range []interface{ BinarySize() int64 }{new(window.Window), new(window.Fading)} {
 		if size := of.BinarySize(); size != 0 {
 			t.Errorf("the zero %T, which cannot be written, is %d bytes", of, size)

@@ -57,7 +57,7 @@ func TestWindowRefuses(t *testing.T) {
 	at := s.times[39]
 	for _, intercept := range []bool{false, true} {
 		w := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 3, Size: 2, Intercept: intercept, ShrinkRows: 1}, Duration: 1000 * time.Hour, Share: 1}))(t)
-		if err := w.Append(s.cut(0, 1)); !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), "no time") {
+		if err := w.Append(s.cut(0, 1)); !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), "without a time") {
 			t.Errorf("rows of no time: %v", err)
 		}
 		s.feed(t, w, 0, 40)
@@ -86,7 +86,7 @@ func TestWindowRefuses(t *testing.T) {
 			}},
 			"a time before, within": {w.AppendTimes(times, s.cut(0, 5)), func(err error) bool {
 				e, ok := errors.AsType[*window.TimeError](err)
-				return ok && e.Row == 3 && strings.Contains(e.Error(), "row 4 is of 2024-")
+				return ok && e.Row == 3 && strings.Contains(e.Error(), "row 4 has time 2024-")
 			}},
 			"back": {w.Advance(at.Add(-time.Hour)), func(err error) bool {
 				e, ok := errors.AsType[*window.TimeError](err)
@@ -240,7 +240,7 @@ func TestWindowDamaged(t *testing.T) {
 		{"share", 40, math.Float64bits(1.5), "the share is 1.5"},
 		{"share NaN", 40, math.Float64bits(math.NaN()), "the share is NaN"},
 		{"smaller share", 40, math.Float64bits(0.5), "of a window with sketches there are 2"},
-		{"block", 48, 3, "should have 3"},
+		{"block", 48, 3, "needs 3"},
 		{"flags", 56, 2, "word of flags"},
 		{"fewer rows", 64, 10, "more rows than the 10"},
 		{"rows", 64, 1 << 63, "the number of rows appended"},
@@ -250,7 +250,7 @@ func TestWindowDamaged(t *testing.T) {
 		{"hostile sketches", 80, 1 << 40, "the number of sketches"},
 		{"more blocks", 88, 2 + 64, "the number of blocks"},
 		{"left", 96, 2, "still takes"},
-		{"nothing left", 96, 0, "should have 2"},
+		{"nothing left", 96, 0, "needs 2"},
 		{"meta", 104, 1 << 40, "the length of Meta"},
 		{"template", 112, 7, "the length of a summary of no rows"},
 		{"level", cell, 1 << 40, "is of level"},

@@ -11,51 +11,54 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// How a window ages, with k = ⌈1/Share⌉ and blocks of B rows. Of the blocks that are full, the newest
-// k are kept as rows; the oldest of k+1 becomes a cell of level 0. Of each level there are at most k+1
-// cells: of k+2, the oldest two become one of the next level. So while there is a cell of level l, of at
-// most B·2ˡ rows, every lower level has k cells or more, of exactly B·2ⁱ rows, and the rows that are newer are at least
+// A window stores its rows as follows, with k = ⌈1/Share⌉ and blocks of B rows:
+//
+//   - The newest k full blocks are stored as rows. When there are k+1 full blocks, the oldest block becomes a cell of level 0.
+//   - Each level has at most k+1 cells. When a level has k+2 cells, its two oldest cells are merged into a cell of the next level.
+//
+// A cell of level l has at most B·2ˡ rows. If a cell of level l exists, every lower level i has at least k
+// cells of exactly B·2ⁱ rows. The number of rows newer than the cell is therefore at least
 //
 //	k·B + Σ_{i<l} k·B·2ⁱ = k·B·2ˡ,
 //
-// of which the cell's are no more than a share 1/k.
+// and the cell has at most 1/k of this number.
+//
+// The cells depend only on the numbers and times of rows. Therefore sketches are computed and merged in parallel at the end of a
+// call, by [makeCells].
 
-// Which cells there are follows from the numbers and times of rows alone, so that making and merging
-// sketches can wait until the end of a call, and then be done side by side: [makeCells].
-
-// A ring has the rows of a window: sketches of the older ones, and the newest as they are.
+// A ring holds the rows of a window: sketches of the older rows (cells), and the newest rows themselves (chunks).
 type ring struct {
 	cfg   Config
 	parts int // 1/Share, rounded up; 0 in the zero value
 	clock
-	appended int64 // rows, ever
+	appended int64 // number of rows appended
 
 	cells   []*cell  // sketches, the oldest first
-	recent  []*chunk // rows as they are, behind them
-	waiting []*chunk // rows of sketches that are to be made; none between calls
-	spare   []*chunk // memory for more
-	bad     error    // set when a merge failed; the window is lost
+	recent  []*chunk // the newest rows, the oldest chunk first
+	pending []*chunk // rows of cells that are not computed yet; empty between calls
+	spare   []*chunk // chunks whose memory can be reused
+	bad     error    // the error of a failed merge, after which the window cannot be used
 }
 
-// newRing makes an empty ring of a configuration that is complete.
+// newRing returns an empty ring. All fields of cfg must be set.
 func newRing(cfg Config) ring {
 	return ring{cfg: cfg, parts: int(math.Ceil(1 / cfg.Share)), clock: clock{noTime}}
 }
 
-// errUnmadeWindow reports the zero value of a window.
-var errUnmadeWindow = badinput.Errorf("ridge: a window that was made by neither New nor Read")
+// errUnmadeWindow reports the use of the zero value of a Window.
+var errUnmadeWindow = badinput.Errorf("ridge: the window was not made by New or Read")
 
-// usable says why nothing can be done with w, if so.
-func (w *ring) usable() error {
+// checkUsable returns an error if the window is the zero value or if a merge has failed.
+func (w *ring) checkUsable() error {
 	if w.parts == 0 {
 		return errUnmadeWindow
 	}
 	return w.bad
 }
 
-// append adds the rows of a block, of times that are known not to be before those of others.
+// append adds the rows of a block. The times must be valid.
 func (w *ring) append(b dataset.Block, times rowTimes) error {
-	if err := w.usable(); err != nil {
+	if err := w.checkUsable(); err != nil {
 		return err
 	}
 	d, t := w.cfg.Summary.Dim, w.cfg.Summary.Targets
@@ -71,7 +74,7 @@ func (w *ring) append(b dataset.Block, times rowTimes) error {
 	}
 	for i := range b.N {
 		if w.cfg.Duration > 0 && times.at(i) == noTime {
-			return badinput.Errorf("ridge: rows of no time for a window of %v: tell the time by AppendAt or Advance", w.cfg.Duration)
+			return badinput.Errorf("ridge: rows without a time for a window of %v: set the time by AppendAt or Advance", w.cfg.Duration)
 		}
 		all.Add(b, i, d, t)
 		if !all.InRange(w.cfg.Summary.Intercept) {
@@ -80,7 +83,7 @@ func (w *ring) append(b dataset.Block, times rowTimes) error {
 	}
 	for i := range b.N {
 		w.now = times.at(i)
-		w.expire() // as Advance would have
+		w.expire() // drops rows, as Advance does
 		if err := w.add(b, i); err != nil {
 			w.bad = err
 			return err
@@ -90,23 +93,23 @@ func (w *ring) append(b dataset.Block, times rowTimes) error {
 	return w.bad
 }
 
-// add adds row i of a block that is known to be good, as of now.
+// add adds row i of a valid block at the current time.
 func (w *ring) add(b dataset.Block, i int) error {
-	if n := len(w.recent); n == 0 || w.recent[n-1].full(w.appended) {
-		w.recent = append(w.recent, w.begin())
+	if n := len(w.recent); n == 0 || w.recent[n-1].isFull(w.appended) {
+		w.recent = append(w.recent, w.newChunk())
 	}
 	newest := w.recent[len(w.recent)-1]
 	newest.add(b, i, w.cfg.Summary.Dim, w.cfg.Summary.Targets, w.now)
 	w.appended++
 	w.expire()
-	if newest.full(w.appended) && len(w.recent) > w.parts {
-		return w.age()
+	if newest.isFull(w.appended) && len(w.recent) > w.parts {
+		return w.compact()
 	}
 	return nil
 }
 
-// begin makes a chunk for the rows to come.
-func (w *ring) begin() *chunk {
+// newChunk returns an empty chunk for the next rows.
+func (w *ring) newChunk() *chunk {
 	c := new(chunk)
 	if n := len(w.spare); n > 0 {
 		c, w.spare = w.spare[n-1], w.spare[:n-1]
@@ -116,18 +119,19 @@ func (w *ring) begin() *chunk {
 	return c
 }
 
-// release takes the oldest chunk out, for its memory.
+// release removes the oldest chunk and keeps its memory for reuse.
 func (w *ring) release() {
 	w.spare = append(w.spare, w.recent[0])
 	w.recent = slices.Delete(w.recent, 0, 1)
 }
 
-// age makes a cell of the oldest chunk, and merges cells of which there are too many: those are to be made.
-func (w *ring) age() error {
+// compact turns the oldest chunk into a cell. On each level that then has too many cells, it merges the oldest two. The sketches
+// are computed later.
+func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)
-	w.cells = append(w.cells, &cell{of: w.making(oldest), end: oldest.end, from: oldest.times[oldest.gone], to: oldest.times[len(oldest.times)-1]})
-	for level, last := 0, len(w.cells); ; level++ { // last: behind the cells of this level
+	w.cells = append(w.cells, &cell{recipe: w.queue(oldest), end: oldest.end, from: oldest.times[oldest.gone], to: oldest.times[len(oldest.times)-1]})
+	for level, last := 0, len(w.cells); ; level++ { // last is the index after the last cell of this level
 		first := last
 		for first > 0 && w.cells[first-1].level == level {
 			first--
@@ -136,51 +140,51 @@ func (w *ring) age() error {
 			break
 		}
 		older, newer := w.cells[first], w.cells[first+1]
-		w.cells[first] = &cell{of: &making{older: older, newer: newer}, level: level + 1, end: newer.end, from: older.from, to: newer.to}
+		w.cells[first] = &cell{recipe: &recipe{older: older, newer: newer}, level: level + 1, end: newer.end, from: older.from, to: newer.to}
 		w.cells = slices.Delete(w.cells, first+1, first+2)
 		last = first + 1
 	}
-	if len(w.waiting) < waitingMost {
+	if len(w.pending) < maxPending {
 		return nil
 	}
 	return w.make()
 }
 
-// waitingMost bounds the chunks whose sketches are to be made, which takes memory for their rows: many
-// enough for as many cores as make a difference.
-const waitingMost = 32
+// maxPending limits the number of pending chunks, and thus their memory. The limit is large enough to let many
+// cores work in parallel.
+const maxPending = 32
 
-// making is that of a chunk, which waits from now on.
-func (w *ring) making(c *chunk) *making {
-	w.waiting = append(w.waiting, c)
-	return &making{rows: c}
+// queue appends a chunk to pending and returns the recipe of its cell.
+func (w *ring) queue(c *chunk) *recipe {
+	w.pending = append(w.pending, c)
+	return &recipe{rows: c}
 }
 
-// make makes all cells of the window that are to be made.
+// make computes the sketches of all cells and empties pending.
 func (w *ring) make() error {
-	if len(w.waiting) == 0 {
+	if len(w.pending) == 0 {
 		return nil
 	}
 	if err := makeCells(w.cells, accum.Config(w.cfg.Summary)); err != nil {
 		return err
 	}
-	w.spare = append(w.spare, w.waiting[0]) // the memory of one is enough where rows come one by one
-	clear(w.waiting)
-	w.waiting = w.waiting[:0]
+	w.spare = append(w.spare, w.pending[0]) // if rows are appended one by one, one reusable chunk is enough
+	clear(w.pending)
+	w.pending = w.pending[:0]
 	return nil
 }
 
-// expire drops what has left the window: cells as wholes, kept rows one by one.
+// expire removes the rows that have left the window: cells as a whole, and single rows of chunks.
 func (w *ring) expire() {
 	gone := 0
-	for gone < len(w.cells) && w.past(w.cells[gone].end-1, w.cells[gone].to) {
+	for gone < len(w.cells) && w.hasLeft(w.cells[gone].end-1, w.cells[gone].to) {
 		gone++
 	}
 	w.cells = slices.Delete(w.cells, 0, gone)
 	for len(w.recent) > 0 {
 		c := w.recent[0]
 		first := c.first(w.appended)
-		for c.gone < c.rows.N && w.past(first+int64(c.gone), c.times[c.gone]) {
+		for c.gone < c.rows.N && w.hasLeft(first+int64(c.gone), c.times[c.gone]) {
 			c.gone++
 		}
 		if c.live() > 0 {
@@ -190,21 +194,22 @@ func (w *ring) expire() {
 	}
 }
 
-// past says that a row of that number and time has left the window.
-func (w *ring) past(row, at int64) bool {
+// hasLeft reports whether the row with this number and time has left the window.
+func (w *ring) hasLeft(row, at int64) bool {
 	if w.cfg.Duration > 0 {
 		return at <= before(w.now, w.cfg.Duration)
 	}
 	return row < w.appended-w.cfg.Rows
 }
 
-// covered are the cells that a summary is made of, and the one that the edge of the window goes
-// through, if it goes through any: that is the oldest, and one of them unless the window keeps inside.
+// covered returns the cells that a summary contains. The result cut is the cell at the edge of the window, with
+// rows inside and outside the window, or nil. The cell cut is always the oldest cell. If cfg.Inside is true,
+// the result cells does not contain cut.
 func (w *ring) covered() (cells []*cell, cut *cell) {
 	if len(w.cells) == 0 {
 		return nil, nil
 	}
-	if c := w.cells[0]; w.past(c.end-c.sum.Rows(), c.from) {
+	if c := w.cells[0]; w.hasLeft(c.end-c.sum.Rows(), c.from) {
 		cut = c
 	}
 	if cut != nil && w.cfg.Inside {

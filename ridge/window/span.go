@@ -2,14 +2,14 @@ package window
 
 import "time"
 
-// A Span says which rows a summary covers that was read from a [Window] or a [Fading].
+// A Span describes the rows that a summary of a [Window] or a [Fading] contains.
 type Span struct {
-	First, Rows int64     // rows First to First+Rows, the last not included, of all that were appended, counted from 0
-	From, To    time.Time // when the first and the last of them came; zero where no time was told
-	// Edge is how many rows the sketch holds that the edge of the window goes through, 0 where it
-	// goes between two sketches or through rows that are kept. These are the first of those covered,
-	// and at least one of them was asked for and one was not; with [Config.Inside] they are
-	// those right before First. All other rows that are covered were asked for. Edge is at most
-	// [Config.Share] times as many as these.
+	First, Rows int64     // the rows First to First+Rows−1 of all rows appended, counted from 0
+	From, To    time.Time // times of the first and the last of these rows; zero without times
+	// Edge is the number of rows of the sketch at the edge of the window, which contains rows inside and outside the window. It is
+	// 0 if there is no such sketch.
+	//
+	// The rows of the Span begin with this sketch, or, with [Config.Inside], right after it. All other rows of the Span are inside
+	// the window. Edge is at most [Config.Share] times the number of these other rows.
 	Edge int64
 }

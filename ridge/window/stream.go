@@ -9,66 +9,67 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Stream is a summary that rows are appended to as they come, whatever it forgets: [Whole], a [Window] or
-// a [Fading]. One goroutine may write at a time; any number may read while none writes.
+// A Stream is a summary of rows that are appended as they arrive: [Whole], a [Window] or a [Fading]. One goroutine may write at a
+// time; any number may read while none writes.
 type Stream interface {
-	// Settings returns the configuration in force.
+	// Settings returns the configuration with all defaults filled in.
 	Settings() Settings
-	// Rows returns the number of rows appended, those that are forgotten included.
+	// Rows returns the number of rows appended, including rows that are no longer kept.
 	Rows() int64
-	// Now returns the last time that was told; zero if none was.
+	// Now returns the last time that was set, or the zero time.
 	Now() time.Time
 
-	// AppendAt adds rows that come at time t, and makes it that time. A stream that keeps no times takes no
-	// notice of t.
+	// AppendAt adds rows with time t and sets the time to t. Streams without times ignore t.
 	AppendAt(t time.Time, rows dataset.Block) error
-	// Advance makes it time t.
+	// Advance sets the time to t.
 	Advance(t time.Time) error
 
-	// Span returns which rows a summary would cover that were read now.
+	// Span describes the rows that a summary would contain now.
 	Span() Span
-	// Summary returns a summary of the rows that count now, for reading, and says which these are. The
-	// summary of [Whole] is the stream itself.
+	// Summary returns a summary of the current rows and their Span. The summary must not be modified. For [Whole] it is the summary
+	// passed to Whole.
 	Summary() (*ridge.Summary, Span, error)
-	// Copies returns the number of sketches that Summary needs memory for, beside those of the stream.
+	// Copies returns the number of sketches that Summary allocates.
 	Copies() int
 
-	// Meta returns the bytes of the caller's own that are written and read along with the stream.
+	// Meta returns bytes of the caller, which are written and read with the stream.
 	Meta() []byte
-	// SetMeta sets them: at most [ridge.MaxMeta] bytes.
+	// SetMeta sets the bytes that Meta returns, at most [ridge.MaxMeta].
 	SetMeta(meta []byte)
 	// WriteTo writes the message that [Read] reads.
 	io.WriterTo
 }
 
-// notes are bytes of the caller's own.
+// notes implements Meta and SetMeta.
 type notes struct{ meta []byte }
 
-// Meta returns the caller's own bytes, which each summary has that is read. See [ridge.Summary].
+// Meta returns the bytes of the caller. Each summary of the stream gets a copy as its Meta. See [ridge.Summary].
 func (n *notes) Meta() []byte { return n.meta }
 
-// SetMeta sets the caller's own bytes.
+// SetMeta sets the bytes of the caller.
 func (n *notes) SetMeta(meta []byte) { n.meta = meta }
 
-// A Policy says which rows count: all, if it is the zero value. At most one field is set.
+// A Policy selects the rows that a stream keeps, or how their weights change. The zero value keeps all rows. At most one field may
+// be set.
 type Policy struct {
-	Rows         int64         // the last so many
-	Duration     time.Duration // those of the last so much time
-	HalfLife     time.Duration // each half as much after so much time
-	HalfLifeRows int64         // each half as much after so many more
+	Rows         int64         // keep the last Rows rows
+	Duration     time.Duration // keep the rows of the last Duration
+	HalfLife     time.Duration // halve the weights after each HalfLife
+	HalfLifeRows int64         // halve the weights after each HalfLifeRows rows
 }
 
-// ByTime reports whether rows may be forgotten though no others come.
+// ByTime reports whether the rows or weights change with time, without new rows.
 func (p Policy) ByTime() bool { return p.Duration > 0 || p.HalfLife > 0 }
 
-// Fades reports whether rows have other weights than they came with.
+// Fades reports whether the weights of rows change.
 func (p Policy) Fades() bool { return p.HalfLife > 0 || p.HalfLifeRows > 0 }
 
-// DependsOnBlocks reports whether the last bits depend on the blocks that rows come in, and on nothing else.
-// A window has the same bits for any blocks. If time counts, the bits also depend on when rows come.
+// DependsOnBlocks reports whether the round-off of a summary depends on how the rows are divided into blocks,
+// but not on their times. The result is false for a Window, which has the same bits for any blocks. The result
+// is also false for a Fading by time, whose bits depend on the times of the rows.
 func (p Policy) DependsOnBlocks() bool { return p.Rows == 0 && !p.ByTime() }
 
-// String describes p in words.
+// String returns a description of p.
 func (p Policy) String() string {
 	switch {
 	case p.Rows != 0:
@@ -83,7 +84,7 @@ func (p Policy) String() string {
 	return "all rows"
 }
 
-// Settings are the configuration of a stream.
+// Settings is the configuration of a stream.
 type Settings struct {
 	Summary ridge.SummaryConfig
 	Policy

@@ -1,6 +1,6 @@
-// Package window has summaries of streams that forget: a [Window] is of the newest rows, the last N or those
-// of the last T, and in a [Fading] each row counts half as much after each half-life. Both, and the summary of
-// all rows ([Whole]), are a [Stream].
+// Package window implements summaries of streams that forget old rows. A [Window] keeps the newest rows: the last N rows, or the
+// rows of the last duration T. A [Fading] halves the weight of each row after each half-life. Both are a [Stream], like the summary
+// of all rows ([Whole]).
 package window
 
 import (
@@ -13,18 +13,18 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// A Window is a summary of the newest rows of a stream: the last N, or those of the last T. It holds
-// O(log(N/m)/Share) sketches of m rows, and the newest rows as they are: rows are collected in blocks,
-// these become sketches, and sketches are merged in pairs as they age, into ones of twice as many rows
-// (the exponential histogram of M. Datar, A. Gionis, P. Indyk and R. Motwani, SIAM J. Comput. 2002, of
-// mergeable sketches). Those whose rows have all left the window are dropped. So what is read
-// from it is an ordinary [ridge.Summary] of consecutive rows, to which [Span] says exactly which, and its
-// certificates are about these rows and no others: docs/math.md §2.
+// A Window is a summary of the newest rows of a stream: the last N rows, or the rows of the last duration T. It stores
+// O(log(N/m)/Share) sketches of m rows, and the newest rows themselves. Rows are collected in blocks. Later a block becomes a
+// sketch, and pairs of sketches are merged into sketches of twice as many rows. This is the exponential histogram of M. Datar, A.
+// Gionis, P. Indyk and R. Motwani, SIAM J. Comput. 2002, with mergeable sketches. Sketches without rows in the window are removed.
 //
-// Time is the caller's, never the clock's: it is what the rows, or [Window.Advance], say it is.
-// The same rows at the same times make the same bits, whatever blocks they come in.
+// [Window.Summary] returns an ordinary [ridge.Summary] of consecutive rows. Its [Span] states which rows these are, and all
+// certificates are about these rows (docs/math.md §2).
 //
-// Appending copies rows, and allocates nothing else but a new summary for each BlockRows of them.
+// The caller sets the time, with the rows or by [Window.Advance]. The same rows at the same times give the same bits, however they
+// are divided into blocks.
+//
+// Append copies the rows. It allocates memory only for a new summary after every BlockRows rows.
 //
 // One goroutine may write at a time; any number may read while none writes.
 type Window struct {
@@ -32,8 +32,7 @@ type Window struct {
 	notes
 }
 
-// New makes an empty window. Beside those of [ridge.NewSummary] there are errors of what cfg says
-// of the window.
+// New returns an empty window. The errors are the errors of [ridge.NewSummary], and [ridge.ErrInput] for an invalid cfg.
 func New(cfg Config) (*Window, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -42,7 +41,7 @@ func New(cfg Config) (*Window, error) {
 	return &Window{ring: newRing(cfg)}, nil
 }
 
-// Config returns the configuration in force.
+// Config returns the configuration with all defaults filled in.
 func (w *Window) Config() Config { return w.cfg }
 
 // Settings returns the part of the configuration that every [Stream] has.
@@ -50,23 +49,23 @@ func (w *Window) Settings() Settings {
 	return Settings{w.cfg.Summary, Policy{Rows: w.cfg.Rows, Duration: w.cfg.Duration}}
 }
 
-// Rows is how many rows were appended, those that have left the window included.
+// Rows returns the number of rows appended, including rows that have left the window.
 func (w *Window) Rows() int64 { return w.appended }
 
-// Sketches is how many sketches are alive. For a window that holds N rows, with k = ⌈1/Share⌉, there are at most
+// Sketches returns the number of sketches that the window stores. For a window of N rows and k = ⌈1/Share⌉, it is at most
 //
 //	(k+1)·(1 + log₂(N·(1+Share)/(k·BlockRows))),
 //
-// and none for N ≤ k·BlockRows.
+// and 0 if N ≤ k·BlockRows.
 func (w *Window) Sketches() int { return len(w.cells) }
 
-// Now is the time that it is, the last that was told; zero where none was.
+// Now returns the last time that was set, or the zero time.
 func (w *Window) Now() time.Time { return timeOf(w.now) }
 
-// Advance makes it time t, so that rows leave a window of a Duration though none come, and rows
-// that are appended without a time are of time t. A time before one that was told is a *[TimeError].
+// Advance sets the time to t, which is also the time of rows appended later without a time. Rows older than Config.Duration leave
+// the window. The error is a *[TimeError] if t is earlier than the current time.
 func (w *Window) Advance(t time.Time) error {
-	if err := w.usable(); err != nil {
+	if err := w.checkUsable(); err != nil {
 		return err
 	}
 	now, err := w.next(t, -1)
@@ -78,26 +77,25 @@ func (w *Window) Advance(t time.Time) error {
 	return nil
 }
 
-// Append is [Window.AppendTimes] for rows of the time that it is, the last that was told. A
-// window of a Duration must have been told one.
+// Append is like [Window.AppendTimes] with the current time for all rows. If the window has a Duration, the
+// time must have been set.
 func (w *Window) Append(b dataset.Block) error { return w.append(b, rowTimes{one: w.now}) }
 
-// AppendAt is [Window.AppendTimes] for rows that are all of time t.
+// AppendAt is like [Window.AppendTimes] with time t for all rows.
 func (w *Window) AppendAt(t time.Time, b dataset.Block) error { return appendAt(w, t, b) }
 
-// AppendTimes adds the rows of a block, row i being of times[i], and so makes it the time of the
-// last. Rows may be of the same time, and of a later one than those before, never of an earlier
-// one: that is a *[TimeError].
+// AppendTimes adds the rows of a block with the given times, one for each row, and sets the time to the time of the last row. Times
+// must not decrease, within the block and compared with earlier rows; otherwise the error is a *[TimeError].
 //
-// All is checked before anything is changed, and the errors are those of [ridge.Summary.Append]; a
-// *[fd.RangeError] is also one where rows together with those in the window are out of range. The
-// arguments are not written and not kept.
+// AppendTimes checks all input before it changes the window. It neither modifies nor keeps its arguments. Other errors are the
+// errors of [ridge.Summary.Append]. A *[fd.RangeError] also reports rows that are out of range together with the rows in the
+// window.
 func (w *Window) AppendTimes(times []time.Time, b dataset.Block) error {
 	return appendTimes(w, times, b)
 }
 
-// Span says which rows a summary would cover that were read now. Without rows it is the zero value but for First,
-// which is the row to come.
+// Span describes the rows that a summary would contain now. If there are no such rows, only First is set: the
+// number of the next row.
 func (w *Window) Span() Span {
 	s := Span{First: w.appended}
 	cells, cut := w.covered()
@@ -127,14 +125,13 @@ func (w *Window) Span() Span {
 	return s
 }
 
-// Copies returns 1, for the summary that is read.
+// Copies returns 1, for the result of Summary.
 func (w *Window) Copies() int { return 1 }
 
-// Summary merges what is in the window into a summary of its own, and says which rows these are.
-// The window isn't changed. It takes the time of merging [Window.Sketches] sketches and of appending the rows
-// that are kept. Where no rows are covered it is [ridge.ErrEmpty].
+// Summary returns a new summary of the rows in the window, and their span. The window is unchanged. Summary merges
+// [Window.Sketches] sketches and appends the rows that are stored as rows. The error is [ridge.ErrEmpty] if there are no rows.
 func (w *Window) Summary() (*ridge.Summary, Span, error) {
-	if err := w.usable(); err != nil {
+	if err := w.checkUsable(); err != nil {
 		return nil, Span{}, err
 	}
 	span := w.Span()

@@ -1,6 +1,6 @@
-// Package python runs a Python program that answers each line of its input by one of its
-// own: the rivals that numpy, scipy and scikit-learn are. Programs of other languages that do
-// so run in the same way.
+// Package python runs a Python program that answers each line of its input by one line. It runs the
+// rivals that use numpy, scipy and scikit-learn. Programs in other languages can be run in the same
+// way.
 package python
 
 import (
@@ -21,8 +21,8 @@ type Process struct {
 	out *bufio.Reader
 }
 
-// Start runs a program on so many threads, by the first python3 that has the modules
-// ("numpy, scipy"), or reports why it cannot. It ends with this process.
+// Start runs a program on the given number of threads, by the first python3 that has the modules
+// ("numpy, scipy"). It returns an error if there is none. The program ends with this process.
 func Start(program, modules string, threads int) (*Process, error) {
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
 		if err := exec.Command(name, "-c", "import "+modules).Run(); err != nil {
@@ -32,15 +32,15 @@ func Start(program, modules string, threads int) (*Process, error) {
 		n := strconv.Itoa(threads)
 		c.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS="+n, "OMP_NUM_THREADS="+n)
 		if os.Getenv("OPENBLAS_CORETYPE") == "" && purego.Kernels()[0].Name == "avx512" {
-			// A version that doesn't know the processor takes SSE3 kernels.
+			// A version that does not know the processor uses SSE3 kernels.
 			c.Env = append(c.Env, "OPENBLAS_CORETYPE=SkylakeX")
 		}
 		return begun(c)
 	}
-	return nil, fmt.Errorf("no python3 with %s here", modules)
+	return nil, fmt.Errorf("there is no python3 with %s", modules)
 }
 
-// Command runs a program of another language. It ends with this process.
+// Command runs a program in another language. The program ends with this process.
 func Command(name string, args ...string) (*Process, error) {
 	return begun(exec.Command(name, args...))
 }
@@ -58,7 +58,7 @@ func begun(c *exec.Cmd) (*Process, error) {
 	return &Process{in, bufio.NewReader(out)}, c.Start()
 }
 
-// Ask writes a line of these words, spaces between them, and returns the answer.
+// Ask writes a line of these words, separated by spaces, and returns the answer.
 func (p *Process) Ask(words ...any) (string, error) {
 	if _, err := fmt.Fprintln(p.in, words...); err != nil {
 		return "", err

@@ -1,10 +1,9 @@
-// Package chunk reads a text in chunks of whole records, which are parsed on all cores, and
-// delivers their rows in order.
+// Package chunk parses a text file on all cores. It divides the text into chunks of whole records
+// and returns the rows of the chunks in order.
 //
-// One goroutine reads the file, or uncompresses it, and cuts it where records end. Others
-// parse the chunks. The one that asks for rows copies them into blocks, chunk after chunk in
-// the order of the file: so blocks, and the error that is met first, are those of a reader
-// that goes line by line.
+// One goroutine reads or decompresses the file and divides it at the ends of records. Other
+// goroutines parse the chunks. Reader.Read copies the rows into blocks in the order of the file.
+// So the rows, the blocks and the first error do not depend on the size of the chunks.
 package chunk
 
 import (
@@ -14,46 +13,45 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// A Format turns text into rows. Its methods are called by several goroutines at a time.
+// A Format parses text into rows. Its methods may be called by several goroutines at the same time.
 type Format interface {
-	// Rows appends the rows of text[at:size], where a record begins at byte at, to b. It
-	// stops before the first record that is not one line and a row, or that it cannot read,
-	// and returns where that begins, or size. Behind size there are a line's end and at
-	// least decimal.Slack bytes.
+	// Rows parses text[at:size], whose first record begins at byte at, and appends the rows to b. It stops before the
+	// first record that it cannot parse or that takes more than one line. It returns the start of this record, or size
+	// if there is none. A line end and at least decimal.Slack bytes follow text[:size].
 	Rows(b *dataset.Buffer, text []byte, at, size int) int
-	// Record appends the next record of any kind to b, and calls EndRow of l. It returns
-	// io.EOF where there is none, and otherwise an error that says what is wrong, with its
-	// line as l counts it. It may be slow.
+	// Record reads the next record from l, appends it to b, and calls l.EndRow. It is slower than
+	// Rows and handles every kind of record. It returns io.EOF if there is no record. If the
+	// record is invalid, it returns an error with the line number of l.
 	Record(b *dataset.Buffer, l *Lines) error
-	// Quotes reports whether a line's end between quotes ends no record.
+	// Quotes reports whether records may have quoted fields, in which a line end does not end the record.
 	Quotes() bool
 }
 
-// A chunk is a part of the text with whole records, and what has become of it.
+// A chunk is a part of the text that consists of whole records, and the rows parsed from it.
 type chunk struct {
 	lines Lines
-	whole []byte // the memory of its text
+	whole []byte // memory that holds lines.text
 	rows  dataset.Buffer
-	tail  int   // bytes of the text behind the last row
-	err   error // what is wrong behind the rows
+	tail  int   // bytes of the text after the last row
+	err   error // first error, which belongs after the rows; or nil
 
-	done   chan struct{} // receives when it was parsed
-	flying int           // bytes of text, while they count in flight
-	held   int           // bytes of memory, when it was last looked at
+	done   chan struct{} // receives a value when the chunk is parsed
+	flying int           // bytes of this chunk that the team counts towards its limit flight
+	held   int           // bytes of memory that the team counts towards its limit keep
 }
 
 func newChunk(sparse bool) *chunk {
 	return &chunk{rows: dataset.Buffer{Sparse: sparse}, done: make(chan struct{}, 1)}
 }
 
-// parse makes rows of the text.
+// parse parses the text into rows.
 func (c *chunk) parse(f Format) {
 	c.rows.Reset()
 	l := &c.lines
 	size := len(l.text)
-	end := 0 // of the last row
+	end := 0 // end of the last row
 	for c.err = nil; c.err == nil; {
-		// Of an end that is an error, or is too far off, Record tells.
+		// If the text ends in an error or is too long, Record handles every record.
 		if (l.end == nil || l.end == errDivided) && size <= rawfile.MaxRow {
 			before := c.rows.N
 			l.at = f.Rows(&c.rows, l.text[:cap(l.text)], l.at, size)
@@ -65,7 +63,7 @@ func (c *chunk) parse(f Format) {
 		if l.Done() {
 			break
 		}
-		l.size = 0 // the blank lines of this chunk alone are no more than there may be
+		l.size = 0 // count the blank lines of this chunk only, which are not too many
 		if c.err = f.Record(&c.rows, l); c.err == nil {
 			end = l.at
 		}
@@ -76,8 +74,8 @@ func (c *chunk) parse(f Format) {
 	}
 }
 
-// tooLong returns the error of a first row that is too long where so many bytes of blank
-// lines come before the chunk.
+// tooLong returns an error if the first record of the chunk is too long together with the blank
+// lines before the chunk. The argument before is the number of bytes of these blank lines.
 func (c *chunk) tooLong(f Format, before int) error {
 	if before == 0 || before+len(c.lines.text) <= rawfile.MaxRow {
 		return nil
@@ -91,13 +89,13 @@ func (c *chunk) tooLong(f Format, before int) error {
 	return err
 }
 
-// memory is how many bytes the chunk keeps.
+// memory returns the number of bytes of memory that the chunk holds.
 func (c *chunk) memory() int {
 	b := &c.rows
 	return cap(c.whole) + 8*(cap(b.X)+cap(b.Y)+cap(b.CSR.Val)+cap(b.CSR.RowPtr)) + 4*cap(b.CSR.ColIdx)
 }
 
-// forget gives the memory back.
+// forget releases the memory of the chunk.
 func (c *chunk) forget() {
 	c.whole, c.lines = nil, Lines{}
 	c.rows = dataset.Buffer{Sparse: c.rows.Sparse}

@@ -9,27 +9,27 @@ import (
 	"github.com/fdridge/fdridge/internal/decimal"
 )
 
-// usualSize is how many bytes a chunk has, but where a record is longer: what goes through
-// the caches of a core, and takes longer to parse than to hand on.
+// usualSize is the number of bytes of a chunk. A record that needs more bytes has a larger chunk of its own. A chunk
+// fits in the caches of a core, and parsing it takes longer than passing it to another goroutine.
 const usualSize = 1 << 17
 
-// slack are the bytes behind the text of a chunk: the end of a line, and what a parser may
-// look at.
+// slack is the number of bytes that must be available after the text of a chunk. They hold a line
+// end and the bytes that a parser may read beyond it.
 const slack = 1 + decimal.Slack
 
 // A cutter divides a file into chunks.
 type cutter struct {
 	file   *rawfile.File
-	quotes bool   // what Format.Quotes says
-	size   int    // of a chunk, but where a record is longer
-	rest   []byte // what was read behind the last record that ended
+	quotes bool   // result of Format.Quotes: line ends may be quoted
+	size   int    // bytes of a chunk without long records
+	rest   []byte // bytes read after the last complete record
 	ended  bool
 }
 
-// errLong ends a text whose last record is longer than a row may be.
+// errLong marks a chunk whose last record is longer than MaxRow.
 var errLong = errors.New("too long")
 
-// fill reads the next chunk. It reports whether there is one.
+// fill reads the next chunk into c. It returns false if there is none.
 func (k *cutter) fill(c *chunk) bool {
 	if k.ended {
 		return false
@@ -37,7 +37,7 @@ func (k *cutter) fill(c *chunk) bool {
 	text := append(c.whole[:0], k.rest...)
 	k.rest = k.rest[:0]
 	want := max(k.size, min(2*len(text), rawfile.MaxRow+usualSize), len(text)+1)
-	if p := k.file.Plain; p >= 0 && p < int64(k.size) { // one byte more, to see the end
+	if p := k.file.Plain; p >= 0 && p < int64(k.size) { // one more byte, to detect the end of the file
 		want = int(p) + 1
 	}
 	var err error
@@ -74,14 +74,14 @@ func (k *cutter) fill(c *chunk) bool {
 		err = nil
 	}
 	n := len(text)
-	c.whole = append(text, '\n')[:n+slack] // read has made room
+	c.whole = append(text, '\n')[:n+slack] // read has allocated these bytes
 	clear(c.whole[n+1:])
 	c.lines = Lines{file: k.file, text: c.whole[: n : n+slack], end: err}
 	return n > 0 || err != nil && err != errDivided
 }
 
-// longer is how many bytes to read where want did not have a whole record: from some size on
-// as many as there may be, for each step copies what there is.
+// longer returns the number of bytes to read next, if the first want bytes did not hold a whole
+// record. Each step copies the text, so for large want it returns the maximum.
 func longer(want int) int {
 	if want *= 4; want > flight {
 		want = rawfile.MaxRow + usualSize
@@ -89,10 +89,9 @@ func longer(want int) int {
 	return want
 }
 
-// read reads on until text has so many bytes or, where rows are wanted as they come, has what has
-// come.
+// read reads until text has want bytes. In prompt mode it returns as soon as bytes have arrived from the pipe.
 func (k *cutter) read(text []byte, want int) ([]byte, error) {
-	if cap(text) < want+slack { // exactly: it may be large
+	if cap(text) < want+slack { // allocate no more than needed, because text may be large
 		text = append(make([]byte, 0, want+slack), text...)
 	}
 	for len(text) < want {
@@ -108,8 +107,8 @@ func (k *cutter) read(text []byte, want int) ([]byte, error) {
 	return text, nil
 }
 
-// lastEnd is where the last record that ends in text does, 0 where none does. text begins with
-// a record; there are so many quotes in it.
+// lastEnd returns the end of the last complete record in text, or 0 if there is none. The argument
+// text begins with a record and contains the given number of quotes.
 func lastEnd(text []byte, quotes int) int {
 	i := bytes.LastIndexByte(text, '\n')
 	if quotes == 0 {

@@ -8,28 +8,27 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// Lines are the lines of a chunk, for a parser that reads one after the other as
-// [rawfile.File] has them: with the same ends and errors, but for the number of the line,
-// which counts from the beginning of the chunk.
+// Lines reads the lines of a chunk one after the other. It returns the same lines and errors as a
+// [rawfile.File], except that line numbers count from the beginning of the chunk.
 type Lines struct {
 	file *rawfile.File
 	text []byte
-	// end is why the text ends where no record does: errDivided or an error of reading. nil: a
-	// record ends there, or the file.
+	// end is the reason why the text may stop within a record: errDivided or a read error. It is
+	// nil if the text ends with a record or with the file.
 	end error
 
-	at   int // byte of the text that the next line begins at
-	line int // lines before it
-	size int // bytes of lines since the last EndRow
+	at   int // start of the next line in text
+	line int // number of lines before at
+	size int // bytes of the lines since the last EndRow
 }
 
-// errDivided says that the file goes on behind the share that is read.
+// errDivided reports that the requested byte range has ended but the file continues.
 var errDivided = errors.New("the share ends")
 
-// Name is that of the file.
+// Name returns the name of the file.
 func (l *Lines) Name() string { return l.file.Name }
 
-// Line is the number of lines that ReadLine has returned.
+// Line returns the number of lines that ReadLine has returned.
 func (l *Lines) Line() int { return l.line }
 
 // Done reports whether there is no further record.
@@ -37,12 +36,13 @@ func (l *Lines) Done() bool {
 	return l.at == len(l.text) && (l.end == nil || l.end == errDivided)
 }
 
-// ReadLine returns the next line with its end. Errors are those of [rawfile.File.ReadLine].
+// ReadLine returns the next line including its line end. Its errors are the same as the errors of
+// [rawfile.File.ReadLine].
 func (l *Lines) ReadLine() ([]byte, error) {
 	text := l.text[l.at:]
 	if i := bytes.IndexByte(text, '\n'); i >= 0 {
 		text = text[:i+1]
-	} else if l.end == errDivided { // which is behind a whole line
+	} else if l.end == errDivided { // the range ends after a whole line, so the record continues outside
 		return nil, l.file.Beyond(l.line)
 	} else if l.end != nil {
 		l.at = len(l.text)
@@ -61,5 +61,5 @@ func (l *Lines) ReadLine() ([]byte, error) {
 	return text, nil
 }
 
-// EndRow is called when the lines read so far have made a row.
+// EndRow marks the end of a row. The caller calls it after the last line of each row.
 func (l *Lines) EndRow() { l.size = 0 }

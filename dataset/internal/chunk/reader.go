@@ -11,32 +11,32 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// A Reader is a [dataset.Reader] of a text, and a [dataset.Witness].
+// A Reader is a [dataset.Reader] of a text file. It also implements [dataset.Witness].
 type Reader struct {
 	file   *rawfile.File
 	format Format
 	sparse bool
-	most   int // entries that end a sparse block before it has all its rows
+	most   int // a sparse block ends when it has this number of entries
 
 	cutter cutter
-	team   *team  // parses, where there is more than one chunk and more than one core
-	spare  *chunk // for the next text, where there is no team
-	now    *chunk // the one whose rows are being delivered, nil for none
-	next   int    // row of it
-	line   int    // lines before it
-	tail   int    // bytes of text since the last row before it
+	team   *team  // parses the chunks in parallel; nil for a single chunk or a single core
+	spare  *chunk // chunk to reuse for the next text, if team is nil
+	now    *chunk // chunk whose rows are being delivered, or nil
+	next   int    // index in now.rows of the next row to deliver
+	begun  bool   // a row was delivered
+	line   int    // number of lines before now
+	tail   int    // bytes of text between the last delivered row and now
 }
 
-// Options say how to read.
+// Options are the options of New.
 type Options struct {
-	// Entries, where they are not 0, say that the rows are sparse, and that a block of them
-	// ends with the row that makes its entries as many.
+	// Entries is the number of entries after which a sparse block ends. 0 makes the rows dense.
 	Entries int
-	// Size is how many bytes a chunk has, but where a record is longer; 0: what is best.
+	// Size is the number of bytes of a chunk without long records; 0 selects the default.
 	Size int
 }
 
-// New returns a reader of the records that file has from the next line on.
+// New returns a reader of the records of file, beginning at its next line.
 func New(file *rawfile.File, format Format, opts Options) *Reader {
 	return &Reader{
 		file: file, format: format, sparse: opts.Entries > 0, most: opts.Entries,
@@ -44,10 +44,10 @@ func New(file *rawfile.File, format Format, opts Options) *Reader {
 	}
 }
 
-// Stamp is that of the file.
+// Stamp returns the stamp of the file.
 func (r *Reader) Stamp() dataset.Stamp { return r.file.Stamp() }
 
-// Unchanged is that of [dataset.Witness].
+// Unchanged implements [dataset.Witness].
 func (r *Reader) Unchanged() error { return r.file.Unchanged() }
 
 // Close ends all goroutines, waits for them, and closes the file.
@@ -59,10 +59,10 @@ func (r *Reader) Close() error {
 	return r.file.Close()
 }
 
-// Stop is that of [dataset.Stopper].
+// Stop implements [dataset.Stopper].
 func (r *Reader) Stop() { r.file.Stop() }
 
-// Read is that of [dataset.Reader]. Where rows are wanted as they come a block ends with a chunk.
+// Read implements [dataset.Reader]. In prompt mode a block ends at the end of a chunk.
 func (r *Reader) Read(b *dataset.Buffer, rows int) error {
 	for b.N < rows && (!r.sparse || len(b.CSR.Val) < r.most) {
 		if r.now == nil {
@@ -88,17 +88,19 @@ func (r *Reader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// place says where in the file an error of the chunk at hand is.
+// place converts the line number of an error from the current chunk to the file.
 func (r *Reader) place(err error) error {
 	if e, ok := errors.AsType[*dataset.InputError](err); ok && e.Line > 0 {
 		moved := *e
-		moved.Line += r.line
+		if moved.Line += r.line; r.begun {
+			moved.Texts = nil // columns that hold only texts are listed at the first row
+		}
 		err = &moved
 	}
 	return r.file.Place(err)
 }
 
-// advance takes the next chunk, parsed. It reports whether there is one.
+// advance makes the next chunk the current one. It returns false if there is none.
 func (r *Reader) advance() bool {
 	if r.now = r.parsed(); r.now == nil {
 		return false
@@ -111,8 +113,8 @@ func (r *Reader) advance() bool {
 	return true
 }
 
-// parsed is the next chunk, nil for none. The first is parsed here, and so are all where there
-// is one core.
+// parsed returns the next chunk after parsing it, or nil if there is none. The caller's goroutine
+// parses the first chunk; without a team it parses every chunk.
 func (r *Reader) parsed() *chunk {
 	if r.team != nil {
 		return r.team.next()
@@ -131,7 +133,7 @@ func (r *Reader) parsed() *chunk {
 	return c
 }
 
-// drop is called when all rows of a chunk were delivered.
+// drop releases the current chunk after all its rows were delivered.
 func (r *Reader) drop() {
 	c := r.now
 	r.line += c.lines.line
@@ -146,11 +148,11 @@ func (r *Reader) drop() {
 	}
 }
 
-// reserve bounds the numbers that room is made for beforehand.
+// reserve is the largest number of elements that room allocates in advance.
 const reserve = 1 << 19
 
-// room makes room for n more elements in s, and in a file of many chunks for as many as all of
-// a block is going to have, so that blocks do not grow again and again.
+// room allocates capacity for n more elements in s. If the file has many chunks, it allocates
+// capacity for all, the elements of a whole block, so that s does not grow repeatedly.
 func (r *Reader) room(s []float64, n, all int) []float64 {
 	if len(s)+n > cap(s) && (r.team != nil || !r.cutter.ended) {
 		n = max(n, min(all, reserve)-len(s))
@@ -158,7 +160,8 @@ func (r *Reader) room(s []float64, n, all int) []float64 {
 	return slices.Grow(s, n)
 }
 
-// deliver appends rows of the chunk at hand to b, until there are so many or the block ends.
+// deliver appends rows of the current chunk to b. It stops when b has the given number of rows, or
+// when the chunk or a sparse block ends.
 func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	from := &r.now.rows
 	lo, hi := r.next, min(from.N, r.next+rows-b.N)
@@ -171,11 +174,11 @@ func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	}
 	t := len(from.Y) / from.N
 	b.Y = append(b.Y, from.Y[lo*t:hi*t]...)
-	r.next = hi
+	r.next, r.begun = hi, true
 }
 
-// sparseRows appends rows lo to hi, excluded, or fewer where the block ends before. It returns
-// the end of those it has appended.
+// sparseRows appends rows lo to hi−1 of the chunk to b, or fewer if the block is full. It returns
+// the index after the last appended row.
 func (r *Reader) sparseRows(b *dataset.Buffer, lo, hi int) int {
 	ptr := r.now.rows.CSR.RowPtr
 	shift := len(b.CSR.Val) - ptr[lo]

@@ -3,29 +3,30 @@ package chunk
 import "sync"
 
 const (
-	// mostWorkers bounds the memory on machines of many cores. One goroutine, which reads the
-	// file, cannot feed more of them.
+	// mostWorkers limits the number of parsing goroutines. One reading goroutine cannot supply
+	// more, and each needs memory.
 	mostWorkers = 16
-	// flight is how many bytes of text there may be in chunks at a time. A longer one is alone.
+	// flight limits the bytes of text in all chunks together. A longer chunk waits until it is the only one.
 	flight = 8 << 20
-	// keep is how many bytes of memory chunks may keep together while they wait to be filled.
+	// keep limits the bytes of memory that chunks keep for reuse.
 	keep = 64 << 20
 )
 
-// A team parses the chunks of a file.
+// A team is a group of goroutines that parse the chunks of a file.
 type team struct {
-	free  chan *chunk // to be filled
-	order chan *chunk // being parsed, in the order of the file
-	work  chan *chunk // to be parsed
+	free  chan *chunk // chunks to fill with text
+	order chan *chunk // filled chunks in the order of the file, whether parsed or not
+	work  chan *chunk // chunks to parse
 	stop  chan struct{}
 	all   sync.WaitGroup
 }
 
-// newTeam starts one goroutine that reads and so many that parse. There are two chunks more:
-// one that is filled and one whose rows are delivered.
+// newTeam starts one goroutine that reads and the given number of goroutines that parse. There are
+// two more chunks than parsing goroutines: one is filled while the rows of another are delivered.
 func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 	n := workers + 2
-	// One more, for the chunk that was filled before there was a team: so no send ever waits.
+	// Each channel has room for all chunks, so that no send blocks. The additional place is for
+	// the chunk that was filled before the team started.
 	t := &team{free: make(chan *chunk, n+1), order: make(chan *chunk, n+1), work: make(chan *chunk, n+1), stop: make(chan struct{})}
 	for range n {
 		t.free <- newChunk(sparse)
@@ -35,7 +36,7 @@ func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 		t.all.Go(func() {
 			for c := range t.work {
 				select {
-				case <-t.stop: // nobody waits for it
+				case <-t.stop: // nobody waits for the chunk
 				default:
 					c.parse(format)
 					c.done <- struct{}{}
@@ -46,7 +47,7 @@ func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 	return t
 }
 
-// next is the next chunk, when it was parsed; nil for none.
+// next waits for the next chunk to be parsed and returns it. It returns nil if there is none.
 func (t *team) next() *chunk {
 	c, ok := <-t.order
 	if !ok {
@@ -56,13 +57,13 @@ func (t *team) next() *chunk {
 	return c
 }
 
-// read fills chunks until the file ends.
+// read fills chunks with text until the file ends or the team stops.
 func (t *team) read(cutter *cutter) {
 	defer close(t.order)
 	defer close(t.work)
 	var spare []*chunk
 	flying, held := 0, 0
-	// back waits for a chunk whose rows were delivered, and reports whether it came.
+	// back waits for a chunk whose rows were delivered. It returns false if the team stops.
 	back := func() bool {
 		select {
 		case <-t.stop:
@@ -102,7 +103,7 @@ func (t *team) read(cutter *cutter) {
 	}
 }
 
-// close ends the goroutines and waits for them.
+// close stops the goroutines and waits for their end.
 func (t *team) close() {
 	close(t.stop)
 	t.all.Wait()

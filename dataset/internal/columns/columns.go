@@ -1,39 +1,39 @@
-// Package columns chooses the columns of a file that become features and targets.
+// Package columns selects the columns of a file that become features and targets.
 package columns
 
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A Choice says where each column of a row goes: the features first, in their
-// order, the targets behind them.
+// A Choice states which columns of a file are features and which are targets. In an output row the
+// features come first, in the requested order, and the targets follow.
 type Choice struct {
-	// To has, for each column of the file, its place in features and targets, or
-	// -1 for a column that is left out.
+	// To maps each column of the file to its index in an output row, or to -1 if it is left out.
 	To                []int
 	Features, Targets int
-	Cells             *dataset.Cells // how cells that are no numbers are read
-	// Category has, for each column of the file, its place in Cells.Lexicons, or -1; nil: no
-	// column is categorical.
+	Cells             *prepare.Cells // how to read cells that are not numbers
+	// Category maps each column of the file to its index in Cells.Lexicons, or to -1. It is nil if
+	// no column is categorical.
 	Category []int
 
-	inOrder bool // a row of the file is its features, then its targets
+	labels  *prepare.Lexicon // codes of the labels of the first target; nil if it is a number
+	inOrder bool             // the columns of the file are the features, followed by the targets
 }
 
-// Choose resolves the columns of a file. A specification is a name, "first",
-// "last" or a 1-based number; names go before numbers. An empty list of features
-// takes every column that is no target; otherwise the features are those listed,
-// in that order, or, where each begins with "-", all but those listed. A target that
-// is listed as a feature is an error. named tells that the names are the file's own,
-// not just numbers.
+// Choose determines the columns that the specifications targets and features select. Each specification is a name,
+// "first", "last" or a 1-based number; a name takes precedence over a number. An empty list of features selects every
+// column that is not a target. If each feature begins with "-", these columns are left out and all others are selected.
+// A target must not be listed as a feature. named is false if names holds only the numbers of the columns.
 func Choose(names []string, named bool, targets, features []string) (Choice, error) {
 	c := Choice{To: make([]int, len(names))}
 	if len(names) == 0 {
@@ -79,10 +79,13 @@ func Choose(names []string, named bool, targets, features []string) (Choice, err
 	return c, nil
 }
 
-// Read takes in how cells are to be read, and finds the categorical columns: those that cells
-// names, or has the places of among the features, which it is given otherwise.
-func (c *Choice) Read(cells *dataset.Cells, names []string, named bool) error {
-	if c.Cells = cells; cells == nil {
+// Read sets c.Cells and finds the categorical columns. They are the columns at cells.Features among the features. If
+// cells.Features is nil, the names in cells.OneHot determine them, and Read sets cells.Features.
+func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
+	if cells != nil && c.Targets > 0 {
+		c.labels = cells.Labels
+	}
+	if c.Cells = cells.WithoutLabels(); c.Cells == nil {
 		return nil
 	}
 	if cells.Features == nil {
@@ -94,41 +97,56 @@ func (c *Choice) Read(cells *dataset.Cells, names []string, named bool) error {
 		places := make([]int, len(found))
 		for i, j := range found {
 			if places[i] = c.To[j]; places[i] < 0 || places[i] >= c.Features {
-				return fmt.Errorf("column %q is no feature, to make columns of its levels", excerpt.Of(cells.OneHot[i]))
+				return fmt.Errorf("column %q is not a feature and cannot be categorical", excerpt.Of(cells.OneHot[i]))
 			}
 		}
 		cells.Features = places
 	}
-	for len(cells.Lexicons) < len(cells.Features) {
-		cells.Lexicons = append(cells.Lexicons, new(dataset.Lexicon))
-	}
+	cells.Begin(c.Features)
 	if len(cells.Features) == 0 {
 		return nil
 	}
+	place := make(map[int]int, len(cells.Features))
+	for i, k := range cells.Features {
+		place[k] = i
+	}
 	c.Category = make([]int, len(c.To))
 	for j := range c.Category {
-		c.Category[j] = -1
-		if c.To[j] >= 0 {
-			c.Category[j] = slices.Index(cells.Features, c.To[j])
+		i, is := place[c.To[j]]
+		if c.Category[j] = -1; is {
+			c.Category[j] = i
 		}
 	}
 	return nil
 }
 
-// Lexicon is that of column j of the file, nil where it has numbers.
-func (c *Choice) Lexicon(j int) *dataset.Lexicon {
-	if c.Category == nil || c.Category[j] < 0 {
+// Lexicon returns the lexicon of column j of the file, or nil if the column is numeric.
+func (c *Choice) Lexicon(j int) *prepare.Lexicon {
+	switch {
+	case c.labels != nil && c.To[j] == c.Features:
+		return c.labels
+	case c.Category == nil || c.Category[j] < 0:
 		return nil
 	}
 	return c.Cells.Lexicons[c.Category[j]]
 }
 
-// Allows reports whether column j of the file, which is read, may have missing values.
-func (c *Choice) Allows(j int) bool { return c.Cells.Policy().Allows(c.To[j], c.Features) }
+// Allows reports whether missing values are allowed in column j of the file. The column must be selected.
+func (c *Choice) Allows(j int) bool { return c.Cells.Allows(c.To[j], c.Features) }
 
-// Encode puts codes in the place of numbers in the categorical columns of dense rows. Where a column
-// has too many levels it returns that column, else -1.
-func (c *Choice) Encode(x []float64) (column int) {
+// Encode replaces each number in a categorical column of the dense rows x, with targets y, by its code. The result
+// column is the first one with too many levels, or -1.
+func (c *Choice) Encode(x, y []float64) (column int) {
+	if c.labels != nil {
+		for at := 0; at < len(y); at += c.Targets {
+			code, ok := c.labels.Number(y[at])
+			if y[at] == y[at] && !ok {
+				return slices.Index(c.To, c.Features)
+			} else if ok && y[at] == y[at] {
+				y[at] = code
+			}
+		}
+	}
 	if c.Category == nil {
 		return -1
 	}
@@ -138,19 +156,19 @@ func (c *Choice) Encode(x []float64) (column int) {
 		}
 		l := c.Cells.Lexicons[k]
 		for at := c.To[j]; at < len(x); at += c.Features {
-			if v := x[at]; v == v {
-				code, ok := l.Number(v)
-				if !ok {
-					return j
-				}
+			if v := x[at]; v != v {
+				x[at] = math.NaN() // the canonical NaN stands for a missing value
+			} else if code, ok := l.Number(v); ok {
 				x[at] = code
+			} else {
+				return j
 			}
 		}
 	}
 	return -1
 }
 
-// Gap completes the error of a missing value in column j of the file, which is read.
+// Gap adds the column and a hint to err, the error for a missing value in column j of the file.
 func (c *Choice) Gap(j int, err *dataset.InputError) error {
 	err.Missing, err.Omittable = true, c.To[j] < c.Features
 	if err.Hint = "fill in what is missing, or leave the row out"; err.Omittable {
@@ -159,17 +177,19 @@ func (c *Choice) Gap(j int, err *dataset.InputError) error {
 	return err
 }
 
-// NoNumber completes the error of a text in column j of the file, which is read and has numbers.
+// NoNumber adds the column and a hint to err, the error for a text in the numeric column j of the file.
 func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	err.Omittable = c.To[j] < c.Features
+	err.IsLabel = c.To[j] == c.Features
 	if err.Hint = "encode the column as numbers"; err.Omittable {
 		err.Hint += ", or leave it out"
 	}
 	return err
 }
 
-// Refuse adds the refusal of column j to those before it, of which first is the first one, nil for
-// none. It returns the first of all. text reports whether the column could be categorical.
+// Refuse records that column j, with the given name, cannot be read because of err. It returns the
+// first error of all such columns. The argument first is the result of the previous call, or nil.
+// The argument text is true if the column could be categorical.
 func (c *Choice) Refuse(first, err *dataset.InputError, j int, name string, text bool) *dataset.InputError {
 	if first == nil {
 		first = err
@@ -184,18 +204,7 @@ func (c *Choice) Refuse(first, err *dataset.InputError, j int, name string, text
 	return first
 }
 
-// NoCode says what is wrong with a column, for a text that its lexicon has no code for.
-func NoCode[T ~string | ~[]byte](text T) string {
-	if s := string(text); !utf8.ValidString(s) {
-		return fmt.Sprintf("has a text that is not UTF-8: %q", excerpt.Of(s))
-	}
-	return TooManyLevels
-}
-
-// TooManyLevels is what is wrong with a column if a lexicon has no code for a text of it.
-const TooManyLevels = "has too many levels to be categorical (2²⁰, or 64 MiB of them): is it a name, or a number?"
-
-// without deletes those of n columns that are in out.
+// without returns all columns except out. The columns are numbered from 0 to n−1.
 func without(all, out []int, n int) []int {
 	gone := make([]bool, n)
 	for _, i := range out {
@@ -204,7 +213,7 @@ func without(all, out []int, n int) []int {
 	return slices.DeleteFunc(all, func(i int) bool { return gone[i] })
 }
 
-// Pick returns the names of the features and of the targets, in their order.
+// Pick selects the names of the features and of the targets from the names of all columns.
 func (c Choice) Pick(names []string) (features, targets []string) {
 	picked := make([]string, c.Features+c.Targets)
 	for j, k := range c.To {
@@ -215,7 +224,7 @@ func (c Choice) Pick(names []string) (features, targets []string) {
 	return picked[:c.Features:c.Features], picked[c.Features:]
 }
 
-// Numbers are the names of n columns that have none.
+// Numbers returns "1", "2", … as the names of n columns without names.
 func Numbers(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -227,12 +236,12 @@ func Numbers(n int) []string {
 type table struct {
 	names []string
 	named bool
-	// places has the index of each name, -1 where several columns have it. It is nil where
-	// few columns are to be found: then names is searched for each.
+	// places maps each name to its index, or to -1 if several columns have the name. If few
+	// columns are looked up, places is nil and names is searched.
 	places map[string]int
 }
 
-// index makes places where many columns are to be found.
+// index fills places if many columns are looked up. The argument specs is the number of lookups.
 func (t *table) index(specs int) {
 	const few = 16
 	if !t.named || specs <= few || t.places != nil {
@@ -247,8 +256,8 @@ func (t *table) index(specs int) {
 	}
 }
 
-// place returns the index of a name, -1 where several columns have it. ok is false where
-// none has.
+// place returns the index of the column with the given name, or -1 if several columns have it. ok
+// is false if no column has the name.
 func (t *table) place(name string) (i int, ok bool) {
 	if !t.named {
 		return 0, false
@@ -266,8 +275,8 @@ func (t *table) place(name string) (i int, ok bool) {
 	return i, true
 }
 
-// features resolves the list of features, or of the columns that are no features. listed reports
-// that it was a list of features.
+// features returns the indices of the selected features. listed is true if the specifications name
+// them, and false if they are empty or name the columns to leave out.
 func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	all := make([]int, len(t.names))
 	for i := range all {
@@ -292,7 +301,7 @@ func (t *table) features(specs []string) (out []int, listed bool, err error) {
 		return out, true, err
 	}
 	if len(left) < len(specs) {
-		return nil, false, fmt.Errorf("the columns are either listed or, each after \"-\", left out: not both, as in %q", excerpt.Of(strings.Join(specs, ",")))
+		return nil, false, fmt.Errorf("either all columns begin with \"-\" (left out) or none does, unlike in %q", excerpt.Of(strings.Join(specs, ",")))
 	}
 	if out, err = t.list(left); err != nil {
 		return nil, false, err
@@ -300,7 +309,7 @@ func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	return without(all, out, len(t.names)), false, nil
 }
 
-// list resolves specifications, each of which must be another column.
+// list returns the indices of the specified columns, which must be different.
 func (t *table) list(specs []string) ([]int, error) {
 	t.index(len(specs))
 	var out []int
@@ -332,13 +341,13 @@ func (t *table) find(spec string) (int, error) {
 	case spec == "last":
 		n = len(t.names)
 	case err != nil || n < 1 || n > len(t.names):
-		return 0, fmt.Errorf("there is no column %q; %sthe %d columns %s", excerpt.Of(spec), t.meant(spec), len(t.names), t)
+		return 0, fmt.Errorf("there is no column %q; %sthe %d columns %s", excerpt.Of(spec), t.suggest(spec), len(t.names), t)
 	}
 	return n - 1, nil
 }
 
-// meant asks for the name that a specification is written almost like, "" where there is none.
-func (t *table) meant(spec string) string {
+// suggest returns a question about the name that is most similar to spec, or "" if none is similar.
+func (t *table) suggest(spec string) string {
 	if !t.named {
 		return ""
 	}
@@ -353,7 +362,7 @@ func (t *table) String() string {
 	const most = 12
 	switch {
 	case !t.named:
-		return fmt.Sprintf("have no names: say first, last or a number from 1 to %d", len(t.names))
+		return fmt.Sprintf("have no names: use first, last or a number from 1 to %d", len(t.names))
 	case len(t.names) <= most:
 		return "are " + strings.Join(excerpt.All(t.names), ", ")
 	}

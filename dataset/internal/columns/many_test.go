@@ -51,7 +51,7 @@ func TestChooseMany(t *testing.T) {
 			{[]string{"a", "a"}, `column "a" is named twice`},
 			{[]string{"a", "202"}, `column "202" is named twice`},
 			{[]string{"nobody"}, `there is no column "nobody"`},
-			{[]string{"-b", "-a"}, "are either listed or"},
+			{[]string{"-b", "-a"}, "or none does, unlike in"},
 			{[]string{"-b", "a", "7", "last"}, `column "last" is named twice`},
 			{[]string{"-b", "a", "7", "first"}, ""},
 		} {

@@ -9,20 +9,19 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// reserve bounds the numbers that Reserve makes room for: those of a block of 8 MiB, with their
-// targets. What grows step by step is copied, and takes as much memory again.
+// reserve limits the numbers that Reserve allocates, to a block of 8 MiB with its targets.
+// Allocating them at once avoids copying the numbers and twice the memory.
 const reserve = 1<<20 + 1<<14
 
-// Reserve makes room for n rows, so that several calls of Grow cost no more than one. It is
-// called before the rows are read, and so is bounded: a file may say that it has more rows
-// than it has.
+// Reserve allocates memory for n rows, so that later calls of Grow do not allocate. The memory is
+// limited to reserve numbers, because a damaged file may announce more rows than it has.
 func (c *Choice) Reserve(b *dataset.Buffer, n int) {
-	b.X = slices.Grow(b.X, min(n*(c.Features+c.Targets), reserve)) // rows lie there whole, see Whole
+	b.X = slices.Grow(b.X, min(n*(c.Features+c.Targets), reserve)) // Whole writes the targets to X as well
 	b.Y = slices.Grow(b.Y, min(n*c.Targets, reserve))
 }
 
-// Grow makes room for n more rows in a dense block and returns it, to be filled:
-// n rows of features and n of targets.
+// Grow extends a dense block by n rows. It returns the new part of the features, x, and of the
+// targets, y, for the caller to write.
 func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
 	nx, ny := len(b.X), len(b.Y)
 	b.X = slices.Grow(b.X, n*c.Features)[:nx+n*c.Features]
@@ -31,7 +30,8 @@ func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
 	return b.X[nx:], b.Y[ny:]
 }
 
-// Rows puts whole rows of the file, one after the other, into room made by Grow.
+// Rows copies rows, which hold all columns of the file, to the features x and the targets y. If c.inOrder is set, rows
+// and x may begin at the same number.
 func (c *Choice) Rows(x, y, rows []float64) {
 	cols := len(c.To)
 	n := len(rows) / cols
@@ -54,8 +54,8 @@ func (c *Choice) Rows(x, y, rows []float64) {
 	}
 }
 
-// split is Rows where a row of the file is its features, then its targets. x may be the memory
-// of rows: a row is moved to where it or those before it were.
+// split does the work of Rows if c.inOrder is set. The slices x and rows may share memory, because
+// split moves no number to a higher index.
 func (c *Choice) split(x, y, rows []float64) {
 	cols := len(c.To)
 	for i := range len(rows) / cols {
@@ -67,9 +67,8 @@ func (c *Choice) split(x, y, rows []float64) {
 	}
 }
 
-// Whole makes room for n whole rows of the file where their features are to be in a dense
-// block, so that they need not be copied there; nil where a row is not its features and
-// then its targets. The rows become part of the block by Settle.
+// Whole extends the capacity of a dense block and returns memory for n rows with all columns of the file. The caller
+// writes the rows there and then calls Settle; this saves a copy. Whole returns nil if c.inOrder is false.
 func (c *Choice) Whole(b *dataset.Buffer, n int) []float64 {
 	if !c.inOrder {
 		return nil
@@ -79,7 +78,7 @@ func (c *Choice) Whole(b *dataset.Buffer, n int) []float64 {
 	return b.X[len(b.X):][:size]
 }
 
-// Settle makes the n rows written to Whole rows of the block, and returns them as Grow does.
+// Settle appends to the block the n rows that were written to the result of Whole. It returns the same slices as Grow.
 func (c *Choice) Settle(b *dataset.Buffer, n int) (x, y []float64) {
 	rows := c.Whole(b, n)
 	x, y = c.Grow(b, n)
@@ -87,31 +86,33 @@ func (c *Choice) Settle(b *dataset.Buffer, n int) (x, y []float64) {
 	return x, y
 }
 
-// Tile is how many columns fill a line of the cache. It is best to put as many columns, or a
-// multiple, into rows together: every line is then written once and whole.
+// InOrder reports whether the columns of the file are the features, followed by the targets.
+func (c *Choice) InOrder() bool { return c.inOrder }
+
+// Tile is the number of float64 in a cache line. Callers of Columns should pass a multiple of Tile
+// adjacent columns, so that each cache line is written once.
 const Tile = 8
 
-// Columns writes values into room made by Grow, from row first on. values has the same rows
-// of each of the columns js of the file, one column after the other. It reports whether all
-// are finite; Find returns one that is not.
+// Columns copies the columns js of the file to the features x and the targets y. The argument
+// values holds the columns one after the other, and first is the row of x that gets their first
+// value. The result finite reports whether all values are finite.
 func (c *Choice) Columns(x, y []float64, js []int, first int, values []float64) (finite bool) {
 	n := len(values) / len(js)
 	for i := 0; i < len(js); {
-		run := c.sideBySide(js[i:])
+		run := c.countAdjacent(js[i:])
 		if run > 0 {
-			turn(x[first*c.Features+c.To[js[i]]:], c.Features, values[i*n:(i+run)*n], n)
+			transpose(x[first*c.Features+c.To[js[i]]:], c.Features, values[i*n:(i+run)*n], n)
 		} else {
 			run = 1
 			c.column(x, y, js[i], first, values[i*n:(i+1)*n])
 		}
 		i += run
 	}
-	return notFinite(values) == len(values)
+	return firstNotFinite(values) == len(values)
 }
 
-// sideBySide is how many columns, from the first on, are features next to each other,
-// rounded down to whole tiles.
-func (c *Choice) sideBySide(js []int) int {
+// countAdjacent returns the number of adjacent features at the start of js, rounded down to a multiple of Tile.
+func (c *Choice) countAdjacent(js []int) int {
 	k := 0
 	for k < len(js) && c.To[js[k]] == c.To[js[0]]+k && c.To[js[k]] < c.Features {
 		k++
@@ -119,8 +120,9 @@ func (c *Choice) sideBySide(js []int) int {
 	return k - k%Tile
 }
 
-// turn writes columns of n values, one after the other, to rows that are stride apart.
-func turn(to []float64, stride int, values []float64, n int) {
+// transpose writes columns to rows. Each column in values has n values. The rows begin at
+// multiples of stride in the slice to.
+func transpose(to []float64, stride int, values []float64, n int) {
 	cols := len(values) / n
 	for i := range n {
 		row := to[i*stride:][:cols]
@@ -133,7 +135,7 @@ func turn(to []float64, stride int, values []float64, n int) {
 	}
 }
 
-// column writes values of column j of the file, from row first on.
+// column copies the values of column j of the file to x or y. The first value goes to row first.
 func (c *Choice) column(x, y []float64, j, first int, values []float64) {
 	to, stride, k := x, c.Features, c.To[j]
 	if k >= c.Features {
@@ -146,12 +148,10 @@ func (c *Choice) column(x, y []float64, j, first int, values []float64) {
 	}
 }
 
-// Find returns the first row of what Grow made room for that has a number which is
-// not finite, and the column of the file it is in; ok is false where there is none. NaN is found
-// where a value may not be missing.
+// Find returns the first number that is not finite, as its row, its column in the file and its value v. It ignores NaN
+// in columns that may have missing values. ok is false if there is no such number.
 func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
-	policy := c.Cells.Policy()
-	ix, iy := refused(x, policy.Allows(0, c.Features)), refused(y, policy.Allows(c.Features, c.Features))
+	ix, iy := c.firstRefused(x, 0, c.Features), c.firstRefused(y, c.Features, c.Targets)
 	place := -1
 	switch {
 	case ix < len(x) && (iy == len(y) || ix/c.Features <= iy/c.Targets):
@@ -164,18 +164,20 @@ func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 	return row, slices.Index(c.To, place), v, true
 }
 
-// refused is notFinite or, where values may be missing, the index of the first infinity.
-func refused(v []float64, missing bool) int {
-	at := notFinite(v)
-	for missing && at < len(v) && !math.IsInf(v[at], 0) {
+// firstRefused returns the index in v of the first number that is infinite, or is NaN in a column
+// without missing values. It returns len(v) if there is none. v consists of rows of width numbers,
+// for the output columns from first on.
+func (c *Choice) firstRefused(v []float64, first, width int) int {
+	at := firstNotFinite(v)
+	for at < len(v) && !math.IsInf(v[at], 0) && (v[at] == v[at] || c.Cells.Allows(first+at%width, c.Features)) {
 		at++
 	}
 	return at
 }
 
-// notFinite is the index of the first NaN or infinity, len(v) without one.
-func notFinite(v []float64) int {
-	// A sum is finite only where its terms are. It may overflow where they are, too.
+// firstNotFinite returns the index of the first NaN or infinity, or len(v).
+func firstNotFinite(v []float64) int {
+	// If the sum is finite, all terms are. The reverse is false, because the sum may overflow.
 	if sum := floats.Sum(v); sum-sum == 0 {
 		return len(v)
 	}

@@ -12,18 +12,18 @@ func TestNotFinite(t *testing.T) {
 		for i := range v {
 			v[i] = math.MaxFloat64 * float64(1-i%2*2)
 		}
-		if got := notFinite(v); got != n {
+		if got := firstNotFinite(v); got != n {
 			t.Errorf("%d of %d", got, n)
 		}
 		for i := range v {
 			for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 				was := v[i]
 				v[i] = bad
-				if got := notFinite(v); got != i {
+				if got := firstNotFinite(v); got != i {
 					t.Errorf("%v at %d of %d: %d", bad, i, n, got)
 				}
 				v[n-1] = bad
-				if got := notFinite(v); got != i {
+				if got := firstNotFinite(v); got != i {
 					t.Errorf("%v at %d and the end of %d: %d", bad, i, n, got)
 				}
 				v[n-1], v[i] = 1, was

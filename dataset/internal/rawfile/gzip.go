@@ -8,11 +8,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// errBehind reports bytes behind a gzip stream.
+// errBehind reports that bytes other than a gzip stream follow a gzip stream.
 var errBehind = errors.New("bytes behind the stream")
 
-// A gzipReader reads gzip streams, one behind the other. It tells a stream that is cut short from one
-// with other bytes behind it, which [gzip.Reader] does not.
+// A gzipReader reads consecutive gzip streams. Unlike [gzip.Reader], it returns different errors
+// for a truncated stream and for other bytes after a stream.
 type gzipReader struct {
 	from   *bufio.Reader
 	stream *gzip.Reader
@@ -24,7 +24,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 		g.stream.Multistream(false)
 		n, err := g.stream.Read(p)
 		if err != io.EOF || n > 0 {
-			if err == io.EOF { // which comes again
+			if err == io.EOF { // the next Read returns it again
 				err = nil
 			}
 			return n, err
@@ -37,7 +37,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 			return 0, errBehind
 		}
 		if err := g.stream.Reset(g.from); err != nil {
-			if err == io.EOF { // amid the header
+			if err == io.EOF { // within the header
 				err = io.ErrUnexpectedEOF
 			}
 			return 0, err

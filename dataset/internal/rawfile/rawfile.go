@@ -1,5 +1,5 @@
-// Package rawfile opens the files that formats are read from: plain, gzip or
-// zstd, told apart by their first bytes. Text in UTF-16 is read as UTF-8.
+// Package rawfile opens files for the packages that read file formats. It decompresses gzip and
+// zstd, which it recognises by their first bytes, and converts text from UTF-16 to UTF-8.
 package rawfile
 
 import (
@@ -20,54 +20,51 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// maxWindow bounds how far back a zstd stream may refer, which the decoder keeps
-// in memory. It is what the zstd command itself accepts.
+// maxWindow limits the memory that a zstd stream may require for its window. The zstd command has the same limit.
 const maxWindow = 128 << 20
 
-// MaxRow bounds the text of a row, and so the memory that a file without newlines takes.
-// Blank lines and comments count as part of the row behind them: so it also bounds how long
-// reading goes on before there is a row or an error.
+// MaxRow limits the bytes of text of a row, and so the memory for a file without newlines. Blank
+// lines and comments count as part of the next row.
 const MaxRow = 64 << 20
 
-// A File is an open file, uncompressed where it was compressed.
+// A File is an open file, decompressed if necessary.
 type File struct {
 	*bufio.Reader
 	Name string
-	// Plain is the number of bytes of a file that is not compressed, else -1.
+	// Plain is the size of the file in bytes, or -1 if the file is compressed or a pipe.
 	Plain int64
 	// Line is the number of lines that ReadLine has returned.
 	Line int
 
 	file    *os.File
-	pipe    *dataset.Taken // where the data come from if it is no file, whose file is nil
+	pipe    *dataset.Taken // source of the data if file is nil
 	decoder decoder
-	long    []byte // a line that the Reader's buffer does not hold
+	long    []byte // a copy of the current line if it is longer than the Reader's buffer
 	size    int    // bytes of the lines since the last EndRow
 	share   share
-	stamp   dataset.Stamp // what the file was when it was opened, and has to stay
+	stamp   dataset.Stamp // stamp of the file when it was opened
 	status  status
 }
 
-// A decoder uncompresses a file, or reads UTF-16 as UTF-8.
+// A decoder is the decompressor of a file, or its converter from UTF-16 to UTF-8.
 type decoder struct {
-	name  string    // "gzip", "zstd" or "UTF-16", "" for a file that is read as it is
-	text  io.Reader // what comes out: what the Reader of the File reads
+	name  string    // "gzip", "zstd" or "UTF-16"; "" for a file read unchanged
+	text  io.Reader // the decoded data, from which the Reader of the File reads
 	close func()
 }
 
-// Reopen opens a file that was seen before. It is an *[dataset.ChangedError] that it has
-// changed since; other errors are those of Open.
+// Reopen opens a file that had the stamp was when it was first opened. If its stamp has changed,
+// the error is a *[dataset.ChangedError]. Other errors are the same as the errors of Open.
 func Reopen(name string, was dataset.Stamp) (*File, error) {
 	return open(name, func(now dataset.Stamp) error { return was.Check(name, now) })
 }
 
-// Open opens a regular file. The error is an *[dataset.InputError].
+// Open opens a regular file. Errors are *[dataset.InputError].
 func Open(name string) (*File, error) {
 	return open(name, func(dataset.Stamp) error { return nil })
 }
 
-// Look is Open, or where there is a pipe what comes from it, to find out what it is: it can be
-// looked at again.
+// Look opens a file, or a pipe if it is not nil, to detect its contents. It may be called several times for a pipe.
 func Look(name string, pipe *dataset.Pipe) (*File, error) {
 	if pipe == nil {
 		return Open(name)
@@ -75,7 +72,7 @@ func Look(name string, pipe *dataset.Pipe) (*File, error) {
 	return of(pipe.Name(), pipe.Look(), nil)
 }
 
-// Pass is Reopen, or where there is a pipe what comes from it, for the one pass there is.
+// Pass opens a file, or a pipe if it is not nil, to read all its rows. It may be called once for a pipe.
 func Pass(name string, pipe *dataset.Pipe, was dataset.Stamp) (*File, error) {
 	if pipe == nil {
 		return Reopen(name, was)
@@ -87,7 +84,7 @@ func Pass(name string, pipe *dataset.Pipe, was dataset.Stamp) (*File, error) {
 	return of(pipe.Name(), taken, taken)
 }
 
-// of is the File of what comes from a pipe.
+// of returns a File that reads the data of a pipe.
 func of(name string, from io.Reader, taken *dataset.Taken) (*File, error) {
 	f := &File{Reader: bufio.NewReaderSize(from, bufferSize), Name: name, Plain: -1, pipe: taken, decoder: decoder{text: from, close: func() {}}, share: whole}
 	if err := f.unpack(); err != nil {
@@ -96,11 +93,11 @@ func of(name string, from io.Reader, taken *dataset.Taken) (*File, error) {
 	return f, nil
 }
 
-// open opens a regular file, unless check returns an error for its stamp.
+// open opens a regular file and its decoder. It returns the error of check for the file's stamp, if any.
 func open(name string, check func(dataset.Stamp) error) (*File, error) {
-	// Opening a pipe would wait for its writer: look before.
+	// Check first, because opening a pipe would wait for its writer.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, &dataset.InputError{File: name, Msg: "is not a regular file, which can be read more than once"}
+		return nil, &dataset.InputError{File: name, Msg: "is not a regular file, so it cannot be read more than once"}
 	}
 	fail := func(msg string, err error) (*File, error) {
 		return nil, &dataset.InputError{File: name, Msg: msg, Err: err}
@@ -114,7 +111,7 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	}
 	info, err := file.Stat()
 	if err != nil {
-		file.Close() // the error at hand says more
+		file.Close() // err is more informative than an error of Close
 		return fail("cannot be opened", err)
 	}
 	if info.IsDir() {
@@ -128,7 +125,7 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	}
 	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, decoder: decoder{text: file, close: func() {}}, share: whole, stamp: stamp}
 	if err := f.unpack(); err != nil {
-		file.Close() // the error at hand says more
+		file.Close() // err is more informative than an error of Close
 		return nil, f.Wrap(err, 0)
 	}
 	return f, nil
@@ -136,16 +133,16 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 
 const bufferSize = 1 << 18
 
-// gzipMagic is how a gzip stream begins.
+// gzipMagic is the beginning of a gzip stream.
 const gzipMagic = "\x1f\x8b"
 
-// unpack puts a decoder before a compressed file, and before text in UTF-16.
+// unpack adds a decoder if the file is compressed, or is text in UTF-16.
 func (f *File) unpack() error {
 	switch {
 	case f.Begins(gzipMagic):
 		f.decoder.name = "gzip"
 		z, err := gzip.NewReader(f.Reader)
-		if err == io.EOF { // amid the header
+		if err == io.EOF { // within the header
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
@@ -163,13 +160,13 @@ func (f *File) unpack() error {
 	default:
 		for _, other := range foreign {
 			if f.Begins(other.magic) {
-				return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("is compressed by %s, which is not read: unpack it, or let %s -dc write into a pipe", other.name, other.name)}
+				return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("is compressed by %s, which is not supported: decompress it, or let %s -dc write to a pipe", other.name, other.name)}
 			}
 		}
 	}
 	switch {
 	case f.Begins("\xff\xfe\x00\x00") || f.Begins("\x00\x00\xfe\xff"):
-		return &dataset.InputError{File: f.Name, Msg: "is UTF-32, which is not read", Hint: convert("UTF-32")}
+		return &dataset.InputError{File: f.Name, Msg: "is UTF-32, which is not supported", Hint: convert("UTF-32")}
 	case f.Begins("\xff\xfe"):
 		f.recode(binary.LittleEndian)
 	case f.Begins("\xfe\xff"):
@@ -178,50 +175,50 @@ func (f *File) unpack() error {
 	return nil
 }
 
-// recode puts a decoder before UTF-16.
+// recode adds a decoder for UTF-16.
 func (f *File) recode(order binary.ByteOrder) {
 	f.decoder.name = cmp.Or(f.decoder.name, "UTF-16")
 	f.decode(newUTF16Reader(f.Reader, order))
 }
 
-// decode reads the text of a decoder in place of what it decodes.
+// decode makes f read from text, the output of a decoder, instead of the decoder's input.
 func (f *File) decode(text io.Reader) {
 	f.Reader, f.decoder.text, f.Plain = bufio.NewReaderSize(text, bufferSize), text, -1
 }
 
-// beginsSkippable reports whether the file begins with a skippable frame of zstd, as pzstd writes.
+// beginsSkippable reports whether the file begins with a skippable zstd frame. The pzstd command writes such frames.
 func (f *File) beginsSkippable() bool {
 	const least, most, magic = 0x50, 0x5f, "\x2a\x4d\x18"
 	head, err := f.Peek(1)
 	return err == nil && least <= head[0] && head[0] <= most && f.Begins(string(head)+magic)
 }
 
-// convert says how text of another encoding is made UTF-8.
+// convert returns a hint to convert text from the named encoding to UTF-8.
 func convert(from string) string {
-	return "UTF-8 is read, and UTF-16 with a byte order mark: convert it, as by iconv -f " + from + " -t UTF-8"
+	return "text must be UTF-8, or UTF-16 with a byte order mark: convert it, for instance by iconv -f " + from + " -t UTF-8"
 }
 
-// ErrDamaged is the cause of an error of a file that made its reader panic.
+// ErrDamaged is the cause in the error for a file whose decoder has panicked.
 var ErrDamaged = errors.New("the file is damaged, its parts contradict each other")
 
-// NotUTF8 completes the error of text that is not UTF-8.
+// NotUTF8 adds a hint to err, the error for text that is not UTF-8.
 func NotUTF8(err *dataset.InputError) error {
 	err.Hint = convert("LATIN1")
 	return err
 }
 
-// foreign are the first bytes of what other programs compress: no text begins so.
+// foreign lists the first bytes of compressed files that this package cannot decompress.
 var foreign = []struct{ magic, name string }{
 	{"\xfd7zXZ\x00", "xz"},
 	{"BZh91AY&SY", "bzip2"},
 	{"\x04\x22\x4d\x18", "lz4"},
 }
 
-// Begins reports whether what is to be read begins with some bytes. It waits for no more of a pipe
-// than it takes to know.
+// Begins reports whether the unread data begin with the given bytes. It stops at the first
+// difference, so that it does not wait for more bytes of a pipe than necessary.
 func (f *File) Begins(with string) bool {
 	for i := range with {
-		head, err := f.Peek(i + 1) // an error comes again when it is read
+		head, err := f.Peek(i + 1) // a later read returns the error again
 		if err != nil || head[i] != with[i] {
 			return false
 		}
@@ -229,11 +226,11 @@ func (f *File) Begins(with string) bool {
 	return true
 }
 
-// Head returns what is to be read, as much as the buffer holds. Of a pipe it is what has come when
-// that is enough: enough is asked whenever a line has ended.
+// Head returns the unread data without consuming them, at most a full buffer. For a pipe it calls
+// enough at each line end, and returns as soon as the result is true.
 func (f *File) Head(enough func(head []byte) bool) []byte {
 	if f.file != nil {
-		head, _ := f.Peek(f.Size()) // an error comes again when it is read
+		head, _ := f.Peek(f.Size()) // a later read returns the error again
 		return head
 	}
 	for seen := 0; ; {
@@ -255,20 +252,20 @@ func (f *File) Close() error {
 	return f.file.Close()
 }
 
-// Stop ends a read that waits for a pipe, and those to come.
+// Stop ends the current and all future reads if the data come from a pipe.
 func (f *File) Stop() {
 	if f.pipe != nil {
 		f.pipe.Stop()
 	}
 }
 
-// Piped says that it is no file.
+// Piped reports whether the data come from a pipe.
 func (f *File) Piped() bool { return f.file == nil }
 
-// Prompt says that rows are wanted as soon as they come from a pipe.
+// Prompt reports whether rows from a pipe are delivered as soon as possible.
 func (f *File) Prompt() bool { return f.pipe != nil && f.pipe.Prompt() }
 
-// Available is how many bytes can be read without waiting for a pipe, as far as that is known.
+// Available returns a number of bytes that can be read without waiting for the writer of a pipe.
 func (f *File) Available() int {
 	n := f.Buffered()
 	if f.pipe != nil && f.decoder.name == "" {
@@ -277,13 +274,13 @@ func (f *File) Available() int {
 	return n
 }
 
-// Stamp is what the file was when it was opened.
+// Stamp returns the stamp of the file when it was opened.
 func (f *File) Stamp() dataset.Stamp { return f.stamp }
 
-// Unchanged returns an *[dataset.ChangedError] where the file was written to since it
-// was opened. It looks at the open file, whatever file now has its name.
+// Unchanged returns an *[dataset.ChangedError] if the file was written to since it was opened. It
+// checks the open file, not the file that now has its name.
 func (f *File) Unchanged() error {
-	if f.file == nil { // nothing can be told of a pipe
+	if f.file == nil { // a pipe has no stamp
 		return nil
 	}
 	now, err := f.status.of(f.file)
@@ -293,7 +290,7 @@ func (f *File) Unchanged() error {
 	return f.stamp.Check(f.Name, now)
 }
 
-// At returns the file for reading anywhere in it, nil for a compressed one and for a pipe.
+// At returns the file for reads at any position. It returns nil for a compressed file and for a pipe.
 func (f *File) At() *os.File {
 	if f.decoder.name != "" {
 		return nil
@@ -301,19 +298,19 @@ func (f *File) At() *os.File {
 	return f.file
 }
 
-// Packed is the name of the compression or "UTF-16", "" for a file that is read as it is.
+// Packed returns the name of the compression, or "UTF-16". It returns "" if the file has no decoder.
 func (f *File) Packed() string { return f.decoder.name }
 
-// SkipBOM drops a byte order mark, as text may begin with.
+// SkipBOM skips a byte order mark at the beginning.
 func (f *File) SkipBOM() {
 	if f.Begins("\ufeff") {
-		f.share.mark, _ = f.Discard(3) // they are in the buffer
+		f.share.mark, _ = f.Discard(3) // the bytes are in the buffer
 	}
 }
 
-// ReadLine returns the next line with its end, valid until the next call. At the end of
-// the file it returns io.EOF. More than MaxRow bytes without an EndRow are an error, and so
-// is a line that belongs to another share.
+// ReadLine returns the next line including its line end, valid until the next call. It returns
+// io.EOF at the end of the file. It returns an error if the current row has more than MaxRow
+// bytes, or if the next line lies outside the range set by Limit.
 func (f *File) ReadLine() ([]byte, error) {
 	if f.Done() {
 		return nil, f.beyond()
@@ -342,16 +339,15 @@ func (f *File) ReadLine() ([]byte, error) {
 	return text, nil
 }
 
-// EndRow is called when the lines read so far have made a row.
+// EndRow marks the end of a row. The caller calls it after the last line of each row.
 func (f *File) EndRow() { f.size = 0 }
 
-// TooLong is the error of a row of more than MaxRow bytes.
+// TooLong returns the error for a row of more than MaxRow bytes.
 func (f *File) TooLong(line int) error {
-	return &dataset.InputError{File: f.Name, Line: line, Msg: fmt.Sprintf("the row, with the blank lines before it, is longer than %d MiB", MaxRow>>20)}
+	return &dataset.InputError{File: f.Name, Line: line, Msg: fmt.Sprintf("the row and the blank lines before it are longer than %d MiB", MaxRow>>20)}
 }
 
-// Wrap turns an error of reading at a line into an *[dataset.InputError]; io.EOF
-// stays as it is.
+// Wrap converts an error of reading a line to an *[dataset.InputError] with that line. It returns io.EOF unchanged.
 func (f *File) Wrap(err error, line int) error {
 	var known *dataset.InputError
 	var system *fs.PathError
@@ -362,7 +358,7 @@ func (f *File) Wrap(err error, line int) error {
 	case err == nil || err == io.EOF || errors.As(err, &known):
 		return err
 	case f.file == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
-		return err // nothing is wrong with the data
+		return err // the error is not about the contents of the file
 	case f.decoder.name == "" || errors.As(err, &system):
 		return fail("cannot be read", err)
 	case err == errBehind:

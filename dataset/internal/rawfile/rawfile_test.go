@@ -97,14 +97,14 @@ func TestLongLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := f.ReadLine()
-	holds(t, "endless", f, err, ":2: the row, with the blank lines before it, is longer than 64 MiB")
+	holds(t, "endless", f, err, ":2: the row and the blank lines before it are longer than 64 MiB")
 }
 
 // TestLimitRefuses: a share of a compressed file, and one of a file that fails.
 func TestLimitRefuses(t *testing.T) {
 	part := dataset.Range{Lo: 4, Hi: 8}
 	f := opened(t, zipped(t, "1\n2\n3\n4\n5\n"))
-	holds(t, "gzip", f, f.Limit(part), ": is a gzip stream, of which no part can be read alone; unpack it")
+	holds(t, "gzip", f, f.Limit(part), ": is a gzip stream, which cannot be read in parts; decompress it")
 
 	f = opened(t, "1\n2\n3\n4\n5\n")
 	if err := f.Limit(part); err != nil {

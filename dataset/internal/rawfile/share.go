@@ -10,23 +10,21 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A share is the part of a text that is read: lines that begin before byte end.
+// A share is the part of a text that a File reads: the lines that begin before byte end.
 type share struct {
-	start int64 // where its first line begins, 0 where that is the first one of the file
-	next  int64 // where the next line begins
+	start int64 // start of the first line of the share; 0 for the beginning of the file
+	next  int64 // start of the next line
 	end   int64
-	mark  int // bytes of a byte order mark, which is part of the first line
-	// behind is what Text found behind it: nil for more text, else why there is none.
+	mark  int // bytes of a byte order mark, which belong to the first line
+	// behind is the error of reading one byte after the share, io.EOF at the end of the file, or nil.
 	behind error
 }
 
 var whole = share{end: math.MaxInt64}
 
-// Limit restricts f to the records whose first byte lies in r, from the next line on. A
-// reader asks Done before each record. A quoted record that goes on with a line that begins
-// at r.Hi or later is an error, because the reader of the next range takes that line for the
-// beginning of a record. So where no reader has an error, each range began where a record
-// begins.
+// Limit restricts f to the records whose first byte lies in r, starting with the next line. A reader must call Done
+// before each record. If a quoted record continues at byte r.Hi or later, reading it returns an error, because the
+// reader of the next range would start within this record.
 func (f *File) Limit(r dataset.Range) error {
 	if r.Whole() {
 		return nil
@@ -36,19 +34,19 @@ func (f *File) Limit(r dataset.Range) error {
 		return nil
 	}
 	if f.file == nil {
-		return &dataset.InputError{File: f.Name, Msg: "is a pipe, of which no part can be read alone"}
+		return &dataset.InputError{File: f.Name, Msg: "is a pipe, which cannot be read in parts"}
 	}
 	if f.decoder.name == "UTF-16" {
-		return &dataset.InputError{File: f.Name, Msg: "is UTF-16 text, of which no part can be read alone; convert it to UTF-8"}
+		return &dataset.InputError{File: f.Name, Msg: "is UTF-16 text, which cannot be read in parts; convert it to UTF-8"}
 	}
 	if f.decoder.name != "" {
-		return &dataset.InputError{File: f.Name, Msg: "is a " + f.decoder.name + " stream, of which no part can be read alone; unpack it"}
+		return &dataset.InputError{File: f.Name, Msg: "is a " + f.decoder.name + " stream, which cannot be read in parts; decompress it"}
 	}
 	f.share.end = r.Hi
 	if r.Lo <= f.share.next {
 		return nil
 	}
-	// A line begins at r.Lo where the byte before ends one.
+	// A line begins at r.Lo if the byte before is a line end.
 	if _, err := f.file.Seek(r.Lo-1, io.SeekStart); err != nil {
 		return f.Wrap(err, 0)
 	}
@@ -67,17 +65,17 @@ func (f *File) Limit(r dataset.Range) error {
 	return f.Wrap(err, 0)
 }
 
-// Done reports whether the next line belongs to another share.
+// Done reports whether all lines of the share have been read.
 func (f *File) Done() bool { return f.share.next >= f.share.end }
 
-// Text reads on, as an io.Reader does, in the lines of the share, io.EOF at its end. It is
-// called in place of ReadLine, not before it.
+// Text reads the lines of the share into p, like an io.Reader. It returns io.EOF at the end of the
+// share. Do not call both Text and ReadLine.
 func (f *File) Text(p []byte) (int, error) {
 	if f.Done() {
 		return 0, io.EOF
 	}
 	from := io.Reader(f.Reader)
-	if f.Buffered() == 0 { // which saves a copy
+	if f.Buffered() == 0 { // saves a copy
 		from = f.decoder.text
 	}
 	n, err := from.Read(p)
@@ -86,7 +84,7 @@ func (f *File) Text(p []byte) (int, error) {
 	if f.share.next < f.share.end {
 		return n, err
 	}
-	// The last line is the one that has byte end − 1.
+	// The last line is the line that contains byte end − 1.
 	last := max(f.share.end-1-at, 0)
 	i := int64(bytes.IndexByte(p[last:n], '\n'))
 	if i < 0 {
@@ -99,26 +97,25 @@ func (f *File) Text(p []byte) (int, error) {
 	return n, err
 }
 
-// Divided reports whether the text was read to the end of the share, and the file goes on or
-// cannot be read there.
+// Divided reports whether the share was read to its end but the file was not.
 func (f *File) Divided() bool { return f.Done() && f.share.behind != io.EOF }
 
-// beyond is the error of a record that goes on with a line of another share.
+// beyond returns the error for a record that continues after the end of the share.
 func (f *File) beyond() error {
 	_, f.share.behind = f.Peek(1)
 	return f.Beyond(f.Line)
 }
 
-// Beyond is the error of a record that goes on behind a line, the last of the share.
+// Beyond returns the error for a record that continues after the end of the share. The argument
+// line is the last line of the share.
 func (f *File) Beyond(line int) error {
 	if f.share.behind != nil {
 		return f.Wrap(f.share.behind, line+1)
 	}
-	return &dataset.InputError{File: f.Name, Line: line, Msg: "a quoted line break is where the file is divided; take another number of ranks or parts, or make as many files as there are of them"}
+	return &dataset.InputError{File: f.Name, Line: line, Msg: "the file is divided at a quoted line break; use another number of ranks or parts, or one file for each"}
 }
 
-// Place corrects the line of an error in a share. It counts the lines of the file before the
-// share and adds them.
+// Place adds the number of lines before the share to the line number of an error.
 func (f *File) Place(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	if !ok || e.Line == 0 || f.share.start == 0 {

@@ -9,8 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A status is memory for what the system says of a file. os.File.Stat would allocate it anew
-// for every block.
+// A status holds the result of fstat. It is reused, because os.File.Stat would allocate for every block.
 type status struct{ syscall.Stat_t }
 
 func (s *status) of(f *os.File) (dataset.Stamp, error) {

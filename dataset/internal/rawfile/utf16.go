@@ -9,22 +9,22 @@ import (
 	"unicode/utf8"
 )
 
-// What is no UTF-16.
+// These are the errors for invalid UTF-16.
 var (
 	errSurrogate = errors.New("half of a surrogate pair stands alone")
 	errHalf      = errors.New("it ends within a character")
 )
 
-// A utf16Reader reads UTF-16 as UTF-8.
+// A utf16Reader converts UTF-16 to UTF-8.
 type utf16Reader struct {
 	from  *bufio.Reader
 	order binary.ByteOrder
 	buf   []byte
-	text  []byte // the part of buf that was not returned yet
-	err   error  // behind text
+	text  []byte // part of buf not yet returned
+	err   error  // error after text
 }
 
-// newUTF16Reader reads the text behind the byte order mark, which it drops.
+// newUTF16Reader skips the byte order mark of from and returns a reader of the text after it.
 func newUTF16Reader(from *bufio.Reader, order binary.ByteOrder) *utf16Reader {
 	_, err := from.Discard(2)
 	return &utf16Reader{from: from, order: order, err: err}
@@ -42,7 +42,7 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 	return 0, u.err
 }
 
-// fill decodes what is buffered, or waits for one character.
+// fill decodes the characters whose bytes are buffered. If there are none, it waits for one character.
 func (u *utf16Reader) fill() {
 	const most = 1 << 15
 	u.buf = u.buf[:0]

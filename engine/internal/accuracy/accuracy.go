@@ -1,8 +1,8 @@
-// Package accuracy has what the engine's backends promise of round-off, and the sizes
-// of calls for which they do: engine.Accuracy is its type.
+// Package accuracy defines the guarantees of backends about round-off, and the largest calls that they cover.
+// Its type Accuracy is also engine.Accuracy.
 package accuracy
 
-// Accuracy bounds the round-off of a backend's sums. See engine.Accuracy.
+// Accuracy holds bounds on the round-off of a backend's sums. See engine.Accuracy.
 type Accuracy struct {
 	Strip        int
 	Sums         int
@@ -10,24 +10,27 @@ type Accuracy struct {
 	Reproducible bool
 }
 
-// Dot bounds the round-off of a product along rows of k terms, in units of eps.
+// Dot bounds the round-off of a product along rows with k terms, in units of eps.
 func (a Accuracy) Dot(k int) float64 {
 	return float64(min(k, a.Strip))/2 + float64(k)/float64(2*a.Sums)
 }
 
-// Sum bounds that of any other product.
+// Sum bounds the round-off of every other product with k terms.
 func (a Accuracy) Sum(k int) float64 { return float64(k) / 2 }
 
-// Gradients bounds that of what one call of Gradient adds to G.
+// Gradients bounds the round-off that one call of Gradient adds to G.
 func (a Accuracy) Gradients() float64 { return float64((a.Gradient + 1) / 2) }
 
-// Roundings is how many eps are added to every bound: for alpha and beta, for what is
-// added to beta·C, and for terms of second order.
+// Roundings is added to every bound, in units of eps. It covers alpha and beta, the addition to beta·C, and
+// terms of second order.
 const Roundings = 2
 
-// A call of Gradient has at most MaxRows rows, or at most FewRows where its rows make
-// fewer than SharedWork multiply-adds. Backends divide such calls into parts so that
-// Accuracy.Gradient holds.
+// Orders is the largest number of orders of addition among the elements of a product. OpenBLAS uses up to three at the
+// edges of its tiles.
+const Orders = 4
+
+// MaxRows is the largest number of rows in a call of Gradient. A call with fewer than SharedWork multiply-adds
+// has at most FewRows rows. Backends divide the rows of such calls into parts so that Accuracy.Gradient holds.
 const (
 	MaxRows    = 512
 	FewRows    = 32

@@ -2,7 +2,7 @@ package eigen
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// wyRows is the number of reflections applied at once by backTransform.
+// wyRows is the number of reflections that backTransform applies together.
 const wyRows = 32
 
 func backWork(n, k int) int {
@@ -10,28 +10,28 @@ func backWork(n, k int) int {
 	return b * (b + 2*k)
 }
 
-// completeVectors writes zeros right of the vectors that tridiagonalise left in the rows of
-// A, so far that those which are applied together are the rows of one matrix.
+// completeVectors writes zeros after the vectors that tridiagonalise left in the rows of A. After that, the
+// vectors that backTransform applies together are the rows of one matrix.
 func completeVectors(n int, a []float64, lda int) {
 	for begin := 1; begin < n; begin += wyRows {
 		nb := min(wyRows, n-begin)
-		cols := begin + nb - 1 // the length of the last vector
+		cols := begin + nb - 1 // length of the last vector
 		for i := begin; i < begin+nb; i++ {
 			clear(a[i*lda+i : i*lda+max(cols, i)])
 		}
 	}
 }
 
-// backTransform multiplies the rows of X (k×n) by Qᵀ or, when trans is set, by Q, which
-// tridiagonalise left in A and tau and completeVectors has completed. The rows of X·Qᵀ are
-// eigenvectors of A where those of X are eigenvectors of T.
+// backTransform multiplies the rows of X (k×n) by Qᵀ, or by Q if trans is true. A and tau represent Q; they
+// come from tridiagonalise and completeVectors. If the rows of X are eigenvectors of T, the rows of X·Qᵀ are
+// eigenvectors of A.
 //
-// The reflections are applied wyRows at a time, in compact WY form
-// H₍ᵦ₎·…·H₁ = I − Vᵀ·T·V, T lower triangular: those of the first rows of A first and
+// wyRows reflections are applied together, in the compact WY form H₍ᵦ₎·…·H₁ = I − Vᵀ·T·V with T lower
+// triangular. For Qᵀ the first rows of A come first, and
 //
-//	X ← X − (X·Vᵀ)·Tᵀ·V,
+//	X ← X − (X·Vᵀ)·Tᵀ·V.
 //
-// or the last first and X ← X − (X·Vᵀ)·T·V.
+// For Q the last rows come first, and X ← X − (X·Vᵀ)·T·V.
 //
 // Source: Schreiber, Van Loan (1989).
 func backTransform(kr Kernels, trans bool, n, k int, a []float64, lda int, tau []float64, x []float64, ldx int, work []float64) {
@@ -46,7 +46,7 @@ func backTransform(kr Kernels, trans bool, n, k int, a []float64, lda int, tau [
 	}
 	for ; ; begin += step {
 		nb := min(wyRows, n-begin)
-		cols := begin + nb - 1 // the length of the last vector
+		cols := begin + nb - 1 // length of the last vector
 		v := a[begin*lda:]
 		wyFactor(kr, nb, cols, v, lda, tau[begin:], t)
 		kr.Gemm(false, true, 1, matrix.Strided(k, cols, x, ldx), matrix.Strided(nb, cols, v, lda), 0, matrix.View(k, nb, xv))
@@ -58,9 +58,8 @@ func backTransform(kr Kernels, trans bool, n, k int, a []float64, lda int, tau [
 	}
 }
 
-// wyFactor computes the nb×nb lower triangular T of compact WY form, with zeros
-// above, for the nb vectors in the rows of V (nb×cols). From
-// (I − tauᵢ·vᵢᵀvᵢ)·(I − Vᵀ·T·V), row i is
+// wyFactor computes the matrix T of the compact WY form, nb×nb and lower triangular with zeros above, for the
+// nb vectors in the rows of V (nb×cols). From (I − tauᵢ·vᵢᵀvᵢ)·(I − Vᵀ·T·V) follows row i,
 //
 //	T[i, 0:i] = −tauᵢ·(vᵢ·Vᵀ)·T[0:i, 0:i],   T[i, i] = tauᵢ.
 func wyFactor(kr Kernels, nb, cols int, v []float64, ldv int, tau, t []float64) {
@@ -68,7 +67,7 @@ func wyFactor(kr Kernels, nb, cols int, v []float64, ldv int, tau, t []float64) 
 	for i := range nb {
 		row := t[i*nb : (i+1)*nb]
 		for j := range i {
-			// Entries j and after of the row still hold vᵢ·Vᵀ.
+			// From column j on, the row still holds vᵢ·Vᵀ.
 			var sum float64
 			for q := j; q < i; q++ {
 				sum += row[q] * t[q*nb+j]

@@ -5,42 +5,41 @@ import (
 	"unsafe"
 )
 
-// leafRows is the largest tridiagonal block given to the QL iteration.
+// leafRows is the largest order of a tridiagonal block that the QL iteration solves.
 const leafRows = 24
 
-// divider holds the state of one divide and conquer. Rows and columns of a
-// block [lo, hi) of T are numbered within the block where a slice is cut to
-// it. The row in which an eigenvector lies is its slot.
+// divider is the state of the divide and conquer algorithm. In slices that cover only a block [lo, hi) of T,
+// rows and columns are numbered from lo. The slot of an eigenvector is the number of its row in q.
 type divider struct {
 	kr   Kernels
 	n    int
-	d, e []float64 // T; solved blocks hold eigenvalues in d, by slot
+	d, e []float64 // T; in solved blocks, d holds the eigenvalues by slot
 	q    []float64 // n×n: eigenvectors of the solved blocks, by slot
-	perm []int     // the slots of each solved block by ascending eigenvalue
+	perm []int     // for each solved block, its slots in ascending order of the eigenvalues
 
-	// Of one merge.
+	// State of one merge.
 	deflation
 	solution
-	packed []float64 // the kept rows of q, grouped by kind, without their zeros
-	group  []int     // where each of kept stands in packed
-	row    []float64 // n of scratch
+	packed []float64 // kept rows of q, grouped by kind, without their known zeros
+	group  []int     // index in packed of each kept row
+	row    []float64 // workspace, n
 }
 
-// A deflation parts the slots of a merge into those of which the secular equation is made
-// and the others.
+// A deflation divides the slots of a merge into the kept slots, which belong to the secular equation, and the
+// dropped (deflated) slots.
 type deflation struct {
-	z       []float64 // the coupling vector, by slot
+	z       []float64 // the coupling vector z, by slot
 	kind    []int     // by slot
 	order   []int     // all slots by ascending d
-	kept    []int     // the slots in the secular equation, by ascending d
-	dropped []int     // the deflated slots, by ascending d
+	kept    []int     // slots in the secular equation, by ascending d
+	dropped []int     // deflated slots, by ascending d
 }
 
-// A solution is the secular equation of a merge and what solves it.
+// A solution holds the secular equation of a merge and its solution.
 type solution struct {
 	eq      secular
-	lambda  []float64 // its roots
-	zhat    []float64 // the coupling vector whose roots these are exactly
+	lambda  []float64 // the roots
+	zhat    []float64 // the coupling vector that makes these roots exact
 	vectors []float64 // eigenvectors of D + rho·zᵀz as rows
 }
 
@@ -48,22 +47,22 @@ func divideWork(n, k int) int {
 	return 13*n + n*n + packedWork(n) + vectorsWork(n, k)
 }
 
-// packedWork is n₁² + n₂² for the halves n₁ + n₂ = n: a merge makes a row dense
-// only by dropping another.
+// packedWork returns the length of the slice packed: n₁² + n₂², where n₁ and n₂ are the orders of the two
+// halves. This is enough, because for each row whose zeros a merge fills, the merge drops another row.
 func packedWork(n int) int {
 	return (n/2)*(n/2) + (n-n/2)*(n-n/2)
 }
 
-// vectorsWork covers the last merge, of which k rows are kept, and those of the
-// halves.
+// vectorsWork returns the length of the slice vectors. It suffices for the last merge, which keeps k rows, and
+// for the merges in the two halves.
 func vectorsWork(n, k int) int {
 	return max(k*n, (n-n/2)*(n-n/2))
 }
 
-// divide computes all eigenvalues of the tridiagonal matrix T with diagonal d and
-// off-diagonal e[0:n−1] in descending order into w, and the eigenvectors of the
-// k leading ones, k > 0, as the rows of v (k×n). d and e, both of length n, are
-// overwritten. It reports false when an iteration does not converge.
+// divide computes all eigenvalues of the tridiagonal matrix T with diagonal d and off-diagonal e[0:n−1], and
+// writes them to w in descending order. It writes the eigenvectors of the k largest eigenvalues, k > 0, to
+// the rows of v (k×n). It overwrites d and e, both of length n. It returns false if an iteration does not
+// converge.
 //
 // Sources: Cuppen (1981); Gu, Eisenstat (1995).
 func divide(kr Kernels, n, k int, d, e, w, v []float64, ldv int, work []float64) bool {
@@ -101,19 +100,18 @@ func newDivider(kr Kernels, n, k int, d, e, work []float64) divider {
 	}
 }
 
-// ints reinterprets x as integers, one for each element, so that index arrays fit
-// in the caller's workspace. An int is neither larger than a float64 nor more
-// strictly aligned, and neither holds pointers.
+// ints returns the memory of x as a slice of integers, so that the caller's workspace can hold indices. An
+// int is not larger than a float64 and needs no stricter alignment, and neither type holds pointers.
 func ints(x []float64) []int {
 	return unsafe.Slice((*int)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
-// solve finds the eigenpairs of the block [lo, hi), the eigenvectors of at least
-// the k leading ones. It tears the block in two,
+// solve computes the eigenvalues of the block [lo, hi), and the eigenvectors of at least the k largest. It
+// splits the block,
 //
 //	T = diag(T₁, T₂) + |e|·uᵀu,   u = (0, …, 0, 1, sign(e), 0, …, 0),
 //
-// solves the halves and merges them.
+// solves both halves and merges them.
 func (s *divider) solve(lo, hi, k int) bool {
 	if hi-lo <= leafRows {
 		return s.leaf(lo, hi)
@@ -125,7 +123,7 @@ func (s *divider) solve(lo, hi, k int) bool {
 	return s.solve(lo, mid, mid-lo) && s.solve(mid, hi, hi-mid) && s.merge(lo, mid, hi, k, coupling)
 }
 
-// leaf finds all eigenpairs of the block [lo, hi) by the QL iteration.
+// leaf computes all eigenvalues and eigenvectors of the block [lo, hi) by the QL iteration.
 func (s *divider) leaf(lo, hi int) bool {
 	n := hi - lo
 	d, q, perm := s.d[lo:hi], s.q[lo*s.n+lo:], s.perm[lo:hi]
@@ -140,7 +138,8 @@ func (s *divider) leaf(lo, hi int) bool {
 	return true
 }
 
-// sortByValue sorts slots, few or nearly in order, by ascending d.
+// sortByValue sorts slots in ascending order of d. It uses insertion sort, because there are few slots or
+// they are nearly sorted.
 func sortByValue(slots []int, d []float64) {
 	for i, slot := range slots {
 		j := i

@@ -3,12 +3,12 @@
 //
 //	A = Σ wᵢ·vᵢᵀvᵢ,   w₁ ≥ w₂ ≥ … ≥ wₙ,   vᵢ orthonormal rows,
 //
-// all the eigenvalues and as many of the leading eigenvectors as are asked for.
+// with all eigenvalues and the requested number of leading eigenvectors.
 //
 // The stages are the classical ones, laid out for row-major storage so that
 // every inner loop runs along a row:
 //
-//  1. scale A by a power of two (scale.go);
+//  1. scale A by a power of two;
 //  2. A = Q·T·Qᵀ by blocked Householder reflections (tridiagonal.go):
 //     Dongarra, Sorensen, Hammarling, "Block reduction of matrices to condensed
 //     forms for eigenvalue computations", J. Comput. Appl. Math. 27 (1989);
@@ -18,18 +18,17 @@
 //  4. V = S·Qᵀ by blocks of reflections in compact WY form (back.go):
 //     Schreiber, Van Loan, SIAM J. Sci. Stat. Comput. 10 (1989).
 //
-// Indices count from zero, eps is 2⁻⁵², and inside stages 2 to 4 the largest
-// entry of A lies in [½, 1).
+// Indices count from zero and eps is 2⁻⁵². In stages 2 to 4 the largest entry of A is in [½, 1).
 //
-// All but half of stage 2 is matrix products, so the speed is that of
-// [Kernels]. Nothing here starts a goroutine or allocates: the result is
-// bitwise the same for any GOMAXPROCS if that of the kernels is.
+// All work except half of stage 2 is in matrix products, so [Kernels] determine the speed. This
+// package does not start goroutines or allocate. If the bits of the kernels do not depend on
+// GOMAXPROCS, neither do the bits of the result.
 package eigen
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// Kernels are the vector and matrix operations under the solver: Gemm and Gemv in
-// the meaning of engine.Backend, Gemmt and Symv.
+// Kernels are the vector and matrix operations that the solver uses. Gemm and Gemv are the same as in
+// engine.Backend.
 type Kernels interface {
 	// Gemm computes C = alpha·op(A)·op(B) + beta·C.
 	Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix)
@@ -37,44 +36,39 @@ type Kernels interface {
 	// Gemmt computes the lower triangle of C = alpha·op(A)·op(B) + beta·C.
 	Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix)
 
-	// Gemv computes y = alpha·A·x + beta·y or, when trans is set,
-	// y = alpha·Aᵀ·x + beta·y.
+	// Gemv computes y = alpha·A·x + beta·y, or y = alpha·Aᵀ·x + beta·y if trans is true.
 	Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64)
 
-	// Symv computes y = A·x, of the symmetric A reading the lower triangle.
+	// Symv computes y = A·x for a symmetric A. It reads only the lower triangle.
 	Symv(a matrix.Matrix, x, y []float64)
 }
 
 const eps = 0x1p-52
 
-// Work returns the number of elements of workspace that [Sym] needs:
-// 3n²/2 + kn + O(n), and no less than its panels take.
+// Work returns the length of the workspace of [Sym]: 3n²/2 + kn + O(n), but at least the size of its panels.
 func Work(n, k int) int {
 	return 3*n + max(tridiagonalWork(n), divideWork(n, k), backWork(n, k))
 }
 
-// Sym computes all eigenvalues of the symmetric n×n matrix A in descending
-// order into w (length n), and orthonormal eigenvectors of the k = v.Rows leading
-// ones, 0 <= k <= n, as the rows of v (k×n): A·vᵢᵀ = wᵢ·vᵢᵀ. Only the lower triangle
-// of A is read; all of A is overwritten. work has at least Work(n, k) elements
-// of any content.
+// Sym computes all eigenvalues of the symmetric n×n matrix A and writes them to w (length n) in descending
+// order. It writes orthonormal eigenvectors of the k = v.Rows largest eigenvalues, 0 <= k <= n, to the rows
+// of v (k×n): A·vᵢᵀ = wᵢ·vᵢᵀ. Only the lower triangle of A is read; all of A is overwritten. work must have
+// at least Work(n, k) elements.
 //
-// The residual ‖A·vᵢᵀ − wᵢ·vᵢᵀ‖ is a small multiple of eps·n·‖A‖ and
-// ‖V·Vᵀ − I‖ one of eps·n, whatever the spectrum and the scale of A. Scaling A
-// by a power of two that neither overflows nor underflows leaves V the same bit
-// for bit.
+// The residual ‖A·vᵢᵀ − wᵢ·vᵢᵀ‖ is a small multiple of eps·n·‖A‖, and ‖V·Vᵀ − I‖ is a small multiple of
+// eps·n, for every A. If A is multiplied by a power of two, the bits of V do not change, unless entries
+// overflow or underflow.
 //
-// Sym reports false when the lower triangle of A is not finite, when an
-// eigenvalue overflows, or when an iteration does not converge; w and v are then
-// unspecified. It panics on slices too short for the shapes.
+// Sym returns false if the lower triangle of A is not finite, if an eigenvalue overflows, or if an iteration
+// does not converge; w and v are then unspecified. It panics if slices are too short.
 func Sym(kr Kernels, sym matrix.Matrix, w []float64, vectors matrix.Matrix, work []float64) (ok bool) {
-	n, k := matrix.SymEig(&sym, w, &vectors)
-	matrix.Work(Work(n, k), len(work))
+	n, k := matrix.CheckSymEig(&sym, w, &vectors)
+	matrix.CheckWork(Work(n, k), len(work))
 	if n == 0 {
 		return true
 	}
 	a, lda, v, ldv := sym.Data, sym.Stride, vectors.Data, vectors.Stride
-	exp, ok := normalise(n, a, lda)
+	exp, ok := matrix.Normalise(sym, true)
 	if !ok {
 		return false
 	}
@@ -90,5 +84,5 @@ func Sym(kr Kernels, sym matrix.Matrix, w []float64, vectors matrix.Matrix, work
 	}
 	completeVectors(n, a, lda)
 	backTransform(kr, false, n, k, a, lda, tau, v, ldv, work)
-	return rescale(w[:n], exp)
+	return matrix.Rescale(w[:n], exp)
 }

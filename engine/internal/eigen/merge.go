@@ -6,22 +6,22 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// The kind of an eigenvector says in which half of the block it may be nonzero.
+// The kind of an eigenvector tells which of its two halves may have nonzero elements.
 const (
 	firstHalf = iota
 	bothHalves
 	secondHalf
-	deflated // no part of the secular equation
+	deflated // not in the secular equation
 )
 
-// merge turns the eigenpairs of the blocks [lo, mid) and [mid, hi), coupled by the
-// off-diagonal entry e, into those of the block [lo, hi). With Q₁, Q₂ the
-// eigenvectors of the halves as rows and D their eigenvalues,
+// merge computes the eigenvalues and eigenvectors of the block [lo, hi) from the solutions of the blocks [lo,
+// mid) and [mid, hi). The entry e of T couples the two blocks. Let Q₁ and Q₂ be the eigenvectors of the two
+// blocks as rows, and D the diagonal matrix of all their eigenvalues. Then
 //
 //	T = Qᵀ·(D + rho·zᵀz)·Q,   Q = diag(Q₁, Q₂),
 //
-// z being the last column of Q₁ and the first of Q₂. Of the eigenvectors only
-// those of the k largest eigenvalues are sure to be computed.
+// where z consists of the last column of Q₁ and the first column of Q₂. merge computes the eigenvectors of
+// the k largest eigenvalues, and may omit others.
 func (s *divider) merge(lo, mid, hi, k int, e float64) bool {
 	n1, n := mid-lo, hi-lo
 	d, q, perm := s.d[lo:hi], s.q[lo*s.n+lo:], s.perm[lo:hi]
@@ -44,8 +44,8 @@ func (s *divider) merge(lo, mid, hi, k int, e float64) bool {
 	return true
 }
 
-// couple sets z, scaled to norm one, and the kinds. A negative coupling turns the
-// sign of the second half.
+// couple sets the coupling vector z, scaled to norm one, and the kind of each eigenvector. If the coupling
+// entry is negative, couple changes the sign of the second half of z.
 func (s *divider) couple(n1, n int, q []float64, negative bool) {
 	s.z, s.kind = s.z[:n], s.kind[:n]
 	second := math.Sqrt2 / 2
@@ -62,8 +62,8 @@ func (s *divider) couple(n1, n int, q []float64, negative bool) {
 	}
 }
 
-// mergeOrders sets order to all slots by ascending d, given the order of each
-// half.
+// mergeOrders writes all slots to s.order, sorted by ascending d. perm holds the slots of the first half, then
+// the slots of the second half; each half is sorted by d.
 func (s *deflation) mergeOrders(n1 int, d []float64, perm []int) {
 	s.order = s.order[:0]
 	first, second := perm[:n1], perm[n1:]
@@ -78,19 +78,20 @@ func (s *deflation) mergeOrders(n1 int, d []float64, perm []int) {
 	}
 }
 
-// deflate parts the slots into kept and dropped and leaves in eq the secular
-// equation of the kept ones. A slot is dropped when its entry of z is negligible,
-// or can be made zero by rotating it into the next slot, the two eigenvalues being
-// so close that the off-diagonal entry this creates is negligible. What is
-// neglected is at most 8·eps of the norm of the block (and eps² of that of A, so
-// that the secular equation neither overflows nor underflows).
+// deflate divides the slots into kept and dropped slots, and stores the secular equation of the kept slots in
+// eq. It drops a slot if its element of z is negligible. If the eigenvalue of the slot is very close to the
+// next eigenvalue, a rotation can make its element of z zero. deflate drops the slot, too, if the off-diagonal
+// entry that the rotation creates is negligible.
+//
+// The neglected part is at most 8·eps times the norm of the block, plus eps² times the norm of A. The second
+// part ensures that the secular equation neither overflows nor underflows.
 //
 // Source: Dongarra, Sorensen, SIAM J. Sci. Stat. Comput. 8 (1987).
 func (s *divider) deflate(n1, n int, d, q []float64, rho float64) {
 	s.kept, s.dropped = s.kept[:0], s.dropped[:0]
 	smallest, largest := d[s.order[0]], d[s.order[n-1]]
 	tol := 8 * eps * max(-smallest, largest, rho, eps)
-	last := -1 // the latest slot with z not negligible
+	last := -1 // the last slot whose element of z is not negligible
 	for _, slot := range s.order {
 		if rho*math.Abs(s.z[slot]) <= tol {
 			s.drop(slot)
@@ -121,8 +122,8 @@ func (s *deflation) drop(slot int) {
 	s.dropped = append(s.dropped, slot)
 }
 
-// rotateAway makes z zero at slot i by a rotation with slot j, d[i] <= d[j], and
-// drops i, if the off-diagonal entry this creates is at most tol.
+// rotateAway makes z zero at slot i by a rotation with slot j, and drops slot i. It requires d[i] <= d[j]. If
+// the new off-diagonal entry would exceed tol, it changes nothing and returns false.
 func (s *divider) rotateAway(i, j, n int, d, q []float64, tol float64) bool {
 	zi, zj := s.z[i], s.z[j]
 	r := math.Hypot(zi, zj)
@@ -141,9 +142,9 @@ func (s *divider) rotateAway(i, j, n int, d, q []float64, tol float64) bool {
 	return true
 }
 
-// pack copies the kept eigenvectors, grouped by kind and without the half that is
-// zero, to packed: those of first and both with n1 columns, then those of both and
-// second with n−n1. It returns the number of each kind.
+// pack copies the kept eigenvectors to packed, grouped by kind and without the halves that are zero. First come
+// the n1 left columns of the kinds firstHalf and bothHalves. Then come the n−n1 right columns of the kinds
+// bothHalves and secondHalf. pack returns the number of eigenvectors of each kind.
 func (s *divider) pack(n1, n int, q []float64) (groups [3]int) {
 	for _, slot := range s.kept {
 		groups[s.kind[slot]]++
@@ -168,8 +169,8 @@ func (s *divider) pack(n1, n int, q []float64) (groups [3]int) {
 	return groups
 }
 
-// makeRoom moves the deflated eigenpairs out of the leading slots, which the
-// solutions of the secular equation will take.
+// makeRoom moves the deflated eigenvalues and eigenvectors out of the first slots, which the solutions of the
+// secular equation need.
 func (s *divider) makeRoom(n int, d, q []float64) {
 	kept := len(s.kept)
 	free := kept
@@ -187,14 +188,13 @@ func (s *divider) makeRoom(n int, d, q []float64) {
 	}
 }
 
-// solveSecular finds all roots of the secular equation, leaves the differences
-// dᵢ − λⱼ of the last stored roots in the rows of vectors, and sets zhat to the
-// coupling vector, near z, of which the computed roots are the exact ones,
+// solveSecular computes all roots λⱼ of the secular equation. It writes the differences dᵢ − λⱼ of the last
+// roots to the rows of vectors. The number of these roots is stored. It sets zhat to a vector near z that makes
+// the computed roots exact, by Löwner's formula
 //
-//	ẑᵢ² = Πⱼ(λⱼ − dᵢ) / Π_{j≠i}(dⱼ − dᵢ),
+//	ẑᵢ² = Πⱼ(λⱼ − dᵢ) / Π_{j≠i}(dⱼ − dᵢ).
 //
-// by Löwner's formula: eigenvectors made from ẑ are orthogonal however close the
-// roots.
+// Eigenvectors computed from ẑ are orthogonal even for very close roots.
 //
 // Source: Gu, Eisenstat (1995).
 func (s *divider) solveSecular(stored int) bool {
@@ -228,8 +228,8 @@ func (s *divider) solveSecular(stored int) bool {
 	return true
 }
 
-// sortSlots sets perm to all slots by ascending eigenvalue, from roots and dropped,
-// both sorted, and returns how many of the k largest are roots.
+// sortSlots sets perm to all slots in ascending order of the eigenvalues. It merges the roots and the dropped
+// slots, which are both sorted. It returns the number of roots among the k largest eigenvalues.
 func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 	root, dropped := len(s.kept)-1, s.dropped
 	for i := n - 1; i >= 0; i-- {
@@ -247,8 +247,9 @@ func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 	return wanted
 }
 
-// eigenvectors replaces each of the last wanted of the stored rows dᵢ − λ of
-// vectors by the unit eigenvector ẑᵢ/(dᵢ − λ), its columns in the order of packed.
+// eigenvectors computes the unit eigenvectors ẑᵢ/(dᵢ − λ) of the largest roots λ. Their number is wanted. On
+// entry the first stored rows of vectors hold dᵢ − λ for the largest roots. On return the first rows hold the
+// eigenvectors, with columns in the order of packed.
 func (s *divider) eigenvectors(stored, wanted int) {
 	kept := len(s.kept)
 	zhat, group, row := s.zhat[:kept], s.group[:kept], s.row[:kept]
@@ -268,14 +269,14 @@ func (s *divider) eigenvectors(stored, wanted int) {
 	copy(s.vectors, s.vectors[(stored-wanted)*kept:stored*kept])
 }
 
-// multiply computes the last wanted of the new eigenvectors, vectors·Q, leaving
-// out the zeros of Q.
+// multiply computes the new eigenvectors vectors·Q of the largest roots, whose number is wanted. It skips the
+// known zeros of Q.
 func (s *divider) multiply(n1, n, wanted int, groups [3]int, q []float64) {
 	kept, n2 := len(s.kept), n-n1
 	if wanted == 0 {
 		return
 	}
-	// A product over no rows, when all are of the other kind, is zero.
+	// A product over zero rows is zero.
 	left := groups[firstHalf] + groups[bothHalves]
 	right := groups[bothHalves] + groups[secondHalf]
 	out := q[(kept-wanted)*s.n:]

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// qlSweeps is the number of sweeps allowed per eigenvalue; the average is
-// below two.
+// qlSweeps is the largest number of sweeps for one eigenvalue. The average is less than two.
 const qlSweeps = 60
 
-// qlValues computes the eigenvalues of the tridiagonal matrix (d, e) in
-// descending order into w. d and e (both of length n) are overwritten.
+// qlValues computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e, and writes
+// them to w in descending order. d and e, both of length n, are overwritten. It returns false if the
+// iteration does not converge.
 func qlValues(d, e, w []float64) bool {
 	if !ql(d, e, nil, 0, 0) {
 		return false
@@ -22,14 +22,12 @@ func qlValues(d, e, w []float64) bool {
 	return true
 }
 
-// ql diagonalises the tridiagonal matrix with diagonal d and off-diagonal
-// e[0:n−1] by the implicit QL iteration with Wilkinson's shift. The eigenvalues
-// replace d in no particular order; the rotations are applied to the rows of z
-// (n×cols), so that rows of the identity become eigenvectors. e, of length n, is
-// overwritten. It reports false when an eigenvalue takes too many sweeps.
+// ql computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e[0:n−1] by the
+// implicit QL iteration with Wilkinson's shift. It overwrites d with the eigenvalues, which are not sorted,
+// and overwrites e, of length n. It applies the rotations to the rows of z (n×cols), so that the identity
+// becomes the matrix of eigenvectors. It returns false if an eigenvalue needs too many sweeps.
 //
-// Source: Dubrulle, Martin, Wilkinson, "The implicit QL algorithm", Numer. Math.
-// 12 (1968).
+// Source: Dubrulle, Martin, Wilkinson, "The implicit QL algorithm", Numer. Math. 12 (1968).
 func ql(d, e, z []float64, ldz, cols int) bool {
 	n := len(d)
 	e[n-1] = 0
@@ -51,15 +49,14 @@ func ql(d, e, z []float64, ldz, cols int) bool {
 	return true
 }
 
-// negligible reports whether e between the diagonal entries p and q may be set
-// to zero: relative to them, or absolutely at a sixteenth of eps·‖A‖, which is
-// within what the reduction to T has cost already. Without the second, the
-// round-off below the entries of a steeply graded T takes forever to settle.
+// negligible reports whether the off-diagonal entry e between the diagonal entries p and q may be set to zero.
+// The limit is eps relative to p and q, but at least a sixteenth of eps·‖A‖. This second limit is less than the
+// error of the reduction to T. Without it, the entries of a steeply graded T may not converge.
 func negligible(e, p, q float64) bool {
 	return math.Abs(e) <= eps*max(math.Abs(p)+math.Abs(q), 1.0/16)
 }
 
-// qlSweep chases the bulge from row m up to row l.
+// qlSweep makes one sweep of the QL iteration, from row m up to row l.
 func qlSweep(d, e, z []float64, ldz, cols, l, m int) {
 	g := (d[l+1] - d[l]) / (2 * e[l])
 	g = d[m] - d[l] + e[l]/(g+math.Copysign(hypot(g, 1), g))
@@ -86,8 +83,8 @@ func qlSweep(d, e, z []float64, ldz, cols, l, m int) {
 	e[m] = 0
 }
 
-// hypot returns √(x² + y²) for x and y that do not overflow when squared, several
-// times faster than the math package unless the squares underflow.
+// hypot returns √(x² + y²) for x and y whose squares do not overflow. It is several times faster than
+// math.Hypot unless the squares underflow.
 func hypot(x, y float64) float64 {
 	if sum := x*x + y*y; sum > 1e-280 {
 		return math.Sqrt(sum)

@@ -2,42 +2,38 @@ package eigen
 
 import "math"
 
-// secularSteps is the number of evaluations allowed per root; the average is
-// about three.
+// secularSteps is the largest number of evaluations for one root. The average is about three.
 const secularSteps = 120
 
-// patience is the number of evaluations after which a step that doesn't reduce f
-// tenfold is followed by bisection.
+// patience is the number of evaluations of f after which a bisection follows every step that does not reduce
+// f tenfold.
 const patience = 8
 
-// lastStep is the length of a step, relative to the distance from the nearest
-// pole, after which f need not be evaluated again. With r that distance, f and
-// what approximates it have second derivatives of at most 2/r times the first; they
-// agree to first order, so that a step η lands within 4η²/r, or eps/4·r, of the
-// root.
+// lastStep determines the last step for a root: a step shorter than lastStep times the distance r from the
+// nearest pole. After such a step, f is not evaluated again. Both f and its approximation have second
+// derivatives of at most 2/r times the first, and agree to first order. So after a step η the distance from the
+// root is at most 4η²/r ≤ eps/4·r.
 const lastStep = 0x1p-28
 
 // secular is the equation
 //
 //	f(λ) = 1/rho + Σᵢ zᵢ²/(dᵢ − λ) = 0,   d₀ < d₁ < … ,   rho > 0,
 //
-// for the eigenvalues of D + rho·zᵀz. Root j lies between dⱼ and dⱼ₊₁, the last
-// one between its pole and that plus rho·‖z‖². zz holds the squares of z.
+// for the eigenvalues λ of D + rho·zᵀz. Root j lies between the poles dⱼ and dⱼ₊₁. The last root lies between
+// the last pole and this pole plus rho·‖z‖². zz holds the squares of z.
 type secular struct {
 	rho      float64
 	d, z, zz []float64
 }
 
-// value is f and what the iteration needs beside it: the derivatives of ψ, the
-// poles up to some p, and of φ, the rest; bound is a bound on the rounding error
-// of f in units of eps.
+// A value holds f, the derivatives of ψ and φ, and a bound on the round-off of f in units of eps. f is 1/rho +
+// ψ + φ, where ψ has the terms of the poles up to some pole p, and φ has the other terms.
 type value struct {
 	f, dpsi, dphi, bound float64
 }
 
-// eval evaluates f at λ = d_o + τ, ψ holding poles 0 to p, and sets delta[i] to
-// dᵢ − λ = (dᵢ − d_o) − τ. The sums run from the far poles to the near ones, from
-// small terms to large.
+// eval evaluates f at λ = d_o + τ, where ψ has the poles 0 to p. It sets delta[i] to dᵢ − λ = (dᵢ − d_o) − τ.
+// Terms of far poles, which are small, are added before terms of near poles.
 func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 	d, zz, origin := s.d[:len(delta)], s.zz[:len(delta)], s.d[o]
 	var psi, dpsi, phi, dphi, partials float64
@@ -59,22 +55,21 @@ func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 		dphi += u * t
 		partials += math.Abs(phi)
 	}
-	// A term has three roundings or so, a sum those of its partial sums; that
-	// of λ counts too.
+	// A term has about three roundings. Each partial sum and λ are rounded.
 	bound := 1/s.rho + partials + 4*(math.Abs(psi)+math.Abs(phi)) + math.Abs(tau)*(dpsi+dphi)
 	return value{1/s.rho + psi + phi, dpsi, dphi, bound}
 }
 
-// root computes root j, λ = d_o + τ with o the nearer pole, and sets delta[i] to
-// dᵢ − λ = (dᵢ − d_o) − τ, which is accurate to a few eps for every i.
+// root computes root j as λ = d_o + τ, where d_o is the nearer pole. It sets delta[i] to dᵢ − λ = (dᵢ − d_o)
+// − τ, which is accurate to a few eps for every i.
 //
-// f is approximated by c + s/(d_p − λ) + t/(d_{p+1} − λ), p and p+1 the poles
-// around the root (the last two for the last root), and the root of that is the
-// next iterate; s and t come from the fixed weight method or from the middle way,
-// the other one when f keeps its sign and most of its size. Steps out of the
-// bracket are replaced by bisection, and so are, late, those that change f little.
-// The iteration ends when f is zero to rounding, when the step taken is the last
-// that matters, or when the bracket has no number left.
+// The next iterate is the root of the approximation c + s/(d_p − λ) + t/(d_{p+1} − λ) of f. Here p and p+1
+// are the poles around the root, or the last two poles for the last root. Two methods determine s and t: the
+// fixed weight method and the middle way. If f keeps its sign and most of its size, the other method is used
+// next. Bisection replaces a step out of the bracket, and a late step that changes f little.
+//
+// The iteration ends if f is zero up to round-off, if the step is shorter than lastStep allows, or if the
+// bracket contains no other number.
 //
 // Source: Li (1993).
 func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
@@ -125,15 +120,14 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 	return 0, false
 }
 
-// start chooses the pole o from which root j is measured, the bracket (lo, hi) of
-// τ = λ − d_o and a first τ in it: the root of far + zₒ²/(d_o − λ) + t/(d_q − λ), q
-// the other pole next to the root, where this agrees with f in value and slope in
-// the middle of the interval.
+// start chooses the pole d_o from which root j is measured, the bracket (lo, hi) of τ = λ − d_o, and a first
+// τ inside. This τ is the root of far + zₒ²/(d_o − λ) + t/(d_q − λ), where q is the other pole next to the
+// root. This function has the value and slope of f in the middle between the poles.
 func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	last := j > p
 	gap := s.d[p+1] - s.d[p]
 	base, middle := p, gap/2
-	dp, dq := -middle, middle // d_p − λ and d_{p+1} − λ in the middle
+	dp, dq := -middle, middle // d_p − λ and d_{p+1} − λ for λ in the middle
 	if last {
 		var norm2 float64
 		for _, x := range s.zz {
@@ -142,8 +136,8 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 		base, middle = p+1, s.rho*norm2/2
 		dp, dq = -gap-middle, -middle
 	}
-	psi, dpsi := s.poles(0, p, s.d[base], middle)
-	phi, dphi := s.poles(p+2, len(s.d), s.d[base], middle)
+	psi, dpsi := s.sumPoles(0, p, s.d[base], middle)
+	phi, dphi := s.sumPoles(p+2, len(s.d), s.d[base], middle)
 	zp, zq, far, slope := s.zz[p], s.zz[p+1], 1/s.rho+psi+phi, dpsi+dphi
 	right := !last && far+zp/dp+zq/dq < 0
 	if last || right {
@@ -153,10 +147,10 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 		zq += slope * dq * dq
 		far -= slope * dq
 	}
-	// far + zp/(d_p − λ) + zq/(d_{p+1} − λ) = 0 as far·τ² − a·τ + b = 0.
+	// far + zp/(d_p − λ) + zq/(d_{p+1} − λ) = 0, written as far·τ² − a·τ + b = 0.
 	switch {
 	case last:
-		o, lo, hi = j, 0, 4*middle // twice the bound: room for rounding
+		o, lo, hi = j, 0, 4*middle // twice the bound, to allow for round-off
 		tau = rootOfQuadratic(zp+zq-far*gap, -zq*gap, far, true)
 	case !right:
 		o, lo, hi = p, 0, middle
@@ -171,9 +165,8 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	return o, tau, lo, hi
 }
 
-// bisect returns a number between lo and hi, which are of the same sign or zero: the
-// geometric mean where they are of different size, for a root may be closer to its
-// pole by any number of digits.
+// bisect returns a number between lo and hi, which must not have opposite signs. If lo and hi differ much in
+// size, it returns their geometric mean, because a root may be very close to its pole.
 func bisect(lo, hi float64) float64 {
 	near, far := lo, hi
 	if math.Abs(near) > math.Abs(far) {
@@ -188,9 +181,8 @@ func bisect(lo, hi float64) float64 {
 	return lo + (hi-lo)/2
 }
 
-// poles returns Σ zᵢ²/(dᵢ − λ) over lo <= i < hi, and its derivative, at
-// λ = origin + τ.
-func (s *secular) poles(lo, hi int, origin, tau float64) (sum, slope float64) {
+// sumPoles returns Σ zᵢ²/(dᵢ − λ) over lo <= i < hi, and its derivative, at λ = origin + τ.
+func (s *secular) sumPoles(lo, hi int, origin, tau float64) (sum, slope float64) {
 	zz := s.zz[:len(s.d)]
 	for i := lo; i < hi; i++ {
 		t := 1 / ((s.d[i] - origin) - tau)
@@ -201,11 +193,10 @@ func (s *secular) poles(lo, hi int, origin, tau float64) (sum, slope float64) {
 	return sum, slope
 }
 
-// correction returns the step η from the current τ to the root of
-// c + s/(d_p − λ) + t/(d_{p+1} − λ), where this agrees with f in value and slope at
-// the current λ and, moreover, by the fixed weight method the nearer pole o keeps
-// its zₒ² or, by the middle way, s alone accounts for the slope of ψ and t for that
-// of φ. For the last root the two are the same.
+// correction returns the step η from the current λ to the root of c + s/(d_p − λ) + t/(d_{p+1} − λ), a
+// function that has the value and slope of f at the current λ. In the fixed weight method the nearer pole o
+// also has the weight zₒ². In the middle way s/(d_p − λ) has the slope of ψ, and t/(d_{p+1} − λ) the slope of
+// φ. For the last root both methods are the same.
 func (s *secular) correction(v value, p, o int, last, middleWay bool, delta []float64) float64 {
 	dp, dq := delta[p], delta[p+1]
 	slope := v.dpsi + v.dphi
@@ -221,14 +212,14 @@ func (s *secular) correction(v value, p, o int, last, middleWay bool, delta []fl
 	a := (dp+dq)*v.f - dp*dq*slope
 	b := dp * dq * v.f
 	eta := rootOfQuadratic(a, b, c, last)
-	if !(eta*v.f < 0) { // f increases, so that rounding is at work
+	if !(eta*v.f < 0) { // f increases, so this can only be round-off
 		eta = -v.f / slope
 	}
 	return eta
 }
 
-// rootOfQuadratic returns, without cancellation, the root (a − √(a²−4bc))/2c of
-// c·x² − a·x + b, or that with a plus when plus is set.
+// rootOfQuadratic returns the root (a − √(a²−4bc))/2c of c·x² − a·x + b without cancellation. If plus is
+// true, it returns the root with + instead of −.
 func rootOfQuadratic(a, b, c float64, plus bool) float64 {
 	root := math.Sqrt(math.Abs(a*a - 4*b*c))
 	if plus {

@@ -21,7 +21,7 @@ func trans(t bool) blas.Transpose {
 }
 
 func (gonumKernels) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
-	m, n, k := matrix.Product(transA, transB, &a, &b, &c)
+	m, n, k := matrix.CheckProduct(transA, transB, &a, &b, &c)
 	gonum.Implementation{}.Dgemm(trans(transA), trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// panelRows is the number of rows reduced between two updates of the rest of A.
+// panelRows is the number of rows that are reduced before the rest of A is updated.
 const panelRows = 16
 
 func tridiagonalWork(n int) int {
@@ -18,16 +18,16 @@ func tridiagonalWork(n int) int {
 //
 //	Q = H₍ₙ₋₁₎·…·H₂·H₁,   Hᵢ = I − tauᵢ·vᵢᵀvᵢ,
 //
-// taking the rows from the last to the first: vᵢ has length i and ends in a one,
+// for the rows from the last to the first. vᵢ has length i and ends in a one,
 // and Hᵢ annihilates a[i][0:i−1]. On return d holds the diagonal of T, e[0:n−1]
-// what stands beside it, and row i of A, left of the diagonal, vᵢ.
+// the subdiagonal, and row i of A, left of the diagonal, vᵢ.
 //
-// The rows are taken in panels. Within a panel the matrix is kept as
-// A − VᵀW − WᵀV, V and W the vectors of the panel as rows; between panels the
+// The rows are processed in panels. Within a panel the matrix is kept as
+// A − VᵀW − WᵀV with the vectors V and W of the panel as rows. After each panel the
 // difference is multiplied out. Half the flops are in the products A·vᵢ, half in
 // this update.
 //
-// Source: Dongarra, Sorensen, Hammarling (1989), turned bottom up so that the
+// Source: Dongarra, Sorensen, Hammarling (1989), reversed from bottom to top so that the
 // vectors lie along rows.
 func tridiagonalise(kr Kernels, n int, a []float64, lda int, d, e, tau, work []float64) {
 	for end := n; end > 0; {
@@ -38,9 +38,8 @@ func tridiagonalise(kr Kernels, n int, a []float64, lda int, d, e, tau, work []f
 	}
 }
 
-// reducePanel reduces rows begin to end of A and leaves V, W and V again in work,
-// each (end−begin)×end: the order [V;W;V] is such that [V;W] and [W;V] are both
-// contiguous.
+// reducePanel reduces rows begin to end of A. It writes [V;W;V] to work, each block (end−begin)×end. In this
+// order both [V;W] and [W;V] are contiguous.
 func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, work []float64) {
 	nb, ld := end-begin, end
 	vs, ws, vs2 := work[:nb*ld], work[nb*ld:2*nb*ld], work[2*nb*ld:3*nb*ld]
@@ -48,11 +47,11 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 
 	for i := end - 1; i >= begin; i-- {
 		r := i - begin
-		done := nb - 1 - r // rows of this panel reduced so far
+		done := nb - 1 - r // number of rows of this panel that are reduced
 		vDone, wDone := vs[(r+1)*ld:], ws[(r+1)*ld:]
 		row := a[i*lda : i*lda+i+1]
 		if done > 0 {
-			// row −= V[:, i]ᵀ·W + W[:, i]ᵀ·V.
+			// Subtract V[:, i]ᵀ·W + W[:, i]ᵀ·V from the row.
 			for q := range done {
 				vcol[q] = vDone[q*ld+i]
 				wcol[q] = wDone[q*ld+i]
@@ -72,8 +71,7 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 			clear(w)
 			continue
 		}
-		// w = tau·(A − VᵀW − WᵀV)·v, made orthogonal enough that
-		// H·A·H = A − vᵀw − wᵀv.
+		// w = tau·(A − VᵀW − WᵀV)·v, minus a multiple of v such that H·A·H = A − vᵀw − wᵀv.
 		kr.Symv(matrix.Strided(i, i, a, lda), v, w)
 		if done > 0 {
 			kr.Gemv(false, 1, matrix.Strided(done, i, wDone, ld), v, 0, wcol)
@@ -88,25 +86,24 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 	}
 }
 
-// updateLeading computes the lower triangle of A − VᵀW − WᵀV for the rows and
-// columns before the panel, in one product: [V;W]ᵀ·[W;V].
+// updateLeading computes the lower triangle of A − VᵀW − WᵀV for the rows and columns before the panel, as
+// one product [V;W]ᵀ·[W;V].
 func updateLeading(kr Kernels, begin, end int, a []float64, lda int, work []float64) {
 	nb, ld := end-begin, end
 	vw, wv := work[:2*nb*ld], work[nb*ld:3*nb*ld]
 	kr.Gemmt(true, false, -1, matrix.Strided(2*nb, begin, vw, ld), matrix.Strided(2*nb, begin, wv, ld), 1, matrix.Strided(begin, begin, a, lda))
 }
 
-// reflector overwrites x with the v, ending in a one, of the reflection
-// H = I − tau·vᵀv that takes x to (0, …, 0, beta). When all but the last entry of
-// x are negligible, tau is zero.
+// reflector overwrites x with the vector v of the reflection H = I − tau·vᵀv that maps x to (0, …, 0, beta).
+// The last element of v is 1. If all elements of x except the last are negligible, tau is zero.
 func reflector(x []float64) (beta, tau float64) {
 	last := len(x) - 1
 	alpha := x[last]
 	tail := x[:last]
 	sum := dot(tail, tail)
 	x[last] = 1
-	// A norm below 1e-140 where ‖A‖ is about one may be dropped; its square
-	// would have lost digits to underflow and H its orthogonality.
+	// A norm below 1e-140 is negligible, because ‖A‖ is near one. Its square would lose digits to underflow,
+	// and H would not be orthogonal.
 	if sum < 1e-280 {
 		clear(tail)
 		return alpha, 0

@@ -1,5 +1,5 @@
-// Package jacobi computes singular value decompositions for backends, from their
-// own matrix products, symmetric eigensolver and QR.
+// Package jacobi computes singular value decompositions with the matrix products, symmetric eigensolver and
+// QR factorisation of a backend.
 package jacobi
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// Kernels are the operations of engine.Backend under the decomposition.
+// Kernels are the operations of engine.Backend that package jacobi uses.
 type Kernels interface {
 	Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix)
 	Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix)
@@ -21,34 +21,34 @@ type Kernels interface {
 
 const (
 	eps = 0x1p-52
-	// orthogonal is the cosine below which two rows count as orthogonal.
+	// orthogonal is the largest cosine of two rows that count as orthogonal.
 	orthogonal = 4 * eps
-	// negligible is the norm, relative to ‖A‖, below which inner products would
-	// underflow and a row is taken for zero.
+	// negligible is the norm, relative to ‖A‖, below which a row counts as zero. Its inner products would
+	// underflow.
 	negligible = 0x1p-400
-	// sweeps is more than cyclic Jacobi is known to need.
+	// sweeps is more than the number of sweeps that cyclic Jacobi is known to need.
 	sweeps = 40
 )
 
-// SVD computes the singular values and right singular vectors by one-sided
-// Jacobi rotations of the rows (Hestenes 1958; J. Demmel, K. Veselić, "Jacobi's
-// Method is More Accurate than QR", SIAM J. Matrix Anal. Appl. 13, 1992). They
-// make A·Aᵀ diagonal without forming it: singular values come out accurate
-// relative to themselves, and the rows end as Σ·Vᵀ. The eigenvectors of A·Aᵀ,
-// applied first, leave only rows below √eps·‖A‖ to rotate. A tall A is reduced to
-// its R before.
+// SVD computes the singular values and right singular vectors by one-sided Jacobi rotations of the rows
+// (Hestenes 1958; J. Demmel, K. Veselić, "Jacobi's Method is More Accurate than QR", SIAM J. Matrix Anal.
+// Appl. 13, 1992).
 //
-// LAPACK's dgesdd and gonum's Dgesvd are less accurate, enough so that a hundred
-// shrinks of a sketch add up to more than is allowed.
+// The rotations make A·Aᵀ diagonal without forming it, so that small singular values have small relative
+// errors. Finally the rows are Σ·Vᵀ. First, a tall A is replaced by the factor R of its QR factorisation, and
+// the rows are multiplied by the eigenvectors of A·Aᵀ. Only rows below √eps·‖A‖ then still need rotations.
 //
-// The arguments are those of engine.Backend's SVD, and have been checked.
+// LAPACK's dgesdd and gonum's Dgesvd are less accurate. After a hundred shrinks of a sketch their errors
+// would exceed the tolerances of our tests.
+//
+// The arguments are the arguments of SVD in engine.Backend and must be valid.
 func SVD(b Kernels, a matrix.Matrix, s []float64, vt matrix.Matrix, work []float64) (ok bool) {
 	m, n := a.Rows, a.Cols
 	q := min(m, n)
 	if q == 0 {
 		return true
 	}
-	exp, ok := normalise(a)
+	exp, ok := matrix.Normalise(a, false)
 	if !ok {
 		return false
 	}
@@ -70,7 +70,7 @@ func SVD(b Kernels, a matrix.Matrix, s []float64, vt matrix.Matrix, work []float
 	return true
 }
 
-// Work is the workspace of [SVD].
+// Work returns the length of the workspace of [SVD].
 func Work(b Kernels, m, n int) int {
 	q := min(m, n)
 	if q <= 0 {
@@ -80,46 +80,21 @@ func Work(b Kernels, m, n int) int {
 	return q*q + 3 + max(pre, q+n, b.QRWork(m, n))
 }
 
-// normalise scales A by a power of two so that its largest entry is in [½, 1) and
-// returns the exponent that undoes it; not ok for a NaN or an infinity.
-func normalise(a matrix.Matrix) (exp int, ok bool) {
-	var bits uint64 // of the largest magnitude: they order like numbers, NaN last
-	for i := range a.Rows {
-		for _, v := range a.Row(i) {
-			bits = max(bits, math.Float64bits(v)&^(1<<63))
-		}
-	}
-	largest := math.Float64frombits(bits)
-	if !(largest <= math.MaxFloat64) {
-		return 0, false
-	}
-	_, exp = math.Frexp(largest)
-	// The factor may itself be out of range, so it is applied in two halves.
-	f, g := math.Ldexp(1, -exp/2), math.Ldexp(1, -exp-(-exp/2))
-	for i := range a.Rows {
-		row := a.Row(i)
-		for j, v := range row {
-			row[j] = v * f * g
-		}
-	}
-	return exp, true
-}
-
-// jacobi is the m×n matrix whose rows are being made orthogonal, m <= n.
+// A jacobi holds the m×n matrix whose rows are rotated, m <= n.
 type jacobi struct {
 	be   Kernels
 	m, n int
 	a    matrix.Matrix
 	gram []float64 // m×m, lower triangle of A·Aᵀ
-	dots []float64 // 3, see pair
+	dots []float64 // workspace of pair, 3
 }
 
 func (j *jacobi) row(i int) []float64 { return j.a.Row(i) }
 
-// panel is how many columns are rotated at a time.
+// panel is the number of columns that are multiplied together.
 const panel = 128
 
-// precondition replaces A by U·A, the rows of U being the eigenvectors of A·Aᵀ.
+// precondition replaces A by U·A, where the rows of U are the eigenvectors of A·Aᵀ.
 func (j *jacobi) precondition(work []float64) bool {
 	m := j.m
 	u, w, work := work[:m*m], work[m*m:m*m+m], work[m*m+m:]
@@ -137,9 +112,8 @@ func (j *jacobi) precondition(work []float64) bool {
 	return true
 }
 
-// rotate makes cyclic sweeps until every pair of rows is orthogonal relative to
-// its own norms. Pairs that A·Aᵀ, formed once a sweep, shows to be orthogonal are
-// passed over.
+// rotate makes cyclic sweeps until every pair of rows is orthogonal relative to their norms. It computes A·Aᵀ
+// once per sweep, and skips pairs that are orthogonal in it.
 func (j *jacobi) rotate() bool {
 	m := j.m
 	for range sweeps {
@@ -163,7 +137,7 @@ func (j *jacobi) rotate() bool {
 	return false
 }
 
-// pair makes rows p and q, p < q, orthogonal and reports whether they were not.
+// pair makes rows p and q, p < q, orthogonal. It returns true if this needed a rotation.
 func (j *jacobi) pair(p, q int) bool {
 	x, y, d := j.row(p), j.row(q), j.dots
 	j.be.Gemv(false, 1, matrix.Strided(2, j.n, j.a.Data[p*j.a.Stride:], (q-p)*j.a.Stride), y, 0, d)
@@ -175,7 +149,7 @@ func (j *jacobi) pair(p, q int) bool {
 	if math.Abs(g)/a/c <= orthogonal*math.Sqrt(float64(j.n)) {
 		return false
 	}
-	// tan of the angle that solves tan(2φ) = 2g/(a² − c²).
+	// t is the tangent of φ with tan(2φ) = 2g/(a² − c²).
 	zeta := (c/a - a/c) / (2 * (g / a / c))
 	t := math.Copysign(1/(math.Abs(zeta)+math.Hypot(1, zeta)), zeta)
 	cos := 1 / math.Hypot(1, t)
@@ -184,7 +158,7 @@ func (j *jacobi) pair(p, q int) bool {
 	j.shear(-sin/(1+cos), y, x)
 	j.shear(sin, x, y)
 	j.shear(-sin/(1+cos), y, x)
-	if a < c { // larger rows first: without it graded rows take many more sweeps (de Rijk 1989)
+	if a < c { // the larger row first; otherwise graded rows need many more sweeps (de Rijk 1989)
 		for i, v := range x {
 			x[i], y[i] = y[i], v
 		}
@@ -199,7 +173,7 @@ func (j *jacobi) shear(f float64, x, y []float64) {
 	j.be.Gemv(true, f, matrix.View(1, j.n, x), one, 1, y)
 }
 
-// norm returns the norm of row i, zero if that is negligible.
+// norm returns the norm of row i, or zero if it is negligible.
 func (j *jacobi) norm(i int) float64 {
 	x := j.row(i)
 	j.be.Gemv(false, 1, matrix.View(1, j.n, x), x, 0, j.dots)
@@ -209,12 +183,12 @@ func (j *jacobi) norm(i int) float64 {
 	return 0
 }
 
-// finish writes the norms of the rows, descending, to s and the rows of length
-// one to vt. Rows of norm zero are completed to an orthonormal set.
+// finish writes the norms of the rows to s in descending order, and the rows, scaled to length one, to vt. It
+// replaces rows of norm zero by unit vectors orthogonal to all other rows.
 func (j *jacobi) finish(s []float64, vt matrix.Matrix, work []float64) {
 	m := j.m
-	order := work[:m]  // row numbers, exact as float64
-	for i := range m { // by insertion: they are nearly sorted already
+	order := work[:m]  // row numbers, which float64 represents exactly
+	for i := range m { // insertion sort, because they are nearly sorted
 		norm := j.norm(i)
 		k := i
 		for ; k > 0 && s[k-1] < norm; k-- {
@@ -234,9 +208,8 @@ func (j *jacobi) finish(s []float64, vt matrix.Matrix, work []float64) {
 	}
 }
 
-// complete writes to row i of v a unit vector orthogonal to the rows before it:
-// the first unit vector e_c that is far enough from their span, less what lies in
-// it.
+// complete overwrites row i of v with a unit vector orthogonal to the rows before it. It orthogonalises the
+// first unit vector e_c that is not too close to their span.
 func complete(i int, v matrix.Matrix) {
 	n, row := v.Cols, v.Row(i)
 	for c := range n {
@@ -258,7 +231,7 @@ func complete(i int, v matrix.Matrix) {
 		for _, x := range row {
 			q += x * x
 		}
-		if q*float64(n) >= 0.25 { // the squares sum to n−i ≥ 1 over all c
+		if q*float64(n) >= 0.25 { // such a c exists, because the squares sum to n−i ≥ 1 over all c
 			f := 1 / math.Sqrt(q)
 			for j := range row {
 				row[j] *= f

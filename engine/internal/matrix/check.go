@@ -2,11 +2,11 @@ package matrix
 
 import "math/bits"
 
-// These take pointers: a Matrix is of more words than the compiler keeps in registers,
-// and copying one costs as much as a small product.
+// The functions in this file take pointers, because a Matrix does not fit into registers and copying one
+// takes as long as a small product.
 
-// Check panics unless Data holds the matrix: Rows, Cols >= 0 and, where there are
-// entries, Stride >= Cols and len(Data) >= (Rows−1)·Stride + Cols.
+// Check panics unless Rows, Cols >= 0 and Data holds the matrix. If the matrix has entries, Stride must be at
+// least Cols, and Data must have at least (Rows−1)·Stride + Cols elements.
 func Check(m *Matrix) {
 	if m.Rows < 0 {
 		panic("engine: negative number of rows")
@@ -26,123 +26,123 @@ func Check(m *Matrix) {
 	}
 }
 
-// Is panics unless m is a matrix of so many rows and columns.
-func Is(m *Matrix, rows, cols int) {
+// CheckShape panics unless m is a rows×cols matrix.
+func CheckShape(m *Matrix, rows, cols int) {
 	Check(m)
 	if m.Rows != rows || m.Cols != cols {
 		panic("engine: shapes of matrices do not fit together")
 	}
 }
 
-// Product checks the operands of C = alpha·op(A)·op(B) + beta·C and returns the shape
-// m×n of C and the number k of terms of each of its elements.
-func Product(transA, transB bool, a, b, c *Matrix) (m, n, k int) {
+// CheckProduct checks the operands of C = alpha·op(A)·op(B) + beta·C. It returns the shape m×n of C and the
+// number k of products in each element.
+func CheckProduct(transA, transB bool, a, b, c *Matrix) (m, n, k int) {
 	Check(a)
 	m, k = Shape(transA, a)
 	_, n = Shape(transB, b)
 	if transB {
-		Is(b, n, k)
+		CheckShape(b, n, k)
 	} else {
-		Is(b, k, n)
+		CheckShape(b, k, n)
 	}
-	Is(c, m, n)
+	CheckShape(c, m, n)
 	return m, n, k
 }
 
-// MatVec checks the operands of y = alpha·op(A)·x + beta·y and returns the length of y.
-func MatVec(trans bool, a *Matrix, x, y []float64) (ny int) {
+// CheckMatVec checks the operands of y = alpha·op(A)·x + beta·y and returns the length of y.
+func CheckMatVec(trans bool, a *Matrix, x, y []float64) (ny int) {
 	Check(a)
 	ny, nx := Shape(trans, a)
-	Vector(nx, len(x))
-	Vector(ny, len(y))
+	CheckLength(nx, len(x))
+	CheckLength(ny, len(y))
 	return ny
 }
 
-// Gradient checks the operands of R = A·Xᵀ − B, G = G + Rᵀ·A; a B without Data is none.
-func Gradient(a, x, b, g, r *Matrix) {
+// CheckGradient checks the operands of R = A·Xᵀ − B, G = G + Rᵀ·A. B without Data is valid.
+func CheckGradient(a, x, b, g, r *Matrix) {
 	Check(a)
-	Is(x, x.Rows, a.Cols)
-	Is(g, x.Rows, a.Cols)
-	Is(r, a.Rows, x.Rows)
+	CheckShape(x, x.Rows, a.Cols)
+	CheckShape(g, x.Rows, a.Cols)
+	CheckShape(r, a.Rows, x.Rows)
 	if b.Data != nil {
-		Is(b, a.Rows, x.Rows)
+		CheckShape(b, a.Rows, x.Rows)
 	}
 }
 
-// Square panics unless m is square, and returns its order.
-func Square(m *Matrix) int {
-	Is(m, m.Rows, m.Rows)
+// CheckSquare panics unless m is square, and returns its order.
+func CheckSquare(m *Matrix) int {
+	CheckShape(m, m.Rows, m.Rows)
 	return m.Rows
 }
 
-// Vector panics unless a slice of the given length holds n numbers.
-func Vector(n, length int) {
+// CheckLength panics unless length >= n.
+func CheckLength(n, length int) {
 	if length < n {
 		panic("engine: vector longer than its slice")
 	}
 }
 
-// Work panics unless a workspace of the given length has need elements.
-func Work(need, length int) {
+// CheckWork panics if length, the length of a workspace, is less than need.
+func CheckWork(need, length int) {
 	if length < need {
 		panic("engine: workspace too short")
 	}
 }
 
-// Leading panics unless 0 <= k <= n.
-func Leading(k, n int) {
+// CheckCount panics unless 0 <= k <= n.
+func CheckCount(k, n int) {
 	if k < 0 || k > n {
 		panic("engine: number of vectors not between 0 and n")
 	}
 }
 
-// LeftMul checks the operands of B ← W·B and returns the shape m×k of W and the number
+// CheckLeftMul checks the operands of B ← W·B and returns the shape m×k of W and the number
 // n of columns of B.
-func LeftMul(w, b *Matrix) (m, n, k int) {
+func CheckLeftMul(w, b *Matrix) (m, n, k int) {
 	Check(w)
-	Is(b, w.Cols, b.Cols)
-	Leading(w.Rows, w.Cols)
+	CheckShape(b, w.Cols, b.Cols)
+	CheckCount(w.Rows, w.Cols)
 	return w.Rows, b.Cols, w.Cols
 }
 
-// SVD checks the operands of a singular value decomposition and returns the number of
+// CheckSVD checks the operands of a singular value decomposition and returns the number of
 // singular values.
-func SVD(a *Matrix, s []float64, vt *Matrix) int {
+func CheckSVD(a *Matrix, s []float64, vt *Matrix) int {
 	Check(a)
 	q := min(a.Rows, a.Cols)
-	Vector(q, len(s))
-	Is(vt, q, a.Cols)
+	CheckLength(q, len(s))
+	CheckShape(vt, q, a.Cols)
 	return q
 }
 
-// SymEig checks the operands of an eigendecomposition and returns the order n of A and
+// CheckSymEig checks the operands of an eigendecomposition and returns the order n of A and
 // the number k of eigenvectors.
-func SymEig(a *Matrix, w []float64, v *Matrix) (n, k int) {
-	n = Square(a)
+func CheckSymEig(a *Matrix, w []float64, v *Matrix) (n, k int) {
+	n = CheckSquare(a)
 	Check(v)
 	if k = v.Rows; k > 0 {
-		Is(v, k, n)
+		CheckShape(v, k, n)
 	}
-	Leading(k, n)
-	Vector(n, len(w))
+	CheckCount(k, n)
+	CheckLength(n, len(w))
 	return n, k
 }
 
-// Tridiagonal checks the operands of a reduction to tridiagonal form and returns the order
+// CheckTridiagonal checks the operands of a reduction to tridiagonal form and returns the order
 // of A.
-func Tridiagonal(a *Matrix, d, e, tau []float64) (n int) {
-	n = Square(a)
-	Vector(n, len(d))
-	Vector(max(n-1, 0), len(e))
-	Vector(n, len(tau))
+func CheckTridiagonal(a *Matrix, d, e, tau []float64) (n int) {
+	n = CheckSquare(a)
+	CheckLength(n, len(d))
+	CheckLength(max(n-1, 0), len(e))
+	CheckLength(n, len(tau))
 	return n
 }
 
-// Turn checks the operands of a product with the reflections in A, and returns the order n
+// CheckApplyQ checks the operands of a product with the reflections in A, and returns the order n
 // of A and the number k of rows of X.
-func Turn(a *Matrix, tau []float64, x *Matrix) (n, k int) {
-	n = Square(a)
-	Vector(n, len(tau))
-	Is(x, x.Rows, n)
+func CheckApplyQ(a *Matrix, tau []float64, x *Matrix) (n, k int) {
+	n = CheckSquare(a)
+	CheckLength(n, len(tau))
+	CheckShape(x, x.Rows, n)
 	return n, x.Rows
 }

@@ -2,21 +2,21 @@ package matrix
 
 import "math"
 
-// A CosineMap is the D functions scale·cos(xW + u) of d inputs, laid out for the kernels.
-// See engine.CosineMap.
+// A CosineMap is the vector of D functions scale·cos(xW + u) of d inputs, in the layout that the kernels
+// need. See engine.CosineMap.
 type CosineMap struct {
 	inputs  int
 	scale   float64
 	u       []float64
-	w       []float64 // panel by panel, each input-major
-	columns []int32   // 0 to inputs−1: the column indices of a dense row
+	w       []float64 // the panels of W, one after the other; each panel is stored row by row
+	columns []int32   // 0 to inputs−1, the column indices of a dense row
 }
 
-// PanelWidth is the number of components of a panel of W, which the kernels take at a time:
-// a multiple of what any of them has in registers. The last panel may have fewer.
+// PanelWidth is the number of components in a panel of W, which a kernel processes together. It is a multiple
+// of the register block of every kernel. The last panel may have fewer components.
 const PanelWidth = 128
 
-// NewCosineMap is the map with these u, one for each component, and W zero.
+// NewCosineMap returns a map with W = 0 and the given u, which has one element for each component.
 func NewCosineMap(inputs int, u []float64, scale float64) *CosineMap {
 	if inputs < 0 || inputs > math.MaxInt32 {
 		panic("engine: number of inputs not between 0 and 2³¹−1")
@@ -28,57 +28,57 @@ func NewCosineMap(inputs int, u []float64, scale float64) *CosineMap {
 	return m
 }
 
-// SetWeights copies the weights of input j, one for each component: row j of W.
+// SetWeights copies w, the weights of input j for all components, to row j of W.
 func (m *CosineMap) SetWeights(j int, w []float64) {
-	Vector(len(m.u), len(w))
+	CheckLength(len(m.u), len(w))
 	for p := range m.Panels() {
 		u, panel := m.Panel(p)
 		copy(panel[j*len(u):(j+1)*len(u)], w[p*PanelWidth:])
 	}
 }
 
-// Dims are d and D.
+// Dims returns d and D.
 func (m *CosineMap) Dims() (inputs, components int) { return m.inputs, len(m.u) }
 
-// Scale is what cosines are multiplied by.
+// Scale returns the factor of the cosines.
 func (m *CosineMap) Scale() float64 { return m.scale }
 
-// Columns are the column indices of a dense row.
+// Columns returns the column indices of a dense row.
 func (m *CosineMap) Columns() []int32 { return m.columns }
 
-// Panels is the number of panels.
+// Panels returns the number of panels.
 func (m *CosineMap) Panels() int { return (len(m.u) + PanelWidth - 1) / PanelWidth }
 
-// Panel is the components from p·PanelWidth on: their u, and their columns of W, d×len(u).
+// Panel returns panel p: the elements of u, and the columns of W (d×len(u)), for its components.
 func (m *CosineMap) Panel(p int) (u, w []float64) {
 	lo := p * PanelWidth
 	hi := min(lo+PanelWidth, len(m.u))
 	return m.u[lo:hi], m.w[lo*m.inputs : hi*m.inputs]
 }
 
-// Cosines checks the operands of Z = scale·cos(XW + u) and returns the shape n×D of Z.
-func Cosines(m *CosineMap, x, z *Matrix) (rows, components int) {
+// CheckCosines checks the operands of Z = scale·cos(XW + u) and returns the shape n×D of Z.
+func CheckCosines(m *CosineMap, x, z *Matrix) (rows, components int) {
 	Check(x)
-	Is(x, x.Rows, m.inputs)
-	Is(z, x.Rows, len(m.u))
+	CheckShape(x, x.Rows, m.inputs)
+	CheckShape(z, x.Rows, len(m.u))
 	return x.Rows, len(m.u)
 }
 
-// SparseCosines is Cosines for sparse rows.
-func SparseCosines(m *CosineMap, rowPtr []int, colIdx []int32, val []float64, z *Matrix) (rows, components int) {
+// CheckSparseCosines is like CheckCosines for sparse rows.
+func CheckSparseCosines(m *CosineMap, rowPtr []int, colIdx []int32, val []float64, z *Matrix) (rows, components int) {
 	if len(rowPtr) == 0 {
 		panic("engine: sparse rows without row pointers")
 	}
 	rows = len(rowPtr) - 1
-	Is(z, rows, len(m.u))
+	CheckShape(z, rows, len(m.u))
 	lo := rowPtr[0]
 	for _, hi := range rowPtr[1:] {
 		if lo < 0 || hi < lo {
-			panic("engine: row pointers that decrease")
+			panic("engine: row pointers decrease")
 		}
 		lo = hi
 	}
-	Vector(lo, min(len(colIdx), len(val)))
+	CheckLength(lo, min(len(colIdx), len(val)))
 	for _, j := range colIdx[rowPtr[0]:lo] {
 		if uint32(j) >= uint32(m.inputs) {
 			panic("engine: column index of a sparse row out of range")

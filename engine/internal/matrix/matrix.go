@@ -1,6 +1,5 @@
-// Package matrix has the value in which the engine and its backends pass a dense
-// matrix: engine.Matrix is its alias. What a programmer got wrong about shapes panics
-// here, in the words of one place, so that backends agree on what is wrong.
+// Package matrix defines the dense matrix type of the engine and its backends. It also checks the shapes of
+// operands, so that all backends panic with the same texts.
 package matrix
 
 // Matrix is a view of a row-major Rows×Cols matrix: element (i, j) is
@@ -11,12 +10,12 @@ type Matrix struct {
 	Stride     int
 }
 
-// View is the rows×cols matrix whose rows lie one behind the other in data.
+// View returns the rows×cols matrix whose rows are contiguous in data.
 func View(rows, cols int, data []float64) Matrix {
 	return Matrix{Rows: rows, Cols: cols, Data: data, Stride: max(1, cols)}
 }
 
-// Strided is the rows×cols matrix whose rows begin stride elements apart in data.
+// Strided returns the rows×cols matrix whose rows begin stride elements apart in data.
 func Strided(rows, cols int, data []float64, stride int) Matrix {
 	return Matrix{Rows: rows, Cols: cols, Data: data, Stride: stride}
 }
@@ -29,11 +28,11 @@ func (m Matrix) Row(i int) []float64 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
 }
 
-// Slice returns rows i to k and columns j to l, k and l excluded, sharing memory with
-// m: the order of arguments is that of gonum's mat.Dense.
+// Slice returns rows i to k and columns j to l, k and l excluded. They share memory with m. The order of
+// arguments is the same as in gonum's mat.Dense.
 func (m Matrix) Slice(i, k, j, l int) Matrix {
 	if i < 0 || k < i || k > m.Rows || j < 0 || l < j || l > m.Cols {
-		panic("engine: slice out of the matrix")
+		panic("engine: slice out of range of the matrix")
 	}
 	s := Matrix{Rows: k - i, Cols: l - j, Stride: m.Stride}
 	if s.Rows > 0 && s.Cols > 0 {
@@ -42,7 +41,7 @@ func (m Matrix) Slice(i, k, j, l int) Matrix {
 	return s
 }
 
-// Shape returns that of op(m), which is mᵀ where trans is set.
+// Shape returns the shape of op(m), which is mᵀ if trans is true, otherwise m.
 func Shape(trans bool, m *Matrix) (rows, cols int) {
 	if trans {
 		return m.Cols, m.Rows
@@ -50,7 +49,8 @@ func Shape(trans bool, m *Matrix) (rows, cols int) {
 	return m.Rows, m.Cols
 }
 
-// Span returns rows i to k of op(m), as they lie in m: where trans is set, columns of it.
+// Span returns rows i to k of op(m) without transposing them. If trans is true, it returns columns i to k of
+// m.
 func Span(trans bool, m Matrix, i, k int) Matrix {
 	if trans {
 		return m.Slice(0, m.Rows, i, k)

@@ -98,7 +98,7 @@ func (e *evaluation) leftOut(gamma float64) (scores, scale []*big.Float) {
 	for i := range p.stream {
 		weight = sum(weight, refbig.Float(p.weight(i)))
 	}
-	left, err := p.moments.LeaveOut(gamma, weight)
+	left, err := leaveOut(p.moments, gamma, weight)
 	if err != nil {
 		return nil, nil
 	}
@@ -115,7 +115,7 @@ func (e *evaluation) leftOut(gamma float64) (scores, scale []*big.Float) {
 		if r.weight == 0 {
 			continue
 		}
-		squared, size := left.Squared(p.x[r.id], p.y[r.id], refbig.Float(r.weight))
+		squared, size := left.squared(p.x[r.id], p.y[r.id], refbig.Float(r.weight))
 		if squared == nil {
 			return nil, nil
 		}

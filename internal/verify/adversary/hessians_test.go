@@ -68,7 +68,7 @@ func (e *evaluation) hessian(name string, raw *refbig.Problem, s *randsketch.Spe
 			hhat[i][j] = sum(hhat[i][j], rest.Mul(rest, refbig.Float(s.Floor)))
 		}
 	}
-	spectrum, err := refbig.Pencil(h, hhat)
+	spectrum, err := pencil(h, hhat)
 	if err != nil || spectrum[len(spectrum)-1].Cmp(refbig.Float(0x1p100)) > 0 { // the reference is off by 2⁻¹⁹⁰ of the largest
 		return
 	}

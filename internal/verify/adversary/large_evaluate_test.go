@@ -23,9 +23,9 @@ const (
 type wide struct {
 	*Report
 	p      *problem
-	ref    *refbig.Twofold
+	ref    *Twofold
 	gammas []float64
-	truths []*refbig.TwofoldSolution
+	truths []*TwofoldSolution
 	sum    *ridge.Summary
 }
 
@@ -89,7 +89,7 @@ func (e *wide) solve() bool {
 }
 
 // twofold is reference for many features.
-func (p *problem) twofold() *refbig.Twofold {
+func (p *problem) twofold() *Twofold {
 	w, next := zeros(len(p.x)), 0
 	for i, id := range p.stream {
 		for next < len(p.betas) && p.decayAt(next) <= i {
@@ -98,16 +98,16 @@ func (p *problem) twofold() *refbig.Twofold {
 		w[id].Add(w[id], p.left(i, next))
 	}
 	var x, y [][]float64
-	var weights []refbig.Pair
+	var weights []Pair
 	for id, v := range w {
 		if v.Sign() > 0 {
-			x, y, weights = append(x, p.x[id]), append(y, p.y[id]), append(weights, refbig.PairOf(v))
+			x, y, weights = append(x, p.x[id]), append(y, p.y[id]), append(weights, PairOf(v))
 		}
 	}
 	if len(x) == 0 {
-		x, y, weights = p.x[:1], p.y[:1], make([]refbig.Pair, 1)
+		x, y, weights = p.x[:1], p.y[:1], make([]Pair, 1)
 	}
-	ref := refbig.NewTwofold(x, y, weights, p.g.Intercept)
+	ref := NewTwofold(x, y, weights, p.g.Intercept)
 	ref.N = len(p.stream)
 	return ref
 }
@@ -116,7 +116,7 @@ func (p *problem) twofold() *refbig.Twofold {
 func scaled(v float64) *big.Float { return new(big.Float).SetMantExp(refbig.Float(v), 400) }
 
 // certificate holds all that f claims against the truth.
-func (e *wide) certificate(name string, f *ridge.Solution, truth *refbig.TwofoldSolution) {
+func (e *wide) certificate(name string, f *ridge.Solution, truth *TwofoldSolution) {
 	ref := e.ref
 	name += ": "
 	d, n := float64(ref.D), float64(ref.N)
@@ -138,7 +138,7 @@ func (e *wide) certificate(name string, f *ridge.Solution, truth *refbig.Twofold
 		if size.Sign() > 0 {
 			e.atMost(name+"relative", new(big.Float).Quo(off, size), c.RelativeErrorBound)
 		}
-		at := make([]refbig.Pair, len(x))
+		at := make([]Pair, len(x))
 		norm2 := 0.0
 		for i, v := range x {
 			at[i].Hi = v
@@ -151,16 +151,16 @@ func (e *wide) certificate(name string, f *ridge.Solution, truth *refbig.Twofold
 		if !(free.Hi > 1e6*d*unit) {
 			continue // n = df, as far as pairs can tell
 		}
-		gcv := truth.RSS[j].Mul(refbig.Pair{Hi: n}).Quo(free.Mul(free))
+		gcv := truth.RSS[j].Mul(Pair{Hi: n}).Quo(free.Mul(free))
 		e.within(name+"GCV", c.GCV, gcv.Big(), scaled(gcv.Hi*2*d*unit/free.Hi+unit*yy*n/free.Hi/free.Hi), 0, math.Inf(1))
 	}
 }
 
 // distances are ‖x − y‖ and ‖y‖.
-func distances(x []float64, y []refbig.Pair) (off, size *big.Float) {
-	var a, b refbig.Pair
+func distances(x []float64, y []Pair) (off, size *big.Float) {
+	var a, b Pair
 	for i, v := range y {
-		diff := refbig.Pair{Hi: x[i]}.Sub(v)
+		diff := Pair{Hi: x[i]}.Sub(v)
 		a, b = a.Add(diff.Mul(diff)), b.Add(v.Mul(v))
 	}
 	return a.Sqrt().Big(), b.Sqrt().Big()
@@ -257,7 +257,7 @@ func (e *wide) predict(name string, f *ridge.Solution) {
 		for j := range t {
 			y, size := truth.Intercept[j], 0.0
 			for k, v := range x[i*d : (i+1)*d] {
-				term := truth.Coef[j][k].Mul(refbig.Pair{Hi: v})
+				term := truth.Coef[j][k].Mul(Pair{Hi: v})
 				y, size = y.Add(term), size+math.Abs(term.Hi)
 			}
 			e.within(name, dst[i*t+j], y.Big(), scaled(unit*(math.Abs(truth.Intercept[j].Hi)+size)), math.Inf(-1), math.Inf(1))

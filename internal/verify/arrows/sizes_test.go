@@ -28,7 +28,6 @@ var tooLarge = map[string]string{
 	".: type Options":                             "options",
 	"paper: type Config":                          "options",
 	"cmd/fdridge/internal/report: type fitRecord": "the record that --json prints",
-	"bench/scaling: type constants":               "the record of what a machine was measured to do",
 }
 
 // TestSizes holds every file to the sizes above, but for tests and what only they use, and
@@ -110,12 +109,6 @@ func fields(s *ast.StructType) int {
 // maxPackageLines is the largest number of lines of a package, tests excluded.
 const maxPackageLines = 4500
 
-// tooLargePackages are the packages that are larger, with the reason.
-var tooLargePackages = map[string]string{
-	"cmd/fdridge": "one file for each command and its flags",
-	"dataset":     "sources, preparation and caches: to be split",
-}
-
 // TestPackageSizes holds every package to maxPackageLines.
 func TestPackageSizes(t *testing.T) {
 	lines := map[string]int{}
@@ -141,13 +134,8 @@ func TestPackageSizes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, n := range lines {
-		if n > maxPackageLines && tooLargePackages[name] == "" {
+		if n > maxPackageLines {
 			t.Errorf("%s has %d lines, at most %d", name, n, maxPackageLines)
-		}
-	}
-	for name, reason := range tooLargePackages {
-		if lines[name] <= maxPackageLines {
-			t.Errorf("%s is an exception (%s) and need not be", name, reason)
 		}
 	}
 }

@@ -1,5 +1,4 @@
-// Package leaktest holds tests to leave nothing behind: no goroutine, no open file
-// and no mapped one.
+// Package leaktest checks that tests leave no goroutine, no open file and no mapped file behind.
 package leaktest
 
 import (
@@ -14,22 +13,20 @@ import (
 	"time"
 )
 
-// patience is how long goroutines have to end after what they worked for has. Files
-// have no such time.
+// patience is the time that goroutines have to end after the test. Files must be closed at once.
 const patience = 5 * time.Second
 
-// residents are goroutines that live as long as the program: the engine's helpers,
-// which its first large task starts.
+// residents are goroutines that run until the program ends: the helpers that the engine starts for its first
+// large task.
 var residents = []string{"engine/purego.(*board).help"}
 
-// garbage is how much memory a test may take before it is collected: a collection
-// closes files that were forgotten.
+// garbage is the memory that a test may allocate before the garbage collector runs. The collector would close
+// files that the test forgot.
 const garbage = 256 << 20
 
-// Check fails t, with their stacks, where goroutines run at its end that did not run
-// when Check was called, and, on Linux, where files are open or mapped that were not.
-// Until then garbage is collected late. Tests in parallel would be blamed for each
-// other.
+// Check fails t if, at the end of the test, goroutines run that did not run when Check was called. The error
+// contains their stacks. On Linux, Check does the same for open and mapped files. To find forgotten files, it
+// delays garbage collection during the test. Parallel tests must not use Check.
 func Check(t testing.TB) {
 	t.Helper()
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(-1)
@@ -46,7 +43,7 @@ func Check(t testing.TB) {
 	})
 }
 
-// await returns the stacks of goroutines that ran neither before nor end in time.
+// await returns the stacks of goroutines that are not in before and do not end within patience.
 func await(before map[string]string) (left []string) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		left = left[:0]
@@ -61,12 +58,12 @@ func await(before map[string]string) (left []string) {
 	}
 }
 
-// files are how often each is open or mapped, by name.
+// files counts for each file how often it is open and how often it is mapped.
 type files struct{ open, mapped map[string]int }
 
 func take() files { return files{openFiles(), mappings()} }
 
-// without lists what there is more of than there was.
+// without lists the files that are open or mapped more often than in before.
 func (f files) without(before files) (left []string) {
 	more := func(what string, now, then map[string]int) {
 		for name, n := range now {
@@ -82,10 +79,10 @@ func (f files) without(before files) (left []string) {
 
 var header = regexp.MustCompile(`^goroutine (\d+) `)
 
-// goroutines returns the stacks of all but this one.
+// goroutines returns the stacks of all goroutines except the calling one.
 func goroutines() map[string]string {
 	out := map[string]string{}
-	for _, stack := range strings.Split(stacks(), "\n\n")[1:] { // the caller's is first
+	for _, stack := range strings.Split(stacks(), "\n\n")[1:] { // the first stack is the caller's
 		id := header.FindStringSubmatch(stack)
 		if id == nil || resident(stack) {
 			continue
@@ -104,8 +101,7 @@ func resident(stack string) bool {
 	return false
 }
 
-// openFiles are the regular files and folders among the file descriptors; none where
-// there is no /proc.
+// openFiles returns the regular files and folders that are open. It returns none if there is no /proc.
 func openFiles() map[string]int {
 	out := map[string]int{}
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -121,7 +117,7 @@ func openFiles() map[string]int {
 	return out
 }
 
-// mappings are the files mapped into memory, less the program's own parts.
+// mappings returns the files that are mapped into memory, except the files of the program itself.
 func mappings() map[string]int {
 	out := map[string]int{}
 	text, err := os.ReadFile("/proc/self/maps")

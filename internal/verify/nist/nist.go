@@ -13,20 +13,20 @@ import (
 //go:embed *.dat
 var files embed.FS
 
-// Names are the problems, in NIST's order: from lower to higher difficulty.
+// Names has the names of the problems in NIST's order, from lower to higher difficulty.
 var Names = []string{"Norris", "Pontius", "NoInt1", "NoInt2", "Filip", "Longley", "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5"}
 
-// A Set is one problem: least squares of Y by the columns of X, and what NIST certifies of
-// the solution for the decimal numbers in the file.
+// A Set is a problem: to fit Y by a linear combination of the columns of X. NIST certifies the solution for
+// the decimal numbers in the file.
 type Set struct {
-	X, Y      [][]float64 // n×d and n×1, as rounded to float64
+	X, Y      [][]float64 // n×d and n×1, rounded to float64
 	Intercept bool
-	Certified []float64 // B0, B1, …: the intercept first, if there is one
+	Certified []float64 // coefficients B0, B1, …; the intercept, if any, is first
 	RSS       float64   // residual sum of squares
 }
 
-// Read returns the problem of that name. The columns of a polynomial model are the powers
-// of its one predictor, each rounded to float64.
+// Read returns the problem with the given name. A polynomial model has a column for each power of its
+// predictor, rounded to float64.
 func Read(name string) (*Set, error) {
 	text, err := files.ReadFile(name + ".dat")
 	if err != nil {
@@ -49,7 +49,8 @@ func Read(name string) (*Set, error) {
 	return set, nil
 }
 
-// find returns the lines that the header announces under a title, as in "Data (lines 31 to 55)".
+// find returns the lines of a section. The header of the file announces them with a title, as in "Data (lines
+// 31 to 55)".
 func find(lines []string, title string) ([]string, error) {
 	for _, line := range lines[:min(10, len(lines))] {
 		before, numbers, found := strings.Cut(line, "(lines")
@@ -65,10 +66,10 @@ func find(lines []string, title string) ([]string, error) {
 		}
 		return lines[first-1 : last], nil
 	}
-	return nil, fmt.Errorf("no section %q", title)
+	return nil, fmt.Errorf("there is no section %q", title)
 }
 
-// values takes the estimates of the parameters and the residual sum of squares.
+// values parses the certified coefficients and the residual sum of squares.
 func (s *Set) values(lines []string) error {
 	for _, line := range lines {
 		w := strings.Fields(line)
@@ -89,12 +90,12 @@ func (s *Set) values(lines []string) error {
 		}
 	}
 	if len(s.Certified) == 0 || s.Intercept && len(s.Certified) == 1 {
-		return fmt.Errorf("%d parameters", len(s.Certified))
+		return fmt.Errorf("there are %d parameters", len(s.Certified))
 	}
 	return nil
 }
 
-// rows takes the observations, y first.
+// rows parses the observations; each starts with y.
 func (s *Set) rows(lines []string) error {
 	d := len(s.Certified)
 	if s.Intercept {
@@ -116,7 +117,7 @@ func (s *Set) rows(lines []string) error {
 				row = append(row, math.Pow(row[1], float64(j)))
 			}
 		default:
-			return fmt.Errorf("a line of %d numbers where there are %d predictors", len(row), d)
+			return fmt.Errorf("a line has %d numbers, but there are %d predictors", len(row), d)
 		}
 		s.Y, s.X = append(s.Y, row[:1]), append(s.X, row[1:])
 	}

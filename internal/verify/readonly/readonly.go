@@ -1,7 +1,6 @@
 //go:build unix
 
-// Package readonly makes slices whose memory cannot be written, for tests that their
-// argument is not.
+// Package readonly provides read-only slices, for tests that a function does not write to its arguments.
 package readonly
 
 import (
@@ -10,9 +9,8 @@ import (
 	"unsafe"
 )
 
-// Slice returns a copy of x in a mapping of its own, which is read-only until the
-// test ends: a write to it, by assembly too, ends the process. Its end is followed by
-// what is left of the last page alone.
+// Slice returns a copy of x that is read-only until the test ends. A write to it, even by assembly, ends the
+// process. Reads beyond its end may go unnoticed up to the end of the last page.
 func Slice[T float64 | float32 | int32 | int](t testing.TB, x []T) []T {
 	t.Helper()
 	if len(x) == 0 {

@@ -8,10 +8,9 @@ import (
 // eigenPrec is the precision of the rotations in bits.
 const eigenPrec = 256
 
-// Eigenvalues returns those of the symmetric matrix a, ascending, each to
-// 2⁻¹⁹⁰‖a‖_F, by cyclic Jacobi rotations (G. Golub, C. Van Loan, Matrix
-// Computations, section 8.5). Only the lower triangle of a is looked at; it is not
-// written.
+// Eigenvalues returns the eigenvalues of the symmetric matrix a in ascending order, each to
+// 2⁻¹⁹⁰‖a‖_F, by cyclic Jacobi rotations (G. Golub, C. Van Loan, Matrix Computations, section 8.5).
+// It reads only the lower triangle of a and does not change it.
 func Eigenvalues(a [][]*big.Float) []*big.Float {
 	n := len(a)
 	s := matrix(n, n)
@@ -74,42 +73,4 @@ func rotate(s [][]*big.Float, p, q int) {
 		s[k][p], s[k][q] = sub(mul(cos, x), mul(sin, y)), add(mul(sin, x), mul(cos, y))
 		s[p][k], s[q][k] = s[k][p], s[k][q]
 	}
-}
-
-// Pencil returns the eigenvalues of b⁻¹a, ascending, for symmetric a and symmetric
-// positive definite b: those of D^{-½}L⁻¹aL⁻ᵀD^{-½} with b = LDLᵀ. A b that is not
-// positive definite is [ErrSingular].
-func Pencil(a, b [][]*big.Float) ([]*big.Float, error) {
-	n := len(b)
-	l, err := (&Problem{D: n, K: b}).factor(Float(0))
-	if err != nil {
-		return nil, err
-	}
-	// half overwrites each row r of x with L⁻¹r.
-	half := func(x [][]*big.Float) {
-		for _, r := range x {
-			for i := range r {
-				for k := range i {
-					r[i] = sub(r[i], mul(l[i][k], r[k]))
-				}
-			}
-		}
-	}
-	c := matrix(n, n)
-	for i := range n {
-		copy(c[i], a[i])
-	}
-	half(c)
-	for i := range n {
-		for j := range i {
-			c[i][j], c[j][i] = c[j][i], c[i][j]
-		}
-	}
-	half(c)
-	for i := range n {
-		for j := range n {
-			c[i][j] = quo(c[i][j], new(big.Float).Sqrt(mul(l[i][i], l[j][j])))
-		}
-	}
-	return Eigenvalues(c), nil
 }

@@ -50,33 +50,3 @@ func TestEigenvalues(t *testing.T) {
 		}
 	}
 }
-
-// TestPencil: the eigenvalues of b⁻¹a for a = b·diag are those of the diagonal
-// where both are congruent to diagonal matrices by the same C.
-func TestPencil(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	c := random(r, 4, 4)
-	congruent := func(diag []float64) [][]*big.Float {
-		out := matrix(4, 4)
-		for i := range 4 {
-			for j := range 4 {
-				for k, v := range diag {
-					out[i][j] = add(out[i][j], mul(Float(v), mul(Float(c[k][i]), Float(c[k][j]))))
-				}
-			}
-		}
-		return out
-	}
-	got, err := Pencil(congruent([]float64{-3, 1, 8, 5}), congruent([]float64{1, 2, 4, 1}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []float64{-3, 0.5, 2, 5} {
-		if f, _ := sub(got[i], Float(want)).Float64(); !(math.Abs(f) <= 0x1p-150) {
-			t.Errorf("eigenvalue %d is %.20g, want %g", i, got[i], want)
-		}
-	}
-	if _, err := Pencil(congruent([]float64{1, 1, 1, 1}), congruent([]float64{1, 0, 1, 1})); err != ErrSingular {
-		t.Errorf("a singular matrix: %v", err)
-	}
-}

@@ -1,17 +1,23 @@
 package refbig
 
 import (
+	"flag"
 	"os"
 	"runtime/debug"
 	"testing"
 )
 
-// Main runs the tests of a package that compares with references of hundreds of bits. They make
-// much garbage, which takes a quarter of the time to collect: it lies for longer, unless GOGC says
-// otherwise.
+// Main runs the tests of a package that allocates much memory, for example in references of hundreds of bits.
+// Garbage collection would take a quarter of the time, so Main delays it, unless GOGC is set. Property tests
+// draw 40 cases, or 100 if FDRIDGE_THOROUGH is set. The flag -rapid.checks overrides these numbers.
 func Main(m *testing.M) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
+	}
+	if checks := flag.Lookup("rapid.checks"); checks != nil && os.Getenv("FDRIDGE_THOROUGH") == "" {
+		if err := checks.Value.Set("40"); err != nil {
+			panic(err)
+		}
 	}
 	os.Exit(m.Run())
 }

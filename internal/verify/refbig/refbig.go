@@ -1,9 +1,8 @@
-// Package refbig is the reference that tests compare with: ridge regression,
-// possibly weighted and with an intercept, in 512-bit arithmetic, for problems of
-// a few dozen features.
+// Package refbig computes reference results for tests: ridge regression with optional weights and intercept,
+// in 512-bit arithmetic. It is for problems with a few dozen features, because it is not fast.
 //
-// The data are taken as the exact binary fractions they are. Nothing here is
-// fast; the elimination costs O(d³) and the statistics as much again.
+// The data are float64 and taken as exact. The elimination takes O(d³) operations, and the statistics about
+// as many.
 package refbig
 
 import (
@@ -14,20 +13,23 @@ import (
 // Prec is the precision of all arithmetic in bits.
 const Prec = 512
 
-// ErrSingular reports γ = 0 with dependent columns.
+// ErrSingular reports that the columns are linearly dependent and γ = 0.
 var ErrSingular = errors.New("refbig: singular")
 
-// A Problem is ½‖W^{½}(AX + 1·intercept − Y)‖² + γ/2·‖X‖², reduced to its moments:
-// K = AᵀWA, c = AᵀWY, YᵀWY, all centred by the weighted means when it has an
-// intercept.
+// A Problem minimises ½‖W^{½}(AX + 1·intercept − Y)‖² + γ/2·‖X‖². It holds only the moments K = AᵀWA, c =
+// AᵀWY and YᵀWY. With an intercept they are centred by the weighted means.
 type Problem struct {
 	N, D, T   int
 	Intercept bool
 
 	K, C  [][]*big.Float // d×d; t×d, each row AᵀWy of one target
 	YY    []*big.Float   // ‖y‖² of each target
-	MeanX []*big.Float   // zero without intercept
+	MeanX []*big.Float   // zeros without an intercept
 	MeanY []*big.Float
+
+	// Penalty has a factor for each column, by which Solve multiplies γ. nil means 1 for all. A column with
+	// penalty 0 counts as one in EffectiveDimension.
+	Penalty []float64
 }
 
 // New reduces x (n×d), y (n×t) and weights w (nil, or n of them).
@@ -42,12 +44,12 @@ func New(x, y [][]float64, w []float64, intercept bool) *Problem {
 	return NewWeighted(x, y, weights, intercept)
 }
 
-// NewWeighted is [New] with weights that no float64 may hold: sums of them, or what
-// decays left of them.
+// NewWeighted is [New] with weights that float64 may not represent, such as sums of weights or
+// decayed weights.
 func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 	p := &Problem{N: len(x), D: len(x[0]), T: len(y[0]), Intercept: intercept}
 	p.MeanX, p.MeanY = vector(p.D), vector(p.T)
-	// Rows are taken relative to the heaviest: what they have in common goes exactly.
+	// Use rows relative to the heaviest row, so that a common offset cancels exactly.
 	originX, originY := vector(p.D), vector(p.T)
 	deltaX, deltaY := vector(p.D), vector(p.T)
 	if intercept {
@@ -115,7 +117,7 @@ func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 	return p
 }
 
-// A Solution holds what ridge regression has to say at one γ.
+// A Solution holds the results of ridge regression at one γ.
 type Solution struct {
 	Coef               [][]*big.Float // t×d
 	Intercept          []*big.Float   // t
@@ -128,7 +130,7 @@ type Solution struct {
 // Solve computes the solution for γ >= 0 by LDLᵀ of K + γI.
 func (p *Problem) Solve(gamma float64) (*Solution, error) {
 	g := Float(gamma)
-	l, err := p.factor(g)
+	l, err := p.Factor(g)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +150,11 @@ func (p *Problem) Solve(gamma float64) (*Solution, error) {
 		s.Intercept = append(s.Intercept, sub(p.MeanY[j], dot(p.MeanX, x)))
 		rss := p.rss(j, x)
 		s.RSS = append(s.RSS, rss)
-		s.Objective = append(s.Objective, mul(Float(0.5), add(rss, mul(g, dot(x, x)))))
+		squares := Float(0)
+		for i, v := range x {
+			squares = add(squares, mul(p.penalty(i), mul(v, v)))
+		}
+		s.Objective = append(s.Objective, mul(Float(0.5), add(rss, mul(g, squares))))
 		var gcv *big.Float
 		if free.Cmp(tiny) > 0 {
 			gcv = quo(mul(n, rss), mul(free, free))
@@ -158,8 +164,8 @@ func (p *Problem) Solve(gamma float64) (*Solution, error) {
 	return s, nil
 }
 
-// RSS is ‖Ax − b‖² of target j at any weights x, with the best intercept for
-// them if the problem has one.
+// RSS returns ‖Ax − b‖² of target j at any coefficients x, with the best intercept for x if the
+// problem has one.
 func (p *Problem) RSS(j int, x []float64) *big.Float { return p.rss(j, vectorOf(x)) }
 
 func (p *Problem) rss(j int, x []*big.Float) *big.Float {
@@ -170,7 +176,7 @@ func (p *Problem) rss(j int, x []*big.Float) *big.Float {
 	return r
 }
 
-// Gradient is (K + γI)x − c of target j.
+// Gradient returns (K + γI)x − c of target j.
 func (p *Problem) Gradient(gamma float64, j int, x []float64) []*big.Float {
 	v, out := vectorOf(x), vector(p.D)
 	for i := range out {
@@ -179,7 +185,7 @@ func (p *Problem) Gradient(gamma float64, j int, x []float64) []*big.Float {
 	return out
 }
 
-// Energy is ‖(K + γI)^{½}(x − y)‖₂.
+// Energy returns ‖(K + γI)^{½}(x − y)‖₂.
 func (p *Problem) Energy(gamma float64, x []float64, y []*big.Float) *big.Float {
 	off, total := vectorOf(x), Float(0)
 	for i := range off {
@@ -188,13 +194,13 @@ func (p *Problem) Energy(gamma float64, x []float64, y []*big.Float) *big.Float 
 	for i, v := range off {
 		total = add(total, mul(v, add(mul(Float(gamma), v), dot(p.K[i], off))))
 	}
-	if total.Sign() < 0 { // its own rounding
+	if total.Sign() < 0 { // round-off
 		return Float(0)
 	}
 	return new(big.Float).Sqrt(total)
 }
 
-// Distance is ‖x − y‖₂, rounded to float64.
+// Distance returns ‖x − y‖₂ rounded to float64.
 func Distance(x []float64, y []*big.Float) float64 {
 	v := vectorOf(x)
 	for i := range v {
@@ -203,20 +209,20 @@ func Distance(x []float64, y []*big.Float) float64 {
 	return Norm(v)
 }
 
-// Norm is ‖x‖₂, rounded to float64.
+// Norm returns ‖x‖₂ rounded to float64.
 func Norm(x []*big.Float) float64 {
 	f, _ := new(big.Float).SetPrec(Prec).Sqrt(dot(x, x)).Float64()
 	return f
 }
 
-// factor returns unit lower triangular L with D on its diagonal, K + γI = LDLᵀ.
-func (p *Problem) factor(gamma *big.Float) ([][]*big.Float, error) {
+// Factor returns unit lower triangular L with D on its diagonal, K + γI = LDLᵀ.
+func (p *Problem) Factor(gamma *big.Float) ([][]*big.Float, error) {
 	l, product := matrix(p.D, p.D), new(big.Float)
 	for i := range p.D {
 		for j := range i + 1 {
 			v := new(big.Float).Copy(p.K[i][j])
 			if i == j {
-				v.Add(v, gamma)
+				v.Add(v, mul(gamma, p.penalty(i)))
 			}
 			for k := range j {
 				product.Mul(product.Mul(l[i][k], l[j][k]), l[k][k])
@@ -226,7 +232,7 @@ func (p *Problem) factor(gamma *big.Float) ([][]*big.Float, error) {
 				l[i][j] = quo(v, l[j][j])
 				continue
 			}
-			// What is left of dependent columns is round-off of 2⁻⁵⁰⁰ or so.
+			// Dependent columns leave a round-off of about 2⁻⁵⁰⁰.
 			noise := new(big.Float).SetMantExp(add(p.K[i][i], gamma), -Prec+112)
 			if v.Cmp(noise) <= 0 {
 				return nil, ErrSingular
@@ -237,8 +243,15 @@ func (p *Problem) factor(gamma *big.Float) ([][]*big.Float, error) {
 	return l, nil
 }
 
+func (p *Problem) penalty(i int) *big.Float {
+	if p.Penalty == nil {
+		return Float(1)
+	}
+	return Float(p.Penalty[i])
+}
+
 func solve(l [][]*big.Float, b []*big.Float) []*big.Float {
-	x := forward(l, b)
+	x := Forward(l, b)
 	product := new(big.Float)
 	for i := len(x) - 1; i >= 0; i-- {
 		x[i].Quo(x[i], l[i][i])
@@ -249,8 +262,8 @@ func solve(l [][]*big.Float, b []*big.Float) []*big.Float {
 	return x
 }
 
-// forward is L⁻¹b for the factors LDLᵀ that factor makes.
-func forward(l [][]*big.Float, b []*big.Float) []*big.Float {
+// Forward returns L⁻¹b for the factors LDLᵀ returned by [Problem.Factor].
+func Forward(l [][]*big.Float, b []*big.Float) []*big.Float {
 	x := make([]*big.Float, len(b))
 	product := new(big.Float)
 	for i := range x {
@@ -262,7 +275,7 @@ func forward(l [][]*big.Float, b []*big.Float) []*big.Float {
 	return x
 }
 
-// Float is x at the package's precision, exactly.
+// Float returns x exactly, with the package's precision.
 func Float(x float64) *big.Float { return new(big.Float).SetPrec(Prec).SetFloat64(x) }
 
 // Float64s rounds each element to float64.

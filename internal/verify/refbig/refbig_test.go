@@ -121,32 +121,3 @@ func TestConstant(t *testing.T) {
 		}
 	}
 }
-
-// TestLeaveOut: what leverages make of the solution of all rows is what leaving a row out does.
-func TestLeaveOut(t *testing.T) {
-	x, y := [][]float64{{1, 2}, {3, -1}, {0.5, 4}, {-2, 1}, {7, 0.25}}, [][]float64{{1}, {2}, {-1}, {0.5}, {3}}
-	w := []float64{1, 0.5, 2, 1, 3}
-	const gamma = 0.3
-	for _, intercept := range []bool{false, true} {
-		left, err := New(x, y, w, intercept).LeaveOut(gamma, Float(7.5))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range x {
-			without := func(rows [][]float64) (out [][]float64) {
-				return append(append(out, rows[:i]...), rows[i+1:]...)
-			}
-			rest, err := New(without(x), without(y), append(append([]float64(nil), w[:i]...), w[i+1:]...), intercept).Solve(gamma)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := sub(sub(Float(y[i][0]), rest.Intercept[0]), dot(vectorOf(x[i]), rest.Coef[0]))
-			want := mul(Float(w[i]), mul(r, r))
-			got, scale := left.Squared(x[i], y[i], Float(w[i]))
-			off := sub(got[0], want)
-			if off.Abs(off).Cmp(new(big.Float).SetMantExp(scale[0], -400)) > 0 {
-				t.Errorf("intercept %v, row %d: %v, by leaving it out %v", intercept, i, got[0], want)
-			}
-		}
-	}
-}

@@ -328,7 +328,7 @@ func (p *scaled) leaveOneOut(t *testing.T, sum *ridge.Summary, f *ridge.Solution
 	if p.refused("leave-one-out", err) {
 		return
 	}
-	for j, v := range scores[0] {
+	for j, v := range scores.Bounds[0] {
 		sum := number(0)
 		for i := range p.x {
 			free := minus(number(1), p.truth.leverage(i))

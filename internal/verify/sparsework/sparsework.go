@@ -1,6 +1,5 @@
-// Package sparsework holds passes over sparse rows to the price of their entries: what has as many
-// numbers as there are columns may be gone over a few times in a pass, but not for each row or
-// block.
+// Package sparsework tests that the cost of a pass over sparse rows is proportional to the number of their
+// entries. A pass may loop over all columns a few times, but not once for each row or block.
 package sparsework
 
 import (
@@ -16,28 +15,28 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Dim is how many columns the rows have, Entries how many entries each of them.
+// Dim is the number of columns. Entries is the number of entries in each row.
 const (
-	Dim     = 1_000_000
+	Dim     = 400_000
 	Entries = 3
 )
 
-// The rows come one in a block. Passes over few of them are compared with passes over many;
-// mostSweeps is how much longer these may take for each pass, in the processor time in which Dim
-// numbers are set to zero, where no time is lost to other work on the machine. Setting them for each row takes 4000 of it.
+// Each block has one row. The test compares passes over few rows and over many rows. mostSweeps limits the
+// additional processor time of the second, in units of the time to set Dim numbers to zero. Doing that for
+// each row would take 4000 units.
 const (
 	few        = 4
 	many       = 4000
 	mostSweeps = 3000
 )
 
-// Rows is a source of n rows in scattered columns, the same each time, with one target.
+// Rows is a source of sparse rows with random columns and one target. The rows are the same in each run.
 type Rows struct {
 	x *engine.CSR
 	y []float64
 }
 
-// New makes n rows.
+// New returns Rows with n rows.
 func New(n int) Rows {
 	rng := rand.New(rand.NewPCG(7, 7))
 	r := Rows{x: &engine.CSR{Rows: n, Cols: Dim, RowPtr: []int{0}}}
@@ -53,10 +52,10 @@ func New(n int) Rows {
 	return r
 }
 
-// Dims is that of [dataset.Source].
+// Dims implements [dataset.Source].
 func (r Rows) Dims() (n int64, d, t int) { return int64(r.x.Rows), Dim, 1 }
 
-// Blocks is that of [dataset.Source].
+// Blocks implements [dataset.Source].
 func (r Rows) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return func(yield func(dataset.Block, error) bool) {
 		for i := range r.x.Rows {
@@ -68,9 +67,8 @@ func (r Rows) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	}
 }
 
-// Hold prepares passes over few rows and over many, and fails where those over many take longer, or
-// more memory, than the entries account for. begin returns what makes the passes, and says how many
-// it has made.
+// Hold runs passes over few rows and over many rows. The test fails if the second take more time or memory
+// than their entries account for. begin returns a function that makes some passes and returns their number.
 func Hold(t *testing.T, begin func(t *testing.T, src dataset.Source) func() (passes int)) {
 	t.Helper()
 	little, much := begin(t, New(few)), begin(t, New(many))
@@ -84,8 +82,8 @@ func Hold(t *testing.T, begin func(t *testing.T, src dataset.Source) func() (pas
 	}
 }
 
-// least is the least time of several calls for each pass that is made, and the least memory that one
-// allocates.
+// least calls do several times. It returns the smallest time of a pass, and the smallest memory that a call
+// allocated.
 func least(do func() int) (least time.Duration, bytes float64) {
 	least, bytes = math.MaxInt64, math.Inf(1)
 	for range 3 {
@@ -100,11 +98,11 @@ func least(do func() int) (least time.Duration, bytes float64) {
 	return least, bytes
 }
 
-// sweep is the least time in which Dim numbers are set to zero.
+// sweep returns the smallest time in which Dim numbers can be set to zero.
 func sweep() time.Duration {
 	x, least := make([]float64, Dim), time.Duration(math.MaxInt64)
 	for range 5 {
-		start := time.Now() // which is finer than what spent tells
+		start := time.Now() // finer than spent
 		for i := range x {
 			x[i] = 0
 		}

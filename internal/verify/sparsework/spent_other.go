@@ -6,5 +6,5 @@ import "time"
 
 var begun = time.Now()
 
-// spent is the time that has passed, where that of the process alone cannot be told.
+// spent returns the elapsed time, because the time of the process is unknown.
 func spent() time.Duration { return time.Since(begun) }

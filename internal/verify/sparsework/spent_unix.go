@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// spent is the processor time that the process has taken.
+// spent returns the processor time of the process.
 func spent() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // which it has no reason for
+		panic(err) // cannot fail with these arguments
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

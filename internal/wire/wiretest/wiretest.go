@@ -1,4 +1,4 @@
-// Package wiretest has what the tests of every message share.
+// Package wiretest has tests for all types that are stored as messages.
 package wiretest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A Message is a value that writes itself as a message and reads one.
+// A Message is a value that can be written as a message and read back.
 type Message interface {
 	BinarySize() int64
 	MarshalBinary() ([]byte, error)
@@ -20,7 +20,7 @@ type Message interface {
 	ReadFrom(io.Reader) (int64, error)
 }
 
-// Readers are sources that show how much they hold and sources that don't.
+// Readers make readers of b. Some show how many bytes they have, others do not.
 var Readers = map[string]func(b []byte) io.Reader{
 	"bytes":  func(b []byte) io.Reader { return bytes.NewReader(b) },
 	"hidden": func(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} },
@@ -28,7 +28,7 @@ var Readers = map[string]func(b []byte) io.Reader{
 	"eof":    func(b []byte) io.Reader { return iotest.DataErrReader(bytes.NewReader(b)) },
 }
 
-// Marshal is m as a message, which must be as long as m says.
+// Marshal returns m as a message. It fails if the length is not m.BinarySize().
 func Marshal(t rapid.TB, m Message) []byte {
 	t.Helper()
 	b, err := m.MarshalBinary()
@@ -41,8 +41,8 @@ func Marshal(t rapid.TB, m Message) []byte {
 	return b
 }
 
-// Refuses fails unless every way of reading b fails with an E and leaves its
-// receiver as it was. It returns the last such error.
+// Refuses reads the bad message b in every way. The test fails if one of them succeeds, returns an error that
+// is not an E, or changes the receiver. Refuses returns the last error.
 func Refuses[E error](t rapid.TB, what string, b []byte, receiver Message) E {
 	t.Helper()
 	before := Marshal(t, receiver)
@@ -65,7 +65,7 @@ func Refuses[E error](t rapid.TB, what string, b []byte, receiver Message) E {
 	return format
 }
 
-// Seal makes the checksum of a message fit, where it has room for one.
+// Seal corrects the checksum at the end of a message, if the message is long enough to have one.
 func Seal(b []byte) []byte {
 	if n := len(b) - 4; n >= 0 {
 		binary.LittleEndian.PutUint32(b[n:], crc32.Checksum(b[:n], crc32.MakeTable(crc32.Castagnoli)))

@@ -4,15 +4,15 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// An Accumulator adds up rows in one or several lanes. One goroutine may write at a time; any number may
-// read while none writes.
+// An Accumulator adds up rows in one or several [Lane] values. Only one goroutine may write at a time. Any
+// number of goroutines may read while none writes.
 type Accumulator struct {
-	cfg   Config
-	lanes []*Lane // those with rows come first
-	crew  *crew   // feeds the lanes; nil if there is one
+	cfg    Config
+	lanes  []*Lane // lanes with rows come first
+	feeder *feeder // adds blocks to several lanes; nil if there is one lane
 }
 
-// New makes an empty accumulator. The errors are those of [fd.New] and of fields of cfg.
+// New returns an empty accumulator. It returns an error if a field of cfg is invalid, see [fd.New].
 func New(cfg Config) (*Accumulator, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -25,14 +25,13 @@ func New(cfg Config) (*Accumulator, error) {
 	return &Accumulator{cfg: cfg, lanes: []*Lane{first}}, nil
 }
 
-// View returns an accumulator of the configuration cfg that has the rows of l, which it shares: it is to
-// be read, not to be written.
+// View returns a read-only accumulator with the configuration cfg and the rows of l.
 func View(cfg Config, l *Lane) *Accumulator { return &Accumulator{cfg: cfg, lanes: []*Lane{l}} }
 
-// Config returns the configuration in force.
+// Config returns the configuration in use.
 func (a *Accumulator) Config() Config { return a.cfg }
 
-// Lanes returns the number of lanes that have begun.
+// Lanes returns the number of lanes in use.
 func (a *Accumulator) Lanes() int { return len(a.lanes) }
 
 // Rows returns the number of rows.
@@ -53,10 +52,11 @@ func (a *Accumulator) Weight() float64 {
 	return w.Value()
 }
 
-// RelativeWeight bounds the relative round-off of the weight w > 0 of the first lane.
+// RelativeWeight bounds the relative round-off of w > 0, the weight of the first lane.
 func (a *Accumulator) RelativeWeight(w float64) float64 { return a.lanes[0].Stage.RelativeWeight(w) }
 
-// Empty reports whether no rows were added. A sketch of a damaged message may have rows that are not counted.
+// Empty reports whether no rows were added. The sketch is checked too, because a damaged message may contain
+// rows that are not counted.
 func (a *Accumulator) Empty() bool {
 	return a.Rows() == 0 && a.lanes[0].Sketch.Rows() == 0
 }

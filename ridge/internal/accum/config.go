@@ -1,9 +1,9 @@
-// Package accum adds up rows: it keeps all that ridge regression needs of them, for every γ. From n
-// rows A (n×d) with targets Y (n×t) these are the Frequent Directions sketch of A, c = AᵀY, ‖Y‖² of each
-// target and the means. The rows may be weighted, and may be divided among several [Lane] values,
-// which are merged when the sums are read.
+// Package accum accumulates the quantities from which ridge regression is solved for every γ. From n rows A
+// (n×d) with targets Y (n×t) it keeps the Frequent Directions sketch of A, c = AᵀY, ‖Y‖² of each target, and
+// the means. Rows may have weights. Several [Lane] values may share the rows; they are merged when the sums
+// are read.
 //
-// ridge.Summary and package ridge/window both stand on it.
+// ridge.Summary and package ridge/window use this package.
 package accum
 
 import (
@@ -19,7 +19,7 @@ import (
 // MaxLanes is the largest number of lanes.
 const MaxLanes = 1 << 10
 
-// LeastWeight is the smallest sum of weights that decays may leave.
+// LeastWeight is the smallest sum of weights after a decay.
 const LeastWeight = 0x1p-900
 
 // A Config has the fields of ridge.SummaryConfig, where they are documented.
@@ -39,7 +39,7 @@ type Config struct {
 	LanesAfter int64
 }
 
-// complete checks c, and fills in the defaults.
+// complete checks c and fills in the defaults.
 func (c Config) complete() (Config, error) {
 	if c.Targets == 0 {
 		c.Targets = 1
@@ -54,19 +54,16 @@ func (c Config) complete() (Config, error) {
 		return c, badinput.Errorf("ridge: Lanes is %d, must be at least 1 and at most %d", c.Lanes, MaxLanes)
 	}
 	if c.LaneRows < 0 || c.LaneRows > math.MaxInt32 || c.LanesAfter < 0 {
-		return c, badinput.Errorf("ridge: LaneRows is %d and LanesAfter %d, must not be negative, and LaneRows be below 2³¹", c.LaneRows, c.LanesAfter)
+		return c, badinput.Errorf("ridge: LaneRows is %d and LanesAfter %d: both must be at least 0, and LaneRows below 2³¹", c.LaneRows, c.LanesAfter)
 	}
 	if c.Lanes == 1 {
 		c.LaneRows, c.LanesAfter = 0, 0
 	} else if c.LaneRows == 0 {
 		c.LaneRows = laneRows(max(c.Dim, 1), c.Lanes)
 	}
-	if c.Backend == nil {
-		be, err := engine.Default()
-		if err != nil {
-			return c, err
-		}
-		c.Backend = be
+	var err error
+	if c.Backend, err = engine.OrDefault(c.Backend); err != nil {
+		return c, err
 	}
 	if !shape.Addressable(uint64(c.Targets)+1, uint64(max(c.Dim, 1))) {
 		return c, fmt.Errorf("%w: t·d = %d·%d", fd.ErrSize, c.Targets, c.Dim)
@@ -74,15 +71,15 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// laneRows returns the default of LaneRows: each lane gets some rows of a block of 8 MiB, but at
-// least eight rows at a time or 64 KiB of them.
+// laneRows returns the default of LaneRows. The rows of an 8 MiB block are divided evenly among the lanes,
+// but LaneRows is at least eight, or the rows of 64 KiB if these are fewer.
 func laneRows(d, lanes int) int {
 	const block, least = 8 << 20, 64 << 10
 	return max(min(block/8/d, 8192)/lanes, min(least/8/d, 8), 1)
 }
 
-// WithLanes returns c with the number of lanes that the dispatcher chooses for n rows (−1: unknown), if c
-// gives none: see [engine.Tuning.LanesFor]. The errors are those of [engine.DefaultTuning].
+// WithLanes returns c with the number of lanes that [engine.Tuning.LanesFor] chooses for n rows; n is −1 if
+// unknown. If Lanes is not 0, WithLanes returns c unchanged. Errors come from [engine.DefaultTuning].
 func (c Config) WithLanes(n int64) (Config, error) {
 	if c.Lanes != 0 || c.Dim <= 0 || c.Size <= 0 {
 		return c, nil
@@ -100,7 +97,7 @@ func (c Config) WithLanes(n int64) (Config, error) {
 	return c, nil
 }
 
-// Buffer returns the numbers of rows in the buffer of the sketch: see [fd.Config.Buffer].
+// Buffer returns m and p of the sketch, see [fd.Config.Buffer].
 func (c Config) Buffer() (m, p int, err error) {
 	return fd.Config{Dim: c.Dim, Size: c.Size, Shrink: c.Shrink, ShrinkRows: max(c.ShrinkRows, 0), Store: c.Store}.Buffer()
 }

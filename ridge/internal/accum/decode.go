@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// decodeLane reads a message of the version whose content has so many bytes, from behind the
-// preamble on.
+// decodeLane reads a lane from m, after the preamble. version and size are the format version and content
+// size from the preamble.
 func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (l *Lane, meta []byte) {
 	var h summaryHeader
 	m.Struct(&h)
@@ -56,13 +56,13 @@ func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (
 	return l, meta
 }
 
-// keepsByRule says that a sketch of this configuration keeps AᵀA itself, if Store says nothing.
+// keepsByRule reports whether a sketch of this configuration keeps AᵀA itself if Store has its default.
 func (l *Lane) keepsByRule() bool {
 	keeps, err := fd.Config{Dim: l.cfg.Dim, Size: l.cfg.Size, Shrink: l.cfg.Shrink}.Scatter()
 	return err == nil && keeps
 }
 
-// decodeSums reads what lies between Meta and the sketch.
+// decodeSums reads the part of the message after Meta and before the sketch.
 func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	d, t := l.cfg.Dim, l.cfg.Targets
 	l.sums.d, l.sums.t = d, t
@@ -83,11 +83,10 @@ func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	return st
 }
 
-// assumeWorst takes for a message of format version 1 what it doesn't tell to be the
-// worst that can have been. Rows that all count once have been moved, from origins that
-// are rows too, by no more than Σ‖row − origin‖² ≤ 2(1+n)Σ‖row‖²; in n merges at most
-// each sum was rounded once by such a distance. Of weighted rows nothing is known: the
-// weight of the row that became an origin may have been next to nothing.
+// assumeWorst sets the bounds that are missing in format version 1 to their largest possible values. Without
+// weights, each origin is one of the rows, so that Σ‖row − origin‖² ≤ 2(1+n)Σ‖row‖². Each of at most n merges
+// rounded a sum once, relative to the root of this bound. With weights there is no bound, because the weight
+// of the row at the origin may have been almost zero.
 func (l *Lane) assumeWorst() {
 	st, n := l.Stage, float64(l.Stage.Rows)
 	l.unwatched = true
@@ -110,7 +109,8 @@ func (l *Lane) assumeWorst() {
 	}
 }
 
-// readSketch reads the sketch that is part of a summary's message, of size bytes.
+// readSketch reads the sketch in a summary's message. size is the number of bytes of the message of the
+// sketch.
 func readSketch(m *wire.Reader, be engine.Backend, size int64) *fd.Sketch {
 	if m.Err() != nil {
 		return nil
@@ -123,12 +123,12 @@ func readSketch(m *wire.Reader, be engine.Backend, size int64) *fd.Sketch {
 	case err != nil:
 		m.Stop(err)
 	case m.N()-at != size:
-		m.Fail(88, nil, "the length of the sketch is %d, it was to be %d", m.N()-at, size)
+		m.Fail(88, nil, "the sketch has %d bytes, the header says %d", m.N()-at, size)
 	}
 	return sketch
 }
 
-// check refuses a header that no summary has, before anything is made of it.
+// check reports an invalid header before anything is allocated for its sizes.
 func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 	if m.Err() != nil {
 		return
@@ -154,7 +154,7 @@ func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 	within(80, "the length of Meta", h.Meta, 0, MaxMeta)
 	within(88, "the length of the sketch", h.Sketch, 0, uint64(size))
 	if m.Err() == nil && h.content(version) != size {
-		m.Fail(16, nil, "the length is %d, the counts make it %d", size+wire.Frame, h.content(version)+wire.Frame)
+		m.Fail(16, nil, "the length is %d, but the counts give %d", size+wire.Frame, h.content(version)+wire.Frame)
 	}
 	switch n := float64(h.Rows); {
 	case !(h.Weight >= 0 && h.Weight <= math.MaxFloat64),
@@ -165,30 +165,29 @@ func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 	}
 }
 
-// MaxRows is the most rows of a message: as many can be appended before they are beyond all numbers.
+// MaxRows is the largest number of rows in a message. The sum of two such numbers fits into an int64.
 const MaxRows = 1 << 62
 
-// maxCross is the most entries of c whose sums, with corrections, can be addressed.
+// maxCross is the largest number of entries of c. Their compensated sums can be addressed.
 const maxCross = min(1<<44, math.MaxInt/16)
 
-// What [Accumulator.Append] admits keeps c and ‖Y‖² below maxSum, the means and their
-// origin below maxMean, round-off included.
+// maxSum and maxMean bound the numbers of a message. [Accumulator.Append] keeps c and ‖Y‖² below maxSum, and
+// the means and their origin below maxMean, round-off included.
 const (
 	maxSum  = 8 * rows.MaxSquares
 	maxMean = 0x1p501
 )
 
-// checkWeight refuses a correction of the weight, or a bound on its round-off, that no rows
-// have.
+// checkWeight reports an impossible correction of the weight, or an impossible bound on its round-off.
 func (l *Lane) checkWeight(m *wire.Reader) {
 	w, low := l.Stage.Weight.Parts()
 	if off := l.Stage.WeightError; !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!l.Stage.Weighted && (low != 0 || off != 0)) {
-		m.Fail(24+headerSize, nil, "the weight of %v is corrected by %v and off by %v", w, low, off)
+		m.Fail(24+headerSize, nil, "the weight %v has the correction %v and the error bound %v", w, low, off)
 	}
 }
 
-// checkSums refuses numbers that no rows sum to, and a sketch that is not of the same rows.
-// The sums start at offset at of the message.
+// checkSums reports sums that no rows can have, and a sketch that cannot belong to the same rows. at is the
+// offset of the sums in the message.
 func (l *Lane) checkSums(m *wire.Reader, at int64) {
 	within := func(what string, i int, width int64, limit float64, v ...float64) {
 		for _, v := range v {
@@ -208,7 +207,7 @@ func (l *Lane) checkSums(m *wire.Reader, at int64) {
 		within("the origin of the means", i, 8, maxMean, v)
 	}
 	at += 8 * int64(len(st.Origin))
-	most := 0.0 // of rows of which none counts
+	most := 0.0 // used if no row has a positive weight
 	if st.Weight.Value() > 0 {
 		most = math.MaxFloat64
 	}
@@ -240,12 +239,12 @@ func (l *Lane) checkSums(m *wire.Reader, at int64) {
 		m.Fail(at, nil, "the sketch has %d rows of dimension %d, the summary %d of %d", n, l.Sketch.Dim(), st.Rows, l.cfg.Dim)
 	}
 	if v := l.squares(); m.Err() == nil && !(v <= 2*rows.MaxSquares) {
-		m.Fail(at, nil, "the squares of the sketch and of the means come to %v", v)
+		m.Fail(at, nil, "the squares of the sketch and the means sum to %v", v)
 	}
 }
 
-// squares is what the squares of the rows and of their means come to, which is the sum of squares of
-// all that was read. Rows that are appended or merged stay in range where it is.
+// squares returns the sum of squares of all rows before centring. If it is in range, overflow in later
+// appends and merges is detected.
 func (l *Lane) squares() float64 {
 	v := l.Sketch.Bound().Frobenius2
 	if l.cfg.Intercept {

@@ -9,16 +9,16 @@ import (
 
 // The byte tables of the messages are at ridge.Summary.MarshalBinary.
 
-// summaryHeader is a summary's message from byte 24 on. Meta follows, or, from version 2 on,
-// weightHeader.
+// summaryHeader is the part of a message from byte 24 up to Meta. From version 2 on, a weightHeader precedes
+// Meta.
 type summaryHeader struct {
 	Dim, Targets, Flags, Rows uint64
 	Weight, Raw               float64
 	Decays                    uint64
-	Meta, Sketch              uint64 // lengths
+	Meta, Sketch              uint64 // lengths in bytes
 }
 
-// weightHeader is what version 2 adds about the weight.
+// weightHeader is the part of the header that version 2 adds.
 type weightHeader struct{ Low, Error float64 }
 
 const (
@@ -26,12 +26,12 @@ const (
 	weightHeaderSize = 8 * 2
 )
 
-// Flags of a header.
+// Flags of a summaryHeader.
 const (
 	flagIntercept = 1 << iota
 	flagWeighted
 	flagSparse
-	flagUnwatched // from version 2 on
+	flagUnwatched // version 2 and later
 	flagsEnd
 )
 
@@ -57,7 +57,7 @@ func (l *Lane) header(meta []byte) summaryHeader {
 	return h
 }
 
-// content is the size of all between the preamble and the checksum.
+// content returns the number of bytes after the preamble and before the checksum.
 func (h *summaryHeader) content(version uint32) int64 {
 	d, t := int64(h.Dim), int64(h.Targets)
 	size := headerSize + int64(h.Meta) + 24*(d+t) + 16*t + 16*t*d + int64(h.Sketch)
@@ -67,10 +67,10 @@ func (h *summaryHeader) content(version uint32) int64 {
 	return size
 }
 
-// MaxMeta is the largest length of Meta, the bytes of the caller that a message has beside the sums.
+// MaxMeta is the largest length of Meta, which holds bytes of the caller.
 const MaxMeta = 1 << 30
 
-// CheckMeta returns an error if meta is too long to be written.
+// CheckMeta returns an error if meta is too long for a message.
 func CheckMeta(meta []byte) error {
 	if len(meta) > MaxMeta {
 		return fmt.Errorf("ridge: Meta has %d bytes, at most %d can be written", len(meta), MaxMeta)
@@ -92,7 +92,7 @@ func (l *Lane) binarySize(meta []byte) int64 {
 	return wire.Frame + h.content(wire.Summary.Version())
 }
 
-// Write writes the message of all rows.
+// Write writes a message with all rows and meta.
 func (a *Accumulator) Write(w io.Writer, meta []byte) (int64, error) {
 	if err := CheckMeta(meta); err != nil {
 		return 0, err
@@ -128,7 +128,7 @@ func (l *Lane) write(w io.Writer, meta []byte) (int64, error) {
 	return m.Close()
 }
 
-// lanesHeader is the message of several lanes from byte 24 on. Meta follows, and the lanes.
+// lanesHeader is the part of a message of several lanes from byte 24 up to Meta. The lanes follow Meta.
 type lanesHeader struct{ Lanes, LaneRows, After, Parts, Meta uint64 }
 
 const lanesHeaderSize = 8 * 5
@@ -137,7 +137,7 @@ func (a *Accumulator) lanesHeader(meta []byte) lanesHeader {
 	return lanesHeader{uint64(a.cfg.Lanes), uint64(a.cfg.LaneRows), uint64(a.cfg.LanesAfter), uint64(len(a.lanes)), uint64(len(meta))}
 }
 
-// content is the size of all between the preamble and the checksum.
+// content returns the number of bytes after the preamble and before the checksum.
 func (h *lanesHeader) content(lanes []*Lane) int64 {
 	size := lanesHeaderSize + int64(h.Meta)
 	for _, l := range lanes {

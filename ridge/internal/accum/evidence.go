@@ -7,7 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// Evidence returns what bounds are computed from, with the spectrum spec in place of the sketch's.
+// Evidence returns the quantities from which certificates are computed. It uses spec instead of the spectrum
+// of the sketch.
 func (l *Lane) Evidence(spec *fd.Spectrum) certify.Evidence {
 	d, t, st := l.cfg.Dim, l.cfg.Targets, l.Stage
 	e := certify.Evidence{

@@ -6,15 +6,15 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// An Extent bounds what can come of merging rows. If the extent of some rows is in range, so is every
-// merge of some of them.
+// An Extent holds bounds on the sums over a set of rows. If they are in range, the rows can be merged in any
+// order without overflow.
 type Extent struct {
 	Squares float64 // Σ weight·‖row‖², targets included
 	Weight  float64
-	Far     float64 // the largest ‖row‖² of the rows that may be the origin of the means
+	Far     float64 // the largest ‖row‖² of the rows that may become the origin of the means
 }
 
-// Add adds row i of a block that was checked.
+// Add adds row i of a block, which must be valid.
 func (e *Extent) Add(b dataset.Block, i, d, t int) {
 	var x []float64
 	if b.Sparse == nil {
@@ -38,19 +38,20 @@ func (e *Extent) Merge(o Extent) {
 	e.Far = max(e.Far, o.Far)
 }
 
-// InRange reports whether the rows can be merged in any order and grouping. Two origins are at most twice
-// as far apart as the farthest row is from zero. The slack covers the round-off of other orders of addition.
+// InRange reports whether the rows can be merged in any order and grouping without overflow. The distance of
+// two origins is at most twice the largest norm of a row. The slack covers round-off, which depends on the
+// order.
 func (e *Extent) InRange(intercept bool) bool {
 	const slack = 1 + 1e-6
 	return e.Squares*slack <= rows.MaxSquares && (!intercept || rows.Spreads(4*slack*e.Far, e.Weight))
 }
 
-// extent returns the extent of the rows of a lane.
+// extent returns the Extent of the rows of a lane.
 func (l *Lane) extent() Extent {
 	return Extent{Squares: l.raw, Weight: l.Stage.Weight.Value(), Far: l.Stage.Reach(dataset.Block{})}
 }
 
-// Extent returns the extent of all rows.
+// Extent returns the Extent of all rows.
 func (a *Accumulator) Extent() (e Extent) {
 	for _, l := range a.lanes {
 		e.Merge(l.extent())

@@ -2,12 +2,13 @@ package accum
 
 import "sync"
 
-// All returns the sums of all rows, to be read only: those of the only lane, or of a lane that the lanes are
-// merged into. The lanes are left as they are. On an error the sketch that is returned knows it.
+// All returns the sums over all rows; they must not be modified. If there is a single lane, the result is
+// that lane. Otherwise it is a new lane, and the existing lanes are unchanged. If merging fails, the sketch
+// of the result returns the same error.
 func (a *Accumulator) All() (*Lane, error) { return join(a.cfg, a.lanes) }
 
-// Join merges the lanes for good, which frees their memory. Rows that are appended later go to lanes that
-// begin anew. If the other lanes have not begun, there is one lane from then on.
+// Join merges the lanes permanently and frees their memory. Rows appended later go to new lanes, unless only
+// the first lane was in use. Then there is a single lane from now on.
 func (a *Accumulator) Join() error {
 	if a.Rows() <= a.cfg.LanesAfter {
 		a.cfg.Lanes, a.cfg.LaneRows, a.cfg.LanesAfter = 1, 0, 0
@@ -17,11 +18,12 @@ func (a *Accumulator) Join() error {
 	if err != nil {
 		return err
 	}
-	a.lanes, a.crew = []*Lane{all}, nil
+	a.lanes, a.feeder = []*Lane{all}, nil
 	return nil
 }
 
-// join merges lanes in pairs, these in pairs, and so on. The order depends on the number of lanes alone.
+// join merges the lanes in pairs, then the results in pairs, and so on. The order depends only on the number
+// of lanes.
 func join(cfg Config, lanes []*Lane) (*Lane, error) {
 	if len(lanes) == 1 {
 		return lanes[0], nil
@@ -40,7 +42,7 @@ func join(cfg Config, lanes []*Lane) (*Lane, error) {
 		return right, failed[1]
 	}
 	into := left
-	if half == 1 { // a lane, which is to stay as it is
+	if half == 1 { // left is one of the given lanes and must not be modified
 		var err error
 		if into, err = newLane(cfg); err != nil {
 			return left, err

@@ -3,21 +3,19 @@ package accum
 import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Lane holds the sums of some rows: of all of them, or of its share of them. Outside of this package
-// it is read only.
+// A Lane holds the sums over all rows or over a part of them. Other packages only read it.
 type Lane struct {
 	Sketch *fd.Sketch
-	Stage  *rows.Stage // means, weight, and bounds on what centring has put wrong
-	Sparse bool        // some rows came sparse, and are centred only implicitly
+	Stage  *rows.Stage // means, weight, and bounds on the round-off of centring
+	Sparse bool        // some rows were sparse, so that passes centre them implicitly
 
 	cfg       Config
 	sums      sums
-	raw       float64 // sum of squares of all that was read, against overflow
-	unwatched bool    // some rows came without a witness: read from format version 1
+	raw       float64 // sum of squares of all rows before centring, to detect overflow
+	unwatched bool    // some rows are not in the witness, because they come from format version 1
 }
 
 func newLane(cfg Config) (*Lane, error) {
@@ -32,7 +30,7 @@ func newLane(cfg Config) (*Lane, error) {
 	}, nil
 }
 
-// append adds the rows of a block that was checked. It stages some of them at a time.
+// append adds the rows of a validated block.
 func (l *Lane) append(b dataset.Block) error {
 	most := rows.RowsPerStage(l.cfg.Dim, b.Sparse != nil)
 	for lo := 0; lo < b.N; lo += most {
@@ -44,7 +42,7 @@ func (l *Lane) append(b dataset.Block) error {
 	return nil
 }
 
-// accumulate adds staged rows.
+// accumulate adds the rows st to the sketch and to the sums.
 func (l *Lane) accumulate(st rows.Staged) error {
 	return l.sums.add(l.cfg.Backend, l.Sketch, st)
 }
@@ -72,17 +70,8 @@ func (l *Lane) decay(beta float64) error {
 	return nil
 }
 
-// Intercept returns ȳ − xᵀx̄, the intercept of target j for the weights x; 0 if none is fitted.
-func (l *Lane) Intercept(x []float64, j int) float64 {
-	if !l.cfg.Intercept {
-		return 0
-	}
-	d, mean := l.cfg.Dim, l.Stage.Means()
-	return mean[d+j] - vec.Dot(x, mean[:d])
-}
-
-// Scaled returns the sums of the same rows in columns that are divided by scale. norms bounds the norm
-// of each column. The sketch is that of l, unscaled.
+// Scaled returns the sums of the same rows with the columns divided by scale. norms holds bounds on the norms
+// of the columns. The result has the same sketch as l, which is not scaled.
 func (l *Lane) Scaled(scale, norms []float64) *Lane {
 	scaled := *l
 	scaled.Stage = l.Stage.Scaled(scale, norms)

@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Read reads the next message in r by decode. It returns the number of bytes read. The error of a damaged
-// message is *[fd.FormatError]; if there is no message it is io.EOF.
+// Read decodes the next message in r with the function decode. It returns the number of bytes read. The error
+// is *[fd.FormatError] if the message is damaged, and io.EOF if there is no message.
 func Read[T any](r io.Reader, be engine.Backend, decode func(*wire.Reader, engine.Backend) T) (found T, n int64, err error) {
 	m := wire.NewReader(r)
 	read := decode(m, be)
@@ -28,7 +28,7 @@ func Read[T any](r io.Reader, be engine.Backend, decode func(*wire.Reader, engin
 	return read, m.N(), nil
 }
 
-// ReadOnly is [Read] of data that hold one message and nothing else.
+// ReadOnly decodes data with the function decode. data must hold exactly one message.
 func ReadOnly[T any](data []byte, be engine.Backend, decode func(*wire.Reader, engine.Backend) T) (none T, err error) {
 	r := bytes.NewReader(data)
 	found, n, err := Read(r, be, decode)
@@ -43,13 +43,13 @@ func ReadOnly[T any](data []byte, be engine.Backend, decode func(*wire.Reader, e
 	return found, nil
 }
 
-// Decode reads what [Accumulator.Write] wrote; nil if m has an error then.
+// Decode reads a message written by [Accumulator.Write]. It returns nil if m has an error.
 func Decode(m *wire.Reader, be engine.Backend) (a *Accumulator, meta []byte) {
 	kind, version, size := m.PreambleOf(wire.Summary, wire.Lanes)
 	return DecodeContent(m, be, kind, version, size)
 }
 
-// DecodeContent is [Decode] from behind the preamble on.
+// DecodeContent is like [Decode] for a message whose preamble was already read.
 func DecodeContent(m *wire.Reader, be engine.Backend, kind wire.Kind, version uint32, size int64) (a *Accumulator, meta []byte) {
 	if kind == wire.Lanes {
 		return decodeLanes(m, be, size)
@@ -61,12 +61,13 @@ func DecodeContent(m *wire.Reader, be engine.Backend, kind wire.Kind, version ui
 	return View(l.cfg, l), meta
 }
 
-// DecodePart reads a message without Meta that is part of another, called name in errors; nil if m has an error then.
+// DecodePart decodes a message without Meta that is a part of another message. Errors refer to the part as
+// name. DecodePart returns nil if m has an error.
 func DecodePart(m *wire.Reader, be engine.Backend, name string) *Accumulator {
 	return decodePart(m, name, func(part *wire.Reader) (*Accumulator, []byte) { return Decode(part, be) })
 }
 
-// DecodeLane is [DecodePart] for one lane.
+// DecodeLane is like [DecodePart] for a message of one lane.
 func DecodeLane(m *wire.Reader, be engine.Backend, name string) *Accumulator {
 	l := readLane(m, be, name)
 	if m.Err() != nil {
@@ -75,7 +76,7 @@ func DecodeLane(m *wire.Reader, be engine.Backend, name string) *Accumulator {
 	return View(l.cfg, l)
 }
 
-// readLane reads the message of one lane, without Meta, that is part of another.
+// readLane reads a message of one lane, without Meta, that is a part of another message.
 func readLane(m *wire.Reader, be engine.Backend, name string) *Lane {
 	return decodePart(m, name, func(part *wire.Reader) (*Lane, []byte) {
 		version, size := part.Preamble(wire.Summary)
@@ -83,13 +84,14 @@ func readLane(m *wire.Reader, be engine.Backend, name string) *Lane {
 	})
 }
 
-// decodePart reads a message without Meta that is part of another, by decode, and says in errors where it is.
+// decodePart decodes a message without Meta that is a part of another message. Errors contain name and the
+// position.
 func decodePart[T any](m *wire.Reader, name string, decode func(*wire.Reader) (T, []byte)) T {
 	at := m.N()
 	part := wire.NewReader(m)
 	found, meta := decode(part)
 	if len(meta) > 0 {
-		part.Fail(80, nil, "it has Meta")
+		part.Fail(80, nil, "it has Meta, which a part must not have")
 	}
 	if e, ok := errors.AsType[*wire.Error](part.Err()); ok {
 		m.Fail(at+e.Offset, e.Err, "in %s: %s", name, e.Reason)
@@ -99,8 +101,8 @@ func decodePart[T any](m *wire.Reader, name string, decode func(*wire.Reader) (T
 	return found
 }
 
-// decodeLanes reads the message of several lanes whose content has so many bytes, from behind
-// the preamble on; nil where m has an error then.
+// decodeLanes reads a message of several lanes, after the preamble. size is the content size from the
+// preamble. It returns nil if m has an error.
 func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator, meta []byte) {
 	var h lanesHeader
 	m.Struct(&h)
@@ -110,9 +112,9 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 	case h.Lanes < 2 || h.Lanes > MaxLanes:
 		m.Fail(24, nil, "the number of lanes is %d, not between 2 and %d", h.Lanes, MaxLanes)
 	case h.LaneRows < 1 || h.LaneRows > math.MaxInt32:
-		m.Fail(32, nil, "%d rows in a row go to a lane", h.LaneRows)
+		m.Fail(32, nil, "LaneRows is %d, not between 1 and 2³¹−1", h.LaneRows)
 	case h.After > math.MaxInt64:
-		m.Fail(40, nil, "lanes begin after %d rows", h.After)
+		m.Fail(40, nil, "LanesAfter is %d", h.After)
 	case h.Parts != 1 && h.Parts != h.Lanes:
 		m.Fail(48, nil, "%d of %d lanes follow", h.Parts, h.Lanes)
 	case h.Meta > MaxMeta || int64(h.Meta) > size:
@@ -128,13 +130,13 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 		switch {
 		case m.Err() != nil:
 		case i > 0 && l.cfg != a.lanes[0].cfg:
-			m.Fail(at, nil, "lane %d is of another shape than lane 1", i+1)
+			m.Fail(at, nil, "lane %d and lane 1 differ in shape", i+1)
 		default:
 			a.lanes = append(a.lanes, l)
 		}
 	}
 	if read := m.N() - wire.Start; m.Err() == nil && read != size {
-		m.Fail(16, nil, "the length is %d, the lanes make it %d", size+wire.Frame, read+wire.Frame)
+		m.Fail(16, nil, "the length is %d, but the lanes give %d", size+wire.Frame, read+wire.Frame)
 	}
 	m.Close()
 	if m.Err() != nil {
@@ -146,7 +148,7 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 		l.cfg = a.cfg
 	}
 	if h.Parts > 1 {
-		a.crew = newCrew(a.cfg, a.lanes)
+		a.feeder = newFeeder(a.cfg, a.lanes)
 		a.checkTogether(m, meta)
 	}
 	if m.Err() != nil {
@@ -155,27 +157,26 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 	return a, meta
 }
 
-// checkTogether refuses lanes of which each could be of some rows, and which could not be those of
-// one summary.
+// checkTogether reports lanes that are valid by themselves but cannot belong to the same summary.
 func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 	at := wire.Start + lanesHeaderSize + int64(len(meta))
 	for i, l := range a.lanes {
-		a.crew.hands[i].raw = l.raw
+		a.feeder.feeds[i].raw = l.raw
 	}
-	all, why := addUp(a.cfg, a.lanes, "lanes")
+	all, reason := addUp(a.cfg, a.lanes, "lanes")
 	switch {
-	case why != "":
-		m.Fail(at, nil, "%s", why)
+	case reason != "":
+		m.Fail(at, nil, "%s", reason)
 	case all.Stage.Rows <= a.cfg.LanesAfter:
-		m.Fail(40, nil, "lanes begin after %d rows, and all %d have begun after %d", a.cfg.LanesAfter, len(a.lanes), all.Stage.Rows)
-	case !a.crew.inRange():
-		m.Fail(at, nil, "the lanes, of the weight %v, are too far from each other to be merged", all.Stage.Weight.Value())
+		m.Fail(40, nil, "LanesAfter is %d, but all %d lanes are in use after %d rows", a.cfg.LanesAfter, len(a.lanes), all.Stage.Rows)
+	case !a.feeder.canMerge():
+		m.Fail(at, nil, "the lanes, of total weight %v, are too far apart to be merged", all.Stage.Weight.Value())
 	}
 }
 
-// addUp adds up what is counted of several lanes, and says why these, of which each could be of some
-// rows, could not be merged: there are more rows than are counted, or sums that no rows have.
-func addUp(cfg Config, lanes []*Lane, name string) (all *Lane, why string) {
+// addUp adds up the counts and sums of several lanes. reason is not empty if the lanes cannot be merged: they
+// have more rows than can be counted, or sums that no rows can have. Messages refer to a lane as name.
+func addUp(cfg Config, lanes []*Lane, name string) (all *Lane, reason string) {
 	all = &Lane{cfg: cfg, Stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept), sums: newSums(cfg.Dim, cfg.Targets)}
 	var sketched, shrinks, squares float64
 	for _, l := range lanes {
@@ -190,7 +191,7 @@ func addUp(cfg Config, lanes []*Lane, name string) (all *Lane, why string) {
 	case !(sketched <= most && shrinks <= most):
 		return nil, fmt.Sprintf("the sketches of the %s have %g rows, shrunk %g times", name, sketched, shrinks)
 	case !(squares <= 2*rows.MaxSquares):
-		return nil, fmt.Sprintf("the %s, of squares that come to %v, are too far from each other to be merged", name, squares)
+		return nil, fmt.Sprintf("the %s, with squares that sum to %v, are too far apart to be merged", name, squares)
 	}
 	for _, sums := range [][]neumaier.Sum{all.sums.yy, all.sums.cross} {
 		for i, v := range sums {
@@ -202,13 +203,13 @@ func addUp(cfg Config, lanes []*Lane, name string) (all *Lane, why string) {
 	return all, ""
 }
 
-// Mergeable returns why lanes that were read, called name, could not be the lanes of one accumulator of the
-// configuration cfg, each of which could be of some rows; "" if they could.
-func Mergeable(cfg Config, parts []*Accumulator, name string) (why string) {
+// Mergeable returns "" if the lanes in parts, valid by themselves, can be the lanes of one accumulator of
+// configuration cfg. Otherwise it returns the reason, which refers to a lane as name.
+func Mergeable(cfg Config, parts []*Accumulator, name string) (reason string) {
 	var lanes []*Lane
 	for _, a := range parts {
 		lanes = append(lanes, a.lanes...)
 	}
-	_, why = addUp(cfg, lanes, name)
-	return why
+	_, reason = addUp(cfg, lanes, name)
+	return reason
 }

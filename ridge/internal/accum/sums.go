@@ -12,31 +12,32 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// sums are what is added up over the rows of A (d features) and their t targets, and the
-// witness Kh = Aᵀ(Ah), by which a pass is known to read the same rows (docs/math.md §15).
+// sums holds the sums over the rows of A (d features) and their t targets. It includes the witness Kh =
+// Aᵀ(Ah) for a fixed vector h, which detects that a pass reads other rows (docs/math.md §15).
 type sums struct {
 	d, t  int
-	cross []neumaier.Sum // c = AᵀY, t×d, and Kh behind it, 1×d
+	cross []neumaier.Sum // c = AᵀY, t×d, followed by Kh, 1×d
 	yy    []neumaier.Sum // ‖Y‖² of each target
-	h     []float64      // nil until it is needed
+	h     []float64      // nil before the first rows
 
-	// Work for some rows.
-	share   []float64      // of the rows in cross, (t+1)×d
-	targets []float64      // those of the rows, and their hᵀa, (t+1)×n
-	times   []neumaier.Sum // of sparse rows less a centre: Σκy for each target, and of hᵀa, t+1
+	// Workspace for a group of n rows.
+	rows    []float64      // the dense rows, with many targets
+	share   []float64      // AᵀY and Kh of these rows, (t+1)×d
+	targets []float64      // targets and hᵀa of each row a, (t+1)×n
+	times   []neumaier.Sum // for sparse rows minus κ·centre: Σκy for each target, and Σκ·hᵀa; t+1
 }
 
 func newSums(d, t int) sums {
 	return sums{d: d, t: t, cross: make([]neumaier.Sum, (t+1)*d), yy: make([]neumaier.Sum, t)}
 }
 
-// add adds rows that are staged to the sketch and to the sums. Dense rows are made where the
-// sketch keeps them, and multiplied with their targets while they are in the cache.
+// add adds the rows st to the sketch and to the sums. Dense rows are written directly to the memory of the
+// sketch. They are multiplied with their targets while they are in the cache.
 func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 	if s.h == nil {
 		s.h = certify.Probe(s.d)
 	}
-	from := 0 // the first dense row
+	from := 0 // index of the first dense row
 	if st.Sparse != nil {
 		if err := appendSparse(sketch, st); err != nil {
 			return err
@@ -44,13 +45,27 @@ func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 		s.addSparse(st)
 		from = st.Sparse.Rows
 	}
-	s.share = vec.Grow(s.share, (s.t+1)*s.d)
-	err := sketch.AppendFunc(st.N-from, func(first int, to engine.Matrix) {
+	many, n, y := s.t >= roundoff.ManyTargets, st.N-from, st.Y[from*s.t:]
+	if many {
+		s.rows = vec.Grow(s.rows, n*s.d)
+	} else {
+		s.share = vec.Grow(s.share, (s.t+1)*s.d)
+	}
+	err := sketch.AppendFunc(n, func(first int, to engine.Matrix) {
 		st.Rows(from+first, to)
-		s.addDense(be, first, to, st.Y[from*s.t:], st.N-from)
+		if !many {
+			s.addDense(be, first, to, y, n)
+			return
+		}
+		for i := range to.Rows {
+			copy(s.rows[(first+i)*s.d:], to.Row(i))
+		}
 	})
 	if err != nil {
 		return err
+	}
+	if many {
+		s.addMany(be, engine.View(n, s.d, s.rows), y)
 	}
 	for i, v := range st.Y[:st.N*s.t] {
 		s.yy[i%s.t].Add(v * v)
@@ -58,7 +73,7 @@ func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 	return nil
 }
 
-// appendSparse adds sparse rows to the sketch, less their centre if they have one.
+// appendSparse adds the sparse rows of st, minus their centre if they have one, to the sketch.
 func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 	if st.Centre == nil {
 		return sketch.AppendSparse(st.Sparse)
@@ -66,13 +81,14 @@ func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 	return sketch.AppendCentred(st.Sparse, st.Times, st.Centre)
 }
 
-// addDense adds the products of rows first to first+k of n, x (k×d), with their targets, and with
-// hᵀa, to cross: so many at a time that their round-off does not grow with n. A share that has
-// not come to an end with x goes on with the rows that follow.
+// addDense adds to cross the products of the rows x (k×d) with their targets and with hᵀa. first is the index
+// of the first row of x among the n rows of y. The products of SumRows consecutive rows are added plainly,
+// then with compensation, so that the round-off does not grow with n. If x ends before such a group is
+// complete, the next call continues the group.
 func (s *sums) addDense(be engine.Backend, first int, x engine.Matrix, y []float64, n int) {
 	d, t := s.d, s.t
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
-		at := (first + lo) % roundoff.SumRows // rows of the share so far
+		at := (first + lo) % roundoff.SumRows // number of rows already in share
 		hi = min(lo+roundoff.SumRows-at, x.Rows)
 		part := x.Slice(lo, hi, 0, d)
 		beta := 1.0
@@ -86,8 +102,29 @@ func (s *sums) addDense(be engine.Backend, first int, x engine.Matrix, y []float
 	}
 }
 
-// withProbe returns the targets y (n×t) of n rows x, one target after the other, with hᵀa behind
-// them: (t+1)×n.
+// addMany does the same as addDense, for many targets y (n×t). It works on 64 targets at a time, so that their
+// sums stay in the cache.
+func (s *sums) addMany(be engine.Backend, x engine.Matrix, y []float64) {
+	const few = 64
+	d, t := s.d, s.t
+	s.share, s.targets = vec.Grow(s.share, few*d), vec.Grow(s.targets, roundoff.ManyRows)
+	for lo := 0; lo < x.Rows; lo += roundoff.ManyRows {
+		part := x.Slice(lo, min(lo+roundoff.ManyRows, x.Rows), 0, d)
+		for j := 0; j < t; j += few {
+			q := min(few, t-j)
+			share := s.share[:q*d]
+			be.Gemm(true, false, 1, engine.Strided(part.Rows, q, y[lo*t+j:], t), part, 0, engine.View(q, d, share))
+			neumaier.AddTo(s.cross[j*d:(j+q)*d], share)
+		}
+		along := s.targets[:part.Rows]
+		be.Gemv(false, 1, part, s.h, 0, along)
+		be.Gemv(true, 1, part, along, 0, s.share[:d])
+		neumaier.AddTo(s.cross[t*d:], s.share[:d])
+	}
+}
+
+// withProbe returns a (t+1)×n matrix for the rows a of x. The first t rows are the targets y (n×t),
+// transposed. The last row has the products hᵀa.
 func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine.Matrix {
 	n, t := x.Rows, s.t
 	s.targets = vec.Grow(s.targets, n*(t+1))
@@ -102,10 +139,11 @@ func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine
 	return out
 }
 
-// addSparse adds sparse rows to cross. What they are less, times·centre, is multiplied with the sum of times·y.
+// addSparse adds the products of the sparse rows of st to cross. The centre is multiplied by Σ times·y and
+// subtracted once.
 func (s *sums) addSparse(st rows.Staged) {
 	d, t := s.d, s.t
-	var along float64 // hᵀ of the centre
+	var along float64 // hᵀ·centre
 	if st.Centre != nil {
 		along = vec.Dot(st.Centre, s.h)
 	}
@@ -165,9 +203,8 @@ func (s *sums) merge(o *sums) {
 	}
 }
 
-// scaled are the sums in columns that are divided by scale. With R = diag(scale) and the witness
-// h of docs/math.md §15, (Rh)ᵀ(R⁻¹KR⁻¹v) = (R⁻¹Kh)ᵀv: so Rh, made of length one, is that of the
-// scaled rows.
+// scaled returns the sums for columns divided by scale. With R = diag(scale), (Rh)ᵀ(R⁻¹KR⁻¹v) = (R⁻¹Kh)ᵀv.
+// Hence Rh, scaled to length one, replaces h.
 func (s *sums) scaled(scale []float64) sums {
 	out := sums{d: s.d, t: s.t, cross: slices.Clone(s.cross), yy: slices.Clone(s.yy), h: slices.Clone(s.probe())}
 	for j, r := range scale {
@@ -186,10 +223,10 @@ func (s *sums) scaled(scale []float64) sums {
 	return out
 }
 
-// c is AᵀY, t×d.
+// c returns AᵀY (t×d).
 func (s *sums) c() []float64 { return values(s.cross[:s.t*s.d]) }
 
-// probe is h.
+// probe returns h.
 func (s *sums) probe() []float64 {
 	if s.h == nil {
 		return certify.Probe(s.d)
@@ -197,7 +234,7 @@ func (s *sums) probe() []float64 {
 	return s.h
 }
 
-// kh is Kh.
+// kh returns Kh.
 func (s *sums) kh() []float64 { return values(s.cross[s.t*s.d:]) }
 
 func values(sums []neumaier.Sum) []float64 {

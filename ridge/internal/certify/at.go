@@ -2,28 +2,33 @@ package certify
 
 import (
 	"math"
+	"sync"
 
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// At is what is known at one γ. Every quadratic form of H(γ)⁻¹ lies between those of
+// At holds the bounds on H⁻¹ at one γ,
 //
-//	(BᵀB + upper·I)⁻¹  and  (BᵀB + lower·I)⁻¹,   lower = γ − pad,  upper = γ + η + pad,
+//	(BᵀB + upper·I)⁻¹ ⪯ H⁻¹ ⪯ (BᵀB + lower·I)⁻¹,   lower = γ − pad,  upper = γ + η + pad.
 //
-// written as functions of the eigenvalues of BᵀB: below(BᵀB) ⪯ H⁻¹ ⪯ above(BᵀB).
+// where pad is bound.RoundOff, the round-off of the sketch. For an eigenvalue s2 of BᵀB, the two bounds have
+// the eigenvalues [At.below] and [At.above].
 type At struct {
 	*Known
 	Gamma        float64
 	lower, upper float64
-	definite     bool // BᵀB + lower·I is positive definite beyond doubt; where it isn't, H ⪰ (γ + least)I is used
+	definite     bool // BᵀB + lower·I is safely positive definite; if not, above uses H ⪰ (γ + least)I
+	dimension    func() interval.Interval
 }
 
-// At is what follows at γ > 0.
+// At returns the bounds at γ > 0.
 func (k *Known) At(gamma float64) At {
 	lower, rest := gamma-k.bound.RoundOff, k.eigen.Rest
-	return At{Known: k, Gamma: gamma, lower: lower, upper: gamma + k.bound.FD(), definite: lower+rest > 0.5*(gamma+rest)}
+	a := At{Known: k, Gamma: gamma, lower: lower, upper: gamma + k.bound.FD(), definite: lower+rest > 0.5*(gamma+rest)}
+	a.dimension = sync.OnceValue(a.effectiveDimension)
+	return a
 }
 
 func (a At) below(s2 float64) float64 { return 1 / (s2 + a.upper) }
@@ -35,10 +40,17 @@ func (a At) above(s2 float64) float64 {
 	return 1 / (a.Gamma + a.norm.least)
 }
 
-// middle is the function halfway between below and above.
+// middle returns the mean of a.below(s2) and a.above(s2).
 func (a At) middle(s2 float64) float64 { return (a.below(s2) + a.above(s2)) / 2 }
 
-// gap is above − below, without cancellation.
+// estimate estimates the eigenvalue of H⁻¹ that corresponds to the eigenvalue s2 of BᵀB. It assumes vᵀ(AᵀA −
+// BᵀB)v = meanLoss for every unit vector v.
+func (a At) estimate(s2 float64) float64 { return 1 / (s2 + a.Gamma + a.meanLoss()) }
+
+// meanLoss returns tr(AᵀA − BᵀB) divided by the rank of A.
+func (k *Known) meanLoss() float64 { return k.bound.Tail / math.Max(1, float64(k.Rank())) }
+
+// gap returns a.above(s2) − a.below(s2), computed without cancellation.
 func (a At) gap(s2 float64) float64 {
 	if a.definite {
 		return (a.upper - a.lower) / (s2 + a.lower) / (s2 + a.upper)
@@ -47,13 +59,13 @@ func (a At) gap(s2 float64) float64 {
 	return (s2 + (a.upper - least)) / least / (s2 + a.upper)
 }
 
-// rootGap is the square root of gap.
+// rootGap returns the square root of a.gap(s2).
 func (a At) rootGap(s2 float64) float64 { return math.Sqrt(a.gap(s2)) }
 
-// rootAbove is the square root of above.
+// rootAbove returns the square root of a.above(s2).
 func (a At) rootAbove(s2 float64) float64 { return math.Sqrt(a.above(s2)) }
 
-// normAbove bounds ‖φ(BᵀB)g‖ from above: with the rounding of its evaluation, underflow included.
+// normAbove bounds ‖φ(BᵀB)g‖ from above, including round-off and underflow. p is the projection of g.
 func (k *Known) normAbove(p *resolvent.Projection, phi func(s2 float64) float64) float64 {
 	if p.Norm == 0 {
 		return 0
@@ -61,7 +73,7 @@ func (k *Known) normAbove(p *resolvent.Projection, phi func(s2 float64) float64)
 	return k.eigen.Norm(p, phi)*(1+2*k.factor.along*eps) + k.lostNorm()
 }
 
-// lostNorm bounds what [resolvent.Eigen.Norm] loses to underflow.
+// lostNorm bounds the underflow error of [resolvent.Eigen.Norm].
 func (k *Known) lostNorm() float64 {
 	return float64(len(k.eigen.Values)+few) * roundoff.Underflow
 }
@@ -69,7 +81,7 @@ func (k *Known) lostNorm() float64 {
 // inverse bounds ‖H⁻¹‖.
 func (a At) inverse() float64 { return 1 / (a.Gamma + a.norm.least) }
 
-// timesInverse bounds ‖AH⁻¹‖: the largest √λ/(λ+γ) over the eigenvalues λ of K.
+// timesInverse bounds ‖AH⁻¹‖, which is the largest √λ/(λ+γ) over the eigenvalues λ of K.
 func (a At) timesInverse() float64 {
 	if least := a.norm.least; least > a.Gamma {
 		return math.Sqrt(least) / (least + a.Gamma)
@@ -77,20 +89,18 @@ func (a At) timesInverse() float64 {
 	return 1 / (2 * math.Sqrt(a.Gamma))
 }
 
-// widestGap is the largest gap at any eigenvalue.
+// widestGap returns the largest gap over all eigenvalues of BᵀB.
 func (a At) widestGap() float64 {
 	return math.Max(a.gap(a.eigen.Rest), a.gap(a.eigen.Largest()))
 }
 
-// middleDistance bounds ‖x* − Mc‖ of target j, M = middle(BᵀB): with D = gap(BᵀB) and some
-// ‖W‖ ≤ 1, H⁻¹ = M + ½D^{½}WD^{½}, so that it is at most ½√(‖D‖·cᵀDc). The caller adds
-// round-off.
+// middleDistance bounds ‖x* − Mc‖ for target j, with M = middle(BᵀB). The bound is ½√(‖D‖·cᵀDc) with D =
+// gap(BᵀB) (docs/math.md §5). It does not include round-off.
 func (a At) middleDistance(j int) float64 {
 	return math.Sqrt(a.widestGap()) * a.normAbove(&a.targets[j].c, a.rootGap) / 2
 }
 
-// energies brackets ‖H^{-½}g‖, for a g known up to an error of norm dg. The round-off of its
-// projection onto V comes on top of dg.
+// energies brackets ‖H^{-½}g‖. p is the projection of g, and dg bounds the error of g in norm.
 func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
 	lo := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(a.below(s2)) })
@@ -111,13 +121,13 @@ func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 	return out
 }
 
-// quads brackets gᵀH⁻¹g, see energies.
+// quads brackets gᵀH⁻¹g. The arguments are the same as for energies.
 func (a At) quads(p *resolvent.Projection, dg float64) interval.Interval {
 	v := a.energies(p, dg)
 	return interval.Squared(v.Lo, v.Hi)
 }
 
-// Objective brackets f* = ½(‖b‖² − cᵀH⁻¹c) of target j.
+// Objective brackets f* = ½(‖b‖² − cᵀH⁻¹c) for target j.
 func (a At) Objective(j int) interval.Interval {
 	q, tss := a.quads(&a.targets[j].c, a.CrossError(j)), a.TSS[j]
 	pad := a.SquaresError(j)

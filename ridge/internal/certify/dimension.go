@@ -3,20 +3,30 @@ package certify
 import (
 	"math"
 
+	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// EffectiveDimension brackets tr(H⁻¹K) = Σφ(λᵢ), φ(λ) = λ/(λ+γ), by what is known
-// of the eigenvalues of K: λᵢ = σᵢ² + eᵢ with 0 ≤ eᵢ ≤ η, Σeᵢ = T, the tail mass, of which the
-// least or the most is taken where it is known to within a slack alone,
-// and no more than rank(A) of them positive (σᵢ = 0 past the sketch). φ is concave,
-// so the sum is least where T goes first to the largest σᵢ², η to each, and greatest
-// where it fills up the smallest ones to one level. Round-off blurs each λᵢ by pad.
-func (a At) EffectiveDimension() interval.Interval {
+// EffectiveDimension brackets tr(H⁻¹K) = Σ λᵢ/(λᵢ+γ) over the eigenvalues λᵢ of K. These eigenvalues satisfy
+//
+//	λᵢ = σᵢ² + eᵢ,   0 ≤ eᵢ ≤ η,   Σeᵢ = T,
+//
+// where T is bound.Tail and σᵢ = 0 beyond the sketch. The bracket contains the sum for all such eᵢ, see
+// docs/math.md §5.
+//
+// The first call computes the bracket.
+func (a At) EffectiveDimension() interval.Interval { return a.dimension() }
+
+func (a At) effectiveDimension() interval.Interval {
 	rank, most := float64(a.Rank()), a.inverse()
-	slope := a.Gamma * most * most                            // the steepest of φ
-	tail := (24*eps + a.factor.skew*eps) * a.bound.Frobenius2 // of ‖A‖²_F and of the lengths of V's rows
-	pad := float64(a.eigen.Dim)*(a.bound.RoundOff*slope+few*eps) + tail*slope
+	slope := a.Gamma * most * most                            // the largest slope of λ/(λ+γ)
+	tail := (24*eps + a.factor.skew*eps) * a.bound.Frobenius2 // error of ‖A‖²_F and of the lengths of the rows of V
+	moved := a.unseen() * slope                               // the sum of the slopes at λᵢ, at most RoundOff below σᵢ²
+	for _, s2 := range a.eigen.Values {
+		far := a.Gamma + math.Max(a.norm.least, s2*(1-few*eps)-a.bound.RoundOff)
+		moved += a.Gamma / far / far
+	}
+	pad := a.bound.RoundOff*moved*inflate + float64(a.eigen.Dim)*few*eps + tail*slope
 	return interval.Interval{
 		Lo: math.Min(rank, math.Max(0, a.leastDimension()-pad)),
 		Hi: math.Min(rank, a.mostDimension()+pad),
@@ -25,28 +35,34 @@ func (a At) EffectiveDimension() interval.Interval {
 
 func (a At) leastDimension() float64 {
 	eta := a.bound.Shrinkage
-	left := 0.0 // of T, in units of η
+	left := 0.0 // the part of T that is not yet distributed, in units of η
 	if eta > 0 {
 		left = (a.bound.Tail - a.bound.TailSlack) / eta
+		left = math.Max(0, left-a.traceError()/eta)
 	}
-	df := 0.0
+	var df neumaier.Sum // d terms near 1: a plain sum would have an error of d²·eps/4
 	for _, s2 := range a.eigen.Values {
 		part := math.Min(1, left)
 		left -= part
-		df += (1-part)*ratio(s2, a.Gamma) + part*ratio(s2+eta, a.Gamma)
+		df.Add((1-part)*ratio(s2, a.Gamma) + part*ratio(s2+eta, a.Gamma))
 	}
-	return df + math.Min(left, a.unseen())*ratio(eta, a.Gamma)
+	return df.Value() + math.Min(left, a.unseen())*ratio(eta, a.Gamma)
 }
 
-// unseen is how many eigenvalues of K may be positive that the sketch has none for.
+// traceError bounds the part of T that round-off may have moved to other eigenvalues.
+func (k *Known) traceError() float64 {
+	return float64(max(k.Rank(), len(k.eigen.Values))) * k.bound.RoundOff
+}
+
+// unseen bounds the number of positive eigenvalues of K beyond the eigenvalues of the sketch.
 func (k *Known) unseen() float64 { return math.Max(0, float64(k.Rank()-len(k.eigen.Values))) }
 
-// mostDimension is the lesser of two relaxations: Σeᵢ = T without eᵢ ≤ η, and the
-// other way round.
+// mostDimension bounds Σ λᵢ/(λᵢ+γ) from above, for the λᵢ = σᵢ² + eᵢ of [At.EffectiveDimension]. It returns
+// the smaller of two maxima: one ignores the condition eᵢ ≤ η, the other the condition Σeᵢ = T.
 func (a At) mostDimension() float64 {
 	eta, s2, unseen := a.bound.Shrinkage, a.eigen.Values, a.unseen()
-	// Raising the level to s2[i] takes s2[i] − level for each one below it.
-	level, below, left := 0.0, unseen, a.bound.Tail
+	// To raise the level to s2[i] uses s2[i] − level of T for each eigenvalue at the level.
+	level, below, left := 0.0, unseen, a.bound.Tail+a.traceError()
 	for i := len(s2); i > 0 && (s2[i-1]-level)*below <= left; i-- {
 		left -= (s2[i-1] - level) * below
 		level, below = s2[i-1], below+1
@@ -54,13 +70,15 @@ func (a At) mostDimension() float64 {
 	if below > 0 {
 		level += left / below
 	}
-	filled, capped := unseen*ratio(level, a.Gamma), unseen*ratio(eta, a.Gamma)
+	var filled, capped neumaier.Sum
+	filled.Add(unseen * ratio(level, a.Gamma))
+	capped.Add(unseen * ratio(eta, a.Gamma))
 	for _, v := range s2 {
-		filled += ratio(math.Max(v, level), a.Gamma)
-		capped += ratio(v+eta, a.Gamma)
+		filled.Add(ratio(math.Max(v, level), a.Gamma))
+		capped.Add(ratio(v+eta, a.Gamma))
 	}
-	return math.Min(filled, capped)
+	return math.Min(filled.Value(), capped.Value())
 }
 
-// ratio is λ/(λ+γ).
+// ratio returns λ/(λ+γ).
 func ratio(lambda, gamma float64) float64 { return lambda / (lambda + gamma) }

@@ -12,19 +12,19 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Streamed is what is known of the rows of [A Y] that a factorisation was made of.
+// Streamed holds the data about the rows of [A Y] that bounds for a direct method need.
 type Streamed struct {
 	Backend   engine.Backend
 	Rows      int64
 	Dim       int
 	Intercept bool
+	Projected int       // number of unpenalised columns that were projected out
 	TSS       []float64 // ‖b‖² as computed, t
-	Size      float64   // ‖A‖_F as computed, before what has displaced the columns
+	Size      float64   // ‖A‖_F as computed, without the error Displaced
 	Columns
 }
 
-// share bounds ‖H^{-½}Aᵀ‖ = √(λ/(λ+γ)), λ being the largest eigenvalue of AᵀA, for which ‖A‖²_F
-// stands in. off is how far, in norm, each column of A is off.
+// share bounds ‖H^{-½}Aᵀ‖ by ‖A‖_F/√(‖A‖²_F + γ). off[j] bounds the norm of the error of column j of A.
 func (e *Streamed) share(gamma float64, off []float64) float64 {
 	size := (e.Size + vec.Norm(off[:e.Dim])) * inflate
 	if share := size / math.Hypot(size, math.Sqrt(gamma)) * (1 + few*eps); share < 1 {
@@ -33,43 +33,41 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 	return 1
 }
 
-// Factored is what a factorisation found for one γ, and what its arithmetic
-// may have done to it. x̂ solves, but for a residual, the problem of a matrix
-// [A; √γI, Y] perturbed a little in each column; the factor R is that of a
-// perturbed matrix too, but for an error in RᵀR.
+// Factored is the result of a factorisation for one γ, with bounds on its round-off. x̂ is the solution for a
+// slightly perturbed matrix [A; √γI, Y], up to a residual. R is the factor of another perturbed matrix, up to
+// an error in RᵀR.
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d
 	Triangle
-	T   *Tridiagonal // in place of R
+	T   *Tridiagonal // if not nil, T is used instead of R
 	RSS []float64    // ‖Ax̂ − b‖² as computed
 
-	Data     []float64 // bounds, in norm, on the perturbation of each column, d+t
-	Above    bool      // Data is a perturbation of A and b alone: √γI below is as it should be
-	Residual []float64 // bounds on the elements of Hx̂ − c of the perturbed data, t×d
-	RSSRound []float64 // bound on the error of RSS, for the perturbed data
+	Data     []float64 // bounds the norm of the perturbation of each column, d+t
+	Above    bool      // only A and Y are perturbed; √γI is exact
+	Residual []float64 // bounds the elements of Hx̂ − c for the perturbed matrix, t×d
+	RSSRound []float64 // bounds the error of RSS for the perturbed matrix
+
+	bounds *spectrum // bounds on H by R, once they are known
 }
 
-// A Triangle is a factor of H, and what it may be off by.
+// A Triangle is a factor of H, with bounds on its error.
 type Triangle struct {
-	R       []float64 // upper triangular d×d, leading dimension Ld, RᵀR ≈ H
+	R       []float64 // RᵀR ≈ H; upper triangular d×d, leading dimension Ld
 	Ld      int
-	Stacked []float64 // bounds, in norm, on a further perturbation of each column of [A; √γI] in R; nil for none
-	Gram    float64   // a bound on |RᵀR − H|ᵢⱼ of the matrix so perturbed, relative to √HᵢᵢHⱼⱼ
-	Lost    float64   // what underflow adds to ‖RᵀR − H‖
+	Stacked []float64 // bounds the norm of a further perturbation of each column of [A; √γI]; nil: none
+	Gram    float64   // bounds |RᵀR − H|ᵢⱼ/√(HᵢᵢHⱼⱼ) for the perturbed matrix
+	Lost    float64   // bounds the effect of underflow on ‖RᵀR − H‖
 }
 
-// Direct are the bounds for each target of a factorisation, and on the effective
-// dimension. With σ² ≤ λ_min(H), E the columnwise perturbation of [A; √γI, b] and gⱼ
-// bounds on |Hx̂ − c| of the perturbed data,
+// Direct returns the bounds for each target of a factorisation, and a bracket on the effective dimension. The
+// bounds are derived in docs/math.md §8:
 //
 //	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + min(‖v‖/σ, Σ vⱼ√(H⁻¹)ⱼⱼ),   vⱼ = Eⱼ‖r‖ + gⱼ,
 //
-// from H(x̂ − x*) = −Mᵀ(Ex̂ − e_b) − Eᵀr + residual, where M = [A; √γI] is not perturbed, with
-// ‖H^{-½}Mᵀ‖ = 1, and r is the residual of the perturbed problem (docs/math.md §8; Higham, section
-// 20.1). The error itself is at most 1/σ times that. The sum over the
-// columns doesn't depend on their units, as ‖v‖/σ does. Where only rows of A are perturbed, A
-// stands in place of M, and the first two terms are ‖H^{-½}Aᵀ‖ times what they are else.
+// where σ² ≤ λ_min(H), E bounds the norm of the perturbation of each column of [A; √γI, b], r is the residual
+// of the perturbed problem, and gⱼ bounds |Hx̂ − c| for the perturbed matrix. ‖x̂ − x*‖ is at most 1/σ times
+// this bound. If only A and b are perturbed, the first two terms are multiplied by ‖H^{-½}Aᵀ‖.
 func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
 	off, s := e.moved(f)
 	for j := range e.TSS {
@@ -78,13 +76,14 @@ func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) 
 	return weights, s.df
 }
 
-// lost is what a sum of squares over the rows loses to underflow.
+// lost bounds the underflow error of a sum of squares over the rows.
 func (e *Streamed) lost() float64 { return (float64(e.Rows) + float64(e.Dim)) * roundoff.Underflow }
 
-// moved is how far, in norm, each column of [A Y] is off, and what follows of H.
+// moved returns off, whose element j bounds the norm of the error of column j of [A Y]. It also returns the
+// bounds on H.
 func (e *Streamed) moved(f *Factored) (off []float64, s spectrum) {
 	d, t := e.Dim, len(e.TSS)
-	off = make([]float64, d+t) // E
+	off = make([]float64, d+t) // E of Direct
 	for j := range off {
 		off[j] = inflate*(f.Data[j]+e.Displaced[j]) + float64(d+t)*e.lost()
 	}
@@ -95,25 +94,29 @@ func (e *Streamed) moved(f *Factored) (off []float64, s spectrum) {
 	if f.T != nil {
 		return off, e.tridiagonal(f, inR)
 	}
-	return off, e.spectrum(f, inR)
+	if f.bounds == nil {
+		s := e.spectrum(f, inR)
+		f.bounds = &s
+	}
+	return off, *f.bounds
 }
 
-// weights bounds target j. off is how far, in norm, each column of [A Y] is off, and lost
-// what a sum of squares loses to underflow.
+// weights computes the bounds of target j. off[j] bounds the norm of the error of column j of [A Y], and the
+// argument lost bounds the underflow error of a sum of squares.
 func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64, j int) Weights {
 	d, root := e.Dim, math.Sqrt(f.Gamma)
 	x := f.X[j*d : (j+1)*d]
 	xn := vec.Norm(x)
 	moved := vec.AbsDot(off[:d], x) + off[d+j]
-	terms := 1 + floats.Norm(x, 1) // each product in K, c and ‖b‖² has lost as much
+	terms := 1 + floats.Norm(x, 1) // every product in K, c and ‖b‖² may underflow
 	round := inflate*f.RSSRound[j] + lost*terms*terms
 	low := math.Max(0, math.Sqrt(math.Max(0, f.RSS[j]-round))-moved)
 	high := math.Sqrt(math.Max(0, f.RSS[j])+round) + moved
 	rss := interval.Squared(low, high)
 
-	v, size := make([]float64, d), math.Hypot(high, root*xn) // bounds ‖r‖
+	v, size := make([]float64, d), math.Hypot(high, root*xn) // size bounds ‖r‖
 	if !f.Above {
-		size += moved // √γI is perturbed, too
+		size += moved // √γI is perturbed too
 	}
 	for i, g := range f.Residual[j*d : (j+1)*d] {
 		v[i] = off[i]*size + inflate*g + lost*terms
@@ -129,43 +132,44 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 		Intercept: e.intercept(j, x, xn, bound),
 		TSS:       e.totalSquares(j, lost), RSS: rss,
 		Objective: objectiveNear(f.Gamma, xn, interval.Interval{Hi: energy}, float64(d), rss),
-		GCV:       gcv(e.Rows, e.Intercept, s.df, rssNear(f.Gamma, energy, rss)),
+		GCV:       gcv(e.Rows, e.fixed(), s.df, rssNear(f.Gamma, energy, rss)),
 	}
 }
 
-// totalSquares brackets ‖b‖² of target j: a compensated sum of squares, which loses so much
-// to underflow, of numbers that rounding has put a little wrong.
+// totalSquares brackets ‖b‖² of target j. TSS[j] is a compensated sum of squares of rounded numbers, and the
+// argument lost bounds its underflow error.
 func (e *Streamed) totalSquares(j int, lost float64) interval.Interval {
 	n, tss, off := float64(e.Rows), e.TSS[j], e.Displaced[e.Dim+j]
 	round := (4 + n*n*roundoff.Unit) * roundoff.Unit * tss
 	return interval.Around(tss, inflate*(round+off*(2*math.Sqrt(tss)+off))+lost)
 }
 
-// A spectrum is what a factor tells of the eigenvalues of H.
+// A spectrum holds bounds on H derived from a factor.
 type spectrum struct {
-	sigma   float64           // sigma² ≤ λ_min(H): √γ at least
-	inverse []float64         // bounds on the √(H⁻¹)ⱼⱼ
+	sigma   float64           // √γ ≤ sigma, and sigma² ≤ λ_min(H)
+	inverse []float64         // bounds √(H⁻¹)ⱼⱼ
 	df      interval.Interval // brackets the effective dimension d − γ·tr H⁻¹
 	factor  nearness
-	apart   float64 // with T: bounds what a computed Hv is off by, relative to ‖v‖
+	apart   float64 // if T is used: bounds the error of a computed Hv, relative to ‖v‖
 }
 
-// A nearness says how near RᵀR is to H, and how well R can be solved with.
+// A nearness holds bounds on the distance of RᵀR from H and on the errors of solving with R.
 type nearness struct {
-	lower, upper float64   // ‖H^{½}z‖ is between these times ‖Rz‖; 0 where nothing is known
+	lower, upper float64   // lower·‖Rz‖ ≤ ‖H^{½}z‖ ≤ upper·‖Rz‖; 0 if unknown
 	transposed   float64   // relative error of a computed R⁻ᵀg
 	solved       float64   // relative error of a computed R⁻¹y
 	inverse      float64   // bounds ‖R⁻¹‖
-	columns      []float64 // norms of R's
+	columns      []float64 // norms of the columns of R
 }
 
-// spectrum follows from norms of R⁻¹ alone: R's least singular value is at least
-// 1/‖R⁻¹‖₂, row j of R⁻¹ has the norm √((RᵀR)⁻¹)ⱼⱼ, and ‖R⁻¹‖²_F is tr (RᵀR)⁻¹, whose
-// distances from those of H follow from (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR. With hⱼ the norms of
-// the rows of R⁻¹ and rⱼ those of R's columns, a perturbation of RᵀR by ε·rᵢrⱼ in each
-// element is one of ε(Σ rⱼhⱼ)² relative to RᵀR, and one of R by Eⱼ = off in each column one
-// of Σ Eⱼhⱼ: neither depends on the units of the columns (J. Demmel, "On floating
-// point errors in Cholesky", LAPACK Working Note 14, 1989).
+// spectrum derives the bounds on H from norms of R⁻¹. 1/‖R⁻¹‖₂ bounds the smallest singular value of R. Row j
+// of R⁻¹ has the norm √((RᵀR)⁻¹)ⱼⱼ, and ‖R⁻¹‖²_F = tr (RᵀR)⁻¹.
+//
+// The same quantities of H differ from these by the factors in (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR. Let hⱼ be the norm of
+// row j of R⁻¹ and rⱼ the norm of column j of R. A perturbation of RᵀR by ε·rᵢrⱼ in element i, j contributes
+// at most ε(Σ rⱼhⱼ)² to ω. A perturbation of the columns of R by off contributes Σ offⱼhⱼ relative to R. Both
+// are independent of the units of the columns (J. Demmel, "On floating point errors in Cholesky", LAPACK
+// Working Note 14, 1989).
 func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	d, root := float64(e.Dim), math.Sqrt(f.Gamma)
 	frobenius, two, rows := inverseNorms(e.Backend, e.Dim, f.R, f.Ld)
@@ -210,8 +214,8 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// objectiveNear brackets f* by f(x̂) − f* = ½‖H^{½}(x̂ − x*)‖², energy being a bracket of that
-// norm.
+// objectiveNear brackets f* = f(x̂) − ½‖H^{½}(x̂ − x*)‖². energy brackets this norm, rss brackets ‖Ax̂ − b‖²,
+// and xn is ‖x̂‖ computed from d numbers.
 func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -220,14 +224,14 @@ func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss i
 		Lo: math.Max(0, (rss.Lo*(1-4*eps)+f*(1-round-4*eps)-energy.Hi*energy.Hi*(1+4*eps)-lost)/2),
 		Hi: math.Max(0, (rss.Hi+f*(1+round)+lost)*(1+4*eps)-energy.Lo*energy.Lo*(1-4*eps))/2 + lost,
 	}
-	if out.IsNaN() || math.IsInf(out.Lo, 1) { // ‖x̂‖, or its square, is beyond range
+	if out.IsNaN() || math.IsInf(out.Lo, 1) { // ‖x̂‖ or its square overflowed
 		return interval.Nonnegative()
 	}
 	return out
 }
 
-// rssAbove brackets ‖Ax − b‖² = 2f(x) − γ‖x‖², given f* and a bound on ‖H^{½}(x − x*)‖: f(x) is
-// above f*, by half its square at most. ‖x‖ is the norm of d numbers.
+// rssAbove brackets ‖Ax − b‖² = 2f(x) − γ‖x‖². It uses f* ≤ f(x) ≤ f* + ½·energy², where energy bounds
+// ‖H^{½}(x − x*)‖. xn is ‖x‖ computed from d numbers.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -242,8 +246,8 @@ func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interva
 	return out
 }
 
-// rssNear brackets ‖Ax* − b‖², given that of x̂: the residuals differ by no more
-// than ‖H^{½}(x̂ − x*)‖, and at γ = 0 that of x* is the least.
+// rssNear brackets ‖Ax* − b‖², given the bracket rss of ‖Ax̂ − b‖² and a bound energy on ‖H^{½}(x̂ − x*)‖.
+// The norms of the two residuals differ by at most energy. At γ = 0 the residual of x* is the smaller one.
 func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
 	hi := math.Sqrt(rss.Hi) + energy

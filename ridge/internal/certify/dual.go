@@ -10,50 +10,46 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Dual is what is known of rows that are solved for through G = AAᵀ.
+// Dual holds the data about the rows that bounds for a solution by G = AAᵀ need.
 type Dual struct {
 	Backend   engine.Backend
 	Rows      int64
 	Dim       int
 	Intercept bool
+	Projected int              // number of unpenalised columns that were projected out
 	TSS       []twofold.Number // ‖b‖² of each target
 	Size      float64          // bounds ‖A‖_F
-	Off       []float64        // bounds, in norm, what each row of A is off by in G
-	Shift     float64          // with an intercept G has this in place of the eigenvalue 0 of 1; else 0
+	Off       []float64        // off[j] bounds the norm of the error of row j of A in G
+	Shift     float64          // with an intercept, G has an eigenvalue Shift instead of 0; otherwise Shift is 0
 }
 
-// A DualPoint is what was measured, with twice the digits, at an α and at an x, which is X + Low but
-// for Slack, and about Aᵀα.
+// A DualPoint is a measurement, with twice the digits, at coefficients x and dual coefficients α.
 type DualPoint struct {
 	Gamma  float64
 	X, Low []float64
 	Apart  float64        // bounds ‖x − Aᵀα‖
-	Slack  float64        // bounds what X + Low is from x
+	Slack  float64        // bounds the norm of x − (X + Low)
 	Norm   float64        // bounds ‖b − Ax − γα‖
 	RSS    twofold.Number // ‖Ax − b‖²
-	Mean   twofold.Number // that of y − Xx, X and y being the rows as they are; 0 without an intercept
-	// MeanNorm bounds that of the means of the columns; 0 without an intercept.
+	Mean   twofold.Number // the mean of y − Xx for the rows X and targets y before centring; 0 without an intercept
+	// MeanNorm bounds the norm of the means of the columns. It is 0 without an intercept.
 	MeanNorm float64
 }
 
-// Weights bounds X, the rounded weights of target j. Whatever x and α are, with r = b − Ax − γα
-//
-//	x − x* = −H⁻¹Aᵀr + γH⁻¹(x − Aᵀα),
-//
-// as the gradient at x is Aᵀ(Ax − b) + γx = −Aᵀr + γ(x − Aᵀα); and ‖H⁻¹Aᵀ‖ is the largest
-// √λ/(λ+γ), at most 1/(2√γ) and ‖A‖/γ. So, X being x but for Low,
+// Weights returns the bounds for X, the rounded coefficients of target j. df brackets the effective
+// dimension. With r = b − Ax − γα and any x and α (docs/math.md §8),
 //
 //	‖X − x*‖ ≤ min(1/(2√γ), ‖A‖/γ)·‖r‖ + ‖x − Aᵀα‖ + ‖Low‖,
 //	‖H^{½}(x − x*)‖ ≤ min(1, ‖A‖/√γ)·‖r‖ + √γ·‖x − Aᵀα‖.
 //
-// Nothing of it rests on how α was found. f*, and what is left of the training error of x*, follow
-// from x before it was rounded.
+// f* and the training error of x* are bracketed from x, before it is rounded to X.
 func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
-	// Products that underflow to 0 are not in Apart: as many as there are rows in each element.
+	// Apart excludes products that underflow to 0. There is at most one per row in each element.
 	round, tiny := 1+few*eps, float64(e.Rows+1)*(d+few)*roundoff.Underflow
-	// ‖A‖/γ and ‖r‖/γ may underflow, but not where the other is what counts.
+	// ‖A‖/γ and ‖r‖/γ may underflow. Each is increased by the smallest positive number, and the smaller of
+	// both products is used.
 	along := math.Min((e.Size/p.Gamma+roundoff.Underflow)*p.Norm, (p.Norm/p.Gamma+roundoff.Underflow)*e.Size)
 	near := certain(math.Min(1/(2*least)*p.Norm, along)*round + p.Apart*round + tiny)
 	energy := certain(math.Min(1, e.Size/least+roundoff.Underflow)*p.Norm*round + root*(p.Apart*round+tiny) + tiny)
@@ -64,7 +60,7 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	at := interval.Outward(v, off)
 	at.Lo = math.Max(0, at.Lo)
 	objective := objectiveNear(p.Gamma, xn, interval.Interval{Hi: energy}, d+few, at)
-	// Half of γ‖x‖² is known by half of γ‖X‖².
+	// ½γ‖x‖² differs from ½γ‖X‖² by at most this.
 	rounded := (p.Gamma*low*(xn*(1+(d+few)*eps)+low/2) + 4*roundoff.Underflow*(1+xn+low)) * round
 	objective = interval.Interval{Lo: math.Max(0, objective.Lo-rounded), Hi: objective.Hi + rounded}
 	if objective.IsNaN() {
@@ -79,7 +75,7 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	w := Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-(d+few)*eps)), Energy: whole,
 		TSS: interval.Outward(total, lost), RSS: rss, Objective: objective,
-		GCV: gcv(e.Rows, e.Intercept, df, rssNear(p.Gamma, energy, at)),
+		GCV: gcv(e.Rows, e.fixed(), df, rssNear(p.Gamma, energy, at)),
 	}
 	if e.Intercept {
 		value, moved := p.Mean.Round()
@@ -88,7 +84,7 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	return w
 }
 
-// certain is a bound that was computed, +Inf where numbers beyond range went into it.
+// certain returns the bound, or +Inf if an overflow made the bound NaN.
 func certain(bound float64) float64 {
 	if math.IsNaN(bound) {
 		return math.Inf(1)
@@ -96,19 +92,21 @@ func certain(bound float64) float64 {
 	return bound
 }
 
-// Rank bounds that of A, and with it the effective dimension, which is at most ‖A‖²_F/γ too. Of that
-// no square is taken that may underflow, and a quotient that does is no more than 4 beside ‖A‖_F.
+// Rank brackets the effective dimension by 0 and by the smaller of the rank of A and ‖A‖²_F/γ. If a quotient
+// underflows, its error is at most 4·2⁻¹⁰⁷⁴·‖A‖_F.
 func (e *Dual) Rank(gamma float64) interval.Interval {
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
 	return interval.Interval{Hi: math.Min(limit, e.Size/gamma*e.Size*(1+few*eps)+8*roundoff.Underflow)}
 }
 
-// largest is the γ up to which reciprocals of G + γI and of its factors are normal numbers.
+// largest is the largest γ with which the reciprocals of elements of G + γI and of its factors are normal
+// numbers.
 const largest = 0x1p1000
 
-// Dimension brackets the effective dimension tr(H⁻¹K) = n − γ·tr (G + γI)⁻¹, by a factor of G + γI or
-// T of G = QTQᵀ: as [Direct] has it, G standing in for K and the rows of A for its columns. That of
-// a G that has been shifted is Shift/(Shift+γ) more. Beyond [largest] only [Dual.Rank] is known.
+// Dimension brackets the effective dimension tr(H⁻¹K) = n − γ·tr (G + γI)⁻¹, given a factor of G + γI or the
+// reduction G = QTQᵀ. The bounds are the same as in [Direct], with G instead of K and the rows of A instead
+// of the columns. If G is shifted, Shift/(Shift+γ) is subtracted. For γ > largest, Dimension returns
+// [Dual.Rank].
 func (e *Dual) Dimension(f *Factored) interval.Interval {
 	if f.Gamma > largest {
 		return e.Rank(f.Gamma)
@@ -119,7 +117,7 @@ func (e *Dual) Dimension(f *Factored) interval.Interval {
 	return interval.Interval{Lo: math.Min(df.Lo*(1-few*eps), limit.Hi), Hi: math.Min(math.Max(df.Hi*(1+few*eps), 0), limit.Hi)}
 }
 
-// spectrum is that of G + γI.
+// spectrum returns the bounds on G + γI.
 func (e *Dual) spectrum(f *Factored) spectrum {
 	rows := &Streamed{Backend: e.Backend, Rows: e.Rows, Dim: len(e.Off)}
 	if f.T != nil {
@@ -128,25 +126,25 @@ func (e *Dual) spectrum(f *Factored) spectrum {
 	return rows.spectrum(f, e.Off)
 }
 
-// DualLeft is what leave-one-out errors of one target follow from.
+// DualLeft holds the data for the leave-one-out errors of one target.
 type DualLeft struct {
-	Diagonal []float64 // of (G + γI)⁻¹ as computed by T
-	Norms    []float64 // bound those of the rows of A
-	Share    []float64 // w/Σw of each row with an intercept; nil without
-	Missed   []float64 // b − Ax at some x
-	Off      float64   // bounds what each of these is off by
+	Diagonal []float64 // diagonal of (G + γI)⁻¹, computed with T
+	Norms    []float64 // bounds on the norms of the rows of A
+	Share    []float64 // w/Σw of each row; nil without an intercept
+	Missed   []float64 // b − Ax for coefficients x
+	Off      float64   // bounds the error of each element of Missed
 	Energy   float64   // bounds ‖H^{½}(x − x*)‖
+	// Levers, if not nil, receives the leverages. An element stays zero, which stands for an unknown leverage, if no
+	// bound is known.
+	Levers []Leverage
 }
 
-// LeftOut brackets the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution, see [LeftOut]:
-// AH⁻¹Aᵀ = I − γ(G + γI)⁻¹, so that
+// LeftOut brackets the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution, see [LeftOut]. It uses
 //
 //	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − w/Σw,
 //
-// the last term being there with an intercept only; of a G that has been shifted it is
-// w/Σw·γ/(Shift + γ). With (1−ω)M ⪯ G + γI ⪯ (1+ω)M for the M of T as
-// computed, and Q off by δ in each row, element i of the diagonal is within (1∓ω)⁻¹ of what was
-// computed, and 2δ/σ². And each √w·aᵀ(x − x*) is at most ‖H^{½}(x − x*)‖.
+// with the last term only if there is an intercept; for a shifted G it is w/Σw·γ/(Shift + γ). docs/math.md §8
+// derives the bounds on the diagonal. Each √w·aᵀ(x − x*) is at most ‖H^{½}(x − x*)‖.
 func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	if f.Gamma > largest {
 		return interval.Nonnegative()
@@ -173,13 +171,16 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 		along := share * f.Gamma / (e.Shift + f.Gamma)
 		free.Lo, free.Hi = free.Lo-along*(1+few*eps), math.Min(1, free.Hi-along*(1-few*eps))
 		far := l.Norms[i] * (1 + few*eps)
-		if v := others * f.Gamma / (f.Gamma + far*far/others) * (1 - few*eps); v > free.Lo { // false for a NaN
+		if v := others * f.Gamma / (f.Gamma + far*far/others) * (1 - few*eps); v > free.Lo { // false if v is NaN
 			free.Lo = v
 		}
 		if !(v <= math.MaxFloat64) || !(skew <= math.MaxFloat64) {
-			return interval.Nonnegative() // of a γ whose reciprocal overflows
+			return interval.Nonnegative() // the reciprocal of γ overflows
 		}
 		free.Lo = math.Min(free.Lo, free.Hi)
+		if l.Levers != nil {
+			l.Levers[i] = Leverage{Free: free, Estimate: free.Mid()}
+		}
 		off := (l.Off + l.Energy) * (1 + few*eps)
 		lo, hi := math.Max(0, math.Abs(l.Missed[i])-off)/free.Hi, (math.Abs(l.Missed[i])+off)/free.Lo
 		if !(free.Lo > 0) || !(free.Hi > 0) {

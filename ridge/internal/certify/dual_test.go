@@ -141,7 +141,7 @@ func TestDualBeyondRange(t *testing.T) {
 	if !(w.Error >= 1e-247 && w.Error <= 1.1e-247) {
 		t.Errorf("a bound that is 1e-247 is %g", w.Error)
 	}
-	if v := gcv(4, false, interval.Interval{}, interval.Interval{Lo: 1e308, Hi: 1e308}); v.Lo > 0.25e308 {
+	if v := gcv(4, 0, interval.Interval{}, interval.Interval{Lo: 1e308, Hi: 1e308}); v.Lo > 0.25e308 {
 		t.Errorf("a GCV of 0.25e308: %v", v)
 	}
 	for _, c := range []struct{ size, gamma, least float64 }{

@@ -10,16 +10,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Exact is what is known at weights x where a pass measured with twice the digits, or near to
-// such.
+// Exact holds the bounds at a point where a pass measured the gradient with twice the digits, or at a point
+// near it, see [Judge.Moved].
 type Exact struct {
 	RSS             interval.Interval // ‖Ax − b‖²
-	Weights, Energy float64           // bound ‖H⁻¹δ‖ and ‖H^{-½}δ‖ for the error δ of the gradient
+	Weights, Energy float64           // bounds on ‖H⁻¹δ‖ and ‖H^{-½}δ‖ for the error δ of the gradient
 	gradient        float64           // bounds ‖δ‖
 }
 
-// Exact is what was measured itself, with bounds on the errors of the gradient's components, but
-// for Aᵀδ, and residual, which bounds ‖δ‖, δ being what Ax − b is off by:
+// Exact returns the bounds at a point whose gradient was measured with twice the digits. The error of the
+// gradient is e + Aᵀδ, where bounds[i] bounds |eᵢ| and residual bounds the norm of δ, the error of Ax − b:
 //
 //	‖H⁻¹Aᵀδ‖ ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,   ‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
 func (g *Judge) Exact(rss interval.Interval, bounds []float64, residual float64) Exact {
@@ -34,28 +34,29 @@ func (g *Judge) Exact(rss interval.Interval, bounds []float64, residual float64)
 	}
 }
 
-// A Move goes from weights x, where the gradient was measured with twice the digits, to x + e.
+// A Move goes from coefficients x, where the gradient was measured with twice the digits, to x + e. A plain
+// pass computed the products with e.
 type Move struct {
 	From     *Exact
 	X        []float64
-	Gradient []float64 // at x
+	Gradient []float64 // the gradient at x
 	E        []float64
-	AE       float64 // ‖Ae‖ as a plain pass computed it
-	Norm     float64 // of the gradient at x + e, Gradient + He, as computed with this pass' Ke
+	AE       float64 // ‖Ae‖ as computed
+	Norm     float64 // norm of Gradient + He, the gradient at x + e, as computed
 }
 
-// Moved is what is known at x + e. Plain round-off is in proportion to e there, not to x. With
-// r = Ax − b and g the gradient at x, Aᵀr = g − γx and
+// Moved returns the bounds at x + e. The round-off of the plain pass is proportional to ‖e‖, not to ‖x‖. With
+// the gradient g at x,
 //
-//	‖A(x + e) − b‖² = ‖r‖² + 2(g − γx)ᵀe + ‖Ae‖².
+//	‖A(x + e) − b‖² = ‖Ax − b‖² + 2(g − γx)ᵀe + ‖Ae‖².
 func (g *Judge) Moved(m *Move) *Exact {
 	weights, energy := g.roundOff(side{}, m.E, m.AE)
 	most, en := g.inverse(), vec.Norm(m.E)
-	sum := few * eps * (vec.Norm(m.Gradient) + m.Norm) // of Gradient and He
+	sum := few * eps * (vec.Norm(m.Gradient) + m.Norm) // rounding of Gradient and He
 	out := &Exact{
 		Weights:  (m.From.Weights + weights + sum*most) * inflate,
 		Energy:   (m.From.Energy + energy + sum*math.Sqrt(most)) * inflate,
-		gradient: math.Inf(1), // nothing goes on from here
+		gradient: math.Inf(1), // no Move starts from here
 	}
 	var cross, size float64
 	for i, e := range m.E {
@@ -76,8 +77,8 @@ func (g *Judge) Moved(m *Move) *Exact {
 	return out
 }
 
-// exactWeights are the bounds for x, which is what rounding to float64 has left of x + low,
-// where m was measured.
+// exactWeights returns the bounds for the rounded coefficients x of target j. m is a measurement at x +
+// m.Low, the coefficients before rounding.
 func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	xn, low := vec.Norm(x), vec.Norm(m.Low)*(1+few*eps)
 	lowA := vec.AbsDot(g.columnNorms(), m.Low) * (1 + few*eps) // bounds ‖A·low‖
@@ -87,7 +88,7 @@ func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	}
 	w.RSS.Lo, w.RSS.Hi = w.RSS.Lo*(1-few*eps), w.RSS.Hi*(1+few*eps)
 	off := g.energies(&m.Gradient, m.Exact.Energy/math.Sqrt(g.inverse())) // ‖H^{½}(x + low − x*)‖ = ‖H^{-½}g‖
-	rss := m.Exact.RSS                                                    // to which γ‖x‖² is added for γ‖x + low‖²
+	rss := m.Exact.RSS                                                    // correct changes γ‖x‖² to γ‖x + low‖²
 	apart := g.Gamma * low * (2*xn + low) * (1 + few*eps)
 	rss.Lo, rss.Hi = math.Max(0, rss.Lo-apart), rss.Hi+apart
 	w.Objective = interval.Intersect(g.Objective(j), objectiveMeasured(g.Gamma, xn, rss, interval.Squared(off.Lo, off.Hi)))

@@ -1,42 +1,55 @@
 package certify
 
 import (
+	"math"
+
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// factors are what sums and products of n numbers may be off by, in units of eps times
-// the sum of their magnitudes.
+// factors holds bounds on the round-off of sums and products, in units of eps times the sum of the
+// magnitudes.
 type factors struct {
-	sum     float64 // what was summed over the rows, and rounded by each decay
-	pass    float64 // what a pass sums
-	workers float64 // one less than the workers whose sums are added up
-	dot     float64 // the product of a row with weights
-	dense   float64 // that of a dense row
-	onto    float64 // a projection onto V, made twice, relative to the vector's norm
+	sum     float64 // sums over the rows, including the rounding by decays
+	pass    float64 // sums of a pass
+	workers float64 // number of workers minus one
+	dot     float64 // a product of a row with coefficients
+	dense   float64 // a product of a dense row with coefficients
+	onto    float64 // a projection onto V and a product Vᵀz, relative to the norm of the vector
+	back    float64 // a product Vᵀz, relative to ‖z‖
 	along   float64 // a sum over the rows of V
-	skew    float64 // how far V is from orthonormal rows
+	skew    float64 // the distance of V from orthonormal rows
 }
 
-// newFactors derives them. The sum of W workers' numbers, in whatever order, is off by
-// at most (W−1)·eps/2 of the sum of their magnitudes. Of component j of a gradient these
-// are at most ‖a_j^w‖‖r^w‖, for the rows of worker w, and together, by Cauchy and Schwarz,
-// ‖a_j‖‖r‖; and those of μ_j·1ᵀr, which is taken off the gradient of sparse rows,
-// √Σw·|μ_j|·‖r‖, as much again at most, with the a_j of such rows. ‖r‖² is off by
-// (W−1)·eps/2 of itself, ‖r‖ by half as much.
+// newFactors computes the factors. Adding the sums of W workers, in any order, has a relative error of at
+// most (W−1)·eps/2 (docs/math.md §14).
 func newFactors(e *Evidence) factors {
 	d, rows, accuracy := e.Sketch.Dim, float64(e.Rows), e.Backend.Accuracy()
-	long := rows * rows * roundoff.Unit // of the corrections of compensated sums
+	long := rows * rows * roundoff.Unit // round-off of the corrections of compensated sums
+	sum := float64(roundoff.Sum)
+	if len(e.TSS) >= roundoff.ManyTargets {
+		sum = roundoff.SumMany
+	}
 	f := factors{
-		sum:     roundoff.Sum + long + 4*float64(e.Decays),
+		sum:     math.Max(sum+long+4*float64(e.Decays), e.Rounding),
 		workers: float64(max(e.Workers, 1) - 1),
 		skew:    e.Sketch.Skew / eps,
 		dense:   roundoff.DenseDot(accuracy.Dot(d)),
 		along:   float64(len(e.Sketch.Sigma2))/2 + few,
 	}
-	f.onto = 2*f.dense + f.skew
+	f.back, f.onto = productsWithV(float64(d), float64(len(e.Sketch.Sigma2)), 2*accuracy.Dot(d))
+	f.onto += f.skew
 	f.pass, f.dot = roundoff.Pass(accuracy.Gradient, e.Sparse)+long+f.workers, f.dense
 	if e.Sparse {
 		f.dot = roundoff.SparseDot(d)
 	}
 	return f
+}
+
+// productsWithV returns the factors of round-off of products with the r×d matrix V, whose rows are orthonormal up to
+// round-off. back is the factor of Vᵀz. onto is the factor of a projection onto V followed by a product Vᵀz. A term of a
+// product of length d gets at most the given number of roundings. The proof is in docs/math.md §14, "Products with V".
+func productsWithV(d, r, roundings float64) (back, onto float64) {
+	along := math.Sqrt(d*roundings) + math.Sqrt(r) + few
+	back = r + math.Sqrt(r) + few
+	return back, 1.5*along + 3*back
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A HeldOut is about rows that were held out of a fit, given a summary of them and one
-// of the others. The formulas are those of ridge.CrossValidate.
+// A HeldOut computes bounds on the errors of fits on rows that were held out of the fits. It uses a summary
+// of the rows held out and a summary of all other rows. The formulas are documented at ridge.CrossValidate.
 type HeldOut struct {
-	held, rest *Known // of the rows held out, and of the others
+	held, rest *Known // summaries of the rows held out and of the other rows
 	apart      meanGap
 	gain       heldOutGain
 }
@@ -25,38 +25,38 @@ func NewHeldOut(held, rest *Known) *HeldOut {
 	return h
 }
 
-// Missed brackets what weights x of target j, of norm xn and with bx = ‖Bx‖², miss the
-// rows held out by, in squares.
+// Missed brackets the sum of squared residuals of the rows held out, for coefficients x of target j. xn is
+// ‖x‖, and bx is ‖Bx‖² for the sketch B of the rows held out.
 func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
 	return interval.Total([]interval.Interval{h.held.RSS(j, x, xn, bx), h.apart.missed(j, x, xn)})
 }
 
-// RoundOff bounds, in norm, the round-off of the residuals of the rows held out for
-// weights of norm x and their intercept, as they are evaluated row by row.
-func (h *HeldOut) RoundOff(j int, x, intercept float64) float64 {
+// RoundOff bounds the norm of the round-off of the residuals of the rows held out, if they are evaluated row
+// by row. xn is the norm of the coefficients.
+func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	g := &h.apart
-	own := g.errorY[j] + g.errorX*x + few*eps*(g.meanX*x+math.Abs(intercept))
-	return eps*(h.held.factor.dot*g.rawX*x+few*g.rawY[j]) + g.root*own
+	own := g.errorY[j] + g.errorX*xn + few*eps*(g.meanX*xn+math.Abs(intercept))
+	return eps*(h.held.factor.dot*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
-// Energy bounds ‖H^{½}(x̂ − x*)‖ of one-shot weights x̂ of the others, of norm xn and with
-// bx = ‖Bx̂‖² for their sketch: it is at most ρ‖x̂‖/√γ and, squared, 2(f(x̂) − f*).
+// Energy bounds ‖H^{½}(x̂ − x*)‖ for the one-shot coefficients x̂ of the other rows. xn is ‖x̂‖, and bx is
+// ‖Bx̂‖² for the sketch B of the other rows. The bound is the smaller of ρ‖x̂‖/√γ and √(2(f(x̂) − f*)).
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
 	return math.Min(2*o.ResidualShift(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
 }
 
-// A meanGap is how far the means of the rows held out are from those of the others, which
-// centre the fits. Without intercept there are no means: all distances are zero.
+// A meanGap holds the difference between the means x̄, ȳ of the rows held out and the means μ, ν of the other
+// rows, by which the fits are centred. Without an intercept the difference is zero.
 type meanGap struct {
 	intercept     bool
 	root          float64   // √n of the rows held out
 	x, y          []float64 // x̄ − μ and ȳ − ν
-	xError        float64   // round-off of x̄ − μ, in norm
-	yError        []float64 // round-off of ȳ − ν
-	rawX          float64   // ‖·‖_F of the rows held out, not centred
-	rawY          []float64 // norms of their targets, not centred
-	meanX, errorX float64   // ‖μ‖, and its round-off
-	errorY        []float64 // round-off of ν
+	xError        float64   // bounds the norm of the round-off of x
+	yError        []float64 // bounds the round-off of y
+	rawX          float64   // ‖·‖_F of the rows held out, before centring
+	rawY          []float64 // norms of their targets, before centring
+	meanX, errorX float64   // ‖μ‖, and a bound on its round-off
+	errorY        []float64 // bounds on the round-off of ν
 }
 
 func newMeanGap(held, rest *Known) meanGap {
@@ -100,15 +100,17 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
 }
 
-// A heldOutGain bounds ‖AH⁻¹Aᵀ‖ for rows A that were held out of H and are centred by
-// the others' means: AᵀA ⪯ B_hᵀB_h + η_hI + n(x̄ − μ)(x̄ − μ)ᵀ with the sketch B_h of
-// the rows held out. For the exact solution x* in place of x̂, the residuals of these rows
-// move by no more than ‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖.
+// A heldOutGain bounds ‖AH⁻¹Aᵀ‖, where A holds the rows held out, centred by the means of the other rows, and
+// H belongs to the other rows. If x* replaces x̂, the residuals of A change by at most
+//
+//	‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖.
+//
+// With the sketch B_h of the rows held out, AᵀA ⪯ B_hᵀB_h + η_hI + n(x̄ − μ)(x̄ − μ)ᵀ.
 type heldOutGain struct {
 	along []float64            // B_hVᵀ, r_h×r
-	gram  []float64            // the Gram matrix of the parts of B_h's rows orthogonal to V, r_h×r_h
-	shift resolvent.Projection // of x̄ − μ
-	rank  int                  // r_h
+	gram  []float64            // Gram matrix of the parts of the rows of B_h orthogonal to V, r_h×r_h
+	shift resolvent.Projection // projection of x̄ − μ
+	rank  int                  // r_h, the number of rows of B_h
 }
 
 func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
@@ -127,7 +129,7 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	return u
 }
 
-// Gain bounds ‖AH⁻¹Aᵀ‖^{½} at γ. ok is false where an eigenvalue iteration failed.
+// Gain bounds ‖AH⁻¹Aᵀ‖^{½} at γ. The result ok is false if an eigenvalue iteration failed.
 func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 	u, a := &h.gain, h.rest.At(gamma)
 	be, s2 := a.Backend, a.eigen.Values

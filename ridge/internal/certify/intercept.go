@@ -7,10 +7,10 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// An Intercept is that of weights x̂, as computed, and how far it is from that of x* at most.
+// An Intercept is a computed intercept, with a bound on its distance from the exact solution's intercept.
 type Intercept struct{ Value, Error float64 }
 
-// intercept is ȳ − x̂ᵀx̄ of target j, given ‖x̂‖ and a bound on ‖x̂ − x*‖.
+// intercept returns the intercept ȳ − x̂ᵀx̄ of target j. xn is ‖x̂‖, and the argument e bounds ‖x̂ − x*‖.
 func (c *Columns) intercept(j int, x []float64, xn, e float64) Intercept {
 	d := len(x)
 	if c.Means == nil {
@@ -25,16 +25,16 @@ func (c *Columns) intercept(j int, x []float64, xn, e float64) Intercept {
 	return out
 }
 
-// A Landing is where weights x, at which a pass measured with twice the digits, have been moved:
-// to x̂ = x − Step − Low, Low being what the last rounding has taken.
+// A Landing describes the step from coefficients x, where the gradient was measured with twice the digits, to
+// x̂ = x − Step − Low. Low is the rounding error of x̂.
 type Landing struct {
-	Shift     twofold.Number // the mean of Xx − y, X and y being the rows as they are
+	Shift     twofold.Number // the mean of Xx − y for the rows X and targets y before centring
 	Step, Low []float64
 }
 
-// landed is the intercept that belongs to x − Step, of which x̂ is what float64 holds: Stepᵀx̄ −
-// Shift, of which nothing is rounded but the end. e bounds ‖x − Step − x*‖, and along, if it is
-// less than that makes of it, |x̄|ᵀ|x − Step − x*|.
+// landed returns the intercept Stepᵀx̄ − Shift of x − Step, rounded once. The argument e bounds ‖x − Step −
+// x*‖, and the argument along bounds |x̄|ᵀ|x − Step − x*|. The error bound is the smaller of the bounds from
+// e and along.
 func (c *Columns) landed(l *Landing, e, along float64) Intercept {
 	if c.Means == nil {
 		return Intercept{}
@@ -49,7 +49,7 @@ func (c *Columns) landed(l *Landing, e, along float64) Intercept {
 	return Intercept{value, off * inflate}
 }
 
-// InterceptOf returns ȳ − xᵀx̄ for weights x of target j, 0 without an intercept.
+// InterceptOf returns ȳ − xᵀx̄ for coefficients x of target j, or 0 without an intercept.
 func (k *Known) InterceptOf(x []float64, j int) float64 {
 	if k.Means == nil {
 		return 0

@@ -9,35 +9,35 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Judge says, of gradients that passes have measured at one γ, how far the weights are
-// from x*.
+// A Judge bounds the distance of coefficients from x* at one γ, given the gradient that a pass measured.
 type Judge struct {
 	At
-	// Where |δ_j| ≤ ‖a_j‖, the norm of column j of A, for every component of an error δ of a
-	// gradient:
+	// perWeights and perEnergy bound the effect of an error δ of a gradient. They hold for every δ with |δ_j|
+	// ≤ ‖a_j‖ for all j, where a_j is column j of A.
 	perWeights float64 // bounds ‖H⁻¹δ‖
 	perEnergy  float64 // bounds ‖H^{-½}δ‖
 }
 
-// Measured is what a pass over the data found at weights x for one target.
+// Measured holds a measurement by a pass at coefficients x of one target, with bounds.
 type Measured struct {
 	Gradient resolvent.Projection
 	RSS      float64 // ‖Ax − b‖²
-	Error    float64 // a bound on ‖x − x*‖
+	Error    float64 // bounds ‖x − x*‖
 
-	// Where a gradient was measured with twice the digits: what is known at x + Low, and how far
-	// that is from x* at most.
+	// If the gradient was measured with twice the digits, Exact holds the bounds at x + Low, and Near bounds
+	// the distance of x + Low from x*. Otherwise Exact is nil.
 	Exact *Exact
 	Near  float64
 	Landing
 }
 
-// Judge prepares the bounds at γ > 0. For |δ_j| ≤ ‖a_j‖, with L = BᵀB + lower·I,
+// Judge returns the Judge for γ > 0. It computes the bounds perWeights and perEnergy on the effect of an
+// error δ of a gradient. If |δ_j| ≤ ‖a_j‖ for every column a_j of A, then
 //
 //	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),   ‖H⁻¹δ‖ ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖,
 //
-// neither of which depends on the units of the columns, where ‖A‖_F/√γ and ‖A‖_F/γ
-// are as large as the largest of them.
+// where e_j is a unit vector, L = BᵀB + lower·I and Ĥ_R = BᵀB + (γ+ρ)I. Neither bound depends on the units of
+// the columns.
 func (k *Known) Judge(gamma float64) *Judge {
 	a := k.At(gamma)
 	d, b, rest := k.eigen.Dim, k.bound, k.eigen.Rest
@@ -59,16 +59,14 @@ func (k *Known) Judge(gamma float64) *Judge {
 		out.perWeights += c * math.Sqrt(solved[j]+off/(shifted+rest)/(shifted+rest))
 	}
 	most := a.inverse()
-	round := 1 + few*eps*(1+(k.norm.largest2+gamma)*most) // of evaluating these
+	round := 1 + few*eps*(1+(k.norm.largest2+gamma)*most) // round-off of the evaluation
 	out.perEnergy = math.Min(out.perEnergy*round, k.norm.read*math.Sqrt(most))
 	out.perWeights = math.Min(math.Min(out.perWeights*(1+b.RFD()*most)*round, out.perEnergy*math.Sqrt(most)), k.norm.read*most)
 	return out
 }
 
-// RoundOff bounds ‖H⁻¹δg‖ and ‖H^{-½}δg‖ for the round-off δg of a gradient that a
-// pass computed at x, with residual r, for target j. The error of Ax − b reaches x
-// through H⁻¹Aᵀ; it changes component i of the gradient by at most ‖a_i‖ times its norm.
-// The error of accumulating Aᵀr is, in component i, at most a multiple of ‖a_i‖‖r‖.
+// RoundOff returns bounds on ‖H⁻¹δ‖ and ‖H^{-½}δ‖, where δ is the round-off of the gradient that a pass
+// computed at coefficients x of target j. r is ‖Ax − b‖ as computed. See docs/math.md §14.
 func (g *Judge) RoundOff(j int, x []float64, r float64) (weights, energy float64) {
 	return g.roundOff(g.side(j), x, r)
 }
@@ -84,11 +82,11 @@ func (g *Judge) roundOff(b side, x []float64, r float64) (weights, energy float6
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
-// Error bounds ‖x − x*‖ = ‖H⁻¹g‖ by the least of
+// Error bounds ‖x − x*‖ = ‖H⁻¹g‖ by the smallest of
 //
 //	‖H⁻¹‖·‖g‖,   √(‖H⁻¹‖·gᵀĤ⁻¹g) for Ĥ ⪯ H,   (1 + ρ‖H⁻¹‖)·‖Ĥ_R⁻¹g‖,
 //
-// plus round, the share of round-off in g.
+// plus round, a bound on the effect of the round-off of g. p is the projection of g.
 func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round
@@ -96,7 +94,7 @@ func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
 	b := g.bound
 	most := g.inverse()
 	e := p.Norm * most
-	onto := g.factor.onto * eps * p.Norm // what the projection is off by
+	onto := g.factor.onto * eps * p.Norm // round-off of the projection
 	if g.definite {
 		e = math.Min(e, g.normAbove(p, g.rootAbove)*math.Sqrt(most)+onto*most)
 	}
@@ -106,7 +104,7 @@ func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
 	return e*(1+2*g.factor.along*eps) + g.lostNorm() + round
 }
 
-// Weights are the bounds for weights x of target j at which m was measured.
+// Weights returns the bounds for coefficients x of target j, given the measurement m at x.
 func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 	if m.Exact != nil {
 		return g.exactWeights(j, x, m)
@@ -122,17 +120,17 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 	return g.complete(w, j, x, xn, off.Hi, math.Inf(1))
 }
 
-// objectiveMeasured brackets f* from the gap 2(f(x) − f*), with ‖Ax − b‖² and ‖x‖.
-func objectiveMeasured(gamma, x float64, rss, gap interval.Interval) interval.Interval {
-	f := gamma * x * x
-	pad := few*eps*(f+rss.Hi) + lostSquares(x)
+// objectiveMeasured brackets f*, given brackets of ‖Ax − b‖² and of gap = 2(f(x) − f*). xn is ‖x‖.
+func objectiveMeasured(gamma, xn float64, rss, gap interval.Interval) interval.Interval {
+	f := gamma * xn * xn
+	pad := few*eps*(f+rss.Hi) + lostSquares(xn)
 	return interval.Interval{
 		Lo: math.Max(0, (rss.Lo+f-gap.Hi-pad)/2),
 		Hi: math.Max(0, (rss.Hi+f-gap.Lo+pad)/2),
 	}
 }
 
-// squares brackets ‖Ax − b‖² of the r = ‖Ax − b‖ that a pass computed.
+// squares brackets ‖Ax − b‖², given the r = ‖Ax − b‖ that a pass computed.
 func (k *Known) squares(b side, x []float64, r float64) interval.Interval {
 	pad := k.residualError(b, x, r) + math.Sqrt(float64(k.Rows))*roundoff.LostResidual
 	lo, shift := math.Max(0, r-pad), k.meanShift(b, vec.Norm(x))

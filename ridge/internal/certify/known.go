@@ -1,9 +1,8 @@
-// Package certify turns evidence into bounds. Evidence is plain data: what a summary, a
-// pass over the rows or a factorisation has found. Bounds are functions of it and of
-// nothing else, and are made here alone; docs/math.md derives them.
+// Package certify computes error bounds. The bounds are functions of plain data: the results of a summary, of
+// a pass over the rows, or of a factorisation. docs/math.md derives the bounds.
 //
-// Notation: K = AᵀA, H = K + γI, c = Aᵀb, B the sketch with singular values σ and right
-// singular vectors V, η its shrinkage, ρ = η/2.
+// Notation: K = AᵀA, H = K + γI, c = Aᵀb, f is the objective and f* = f(x*). B is the sketch, with singular
+// values σ, right singular vectors V, shrinkage η and ρ = η/2. Ĥ_R = BᵀB + (γ+ρ)I.
 package certify
 
 import (
@@ -22,15 +21,16 @@ const (
 	few     = roundoff.Few
 )
 
-// Evidence is what a summary has found of the rows of A (d features) and their t targets.
+// Evidence holds the results of a summary of the rows A (d features) and their t targets.
 type Evidence struct {
 	Sketch  *fd.Spectrum
 	Backend engine.Backend
 
 	Rows, Decays int64
 	Weight       float64 // Σw
-	Weighted     bool    // some rows came with weights, or were decayed
+	Weighted     bool    // some rows have a weight other than 1, or were decayed
 	Intercept    bool
+	Projected    int // number of unpenalised columns that were projected out
 
 	Columns
 	Sums
@@ -38,57 +38,61 @@ type Evidence struct {
 	Reading
 }
 
-// Columns is what staging has done to the columns of [A Y] before anything was made of the
-// rows.
+// Columns describes the columns of [A Y]: their means and the round-off of centring and scaling them.
 type Columns struct {
-	// Displaced bounds, in norm, what rounding has put wrong in each column, d+t.
+	// Displaced[j] bounds the norm of the round-off in column j; length d+t.
 	Displaced []float64
-	// Means are those that rows are centred by, MeanErrors what these are off by, d+t;
-	// nil without intercept.
+	// Means holds the means by which the rows are centred, and MeanErrors bounds their errors. Both have
+	// length d+t. Without an intercept both are nil.
 	Means, MeanErrors []float64
 }
 
-// Sums are what was added up over the rows.
+// Sums holds the sums over the rows.
 type Sums struct {
 	Cross   []float64 // c as computed, t×d
 	TSS     []float64 // ‖b‖² as computed, t
-	NonZero []bool    // the features, and each target, are not all zero, 1+t
+	NonZero []bool    // element 0: a feature is nonzero; element 1+j: target j is nonzero
+	// Rounding bounds the error of an element of Cross, in units of eps·‖aⱼ‖‖b‖. It is 0 if the sums are
+	// compensated.
+	Rounding float64
 }
 
-// Reading says how passes read the rows.
+// Reading describes how passes read the rows.
 type Reading struct {
-	Sparse  bool // some of them are sparse
-	Workers int  // whose sums are added up; 0 is one
+	Sparse  bool // some rows are sparse
+	Workers int  // number of workers that share the rows of a pass; 0 means one
 }
 
-// Known is what follows for all γ. The true K satisfies
+// Known holds the Evidence and the bounds derived from it, for all γ. The exact K satisfies
 //
 //	BᵀB − pad·I ⪯ K ⪯ BᵀB + (η + pad)·I,   pad = bound.RoundOff.
 type Known struct {
 	Evidence
 	eigen   resolvent.Eigen
-	bound   fd.Bound // of the sketch, with what rounding has done to the rows before
+	bound   fd.Bound // of the sketch, plus the round-off of centring and scaling the rows
 	factor  factors
 	norm    norms
 	targets []target
-	cOff    []float64 // the part of each c orthogonal to V, t×d
+	cOff    []float64 // the part of each c orthogonal to V, t×d; nil if V spans the whole space, see New
 }
 
-// A target is what is known of one column b of Y.
+// A target describes one column b of Y.
 type target struct {
-	displaced float64              // how far, in norm, rounding has put it wrong
-	meanOff   float64              // how far its mean is off
-	c         resolvent.Projection // of Aᵀb
+	displaced float64              // bounds the norm of the round-off of b
+	meanOff   float64              // bounds the error of the mean of b
+	c         resolvent.Projection // projection of Aᵀb
 }
 
-// New derives what follows from the evidence of a summary, which it keeps.
+// New derives the bounds from the results e of a summary. It keeps the slices of e. If V spans the whole
+// space and there are many targets, each c is projected onto V once, and has no part orthogonal to V. The
+// error is less than factors.onto·eps·‖c‖.
 func New(e Evidence) *Known {
 	d, t := e.Sketch.Dim, len(e.TSS)
 	k := &Known{
 		Evidence: e, bound: e.Sketch.Bound,
 		eigen:   resolvent.Eigen{Dim: d, Values: e.Sketch.Sigma2, V: e.Sketch.V, Rest: leastOf(e.Sketch)},
 		factor:  newFactors(&e),
-		targets: make([]target, t), cOff: make([]float64, t*d),
+		targets: make([]target, t),
 	}
 	k.norm = k.summarisedNorms()
 	k.bound.RoundOff += k.norm.displaced * (2*math.Sqrt(k.norm.staged2) + k.norm.displaced) * inflate
@@ -100,7 +104,17 @@ func New(e Evidence) *Known {
 		}
 	}
 	k.norm.read, k.norm.columns = k.readNorms()
-	g := &resolvent.Gradients{G: e.Cross, Along: make([]float64, t*len(k.eigen.Values)), Off: k.cOff}
+	r := len(k.eigen.Values)
+	if r == d && t >= roundoff.ManyTargets {
+		along := make([]float64, t*d)
+		e.Backend.Gemm(false, true, 1, engine.View(t, d, e.Cross), engine.View(d, d, k.eigen.V), 0, engine.View(t, d, along))
+		for j := range k.targets {
+			k.targets[j].c = resolvent.Projection{Along: along[j*d : (j+1)*d], Norm: vec.Norm(k.C(j))}
+		}
+		return k
+	}
+	k.cOff = make([]float64, t*d)
+	g := &resolvent.Gradients{G: e.Cross, Along: make([]float64, t*r), Off: k.cOff}
 	resolvent.New(&k.eigen, e.Backend).ProjectAll(t, g)
 	for j := range k.targets {
 		k.targets[j].c = g.Of(j, &k.eigen)
@@ -108,16 +122,16 @@ func New(e Evidence) *Known {
 	return k
 }
 
-// ReadSparse is what follows where passes turn out to read sparse rows, from whose products
-// the means are taken off afterwards.
+// ReadSparse returns the bounds for passes that read sparse rows. Such passes do not centre the rows; they
+// subtract the means from the products.
 func (k *Known) ReadSparse() *Known {
 	e := k.Evidence
 	e.Sparse = true
 	return New(e)
 }
 
-// leastOf is the eigenvalue of BᵀB on the complement of V: 0. Where V spans all of space, a
-// complement is nothing but round-off, and the least of the eigenvalues is taken for it.
+// leastOf returns the eigenvalue of BᵀB for vectors orthogonal to V, which is 0. If V has d rows, such
+// vectors are only round-off, and leastOf returns the smallest eigenvalue.
 func leastOf(p *fd.Spectrum) float64 {
 	if r := len(p.Sigma2); r == p.Dim {
 		return p.Sigma2[r-1]
@@ -125,16 +139,16 @@ func leastOf(p *fd.Spectrum) float64 {
 	return 0
 }
 
-// Eigen is the decomposition of BᵀB.
+// Eigen returns the eigenvalues and eigenvectors of BᵀB.
 func (k *Known) Eigen() *resolvent.Eigen { return &k.eigen }
 
-// Bound is that of the sketch, with what rounding has done to the rows before.
+// Bound returns the bound of the sketch, plus the round-off of centring and scaling the rows.
 func (k *Known) Bound() fd.Bound { return k.bound }
 
-// Rank bounds that of A.
+// Rank returns an upper bound on the rank of A.
 func (k *Known) Rank() int { return rank(k.Rows, k.eigen.Dim, k.Intercept) }
 
-// rank bounds that of n rows of d features, of which centring takes one.
+// rank returns an upper bound on the rank of n rows of d features. Centring reduces the bound by one.
 func rank(n int64, d int, intercept bool) int {
 	if intercept {
 		n--
@@ -142,29 +156,30 @@ func rank(n int64, d int, intercept bool) int {
 	return int(max(min(int64(d), n), 0))
 }
 
-// C is AᵀY of target j as computed.
+// C returns the computed Aᵀb of target j.
 func (k *Known) C(j int) []float64 {
 	d := k.eigen.Dim
 	return k.Cross[j*d : (j+1)*d]
 }
 
-// CNorm is the norm of C(j).
+// CNorm returns ‖C(j)‖.
 func (k *Known) CNorm(j int) float64 { return k.targets[j].c.Norm }
 
-// Norms of A, and how far rounding has moved it.
+// norms holds norms of A and bounds on its round-off. The summed rows are the rows as centred and scaled by
+// the summary, with round-off.
 type norms struct {
-	size      float64   // ‖A‖_F of the rows that were summed
-	displaced float64   // how far, in norm, rounding had put these wrong
-	staged2   float64   // a bound on ‖A‖²₂ of the rows that were summed
-	largest2  float64   // a bound on ‖A‖²₂ of the true rows
-	least     float64   // a lower bound on the least eigenvalue of K
-	read      float64   // ‖A‖_F as a pass reads the rows
-	columns   []float64 // bounds on the norms of its columns, as a pass reads them
+	size      float64   // ‖A‖_F of the summed rows
+	displaced float64   // bounds the norm of the round-off of the summed rows
+	staged2   float64   // bounds ‖A‖²₂ of the summed rows
+	largest2  float64   // bounds ‖A‖²₂ of the exact rows
+	least     float64   // a lower bound on the smallest eigenvalue of K
+	read      float64   // ‖A‖_F of the rows as a pass reads them
+	columns   []float64 // bounds on the norms of the columns, as a pass reads them
 	root      float64   // √Σw
-	meanOff   float64   // the error, in norm, of the means by which a pass centres the features
+	meanOff   float64   // bounds the norm of the error of the means by which a pass centres the features
 }
 
-// summarisedNorms are those that don't depend on how passes read the rows.
+// summarisedNorms returns the norms that do not depend on the way in which passes read the rows.
 func (k *Known) summarisedNorms() norms {
 	d, b := k.eigen.Dim, k.bound
 	n := norms{
@@ -185,9 +200,8 @@ func (k *Known) summarisedNorms() norms {
 	return n
 }
 
-// readNorms are ‖A‖_F and bounds on the norms of the columns of the rows as a pass reads
-// them: dense ones less the rounded means, sparse ones from where they are. Of the
-// columns, K_jj ≤ (BᵀB)_jj + η.
+// readNorms returns ‖A‖_F and bounds on the norms of the columns, for the rows as a pass reads them. A pass
+// centres dense rows by the rounded means. It does not centre sparse rows.
 func (k *Known) readNorms() (frobenius float64, columns []float64) {
 	d := k.eigen.Dim
 	frobenius, columns = k.norm.size+k.norm.displaced, k.columnNorms()
@@ -208,7 +222,7 @@ func (k *Known) readNorms() (frobenius float64, columns []float64) {
 	return math.Hypot(frobenius, k.norm.root*far), columns
 }
 
-// columnNorms bounds the norms of the columns of A, centred.
+// columnNorms returns bounds on the norms of the centred columns of A, from K_jj ≤ (BᵀB)_jj + η plus round-off.
 func (k *Known) columnNorms() []float64 {
 	d, values := k.eigen.Dim, k.eigen.Values
 	out := make([]float64, d)
@@ -226,17 +240,17 @@ func (k *Known) columnNorms() []float64 {
 	return out
 }
 
-// targetNorm bounds ‖b‖ for target j, as a pass reads it.
+// targetNorm bounds ‖b‖ of target j, as a pass reads it.
 func (k *Known) targetNorm(j int) float64 {
 	return math.Hypot(math.Sqrt(k.TSS[j])+k.targets[j].displaced, k.norm.root*k.targets[j].meanOff)
 }
 
-// Unproven reports that nothing is known of what rounding has done to the rows.
+// Unproven reports whether there is no bound on the round-off of the rows.
 func (k *Known) Unproven() bool { return math.IsInf(k.norm.displaced, 1) }
 
-// OutOfRange finds a quantity so large or so small that what a certificate is made of
-// would leave the range of float64: beyond 2⁻²⁴⁰ to 2²⁴⁰. A square that has underflowed to
-// 0 is too small; rows that are all zero are not.
+// OutOfRange returns the name and value of a quantity outside 2⁻²⁴⁰ to 2²⁴⁰. With such a quantity, a
+// certificate could overflow or underflow. A nonzero square that underflowed to 0 is out of range. Rows that are all zero are
+// allowed.
 func (k *Known) OutOfRange(gammas ...float64) (what string, value float64, found bool) {
 	const most = 0x1p240
 	outside := func(v, bound float64, some bool) bool {

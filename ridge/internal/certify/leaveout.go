@@ -7,65 +7,99 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A LeftOut brackets leverages and leave-one-out errors of rows at several γ. For a row a of
-// weight w, less the means where an intercept is fitted, of rows that weigh W together, and
-// with r what the exact solution of all rows misses its target by,
+// A LeftOut brackets the leverages and leave-one-out errors of rows at several γ. Let a be a row of weight w,
+// minus the means if there is an intercept. W is the weight of all rows, and r is the residual of the row for
+// the exact solution of all rows. The leverage h and the residual for the exact solution of all other rows
+// are
 //
-//	h = w·aᵀH⁻¹a + w/W,   r/(1 − h)
+//	h = w·aᵀH⁻¹a + w/W,   r/(1 − h),
 //
-// is what that of all other rows misses it by; w/W is there with an intercept. As in At,
-// aᵀH⁻¹a lies between the forms of below(BᵀB) and above(BᵀB); and H ⪰ γI + κaaᵀ, where
-// κ = w, or wW/(W−w) with an intercept, so that it is at most ‖a‖²/(γ + κ‖a‖²), and
+// with w/W only if there is an intercept. At brackets aᵀH⁻¹a by quadratic forms of functions of BᵀB. Another
+// bound on h, which is finite for any sketch, is
 //
-//	1 − h ≥ γ/(γ + κ‖a‖²),   times 1 − w/W with an intercept.
+//	1 − h ≥ (1 − w/W)·γ/(γ + κ‖a‖²),
+//
+// with κ = wW/(W−w). Without an intercept κ = w, and the first factor is 1 (docs/math.md §10).
 type LeftOut struct {
 	*Known
-	at    []At
-	skew  float64 // what the rows of V, of which there are as many as norms of a, put into a, in units of eps·‖a‖
-	round float64 // relative error of the forms, which are sums of r numbers that are not negative
+	at    []leftAt
+	skew  float64 // bounds the error of a from the rows of V, in units of eps·‖a‖
+	round float64 // bounds the relative error of the forms, which are sums of r nonnegative numbers
+	lossy bool    // the sketch lost more than round-off, so the two forms differ
+	lost  float64 // bounds the underflow error of the root of a form
 }
 
-// LeftOut prepares the bounds at each γ.
+// leftAt holds the bounds at one γ that are the same for all rows.
+type leftAt struct {
+	At
+	restBelow, restAbove, restEstimate float64 // the three functions for vectors orthogonal to V
+	rootAbove                          float64 // bounds √restAbove
+}
+
+// LeftOut returns the LeftOut for the given γ.
 func (k *Known) LeftOut(gammas []float64) *LeftOut {
 	r := len(k.eigen.Values)
-	l := &LeftOut{Known: k, skew: k.factor.skew + few, round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + 2*k.factor.skew + few) * eps}
+	l := &LeftOut{Known: k, skew: k.factor.skew + few, round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + 2*k.factor.skew + few) * eps, lossy: k.bound.Shrinkage > 0}
+	l.lost = math.Sqrt(float64(r+few)) * 0x1p-537
 	for _, gamma := range gammas {
-		l.at = append(l.at, k.At(gamma))
+		a := k.At(gamma)
+		above := a.above(k.eigen.Rest)
+		l.at = append(l.at, leftAt{a, a.below(k.eigen.Rest), above, a.estimate(k.eigen.Rest), math.Sqrt(above) * (1 + few*eps)})
 	}
 	return l
 }
 
-// Functions are, of each eigenvalue of BᵀB, below at each γ, and behind them above at each
-// γ (2k×r): a product with the squares of Va makes the forms of the part of a along V.
+// Forms returns the number of quadratic forms that are computed for a row at each γ. It is 3 if the sketch
+// lost more than round-off, otherwise 2. See [LeftOut.Functions].
+func (l *LeftOut) Forms() int {
+	if l.lossy {
+		return 3
+	}
+	return 2
+}
+
+// Functions returns a table with Forms()·k rows and r columns, for k values of γ. The rows hold the values of
+// [At.below] for each γ, then of [At.above], then of [At.estimate] if it is used. The columns belong to the
+// eigenvalues of BᵀB. The product of the table with the squares of Va gives the quadratic forms of the part
+// of a in the span of V.
 func (l *LeftOut) Functions() []float64 {
-	var below, above []float64
-	for _, a := range l.at {
-		for _, s2 := range l.eigen.Values {
-			below, above = append(below, a.below(s2)), append(above, a.above(s2))
+	var out []float64
+	for _, function := range []func(At, float64) float64{At.below, At.above, At.estimate}[:l.Forms()] {
+		for _, a := range l.at {
+			for _, s2 := range l.eigen.Values {
+				out = append(out, function(a.At, s2))
+			}
 		}
 	}
-	return append(below, above...)
+	return out
 }
 
-// A LeftRow is one row.
+// A LeftRow describes one row a.
 type LeftRow struct {
-	weight float64
-	size   float64           // ‖a‖, or the norm of what a was computed from
-	chain  float64           // round-off of a product with a, in units of eps·size
-	far2   float64           // a bound on ‖a‖²
-	moved  float64           // how far, in norm, a is off, what was put into Va counting as if it were a
-	off    interval.Interval // ‖a − VᵀVa‖²
+	weight, root float64           // w and √w
+	size         float64           // ‖a‖, or the norm of the row before centring
+	chain        float64           // bounds the round-off of a product with a, in units of eps·size
+	rounding     float64           // (chain + few)·size
+	far2         float64           // bounds ‖a‖²
+	moved        float64           // bounds the norm of the error of a, including the error of Va
+	off          interval.Interval // ‖a − VᵀVa‖²
+
+	// share is w/W, or 0 without an intercept; Lift adds a leverage to it. kappa and most are bounds on w/(1
+	// − share) from below and above, and others is a lower bound on 1 − share. round is a bound on the error
+	// of share.
+	kappa, most, others, share, round float64
 }
 
-// Row is a row of the given weight, with ‖a‖² and ‖Va‖² as computed, and size and nnz as for
-// [Prediction.Forms]. Each of the r entries of Va is off by chain·eps·size.
+// Row describes a row with the given weight and the computed ‖a‖² and ‖Va‖². The arguments size and nnz are
+// the same as in [Prediction.Forms].
 func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	r, d := float64(len(l.eigen.Values)), float64(l.eigen.Dim)
-	o := LeftRow{weight: weight, size: size, chain: l.factor.dense}
+	o := LeftRow{weight: weight, root: math.Sqrt(weight), size: size, chain: l.factor.dense}
 	if nnz >= 0 {
 		o.chain += float64(nnz) / 2
 	}
-	lost := math.Sqrt(d+16) * 0x1p-535 // of squares, and of products, that underflow
+	o.rounding = (o.chain + few) * size
+	lost := math.Sqrt(d+16) * 0x1p-535 // underflow error of squares and products
 	o.moved = (math.Sqrt(r)*o.chain+l.skew)*eps*size*inflate + l.norm.meanOff + lost
 	far := math.Sqrt(norm2+(2*o.chain+4*few)*eps*size*size) + l.norm.meanOff + lost
 	o.far2 = far * far * (1 + few*eps)
@@ -74,78 +108,193 @@ func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 		off := math.Max(0, norm2-inV)
 		o.off = interval.Interval{Lo: math.Max(0, off-pad), Hi: off + pad}
 	}
+	o.kappa, o.most, o.others, o.round = weight, weight, 1, few*eps
+	if l.Intercept {
+		o.round += float64(l.Rows) * float64(l.Rows) * roundoff.Unit * eps // round-off of the weight of all rows
+		o.share = weight / l.Weight
+		o.others = math.Max(0, 1-o.share-o.round)
+		o.kappa, o.most = weight/(1-o.share+o.round), weight/o.others
+	}
 	return o
 }
 
-// A Leverage is that of a row at one γ.
+// Lift adds v to the leverage of the row, where v is the computed leverage of columns without penalty that
+// were projected out. The argument off is a bound on the error of v. docs/math.md §17 derives the bounds.
+func (o *LeftRow) Lift(v, off float64) {
+	o.share, o.round = o.share+v, (o.round+off)*inflate+few*eps*v
+	o.others = math.Max(0, 1-o.share-o.round)
+	o.most = o.weight / o.others
+	if most := 1 - o.share + o.round; most > 0 {
+		o.kappa = o.weight / most * (1 - few*eps)
+	}
+}
+
+// A Leverage is the leverage h of a row at one γ.
 type Leverage struct {
-	Free interval.Interval // 1 − h
-	root float64           // a bound on √(aᵀH⁻¹a)
+	Free     interval.Interval // 1 − h
+	Estimate float64           // estimate of 1 − h, inside Free
+	root     float64           // bounds √(aᵀH⁻¹a)
 }
 
-// Leverage is that of a row at the i-th γ, given the forms of its part along V.
-func (l *LeftOut) Leverage(i int, o *LeftRow, below, above float64) Leverage {
+// Leverage returns the leverage of a row at the i-th γ. below, above and estimate are the quadratic forms of
+// the part of the row in the span of V. If Forms returns 2, estimate is not used.
+func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Leverage {
 	a, w := &l.at[i], o.weight
-	rest := a.above(l.eigen.Rest)
-	lost := math.Sqrt(float64(len(l.eigen.Values)+few)) * 0x1p-537 // of the forms, products with an eigenvalue that underflow
-	slack := o.moved*math.Sqrt(rest)*(1+few*eps) + lost
-	near := math.Max(0, math.Sqrt(below+o.off.Lo*a.below(l.eigen.Rest))*(1-l.round)-slack)
-	far := math.Sqrt(above+o.off.Hi*rest)*(1+l.round) + slack
-	// Bounds on κ from below and above, on 1 − w/W from below, and w/W itself.
-	kappa, most, others, share, round := w, w, 1.0, 0.0, few*eps
-	if l.Intercept {
-		round += float64(l.Rows) * float64(l.Rows) * roundoff.Unit * eps // of the weight
-		share = w / l.Weight
-		others = math.Max(0, 1-share-round)
-		kappa, most = w/(1-share+round), w/others
+	slack := o.moved*a.rootAbove*(1+few*eps) + l.lost
+	far := math.Sqrt(above+o.off.Hi*a.restAbove)*(1+l.round) + slack
+	near2 := (below+o.off.Lo*a.restBelow)*(1-2*l.round) - 2*slack*far // at most (√form·(1−round) − slack)²
+	if far*far*(a.Gamma+o.kappa*o.far2*(1-few*eps)) > o.far2 {
+		far = math.Sqrt(o.far2/(a.Gamma+o.kappa*o.far2*(1-few*eps))) * (1 + 2*few*eps)
 	}
-	alone := o.far2 / (a.Gamma + kappa*o.far2*(1-few*eps)) * (1 + few*eps)
-	far = math.Min(far, math.Sqrt(alone)*(1+few*eps))
-	free := interval.Interval{
-		Lo: 1 - w*far*far*(1+few*eps) - share - round,
-		Hi: math.Min(1, 1-w*near*near*(1-few*eps)-share+round),
+	if !(near2 > 0) {
+		near2 = 0
 	}
-	if v := others * (a.Gamma / (a.Gamma + most*o.far2)) * (1 - few*eps); v > free.Lo { // false for a NaN
-		free.Lo = v
+	free := interval.Interval{Lo: 1 - w*far*far*(1+few*eps) - o.share - o.round, Hi: 1 - w*near2*(1-few*eps) - o.share + o.round}
+	if free.Hi > 1 {
+		free.Hi = 1
 	}
-	free.Lo = math.Min(free.Lo, free.Hi)
-	return Leverage{free, far}
+	if !(free.Lo > 0.5) { // otherwise the other bound is hardly better
+		if v := o.others * (a.Gamma / (a.Gamma + o.most*o.far2)) * (1 - few*eps); v > free.Lo { // false if v is NaN
+			free.Lo = v
+		}
+	}
+	if free.Lo > free.Hi {
+		free.Lo = free.Hi
+	}
+	at := free.Lo + (free.Hi-free.Lo)/2
+	if l.lossy {
+		at = min(max(1-w*(estimate+(o.off.Lo+o.off.Hi)/2*a.restEstimate)-o.share, free.Lo), free.Hi)
+	}
+	return Leverage{free, at, far}
 }
 
-// A LeftFit is what is known of the weights x of a fit of target j.
+// A LeftFit describes the coefficients x of a fit of target j.
 type LeftFit struct {
 	Norm   float64 // ‖x‖
-	Energy float64 // a bound on ‖H^{½}(x − x*)‖
+	Energy float64 // bounds ‖H^{½}(x − x*)‖
 	Target int
 }
 
-// Residual is what a fit misses the target y of a row by, as computed from the target's mean
-// (0 without intercept) and the product aᵀx; off bounds what it is off by for the weights
-// themselves.
+// Residual returns the residual r of a row for target value y, computed from the mean of the target (0
+// without an intercept) and the product aᵀx. The result off is a bound on the error of r.
 func (l *LeftOut) Residual(o *LeftRow, f *LeftFit, y, product float64) (r, off float64) {
-	base := 0.0
-	if l.Intercept {
-		base = l.Means[l.eigen.Dim+f.Target]
-		off = l.targets[f.Target].meanOff + l.norm.meanOff*f.Norm
-	}
-	r = y - (base + product)
-	off += eps * ((o.chain+few)*o.size*f.Norm + few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))
-	return r, off*inflate + lostProduct(l.eigen.Dim)
+	base, fixed := l.baseOf(f)
+	return o.residual(f, base, fixed, y, product)
 }
 
-// Squared brackets w·(r/(1 − h))² of the exact solution, given the residual r of a fit, and
-// what it is off by.
-func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, off float64) interval.Interval {
+// baseOf returns the mean of the target, and the part fixed of the error bound of residuals that is the same
+// for all rows.
+func (l *LeftOut) baseOf(f *LeftFit) (base, fixed float64) {
+	if l.Intercept {
+		base = l.Means[l.eigen.Dim+f.Target]
+		fixed = l.targets[f.Target].meanOff + l.norm.meanOff*f.Norm
+	}
+	return base, fixed*inflate + lostProduct(l.eigen.Dim)
+}
+
+// residual is like Residual, given the results of baseOf.
+func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, off float64) {
+	return y - (base + product), eps*(o.rounding*f.Norm+few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))*inflate + fixed
+}
+
+// Squared brackets and estimates w·(r/(1 − h))² for the exact solution, given the residual r of a fit. off
+// bounds the error of r.
+func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, off float64) (bracket interval.Interval, estimate float64) {
 	if o.weight == 0 {
-		return interval.Interval{}
+		return interval.Interval{}, 0
 	}
 	off += v.root * f.Energy * (1 + few*eps)
-	lo, hi := math.Max(0, math.Abs(r)-off)/v.Free.Hi, (math.Abs(r)+off)/v.Free.Lo
-	root := math.Sqrt(o.weight) // as weight·lo may underflow where weight·lo·lo does not
-	out := interval.Squared(root*lo, root*hi)
-	out.Lo, out.Hi = out.Lo*(1-2*few*eps)-roundoff.Underflow, out.Hi*(1+2*few*eps)+roundoff.Underflow
-	if out.IsNaN() || !(v.Free.Lo > 0) {
-		return interval.Nonnegative()
+	size := math.Abs(r)
+	least := size - off
+	if !(least > 0) {
+		least = 0
 	}
-	return interval.Interval{Lo: math.Max(0, out.Lo), Hi: out.Hi}
+	// Each factor is multiplied by √w: weight·lo may underflow although weight·lo² does not.
+	inverse := 1 / v.Estimate
+	up, down := (v.Free.Hi-v.Estimate)*inverse, (v.Estimate-v.Free.Lo)*inverse
+	var lo, at, hi float64
+	if up+down <= 0x1p-20 { // one division for all three, by 1/(1 + up) ≥ 1 − up and 1/(1 − down) ≤ 1 + down·(1 + 2⁻¹⁹)
+		inverse *= o.root
+		lo, at, hi = least*inverse*(1-up), size*inverse, (size+off)*inverse*(1+down*(1+0x1p-19))
+	} else {
+		lo, at, hi = least/v.Free.Hi*o.root, size/v.Estimate*o.root, (size+off)/v.Free.Lo*o.root
+	}
+	lo, hi = lo*lo*(1-3*few*eps)-8*roundoff.Underflow, hi*hi*(1+3*few*eps)+8*roundoff.Underflow
+	if !(lo > 0) { // or lo is NaN
+		lo = 0
+	} else if lo > math.MaxFloat64 {
+		lo = math.MaxFloat64 * (1 - 3*few*eps)
+	}
+	if !(v.Free.Lo > 0) || hi != hi {
+		return interval.Nonnegative(), at * at
+	}
+	return interval.Interval{Lo: lo, Hi: hi}, at * at
+}
+
+// Prediction brackets and estimates y − r/(1 − h), the prediction for a row by the exact solution of all other rows.
+// off bounds the error of the computed residual r of the exact solution of all rows.
+func (v *Leverage) Prediction(y, r, off float64) (bracket interval.Interval, estimate float64) {
+	lo, hi := r-off, r+off
+	if lo > 0 {
+		lo /= v.Free.Hi
+	} else {
+		lo /= v.Free.Lo
+	}
+	if hi > 0 {
+		hi /= v.Free.Lo
+	} else {
+		hi /= v.Free.Hi
+	}
+	round := few*eps*(math.Abs(y)+math.Abs(lo)+math.Abs(hi)) + few*roundoff.Underflow
+	bracket = interval.Interval{Lo: y - hi - round, Hi: y - lo + round}
+	if !(v.Free.Lo > 0) || bracket.IsNaN() {
+		bracket = interval.Unknown()
+	}
+	return bracket, y - r/v.Estimate
+}
+
+// Unweighted is Prediction for a row of weight w, given the computed root of w. missed is the residual times √w, and off
+// bounds its error.
+func (v *Leverage) Unweighted(y, root, missed, off float64) (bracket interval.Interval, estimate float64) {
+	r := missed / root
+	return v.Prediction(y, r, off/root*(1+few*eps)+few*eps*math.Abs(r))
+}
+
+// Predictions writes the brackets and estimates of [Leverage.Prediction] for one fit. Arguments are as for
+// [LeftOut.Sum]; element i·t + f.Target belongs to row i, and the targets y have the width given.
+func (l *LeftOut) Predictions(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, width int, products []float64, t int, brackets []interval.Interval, estimates []float64) {
+	base, fixed := l.baseOf(f)
+	for i := range rows {
+		of := y[i*width+f.Target]
+		r, off := rows[i].residual(f, base, fixed, of, products[i])
+		at := i*t + f.Target
+		brackets[at], estimates[at] = levers[i].Prediction(of, r, off+levers[i].root*f.Energy*(1+few*eps))
+	}
+}
+
+// LeftSums holds sums over rows for one fit.
+type LeftSums struct {
+	Lo, Hi   float64 // bounds of Σ w·(r/(1 − h))² of the exact solution; Hi is at most MaxFloat64
+	Estimate float64 // estimate of this sum
+	RSS      float64 // Σ w·r² of the fit
+	Off      float64 // Σ w·off², where off bounds the error of r
+}
+
+// Sum returns the sums over at most [roundoff.StageRows] rows for one fit. y holds the targets (n×t),
+// products the products aᵀx with the coefficients of the fit, and levers the leverages at the γ of the fit.
+func (l *LeftOut) Sum(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, t int, products []float64) LeftSums {
+	var s LeftSums
+	base, fixed := l.baseOf(f)
+	for i := range rows {
+		o := &rows[i]
+		r, off := o.residual(f, base, fixed, y[i*t+f.Target], products[i])
+		v, at := o.Squared(&levers[i], f, r, off)
+		s.Lo += v.Lo
+		s.Hi += v.Hi
+		s.Estimate += at
+		s.RSS += o.weight * r * r
+		s.Off += o.weight * off * off
+	}
+	s.Lo, s.Hi = min(s.Lo, math.MaxFloat64), min(s.Hi, math.MaxFloat64)
+	return s
 }

@@ -120,7 +120,7 @@ func TestLeftOut(t *testing.T) {
 			forms[0] += z * z * functions[i]
 			forms[1] += z * z * functions[len(along)+i]
 		}
-		v := l.Leverage(0, &row, forms[0], forms[1])
+		v := l.Leverage(0, &row, forms[0], forms[1], 0)
 		if !(big.NewFloat(v.Free.Lo).Cmp(free) <= 0 && free.Cmp(big.NewFloat(v.Free.Hi)) <= 0) {
 			t.Errorf("trial %d: 1 − h is %v, not within [%.17g, %.17g]", trial, free, v.Free.Lo, v.Free.Hi)
 		}
@@ -137,7 +137,7 @@ func TestLightRow(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 1))
 	for range 200 {
 		weight, miss := float64(1+r.IntN(9))*0x1p-1074, math.Ldexp(1+r.Float64(), r.IntN(490))
-		v := (&LeftRow{weight: weight}).Squared(&Leverage{Free: interval.Interval{Lo: 1, Hi: 1}}, &LeftFit{}, miss, 0)
+		v, _ := (&LeftRow{weight: weight, root: math.Sqrt(weight)}).Squared(&Leverage{Free: interval.Interval{Lo: 1, Hi: 1}, Estimate: 1}, &LeftFit{}, miss, 0)
 		exact := exactOf([]float64{miss})
 		want := dotBig(exact, exact)
 		want.Mul(want, big.NewFloat(weight))

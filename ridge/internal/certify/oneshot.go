@@ -9,23 +9,23 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// OneShot is about the weights x̂ = Ĥ⁻¹c, Ĥ = BᵀB + (γ+shift)I.
+// OneShot computes bounds for the one-shot coefficients x̂ = Ĥ⁻¹c with Ĥ = BᵀB + (γ+shift)I.
 type OneShot struct {
 	At
 	shift float64
 	apart float64 // bounds ‖K − BᵀB − shift·I‖
 }
 
-// OneShot prepares the bounds for weights with that shift at γ.
+// OneShot returns the OneShot for the given γ and shift.
 func (k *Known) OneShot(gamma, shift float64) OneShot {
 	b := k.bound
 	return OneShot{k.At(gamma), shift, math.Max(shift, b.Shrinkage-shift) + b.RoundOff}
 }
 
-// Contraction is q with ‖x̂ − x*‖ ≤ q‖x*‖, but for the rounding of x̂.
+// Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖, without the rounding of x̂.
 func (o OneShot) Contraction() float64 { return o.apart / (o.Gamma + o.shift + o.eigen.Rest) }
 
-// Weights are the bounds for x̂ of target j, given ‖Bx̂‖².
+// Weights returns the bounds for the one-shot coefficients x of target j. bx is ‖Bx‖².
 func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	xn := vec.Norm(x)
 	w := Weights{TSS: o.TotalSquares(j), RSS: o.RSS(j, x, xn, bx), Objective: o.Objective(j)}
@@ -33,52 +33,52 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	return o.complete(w, j, x, xn, o.energy(j, xn), o.ResidualShift(j, xn))
 }
 
-// errors bounds ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for target j, given ‖x̂‖. From
-// x̂ − x* = H⁻¹(H − Ĥ)x̂ and = Ĥ⁻¹(H − Ĥ)x*:
+// errors returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for target j. xn is ‖x̂‖. The bounds are the smallest
+// of
 //
-//	‖x̂ − x*‖ ≤ ‖H⁻¹‖·‖K − BᵀB − shift·I‖·‖x̂‖,   ‖x̂ − x*‖ ≤ q‖x*‖,
-//
-// and by way of Mc of middleDistance, which is closer where η > γ.
-func (o OneShot) errors(j int, x float64) (abs, rel float64) {
+//	‖H⁻¹‖·‖K − BᵀB − shift·I‖·‖x̂‖,   q‖x*‖,   ‖x̂ − Mc‖ + middleDistance.
+func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	c := &o.targets[j].c
-	if x == 0 && c.Norm == 0 && o.TSS[j] == 0 {
+	if xn == 0 && c.Norm == 0 && o.TSS[j] == 0 {
 		return 0, 0
 	}
 	s := o.Gamma + o.shift
-	// What arithmetic adds to x̂: the error of c, and of applying Ĥ⁻¹.
+	// Round-off of x̂: the error of c, and the error of applying Ĥ⁻¹.
 	most := o.inverse()
-	round := (o.CrossError(j)+o.factor.onto*eps*c.Norm)*most + o.factor.along*eps*x
-	abs = o.apart*most*x + round
+	round := (o.CrossError(j)+o.factor.onto*eps*c.Norm)*most + o.factor.back*eps*xn
+	abs = o.apart*most*xn + round
 	away := o.normAbove(c, func(s2 float64) float64 { return 1/(s2+s) - o.middle(s2) })
 	abs = math.Min(abs, (away+o.middleDistance(j))*(1+16*eps)+3*round)
 	q := o.apart / (s + o.eigen.Rest)
-	rel = Relative(abs, x)
-	if x > round {
-		rel = math.Min(rel, q+round*(1+q)/(x-round))
+	rel = Relative(abs, xn)
+	if xn > round {
+		rel = math.Min(rel, q+round*(1+q)/(xn-round))
 	}
 	return abs, rel
 }
 
-// gradient bounds ‖g‖ at an x̂ of norm x: g = (K − BᵀB − shift·I)x̂ but for round-off.
-func (o OneShot) gradient(j int, x float64) float64 {
-	return o.apart*x + o.CrossError(j) + o.factor.onto*eps*o.CNorm(j) + o.factor.along*eps*(o.norm.largest2+o.Gamma+o.shift)*x
+// gradient bounds the norm of the gradient (K − BᵀB − shift·I)x̂ at the one-shot coefficients x̂. xn is ‖x̂‖.
+func (o OneShot) gradient(j int, xn float64) float64 {
+	return o.apart*xn + o.CrossError(j) + o.factor.onto*eps*o.CNorm(j) + o.factor.back*eps*(o.norm.largest2+o.Gamma+o.shift)*xn
 }
 
-// ResidualShift bounds ‖A(x̂ − x*)‖ = ‖AH⁻¹g‖ for an x̂ of norm x.
-func (o OneShot) ResidualShift(j int, x float64) float64 { return o.gradient(j, x) * o.timesInverse() }
-
-// energy bounds ‖H^{½}(x̂ − x*)‖ = ‖H^{-½}g‖.
-func (o OneShot) energy(j int, x float64) float64 {
-	return o.gradient(j, x) * math.Sqrt(o.inverse()) * (1 + 16*eps)
+// ResidualShift bounds ‖A(x̂ − x*)‖ = ‖AH⁻¹g‖ for the gradient g at the one-shot coefficients x̂. xn is ‖x̂‖.
+func (o OneShot) ResidualShift(j int, xn float64) float64 {
+	return o.gradient(j, xn) * o.timesInverse()
 }
 
-// RSS brackets ‖Ax − b‖² = ‖b‖² − 2cᵀx + xᵀKx for any weights x of norm xn, with
-// xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖² and bx = ‖Bx‖².
+// energy bounds ‖H^{½}(x̂ − x*)‖. xn is ‖x̂‖.
+func (o OneShot) energy(j int, xn float64) float64 {
+	return o.gradient(j, xn) * math.Sqrt(o.inverse()) * (1 + 16*eps)
+}
+
+// RSS brackets ‖Ax − b‖² = ‖b‖² − 2cᵀx + xᵀKx for any coefficients x, with xn = ‖x‖ and bx = ‖Bx‖². It uses
+// xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖².
 func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
 	b, tss := k.bound, k.TSS[j]
 	cx := vec.Dot(k.C(j), x)
 	base := tss - 2*cx + bx
-	own := math.Sqrt(k.norm.largest2) * (k.factor.onto*eps*xn + float64(k.eigen.Dim)*roundoff.Underflow) // what ‖Bx‖ is off by
+	own := math.Sqrt(k.norm.largest2) * (k.factor.onto*eps*xn + float64(k.eigen.Dim)*roundoff.Underflow) // bounds the error of ‖Bx‖
 	pad := k.SquaresError(j) + 2*few*eps*(k.CNorm(j)*xn+tss) + own*(2*math.Sqrt(bx)+own) + 2*k.factor.along*eps*bx
 	pad += 2*k.CrossError(j)*xn + b.RoundOff*xn*xn + float64(2*k.eigen.Dim)*lostSquares(xn)
 	if !(pad <= math.MaxFloat64) || !(bx <= math.MaxFloat64) {
@@ -100,8 +100,7 @@ func (k *Known) SketchNorms(q int, x []float64) []float64 {
 	return out
 }
 
-// Apply returns φᵢ(BᵀB)c_j as row i·t + j of a matrix of d columns, for functions φ
-// of the eigenvalues.
+// Apply returns φᵢ(BᵀB)c_j as row i·t + j of a matrix with d columns. The functions φ map eigenvalues of BᵀB.
 func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	d, r, t := k.eigen.Dim, len(k.eigen.Values), len(k.targets)
 	q := len(phi) * t
@@ -112,18 +111,46 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 			for l, v := range k.targets[j].c.Along {
 				h[row*r+l] = f(k.eigen.Values[l]) * v
 			}
-			off := f(k.eigen.Rest)
-			for l, v := range k.cOff[j*d : (j+1)*d] {
-				x[row*d+l] = off * v
-			}
+			k.applyOff(j, f, x[row*d:])
 		}
 	}
 	k.Backend.Gemm(false, false, 1, engine.View(q, r, h), engine.View(r, d, k.eigen.V), 1, engine.View(q, d, x))
 	return x
 }
 
-// LostCross bounds the relative error that the round-off of AᵀY alone causes in one-shot
-// weights at γ, by a sketch of any size. ‖x*‖ is at least cᵀH⁻¹c/‖c‖.
+// applyOff overwrites x with f(BᵀB) times the part of c orthogonal to V, for target j.
+func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
+	if d := k.eigen.Dim; k.cOff != nil {
+		off := f(k.eigen.Rest)
+		for l, v := range k.cOff[j*d : (j+1)*d] {
+			x[l] = off * v
+		}
+		return
+	}
+	clear(x[:k.eigen.Dim])
+}
+
+// ApplyEach overwrites row j of x with φⱼ(BᵀB)c for target first+j, where φⱼ is phi[j]. It returns ‖Bx‖² of
+// each row, from its coefficients along V.
+func (k *Known) ApplyEach(first int, phi []func(s2 float64) float64, x []float64) (bx []float64) {
+	d, r, q := k.eigen.Dim, len(k.eigen.Values), len(phi)
+	bx = make([]float64, q)
+	h := make([]float64, q*r)
+	for j, f := range phi {
+		for l, v := range k.targets[first+j].c.Along {
+			h[j*r+l] = f(k.eigen.Values[l]) * v
+		}
+		k.applyOff(first+j, f, x[j*d:])
+		for l, v := range h[j*r : (j+1)*r] {
+			bx[j] += k.eigen.Values[l] * v * v
+		}
+	}
+	k.Backend.Gemm(false, false, 1, engine.View(q, r, h), engine.View(r, d, k.eigen.V), 1, engine.View(q, d, x))
+	return bx
+}
+
+// LostCross bounds the relative error of one-shot coefficients at γ that comes only from the round-off of
+// AᵀY. It holds for sketches of any size.
 func (k *Known) LostCross(gamma float64) float64 {
 	var most float64
 	a := k.At(gamma)
@@ -133,5 +160,5 @@ func (k *Known) LostCross(gamma float64) float64 {
 			most = math.Max(most, (off+k.factor.onto*eps*c.Norm)/gamma*(c.Norm+off)/a.quads(c, off).Lo)
 		}
 	}
-	return 2 * most // ‖x*‖ itself is only bounded
+	return 2 * most // a factor 2, because ‖x*‖ is only bounded, by ‖x*‖ ≥ cᵀH⁻¹c/‖c‖
 }

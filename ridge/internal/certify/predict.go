@@ -9,35 +9,33 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Prediction brackets aᵀx* for rows a, less the mean of the features where an intercept
-// is fitted. The formula, with what D and x_mid are, is that of ridge.Predictor.
+// A Prediction brackets predictions aᵀx* for rows a. With an intercept, a is a row minus the means of the
+// features. The formula, with D and x_mid, is documented at ridge.Predictor.
 type Prediction struct {
-	gap, inverse       []float64 // eigenvalues of D, and of a bound on H⁻¹, along V
-	gapOff, inverseOff float64   // and orthogonal to V
-	gapMost, most      float64   // and the largest of them
-	dot                float64   // the factor for the product of a dense row with weights
-	skew               float64   // that of how far V is from orthonormal rows
-	lost               float64   // what such a product, and the bounds, lose to underflow
+	gap, inverse       []float64 // eigenvalues of D, and of an upper bound on H⁻¹, for each row of V
+	gapOff, inverseOff float64   // the same eigenvalues for vectors orthogonal to V
+	gapMost, most      float64   // the largest eigenvalue in gap and gapOff, and in inverse and inverseOff
+	dot                float64   // bounds the round-off of a product of a dense row with coefficients, in units of eps
+	skew               float64   // bounds the distance of V from orthonormal rows, in units of eps
+	lost               float64   // bounds the underflow error of such a product and of the bounds
 }
 
-// An Anchor is weights x near x* of one target, and what is known of the distance: for a
-// row a
+// An Anchor is a vector x of coefficients near x* for one target, with bounds on its distance from x*. For a
+// row a,
 //
-//	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + ‖a‖·(round + chain·eps·size) + fixed,
-//
-// chain·eps‖a‖‖x‖ being the round-off of a product.
+//	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + round-off.
 type Anchor struct {
-	Base     float64 // the target's mean
-	Mean     float64 // the product of x and the features' means
+	Base     float64 // the mean of the target
+	Mean     float64 // the product of x and the means of the features
 	gap      float64
 	energy   float64
 	distance float64
 	size     float64 // ‖x‖
-	round    float64 // round-off of x
-	fixed    float64 // what the errors of the means add to any prediction
+	round    float64 // bounds the norm of the round-off of x
+	fixed    float64 // bounds the effect of the errors of the means on any prediction
 }
 
-// Prediction is the one at γ.
+// Prediction returns the Prediction at γ.
 func (a At) Prediction() *Prediction {
 	p := &Prediction{
 		gapOff: a.gap(a.eigen.Rest), inverseOff: a.above(a.eigen.Rest), gapMost: a.widestGap(), most: a.above(a.eigen.Rest),
@@ -49,23 +47,30 @@ func (a At) Prediction() *Prediction {
 	return p
 }
 
-// Plain is the prediction of a fit alone, without a sketch: in place of quadratic forms
-// there is ‖a‖. Rows have d entries.
+// Plain returns the Prediction for a fit without a sketch, for rows of d entries. All bounds use only the
+// norm of a row.
 func Plain(accuracy engine.Accuracy, d int) *Prediction {
 	return &Prediction{inverseOff: 1, most: 1, dot: roundoff.DenseDot(accuracy.Dot(d)), lost: lostProduct(d)}
 }
 
-// lostProduct bounds what a product of two vectors of d, and some operations after it, lose
-// to underflow.
+// lostProduct bounds the underflow error of a product of two vectors of length d and of a few further
+// operations.
 func lostProduct(d int) float64 { return float64(d+16) * roundoff.Underflow }
 
-// Middle returns x_mid of each target (t×d).
-func (a At) Middle() []float64 { return a.Apply(a.middle) }
+// Middle returns x_mid for each target (t×d). The γ of target j is the γ of ats[of[j]].
+func (k *Known) Middle(ats []*At, of []int) []float64 {
+	phi, x := make([]func(s2 float64) float64, len(of)), make([]float64, len(of)*k.eigen.Dim)
+	for j, g := range of {
+		phi[j] = ats[g].middle
+	}
+	k.ApplyEach(0, phi, x)
+	return x
+}
 
-// Near is the anchor x_mid of target j.
+// Near returns the Anchor at x = x_mid of target j.
 func (a At) Near(j int, x []float64) Anchor {
 	c := &a.targets[j].c
-	// What evaluating x_mid adds: the complement of V carries 1/γ.
+	// Round-off of x_mid.
 	round := a.factor.onto * eps * c.Norm
 	out := a.anchor(j, x, a.middleDistance(j)+(round+a.CrossError(j))*a.inverse())
 	out.gap = a.normAbove(c, a.rootGap)/2 + round*math.Sqrt(a.widestGap())
@@ -74,15 +79,15 @@ func (a At) Near(j int, x []float64) Anchor {
 	return out
 }
 
-// Measured is the anchor that is the weights x of a fit, given bounds on ‖x − x*‖ and
-// ‖H^{½}(x − x*)‖.
+// Measured returns the Anchor at the coefficients x of a fit. The arguments distance and energy bound ‖x −
+// x*‖ and ‖H^{½}(x − x*)‖.
 func (a At) Measured(j int, x []float64, distance, energy float64) Anchor {
 	c := a.anchor(j, x, math.Min(distance, energy*math.Sqrt(a.inverse())*(1+16*eps)))
 	c.energy = energy
 	return c
 }
 
-// anchor prepares weights of which it is known that ‖x − x*‖ ≤ radius.
+// anchor returns an Anchor at x, given a bound radius on ‖x − x*‖.
 func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	c := Anchor{distance: radius, size: vec.Norm(x)}
 	if a.Intercept {
@@ -93,38 +98,35 @@ func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	return c
 }
 
-// Alone is the anchor that is weights x of a fit without intercept, of which
-// ‖x − x*‖ ≤ radius is all that is known.
-func Alone(x []float64, radius float64) Anchor {
-	return Anchor{distance: radius, energy: radius, size: vec.Norm(x)}
+// Alone returns the Anchor at the coefficients x and the intercept of a fit without a summary, for rows that are
+// not centred. radius bounds ‖x − x*‖, and off bounds the error of the intercept.
+func Alone(x []float64, radius, intercept, off float64) Anchor {
+	return Anchor{Base: intercept, fixed: off, distance: radius, energy: radius, size: vec.Norm(x)}
 }
 
-// Forms are the quadratic forms of a row a, and what the round-off of its products follows
-// from.
+// Forms holds the quadratic forms of a row a and bounds on the round-off of products with a.
 type Forms struct {
-	norm         float64 // ‖a‖, or the norm of what a was computed from, at most
-	gap, inverse float64 // √(aᵀDa) and √(aᵀH⁻¹a) at most, divided by norm
-	chain        float64 // round-off of a product with weights, in units of eps·‖a‖‖x‖
-	lost         float64 // what such a product loses to underflow
+	norm         float64 // ‖a‖ or a bound on it, or the norm of the row before centring
+	gap, inverse float64 // bounds on √(aᵀDa)/norm and √(aᵀH⁻¹a)/norm
+	chain        float64 // bounds the round-off of a product with coefficients x, in units of eps·norm·‖x‖
+	lost         float64 // bounds the underflow error of such a product
 }
 
-// Forms evaluates the quadratic forms of a row from Va and ‖a‖². size is the norm of
-// what a was computed from: to eps times its square, the forms are uncertain by
-// round-off. nnz is how many entries a sparse row has, negative for a dense one.
+// Forms evaluates the quadratic forms of a row a from along = Va and norm2 = ‖a‖². The argument size is the
+// norm of the row before centring. nnz is the number of entries of a sparse row, and negative for a dense
+// row.
 //
-// The forms are those of a/size: no product with an eigenvalue underflows, however small the row is.
-// Each of the r entries of Va is off by chain·eps·size, which moves ‖Va‖² and each form by
-// 2√r·chain·eps·size² times the largest eigenvalue. Summing r terms moves them by r·eps/2 of that.
+// To avoid underflow, the forms are computed for a/size. docs/math.md §9 bounds their round-off.
 func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms {
 	if size == 0 {
 		return Forms{}
 	}
 	chain := p.dot
-	if nnz >= 0 { // one sum over the entries, and the mean's product
+	if nnz >= 0 { // one sum over the entries, and the product with the means
 		chain += float64(nnz) / 2
 	}
 	out := Forms{norm: size*(1+16*eps) + roundoff.Underflow, chain: chain, lost: p.lost}
-	if size < 0x1p-450 { // squares may underflow: the largest eigenvalue is as good
+	if size < 0x1p-450 { // squares may underflow, so the largest eigenvalue is used
 		out.gap, out.inverse = math.Sqrt(p.gapMost), math.Sqrt(p.most)
 		return out
 	}
@@ -145,13 +147,13 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 	return out
 }
 
-// Interval brackets the prediction for a row of the given forms whose product with
-// the weights is known.
+// Interval brackets the prediction for a row, given the forms f of the row and its product with the
+// coefficients.
 func (c *Anchor) Interval(product float64, f Forms) interval.Interval {
 	y := c.Base + product
 	radius := f.norm * (math.Min(f.gap*c.gap+f.inverse*c.energy, c.distance) + c.round + f.chain*eps*c.size)
 	radius += c.fixed + 4*eps*math.Abs(y) + f.lost
-	if !(math.Abs(y)+radius <= math.MaxFloat64) { // of what isn't finite there may be 0·∞
+	if !(math.Abs(y)+radius <= math.MaxFloat64) { // infinite bounds may give 0·∞
 		return interval.Unknown()
 	}
 	return interval.Interval{Lo: y - radius, Hi: y + radius}

@@ -11,30 +11,29 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Corrected is what was found at weights x of a target, with twice the digits, and what a
-// factor of H makes of it.
-//
-// Low are what is to be added to the weights: the gradient is that of x + Low.
+// Corrected holds a measurement with twice the digits at coefficients x + Low of a target, and the correction
+// computed from it with a factor of H.
 type Corrected struct {
-	X, Low   []float64         // Low may be nil
-	Bounds   []float64         // of the error of each component of the gradient g, but for Aᵀδ
-	Residual float64           // bounds ‖δ‖, δ being what Ax − b was off by
+	X, Low   []float64         // x rounded to float64, and the rounding error, which may be nil
+	Bounds   []float64         // the error of component i of the gradient g is at most Bounds[i], plus (Aᵀδ)ᵢ
+	Residual float64           // bounds ‖δ‖ for the error δ of Ax − b
 	RSS      interval.Interval // ‖Ax − b‖²
 	Shift    twofold.Number    // the mean of Xx − y
-	Step     []float64         // R⁻¹R⁻ᵀg as computed: about x + Low − x*
-	Half     []float64         // R⁻ᵀg as computed; not with T
+	Step     []float64         // R⁻¹R⁻ᵀg as computed, approximately X + Low − x*
+	Half     []float64         // R⁻ᵀg as computed; unused if T is used
 
-	// What of Half and Step, each a sum of two, is made of what rounding has taken from g; may be
-	// nil, and is with T.
+	// Half and Step are sums of two vectors. The first is computed from the rounded g, the second from the
+	// rounding error of g. HalfLow and StepLow are the second vectors. They may be nil, and are unused if T
+	// is used.
 	HalfLow, StepLow []float64
 
-	// With T:
+	// The following fields are only used with T.
 	Gradient []float64 // g
 	Left     []float64 // g − H·Step as computed
 }
 
-// Next are the weights x + Low − Step, rounded to float64, and what rounding has taken from them:
-// x less what it has moved by, Step − Low, of which only that difference is rounded.
+// Next returns x⁺ = X + Low − Step rounded to float64, its rounding error low, and moved = Step − Low. The
+// only earlier rounding is in Step − Low.
 func (c *Corrected) Next() (x, low, moved []float64) {
 	x, low, moved = make([]float64, len(c.X)), make([]float64, len(c.X)), c.Step
 	if c.Low != nil {
@@ -47,17 +46,17 @@ func (c *Corrected) Next() (x, low, moved []float64) {
 	return x, low, moved
 }
 
-// A Refiner bounds what corrections with the factor R of H(γ) lead to.
+// A Refiner bounds the error of corrections with a factor R of H(γ).
 type Refiner struct {
 	rows  *Streamed
 	gamma float64
 	s     spectrum
 	share float64 // bounds ‖H^{-½}Aᵀ‖
 	omega float64 // (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR
-	byT   bool    // there is T in place of R
+	byT   bool    // T is used instead of R
 }
 
-// NewRefiner returns nil where the factor says too little of H.
+// NewRefiner returns the Refiner for the factor in f. It returns nil if the factor is too inaccurate.
 func NewRefiner(e *Streamed, f *Factored) *Refiner {
 	off, s := e.moved(f)
 	n, share := s.factor, e.share(f.Gamma, off)
@@ -74,15 +73,15 @@ func NewRefiner(e *Streamed, f *Factored) *Refiner {
 	return &Refiner{rows: e, gamma: f.Gamma, s: s, share: share, omega: omega}
 }
 
-// A Refinement is what is known of corrected weights.
+// A Refinement holds corrected coefficients and their bounds.
 type Refinement struct {
-	X, Low  []float64 // the weights, and what rounding them to float64 has taken
+	X, Low  []float64 // the coefficients rounded to float64, and the rounding error
 	Weights Weights
-	Error   float64 // on the distance from x* before that
-	Before  float64 // at least this was ‖H^{½}(x − x*)‖ before the correction
+	Error   float64 // bounds ‖X + Low − x*‖
+	Before  float64 // a lower bound on ‖H^{½}(x − x*)‖ for the x before the correction
 }
 
-// alongMeans bounds Σ|x̄ⱼ||vⱼ| for a v of norm e in the norm of H: |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖.
+// alongMeans bounds Σ|x̄ⱼ||vⱼ| for every v with ‖H^{½}v‖ ≤ e. It uses |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖.
 func (r *Refiner) alongMeans(e float64) float64 {
 	if r.rows.Means == nil {
 		return 0
@@ -90,17 +89,17 @@ func (r *Refiner) alongMeans(e float64) float64 {
 	return vec.AbsDot(r.s.inverse, r.rows.Means[:r.rows.Dim]) * e * inflate
 }
 
-// An afterStep is what is known of x − step, and of x, where the step is what a factor makes of
-// the gradient at x, which has Low in it.
+// An afterStep holds bounds for coefficients x and for the corrected coefficients x − step. step was computed
+// with a factor of H from the gradient at x. x stands for the sum X + Low of a [Corrected].
 type afterStep struct {
 	error  float64           // bounds ‖x − step − x*‖
 	inner  float64           // bounds ‖H^{½}(x − step − x*)‖
-	step   float64           // times upper, bounds ‖H^{½}step‖
+	step   float64           // ‖H^{½}step‖ is at most upper·step
 	before interval.Interval // brackets ‖H^{½}(x − x*)‖
 }
 
-// withLow makes of it what is known with the rounding of Step − Low, and of the weights without
-// Low. upper times the norm of columns by a vector bounds that of the vector in the norm of H.
+// withLow adds the rounding of moved = Step − Low to the bounds. It also converts the bounds, which are for X
+// + Low, to bounds for X alone, with ‖H^{½}v‖ ≤ upper·Σ columnsⱼ|vⱼ|.
 func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {
 		return
@@ -113,9 +112,8 @@ func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	a.before = interval.Interval{Lo: math.Max(0, a.before.Lo-low), Hi: a.before.Hi + low}
 }
 
-// Next bounds x⁺ = x + low − step, of target j, without reading the rows again, by what the factor
-// knows of it. What rounding x⁺ to float64 takes from it comes on top. known is false where
-// squares have left the range of float64.
+// Next bounds the error of x⁺ = x + low − step of target j without another pass. The bound includes the
+// rounding of x⁺ to float64. The result known is false if squares overflowed.
 func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
 	x, low, moved := c.Next()
@@ -132,11 +130,11 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	}
 	a.withLow(c, moved, &n)
 	next.X, next.Low, next.Error = x, low, a.error
-	lowR := vec.AbsDot(n.columns, low) * round // bounds ‖R·low‖; with T, ‖H^{½}low‖
+	lowR := vec.AbsDot(n.columns, low) * round // bounds ‖R·low‖, or ‖H^{½}low‖ if T is used
 	energy := (a.inner + n.upper*lowR) * round
 	bound := next.Error + rounding
 
-	// f* from x: f(x) − f* = ½‖H^{½}(x − x*)‖².
+	// f* follows from f(x) − f* = ½‖H^{½}(x − x*)‖².
 	next.Before = a.before.Lo
 	objective := objectiveNear(r.gamma, vec.Norm(c.X), a.before, d, c.RSS)
 	rss := interval.WidenRoot(c.RSS, n.upper*(a.step+lowR)*round)
@@ -147,31 +145,30 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 		Intercept: r.rows.landed(&Landing{c.Shift, moved, low}, next.Error, r.alongMeans(a.inner)),
 		TSS:       r.rows.totalSquares(j, r.rows.lost()), RSS: rss,
 		Objective: objective,
-		GCV:       gcv(r.rows.Rows, r.rows.Intercept, s.df, rssNear(r.gamma, energy, rss)),
+		GCV:       gcv(r.rows.Rows, r.rows.fixed(), s.df, rssNear(r.gamma, energy, rss)),
 	}
 	return next, true
 }
 
-// solved is what R leaves to know. With δ the error of the gradient g, |δᵢ| ≤ Boundsᵢ, and
-// (RᵀR)⁻¹g = step + s,
+// solved computes the bounds for a correction with R (docs/math.md §8). Let δ be the error of the gradient g,
+// with |δᵢ| ≤ Boundsᵢ, and (RᵀR)⁻¹g = step + s. Then
 //
 //	x − step − x* = (H⁻¹ − (RᵀR)⁻¹)g + s + H⁻¹δ,
-//	‖(H⁻¹ − (RᵀR)⁻¹)g‖ ≤ ω/(1−ω)·‖R⁻¹‖·‖R⁻ᵀg‖,   ω/√(1−ω)·‖R⁻ᵀg‖ in the norm of H,
-//	‖H⁻¹δ‖ ≤ ‖H^{-½}δ‖/σ,   ‖H^{-½}δ‖ ≤ min(‖δ‖/σ, Σ|δᵢ|√(H⁻¹)ᵢᵢ),
+//	‖(H⁻¹ − (RᵀR)⁻¹)g‖ ≤ ω/(1−ω)·‖R⁻¹‖·‖R⁻ᵀg‖,   in the norm of H ω/√(1−ω)·‖R⁻ᵀg‖,
+//	‖H⁻¹δ‖ ≤ ‖H^{-½}δ‖/σ,   ‖H^{-½}δ‖ ≤ min(‖δ‖/σ, Σ|δᵢ|√(H⁻¹)ᵢᵢ).
 //
-// from H⁻¹ = R⁻¹(I + E)⁻¹R⁻ᵀ with ‖E‖ ≤ ω. Of an error Aᵀδ of the gradient
-// ‖H^{-½}Aᵀδ‖ ≤ ‖H^{-½}Aᵀ‖‖δ‖. Half and Step are sums of two, each of which is off by as
-// much of itself, and of their rounding.
+// Half and Step are sums of two vectors. Each vector has the relative error of a solve, and the sum is
+// rounded.
 func (r *Refiner) solved(c *Corrected) (a afterStep) {
 	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
 	round, tiny := 1+(d+8)*eps, (d+8)*roundoff.Underflow
-	under := 2 * (d*math.Sqrt(d) + vec.Norm(n.columns)) * roundoff.Underflow // what R⁻ᵀg and the step lose
+	under := 2 * (d*math.Sqrt(d) + vec.Norm(n.columns)) * roundoff.Underflow // underflow in R⁻ᵀg and in the step
 	transposed, half, step := n.transposed+eps, vec.Norm(c.Half)*round, vec.Norm(c.Step)*round
-	halves, steps := half+2*vec.Norm(c.HalfLow)*round, step+2*vec.Norm(c.StepLow)*round // bound those of both parts
+	halves, steps := half+2*vec.Norm(c.HalfLow)*round, step+2*vec.Norm(c.StepLow)*round // bounds on the sum of the norms of both vectors
 	lost := math.Min(vec.Norm(c.Bounds)/s.sigma, vec.AbsDot(s.inverse, c.Bounds))*round + r.share*c.Residual
 	off := halves * transposed
 	exact := half + off + n.inverse*under // bounds ‖R⁻ᵀg‖
-	// Solving R·step = R⁻ᵀg is off by so much of it.
+	// Backward error of solving R·step = R⁻ᵀg.
 	along := vec.AbsDot(n.columns, c.Step)
 	if c.StepLow != nil {
 		along += 2 * vec.AbsDot(n.columns, c.StepLow)

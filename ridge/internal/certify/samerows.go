@@ -8,28 +8,28 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Claim is what the certificate of another fit says of one target. It can be true of the
-// summary's rows only if the fit is of these rows. The numbers of a fit of the same rows
-// agree with the summary's but for round-off, for which roundoff.SameRows leaves much room, and for
-// what centring has moved in both.
+// A Claim holds the statements of a certificate of another fit about one target. The methods of Known check if
+// the fit can be of the rows of the summary. For the same rows, results differ only by round-off in the fit and
+// in the summary. roundoff.SameRows is an upper bound on the difference of sums.
 type Claim struct {
 	X              []float64 // x̂
 	Objective      interval.Interval
 	Error          float64 // bounds ‖x̂ − x*‖
-	TSSWidth       float64 // of the bracket on ‖b‖², 0 if unknown
-	InterceptError float64 // bounds that of the intercept, 0 if unknown
+	TSSWidth       float64 // width of the bracket of ‖b‖², 0 if unknown
+	InterceptError float64 // bounds the error of the intercept, 0 if unknown
 }
 
-// squaresSlack is how far apart the fit's ‖b‖² may be from the summary's.
+// squaresSlack bounds the difference between the ‖b‖² of the fit and of the summary.
 func (k *Known) squaresSlack(c *Claim, j int) float64 { return 2*k.SquaresError(j) + c.TSSWidth }
 
-// SameSquares compares the fit's ‖b‖² with that of target j, which it returns.
+// SameSquares compares tss, the ‖b‖² of target j of the fit, with the ‖b‖² of the summary, which it returns
+// as want.
 func (k *Known) SameSquares(c *Claim, tss float64, j int) (want float64, same bool) {
 	b := k.targetNorm(j)
 	return k.TSS[j], math.Abs(tss-k.TSS[j]) <= roundoff.SameRows*b*b+k.squaresSlack(c, j)
 }
 
-// SameIntercept compares the fit's intercept with ȳ − x̂ᵀx̄, which it returns.
+// SameIntercept compares the intercept of the fit with ȳ − x̂ᵀx̄ from the summary, which it returns as want.
 func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64, same bool) {
 	n, d, xn := &k.norm, k.eigen.Dim, vec.Norm(c.X)
 	var size float64
@@ -42,11 +42,11 @@ func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64,
 	return want, n.root*math.Abs(intercept-want) <= roundoff.SameRows*size+off
 }
 
-// SameProducts compares c̃ᵀx̂ with what the claim says of it. With Hx* = c, so that
-// ‖b‖² − 2f* = cᵀx*, its certificate says what cᵀx̂ is. The summary has c̃ = c + δ, which
-// may be next to nothing where c is not:
+// SameProducts compares cᵀx̂, where c comes from the summary, with ‖b‖² − 2f* from the fit. Because Hx* = c
+// implies ‖b‖² − 2f* = cᵀx*, the two numbers differ only by the errors of x̂ and c. With the computed c̃ = c +
+// δ,
 //
-//	c̃ᵀx̂ − cᵀx* = cᵀ(x̂ − x*) + δᵀx̂,   |c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
+//	|c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
 func (k *Known) SameProducts(c *Claim, j int) (got float64, want interval.Interval, same bool) {
 	xn, b, tss, off, norm := vec.Norm(c.X), k.targetNorm(j), k.TSS[j], k.CrossError(j), k.CNorm(j)
 	got = vec.Dot(k.C(j), c.X)

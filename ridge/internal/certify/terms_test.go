@@ -123,7 +123,7 @@ func TestLeverageAlone(t *testing.T) {
 		k.bound.Shrinkage = 2.1 // the row itself, which the sketch has lost
 		l := k.LeftOut([]float64{gamma})
 		row := l.Row(1, 1, 1, 1, -1)
-		v := l.Leverage(0, &row, l.at[0].below(0), l.at[0].above(0))
+		v := l.Leverage(0, &row, l.at[0].below(0), l.at[0].above(0), l.at[0].estimate(0))
 		const norm2 = (1 + meanOff) * (1 + meanOff)
 		kappa := weight / (weight - 1)
 		if want := 1 - norm2/(gamma+kappa*norm2) - 1/weight; !(v.Free.Lo <= want && want <= v.Free.Hi) || !(v.Free.Lo >= 0.99*want) {
@@ -143,16 +143,20 @@ func TestLeftSquared(t *testing.T) {
 	}{
 		{1, 3, 0.01, interval.Interval{Lo: 0.4, Hi: 0.6}, interval.Interval{Lo: 2.79 * 2.79 / 0.36, Hi: 3.21 * 3.21 / 0.16}},
 		{5, -3, 0.01, interval.Interval{Lo: 0.4, Hi: 0.6}, interval.Interval{Lo: 5 * 2.79 * 2.79 / 0.36, Hi: 5 * 3.21 * 3.21 / 0.16}},
+		{1, 3, 0.01, interval.Interval{Lo: 0.5, Hi: 0.5 + 0x1p-28}, interval.Interval{Lo: 2.79 * 2.79 / ((0.5 + 0x1p-28) * (0.5 + 0x1p-28)), Hi: 3.21 * 3.21 / 0.25}}, // narrow
 		{1, 0.1, 0, interval.Interval{Lo: 1, Hi: 1}, interval.Interval{Lo: 0, Hi: 0.09}},
 		{0, 3, 1, interval.Interval{Lo: 0, Hi: 1}, interval.Interval{}},
 		{1, 3, 0, interval.Interval{Lo: 0, Hi: 1}, interval.Nonnegative()},
 		{1, 3, 0, interval.Interval{Lo: -0.1, Hi: 1}, interval.Nonnegative()},
 	} {
-		row := LeftRow{weight: c.weight}
-		got := row.Squared(&Leverage{c.free, 2}, f, c.r, c.off)
+		row := LeftRow{weight: c.weight, root: math.Sqrt(c.weight)}
+		got, estimate := row.Squared(&Leverage{c.free, (c.free.Lo + c.free.Hi) / 2, 2}, f, c.r, c.off)
 		const pad = 1e-13
 		if !(got.Lo <= c.want.Lo*(1+pad) && got.Hi >= c.want.Hi*(1-pad)) || !(got.Lo >= c.want.Lo*(1-pad) && got.Hi <= c.want.Hi*(1+pad)) {
 			t.Errorf("%+v: %v", c, got)
+		}
+		if !(got.Lo <= estimate && estimate <= got.Hi) {
+			t.Errorf("%+v: the estimate is %v, outside %v", c, estimate, got)
 		}
 	}
 }

@@ -8,15 +8,14 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// inverseNorms returns ‖R⁻¹‖_F for the upper triangular d×d matrix r, a bound on
-// ‖R⁻¹‖₂, the lesser of that and √(‖R⁻¹‖₁‖R⁻¹‖_∞), and the norms of its rows. The rows of the inverse X
-// come from XR = I, a panel of them at a time, and in each from left to right.
-// The first two are +Inf where R is too close to singular to be inverted.
+// inverseNorms returns norms of R⁻¹ for the upper triangular d×d matrix R in r: the Frobenius norm, the bound
+// two on ‖R⁻¹‖₂, and the norms of the rows of R⁻¹. two is the smaller of ‖R⁻¹‖_F and √(‖R⁻¹‖₁‖R⁻¹‖_∞). If R
+// is too close to singular, the first two results are +Inf.
 func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, two float64, rows []float64) {
 	const nb = 64
 	panel := make([]float64, min(nb, d)*d)
-	columns := make([]float64, d) // sums of absolute values
-	var widest float64            // row
+	columns := make([]float64, d) // column sums of absolute values
+	var widest float64            // largest row sum
 	for i0 := 0; i0 < d; i0 += nb {
 		m := min(nb, d-i0)
 		clear(panel)
@@ -54,7 +53,7 @@ func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, tw
 	return frobenius, math.Min(frobenius, math.Sqrt(slices.Max(columns))*math.Sqrt(widest)), rows
 }
 
-// columnsOf returns the norms of the columns of the upper triangle.
+// columnsOf returns the norms of the columns of the upper triangular matrix r.
 func columnsOf(d int, r []float64, ldr int) []float64 {
 	out := make([]float64, d)
 	for i := range d {

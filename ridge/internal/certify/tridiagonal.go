@@ -9,20 +9,21 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Tridiagonal is T of K ≈ QTQᵀ, Q orthogonal and T tridiagonal: K + γI and T + γI have the
-// same eigenvalues but for what K is off by. It serves every γ.
+// A Tridiagonal is the matrix T of a reduction K ≈ QTQᵀ, with Q orthogonal and T tridiagonal. Up to the error
+// of the reduction, K + γI and T + γI have the same eigenvalues for every γ.
 type Tridiagonal struct {
 	Diagonal []float64
-	Beside   []float64 // one less
+	Beside   []float64 // the subdiagonal, d−1 elements
 	Columns  []float64 // norms of the columns of A
-	Streamed float64   // bounds ‖K̃ − K‖, of which K̃ is what was summed
-	Reduced  float64   // bounds ‖K̃ − QTQᵀ‖ for an orthogonal Q
-	Skew     float64   // bounds how far the Q that was computed is from this Q
+	Streamed float64   // bounds ‖K̃ − K‖ for the computed K̃
+	Reduced  float64   // bounds ‖K̃ − QTQᵀ‖ for an exactly orthogonal Q
+	Skew     float64   // bounds the distance of the computed Q from the exactly orthogonal one
 	norm     float64   // bounds ‖T‖
-	least    float64   // at most λ_min(T)
+	least    float64   // a lower bound on the eigenvalues of T
 }
 
-// NewTridiagonal keeps the slices, see [Tridiagonal]. Reduced and Skew are for the caller to set.
+// NewTridiagonal returns a Tridiagonal with these slices, see [Tridiagonal]. The caller sets Reduced and
+// Skew.
 func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Tridiagonal {
 	t := &Tridiagonal{Diagonal: diagonal, Beside: beside, Columns: columns, Streamed: streamed}
 	for i, a := range diagonal {
@@ -39,13 +40,13 @@ func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Trid
 	return t
 }
 
-// pivot is the next one of LDLᵀ after p, for the element a of the diagonal and e beside it.
+// pivot returns the next pivot of LDLᵀ after the pivot p, for the diagonal element a and the subdiagonal
+// element e.
 func pivot(a, e, p float64) float64 { return a - float64(e/p*e) }
 
-// pivots overwrites p with those of T + sI = LDLᵀ, from the first row down. They are exact for a
-// matrix that is off by rounding(s) at most: each rounds its own element of the diagonal, and
-// the element beside it three times. positive says that all are, so that this matrix is
-// positive definite.
+// pivots overwrites p with the pivots of T + sI = LDLᵀ, from the first row down. The computed pivots are the
+// exact pivots of a matrix that differs from T + sI by at most rounding(s). If the result is true, all pivots
+// are positive, and this matrix is positive definite.
 func (t *Tridiagonal) pivots(s float64, p []float64) (positive bool) {
 	for i, a := range t.Diagonal {
 		if p[i] = a + s; i > 0 {
@@ -58,14 +59,15 @@ func (t *Tridiagonal) pivots(s float64, p []float64) (positive bool) {
 	return true
 }
 
-// rounding bounds, in norm, the change to T + sI for which computed pivots, or the diagonal of
-// the inverse that is made of them, are exact but for two roundings.
+// rounding bounds the norm of a change of T + sI that makes the computed pivots exact. Each pivot rounds
+// its diagonal element once and the subdiagonal element three times. The diagonal of the inverse, computed
+// from the pivots, adds two roundings.
 func (t *Tridiagonal) rounding(s float64) float64 {
 	return 8*eps*(t.norm+math.Abs(s)) + 8*roundoff.Underflow
 }
 
-// leastEigenvalue is found by bisection: where all pivots of T − sI are positive, none of T's
-// eigenvalues is below s but for rounding.
+// leastEigenvalue returns a lower bound on the eigenvalues of T, by bisection. If all pivots of T − sI are
+// positive, no eigenvalue of T is below s, up to rounding.
 func (t *Tridiagonal) leastEigenvalue() float64 {
 	lo, hi := -t.norm, t.norm
 	for _, a := range t.Diagonal {
@@ -83,10 +85,10 @@ func (t *Tridiagonal) leastEigenvalue() float64 {
 	return lo - t.rounding(lo)
 }
 
-// inverseTrace is γ·tr (T̃ + sI)⁻¹, but for some eps of itself, of a T̃ that is off by rounding(s)
-// at most: another one for each element of the diagonal, which is 1/(pᵢ + qᵢ − tᵢᵢ − s) with
-// the pivots p from the first row down and q from the last one up. ok is false where not all
-// of these matrices are positive definite.
+// inverseTrace returns γ·tr (T̃ + sI)⁻¹ up to a relative error of a few eps. T̃ is T up to round-off: each
+// element of the diagonal belongs to a matrix that differs from T by at most rounding(s). Element i of the
+// diagonal is 1/(pᵢ + qᵢ − tᵢᵢ − s), with the pivots p from the first row down and q from the last row up.
+// The result ok is false if one of these matrices is not positive definite.
 func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	d := len(t.Diagonal)
 	p := make([]float64, d)
@@ -101,7 +103,7 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 		if i+1 < d {
 			q = pivot(a, t.Beside[i], below)
 		}
-		v := p[i] + q - a
+		v := p[i] + (q - a) // p[i] + q may overflow
 		if !(q > 0) || !(v > 0) {
 			return 0, false
 		}
@@ -111,7 +113,7 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	return sum.Value(), true
 }
 
-// dimension brackets d − γ·tr H⁻¹ where the eigenvalues of H are those of T + γI but for off.
+// dimension brackets d − γ·tr H⁻¹, if the eigenvalues of H and of T + γI differ by at most off.
 func (t *Tridiagonal) dimension(gamma, off, limit float64) interval.Interval {
 	d := float64(len(t.Diagonal))
 	out := interval.Interval{Hi: limit}
@@ -129,15 +131,16 @@ func (t *Tridiagonal) dimension(gamma, off, limit float64) interval.Interval {
 	return out
 }
 
-// tridiagonal is what T tells of H. The columns of A are off by off, in norm. A singular value of
-// A is moved by ‖off‖ at most, so λ of K by ‖off‖(2‖A‖ + ‖off‖).
+// tridiagonal derives the bounds on H from T. off[j] bounds the norm of the error of column j of A. The
+// errors change a singular value of A by at most ‖off‖, and an eigenvalue of K by at most ‖off‖(2‖A‖ +
+// ‖off‖).
 func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	t, gamma, d := f.T, f.Gamma, float64(e.Dim)
 	offNorm := vec.Norm(off) * inflate
 	size := vec.Norm(t.Columns)*inflate + offNorm // bounds ‖A‖_F
 	moved := offNorm * 2 * size
 	known := t.Streamed + t.Reduced
-	root := math.Max(0, math.Sqrt(math.Max(0, t.least-known*inflate))*(1-few*eps)-offNorm) // squared, at most λ_min(K)
+	root := math.Max(0, math.Sqrt(math.Max(0, t.least-known*inflate))*(1-few*eps)-offNorm) // root² ≤ λ_min(K)
 	s := spectrum{
 		sigma: math.Hypot(math.Sqrt(gamma), root) * (1 - few*eps), inverse: make([]float64, e.Dim),
 		df:     t.dimension(gamma, (known+moved)*inflate, float64(rank(e.Rows, e.Dim, e.Intercept))),
@@ -152,16 +155,16 @@ func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// Serves says that a factor tells enough of H at its γ: solving with it leaves no more than a
-// thousandth of an error.
+// Serves reports whether a factor is accurate enough at its γ: solving with it must reduce an error to less
+// than a thousandth.
 func (e *Streamed) Serves(f *Factored) bool {
 	_, s := e.moved(f)
 	return s.factor.solved <= 0x1p-10
 }
 
-// MayGain says that the bounds of a factorisation that does not depend on the units of the columns
-// may be a hundred times better: ‖A‖_F/σ, which takes the place of Σ ‖aⱼ‖√(H⁻¹)ⱼⱼ with T, is
-// that much more than this sum can be, (H⁻¹)ⱼⱼ being 1/Hⱼⱼ at least.
+// MayGain reports whether a factorisation whose bounds do not depend on the units of the columns may be a
+// hundred times more accurate than T. The bound with T has ‖A‖_F/σ instead of Σ ‖aⱼ‖√(H⁻¹)ⱼⱼ. MayGain
+// compares ‖A‖_F/σ with a lower bound of this sum, from (H⁻¹)ⱼⱼ ≥ 1/Hⱼⱼ.
 func (e *Streamed) MayGain(f *Factored) bool {
 	_, s := e.moved(f)
 	least := 0.0
@@ -171,13 +174,13 @@ func (e *Streamed) MayGain(f *Factored) bool {
 	return vec.Norm(f.T.Columns)/s.sigma > 100*math.Max(least, 1)
 }
 
-// stepped is what T leaves to know of x⁺ = x − step for a step that is near to H⁻¹g: with
-// l = g − K̃·step − γ·step as computed, δ the error of g and K off by apart,
+// stepped computes the bounds for a correction x − step with T. With l = g − K̃·step − γ·step as computed,
+// the error δ of g, and a bound apart on the error of K̃,
 //
 //	x − step − x* = H⁻¹(g − H·step + δ),   ‖g − H·step‖ ≤ ‖l‖ + apart·‖step‖ + few·eps·‖g‖,
 //	‖H^{½}step‖² = stepᵀ(g − (g − H·step)).
 //
-// Nothing of it rests on T itself but for σ.
+// The bounds use only σ of the properties of T.
 func (r *Refiner) stepped(c *Corrected) afterStep {
 	s, d := r.s, float64(r.rows.Dim)
 	round, tiny := 1+(d+few)*eps, (d+few)*roundoff.Underflow

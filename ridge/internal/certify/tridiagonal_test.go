@@ -123,6 +123,16 @@ func TestTridiagonalIndefinite(t *testing.T) {
 	}
 }
 
+// TestTridiagonalLargestGammas: almost nothing is fitted at the largest γ, where two pivots add up to more than any number.
+func TestTridiagonalLargestGammas(t *testing.T) {
+	m := NewTridiagonal([]float64{1, 2, 1}, []float64{0.5, 0.5}, make([]float64, 3), 0)
+	for _, gamma := range []float64{0x1p1020, 0x1p1022, 0x1p1023, 1.7e308, math.MaxFloat64} {
+		if got := m.dimension(gamma, 0, 3); got.Lo != 0 {
+			t.Errorf("γ = %g: effective dimension in %v, is below 1e-300", gamma, got)
+		}
+	}
+}
+
 // one is what is known of a problem of one feature, K = 1, of which K̃ = 1.01 was summed, at γ.
 func one(gamma float64) (*Streamed, *Factored) {
 	e := &Streamed{Rows: 3, Dim: 1, TSS: []float64{1}, Size: 1, Columns: Columns{Displaced: make([]float64, 2)}}

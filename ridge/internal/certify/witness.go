@@ -8,20 +8,18 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Witness tells the rows of a pass from other rows, whatever the targets are: the
-// summary keeps Kh of one vector h of length one, that all summaries of d features
-// share, and every product that a pass returns has to agree with it,
+// A Witness detects that a pass read other rows than the summary. It is the product Kh with a vector h of
+// length one, which is the same for all summaries of d features. Every product of a pass must agree with it:
 //
-//	hᵀ(Kv) = (Kh)ᵀv,   hᵀ(Kv − c) = (Kh)ᵀv − hᵀc,
+//	hᵀ(Kv) = (Kh)ᵀv,   hᵀ(Kv − c) = (Kh)ᵀv − hᵀc.
 //
-// at the price of two inner products. A change of the rows is missed only where it is
-// next to nothing beside ‖A‖², or orthogonal to h by accident.
+// A change of the rows is missed only if it is tiny compared with ‖A‖² or happens to be orthogonal to h.
 type Witness struct {
 	Probe   []float64 // h
-	Product []float64 // Kh as computed; nil where it is not known
+	Product []float64 // Kh as computed; nil if unknown
 }
 
-// Probe is h: of random signs and sizes, always the same.
+// Probe returns the vector h, which has fixed pseudorandom elements.
 func Probe(d int) []float64 {
 	r := rand.New(rand.NewPCG(0x66647269646765, uint64(d)))
 	h := make([]float64, d)
@@ -32,16 +30,15 @@ func Probe(d int) []float64 {
 	return h
 }
 
-// ProductDiffers compares a product of a pass, out = Kx, or Kx − c of target j where that
-// is affine, with the witness. It returns how far they are apart, and whether the rows of
-// the summary cannot be so far. Where an iteration has diverged there is nothing to
-// compare.
+// ProductDiffers compares a product of a pass with the witness: out = Kx, or out = Kx − c of target j if
+// affine is true. It returns the difference off, and whether off is too large for the rows of the summary. If
+// a product is not finite, because the iteration diverged, differs is false.
 func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (off float64, differs bool) {
 	if k.Product == nil {
 		return 0, false
 	}
 	n := &k.norm
-	witness := k.factor.sum*eps*n.size*n.size + n.displaced*(2*math.Sqrt(n.staged2)+n.displaced)*inflate // what Kh is off by
+	witness := k.factor.sum*eps*n.size*n.size + n.displaced*(2*math.Sqrt(n.staged2)+n.displaced)*inflate // bounds the error of Kh
 	got, want := vec.Dot(k.Probe, out), vec.Dot(k.Product, x)
 	slack := (roundoff.SameRows*n.read*n.read + witness + n.root*n.meanOff*n.root*n.meanOff) * vec.Norm(x)
 	if affine {
@@ -51,18 +48,18 @@ func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (off float6
 	return apart(got, want, slack)
 }
 
-// crossSlack is how far apart AᵀY of target j may be where a summary and a pass have made it
-// of the same rows. The errors of the means count in both.
+// crossSlack bounds the difference between the AᵀY of target j in a summary and in a pass over the same rows.
+// The errors of the means affect both.
 func (k *Known) crossSlack(j int) float64 {
 	return roundoff.SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(k.side(j), 0)
 }
 
-// ResidualDiffers compares a residual of a pass, rss = ‖Ax − b‖² for target j, with what
-// the summary makes of the gradient out = Kx − c that came with it,
+// ResidualDiffers compares rss, the ‖Ax − b‖² of target j that a pass measured, with the value
 //
 //	‖Ax − b‖² = ‖b‖² − cᵀx + xᵀ(Kx − c),
 //
-// which it returns. That needs no witness.
+// computed from the product out = Kx − c of the same pass. It returns this value as want. It needs no
+// witness.
 func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want float64, differs bool) {
 	want = k.TSS[j] - vec.Dot(k.C(j), x) + vec.Dot(x, out)
 	xn := vec.Norm(x)
@@ -73,15 +70,16 @@ func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want floa
 	return want, differs
 }
 
-// apart reports a difference beyond the slack; never one that is not finite, as where an
-// iteration has diverged.
+// apart returns the distance off of a and b, and whether it is larger than slack. If the distance is not
+// finite, because the iteration diverged, beyond is false.
 func apart(a, b, slack float64) (off float64, beyond bool) {
 	off = math.Abs(a - b)
 	return off, off <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(off <= slack)
 }
 
-// CrossDiffers compares AᵀY and ‖Y‖² of target j, as the gradient at zero of a pass has
-// them, out = −AᵀY, with those of the summary. It returns how far AᵀY is away.
+// CrossDiffers compares AᵀY and ‖Y‖² of target j with the summary's. The arguments out = −AᵀY and rss = ‖Y‖²
+// are the gradient and the squared residual at zero of a pass. It returns the distance off between the two
+// AᵀY.
 func (k *Known) CrossDiffers(j int, out []float64, rss float64) (off float64, differs bool) {
 	d := make([]float64, len(out))
 	copy(d, out)

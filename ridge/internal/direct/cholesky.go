@@ -6,38 +6,45 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// normalEquations accumulates [A Y]ᵀ[A Y], which holds K, c = AᵀY and YᵀY, fold
-// by fold, and solves (K + γI)x = c by Cholesky's factorization.
+// normalEquations accumulates [A Y]ᵀ[A Y], which contains K, c = AᵀY and YᵀY. It solves (K + γI)x = c by
+// Cholesky factorization.
 //
-// Each fold's product is formed apart and then added, so that no entry is the end of a
-// chain of more than roundoff.StageRows + folds additions.
+// It forms the product of each group of rows separately and then adds the products. The sum of an entry then
+// has a chain of at most roundoff.StageRows + folds additions, where folds is the number of groups.
 type normalEquations struct {
 	be    engine.Backend
 	d, t  int
 	rows  []float64 // roundoff.StageRows×q
-	sum   []float64 // q×q, lower triangle; K in full once folding has ended
-	work  []float64 // q×q: a fold's share, later H and L
-	col   []float64 // ‖column‖, q
-	chain float64   // additions that an entry of sum is the end of
+	sum   []float64 // q×q, lower triangle; after the last fold K is complete
+	low   []float64 // q×q, what rounding took from sum; nil if gram is not needed
+	work  []float64 // q×q; the product of a group of rows, later H and its factor L
+	col   []float64 // norms of the columns, q
+	chain float64   // longest chain of additions in an entry of sum
 }
 
-// NewCholesky streams K and c, and factors H = K + γI.
-func NewCholesky(be engine.Backend, d, t int) Factorization {
-	return newNormalEquations(be, d, t, roundoff.StageRows)
+// NewCholesky returns a factorization that accumulates K and c and factors H = K + γI. If gram is true, it also
+// keeps the corrections of the sums for the round-off of their additions, for [System.Gram].
+func NewCholesky(be engine.Backend, d, t int, gram bool) Factorization {
+	return newNormalEquations(be, d, t, roundoff.StageRows, gram)
 }
 
-// newNormalEquations folds so many rows at a time.
-func newNormalEquations(be engine.Backend, d, t, rows int) *normalEquations {
+// newNormalEquations is like NewCholesky for the given number of rows per fold.
+func newNormalEquations(be engine.Backend, d, t, rows int, gram bool) *normalEquations {
 	q := d + t
-	return &normalEquations{
+	e := &normalEquations{
 		be: be, d: d, t: t, col: make([]float64, q),
 		rows: make([]float64, rows*q), sum: make([]float64, q*q), work: make([]float64, q*q),
 	}
+	if gram {
+		e.low = make([]float64, q*q)
+	}
+	return e
 }
 
 func (e *normalEquations) buffer() []float64 { return e.rows }
@@ -46,7 +53,14 @@ func (e *normalEquations) fold(m int) {
 	q := e.d + e.t
 	e.be.Syrk(true, 1, engine.View(m, q, e.rows), 0, engine.View(q, q, e.work))
 	for i := range q {
-		floats.Add(e.sum[i*q:i*q+i+1], e.work[i*q:i*q+i+1])
+		sum, part := e.sum[i*q:i*q+i+1], e.work[i*q:i*q+i+1]
+		if e.low != nil {
+			for j, v := range part {
+				_, rest := twofold.Sum(sum[j], v)
+				e.low[i*q+j] += rest
+			}
+		}
+		floats.Add(sum, part)
 	}
 	if e.chain == 0 {
 		e.chain = float64(m)
@@ -63,7 +77,19 @@ func (e *normalEquations) columns() []float64 {
 	return e.col
 }
 
-// mirror copies the strict lower triangle of the n×n matrix a to its upper one.
+// gram returns the sums, each with its correction added. The error of a corrected sum over the folds is at most
+// folds²·Unit². Hence the chain of additions counts as the rows of one fold, and one more.
+func (e *normalEquations) gram() (k []float64, rounding float64) {
+	q := e.d + e.t
+	k = make([]float64, q*q)
+	for i := range q {
+		floats.AddTo(k[i*q:i*q+i+1], e.sum[i*q:i*q+i+1], e.low[i*q:i*q+i+1])
+	}
+	rows := math.Min(e.chain, float64(len(e.rows)/q))
+	return k, roundoff.GramSum(rows + 1 + e.chain*e.chain*roundoff.Unit)
+}
+
+// mirror copies the strict lower triangle of the n×n matrix a to the upper triangle.
 func mirror(n int, a []float64, lda int) {
 	for i := range n {
 		for j := range i {
@@ -83,7 +109,7 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 		return nil, pivot
 	}
 	if gamma == 0 {
-		// A pivot within the round-off of K is no evidence of independence.
+		// A pivot within the round-off of K does not show that the column is independent.
 		for i := range d {
 			if l := e.work[i*q+i]; !(l*l > roundoff.Unit*roundoff.CholeskyPivot(e.chain, n)*e.sum[i*q+i]+roundoff.LostSquares) {
 				return nil, i
@@ -103,7 +129,7 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 	return s, -1
 }
 
-// crossProducts overwrites x (t×d) with AᵀY, a target after the other.
+// crossProducts overwrites x (t×d) with YᵀA, one target per row.
 func (e *normalEquations) crossProducts(x []float64) {
 	q := e.d + e.t
 	for j := range e.t {
@@ -111,14 +137,14 @@ func (e *normalEquations) crossProducts(x []float64) {
 	}
 }
 
-// residuals subtracts the products of K with the rows of x from those of r.
+// residuals subtracts Kx from r, for each row of x and the same row of r.
 func (e *normalEquations) residuals(x, r []float64) {
 	d, q, k := e.d, e.d+e.t, len(x)/e.d
 	e.be.Gemm(false, false, -1, engine.View(k, d, x), engine.Strided(d, d, e.sum, q), 1, engine.View(k, d, r))
 }
 
-// found is what is known of the weights x at γ, t×d, where r = c − Hx as computed: all but what
-// a factor tells.
+// found returns the data of the certificate for coefficients x (t×d) at γ, given the computed r = c − Hx. It
+// omits the fields that need a factor.
 func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored {
 	d, t, q := e.d, e.t, e.d+e.t
 	n := float64(d)

@@ -9,19 +9,19 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A defect is what a reduction K = QTQᵀ is off by, as measured. An orthogonal Q̄ exists with
+// A defect bounds the error of a computed reduction K = QTQᵀ. There is an exactly orthogonal Q̄ with
 //
 //	‖K − Q̄TQ̄ᵀ‖ ≤ reduced,   ‖Q − Q̄‖ ≤ skew.
 //
-// So the eigenvalues of T are those of K but for reduced (docs/math.md §14).
+// Hence an eigenvalue of T differs from the eigenvalue of K by at most reduced (docs/math.md §14).
 type defect struct{ reduced, skew float64 }
 
-// defectRows is the number of rows of P = Qᵀ, and of K, that are multiplied at a time.
+// defectRows is the number of rows of Qᵀ, and of K, per product in defect.
 const defectRows = 256
 
-// defect measures the reduction of the matrix k (d×d, lower triangle). It takes some 2d³
-// multiply-adds and the making of Q, and d² numbers of memory.
-func (r *Turned) defect(k engine.Matrix) defect {
+// defect measures the error of the reduction of k (d×d, lower triangle). It takes about 2d³ multiply-adds,
+// besides computing Q, and d² numbers of memory.
+func (r *TridiagonalForm) defect(k engine.Matrix) defect {
 	d, be := r.d, r.be
 	p := make([]float64, d*d)
 	for i := range d {
@@ -53,7 +53,7 @@ func (r *Turned) defect(k engine.Matrix) defect {
 	if !(skew <= 0x1p-10) {
 		return defect{math.Inf(1), math.Inf(1)}
 	}
-	// ‖|P|ᵀ|X|‖_F ≤ ‖P‖_F‖X‖_F for X = TP, and ‖|T||P|‖_F ≤ √3·‖T‖_F, as rows of T have three elements.
+	// ‖|P|ᵀ|X|‖_F ≤ ‖P‖_F‖X‖_F for X = TP, and ‖|T||P|‖_F ≤ √3·‖T‖_F, because rows of T have three elements.
 	n, size := float64(d), math.Hypot(vec.Norm(r.T.Diagonal), math.Sqrt2*vec.Norm(r.T.Beside))
 	products := (be.Accuracy().Sum(nb) + engine.Roundings + 3) * math.Sqrt(n) * size
 	sums := math.Ceil(n/float64(nb)) * (kSize + size)
@@ -61,8 +61,8 @@ func (r *Turned) defect(k engine.Matrix) defect {
 	return defect{reduced: (off + skew*(1+skew)*size) * roundoff.Inflate, skew: skew}
 }
 
-// timesT overwrites the rows of x with rows first to last of TP.
-func (r *Turned) timesT(p []float64, first, last int, x []float64) {
+// timesT overwrites x with rows first to last of TP, for P (d×d) in p.
+func (r *TridiagonalForm) timesT(p []float64, first, last int, x []float64) {
 	d := r.d
 	for i := first; i < last; i++ {
 		row, own := x[(i-first)*d:(i-first+1)*d], p[i*d:(i+1)*d]
@@ -78,8 +78,8 @@ func (r *Turned) timesT(p []float64, first, last int, x []float64) {
 	}
 }
 
-// triangleNorm is the Frobenius norm of rows of a symmetric matrix, of which a has the lower
-// triangle: row i ends at column first+i, and other elements count twice.
+// triangleNorm returns the Frobenius norm of some rows of a symmetric matrix. a holds the same rows of its
+// lower triangle: row i ends at its diagonal element in column first+i. The other elements count twice.
 func triangleNorm(a engine.Matrix, first int) (norm float64) {
 	for i := range a.Rows {
 		row := a.Row(i)[:first+i+1]

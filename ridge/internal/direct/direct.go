@@ -1,12 +1,15 @@
-// Package direct solves ridge regression by factoring what it has streamed of the rows:
-// the normal equations by Cholesky, or the triangular factor of the rows themselves.
+// Package direct solves ridge regression by a Cholesky factorization of the normal equations, or by a QR
+// factorization of the rows. Both are accumulated in one pass over the rows.
 package direct
 
 import (
+	"context"
 	"math"
 	"math/bits"
 
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -14,28 +17,38 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Factorization takes in the rows of [A Y], q = d+t wide, and solves for any γ
-// afterwards.
+// A Factorization accumulates the rows of [A Y], of length q = d+t. It then solves for any γ.
 type Factorization interface {
-	// buffer is where rows are written before they are folded.
+	// buffer returns the memory to which the next rows are written.
 	buffer() []float64
-	// fold takes in the first m rows of the buffer.
+	// fold accumulates the first m rows of the buffer.
 	fold(m int)
-	// columns ends the folding and returns the norms of the columns of [A Y].
+	// columns ends the accumulation and returns the norms of the columns of [A Y].
 	columns() []float64
-	// solve returns nil for a system too close to singular, and the column at fault, -1 if
-	// unknown.
+	// solve returns the solution at γ. If the system is too close to singular, s is nil, and column is the
+	// first dependent column (−1 if unknown).
 	solve(gamma float64) (s *certify.Factored, column int)
 }
 
-// Bytes is the memory of either factorization of one γ, about 3(d+t)² numbers, or
-// the largest integer where that is more.
+// A squared is a Factorization that can also return the Gram matrix of all columns.
+type squared interface {
+	// gram returns [A Y]ᵀ[A Y] (q×q, lower triangle). The error of element i, j is at most
+	// rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖ for the columns of [A Y].
+	gram() (k []float64, rounding float64)
+}
+
+// Bytes returns the memory in bytes of a factorization for one γ, about 3(d+t)² numbers. On overflow it
+// returns the largest integer.
 func Bytes(d, t int) uint64 { return squares(3, d, t) }
 
-// ReducedBytes is that of a reduction, about 4(d+t)² numbers: vectors of several γ count as one.
+// ReducedBytes returns the memory in bytes of a reduction for all γ, about 4(d+t)² numbers.
 func ReducedBytes(d, t int) uint64 { return squares(4, d, t) }
 
-// squares is the memory of so many (d+t)×(d+t) matrices and of the rows to be folded.
+// LeverageBytes returns the memory of the sums for [System.Gram] and of their eigenproblem, 8(d+t)²
+// numbers, beside a factorization.
+func LeverageBytes(d, t int) uint64 { return squares(8, d, t) }
+
+// squares returns the memory in bytes of the buffer and of count matrices of (d+t)×(d+t) numbers.
 func squares(count uint64, d, t int) uint64 {
 	q := uint64(d) + uint64(t)
 	if q >= 1<<57 {
@@ -48,21 +61,21 @@ func squares(count uint64, d, t int) uint64 {
 	return lo
 }
 
-// A Stream feeds staged rows to a factorization.
+// A Stream passes rows to a factorization.
 type Stream struct {
 	d, t int
 	f    Factorization
-	fill int // rows waiting in the factorization's buffer
+	fill int // number of rows in the buffer of the factorization
 	tss  []neumaier.Sum
 }
 
-// NewStream makes the stream of rows of d features and t targets.
+// NewStream returns a stream for rows of d features and t targets.
 func NewStream(d, t int, f Factorization) *Stream {
 	return &Stream{d: d, t: t, f: f, tss: make([]neumaier.Sum, t)}
 }
 
-// Append puts staged rows into the buffer, folding it whenever it is full.
-// Sparse rows are written out: the factorizations are dense.
+// Append writes the rows st to the buffer of the factorization, and accumulates the buffer when it is full.
+// Sparse rows are written as dense rows.
 func (s *Stream) Append(st rows.Staged) {
 	buf, q := s.f.buffer(), s.d+s.t
 	for i := range st.N {
@@ -78,20 +91,50 @@ func (s *Stream) Append(st rows.Staged) {
 	}
 }
 
-// A System is what has been streamed, to be solved for any γ.
+// Read makes a pass over src. It prepares the rows by stage and appends them. It calls progress, if not nil,
+// after each block with the number of rows so far. The result sparse reports whether any rows are sparse.
+func (s *Stream) Read(ctx context.Context, src dataset.Source, stage *rows.Stage, progress func(rows int64)) (sparse bool, err error) {
+	n, _, _ := src.Dims()
+	var raw float64 // sum of squares of all numbers read, to detect overflow
+	for b, err := range src.Blocks(ctx) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return sparse, err
+		}
+		if raw, err = rows.CheckBlock(b, s.d, s.t, int(stage.Rows), raw); err != nil {
+			return sparse, err
+		}
+		sparse = sparse || b.Sparse != nil
+		if stage.Overflows(b) {
+			return sparse, &fd.RangeError{Row: int(stage.Rows) + b.N - 1}
+		}
+		for lo := 0; lo < b.N; lo += roundoff.StageRows {
+			s.Append(stage.Load(stage.Cut(b, lo, min(lo+roundoff.StageRows, b.N)), false))
+		}
+		if progress != nil {
+			progress(stage.Rows)
+		}
+	}
+	return sparse, rows.CheckCount(n, stage.Rows)
+}
+
+// A System holds the accumulated data and solves for any γ.
 type System struct {
 	f        Factorization
-	columns  []float64 // norms of those of [A Y]
+	columns  []float64 // norms of the columns of [A Y]
 	evidence certify.Streamed
 }
 
-// Close ends the stream, of which stage has staged the rows.
-func (s *Stream) Close(stage *rows.Stage, intercept bool, be engine.Backend) *System {
+// Close ends the stream and returns the System. stage is the Stage that produced the rows. projected is the
+// number of columns without penalty that were projected out of the rows before.
+func (s *Stream) Close(stage *rows.Stage, intercept bool, projected int, be engine.Backend) *System {
 	if s.fill > 0 {
 		s.f.fold(s.fill)
 		s.fill = 0
 	}
-	out := &System{f: s.f, columns: s.f.columns(), evidence: certify.Streamed{Backend: be, Rows: stage.Rows, Dim: s.d, Intercept: intercept}}
+	out := &System{f: s.f, columns: s.f.columns(), evidence: certify.Streamed{Backend: be, Rows: stage.Rows, Dim: s.d, Intercept: intercept, Projected: projected}}
 	for j := range s.tss {
 		out.evidence.TSS = append(out.evidence.TSS, s.tss[j].Value())
 	}
@@ -105,17 +148,28 @@ func (s *Stream) Close(stage *rows.Stage, intercept bool, be engine.Backend) *Sy
 	return out
 }
 
-// Evidence is what is known of the rows.
+// Evidence returns the data about the rows that certificates need.
 func (s *System) Evidence() *certify.Streamed { return &s.evidence }
 
-// MeanEigenvalue is that of K, ‖A‖²_F/d.
+// Gram returns K = AᵀA (d×d, lower triangle) and c = AᵀY (t×d, each target is a row). The error of
+// element i, j is at most rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖ for the columns of [A Y].
+func (s *System) Gram() (k engine.Matrix, c []float64, rounding float64) {
+	d, q := s.evidence.Dim, len(s.columns)
+	sums, rounding := s.f.(squared).gram()
+	for j := d; j < q; j++ {
+		c = append(c, sums[j*q:j*q+d]...)
+	}
+	return engine.Strided(d, d, sums, q), c, rounding
+}
+
+// MeanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d.
 func (s *System) MeanEigenvalue() float64 {
 	d := s.evidence.Dim
 	norm := vec.Norm(s.columns[:d])
 	return norm * norm / float64(d)
 }
 
-// ColumnSquares are the sums of squares of the columns of A.
+// ColumnSquares returns the sum of squares of each column of A.
 func (s *System) ColumnSquares() []float64 {
 	out := make([]float64, s.evidence.Dim)
 	for j := range out {
@@ -124,8 +178,28 @@ func (s *System) ColumnSquares() []float64 {
 	return out
 }
 
-// Solve returns the solution at γ >= 0. It is nil for a system too close to singular:
-// column is then the first feature that depends on those before it, -1 if unknown.
+// Columns returns the norms of the columns of [A Y].
+func (s *System) Columns() []float64 { return s.columns }
+
+// Dependent returns a column that depends linearly on earlier columns, up to round-off, and the list of these
+// columns. The column c is the argument or, if that is −1, the column with the smallest pivot relative to its
+// norm. s must be a System of [NewTall].
+func (s *System) Dependent(column int) (c int, on []int) {
+	f := s.f.(*tall)
+	if column < 0 {
+		column = f.weakest()
+	}
+	const share = 1e-6 // of the norm of the column
+	for k, w := range f.dependence(column) {
+		if math.Abs(w)*f.col[k] > share*f.col[column] {
+			on = append(on, k)
+		}
+	}
+	return column, on
+}
+
+// Solve returns the solution at γ ≥ 0. If the system is too close to singular, f is nil, and column is the
+// first feature that depends linearly on the features before it, or −1 if unknown.
 func (s *System) Solve(gamma float64) (f *certify.Factored, column int) {
 	f, column = s.f.solve(gamma)
 	if f == nil {

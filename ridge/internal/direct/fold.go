@@ -8,24 +8,25 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A folder factors [R; B] = QR′, where R is an upper triangle. Reflection c is
+// A folder computes the QR factorization [R; B] = QR′ of an upper triangle R and further rows B. The
+// reflection for column c is
 //
 //	H = I − τ·vvᵀ,   v = (e_c; z),
 //
-// as the other elements of column c of R are zero. Reflections of a panel of columns, the rows z
-// of Z, are applied to the columns to the right of it together:
+// with the unit vector e_c, because the other elements of column c of R are zero. The vectors z for a panel
+// of columns are the rows of Z. The reflections of a panel are applied together to the columns C to the
+// right:
 //
 //	C − VᵀM⁻¹VC,   V = [I Z],   M = diag(1/τ) + the strict lower triangle of ZZᵀ.
 //
-// Source: T. Joffrain, T. Low, E. Quintana-Ortí, R. van de Geijn, F. Van Zee, "Accumulating
-// Householder transformations, revisited", ACM TOMS 32 (2006). docs/math.md §14 bounds the
-// round-off.
+// Source: T. Joffrain, T. Low, E. Quintana-Ortí, R. van de Geijn, F. Van Zee, "Accumulating Householder
+// transformations, revisited", ACM TOMS 32 (2006). docs/math.md §14 bounds the round-off.
 type folder struct {
 	be  engine.Backend
-	z   []float64                      // a panel of B, transposed
-	x   []float64                      // VC, and M⁻¹VC
-	sum []float64                      // what a strip of rows adds to VC
-	tau [roundoff.PanelColumns]float64 // 0 where H = I
+	z   []float64                      // a panel of B, transposed; overwritten by Z
+	x   []float64                      // VC, then M⁻¹VC
+	sum []float64                      // product for a strip of rows, to be added to VC
+	tau [roundoff.PanelColumns]float64 // τ of each reflection, 0 if H = I
 }
 
 func newFolder(be engine.Backend, q, rows int) *folder {
@@ -33,11 +34,13 @@ func newFolder(be engine.Backend, q, rows int) *folder {
 	return &folder{be: be, z: make([]float64, w*rows), x: make([]float64, w*q), sum: make([]float64, w*q)}
 }
 
-// fold overwrites the upper triangle r (q×q) with R′. It overwrites b (m×q). motion is Σ(2 − τ).
+// fold overwrites the upper triangle r (d×q, d ≤ q) with R′ and destroys b (m×q). It reduces only the first d
+// columns, and applies the reflections to all q columns. The result motion is Σ(2 − τ) over the reflections;
+// see roundoff.QRFold.
 func (f *folder) fold(r, b engine.Matrix) (motion float64) {
-	q := r.Cols
-	for lo := 0; lo < q; lo += roundoff.PanelColumns {
-		hi := min(lo+roundoff.PanelColumns, q)
+	d, q := r.Rows, r.Cols
+	for lo := 0; lo < d; lo += roundoff.PanelColumns {
+		hi := min(lo+roundoff.PanelColumns, d)
 		motion += f.panel(r, b, lo, hi)
 		if hi < q {
 			f.apply(r.Slice(lo, hi, hi, q), b.Slice(0, b.Rows, hi, q))
@@ -46,7 +49,7 @@ func (f *folder) fold(r, b engine.Matrix) (motion float64) {
 	return motion
 }
 
-// panel reduces columns lo to hi.
+// panel computes the reflections for columns lo to hi.
 func (f *folder) panel(r, b engine.Matrix, lo, hi int) (motion float64) {
 	m := b.Rows
 	for k := range m {
@@ -71,15 +74,15 @@ func (f *folder) panel(r, b engine.Matrix, lo, hi int) (motion float64) {
 	return motion
 }
 
-// reflect makes the reflection that takes (top; column) to (beta; 0). It overwrites top with beta
-// and column with z.
+// reflect computes the reflection that maps (top; column) to (beta; 0). It overwrites top with beta, and
+// column with z.
 func reflect(top *float64, column []float64) (tau float64) {
 	norm := vec.Norm(column)
 	if norm == 0 {
 		return 0
 	}
 	alpha, exp := *top, 0
-	if e := math.Ilogb(math.Max(norm, math.Abs(alpha))); e < -400 || e > 400 { // squares may be lost
+	if e := math.Ilogb(math.Max(norm, math.Abs(alpha))); e < -400 || e > 400 { // squares could overflow or underflow
 		exp = e
 		for i, v := range column {
 			column[i] = math.Ldexp(v, -exp)
@@ -92,7 +95,7 @@ func reflect(top *float64, column []float64) (tau float64) {
 	return (beta - alpha) / beta
 }
 
-// apply applies the reflections of a panel to the rows top of R and the rows b.
+// apply applies the reflections of a panel to rows of R, in top, and to the rows b.
 func (f *folder) apply(top, b engine.Matrix) {
 	w, m, n := top.Rows, b.Rows, b.Cols
 	z, x, sum := engine.View(w, m, f.z), engine.View(w, n, f.x), engine.View(w, n, f.sum)

@@ -10,30 +10,31 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// tsqr keeps the triangular factor R of [A Y] = QR, stacking rows below it and
-// factoring again. With
+// tsqr keeps the triangular factor R of [A Y] = QR. It accumulates new rows by factoring R with these rows
+// below. With
 //
 //	R = | R_A  Z |     ‖Ax − b‖² = ‖R_A x − z‖² + ‖ρ‖²,
 //	    |  0   ρ |
 //
-// and the factor of R over √γ·[I 0] has the same shape and holds the ridge
-// solution in R_γ x = z_γ, with R_γᵀR_γ = H.
+// the factor of R over √γ·[I 0] has the same shape. Its first d rows give the ridge solution by R_γ x = z_γ,
+// and R_γᵀR_γ = H.
 type tsqr struct {
 	be    engine.Backend
 	d, t  int
-	stack []float64 // R above the rows to fold, (q + max(roundoff.StageRows, q))×q
-	r     []float64 // q×q, R once folding has ended
+	stack []float64 // R above the rows to fold; (q + max(roundoff.StageRows, q))×q
+	r     []float64 // q×q, R after the last fold
 	by    *folder
 	col   []float64
 
 	folds   int
-	longest int       // rows of the largest fold
-	share   float64   // bounds the backward errors of all folds, relative to columns
-	off     []float64 // bounds their norm in each column
+	longest int       // largest number of rows in a fold
+	share   float64   // bounds the sum of the backward errors of the folds, relative to the final columns
+	off     []float64 // bounds the norm of the sum of the backward errors in each column
 }
 
-// NewQR streams the triangular factor of [A Y].
-func NewQR(be engine.Backend, d, t int) Factorization {
+// NewQR returns a factorization that accumulates the triangular factor of [A Y]. [System.Gram] can use this
+// factor too.
+func NewQR(be engine.Backend, d, t int, _ bool) Factorization {
 	q := d + t
 	rows := q + max(roundoff.StageRows, q)
 	return &tsqr{
@@ -58,15 +59,15 @@ func (e *tsqr) fold(m int) {
 	e.longest = max(e.longest, m)
 }
 
-// factor replaces the R on top of the stack by that of R and the m rows below. It returns a bound
-// on the backward error, relative to each column's norm.
+// factor replaces R, at the top of the stack, by the triangular factor of R and the m rows below it. The
+// result bounds the norm of the backward error of a column, relative to the norm of the column.
 func (e *tsqr) factor(m int) (share float64) {
 	q := e.d + e.t
 	motion := e.by.fold(engine.View(q, q, e.stack), engine.View(m, q, e.stack[q*q:]))
 	return roundoff.Unit * roundoff.QRFold(float64(q), float64(m), motion)
 }
 
-// norms overwrites col with the norms of the columns of the R on top of the stack.
+// norms overwrites col with the norms of the columns of R, at the top of the stack.
 func (e *tsqr) norms(col []float64) {
 	q := e.d + e.t
 	clear(col)
@@ -82,17 +83,27 @@ func (e *tsqr) columns() []float64 {
 	return e.col
 }
 
-// backward bounds the norm of the perturbation of column j of [A Y] whose exact factor is the
-// computed one. That of solving and of evaluating Ax − b is in it.
+// gram returns RᵀR. Its error is the backward error E of the folds, by RᵀR = (A + E)ᵀ(A + E), and the
+// rounding of the product.
+func (e *tsqr) gram() (k []float64, rounding float64) {
+	q := e.d + e.t
+	k = make([]float64, q*q)
+	e.be.Syrk(true, 1, engine.View(q, q, e.r), 0, engine.View(q, q, k))
+	share := secondOrder(e.share, e.share)
+	return k, roundoff.GramSum(float64(q))*(1+share)*(1+share) + share*(2+share)/roundoff.Unit
+}
+
+// backward bounds the norm of a perturbation of column j of [A Y] that makes the computed factor exact. It
+// includes the errors of solving with the factor and of evaluating Ax − b.
 func (e *tsqr) backward(j int) float64 {
 	return secondOrder(e.share, e.off[j]+roundoff.Unit*roundoff.QRSolve(float64(e.d+e.t))*e.col[j])
 }
 
-// secondOrder returns the bound off with what is of second order in it. share is the same bound,
-// relative to columns. If share is not small, there is no bound.
+// secondOrder adds second-order terms to the bound off. share is the same bound relative to the columns. If
+// share is not small, secondOrder returns MaxFloat64, which means no bound.
 func secondOrder(share, off float64) float64 {
 	if !(share <= 0x1p-10) {
-		return math.MaxFloat64 // whose product with zero is zero
+		return math.MaxFloat64 // not +Inf, because its product with zero must be zero
 	}
 	return off * roundoff.Inflate
 }
@@ -107,7 +118,7 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 		for i := range d {
 			below[i*q+i] = math.Sqrt(gamma)
 		}
-		stacked = e.factor(d) + roundoff.Unit // and the root
+		stacked = e.factor(d) + roundoff.Unit // and the rounding of √γ
 		stacked = secondOrder(stacked, stacked)
 	} else {
 		pivot := roundoff.Unit * roundoff.QRPivot(float64(q), float64(e.longest), float64(e.folds))
@@ -121,7 +132,7 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 		Gamma: gamma, X: make([]float64, t*d), Triangle: certify.Triangle{R: e.stack, Ld: q}, Data: make([]float64, q),
 		Residual: make([]float64, t*d), RSS: make([]float64, t), RSSRound: make([]float64, t),
 	}
-	inFactor := make([]float64, d) // what factoring with √γ·I does to each column
+	inFactor := make([]float64, d) // for each column, the error of factoring with √γ·I
 	for j := range d {
 		inFactor[j] = stacked*math.Hypot(e.col[j], math.Sqrt(gamma)) + roundoff.LostFold(float64(q), float64(d))
 	}
@@ -141,8 +152,8 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 		}
 		backSubstitute(d, e.stack, q, x)
 	}
-	// Columns far below √γ drown in the backward error of their √γ. Where the
-	// normal equations are no danger, a step of refinement on them mends that.
+	// In columns far smaller than √γ, the backward error is dominated by √γ. The normal equations are then
+	// well conditioned, and one step of refinement removes this error.
 	if frob := vec.Norm(e.col[:d]); gamma > 1000*float64(d)*roundoff.Eps*frob*frob {
 		e.refine(s)
 		s.Stacked = inFactor
@@ -155,8 +166,8 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 	return s, -1
 }
 
-// residual overwrites v (q) with R·[−x; e_j], of which the first d elements are
-// z − R_A x, and whose norm is ‖Ax − b‖.
+// residual overwrites v, of length q, with R·[−x; e_j] for the factor R of [A Y], coefficients x and target
+// j. The norm of v is ‖Ax − b‖.
 func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	d, q := e.d, e.d+e.t
 	for i := range v {
@@ -168,8 +179,7 @@ func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	return v
 }
 
-// gradient overwrites g (d) with R_Aᵀ(z − R_A x) − γx of target j, and v with
-// z − R_A x and more, see residual.
+// gradient overwrites g, of length d, with R_Aᵀ(z − R_A x) − γx for target j, and v as residual does.
 func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	d, q := e.d, e.d+e.t
 	clear(g)
@@ -180,9 +190,8 @@ func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	}
 }
 
-// refine takes one step x += H⁻¹(c − Hx) through R_γ, the corrected seminormal
-// equations (Å. Björck, Linear Algebra Appl. 88/89, 1987), and records what is
-// left of the gradient.
+// refine makes one step x += H⁻¹(c − Hx) with R_γ: the corrected seminormal equations (Å. Björck, Linear
+// Algebra Appl. 88/89, 1987). It records bounds on the gradient that remains.
 func (e *tsqr) refine(s *certify.Factored) {
 	d, q := e.d, e.d+e.t
 	g, v := make([]float64, d), make([]float64, q)
@@ -193,7 +202,7 @@ func (e *tsqr) refine(s *certify.Factored) {
 		backSubstitute(d, s.R, s.Ld, g)
 		vec.Axpy(1, g, x)
 		e.gradient(g, v, x, j, s.Gamma)
-		rn := vec.Norm(v[:d]) // round-off is that of products with it; its own is in data
+		rn := vec.Norm(v[:d]) // for the round-off of products with v; Data includes the error of v itself
 		for i := range d {
 			s.Residual[j*d+i] = math.Abs(g[i]) + roundoff.Unit*roundoff.SeminormalResidual(float64(d))*(e.col[i]*rn+s.Gamma*math.Abs(x[i]))
 		}
@@ -204,7 +213,7 @@ func (e *tsqr) refine(s *certify.Factored) {
 	s.Above = true
 }
 
-// Correct solves RᵀR·step = g with the factor of f; half is R⁻ᵀg.
+// Correct solves RᵀR·step = g with the factor R of f. It also returns half = R⁻ᵀg.
 func Correct(f *certify.Factored, g []float64) (half, step []float64) {
 	d := len(g)
 	half = slices.Clone(g)
@@ -214,15 +223,14 @@ func Correct(f *certify.Factored, g []float64) (half, step []float64) {
 	return half, step
 }
 
-// backSubstitute overwrites x with the solution of Rx = b, b on entry, R upper
-// triangular.
+// backSubstitute solves Rx = b for an upper triangular R. On entry x holds b.
 func backSubstitute(d int, r []float64, ldr int, x []float64) {
 	for i := d - 1; i >= 0; i-- {
 		x[i] = (x[i] - vec.Dot(r[i*ldr+i+1:i*ldr+d], x[i+1:])) / r[i*ldr+i]
 	}
 }
 
-// forwardSubstitute overwrites x with the solution of Rᵀx = b, b on entry.
+// forwardSubstitute solves Rᵀx = b for an upper triangular R. On entry x holds b.
 func forwardSubstitute(d int, r []float64, ldr int, x []float64) {
 	for i := range d {
 		x[i] /= r[i*ldr+i]

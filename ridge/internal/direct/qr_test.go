@@ -75,7 +75,7 @@ func TestQRBackward(t *testing.T) {
 			for _, shape := range [][2]int{{1, 1}, {2, 7}, {3, 40}, {11, 5}, {16, 9}, {17, 20}, {35, 6}} {
 				q, m := shape[0], shape[1]
 				rng := rand.New(rand.NewPCG(31, uint64(q)))
-				e := NewQR(be, q-1, 1).(*tsqr)
+				e := NewQR(be, q-1, 1, false).(*tsqr)
 				exact := zeros(q * q)
 				for f := range 4 {
 					rows := e.buffer()[:m*q]
@@ -124,7 +124,7 @@ func TestQRBackwardIsSmall(t *testing.T) {
 		limit float64 // in units of Unit and a fold
 	}{{3, 200}, {11, 250}, {40, 1500}} {
 		rng := rand.New(rand.NewPCG(32, 1))
-		e := NewQR(be, c.q-1, 1).(*tsqr)
+		e := NewQR(be, c.q-1, 1, false).(*tsqr)
 		const folds = 40
 		for range folds {
 			rows := e.buffer()[:roundoff.StageRows*c.q]

@@ -9,49 +9,49 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// manyRows is how many rows are folded at a time where K is summed for many γ: what a fold adds
-// to a chain of additions is little beside d, and K is read and written half as often.
+// manyRows is the number of rows per fold if K is reduced for many γ. Compared with StageRows, K is read and
+// written half as often. The longer chain of additions matters little compared with d.
 const manyRows = 2 * roundoff.StageRows
 
-// reduced is the normal equations with room for a reduction of K beside what Cholesky takes.
+// reduced accumulates K so that it can be reduced to tridiagonal form.
 type reduced struct{ *normalEquations }
 
-// NewTridiagonal streams K and c like [NewCholesky], for a [Reduction].
-func NewTridiagonal(be engine.Backend, d, t int) Factorization {
-	return reduced{newNormalEquations(be, d, t, manyRows)}
+// NewTridiagonal returns a factorization like [NewCholesky], for use with [System.Reduce].
+func NewTridiagonal(be engine.Backend, d, t int, gram bool) Factorization {
+	return reduced{newNormalEquations(be, d, t, manyRows, gram)}
 }
 
-// A Reduction is K = QTQᵀ, Q orthogonal and T tridiagonal, which serves every γ:
+// A Reduction is the reduction K = QTQᵀ, with Q orthogonal and T tridiagonal. For each γ,
 //
 //	(K + γI)⁻¹c = Q·(T + γI)⁻¹·Qᵀc
 //
-// takes O(d) beside the products with Q, which are made for all γ together (L. Eldén,
+// takes O(d) operations and two products with Q. The products are made for all γ together (L. Eldén,
 // "Algorithms for the regularization of ill-conditioned least squares problems", BIT 17, 1977).
 type Reduction struct {
 	e *normalEquations
-	*Turned
+	*TridiagonalForm
 }
 
-// A Turned is a symmetric matrix, QTQᵀ, of which T + γI is solved with.
-type Turned struct {
+// A TridiagonalForm is a symmetric matrix QTQᵀ with T tridiagonal. It solves systems with QTQᵀ + γI.
+type TridiagonalForm struct {
 	T    *certify.Tridiagonal
 	be   engine.Backend
 	d    int
 	a    []float64 // the reflections of Q
 	tau  []float64
-	ldl  []float64 // pivots of T + γI, and the factors beside the diagonal
+	ldl  []float64 // pivots of T + γI = LDLᵀ, then the subdiagonal of L
 	work []float64
 }
 
-// NewTurned reduces the matrix k (d×d, lower triangle) in a, of d² elements. columns are the norms
-// of the columns of A, whose Gram matrix k is but for streamed in norm. It is nil if T is beyond
-// range.
-func NewTurned(be engine.Backend, k engine.Matrix, a, columns []float64, streamed float64) *Turned {
+// NewTridiagonalForm reduces the matrix k (d×d, lower triangle). It overwrites a, of d² elements, with Q. k
+// must approximate AᵀA up to an error of norm streamed, and columns holds the norms of the columns of A. The
+// result is nil if T overflows.
+func NewTridiagonalForm(be engine.Backend, k engine.Matrix, a, columns []float64, streamed float64) *TridiagonalForm {
 	d := k.Rows
 	for i := range d {
 		copy(a[i*d:i*d+i+1], k.Row(i))
 	}
-	r := &Turned{be: be, d: d, a: a, tau: make([]float64, d), ldl: make([]float64, 2*d)}
+	r := &TridiagonalForm{be: be, d: d, a: a, tau: make([]float64, d), ldl: make([]float64, 2*d)}
 	diagonal, beside := make([]float64, d), make([]float64, d-1)
 	if !be.Tridiagonal(engine.View(d, d, a), diagonal, beside, r.tau, make([]float64, be.TridiagonalWork(d))) {
 		return nil
@@ -62,16 +62,16 @@ func NewTurned(be engine.Backend, k engine.Matrix, a, columns []float64, streame
 	return r
 }
 
-// Factor makes T + γI = LDLᵀ and returns the pivots, and the factors beside the diagonal of L, of
-// which the first is not used; ok is false where that is not positive definite.
-func (r *Turned) Factor(gamma float64) (pivots, factors []float64, ok bool) {
+// Factor computes T + γI = LDLᵀ. It returns the pivots D and the subdiagonal of L, whose first element is
+// unused. The result ok is false if T + γI is not positive definite.
+func (r *TridiagonalForm) Factor(gamma float64) (pivots, factors []float64, ok bool) {
 	ok = r.factor(gamma)
 	return r.ldl[:r.d], r.ldl[r.d:], ok
 }
 
-// SolveEach overwrites each row of x (len(gammas)×d) with (QTQᵀ + γI)⁻¹ of it, at its γ. ok is
-// false where one of these is not positive definite.
-func (r *Turned) SolveEach(gammas, x []float64) (ok bool) {
+// SolveEach multiplies row i of x by (QTQᵀ + γᵢI)⁻¹, for each γᵢ of gammas. The result ok is false if one of
+// these matrices is not positive definite.
+func (r *TridiagonalForm) SolveEach(gammas, x []float64) (ok bool) {
 	r.Turn(true, x)
 	ok = true
 	for i, gamma := range gammas {
@@ -85,8 +85,8 @@ func (r *Turned) SolveEach(gammas, x []float64) (ok bool) {
 	return ok
 }
 
-// Reduce makes the reduction of K; it is nil for another factorization than NewTridiagonal's,
-// and where T is beyond range.
+// Reduce reduces K to tridiagonal form. It returns nil if s does not belong to [NewTridiagonal], or if T
+// overflows.
 func (s *System) Reduce() *Reduction {
 	f, ok := s.f.(reduced)
 	if !ok {
@@ -96,23 +96,23 @@ func (s *System) Reduce() *Reduction {
 	q := d + e.t
 	size := vec.Norm(e.col[:d])
 	streamed := roundoff.Unit*roundoff.GramSum(e.chain)*size*size + float64(d)*roundoff.LostSquares
-	turned := NewTurned(e.be, engine.Strided(d, d, e.sum, q), make([]float64, d*d), e.col[:d], streamed)
-	if turned == nil {
+	reduction := NewTridiagonalForm(e.be, engine.Strided(d, d, e.sum, q), make([]float64, d*d), e.col[:d], streamed)
+	if reduction == nil {
 		return nil
 	}
-	return &Reduction{e, turned}
+	return &Reduction{e, reduction}
 }
 
-// Turn multiplies the rows of x by Q, or Qᵀ where trans is set.
-func (r *Turned) Turn(trans bool, x []float64) {
+// Turn multiplies each row of x by Q, or by Qᵀ if trans is true.
+func (r *TridiagonalForm) Turn(trans bool, x []float64) {
 	d := r.d
 	k := len(x) / d
-	r.work = vec.Grow(r.work, r.be.TurnWork(d, k))
-	r.be.Turn(trans, engine.View(d, d, r.a), r.tau, engine.View(k, d, x), r.work)
+	r.work = vec.Grow(r.work, r.be.ApplyQWork(d, k))
+	r.be.ApplyQ(trans, engine.View(d, d, r.a), r.tau, engine.View(k, d, x), r.work)
 }
 
-// factor makes T + γI = LDLᵀ; false where that is not positive definite.
-func (r *Turned) factor(gamma float64) bool {
+// factor computes T + γI = LDLᵀ. It returns false if T + γI is not positive definite.
+func (r *TridiagonalForm) factor(gamma float64) bool {
 	d := r.d
 	p, l := r.ldl[:d], r.ldl[d:]
 	for i, a := range r.T.Diagonal {
@@ -129,8 +129,8 @@ func (r *Turned) factor(gamma float64) bool {
 	return true
 }
 
-// solve overwrites z with (T + γI)⁻¹z, once factor has been called.
-func (r *Turned) solve(z []float64) {
+// solve overwrites z with (T + γI)⁻¹z, for the γ of the last call of factor.
+func (r *TridiagonalForm) solve(z []float64) {
 	d := r.d
 	p, l := r.ldl[:d], r.ldl[d:]
 	for i := 1; i < d; i++ {
@@ -142,11 +142,11 @@ func (r *Turned) solve(z []float64) {
 	}
 }
 
-// Batch is how many γ are to be solved for together: their vectors take no more than d² numbers.
+// Batch returns the number of γ to solve for together. Their vectors take at most d² numbers.
 func (r *Reduction) Batch() int { return max(1, r.e.d/(4*r.e.t)) }
 
-// Solve returns the solutions at all γ together, nil for those at which T + γI is not
-// positive definite.
+// Solve returns the solution for each γ of gammas. An element of the result is nil if T + γI is not positive
+// definite.
 func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	e, d := r.e, r.e.d
 	rows := e.t * d
@@ -182,13 +182,13 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	return out
 }
 
-// At is what the reduction tells of H at γ, without weights.
+// At returns the data of the reduction for bounds on H at γ. It contains no coefficients.
 func (r *Reduction) At(gamma float64) *certify.Factored {
 	return &certify.Factored{Gamma: gamma, Data: make([]float64, len(r.e.col)), T: r.T}
 }
 
-// Correct solves (K + γI)·step = g for each γ and the g that stands in its place, with what that
-// leaves of g as computed. Both are len(gammas)×d. At these γ T + γI is positive definite.
+// Correct solves (K + γI)·step = g for each γ of gammas and the same row of g. It also returns the computed
+// left = g − (K + γI)·step. step and left are len(gammas)×d. T + γI must be positive definite for each γ.
 func (r *Reduction) Correct(gammas, g []float64) (step, left []float64) {
 	d := r.e.d
 	step, left = slices.Clone(g), slices.Clone(g)

@@ -46,7 +46,7 @@ var families = []struct {
 
 // integers is K = AᵀA of n rows of a family, without round-off, in normal equations.
 func integers(rng *rand.Rand, be engine.Backend, f int, n, d int) *normalEquations {
-	e := newNormalEquations(be, d, 1, 1)
+	e := newNormalEquations(be, d, 1, 1, false)
 	q := d + 1
 	row := make([]float64, d)
 	for i := range n {

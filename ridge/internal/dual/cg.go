@@ -9,40 +9,38 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// CG solves (G + γI)e = r by conjugate gradients on the sparse rows, and overwrites r with e (M.
-// Hestenes, E. Stiefel, 1952). It ends where done says of ‖r − (G + γI)e‖ and ‖Aᵀe‖, as the
-// recursions have them, that they are near enough; false where that is not so after most steps.
+// CG solves (G + γI)e = r by conjugate gradients on the sparse rows (M. Hestenes, E. Stiefel, 1952).
 //
-// A = [H L] are columns of many entries, written out, and all others, sparse. The preconditioner is
-// D + HHᵀ, D being the diagonal of LLᵀ + γI: what is far from a multiple of I in G is for the most
-// part HHᵀ. With C = I + HᵀD⁻¹H and t = C⁻¹HᵀD⁻¹r it makes z = D⁻¹(r − Ht) of r, for which Hᵀz = t:
-// so a step, p ← z + βp, needs no other product with H than these two, HHᵀp ← Ht + β·HHᵀp.
+// A = [H L], where H holds the columns with many entries as a dense matrix, and L the other columns as sparse
+// rows. The preconditioner is D + HHᵀ, where D is the diagonal of LLᵀ + γI. With C = I + HᵀD⁻¹H and t =
+// C⁻¹HᵀD⁻¹r, the preconditioned residual is z = D⁻¹(r − Ht), and Hᵀz = t. Hence HHᵀp for the direction p ← z
+// + βp follows from Ht, and a step needs only two products with H.
 type CG struct {
 	rows    *Rows
 	light   light
-	heavy   *heavy    // nil where no column has many entries
+	heavy   *heavy    // nil if no column has many entries
 	scale   []float64 // D⁻¹
 	gamma   float64
-	share   []float64   // √(w/Σw) with an intercept
-	parts   [][]float64 // what each of several workers finds of Xᵀ of something, d
-	u       []float64   // their sum, the first of them
-	times   []float64   // what X is multiplied by, n
+	share   []float64   // q with qᵢ = √(wᵢ/Σw); nil without an intercept
+	parts   [][]float64 // workspace of each worker for its part of a product with Xᵀ, d
+	u       []float64   // the sum of parts, stored in the first of them
+	times   []float64   // the vector to multiply by Xᵀ, n
 	p, z, q []float64
 }
 
-// Steps is how many steps of CG, of 4 flops an entry, take as long as G and its factor, for n rows of
-// so many entries in all: scattered entries are taken to cost ten times as much as those of a matrix
-// product.
+// Steps returns the number of steps of CG that take as long as computing and factoring G, for n rows with the
+// given number of entries. A step takes 4 flops per entry, and a flop in a sparse product is assumed to take
+// ten times as long as in a matrix product.
 func Steps(n int64, entries float64) int {
 	const scattered, least, most = 10, 50, 100000
 	rows := float64(n)
 	return int(math.Min(least+2*rows*rows*rows/3/(4*math.Max(entries, 1)*scattered), most))
 }
 
-// Steps is that of these rows.
+// Steps returns the result of the function [Steps] for these rows.
 func (r *Rows) Steps() int { return Steps(int64(r.n), r.NNZ()) }
 
-// NewCG prepares for one γ. It returns nil where numbers are beyond range.
+// NewCG returns a CG for one γ. It returns nil if a number overflows.
 func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 	c := &CG{rows: r, gamma: gamma, share: r.share()}
 	for range r.workers() {
@@ -70,15 +68,17 @@ func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 	return c
 }
 
-// Solve overwrites r (n) with e, in at most so many steps. Where it has not converged, or broken
-// down, it returns false, and e is the best there is.
+// Solve solves (G + γI)e = r and overwrites r (n) with e. After each step it calls done with ‖r − (G + γI)e‖
+// and ‖Aᵀe‖, both updated by recursion. If done returns true, Solve returns true. The argument most limits
+// the number of steps. If it is reached, or if the iteration breaks down, Solve returns false, and e is the
+// last iterate.
 func (c *CG) Solve(r []float64, most int, done func(residual, weights float64) bool) (converged bool) {
 	n := len(r)
 	e := make([]float64, n)
 	defer func() { copy(r, e) }()
 	start := append([]float64(nil), r...)
 	c.precondition(r)
-	c.turn(0)
+	c.updateDirection(0)
 	rz := vec.Dot(r, c.z)
 	for range most {
 		if rz == 0 {
@@ -92,20 +92,20 @@ func (c *CG) Solve(r []float64, most int, done func(residual, weights float64) b
 		}
 		vec.Axpy(step, c.p, e)
 		vec.Axpy(-step, c.q, r)
-		// ‖Aᵀe‖² = eᵀGe = eᵀ(start − r − γe)
+		// ‖Aᵀe‖² = eᵀGe = eᵀ(start − r − γe).
 		size := vec.Dot(e, start) - vec.Dot(e, r) - c.gamma*vec.Dot(e, e)
 		if done(vec.Norm(r), math.Sqrt(math.Max(0, size))) {
 			return true
 		}
 		c.precondition(r)
 		next := vec.Dot(r, c.z)
-		c.turn(next / rz)
+		c.updateDirection(next / rz)
 		rz = next
 	}
 	return false
 }
 
-// precondition sets z, and Ht. What is orthogonal to the direction of the means stays so.
+// precondition computes z and Ht from r. It keeps z orthogonal to share.
 func (c *CG) precondition(r []float64) {
 	for i, v := range r {
 		c.z[i] = c.scale[i] * v
@@ -119,17 +119,17 @@ func (c *CG) precondition(r []float64) {
 	c.project(c.z)
 }
 
-// turn sets p to the next direction, and HHᵀp.
-func (c *CG) turn(beta float64) {
+// updateDirection sets p to z + beta·p and updates HHᵀp.
+func (c *CG) updateDirection(beta float64) {
 	for i, z := range c.z {
 		c.p[i] = z + beta*c.p[i]
 	}
 	if c.heavy != nil {
-		c.heavy.turn(beta)
+		c.heavy.updateProduct(beta)
 	}
 }
 
-// apply sets q = (G + γI)p, by way of Lᵀp.
+// apply sets q to (G + γI)p.
 func (c *CG) apply() {
 	r := c.rows
 	copy(c.times, c.p)
@@ -151,10 +151,11 @@ func (c *CG) apply() {
 	}
 }
 
-// workers is how many share the rows.
+// workers returns the number of goroutines that share the rows.
 func (c *CG) workers() int { return len(c.parts) }
 
-// scatter overwrites u with what rows lo to hi contribute to the sparse columns' Xᵀ of c.times.
+// scatter overwrites u with the contribution of rows lo to hi to Lᵀ·c.times, for the columns with few
+// entries.
 func (c *CG) scatter(u []float64, lo, hi int) {
 	clear(u)
 	for i := lo; i < hi; i++ {
@@ -167,7 +168,7 @@ func (c *CG) scatter(u []float64, lo, hi int) {
 	}
 }
 
-// gather sets rows lo to hi of X·u.
+// gather computes rows lo to hi of L·u.
 func (c *CG) gather(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		idx, val := c.light.row(i)
@@ -175,7 +176,8 @@ func (c *CG) gather(lo, hi int) {
 	}
 }
 
-// weigh makes W^{½}Πv of v, Π = I − qqᵀ being what centring does.
+// weigh overwrites v with W^{½}Πv, where W holds the sample weights. Π = I − qqᵀ, with q = share, has the
+// effect of centring.
 func (c *CG) weigh(v []float64) {
 	c.project(v)
 	for i, root := range c.rows.root {
@@ -183,14 +185,14 @@ func (c *CG) weigh(v []float64) {
 	}
 }
 
-// project takes out the direction of the means.
+// project overwrites v with (I − qqᵀ)v for q = share. Without an intercept it does nothing.
 func (c *CG) project(v []float64) {
 	if c.share != nil {
 		vec.Axpy(-vec.Dot(c.share, v), c.share, v)
 	}
 }
 
-// sparseDot is Σ valₖ·y[idxₖ], in four sums, of which none waits for another.
+// sparseDot returns Σ valₖ·y[idxₖ], in four independent sums.
 func sparseDot(idx []int32, val, y []float64) float64 {
 	var s0, s1, s2, s3 float64
 	for len(idx) >= 4 && len(val) >= 4 {

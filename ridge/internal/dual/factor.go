@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Cholesky factors G + γI = LLᵀ in work, of n² elements: R is Lᵀ. It is nil where that is not
-// numerically positive definite.
+// Cholesky factors G + γI = LLᵀ in work, of n² elements. The factor R of the result is Lᵀ. It returns nil if
+// the matrix is not numerically positive definite.
 func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certify.Factored {
 	n := g.N
 	for i := range n {
@@ -29,16 +29,16 @@ func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certi
 	}}
 }
 
-// Reduce makes G = QTQᵀ, T tridiagonal, in a, of n² elements: for many γ. It is nil where T is beyond
-// range.
-func (g *Gram) Reduce(be engine.Backend, a []float64) *direct.Turned {
+// Reduce computes G = QTQᵀ with T tridiagonal, for many γ. It stores Q in a, of n² elements. It returns nil
+// if T overflows.
+func (g *Gram) Reduce(be engine.Backend, a []float64) *direct.TridiagonalForm {
 	size := vec.Norm(g.Norms)
 	streamed := roundoff.Unit*g.Units*size*size + g.Lost
-	return direct.NewTurned(be, engine.View(g.N, g.N, g.G), a, g.Norms, streamed*roundoff.Inflate)
+	return direct.NewTridiagonalForm(be, engine.View(g.N, g.N, g.G), a, g.Norms, streamed*roundoff.Inflate)
 }
 
-// Columns are those of the Q of a reduction, one after the other (n×n).
-func Columns(t *direct.Turned, n int) []float64 {
+// Columns returns the columns of Q for a reduction, one after the other (n×n).
+func Columns(t *direct.TridiagonalForm, n int) []float64 {
 	q := make([]float64, n*n)
 	for i := range n {
 		q[i*n+i] = 1
@@ -47,9 +47,9 @@ func Columns(t *direct.Turned, n int) []float64 {
 	return q
 }
 
-// InverseDiagonal is that of (G + γI)⁻¹, given the columns q of Q: with T + γI = LDLᵀ and
-// y = L⁻¹Qᵀeᵢ its element i is Σ y²/D. nil where that is not positive definite.
-func InverseDiagonal(t *direct.Turned, q []float64, gamma float64) []float64 {
+// InverseDiagonal returns the diagonal of (G + γI)⁻¹. q holds the columns of Q. With T + γI = LDLᵀ and y =
+// L⁻¹Qᵀeᵢ, element i is Σ yₖ²/Dₖ. The result is nil if T + γI is not positive definite.
+func InverseDiagonal(t *direct.TridiagonalForm, q []float64, gamma float64) []float64 {
 	pivots, factors, ok := t.Factor(gamma)
 	if !ok {
 		return nil

@@ -14,16 +14,18 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Features are samples whose features are read column by column: as the rows of a source, each of n
-// numbers. G takes one read of them, and so does whatever is measured: of a block F of features
-// Fᵀ(F·wθ) is what the gradient of a block of rows is, with its F·wθ, which are the weights of these
-// features.
+// Features holds n samples whose features are read one after the other: each row of the source holds the n
+// values of one feature. Computing G takes one pass, and every measurement takes another one.
+//
+// A block F of features is stored like a block of rows. The product Fᵀ(F·wθ) is computed like the gradient of
+// a block. The products F·wθ are the coefficients of these features, see [Found].
 type Features struct {
 	Samples
 	source dataset.Source
 }
 
-// NewFeatures are the features of a source of d rows, with targets y (n×t) and weights w, nil for none.
+// NewFeatures returns the Features of a source of d rows, with targets y (n×t) and sample weights w. A nil w
+// means that all weights are 1.
 func NewFeatures(source dataset.Source, t int, y, w []float64, intercept bool) *Features {
 	count, n, _ := source.Dims()
 	f := &Features{Samples{n: n, d: int(count), t: t, intercept: intercept, y: y, w: w}, source}
@@ -31,8 +33,8 @@ func NewFeatures(source dataset.Source, t int, y, w []float64, intercept bool) *
 	return f
 }
 
-// read makes a pass, and checks that there are d features of n numbers. raw bounds the sum of all
-// their squares, weights left out.
+// read makes a pass and calls do for each block. It returns an error if there are not d features of n
+// numbers. raw bounds the sum of squares of all features, without weights.
 func (f *Features) read(ctx context.Context, do func(b dataset.Block) error) (raw float64, err error) {
 	seen := 0
 	for b, err := range f.source.Blocks(ctx) {
@@ -43,7 +45,7 @@ func (f *Features) read(ctx context.Context, do func(b dataset.Block) error) (ra
 			return 0, err
 		}
 		if raw, err = rows.CheckBlock(b, f.n, 0, seen, raw); err != nil {
-			return 0, f.turned(err)
+			return 0, f.transposeError(err)
 		}
 		if seen += b.N; seen > f.d {
 			break
@@ -53,13 +55,13 @@ func (f *Features) read(ctx context.Context, do func(b dataset.Block) error) (ra
 		}
 	}
 	if seen != f.d {
-		return 0, rows.Unfit("%d features were promised, and %d were read", f.d, seen)
+		return 0, rows.Unfit("the source has %d features, but %d were read", f.d, seen)
 	}
 	return raw, nil
 }
 
-// turned makes an error about a number of a feature one about that of the sample.
-func (f *Features) turned(err error) error {
+// transposeError converts an error about an entry of a feature into an error about a sample.
+func (f *Features) transposeError(err error) error {
 	if e, ok := errors.AsType[*fd.NonFiniteError](err); ok {
 		return &fd.NonFiniteError{Row: e.Col, Col: e.Row, Value: e.Value}
 	}
@@ -69,7 +71,7 @@ func (f *Features) turned(err error) error {
 	return err
 }
 
-// Gram computes G in one read, of panels of features.
+// Gram computes G in one pass. It adds the products of panels of features.
 func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error) {
 	out := &Gram{N: f.n, G: g}
 	sum := newGramSum(be, f.n, g, work, true)
@@ -112,13 +114,13 @@ func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float6
 	return out, nil
 }
 
-// addRows adds PᵀP for the features P (k×n).
+// addRows adds PᵀP for a panel P of features (k×n).
 func (s *gramSum) addRows(p engine.Matrix) {
 	s.tallest = max(s.tallest, p.Rows)
 	s.addProduct(true, p)
 }
 
-// centre makes a column of A of a feature, and returns Σwx² of it.
+// centre overwrites the feature x with the corresponding column of A. It returns Σwx².
 func (f *Features) centre(x []float64) (squares float64) {
 	mean := 0.0
 	for lo := 0; lo < len(x); lo += sumRows {
@@ -145,7 +147,7 @@ func (f *Features) centre(x []float64) (squares float64) {
 	return squares
 }
 
-// Measure measures at all points, in one read.
+// Measure measures at all points in one pass.
 func (f *Features) Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error) {
 	m := f.measuring(points)
 	seen := 0
@@ -163,16 +165,16 @@ func (f *Features) Measure(ctx context.Context, be engine.Backend, points []Poin
 	return m.finish(), nil
 }
 
-// measuring is a read that measures.
+// measuring is the state of a pass of Measure.
 type measuring struct {
 	f      *Features
 	points []Point
-	x      engine.Matrix // the parts of wθ of each point, and w where an intercept is fitted (q×n)
-	off    []float64     // bounds, in norm, what the parts of wθ are off by
+	x      engine.Matrix // wθ of each point, as two rows, and w if there is an intercept (q×n)
+	off    []float64     // bounds on the norm of the errors of wθ
 	g, r   engine.Twofold
 	found  []*Found
-	apart  [][]float64 // of each point, the bounds of the errors of its weights
-	means  []float64   // bounds of the means of the columns
+	apart  [][]float64 // for each point, bounds on the errors of the coefficients
+	means  []float64   // bounds on the means of the columns
 	view   engine.CSR
 }
 
@@ -206,7 +208,7 @@ func (f *Features) measuring(points []Point) *measuring {
 	return m
 }
 
-// add takes in some features, of which the first is feature first.
+// add adds the features in b. first is the number of the first feature in b.
 func (m *measuring) add(be engine.Backend, b dataset.Block, first int) {
 	f, q := m.f, m.x.Rows
 	cut := func(v engine.Matrix) engine.Matrix { return v.Slice(0, b.N, 0, q) }
@@ -244,8 +246,8 @@ func (m *measuring) add(be engine.Backend, b dataset.Block, first int) {
 	}
 }
 
-// finish is what was measured. What was multiplied by A is not X + Low but the sum of what products
-// with its columns were as computed, which both are off from Aᵀα by no more than apart.
+// finish returns the measurements. The residuals were computed with the products F·wθ, not with X + Low. Both
+// differ from Aᵀα by at most apart.
 func (m *measuring) finish() []*Found {
 	f, q := m.f, m.x.Rows
 	round := 1 + float64(f.d+16)*0x1p-52

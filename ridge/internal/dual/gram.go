@@ -11,51 +11,52 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Gram is G = AAᵀ as computed, of A with one more column where an intercept is fitted: √Shift
-// times the elements √(w/Σw). As centred columns are orthogonal to that, it changes nothing but the
-// eigenvalue 0 of G that centring makes, which would be known to round-off only: it is Shift. G̃ is
-// that of an A of which each row may be a little off.
+// A Gram is the computed G = AAᵀ. With an intercept, A has one more column, √Shift·u, where u has the elements
+// √(w/Σw). The centred columns are orthogonal to u, so this column only changes one eigenvalue of G from 0 to
+// Shift. Without the column, this eigenvalue would be known only up to round-off. G̃ is the exact matrix for an
+// A with slightly perturbed rows.
 type Gram struct {
 	N     int
-	G     []float64 // n×n, of which the lower triangle counts
+	G     []float64 // n×n, lower triangle
 	Norms []float64 // √Gᵢᵢ, the norms of the rows of A
-	Units float64   // |G − G̃|ᵢⱼ is at most so many roundoff.Unit·‖aᵢ‖‖aⱼ‖,
-	Lost  float64   // but for a matrix of this norm at most
-	Off   []float64 // bounds, in norm, what each row of A is off by in G̃
+	Units float64   // |G − G̃|ᵢⱼ is at most Units·roundoff.Unit·‖aᵢ‖‖aⱼ‖, apart from a matrix of norm at most Lost
+	Lost  float64   // see Units
+	Off   []float64 // bounds the norm of the perturbation of each row of A in G̃
 	Shift float64   // 0 without an intercept
 }
 
-// PanelColumns is how many columns of n rows are taken at a time: as many as there are rows, but
-// no more than take 64 MiB, unless 128 of them do.
+// PanelColumns returns the number of columns per panel of n rows: n columns, but at most 64 MiB, at least 128
+// and at most d.
 func PanelColumns(n, d int) int {
 	const numbers, least = 64 << 20 / 8, 128
 	return max(1, min(d, max(n, least), max(numbers/max(n, 1), least)))
 }
 
-// A gramSum adds up G, panel of columns by panel.
+// A gramSum computes G as the sum of the products of panels of columns.
 type gramSum struct {
 	be     engine.Backend
 	n      int
 	g      []float64 // n×n
-	work   []float64 // n×n, of one panel
+	work   []float64 // n×n, the product of a panel
 	panels int
-	empty  bool // nothing is in g as yet
-	// The most columns of a panel, and the most features of one of rows.
+	empty  bool // g holds no sum yet
+	// The largest number of columns in a panel (n×k), and of features in a panel (k×n).
 	widest, tallest int
 }
 
-// newGramSum adds to g, which is empty or has a sum. work is n×n.
+// newGramSum returns a sum that adds to g. If empty is true, the content of g is ignored. work is an n×n
+// workspace.
 func newGramSum(be engine.Backend, n int, g, work []float64, empty bool) *gramSum {
 	return &gramSum{be: be, n: n, g: g, work: work, empty: empty}
 }
 
-// add adds P·Pᵀ for the columns P (n×k).
+// add adds PPᵀ for a panel P of columns (n×k).
 func (s *gramSum) add(p engine.Matrix) {
 	s.widest = max(s.widest, p.Cols)
 	s.addProduct(false, p)
 }
 
-// addProduct adds P·Pᵀ, or PᵀP, to the sum of those before, where there are some.
+// addProduct adds PPᵀ, or PᵀP if trans is true.
 func (s *gramSum) addProduct(trans bool, p engine.Matrix) {
 	s.panels++
 	to := s.work
@@ -72,7 +73,7 @@ func (s *gramSum) addProduct(trans bool, p engine.Matrix) {
 	}
 }
 
-// units bounds what products and sums have done, in units of roundoff.Unit·‖aᵢ‖‖aⱼ‖.
+// units bounds the round-off of the products and their sum, in units of roundoff.Unit·‖aᵢ‖‖aⱼ‖.
 func (s *gramSum) units() float64 {
 	if s.panels == 0 {
 		return 0
@@ -81,7 +82,7 @@ func (s *gramSum) units() float64 {
 	return 2*(bound+engine.Roundings) + float64(s.panels) + 1
 }
 
-// Gram computes G. g and work have n² elements each, which it overwrites.
+// Gram computes G. It overwrites g and work, of n² elements each.
 func (r *Rows) Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error) {
 	out := &Gram{N: r.n, G: g}
 	sum := newGramSum(be, r.n, g, work, true)
@@ -99,7 +100,7 @@ func (r *Rows) Gram(ctx context.Context, be engine.Backend, g, work []float64) (
 	return out, nil
 }
 
-// shift adds the column of the means, as large as the mean of all rows.
+// shift adds the column √Shift·√(w/Σw) to A. Shift is the mean squared norm of the rows.
 func (g *Gram) shift(share []float64) {
 	if share == nil {
 		return
@@ -114,8 +115,8 @@ func (g *Gram) shift(share []float64) {
 	}
 }
 
-// close finds the norms, and what rows are off by: a difference from a mean, a root and a product
-// are three roundings, and a mean is off for all rows alike.
+// close computes Norms and Off. Each element of A has three roundings: a difference from a mean, a square
+// root and a product. The error of a mean is the same for all rows.
 func (g *Gram) close(r *Samples) {
 	mean := r.meanError()
 	for i := range g.N {
@@ -139,13 +140,13 @@ func (g *Gram) Size() float64 {
 	return (math.Sqrt(square*(1+(g.Units+n)*roundoff.Unit)+n*g.Lost) + off) * roundoff.Inflate
 }
 
-// Norm is ‖A‖_F as computed, without the column of the means.
+// Norm returns ‖A‖_F as computed, without the additional column for the intercept.
 func (g *Gram) Norm() float64 {
 	norm := vec.Norm(g.Norms)
 	return math.Sqrt(math.Max(0, norm*norm-g.Shift))
 }
 
-// RowNorms bounds the norms of the rows of A.
+// RowNorms returns bounds on the norms of the rows of A.
 func (g *Gram) RowNorms() []float64 {
 	out := make([]float64, g.N)
 	for i, v := range g.Norms {
@@ -154,7 +155,7 @@ func (g *Gram) RowNorms() []float64 {
 	return out
 }
 
-// dense adds the products of columns that are written out: all, or those of the list where rows
+// dense adds the products of columns as dense panels: of all columns, or of the columns in list if the rows
 // are sparse.
 func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 	count := r.d
@@ -183,8 +184,8 @@ func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 	return nil
 }
 
-// cut overwrites p with the columns from lo on. at has, for each sparse row, how many of its
-// entries were cut before.
+// cut overwrites p with consecutive columns of the rows, from column lo on. at[i] is the number of entries of
+// sparse row i before these columns.
 func (r *Rows) cut(lo int, p engine.Matrix, at []int) {
 	for _, part := range r.parts {
 		for i := range part.n {
@@ -204,7 +205,7 @@ func (r *Rows) cut(lo int, p engine.Matrix, at []int) {
 	}
 }
 
-// centre makes columns of A of columns of the rows.
+// centre overwrites columns of the rows with the corresponding columns of A.
 func (r *Rows) centre(p engine.Matrix) {
 	if r.intercept {
 		mean, sum := make([]float64, p.Cols), make([]float64, p.Cols)

@@ -9,16 +9,16 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// mostHeavy is how many columns conjugate gradients write out at most, heavyForCG the share of rows
-// that such a column has entries in: measured, two products with one that is written out take no
-// longer then than with its entries.
+// Conjugate gradients store a column as a dense column if more than heavyForCG of the rows have an entry in
+// it. By measurement, two products with a dense column then take no longer than with a sparse one. At most
+// mostHeavy columns are stored in this way.
 const (
 	mostHeavy  = 128
 	heavyForCG = 1.0 / 8
 )
 
-// heavyColumns are those of most entries that conjugate gradients write out, in their order, and how
-// many entries they have.
+// heavyColumns returns the columns that conjugate gradients store as dense columns, in ascending order, and
+// the number of their entries.
 func (r *Rows) heavyColumns() (list []int, entries int) {
 	count := make([]int32, r.d)
 	for _, p := range r.parts {
@@ -42,13 +42,13 @@ func (r *Rows) heavyColumns() (list []int, entries int) {
 	return list, entries
 }
 
-// light are the rows without some columns.
+// A light holds the rows without the columns that are stored as dense columns.
 type light struct {
 	rows *Rows
-	own  *engine.CSR // nil: none are left out
+	own  *engine.CSR // nil if no column is left out
 }
 
-// without leaves columns out, which have so many entries.
+// without returns the rows without the columns in list, which have the given number of entries.
 func (r *Rows) without(list []int, entries int) light {
 	if len(list) == 0 {
 		return light{rows: r}
@@ -73,7 +73,7 @@ func (r *Rows) without(list []int, entries int) light {
 	return light{r, own}
 }
 
-// row is row i.
+// row returns row i.
 func (l light) row(i int) ([]int32, []float64) {
 	if l.own != nil {
 		return l.own.Row(i)
@@ -82,21 +82,21 @@ func (l light) row(i int) ([]int32, []float64) {
 	return p.sparse.Row(i - p.first)
 }
 
-// heavy are the columns H of A, and what (D + HHᵀ)⁻¹ is made of.
+// A heavy holds the dense columns H of A and the factors of (D + HHᵀ)⁻¹, see [CG].
 type heavy struct {
 	be      engine.Backend
 	h       engine.Matrix // n×k
-	factor  engine.Matrix // C = I + HᵀD⁻¹H = LLᵀ
+	factor  engine.Matrix // L of C = I + HᵀD⁻¹H = LLᵀ
 	product []float64     // HᵀD⁻¹r, k
-	ht, hhp []float64     // Ht of the last z, and HHᵀp of the last direction
+	ht, hhp []float64     // Ht for the last z, and HHᵀp for the last direction p
 }
 
-// leastShare is the share of the diagonal of G + γI that D has at least: where it had less, C would
-// be too near to singular for what is made of it to be used again and again.
+// leastShare is the smallest share of D in each diagonal element of G + γI. With a smaller share, C could be
+// too close to singular, and errors in products with its inverse would accumulate.
 const leastShare = 1e-3
 
-// newHeavy writes the columns of a list out; scale is D⁻¹, of which no element stays too large. It
-// returns nil where numbers are beyond range.
+// newHeavy stores the columns in list as dense columns. scale is D⁻¹; newHeavy reduces elements that are too
+// large, see leastShare. It returns nil if a number overflows.
 func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	k := len(list)
 	out := &heavy{be: be, h: engine.View(r.n, k, make([]float64, r.n*k)), factor: engine.View(k, k, make([]float64, k*k)), product: make([]float64, k),
@@ -122,7 +122,7 @@ func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	return out
 }
 
-// set sets Ht, t = C⁻¹Hᵀz, given z = D⁻¹r.
+// set computes t = C⁻¹Hᵀz and Ht, given z = D⁻¹r.
 func (h *heavy) set(z []float64) {
 	k := len(h.product)
 	h.be.Gemv(true, 1, h.h, z, 0, h.product)
@@ -130,8 +130,8 @@ func (h *heavy) set(z []float64) {
 	h.be.Gemv(false, 1, h.h, h.product, 0, h.ht)
 }
 
-// turn makes HHᵀp that of the next direction.
-func (h *heavy) turn(beta float64) {
+// updateProduct updates HHᵀp for the direction p ← z + beta·p.
+func (h *heavy) updateProduct(beta float64) {
 	for i, v := range h.ht {
 		h.hhp[i] = v + beta*h.hhp[i]
 	}

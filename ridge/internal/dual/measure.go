@@ -9,34 +9,34 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Point is where a system, a target at a γ, is measured: at α = W^{½}θ, θ being the sum of two
-// numbers for each row.
+// A Point is an α = W^{½}θ at which the equation of a target and a γ is measured. θ is the sum of the two
+// vectors Hi and Lo.
 type Point struct {
 	Gamma    float64
 	Target   int
 	Hi, Lo   []float64        // n
 	residual []twofold.Number // y − Xx
-	drift    twofold.Number   // Σwθ/Σw, which is 0 but for rounding, where an intercept is fitted
+	drift    twofold.Number   // Σwθ/Σw if there is an intercept; zero up to rounding
 }
 
-// A Found is what was measured at a [Point] with twice the digits: of the rows X, targets y and
-// weights w as they come, without a root taken or a mean subtracted. With x = Xᵀ(wθ), less its
-// share of the means, and v = y − Xx less its mean,
+// A Found is a measurement at a [Point] with twice the digits. It uses the rows X, targets y and weights w
+// before centring and weighting, so that nothing is rounded. With x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw and v = y − Xx
+// minus its mean,
 //
-//	r = b − Ax − γα = W^{½}(v − γθ),
+//	r = b − Ax − γα = W^{½}(v − γθ).
 //
-// θ less its mean too: Aᵀ takes no notice of that.
+// θ is also replaced by θ minus its mean, which does not change Aᵀα.
 type Found struct {
-	X, Low   []float64      // their sum is x: X is what that rounds to
+	X, Low   []float64      // x = X + Low up to Slack; X is x rounded to float64
 	Apart    float64        // bounds ‖x − Aᵀα‖
-	Slack    float64        // bounds what X + Low is from x
-	Residual []float64      // r, rounded
-	Missed   []float64      // b − Ax, rounded
-	Off      float64        // bounds what each element of Missed is off by
+	Slack    float64        // bounds the norm of x − (X + Low)
+	Residual []float64      // r, rounded to float64
+	Missed   []float64      // b − Ax, rounded to float64
+	Off      float64        // bounds the error of each element of Missed
 	Norm     float64        // bounds ‖r‖
 	RSS      twofold.Number // ‖b − Ax‖²
-	Mean     twofold.Number // that of y − Xx; 0 without an intercept
-	MeanNorm float64        // bounds that of the means of the columns; 0 without an intercept
+	Mean     twofold.Number // the mean of y − Xx; 0 without an intercept
+	MeanNorm float64        // bounds the norm of the means of the columns; 0 without an intercept
 }
 
 // Measure measures at all points.
@@ -61,7 +61,7 @@ func (r *Rows) Measure(ctx context.Context, be engine.Backend, points []Point) (
 	return found, ctx.Err()
 }
 
-// drift is Σwθ/Σw where an intercept is fitted.
+// drift returns Σwθ/Σw for a point if there is an intercept, otherwise 0.
 func (s *Samples) drift(p *Point) (all twofold.Number) {
 	if !s.intercept {
 		return all
@@ -73,7 +73,7 @@ func (s *Samples) drift(p *Point) (all twofold.Number) {
 	return all.Over(s.weight())
 }
 
-// found makes x of Xᵀ(wθ), which it overwrites, and Xᵀw.
+// found computes x, given sum = Xᵀ(wθ), which it overwrites, and columns = Xᵀw.
 func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	f := &Found{X: make([]float64, s.d), Low: make([]float64, s.d)}
 	apart := make([]float64, s.d)
@@ -93,8 +93,8 @@ func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	return f
 }
 
-// columnSums is Xᵀw. It is what a drift is multiplied by, which is next to nothing: of sparse rows
-// plain sums will do.
+// columnSums returns Xᵀw. For sparse rows plain sums are accurate enough, because they are only multiplied by
+// drift, which is almost zero.
 func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 	if r.Sparse() {
 		return r.plainSums()
@@ -106,7 +106,7 @@ func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 	return r.combine(be, []Point{{Hi: ones, Lo: make([]float64, r.n)}})
 }
 
-// normOfMeans bounds the norm of the means of the columns, given Xᵀw.
+// normOfMeans bounds the norm of the means of the columns, given columns = Xᵀw.
 func (s *Samples) normOfMeans(columns []twofold.Number) float64 {
 	means, total := make([]float64, s.d), s.weight()
 	least := total.Hi - math.Abs(total.Lo) - total.Err
@@ -116,7 +116,7 @@ func (s *Samples) normOfMeans(columns []twofold.Number) float64 {
 	return vec.Norm(means) * (1 + float64(s.d+16)*0x1p-52)
 }
 
-// finish makes r of y − Xx.
+// finish computes r from y − Xx.
 func (s *Samples) finish(p *Point, f *Found) {
 	var sum, squares twofold.Number
 	for i, v := range p.residual {
@@ -134,7 +134,7 @@ func (s *Samples) finish(p *Point, f *Found) {
 		f.Missed[i] = s.Root(i) * missed
 		lost := 0.0
 		if missed != 0 || rest != 0 {
-			lost = underflown // the products with the root
+			lost = underflown // underflow of the products with √w
 		}
 		f.Off = math.Max(f.Off, s.Root(i)*rest*(1+0x1p-50)+4*math.Abs(f.Missed[i])*0x1p-53+lost)
 		theta := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i])).Minus(p.drift)
@@ -146,7 +146,7 @@ func (s *Samples) finish(p *Point, f *Found) {
 	p.residual = nil
 }
 
-// combine is Xᵀ(wθ) for the θ of each point, of d numbers each.
+// combine returns Xᵀ(wθ) for each point, d numbers each.
 func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 	if r.Sparse() {
 		return r.combineSparse(points)
@@ -173,7 +173,7 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 	for k := range q {
 		for j := range r.d {
 			v := number(g, 2*k, j).Plus(number(g, 2*k+1, j))
-			if !exact { // a θ that is not what was asked for
+			if !exact { // rounding changed some θ
 				v.Err = math.Inf(1)
 			}
 			out[k*r.d+j] = v
@@ -182,7 +182,7 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 	return out
 }
 
-// residuals sets y − Xx of each point.
+// residuals computes y − Xx for each point.
 func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 	for k := range points {
 		points[k].residual = make([]twofold.Number, r.n)
@@ -214,7 +214,7 @@ func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 	})
 }
 
-// blocks calls do for rows lo to hi, counted in their part, as many as a backend takes at a time.
+// blocks calls the function do for ranges of at most engine.MaxGradientRows rows that cover each part.
 func (r *Rows) blocks(do func(p *part, lo, hi int)) {
 	for k := range r.parts {
 		p := &r.parts[k]
@@ -224,7 +224,7 @@ func (r *Rows) blocks(do func(p *part, lo, hi int)) {
 	}
 }
 
-// gradient is the backend's GradientTwofold of some rows.
+// gradient calls GradientTwofold of the backend for rows lo to hi of a part.
 func (r *Rows) gradient(be engine.Backend, p *part, lo, hi int, x, b engine.Matrix, g, res engine.Twofold) {
 	var w []float64
 	if r.w != nil {
@@ -249,17 +249,18 @@ func number(m engine.Twofold, i, j int) twofold.Number {
 	return twofold.Number{Hi: m.Hi.Row(i)[j], Lo: m.Lo.Row(i)[j], Err: m.Err.Row(i)[j]}
 }
 
-// An Operator multiplies by G = AAᵀ, and measures, for samples that it has or reads.
+// An Operator computes G and measurements, for samples in memory or from a source.
 type Operator interface {
 	N() int
 	Total() float64
 	Size() float64
 	Root(i int) float64
 	Weight(i int) float64
+	Y(i, j int) float64
 	Squares(target int) twofold.Number
 	Centred(target int) []float64
 	Share() []float64
-	// Gram computes G. g and work have n² elements each, which it overwrites.
+	// Gram computes G. It overwrites g and work, of n² elements each.
 	Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error)
 	// Measure measures at all points.
 	Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -36,7 +37,10 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	beyond, problems := 0, uint64(3000)
+	beyond, problems := 0, uint64(1000)
+	if os.Getenv("FDRIDGE_THOROUGH") != "" {
+		problems = 10000
+	}
 	for seed := range problems {
 		rng := rand.New(rand.NewPCG(seed, 29))
 		n, d := 1+rng.IntN(6), 1+rng.IntN(6)

@@ -1,9 +1,8 @@
-// Package dual solves ridge regression through the n×n matrix G = AAᵀ of its rows, for data
-// with more features than rows: (G + γI)α = b, x = Aᵀα. Nothing in it is d² large, and nothing
-// n·d where the rows are sparse.
+// Package dual solves ridge regression with the n×n matrix G = AAᵀ, for data with more features than rows: (G
+// + γI)α = b, x = Aᵀα. It never allocates d² numbers, nor n·d numbers for sparse rows.
 //
-// The rows are kept as they come. A is made of them where it is wanted: √w times the rows less
-// their means, where an intercept is fitted.
+// Rows are stored as they are read. When A is needed, the rows are multiplied by √w and, with an intercept,
+// centred.
 package dual
 
 import (
@@ -12,33 +11,33 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// Rows are all rows of a source, in memory.
+// Rows holds all rows of a source in memory.
 type Rows struct {
 	Samples
 	parts    []part
-	entries  int              // the most that a sparse row has
-	numbers  float64          // that the parts have room for
-	bytes    uint64           // that the rows take, but for those that are their source's own
-	columns  *columns         // of sparse rows, once they are wanted
-	means    []twofold.Number // Xᵀw, once it is wanted
-	meanNorm float64          // bounds the norm of the means, once means are there
+	entries  int              // largest number of entries of a sparse row
+	numbers  float64          // capacity of the parts
+	bytes    uint64           // memory of the rows in bytes, without memory that belongs to the source
+	columns  *columns         // sparse rows stored by columns; nil until needed
+	means    []twofold.Number // Xᵀw, nil until needed
+	meanNorm float64          // bounds the norm of the means; computed with means
 	work     combineWork
 }
 
-// A part is some rows that follow each other, dense or sparse.
+// A part holds consecutive rows, all dense or all sparse.
 type part struct {
 	first, n int
-	x        []float64 // n×d, nil where they are sparse
+	x        []float64 // n×d, nil if sparse
 	sparse   *engine.CSR
 }
 
-// NewRows begins with none.
+// NewRows returns Rows without rows.
 func NewRows(d, t int, intercept bool) *Rows {
 	return &Rows{Samples: Samples{d: d, t: t, intercept: intercept}}
 }
 
-// Bytes is the memory that the rows take, but for those that are their source's own, and where they
-// are sparse what conjugate gradients and measuring take beside, at most.
+// Bytes returns the memory of the rows in bytes, without memory that belongs to the source. For sparse rows
+// it adds an upper bound on the memory of conjugate gradients and measurements.
 func (r *Rows) Bytes() uint64 {
 	if !r.Sparse() {
 		return r.bytes
@@ -46,14 +45,15 @@ func (r *Rows) Bytes() uint64 {
 	return r.bytes + SparseBytes(r.n, r.d, r.NNZ())
 }
 
-// SparseBytes is what a solution by conjugate gradients of n sparse rows of d features takes beside
-// them, at most: vectors, the columns of many entries written out, and the others by themselves.
+// SparseBytes bounds the memory in bytes of a solution by conjugate gradients for n sparse rows of d
+// features, besides the rows. It includes vectors, the columns that are stored as dense columns, and a copy
+// of the other columns.
 func SparseBytes(n, d int, entries float64) uint64 {
-	const vectors = mostShares + 4 + 3 // sums of the workers, accumulators and what they come to
+	const vectors = mostShares + 4 + 3 // the sums of the workers, accumulators and results
 	return uint64(8*vectors*float64(d) + 12*entries + 2*8*float64(min(mostHeavy, d))*float64(n))
 }
 
-// Sparse says that all rows are.
+// Sparse reports whether all rows are sparse.
 func (r *Rows) Sparse() bool {
 	for _, p := range r.parts {
 		if p.sparse == nil {
@@ -63,7 +63,7 @@ func (r *Rows) Sparse() bool {
 	return len(r.parts) > 0
 }
 
-// NNZ is how many entries all rows have.
+// NNZ returns the number of entries of all rows.
 func (r *Rows) NNZ() (entries float64) {
 	for _, p := range r.parts {
 		if p.sparse != nil {
@@ -75,8 +75,8 @@ func (r *Rows) NNZ() (entries float64) {
 	return entries
 }
 
-// Add appends the rows of a block, which were checked. It keeps their memory if own is false, else
-// copies them.
+// Add appends the rows of a block, which must be valid. If own is true, it copies the rows. Otherwise the
+// block and r share memory.
 func (r *Rows) Add(b dataset.Block, own bool) {
 	if b.N == 0 {
 		return
@@ -107,8 +107,8 @@ func (r *Rows) Add(b dataset.Block, own bool) {
 	r.n += b.N
 }
 
-// append copies the features of a block: behind those of the last part if both are sparse, or both
-// dense, and there is room, so that nothing that was copied is copied again.
+// append copies the features of a block to the last part. It begins a new part if the last part has too little
+// room, or if one of block and part is dense and the other is sparse.
 func (r *Rows) append(b dataset.Block) {
 	numbers := len(b.X)
 	if b.Sparse != nil {
@@ -135,11 +135,11 @@ func (r *Rows) append(b dataset.Block) {
 	s.Rows = p.n
 }
 
-// leastPart is how many numbers a part has room for at least; others have it for an eighth of what
-// there is.
+// leastPart is the smallest capacity of a new part, in numbers. The capacity is also at least an eighth of all
+// numbers so far.
 const leastPart = 1 << 16
 
-// begin begins a part with room for so many numbers at least.
+// begin adds a part with room for at least the given number of numbers.
 func (r *Rows) begin(sparse bool, numbers int) {
 	p, room := part{first: r.n}, max(numbers, leastPart, int(r.numbers/spareShare))
 	if sparse {
@@ -153,10 +153,10 @@ func (r *Rows) begin(sparse bool, numbers int) {
 	r.parts = append(r.parts, p)
 }
 
-// spareShare is the share of all numbers that a part has room for.
+// The capacity of a new part is at least 1/spareShare of all numbers so far.
 const spareShare = 8
 
-// room is for how many numbers more there is room.
+// room returns the number of numbers that can be added to the part.
 func (p *part) room() int {
 	if p.sparse != nil {
 		return cap(p.sparse.Val) - len(p.sparse.Val)
@@ -164,8 +164,8 @@ func (p *part) room() int {
 	return cap(p.x) - len(p.x)
 }
 
-// KeptBytes is the memory of n rows that are kept of a source: of entries each, or dense ones of d
-// features.
+// KeptBytes returns the memory in bytes of n rows copied from a source. The rows are sparse with the given
+// number of entries each, or dense with d features.
 func KeptBytes(n, d int, entries float64, sparse bool) float64 {
 	each := 8 * float64(d)
 	if sparse {
@@ -174,7 +174,7 @@ func KeptBytes(n, d int, entries float64, sparse bool) float64 {
 	return each * float64(n) * (1 + 1.0/spareShare)
 }
 
-// Close ends the adding. raw bounds Σw‖row‖², targets included.
+// Close must be called after the last Add. raw bounds Σw‖row‖², targets included.
 func (r *Rows) Close(raw float64) {
 	r.close()
 	r.squares = raw + r.lost(raw)

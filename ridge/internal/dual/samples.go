@@ -8,27 +8,27 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Samples are what is known of n samples beside their features: targets and weights.
+// Samples holds the targets and weights of n samples.
 type Samples struct {
 	n, d, t   int
 	intercept bool
 	y         []float64 // n×t
-	w         []float64 // nil: each counts once
-	root      []float64 // √w, nil as w is
-	total     float64   // Σw, but for a few roundings
-	squares   float64   // bounds Σw‖row‖², features alone or with targets
+	w         []float64 // nil: all weights are 1
+	root      []float64 // √w; nil if w is nil
+	total     float64   // Σw, up to a few rounding errors
+	squares   float64   // bounds Σw‖row‖², over the features, or over features and targets
 }
 
-// N is how many samples there are.
+// N returns the number of samples.
 func (s *Samples) N() int { return s.n }
 
-// Total is the weight of all samples.
+// Total returns the weight of all samples.
 func (s *Samples) Total() float64 { return s.total }
 
-// Y is target j of sample i.
+// Y returns target j of sample i.
 func (s *Samples) Y(i, j int) float64 { return s.y[i*s.t+j] }
 
-// Weight is the weight of sample i.
+// Weight returns the weight of sample i.
 func (s *Samples) Weight(i int) float64 {
 	if s.w == nil {
 		return 1
@@ -36,7 +36,7 @@ func (s *Samples) Weight(i int) float64 {
 	return s.w[i]
 }
 
-// Root is that of the weight of sample i.
+// Root returns √w of sample i.
 func (s *Samples) Root(i int) float64 {
 	if s.root == nil {
 		return 1
@@ -44,11 +44,11 @@ func (s *Samples) Root(i int) float64 {
 	return s.root[i]
 }
 
-// close finds what follows from the weights.
+// close computes the roots and the sum of the weights.
 func (s *Samples) close() {
 	s.total = float64(s.n)
 	if s.w != nil {
-		var total neumaier.Sum // means are off by what it is, all in one direction
+		var total neumaier.Sum // compensated, because its relative error affects every mean in the same way
 		s.root = make([]float64, s.n)
 		for i, w := range s.w {
 			total.Add(w)
@@ -58,14 +58,15 @@ func (s *Samples) close() {
 	}
 }
 
-// lost bounds what a sum of weighted squares of all features and targets loses to underflow: each
-// product of a number by itself, and of that or of the number by the weight. raw bounds the squares.
+// lost bounds the underflow error of a sum of weighted squares over all features and targets. The square of a
+// number, the product of a weight and a square, and the product of a weight and a number may underflow. raw
+// bounds the sum of squares.
 func (s *Samples) lost(raw float64) float64 {
 	terms := float64(s.n) * float64(s.d+s.t)
 	return terms * (1 + s.total + math.Sqrt(raw)) * 0x1p-1070
 }
 
-// weight is Σw, with twice the digits.
+// weight returns Σw with twice the digits.
 func (s *Samples) weight() (total twofold.Number) {
 	for i := range s.n {
 		total = total.Plus(twofold.Of(s.Weight(i)))
@@ -73,7 +74,7 @@ func (s *Samples) weight() (total twofold.Number) {
 	return total
 }
 
-// heaviest is the sample of most weight.
+// heaviest returns the index of the sample with the largest weight.
 func (s *Samples) heaviest() (most int) {
 	for i := range s.n {
 		if s.Weight(i) > s.Weight(most) {
@@ -83,7 +84,8 @@ func (s *Samples) heaviest() (most int) {
 	return most
 }
 
-// share is √(w/Σw) of each sample, the direction that centring takes out; nil without an intercept.
+// share returns √(w/Σw) for each sample, or nil without an intercept. Centring removes this vector from the
+// columns.
 func (s *Samples) share() []float64 {
 	if !s.intercept {
 		return nil
@@ -95,7 +97,7 @@ func (s *Samples) share() []float64 {
 	return q
 }
 
-// Share is w/Σw of each sample where an intercept is fitted, else nil.
+// Share returns w/Σw of each sample, or nil without an intercept.
 func (s *Samples) Share() []float64 {
 	if !s.intercept {
 		return nil
@@ -107,7 +109,7 @@ func (s *Samples) Share() []float64 {
 	return out
 }
 
-// meanError bounds, in norm, what the computed means of the columns are off by.
+// meanError bounds the norm of the error of the computed means of the columns.
 func (s *Samples) meanError() float64 {
 	if !s.intercept {
 		return 0
@@ -116,14 +118,15 @@ func (s *Samples) meanError() float64 {
 	return chain * roundoff.Unit * math.Sqrt(s.squares/s.total) * roundoff.Inflate
 }
 
-// sumRows is how many numbers are summed plainly before their sum is added to those of others.
+// sumRows is the number of terms in a group. The terms of a group are added plainly, and the sums of the groups
+// are then added to each other.
 const sumRows = 32
 
-// Size bounds ‖A‖_F: the rows' own norm.
+// Size bounds ‖A‖_F by the norm of the rows.
 func (s *Samples) Size() float64 { return math.Sqrt(s.squares) * roundoff.Inflate }
 
-// Squares is ‖b‖² of a target, Σw(y − ȳ)² where an intercept is fitted. It is the sum of squares of
-// differences from the target of the heaviest sample: what targets have in common is not to cancel.
+// Squares returns ‖b‖² for a target, which is Σw(y − ȳ)² with an intercept. It sums the squares of the
+// differences from the target of the sample with the largest weight, so that a large mean does not cancel.
 func (s *Samples) Squares(target int) twofold.Number {
 	var sum, squares, first twofold.Number
 	if s.intercept {
@@ -140,7 +143,7 @@ func (s *Samples) Squares(target int) twofold.Number {
 	return squares
 }
 
-// Centred is a target, less its mean where an intercept is fitted, times the roots of the weights.
+// Centred returns a target, minus its mean if there is an intercept, times √w.
 func (s *Samples) Centred(target int) []float64 {
 	out := make([]float64, s.n)
 	first := 0.0

@@ -11,14 +11,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// columns are the entries of sparse rows, column by column.
+// columns holds the entries of sparse rows by columns.
 type columns struct {
-	ptr []int // of d columns, and their end
+	ptr []int // index of the first entry of each column, then the number of entries
 	row []int32
 	val []float64
 }
 
-// index returns the columns of sparse rows. It makes them once.
+// index returns the entries by columns, computed at the first call.
 func (r *Rows) index() *columns {
 	if r.columns != nil {
 		return r.columns
@@ -51,14 +51,15 @@ func (r *Rows) index() *columns {
 	return c
 }
 
-// heavyShare is the share of rows that a column has entries in from which on it is written out: a
-// product of two entries by way of the index takes, measured, some forty times as long as one of
-// a matrix product, of which there are n² for each column.
+// heavyShare is the share of the rows above which a column with entries in so many rows is stored as a dense
+// column, to compute G. By measurement, a product of two entries found through the index takes about forty
+// times as long as a product in a matrix product. A matrix product needs n² products per column.
 const heavyShare = 1.0 / 6
 
-// light overwrites G with the part of the columns that have few entries, and returns the others.
-// Their rows are centred by what centring does to G: (I − qqᵀ)G(I − qqᵀ), q having the elements
-// √(w/Σw). As these columns are zero in most rows, they are not far from zero beside their spread.
+// light overwrites G with the contribution of the columns with few entries. It returns the list of the other
+// columns. With an intercept, it centres the contribution: (I − qqᵀ)G(I − qqᵀ), where q has the elements
+// √(w/Σw). The columns are zero in most rows, so their means are small compared with their spread, and
+// centring causes no cancellation.
 func (r *Rows) light(out *Gram) (heavy []int) {
 	c := r.index()
 	written := make([]bool, r.d)
@@ -86,7 +87,8 @@ func (r *Rows) light(out *Gram) (heavy []int) {
 	return heavy
 }
 
-// addRow adds to row i of G, counted in its part, the products with rows up to it.
+// addRow computes a row of G. It adds the products of row i of part p with this row and with all rows before
+// it.
 func (r *Rows) addRow(g []float64, c *columns, p *part, i int, written []bool) {
 	at := p.first + i
 	dst := g[at*r.n : at*r.n+at+1]
@@ -112,10 +114,10 @@ func (r *Rows) addRow(g []float64, c *columns, p *part, i int, written []bool) {
 	}
 }
 
-// chunk is how many rows a goroutine takes at a time.
+// chunk is the number of rows that a goroutine takes and processes at a time.
 const chunk = 32
 
-// inParallel calls do for every row, each in one of GOMAXPROCS goroutines.
+// inParallel calls the function do for every row, on GOMAXPROCS goroutines.
 func (r *Rows) inParallel(do func(p *part, i int)) {
 	var next atomic.Int64
 	work := func() {
@@ -141,12 +143,12 @@ func (r *Rows) inParallel(do func(p *part, i int)) {
 	all.Wait()
 }
 
-// mostShares is how many parts rows are divided into at most.
+// mostShares is the largest number of workers that share the rows.
 const mostShares = 4
 
-// workers is how many goroutines share the entries: so many as follow from the rows alone, for each
-// has sums of its own, and what these come to is not to depend on the machine. Few entries, or few for
-// each column, are not worth several.
+// workers returns the number of goroutines that share the rows. Each goroutine adds to its own sums, so the
+// rounded results depend on the number of goroutines. Therefore the number depends only on the rows and not on
+// the machine. It is 1 if there are few entries, or few entries per column.
 func (r *Rows) workers() int {
 	entries := r.NNZ()
 	if entries < 1<<16 {
@@ -155,10 +157,10 @@ func (r *Rows) workers() int {
 	return int(math.Max(1, math.Min(mostShares, entries/(2*float64(r.d)))))
 }
 
-// divide has each of so many workers, counted from 0, do some rows that follow each other.
+// divide calls the function do for each worker k, counted from 0, with its range of consecutive rows.
 func (r *Rows) divide(workers int, do func(k, lo, hi int)) { inShares(r.n, workers, do) }
 
-// inShares has each of so many workers do some of n things that follow each other.
+// inShares divides n items among the workers. It calls the function do for each worker with its range.
 func inShares(n, workers int, do func(k, lo, hi int)) {
 	var all sync.WaitGroup
 	for k := 1; k < workers; k++ {
@@ -168,7 +170,7 @@ func inShares(n, workers int, do func(k, lo, hi int)) {
 	all.Wait()
 }
 
-// partOf is the part of row i.
+// partOf returns the part that contains row i.
 func (r *Rows) partOf(i int) *part {
 	lo, hi := 0, len(r.parts)
 	for hi-lo > 1 {
@@ -181,7 +183,7 @@ func (r *Rows) partOf(i int) *part {
 	return &r.parts[lo]
 }
 
-// gather overwrites p with the columns of sparse rows that are in the list, as they are.
+// gather overwrites p with the columns in list of the sparse rows, without weights or centring.
 func (r *Rows) gather(list []int, p engine.Matrix) {
 	where := make([]int32, r.d)
 	for k, j := range list {
@@ -199,8 +201,8 @@ func (r *Rows) gather(list []int, p engine.Matrix) {
 	})
 }
 
-// centreBoth overwrites the lower triangle of the n×n matrix g with that of (I − qqᵀ)g(I − qqᵀ):
-// with h = gq and s = qᵀh that is g − qhᵀ − hqᵀ + s·qqᵀ.
+// centreBoth overwrites the n×n matrix g (lower triangle) with (I − qqᵀ)g(I − qqᵀ). With h = gq and s = qᵀh,
+// the result is g − qhᵀ − hqᵀ + s·qqᵀ.
 func centreBoth(g, q []float64) {
 	n := len(q)
 	h := make([]float64, n)

@@ -7,18 +7,17 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// underflown is more than what a product's low part, or a few of these, lose where they
-// underflow.
+// underflown bounds the underflow error of a few products of the low parts of numbers.
 const underflown = 0x1p-1070
 
-// coefficients are what entries are multiplied by: sums of two numbers, off by at most err; nil for
-// none that is off.
+// coefficients holds the factors of the entries in a product. Each factor is hi + lo with an error of at most
+// err. A nil err means that the factors are exact.
 type coefficients struct{ hi, lo, err []float64 }
 
-// dot is Σ valₖ·c[idxₖ] (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci.
-// Comput. 26, 2005): high parts are added up without a loss, and what that leaves, with the
-// products of low parts, beside them. Each entry brings three roundings of sums that are no larger
-// than the magnitudes in lows.
+// dot returns Σ valₖ·c[idxₖ] (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci.
+// Comput. 26, 2005). The high parts are summed without loss. Their rounding errors and the products of the
+// low parts are summed separately, in lo. Each entry adds three rounding errors to lo, each relative to at
+// most lows, the sum of the magnitudes.
 func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	var hi, lo, lows, off float64
 	val = val[:len(idx)]
@@ -40,23 +39,23 @@ func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	return a.number(float64(len(idx) + 2))
 }
 
-// An accumulator is a sum under way, as dot has it: of entries that come in any order.
+// An accumulator is the state of the sum in dot. Entries may be added in any order.
 type accumulator struct{ hi, lo, lows, off float64 }
 
-// number is the sum of at most n entries.
+// number returns the sum, after at most n entries.
 func (a *accumulator) number(n float64) twofold.Number {
 	off := a.off*(1+n*0x1p-52) + n*(2*twofold.Lost*a.lows+underflown)
 	hi, lo := twofold.Sum(a.hi, a.lo)
-	return twofold.Number{Hi: hi, Lo: lo, Err: off + (hi - hi)} // which is 0, or NaN as hi is not finite
+	return twofold.Number{Hi: hi, Lo: lo, Err: off + (hi - hi)} // hi − hi is 0, or NaN if hi is not finite
 }
 
-// combineWork is memory of combineSparse that is used again.
+// combineWork is the workspace of combineSparse.
 type combineWork struct {
 	sums  []accumulator    // d
 	times []twofold.Number // n
 }
 
-// combineSparse is combine for sparse rows: each of several workers has some of the columns.
+// combineSparse is like combine for sparse rows. Each worker computes a range of columns.
 func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	out := make([]twofold.Number, len(points)*r.d)
 	if r.work.sums == nil {
@@ -83,8 +82,8 @@ func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	return out
 }
 
-// combineColumns adds to sums what columns lo to hi of the rows contribute, each row times its
-// number.
+// combineColumns adds the contribution of columns lo to hi to sums. Each row is multiplied by its element of
+// times.
 func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi int) {
 	for _, part := range r.parts {
 		for i := range part.n {
@@ -96,7 +95,7 @@ func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi
 			}
 			times := times[part.first+i]
 			val = val[:len(idx)]
-			for k, j := range idx { // as in dot
+			for k, j := range idx { // the same computation as in dot
 				s, v := &sums[j], val[k]
 				p := float64(v * times.Hi)
 				e, along := math.FMA(v, times.Hi, -p), v*times.Lo
@@ -112,7 +111,7 @@ func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi
 	}
 }
 
-// residualsSparse is residuals for sparse rows.
+// residualsSparse is like residuals for sparse rows.
 func (r *Rows) residualsSparse(points []Point, found []*Found) {
 	for k := range points {
 		x := coefficients{hi: found[k].X, lo: found[k].Low}
@@ -124,9 +123,8 @@ func (r *Rows) residualsSparse(points []Point, found []*Found) {
 	}
 }
 
-// plainSums is Xᵀw of sparse rows: of an element as many products as the column has entries, at most
-// n, each rounded, are added up plainly, which is off by no more than n roundings of the sum of their
-// magnitudes.
+// plainSums returns Xᵀw for sparse rows, computed by plain sums. An element is a sum of at most n rounded
+// products. Its error is at most n roundings of the sum of the magnitudes.
 func (r *Rows) plainSums() []twofold.Number {
 	sums, sizes := make([]float64, r.d), make([]float64, r.d)
 	for _, p := range r.parts {
@@ -136,14 +134,14 @@ func (r *Rows) plainSums() []twofold.Number {
 			for k, j := range idx {
 				v := float64(w * val[k])
 				sums[j] += v
-				sizes[j] += math.Abs(v) + underflown // so that no column that has an entry is taken to be zero
+				sizes[j] += math.Abs(v) + underflown // a column with an entry must not count as zero
 			}
 		}
 	}
 	out, n := make([]twofold.Number, r.d), float64(r.n)
 	for j, v := range sums {
-		if sizes[j] != 0 { // NaN, too
-			out[j] = twofold.Number{Hi: v, Err: (n+2)*(0x1p-52*sizes[j]+underflown) + (v - v)} // NaN where v is not finite
+		if sizes[j] != 0 { // also true for NaN
+			out[j] = twofold.Number{Hi: v, Err: (n+2)*(0x1p-52*sizes[j]+underflown) + (v - v)} // NaN if v is not finite
 		}
 	}
 	return out

@@ -15,14 +15,14 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// A Journal keeps what passes find, see ridge.Journal.
+// A Journal stores the results of passes, see ridge.Journal.
 type Journal interface {
 	Recorded(pass int) ([]byte, error)
 	Due() bool
 	Record(pass int, state []byte) error
 }
 
-// passHeader is the message of a pass from byte 24 on.
+// passHeader is the part of a message of a pass from byte 24 up to the sums. See [Operator.record].
 type passHeader struct {
 	State, Vectors, Dim uint64
 	Question            [sha256.Size]byte
@@ -30,8 +30,8 @@ type passHeader struct {
 	Weight, WeightLow   float64
 }
 
-// Bits of State. passMixed is that of a pass which earlier versions have measured without telling
-// what residuals are off by from what their sums are: it is made again.
+// Bits of State. Earlier versions set passMixed for a pass that did not separate the errors of residuals from
+// the errors of their sums. Such a pass is repeated.
 const (
 	passEnded = 1 << iota
 	passSparse
@@ -41,7 +41,7 @@ const (
 
 const passHeaderSize = 3*8 + sha256.Size + 4*8
 
-// content is the size of the message, with so many numbers of twice the digits.
+// content returns the size of the content of the message, if numbers twofold numbers follow the sums.
 func (h *passHeader) content(numbers int) int64 {
 	q, d, n := int64(h.Vectors), int64(h.Dim), 24*int64(numbers)
 	if h.State&passEnded != 0 {
@@ -50,15 +50,15 @@ func (h *passHeader) content(numbers int) int64 {
 	return passHeaderSize + 24*q*d + 32*q + n
 }
 
-// question tells one pass from another: by its vectors, bit for bit, targets, and what is asked
-// of them; and by the shifts of what is measured, which all workers must have alike.
+// question returns a hash that identifies the request of a pass: its vectors, bit for bit, its targets and
+// options, and the shifts of its measurements. All workers must have the same hash.
 func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 	h := sha256.New()
 	var b [9]byte
 	word := func(u uint64, flag byte) {
 		binary.LittleEndian.PutUint64(b[:], u)
 		b[8] = flag
-		h.Write(b[:]) // never fails
+		h.Write(b[:]) // returns no error
 	}
 	for _, s := range qs {
 		asked := byte(0)
@@ -80,38 +80,38 @@ func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 	return out
 }
 
-// record hands the pass under way to the journal. Little-endian, in the frame of all
-// messages (see package wire), of kind 4:
+// record passes the state of the current pass to the journal. The message is little-endian and of kind 4, in
+// the frame of all messages (see package wire):
 //
 //	offset  bytes
-//	24      8       1 where the pass has ended, plus 2 where rows were sparse, plus 8
-//	                where it measures p gradients with twice the digits
-//	32      8       q, vectors
+//	24      8       1 if the pass has ended, plus 2 if rows were sparse, plus 8
+//	                if it measures p gradients in twofold precision
+//	32      8       q, number of vectors
 //	40      8       d, their length
 //	48      32      SHA-256 of the vectors and their targets
 //	80      8       rows read
 //	88      8       calls, or sparse rows, in the plain sums
 //	96      16      their weight, a sum and its correction
 //
-// then for one that has ended
+// If the pass has ended, these numbers follow:
 //
 //	112     8·q·d   the products
 //	        8·q     ‖Av − b‖²
 //
-// and for one that hasn't
+// If it has not ended, these numbers follow:
 //
 //	112     16·q·d  compensated sums of the products
 //	        8·q·d   plain sums
 //	        16·q    ‖Av − b‖²
 //	        16·q    1ᵀ(Av − b)
 //
-// and in either case, where gradients are measured, the N = 1 + 3p + d·p numbers that they are
-// made of, d more with an intercept, of all workers where it has ended: Σw, of each gradient Σwr,
-// Σwr² and a bound on √Σwδ², δ being what r is off by, and the sums Xᵀ(w·r), Xᵀw behind them,
+// If the pass measures p gradients, N = 1 + 3p + d·p twofold numbers follow, and d more with an intercept.
+// They are Σw; then Σwr, Σwr² and a bound on √Σwδ² for each gradient, with δ the error of r; then Xᵀ(w·r) and
+// Xᵀw. If the pass has ended, they are sums over all workers.
 //
 //	8·N     their high parts
 //	8·N     their low parts
-//	8·N     what they are off by at most
+//	8·N     bounds on their errors
 func (o *Operator) record() error {
 	var measured []twofold.Number
 	if o.precise != nil {
@@ -126,7 +126,7 @@ func (o *Operator) record() error {
 	})
 }
 
-// recordEnd is record for a pass that has ended, with the numbers of all workers.
+// recordEnd is like record for a pass that has ended. out, rss and measured are the sums over all workers.
 func (o *Operator) recordEnd(out, rss []float64, measured []twofold.Number) error {
 	q := len(o.run.queries)
 	return o.write(passEnded, measured, func(m *wire.Writer) {
@@ -135,7 +135,8 @@ func (o *Operator) recordEnd(out, rss []float64, measured []twofold.Number) erro
 	})
 }
 
-// write hands the journal a message of the given state and content, with what was measured.
+// write passes a message to the journal: the header with the given state, the numbers that content writes,
+// then measured.
 func (o *Operator) write(state uint64, measured []twofold.Number, content func(m *wire.Writer)) error {
 	if o.journal == nil {
 		return nil
@@ -168,8 +169,8 @@ func (o *Operator) write(state uint64, measured []twofold.Number, content func(m
 	return o.journal.Record(o.number, b.Bytes())
 }
 
-// recall takes the pass that begins to where the journal has it. finished says that the
-// journal has its end: out and rss are then what it found.
+// recall restores the current pass from the journal. If the journal has the end of the pass, recall writes
+// the results to out and rss and returns true.
 func (o *Operator) recall(out, rss []float64) (finished bool, err error) {
 	if o.journal != nil || o.shared.reducer != nil {
 		var shifts []float64
@@ -204,13 +205,13 @@ func (o *Operator) recall(out, rss []float64) (finished bool, err error) {
 		} else if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
-		return false, fmt.Errorf("ridge: what the journal has of pass %d: %w", o.number, err)
+		return false, fmt.Errorf("ridge: journal of pass %d: %w", o.number, err)
 	}
 	o.sums.sparse = o.sums.sparse || h.State&passSparse != 0
 	apply()
 	switch {
 	case o.precise == nil:
-	case finished: // of use where all workers have it
+	case finished: // the results are used if all workers have them
 		o.precise.recalled = measured
 	default:
 		o.precise.restore(measured)
@@ -222,7 +223,7 @@ func high(v twofold.Number) float64 { return v.Hi }
 func low(v twofold.Number) float64  { return v.Lo }
 func off(v twofold.Number) float64  { return v.Err }
 
-// readNumbers reads so many numbers.
+// readNumbers reads n twofold numbers.
 func readNumbers(m *wire.Reader, n int) []twofold.Number {
 	hi, lo, err := m.Float64s(n), m.Float64s(n), m.Float64s(n)
 	if m.Err() != nil {
@@ -235,8 +236,8 @@ func readNumbers(m *wire.Reader, n int) []twofold.Number {
 	return out
 }
 
-// readHeader reports whether the message is of the question asked, and fails where it is
-// of another shape.
+// readHeader reads the header of a message. answered reports whether the message is about the current
+// request. m has an error if the shape differs.
 func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	_, size := m.Preamble(wire.Pass)
 	m.Struct(&h)
@@ -246,12 +247,12 @@ func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	q := len(o.run.queries)
 	precise := h.State&passPrecise != 0
 	if h.State > passEnded|passSparse|passPrecise || precise != (o.precise != nil) || h.Vectors != uint64(q) || h.Dim != uint64(o.d) || h.content(o.precise.count()) != size || h.Rows > uint64(o.rows.Count) || h.Plain > h.Rows {
-		m.Fail(wire.Start, nil, "a pass of %d vectors of %d after %d rows, it is one of %d of %d and %d rows", h.Vectors, h.Dim, h.Rows, q, o.d, o.rows.Count)
+		m.Fail(wire.Start, nil, "the message has %d vectors of length %d after %d rows, the pass has %d of length %d and %d rows", h.Vectors, h.Dim, h.Rows, q, o.d, o.rows.Count)
 	}
 	return h, true
 }
 
-// readEnded reads what a pass that has ended found. What it returns puts that in place.
+// readEnded reads the results of a pass that has ended. The function apply copies them to out and rss.
 func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (apply func()) {
 	q := len(o.run.queries)
 	products, squares := m.Float64s(q*o.d), m.Float64s(q)
@@ -261,7 +262,8 @@ func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (
 	}
 }
 
-// readSums reads what a pass that has not ended had summed. What it returns goes on from there.
+// readSums reads the sums of an unfinished pass. The function apply restores the sums, so that the pass
+// continues.
 func (o *Operator) readSums(m *wire.Reader, h passHeader, _, _ []float64) (apply func()) {
 	q := len(o.run.queries)
 	products, plain := m.Sums(q*o.d), m.Float64s(q*o.d)

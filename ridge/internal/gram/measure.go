@@ -9,37 +9,35 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A point is where a gradient is measured: the weights x of a target, at a γ.
+// A point is the coefficients x of a target, and a γ. A pass measures the gradient there.
 type point struct {
-	query int // its number among all of a pass
+	query int // index of the query in the pass
 	Query
 	x []float64
 }
 
-// A Measurement is what was found at weights x with about twice the digits of float64, of
-// the rows as they are: weights and means are exact, nothing was rounded before. With
-// r = w·(Xx − y) for the rows X, targets y and weights w as they come, s = 1ᵀr and a = Xᵀw,
+// A Measurement is a gradient at coefficients x with about twice the digits of float64. It is computed from
+// the rows X, targets y and weights w before centring and weighting, so that nothing is rounded before. With
+// r = w·(Xx − y), s = 1ᵀr and a = Xᵀw,
 //
 //	g = Xᵀr − a·s/Σw + γx
 //
-// where an intercept is fitted, without the middle term otherwise. That is so for any constant
-// that is added to all residuals: with one that makes them small, ȳ − xᵀx̄ as computed, sums over
-// rows that are far from zero have nothing to cancel.
+// if there is an intercept, and g = Xᵀr + γx otherwise. A constant added to all residuals does not change g.
+// The constant ȳ − xᵀx̄ is added, because it makes the residuals small and prevents cancellation.
 //
-// What r is off by, δ, is told apart from what the sums of it are: it changes the gradient by
-// Aᵀδ, A being the rows less their means, and so the solution by no more than ‖H⁻¹Aᵀ‖‖δ‖, into
-// which the means do not enter.
+// The error δ of r changes g by Aᵀδ, where A is the rows minus their means. It is bounded separately from the
+// error of the sums, because ‖H⁻¹Aᵀ‖ does not depend on the means.
 type Measurement struct {
-	Gradient []float64 // H·x − c, rounded, for the r that was computed
-	Low      []float64 // what rounding has taken from that
-	Bounds   []float64 // of the error of each component of Gradient + Low, but for Aᵀδ
-	Residual float64   // bounds ‖δ‖, each row times √w
+	Gradient []float64 // Hx − c for the computed r, rounded to float64
+	Low      []float64 // the rounding error of Gradient
+	Bounds   []float64 // bounds the error of each component of Gradient + Low, except Aᵀδ
+	Residual float64   // bounds ‖W^{½}δ‖, with the weights W
 	RSS      twofold.Number
 	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
 }
 
-// Add makes of what was measured at x, and without a target at l, what is known at x + l: the
-// gradient alone. RSS and Shift stay those of x.
+// Add adds the measurement l to m, so that m holds the gradient at x + y. The coefficients of m and l are x
+// and y, and l is measured without a target. RSS and Shift still refer to x.
 func (m *Measurement) Add(l *Measurement) {
 	for j := range m.Gradient {
 		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}
@@ -53,7 +51,7 @@ func (m *Measurement) set(j int, v twofold.Number) {
 	m.Bounds[j] = v.Err
 }
 
-// Rounded are bounds of the error of Gradient alone.
+// Rounded returns bounds on the error of each component of Gradient without Low.
 func (m *Measurement) Rounded() []float64 {
 	out := make([]float64, len(m.Bounds))
 	for j, v := range m.Bounds {
@@ -62,29 +60,29 @@ func (m *Measurement) Rounded() []float64 {
 	return out
 }
 
-// A measuring is a pass under way that measures at some points.
+// A measuring is the state of a pass that measures gradients.
 type measuring struct {
 	o      *Operator
 	points []point
-	x      []float64      // of all points; with an intercept zeros behind them, whose residuals are 1
-	rhs    []float64      // of the rows at hand
-	shift  []float64      // what is added to the residuals of each point; nil without an intercept
-	r      engine.Twofold // of the rows at hand
-	g      engine.Twofold // Xᵀr of all points, and a behind them
+	x      []float64      // the coefficients of all points; with an intercept a row of zeros follows, whose residuals are 1
+	rhs    []float64      // right-hand sides for the current rows
+	shift  []float64      // constant added to the residuals of each point; nil without an intercept
+	r      engine.Twofold // residuals of the current rows
+	g      engine.Twofold // Xᵀr for each point, then a
 	sums   []measured
 	weight twofold.Number
 
-	recalled []twofold.Number // what the journal has of all workers
+	recalled []twofold.Number // the sums over all workers, from the journal
 }
 
-// measured is what is summed at a point beside the gradient.
+// measured holds the sums for a point, except the gradient.
 type measured struct {
 	ones    twofold.Number // Σwr
 	squares twofold.Number // Σwr²
-	lost    float64        // bounds the norm of √w·δ
+	lost    float64        // bounds ‖√w·δ‖
 }
 
-// newMeasuring is nil where no query is precise.
+// newMeasuring prepares the measurements of a pass. It returns nil if no query is precise.
 func newMeasuring(o *Operator, qs []Query, v []float64) *measuring {
 	var points []point
 	for i, s := range qs {
@@ -121,7 +119,7 @@ func newTwofold(rows, cols int) engine.Twofold {
 	return engine.Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
 }
 
-// add adds what some rows contribute, no more than are taken at a time.
+// add adds the contribution of the rows of b, at most engine.MaxGradientRows rows.
 func (m *measuring) add(b dataset.Block) {
 	o, q := m.o, len(m.x)/m.o.d
 	for i := range b.N {
@@ -164,7 +162,7 @@ func (m *measuring) add(b dataset.Block) {
 	}
 }
 
-// lostNorm is the norm of √w·δ for the rows of a block and the δ in a column.
+// lostNorm returns ‖√w·δ‖ for the rows of a block, where δ is a column of delta.
 func lostNorm(b dataset.Block, delta engine.Matrix, column int) float64 {
 	norm := 0.0
 	for lo := 0; lo < b.N; lo += lostRows {
@@ -180,11 +178,11 @@ func lostNorm(b dataset.Block, delta engine.Matrix, column int) float64 {
 	return norm * (1 + 0x1p-40)
 }
 
-// lostRows is how many rows lostNorm takes together.
+// lostRows is the number of rows that lostNorm processes together.
 const lostRows = 64
 
-// numbers are all sums over the rows: the weight, of each point Σwr, Σwr² and what bounds the norm
-// of √w·δ, and the gradients, in this order.
+// numbers returns all sums over the rows: the weight; for each point Σwr, Σwr² and a bound on ‖√w·δ‖; then
+// the gradients.
 func (m *measuring) numbers() []twofold.Number {
 	out := []twofold.Number{m.weight}
 	for _, s := range m.sums {
@@ -198,10 +196,10 @@ func (m *measuring) numbers() []twofold.Number {
 	return out
 }
 
-// ofPoint is how many numbers of a point stand before the gradients.
+// ofPoint is the number of sums in measured.
 const ofPoint = 3
 
-// count is how many numbers these are; none of a nil measuring.
+// count returns the length of the result of numbers, or 0 if m is nil.
 func (m *measuring) count() int {
 	if m == nil {
 		return 0
@@ -209,7 +207,7 @@ func (m *measuring) count() int {
 	return 1 + ofPoint*len(m.sums) + m.g.Hi.Rows*m.o.d
 }
 
-// restore takes such numbers for what has been summed.
+// restore sets all sums to ns, a result of numbers.
 func (m *measuring) restore(ns []twofold.Number) {
 	m.weight, ns = ns[0], ns[1:]
 	for i := range m.sums {
@@ -221,13 +219,13 @@ func (m *measuring) restore(ns []twofold.Number) {
 	}
 }
 
-// firstRows are so many of m.
+// firstRows returns the first n rows of m.
 func firstRows(m engine.Twofold, n int) engine.Twofold {
 	cut := func(m engine.Matrix) engine.Matrix { return m.Slice(0, n, 0, m.Cols) }
 	return engine.Twofold{Hi: cut(m.Hi), Lo: cut(m.Lo), Err: cut(m.Err)}
 }
 
-// residual bounds ‖δ‖, given the bounds of all workers, added up.
+// residual returns a bound on ‖√w·δ‖ over all workers, given the sum of the bounds of the workers.
 func residual(lost twofold.Number) float64 {
 	if lost.Err == 0 && lost.Lo == 0 {
 		return lost.Hi
@@ -235,8 +233,8 @@ func residual(lost twofold.Number) float64 {
 	return (math.Abs(lost.Hi) + math.Abs(lost.Lo) + lost.Err) * (1 + 0x1p-50)
 }
 
-// results are what the sums over the rows of all workers, as numbers has them, make of each
-// query; nil where it was not precise.
+// results returns the measurement of each query, given the sums over all workers. A measurement is nil if the
+// query is not precise.
 func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	o, centred := m.o, m.o.product.reader.Mean() != nil
 	q, out := len(m.points), make([]*Measurement, queries)

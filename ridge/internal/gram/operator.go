@@ -1,6 +1,5 @@
-// Package gram applies K = AᵀA to vectors by passes over the rows. A pass can be
-// interrupted and gone on with (Journal), and its rows can be shared among several
-// workers (Reducer).
+// Package gram applies K = AᵀA to vectors by passes over the rows. A pass can be interrupted and resumed
+// (Journal), and several workers can share its rows (Reducer).
 package gram
 
 import (
@@ -16,61 +15,61 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Query is one vector v to multiply by K: with Aᵀb_Target subtracted where it is
-// affine, which makes it the gradient of ½‖Av − b‖².
+// A Query describes a vector v to multiply by K. If Affine is true, Aᵀb is subtracted for the target b, so
+// that the result is the gradient of ½‖Av − b‖².
 type Query struct {
 	Target int
 	Affine bool
-	// Precise asks for a Measurement at γ too: without a target where it is not affine.
+	// Precise requests a Measurement at γ, too. If Affine is false, it is made without a target.
 	Precise bool
 	Gamma   float64
 }
 
-// Rows says which rows an operator is made of.
+// Rows describes the rows of an operator.
 type Rows struct {
 	Source dataset.Source
-	Count  int64     // how many there must be, of all workers
-	Weight float64   // what they must weigh
-	Mean   []float64 // d+t means to centre by, nil without intercept
+	Count  int64     // number of rows that all workers must read together
+	Weight float64   // total weight that all workers must read together
+	Mean   []float64 // d+t means to subtract; nil without an intercept
 }
 
-// An Operator applies K: a pass reads the data once for any number of vectors at a time,
-// for each row v of a q×d matrix, of target j,
+// An Operator multiplies vectors by K. A pass reads the data once for any number of vectors. For each row v
+// of a q×d matrix, with target b, it computes
 //
-//	Aᵀ(Av − b_j)  or  AᵀAv
+//	Aᵀ(Av − b)  or  AᵀAv.
 //
-// with A and b centred by the means where an intercept is fitted.
-// Dense rows are centred as they are read; sparse rows stay sparse and
+// With an intercept, A and b are centred by the means. Dense rows are centred as they are read. Sparse rows S
+// are not centred; instead
 //
 //	(S − 1μᵀ)v = Sv − (μᵀv)1,   (S − 1μᵀ)ᵀr = Sᵀr − μ(1ᵀr).
 //
-// A row of weight w, its target and its 1 are multiplied by √w.
+// For a row of weight w, the row, its target and its element of the vector 1 are multiplied by √w.
 type Operator struct {
 	rows    Rows
 	d, t    int
 	product product
 	sums    sums
 	shared  sharing
-	journal Journal    // nil: it is kept nowhere
-	precise *measuring // nil where the pass measures nothing
-	number  int        // of the pass, from 1
+	journal Journal    // if not nil, stores the results of passes
+	precise *measuring // nil if no query of the pass is precise
+	number  int        // number of the pass, from 1
 	run     run
-	visit   func(dataset.Block, error) bool // run.block, bound once: ranging over the source would allocate a closure in every pass
+	visit   func(dataset.Block, error) bool // the method run.block; a field, because creating a closure allocates
 }
 
-// A run is a pass under way.
+// A run is the state of the current pass.
 type run struct {
 	o        *Operator
 	ctx      context.Context
 	queries  []Query
 	v        []float64
-	from     int64 // rows to be skipped: they were read before the pass was interrupted
-	finite   bool  // all residuals so far were
+	from     int64 // number of rows to skip, because they were read before the interruption
+	finite   bool  // all residuals so far are finite
 	err      error
 	progress func(rows int64)
 }
 
-// New makes the operator. journal and reducer may be nil.
+// New returns an operator for the rows r. journal and reducer may be nil.
 func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator, error) {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
@@ -85,12 +84,12 @@ func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator
 	return o, nil
 }
 
-// Sparse reports that some rows that were read, by any worker, were sparse.
+// Sparse reports whether any worker has read sparse rows.
 func (o *Operator) Sparse() bool { return o.sums.sparse }
 
-// Apply makes a pass: it overwrites row i of out (q×d) with the product for row i of v
-// (q×d) and rss[i] with ‖Av − b‖² (or ‖Av‖²). progress, if not nil, is told the rows read
-// after every block. found has, at the place of each precise query, what was measured.
+// Apply makes a pass. It writes the product for row i of v to row i of out (q×d), and ‖Av − b‖², or ‖Av‖² if
+// the query is not affine, to rss[i]. found[i] is the Measurement of query i if it is precise. If progress is
+// not nil, it is called after every block with the number of rows read.
 func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64, progress func(rows int64)) (found []*Measurement, err error) {
 	o.number++
 	o.sums.reset(len(qs))
@@ -137,8 +136,8 @@ func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64,
 	return o.measurements(), o.recordEnd(out, rss, measured)
 }
 
-// measurements are what the numbers of all workers make of each query; nil where none was
-// precise.
+// measurements returns the measurement of each query, given the sums over all workers in o.precise. It
+// returns nil if no query is precise.
 func (o *Operator) measurements() []*Measurement {
 	if o.precise == nil {
 		return nil
@@ -146,7 +145,7 @@ func (o *Operator) measurements() []*Measurement {
 	return o.precise.results(len(o.run.queries), o.precise.numbers())
 }
 
-// total turns the sums of all workers into what the pass has found.
+// total computes the results of the pass from the sums over all workers.
 func (o *Operator) total(out, rss []float64) error {
 	if err := o.shared.agreed(o.number); err != nil {
 		return err
@@ -154,9 +153,9 @@ func (o *Operator) total(out, rss []float64) error {
 	t := o.sums.totals(o.shared.found)
 	switch {
 	case int64(t.rows) != o.rows.Count:
-		return rows.Unfit("this pass read %d rows, the summary %d", int64(t.rows), o.rows.Count)
+		return rows.Unfit("this pass read %d rows, but the summary has %d", int64(t.rows), o.rows.Count)
 	case !(math.Abs(t.weight-o.rows.Weight) <= roundoff.SameRows*o.rows.Weight):
-		return rows.Unfit("the rows of this pass weigh %g, those of the summary %g", t.weight, o.rows.Weight)
+		return rows.Unfit("the rows of this pass have weight %g, but the summary has %g", t.weight, o.rows.Weight)
 	}
 	o.sums.sparse = o.sums.sparse || t.sparse
 	copy(out, t.products)
@@ -170,7 +169,7 @@ func (o *Operator) total(out, rss []float64) error {
 	return nil
 }
 
-// block takes one block of the pass under way; false ends it.
+// block processes a block of the current pass. It returns false to end the pass.
 func (r *run) block(b dataset.Block, err error) bool {
 	if r.err = err; err == nil {
 		r.err = r.take(b)
@@ -208,9 +207,8 @@ func (r *run) take(b dataset.Block) error {
 	return nil
 }
 
-// check refuses what a summary refuses of a block, but does not look at dense entries:
-// checkResiduals finds those that do harm. It returns the error of a context that has ended,
-// which a source need not notice.
+// check validates a block, except for dense entries that are not finite, which checkResiduals finds. It also
+// returns the error of a context that has ended, because a source may ignore the context.
 func (r *run) check(b dataset.Block) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -235,9 +233,9 @@ func (r *run) check(b dataset.Block) error {
 	return nil
 }
 
-// checkResiduals looks, where a residual of the rows just added is not finite, for the entry
-// that is to blame, and refuses it. There is none where an iteration has diverged. The first
-// of the rows is row first.
+// checkResiduals returns an error if one of the rows just added has an entry that is not finite. If a
+// residual is not finite but all entries are, the iteration has diverged, which is not an error. first
+// is the number of the first of these rows.
 func (r *run) checkResiduals(b dataset.Block, first int) error {
 	q := len(r.queries)
 	if !r.finite || r.o.product.finite {

@@ -11,18 +11,18 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A product adds to sums what some rows contribute.
+// A product computes the contributions of groups of rows to the products with K.
 type product struct {
 	be     engine.Backend
 	d, t   int
 	tuning engine.Tuning
 	reader *rows.Reader
 
-	offset    []float64 // μᵀv of each vector
-	rhs       []float64 // right-hand sides n×q
-	residuals []float64 // of the rows last added, n×q
-	finite    bool      // all residuals are
-	gradients []float64 // of one call, q×d
+	offset    []float64 // μᵀv for each vector
+	rhs       []float64 // right-hand sides, n×q
+	residuals []float64 // residuals of the last rows added, n×q
+	finite    bool      // the residuals of the last rows are finite
+	gradients []float64 // result of one call of the backend, q×d
 	view      engine.CSR
 }
 
@@ -30,7 +30,7 @@ func newProduct(d, t int, mean []float64, be engine.Backend, tuning engine.Tunin
 	return product{be: be, d: d, t: t, tuning: tuning, reader: rows.NewReader(d, t, mean)}
 }
 
-// prepare prepares a pass for vectors v (q×d).
+// prepare begins a pass with the vectors v (q×d).
 func (p *product) prepare(qs []Query, v []float64) {
 	q, mean := len(qs), p.reader.Mean()
 	p.offset = vec.Grow(p.offset, q)
@@ -43,8 +43,8 @@ func (p *product) prepare(qs []Query, v []float64) {
 	}
 }
 
-// stride is how many of n rows are taken at a time: dense ones so many that an element of
-// a call's sums is the end of no more additions than the backend promises.
+// stride returns the number of rows to process together, of n rows. For dense rows, it limits the number of
+// rows in a call of the backend, so that the bounds of engine.Accuracy hold.
 func (p *product) stride(n int, sparse bool, q int) int {
 	if !sparse {
 		return p.tuning.GradientCall(n, p.d, q)
@@ -55,8 +55,8 @@ func (p *product) stride(n int, sparse bool, q int) int {
 	return min(n, engine.MaxGradientRows)
 }
 
-// add adds what a block contributes to the products for v (q×d). It has no more rows than
-// stride allows.
+// add adds the contribution of a block to the products for v (q×d). The block must have at most as many rows
+// as stride returned.
 func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	q, d := len(qs), p.d
 	s.weigh(b)
@@ -87,14 +87,15 @@ func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	}
 }
 
-// scattered says that as many rows as plain sums are made of have fewer entries than there are
-// columns: adding those sums to the compensated ones would take longer than the entries do.
+// scattered reports whether a group of SparseChain rows has fewer entries than there are columns. It then costs
+// less to add each product to the compensated sums directly than to add a plain sum of the products of the
+// group.
 func scattered(rows *engine.CSR) bool {
 	return rows.NNZ() < rows.Rows*(rows.Cols/roundoff.SparseChain)
 }
 
-// scatter is the Gradient of scattered rows, each product of which goes to a compensated sum: it
-// takes no work but that of the entries.
+// scatter computes the same sums as Gradient of the backend, for scattered rows. It adds each product to a
+// compensated sum. The cost is proportional to the number of entries.
 func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []neumaier.Sum, residuals engine.Matrix) {
 	d := rows.Cols
 	for i := range rows.Rows {
@@ -110,7 +111,7 @@ func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []neumaier.Sum, residu
 	}
 }
 
-// rightHandSides returns what Gradient has to subtract (n×q), nil for nothing.
+// rightHandSides returns the matrix that Gradient of the backend subtracts (n×q), or nil for zero.
 func (p *product) rightHandSides(b dataset.Block, qs []Query) []float64 {
 	q, need := len(qs), b.Sparse != nil && p.reader.Mean() != nil
 	for _, s := range qs {

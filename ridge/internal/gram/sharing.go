@@ -10,33 +10,33 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// A Reducer adds up what several workers find, see ridge.Reducer.
+// A Reducer adds up the results of several workers, see ridge.Reducer.
 type Reducer interface {
 	Allreduce(ctx context.Context, x []float64) error
 	Size() int
 }
 
-// sharing makes of one worker's sums those of all.
+// sharing adds up the results of all workers.
 type sharing struct {
-	reducer   Reducer // nil: this one has all rows
+	reducer   Reducer // nil if this worker has all rows
 	question  [sha256.Size]byte
-	found     []float64 // the sums of the pass, of all workers once they were added up
-	vote      []float64 // memory of unanimous
-	recalling bool      // every worker's journal may have the pass
+	found     []float64 // sums over all workers
+	vote      []float64 // workspace of unanimous
+	recalling bool      // the journals of all workers may have the current pass
 }
 
-// questionWords are the 32-bit words of a question: added up over up to 2²¹ workers they have
-// no round-off.
+// questionWords is the number of 32-bit words of a question. Their sums over up to 2²¹ workers are exact in
+// float64.
 const questionWords = 8
 
-// word is 32 bits of the question.
+// word returns the i-th 32-bit word of the question.
 func (s *sharing) word(i int) float64 {
 	return float64(binary.LittleEndian.Uint32(s.question[4*i:]))
 }
 
-// add adds up in found what the workers have summed in a pass. What Allreduce overwrites is a
-// copy: where it fails the sums are as they were, to be added up when the solve goes on.
-// The copy is then left to the reducer, which may still write.
+// add adds up the sums of a pass over all workers and stores them in found. Allreduce works on a copy. If it
+// fails, the sums are unchanged, so that the solve can resume. The copy is not used again, because the
+// reducer may still write to it.
 func (s *sharing) add(ctx context.Context, sums *sums) error {
 	found := sums.put(s.found[:0])
 	s.found = found
@@ -54,9 +54,9 @@ func (s *sharing) add(ctx context.Context, sums *sums) error {
 	return nil
 }
 
-// addNumbers adds up numbers over the workers, with the digits they have: where plain sums
-// round, these are of three pieces, of which the first two are multiples, of up to 2⁴⁰, of
-// units that all workers know.
+// addNumbers adds up ns over all workers without loss of precision. It splits each number into three pieces.
+// The first two are multiples of a unit that all workers know, at most 2⁴⁰ units large, so that their sums
+// are exact.
 func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	if s.reducer == nil || s.reducer.Size() == 1 {
 		return nil
@@ -86,13 +86,13 @@ func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	return nil
 }
 
-// unit is a power of two, less than 2⁻³⁸ of size and not less than 2⁻⁴⁰.
+// unit returns a power of two that is at least 2⁻⁴⁰·size and less than 2⁻³⁸·size.
 func unit(size float64) float64 {
 	_, e := math.Frexp(size)
 	return math.Ldexp(1, e-40)
 }
 
-// split is v in pieces: multiples of a unit, of the unit's unit, and what is left.
+// split splits v into a multiple of unit1, a multiple of unit(unit1), and the rest.
 func split(v twofold.Number, unit1 float64) (a, b, c float64) {
 	round := func(x, unit float64) float64 {
 		large := 0x1.8p52 * unit
@@ -104,7 +104,7 @@ func split(v twofold.Number, unit1 float64) (a, b, c float64) {
 	return a, b, (rest - b) + low
 }
 
-// agreed refuses sums of workers that did not ask the same.
+// agreed returns an error if the workers did not make the same request in this pass.
 func (s *sharing) agreed(pass int) error {
 	if s.reducer == nil {
 		return nil
@@ -112,19 +112,19 @@ func (s *sharing) agreed(pass int) error {
 	workers, asked := s.reducer.Size(), s.found[len(s.found)-questionWords:]
 	for i, v := range asked {
 		if v != float64(workers)*s.word(i) {
-			return fmt.Errorf("ridge: the %d workers do not ask the same in pass %d: their summaries, gammas or options differ", workers, pass)
+			return fmt.Errorf("ridge: the %d workers differ in pass %d: their summaries, gammas or options are not the same", workers, pass)
 		}
 	}
 	return nil
 }
 
-// unanimous reports whether all workers have in their journals that the pass has ended. If
-// one hasn't, none of them takes this pass, or a later one, from its journal.
+// unanimous reports whether the journals of all workers have the end of this pass. If not, no worker uses its
+// journal for this pass or a later one.
 func (s *sharing) unanimous(ctx context.Context, finished bool) (bool, error) {
 	if s.reducer == nil || !s.recalling {
 		return finished, nil
 	}
-	s.vote = append(s.vote[:0], 0) // by itself: what is handed to C must hold no pointer
+	s.vote = append(s.vote[:0], 0) // a slice of its own, because memory passed to C must not contain pointers
 	if finished {
 		s.vote[0] = 1
 	}

@@ -8,22 +8,22 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// sums are what a pass has added up so far for q vectors. Contributions are summed with
-// compensation, so that the error of a gradient doesn't grow with n: plainly over some
-// rows, which go through a q×d matrix that stays small beside them, then these sums by
-// Neumaier's method. Sparse rows beside which it would not be small go to these at once.
+// sums holds the sums of a pass so far, for q vectors. They are compensated sums (Neumaier), so that the error
+// of a gradient does not grow with n. The products of a group of rows are first added plainly in a q×d matrix,
+// which is small compared with the rows. For sparse rows that are smaller than this matrix, each product is
+// added to the compensated sums directly.
 type sums struct {
 	d         int
 	products  []neumaier.Sum // q×d
-	plain     []float64      // q×d, to be added to products; empty until there are plain sums
-	chain     int            // calls, or sparse rows, in plain
-	rss, ones []neumaier.Sum // ‖r‖² and 1ᵀr of each vector
+	plain     []float64      // q×d, plain sums not yet added to products; empty before the first plain sum
+	chain     int            // number of calls, or of sparse rows, whose results are in plain
+	rss, ones []neumaier.Sum // ‖r‖² and 1ᵀr for each vector
 	rows      int64
 	weight    neumaier.Sum
-	sparse    bool // some rows were sparse, in this pass or one before
+	sparse    bool // some rows of this pass or an earlier one were sparse
 }
 
-// reset begins the sums for q vectors.
+// reset sets the sums to zero, for q vectors.
 func (s *sums) reset(q int) {
 	if n := q * s.d; cap(s.products) < n || cap(s.rss) < q {
 		s.products = make([]neumaier.Sum, n)
@@ -37,7 +37,7 @@ func (s *sums) reset(q int) {
 	s.chain, s.rows, s.weight = 0, 0, neumaier.Sum{}
 }
 
-// begin makes room for plain sums.
+// begin allocates the plain sums.
 func (s *sums) begin() {
 	if len(s.plain) < len(s.products) {
 		s.plain = vec.Grow(s.plain, len(s.products))
@@ -45,7 +45,8 @@ func (s *sums) begin() {
 	}
 }
 
-// lengthen counts more additions to plain, and folds before there are more than longest.
+// lengthen prepares s for a number of further additions, given by more. The error of a sum grows with the number of
+// additions in sequence. If this number would exceed longest, lengthen calls fold to begin a new sequence.
 func (s *sums) lengthen(more, longest int) {
 	s.begin()
 	if s.chain > 0 && s.chain+more > longest {
@@ -54,7 +55,7 @@ func (s *sums) lengthen(more, longest int) {
 	s.chain += more
 }
 
-// fold adds the plain sums to the compensated ones.
+// fold adds the plain sums to the compensated sums.
 func (s *sums) fold() {
 	if s.chain == 0 {
 		return
@@ -66,7 +67,7 @@ func (s *sums) fold() {
 	s.chain = 0
 }
 
-// weigh takes note of the weights of a block.
+// weigh adds the number and the weight of the rows of a block.
 func (s *sums) weigh(b dataset.Block) {
 	if b.W == nil {
 		s.weight.Add(float64(b.N))
@@ -77,8 +78,8 @@ func (s *sums) weigh(b dataset.Block) {
 	}
 }
 
-// put writes what was summed behind dst: the products, ‖r‖² and 1ᵀr of each vector, rows,
-// weight and whether some rows were sparse.
+// put appends the sums to dst: the products, then ‖r‖² and 1ᵀr of each vector, the number of rows, their
+// weight, and 1 if some rows were sparse, else 0.
 func (s *sums) put(dst []float64) []float64 {
 	dst = slices.Grow(dst, len(s.products)+2*len(s.rss)+3+questionWords)
 	for _, list := range [][]neumaier.Sum{s.products, s.rss, s.ones} {
@@ -93,14 +94,14 @@ func (s *sums) put(dst []float64) []float64 {
 	return append(dst, float64(s.rows), s.weight.Value(), sparse)
 }
 
-// totals are what put has written, added up over all workers.
+// totals holds the results of put, added up over all workers.
 type totals struct {
 	products, rss, ones []float64
 	rows, weight        float64
 	sparse              bool
 }
 
-// totals reads what put has written, of as many vectors as s has.
+// totals returns the sums over all processes. The argument found holds them in the order in which put writes them.
 func (s *sums) totals(found []float64) totals {
 	q := len(s.rss)
 	n := q * s.d

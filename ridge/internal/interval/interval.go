@@ -1,5 +1,4 @@
-// Package interval has closed intervals that are known to hold a number, and the arithmetic
-// with them.
+// Package interval implements arithmetic with closed intervals that contain an unknown number.
 package interval
 
 import (
@@ -8,14 +7,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// An Interval holds the numbers from Lo to Hi.
+// An Interval contains the numbers from Lo to Hi.
 type Interval struct{ Lo, Hi float64 }
 
-// Around is what is known of a number that is not negative and known to some error.
+// Around returns [max(0, x−off), x+off]. It brackets a nonnegative number that differs from x by at most off.
 func Around(x, off float64) Interval { return Interval{math.Max(0, x-off), x + off} }
 
-// Outward is Around, rounded outward. Of an x that is none, or whose error is not finite, it
-// says nothing.
+// Outward returns Around(x, off) with both ends rounded outward. If |x| + off is not finite, it
+// returns [0, ∞).
 func Outward(x, off float64) Interval {
 	if !(math.Abs(x)+off <= math.MaxFloat64) {
 		return Nonnegative()
@@ -23,17 +22,17 @@ func Outward(x, off float64) Interval {
 	return Interval{math.Max(0, math.Nextafter(x-off, math.Inf(-1))), math.Nextafter(x+off, math.Inf(1))}
 }
 
-// Nonnegative is what is known of a number that is not negative.
+// Nonnegative returns [0, ∞).
 func Nonnegative() Interval { return Interval{0, math.Inf(1)} }
 
-// Unknown is the interval of all numbers.
+// Unknown returns (−∞, ∞).
 func Unknown() Interval { return Interval{math.Inf(-1), math.Inf(1)} }
 
-// IsNaN reports that an end is no number: such an interval says nothing.
+// IsNaN reports whether an end of v is NaN. Such an interval carries no information.
 func (v Interval) IsNaN() bool { return math.IsNaN(v.Lo) || math.IsNaN(v.Hi) }
 
-// Intersect returns what two intervals that hold the same number share. Where
-// round-off leaves them a hair apart it is what both span; one that is NaN says nothing.
+// Intersect returns a ∩ b for two brackets of the same number. If round-off made them disjoint,
+// Intersect returns their hull. A NaN interval is ignored.
 func Intersect(a, b Interval) Interval {
 	switch {
 	case a.IsNaN():
@@ -46,10 +45,26 @@ func Intersect(a, b Interval) Interval {
 	return Interval{math.Max(a.Lo, b.Lo), math.Min(a.Hi, b.Hi)}
 }
 
-// Apart reports that two intervals share nothing.
+// Mid returns the midpoint of v, or +Inf if v.Hi is +Inf.
+func (v Interval) Mid() float64 {
+	if math.IsInf(v.Hi, 1) {
+		return v.Hi
+	}
+	return v.Lo + (v.Hi-v.Lo)/2
+}
+
+// Estimate returns x if it lies in v, and the midpoint of v otherwise.
+func (v Interval) Estimate(x float64) float64 {
+	if v.Lo <= x && x <= v.Hi {
+		return x
+	}
+	return v.Mid()
+}
+
+// Apart reports whether two intervals are disjoint.
 func Apart(a, b Interval) bool { return a.Lo > b.Hi || b.Lo > a.Hi }
 
-// Total is the bracket of a sum of numbers that are not negative.
+// Total brackets a sum of nonnegative numbers, given a bracket of each number.
 func Total(parts []Interval) Interval {
 	var sum Interval
 	for _, v := range parts {
@@ -60,8 +75,8 @@ func Total(parts []Interval) Interval {
 	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
 }
 
-// WidenRoot brackets the square of a norm that differs by no more than by from one whose
-// square is in v. A few products may have underflowed.
+// WidenRoot brackets y² for y ≥ 0, given that z² is in v and |y − z| ≤ by. The result includes the error of
+// underflow in up to eight products.
 func WidenRoot(v Interval, by float64) Interval {
 	const lost = 8 * roundoff.Underflow
 	lo := math.Max(0, math.Sqrt(math.Max(0, v.Lo-lost))-by)
@@ -69,10 +84,10 @@ func WidenRoot(v Interval, by float64) Interval {
 	return Interval{math.Max(0, inRange(lo*lo)-lost), hi*hi + lost}
 }
 
-// inRange is a bound from below, the largest number where it has overflowed.
+// inRange replaces +Inf by the largest float64, so that a lower bound that overflowed remains a lower bound.
 func inRange(lo float64) float64 { return math.Min(lo, math.MaxFloat64) }
 
-// Squared brackets x² for lo <= x <= hi and x >= 0, underflow and overflow included.
+// Squared brackets x² for 0 ≤ x and lo ≤ x ≤ hi. The result includes the errors of underflow and overflow.
 func Squared(lo, hi float64) Interval {
 	lo = math.Max(0, lo)
 	out := Interval{math.Max(0, inRange(lo*lo)-roundoff.Underflow), hi * hi}
@@ -82,12 +97,13 @@ func Squared(lo, hi float64) Interval {
 	return out
 }
 
-// PerWeight returns v/weight for a weight whose relative error is at most round.
+// PerWeight brackets the quotient of a number in v and an exact weight. weight is the computed weight, and
+// round bounds its relative error.
 func PerWeight(v Interval, weight, round float64) Interval {
-	const lost = 4 * roundoff.Underflow // of quotients below the normal numbers
+	const lost = 4 * roundoff.Underflow // underflow in the quotients and products
 	round += 2 * roundoff.Eps
 	out := Interval{math.Max(0, v.Lo/weight*(1-round)-lost), v.Hi / weight * (1 + round)}
-	out.Lo = math.Min(out.Lo, math.MaxFloat64) // of a quotient beyond range
+	out.Lo = math.Min(out.Lo, math.MaxFloat64) // if the quotient overflowed
 	if v.Hi > 0 {
 		out.Hi += lost
 	}

@@ -6,14 +6,14 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A base is where a system moves from with the subspace.
+// A base is the point x₀ from which the Galerkin solution of a system is computed, see [galerkin].
 type base struct {
-	x, g      []float64 // x₀ and g₀
-	moved     bool      // u is not yet that of g₀
-	unchanged float64   // the system's bound when it was last solved again in an unchanged subspace
+	x, g      []float64 // x₀ and the gradient g₀ at x₀
+	moved     bool      // Qg₀ must be computed again
+	unchanged float64   // bound of the system when it was last solved again in an unchanged subspace
 }
 
-// rebase has a system move from where it is.
+// rebase sets the base of s to the current iterate and gradient.
 func (m *galerkin) rebase(s *System) {
 	b := &m.bases[s.index]
 	copy(b.x, s.X)
@@ -21,7 +21,7 @@ func (m *galerkin) rebase(s *System) {
 	b.moved = true
 }
 
-// advance sets x to x₀ − v and g to the gradient there, given Kv.
+// advance sets the iterate of s to x₀ − v and its gradient to the gradient there, given kv = Kv.
 func (b *base) advance(s *System, v, kv []float64) {
 	gamma := s.Gamma()
 	for i, w := range v {
@@ -30,8 +30,8 @@ func (b *base) advance(s *System, v, kv []float64) {
 	}
 }
 
-// carriedResidual is ‖Ax − b‖ as the gradient carried along has it, given ‖b‖² and c:
-// ‖b‖² − cᵀx + xᵀ(g − γx).
+// carriedResidual returns ‖Ax − b‖ = √(‖b‖² − cᵀx + xᵀ(g − γx)), computed from the updated gradient g. With
+// an origin it returns the last measured residual.
 func carriedResidual(s *System, tss float64, c []float64) float64 {
 	if s.origin != nil {
 		return s.Residual

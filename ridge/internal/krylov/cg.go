@@ -2,17 +2,17 @@ package krylov
 
 import "github.com/fdridge/fdridge/internal/vec"
 
-// cg is preconditioned conjugate gradients on Hx = c (Hestenes, Stiefel 1952),
-// written in terms of the gradient g = Hx − c and the search direction p:
+// cg is the preconditioned conjugate gradient method for Hx = c (Hestenes, Stiefel 1952), in terms of the
+// gradient g = Hx − c and the search direction p:
 //
-//	α = gᵀz/pᵀHp,  x ← x + αp,  g ← g + αHp,  z = Ĥ⁻¹g,  p ← −z + (g₊ᵀz₊/gᵀz)p.
+//	α = gᵀz/pᵀHp,  x ← x + αp,  g ← g + αHp,  z = Ĥ⁻¹g,  p ← −z + (g₊ᵀz₊/gᵀz)p,
 //
-// The gradient is carried along by recursion, so the iteration starts over from
-// a measured one whenever that was asked for. κ(Ĥ⁻¹H) ≤ 1 + η/γ.
+// where + marks the values after the update. The gradient is updated by recursion. The iteration restarts
+// after each measured gradient. The condition number of Ĥ⁻¹H is at most 1 + η/γ.
 type cg struct {
 	x, g, p []float64
-	gz      float64 // gᵀz of the step before; 0 when starting over
-	check   bool    // the next query is the gradient at x
+	gz      float64 // gᵀz of the previous step, 0 after a restart
+	check   bool    // the next pass measures the gradient at x
 }
 
 func newCG(x, g []float64) *cg {

@@ -10,54 +10,52 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// A galerkin solves all systems in one subspace, span(Qᵀ) for a k×d matrix Q of
-// orthonormal rows, that every pass extends. With QKQᵀ and KQᵀ at hand,
+// A galerkin solves all systems in the same subspace, spanned by the rows of Q (k×d, orthonormal). For each
+// system it needs a point x₀ with a known gradient g₀; at first these are 0 and −c. With QKQᵀ and KQᵀ from
+// the passes,
 //
 //	x = x₀ − Qᵀ(QKQᵀ + γI)⁻¹Qg₀,   g = g₀ − (K + γI)Qᵀ(QKQᵀ + γI)⁻¹Qg₀
 //
-// follow for each γ from an x₀ with its gradient g₀ (at first 0 and −c) without
-// reading the data: x is where the objective is least on x₀ + span(Qᵀ) (Galerkin's
-// condition, Qg = 0).
+// are computed for each γ without reading the rows. x minimises the objective on x₀ + span(Qᵀ), and Qg = 0
+// (Galerkin's condition).
 //
-// Where Ĥ is the sketch's, Q starts with its right singular vectors. Each pass multiplies
-// K with the parts of all systems' Ĥ⁻¹g that are orthogonal to the subspace. These nearly
-// span a space of few dimensions, so that every γ is served at the price of few products: the
-// Krylov spaces of K + γI don't depend on γ (A. Frommer, P. Maass, SIAM J. Sci. Comput. 19,
-// 1998), nor does their deflation by given vectors.
+// Every pass extends Q. If Ĥ belongs to the sketch, Q starts with the right singular vectors of the sketch. A
+// pass then adds vectors that span the parts of Ĥ⁻¹g orthogonal to the subspace, for all systems. Few vectors
+// are enough for any number of γ, because the Krylov spaces of K + γI do not depend on γ (A. Frommer, P.
+// Maass, SIAM J. Sci. Comput. 19, 1998).
 //
-// g is carried along; a system is certified by a gradient that a pass has measured,
-// which then is its g₀. When there is no more room, conjugate gradients go on from
-// each x.
+// The gradient g is updated by this formula. To certify a system, a pass measures its gradient, which then
+// becomes g₀. When the subspace is full, conjugate gradients continue from each x.
 type galerkin struct {
 	*Batch
 	space *subspace
-	bases []base // of the systems, in their order
+	bases []base // one for each system, in the order of Systems
 	work  galerkinWork
 
-	asked     []*System // whose gradients the next pass measures
-	fresh     int       // vectors behind the subspace that it multiplies
-	rankBound int       // as many vectors as solve for any γ: the rank of A at most
-	exhausted bool      // no vectors were found for the last pass
+	asked     []*System // systems whose gradient the next pass measures
+	fresh     int       // number of new vectors, stored after the subspace, for the next pass
+	rankBound int       // upper bound on the rank of A, and so on the number of vectors needed
+	exhausted bool      // the last pass had no new vectors
 	request   Request
-	cg        *separate // conjugate gradients, once there is no more room; nil before
+	cg        *separate // continues the iteration once the subspace is full; nil before
 }
 
-// galerkinWork is for the systems together.
+// galerkinWork is the workspace for all q systems.
 type galerkinWork struct {
-	g0        []float64 // all g₀, q×d
-	u         []float64 // Qg₀, q×most
-	rhs, y    []float64 // those of the systems that move, and (QKQᵀ + γI)⁻¹Qg₀
+	g0        []float64 // g₀ of each system, q×d
+	u         []float64 // Qg₀ of each system, with leading dimension most
+	rhs, y    []float64 // rows of u for the systems to solve, and (QKQᵀ + γI)⁻¹Qg₀ for them
 	v, kv     []float64 // q×d
-	noneAlong []float64 // the projection onto V of a vector orthogonal to it
+	zeroAlong []float64 // a zero projection
 	*workspace
 }
 
-// perVector is how many vectors the subspace has room for, by each that is given: the
-// sketch's and one of each system, all of which are kept anyway.
+// perVector is the capacity of the subspace per initial vector. There is an initial vector for each row of
+// the sketch and one for each system.
 const perVector = 6
 
-// SubspaceRows is how many vectors Galerkin's subspace has room for at most, with those of
-// a sketch of so many rows and as many systems, where rank bounds that of A.
+// SubspaceRows returns the capacity of the subspace of Galerkin, given the number of rows of the sketch and
+// the number of systems. rank bounds the rank of A.
 func SubspaceRows(rank, sketch, systems int) int { return min(rank, perVector*(sketch+systems)) }
 
 func newGalerkin(b *Batch) *galerkin {
@@ -67,7 +65,7 @@ func newGalerkin(b *Batch) *galerkin {
 	m := &galerkin{Batch: b, rankBound: rank, space: newSubspace(b.Known.Backend, d, most, q+t), request: b.newRequest(most + q)}
 	m.work = galerkinWork{
 		g0: make([]float64, q*d), u: make([]float64, q*most), rhs: make([]float64, q*most), y: make([]float64, q*most),
-		v: make([]float64, q*d), kv: make([]float64, q*d), noneAlong: make([]float64, len(e.Values)), workspace: newWorkspace(b),
+		v: make([]float64, q*d), kv: make([]float64, q*d), zeroAlong: make([]float64, len(e.Values)), workspace: newWorkspace(b),
 	}
 	for i := range b.Systems {
 		m.bases = append(m.bases, base{x: make([]float64, d), g: m.work.g0[i*d : (i+1)*d], unchanged: math.Inf(1)})
@@ -75,7 +73,7 @@ func newGalerkin(b *Batch) *galerkin {
 	return m
 }
 
-// Start puts the first vectors behind the empty subspace.
+// Start writes the vectors for the first pass to the memory after the empty subspace.
 func (m *galerkin) Start(ctx context.Context) error {
 	d, q, w := m.Dim(), len(m.Systems), &m.work
 	rank := 0
@@ -83,7 +81,7 @@ func (m *galerkin) Start(ctx context.Context) error {
 		rank = copy(m.space.q, m.Known.Eigen().V) / d
 	}
 	m.fresh = rank
-	if m.Problem.Start != nil { // of whose gradient nothing is known
+	if m.Problem.Start != nil { // the gradients at the initial points are unknown
 		m.startAt(m.Problem.Start)
 		m.asked = append(m.asked, m.Active...)
 		return nil
@@ -99,19 +97,19 @@ func (m *galerkin) Start(ctx context.Context) error {
 	if err := m.Hessian.Solve(ctx, w.gammas[:q], g); err != nil {
 		return err
 	}
-	if m.MaxPasses == 1 { // the first pass only measures
+	if m.MaxPasses == 1 { // a single pass measures the gradients and has no other vectors
 		for i, s := range m.Systems {
 			vec.Axpy(-1, g.Off[i*d:(i+1)*d], s.X)
 		}
 	}
-	m.space.k = rank // to propose vectors orthogonal to V, with which K has yet to be multiplied
+	m.space.k = rank // choose vectors orthogonal to V, although K has not multiplied V yet
 	more, err := m.space.propose(m.space.orthogonalParts(q, g.Off), g.Off)
 	m.space.k = 0
 	m.fresh += more
 	return err
 }
 
-// Ask asks for products of the fresh vectors, and for the gradients of some systems.
+// Ask requests the products with the new vectors, and the gradients of the systems in asked.
 func (m *galerkin) Ask(last bool) *Request {
 	if m.cg != nil {
 		return m.cg.Ask(last)
@@ -133,8 +131,8 @@ func (m *galerkin) Ask(last bool) *Request {
 	return r
 }
 
-// Absorb takes in the products, and moves the systems that were not measured to where
-// they are best in the larger subspace.
+// Absorb adds the new vectors and their products to the subspace. It then solves the systems whose gradient
+// was not measured, in the larger subspace.
 func (m *galerkin) Absorb() error {
 	if m.cg != nil {
 		return m.cg.Absorb()
@@ -157,7 +155,7 @@ func (m *galerkin) Absorb() error {
 	return m.move()
 }
 
-// coefficients completes u = Qg₀, of which it has the columns before from.
+// coefficients updates u = Qg₀. Columns before from are valid, except for systems with a new base.
 func (m *galerkin) coefficients(from int) {
 	s, w := m.space, &m.work
 	if n := s.k - from; n > 0 {
@@ -171,8 +169,8 @@ func (m *galerkin) coefficients(from int) {
 	}
 }
 
-// move takes the active systems whose gradient was not just measured to the Galerkin
-// solution, and carries their gradients along.
+// move sets the active systems to their Galerkin solutions and updates their gradients. It skips systems
+// whose gradient this pass measured.
 func (m *galerkin) move() error {
 	s, w, n := m.space, &m.work, 0
 	for i, sys := range m.Systems {
@@ -198,8 +196,8 @@ func (m *galerkin) move() error {
 	return nil
 }
 
-// Gradients projects those of the active systems onto V. A gradient that was carried along is
-// orthogonal to Q, which starts with V where Deflate is set: its projection is zero.
+// Gradients returns the projections of the gradients of the active systems. If Deflate is set, Q contains V,
+// so that an updated gradient is orthogonal to V and its projection is zero.
 func (m *galerkin) Gradients() []Projection {
 	if m.cg != nil {
 		return m.cg.Gradients()
@@ -221,12 +219,12 @@ func (m *galerkin) Gradients() []Projection {
 			continue
 		}
 		norm := vec.Norm(s.G)
-		w.projected[i] = Projection{Along: w.noneAlong, Norm: norm, Off: norm}
+		w.projected[i] = Projection{Along: w.zeroAlong, Norm: norm, Off: norm}
 	}
 	return w.projected[:len(m.Active)]
 }
 
-// Step looks for the vectors of the next pass, or goes on with conjugate gradients.
+// Step chooses the vectors of the next pass. If the subspace is full, it continues with conjugate gradients.
 func (m *galerkin) Step(ctx context.Context) error {
 	if m.cg != nil {
 		return m.cg.Step(ctx)
@@ -246,13 +244,12 @@ func (m *galerkin) Step(ctx context.Context) error {
 	return err
 }
 
-// correct moves the systems whose gradients were just measured with twice the digits to where
-// they are best in the subspace that there is, which takes no pass. Where that promises the
-// tolerance they are measured again at once.
+// correct solves the systems that have a new origin in the current subspace, without a pass. If the new
+// iterate of a system is expected to meet the tolerance, its gradient is measured in the next pass.
 func (m *galerkin) correct() error {
 	found := false
 	for _, s := range m.Active {
-		if s.Measured && s.origin.isHere() {
+		if s.Measured && s.origin.isCurrent() {
 			s.Measured, found = false, true
 		}
 	}
@@ -272,32 +269,32 @@ func (m *galerkin) correct() error {
 	return nil
 }
 
-// fewest is how many vectors of the next pass the subspace must have room for, if there are
-// as many.
-const fewest = 16
+// The subspace must have room for minVectors vectors, or for all vectors of the next pass if these are fewer.
+// Otherwise the subspace is full.
+const minVectors = 16
 
-// extend puts vectors for the next pass behind the subspace and says of which systems the
-// gradient is to be measured, or that there is no more room.
+// extend writes the vectors for the next pass to the memory after the subspace and chooses the systems whose
+// gradient is measured. The result full is true if the subspace has no more room.
 func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
-	moved, rows, err := m.wanted(ctx)
+	moved, rows, err := m.directions(ctx)
 	if err != nil {
 		return false, err
 	}
 	s := m.space
-	if s.most < m.rankBound && s.most-s.k < min(moved, fewest) {
+	if s.most < m.rankBound && s.most-s.k < min(moved, minVectors) {
 		return true, nil
 	}
 	fresh, err := s.propose(rows, m.work.gradients.Off)
 	if err != nil {
 		return false, err
 	}
-	// As many vectors as the rank of A are enough, but for round-off, and for the parts of a
-	// start, or of another Hessian's solutions, that are orthogonal to the rows of A.
+	// No more vectors are needed than the rank of A, except because of round-off and for parts of x₀, or of
+	// solutions with another Hessian, that are orthogonal to the rows of A.
 	if fresh == 0 && moved > 0 && s.k == s.most && s.most < s.d {
 		return true, nil
 	}
 	if fresh == 0 && moved > 0 {
-		if m.unhelped() {
+		if m.isStuck() {
 			return true, nil
 		}
 		if err := m.solveAgain(); err != nil {
@@ -317,10 +314,10 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	return false, nil
 }
 
-// wanted writes to gradients.Off, as so many rows, the parts orthogonal to the subspace of
-// Ĥ⁻¹g for the systems that move, and counts these. Where Q starts with V and Ĥ is the
-// sketch's, a gradient that was carried along is orthogonal to Q, and its Ĥ⁻¹g a multiple of it.
-func (m *galerkin) wanted(ctx context.Context) (moved, rows int, err error) {
+// directions writes to gradients.Off the parts of Ĥ⁻¹g orthogonal to the subspace, for the systems to solve.
+// It returns the number of these systems and the number of rows written. If Deflate is set, an updated
+// gradient is orthogonal to Q, and Ĥ⁻¹g is a multiple of g.
+func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) {
 	d, w := m.Dim(), &m.work
 	if !m.Deflate {
 		moved, err = m.preconditioned(ctx)
@@ -328,7 +325,7 @@ func (m *galerkin) wanted(ctx context.Context) (moved, rows int, err error) {
 	}
 	for _, measured := range []bool{true, false} {
 		for _, s := range m.Active {
-			if s.Measured == measured && (!s.checking || s.measuresAnew()) {
+			if s.Measured == measured && (!s.checking || s.measuresPrecisely()) {
 				copy(w.gradients.Off[rows*d:], s.G)
 				rows++
 				moved++
@@ -341,11 +338,11 @@ func (m *galerkin) wanted(ctx context.Context) (moved, rows int, err error) {
 	return moved, rows, nil
 }
 
-// preconditioned writes to gradients.Off the Ĥ⁻¹g of the systems that move.
+// preconditioned writes Ĥ⁻¹g to gradients.Off, for the systems to solve. It returns their number.
 func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	d, g := m.Dim(), &m.work.gradients
 	for _, s := range m.Active {
-		if !s.checking || s.measuresAnew() {
+		if !s.checking || s.measuresPrecisely() {
 			copy(g.G[moved*d:(moved+1)*d], s.G)
 			m.work.gammas[moved] = s.Gamma()
 			moved++
@@ -358,16 +355,16 @@ func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	return moved, m.Hessian.Solve(ctx, m.work.gammas[:moved], g)
 }
 
-// unhelped reports that solving once more in a subspace without new vectors has not halved the
-// bound of some system: the subspace is no good for it any more.
-func (m *galerkin) unhelped() bool {
+// isStuck reports whether the subspace is useless for some system: solving the system again in the unchanged
+// subspace did not halve its bound.
+func (m *galerkin) isStuck() bool {
 	return m.exhausted && slices.ContainsFunc(m.Active, func(s *System) bool {
 		return s.Measured && !(s.bound < m.bases[s.index].unchanged/2)
 	})
 }
 
-// solveAgain solves the systems once more in a subspace for which no new vectors were found,
-// from the gradients last measured. Their new gradients are to be measured, too.
+// solveAgain solves the systems again in the unchanged subspace, from the gradients that the last pass
+// measured. The gradients at the new iterates are then only updated, not measured.
 func (m *galerkin) solveAgain() error {
 	for _, s := range m.Active {
 		if s.Measured {

@@ -9,18 +9,18 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Hessian is an Ĥ(γ) that is cheap to invert, and how far it is from H.
+// A Hessian is an approximation Ĥ(γ) of H(γ) that is cheap to invert.
 type Hessian interface {
-	// Solve replaces g.Off, on entry the parts of the gᵢ orthogonal to V, by the solutions
-	// Ĥ(γᵢ)⁻¹gᵢ. g.Along is destroyed.
+	// Solve writes Ĥ(γᵢ)⁻¹gᵢ to row i of g.Off, for the gradients gᵢ in g. On entry g.Off holds the parts of
+	// the gᵢ orthogonal to V. Solve overwrites g.Along.
 	Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error
-	// Range bounds the spectrum of Ĥ(γ)⁻¹H(γ). lo <= 0 says that nothing is
-	// known below.
+	// Range returns bounds lo and hi on the eigenvalues of Ĥ(γ)⁻¹H(γ). lo ≤ 0 means that there is no lower
+	// bound.
 	Range(gamma float64) (lo, hi float64)
 }
 
-// A Sketch is the Hessian of a Frequent Directions sketch: Ĥ = BᵀB + (γ + Shift)I
-// with Shift = ρ for RFD and 0 for FD.
+// A Sketch is the Hessian of a Frequent Directions sketch: Ĥ = BᵀB + (γ + Shift)I with Shift = ρ
+// for RFD and 0 for FD.
 type Sketch struct {
 	Shift  float64
 	bound  fd.Bound
@@ -28,7 +28,8 @@ type Sketch struct {
 	shifts []float64
 }
 
-// NewSketch makes the Hessian of a sketch of the given bound and decomposition.
+// NewSketch returns the Hessian of a sketch with the given bound, eigenvalues and eigenvectors. robust
+// selects RFD.
 func NewSketch(b fd.Bound, e *resolvent.Eigen, robust bool, be engine.Backend) *Sketch {
 	s := &Sketch{bound: b, m: resolvent.New(e, be)}
 	if robust {
@@ -37,16 +38,14 @@ func NewSketch(b fd.Bound, e *resolvent.Eigen, robust bool, be engine.Backend) *
 	return s
 }
 
-// Range follows from −pad ⪯ K − BᵀB ⪯ η + pad. For FD the spectrum of Ĥ⁻¹H lies
-// in [1, 1 + η/γ]; for RFD in [γ/(γ+ρ), 1 + ρ/(γ+ρ)]. The paper uses the
-// spectral radius of I − Ĥ⁻¹H for its norm (Lemmas on contraction); these
-// bounds need neither.
+// Range returns bounds derived from −pad·I ⪯ K − BᵀB ⪯ (η + pad)·I. Without round-off they are 1 and 1 + η/γ
+// for FD, and γ/(γ+ρ) and 1 + ρ/(γ+ρ) for RFD.
 func (s *Sketch) Range(gamma float64) (lo, hi float64) {
 	shifted := gamma + s.Shift
 	return (gamma - s.bound.RoundOff) / shifted, 1 + (s.bound.FD()-s.Shift)/shifted
 }
 
-// Solve never fails.
+// Solve solves with Ĥ and never returns an error.
 func (s *Sketch) Solve(_ context.Context, gammas []float64, g *resolvent.Gradients) error {
 	s.shifts = vec.Grow(s.shifts, len(gammas))
 	for i, gamma := range gammas {

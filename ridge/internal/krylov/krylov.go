@@ -1,6 +1,6 @@
-// Package krylov refines ridge solutions by passes over the data until their errors are
-// certified: one loop, and the methods that move the iterates. A method sees products
-// with K, a Hessian and bounds, and nothing of where they come from.
+// Package krylov refines ridge solutions by passes over the data until their errors are certified. [Solve] is
+// the loop over the passes; a [Method] computes the iterates. A Method uses the data only through products
+// with K.
 package krylov
 
 import (
@@ -15,53 +15,58 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Problem is what is to be solved: a system H(γ)x = c for each γ and target.
+// A Problem is a set of linear systems H(γ)x = c. Pairs has the γ and the target of each system.
 type Problem struct {
-	Known    *certify.Known // by a summary of the rows
-	Operator *gram.Operator // a pass over them
+	Known    *certify.Known // bounds from a summary of the rows
+	Operator *gram.Operator // multiplies vectors by K in a pass over the rows
 	Hessian  Hessian
-	Gammas   []float64
-	Start    []float64 // t×d, where every γ starts from; nil: Ĥ⁻¹c
-	// Deflate says that Ĥ is a function of the sketch's BᵀB, so that Ĥ⁻¹v is a multiple of v
-	// for every v orthogonal to V.
+	Pairs    []Pair    // one for each system
+	Start    []float64 // initial coefficients (t×d), the same for every γ; nil: Ĥ⁻¹c
+	// Deflate means that Ĥ is a function of BᵀB, where B is the sketch. Then Ĥ⁻¹v is a multiple of v for
+	// every v orthogonal to V.
 	Deflate bool
 
 	Tol       float64
 	MaxPasses int
-	Observe   func(s *System) // nil, or shown every iterate after the pass that reached it
-	// Progress is nil, or told after each block the pass, the rows read in it, the worst
-	// relative bound and the number of active systems.
+	Observe   func(s *System) // if not nil, called for every iterate after its pass
+	// Progress, if not nil, is called after each block with the number of the pass, the number of rows read
+	// in the pass, the largest relative bound, and the number of active systems.
 	Progress func(pass int, rows int64, relative float64, active int)
 }
 
-// A Method asks for products of K and moves the iterates. In each pass it is asked once,
-// absorbs the answer, says what the gradients are, and takes a step after these have been
-// judged.
+// A Pair identifies a system by its γ and its target, whose right-hand side is c.
+type Pair struct {
+	Gamma  float64
+	Target int
+}
+
+// A Method requests products with K and computes the next iterates. A pass calls Ask, Absorb and Gradients
+// once each, then bounds the errors of the iterates, then calls Step.
 type Method interface {
-	// Start sets where the systems start from.
+	// Start sets the initial iterates.
 	Start(ctx context.Context) error
-	// Ask returns the vectors to be multiplied. In the last pass all active systems are to
-	// be measured.
+	// Ask returns the vectors that the next pass multiplies by K. If last is true, it must request the
+	// gradients of all active systems.
 	Ask(last bool) *Request
-	// Absorb takes the answer to what was asked for.
+	// Absorb processes the products that Ask requested.
 	Absorb() error
-	// Gradients returns the projections of those of the active systems, valid until the
-	// next call of any method.
+	// Gradients returns the projections of the gradients of the active systems. They are valid until the next
+	// call of any method.
 	Gradients() []Projection
-	// Step moves on the active systems, from which those that have stopped were dropped.
+	// Step computes the next iterates of the active systems, those that have not stopped.
 	Step(ctx context.Context) error
 }
 
-// A Request asks for the products of K with the rows of V, to be written to Out, and their
-// squared residuals, to RSS. All have room for one more vector for each target. Found has
-// what was measured where a query is precise.
+// A Request holds the vectors that a pass multiplies by K, and the results. Row i of V is the vector of
+// Queries[i], row i of Out is its product with K or the gradient, and RSS[i] is its squared residual. V, Out
+// and RSS have room for one more vector per target, see [Batch.read].
 type Request struct {
 	Queries     []gram.Query
 	V, Out, RSS []float64
 	Found       []*gram.Measurement
 }
 
-// at is what was measured for query i, nil for nothing.
+// at returns the measurement for Queries[i], or nil if that query is not precise.
 func (r *Request) at(i int) *gram.Measurement {
 	if r.Found == nil {
 		return nil
@@ -69,7 +74,7 @@ func (r *Request) at(i int) *gram.Measurement {
 	return r.Found[i]
 }
 
-// A Kind is one of the methods.
+// A Kind selects a method.
 type Kind int
 
 // The methods.
@@ -104,27 +109,33 @@ func newMethod(kind Kind, b *Batch) (Method, error) {
 	return newSeparate(b, kind)
 }
 
-// A Batch is all systems on their way.
+// A Batch is the state of all systems of a Problem.
 type Batch struct {
 	*Problem
-	Systems []*System // target by target for each γ in turn
-	Active  []*System // those that have not stopped
+	Systems []*System // one for each of Pairs
+	checked []int     // the targets whose c is checked in the first pass: those with a system, or all if there are no systems
+	Active  []*System // the systems that have not stopped
 }
 
 func newBatch(p *Problem) *Batch {
 	b := &Batch{Problem: p}
-	d, t := b.Dim(), b.targets()
-	for _, gamma := range p.Gammas {
-		judge := p.Known.Judge(gamma)
-		for j := range t {
-			b.Systems = append(b.Systems, newSystem(judge, len(b.Systems), j, d))
+	judge := b.judges()
+	for i, s := range p.Pairs {
+		b.Systems = append(b.Systems, newSystem(judge(s.Gamma), i, s.Target, b.Dim()))
+		b.checked = append(b.checked, s.Target)
+	}
+	slices.Sort(b.checked)
+	b.checked = slices.Compact(b.checked)
+	if p.Pairs == nil {
+		for j := range p.Known.TSS {
+			b.checked = append(b.checked, j)
 		}
 	}
 	b.Active = slices.Clone(b.Systems)
 	return b
 }
 
-// startAt starts every system from the weights given for its target, t×d.
+// startAt sets the initial iterate of every system to the row of x (t×d) for its target.
 func (b *Batch) startAt(x []float64) {
 	d := b.Dim()
 	for _, s := range b.Systems {
@@ -132,18 +143,19 @@ func (b *Batch) startAt(x []float64) {
 	}
 }
 
-// Dim is the length of the vectors.
+// Dim returns the number of features d.
 func (b *Batch) Dim() int { return b.Known.Eigen().Dim }
 
-func (b *Batch) targets() int { return len(b.Known.TSS) }
+// targets returns the number of targets whose right-hand side is checked in the first pass.
+func (b *Batch) targets() int { return len(b.checked) }
 
-// newRequest makes room for requests of up to q vectors, without V and Out.
+// newRequest returns a Request for up to q vectors. The caller sets V and Out.
 func (b *Batch) newRequest(q int) Request {
 	q += b.targets()
 	return Request{Queries: make([]gram.Query, 0, q), RSS: make([]float64, q)}
 }
 
-// pass makes one pass, and a step.
+// pass makes one pass and computes the next iterates.
 func (b *Batch) pass(ctx context.Context, m Method, pass int) error {
 	last := pass == b.MaxPasses
 	if err := b.read(ctx, pass, m.Ask(last)); err != nil {
@@ -160,21 +172,21 @@ func (b *Batch) pass(ctx context.Context, m Method, pass int) error {
 			s.Status = PassLimit
 		}
 		if s.Measured && !s.best.known {
-			return fmt.Errorf("ridge: at the start for gamma = %g the gradient of target %d is not finite; the Hessian, or Start, is no good", s.Gamma(), s.Target)
+			return fmt.Errorf("ridge: the first gradient of target %[2]d at gamma = %[1]g is not finite: the Hessian or Start is unusable", s.Gamma(), s.Target)
 		}
 	}
 	b.Active = slices.DeleteFunc(b.Active, func(s *System) bool { return s.Status != Iterating })
 	return m.Step(ctx)
 }
 
-// read answers a request, and sees to it that the rows read are those of the summary. The
-// first one asks for AᵀY too.
+// read makes the pass for a request and returns an error if it read other rows than the summary. The first
+// pass also computes AᵀY.
 func (b *Batch) read(ctx context.Context, pass int, r *Request) error {
 	q, d, k := len(r.Queries), b.Dim(), b.Known
 	qs := r.Queries
-	if pass == 1 { // the gradients at zero, −AᵀY
+	if pass == 1 { // the gradients at zero are −AᵀY
 		clear(r.V[q*d : (q+b.targets())*d])
-		for j := range b.targets() {
+		for _, j := range b.checked {
 			qs = append(qs, gram.Query{Target: j, Affine: true})
 		}
 	}
@@ -189,42 +201,49 @@ func (b *Batch) read(ctx context.Context, pass int, r *Request) error {
 	return b.compare(qs, q, *r)
 }
 
-// rejudge replaces what is known, and with it the judges of all systems.
+// rejudge replaces the bounds Known, and the Judge of each system accordingly.
 func (b *Batch) rejudge(k *certify.Known) {
 	b.Known = k
-	judges := make(map[float64]*certify.Judge, len(b.Gammas))
+	judge := b.judges()
 	for _, s := range b.Systems {
-		gamma := s.Gamma()
-		if judges[gamma] == nil {
-			judges[gamma] = k.Judge(gamma)
-		}
-		s.judged = judges[gamma]
+		s.judged = judge(s.Gamma())
 	}
 }
 
-// compare refuses rows that are not those of the summary: nothing certified by
-// both would be true of either. The answers behind the first q are gradients at zero.
+// judges returns a function of γ. The function returns the judge at γ, and creates it only once.
+func (b *Batch) judges() func(gamma float64) *certify.Judge {
+	made := map[float64]*certify.Judge{}
+	return func(gamma float64) *certify.Judge {
+		if made[gamma] == nil {
+			made[gamma] = b.Known.Judge(gamma)
+		}
+		return made[gamma]
+	}
+}
+
+// compare returns an error if the pass read other rows than the summary, because certificates would then be
+// wrong. Queries after the first q are for gradients at zero.
 func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
-	const other = "the rows of this pass are not those of the summary"
+	const other = "this pass read other rows than the summary"
 	k, d := b.Known, b.Dim()
 	for i, s := range qs {
 		x, out := r.V[i*d:(i+1)*d], r.Out[i*d:(i+1)*d]
 		if off, differs := k.ProductDiffers(s.Target, s.Affine, x, out); differs {
-			return rows.Unfit(other+": one of their products is %.3g away", off)
+			return rows.Unfit(other+": a product with AᵀA differs by %.3g", off)
 		}
 		if !s.Affine {
 			continue
 		}
 		if want, differs := k.ResidualDiffers(s.Target, x, out, r.RSS[i]); differs {
 			got, made := digits.Apart(r.RSS[i], want)
-			return rows.Unfit(other+": of target %d ‖Ax − b‖² is %s where they make it %s", s.Target+1, got, made)
+			return rows.Unfit(other+": target %d has ‖Ax − b‖² = %s, expected %s", s.Target+1, got, made)
 		}
 		if i < q {
 			continue
 		}
 		if off, differs := k.CrossDiffers(s.Target, out, r.RSS[i]); differs {
 			is, was := digits.Apart(r.RSS[i], k.TSS[s.Target])
-			return rows.Unfit(other+": of target %d ‖Y‖² is %s where it was %s, and AᵀY is %.3g away", s.Target+1, is, was, off)
+			return rows.Unfit(other+": target %d has ‖Y‖² = %s, expected %s, and AᵀY differs by %.3g", s.Target+1, is, was, off)
 		}
 	}
 	return nil

@@ -2,13 +2,13 @@ package krylov
 
 import "github.com/fdridge/fdridge/internal/vec"
 
-// newton is the paper's iterative refinement (Algorithm 1; iFDRR, iRFDRR) with
-// the γx it forgets in the gradient:
+// newton is the iterative refinement of the paper (Algorithm 1; iFDRR, iRFDRR), with the term γx of the
+// gradient that the paper omits:
 //
 //	x ← x − Ĥ⁻¹(Aᵀ(Ax − b) + γx).
 //
-// The error shrinks by ridge.Solution.Contraction or better each time. With RFD
-// that is ρ/(γ+ρ) < 1 for every γ > 0; with FD η/γ, which may be 1 or more.
+// Each step multiplies the error by at most ridge.Solution.Contraction. For RFD this factor is ρ/(γ+ρ) < 1.
+// For FD it is η/γ, which may be 1 or more.
 type newton struct{ x, g []float64 }
 
 func (n *newton) query(v []float64) bool {
@@ -23,5 +23,5 @@ func (n *newton) absorb(hv []float64) bool {
 
 func (n *newton) step(z []float64) { vec.Axpy(-1, z, n.x) }
 
-// verify has nothing to do: every query is the gradient at x.
+// verify does nothing, because every pass measures the gradient at x.
 func (n *newton) verify() {}

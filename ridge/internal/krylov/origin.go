@@ -10,25 +10,26 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// An origin is where the gradient of a system was measured with twice the digits. From there on
-// its X is what the weights are more than those of the origin, and a plain pass, whose round-off
-// is in proportion to X, measures with as many digits: the gradient at x + X is g + HX. Nor is the
-// rounding of x + X to float64 in the way of the iteration.
+// An origin is a point o where the gradient of a system was measured with twice the digits. The iterate of
+// the system is then o + X. A plain pass computes the product HX, whose round-off is proportional to ‖X‖.
+// Hence the gradient at o + X stays as precise as the gradient at o, and rounding o + X to float64 does not
+// limit the iteration.
 type origin struct {
-	x, g  []float64      // the weights and the gradient there
-	exact certify.Exact  // what was measured there
-	shift twofold.Number // the mean of Xx − y there
-	here  *certify.Exact // what was last measured at x + X
-	near  float64        // bounds how far x + X is from x*
-	asked bool           // of the pass under way: the product with X, for the gradient
-	renew bool           // the next gradient is to be measured with twice the digits again
+	x, g  []float64      // the origin o and the gradient at o
+	exact certify.Exact  // the bounds at o
+	shift twofold.Number // the mean of Xx − y at o, for the rows X and targets y
+	here  *certify.Exact // the bounds at o + X, as last measured
+	near  float64        // bounds the distance from o + X to x*
+	asked bool           // the current pass computes the product with X, to measure the gradient
+	renew bool           // the next gradient must be measured with twice the digits again
 
-	rounded, low []float64 // x + X, and what rounding has taken from it
+	rounded, low []float64 // o + X rounded to float64, and the rounding error
 }
 
-// settle makes v, where found was measured, the origin. It does not where no less round-off is in
-// that than in a plain gradient there: rows that are very far from zero are read as they are.
-func (s *System) settle(v []float64, found *gram.Measurement) (settled bool) {
+// setOrigin makes v the origin. found is the measurement at v with twice the digits. If the measurement has at
+// least as much round-off as a plain gradient, setOrigin returns false. This happens for rows far from zero,
+// because such a measurement reads rows without centring them.
+func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	rss, off := found.RSS.Round()
 	exact := s.judged.Exact(interval.Outward(rss, off), found.Rounded(), found.Residual)
 	if plain, _ := s.judged.RoundOff(s.Target, v, math.Sqrt(math.Max(0, rss))); !(exact.Weights < plain/2) {
@@ -47,7 +48,7 @@ func (s *System) settle(v []float64, found *gram.Measurement) (settled bool) {
 	return true
 }
 
-// add rounds x + X, and returns how far that moves it.
+// add computes o + X, rounded to float64, for X = x. It returns the norm of the rounding error.
 func (o *origin) add(x []float64) (rounding float64) {
 	for i, v := range x {
 		o.rounded[i], o.low[i] = twofold.Sum(o.x[i], v)
@@ -55,13 +56,13 @@ func (o *origin) add(x []float64) (rounding float64) {
 	return vec.Norm(o.low) * (1 + 0x1p-30)
 }
 
-// isHere says that the system stands at the origin.
-func (o *origin) isHere() bool { return o != nil && o.here == &o.exact }
+// isCurrent reports whether the iterate is the origin itself.
+func (o *origin) isCurrent() bool { return o != nil && o.here == &o.exact }
 
-// isFar says that less round-off is measured at the origin than was where the system stands.
-func (o *origin) isFar() bool { return o.exact.Weights < o.here.Weights/2 }
+// isSharper reports whether the round-off at the origin is less than half the round-off at the iterate.
+func (o *origin) isSharper() bool { return o.exact.Weights < o.here.Weights/2 }
 
-// negated is −x.
+// negated returns −x.
 func negated(x []float64) []float64 {
 	out := make([]float64, len(x))
 	vec.Axpy(-1, x, out)

@@ -7,32 +7,30 @@ import (
 	"github.com/fdridge/fdridge/internal/resolvent"
 )
 
-// An iteration is one solver on one system. It owns the iterate x and the gradient g
-// there.
+// An iteration solves one system by itself. It updates the iterate x and the gradient g.
 type iteration interface {
-	// query writes to v the vector whose product with H the next pass is to
-	// compute, and reports whether c is to be subtracted, which makes it the
-	// gradient at v.
+	// query writes the vector for the next pass to v. If affine is true, the pass computes the gradient at v,
+	// otherwise the product Hv.
 	query(v []float64) (affine bool)
-	// absorb takes that product, moves to the next iterate and its gradient, and
-	// reports whether the gradient is the one just measured.
+	// absorb receives the result of the query and updates the iterate and the gradient. The result measured
+	// reports whether the gradient was measured.
 	absorb(hv []float64) (measured bool)
-	// step takes z = Ĥ⁻¹g and prepares the next query.
+	// step receives z = Ĥ⁻¹g and prepares the next query.
 	step(z []float64)
-	// verify asks that the next query be the gradient at x.
+	// verify makes the next query request the gradient at x.
 	verify()
 }
 
-// separate iterates on each system by itself: all that they share are the passes.
+// separate solves each system by its own iteration. The systems only share the passes.
 type separate struct {
 	*Batch
-	iterations []iteration // of all systems
+	iterations []iteration // one for each system
 	request    Request
 	*workspace
-	gradientRow []int // by index of the system: its row in gradients
+	gradientRow []int // row of gradients for each system, by the index of the system
 }
 
-// A workspace is for the gradients of all systems.
+// A workspace holds the gradients of all systems and their projections.
 type workspace struct {
 	gradients resolvent.Gradients
 	projected []Projection
@@ -55,7 +53,7 @@ func newSeparate(b *Batch, kind Kind) (*separate, error) {
 	return newSeparateIn(b, kind, newWorkspace(b), r)
 }
 
-// newSeparateIn is newSeparate in memory that is there; the request has room for all systems.
+// newSeparateIn is like newSeparate with the given memory. r must have room for all systems.
 func newSeparateIn(b *Batch, kind Kind, w *workspace, r Request) (*separate, error) {
 	m := &separate{Batch: b, request: r, workspace: w, gradientRow: make([]int, len(b.Systems)), iterations: make([]iteration, len(b.Systems))}
 	for _, s := range b.Active {
@@ -78,7 +76,7 @@ func newIteration(kind Kind, s *System) (iteration, error) {
 	return nil, fmt.Errorf("ridge: method %d does not iterate on each system by itself", int(kind))
 }
 
-// Start sets every x to what was given, or to Ĥ⁻¹c.
+// Start sets every iterate to the initial coefficients of the problem, or to Ĥ⁻¹c.
 func (m *separate) Start(ctx context.Context) error {
 	d := m.Dim()
 	if m.Problem.Start != nil {
@@ -139,7 +137,7 @@ func (m *separate) Gradients() []Projection {
 	return m.projected[:q]
 }
 
-// Step hands Ĥ⁻¹g to the systems, but for those whose gradient is to be measured first.
+// Step passes Ĥ⁻¹g to the iterations, except for systems whose gradient must first be measured.
 func (m *separate) Step(ctx context.Context) error {
 	d, g, e := m.Dim(), &m.gradients, m.Known.Eigen()
 	q := 0

@@ -8,45 +8,45 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// errNoConvergence is [engine.ErrNoConvergence] in the words of package ridge.
+// errNoConvergence is [engine.ErrNoConvergence] with the prefix of package ridge.
 var errNoConvergence = fmt.Errorf("ridge: %w", engine.ErrNoConvergence)
 
-// A subspace is spanned by the rows of Q (k×d), orthonormal to round-off. The rows of kq are
-// those of QK. It solves with QKQᵀ + γI for many γ: the first base rows and columns of
-// T = QKQᵀ are decomposed, as SᵀΘS, and the few that came after them are eliminated by their
-// Schur complement,
+// A subspace is spanned by the rows of Q (k×d), which are orthonormal up to round-off. It stores KQᵀ and
+// solves systems with the matrix T + γI, T = QKQᵀ, for many γ. The first base rows and columns of T are
+// decomposed as SᵀΘS. The w other rows are eliminated with the Schur complement M:
 //
-//	⎡SᵀΘS  Fᵀ⎤        for each γ: M = C + γI − FSᵀ(Θ+γ)⁻¹SFᵀ,
-//	⎣F     C ⎦                    (C, F of size w×w and w×base).
+//	T = ⎡SᵀΘS  Fᵀ⎤        M = C + γI − FSᵀ(Θ+γI)⁻¹SFᵀ
+//	    ⎣F     C ⎦        (C is w×w, F is w×base).
 type subspace struct {
 	be   engine.Backend
 	d, k int
-	most int       // rows that the subspace may have; q and kq have room for more behind them
-	q    []float64 // d columns
+	most int       // capacity in rows; q and kq have room for more rows after it
+	q    []float64 // Q, d columns
 	kq   []float64
-	t    []float64 // k×k, both triangles, leading dimension most
+	t    []float64 // T, both triangles, leading dimension most
 
-	last  int       // rows that came last
-	base  int       // rows that are decomposed
-	theta []float64 // descending
-	s     []float64 // base×base, rows are eigenvectors
+	last  int       // number of rows added by the last grow
+	base  int       // number of rows that are decomposed as SᵀΘS
+	theta []float64 // Θ, descending
+	s     []float64 // S, base×base, with the eigenvectors as rows
 	work  subspaceWork
 }
 
-// subspaceWork is memory for one call at a time.
+// subspaceWork is workspace that is used only during a call.
 type subspaceWork struct {
-	eigen      []float64 // of SymEig
-	t          []float64 // T, which SymEig overwrites
-	h, f       []float64 // coefficients along S
-	m          []float64 // small matrices: Gram's, Schur's
-	projection []float64 // vectors' projections onto the subspace
+	eigen      []float64 // workspace of SymEig
+	t          []float64 // copy of T for SymEig
+	h, f       []float64 // products with Sᵀ
+	m          []float64 // Gram matrices and Schur complements
+	projection []float64 // projections of vectors onto the subspace
 }
 
-// schurRows is how many rows are eliminated at most before T is decomposed anew.
+// schurRows is the largest number of rows that are eliminated. With more rows, T is decomposed again.
 const schurRows = 64
 
-// newSubspace makes room for most rows, more behind them, and as many vectors at a
-// time to propose from or to solve for.
+// newSubspace returns an empty subspace. The argument most is its capacity in rows. The argument behind is
+// the number of rows that the memory holds after the subspace. It is also the largest number of vectors in a
+// call of propose or solve.
 func newSubspace(be engine.Backend, d, most, behind int) *subspace {
 	n, wide := max(most, behind), max(behind, BlockRows)
 	return &subspace{
@@ -62,7 +62,7 @@ func newSubspace(be engine.Backend, d, most, behind int) *subspace {
 	}
 }
 
-// grow takes the next b rows of q and kq, which a pass has filled, into the subspace.
+// grow adds the next b rows of q and kq to the subspace. A pass must have computed kq for them.
 func (s *subspace) grow(b int) error {
 	if b == 0 {
 		return nil
@@ -81,8 +81,8 @@ func (s *subspace) grow(b int) error {
 	return nil
 }
 
-// decompose decomposes all of T, as SᵀΘS. K has no negative eigenvalues, so neither has T
-// but by round-off.
+// decompose computes T = SᵀΘS. It sets negative eigenvalues to zero, because T is positive semidefinite
+// except for round-off.
 func (s *subspace) decompose() error {
 	copyMatrix(s.k, s.k, s.work.t, s.k, s.t, s.most)
 	if !s.be.SymEig(engine.View(s.k, s.k, s.work.t), s.theta, engine.View(s.k, s.k, s.s), s.work.eigen) {
@@ -95,13 +95,12 @@ func (s *subspace) decompose() error {
 	return nil
 }
 
-// solve overwrites row i of y (q×k) with (T + γᵢI)⁻¹uᵢ. Rows of u and y are most
-// apart.
+// solve writes (T + γᵢI)⁻¹uᵢ to row i of y, for the q rows uᵢ of u. u and y have leading dimension most.
 func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	if s.eliminate(q, gamma, u, y) {
 		return nil
 	}
-	// Round-off made T + γI indefinite for a tiny γ.
+	// The Schur complement was not positive definite, because of round-off and a tiny γ.
 	if err := s.decompose(); err != nil {
 		return err
 	}
@@ -109,8 +108,8 @@ func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	return nil
 }
 
-// eliminate is solve with T as it is; false says that a Schur complement is not
-// positive definite.
+// eliminate is solve without a new decomposition of T. It returns false if a Schur complement is not positive
+// definite.
 func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	n, w, ld := s.base, s.k-s.base, max(s.base, 1)
 	f, scaled := s.work.f[:w*ld], s.work.f[w*ld:2*w*ld]
@@ -145,8 +144,8 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	return true
 }
 
-// solveSchur overwrites z with M⁻¹z, M = C + γI − ffᵀ, where f is FSᵀ scaled by (Θ+γ)^{-½}.
-// false says that M is not positive definite.
+// solveSchur overwrites z with M⁻¹z for the Schur complement M = C + γI − ffᵀ of [subspace]. The argument f
+// is FSᵀ(Θ+γI)^{-½}. It returns false if M is not positive definite.
 func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 	n, w := s.base, s.k-s.base
 	copyMatrix(w, w, s.work.m, w, s.t[n*s.most+n:], s.most)
@@ -162,30 +161,29 @@ func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 }
 
 const (
-	// newDirection is how large the components of unit vectors in a direction must be,
-	// relative to those in the direction where they are largest, for it to be worth a
-	// product with K.
+	// newDirection limits the directions that propose returns. In a useful direction, the components of the
+	// unit vectors are at least newDirection times the components in the direction where they are largest.
 	newDirection = 3e-5
-	// roundOff is the length below which the part of a unit vector that is orthogonal to the
-	// subspace is taken for round-off of the projection.
+	// roundOff bounds the round-off in the part of a unit vector orthogonal to the subspace. A smaller part
+	// counts as zero.
 	roundOff = 1e-12
-	// tiniest is a length whose square does not underflow yet.
+	// tiniest is the smallest norm of a vector that is used. Its square does not underflow.
 	tiniest = 0x1p-500
 )
 
-// orthogonalParts replaces the rows of z (n×d) by their parts orthogonal to the subspace,
-// scaled to length one. It drops those that are round-off, and returns how many are left.
+// orthogonalParts replaces the n rows of z by their parts orthogonal to the subspace, scaled to length one.
+// It removes rows that are only round-off and returns the number of rows left.
 func (s *subspace) orthogonalParts(n int, z []float64) int {
 	n = s.normalised(n, z, tiniest)
 	s.subtractProjections(n, z)
 	n = s.normalised(n, z, roundOff)
-	s.subtractProjections(n, z) // again: scaling has enlarged the round-off of the first
+	s.subtractProjections(n, z) // again, because scaling to length one magnified the round-off
 	return s.normalised(n, z, 0.5)
 }
 
-// propose writes rows of q, behind those of the subspace: orthonormal ones that span the rows
-// of z (n×d, overwritten), the most important first. It returns how many. The rows of z are
-// orthogonal to the subspace but for round-off.
+// propose writes orthonormal rows that span the n rows of z to the memory after the subspace, the most
+// important first. It returns the number of rows written. The rows of z must be orthogonal to the subspace up
+// to round-off; they are overwritten.
 func (s *subspace) propose(n int, z []float64) (int, error) {
 	n = s.normalised(n, z, tiniest)
 	if n == 0 {
@@ -205,20 +203,20 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	b = s.normalised(b, rows, tiniest)
 	s.subtractProjections(b, rows)
 	b = s.normalised(b, rows, 0.5)
-	s.subtractProjections(b, rows) // twice is enough
+	s.subtractProjections(b, rows) // again, because the first subtraction leaves round-off
 	return orthonormal(0, b, b, s.d, rows), nil
 }
 
-// A pass is to have BlockRows vectors while the subspace has less than fillTo of its
-// room: to read the data costs more than to multiply.
+// fillTo is the used share of the subspace up to which a pass multiplies BlockRows vectors. Multiplying so many
+// vectors takes less time than reading the data.
 const (
 	BlockRows = 32
 	fillTo    = 0.5
 )
 
-// fill adds to the b rows behind the subspace, up to BlockRows of them in all, the next
-// block of a Krylov space: orthonormal rows that span the parts of the last rows of kq that
-// are orthogonal to all of these. It returns how many rows there are then.
+// fill adds rows to the b new rows after the subspace, up to BlockRows rows. It continues the Krylov space:
+// the added rows span the parts of the last rows of kq orthogonal to the subspace and to the b rows. It
+// returns the number of new rows.
 func (s *subspace) fill(b int) int {
 	n := min(s.last, BlockRows, s.most-s.k-b)
 	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {
@@ -229,8 +227,8 @@ func (s *subspace) fill(b int) int {
 	return orthonormal(b, b+s.next(n, rows[b*d:]), BlockRows, d, rows)
 }
 
-// next is orthogonalParts of the first n of the rows of kq that came last, written to z.
-// Their products with the rows of Q are in T.
+// next writes the orthogonalParts of the first n of the last rows of kq to z and returns their number. It
+// takes their products with the rows of Q from T.
 func (s *subspace) next(n int, z []float64) int {
 	d, k := s.d, s.k
 	for i := range n {
@@ -245,12 +243,12 @@ func (s *subspace) next(n int, z []float64) int {
 	}
 	s.be.Gemm(false, false, -1, engine.View(n, k, s.work.h), engine.View(k, d, s.q), 1, engine.View(n, d, z))
 	n = s.normalised(n, z, roundOff)
-	s.subtractProjections(n, z) // as in orthogonalParts
+	s.subtractProjections(n, z) // again, as in orthogonalParts
 	return s.normalised(n, z, 0.5)
 }
 
-// orthogonalise subtracts from a row of length one its projection onto n orthonormal ones,
-// and scales it to length one again; false says that next to nothing is left.
+// orthogonalise subtracts from the unit vector row its projection onto the n orthonormal rows of z and scales
+// the result to length one. It returns false if almost nothing is left.
 func orthogonalise(n, d int, z, row []float64) bool {
 	for range 2 {
 		for i := range n {
@@ -266,8 +264,8 @@ func orthogonalise(n, d int, z, row []float64) bool {
 	return true
 }
 
-// normalised scales the rows of z to length one, drops those that are not longer than
-// least, or not finite, and returns how many are left.
+// normalised scales the n rows of z to length one. It removes rows that are not finite or not longer than
+// least. It returns the number of rows left.
 func (s *subspace) normalised(n int, z []float64, least float64) int {
 	live := 0
 	for i := range n {
@@ -281,8 +279,7 @@ func (s *subspace) normalised(n int, z []float64, least float64) int {
 	return live
 }
 
-// subtractProjections subtracts from the rows of z (n×d) their projections onto the subspace,
-// zQᵀQ.
+// subtractProjections subtracts from the n rows of z their projections onto the subspace, zQᵀQ.
 func (s *subspace) subtractProjections(n int, z []float64) {
 	ld := max(n, 1)
 	along := s.work.projection[:n*s.d]
@@ -291,9 +288,9 @@ func (s *subspace) subtractProjections(n int, z []float64) {
 	vec.Axpy(-1, along, z[:n*s.d])
 }
 
-// orthonormal makes n rows of length one orthonormal, of which the first ones are already, and
-// stops when there are most. It drops rows that lie next to the span of those before, as
-// rows of round-off may, and returns how many are left.
+// orthonormal makes the n unit rows of z orthonormal; the first rows must already be. It removes a row that
+// is close to the span of the rows before it. It keeps at most the number of rows given by most, and returns
+// the number of rows left.
 func orthonormal(first, n, most, d int, z []float64) int {
 	live := first
 	for i := first; i < n && live < most; i++ {

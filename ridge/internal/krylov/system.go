@@ -11,68 +11,69 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Projection is that of a gradient.
+// A Projection is the projection of a gradient.
 type Projection = resolvent.Projection
 
-// A Status says why an iteration stopped.
+// A Status is the reason why an iteration stopped.
 type Status int
 
-// Iterating is the zero value.
+// The statuses. Iterating is the zero value.
 const (
 	Iterating Status = iota
-	Reached          // the tolerance
-	Zero             // the solution is zero, to round-off
-	RoundOff         // certifies no smaller error
-	PassLimit        // the limit on passes
+	Reached          // the tolerance was reached
+	Zero             // x* is zero up to round-off
+	RoundOff         // round-off prevents a smaller bound
+	PassLimit        // the limit on passes was reached
 	Diverged
 )
 
-// A System is one γ and target on its way.
+// A System is the state of the iteration for one γ and one target.
 type System struct {
 	Iterate
 	Target   int
-	Relative float64 // bounds ‖x − x*‖/‖x*‖: proved where Measured
+	Relative float64 // bounds ‖x − x*‖/‖x*‖; proved if Measured
 	Status   Status
 
-	index     int // among all systems
+	index     int // index in Batch.Systems
 	judged    *certify.Judge
-	checking  bool      // its next query is to be the gradient where it is, with no step before
-	precision precision // of the gradients that are measured
-	origin    *origin   // where that was; nil before
+	checking  bool      // the next pass measures the gradient at the current iterate, instead of a step
+	precision precision // the precision of measured gradients
+	origin    *origin   // nil until a gradient is measured with twice the digits
 	passes    int
-	bound     float64 // on ‖x − x*‖
+	bound     float64 // bounds ‖x − x*‖
 	best      best
 }
 
-// A precision is that of measured gradients.
+// A precision is the precision with which gradients are measured.
 type precision int
 
 const (
 	plain      precision = iota
-	twice                // plain ones certify no more: one is measured with twice the digits
-	plainAgain           // that has certified no more either
+	twice                // round-off of plain gradients limits the bound; the next gradient is measured with twice the digits
+	plainAgain           // a gradient with twice the digits had no less round-off
 )
 
-// An Iterate is where a system stands.
+// An Iterate is the current iterate of a system. Its gradient is measured if a pass computed it from the
+// rows, and updated if it was computed from an earlier gradient.
 type Iterate struct {
-	X, G     []float64 // the weights, less those of the origin where there is one, and the gradient there
-	Residual float64   // ‖Ax − b‖ when last measured, or as carried along; of no use from an origin on
-	Measured bool      // G was measured at X by the last pass, not carried along
+	X, G     []float64 // coefficients (relative to the origin, if there is one) and gradient
+	Residual float64   // ‖Ax − b‖, measured or computed from the updated gradient; unused with an origin
+	Measured bool      // the last pass measured G
 }
 
-// best is the iterate of the least certified error.
+// best holds the iterate with the smallest certified error.
 type best struct {
-	x        []float64
-	found    certify.Measured
-	relative float64 // bound, +Inf where nothing is known
-	first    float64 // bound of the first measurement, on ‖x − x*‖
-	vain     int     // checks in a row that did not bring it to half of what it was
-	known    bool
+	x            []float64
+	found        certify.Measured
+	relative     float64 // bounds the relative error; +Inf if unknown
+	first        float64 // the first measured bound on ‖x − x*‖
+	failedChecks int     // number of consecutive measurements that did not halve the bound
+	known        bool
 }
 
-// mostVain is how many checks in a row may be in vain: each time the gradient that was carried
-// along promised the tolerance, and the one then measured was not much better than before.
-const mostVain = 5
+// maxFailedChecks limits the number of consecutive failed checks. In a failed check the updated gradient met
+// the tolerance, but the measured gradient hardly reduced the bound.
+const maxFailedChecks = 5
 
 func newSystem(judge *certify.Judge, index, target, d int) *System {
 	return &System{
@@ -81,7 +82,7 @@ func newSystem(judge *certify.Judge, index, target, d int) *System {
 	}
 }
 
-// Coef are the weights where the system stands, rounded to float64; valid until it moves.
+// Coef returns the current coefficients, rounded to float64. They are valid until the next step.
 func (s *System) Coef() []float64 {
 	if s.origin == nil {
 		return s.X
@@ -89,30 +90,31 @@ func (s *System) Coef() []float64 {
 	return s.origin.rounded
 }
 
-// Gamma is that of the system.
+// Gamma returns the γ of the system.
 func (s *System) Gamma() float64 { return s.judged.Gamma }
 
-// Passes is how many reads of the data there were.
+// Passes returns the number of passes over the data so far.
 func (s *System) Passes() int { return s.passes }
 
-// Best returns the iterate of the least certified error, with what was measured there.
+// Best returns the iterate with the smallest certified error, and the measurement there.
 func (s *System) Best() (x []float64, found certify.Measured) { return s.best.x, s.best.found }
 
-// Weights are the bounds for it.
+// Weights returns the bounds for the best iterate.
 func (s *System) Weights() certify.Weights {
 	return s.judged.Weights(s.Target, s.best.x, &s.best.found)
 }
 
-// judge bounds the error at the iterate, whose gradient is g, and keeps it when it is the
-// best. Then it decides whether the system stops, or its gradient is to be measured.
+// judge bounds the error of the current iterate, given the projection g of its gradient. It stores the
+// iterate if it is the best one. It decides if the system stops, or if the next pass must measure its
+// gradient.
 func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	round := s.roundOff()
 	rounding := s.distance(g, round)
 	reached := s.Relative <= tol
 	exhausted := round > (s.bound-rounding)/2 || s.bound < roundedAway*rounding
 	if s.Measured && s.checking {
-		if s.best.vain++; s.bound < s.best.found.Error/2 || !s.best.known {
-			s.best.vain = 0
+		if s.best.failedChecks++; s.bound < s.best.found.Error/2 || !s.best.known {
+			s.best.failedChecks = 0
 		}
 	}
 	s.checking = false
@@ -120,7 +122,7 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 		observe(s)
 	}
 	finite := s.bound <= math.MaxFloat64
-	if !finite && s.best.known { // it was better before
+	if !finite && s.best.known { // the best iterate has a finite bound
 		s.Status = Diverged
 		return
 	}
@@ -140,52 +142,52 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	switch {
 	case reached:
 		s.Status = Reached
-	case s.isZero() || exhausted && s.zeroTarget() && s.precision != plain && math.IsInf(s.Relative, 1):
+	case s.isZero() || exhausted && s.hasZeroTarget() && s.precision != plain && math.IsInf(s.Relative, 1):
 		s.Status = Zero
-	case (exhausted || s.best.vain >= mostVain) && s.precision == plain:
-		s.precision, s.checking, s.best.vain = twice, true, 0
-	case exhausted && s.origin != nil && s.origin.isFar() && s.bound >= roundedAway*rounding:
+	case (exhausted || s.best.failedChecks >= maxFailedChecks) && s.precision == plain:
+		s.precision, s.checking, s.best.failedChecks = twice, true, 0
+	case exhausted && s.origin != nil && s.origin.isSharper() && s.bound >= roundedAway*rounding:
 		s.origin.renew, s.checking = true, true
-	case exhausted || s.best.vain >= mostVain:
+	case exhausted || s.best.failedChecks >= maxFailedChecks:
 		s.Status = RoundOff
 	case !(s.bound <= 1e6*s.best.first):
 		s.Status = Diverged
 	}
 }
 
-// zeroTarget says that c is zero to round-off, and so is x*, of which no relative error is ever
-// certified.
-func (s *System) zeroTarget() bool {
+// hasZeroTarget reports whether c is zero up to round-off. Then x* is zero up to round-off too, and no
+// relative error can be certified.
+func (s *System) hasZeroTarget() bool {
 	return s.judged.CNorm(s.Target) <= s.judged.CrossError(s.Target)
 }
 
-// isZero says that for such a target the weights that it started from are gone but for a rounding,
-// and that those it has are nothing that is certain.
+// isZero reports whether hasZeroTarget holds, the iteration has reduced the initial bound to round-off, and
+// no digit of the current coefficients is certain.
 func (s *System) isZero() bool {
-	return s.zeroTarget() && s.bound <= roundoff.Eps*s.best.first && math.IsInf(s.Relative, 1)
+	return s.hasZeroTarget() && s.bound <= roundoff.Eps*s.best.first && math.IsInf(s.Relative, 1)
 }
 
-// soon is the share of round-off in a bound from which on it is not waited for more of it.
-const soon = 1. / 64
+// nearShare is the share of round-off in a bound above which plain gradients are given up.
+const nearShare = 1. / 64
 
-// plainFails says that no plain gradient here certifies the tolerance, and that the bound is not
-// far from what one would certify.
+// plainFails reports whether plain gradients must be given up: their round-off is above the tolerance, and it
+// is a large part of the bound.
 func (s *System) plainFails(round, tol float64) bool {
-	return round > tol*vec.Norm(s.X) && round > soon*s.bound && !s.zeroTarget()
+	return round > tol*vec.Norm(s.X) && round > nearShare*s.bound && !s.hasZeroTarget()
 }
 
-// measuresAnew says that the next gradient is measured with twice the digits. Its iteration need
-// not wait for it: it differs from the one at hand by little.
-func (s *System) measuresAnew() bool {
+// measuresPrecisely reports whether the next pass measures the gradient with twice the digits. The iteration
+// continues in this pass with the current gradient, which differs little.
+func (s *System) measuresPrecisely() bool {
 	return s.checking && s.precision == twice && (s.origin == nil || s.origin.renew)
 }
 
-// roundedAway times what rounding the weights to float64 has moved them by is a bound on their
-// error that no further pass would make much less.
+// roundedAway is the smallest useful ratio of a bound to the error of rounding the coefficients to float64. If
+// the ratio is smaller, more passes cannot make the bound much smaller.
 const roundedAway = 1.125
 
-// distance sets the bounds on how far the weights, rounded to float64, are from x*, and returns
-// how much of them is that rounding.
+// distance computes the bounds on the distance of the rounded coefficients from x*. It returns the part of
+// the bound that rounding causes. round bounds the effect of the round-off of g.
 func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	if s.origin != nil {
 		rounding = s.origin.add(s.X)
@@ -199,8 +201,8 @@ func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	return rounding
 }
 
-// roundOff bounds ‖H⁻¹δ‖ for what the gradient is off by. What is carried along from an origin
-// is off by little of what has changed since: it is not counted, nothing is certified by it.
+// roundOff bounds ‖H⁻¹δ‖ for the error δ of the gradient. For an updated gradient with an origin it returns
+// 0. The error is then small, and no certificate depends on it.
 func (s *System) roundOff() float64 {
 	switch {
 	case s.precision == twice && !s.Measured:
@@ -212,7 +214,7 @@ func (s *System) roundOff() float64 {
 	return round
 }
 
-// record keeps the iterate as the best so far.
+// record stores the current iterate as the best one.
 func (s *System) record(g *Projection) {
 	b := &s.best
 	copy(b.x, s.Coef())
@@ -223,15 +225,15 @@ func (s *System) record(g *Projection) {
 		Error:    s.bound,
 	}
 	if o := s.origin; o != nil {
-		here := *o.here // o.exact, which it may be, is another one when the origin moves
+		here := *o.here // a copy, because o.exact changes with the origin
 		b.found.Exact, b.found.Near = &here, o.near
 		b.found.Landing = certify.Landing{Shift: o.shift, Step: negated(s.X), Low: slices.Clone(o.low)}
 	}
 	b.relative, b.known = s.Relative, true
 }
 
-// query asks for the product with v or, where it is affine, for the gradient at v, which is X.
-// That may take the product with X alone, or put the weights themselves in place of v.
+// query returns the query for the product with v. If affine is true, it returns the query for the gradient at
+// v = X. With an origin o, this query requests only the product with X, or it replaces v by o + X.
 func (s *System) query(affine bool, v []float64) gram.Query {
 	q := gram.Query{Target: s.Target, Affine: affine, Gamma: s.Gamma()}
 	switch o := s.origin; {
@@ -248,11 +250,12 @@ func (s *System) query(affine bool, v []float64) gram.Query {
 	return q
 }
 
-// shift makes of kv what was asked for of v: Hv, or the gradient.
+// shift turns kv, the product Kv or the result of a gradient query, into the requested result for v: Hv or
+// the gradient.
 func (s *System) shift(kv, v []float64, found *gram.Measurement) {
 	switch {
 	case found == nil:
-	case s.settle(v, found):
+	case s.setOrigin(v, found):
 		copy(kv, found.Gradient)
 		return
 	default:
@@ -265,8 +268,7 @@ func (s *System) shift(kv, v []float64, found *gram.Measurement) {
 	}
 }
 
-// measured takes note that G was measured at X, where the residual's square, or that of AX from
-// an origin, is rss.
+// measured records that this pass measured G. rss is the squared residual, or ‖AX‖² if there is an origin.
 func (s *System) measured(rss float64, found *gram.Measurement) {
 	s.Measured, s.Residual = true, math.Sqrt(rss)
 	if o := s.origin; o != nil && found == nil {

@@ -1,4 +1,4 @@
-// Package parallel runs numbered tasks on all cores, again and again without allocating.
+// Package parallel runs numbered tasks on all cores. Repeated runs do not allocate.
 package parallel
 
 import (
@@ -9,19 +9,19 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// A Loop runs the same numbered tasks each time that [Loop.Run] is called.
+// A Loop runs the same numbered tasks at each call of [Loop.Run].
 type Loop struct {
 	do   func(i int) error
 	errs []error
 	next atomic.Int64
 	wait sync.WaitGroup
-	work func() // the body of each goroutine: made once, since each closure is an allocation
+	work func() // the body of each goroutine; a field, because creating a closure allocates
 
-	sharer engine.Sharer // nil if the backend has no threads of its own to share
+	sharer engine.Sharer // nil if the backend has no threads of its own
 }
 
-// New makes a loop of the tasks 0 to n−1. If the tasks call the backend be, it is told to share the
-// cores with them (see [engine.Sharer]); be may be nil.
+// New returns a loop over the tasks 0 to n−1. If the tasks call the backend be, pass it, so that the backend
+// uses fewer cores during a run (see [engine.Sharer]). be may be nil.
 func New(be engine.Backend, n int, do func(i int) error) *Loop {
 	l := &Loop{do: do, errs: make([]error, n)}
 	l.sharer, _ = be.(engine.Sharer)
@@ -32,7 +32,7 @@ func New(be engine.Backend, n int, do func(i int) error) *Loop {
 	return l
 }
 
-// Run runs all tasks and returns their errors, one for each task. The next Run overwrites them.
+// Run runs all tasks and returns one error per task. The next call of Run overwrites the returned slice.
 func (l *Loop) Run() []error {
 	l.next.Store(0)
 	others := min(runtime.GOMAXPROCS(0), len(l.errs)) - 1
@@ -49,7 +49,7 @@ func (l *Loop) Run() []error {
 	return l.errs
 }
 
-// take runs tasks that no other goroutine has begun, until none is left.
+// take runs tasks that have not been started, until none is left.
 func (l *Loop) take() {
 	for {
 		i := int(l.next.Add(1)) - 1

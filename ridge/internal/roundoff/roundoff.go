@@ -1,90 +1,95 @@
-// Package roundoff has the constants that the round-off terms of certificates are made of and
-// that are more than a few operations, each with what it follows from. Those of a backend are
-// in engine.Accuracy: it promises them. Eigenvectors, and reductions to tridiagonal form, are
-// measured when they are made (fd/measure.go, ridge/internal/direct/defect.go).
+// Package roundoff defines the constants of the round-off terms in certificates, with their derivations. The
+// constants of a backend are in engine.Accuracy. The errors of eigenvectors and of reductions to tridiagonal
+// form are measured when they are computed (fd/measure.go, ridge/internal/direct/defect.go).
 //
-// A sum of n products, in whatever order, is off by at most n·eps/2 of the sum of their
-// magnitudes, and rows that are repeated come close to that: all their roundings go the
-// same way. So a factor, in units of eps, is half the longest chain of additions that an
-// entry is the end of, and a little for the operations around it. The factors of
-// factorisations are in units of Unit = eps/2, so that the chain counts in full. The few
-// operations of evaluating a bound are counted there, as in (1+16·eps), and so are those of
-// GCV, R² and predictions.
+// A sum of n products, in any order, has an error of at most n·eps/2 times the sum of the magnitudes.
+// Repeated rows come close to this bound, because all their rounding errors have the same sign.
+//
+// Hence a factor in units of eps is half the length of the longest chain of additions for an entry. The few
+// operations around the sum are added. Factors of factorisations are in units of Unit = eps/2, so they are
+// the whole length of the chain.
+//
+// Operations that evaluate a bound are counted where they occur, as in (1+16·eps). The same holds for the
+// operations of GCV, R² and predictions.
 package roundoff
 
 import "math"
 
 const (
-	// Eps is the distance from 1 to the next float64, Unit what rounding a number to
-	// the nearest puts it off by at most, relatively.
+	// Eps is the distance from 1 to the next float64. Unit is the largest relative error of rounding to
+	// nearest.
 	Eps  = 0x1p-52
 	Unit = Eps / 2
-	// Underflow is what one product may lose to underflow.
+	// Underflow is the largest error of a product that underflows.
 	Underflow = 0x1p-1074
-	// Inflate is what bounds on round-off are multiplied by, for their own rounding.
+	// Inflate is a factor for bounds on round-off. It covers the rounding of the bounds themselves.
 	Inflate = 1.01
-	// Few is the factor for a few operations, vec.Dot and vec.Norm.
+	// Few is the factor for a few operations, and for vec.Dot and vec.Norm.
 	Few = 8
 )
 
-// Of rows as they are staged, see package rows.
+// Constants for the weighted and centred rows of package rows.
 const (
-	// MeanPart is how many rows of a block are summed one after another for its mean.
+	// MeanPart is the number of rows of a block that are added in sequence for the mean of the block.
 	MeanPart = 16
-	// With D = √Σw·(row − origin)² of a column of a block, its mean is off by no more than
-	// MeanOfBlock·Unit·D/√Σw, by Cauchy and Schwarz: its sum is one of sums of MeanPart
-	// rows, and differences, products, a quotient and a compensated sum of weights count
-	// for 8 more. The rows, less their mean, are off by RowOfBlock·Unit·D in norm: that of
-	// the mean, and two differences.
+	// Let D = √Σw·(row − origin)² for one column of a block. The computed mean of the column has an error of
+	// at most MeanOfBlock·Unit·D/√Σw, by Cauchy–Schwarz. The sum is a sum of partial sums of MeanPart rows
+	// each. Differences, products, a quotient and a compensated sum of weights add 8.
+	//
+	// The rows minus their mean have an error of norm at most RowOfBlock·Unit·D. It comes from the error of
+	// the mean and from two differences.
 	MeanOfBlock = MeanPart + StageRows/MeanPart + 8
 	RowOfBlock  = MeanOfBlock + 3
-	// StageRows is the most rows that are staged at a time.
+	// StageRows is the largest number of rows in a block of package rows.
 	StageRows = 256
-	// LostSum is what a product loses at most to underflow, LostSpread what w·z² does, for
-	// w ≤ 2⁵⁰⁰.
+	// LostSum bounds the underflow error of a product. LostSpread bounds the underflow error of w·z² for w ≤
+	// 2⁵⁰⁰.
 	LostSum    = Underflow
 	LostSpread = 0x1p-1020
-	// WeightedRow is for a root and a product: a row times √w.
+	// WeightedRow bounds the relative error of a row times √w. The square root and the product are rounded.
 	WeightedRow = 2 * Eps
 )
 
-// Of sums over rows.
+// Constants for sums over rows.
 const (
-	// SumRows is how many rows are summed plainly for c and the witness before their sum is
-	// added with compensation: the error grows with SumRows, not with n. Sum is the factor
-	// for c and the witness, and for ‖b‖².
+	// SumRows is the number of rows that are added plainly for c and the witness. The sums are then added
+	// with compensation, so that the error does not grow with n. Sum is the factor for c, the witness and
+	// ‖b‖².
 	SumRows = 32
 	Sum     = SumRows/2 + 4
-	// LostResidual squared is what the square of an entry of Ax − b loses at most to
-	// underflow.
+	// ManyTargets is the number of targets from which on c does not fit into the cache. Then ManyRows replaces
+	// SumRows, and SumMany replaces Sum.
+	ManyTargets = 512
+	ManyRows    = 128
+	SumMany     = ManyRows/2 + 4
+	// LostResidual² bounds the underflow error of the square of an entry of Ax − b.
 	LostResidual = 0x1p-511
 )
 
-// SameRows is how far, relative to what they are sums of, numbers that two passes have found may
-// be apart and still be of the same rows: ‖A‖² or ‖A‖·‖Y‖ for products, Σw for a weight. Other
-// rows differ by more; the same rows in another order differ by round-off only.
+// SameRows is the tolerance for the relative difference between the results of two passes over the same rows.
+// The results may differ by round-off, and the order of the rows may differ. The difference is relative to ‖A‖²
+// or ‖A‖·‖Y‖ for products, and to Σw for a weight.
 const SameRows = 1e-9
 
-// Of passes. What a call of the backend sums is its own promise, engine.Accuracy.
+// Constants for passes. engine.Accuracy covers the sums within one call of the backend.
 const (
-	// A pass adds up plainly the sums of ManyCalls calls, or SparseChain sparse rows, before
-	// it adds that to compensated sums, which cost more.
+	// A pass adds the sums of ManyCalls calls, or of SparseChain sparse rows, in plain arithmetic. It then
+	// adds the result to compensated sums, which are more expensive.
 	ManyCalls   = 8
 	SparseChain = 1024
 )
 
-// DenseDot is the factor for the product of a dense row with weights, for which a backend
-// promises dot (engine.Accuracy.Dot).
+// DenseDot returns the factor for the product of a dense row with coefficients, given the bound dot of the
+// backend for this product (engine.Accuracy.Dot).
 func DenseDot(dot float64) float64 { return dot + Few }
 
-// SparseDot is the factor for that of a sparse row of d features, which is one plain sum, less
-// the share of the mean.
+// SparseDot returns the factor for the product of a sparse row of d features with coefficients. The product
+// is one plain sum minus the product with the means.
 func SparseDot(d int) float64 { return 5*float64(d)/8 + 2*Few }
 
-// Pass is the factor for the gradient of a pass of dense rows: what a call of the backend
-// adds up, for which it promises a chain of gradient (engine.Accuracy.Gradient), what the
-// plain sums of calls do, and a product's own rounding. Sparse rows may come after dense
-// ones, and the mean's share is taken off from theirs.
+// Pass returns the factor for the gradient of a pass. gradient is the number of additions in one call of the
+// backend (engine.Accuracy.Gradient). Pass adds the plain sums over calls and the rounding of a product. If
+// sparse is true, the pass may also have sparse rows, and the means times a sum of residuals are subtracted.
 func Pass(gradient int, sparse bool) float64 {
 	chain := gradient + ManyCalls
 	if sparse {
@@ -93,57 +98,59 @@ func Pass(gradient int, sparse bool) float64 {
 	return float64((chain+1)/2 + 4)
 }
 
-// Of the normal equations, for d features: K and c are summed in folds of rows, H = K + γI
-// is factored as LLᵀ, and Hx = c solved. Each fold's products are formed apart and then
-// added, so that an entry is the end of a chain of at most
+// The following functions bound the round-off of the normal equations for d features. K and c are sums over
+// groups of rows (folds), H = K + γI is factored as LLᵀ, and Hx = c is solved. The products of each fold are
+// formed separately and then added. Hence an entry is computed by a chain of at most
 //
 //	chain = rows of the longest fold + number of folds
 //
-// additions, and off by chain·Unit·‖aᵢ‖‖aⱼ‖, whatever the backend does inside.
+// additions. Its error is at most chain·Unit·‖aᵢ‖‖aⱼ‖ for any order of additions in the backend.
 
-// GramSum bounds the error of Kᵢⱼ as it is summed, in units of Unit·‖aᵢ‖‖aⱼ‖: the chain, and one
-// for what is of second order.
+// GramSum bounds the error of the computed Kᵢⱼ, in units of Unit·‖aᵢ‖‖aⱼ‖. chain is the number of additions
+// in sequence for an entry of K. One is added for second-order terms.
 func GramSum(chain float64) float64 { return chain + 1 }
 
-// LostSquares is what an entry of K, a sum over fewer than 2³⁴ rows, loses to underflow:
-// [Underflow] for each row.
+// LostSquares bounds the underflow error of an entry of K, a sum over fewer than 2³⁴ rows with an error of
+// [Underflow] each.
 const LostSquares = 0x1p-1040
 
-// CholeskyFactor bounds |LLᵀ − H|ᵢⱼ, H without round-off, in units of Unit·√(HᵢᵢHⱼⱼ): the
-// chain, d+1 of the factorisation (N. Higham, Accuracy and Stability of Numerical
-// Algorithms, 2nd ed., theorem 10.3), and three for γ and for what is of second order.
+// CholeskyFactor bounds |LLᵀ − H|ᵢⱼ for the exact H, in units of Unit·√(HᵢᵢHⱼⱼ). It is chain, the number of
+// additions in sequence for an entry of K, plus d+1 for the factorisation (N. Higham, Accuracy and Stability
+// of Numerical Algorithms, 2nd ed., theorem 10.3), plus three for γ and second-order terms.
 func CholeskyFactor(chain, d float64) float64 { return chain + d + 4 }
 
-// CholeskyPivot is what the square of a pivot of K itself may be, in units of Unit·Kᵢᵢ, where
-// column i depends on those before it.
+// CholeskyPivot bounds the square of pivot i of K, in units of Unit·Kᵢᵢ, if column i depends linearly on the
+// columns before it. An entry of K is a chain of chain additions, and there are d features.
 func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 
-// CholeskyResidual bounds the error of Kx and c in component i of c − Kx − γx as computed,
-// in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|): chain of the sums and d+3 of the product.
+// CholeskyResidual bounds the contribution of Kx and c to the error of component i of the computed residual c
+// − Kx − γx, in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|). chain is the number of additions in sequence for an
+// entry of K. The bound adds d+3 for the product.
 func CholeskyResidual(chain, d float64) float64 { return chain + d + 3 }
 
-// GammaResidual bounds that of γx there, in units of Unit·γ|xᵢ|.
+// GammaResidual bounds the contribution of γx to the error of the same residual, in units of Unit·γ|xᵢ|.
 func GammaResidual(d float64) float64 { return d + 3 }
 
-// CholeskyRSS bounds the error of ‖b‖² − 2cᵀx + xᵀKx as computed, with Kx = c − γx − r, in
-// units of Unit·(‖b‖ + Σ‖aⱼ‖|xⱼ|)²: twice that of the sums and of a product.
+// CholeskyRSS bounds the error of the computed ‖b‖² − 2cᵀx + xᵀKx with Kx = c − γx − r, in units of Unit·(‖b‖
+// + Σ‖aⱼ‖|xⱼ|)². chain is the number of additions in sequence for an entry of K. The bound is twice the
+// bounds of the sums and of a product.
 func CholeskyRSS(chain, d float64) float64 { return 2*chain + 2*d + 12 }
 
-// GammaRSS bounds that of γxᵀx there, in units of Unit·γ‖x‖².
+// GammaRSS bounds the contribution of γxᵀx to the error in [CholeskyRSS], in units of Unit·γ‖x‖².
 func GammaRSS(d float64) float64 { return 2*d + 8 }
 
-// Of a fold of the streamed QR.
+// Constants of a fold of the streamed QR.
 const (
-	PanelColumns = 16 // are reduced one by one
-	StripRows    = 64 // rows whose products are summed plainly
+	PanelColumns = 16 // number of columns that are reduced one by one
+	StripRows    = 64 // number of rows whose products are added plainly
 )
 
-// QRFold bounds the backward error of one fold of the streamed QR, which puts rows below a triangle
-// of q columns and factors both. The bound is in units of Unit times the norm of each column. motion
-// is Σ(2 − τ) over the reflections I − τ·vvᵀ. docs/math.md §14 has the proof.
+// QRFold bounds the backward error of one fold of the streamed QR: the factorisation of a triangle of q
+// columns with rows below it. The bound is in units of Unit times the norm of each column. motion is Σ(2 − τ)
+// over the reflections I − τ·vvᵀ. The proof is in docs/math.md §14.
 func QRFold(q, rows, motion float64) float64 {
 	w, panels := math.Min(q, PanelColumns), math.Ceil(q/PanelColumns)
-	s := motion + 100*q*Unit // the exact τ differ a little
+	s := motion + 100*q*Unit // the exact τ may be slightly smaller
 	root := math.Sqrt(s)
 	product, reflectors := 18., 25.
 	if panels > 1 {
@@ -154,17 +161,18 @@ func QRFold(q, rows, motion float64) float64 {
 	return 4*reflectors + 2*product*(math.Sqrt2+root) + (w+4)*(panels+1) + 2*(w+6)*root + 45
 }
 
-// LostFold is what underflow adds to the norm of the backward error of each column in a fold.
+// LostFold bounds the norm of the part of the backward error of a column in one fold that comes from
+// underflow.
 func LostFold(q, rows float64) float64 { return 8 * q * (q + rows) * Underflow }
 
-// QRSolve bounds what solving with the factor of q columns, and evaluating Ax − b with it, add to
-// the backward error.
+// QRSolve bounds the backward error that solving with a factor of q columns and evaluating Ax − b add, in
+// units of Unit times the norm of each column.
 func QRSolve(q float64) float64 { return 2 * (q + 4) }
 
-// QRPivot is the size, in units of Unit times the norm of its column, below which a pivot is taken
-// for zero. No bound rests on it.
+// QRPivot returns the size below which a pivot is treated as zero, in units of Unit times the norm of its
+// column. No bound depends on it.
 func QRPivot(q, longestFold, folds float64) float64 { return 4*(q+4) + longestFold*folds }
 
-// SeminormalResidual bounds the error of component i of Rᵀ(z − Rx) − γx as computed, in
-// units of Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|): a product of d numbers, and a few operations.
+// SeminormalResidual bounds the error of component i of the computed Rᵀ(z − Rx) − γx, in units of
+// Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|). It is the bound for a product of d numbers and a few operations.
 func SeminormalResidual(d float64) float64 { return d + 3 }

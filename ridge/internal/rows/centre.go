@@ -9,11 +9,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// maxSpread bounds Σw‖origin‖²: Σw‖row − origin‖² is then finite.
+// maxSpread is the largest Σw‖origin‖². Below it, Σw‖row − origin‖² is finite.
 const maxSpread = 0x1p1020
 
-// Overflows reports that the differences of a block's rows from the origin, squared and
-// weighted, may sum to more than float64 holds.
+// Overflows reports whether Σw‖row − origin‖² could overflow with the rows of b.
 func (s *Stage) Overflows(b dataset.Block) bool {
 	if !s.intercept {
 		return false
@@ -25,14 +24,14 @@ func (s *Stage) Overflows(b dataset.Block) bool {
 	return !Spreads(s.Reach(b), total)
 }
 
-// Reach is the squared norm of the origin, or where there is none as yet the largest that it
-// can have by the rows of a block; 0 where rows are not centred.
+// Reach returns the squared norm of the origin. If there is no origin yet, it returns the largest squared
+// norm of the rows of b that may become the origin. Without an intercept it returns 0.
 func (s *Stage) Reach(b dataset.Block) float64 {
 	if !s.intercept {
 		return 0
 	}
 	far := squaredNorm(s.Origin)
-	for i := 0; i < b.N && !(s.Weight.Value() > 0); i++ { // any of them may become the origin
+	for i := 0; i < b.N && !(s.Weight.Value() > 0); i++ { // each of these rows may become the origin
 		if b.Weight(i) > 0 {
 			far = math.Max(far, s.rowNorm2(b, i))
 		}
@@ -40,11 +39,11 @@ func (s *Stage) Reach(b dataset.Block) float64 {
 	return far
 }
 
-// Spreads says that rows of a weight whose origin's squared norm is far have differences from it
-// that float64 holds, squared and summed up.
+// Spreads reports whether Σw‖origin‖² is so small that Σw‖row − origin‖² cannot overflow. far is ‖origin‖²,
+// and weight is Σw.
 func Spreads(far, weight float64) bool { return weight*far <= maxSpread }
 
-// rowNorm2 is the squared norm of row i and its targets.
+// rowNorm2 returns the squared norm of row i, targets included.
 func (s *Stage) rowNorm2(b dataset.Block, i int) float64 {
 	row := b.Cut(i, i+1, s.d, s.t, &s.view)
 	val := row.X
@@ -56,22 +55,22 @@ func (s *Stage) rowNorm2(b dataset.Block, i int) float64 {
 
 func squaredNorm(x []float64) float64 { return vec.Dot(x, x) }
 
-// begin makes room for the sums of a block and clears them.
+// begin allocates the sums of a block and sets them to zero.
 func (s *Stage) begin() {
-	s.reserve()
+	s.allocate()
 	clear(s.block.mean)
 	clear(s.block.spread)
 }
 
-// centre makes means, less the origin, of the sums of a block's n rows, subtracts them
-// from their targets in s.y, and makes the joining row, whose targets go behind those. It
-// returns how many rows that added (0 or 1). The features stay as they are: [Staged] subtracts
-// when they are written.
+// centre computes the means of a block of n rows, relative to the origin, from the sums in s.block. It
+// subtracts the means of the targets from s.y and computes the joining row (see [Stage]), whose targets
+// follow the targets of the block. It returns the number of joining rows, 0 or 1. The means of the features
+// are subtracted later, when the rows of the [Staged] are written.
 func (s *Stage) centre(n int, w []float64) int {
 	total := s.sumTargets(n, w)
 	weight := total.Value()
 	for j, v := range s.block.mean {
-		s.block.mean[j] = v / weight // a reciprocal may overflow
+		s.block.mean[j] = v / weight // multiplication by 1/weight could overflow
 	}
 	for i := range n {
 		vec.Axpy(-1, s.block.mean[s.d:], s.y[i*s.t:(i+1)*s.t])
@@ -83,11 +82,11 @@ func (s *Stage) centre(n int, w []float64) int {
 	return added
 }
 
-// sumTargets adds up the targets of n rows, which become differences from the origin, for their
-// mean, and returns the sum of the weights. Rows are summed in parts, as the error of a sum grows
-// with the longest chain of additions; features are, too.
+// sumTargets subtracts the origin from the targets of n rows and adds them up for the mean. It returns the
+// sum of the weights. The rows are added in parts of MeanPart rows, to keep chains of additions short.
+// Features are added in the same way.
 func (s *Stage) sumTargets(n int, w []float64) (total neumaier.Sum) {
-	sum := s.y[n*s.t : (n+1)*s.t] // the memory of the joining row has the sum of a part
+	sum := s.y[n*s.t : (n+1)*s.t] // the targets of the joining row serve as memory for the sum of a part
 	for lo := 0; lo < n; lo += roundoff.MeanPart {
 		clear(sum)
 		for i := lo; i < min(lo+roundoff.MeanPart, n); i++ {
@@ -103,7 +102,7 @@ func (s *Stage) sumTargets(n int, w []float64) (total neumaier.Sum) {
 	return total
 }
 
-// average sets the mean to what sum and weight make it.
+// average computes the means Sum/Weight.
 func (s *Stage) average() {
 	w := s.Weight.Value()
 	for j := range s.mean {
@@ -111,8 +110,8 @@ func (s *Stage) average() {
 	}
 }
 
-// relocate overwrites the first len(sum) numbers of x with x − origin, and adds them,
-// times v, to sum and their squares to squares.
+// relocate overwrites the first len(sum) elements of x with z = x − origin. It adds v·z to sum and v·z² to
+// squares.
 func relocate(v float64, origin, x, sum, squares []float64) {
 	x, origin, squares = x[:len(sum)], origin[:len(sum)], squares[:len(sum)]
 	for j := range sum {
@@ -124,7 +123,7 @@ func relocate(v float64, origin, x, sum, squares []float64) {
 	}
 }
 
-// heaviest is the row of most weight, the first of several; -1 where none has any.
+// heaviest returns the index of the first row with the largest weight, or −1 if all weights are zero.
 func heaviest(n int, w []float64) int {
 	if w == nil {
 		return min(n, 1) - 1
@@ -138,8 +137,8 @@ func heaviest(n int, w []float64) int {
 	return most
 }
 
-// count adds to Moved what rounding has done to the n rows of a block of some weight, and
-// bounds the error of its mean.
+// count adds the round-off of centring a block of n rows, with the given total weight, to Moved. It also sets
+// the bound on the error of the mean of the block.
 func (s *Stage) count(n int, weight float64) {
 	root, rows := math.Sqrt(weight), float64(n)
 	lostSpread, lost := rows*roundoff.LostSpread, rows*roundoff.LostSum/root
@@ -152,10 +151,10 @@ func (s *Stage) count(n int, weight float64) {
 	}
 }
 
-// hypot is math.Hypot of numbers that are not negative, to the same bits, without a call.
+// hypot returns the same bits as math.Hypot for two nonnegative numbers. It is inlined.
 func hypot(p, q float64) float64 {
 	if p > math.MaxFloat64 || q > math.MaxFloat64 {
-		return math.Inf(1) // as the bounds of summaries that prove nothing
+		return math.Inf(1) // the bound if nothing can be certified
 	}
 	p, q = max(p, q), min(p, q)
 	if p == 0 {
@@ -165,33 +164,33 @@ func hypot(p, q float64) float64 {
 	return p * math.Sqrt(1+q*q)
 }
 
-// join adds to the running sums the rows of block, of weight w2 > 0, which is off by
-// weightError. Where there was weight before it makes the joining row, whose targets are at index
-// n. It returns how many rows that added. The caller adds to the weight.
+// join adds the rows that s.block describes, of weight w2 > 0, to the running sums. weightError bounds the
+// error of w2. If earlier rows have weight, join computes the joining row (see [Stage]) and writes its
+// targets at index n. It returns the number of joining rows, 0 or 1. The caller updates the weight.
 func (s *Stage) join(w2, weightError float64, n int) int {
 	mu, muError := s.block.mean, s.block.meanError
 	w1 := s.Weight.Value()
 	added := 0
 	if w1 > 0 {
 		f := math.Sqrt(min(w1, w2)) * math.Sqrt(max(w1, w2)/(w1+w2))
-		// f is off, relatively, by half as much as the three weights in it.
+		// The relative error of f is at most half the sum of the relative errors of the three weights in it.
 		off := 1.5*(s.RelativeWeight(w1)+weightError/w2) + 8*roundoff.Unit
 		means := s.meanErrors()
 		mean, moved, muError := s.mean[:len(mu)], s.Moved[:len(mu)], muError[:len(mu)]
 		targets := s.y[n*s.t:]
 		for j, v := range mu {
 			gap := mean[j] - v
-			column := 0 // of NonZero
+			column := 0 // index in NonZero
 			if j < s.d {
 				s.block.joining[j] = f * gap
 			} else {
 				targets[j-s.d] = f * gap
 				column = 1 + j - s.d
 			}
-			if gap != 0 { // though f·gap may underflow
+			if gap != 0 { // the product f·gap may underflow
 				s.NonZero[column] = true
 			}
-			wrong := f * roundoff.Inflate * (means.of(s, j) + muError[j] + off*math.Abs(gap))
+			wrong := f * roundoff.Inflate * (means.bound(s, j) + muError[j] + off*math.Abs(gap))
 			moved[j] = hypot(moved[j], wrong)
 		}
 		added = 1
@@ -203,8 +202,8 @@ func (s *Stage) join(w2, weightError float64, n int) int {
 	return added
 }
 
-// RelativeWeight bounds the relative round-off of the weight, which is w > 0: integers
-// are exact.
+// RelativeWeight bounds the relative round-off of w > 0, a sum of weights. If all weights are 1, the sum has no
+// round-off, and the result is 0.
 func (s *Stage) RelativeWeight(w float64) float64 {
 	if !s.Weighted {
 		return 0
@@ -213,11 +212,11 @@ func (s *Stage) RelativeWeight(w float64) float64 {
 	return s.WeightError/w + (2+n*n*roundoff.Unit)*roundoff.Unit
 }
 
-// meanErrors is what the bounds on the round-off of all means have in common.
+// meanErrors holds the parts of the bounds on the round-off of means that are the same for all means.
 type meanErrors struct {
-	weight   float64 // 0 where there is none
-	relative float64 // round-off of the weight and of the quotient, relatively
-	sum      float64 // factor of what a sum is off by, for the sum's compensation
+	weight   float64 // sum of the weights; 0 without rows
+	relative float64 // relative round-off of the weight and of a quotient
+	sum      float64 // factor for the compensated sum
 }
 
 func (s *Stage) meanErrors() meanErrors {
@@ -228,9 +227,9 @@ func (s *Stage) meanErrors() meanErrors {
 	return meanErrors{w, s.RelativeWeight(w) + 2*roundoff.Unit, 1 + n*n*roundoff.Unit}
 }
 
-// of bounds the round-off of mean j: that of its sum, which is compensated, of
-// the weight that it is divided by and of the quotient.
-func (e *meanErrors) of(s *Stage, j int) float64 {
+// bound returns a bound on the round-off of mean j. The parts come from the compensated sum, the weight and the
+// quotient.
+func (e *meanErrors) bound(s *Stage, j int) float64 {
 	if e.weight == 0 {
 		return 0
 	}
@@ -238,20 +237,19 @@ func (e *meanErrors) of(s *Stage, j int) float64 {
 	return roundoff.Inflate * (sum/e.weight + e.relative*math.Abs(s.mean[j]))
 }
 
-// MeanErrors bounds the round-off of Means: of each mean, and of adding it to the origin.
+// MeanErrors bounds the round-off of each mean in Means, including the addition of the origin.
 func (s *Stage) MeanErrors() []float64 {
 	out, means := make([]float64, s.d+s.t), s.meanErrors()
 	for j := range out {
-		out[j] = means.of(s, j) + roundoff.Unit*math.Abs(s.Origin[j]+s.mean[j])
+		out[j] = means.bound(s, j) + roundoff.Unit*math.Abs(s.Origin[j]+s.mean[j])
 	}
 	return out
 }
 
-// Displaced bounds, in norm, what rounding in the stage has done to column j of the
-// staged rows, whose own norm is given.
+// Displaced bounds the norm of the round-off in column j of the staged rows. norm is the norm of this column.
 func (s *Stage) Displaced(j int, norm float64) float64 {
 	off := s.Moved[j]
-	if s.Weighted { // the root and the product
+	if s.Weighted { // the root and the product with it
 		off += 4 * roundoff.Unit * norm
 	}
 	return roundoff.Inflate * off

@@ -10,11 +10,11 @@ import (
 	"github.com/fdridge/fdridge/internal/shape"
 )
 
-// ErrShape is [engine.ErrShape] in the words of package ridge.
+// ErrShape is [engine.ErrShape] with the prefix of package ridge.
 var ErrShape = fmt.Errorf("ridge: %w", engine.ErrShape)
 
-// Unfit is an error of rows, or of numbers of something, that do not fit: it is
-// [engine.ErrShape], and says what it is told to say.
+// Unfit returns an error with the given message. It matches [engine.ErrShape] and [engine.ErrInput] by
+// errors.Is.
 func Unfit(format string, args ...any) error { return &unfit{fmt.Sprintf(format, args...)} }
 
 type unfit struct{ reason string }
@@ -24,16 +24,16 @@ func (e *unfit) Is(target error) bool {
 	return target == engine.ErrShape || target == engine.ErrInput
 }
 
-// MaxSquares keeps sums over all rows within what [fd.Sketch] admits, and
-// MaxWeight keeps the sum of the weights finite.
+// MaxSquares limits sums over all rows, so that they are in the range of [fd.Sketch]. MaxWeight limits the
+// sum of the weights.
 const (
 	MaxSquares = fd.MaxSquares / 4
 	MaxWeight  = 0x1p500
 )
 
-// CheckBlock refuses a block that is not of d features and t targets, or holds what
-// no sum can, and returns raw plus the weighted sum of its squares. Errors count
-// rows from first.
+// CheckBlock validates a block of d features and t targets: its shape, and that all entries and sums are
+// finite. It returns raw plus the weighted sum of squares of the block. In errors, the first row of the block
+// has the number first.
 func CheckBlock(b dataset.Block, d, t int, first int, raw float64) (float64, error) {
 	if err := CheckShape(b, d, t, first); err != nil {
 		return 0, err
@@ -47,10 +47,12 @@ func CheckBlock(b dataset.Block, d, t int, first int, raw float64) (float64, err
 	return raw, nil
 }
 
-// checkedRows is how many rows are looked at together: while the first is, the others come.
+// checkedRows is the number of rows that are checked together. The processor loads the later rows of such a
+// group while the first row is checked.
 const checkedRows = 4
 
-// checkRows is CheckBlock for rows lo to hi, checkedRows at most.
+// checkRows is like CheckBlock for rows lo to hi, without the check of the shape. There are at most
+// checkedRows rows.
 func checkRows(b dataset.Block, lo, hi, d, t, first int, raw float64) (float64, error) {
 	var norms [checkedRows]float64
 	if b.Sparse == nil {
@@ -81,8 +83,8 @@ func checkRows(b dataset.Block, lo, hi, d, t, first int, raw float64) (float64, 
 	return raw, nil
 }
 
-// CheckShape refuses a block that is not of d features and t targets, or whose rows are
-// not all there.
+// CheckShape returns an error if the block does not have d features and t targets, or if the lengths of its
+// slices do not match its number of rows.
 func CheckShape(b dataset.Block, d, t, first int) error {
 	dense, sparse := b.Sparse == nil, b.Sparse
 	if b.N < 0 || !shape.IsProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N) ||
@@ -93,8 +95,8 @@ func CheckShape(b dataset.Block, d, t, first int) error {
 	return nil
 }
 
-// A weightError reports a weight that is negative or not finite. To those that look by
-// errors.As it is the *[fd.NonFiniteError] of the column behind features and targets.
+// A weightError reports a negative or non-finite weight. It wraps a *[fd.NonFiniteError] whose column follows
+// the features and targets.
 type weightError struct{ at fd.NonFiniteError }
 
 func (e *weightError) Error() string {
@@ -102,7 +104,8 @@ func (e *weightError) Error() string {
 }
 func (e *weightError) Unwrap() error { return &e.at }
 
-// CheckWeight refuses the weight of row i of a block, called row and col in errors.
+// CheckWeight returns an error if the weight of row i of a block is invalid. The error refers to row number row
+// and column number col.
 func CheckWeight(b dataset.Block, i, row, col int) error {
 	w := b.Weight(i)
 	if !(w >= 0) || math.IsInf(w, 0) {
@@ -114,8 +117,8 @@ func CheckWeight(b dataset.Block, i, row, col int) error {
 	return nil
 }
 
-// Features returns those of row i of a block of d, and their columns if they are sparse,
-// once these are known to be columns.
+// Features returns the d features of row i of a block. If the row is sparse, it validates the columns of the
+// row and returns them in idx.
 func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error) {
 	if b.Sparse == nil {
 		return nil, b.X[i*d : (i+1)*d], nil
@@ -126,7 +129,8 @@ func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error)
 	return idx, val, nil
 }
 
-// CheckFinite looks for an entry of row i that is not finite.
+// CheckFinite returns an error if row i of a block has an entry that is not finite. The error refers to row
+// number row.
 func CheckFinite(b dataset.Block, i, d, t, row int) error {
 	if _, err := fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t]); err != nil {
 		return err
@@ -138,7 +142,7 @@ func CheckFinite(b dataset.Block, i, d, t, row int) error {
 	return err
 }
 
-// Since cuts off the rows before row first.
+// Since returns the block b without the rows whose number is less than first.
 func Since(first int64, b dataset.Block, d, t int) dataset.Block {
 	if first <= b.First {
 		return b

@@ -10,26 +10,27 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A block has to be known to be good before any of it counts, and its mean before it is centred.
-// Check finds out both in one sweep over the rows, for every cut that Load is going to stage.
+// All rows of a block must be validated before one is added, and the mean of a part of the block must be
+// known before the part is centred. Check therefore validates the rows and sums the features at once, in the
+// parts (cuts) that Load will get.
 
-// sumsOfCuts are what Check has added up of the features of each cut of a block, in their order.
+// sumsOfCuts holds the sums of the features that Check computed for each cut of a block, in order.
 type sumsOfCuts struct {
 	cuts []cutSums
-	used int       // of the cuts; the memory of others is used again
-	next int       // the one that Load is to stage next
-	part []float64 // the sum of a part of the rows, d
+	used int       // number of valid elements of cuts; the others only keep their memory
+	next int       // index of the next cut to load
+	part []float64 // sum of a group of MeanPart rows, d
 }
 
-// cutSums are the sums of n rows that begin at x.
+// cutSums holds the sums for a cut of n rows. x points to the first number of the cut.
 type cutSums struct {
 	x      *float64
 	n      int
-	sum    []float64 // of the rows less the origin, times their weights, d
-	spread []float64 // of the squares of that, d
+	sum    []float64 // Σw·(row − origin), d
+	spread []float64 // Σw·(row − origin)², d
 }
 
-// begin makes the sums of the next cut, all zero.
+// begin adds a cut with all sums zero and returns it.
 func (a *sumsOfCuts) begin(x *float64, n, d int) *cutSums {
 	if a.used == len(a.cuts) {
 		a.cuts = append(a.cuts, cutSums{})
@@ -44,7 +45,7 @@ func (a *sumsOfCuts) begin(x *float64, n, d int) *cutSums {
 	return c
 }
 
-// take returns the sums of these n rows, nil where they are not those of the next cut.
+// take returns the sums of the next cut, if it has n rows and begins at x. Otherwise it returns nil.
 func (a *sumsOfCuts) take(x *float64, n int) *cutSums {
 	if a.next == a.used || a.cuts[a.next].x != x || a.cuts[a.next].n != n {
 		return nil
@@ -53,8 +54,8 @@ func (a *sumsOfCuts) take(x *float64, n int) *cutSums {
 	return &a.cuts[a.next-1]
 }
 
-// Check is [CheckBlock], and refuses too what [Stage.Overflows], for a block that is then cut into
-// RowsPerStage rows at a time and loaded. Nothing that can be observed is changed.
+// Check validates a block like [CheckBlock]. It also returns an error if [Stage.Overflows] is true for the
+// block. The caller then loads the block in cuts of RowsPerStage rows. Check has no effect on later results.
 func (s *Stage) Check(b dataset.Block, first int, raw float64) (float64, error) {
 	s.added.used, s.added.next = 0, 0
 	if err := CheckShape(b, s.d, s.t, first); err != nil {
@@ -76,7 +77,7 @@ func (s *Stage) Check(b dataset.Block, first int, raw float64) (float64, error) 
 	return raw, nil
 }
 
-// checkCut is Check for rows lo to hi, which are added up if sums is set.
+// checkCut is like Check for rows lo to hi. If sums is true, it also computes the sums of their features.
 func (s *Stage) checkCut(b dataset.Block, lo, hi, first int, raw float64, sums bool) (float64, error) {
 	var c *cutSums
 	if sums {
@@ -98,7 +99,7 @@ func (s *Stage) checkCut(b dataset.Block, lo, hi, first int, raw float64, sums b
 	return raw, nil
 }
 
-// add adds rows lo to hi of x, to the sum of a part.
+// add adds rows lo to hi of x, minus the origin, to part, and their squares to c.spread. w holds the weights.
 func (c *cutSums) add(w, x []float64, lo, hi int, origin, part []float64) {
 	d := len(origin)
 	if w == nil {
@@ -115,14 +116,14 @@ func (c *cutSums) add(w, x []float64, lo, hi int, origin, part []float64) {
 	}
 }
 
-// endPart adds the sum of a part to that of all rows, and clears it for the next.
+// endPart adds part, the sum of a group of rows, to c.sum and sets part to zero.
 func (c *cutSums) endPart(part []float64) {
 	vec.Axpy(1, part, c.sum)
 	clear(part)
 }
 
-// sumFeatures sets the mean of the block to the sum of n rows x less the origin, and its spread:
-// those that Check has found, or by going over the rows now.
+// sumFeatures sums the features x of n rows, minus the origin, with the weights w. It stores the sum in the
+// mean of the block, and the sum of squares in its spread. If Check has computed these sums, it takes them.
 func (s *Stage) sumFeatures(n int, w, x []float64) {
 	c := s.added.take(unsafe.SliceData(x), n)
 	if c == nil {
@@ -138,7 +139,7 @@ func (s *Stage) sumFeatures(n int, w, x []float64) {
 	copy(s.block.spread, c.spread)
 }
 
-// sumWritten is sumFeatures for sparse rows that are written out, one at a time.
+// sumWritten is like sumFeatures for sparse rows, which it writes out as dense rows one at a time.
 func (s *Stage) sumWritten(b dataset.Block) {
 	s.sparse.row = vec.Grow(s.sparse.row, s.d)
 	s.added.used, s.added.next = 0, 0

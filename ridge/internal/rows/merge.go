@@ -7,11 +7,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Merge adds the rows that o has seen and returns what joins the two scatters:
-// one row or none.
+// Merge adds the rows of o to s. It returns the further row that accounts for the distance between the means
+// of s and o (see [Stage]), or no row.
 func (s *Stage) Merge(o *Stage) Staged {
 	s.y = vec.Grow(s.y, s.t)
-	s.reserve()
+	s.allocate()
 	n := 0
 	if w2 := o.Weight.Value(); s.intercept && w2 > 0 {
 		if !(s.Weight.Value() > 0) {
@@ -21,14 +21,14 @@ func (s *Stage) Merge(o *Stage) Staged {
 		for j, v := range o.mean {
 			apart := o.Origin[j] - s.Origin[j]
 			s.block.mean[j] = apart + v
-			s.block.meanError[j] = means.of(o, j) + roundoff.Unit*(math.Abs(apart)+math.Abs(s.block.mean[j]))
+			s.block.meanError[j] = means.bound(o, j) + roundoff.Unit*(math.Abs(apart)+math.Abs(s.block.mean[j]))
 			s.Moved[j] = hypot(s.Moved[j], o.Moved[j])
 		}
 		n = s.join(w2, o.RelativeWeight(w2)*w2, 0)
 	}
 	s.Rows += o.Rows
 	s.Weighted = s.Weighted || o.Weighted
-	s.Decays = max(s.Decays, o.Decays) // each sum was rounded by its own
+	s.Decays = max(s.Decays, o.Decays) // the sums of each were rounded only by its own decays
 	s.Weight.Merge(o.Weight)
 	s.WeightError += o.WeightError
 	if s.intercept && s.Weight.Value() > 0 {
@@ -42,8 +42,7 @@ func (s *Stage) Merge(o *Stage) Staged {
 	return out
 }
 
-// Separates reports that the rows of o are so far from the origin of s that their
-// distances, squared and weighted, may sum to more than float64 holds.
+// Separates reports whether Σw‖row − origin‖² could overflow for the rows of o and the origin of s.
 func (s *Stage) Separates(o *Stage) bool {
 	if !s.intercept || !(s.Weight.Value() > 0 && o.Weight.Value() > 0) {
 		return false

@@ -8,22 +8,21 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Reader makes rows of [A Y] of the blocks of a pass: dense ones less means that are
-// known, times the roots of their weights; sparse ones times the roots alone, so that
-// they stay sparse.
+// A Reader turns the blocks of a pass into rows of [A Y]. It subtracts the means from dense rows and
+// multiplies the rows by the square roots of their weights. It only multiplies sparse rows, so that they stay
+// sparse.
 type Reader struct {
 	d, t int
-	mean []float64  // d+t, nil without intercept
+	mean []float64  // d+t; nil without an intercept
 	x    []float64  // dense rows, centred and weighted
-	root []float64  // √w of the rows at hand, empty where all count once
+	root []float64  // √w of the current rows; empty without weights
 	own  engine.CSR // sparse rows times √w
 }
 
-// NewReader makes the reader of rows of d features and t targets that are centred by
-// mean (d+t), nil for none.
+// NewReader returns a Reader for rows of d features and t targets. mean (d+t) is subtracted; it may be nil.
 func NewReader(d, t int, mean []float64) *Reader { return &Reader{d: d, t: t, mean: mean} }
 
-// Mean is that of the features, nil where nothing is subtracted.
+// Mean returns the means of the features that are subtracted, or nil.
 func (r *Reader) Mean() []float64 {
 	if r.mean == nil {
 		return nil
@@ -31,7 +30,7 @@ func (r *Reader) Mean() []float64 {
 	return r.mean[:r.d]
 }
 
-// TargetMean is what is subtracted of target j.
+// TargetMean returns the mean that is subtracted from target j.
 func (r *Reader) TargetMean(j int) float64 {
 	if r.mean == nil {
 		return 0
@@ -39,8 +38,8 @@ func (r *Reader) TargetMean(j int) float64 {
 	return r.mean[r.d+j]
 }
 
-// Read returns the rows of a block, dense (N×d) or sparse, valid until the next call; it
-// may be the block's own memory.
+// Read returns the rows of a block, either dense (N×d) or sparse. They are valid until the next call and may
+// share memory with the block.
 func (r *Reader) Read(b dataset.Block) (x []float64, sparse *engine.CSR) {
 	r.root = roots(r.root, b.W)
 	switch {
@@ -67,7 +66,7 @@ func (r *Reader) Read(b dataset.Block) (x []float64, sparse *engine.CSR) {
 	return r.x, nil
 }
 
-// Weighted is v times the root of the weight of row i of the block last read.
+// Weighted returns v·√w, where w is the weight of row i of the last block.
 func (r *Reader) Weighted(i int, v float64) float64 {
 	if len(r.root) == 0 {
 		return v
@@ -75,7 +74,7 @@ func (r *Reader) Weighted(i int, v float64) float64 {
 	return r.root[i] * v
 }
 
-// roots overwrites dst with the roots of w: as many as there are weights.
+// roots overwrites dst with the square roots of w and returns it.
 func roots(dst, w []float64) []float64 {
 	dst = dst[:0]
 	for _, v := range w {
@@ -84,7 +83,7 @@ func roots(dst, w []float64) []float64 {
 	return dst
 }
 
-// scaleRows overwrites dst, in the memory it has, with the rows of src times root.
+// scaleRows overwrites dst with the rows of src, row i multiplied by root[i]. It reuses the memory of dst.
 func scaleRows(dst, src *engine.CSR, root []float64) {
 	dst.Rows, dst.Cols = src.Rows, src.Cols
 	dst.RowPtr, dst.ColIdx, dst.Val = append(dst.RowPtr[:0], 0), dst.ColIdx[:0], dst.Val[:0]

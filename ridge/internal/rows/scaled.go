@@ -8,18 +8,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// What dividing columns by their scale is counted for, in units of [roundoff.Unit]: of an entry
-// of a row, which a source may have divided by a scale of its own before or by the product of
-// both, where each quotient and the product are rounded; and, besides, of what was summed of
-// the column.
+// scaledEntry and scaledSum bound the round-off of dividing a column by its scale, in units of
+// [roundoff.Unit]: for an entry, and for the sums of the column. Two operations are rounded, because the
+// source may have divided the entry by another scale, or may divide by the product of both scales.
 const (
 	scaledEntry = 4
 	scaledSum   = 4
 )
 
-// Scaled is the stage in columns of the features that are divided by scale (d). norms bound the
-// norms of the columns as they are staged. It has the means that rows have whose entries were
-// divided, and allows for what that has rounded.
+// Scaled returns the stage for rows whose features are divided by scale, of length d. norms holds bounds on
+// the norms of the staged columns. The means are the means of the divided rows, and the error bounds include
+// the round-off of the division.
 func (s *Stage) Scaled(scale, norms []float64) *Stage {
 	state := s.State
 	state.Origin, state.Sum = slices.Clone(state.Origin), slices.Clone(state.Sum)
@@ -30,7 +29,7 @@ func (s *Stage) Scaled(scale, norms []float64) *Stage {
 	for j, r := range scale {
 		origin := state.Origin[j]
 		sum, low := state.Sum[j].Parts()
-		far := math.Abs(origin) // of the mean
+		far := math.Abs(origin) // bounds |mean|
 		if w > 0 {
 			far += math.Abs(sum+low) / w
 		}

@@ -10,34 +10,34 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// Sparse rows stay sparse where they are centred: as rows less a dense centre, the mean of the
-// block,
+// Centred sparse rows stay sparse. A row a of weight w, minus the origin and the mean μ of the block, is
+// stored as a sparse row s and a dense vector c:
 //
-//	√w·(a − origin − μ) = s − √w·c,   c = μ but in the columns below,
+//	√w·(a − origin − μ) = s − √w·c.
 //
-// which is never subtracted. So s must not be much longer than s − √w·c: a column in which the rows of
-// at least half of the block's weight have entries, or the origin has one, is centred as those of
-// dense rows are. There all rows of s have entries and c is 0. In any other column, where a share
-// q < ½ of the weight W has entries, Cauchy's inequality makes W·μ² at most q·Σwa², so that
+// The subtraction is not carried out. To avoid cancellation, s must not be much longer than s − √w·c.
+// Therefore c = μ only in a column if the origin is 0 there and rows of less than half of the weight of the
+// block have entries. All other columns are explicit: every row gets an entry, centred like in dense rows,
+// and c is 0. The origin is the heaviest row of the first block in the explicit columns, and 0 in the others.
+//
+// Let a share q < ½ of the weight W have entries in a column that is not explicit. By Cauchy's inequality
+// W·μ² ≤ q·Σwa², so that
 //
 //	Σw(a − μ)² = Σwa² − Wμ² ≥ ½·Σwa².
-//
-// The origin is the heaviest row of the first block, in the columns that are centred explicitly there,
-// and 0 in others.
 
-// A sparseWork is the memory of sparse rows.
+// sparseWork is the workspace for centred sparse rows.
 type sparseWork struct {
-	own      engine.CSR     // sparse rows times √w, less what is centred of them
-	row      []float64      // one that is written out, d
-	held     []float64      // weight of the rows with an entry, of each column
-	explicit []int32        // the columns in which every row is to have an entry
-	shift    []float64      // the mean in these columns, 0 in others
-	centre   []float64      // the mean in the others, 0 in these
-	sums     []neumaier.Sum // of rows less the origin, times their weights
+	own      engine.CSR     // the sparse rows times √w, centred in the explicit columns
+	row      []float64      // one row as a dense row, d
+	held     []float64      // for each column, the weight of the rows with an entry
+	explicit []int32        // the explicit columns
+	shift    []float64      // the mean in the explicit columns, 0 in the others
+	centre   []float64      // the mean in the other columns, 0 in the explicit ones
+	sums     []neumaier.Sum // Σw·(row − origin)
 }
 
-// stays finds the columns that are to be centred explicitly, and reports whether the rows of a block
-// are short enough to stay sparse, with an entry more in each of these.
+// stays determines the explicit columns. It reports whether the rows of a block stay sparse if an entry is
+// added in each explicit column.
 func (s *Stage) stays(b dataset.Block) bool {
 	k := &s.sparse
 	k.held = vec.Grow(k.held, s.d)
@@ -62,7 +62,7 @@ func (s *Stage) stays(b dataset.Block) bool {
 	return total > 0 && b.Sparse.NNZ()+b.N*len(k.explicit) <= b.N*(s.d/fd.SparseShare)
 }
 
-// loadCentred stages sparse rows less their mean, sparse ones, after stays.
+// loadCentred centres sparse rows and keeps them sparse. stays must have returned true.
 func (s *Stage) loadCentred(b dataset.Block) Staged {
 	n, w, k := b.N, b.W, &s.sparse
 	s.y = append(append(s.y[:0], b.Y[:n*s.t]...), make([]float64, s.t)...)
@@ -87,7 +87,7 @@ func (s *Stage) loadCentred(b dataset.Block) Staged {
 	return out
 }
 
-// beginAt makes the origin of row i.
+// beginAt sets the origin to row i in the explicit columns, and to 0 in the others.
 func (s *Stage) beginAt(b dataset.Block, i int) {
 	clear(s.Origin)
 	idx, val := b.Sparse.Row(i)
@@ -99,8 +99,8 @@ func (s *Stage) beginAt(b dataset.Block, i int) {
 	copy(s.Origin[s.d:], b.Y[i*s.t:(i+1)*s.t])
 }
 
-// widen overwrites dst, in the memory it has, with the rows of src and zeros in the given columns where
-// they have no entry.
+// widen overwrites dst with the rows of src. In the given columns it adds entries of value zero where a row
+// has none. It reuses the memory of dst.
 func widen(dst, src *engine.CSR, columns []int32) {
 	dst.Rows, dst.Cols = src.Rows, src.Cols
 	dst.RowPtr, dst.ColIdx, dst.Val = append(dst.RowPtr[:0], 0), dst.ColIdx[:0], dst.Val[:0]
@@ -122,9 +122,9 @@ func widen(dst, src *engine.CSR, columns []int32) {
 	}
 }
 
-// sumSparse sets the mean of the block to the sum of its widened rows less the origin, and its
-// spread. Sums are compensated, so that their error, a few roundings, is within that of a sum in
-// parts.
+// sumSparse sums the widened rows, minus the origin, with the weights w. It stores the sum in the mean of the
+// block, and the sum of squares in its spread. The sums are compensated, so that their error is smaller than
+// in sumFeatures.
 func (s *Stage) sumSparse(w []float64) {
 	k := &s.sparse
 	if len(k.sums) < s.d {
@@ -149,7 +149,8 @@ func (s *Stage) sumSparse(w []float64) {
 	}
 }
 
-// subtract makes of the widened rows s, still without the root of a weight, and the centre.
+// subtract subtracts the origin from the widened rows, and the mean in the explicit columns. It stores the
+// mean of the other columns as the centre.
 func (s *Stage) subtract() {
 	k := &s.sparse
 	k.shift, k.centre = vec.Grow(k.shift, s.d), append(k.centre[:0], s.block.mean[:s.d]...)

@@ -1,6 +1,5 @@
-// Package rows says how the rows of a source become rows of [A Y]: weighted, centred, where they
-// are sparse kept so or written out, and checked; and counts what rounding does to them on the
-// way.
+// Package rows turns the rows of a source into rows of [A Y]. It validates, weights and centres them, and
+// bounds the round-off of these steps. Sparse rows stay sparse, or become dense rows.
 package rows
 
 import (
@@ -11,67 +10,63 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Stage turns the blocks of a source into rows whose plain scatter is the one
-// wanted: weighted rows are multiplied by √w, and with an intercept each block
-// is centred by its own weighted mean and followed by the one row
+// A Stage multiplies rows by √w, for their sample weights w, and centres them. The result, the staged rows,
+// has the weighted, centred scatter as its plain sum of outer products. With an intercept, each block is
+// centred by its own weighted mean. A further row, the joining row, follows:
 //
-//	√(w₁w₂/(w₁+w₂))·(μ₁ − μ₂)
+//	√(w₁w₂/(w₁+w₂))·(μ₁ − μ₂),
 //
-// that joins it to the rows before (w₁, μ₁ the weight and mean so far). The sum
-// of the outer products of all staged rows is then exactly the centred scatter
-// of [A Y], so A and Y are centred alike and nothing is subtracted afterwards.
+// where w₁ and μ₁ are the weight and mean of all rows before the block, and w₂ and μ₂ belong to the block. A
+// and Y are centred in the same way, and nothing is subtracted afterwards.
 //
-// Means are kept relative to an origin, the heaviest row of the first block (or, where sparse rows
-// stay so, some of its entries: sparse.go): the joining row is a difference of means, whose round-off must be that of the data's
-// spread and not that of their distance from zero.
+// Means are stored relative to an origin, the heaviest row of the first block. (For rows that stay sparse,
+// see sparse.go.) The round-off of the joining row is then proportional to the spread of the data and not to
+// their distance from zero.
 //
-// What rounding does to the staged rows depends on how far each row was from the
-// origin when it came, so it is counted then (Moved, SumError) and carried along by
-// merge, decay and the message. The end state doesn't tell: a first row far away, or a
-// level that has been forgotten since, leaves no trace in the means.
+// The round-off in staged rows depends on the distance of each row from the origin when it was added. The
+// final means do not reveal this distance. Therefore Moved and SumError are updated with each block.
 type Stage struct {
 	State
 	d, t      int
 	intercept bool
 	mean      []float64 // Sum/Weight
 
-	y      []float64  // staged targets, n×t
-	block  moments    // of the block at hand, or of the rows that are merged
-	added  sumsOfCuts // of the rows that Check has seen last
-	root   []float64  // √w of the block at hand
-	view   engine.CSR // the sparse rows at hand
+	y      []float64  // targets of the staged rows, n×t
+	block  moments    // sums of the current block, or of the rows to merge
+	added  sumsOfCuts // sums from the last call of Check
+	root   []float64  // √w of the current block
+	view   engine.CSR // sparse rows of the current block
 	sparse sparseWork
 }
 
-// moments are what centring knows of some rows, each of length d+t but for the last.
+// moments holds weighted sums and means of the rows of a block. All slices but joining have length d+t.
 type moments struct {
-	mean      []float64 // less the origin
-	meanError []float64 // bounds the round-off of these
+	mean      []float64 // the mean minus the origin
+	meanError []float64 // bounds the round-off of mean
 	spread    []float64 // Σw·(row − origin)²
-	joining   []float64 // the features of the row that joins them to those before, d
+	joining   []float64 // features of the joining row, d
 }
 
-// A State is what a stage knows of the rows seen: all of it that a message keeps.
+// A State holds everything that a stage stores about the rows so far. A message contains all of it.
 type State struct {
-	Rows        int64        // rows seen
+	Rows        int64        // number of rows
 	Weight      neumaier.Sum // Σw
-	WeightError float64      // bounds what decays have done to it
-	Weighted    bool         // some rows came with weights, or were decayed
-	Decays      int64        // each of which rounds all sums
+	WeightError float64      // bounds the round-off of decays in Weight
+	Weighted    bool         // some rows have a weight other than 1, or were decayed
+	Decays      int64        // number of decays; each rounds all sums
 
-	Origin   []float64      // d+t, of use once there is weight
+	Origin   []float64      // d+t, valid once the weight is positive
 	Sum      []neumaier.Sum // Σw·(row − Origin), d+t
-	SumError []float64      // bounds on what these are off by
-	// Moved bounds the norm of what centring has put wrong in each column of
-	// the staged rows, d+t: the rounding of differences from the origin and from means,
-	// and of the means themselves.
+	SumError []float64      // bounds the error of Sum, d+t
+	// Moved bounds the norm of the round-off of centring in each of the d+t columns of the staged rows. It
+	// includes the differences from the origin and from means, and the errors of the means.
 	Moved []float64
-	// NonZero says of the features, and of each target, that they are not all zero, centred
-	// where they are: a sum of squares that is 0 all the same has underflowed. 1+t.
+	// NonZero[0] is true if any centred feature is nonzero, and NonZero[1+j] if target j is. The length is
+	// 1+t. A sum of squares that is 0 although NonZero is true has underflowed.
 	NonZero []bool
 }
 
-// NewStage makes the stage of rows of d features and t targets.
+// NewStage returns a stage for rows of d features and t targets.
 func NewStage(d, t int, intercept bool) *Stage {
 	return ResumeStage(d, t, intercept, State{
 		Origin: make([]float64, d+t), Sum: make([]neumaier.Sum, d+t),
@@ -79,7 +74,7 @@ func NewStage(d, t int, intercept bool) *Stage {
 	})
 }
 
-// ResumeStage makes the stage that was in a state, and keeps it.
+// ResumeStage returns a stage with the given state. It takes ownership of the state.
 func ResumeStage(d, t int, intercept bool, state State) *Stage {
 	s := &Stage{State: state, d: d, t: t, intercept: intercept, mean: make([]float64, d+t)}
 	if intercept && s.Weight.Value() > 0 {
@@ -88,26 +83,27 @@ func ResumeStage(d, t int, intercept bool, state State) *Stage {
 	return s
 }
 
-// reserve makes room for the means of a block.
-func (s *Stage) reserve() {
+// allocate allocates the means of a block.
+func (s *Stage) allocate() {
 	b, n := &s.block, s.d+s.t
 	b.mean, b.meanError, b.spread = vec.Grow(b.mean, n), vec.Grow(b.meanError, n), vec.Grow(b.spread, n)
 	b.joining = vec.Grow(b.joining, s.d)
 }
 
-// Means returns the weighted means of the features and targets seen, d+t.
+// Means returns the weighted means of the d features and t targets so far.
 func (s *Stage) Means() []float64 {
 	out := append([]float64(nil), s.Origin...)
 	vec.Axpy(1, s.mean, out)
 	return out
 }
 
-// RelativeMeans are the means less the origin.
+// RelativeMeans returns the means minus the origin.
 func (s *Stage) RelativeMeans() []float64 { return s.mean }
 
-// RowsPerStage is how many rows of d features are to be staged at a time: dense ones are not to
-// take more than 16 MiB, unless 16 of them do. It depends on nothing else, so neither does what a
-// summary holds. Sparse ones are not written out but one at a time.
+// RowsPerStage returns the number of rows of d features to load at a time. Dense rows take at most 16 MiB,
+// but at least 16 rows are loaded. The result depends only on the arguments, so that summaries are
+// reproducible. The number of sparse rows is not limited by memory, because they are written out one at a
+// time.
 func RowsPerStage(d int, sparse bool) int {
 	const bytes, least = 16 << 20, 16
 	if sparse {
@@ -116,7 +112,7 @@ func RowsPerStage(d int, sparse bool) int {
 	return min(max(bytes/8/d, least), roundoff.StageRows)
 }
 
-// Cut returns rows lo to hi of a block, sparse ones in the stage's own view of them.
+// Cut returns rows lo to hi of a block. Sparse rows are returned in memory of the stage.
 func (s *Stage) Cut(b dataset.Block, lo, hi int) dataset.Block {
 	return b.Cut(lo, hi, s.d, s.t, &s.view)
 }

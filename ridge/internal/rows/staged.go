@@ -8,32 +8,31 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Staged is one block ready for accumulation: N rows, sparse, or dense ones that are made
-// where they are wanted, so that none is written twice. Where sparse rows are less Times·Centre, a
-// joining row may follow, which is dense. It is valid until its stage stages others, and may alias
-// the block.
+// A Staged holds the staged rows of a block: N rows, sparse or dense. Dense rows are computed when they are
+// written to their destination. After them there may be a dense joining row, see [Stage]. A Staged is valid
+// until the stage loads the next block, and may share memory with the block.
 type Staged struct {
 	N      int
-	Sparse *engine.CSR // the first rows, nil where all are dense
-	Centre []float64   // what sparse rows are less, times Times: d; nil for nothing
-	Times  []float64   // nil where all are 1
+	Sparse *engine.CSR // the first rows, if they are sparse; otherwise nil
+	Centre []float64   // sparse row i stands for the row minus Times[i]·Centre; d; nil: no centre
+	Times  []float64   // nil if all are 1
 	Y      []float64   // N×t
 
 	stage   *Stage
-	own     int         // rows of the block; a joining row comes behind them
-	source  []float64   // what dense rows are made of,
-	written *engine.CSR // or these, which are written out
-	centred bool        // they are less their mean
+	own     int         // number of rows of the block; a joining row may follow
+	source  []float64   // the rows before centring and weighting; nil if written is used
+	written *engine.CSR // the same rows in sparse form
+	centred bool        // the mean of the block is subtracted
 }
 
-// Rows overwrites dst (k×d) with the features of rows first to first+k, zeros written out.
+// Rows overwrites dst (k×d) with the features of rows first to first+k, as dense rows.
 func (st *Staged) Rows(first int, dst engine.Matrix) {
 	for i := range dst.Rows {
 		st.row(first+i, dst.Row(i))
 	}
 }
 
-// Write overwrites dst (d+t) with row i and its targets, zeros written out.
+// Write overwrites dst, of length d+t, with row i as a dense row, and its targets.
 func (st *Staged) Write(i int, dst []float64) {
 	t := len(st.Y) / st.N
 	d := len(dst) - t
@@ -41,7 +40,7 @@ func (st *Staged) Write(i int, dst []float64) {
 	copy(dst[d:], st.Y[i*t:(i+1)*t])
 }
 
-// row overwrites dst (d) with row i.
+// row overwrites dst, of length d, with row i as a dense row.
 func (st *Staged) row(i int, dst []float64) {
 	if st.Sparse == nil || i >= st.Sparse.Rows {
 		st.dense(i, dst)
@@ -57,7 +56,7 @@ func (st *Staged) row(i int, dst []float64) {
 	}
 }
 
-// dense overwrites dst (d) with dense row i.
+// dense overwrites dst, of length d, with row i, which is not sparse.
 func (st *Staged) dense(i int, dst []float64) {
 	s, d := st.stage, len(dst)
 	if i >= st.own {
@@ -80,7 +79,7 @@ func (st *Staged) dense(i int, dst []float64) {
 	}
 }
 
-// densify overwrites dst with row i of s.
+// densify overwrites dst with row i of s as a dense row.
 func densify(s *engine.CSR, i int, dst []float64) {
 	clear(dst)
 	idx, val := s.Row(i)
@@ -89,8 +88,8 @@ func densify(s *engine.CSR, i int, dst []float64) {
 	}
 }
 
-// Load stages a block. Sparse rows that are centred are written out, unless sparse says that they may
-// stay as they are, less a centre, and they are short enough (see stays).
+// Load returns the staged rows of a block. If sparse is true, centred sparse rows stay sparse if they have
+// few enough entries (see stays). Otherwise they become dense rows.
 func (s *Stage) Load(b dataset.Block, sparse bool) Staged {
 	w := b.W
 	s.Rows += int64(b.N)
@@ -120,7 +119,7 @@ func (s *Stage) Load(b dataset.Block, sparse bool) Staged {
 	return out
 }
 
-// loadDense stages rows less their mean, dense ones.
+// loadDense centres the rows of a block as dense rows.
 func (s *Stage) loadDense(b dataset.Block) Staged {
 	n, w := b.N, b.W
 	s.y = append(append(s.y[:0], b.Y[:n*s.t]...), make([]float64, s.t)...)
@@ -152,14 +151,14 @@ func (s *Stage) loadDense(b dataset.Block) Staged {
 	return out
 }
 
-// weighTargets multiplies the targets of the block's rows by the roots of their weights.
+// weighTargets multiplies the targets of the rows of the block by √w.
 func (s *Stage) weighTargets() {
 	for i, r := range s.root {
 		vec.Scale(r, s.y[i*s.t:(i+1)*s.t])
 	}
 }
 
-// loadSparse stages weighted sparse rows that need no centring.
+// loadSparse multiplies sparse rows by √w, without centring.
 func (s *Stage) loadSparse(b dataset.Block) Staged {
 	s.noteNonZero(Staged{N: b.N, Sparse: b.Sparse, Y: b.Y}, b.W)
 	s.y = append(s.y[:0], b.Y[:b.N*s.t]...)
@@ -171,8 +170,8 @@ func (s *Stage) loadSparse(b dataset.Block) Staged {
 	return Staged{N: b.N, Sparse: &s.sparse.own, Y: s.y}
 }
 
-// noteNonZero notes which columns have an entry that is not zero, in rows that are staged but
-// not yet multiplied by √w. Rows of weight 0 don't count; a joining row behind them does.
+// noteNonZero updates NonZero with the given rows, before multiplication by √w. Rows of weight 0 do not
+// count. A joining row (see [Stage]) counts.
 func (s *Stage) noteNonZero(rows Staged, w []float64) {
 	if !slices.Contains(s.NonZero, false) {
 		return
@@ -188,8 +187,7 @@ func (s *Stage) noteNonZero(rows Staged, w []float64) {
 	}
 }
 
-// nonZero reports that row i of d features, before it is multiplied by √w, has an entry that is
-// not zero.
+// nonZero reports whether row i, before multiplication by √w, has a nonzero entry among its d features.
 func (st *Staged) nonZero(i, d int) bool {
 	some := func(x []float64) bool { return slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) }
 	switch {
@@ -198,7 +196,7 @@ func (st *Staged) nonZero(i, d int) bool {
 		if st.Centre == nil {
 			return some(val)
 		}
-		for k, j := range idx { // a mean is not zero only where other rows' entries differ from it
+		for k, j := range idx { // the mean is nonzero only if another row has a different entry
 			if val[k] != st.Centre[j] {
 				return true
 			}

@@ -5,23 +5,22 @@ import (
 	"math"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// A choice is how γ was chosen: by the least score, summed over the targets.
+// A choice describes how γ was chosen: the chosen γ has the smallest score, summed over the targets.
 type choice struct {
-	By       string         `json:"by"` // "gcv", "loo" or "cv"
+	By       string         `json:"by"` // name of a [choose.Criterion]
 	Gamma    number         `json:"gamma"`
 	Score    ridge.Interval `json:"score"`
-	Certain  bool           `json:"certain"`         // no other γ of the path can have a smaller score
-	Possible [2]number      `json:"possible"`        // the least and the largest γ that can
-	Excess   number         `json:"excess"`          // how much smaller another one's score can be
-	Relative number         `json:"relative_excess"` // by what part of it
-	Passes   int            `json:"passes"`          // that were spent on the choice, after the sketch's
+	Certain  bool           `json:"certain"`         // no other candidate can have a smaller score
+	Possible [2]number      `json:"possible"`        // smallest and largest γ that can have the smallest score
+	Excess   number         `json:"excess"`          // amount by which the score of another candidate may be smaller
+	Relative number         `json:"relative_excess"` // Excess as a fraction of the other score
+	Passes   int            `json:"passes"`          // passes for the choice, made after the sketch
 	Spent    string         `json:"passes_reason,omitempty"`
 	Path     []point        `json:"path"`
 
@@ -29,38 +28,82 @@ type choice struct {
 	wording
 }
 
-// A reserve is what a choice is to be taken with.
+// A reserve holds the reasons to doubt the chosen γ.
 type reserve struct {
-	AtEnd    bool     `json:"at_end"`             // the γ is the least or the largest of the path
-	LeftOut  *leftOut `json:"left_out,omitempty"` // smaller ones, of which nothing is said
-	Warnings []string `json:"warnings,omitempty"` // all of these, in words
+	AtEnd    bool     `json:"at_end"`             // the chosen γ is the smallest or the largest candidate
+	LeftOut  *leftOut `json:"left_out,omitempty"` // smaller candidates without a score
+	Warnings []string `json:"warnings,omitempty"` // in words
 
-	little bool // the choice is little more than a guess
-	flat   bool // next to an end the score is hardly more
+	little bool // the brackets are too wide for a choice
+
+	ends [2]bool // whether the chosen γ is the smallest, and whether it is the largest candidate
+
+	disagreement float64 // relative excess of the leave-one-out error at the γ with the smallest GCV
+	flat         bool    // the chosen γ is at the end and its neighbour has nearly the same score
 }
 
-// leftOut are so many γ, from the least to the largest.
+// leftOut describes the candidates without a score: their number, and the smallest and the largest of them.
 type leftOut struct {
 	Count int       `json:"count"`
 	Gamma [2]number `json:"gamma"`
 }
 
-// A wording is what a choice is described with.
+// A wording holds facts about the fit on which the advice about a choice depends.
 type wording struct {
-	narrower string // what would make brackets narrower; "": nothing
-	far      bool   // columns are of different size, and --standardize was not asked for
-	whole    bool   // AᵀA itself is what it was chosen by
+	narrower string // option that would make the brackets narrower; "": none
 }
 
-// A point is what is known at one γ of a path.
+// A point holds the certificates and scores at one γ.
 type point struct {
 	model.Record
 	CV  brackets `json:"cv,omitempty"`
 	LOO brackets `json:"loo,omitempty"`
+
+	ErrorRate brackets `json:"error_rate,omitempty"` // one bracket for all targets: 1 minus the (balanced) accuracy
 }
 
-// pointNames are the names of a point in JSON, in their order.
-var pointNames = []string{"gamma", "effective_dimension", "rss", "gcv", "cv", "loo", "relative_error_bound"}
+// pointNames are the JSON names of the fields of a point, in order of output.
+var pointNames = []string{"gamma", "effective_dimension", "rss", "gcv", "cv", "loo", "error_rate", "relative_error_bound"}
+
+// A criterion holds the texts about one criterion for choosing γ, such as GCV.
+type criterion struct {
+	score, axis     string // name of the score, and label of the chart's axis
+	caption, legend string // below the chart, and below the table of the text report
+	isRate          bool   // the score is one error rate for all targets
+}
+
+// criteria holds the texts of each criterion. The keys are the values of choice.By.
+var criteria = map[string]criterion{
+	"gcv": {score: "GCV"},
+	"loo": {
+		"leave-one-out error", "squared error of a left-out row",
+		"Each row is predicted by the exact fit to the others.", "leave-one-out: mean squared error of predicting each row by the exact fit to all other rows.", false,
+	},
+	"cv": {
+		"cross-validated error", "squared error of a held-out row",
+		"Each row is predicted by the fit without its fold.", "cross-validated: mean squared error of predicting each row by the fit without its fold.", false,
+	},
+	"accuracy": {
+		"leave-one-out error rate", "share of wrong decisions",
+		"The exact fit to the others decides about each row.", "leave-one-out error rate: 1 minus the accuracy of deciding about each row by the exact fit to all other rows.", true,
+	},
+	"balanced-accuracy": {
+		"balanced error rate", "mean share of wrong decisions in a class",
+		"The exact fit to the others decides about each row.", "balanced error rate: 1 minus the balanced accuracy of deciding about each row by the exact fit to all other rows.", true,
+	},
+}
+
+// scores returns the brackets of the score that chooses γ. For GCV the result is nil, because p.Certificates contains
+// the brackets.
+func (p *point) scores() brackets {
+	switch {
+	case p.LOO != nil:
+		return p.LOO
+	case p.CV != nil:
+		return p.CV
+	}
+	return p.ErrorRate
+}
 
 func pointOf(s *ridge.Solution) point {
 	p := point{Record: model.Record{Outcome: s.Outcome}}
@@ -70,7 +113,7 @@ func pointOf(s *ridge.Solution) point {
 	return p
 }
 
-// MarshalJSON writes the names of a point alone.
+// MarshalJSON writes the fields of pointNames.
 func (p point) MarshalJSON() ([]byte, error) {
 	return jsonfields.MarshalEach(pointNames, p, p.Certificates)
 }
@@ -81,30 +124,30 @@ func (p *point) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// isLike reports whether p has as many targets as q, and the same scores.
+// isLike reports whether p and q have the same number of targets and the same kinds of scores.
 func (p *point) isLike(q *point) bool {
 	n := len(p.Certificates)
-	alike := func(a, b brackets) bool { return (a != nil) == (b != nil) && (a == nil || len(a) == n) }
-	return n > 0 && n == len(q.Certificates) && alike(p.CV, q.CV) && alike(p.LOO, q.LOO)
+	alike := func(a, b brackets, n int) bool { return (a != nil) == (b != nil) && (a == nil || len(a) == n) }
+	return n > 0 && n == len(q.Certificates) && alike(p.CV, q.CV, n) && alike(p.LOO, q.LOO, n) && alike(p.ErrorRate, q.ErrorRate, 1)
 }
 
-// describe describes a choice in that wording, but for whether AᵀA is known.
+// describe converts the choice p for the report.
 func describe(p *choose.GammaChoice, words wording) *choice {
 	gamma := func(i int) number { return number(p.Path[i].Gamma) }
 	possible := p.Possible
 	c := &choice{
 		By: p.By.String(), Gamma: gamma(p.Index), Score: p.Score, Certain: p.Certain,
-		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: allWords(p.Spent),
+		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: spentWords(p.By, p.Passes, p.Spent),
 		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, wording: words,
 	}
-	c.whole = p.Whole
-	c.AtEnd, c.little = p.Index == 0 || p.Index == len(p.Path)-1, p.LittleKnown()
-	c.flat = c.AtEnd && flatAt(p)
+	c.ends, c.little = [2]bool{p.Index == 0, p.Index == len(p.Path)-1}, p.LittleKnown()
+	c.AtEnd = c.ends[0] || c.ends[1]
+	c.flat, c.disagreement = c.AtEnd && isFlat(p), p.GCVExcess()
 	if n := len(p.Unknown); n > 0 {
 		c.LeftOut = &leftOut{n, [2]number{number(p.Unknown[0]), number(p.Unknown[n-1])}}
 	}
-	for _, w := range c.warnings(general) {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("gamma %.4g %s", float64(c.Gamma), w))
+	for _, w := range c.warnings() {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("gamma = %.4g %s", float64(c.Gamma), w))
 	}
 	for i, f := range p.Path {
 		x := pointOf(f)
@@ -113,15 +156,17 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 			x.CV = p.Scores[i]
 		case choose.LOO:
 			x.LOO = p.Scores[i]
+		case choose.Accuracy, choose.BalancedAccuracy:
+			x.ErrorRate = p.Scores[i]
 		}
 		c.Path = append(c.Path, x)
 	}
 	return c
 }
 
-// flatAt says that next to the γ chosen, at an end, the score is about as little: what lies beyond has
-// hardly more to give.
-func flatAt(p *choose.GammaChoice) bool {
+// isFlat reports whether the candidate next to the chosen γ has nearly the same score. At an end of the grid, a γ
+// beyond the end is then hardly better.
+func isFlat(p *choose.GammaChoice) bool {
 	const worth = 1e-3
 	next := p.Index + 1
 	if p.Index > 0 {
@@ -137,56 +182,59 @@ func flatAt(p *choose.GammaChoice) bool {
 	return neighbour <= (1+worth)*best
 }
 
-// score is what was least, in words.
+// score returns the name of the score.
 func (c *choice) score() string {
-	return map[string]string{"gcv": "GCV", "loo": "leave-one-out error", "cv": "cross-validated error"}[c.By]
+	return criteria[c.By].score
 }
 
-// String says it in words.
+// isArbitrary reports whether no candidate has a known upper bound on its score.
+func (c *choice) isArbitrary() bool { return math.IsInf(c.Score.Hi, 1) || math.IsNaN(c.Score.Hi) }
+
+// String describes the choice and its warnings in one sentence for the text report.
 func (c *choice) String() string {
-	gamma := fmt.Sprintf("gamma %.4g", float64(c.Gamma))
+	text := c.sentence()
+	for _, w := range c.warnings() {
+		text += "; this gamma " + w
+	}
+	return text
+}
+
+// sentence describes the choice without its warnings.
+func (c *choice) sentence() string {
+	gamma := fmt.Sprintf("gamma = %.4g", float64(c.Gamma))
 	switch {
 	case c.Certain:
-		return fmt.Sprintf("%s has the least %s of %d, for certain%s", gamma, c.score(), len(c.Path), c.edge())
-	case math.IsInf(c.Score.Hi, 1) || math.IsNaN(c.Score.Hi):
-		return fmt.Sprintf("%s: the sketch bounds no %s from above, the choice says nothing", gamma, c.score())
+		return fmt.Sprintf("%s: smallest %s of %d candidates (proved)", gamma, c.score(), len(c.Path))
+	case c.isArbitrary():
+		return fmt.Sprintf("%s: arbitrary, because the %s is not known for any candidate", gamma, c.score())
 	case float64(c.Excess) <= 1e-9*c.Score.Hi:
-		return fmt.Sprintf("%s has the least %s of %d, %s; others have the same, to round-off%s", gamma, c.score(), len(c.Path), bracket(c.Score), c.edge())
+		return fmt.Sprintf("%s: smallest %s of %d candidates, %s; others are equal up to round-off", gamma, c.score(), len(c.Path), bracket(c.Score))
 	}
-	return fmt.Sprintf("%s has the least proved %s of %d, %s; %s open any from %s to %s, which %s; %s%s",
-		gamma, c.score(), len(c.Path), bracket(c.Score), c.leaves(), fromGamma(float64(c.Possible[0]), general), toGamma(float64(c.Possible[1]), general), c.cost(general), c.open("it"), c.edge())
+	return fmt.Sprintf("%s: smallest estimated %s of %d candidates, which lies in %s; any gamma from %s to %s %s; %s",
+		gamma, c.score(), len(c.Path), bracket(c.Score), candidate(float64(c.Possible[0]), false), candidate(float64(c.Possible[1]), true), costOf(float64(c.Relative)), c.open())
 }
 
-// leaves says what leaves a choice open.
-func (c *choice) leaves() string {
-	if c.Passes > 0 || c.whole {
-		return "what was read leaves"
-	}
-	return "the sketch leaves"
-}
-
-// cost says how much better another γ may be.
-func (c *choice) cost(s look) string {
-	if v := 100 * float64(c.Relative) * (1 + 0x1p-52); v <= 1e4 {
-		return "may be better by " + atMost(v, 2, s) + " %"
+// costOf states the relative excess as a percentage by which another γ may be better.
+func costOf(relative float64) string {
+	if v := 100 * relative * (1 + 0x1p-52); v <= 1e4 {
+		return "may be better by up to " + AtMost(v, 2) + " %"
 	}
 	return "may be better by any factor"
 }
 
-// reason is what passes were spent on the choice for, or why none were; "" where there was no
-// need.
-func (c *choice) reason() string {
+// passesWords states how many passes were made to choose γ, and the reason. It returns "" without a reason.
+func passesWords(passes int, reason string) string {
 	switch {
-	case c.Spent == "":
+	case reason == "":
 		return ""
-	case c.Passes == 0:
-		return "no pass was spent on the choice: " + c.Spent
+	case passes == 0:
+		return "no pass was made to choose gamma: " + reason
 	}
-	return fmt.Sprintf("%d %s spent on the choice: %s", c.Passes, plural(c.Passes, "pass was", "passes were"), c.Spent)
+	return fmt.Sprintf("%d %s made to choose gamma: %s", passes, plural(passes, "pass was", "passes were"), reason)
 }
 
-// narrower is what would make the brackets of GCV narrower, "" where nothing is left to be done: a
-// sketch of d rows, and AᵀA itself, has only round-off left, which columns of like scale have less of.
+// narrower returns the option that would narrow the brackets of GCV, or "" if none would. A sketch of d rows, and
+// AᵀA itself, have no error but round-off. Round-off is smaller if the columns have similar sizes.
 func (f *Fit) narrower() string {
 	switch {
 	case !f.Found.Choice.Whole && f.scatter() == "" && f.Size() < f.Found.Summary.Config().Dim:
@@ -197,66 +245,57 @@ func (f *Fit) narrower() string {
 	return ""
 }
 
-// open says what would narrow what is left open.
-func (c *choice) open(what string) string {
+// open states which option would narrow the range of possible γ, which may have the smallest score.
+func (c *choice) open() string {
 	if c.narrower == "" {
-		return "round-off alone leaves " + what + " open"
+		return "only round-off is left"
 	}
-	return c.narrower + " would narrow " + what
+	return c.narrower + " would narrow this range"
 }
 
-// warnings are what the choice is to be taken with, said of the γ chosen.
-func (c *choice) warnings(s look) []string {
+// warnings returns the reasons to doubt the chosen γ. Each text begins with a verb, to follow the words "this
+// gamma".
+func (c *choice) warnings() []string {
 	var out []string
 	if c.AtEnd && !c.flat {
-		out = append(out, "is at the end of those tried, and the best may lie beyond: say --gamma auto:G,G,…")
+		out = append(out, c.beyond())
 	}
 	if l := c.LeftOut; l != nil {
-		largest := toGamma(float64(l.Gamma[1]), s)
-		left := fmt.Sprintf("%d smaller ones, from %s down, were", l.Count, largest)
+		largest := candidate(float64(l.Gamma[1]), true)
+		left := fmt.Sprintf("%d smaller candidates, %s and below, were", l.Count, largest)
 		if l.Count == 1 {
-			left = fmt.Sprintf("a smaller one, %s, was", largest)
+			left = fmt.Sprintf("a smaller candidate, %s, was", largest)
 		}
-		out = append(out, fmt.Sprintf("is the best of those tried: %s left out, because the system is singular there or too little is known of the %s, and such a gamma may be better%s",
-			left, c.score(), c.more()))
+		text := fmt.Sprintf("may not be the best: %s left out, because the system is singular there or the %s is hardly known", left, c.score())
+		if c.narrower != "" {
+			text += "; " + c.narrower + " would help"
+		}
+		out = append(out, text)
+	}
+	if v := 100 * c.disagreement; v > 5 {
+		out = append(out, fmt.Sprintf("differs from GCV's choice, where the leave-one-out error is %.0f %% larger: a few rows have much influence", v))
 	}
 	if c.little {
-		out = append(out, fmt.Sprintf("is little more than a guess: another one %s", c.cost(s)))
+		out = append(out, fmt.Sprintf("is little more than a guess: another candidate %s", costOf(float64(c.Relative))))
 	}
 	return out
 }
 
-// more says what would tell more of those left out, "" where nothing is known to.
-func (c *choice) more() string {
+// beyond returns advice for a chosen γ at the end of the grid. The advice lists the chosen γ and three powers of ten
+// times this γ beyond the end as candidates.
+func (c *choice) beyond() string {
+	end, step := "smallest candidate, and a smaller", -1
 	switch {
-	case c.far:
-		return ": --standardize would tell more of them"
-	case c.narrower != "":
-		return ": " + c.narrower + " would tell more of them"
+	case c.ends[0] && c.ends[1]:
+		return "is the only candidate: try --gamma auto"
+	case c.ends[1]:
+		end, step = "largest candidate, and a larger", 1
 	}
-	return ""
-}
-
-// edge are the warnings, behind a sentence.
-func (c *choice) edge() string {
-	out := ""
-	for _, w := range c.warnings(general) {
-		out += "; it " + w
+	var list []string
+	for e := range 4 {
+		if g := float64(c.Gamma) * math.Pow10(step*e); g > 0 && !math.IsInf(g, 1) {
+			list = append(list, fmt.Sprintf("%.4g", g))
+		}
 	}
-	return out
-}
-
-// sentence says what was chosen and whether that is certain.
-func (c *choice) sentence() string {
-	gamma, why := chart.Digits(float64(c.Gamma), 4), c.reason()
-	if why != "" {
-		why = " " + strings.ToUpper(why[:1]) + why[1:] + "."
-	}
-	if c.Certain {
-		return fmt.Sprintf("γ = %s has the least %s of the %d tried, for certain.%s", gamma, c.score(), len(c.Path), why)
-	}
-	leaves := c.leaves()
-	return fmt.Sprintf("γ = %s was chosen of %d: its %s, between %s and %s, has the least upper end. %s open any γ from %s to %s; %s. Another one %s.%s",
-		gamma, len(c.Path), c.score(), atLeast(c.Score.Lo, 3, typeset), bound(c.Score.Hi), strings.ToUpper(leaves[:1])+leaves[1:],
-		fromGamma(float64(c.Possible[0]), typeset), toGamma(float64(c.Possible[1]), typeset), c.open("that"), c.cost(typeset), why)
+	return fmt.Sprintf("is the %s one may be better: try --gamma auto:%s", end, strings.Join(list, ","))
 }

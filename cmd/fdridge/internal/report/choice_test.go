@@ -6,18 +6,17 @@ import (
 
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// TestMoreOfThoseLeftOut: --standardize is advised where columns are of different size alone, a larger
-// sketch where that is what tells more, and nothing where neither does.
+// TestMoreOfThoseLeftOut: the warning about candidates without a score names the option that helps, if there is one.
 func TestMoreOfThoseLeftOut(t *testing.T) {
 	for want, words := range map[string]wording{
-		"may be better: --standardize would tell more of them":   {narrower: "a larger --size", far: true},
-		"may be better: a larger --size would tell more of them": {narrower: "a larger --size"},
-		"may be better": {},
+		"hardly known; a larger --size would help": {narrower: "a larger --size"},
+		"hardly known": {},
 	} {
 		c := choice{By: "loo", reserve: reserve{LeftOut: &leftOut{3, [2]number{1, 2}}}, wording: words}
-		if got := c.warnings(general); len(got) != 1 || !strings.HasSuffix(got[0], want) || !strings.Contains(got[0], "3 smaller ones, from 2 down, were left out") {
+		if got := c.warnings(); len(got) != 1 || !strings.HasSuffix(got[0], want) || !strings.Contains(got[0], "3 smaller candidates, 2 and below, were left out") {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}
@@ -32,8 +31,56 @@ func TestFlatEnd(t *testing.T) {
 			Scores: [][]ridge.Interval{{{Lo: 1, Hi: 1}}, {{Lo: next, Hi: next}}},
 		}
 		c := describe(p, wording{})
-		if !c.AtEnd || strings.Contains(c.String(), "may lie beyond") != says {
+		if !c.AtEnd || strings.Contains(c.String(), "a smaller one may be better") != says {
 			t.Errorf("next to it %g: %s", next, c)
+		}
+	}
+}
+
+// TestBeyond: the warning at an end of the grid names the end, and tenths or tens of it.
+func TestBeyond(t *testing.T) {
+	for _, c := range []struct {
+		gamma number
+		ends  [2]bool
+		want  string
+	}{
+		{0.25, [2]bool{true, false}, "a smaller one may be better: try --gamma auto:0.25,0.025,0.0025,0.00025"},
+		{0.1, [2]bool{true, false}, "auto:0.1,0.01,0.001,0.0001"},
+		{0.25, [2]bool{false, true}, "a larger one may be better: try --gamma auto:0.25,2.5,25,250"},
+		{10, [2]bool{false, true}, "auto:10,100,1000,1e+04"},
+		{1e308, [2]bool{false, true}, "auto:1e+308"},
+		{5e-323, [2]bool{true, false}, "auto:4.941e-323,4.941e-324"},
+		{1, [2]bool{true, true}, "is the only candidate: try --gamma auto"},
+	} {
+		choice := &choice{By: "loo", Gamma: c.gamma, reserve: reserve{ends: c.ends}}
+		if got := choice.beyond(); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%g: %q, want %q", c.gamma, got, c.want)
+		}
+	}
+}
+
+// TestDisagreement: the difference from GCV's choice is a whole number of per cent.
+func TestDisagreement(t *testing.T) {
+	for excess, want := range map[float64]string{0.091: "9 % larger", 1.03: "103 % larger", 2200: "220000 % larger", 0.04: ""} {
+		got := strings.Join((&choice{By: "loo", reserve: reserve{disagreement: excess}}).warnings(), "")
+		if (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%g: %q, want %q", excess, got, want)
+		}
+	}
+}
+
+// TestSpentWords: the passes of a choice are counted by purpose.
+func TestSpentWords(t *testing.T) {
+	lever, gram := reason.Reason{Rule: reason.LeverageTakesPass}, reason.Reason{Rule: reason.GramWasComputed, Numbers: []float64{-1}}
+	for want, c := range map[string]*choose.GammaChoice{
+		"it computed leave-one-out errors":                                                                                   {By: choose.LOO, Passes: 1, Spent: []reason.Reason{lever}},
+		"they computed leave-one-out errors, for the grid and its extensions":                                                {By: choose.LOO, Passes: 2, Spent: []reason.Reason{lever}},
+		"1 computed leave-one-out errors; 1 computed AᵀA, which makes these errors precise":                                  {By: choose.LOO, Passes: 2, Spent: []reason.Reason{lever, gram}},
+		"2 computed leave-one-out errors, for the grid and its extensions; 1 computed AᵀA, which makes these errors precise": {By: choose.LOO, Passes: 3, Spent: []reason.Reason{lever, gram}},
+		"": {By: choose.GCV},
+	} {
+		if got := spentWords(c.By, c.Passes, c.Spent); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

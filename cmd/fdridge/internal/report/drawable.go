@@ -2,13 +2,11 @@ package report
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/model"
@@ -16,34 +14,44 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// Kinds are what can be drawn.
+// Kinds are the kinds of charts.
 var Kinds = []string{"path", "spectrum", "convergence"}
 
-// A Drawable is what a file has that can be drawn; nil is what it doesn't have.
+// A Drawable holds the charts of one file.
 type Drawable struct {
-	Name     string
-	path     *gammaPath
-	traces   []*Trace
-	spectrum *fd.Spectrum
+	Name   string
+	charts map[string][]chart.Panel // panels by kind of chart; a kind without data is absent
 }
 
-// A gammaPath is what is known at each of several γ, summed over the targets.
+// newDrawable returns a Drawable with the path of a choice, or of fits if choice is nil, see pathOf.
+func newDrawable(name string, choice *choice, fits []model.Record) (*Drawable, error) {
+	d := &Drawable{name, map[string][]chart.Panel{}}
+	path, err := pathOf(name, choice, fits)
+	if path != nil {
+		for _, p := range path.panels() {
+			d.charts["path"] = append(d.charts["path"], p.Panel)
+		}
+	}
+	return d, err
+}
+
+// A gammaPath holds brackets of the scores at several γ, summed over the targets.
 type gammaPath struct {
 	gamma         []float64
 	gcv, rss, dim []ridge.Interval
-	cv, loo       []ridge.Interval // nil where there was no cross-validation, or no row was left out
+	scores        []ridge.Interval // brackets of the score named by; nil: only GCV
+	by            string
 	targets       int
-	choice        *choice // nil: the γ were asked for
+	choice        *choice // nil: the γ was given by the user
 }
 
-// OfSummary is what can be drawn of a sketch in a file.
+// OfSummary returns the charts of a saved sketch. name is the name of its file.
 func OfSummary(name string, sum *ridge.Summary) (*Drawable, error) {
-	d := &Drawable{Name: name}
 	if sum.Rows() == 0 {
-		return d, nil
+		return &Drawable{Name: name}, nil
 	}
-	var err error
-	if d.spectrum, err = sum.Sketch().Spectrum(); err != nil {
+	spectrum, err := sum.Sketch().Spectrum()
+	if err != nil {
 		return nil, err
 	}
 	const points = 50
@@ -51,11 +59,14 @@ func OfSummary(name string, sum *ridge.Summary) (*Drawable, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.path, err = pathOf(name, describe(choice, wording{}), nil)
+	d, err := newDrawable(name, describe(choice, wording{}), nil)
+	if err == nil {
+		d.charts["spectrum"] = []chart.Panel{spectrumPanel(spectrum, nil)}
+	}
 	return d, err
 }
 
-// OfText is what can be drawn of a report of fit --json, or of a model.
+// OfText returns the charts of a JSON report of fit, or of a saved model.
 func OfText(name string, text []byte) (*Drawable, error) {
 	var file struct {
 		Choice *choice        `json:"choice"`
@@ -63,29 +74,32 @@ func OfText(name string, text []byte) (*Drawable, error) {
 		Models []struct {
 			Certificate model.Record `json:"certificate"`
 		} `json:"models"`
-		Certificate *model.Record `json:"certificate"` // of the only model
+		Certificate *model.Record `json:"certificate"` // only in models of version 1
 		Trace       []*Trace      `json:"trace"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, badinput.Errorf("%s is no report of fit --json, solve --json or a model: %w", name, err)
+		return nil, badinput.Errorf("%s is not a report of fit --json or solve --json, nor a model: %w", name, err)
 	}
 	for _, m := range file.Models {
 		file.Fits = append(file.Fits, m.Certificate)
 	}
 	if file.Choice == nil && file.Fits == nil && file.Certificate == nil {
-		return nil, badinput.Errorf("%s is no report of fit --json, solve --json or a model", name)
+		return nil, badinput.Errorf("%s is not a report of fit --json or solve --json, nor a model", name)
 	}
 	for _, t := range file.Trace {
 		if t == nil || len(t.Points) == 0 {
 			return nil, badinput.Errorf("%s: the trace has no points", name)
 		}
 	}
-	path, err := pathOf(name, file.Choice, file.Fits)
-	return &Drawable{Name: name, path: path, traces: file.Trace}, err
+	d, err := newDrawable(name, file.Choice, file.Fits)
+	if file.Trace != nil {
+		d.charts["convergence"] = []chart.Panel{convergencePanel(file.Trace, new(Fit).targetName)}
+	}
+	return d, err
 }
 
-// pathOf returns the path of a choice, or of fits if there was no choice, in the order of γ. It is nil
-// for less than two γ.
+// pathOf returns the path of the candidates of a choice, or of the fits if choice is nil, in ascending order of γ.
+// It returns nil for fewer than two γ.
 func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error) {
 	var points []point
 	if choice != nil {
@@ -100,11 +114,14 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 	}
 	slices.SortStableFunc(points, func(a, b point) int { return int(math.Copysign(1, a.Gamma-b.Gamma)) })
 	first := &points[0]
-	p := &gammaPath{targets: len(first.Certificates), choice: choice}
+	p := &gammaPath{targets: len(first.Certificates), choice: choice, by: "gcv"}
+	if choice != nil {
+		p.by = choice.By
+	}
 	for i := range points {
 		x := &points[i]
 		if !x.isLike(first) {
-			return nil, badinput.Errorf("%s: what it says of gamma %v is not complete", name, x.Gamma)
+			return nil, badinput.Errorf("%s: the fields at gamma %v are incomplete", name, x.Gamma)
 		}
 		var gcv, rss []ridge.Interval
 		for _, c := range x.Certificates {
@@ -112,20 +129,17 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 		}
 		p.gamma = append(p.gamma, x.Gamma)
 		p.gcv, p.rss, p.dim = append(p.gcv, sum(gcv)), append(p.rss, sum(rss)), append(p.dim, sum(brackets{x.EffectiveDimension}))
-		if x.CV != nil {
-			p.cv = append(p.cv, sum(x.CV))
-		}
-		if x.LOO != nil {
-			p.loo = append(p.loo, sum(x.LOO))
+		if scores := x.scores(); scores != nil {
+			p.scores = append(p.scores, sum(scores))
 		}
 	}
 	return p, nil
 }
 
-// brackets are those of the targets.
+// brackets holds one bracket for each target.
 type brackets = perTarget[ridge.Interval]
 
-// sum returns the bracket of the sum. An end that is not finite is no end, as it is in JSON.
+// sum returns a bracket of the sum of the bracketed values. An end that is not finite becomes an infinite end.
 func sum(b brackets) ridge.Interval {
 	var v ridge.Interval
 	for _, t := range b {
@@ -134,7 +148,7 @@ func sum(b brackets) ridge.Interval {
 	return v
 }
 
-// finiteOr returns x, or the infinity of this sign if x is not finite.
+// finiteOr returns x if x is finite, otherwise the infinity with the given sign.
 func finiteOr(x float64, sign int) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return math.Inf(sign)
@@ -142,79 +156,46 @@ func finiteOr(x float64, sign int) float64 {
 	return x
 }
 
-// kinds are what can be drawn of it.
-func (d *Drawable) kinds() []string {
-	var out []string
-	if d.path != nil {
-		out = append(out, "path")
-	}
-	if d.spectrum != nil {
-		out = append(out, "spectrum")
-	}
-	if d.traces != nil {
-		out = append(out, "convergence")
-	}
-	return out
-}
-
-func (d *Drawable) panels(kind string) ([]chart.Panel, error) {
-	switch kind {
-	case "path":
-		var out []chart.Panel
-		for _, p := range d.path.panels() {
-			out = append(out, p.Panel)
-		}
-		return out, nil
-	case "spectrum":
-		return []chart.Panel{spectrumPanel(d.spectrum, nil)}, nil
-	case "convergence":
-		return []chart.Panel{convergencePanel(d.traces)}, nil
-	}
-	return nil, errors.New("no such kind: " + kind)
-}
-
-// hints say where a kind is to be found.
+// hints names, for each kind of chart, the files that contain its data.
 var hints = map[string]string{
-	"path":        ": it takes fit --json with several gamma or auto, or a sketch",
-	"spectrum":    ": it takes a sketch",
-	"convergence": ": it takes what fit --json or solve --json printed of cg, galerkin or newton",
+	"path":        "; use fit --json with several gammas or auto, or a sketch",
+	"spectrum":    "; use a sketch",
+	"convergence": "; use fit --json or solve --json with cg, galerkin or newton",
 }
 
-// ChooseKind settles what to draw: the kind asked for, or the only one that all files hold.
+// ChooseKind returns the kind of chart to draw: the value of asked, or if it is "", the only kind that all files
+// have.
 func ChooseKind(asked string, all []*Drawable) (string, error) {
 	possible := slices.Clone(Kinds)
 	for _, d := range all {
-		kinds := d.kinds()
-		if asked != "" && !slices.Contains(kinds, asked) {
-			return "", badinput.Errorf("--kind: %s holds no %s%s", d.Name, asked, hints[asked])
+		if asked != "" && d.charts[asked] == nil {
+			return "", badinput.Errorf("--kind: %s has no %s%s", d.Name, asked, hints[asked])
 		}
-		if len(kinds) == 0 {
-			return "", badinput.Errorf("%s holds nothing to draw: no path of several gamma, no refining passes, no sketch", d.Name)
+		if len(d.charts) == 0 {
+			return "", badinput.Errorf("%s has nothing to draw: neither a path of several gammas, nor refining passes, nor a sketch", d.Name)
 		}
-		possible = slices.DeleteFunc(possible, func(k string) bool { return !slices.Contains(kinds, k) })
+		possible = slices.DeleteFunc(possible, func(k string) bool { return d.charts[k] == nil })
 	}
 	switch {
 	case asked != "":
 		return asked, nil
 	case len(possible) == 0:
-		return "", badinput.Errorf("the files hold nothing of one kind")
+		return "", badinput.Errorf("the files have no kind of chart in common")
 	case len(possible) > 1:
-		return "", badinput.Errorf("--kind: say which to draw, %s", strings.Join(possible, " or "))
+		return "", badinput.Errorf("--kind: choose one, %s", strings.Join(possible, " or "))
 	}
 	return possible[0], nil
 }
 
-// alone is the size of the only panel of a chart, in points.
+// alone is the width and height of a figure with a single panel, in points.
 var alone = [2]float64{440, 250}
 
-// Draw draws one kind of all, side by side.
-func Draw(kind string, all []*Drawable) (*chart.Figure, error) {
+// Draw draws one kind of chart for every file. Files with several panels have a row each, and files with one panel
+// are drawn three to a row.
+func Draw(kind string, all []*Drawable) *chart.Figure {
 	f := &chart.Figure{Looks: looks}
 	for _, d := range all {
-		panels, err := d.panels(kind)
-		if err != nil {
-			return nil, err
-		}
+		panels := d.charts[kind]
 		if len(all) > 1 {
 			for i := range panels {
 				panels[i].Title = strings.TrimPrefix(panels[i].Title+", "+filepath.Base(d.Name), ", ")
@@ -229,5 +210,5 @@ func Draw(kind string, all []*Drawable) (*chart.Figure, error) {
 	case f.Columns == 1:
 		f.Columns = min(3, len(all))
 	}
-	return f, nil
+	return f
 }

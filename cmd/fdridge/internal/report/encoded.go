@@ -5,41 +5,49 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// Encoded is what was made of the columns of the rows as they came.
+// Encoded describes how missing values and categorical columns were encoded.
 type Encoded struct {
-	Encoding *dataset.Encoding
-	Learnt   *dataset.Learnt // by a pass of its own; nil: there was none
-	Tally    *dataset.Tally  // of the rows that were fitted
+	Encoding *prepare.Encoding
+	Learnt   *prepare.Learnt // result of the pass that examines the columns; nil: no such pass
+	Tally    *prepare.Tally  // counts of missing, wrong and unknown values in the fitted rows
 }
 
-// An encodingRecord is an Encoded for a program.
+// An encodingRecord is the JSON form of Encoded.
 type encodingRecord struct {
 	Missing    string           `json:"missing,omitempty"`
-	Filled     map[string]int64 `json:"filled,omitempty"` // values of each column that the mean stands for, or that are a level
+	Filled     map[string]int64 `json:"filled,omitempty"` // number of filled values by column
 	LeftOut    int64            `json:"rows_left_out"`
 	Categories []categoryRecord `json:"categories,omitempty"`
-	Columns    int              `json:"columns"` // that are made
+	Columns    int              `json:"columns"` // number of columns after the encoding
+	Prepared   []columnRecord   `json:"prepared,omitempty"`
+	Foreign    int64            `json:"foreign,omitempty"` // cells whose type does not fit the column; they count as missing
+	Unknown    int64            `json:"unknown,omitempty"` // values that are not among the levels in the plan
+
+	rows int64 // number of rows in which Filled was counted, including held-out rows
 }
 
-// A categoryRecord is a categorical column.
+// A categoryRecord describes a categorical column.
 type categoryRecord struct {
 	Column string `json:"column"`
 	Levels int    `json:"levels"`
 }
 
-// record is nil where columns are fitted as they come.
+// record returns the JSON form of e, or nil if no column was encoded.
 func (e *Encoded) record() *encodingRecord {
 	if e == nil {
 		return nil
 	}
-	out := &encodingRecord{Missing: string(e.Encoding.Missing), LeftOut: e.Tally.Dropped.Load(), Columns: e.Encoding.Width()}
+	out := &encodingRecord{Missing: string(e.Encoding.Missing), LeftOut: e.Tally.Dropped.Load(), Columns: e.Encoding.Width(), Prepared: e.prepared(), Foreign: e.Tally.Foreign.Load()}
+	if e.Learnt == nil {
+		out.Unknown = e.Tally.Unknown.Load()
+	}
 	if e.Learnt != nil {
-		out.LeftOut = e.Learnt.Dropped
+		out.LeftOut, out.rows = e.Learnt.Dropped, e.Learnt.Rows
 		for j, n := range e.Learnt.Missing {
 			if n > 0 && out.Filled == nil {
 				out.Filled = map[string]int64{}
@@ -55,7 +63,7 @@ func (e *Encoded) record() *encodingRecord {
 	return out
 }
 
-// name is that of a column as it came.
+// name returns the name of column j of the file, or x1, x2, … if the columns have no names.
 func (e *Encoded) name(j int) string {
 	if e.Encoding.Names == nil {
 		return fmt.Sprint("x", j+1)
@@ -63,14 +71,14 @@ func (e *Encoded) name(j int) string {
 	return e.Encoding.Names[j]
 }
 
-// missing says what became of missing values, "" where they were refused.
+// missing describes how missing values were treated. It returns "" if missing values were an error.
 func (r *encodingRecord) missing() string {
-	switch dataset.Missing(r.Missing) {
-	case dataset.MissingDrop:
-		return fmt.Sprintf("%d %s left out, in which a value is missing", r.LeftOut, plural(int(r.LeftOut), "row is", "rows are"))
-	case dataset.MissingMean:
+	switch prepare.Missing(r.Missing) {
+	case prepare.MissingDrop:
+		return fmt.Sprintf("%d %s left out because of missing values", r.LeftOut, plural(int(r.LeftOut), "row was", "rows were"))
+	case prepare.MissingMean:
 		if len(r.Filled) == 0 {
-			return "no value is missing"
+			return "no missing values"
 		}
 		var names []string
 		total := int64(0)
@@ -91,12 +99,32 @@ func (r *encodingRecord) missing() string {
 		if len(names) > most {
 			words = append(words, fmt.Sprintf("%d more columns", len(names)-most))
 		}
-		return fmt.Sprintf("%d %s missing, for which the means of the training rows stand, or a level of its own in a categorical column: %s", total, plural(int(total), "value is", "values are"), strings.Join(words, ", "))
+		return fmt.Sprintf("%d missing %s in all %d rows %s filled with the column's mean (in categorical columns, with a level of its own): %s", total, plural(int(total), "value", "values"), r.rows, plural(int(total), "was", "were"), strings.Join(words, ", "))
 	}
 	return ""
 }
 
-// categorical says which columns were made of categorical ones, "" where none were.
+// leftOut states how many rows were left out by the preparation. It returns "" if there are none.
+func (r *encodingRecord) leftOut() string {
+	if r.Prepared == nil || r.LeftOut == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %s left out: the target, or another required value, is missing", r.LeftOut, plural(int(r.LeftOut), "row is", "rows are"))
+}
+
+// surprises states how many cells have a wrong type or an unknown level. It returns "" if there are none.
+func (r *encodingRecord) surprises() string {
+	var words []string
+	if r.Foreign > 0 {
+		words = append(words, fmt.Sprintf("%d %s of a wrong type and %s as missing", r.Foreign, plural(int(r.Foreign), "cell is", "cells are"), plural(int(r.Foreign), "counts", "count")))
+	}
+	if r.Unknown > 0 {
+		words = append(words, fmt.Sprintf("%d %s a level that the plan does not know", r.Unknown, plural(int(r.Unknown), "value has", "values have")))
+	}
+	return strings.Join(words, "; ")
+}
+
+// categorical describes the categorical columns. It returns "" if there are none.
 func (r *encodingRecord) categorical() string {
 	if len(r.Categories) == 0 {
 		return ""
@@ -109,5 +137,5 @@ func (r *encodingRecord) categorical() string {
 	if n := len(r.Categories) - most; n > 0 {
 		words = append(words, fmt.Sprintf("%d more", n))
 	}
-	return fmt.Sprintf("%d columns are made of those of the file: one for each level of %s", r.Columns, strings.Join(words, ", "))
+	return fmt.Sprintf("%d columns after one-hot encoding of %s", r.Columns, strings.Join(words, ", "))
 }

@@ -1,10 +1,8 @@
-// Package report tells of a finished fit: as text, as JSON, as a page, in charts. It is made
-// of values that say what was asked for, what was read, what was found and what it took.
+// Package report writes a finished fit, a plan or a saved model. The formats are text, JSON, HTML and charts.
 package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,49 +18,50 @@ type Fit struct {
 	Asked  Asked
 	Data   Data
 	Found  *fdridge.Result
-	Traces []*Trace // how refining went, see [Traces]
-	// Remedies are what would help where the tolerance was missed, see FindRemedies.
+	Traces []*Trace // progress of the refinement, see [Traces]
+	// Remedies are command-line flags that may help a fit that missed its tolerance, as set by FindRemedies.
 	Remedies []string
 	Cost     Cost
 	Written  Written
-	HeldOut  *HeldOut // nil: no rows were held out
+	HeldOut  *HeldOut // nil: no rows were held out, or a classification
+	Classes  *Classes // nil: no classification
 
-	after []float64 // the penalty that was put on the sketch, once it is in the preparation
+	after []float64 // penalty that AsFitted has moved into the preparation; nil: none
 }
 
-// Asked is what the fit was to be.
+// Asked holds the settings of the fit.
 type Asked struct {
-	Command   string // how to run it again
-	Program   string // the version of the program
+	Command   string // command line that repeats the fit
+	Program   string // version of the program
 	Tol       float64
 	Intercept bool
 }
 
-// Data is what was read.
+// Data describes the rows.
 type Data struct {
-	Name        string // the files, or the sketch
+	Name        string // names of the files of the rows, or of the sketch
 	Format      string
-	Targets     []string // their names, where they have any
+	Targets     []string // names of the targets, if known
 	Nonzeros    int64
 	Preparation model.Preparation
-	Before      []float64     // what the rows were penalised by as they came, nil for nothing
-	Encoded     *Encoded      // what was made of the columns as they came; nil: nothing
-	Bands       []choose.Band // the groups of columns that a penalty was given by, or is chosen for
+	Before      []float64     // penalty included in the sketch; nil: none
+	Encoded     *Encoded      // encoding of the columns; nil: none
+	Bands       []choose.Band // groups of columns with a given or chosen penalty
 }
 
-// Cost is what the fit took.
+// Cost holds the time and the passes of the fit.
 type Cost struct {
-	PreparingReads  int // of the data, before the method's own
-	Reads           int // in all
+	PreparingReads  int // number of passes for the preparation
+	Reads           int // total number of passes
 	Sketched, Total time.Duration
 	Backend, Kernel string
-	Ranks           []Rank // nil: one process alone
+	Ranks           []Rank // one record for each process of an MPI job; nil: a single process
 }
 
-// Written are the files that were written, "" for none.
+// Written holds the names of the files that were written. "" means that no file was written.
 type Written struct{ Model, Page string }
 
-// Size is m, 0 without a sketch.
+// Size returns the number of rows of the sketch, or 0 without a sketch.
 func (f *Fit) Size() int {
 	if f.Found.Summary == nil {
 		return 0
@@ -71,7 +70,7 @@ func (f *Fit) Size() int {
 	return min(cfg.Size, cfg.Dim)
 }
 
-// lanes says in how many lanes the rows were sketched; "" where it was one.
+// lanes describes the number of lanes (sketches built in parallel). It returns "" for one lane.
 func (f *Fit) lanes() string {
 	if s := f.Found.Summary; s != nil && s.Config().Lanes > 1 {
 		return fmt.Sprintf(" in %d lanes", s.Config().Lanes)
@@ -79,34 +78,35 @@ func (f *Fit) lanes() string {
 	return ""
 }
 
-// scatter says that AᵀA itself was kept, and in place of what; "" where a sketch was.
+// holdsGram is the text for a fit that stored AᵀA.
+const holdsGram = "AᵀA itself is stored instead of a sketch"
+
+// scatter states why AᵀA was stored instead of a sketch. It returns "" if a sketch was stored.
 func (f *Fit) scatter() string {
 	s := f.Found.Summary
 	if s == nil || !s.Sketch().Scatter() {
 		return ""
 	}
-	cfg := s.Config()
-	return fmt.Sprintf("AᵀA itself is kept: %d features are no more than the buffer of a sketch of %d", cfg.Dim, cfg.Size)
+	return fmt.Sprintf("%s, as %d features are few", holdsGram, s.Config().Dim)
 }
 
-// Lost says that the iteration diverged, and that nothing is certified of the relative error of
-// what it began with: there is nothing to keep.
+// Lost reports whether there is no result to write, because all iterations diverged and nothing is proved about any
+// solution.
 func (f *Fit) Lost() bool {
 	return !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool {
 		return s.Status != ridge.Diverged || slices.ContainsFunc(s.Targets, func(o ridge.Target) bool { return o.Proves() })
 	})
 }
 
-// Short is why the solution that is certified to the least of all is not certified to the
-// tolerance.
+// Short returns the reason why the solution with the largest relative error bound missed the tolerance.
 func (f *Fit) Short() ridge.Status {
 	if _, at, _ := f.worst(); at.Status.Err() != nil {
 		return at.Status
 	}
-	return f.Found.Status // the worst is zero, of which no relative error can be certified
+	return f.Found.Status // worst chose a zero solution, whose relative error is undefined
 }
 
-// Unsolved says at which γ there is no solution, "" where there is one at all.
+// Unsolved lists the values of γ without a solution. It returns "" if every γ has a solution.
 func (f *Fit) Unsolved() string {
 	var gammas []string
 	for _, g := range f.Found.Unsolved() {
@@ -115,11 +115,11 @@ func (f *Fit) Unsolved() string {
 	if len(gammas) == 0 {
 		return ""
 	}
-	return "there is no solution at gamma " + strings.Join(gammas, ", ") + ", where the system is numerically singular"
+	return "no solution at gamma " + strings.Join(gammas, ", ") + ": the system is numerically singular"
 }
 
-// Shortfall says, of a fit that is not certified to the tolerance, what is certified and what was
-// asked for; "" where it is, but for γ without a solution.
+// Shortfall states the proved error and the tolerance of a fit that missed its tolerance. It returns "" if every
+// solution reached the tolerance.
 func (f *Fit) Shortfall() string {
 	if !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool { return s.Status.Err() != nil }) {
 		return ""
@@ -128,22 +128,14 @@ func (f *Fit) Shortfall() string {
 		return f.unproved()
 	}
 	worst, at, target := f.worst()
-	certified := "no relative error is certified"
-	switch {
-	case math.IsInf(worst, 1):
-	case worst >= 1:
-		certified = fmt.Sprintf("no relative error below 1 is certified (%s)", AtMost(worst, 3))
-	default:
-		certified = fmt.Sprintf("a relative error of %s is certified", AtMost(worst, 3))
-	}
 	where := ""
 	if f.several() {
-		where = fmt.Sprintf(" at gamma %.6g for target %d", at.Gamma, target+1)
+		where = " at " + f.nameOf(at, target)
 	}
-	return fmt.Sprintf("tolerance not reached: %s%s, --tol %g asks for less", certified, where, f.Asked.Tol)
+	return fmt.Sprintf("tolerance not reached: the proved bound on the relative error%s is %s, --tol is %g", where, bound(worst), f.Asked.Tol)
 }
 
-// worst is the largest relative error that is certified, and where.
+// worst returns the largest proved bound on a relative error, with the solution and the target that have this bound.
 func (f *Fit) worst() (worst float64, at *ridge.Solution, target int) {
 	worst = -1
 	for _, s := range f.Found.Solutions {

@@ -7,30 +7,30 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// HeldOut is how the solutions do on rows that were held out of the fit.
+// HeldOut holds the scores of the solutions on held-out rows.
 type HeldOut struct {
-	Share float64 // of all rows
+	Share float64 // fraction of the rows that is held out
 	*model.Evaluation
 }
 
-// A heldOutRecord is a HeldOut for a program.
+// A heldOutRecord is the JSON form of HeldOut.
 type heldOutRecord struct {
 	Share number         `json:"share"`
 	Rows  int64          `json:"rows"`
 	Fits  []heldOutScore `json:"fits"`
 }
 
-// A heldOutScore is that of the solution for one γ.
+// A heldOutScore holds the scores for one γ.
 type heldOutScore struct {
 	Gamma number            `json:"gamma"`
 	R2    perTarget[number] `json:"r2"`
 	RMSE  perTarget[number] `json:"rmse"`
 }
 
-// rows is how many rows were held out and have weight.
+// rows returns the number of held-out rows with positive sample weight.
 func (h *HeldOut) rows() int64 { return h.Scores[0][0].Rows() }
 
-// heldOut is nil where no rows were held out.
+// heldOut returns the JSON form of the scores, or nil if no rows were held out.
 func (f *Fit) heldOut() *heldOutRecord {
 	if f.HeldOut == nil {
 		return nil
@@ -46,31 +46,15 @@ func (f *Fit) heldOut() *heldOutRecord {
 	return out
 }
 
-// sentence says what the scores are of.
+// sentence states how many rows were held out and how they were selected.
 func (r *heldOutRecord) sentence() string {
 	if r.Rows == 0 {
-		return "no row is held out: there are too few for that share"
+		return "no row was held out: the share is too small for these rows"
 	}
-	return fmt.Sprintf("%d %s held out of the fit: R² and RMSE held out are of these alone, those of training of the others", r.Rows, plural(int(r.Rows), "row is", "rows are"))
+	return fmt.Sprintf("%d %s kept out of the fit for the held-out scores", r.Rows, plural(int(r.Rows), "row was", "rows were"))
 }
 
-// headings are those of the columns of a table that cells fill, none where no rows were held out.
-func (r *heldOutRecord) headings() string {
-	if r == nil {
-		return ""
-	}
-	return "held-out R²\theld-out RMSE\t"
-}
-
-// cells are those of solution i and target j.
-func (r *heldOutRecord) cells(i, j int) string {
-	if r == nil {
-		return ""
-	}
-	return scored(r.Fits[i].R2[j]) + "\t" + scored(r.Fits[i].RMSE[j]) + "\t"
-}
-
-// scored is a score of held-out rows for people.
+// scored formats a score. NaN, the R² of a constant target, is written as undefined.
 func scored(v number) string {
 	if math.IsNaN(float64(v)) {
 		return "undefined"

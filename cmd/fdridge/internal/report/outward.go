@@ -6,39 +6,36 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// What is proved of a number has to hold of what is printed. So an upper bound is printed
-// rounded up, a lower one rounded down, and a bracket from below its lower end to above its
-// upper one. The float64 itself is rounded, not the shortest decimal that is read back as it:
-// 0.1 is a little above 1/10, so that 0.101 is printed for a bound of three digits.
+// Bounds stay true when they are printed: upper bounds are rounded up, lower bounds down. Rounding starts from the
+// exact binary value. The float64 0.1 is slightly above 1/10, so 0.1 as an upper bound is printed as 0.101.
 
-// A decimal is ±d.ddd·10^exp.
+// A decimal is the number ±d.ddd·10^exp.
 type decimal struct {
 	negative bool
-	digits   string // d.ddd without the point, and without zeros at the end
+	digits   string // digits of d.ddd without the point and without trailing zeros
 	exp      int
-	word     string // "NaN" or the like, in place of all that, where x is not finite
+	word     string // "NaN", "+Inf" or "-Inf"; "": the number is finite
 }
 
-// allDigits is the number of digits behind the first that any float64 has at most.
+// allDigits is the largest number of decimal digits, after the first, that a float64 can have.
 const allDigits = 766
 
-// written is x in so many digits behind the first, -1 for the fewest that are read back as x.
-func written(x float64, digits int) decimal {
+// written returns x with n digits after the first digit. n = -1 means the fewest digits that identify x.
+func written(x float64, n int) decimal {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return decimal{word: fmt.Sprint(x)}
 	}
-	mantissa, power, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'e', digits, 64), "e")
+	mantissa, power, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'e', n, 64), "e")
 	d := decimal{negative: x < 0, digits: strings.Replace(mantissa, ".", "", 1)}
-	d.exp, _ = strconv.Atoi(power) // FormatFloat wrote it
+	d.exp, _ = strconv.Atoi(power) // cannot fail: FormatFloat wrote the digits
 	d.digits = d.digits[:1] + strings.TrimRight(d.digits[1:], "0")
 	return d
 }
 
-// outward rounds x up, or else down, to n digits at most.
+// outward rounds x to at most n digits. It rounds up if up is true, otherwise down.
 func outward(x float64, n int, up bool) decimal {
 	d := written(x, allDigits)
 	if len(d.digits) <= n {
@@ -53,7 +50,7 @@ func outward(x float64, n int, up bool) decimal {
 	return d
 }
 
-// increment adds one to the last digit.
+// increment adds one unit in the last digit.
 func (d *decimal) increment() {
 	kept := strings.TrimRight(d.digits, "9")
 	if kept == "" {
@@ -71,7 +68,7 @@ func (d decimal) sign() string {
 	return ""
 }
 
-// mantissa is ±d.ddd.
+// mantissa returns the text ±d.ddd.
 func (d decimal) mantissa() string {
 	text := d.sign() + d.digits[:1]
 	if len(d.digits) > 1 {
@@ -80,7 +77,7 @@ func (d decimal) mantissa() string {
 	return text
 }
 
-// fixed writes it without a power of ten.
+// fixed returns the number without an exponent.
 func (d decimal) fixed() string {
 	if d.exp < 0 {
 		return d.sign() + "0." + strings.Repeat("0", -d.exp-1) + d.digits
@@ -92,17 +89,14 @@ func (d decimal) fixed() string {
 	return d.sign() + d.digits[:whole] + "." + d.digits[whole:]
 }
 
-// value is the float64 that is nearest.
+// value returns the float64 nearest to d.
 func (d decimal) value() float64 {
-	v, _ := strconv.ParseFloat(general(d, 0), 64) // beyond the range it is infinite
+	v, _ := strconv.ParseFloat(plainNumber(d, 0), 64) // ±Inf if the number is too large
 	return v
 }
 
-// A look writes a decimal of n digits.
-type look func(d decimal, n int) string
-
-// general writes it as %.ng does.
-func general(d decimal, n int) string {
+// plainNumber formats a number with n digits like %g.
+func plainNumber(d decimal, n int) string {
 	switch {
 	case d.word != "":
 		return d.word
@@ -112,73 +106,47 @@ func general(d decimal, n int) string {
 	return d.fixed()
 }
 
-// typeset writes it as chart.Digits does.
-func typeset(d decimal, _ int) string {
-	switch {
-	case d.word != "":
-		return d.word
-	case -4 < d.exp && d.exp < 4:
-		return d.fixed()
-	case d.mantissa() == "1":
-		return "10" + chart.Superscript(d.exp)
-	}
-	return d.mantissa() + "·10" + chart.Superscript(d.exp)
-}
+// AtMost formats an upper bound, rounded up to n digits.
+func AtMost(x float64, n int) string { return plainNumber(outward(x, n, true), n) }
 
-// atMost writes an upper bound in n digits.
-func atMost(x float64, n int, as look) string { return as(outward(x, n, true), n) }
-
-// atLeast writes a lower bound in n digits.
-func atLeast(x float64, n int, as look) string { return as(outward(x, n, false), n) }
-
-// fromGamma and toGamma write the ends of a range of candidates.
-func fromGamma(gamma float64, as look) string { return candidate(gamma, false, as) }
-
-func toGamma(gamma float64, as look) string { return candidate(gamma, true, as) }
-
-// candidate writes a γ that few digits name, such as 0.1, by its name, and others rounded outward.
-func candidate(gamma float64, up bool, as look) string {
+// candidate formats a γ. If the γ has more than four digits, it is rounded to four: up if up is true, otherwise
+// down.
+func candidate(gamma float64, up bool) string {
 	d := written(gamma, -1)
 	if len(d.digits) > fewDigits {
 		d = outward(gamma, fewDigits, up)
 	}
-	return as(d, fewDigits)
+	return plainNumber(d, fewDigits)
 }
 
-// Digits of the ends of a bracket.
+// Smallest and largest number of digits for the ends of a bracket.
 const (
 	fewDigits  = 4
 	mostDigits = 6
 )
 
-// ends writes a bracket: in four digits, in up to six where fewer would make it more than
-// twice as wide, and as one number where that is all of it.
-func ends(v ridge.Interval, as look) string {
+// bracket formats a bracket with four to six digits. It uses more than four if rounding to fewer digits would double
+// the width of the bracket. If both rounded ends are equal, bracket writes a single number.
+func bracket(v ridge.Interval) string {
 	for n := fewDigits; ; n++ {
 		lo, hi := outward(v.Lo, n, false), outward(v.Hi, n, true)
 		if n < mostDigits && hi.value()-lo.value() > 2*(v.Hi-v.Lo) {
 			continue
 		}
 		if lo == hi {
-			return as(lo, n)
+			return plainNumber(lo, n)
 		}
-		return fmt.Sprintf("[%s, %s]", as(lo, n), as(hi, n))
+		return fmt.Sprintf("[%s, %s]", plainNumber(lo, n), plainNumber(hi, n))
 	}
 }
 
-// AtMost writes an upper bound in n digits, rounded up, on a terminal.
-func AtMost(x float64, n int) string { return atMost(x, n, general) }
-
-// bracket prints an interval on a terminal.
-func bracket(v ridge.Interval) string { return ends(v, general) }
-
-// noBound is what a page has in place of a bound that is infinite.
+// noBound is the text for an infinite upper bound.
 const noBound = "none"
 
-// bound writes an upper bound in a page.
+// bound formats an upper bound with three digits.
 func bound(x float64) string {
 	if math.IsInf(x, 1) {
 		return noBound
 	}
-	return atMost(x, 3, typeset)
+	return AtMost(x, 3)
 }

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report/reporttest"
-	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -44,20 +43,14 @@ func rational(t *rapid.T, text string) *big.Rat {
 }
 
 // TestOutward: what is printed is on its side of the number, as close as so many digits come,
-// and looks as %.ng and chart.Digits have it.
+// and looks like %.ng. A page shows the same number.
 func TestOutward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, n, up := anyFloat(t, "x"), rapid.IntRange(1, 8).Draw(t, "n"), rapid.Bool().Draw(t, "up")
-		printed := func(as look) string {
-			if up {
-				return atMost(x, n, as)
-			}
-			return atLeast(x, n, as)
-		}
-		text := printed(general)
+		text := plainNumber(outward(x, n, up), n)
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			if want := fmt.Sprintf("%.*g", n, x); text != want || printed(typeset) != want {
-				t.Fatalf("%v is printed as %s and %s", x, text, printed(typeset))
+			if want := fmt.Sprintf("%.*g", n, x); text != want || typeset(text) != want {
+				t.Fatalf("%v is printed as %s and %s", x, text, typeset(text))
 			}
 			return
 		}
@@ -78,10 +71,10 @@ func TestOutward(t *testing.T) {
 		if off.Cmp(unit) >= 0 || !new(big.Rat).Quo(got, unit).IsInt() {
 			t.Fatalf("%v to %d digits, up %v: %s is not the nearest on its side", x, n, up, text)
 		}
-		if v, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(v) >= 0x1p-1022 && (text != fmt.Sprintf("%.*g", n, v) || printed(typeset) != chart.Digits(v, n)) {
-			t.Fatalf("%v to %d digits: %s and %s look unlike %.*g", x, n, text, printed(typeset), n, v)
+		if v, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(v) >= 0x1p-1022 && text != fmt.Sprintf("%.*g", n, v) {
+			t.Fatalf("%v to %d digits: %s looks unlike %.*g", x, n, text, n, v)
 		}
-		if p := reporttest.Plain(printed(typeset)); rational(t, p).Cmp(got) != 0 {
+		if p := reporttest.Plain(typeset(text)); rational(t, p).Cmp(got) != 0 {
 			t.Fatalf("%v to %d digits: %s in a page, %s on a terminal", x, n, p, text)
 		}
 	})
@@ -100,7 +93,7 @@ func TestBracket(t *testing.T) {
 		if !(v.Lo <= v.Hi) {
 			v.Lo, v.Hi = v.Hi, v.Lo
 		}
-		for _, text := range []string{bracket(v), ends(v, typeset)} {
+		for _, text := range []string{bracket(v), typeset(bracket(v))} {
 			lo, hi, err := reporttest.Ends(text)
 			if err != nil {
 				t.Fatalf("%v is printed as %s: %v", v, text, err)
@@ -147,7 +140,7 @@ func TestWeight(t *testing.T) {
 		x := rapid.OneOf(rapid.Float64Range(-1e6, 1e6), rapid.SampledFrom([]float64{0.1, -0.001, 0.3})).Filter(func(x float64) bool { return x == 0 || math.Abs(x) > 1e-280 }).Draw(t, "x") // or e underflows
 		e := math.Abs(x) * math.Pow(10, rapid.Float64Range(-18, 1).Draw(t, "log10 e"))
 		scale := rapid.OneOf(rapid.Just(1.0), rapid.Float64Range(1e-3, 1e3)).Draw(t, "scale")
-		value, within := around(divided(x, e, scale))
+		value, within := aroundDivided(x, e, scale)
 		shown, size := rational(t, reporttest.Plain(value)), rational(t, reporttest.Plain(within))
 		off, far := new(big.Rat).Quo(exact(x), exact(scale)), new(big.Rat).Quo(exact(e), exact(scale))
 		if off.Sub(off, shown).Abs(off).Add(off, far).Cmp(size) > 0 {
@@ -160,59 +153,71 @@ func TestWeight(t *testing.T) {
 	for _, c := range []struct {
 		x, e          float64
 		value, within string
-	}{{1.2512, math.Inf(1), "1.25", "none"}, {-0.02735261, 1900, "-0.0274", "1910"}, {0, 0, "0", "0"}, {0.5, 0, "0.5", "0"}, {0.02735261, 0.027, "0.0274", "0.0271"}} {
+	}{{1.2512, math.Inf(1), "1.25", "none"}, {-0.02735261, 1900, "-0.0274", "1.91e+03"}, {0, 0, "0", "0"}, {0.5, 0, "0.5", "0"}, {0.02735261, 0.027, "0.0274", "0.0271"}} {
 		if value, within := around(c.x, c.e); value != c.value || within != c.within {
 			t.Errorf("%v ± %v is printed as %s ± %s", c.x, c.e, value, within)
 		}
 	}
 }
 
-// TestFigure: an interval in a table holds the proved one, as value ± bound where three digits are
-// proved, else as a bracket.
+func aroundDivided(x, e, scale float64) (value, within string) {
+	quotient, off := divided(x, e, scale)
+	return around(quotient, off)
+}
+
+// TestFigure: a figure of a table holds the proved interval: as a number ± one unit of its last digit if three digits
+// are proved, else as a bracket. Proved writes value ± bound.
 func TestFigure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := ridge.Interval{Lo: anyFloat(t, "lo")}
 		v.Hi = v.Lo + math.Abs(v.Lo)*math.Pow(10, rapid.Float64Range(-18, 1).Draw(t, "log10 width"))
-		for _, c := range []struct{ table, any string }{{figure(v), Proved(v)}, {figureInPage(v), ""}} {
-			for _, text := range []string{c.table, c.any} {
-				if text == "" || math.IsNaN(v.Hi) {
-					continue
-				}
-				value, bound, known := strings.Cut(text, " ± ")
-				if width := v.Hi - v.Lo; text == c.table && v.Lo < v.Hi && !math.IsInf(width, 0) && known != (width <= 2e-3*math.Abs(v.Mid())) {
-					t.Fatalf("%v is printed as %s", v, text)
-				}
-				if !known {
-					lo, hi, err := reporttest.Ends(text)
-					if err != nil || !(lo <= v.Lo && v.Hi <= hi) {
-						t.Fatalf("%s does not hold %v: %v", text, v, err)
-					}
-					continue
-				}
-				scale := ""
-				if bound, scale, known = strings.Cut(bound, ")"); known {
-					value = strings.TrimPrefix(value, "(")
-				}
-				by := rational(t, reporttest.Plain("1"+scale))
-				middle, off := rational(t, reporttest.Plain(value)), rational(t, reporttest.Plain(bound))
-				lo, hi := new(big.Rat).Sub(middle, off), new(big.Rat).Add(middle, off)
-				if lo.Mul(lo, by).Cmp(new(big.Rat).SetFloat64(v.Lo)) > 0 || hi.Mul(hi, by).Cmp(new(big.Rat).SetFloat64(v.Hi)) < 0 {
-					t.Fatalf("%s does not hold %v", text, v)
-				}
+		if math.IsNaN(v.Hi) {
+			return
+		}
+		for _, text := range []string{figure(v), typeset(figure(v))} {
+			lo, hi, err := reporttest.Figure(text)
+			if err != nil {
+				lo, hi, err = reporttest.Ends(text) // infinite
 			}
+			if err != nil || !(lo <= v.Lo && v.Hi <= hi) {
+				t.Fatalf("%s does not hold %v: %v", text, v, err)
+			}
+			if width := v.Hi - v.Lo; width <= 1e-3*math.Abs(v.Mid()) && !math.IsInf(width, 0) && math.Abs(v.Lo) < 1e308 && math.Abs(v.Lo) > 1e-300 && strings.HasPrefix(text, "[") {
+				t.Fatalf("%v is printed as %s", v, text)
+			}
+		}
+		text := Proved(v)
+		value, bound, known := strings.Cut(text, " ± ")
+		if !known {
+			if lo, hi, err := reporttest.Ends(text); err != nil || !(lo <= v.Lo && v.Hi <= hi) {
+				t.Fatalf("%s does not hold %v: %v", text, v, err)
+			}
+			return
+		}
+		scale := ""
+		if bound, scale, known = strings.Cut(bound, ")"); known {
+			value = strings.TrimPrefix(value, "(")
+		}
+		by := rational(t, reporttest.Plain("1"+scale))
+		middle, off := rational(t, reporttest.Plain(value)), rational(t, reporttest.Plain(bound))
+		lo, hi := new(big.Rat).Sub(middle, off), new(big.Rat).Add(middle, off)
+		if lo.Mul(lo, by).Cmp(new(big.Rat).SetFloat64(v.Lo)) > 0 || hi.Mul(hi, by).Cmp(new(big.Rat).SetFloat64(v.Hi)) < 0 {
+			t.Fatalf("%s does not hold %v", text, v)
 		}
 	})
 	for text, v := range map[string]ridge.Interval{
-		"0.3257092522850 ± 2.2e-12": {Lo: 0.3257092522828, Hi: 0.3257092522872},
-		"[0.07871, 0.07996]":        {Lo: 0.07871992128439803, Hi: 0.07995501044273824},
-		"0.5":                       {Lo: 0.5, Hi: 0.5},
-		"[-Inf, 10]":                {Lo: math.Inf(-1), Hi: 9.9995},
+		"0.325709":           {Lo: 0.3257092522828, Hi: 0.3257092522872},
+		"1.00000":            {Lo: 0.9999999999987, Hi: 0.9999999999988},
+		"12.0000":            {Lo: 11.9999944, Hi: 11.9999945},
+		"[0.07871, 0.07996]": {Lo: 0.07871992128439803, Hi: 0.07995501044273824},
+		"0.5":                {Lo: 0.5, Hi: 0.5},
+		"[-Inf, 10]":         {Lo: math.Inf(-1), Hi: 9.9995},
 	} {
 		if got := figure(v); got != text {
 			t.Errorf("%v is printed as %s, want %s", v, got, text)
 		}
 	}
-	if got := figureInPage(ridge.Interval{Lo: 0.3257092522828, Hi: 0.3257092522872}); got != "0.3257092522850 ± 2.2·10⁻¹²" {
+	if got := typeset(figure(ridge.Interval{Lo: 4.8363358e9, Hi: 4.8363359e9})); got != "4.83634·10⁹" {
 		t.Error(got)
 	}
 }
@@ -221,16 +226,31 @@ func TestFigure(t *testing.T) {
 // score; and a size that was chosen too small is told by an error that is proved.
 func TestChoiceHolds(t *testing.T) {
 	for _, gamma := range []float64{0.1, 1e-5, 0.001} { // the names of candidates
-		if lo, hi := fromGamma(gamma, general), toGamma(gamma, general); lo != hi || lo != fmt.Sprint(gamma) {
+		if lo, hi := candidate(gamma, false), candidate(gamma, true); lo != hi || lo != fmt.Sprint(gamma) {
 			t.Errorf("from γ = %v to γ = %v", lo, hi)
 		}
 	}
 	c := &choice{By: "gcv", Gamma: 5, Score: ridge.Interval{Lo: 0.12388, Hi: 0.98712}, Possible: [2]number{1.23488, 9.87612}, Excess: 1, Path: make([]point, 3)}
 	for text, words := range map[string]string{
-		c.String(): "[0.1238, 0.9872]; the sketch leaves open any from 1.234 to 9.877,", c.sentence(): "between 0.123 and 0.988, has the least upper end. The sketch leaves open any γ from 1.234 to 9.877;",
+		c.String(): "lies in [0.1238, 0.9872]; any gamma from 1.234 to 9.877 may", typeset(c.sentence()): "γ = 5: smallest estimated GCV of 3 candidates, which lies in [0.1238, 0.9872]; any γ from",
 	} {
 		if !strings.Contains(text, words) {
 			t.Errorf("%q does not say %q", text, words)
+		}
+	}
+}
+
+// TestTypeset: a page shows γ and powers of ten as on paper, but not in flags, lists and names.
+func TestTypeset(t *testing.T) {
+	for text, want := range map[string]string{
+		"gamma = 1.5e-05, y: [-2e+07, 1e+04]":    "γ = 1.5·10⁻⁵, y: [-2·10⁷, 10⁴]",
+		"any gamma may":                          "any γ may",
+		"try --gamma auto:1e+05,1e+04 or x1e+05": "try --gamma auto:1e+05,1e+04 or x1e+05",
+		"12.0000 ± 3e-12":                        "12.0000 ± 3·10⁻¹²",
+		"gammas":                                 "gammas",
+	} {
+		if got := typeset(text); got != want {
+			t.Errorf("%q is typeset as %q, want %q", text, got, want)
 		}
 	}
 }

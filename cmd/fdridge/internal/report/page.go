@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/chart"
@@ -16,18 +19,36 @@ import (
 //go:embed page.html.tmpl
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"bound": bound, "figure": figureInPage, "gamma": func(v float64) string { return chart.Digits(v, 4) },
-}).Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"typeset": typeset}).Parse(pageText))
 
-// A page is what the HTML report shows of a fit, all in words, tables and pictures: a value
-// for each of its sections.
+// plain matches the word gamma and a number with an exponent. It matches neither inside a word or a list, such as a
+// flag with its values.
+var plain = regexp.MustCompile(`(^|[^-\w.:,])(?:gamma\b|(-?\d[\d.]*)e([+-]\d+))`)
+
+// typeset writes γ and powers of ten as on paper: "gamma = 1.5e-05" becomes "γ = 1.5·10⁻⁵".
+func typeset(text string) string {
+	return plain.ReplaceAllStringFunc(text, func(found string) string {
+		parts := plain.FindStringSubmatch(found)
+		exp, err := strconv.Atoi(parts[3])
+		switch {
+		case err != nil: // the word
+			return parts[1] + "γ"
+		case parts[2] == "1":
+			return parts[1] + "10" + chart.Superscript(exp)
+		}
+		return parts[1] + parts[2] + "·10" + chart.Superscript(exp)
+	})
+}
+
+// A page holds the content of the HTML report. Each field belongs to one section.
 type page struct {
 	Title       string
 	Verdict     verdict
 	Ran         []fact
+	Prepared    *table // nil: no pass examined the columns
+	NotShown    int    // number of columns that Prepared leaves out
 	Certificate certificateSection
-	HeldOut     *heldOutSection // nil: no rows were held out
+	HeldOut     *heldOutSection // nil: no held-out rows
 	Path        pathSection
 	Spectrum    spectrumSection
 	Convergence convergenceSection
@@ -36,7 +57,8 @@ type page struct {
 	Version     string
 }
 
-// A fact is a line of what ran.
+// A fact is a line above the tables of the text report, and a line of the section "What ran" of the page. The text
+// report has no names. The page leaves out facts without a name.
 type fact struct{ Name, Value string }
 
 // WritePage writes the HTML page.
@@ -47,81 +69,41 @@ func (f *Fit) WritePage(w io.Writer) error {
 		Verdict: f.verdict(), Certificate: f.certificate(rec), Weights: f.weights(),
 		Command: f.Asked.Command, Version: f.Asked.Program,
 	}
-	draws := &pen{}
-	var err error
-	if p.Ran, err = f.ran(rec); err != nil {
-		return err
-	}
-	if p.HeldOut, err = f.heldOutInPage(rec, draws); err != nil {
-		return err
-	}
-	if p.Path, err = f.path(rec, draws); err != nil {
-		return err
-	}
-	if p.Spectrum, err = f.spectrum(draws); err != nil {
-		return err
-	}
-	if p.Convergence, err = f.convergence(draws); err != nil {
-		return err
-	}
-	return pageTemplate.Execute(printable.Writer(w), p)
-}
-
-// ran says what ran.
-func (f *Fit) ran(rec *fitRecord) ([]fact, error) {
 	machine, err := engine.NewReport()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []fact
-	add := func(name, format string, args ...any) {
-		out = append(out, fact{name, fmt.Sprintf(format, args...)})
-	}
-	add("Data", "%s (%s)", f.Data.Name, rec.Format)
-	add("Size", "%d rows × %d features, %d %s", rec.N, rec.D, rec.Targets, plural(rec.Targets, "target", "targets"))
-	if rec.Encoding != nil {
-		if text := rec.Encoding.missing(); text != "" {
-			add("Missing values", "%s", text)
-		}
-		if text := rec.Encoding.categorical(); text != "" {
-			add("Categorical columns", "%s", text)
-		}
-	}
-	if rec.HeldOut != nil {
-		add("Held out", "%s", rec.HeldOut.sentence())
-	}
-	add("Intercept", "%s", f.intercept())
-	method := rec.Method.String()
-	if rec.MethodReason != "" {
-		method += " (" + rec.MethodReason + ")"
-	}
-	add("Method", "%s", method)
-	if rec.Penalties != nil {
-		add("Penalties", "%s", rec.Penalties)
-	}
-	if rec.Size > 0 {
-		if kept := f.scatter(); kept != "" {
-			add("Sketch", "%s%s", kept, f.lanes())
-		} else {
-			add("Sketch", "%d rows, Robust Frequent Directions%s", rec.Size, f.lanes())
-		}
-	}
-	add("Data read", "%d %s", rec.Reads, plural(rec.Reads, "time", "times"))
+	p.Ran = slices.Concat([]fact{{"Data", fmt.Sprintf("%s (%s)", f.Data.Name, rec.Format)}}, f.facts(rec), []fact{
+		{"Intercept", f.describeIntercept()},
+		{"Threads", fmt.Sprintf("%d of %s", machine.GoMaxProcs, machine.CPU)},
+	})
 	if n := len(rec.Ranks); n > 0 {
 		most, bytes := 0.0, int64(0)
 		for _, k := range rec.Ranks {
 			most, bytes = max(most, float64(k.Share)), max(bytes, k.Sent)
 		}
-		add("Ranks", "%d, each with its share of the rows; up to %s of a rank's time went into communicating, %s sent at most", n, percent(most), megabytes(bytes))
+		p.Ran = append(p.Ran, fact{"Ranks", fmt.Sprintf("%d, each with a share of the rows; each rank spent at most %s of its time on communication and sent at most %s", n, percent(most), megabytes(bytes))})
 	}
-	add("Time", "%s", secondsOf(float64(rec.TotalTime)))
-	add("Memory", "%s at most", bytesOf(uint64(rec.PeakRSS)))
-	add("Computed by", "%s (%s), %d %s of %s", rec.Backend, rec.Kernel, machine.GoMaxProcs, plural(machine.GoMaxProcs, "thread", "threads"), machine.CPU)
-	return out, nil
+	if rec.Encoding != nil && rec.Encoding.Prepared != nil {
+		p.Prepared, p.NotShown = preparedTable(rec.Encoding.Prepared, 1000, math.MaxInt)
+	}
+	if p.HeldOut, err = f.heldOutInPage(rec); err != nil {
+		return err
+	}
+	if p.Path, err = f.path(rec); err != nil {
+		return err
+	}
+	if p.Spectrum, err = f.spectrum(); err != nil {
+		return err
+	}
+	if p.Convergence, err = f.convergence(); err != nil {
+		return err
+	}
+	return pageTemplate.Execute(printable.Writer(w), p)
 }
 
-// intercept says where the intercept of the weights comes from.
-func (f *Fit) intercept() string {
+// describeIntercept states whether the fit has an intercept, and how the intercept was computed.
+func (f *Fit) describeIntercept() string {
 	centred := func(o ridge.Target) bool {
 		_, b := f.Data.Preparation.Unscale(o.Coef, o.Intercept)
 		return b != 0
@@ -130,12 +112,12 @@ func (f *Fit) intercept() string {
 	case f.Asked.Intercept:
 		return "fitted, not penalised"
 	case slices.ContainsFunc(f.Found.Solutions[0].Targets, centred):
-		return "none fitted; that of the weights is what subtracting the columns' means makes"
+		return "not fitted; the intercept of the coefficients comes from subtracting the means of the columns"
 	}
 	return "none"
 }
 
-// targetName is what a target is called, from 0.
+// targetName returns the name of target j, counted from 0.
 func (f *Fit) targetName(j int) string {
 	if j < len(f.Data.Targets) {
 		return f.Data.Targets[j]
@@ -143,9 +125,9 @@ func (f *Fit) targetName(j int) string {
 	return fmt.Sprintf("target %d", j+1)
 }
 
-// nameOf names the fit of one target at one γ.
+// nameOf returns a name for the fit of target j in solution s, such as its γ and target.
 func (f *Fit) nameOf(s *ridge.Solution, j int) string {
-	name := "γ = " + chart.Digits(s.Gamma, 4)
+	name := fmt.Sprintf("gamma = %.6g", s.GammaOf(j))
 	if len(s.Targets) > 1 {
 		name += ", " + f.targetName(j)
 	}

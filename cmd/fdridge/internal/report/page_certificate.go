@@ -6,39 +6,30 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/chart"
-	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// A verdict is the sentence at the top of the page.
+// A verdict is the summary sentence at the top of the page.
 type verdict struct {
 	Text string
-	Good bool // converged, and the bound says something
+	Good bool // the fit converged and its error bound is small
 }
 
-// A certificateSection says how exact the weights are.
+// A certificateSection describes the proved accuracy of the coefficients.
 type certificateSection struct {
 	Sentences []string
 	Advice    []string
-	Fits      []certificateRow
+	Tables    []*table
 }
 
-// A certificateRow is what is proved of one target at one γ.
-type certificateRow struct {
-	model.Record
-	ridge.Certificate
-	R2     ridge.Interval
-	Target string
-}
+// Thresholds for the bound on the relative error.
+const (
+	poor    = 0.01 // above this bound the page gives advice
+	useless = 0.5  // from this bound on the page claims no accuracy
+)
 
-// poor is the relative error above which a page says what to do about it.
-const poor = 0.01
-
-// useless is the one from which on it hardly says anything.
-const useless = 0.5
-
-// several tells that there is more than one target or γ.
+// several reports whether the fit has more than one pair of target and γ.
 func (f *Fit) several() bool {
 	return len(f.Found.Solutions)*len(f.Found.Solutions[0].Targets) > 1
 }
@@ -48,25 +39,25 @@ func (f *Fit) verdict() verdict {
 	v := verdict{Good: f.Found.Err() == nil && worst <= poor}
 	switch {
 	case f.Unsolved() != "" && f.Shortfall() == "":
-		v.Text = fmt.Sprintf("Not all asked for: %s.", f.Unsolved())
+		v.Text = fmt.Sprintf("Incomplete: %s.", f.Unsolved())
 	case f.Short() == ridge.Unproved:
-		v.Text = "Nothing is proved of these weights: no relative error below 1."
+		v.Text = "Nothing is proved about these coefficients: no relative error below 1."
 	case f.Found.Err() != nil:
-		v.Text = fmt.Sprintf("Not converged: %s is certified, relative, where %s was asked for; %s.", f.certified(worst), chart.Digits(f.Asked.Tol, 3), f.Short())
+		v.Text = fmt.Sprintf("Not converged: the proved bound on the relative error is %s, the tolerance is %s (%s).", bound(worst), chart.Digits(f.Asked.Tol, 3), f.Short())
 	case worst == 0:
-		v.Text = "The weights are proved to be the exact ridge solution of " + f.solved() + "."
+		v.Text = "The coefficients are proved to be the exact ridge solution of " + f.solved() + "."
 	case worst < useless:
-		v.Text = fmt.Sprintf("The weights are proved to be within %s, relative, of the exact ridge solution of %s.", atMost(worst, 2, typeset), f.solved())
+		v.Text = fmt.Sprintf("The coefficients are proved to have a relative error of at most %s: they solve the ridge problem of %s to that accuracy.", AtMost(worst, 2), f.solved())
 		if f.several() {
-			v.Text = strings.Replace(v.Text, "The weights", "All weights", 1)
+			v.Text = strings.Replace(v.Text, "The coefficients", "All coefficients", 1)
 		}
 	default:
-		v.Text = "The weights are not proved to be near the exact ridge solution of " + f.solved() + "."
+		v.Text = "The coefficients are not proved to be near the exact ridge solution of " + f.solved() + "."
 	}
 	return v
 }
 
-// solved is what the solution is of: the rows that the fit had, which may be made of those of the file.
+// solved returns a name for the data of the ridge problem.
 func (f *Fit) solved() string {
 	switch prep := &f.Data.Preparation; {
 	case prep.Expansion() != nil:
@@ -77,71 +68,66 @@ func (f *Fit) solved() string {
 	return "these data"
 }
 
-// certified is a bound on the relative error in the middle of a sentence.
-func (f *Fit) certified(worst float64) string {
-	if math.IsInf(worst, 1) {
-		return "no error"
-	}
-	return "an error of " + bound(worst)
-}
-
-// certificate puts the certificates in words and in a table.
+// certificate returns the section on accuracy: sentences and a table.
 func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	c := certificateSection{Advice: f.advice()}
 	say := func(format string, args ...any) { c.Sentences = append(c.Sentences, fmt.Sprintf(format, args...)) }
 	worst, at, target := f.worst()
 	switch {
 	case math.IsInf(worst, 1):
-		say("There is no bound on the relative error, for the exact weights may be zero for all that is known.")
+		say("There is no bound on the relative error, because the exact coefficients may be zero.")
 	case !(worst < useless):
-		say("The bound on the relative error ‖x̂ − x*‖/‖x*‖ is %s: the exact weights x* may be about as far from the x̂ at hand as they are long.", bound(worst))
+		say("The bound on the relative error ‖x̂ − x*‖/‖x*‖ is %s. The error may be as large as the exact coefficients x* themselves.", bound(worst))
 	}
 	if f.several() {
-		say("The bound is that of the worst, %s; the table has all.", f.nameOf(at, target))
+		say("The bound is largest for %s.%s", f.nameOf(at, target), map[bool]string{true: " The table has a row for each fit."}[rec.Targets <= mostTargets])
 	}
 	if first := f.Found.Solutions[0]; f.Found.Summary == nil {
-		say("No sketch was made: a direct factorisation solved the problem, and the bound is that of round-off.")
+		say("A direct factorisation solved the problem without a sketch. The bound comes from round-off alone.")
 	} else if kept := f.scatter(); kept != "" {
-		say("In place of the %d rows A, %s. Nothing of it is lost but by round-off, which is η = %s of the sum of squares along any direction: ‖AᵀA − BᵀB‖ ≤ η.%s",
+		say("For the %d rows A, %s. Only round-off is lost: ‖AᵀA − BᵀB‖ ≤ η = %s.%s",
 			first.Rows, kept, bound(first.Shrinkage), f.share(first.Shrinkage))
 	} else {
-		say("In place of the %d rows A a sketch B of %d rows was kept. Along no direction does it miss more than η = %s of the sum of squares: ‖AᵀA − BᵀB‖ ≤ η.%s",
+		say("The %d rows A were reduced to a sketch B of %d rows. In each direction it misses at most η = %s of the sum of squares: ‖AᵀA − BᵀB‖ ≤ η.%s",
 			first.Rows, f.Size(), bound(first.Shrinkage), f.share(first.Shrinkage))
-		say("η against γ is what counts: the smaller their ratio, the nearer is the solution of one pass and the fewer passes refine it.")
+		say("The ratio η/γ counts: if it is small, the solution of one pass is accurate, and few passes refine it.")
 	}
 	data := "the data as they were read"
 	if prep := &f.Data.Preparation; prep.Scaling != nil || prep.Expansion() != nil {
-		data = f.solved() + " as float64 has them, rounded where that was computed"
+		data = f.solved() + ", as rounded to float64"
 	}
-	say("Every bound holds for the exact solution x* of %s, round-off included. It says how well the ridge problem was solved, not how well the model predicts.", data)
-	for _, r := range rec.Fits {
-		for j, proved := range r.Certificates {
-			c.Fits = append(c.Fits, certificateRow{r, proved, r.R2Bracket[j], f.targetName(j)})
+	say("All bounds hold for the exact solution x* of %s, round-off included. They tell how well the ridge problem was solved, not how well the model predicts.", data)
+	if rec.Targets > mostTargets {
+		for i := range rec.Fits {
+			c.Tables = append(c.Tables, f.quantilesTable(rec, i))
 		}
+		say("The last table has the %d targets with the largest bounds.", worstTargets)
 	}
+	c.Tables = append(c.Tables, f.fitsTable(rec, true))
 	return c
 }
 
-// share says how large η is against ‖A‖², where that is not zero.
+// share states the shrinkage η (the loss by shrinking the sketch) as a fraction of ‖A‖², the sum of squares of the
+// rows. It returns "" if A is zero.
 func (f *Fit) share(shrinkage float64) string {
 	s, err := f.Found.Summary.Spectrum()
-	if err != nil || s.Bound.Frobenius2 == 0 { // of an error the fit itself would have told
+	if err != nil || s.Bound.Frobenius2 == 0 { // an error here would already have ended the fit
 		return ""
 	}
 	all := s.Bound.Frobenius2
-	return fmt.Sprintf(" That is about %s of the sum over all directions, %s.", percent(shrinkage/all), chart.Digits(all, 3))
+	return fmt.Sprintf(" This is about %s of the sum over all directions, %s.", percent(shrinkage/all), chart.Digits(all, 3))
 }
 
-// shortAdvice says what to do where the tolerance was not reached.
+// shortAdvice returns advice for a fit that missed its tolerance.
 func (f *Fit) shortAdvice() []string {
-	out := []string{"The weights are the best that were found, and every bound of this page holds for them. If that is enough, take them as they are."}
+	out := []string{"These coefficients are the best ones found, and all bounds of this page hold. They may be accurate enough."}
 	for _, r := range f.Remedies {
-		out = append(out, "What would help: "+r+".")
+		out = append(out, "This may help: "+r+".")
 	}
 	return out
 }
 
-// advice says what to do about a bound that is poor.
+// advice returns advice for a fit whose error bound is above the threshold poor.
 func (f *Fit) advice() []string {
 	worst, at, _ := f.worst()
 	switch {
@@ -150,18 +136,18 @@ func (f *Fit) advice() []string {
 	case worst <= poor:
 		return nil
 	case f.Found.Summary == nil && f.far():
-		return []string{"The problem is close to singular: --standardize or a larger γ make it better conditioned."}
+		return []string{"The problem is close to singular. --standardize or a larger γ improves its condition number."}
 	case f.Found.Summary == nil:
-		return []string{"The problem is close to singular: a larger γ makes it better conditioned."}
+		return []string{"The problem is close to singular. A larger γ improves its condition number."}
 	}
 	var out []string
 	if f.Found.Method == ridge.OneShot {
-		out = append(out, "Refine it by passes over the rows: fdridge fit --method cg, or fdridge solve with the sketch and --data.")
+		out = append(out, "Refine the solution by passes over the rows: fdridge fit --method cg, or fdridge solve with the sketch and --data.")
 	}
 	largest, estimated, err := plan.SizeFor(f.Found.Summary, poor, at.Gamma)
-	if err != nil { // round-off alone is more than that at this γ
-		return append(out, "No size of sketch proves more in one pass: "+err.Error()+".")
+	if err != nil { // at this γ round-off alone exceeds the bound
+		return append(out, "No sketch size proves more in one pass: "+err.Error()+".")
 	}
-	return append(out, fmt.Sprintf("Or take a larger sketch: --size %d is estimated to bring the bound to %s for γ = %s, at worst it takes --size %d; fdridge plan weighs this against other methods.",
-		estimated, percent(poor), chart.Digits(at.Gamma, 4), largest))
+	return append(out, fmt.Sprintf("Or use a larger sketch: about --size %d (at worst %d) reaches a bound of %s for γ = %s. fdridge plan compares this with other methods.",
+		estimated, largest, percent(poor), chart.Digits(at.Gamma, 4)))
 }

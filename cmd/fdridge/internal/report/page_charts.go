@@ -8,23 +8,19 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/chart"
-	"github.com/fdridge/fdridge/ridge"
 )
 
-// A picture is a chart in the page and what is said below it.
+// A picture is a chart on the page with its caption.
 type picture struct {
-	SVG     []template.HTML // made by chart, which escapes all text; one for wide and one for narrow pages, or one for all
+	SVG     []template.HTML // two versions, for wide and for narrow pages, or one; chart escapes the text
 	Caption string
 }
 
-// A pen draws the pictures of one page, which share their letters.
-type pen struct{ letters chart.Letters }
-
-// beside makes a picture of each panel, which so may stand side by side or not.
-func (p *pen) beside(panels ...captioned) ([]picture, error) {
+// beside draws each panel as a separate picture. The page shows the pictures side by side.
+func beside(panels ...captioned) ([]picture, error) {
 	var out []picture
 	for _, panel := range panels {
-		one, err := p.draw(panel, "")
+		one, err := draw(panel, "")
 		if err != nil {
 			return nil, err
 		}
@@ -33,18 +29,17 @@ func (p *pen) beside(panels ...captioned) ([]picture, error) {
 	return out, nil
 }
 
-// across makes a picture as wide as the page: one for wide pages and one for narrow ones, whose
-// letters would be too small in the other.
-func (p *pen) across(panel captioned) ([]picture, error) {
-	both, err := p.draw(panel, "wide", "narrow")
+// across draws a panel as a picture of full page width. A second version is for narrow pages.
+func across(panel captioned) ([]picture, error) {
+	both, err := draw(panel, "wide", "narrow")
 	return []picture{both}, err
 }
 
-// sizes are those of a panel in the page, in points, by the class of its element.
+// sizes maps the CSS class of a picture to its width and height in points.
 var sizes = map[string][2]float64{"wide": {620, 250}, "narrow": {290, 220}}
 
-// draw makes a picture of a panel, once for each class of elements.
-func (p *pen) draw(panel captioned, classes ...string) (picture, error) {
+// draw draws a panel once for each of the given CSS classes.
+func draw(panel captioned, classes ...string) (picture, error) {
 	title := panel.Title
 	panel.Title = ""
 	f := chart.Figure{Columns: 1, Looks: looks, Panels: []chart.Panel{panel.Panel}}
@@ -53,12 +48,12 @@ func (p *pen) draw(panel captioned, classes ...string) (picture, error) {
 		caption += " " + panel.caption
 	}
 	if n := len(f.LeftOut()); n > 0 {
-		caption += fmt.Sprintf(" %d values that are zero or not finite are not drawn.", n)
+		caption += fmt.Sprintf(" %d values are zero or not finite and not drawn.", n)
 	}
 	out := picture{Caption: caption}
 	for _, class := range classes {
 		f.Width, f.Height = sizes[class][0], sizes[class][1]
-		svg, err := f.Inline(class, title+": "+panel.Y+" against "+panel.X, &p.letters)
+		svg, err := f.Inline(class, title+": "+panel.Y+" against "+panel.X)
 		if err != nil {
 			return picture{}, err
 		}
@@ -67,40 +62,54 @@ func (p *pen) draw(panel captioned, classes ...string) (picture, error) {
 	return out, nil
 }
 
-// A pathSection shows what γ was chosen from, or the several that were asked for.
+// A pathSection shows the scores at all candidates of γ, or at the given values of γ.
 type pathSection struct {
 	Choice   string
-	Warnings []string // of the γ chosen
+	Warnings []string // reasons to doubt the chosen γ
 	Pictures []picture
-	Points   []pathRow
+	Points   *table // brackets at each γ, summed over the targets; nil: none
 }
 
-// A pathRow is what is known at one γ, summed over the targets.
-type pathRow struct {
-	Gamma               float64
-	GCV, RSS, Dimension ridge.Interval
-	Chosen              bool
-}
-
-func (f *Fit) path(rec *fitRecord, p *pen) (pathSection, error) {
-	out := pathSection{Choice: fmt.Sprintf("γ = %s was asked for; --gamma auto would choose one.", chart.Digits(f.Found.Solutions[0].Gamma, 4))}
+func (f *Fit) path(rec *fitRecord) (pathSection, error) {
+	out := pathSection{Choice: fmt.Sprintf("γ = %s was given; --gamma auto would choose one.", chart.Digits(f.Found.Solutions[0].Gamma, 4))}
 	if rec.Choice != nil {
-		out.Choice = rec.Choice.sentence() + " GCV is generalised cross-validation, n·RSS/(n − df)², an estimate of the squared error on new rows."
-		for _, w := range rec.Choice.warnings(typeset) {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("γ = %s %s.", chart.Digits(float64(rec.Choice.Gamma), 4), w))
+		out.Choice = rec.Choice.sentence() + ". GCV is generalised cross-validation, n·RSS/(n − df)², which estimates the squared error on new rows."
+		if why := passesWords(rec.Choice.Passes, rec.Choice.Spent); why != "" {
+			out.Choice += " " + strings.ToUpper(why[:1]) + why[1:] + "."
 		}
+		out.Warnings = rec.Choice.Warnings
 	} else if n := len(rec.Fits); n > 1 {
-		out.Choice = fmt.Sprintf("The %d γ were asked for; --gamma auto would choose one.", n)
+		out.Choice = fmt.Sprintf("%d γ were given; --gamma auto would choose one.", n)
+	}
+	if rec.Fits[0].Gammas != nil {
+		out.Choice = "Each target has a γ of its own."
+	}
+	if rec.Each != nil {
+		lines := rec.Each.lines()
+		out.Choice = strings.ToUpper(lines[0][:1]) + lines[0][1:] + "."
+		out.Warnings = rec.Each.Warnings
+	}
+	if rec.Targets > mostTargets && rec.Fits[0].Gammas != nil {
+		return out, nil
 	}
 	path, err := pathOf(f.Data.Name, rec.Choice, rec.Fits)
 	if err != nil || path == nil {
 		return out, err
 	}
-	if out.Pictures, err = p.beside(path.panels()...); err != nil {
+	if out.Pictures, err = beside(path.panels()...); err != nil {
 		return out, err
 	}
+	scores := path.gcv
+	if path.scores != nil {
+		scores = path.scores
+	}
+	out.Points = &table{rows: [][]string{{"gamma", criteria[path.by].score, "training error", "effective dimension"}}}
 	for i, g := range path.gamma {
-		out.Points = append(out.Points, pathRow{g, path.gcv[i], path.rss[i], path.dim[i], path.choice != nil && float64(path.choice.Gamma) == g})
+		gamma := fmt.Sprintf("%.4g", g)
+		if path.choice != nil && float64(path.choice.Gamma) == g {
+			gamma += " (chosen)"
+		}
+		out.Points.add(gamma, figure(scores[i]), figure(path.rss[i]), figure(path.dim[i]))
 	}
 	return out, nil
 }
@@ -111,16 +120,16 @@ type spectrumSection struct {
 	Pictures []picture
 }
 
-func (f *Fit) spectrum(p *pen) (spectrumSection, error) {
+func (f *Fit) spectrum() (spectrumSection, error) {
 	if f.Found.Summary == nil {
-		return spectrumSection{Text: "There is none: the method keeps no sketch."}, nil
+		return spectrumSection{Text: "The method makes no sketch."}, nil
 	}
 	s, err := f.Found.Summary.Spectrum()
 	if err != nil {
 		return spectrumSection{}, err
 	}
 	if len(s.Sigma2) == 0 {
-		return spectrumSection{Text: "It is empty: every column is constant or zero."}, nil
+		return spectrumSection{Text: "The spectrum is empty: every column is constant or zero."}, nil
 	}
 	var gammas []float64
 	for _, s := range f.Found.Solutions {
@@ -132,32 +141,32 @@ func (f *Fit) spectrum(p *pen) (spectrumSection, error) {
 			above++
 		}
 	}
-	out := spectrumSection{Text: fmt.Sprintf("Of the %d directions that the sketch keeps, %d have a σ² above η. What lies well above η is seen for sure; a γ well above η makes the rest not matter.", len(s.Sigma2), above)}
-	out.Pictures, err = p.across(captioned{Panel: spectrumPanel(s, gammas)})
+	out := spectrumSection{Text: fmt.Sprintf("The sketch has %d directions, %d of them with σ² above η. Directions well above η are known. If γ is well above η, the others do not matter.", len(s.Sigma2), above)}
+	out.Pictures, err = across(captioned{Panel: spectrumPanel(s, gammas)})
 	return out, err
 }
 
-// A convergenceSection shows how refining went.
+// A convergenceSection shows the progress of the refinement.
 type convergenceSection struct {
 	Text     string
 	Pictures []picture
 }
 
-func (f *Fit) convergence(p *pen) (convergenceSection, error) {
+func (f *Fit) convergence() (convergenceSection, error) {
 	if f.Traces == nil {
-		return convergenceSection{Text: "The method makes no refining passes."}, nil
+		return convergenceSection{Text: "The method makes no passes after the first."}, nil
 	}
 	slowest := slices.MaxFunc(f.Traces, func(a, b *Trace) int { return len(a.Points) - len(b.Points) })
-	text := fmt.Sprintf("The slowest, γ = %s, took %d %s.", chart.Digits(float64(slowest.Gamma), 4), len(slowest.Points), plural(len(slowest.Points), "pass", "passes"))
+	text := fmt.Sprintf("The slowest fit, γ = %s, needed %d %s.", chart.Digits(float64(slowest.Gamma), 4), len(slowest.Points), plural(len(slowest.Points), "pass", "passes"))
 	if slowest.Predicted > 0 {
-		text += fmt.Sprintf(" The sketch's bound predicted %d at most, and one more to verify.", slowest.Predicted)
+		text += fmt.Sprintf(" The sketch's bound predicted at most %d, and one more to verify.", slowest.Predicted)
 	} else {
-		text += " The sketch's bound predicted nothing here: η is too large against γ, or the bound of the first pass is infinite."
+		text += " The sketch's bound predicts nothing here: η/γ is too large, or the bound after the first pass is infinite."
 	}
 	bounded := func(x Point) bool { return !math.IsInf(float64(x.RelativeError), 1) }
 	if !slices.ContainsFunc(f.Traces, func(t *Trace) bool { return slices.ContainsFunc(t.Points, bounded) }) {
-		return convergenceSection{Text: text + " After no pass there was a bound on the relative error."}, nil
+		return convergenceSection{Text: text + " No pass gave a finite bound on the relative error."}, nil
 	}
-	pictures, err := p.across(captioned{convergencePanel(f.Traces), "Certified after each pass over the rows; at first there may be no finite bound."})
+	pictures, err := across(captioned{convergencePanel(f.Traces, f.targetName), "Proved after each pass over the rows. The first passes may have no finite bound."})
 	return convergenceSection{text, pictures}, err
 }

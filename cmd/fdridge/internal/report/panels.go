@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// looks are those of all that plot and the page draw.
+// looks maps the kinds of lines and marks in a chart to their styles.
 var looks = map[string]chart.Look{
 	"bracket":   {Color: chart.Blue},
 	"chosen":    {Color: chart.Vermilion, Dashes: chart.LongDash},
@@ -31,16 +31,16 @@ var looks = map[string]chart.Look{
 	"trace 5": {Color: chart.Olive, Marker: chart.Hollow(chart.Square)},
 }
 
-// fewPoints is the most points of a line that has room for markers.
+// fewPoints is the maximum number of points of a line that is drawn with markers.
 const fewPoints = 25
 
-// A captioned panel has what a page says below it; plot draws the panel alone.
+// A captioned is a panel with its caption on the HTML page. The plot command ignores the caption.
 type captioned struct {
 	chart.Panel
 	caption string
 }
 
-// panels are the cross-validated or leave-one-out error where there is one, GCV, training error and effective dimension against γ.
+// panels returns panels that show the scores, the training error and the effective dimension against γ.
 func (p *gammaPath) panels() []captioned {
 	of := ""
 	if p.targets > 1 {
@@ -52,19 +52,20 @@ func (p *gammaPath) panels() []captioned {
 		p.drawBrackets(&panel, values)
 		out = append(out, captioned{panel, caption})
 	}
-	if p.cv != nil {
-		add(p.cv, "cross-validated error"+of, "squared error of a row held out", true, "Each row by the fit without its fold.")
+	if p.scores != nil {
+		words, ofScores := criteria[p.by], of
+		if words.isRate {
+			ofScores = ""
+		}
+		add(p.scores, words.score+ofScores, words.axis, !words.isRate, words.caption)
 	}
-	if p.loo != nil {
-		add(p.loo, "leave-one-out error"+of, "squared error of a row left out", true, "Each row by the exact fit to all others.")
-	}
-	add(p.gcv, "GCV"+of, "n·RSS / (n − df)²", true, "The area is where the value is proved to be at each γ; where it leaves the picture it goes on.")
-	add(p.rss, "training error"+of, "RSS, sum of squared residuals", true, "Of the fits at hand.")
-	add(p.dim, "effective dimension", "df, degrees of freedom", false, "How many free parameters the penalty leaves.")
+	add(p.gcv, "GCV"+of, "n·RSS / (n − df)²", true, "The band is the proved bracket at each γ. It continues beyond the picture.")
+	add(p.rss, "training error"+of, "RSS, sum of squared residuals", true, "On the training rows.")
+	add(p.dim, "effective dimension", "df, degrees of freedom", false, "The number of free parameters under the penalty.")
 	return out
 }
 
-// drawBrackets draws proved values against γ, and the γ that was chosen.
+// drawBrackets draws one bracket for each γ, and marks the chosen γ.
 func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	if panel.LogY {
 		panel.YMin, panel.YMax = window(values)
@@ -76,17 +77,16 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	panel.Lines = []chart.Line{line}
 	if c := p.choice; c != nil {
 		if lo, hi := float64(c.Possible[0]), float64(c.Possible[1]); lo < hi {
-			panel.Marks = append(panel.Marks, chart.Mark{Method: "possible", Lo: lo, Hi: hi, Label: "γ that may have the least score"})
+			panel.Marks = append(panel.Marks, chart.Mark{Method: "possible", Lo: lo, Hi: hi, Label: "possible best γ"})
 		}
 		gamma := float64(c.Gamma)
-		panel.Marks = append(panel.Marks, chart.Mark{Method: "chosen", Lo: gamma, Hi: gamma, Label: "γ chosen"})
+		panel.Marks = append(panel.Marks, chart.Mark{Method: "chosen", Lo: gamma, Hi: gamma, Label: "chosen γ"})
 	}
 }
 
-// window is the range of a logarithmic axis for brackets, some of which may reach
-// down to zero or up to infinity: it has the least upper end, three powers of ten
-// below it and three above the largest lower end at most. 0, 0 says that there is
-// nothing to go by: what has underflowed is zero there.
+// window returns the range of a logarithmic axis for brackets whose ends may be zero or infinite. The range ends at
+// most a factor of about 1000 below the smallest upper end, and above the largest lower end. window returns 0, 0 if
+// no end is positive and finite.
 func window(values []ridge.Interval) (lo, hi float64) {
 	leastLo, mostLo, leastHi, mostHi := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for _, v := range values {
@@ -109,11 +109,11 @@ func window(values []ridge.Interval) (lo, hi float64) {
 	return max(leastLo, leastHi/beyond) / room, min(max(leastHi, min(mostHi, mostLo*beyond))*room, math.MaxFloat64)
 }
 
-// leastShown is what a logarithmic axis shows at least: what is not more is the underflow that
-// brackets of zero are widened by.
+// leastShown is the smallest value that a logarithmic axis shows. A smaller positive end belongs to a bracket of
+// zero, and its value comes from outward rounding.
 const leastShown = 0x1p-1000
 
-// cut moves an end of a bracket that is far beyond the axis to a little beyond it.
+// cut returns v, or a value just beyond the axis if v lies farther out.
 func cut(v float64, p *chart.Panel) float64 {
 	if p.LogY && v <= leastShown {
 		v = 0
@@ -124,11 +124,10 @@ func cut(v float64, p *chart.Panel) float64 {
 	return min(max(v, p.YMin/2), p.YMax*2, math.MaxFloat64)
 }
 
-// spectrumPanel has the squared singular values of a sketch, its bound η, and the γ
-// of interest.
+// spectrumPanel shows the squared singular values of a sketch, its error bound η and the values of γ.
 func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 	p := chart.Panel{Title: "spectrum of the sketch", X: "direction", WholeX: true, Y: "sum of squares along it", LogY: true}
-	sigma := chart.Line{Method: "spectrum", Label: "σ², of the sketch", Y: s.Sigma2, Plain: len(s.Sigma2) > fewPoints}
+	sigma := chart.Line{Method: "spectrum", Label: "σ² of the sketch", Y: s.Sigma2, Plain: len(s.Sigma2) > fewPoints}
 	for i := range s.Sigma2 {
 		sigma.X = append(sigma.X, float64(i+1))
 	}
@@ -137,22 +136,22 @@ func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 	level := func(method, label string, v float64) {
 		p.Lines = append(p.Lines, chart.Line{Method: method, Label: label, X: across, Y: []float64{v, v}})
 	}
-	level("shrinkage", "η, the most that is missing", s.Bound.FD())
+	level("shrinkage", "η, bound on the missing part", s.Bound.FD())
 	switch n := len(gammas); {
 	case n == 1:
 		level("gamma", "γ = "+chart.Digits(gammas[0], 4), gammas[0])
 	case n > 1:
-		level("gamma", "least and largest γ", slices.Min(gammas))
-		level("gamma", "least and largest γ", slices.Max(gammas))
+		level("gamma", "smallest and largest γ", slices.Min(gammas))
+		level("gamma", "smallest and largest γ", slices.Max(gammas))
 	}
 	return p
 }
 
-// convergencePanel has a line for each γ and target, and what was predicted. Where there are
-// more lines than looks, all but the first and the last look alike.
-func convergencePanel(traces []*Trace) chart.Panel {
+// convergencePanel shows the error bound by pass, with a line for each γ and target and its prediction. If there are
+// too many lines, only the first and the last have styles of their own.
+func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Panel {
 	const most = 6
-	p := chart.Panel{Title: "convergence", X: "pass over the rows after the sketch's", WholeX: true, Y: "bound on ‖x − x*‖ / ‖x*‖", LogY: true}
+	p := chart.Panel{Title: "convergence", X: "pass over the rows after the first", WholeX: true, Y: "bound on ‖x − x*‖ / ‖x*‖", LogY: true}
 	targets, last := 1, 0
 	for _, t := range traces {
 		targets, last = max(targets, t.Target), max(last, t.Points[len(t.Points)-1].Pass)
@@ -160,7 +159,7 @@ func convergencePanel(traces []*Trace) chart.Panel {
 	for i, t := range traces {
 		line := chart.Line{Method: fmt.Sprint("trace ", i), Label: "γ = " + chart.Digits(float64(t.Gamma), 4)}
 		if targets > 1 {
-			line.Label += fmt.Sprintf(", target %d", t.Target)
+			line.Label += ", " + nameTarget(t.Target-1)
 		}
 		if len(traces) > most {
 			switch i {
@@ -183,12 +182,12 @@ func convergencePanel(traces []*Trace) chart.Panel {
 	}
 	first := float64(traces[0].Points[0].Pass)
 	tol := float64(traces[0].Tol)
-	p.Lines = append(p.Lines, chart.Line{Method: "tolerance", Label: "asked for", X: []float64{first, max(float64(last), first+1)}, Y: []float64{tol, tol}})
+	p.Lines = append(p.Lines, chart.Line{Method: "tolerance", Label: "tolerance", X: []float64{first, max(float64(last), first+1)}, Y: []float64{tol, tol}})
 	return p
 }
 
-// predicted is the straight line from the first point to the tolerance after the
-// passes that were predicted, cut at some pass so as not to dwarf what happened.
+// predicted returns the predicted line from the first point to the tolerance, which is reached after t.Predicted
+// passes. The line stops at the pass until.
 func (t *Trace) predicted(until float64) chart.Line {
 	line := chart.Line{Label: "predicted from η", Dashed: true}
 	if t.Predicted < 2 {

@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// AsFitted makes the report one of the columns that were fitted, where a penalty was put on them
-// after the pass: it is taken into the preparation, which scales columns by it.
+// AsFitted changes the report if a penalty was added to an existing sketch. The penalty becomes part of the
+// preparation, which scales the columns by it. The report then describes the scaled columns.
 func (f *Fit) AsFitted() error {
 	penalty := f.Found.Solutions[0].Penalty
 	prep, err := f.Data.Preparation.Penalize(penalty)
@@ -29,7 +29,7 @@ func (f *Fit) AsFitted() error {
 	return nil
 }
 
-// Bands are the groups of columns that have a penalty in common.
+// Bands returns the groups of columns with a common penalty.
 func (f *Fit) Bands() []model.Band {
 	if f.Found.Bands != nil {
 		return model.Bands(f.Found.Bands.Bands)
@@ -37,24 +37,25 @@ func (f *Fit) Bands() []model.Band {
 	return model.Bands(f.Data.Bands)
 }
 
-// A penalties is what columns were penalised by.
+// A penalties describes the penalties of the columns.
 type penalties struct {
-	Least   number       `json:"least"` // of all columns
+	Least   number       `json:"least"` // smallest penalty of the columns
 	Largest number       `json:"largest"`
+	None    []string     `json:"unpenalized,omitempty"` // columns without penalty, not counted in Least
 	Bands   []model.Band `json:"bands,omitempty"`
-	Choice  *bandChoice  `json:"choice,omitempty"` // how those of bands were chosen
-	besides bool         // the sketch was made with penalties, too
+	Choice  *bandChoice  `json:"choice,omitempty"` // how the penalties of the bands were chosen
+	besides bool         // the sketch already contains other penalties
 }
 
-// A bandChoice is how the penalties of bands were chosen.
+// A bandChoice describes how the penalties of the bands (groups of columns) were chosen.
 type bandChoice struct {
 	GCV      ridge.Interval `json:"gcv"`
-	Certain  bool           `json:"certain"`         // no other penalties of those tried have a smaller GCV
-	Possible int            `json:"possible"`        // how many of those tried may have the least
-	Relative number         `json:"relative_excess"` // by what part of it another one's may be smaller
-	Passes   int            `json:"passes"`          // that were spent on the choice, after the sketch's
+	Certain  bool           `json:"certain"`         // no other candidate can have a smaller GCV
+	Possible int            `json:"possible"`        // number of candidates that may have the smallest GCV
+	Relative number         `json:"relative_excess"` // fraction by which another GCV may be smaller
+	Passes   int            `json:"passes"`          // passes for the choice, made after the sketch
 	Spent    string         `json:"passes_reason,omitempty"`
-	AtEnd    bool           `json:"at_end"` // a penalty is the least or the largest that is tried at all
+	AtEnd    bool           `json:"at_end"` // a chosen penalty is the smallest or the largest of its candidates
 	Tried    []bandTrial    `json:"tried"`
 }
 
@@ -64,7 +65,7 @@ type bandTrial struct {
 	GCV       ridge.Interval `json:"gcv"`
 }
 
-// penalties are those of the fit, nil where all columns have 1.
+// penalties describes the penalties of the fit. It returns nil if all penalties are 1.
 func (f *Fit) penalties() *penalties {
 	if f.after == nil && f.Data.Before == nil {
 		return nil
@@ -81,11 +82,15 @@ func (f *Fit) penalties() *penalties {
 				p *= list[j]
 			}
 		}
+		if p == 0 {
+			out.None = append(out.None, ColumnName(&f.Data.Preparation, j))
+			continue
+		}
 		out.Least, out.Largest = min(out.Least, number(p)), max(out.Largest, number(p))
 	}
 	if c := f.Found.Bands; c != nil && c.Choice.Index >= 0 {
 		out.Choice = &bandChoice{
-			GCV: c.Choice.Score, Certain: c.Choice.Certain, Possible: len(c.Choice.Possible), Relative: number(c.Choice.RelativeExcess()), Passes: c.Passes, Spent: strings.ReplaceAll(allWords(c.Spent), "another gamma is", "other penalties are"), AtEnd: c.AtEnd,
+			GCV: c.Choice.Score, Certain: c.Choice.Certain, Possible: len(c.Choice.Possible), Relative: number(c.Choice.RelativeExcess()), Passes: c.Passes, Spent: strings.ReplaceAll(allWords(c.Spent), "another gamma may", "other penalties may"), AtEnd: c.AtEnd,
 		}
 		for _, t := range c.Tried {
 			out.Choice.Tried = append(out.Choice.Tried, bandTrial{t.Penalties, number(t.Gamma), t.GCV})
@@ -94,37 +99,48 @@ func (f *Fit) penalties() *penalties {
 	return out
 }
 
-// String says it in words.
+// String describes the penalties.
 func (p *penalties) String() string {
+	none := ""
+	if p.None != nil {
+		named := min(len(p.None), 8)
+		if none = "no penalty: " + strings.Join(p.None[:named], ", "); named < len(p.None) {
+			none += fmt.Sprintf(" and %d more", len(p.None)-named)
+		}
+		if p.Bands == nil && p.Least == 1 && p.Largest == 1 {
+			return none
+		}
+		none += "; "
+	}
 	if p.Bands == nil {
-		return fmt.Sprintf("columns are penalised by %s to %s", chart.Digits(float64(p.Least), 4), chart.Digits(float64(p.Largest), 4))
+		return none + fmt.Sprintf("penalties of the columns: %s to %s", chart.Digits(float64(p.Least), 4), chart.Digits(float64(p.Largest), 4))
 	}
 	var parts []string
 	for _, b := range p.Bands {
-		parts = append(parts, fmt.Sprintf("%s by %s", b.Columns, chart.Digits(b.Penalty, 4)))
+		parts = append(parts, fmt.Sprintf("%s = %s", b.Columns, chart.Digits(b.Penalty, 4)))
 	}
-	text := "columns are penalised in bands: " + strings.Join(parts, ", ")
+	text := none + "penalties of bands: " + strings.Join(parts, ", ")
 	if p.besides {
-		text += ", times what the sketch was made with"
+		text += ", times the penalties of the sketch"
 	}
 	c := p.Choice
 	if c == nil {
 		return text
 	}
-	text += fmt.Sprintf("; chosen by GCV, %s, the least of %d tried", bracket(c.GCV), len(c.Tried))
+	text += fmt.Sprintf("; smallest GCV, %s, of %d candidates", bracket(c.GCV), len(c.Tried))
 	switch {
 	case c.Certain:
-		text += ", for certain"
+		text += " (proved)"
 	case float64(c.Relative) <= 1e-9:
-		text += "; others have the same, to round-off"
+		text += "; others are equal up to round-off"
 	default:
-		text += fmt.Sprintf(" that is proved; %d of them may be better", c.Possible-1)
+		text += fmt.Sprintf("; %d others may be better", c.Possible-1)
 	}
 	if c.AtEnd {
-		text += "; one is at the end of those tried: its columns, or those of the others, are best left out or not penalised"
+		text += "; one is the last candidate on its side: leave its columns out, or do not penalise them"
 	}
 	if c.Passes > 0 {
-		text += fmt.Sprintf("; %d %s spent on that: %s", c.Passes, plural(c.Passes, "pass was", "passes were"), c.Spent)
+		text += fmt.Sprintf("; %d %s made for this choice: %s", c.Passes, plural(c.Passes, "pass was", "passes were"), c.Spent)
 	}
 	return text
 }

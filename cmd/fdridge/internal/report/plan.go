@@ -10,34 +10,34 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// A Plan is a plan and what it was made from, as plan --json prints it.
+// A Plan is the JSON object of plan --json: the plan and the measurements from which it was made.
 type Plan struct {
 	*plan.Plan
-	Reason    string    `json:"reason"` // why Best is the best, in words; where another option is sooner, which
+	Reason    string    `json:"reason"` // why the option Best was chosen, in words
 	Seen      int64     `json:"rows_seen"`
 	Dim       int       `json:"d"`
 	Gigaflops float64   `json:"gemm_gflops"`
-	Bandwidth float64   `json:"read_gigabytes_per_second"` // rows, as float64, that the files give, or memory if that is less
-	Opening   float64   `json:"open_seconds"`              // passes that find widths and scales, in the times of all methods
+	Bandwidth float64   `json:"read_gigabytes_per_second"` // speed of reading rows, at 8 bytes a number
+	Opening   float64   `json:"open_seconds"`              // time of the passes that find widths and scales, included in all times
 	Sizes     []SizeFor `json:"size_for,omitempty"`
 }
 
-// A SizeFor is the size that is estimated to make a one-shot fit good to an error.
+// A SizeFor is an estimated sketch size: a one-shot fit with this size has at most this error.
 type SizeFor struct {
 	Gamma     float64 `json:"gamma"`
 	Error     float64 `json:"error"`
-	Worst     int     `json:"worst"` // by the largest η, but for round-off
+	Worst     int     `json:"worst"` // size if η is as large as its bound allows, ignoring round-off
 	Estimated int     `json:"estimated"`
 }
 
-// WriteText writes the plan for a person.
+// WriteText writes the plan as text.
 func (p *Plan) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "%d rows × %d features, planned from %d rows; %.0f GFLOP/s, %.2g GB/s of rows, %.2g s to open them\n\n", p.Rows, p.Dim, p.Seen, p.Gigaflops, p.Bandwidth, p.Opening)
+	fmt.Fprintf(w, "%d rows × %d features, planned from %d rows\nmeasured: %.0f GFLOP/s, %.2g GB/s of rows, %.2g s to open them\n\n", p.Rows, p.Dim, p.Seen, p.Gigaflops, p.Bandwidth, p.Opening)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "\tmethod\tm\tη about\tη at worst\tpasses\tone-shot error about\tmemory\ttime\treaches --tol")
+	fmt.Fprintln(tab, "\tmethod\tm\tη about\tη at worst\tpasses\tone-shot error\tmemory\ttime\treaches --tol")
 	for i, o := range p.Options {
 		if i != p.Best && o.ByName {
-			continue // never fewer passes than cg; --json has them
+			continue // it never needs fewer passes than cg; --json includes it
 		}
 		mark := ""
 		if i == p.Best {
@@ -60,27 +60,27 @@ func (p *Plan) WriteText(w io.Writer) error {
 	if err := tab.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%s\n", p.Reason)
+	fmt.Fprintf(w, "\n%s\n", wrapText(p.Reason))
 	for _, s := range p.Sizes {
-		fmt.Fprintf(w, "gamma %g: --size %d is estimated to make the one-shot fit good to %g, at worst %d\n", s.Gamma, s.Estimated, s.Error, s.Worst)
+		fmt.Fprintf(w, "gamma %g: a one-shot fit reaches a relative error of %g with about --size %d (at worst %d)\n", s.Gamma, s.Error, s.Estimated, s.Worst)
 	}
 	return nil
 }
 
-// Explain sets the Reason of a plan to a tolerance within so many bytes.
+// Explain sets Reason, given the tolerance tol and the memory limit in bytes.
 func (p *Plan) Explain(tol float64, bytes uint64) {
-	const soonest = " reaches the tolerance soonest"
+	const soonest = " reaches the tolerance fastest"
 	if p.Soonest < 0 {
-		p.Reason = fmt.Sprintf("nothing reaches a relative error of %g within %.3g MiB", tol, mib(float64(bytes)))
+		p.Reason = fmt.Sprintf("no method reaches a relative error of %g within %.3g MiB", tol, mib(float64(bytes)))
 		return
 	}
 	first, best, exact := p.Options[p.Soonest], p.Options[p.Best], p.Options[0]
-	itself := " is what runs unless a method is named"
+	itself := " is the default method"
 	if p.Exact && !exact.Reaches {
-		itself = " is what runs in so little memory unless a method is named"
+		itself = " is the default method within this memory"
 	}
 	switch {
-	case !p.ByItself:
+	case !p.IsDefault:
 		p.Reason = describeOption(first) + soonest
 	case first.Seconds < best.Seconds:
 		p.Reason = describeOption(best) + itself + "; " + describeOption(first) + soonest
@@ -88,15 +88,15 @@ func (p *Plan) Explain(tol float64, bytes uint64) {
 		p.Reason = describeOption(best) + itself + ", and" + soonest
 	}
 	if !exact.Reaches {
-		p.Reason += fmt.Sprintf("; exact takes %.3g MiB", mib(float64(exact.Bytes)))
+		p.Reason += fmt.Sprintf("; exact needs %.3g MiB", mib(float64(exact.Bytes)))
 	}
 }
 
-// describeOption names an option and its cost.
+// describeOption describes a method of the plan with its cost.
 func describeOption(o plan.Option) string {
 	name := o.Method.String()
 	if o.Method == ridge.Exact && o.Method.For(1, 1, make([]float64, len(o.Passes))) != ridge.Cholesky {
-		name += " by one reduction to tridiagonal form"
+		name += " (one reduction to tridiagonal form)"
 	}
 	if o.Size > 0 {
 		name += fmt.Sprintf(" with m = %d", o.Size)

@@ -4,58 +4,74 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 
-	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/internal/digits"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// What is proved of a figure is written for people as value ± bound, with the digits of the value
-// that are proved, see [digits.Known]. Where hardly any is, as of an effective dimension between 2
-// and 7, a table has the bracket.
-
-// raised writes a power of ten in a page.
-func raised(exp int) string { return "·10" + chart.Superscript(exp) }
-
-// Proved writes an interval as value ± bound, on a terminal; one that is not finite as a bracket.
-func Proved(v ridge.Interval) string { return proved(v, digits.Exponent, general) }
-
-// figure writes an interval in a table on a terminal.
-func figure(v ridge.Interval) string { return inTable(v, digits.Exponent, general) }
-
-// figureInPage writes an interval in a page.
-func figureInPage(v ridge.Interval) string { return inTable(v, raised, typeset) }
-
-func inTable(v ridge.Interval, scale func(exp int) string, as look) string {
-	const narrow = 2e-3 // three digits are proved
-	if !(v.Hi-v.Lo <= narrow*math.Abs(v.Mid())) {
-		return ends(v, as)
-	}
-	return proved(v, scale, as)
-}
-
-func proved(v ridge.Interval, scale func(exp int) string, as look) string {
+// Proved formats an interval as value ± bound. The value shows only proved digits. An interval that is not finite is
+// formatted as a bracket.
+func Proved(v ridge.Interval) string {
 	k, ok := digits.Within(v.Lo, v.Hi)
 	if !ok {
-		return ends(v, as)
+		return bracket(v)
 	}
-	return k.Text(scale)
+	return k.Text(digits.Exponent)
 }
 
-// around writes x, which is within e of what it stands for, and a bound on the error of what is
-// written, for two columns of a page. Where no digit is proved it writes three of x itself.
+// Smallest and largest number of digits of a figure.
+const (
+	leastFigures = 3
+	mostFigures  = 6
+)
+
+// figure formats an interval for a table. The text is one number of three to six digits if the whole interval lies
+// within one unit of the last digit. Otherwise the text is a bracket. NaN, the R² of a constant target, is
+// "undefined".
+func figure(v ridge.Interval) string {
+	if math.IsNaN(v.Lo) && math.IsNaN(v.Hi) {
+		return "undefined"
+	}
+	if short := written(v.Lo, -1); v.Lo == v.Hi && len(short.digits) <= mostFigures {
+		return plainNumber(short, mostFigures)
+	}
+	lo, hi := new(big.Rat).SetFloat64(v.Lo), new(big.Rat).SetFloat64(v.Hi)
+	if lo == nil || hi == nil {
+		return bracket(v)
+	}
+	for n := mostFigures; n >= leastFigures; n-- {
+		d := written(v.Mid(), n-1)
+		d.digits += strings.Repeat("0", n-len(d.digits))
+		x, ok := new(big.Rat).SetString(plainNumber(d, n))
+		if !ok {
+			break
+		}
+		unit, ok := new(big.Rat).SetString("1e" + strconv.Itoa(d.exp-n+1))
+		if ok && new(big.Rat).Sub(x, unit).Cmp(lo) <= 0 && new(big.Rat).Add(x, unit).Cmp(hi) >= 0 {
+			text := plainNumber(d, n)
+			if fixed := !strings.Contains(text, "e"); !fixed || d.exp < n { // otherwise trailing zeros would look like proved digits
+				return text
+			}
+		}
+	}
+	return bracket(v)
+}
+
+// around formats x, whose error is at most e, with its proved digits. The text within is a bound on the error of the
+// formatted value. If no digit is proved, the value has three digits.
 func around(x, e float64) (value, within string) {
 	if k, ok := digits.Around(x, e); ok && e < math.Abs(x) {
-		return k.Value(raised), k.Bound(raised)
+		return k.Value(digits.Exponent), k.Bound(digits.Exponent)
 	}
 	const few = 3
 	if off := rounding(x, few); off > 0 {
 		e = math.Nextafter(e+off, math.Inf(1))
 	}
-	return chart.Digits(x, few), bound(e)
+	return plainNumber(written(x, few-1), few), bound(e)
 }
 
-// rounding bounds how far x in n digits is from x: 0 for an x of so few digits, or for one that is not
+// rounding returns a bound on the change when x is rounded to n digits. It returns 0 if x does not change or is not
 // finite.
 func rounding(x float64, n int) float64 {
 	exact := new(big.Rat).SetFloat64(x)

@@ -2,93 +2,111 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// reasonWords maps each rule to the function that words a reason with that rule.
-var reasonWords = map[ridge.Rule]func(r ridge.Reason) string{
-	ridge.LeastSquares:     fixed("gamma = 0 is least squares, which nothing else solves"),
-	ridge.RanksShareRows:   fixed("several ranks share the rows"),
-	ridge.BandsNeedSketch:  fixed("penalties of bands are chosen from a sketch"),
-	ridge.FoldsNeedSketch:  fixed("gamma is chosen from sketches of the folds"),
-	ridge.SketchIsKept:     fixed("the sketch is to be kept"),
-	ridge.CheckpointIsKept: fixed("a checkpoint is to be kept"),
-	ridge.GramTooLarge: func(r ridge.Reason) string {
-		return fmt.Sprintf("d² for d = %.0f takes more than %.0f MiB", r.Numbers[0], mib(r.Numbers[1]))
-	},
-	ridge.DualTooLarge: func(r ridge.Reason) string {
-		return fmt.Sprintf("n² for n = %.0f takes more than %.0f MiB", r.Numbers[0], mib(r.Numbers[1]))
-	},
-	ridge.MemoryTooSmall: func(r ridge.Reason) string {
-		return fmt.Sprintf("exact takes %.3g MiB, and %.3g are allowed", mib(r.Numbers[0]), mib(r.Numbers[1]))
-	},
-	ridge.DirectIsCheaper: func(r ridge.Reason) string {
-		return fmt.Sprintf("d² numbers fit, and it is %.2g times the work of %v, which would make about a dozen passes", r.Numbers[0], r.Method)
-	},
-	ridge.DualIsCheaper: func(r ridge.Reason) string {
-		return fmt.Sprintf("n² numbers fit, and it is %.2g times the work of %v, which would make about a dozen passes", r.Numbers[0], r.Method)
-	},
-	ridge.IterationIsCheaper: func(r ridge.Reason) string {
-		return fmt.Sprintf("it is %.2g times the work of exact, if it makes about a dozen passes", r.Numbers[0])
-	},
-	ridge.ReadOnce:       fixed("the rows can be read once, and d² numbers fit"),
-	ridge.ReadOnceDual:   fixed("the rows can be read once, and n² numbers fit"),
-	ridge.NoRows:         fixed("there are no rows, but a sketch"),
-	ridge.RefinesSummary: fixed("there is a sketch, and the rows to refine by"),
-	ridge.SingularTo: func(r ridge.Reason) string {
-		return fmt.Sprintf("to %v the system is numerically singular at gamma = %v, so QR has read the rows once more", r.Method, r.Numbers[0])
-	},
-	ridge.NotCertified: func(r ridge.Reason) string {
-		return fmt.Sprintf("it is not certified to the tolerance at gamma = %v, so QR has read the rows once more", r.Numbers[0])
-	},
-	ridge.LeverageTakesPass: fixed("leave-one-out errors take a pass of their own, and one each time that the grid goes on"),
-	ridge.GramIsHeld: func(r ridge.Reason) string {
-		return leavesOpen(r) + "AᵀA itself is kept, so that round-off alone leaves it open"
-	},
-	ridge.GramWasComputed: func(r ridge.Reason) string {
-		return leavesOpen(r) + "one pass more has computed AᵀA itself"
-	},
-	ridge.GramDoesNotFit: func(r ridge.Reason) string {
-		return leavesOpen(r) + fmt.Sprintf("d² for d = %.0f takes too much memory for a pass that computes AᵀA itself, %.3g MiB", r.Numbers[1], mib(r.Numbers[2]))
-	},
-	ridge.GramCostsTooMuch: func(r ridge.Reason) string {
-		return leavesOpen(r) + fmt.Sprintf("a pass that computes AᵀA itself would take %.2g times what is spent on a choice", r.Numbers[1])
-	},
-	ridge.CandidatesWereSolved: func(r ridge.Reason) string {
-		return fmt.Sprintf("%.0f more have narrowed the training errors of those that are left open", r.Numbers[0])
-	},
+// fixedWords holds the words for the rules whose words do not depend on numbers.
+var fixedWords = map[reason.Rule]string{
+	reason.LeastSquares:       "gamma = 0 is least squares, which only direct methods solve",
+	reason.RanksShareRows:     "several ranks share the rows",
+	reason.TargetsNeedSummary: "each target has a gamma of its own",
+	reason.BandsNeedSketch:    "the penalties of bands are chosen from a sketch",
+	reason.FoldsNeedSketch:    "gamma is chosen from sketches of the folds",
+	reason.SketchIsKept:       "--save-sketch needs a sketch, which direct methods do not make",
+	reason.CheckpointIsKept:   "--checkpoint needs a sketch, which direct methods do not make",
+	reason.SparseRows:         "the rows are sparse and fewer than the features, and n² numbers do not fit into memory",
+	reason.ReadOnce:           "the rows can be read only once, and d² numbers fit into memory",
+	reason.ReadOnceDual:       "the rows can be read only once, and n² numbers fit into memory",
+	reason.NoRows:             "there is a sketch, but no --data",
+	reason.RefinesSummary:     "there is a sketch, and --data refines the solution",
+	reason.LeverageTakesPass:  "a pass computes leave-one-out errors",
 }
-
-func fixed(text string) func(ridge.Reason) string { return func(ridge.Reason) string { return text } }
 
 func mib(bytes float64) float64 { return bytes / (1 << 20) }
 
-// leavesOpen says what the sketch leaves open of a choice.
-func leavesOpen(r ridge.Reason) string {
+// possibleGain states how much better another γ may be. The text begins a sentence.
+func possibleGain(r reason.Reason) string {
 	excess := r.Numbers[0]
 	switch {
 	case excess < 0:
-		return "for the leverages, "
+		return "leave-one-out errors need AᵀA to be precise, and "
 	case excess < 100:
-		return fmt.Sprintf("the sketch leaves open that another gamma is better by %.2g %%, and ", 100*excess)
+		return fmt.Sprintf("by the sketch alone another gamma may be better by %.2g %%, and ", 100*excess)
 	}
-	return "the sketch leaves open that another gamma is better by any factor, and "
+	return "by the sketch alone another gamma may be better by any factor, and "
 }
 
-// Words returns a reason in words, "" if there is none.
-func Words(r ridge.Reason) string {
-	words, ok := reasonWords[r.Rule]
-	if !ok {
-		return ""
+// Words describes a reason in words. It returns "" for an empty reason.
+func Words(r reason.Reason) string {
+	switch r.Rule {
+	case reason.GramTooLarge:
+		return fmt.Sprintf("d² numbers for d = %.0f need more than %.0f MiB", r.Numbers[0], mib(r.Numbers[1]))
+	case reason.DualTooLarge:
+		return fmt.Sprintf("n² numbers for n = %.0f need more than %.0f MiB", r.Numbers[0], mib(r.Numbers[1]))
+	case reason.MemoryTooSmall:
+		return fmt.Sprintf("exact needs %.3g MiB, the limit is %.3g MiB", mib(r.Numbers[0]), mib(r.Numbers[1]))
+	case reason.DirectIsCheaper:
+		return fmt.Sprintf("%s of the work of 12 %v passes, and AᵀA fits into memory", percent(r.Numbers[0]), r.Method)
+	case reason.DualIsCheaper:
+		return fmt.Sprintf("%s of the work of 12 %v passes, and AAᵀ fits into memory", percent(r.Numbers[0]), r.Method)
+	case reason.IterationIsCheaper:
+		return fmt.Sprintf("12 passes need %s of the work of exact", percent(r.Numbers[0]))
+	case reason.SingularTo:
+		return fmt.Sprintf("%v found the system numerically singular at gamma = %v, so QR read the rows once more", r.Method, r.Numbers[0])
+	case reason.NotCertified:
+		return fmt.Sprintf("the first factorisation missed the tolerance at gamma = %v, so QR read the rows once more", r.Numbers[0])
+	case reason.GramIsHeld:
+		return possibleGain(r) + "AᵀA itself is stored, so only round-off is left"
+	case reason.GramWasComputed:
+		if r.Numbers[0] < 0 {
+			return "1 computed AᵀA, which makes these errors precise"
+		}
+		return possibleGain(r) + "1 pass computed AᵀA itself"
+	case reason.GramDoesNotFit:
+		return possibleGain(r) + fmt.Sprintf("AᵀA itself does not fit into memory (d = %.0f, %.3g MiB)", r.Numbers[1], mib(r.Numbers[2]))
+	case reason.GramCostsTooMuch:
+		return possibleGain(r) + fmt.Sprintf("a pass that computes AᵀA itself would cost %.2g times the limit for a choice", r.Numbers[1])
+	case reason.CandidatesWereSolved:
+		return fmt.Sprintf("%.0f more passes narrowed the training errors of the possible candidates", r.Numbers[0])
 	}
-	return words(r)
+	return fixedWords[r.Rule]
 }
 
-// allWords returns several reasons in words.
-func allWords(reasons []ridge.Reason) string {
+// spentWords states why passes were made for the choice of γ, or why none was made.
+func spentWords(by choose.Criterion, passes int, spent []reason.Reason) string {
+	var out []string
+	leftOut := passes // number of passes that computed leave-one-out errors
+	for _, r := range spent {
+		switch r.Rule {
+		case reason.LeverageTakesPass:
+			continue
+		case reason.GramWasComputed:
+			leftOut--
+		}
+		out = append(out, Words(r))
+	}
+	if by.LeavesOut() && leftOut > 0 {
+		text := fmt.Sprint(leftOut)
+		if leftOut == passes {
+			text = plural(leftOut, "it", "they")
+		}
+		text += " computed leave-one-out errors"
+		if leftOut > 1 {
+			text += ", for the grid and its extensions"
+		}
+		out = append([]string{text}, out...)
+	}
+	return strings.Join(out, "; ")
+}
+
+// allWords describes several reasons in words.
+func allWords(reasons []reason.Reason) string {
 	var out []string
 	for _, r := range reasons {
 		out = append(out, Words(r))
@@ -96,10 +114,10 @@ func allWords(reasons []ridge.Reason) string {
 	return strings.Join(out, "; ")
 }
 
-// methodReason returns why the method ran, in words.
+// methodReason states in words why the method was used.
 func (f *Fit) methodReason() string {
 	if f.solves() {
-		return "" // it is whether --data was given
+		return "" // the method depends only on whether --data is given
 	}
 	var out []string
 	for _, s := range f.Found.Trace {
@@ -108,10 +126,10 @@ func (f *Fit) methodReason() string {
 			continue
 		}
 		if s.Method == ridge.OneShot {
-			why = "the rows can be read once, and " + why
+			why = "the rows can be read only once, and " + why
 		}
-		if s.Stage == fdridge.Reading && len(out) > 0 && f.Found.Trace[0].Stage == fdridge.Sketching {
-			out = []string{"the sketch's pass has counted the rows: " + why}
+		if s.Stage == fdridge.Reading && len(out) > 0 && slices.ContainsFunc(f.Found.Trace, func(t fdridge.Step) bool { return t.Stage == fdridge.Sketching }) {
+			out = []string{"chosen after the sketch's pass counted the rows: " + why}
 			continue
 		}
 		out = append(out, why)

@@ -3,27 +3,28 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// What is written for a program, as a model has it.
+// Types of numbers in JSON.
 type (
 	number           = model.Number
 	perTarget[T any] = model.PerTarget[T]
 )
 
-// A fitRecord is the object that fit --json prints. With one γ the fields of its fit stand at
-// the top level too.
+// A fitRecord is the object that fit --json prints. If there is one γ, the fields of its fit also appear at the top
+// level.
 type fitRecord struct {
 	N            int64           `json:"n"`
 	D            int             `json:"d"`
 	Targets      int             `json:"targets"`
 	Size         int             `json:"size"`
-	Scatter      bool            `json:"scatter,omitempty"` // AᵀA itself is kept, in place of a sketch of that size
-	Lanes        int             `json:"lanes,omitempty"`   // that were fed side by side, where there were several
+	Scatter      bool            `json:"scatter,omitempty"` // AᵀA itself is stored instead of a sketch
+	Lanes        int             `json:"lanes,omitempty"`   // number of sketches built in parallel, if more than one
 	NNZ          int64           `json:"nnz"`
 	Format       string          `json:"format"`
 	Backend      string          `json:"backend"`
@@ -35,37 +36,39 @@ type fitRecord struct {
 	TotalTime    number          `json:"total_seconds"`
 	PeakRSS      int64           `json:"peak_rss_bytes"`
 	Converged    bool            `json:"converged"`
-	Status       ridge.Status    `json:"status,omitzero"`    // why not
-	Tol          number          `json:"tol,omitempty"`      // that was asked for, where it was not reached
-	Unsolved     []number        `json:"unsolved,omitempty"` // γ at which there is no solution
+	Status       ridge.Status    `json:"status,omitzero"`    // why a fit missed its tolerance
+	Tol          number          `json:"tol,omitempty"`      // only if a fit missed the tolerance
+	Unsolved     []number        `json:"unsolved,omitempty"` // γ without a solution
 	Remedies     []string        `json:"remedies,omitempty"`
 	Model        string          `json:"model,omitempty"`
-	Penalties    *penalties      `json:"penalties,omitempty"` // where columns had some
+	Penalties    *penalties      `json:"penalties,omitempty"` // nil: all are 1
 	Choice       *choice         `json:"choice,omitempty"`
+	Each         *eachChoice     `json:"per_target,omitempty"`
 	Trace        []*Trace        `json:"trace,omitempty"`
-	Ranks        []Rank          `json:"ranks,omitempty"`    // with --mpi
-	Encoding     *encodingRecord `json:"encoding,omitempty"` // of columns, where something was made of them
+	Ranks        []Rank          `json:"ranks,omitempty"`    // one record for each process, with --mpi
+	Encoding     *encodingRecord `json:"encoding,omitempty"` // encoding of the columns
 	HeldOut      *heldOutRecord  `json:"holdout,omitempty"`
+	Classes      *classesRecord  `json:"classes,omitempty"`
 	Fits         []model.Record  `json:"fits"`
 }
 
-// A Rank is what one of several ranks has done.
+// A Rank describes the work of one process of an MPI job.
 type Rank struct {
 	Rank     int    `json:"rank"`
 	Rows     int64  `json:"rows"`
 	Seconds  number `json:"seconds"`
-	Waiting  number `json:"communicating_seconds"` // moving bytes and waiting for others
-	Share    number `json:"communicating_share"`   // of the seconds
+	Waiting  number `json:"communicating_seconds"` // time for transfers and waiting
+	Share    number `json:"communicating_share"`   // fraction of Seconds
 	Sent     int64  `json:"bytes_sent"`
 	Received int64  `json:"bytes_received"`
 }
 
-// NewRank is what a rank has done in so many seconds, of which it was communicating some.
+// NewRank returns the record of a process. communicating is the time for transfers and waiting, included in seconds.
 func NewRank(rank int, rows int64, seconds, communicating float64, sent, received int64) Rank {
 	return Rank{rank, rows, number(seconds), number(communicating), number(communicating / seconds), sent, received}
 }
 
-// record is the fit for a program.
+// record returns the JSON form of the report.
 func (f *Fit) record() *fitRecord {
 	found, cost := f.Found, &f.Cost
 	t, d := found.Solutions[0].Dims()
@@ -74,7 +77,7 @@ func (f *Fit) record() *fitRecord {
 		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: f.methodReason(), Reads: cost.Reads,
 		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
 		Converged: found.Err() == nil, Remedies: f.Remedies, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks,
-		Penalties: f.penalties(), Encoding: f.Data.Encoded.record(), HeldOut: f.heldOut(),
+		Penalties: f.penalties(), Encoding: f.Data.Encoded.record(), HeldOut: f.heldOut(), Classes: f.Classes.record(),
 	}
 	if s := found.Summary; s != nil && s.Config().Lanes > 1 {
 		out.Lanes = s.Config().Lanes
@@ -89,12 +92,35 @@ func (f *Fit) record() *fitRecord {
 		out.Unsolved = append(out.Unsolved, number(g))
 	}
 	if found.Choice != nil {
-		out.Choice = describe(found.Choice, wording{narrower: f.narrower(), far: f.far()})
+		out.Choice = describe(found.Choice, wording{f.narrower()})
+	}
+	if found.Each != nil {
+		out.Each = describeEach(found.Each)
 	}
 	return out
 }
 
-// WriteJSON writes one object.
+// scores returns the brackets of one score of a fit, one bracket for each target. The score is the criterion that
+// chose γ, or GCV if γ was given.
+func (r *fitRecord) scores(of *model.Record) brackets {
+	if r.Each != nil {
+		return r.Each.Scores
+	}
+	if r.Choice != nil {
+		for _, p := range r.Choice.Path {
+			if scores := p.scores(); scores != nil && p.Gamma == of.Gamma {
+				return slices.Repeat(scores, len(of.Certificates)/len(scores)) // an error rate has one bracket for all targets
+			}
+		}
+	}
+	var out brackets
+	for _, c := range of.Certificates {
+		out = append(out, c.GCV)
+	}
+	return out
+}
+
+// WriteJSON writes the report as one JSON object.
 func (f *Fit) WriteJSON(w io.Writer) error {
 	rec := f.record()
 	if len(rec.Fits) > 1 {
@@ -104,14 +130,14 @@ func (f *Fit) WriteJSON(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	one, err := rec.Fits[0].MarshalWithout("method", "converged", "status") // which the report has itself
+	one, err := rec.Fits[0].MarshalWithout("method", "converged", "status") // the report itself has these fields
 	if err != nil {
 		return err
 	}
 	return WriteJSON(w, json.RawMessage(append(append(text[:len(text)-1], ','), one[1:]...)))
 }
 
-// WriteJSON writes a value as all commands do, indented.
+// WriteJSON writes a value as indented JSON.
 func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -2,13 +2,15 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// FindRemedies finds what would bring a fit that missed its tolerance further, in flags, the most
-// certain first; see [fdridge.Result.Remedies].
+// FindRemedies sets f.Remedies to flags that may help a fit that missed its tolerance, starting with the most
+// promising flag. See [fdridge.Result.Remedies].
 func (f *Fit) FindRemedies() error {
 	found, err := f.Found.Remedies()
 	for _, r := range found {
@@ -19,7 +21,8 @@ func (f *Fit) FindRemedies() error {
 	return err
 }
 
-// flag is the flag that a remedy is asked for by, "" where it has been.
+// flag returns the command-line flag for a remedy (a change of options that may help the fit). It returns "" if
+// scaling is the remedy and the columns are already scaled.
 func (f *Fit) flag(r plan.Remedy) string {
 	switch r.Kind {
 	case plan.FactorDirectly:
@@ -28,31 +31,38 @@ func (f *Fit) flag(r plan.Remedy) string {
 		}
 		return "--method exact"
 	case plan.ScaleColumns:
-		if f.Data.Preparation.Scaling != nil {
+		if f.isStandardized() {
 			return ""
 		}
-		return fmt.Sprintf("--standardize (a column is %.2g times as large as another)", r.Value)
+		return fmt.Sprintf("--standardize (the sizes of the columns differ by a factor of %.2g)", r.Value)
 	case plan.AllowPasses:
 		return fmt.Sprintf("--max-passes %.0f", r.Value)
 	case plan.EnlargeSketch:
 		if f.solves() {
-			return fmt.Sprintf("a sketch of %.0f rows, fdridge sketch --size %.0f", r.Value, r.Value)
+			return fmt.Sprintf("a sketch of %.0f rows (fdridge sketch --size %.0f)", r.Value, r.Value)
 		}
 		return fmt.Sprintf("--size %.0f", r.Value)
 	case plan.ChangeToCG:
 		return "--method cg"
 	case plan.RaiseGamma:
-		return fmt.Sprintf("a --gamma of %.2g or more", r.Value)
+		return fmt.Sprintf("--gamma %.2g or more", r.Value)
 	case plan.RaiseTol:
 		return fmt.Sprintf("--tol %.2g", r.Value)
 	}
 	return ""
 }
 
-// far says that columns are of different size, and nothing has brought them to a like one.
+// far reports whether the columns differ in size and were not scaled.
 func (f *Fit) far() bool {
-	return f.Data.Preparation.Scaling == nil && f.Found.ColumnSpread > 10
+	return !f.isStandardized() && f.Found.ColumnSpread > 10
 }
 
-// solves says that the command was given a sketch, and has no flags for another.
+// isStandardized reports whether the columns were scaled before the fit.
+func (f *Fit) isStandardized() bool {
+	prep := &f.Data.Preparation
+	scaled := func(c prepare.Column) bool { return c.Scale != 0 }
+	return prep.Scaling != nil || prep.Encoding != nil && slices.ContainsFunc(prep.Encoding.Columns, scaled)
+}
+
+// solves reports whether the command is solve, which cannot change the sketch.
 func (f *Fit) solves() bool { return strings.HasPrefix(f.Asked.Command, "fdridge solve") }

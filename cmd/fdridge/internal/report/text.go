@@ -4,69 +4,66 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
+	"strings"
 	"time"
 
+	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/ridge"
 )
 
-// WriteText writes the report for a person.
+// WriteText writes the report as text. Lines have at most 100 characters.
 func (f *Fit) WriteText(w io.Writer) error {
 	w = printable.Writer(w)
 	rec := f.record()
-	fmt.Fprintf(w, "%d rows × %d features, %d target(s), read %d time(s) in %.2f s on %s (%s), %d MiB at most\n",
-		rec.N, rec.D, rec.Targets, rec.Reads, float64(rec.TotalTime), rec.Backend, rec.Kernel, (rec.PeakRSS+1<<20-1)>>20)
-	if rec.MethodReason != "" {
-		fmt.Fprintf(w, "method %s: %s\n", rec.Method, rec.MethodReason)
+	if rec.Encoding != nil && rec.Encoding.Prepared != nil {
+		t, more := preparedTable(rec.Encoding.Prepared, 60, 30)
+		t.write(w)
+		if more > 0 {
+			fmt.Fprintf(w, "and %d more columns; --json and --prepare-out list them all\n", more)
+		}
+		fmt.Fprintln(w)
 	}
-	if rec.Encoding != nil {
-		for _, line := range []string{rec.Encoding.missing(), rec.Encoding.categorical()} {
-			if line != "" {
-				fmt.Fprintln(w, line)
+	for _, line := range f.facts(rec) {
+		if line.Value != "" {
+			fmt.Fprintln(w, wrapText(line.Value))
+		}
+	}
+	fmt.Fprintln(w)
+	if rec.Targets > mostTargets {
+		for i := range rec.Fits {
+			f.quantilesTable(rec, i).write(w)
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "the %d targets with the largest error bounds:\n", worstTargets)
+	}
+	f.fitsTable(rec, false).write(w)
+	fmt.Fprintln(w, "\n"+legend)
+	if text := criteria[rec.by()].legend; text != "" {
+		fmt.Fprintln(w, text)
+	}
+	if p := f.penalties(); rec.by() != "" && p != nil && p.None != nil {
+		fmt.Fprintln(w, "The scores of gamma are those of the rows after the columns without penalty are projected out and rounded.")
+	}
+	f.Classes.writeConfusion(w)
+	if text := f.unproved(); text != "" {
+		fmt.Fprintln(w, "\n"+wrapText(text))
+	}
+	if f.hasFewCoefficients() {
+		for _, s := range f.Found.Solutions {
+			for j := range s.Targets {
+				fmt.Fprintln(w)
+				f.coefficientsTable(s, j, false).write(w)
 			}
 		}
 	}
-	if rec.HeldOut != nil {
-		fmt.Fprintln(w, rec.HeldOut.sentence())
-	}
-	if rec.Penalties != nil {
-		fmt.Fprintln(w, rec.Penalties)
-	}
-	if rec.Choice != nil {
-		fmt.Fprintln(w, rec.Choice)
-		if why := rec.Choice.reason(); why != "" {
-			fmt.Fprintln(w, why)
-		}
-	}
-	if rec.Size > 0 {
-		kept := f.scatter()
-		if kept == "" {
-			kept = fmt.Sprintf("sketch of %d rows", rec.Size)
-		}
-		fmt.Fprintf(w, "%s%s in %.2f s, ‖AᵀA − BᵀB‖ ≤ %s\n", kept, f.lanes(), float64(rec.SketchTime), AtMost(rec.Fits[0].Shrinkage, 4))
-	}
-	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "\ngamma\ttarget\tmethod\tpasses\trelative error ≤\t‖x̂ − x*‖ ≤\ttraining R²\t"+rec.HeldOut.headings()+"effective dimension\tGCV\tstopped")
-	for i, s := range rec.Fits {
-		for j, c := range s.Certificates {
-			fmt.Fprintf(tab, "%.6g\t%d\t%s\t%d\t%s\t%s\t%s\t%s%s\t%s\t%s\n", s.Gamma, j+1, s.Method, s.Passes,
-				AtMost(c.RelativeErrorBound, 3), AtMost(c.ErrorBound, 3), figure(s.R2Bracket[j]), rec.HeldOut.cells(i, j), figure(s.EffectiveDimension), figure(c.GCV), s.Stop)
-		}
-	}
-	if err := tab.Flush(); err != nil {
-		return err
-	}
-	if text := f.unproved(); text != "" {
-		fmt.Fprintln(w, "\n"+text)
-	}
 	if rec.Ranks != nil {
-		fmt.Fprintln(tab, "\nrank\trows\tseconds\tof which communicating\tsent\treceived")
+		t := &table{keys: 1, rows: [][]string{{"rank", "rows", "seconds", "communicating", "sent", "received"}}}
 		for _, k := range rec.Ranks {
-			fmt.Fprintf(tab, "%d\t%d\t%.2f\t%.2f (%s)\t%s\t%s\n", k.Rank, k.Rows, float64(k.Seconds), float64(k.Waiting), percent(float64(k.Share)), megabytes(k.Sent), megabytes(k.Received))
+			t.add(fmt.Sprint(k.Rank), fmt.Sprint(k.Rows), fmt.Sprintf("%.2f", float64(k.Seconds)), fmt.Sprintf("%.2f s (%s)", float64(k.Waiting), percent(float64(k.Share))), megabytes(k.Sent), megabytes(k.Received))
 		}
-		if err := tab.Flush(); err != nil {
-			return err
-		}
+		fmt.Fprintln(w)
+		t.write(w)
 	}
 	for _, written := range [][2]string{{"model", rec.Model}, {"report", f.Written.Page}} {
 		if written[1] == "" {
@@ -79,32 +76,201 @@ func (f *Fit) WriteText(w io.Writer) error {
 	return nil
 }
 
-// unproved says of which weights nothing is proved, "" where there are none.
+// size states the numbers of rows, features and targets.
+func (f *Fit) size(rec *fitRecord) string {
+	size := fmt.Sprintf("%d rows × %d features, %d %s", rec.N, rec.D, rec.Targets, plural(rec.Targets, "target", "targets"))
+	if len(f.Data.Targets) > 0 {
+		size += ": " + excerpt.List(f.Data.Targets, mostNamed)
+	}
+	return size
+}
+
+// facts describes the fit. The caller must skip empty values.
+func (f *Fit) facts(rec *fitRecord) []fact {
+	method := "method " + rec.Method.String()
+	if used := f.Found.Solutions[0].Method; used != rec.Method && !f.differ(func(s *ridge.Solution) any { return s.Method }) {
+		method += fmt.Sprintf(" (%s)", used)
+	}
+	if rec.MethodReason != "" {
+		method += ": " + rec.MethodReason
+	}
+	out := []fact{{"Size", f.size(rec)}, {"Method", method}}
+	add := func(name string, lines ...string) {
+		for _, line := range lines {
+			out = append(out, fact{name, line})
+		}
+	}
+	if rec.Size > 0 {
+		kept := f.scatter()
+		if kept == "" {
+			kept = fmt.Sprintf("sketch of %d rows", rec.Size)
+		}
+		add("Sketch", fmt.Sprintf("%s%s; ‖AᵀA − BᵀB‖ ≤ %s", kept, f.lanes(), AtMost(rec.Fits[0].Shrinkage, 4)))
+	}
+	scoring := ""
+	if rec.HeldOut != nil {
+		scoring = " (1 for held-out scores)"
+	}
+	add("Cost", fmt.Sprintf("%d %s over the data%s, %.2f s, %d MiB of memory, %s (%s)",
+		rec.Reads, plural(rec.Reads, "pass", "passes"), scoring, float64(rec.TotalTime), (rec.PeakRSS+1<<20-1)>>20, rec.Backend, rec.Kernel))
+	if rec.Encoding != nil {
+		add("Columns", rec.Encoding.missing(), rec.Encoding.leftOut(), rec.Encoding.surprises(), rec.Encoding.categorical())
+	}
+	if rec.HeldOut != nil {
+		add("Held out", rec.HeldOut.sentence())
+	}
+	add("Classes", f.Classes.lines(f.Found.Solutions)...)
+	if rec.Penalties != nil {
+		add("Penalties", rec.Penalties.String())
+	}
+	if rec.Choice != nil {
+		add("", rec.Choice.String(), passesWords(rec.Choice.Passes, rec.Choice.Spent))
+	}
+	if rec.Each != nil {
+		add("", rec.Each.lines()...)
+	}
+	return out
+}
+
+// mostNamed is the maximum number of targets whose names the first line lists.
+const mostNamed = 6
+
+// differ reports whether property has different values for different solutions.
+func (f *Fit) differ(property func(*ridge.Solution) any) bool {
+	for _, s := range f.Found.Solutions {
+		if property(s) != property(f.Found.Solutions[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+// fitsTable returns a table with a row for each γ and target. The text report has the columns for method and passes
+// only if their values differ.
+func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
+	const targetWidth = 24
+	columns := []struct {
+		heading string
+		shown   bool
+		cell    func(i, j int) string
+	}{
+		{"gamma", true, func(i, j int) string { return fmt.Sprintf("%.6g", rec.Fits[i].GammaOf(j)) }},
+		{"target", rec.Targets > 1, func(_, j int) string { return shorten(f.targetName(j), targetWidth) }},
+		{"error ≤", true, func(i, j int) string { return bound(rec.Fits[i].Certificates[j].RelativeErrorBound) }},
+		{"‖x̂ − x*‖ ≤", page, func(i, j int) string { return bound(rec.Fits[i].Certificates[j].ErrorBound) }},
+		{"R²", true, func(i, j int) string { return figure(rec.Fits[i].R2Bracket[j]) }},
+		{"held-out R²", rec.HeldOut != nil, func(i, j int) string { return scored(rec.HeldOut.Fits[i].R2[j]) }},
+		{"held-out RMSE", rec.HeldOut != nil, func(i, j int) string { return scored(rec.HeldOut.Fits[i].RMSE[j]) }},
+		{"eff. dim.", true, func(i, _ int) string { return figure(rec.Fits[i].EffectiveDimension) }},
+		{rec.scoreHeading(), true, func(i, j int) string { return figure(rec.scores(&rec.Fits[i])[j]) }},
+		{"status", true, func(i, _ int) string { return nameStatus(rec.Fits[i].Status) }},
+		{"method", f.differ(func(s *ridge.Solution) any { return s.Method }), func(i, _ int) string { return rec.Fits[i].Method.String() }},
+		{"passes", page || f.differ(func(s *ridge.Solution) any { return s.Passes }), func(i, _ int) string { return fmt.Sprint(rec.Fits[i].Passes) }},
+	}
+	t := &table{keys: min(rec.Targets, 2), rows: [][]string{nil}}
+	for _, c := range columns {
+		if !c.shown {
+			continue
+		}
+		at := 0
+		for i, s := range rec.Fits {
+			for _, j := range shown(s.Certificates) {
+				if at++; at == len(t.rows) {
+					t.add()
+				}
+				t.rows[at] = append(t.rows[at], c.cell(i, j))
+			}
+		}
+		t.rows[0] = append(t.rows[0], c.heading)
+	}
+	return t
+}
+
+// nameStatus returns the name of a status, as in JSON.
+func nameStatus(s ridge.Status) string {
+	name, err := s.MarshalText()
+	if err != nil {
+		return s.String()
+	}
+	return string(name)
+}
+
+// legend explains the columns of the table.
+const legend = `error: proved bound on ‖x̂ − x*‖/‖x*‖, the relative error of the coefficients; R²: training rows.
+All digits shown are proved (± 1 in the last one); [a, b] is a proved bracket.`
+
+// mostPrinted is the maximum number of coefficients, not counting intercepts, that the text report prints.
+const mostPrinted = 20
+
+func (f *Fit) hasFewCoefficients() bool {
+	t, d := f.Found.Solutions[0].Dims()
+	return len(f.Found.Solutions)*t*d <= mostPrinted
+}
+
+// coefficientsTable returns a table of the coefficients of one target at one γ, in the units of the file. The
+// intercept is the first row. On the page, the table has the mostWeights largest coefficients in the units of the
+// fit, because coefficients of scaled columns can be compared. The page also shows the signs that are proved.
+func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
+	heading := "coefficient"
+	if f.several() && !page {
+		heading = f.nameOf(s, j)
+	}
+	t := &table{keys: 1, rows: [][]string{{shorten(heading, nameWidth), "value", "±"}}}
+	prep, o := &f.Data.Preparation, &s.Targets[j]
+	if b, e, ok := f.intercept(o); ok && !page {
+		value, within := around(b, e)
+		t.add("(intercept)", value, within)
+	}
+	scaled := page && prep.Scaling != nil && prep.Expansion() == nil
+	if scaled {
+		t.rows[0] = append(t.rows[0], "of the scaled column", "±")
+	}
+	order, bounds, names := make([]int, len(o.Coef)), o.CoefficientBounds(f.after), prep.Terms()
+	for i := range order {
+		order[i] = i
+	}
+	if page {
+		t.rows[0] = append(t.rows[0], "sign")
+		order = largest(order, func(i int) float64 { return math.Abs(o.Coef[i]) })[:min(len(order), mostWeights)]
+	}
+	for _, i := range order {
+		x, e := divided(o.Coef[i], bounds[i], f.scale(i))
+		value, within := around(x, e)
+		cells := []string{shorten(featureName(names, i), nameWidth), value, within}
+		if scaled {
+			value, within = around(o.Coef[i], bounds[i])
+			cells = append(cells, value, within)
+		}
+		if page {
+			cells = append(cells, map[bool]string{true: "proved", false: "open"}[math.Abs(o.Coef[i]) > bounds[i]])
+		}
+		t.add(cells...)
+	}
+	return t
+}
+
+// nameWidth is the maximum width of a column of names.
+const nameWidth = 48
+
+// unproved lists the fits without a proved relative error bound below 1. It returns "" if there are none.
 func (f *Fit) unproved() string {
-	text := ""
+	var fits []string
 	for _, s := range f.Found.Solutions {
 		for j := range s.Targets {
-			if s.Targets[j].Proves() {
-				continue
-			}
-			if text != "" {
-				text += "; "
-			}
-			text += fmt.Sprintf("gamma %.6g", s.Gamma)
-			if len(s.Targets) > 1 {
-				text += fmt.Sprintf(", target %d", j+1)
+			if !s.Targets[j].Proves() {
+				fits = append(fits, f.nameOf(s, j))
 			}
 		}
 	}
-	if text == "" {
+	if fits == nil {
 		return ""
 	}
-	return "nothing is proved of these weights, no relative error below 1: " + text
+	return "nothing is proved about these coefficients (no relative error below 1): " + strings.Join(fits, "; ")
 }
 
 func megabytes(b int64) string { return fmt.Sprintf("%.3g MB", float64(b)/1e6) }
 
-// bytesOf writes a size, rounded up.
+// bytesOf formats a size in bytes, rounded up.
 func bytesOf(b uint64) string {
 	if b < 1<<30 {
 		return fmt.Sprintf("%d MiB", (b+1<<20-1)>>20)
@@ -119,7 +285,7 @@ func secondsOf(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
 }
 
-// plural is the word for n things.
+// plural returns one if n is 1, otherwise many.
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one

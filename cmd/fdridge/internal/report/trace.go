@@ -8,43 +8,41 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// A Trace is how refining went at one γ for one target.
+// A Trace holds the error bounds after each refining pass, for one target at one γ.
 type Trace struct {
 	Gamma  number  `json:"gamma"`
-	Target int     `json:"target"` // from 1
+	Target int     `json:"target"` // counted from 1
 	Tol    number  `json:"tol"`
-	Points []Point `json:"points"` // a pass each
-	// Predicted is in how many passes, the first point's included, the sketch's bound
-	// says that the error in the norm of H shrinks by as much as it has to from the
-	// first point on; 0 says that it predicts nothing.
+	Points []Point `json:"points"` // one for each pass
+	// Predicted is the number of passes after which the sketch's bound guarantees an error of at most Tol in the
+	// norm of H = AᵀA + γI. The pass of the first point counts. 0 means no prediction.
 	Predicted int `json:"predicted_passes"`
 }
 
-// A Point is where an iteration stood after a pass over the data, the sketch's not
-// counted.
+// A Point is the state of the iteration after one pass.
 type Point struct {
-	Pass          int    `json:"pass"`
-	RelativeError number `json:"relative_error"` // a bound on ‖x − x*‖/‖x*‖
-	Proved        bool   `json:"proved"`         // of a gradient that was measured, not carried along
+	Pass          int    `json:"pass"`           // number of the pass, not counting the pass of the sketch
+	RelativeError number `json:"relative_error"` // bound on ‖x − x*‖/‖x*‖
+	Proved        bool   `json:"proved"`         // computed from a measured gradient, not from a recurrence
 }
 
-// Traces note how refining goes.
+// Traces collects the progress of all targets and γ during a refinement.
 type Traces struct {
 	tol float64
 	all []*Trace
 }
 
-// NewTraces returns traces of a fit to a relative error of tol.
+// NewTraces returns an empty collection for a fit with tolerance tol.
 func NewTraces(tol float64) *Traces { return &Traces{tol: tol} }
 
-// Observe notes an iterate, for [fdridge.Options].
+// Observe adds a point for an iterate. It is the callback of [fdridge.Options].Observe.
 func (t *Traces) Observe(i ridge.Iterate) {
 	at := Point{i.Pass, number(i.RelativeError), i.Measured}
 	for _, one := range t.all {
 		if one.Gamma != number(i.Gamma) || one.Target != i.Target+1 {
 			continue
 		}
-		if one.Points[len(one.Points)-1].Pass < i.Pass { // a γ may be given twice
+		if one.Points[len(one.Points)-1].Pass < i.Pass { // a γ may occur twice
 			one.Points = append(one.Points, at)
 		}
 		return
@@ -52,8 +50,8 @@ func (t *Traces) Observe(i ridge.Iterate) {
 	t.all = append(t.all, &Trace{Gamma: number(i.Gamma), Target: i.Target + 1, Tol: number(t.tol), Points: []Point{at}})
 }
 
-// Of returns the traces of the fit that was found, nil where it was not refined, with what
-// the sketch's bound predicts of the method.
+// Of returns the collected traces. For an iterative method, each trace also states the number
+// of passes that the bound of the sketch predicts.
 func (t *Traces) Of(found *fdridge.Result) ([]*Trace, error) {
 	if !found.Method.Iterates() {
 		return t.all, nil

@@ -123,7 +123,7 @@ func dot4x3AVX2(n int, a *float64, lda int, x *float64, ldx int, s *float64, lds
 //go:noescape
 func axpy4x3AVX2(n int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int)
 
-// maximaAVX2 writes the largest magnitude of each of four rows of A (4×n), and computes c_j = max(c_j, |a_ij|).
+// maximaAVX2 writes the largest magnitude in each row of A (4×n) to m, and sets c_j = max(c_j, |a_ij|) for all rows i.
 //
 //go:noescape
 func maximaAVX2(n int, a *float64, lda int, m *float64, c *float64)
@@ -133,43 +133,43 @@ func maximaAVX2(n int, a *float64, lda int, m *float64, c *float64)
 //go:noescape
 func colMaxAVX2(n int, f *float64, a *float64, lda int, c *float64)
 
-// dotsTwofoldAVX2 computes s + l = A·x for A (4×n), s in s[0:4] and l in s[4:8].
+// dotsTwofoldAVX2 computes A·x = s + l for A (4×n). It writes s to s[0:4] and l to s[4:8].
 //
 //go:noescape
 func dotsTwofoldAVX2(n int, base *float64, a *float64, lda int, x *float64, s *float64)
 
-// openAVX2 begins n sums: h_j = Base(sigma·c_j), l_j = 0.
+// openAVX2 starts n sums h + l: h_j = Base(sigma·c_j), l_j = 0.
 //
 //go:noescape
 func openAVX2(n int, sigma float64, c *float64, h *float64, l *float64)
 
-// axpysTwofoldAVX2 computes h + l += cᵀ·A for A (4×n), the parts of c in c[0:4] and c[4:8].
+// axpysTwofoldAVX2 adds cᵀ·A for A (4×n) to the sums h + l. The vector c is c[0:4] + c[4:8].
 //
 //go:noescape
 func axpysTwofoldAVX2(n int, c *float64, a *float64, lda int, h *float64, l *float64)
 
-// closeSumsAVX2 adds n sums, less their bases, to g, each with the bound eps·c_j of its error.
+// closeSumsAVX2 subtracts the bases from n sums h + l, adds the sums to gh + gl, and their error bounds eps·c_j to ge.
 //
 //go:noescape
 func closeSumsAVX2(n int, sigma float64, eps float64, c *float64, h *float64, l *float64, gh *float64, gl *float64, ge *float64)
 
-// addSumsAVX2 adds n sums to others.
+// addSumsAVX2 adds n sums h + l to gh + gl, and their error bounds e to ge.
 //
 //go:noescape
 func addSumsAVX2(n int, h *float64, l *float64, e *float64, gh *float64, gl *float64, ge *float64)
 
-// chainAVX2 computes z_c = f_c + x·w_c, one product after the other, for the rows of W (…×n) with the column indices.
+// chainAVX2 computes z = f + Σ x_l·w_l with k terms, added one after the other; w_l is row columns[l] of W (row length n).
 //
 //go:noescape
 func chainAVX2(n int, k int, x *float64, columns *int32, w *float64, from *float64, z *float64)
 
-// chain4AVX2 computes Z = F + X·W, the products of an element one after the other, for X (4×k), W (k×n), F and Z (4×n).
+// chain4AVX2 computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one after the other.
 //
 //go:noescape
 func chain4AVX2(n int, k int, x *float64, ldx int, w *float64, from *float64, ldf int, z *float64, ldz int)
 
-// nearAVX2 computes the first elements of y = scale·cos(x), up to a vector of x with one that is far, or NaN, and
-// returns how many.
+// nearAVX2 computes y = scale·cos(x). It stops before the first vector of x that has a NaN or a large element,
+// and returns the number of elements computed.
 //
 //go:noescape
 func nearAVX2(n int, scale float64, x *float64, y *float64) (done int)
@@ -179,17 +179,17 @@ func nearAVX2(n int, scale float64, x *float64, y *float64) (done int)
 //go:noescape
 func centreAVX2(n int, x *float64, origin *float64, mean *float64, z *float64)
 
-// spread4AVX2 adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the rows of X (4×n), one after the other.
+// spread4AVX2 adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the rows of X (4×n) in order.
 //
 //go:noescape
 func spread4AVX2(n int, x *float64, ldx int, origin *float64, sum *float64, squares *float64)
 
-// norms4AVX2 computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: (s₀ + s₂) + (s₁ + s₃).
+// norms4AVX2 computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) + (s₁ + s₃).
 //
 //go:noescape
 func norms4AVX2(n int, x *float64, ldx int) (s0 float64, s1 float64, s2 float64, s3 float64)
 
-// squares4AVX2 computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: (s₀ + s₁) + (s₂ + s₃).
+// squares4AVX2 computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) + (s₂ + s₃).
 //
 //go:noescape
 func squares4AVX2(n int, x *float64, ldx int) (s0 float64, s1 float64, s2 float64, s3 float64)

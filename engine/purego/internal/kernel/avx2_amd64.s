@@ -14,7 +14,7 @@ TEXT ·tile1AVX2(SB), NOSPLIT, $0-49
 	MOVQ ldc+40(FP), SI
 	SHLQ $0x03, SI
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       BX, DI
 	PREFETCHT0 (DI)
 	PREFETCHT0 31(DI)
@@ -148,7 +148,7 @@ TEXT ·tileRowsA1AVX2(SB), NOSPLIT, $0-57
 	MOVQ ldc+48(FP), R8
 	SHLQ $0x03, R8
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       DI, R9
 	PREFETCHT0 (R9)
 	PREFETCHT0 31(R9)
@@ -279,7 +279,7 @@ TEXT ·tileRowsB1AVX2(SB), NOSPLIT, $0-57
 	MOVQ ldc+48(FP), R8
 	SHLQ $0x03, R8
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       DI, R9
 	PREFETCHT0 (R9)
 	PREFETCHT0 31(R9)
@@ -410,7 +410,7 @@ TEXT ·tile2AVX2(SB), NOSPLIT, $0-49
 	MOVQ ldc+40(FP), SI
 	SHLQ $0x03, SI
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       BX, DI
 	PREFETCHT0 (DI)
 	PREFETCHT0 63(DI)
@@ -589,7 +589,7 @@ TEXT ·tileRowsA2AVX2(SB), NOSPLIT, $0-57
 	MOVQ ldc+48(FP), R8
 	SHLQ $0x03, R8
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       DI, R9
 	PREFETCHT0 (R9)
 	PREFETCHT0 63(R9)
@@ -765,7 +765,7 @@ TEXT ·tileRowsB2AVX2(SB), NOSPLIT, $0-57
 	MOVQ ldc+48(FP), R8
 	SHLQ $0x03, R8
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       DI, R9
 	PREFETCHT0 (R9)
 	PREFETCHT0 63(R9)
@@ -941,7 +941,7 @@ TEXT ·tile3AVX2(SB), NOSPLIT, $0-49
 	MOVQ ldc+40(FP), SI
 	SHLQ $0x03, SI
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       BX, DI
 	PREFETCHT0 (DI)
 	PREFETCHT0 64(DI)
@@ -1169,7 +1169,7 @@ TEXT ·tileRowsA3AVX2(SB), NOSPLIT, $0-57
 	MOVQ ldc+48(FP), R8
 	SHLQ $0x03, R8
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       DI, R9
 	PREFETCHT0 (R9)
 	PREFETCHT0 64(R9)
@@ -1394,7 +1394,7 @@ TEXT ·tileRowsB3AVX2(SB), NOSPLIT, $0-57
 	MOVQ ldc+48(FP), R8
 	SHLQ $0x03, R8
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       DI, R9
 	PREFETCHT0 (R9)
 	PREFETCHT0 64(R9)
@@ -1890,8 +1890,8 @@ four:
 	VMOVUPD     Y2, 32(DX)
 	VMOVUPD     Y3, 64(DX)
 	VMOVUPD     Y4, 96(DX)
-	ADDQ        $0x00000080, DX
-	ADDQ        $0x00000080, CX
+	ADDQ        $0x80, DX
+	ADDQ        $0x80, CX
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
 	JGE         four
@@ -1904,8 +1904,8 @@ vector:
 	VMOVUPD     (DX), Y1
 	VFMADD231PD (CX), Y0, Y1
 	VMOVUPD     Y1, (DX)
-	ADDQ        $0x00000020, DX
-	ADDQ        $0x00000020, CX
+	ADDQ        $0x20, DX
+	ADDQ        $0x20, CX
 	SUBQ        $0x00000004, AX
 	CMPQ        AX, $0x00000004
 	JGE         vector
@@ -1971,8 +1971,8 @@ four:
 	VMOVUPD     Y5, 32(SI)
 	VMOVUPD     Y6, 64(SI)
 	VMOVUPD     Y7, 96(SI)
-	ADDQ        $0x00000080, SI
-	ADDQ        $0x00000080, CX
+	ADDQ        $0x80, SI
+	ADDQ        $0x80, CX
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
 	JGE         four
@@ -1988,8 +1988,8 @@ vector:
 	VFMADD231PD (CX)(DX*2), Y2, Y4
 	VFMADD231PD (CX)(BX*1), Y3, Y4
 	VMOVUPD     Y4, (SI)
-	ADDQ        $0x00000020, SI
-	ADDQ        $0x00000020, CX
+	ADDQ        $0x20, SI
+	ADDQ        $0x20, CX
 	SUBQ        $0x00000004, AX
 	CMPQ        AX, $0x00000004
 	JGE         vector
@@ -2242,14 +2242,15 @@ vector0Done:
 	JLT          one0Done
 
 one0:
-	VMOVSD      (CX), X1
-	VFMADD231SD (SI), X1, X0
-	VMOVSD      (CX)(DX*1), X1
-	VFMADD231SD (SI), X1, X2
-	VMOVSD      (CX)(DX*2), X1
-	VFMADD231SD (SI), X1, X4
-	VMOVSD      (CX)(BX*1), X1
-	VFMADD231SD (SI), X1, X6
+	VMOVSD      (SI), X1
+	VMOVSD      (CX), X3
+	VFMADD231SD X3, X1, X0
+	VMOVSD      (CX)(DX*1), X3
+	VFMADD231SD X3, X1, X2
+	VMOVSD      (CX)(DX*2), X3
+	VFMADD231SD X3, X1, X4
+	VMOVSD      (CX)(BX*1), X3
+	VFMADD231SD X3, X1, X6
 	ADDQ        $0x08, SI
 	ADDQ        $0x08, CX
 	SUBQ        $0x00000001, AX
@@ -2416,12 +2417,14 @@ vector0Done:
 	JLT          one0Done
 
 one0:
-	VMOVSD      (CX), X1
-	VFMADD231SD (BX), X1, X0
-	VFMADD231SD (BX)(SI*1), X1, X2
-	VMOVSD      (CX)(DX*1), X1
-	VFMADD231SD (BX), X1, X4
-	VFMADD231SD (BX)(SI*1), X1, X6
+	VMOVSD      (BX), X1
+	VMOVSD      (BX)(SI*1), X3
+	VMOVSD      (CX), X5
+	VFMADD231SD X5, X1, X0
+	VFMADD231SD X5, X3, X2
+	VMOVSD      (CX)(DX*1), X5
+	VFMADD231SD X5, X1, X4
+	VFMADD231SD X5, X3, X6
 	ADDQ        $0x08, BX
 	ADDQ        $0x08, CX
 	SUBQ        $0x00000001, AX
@@ -2521,12 +2524,14 @@ vector2Done:
 	JLT          one2Done
 
 one2:
-	VMOVSD      (CX), X1
-	VFMADD231SD (BX), X1, X0
-	VFMADD231SD (BX)(SI*1), X1, X2
-	VMOVSD      (CX)(DX*1), X1
-	VFMADD231SD (BX), X1, X4
-	VFMADD231SD (BX)(SI*1), X1, X6
+	VMOVSD      (BX), X1
+	VMOVSD      (BX)(SI*1), X3
+	VMOVSD      (CX), X5
+	VFMADD231SD X5, X1, X0
+	VFMADD231SD X5, X3, X2
+	VMOVSD      (CX)(DX*1), X5
+	VFMADD231SD X5, X1, X4
+	VFMADD231SD X5, X3, X6
 	ADDQ        $0x08, BX
 	ADDQ        $0x08, CX
 	SUBQ        $0x00000001, AX
@@ -2733,14 +2738,17 @@ vector0Done:
 	JLT          one0Done
 
 one0:
-	VMOVSD      (CX), X1
-	VFMADD231SD (BX), X1, X0
-	VFMADD231SD (BX)(SI*1), X1, X2
-	VFMADD231SD (BX)(SI*2), X1, X4
-	VMOVSD      (CX)(DX*1), X1
-	VFMADD231SD (BX), X1, X6
-	VFMADD231SD (BX)(SI*1), X1, X8
-	VFMADD231SD (BX)(SI*2), X1, X10
+	VMOVSD      (BX), X1
+	VMOVSD      (BX)(SI*1), X3
+	VMOVSD      (BX)(SI*2), X5
+	VMOVSD      (CX), X7
+	VFMADD231SD X7, X1, X0
+	VFMADD231SD X7, X3, X2
+	VFMADD231SD X7, X5, X4
+	VMOVSD      (CX)(DX*1), X7
+	VFMADD231SD X7, X1, X6
+	VFMADD231SD X7, X3, X8
+	VFMADD231SD X7, X5, X10
 	ADDQ        $0x08, BX
 	ADDQ        $0x08, CX
 	SUBQ        $0x00000001, AX
@@ -2863,14 +2871,17 @@ vector2Done:
 	JLT          one2Done
 
 one2:
-	VMOVSD      (CX), X1
-	VFMADD231SD (BX), X1, X0
-	VFMADD231SD (BX)(SI*1), X1, X2
-	VFMADD231SD (BX)(SI*2), X1, X4
-	VMOVSD      (CX)(DX*1), X1
-	VFMADD231SD (BX), X1, X6
-	VFMADD231SD (BX)(SI*1), X1, X8
-	VFMADD231SD (BX)(SI*2), X1, X10
+	VMOVSD      (BX), X1
+	VMOVSD      (BX)(SI*1), X3
+	VMOVSD      (BX)(SI*2), X5
+	VMOVSD      (CX), X7
+	VFMADD231SD X7, X1, X0
+	VFMADD231SD X7, X3, X2
+	VFMADD231SD X7, X5, X4
+	VMOVSD      (CX)(DX*1), X7
+	VFMADD231SD X7, X1, X6
+	VFMADD231SD X7, X3, X8
+	VFMADD231SD X7, X5, X10
 	ADDQ        $0x08, BX
 	ADDQ        $0x08, CX
 	SUBQ        $0x00000001, AX
@@ -4360,10 +4371,10 @@ four:
 	VSUBPD  Y1, Y0, Y0
 	VSUBPD  Y2, Y0, Y0
 	VMOVUPD Y0, 96(SI)
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	ADDQ    $0x00000080, BX
-	ADDQ    $0x00000080, SI
+	ADDQ    $0x80, CX
+	ADDQ    $0x80, DX
+	ADDQ    $0x80, BX
+	ADDQ    $0x80, SI
 	SUBQ    $0x00000010, AX
 	CMPQ    AX, $0x00000010
 	JGE     four
@@ -4379,10 +4390,10 @@ vector:
 	VSUBPD  Y1, Y0, Y0
 	VSUBPD  Y2, Y0, Y0
 	VMOVUPD Y0, (SI)
-	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	ADDQ    $0x00000020, BX
-	ADDQ    $0x00000020, SI
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, SI
 	SUBQ    $0x00000004, AX
 	CMPQ    AX, $0x00000004
 	JGE     vector
@@ -4398,10 +4409,10 @@ one:
 	VSUBPD X1, X0, X0
 	VSUBPD X2, X0, X0
 	VMOVSD X0, (SI)
-	ADDQ   $0x00000008, CX
-	ADDQ   $0x00000008, DX
-	ADDQ   $0x00000008, BX
-	ADDQ   $0x00000008, SI
+	ADDQ   $0x08, CX
+	ADDQ   $0x08, DX
+	ADDQ   $0x08, BX
+	ADDQ   $0x08, SI
 	SUBQ   $0x00000001, AX
 	CMPQ   AX, $0x00000001
 	JGE    one

@@ -14,7 +14,7 @@ TEXT ·tile1AVX512(SB), NOSPLIT, $0-49
 	MOVQ ldc+40(FP), SI
 	SHLQ $0x03, SI
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       BX, DI
 	PREFETCHT0 (DI)
 	PREFETCHT0 63(DI)
@@ -231,7 +231,7 @@ TEXT ·tileRowsA1AVX512(SB), NOSPLIT, $0-57
 	MOVQ ldc+48(FP), R9
 	SHLQ $0x03, R9
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       R8, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 63(R10)
@@ -444,7 +444,7 @@ TEXT ·tileRowsB1AVX512(SB), NOSPLIT, $0-57
 	MOVQ ldc+48(FP), R8
 	SHLQ $0x03, R8
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       DI, R9
 	PREFETCHT0 (R9)
 	PREFETCHT0 63(R9)
@@ -657,7 +657,7 @@ TEXT ·tile2AVX512(SB), NOSPLIT, $0-49
 	MOVQ ldc+40(FP), SI
 	SHLQ $0x03, SI
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       BX, DI
 	PREFETCHT0 (DI)
 	PREFETCHT0 64(DI)
@@ -967,7 +967,7 @@ TEXT ·tileRowsA2AVX512(SB), NOSPLIT, $0-57
 	MOVQ ldc+48(FP), R9
 	SHLQ $0x03, R9
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       R8, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
@@ -1273,7 +1273,7 @@ TEXT ·tileRowsB2AVX512(SB), NOSPLIT, $0-57
 	MOVQ ldc+48(FP), R8
 	SHLQ $0x03, R8
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       DI, R9
 	PREFETCHT0 (R9)
 	PREFETCHT0 64(R9)
@@ -1579,7 +1579,7 @@ TEXT ·tile3AVX512(SB), NOSPLIT, $0-49
 	MOVQ ldc+40(FP), SI
 	SHLQ $0x03, SI
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       BX, DI
 	PREFETCHT0 (DI)
 	PREFETCHT0 64(DI)
@@ -1982,7 +1982,7 @@ TEXT ·tileRowsA3AVX512(SB), NOSPLIT, $0-57
 	MOVQ ldc+48(FP), R9
 	SHLQ $0x03, R9
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       R8, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
@@ -2381,7 +2381,7 @@ TEXT ·tileRowsB3AVX512(SB), NOSPLIT, $0-57
 	MOVQ ldc+48(FP), R8
 	SHLQ $0x03, R8
 
-	// Ask for C, which is needed at the end.
+	// Prefetch C, which is needed at the end.
 	MOVQ       DI, R9
 	PREFETCHT0 (R9)
 	PREFETCHT0 64(R9)
@@ -3111,8 +3111,8 @@ vector:
 	VMOVUPD     (DX), Z1
 	VFMADD231PD (CX), Z0, Z1
 	VMOVUPD     Z1, (DX)
-	ADDQ        $0x00000040, DX
-	ADDQ        $0x00000040, CX
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, CX
 	SUBQ        $0x00000008, AX
 	CMPQ        AX, $0x00000008
 	JGE         vector
@@ -3197,8 +3197,8 @@ vector:
 	VFMADD231PD (CX)(DX*2), Z2, Z4
 	VFMADD231PD (CX)(BX*1), Z3, Z4
 	VMOVUPD     Z4, (SI)
-	ADDQ        $0x00000040, SI
-	ADDQ        $0x00000040, CX
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, CX
 	SUBQ        $0x00000008, AX
 	CMPQ        AX, $0x00000008
 	JGE         vector
@@ -3467,14 +3467,15 @@ vector0Done:
 	JLT           one0Done
 
 one0:
-	VMOVSD      (CX), X4
-	VFMADD231SD (SI), X4, X1
-	VMOVSD      (CX)(DX*1), X4
-	VFMADD231SD (SI), X4, X0
-	VMOVSD      (CX)(DX*2), X4
-	VFMADD231SD (SI), X4, X2
-	VMOVSD      (CX)(BX*1), X4
-	VFMADD231SD (SI), X4, X3
+	VMOVSD      (SI), X4
+	VMOVSD      (CX), X5
+	VFMADD231SD X5, X4, X1
+	VMOVSD      (CX)(DX*1), X5
+	VFMADD231SD X5, X4, X0
+	VMOVSD      (CX)(DX*2), X5
+	VFMADD231SD X5, X4, X2
+	VMOVSD      (CX)(BX*1), X5
+	VFMADD231SD X5, X4, X3
 	ADDQ        $0x08, SI
 	ADDQ        $0x08, CX
 	SUBQ        $0x00000001, AX
@@ -3699,18 +3700,20 @@ vector0Done:
 	JLT           one0Done
 
 one0:
-	VMOVSD      (CX), X8
-	VFMADD231SD (SI), X8, X1
-	VFMADD231SD (SI)(DI*1), X8, X0
-	VMOVSD      (CX)(DX*1), X8
-	VFMADD231SD (SI), X8, X2
-	VFMADD231SD (SI)(DI*1), X8, X3
-	VMOVSD      (CX)(DX*2), X8
-	VFMADD231SD (SI), X8, X4
-	VFMADD231SD (SI)(DI*1), X8, X5
-	VMOVSD      (CX)(BX*1), X8
-	VFMADD231SD (SI), X8, X6
-	VFMADD231SD (SI)(DI*1), X8, X7
+	VMOVSD      (SI), X8
+	VMOVSD      (SI)(DI*1), X9
+	VMOVSD      (CX), X10
+	VFMADD231SD X10, X8, X1
+	VFMADD231SD X10, X9, X0
+	VMOVSD      (CX)(DX*1), X10
+	VFMADD231SD X10, X8, X2
+	VFMADD231SD X10, X9, X3
+	VMOVSD      (CX)(DX*2), X10
+	VFMADD231SD X10, X8, X4
+	VFMADD231SD X10, X9, X5
+	VMOVSD      (CX)(BX*1), X10
+	VFMADD231SD X10, X8, X6
+	VFMADD231SD X10, X9, X7
 	ADDQ        $0x08, SI
 	ADDQ        $0x08, CX
 	SUBQ        $0x00000001, AX
@@ -4005,22 +4008,25 @@ vector0Done:
 	JLT           one0Done
 
 one0:
-	VMOVSD      (CX), X12
-	VFMADD231SD (SI), X12, X1
-	VFMADD231SD (SI)(DI*1), X12, X0
-	VFMADD231SD (SI)(DI*2), X12, X2
-	VMOVSD      (CX)(DX*1), X12
-	VFMADD231SD (SI), X12, X3
-	VFMADD231SD (SI)(DI*1), X12, X4
-	VFMADD231SD (SI)(DI*2), X12, X5
-	VMOVSD      (CX)(DX*2), X12
-	VFMADD231SD (SI), X12, X6
-	VFMADD231SD (SI)(DI*1), X12, X7
-	VFMADD231SD (SI)(DI*2), X12, X8
-	VMOVSD      (CX)(BX*1), X12
-	VFMADD231SD (SI), X12, X9
-	VFMADD231SD (SI)(DI*1), X12, X10
-	VFMADD231SD (SI)(DI*2), X12, X11
+	VMOVSD      (SI), X12
+	VMOVSD      (SI)(DI*1), X13
+	VMOVSD      (SI)(DI*2), X14
+	VMOVSD      (CX), X15
+	VFMADD231SD X15, X12, X1
+	VFMADD231SD X15, X13, X0
+	VFMADD231SD X15, X14, X2
+	VMOVSD      (CX)(DX*1), X15
+	VFMADD231SD X15, X12, X3
+	VFMADD231SD X15, X13, X4
+	VFMADD231SD X15, X14, X5
+	VMOVSD      (CX)(DX*2), X15
+	VFMADD231SD X15, X12, X6
+	VFMADD231SD X15, X13, X7
+	VFMADD231SD X15, X14, X8
+	VMOVSD      (CX)(BX*1), X15
+	VFMADD231SD X15, X12, X9
+	VFMADD231SD X15, X13, X10
+	VFMADD231SD X15, X14, X11
 	ADDQ        $0x08, SI
 	ADDQ        $0x08, CX
 	SUBQ        $0x00000001, AX
@@ -5729,10 +5735,10 @@ vector:
 	VSUBPD  Z1, Z0, Z0
 	VSUBPD  Z2, Z0, Z0
 	VMOVUPD Z0, (SI)
-	ADDQ    $0x00000040, CX
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, BX
-	ADDQ    $0x00000040, SI
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, SI
 	SUBQ    $0x00000008, AX
 	CMPQ    AX, $0x00000008
 	JGE     vector
@@ -5748,10 +5754,10 @@ one:
 	VSUBPD X1, X0, X0
 	VSUBPD X2, X0, X0
 	VMOVSD X0, (SI)
-	ADDQ   $0x00000008, CX
-	ADDQ   $0x00000008, DX
-	ADDQ   $0x00000008, BX
-	ADDQ   $0x00000008, SI
+	ADDQ   $0x08, CX
+	ADDQ   $0x08, DX
+	ADDQ   $0x08, BX
+	ADDQ   $0x08, SI
 	SUBQ   $0x00000001, AX
 	CMPQ   AX, $0x00000001
 	JGE    one

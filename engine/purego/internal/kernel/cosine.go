@@ -5,32 +5,31 @@ import (
 	"unsafe"
 )
 
-// A Cosines is the loops of random Fourier features, scale·cos(xW + u). All kernels make
-// the same bits: each does the operations of the twins in Go, in their order.
+// A Cosines holds the loops for scale·cos(xW + u), random Fourier features. All kernels compute the same
+// bits: they make the same operations as the Go versions, in the same order.
 type Cosines struct {
-	// Chain adds k products to each of n numbers, one after the other by fused
-	// multiply-adds,
+	// Chain adds k products to each of n numbers, one after the other with fused multiply-adds:
 	//
-	//	z_c = (…((f_c + x₀·w_{J₀c}) + x₁·w_{J₁c}) + …),  J the column indices,
+	//	z_c = (…((f_c + x₀·w_{J₀c}) + x₁·w_{J₁c}) + …).
 	//
-	// for W with rows of length n.
+	// J are the column indices in columns, f is from, and the rows of W have length n.
 	Chain func(n, k int, x *float64, columns *int32, w, from, z *float64)
 
-	// Chain4 is Chain for four rows of X, Z and F, with the column indices 0 to k−1. An
-	// ldf of zero is one row F for all.
+	// Chain4 is like Chain for four rows of X, Z and F. The column indices are 0 to k−1. If ldf is zero, the
+	// four rows of F are the same.
 	Chain4 func(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)
 
-	// near computes y_j = scale·cos(x_j) for the first of n numbers and returns for how
-	// many: it ends where a number, or one in the same vector, is beyond nearest, or NaN.
+	// near computes y_j = scale·cos(x_j) for n numbers. It stops at the first vector register that contains a
+	// NaN or a number beyond nearLimit, and returns the number of results so far.
 	near func(n int, scale float64, x, y *float64) (done int)
 }
 
-// nearest bounds the magnitude of what is reduced by three parts of π/2.
-const nearest = 1 << 20
+// nearLimit is the largest magnitude of an argument that is reduced with three parts of π/2.
+const nearLimit = 1 << 20
 
-// Cos computes y_j = scale·cos(x_j), j < n, and reports whether all x_j are finite. A cosine
-// is within one ulp of the exact one for every finite number, and NaN for others. With the
-// scale there is one more rounding.
+// Cos computes y_j = scale·cos(x_j) for j < n, and reports whether all x_j are finite. The computed cosine of
+// a finite number has an error of less than one ulp; for other numbers it is NaN. The product with scale is
+// rounded once more.
 func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
 	finite = true
 	for done := 0; done < n; {
@@ -45,8 +44,8 @@ func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
 	return finite
 }
 
-// π/2 in three parts. The first is all 53 bits, the second 33, so that its multiples by q
-// below 2²⁰ are exact.
+// π/2 as a sum of three numbers. The first has 53 bits. The second has 33 bits, so that its product with an
+// integer below 2²⁰ is exact.
 const (
 	halfPi1 = 0x1.921fb54442d18p+0
 	halfPi2 = 0x1.1a626331p-54
@@ -55,14 +54,14 @@ const (
 
 const (
 	twoOverPi = 0x1.45f306dc9c883p-1
-	// toInteger added to a number of less than 2⁵¹ rounds it to an integer, which is then in
-	// the lowest bits.
+	// Adding toInteger to a number less than 2⁵¹ rounds it to an integer, which is then in the lowest bits of
+	// the sum.
 	toInteger = 0x1.8p52
 )
 
-// sinCoefficients are those of r³, r⁵, … in sin r, cosCoefficients those of r⁴, r⁶, … in
-// cos r, both by Remez' algorithm: for |r| <= π/4 off by no more than 2⁻⁵⁶ and 2⁻⁵⁹ of the
-// value.
+// sinCoefficients are the coefficients of r³, r⁵, … in an approximation of sin r. cosCoefficients are the
+// coefficients of r⁴, r⁶, … in an approximation of cos r. They were computed by the Remez algorithm. For |r| <=
+// π/4 the relative errors are at most 2⁻⁵⁶ and 2⁻⁵⁹.
 var (
 	sinCoefficients = [6]float64{-0x1.5555555555548p-3, 0x1.111111110f7dp-7, -0x1.a01a019bfde86p-13,
 		0x1.71de3567cde2p-19, -0x1.ae5e5a8d5ea4cp-26, 0x1.5d8fd078426b1p-33}
@@ -70,18 +69,17 @@ var (
 		-0x1.27e4f7eabfd54p-22, 0x1.1ee9d7b1712a5p-29, -0x1.8fa4983037911p-37}
 )
 
-// cosine is cos x. For |x| <= nearest, x − q·π/2 is found as r + l, |r| <= π/4 but for
-// round-off, where q is the integer nearest to x·2/π (W. Cody, W. Waite, "Software Manual
-// for the Elementary Functions", 1980, here by fused multiply-adds):
+// cosine returns cos x. For |x| <= nearLimit it computes x − q·π/2 = r + l, where q is the integer nearest to
+// x·2/π and |r| <= π/4 up to round-off (W. Cody, W. Waite, "Software Manual for the Elementary Functions",
+// 1980, here with fused multiply-adds):
 //
-//   - x − q·halfPi1 is exact: less than one, and a multiple of 2⁻⁵³.
-//   - The second part is q·halfPi2 < 2⁻³⁴, exact as well. What taking it away leaves is r;
-//     what r lost by that, in the second and third step, is exact since the minuend is a
-//     multiple of the subtrahend's ulp (T. Dekker, Numer. Math. 18, 1971).
-//   - The third part goes into l. The fourth, q·2⁻¹⁴¹, is left out: for these x, |r| is
-//     above 2⁻⁶¹.
+//   - x − q·halfPi1 is exact: it is less than one and a multiple of 2⁻⁵³.
+//   - q·halfPi2 < 2⁻³⁴ is exact too. Subtracting it gives r. The second and third step compute the round-off of r
+//     exactly, because x − q·halfPi1 is a multiple of the ulp of q·halfPi2 (T. Dekker, Numer. Math. 18, 1971).
+//   - q·halfPi3 is subtracted from l. The rest of π/2 times q, at most q·2⁻¹⁴¹, is neglected, because |r| is above
+//     2⁻⁶¹ for these x.
 func cosine(x float64) float64 {
-	if !(math.Abs(x) <= nearest) {
+	if !(math.Abs(x) <= nearLimit) {
 		return farCosine(x)
 	}
 	rounded := math.FMA(x, twoOverPi, toInteger)
@@ -93,13 +91,14 @@ func cosine(x float64) float64 {
 	return quadrant(r, l, math.Float64bits(rounded))
 }
 
-// quadrant is cos(r + l + q·π/2) for |r| <= π/4 and |l| < 2⁻⁵³.
+// quadrant returns cos(r + l + q·π/2) for |r| <= π/4 and |l| < 2⁻⁵³. It computes
 //
 //	sin(r + l) = r + (r³·S(r²) + l·(1 − r²/2))
 //	cos(r + l) = w + (r⁴·C(r²) + e − r·l),  w + e = 1 − r²/2, w rounded
 //
-// up to terms of less than 2⁻⁵⁶ of the value. What is added to r or w is less than a tenth
-// of the sum, so that its few roundings of half an ulp come to no more than about 0.3 ulp.
+// up to terms less than 2⁻⁵⁶ of the result. S and C are the polynomials with sinCoefficients and
+// cosCoefficients. The term added to r or w is less than a tenth of the sum, so its few roundings of half an
+// ulp change the result by at most about 0.3 ulp.
 func quadrant(r, l float64, q uint64) float64 {
 	z := float64(r * r)
 	h := float64(r * 0.5)
@@ -123,7 +122,7 @@ var cosinesGo = Cosines{chainGo, chain4Go, nearGo}
 func nearGo(n int, scale float64, x, y *float64) int {
 	ys := slice(y, 0, n)
 	for j, v := range slice(x, 0, n) {
-		if !(math.Abs(v) <= nearest) {
+		if !(math.Abs(v) <= nearLimit) {
 			return j
 		}
 		ys[j] = scale * cosine(v)
@@ -144,8 +143,8 @@ func chain4Go(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float
 	}
 }
 
-// chain takes four components at a time, whose sums fit the registers. The column indices
-// may be nil, for all of them.
+// chain processes four components at a time, whose sums fit into registers. A nil columns means the column
+// indices 0 to len(x)−1.
 func chain(n int, x []float64, columns []int32, w, from, z *float64) {
 	row := func(i int) int {
 		if columns != nil {

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// twoOverPiBits are the first 1,280 bits of 2/π behind the point, and 64 zeros before it.
+// twoOverPiBits holds 64 zeros, followed by the first 1,280 bits of the fraction 2/π.
 var twoOverPiBits = [...]uint64{0,
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
 	0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4,
@@ -13,13 +13,13 @@ var twoOverPiBits = [...]uint64{0,
 	0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d,
 }
 
-// farCosine is cos x for |x| > nearest by exact reduction (M. Payne, R. Hanek, "Radian
-// reduction for trigonometric functions", ACM SIGNUM Newsletter 18, 1983). With x = m·2ᵉ,
-// m of 53 bits, the bits of 2/π that stand for multiples of four times 2⁻ᵉ change x·2/π by
-// multiples of four, which are whole turns. 256 bits from there on, times m and modulo
-// 2²⁵⁶, are the quadrant in the first two bits and the fraction of it up to 2⁻²⁰⁰. A
-// fraction of a float64 is above 2⁻⁶⁴, so that more than the 106 bits are right that r + l
-// takes.
+// farCosine returns cos x for |x| > nearLimit by exact reduction (M. Payne, R. Hanek, "Radian reduction for
+// trigonometric functions", ACM SIGNUM Newsletter 18, 1983).
+//
+// Let x = m·2ᵉ, where m has 53 bits. The leading bits of 2/π, multiples of 4·2⁻ᵉ, contribute multiples of
+// four to x·2/π. These are whole turns and are skipped. The product of m and the next 256 bits, modulo 2²⁵⁶,
+// has the quadrant in the first two bits. The fraction of the quadrant follows, with an error of 2⁻²⁰⁰. For a
+// float64 this fraction exceeds 2⁻⁶⁴, so that more than the 106 bits of r + l are correct.
 func farCosine(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return math.NaN()
@@ -27,8 +27,8 @@ func farCosine(x float64) float64 {
 	b := math.Float64bits(x)
 	e := int(b>>52&0x7ff) - 1075
 	m := b&(1<<52-1) | 1<<52
-	at := 64 + e - 2 // in twoOverPiBits
-	var p [4]uint64  // m times the bits, modulo 2²⁵⁶, the highest word first
+	at := 64 + e - 2 // index of a bit of twoOverPiBits
+	var p [4]uint64  // m times these bits, modulo 2²⁵⁶; the highest word first
 	var carry uint64
 	for i := 3; i >= 0; i-- {
 		k, shift := at/64+i, uint(at%64)
@@ -44,7 +44,7 @@ func farCosine(x float64) float64 {
 	q := p[0] >> 62
 	f := [3]uint64{p[0]<<2 | p[1]>>62, p[1]<<2 | p[2]>>62, p[2]<<2 | p[3]>>62}
 	sign := 1.0
-	if f[0]>>63 == 1 { // more than half a quadrant: so much short of the next
+	if f[0]>>63 == 1 { // more than half a quadrant: use the distance from the next one
 		q, sign = q+1, -1
 		for i := range f {
 			f[i] = ^f[i]
@@ -56,7 +56,7 @@ func farCosine(x float64) float64 {
 	return fraction(unit*float64(hi>>11), unit*0x1p-53*float64(hi<<53>>11|lo>>22), q)
 }
 
-// fraction is cos((f + g + q)·π/2) for |g| < 2⁻⁵²|f|.
+// fraction returns cos((f + g + q)·π/2), where |g| < 2⁻⁵²|f|.
 func fraction(f, g float64, q uint64) float64 {
 	const rest = 0x1.1a62633145c07p-54 // π/2 − halfPi1
 	product := float64(f * halfPi1)

@@ -75,7 +75,7 @@ func hardArguments(random int) []float64 {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x := []float64{0, math.Copysign(0, -1), math.SmallestNonzeroFloat64, 0x1p-1022, 0x1p-1030, 0x1p-27, 0x1p-26, 1, math.MaxFloat64,
 		math.Pi, math.Pi / 2, math.Pi / 4, 3 * math.Pi / 4, 0x1.6ac5b262ca1ffp+849} // the last is nearest of all to a multiple of π/2
-	for _, v := range []float64{nearest, math.Pi / 4, 3 * math.Pi / 4, 0x1p52, 0x1p53, 0x1p63, 0x1p64} {
+	for _, v := range []float64{nearLimit, math.Pi / 4, 3 * math.Pi / 4, 0x1p52, 0x1p53, 0x1p63, 0x1p64} {
 		for range 3 {
 			x = append(x, v, -v)
 			v = math.Nextafter(v, math.Inf(1))
@@ -87,18 +87,18 @@ func hardArguments(random int) []float64 {
 		x = append(x, math.Ldexp(1+rng.Float64(), e), -math.Ldexp(1, e))
 	}
 	for i := range 300 { // integers, multiples of π/4 and their neighbours
-		x = append(x, float64(i), float64(rng.IntN(nearest)))
-		v := float64(rng.IntN(nearest)) * (math.Pi / 4)
+		x = append(x, float64(i), float64(rng.IntN(nearLimit)))
+		v := float64(rng.IntN(nearLimit)) * (math.Pi / 4)
 		x = append(x, v, math.Nextafter(v, 0), math.Nextafter(v, math.Inf(1)))
 	}
 	for i := range random {
 		switch i % 4 {
 		case 0:
-			x = append(x, (2*rng.Float64()-1)*nearest)
+			x = append(x, (2*rng.Float64()-1)*nearLimit)
 		case 1:
 			x = append(x, rng.NormFloat64()*10)
 		case 2:
-			x = append(x, float64(rng.IntN(2*nearest/3))*(math.Pi/2))
+			x = append(x, float64(rng.IntN(2*nearLimit/3))*(math.Pi/2))
 		case 3:
 			x = append(x, math.Float64frombits(rng.Uint64()&^(1<<62)|1<<61)) // below one
 		}
@@ -106,7 +106,7 @@ func hardArguments(random int) []float64 {
 	return x
 }
 
-// nearestMultiples are, for each power of two up to nearest, the number below it that is
+// nearestMultiples are, for each power of two up to nearLimit, the number below it that is
 // nearest to an odd multiple of π/2.
 func nearestMultiples() (x []float64) {
 	for e := 0; e <= 20; e++ {

@@ -1,31 +1,30 @@
-// Package kernel holds the innermost loops of the dense products, once for each
-// instruction set: AVX-512, AVX2 with FMA and NEON, written by the generators in
-// _asm; and Go, which is always there.
+// Package kernel contains the innermost loops of the dense products for each instruction set: AVX-512, AVX2
+// with FMA, and NEON, written by the generators in _asm, and portable Go.
 //
-// A kernel works on float64 behind pointers and checks nothing: whoever calls
-// one answers for every element it names. Leading dimensions count elements.
+// A kernel works on float64 numbers behind pointers and checks nothing. Callers must ensure that all elements
+// exist. Leading dimensions are numbers of elements.
 package kernel
 
 //go:generate go -C ../../../../_asm run . -isa avx512 -pkg kernel -out ../engine/purego/internal/kernel/avx512_amd64.s -stubs ../engine/purego/internal/kernel/avx512_amd64.go
 //go:generate go -C ../../../../_asm run . -isa avx2 -pkg kernel -out ../engine/purego/internal/kernel/avx2_amd64.s -stubs ../engine/purego/internal/kernel/avx2_amd64.go
 //go:generate go -C ../../../../_asm run ./neon -out ../engine/purego/internal/kernel/neon_arm64.s -stubs ../engine/purego/internal/kernel/neon_arm64.go
 
-// A Kernel is the loops for one instruction set. No sum depends on how the rows
-// or columns are grouped into calls: Dot4 gives the same bits as four Dot1, and
-// an element of C the same in any tile.
+// A Kernel holds the loops for one instruction set. The bits of results do not depend on the division of rows
+// and columns into calls. Dot4 gives the same bits as four calls of Dot1, and an element of C has the same
+// bits in any tile.
 type Kernel struct {
 	Name string // avx512, avx2, neon or generic
 
-	// Unit is the number of rows or columns that Pack and PackT interleave. A
-	// tile has Unit rows and one to len(Tile) times Unit columns.
+	// Unit is the number of rows or columns that Pack and PackT interleave. A tile of C has Unit rows and
+	// u·Unit columns, for a u from 1 to len(Tile).
 	Unit int
 
-	// Tile[u−1] computes the Unit×(u·Unit) matrix C = alpha·AᵀB, plus C if add is
-	// set, for packed A (k×Unit) and B (k×u·Unit).
+	// Tile[u−1] computes the Unit×(u·Unit) matrix C = alpha·AᵀB for packed A (k×Unit) and B (k×u·Unit). If
+	// add is true, it adds the product to C.
 	Tile []tile
 
-	// TileRowsA[u−1] and TileRowsB[u−1] do that, to the same bits, with the rows of A
-	// (Unit×k), which is then not transposed, or those of B where they lie.
+	// TileRowsA[u−1] and TileRowsB[u−1] compute the same bits with an operand that is not packed. TileRowsA
+	// reads the rows of the Unit×k matrix Aᵀ, and TileRowsB the rows of B.
 	TileRowsA []tileRowsA
 	TileRowsB []tileRowsB
 
@@ -43,12 +42,11 @@ type Kernel struct {
 	Axpy1 func(n int, c0 float64, a, y *float64)
 	Axpy4 func(n int, c0, c1, c2, c3 float64, a *float64, lda int, y *float64)
 
-	// Symv4 is Dot4 and Axpy4 in one reading of A: s = A·x, y += cᵀ·A.
+	// Symv4 computes s = A·x and y += cᵀ·A like Dot4 and Axpy4, but reads A once.
 	Symv4 func(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) (s0, s1, s2, s3 float64)
 
-	// Dots[u−1] and Axpys[u−1] are Dot4 and Axpy4 for u vectors, to the same bits:
-	// S = A·Xᵀ and Y += Cᵀ·A for A (4×n), X and Y (u×n), S and C (4×u). There are
-	// as many of the one as of the other.
+	// Dots[u−1] and Axpys[u−1] give the same bits as Dot4 and Axpy4 for each of u vectors: S = A·Xᵀ and Y +=
+	// Cᵀ·A, where A is 4×n, X and Y are u×n, and S and C are 4×u. Dots and Axpys have the same length.
 	Dots  []dots
 	Axpys []axpys
 
@@ -68,8 +66,8 @@ type (
 	tileRowsB = func(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)
 )
 
-// DotsMany is Dots for any number t of vectors, taken in groups of about the same size,
-// no more than there are kernels for.
+// DotsMany is like Dots for any number t of vectors. It divides the vectors into groups of about the same size,
+// which are at most as large as the largest kernel.
 func (k *Kernel) DotsMany(n, t int, a *float64, lda int, x *float64, ldx int, s *float64, lds int) {
 	groups := (t + len(k.Dots) - 1) / len(k.Dots)
 	for g := range groups {
@@ -78,7 +76,7 @@ func (k *Kernel) DotsMany(n, t int, a *float64, lda int, x *float64, ldx int, s 
 	}
 }
 
-// AxpysMany is Axpys for any number t of vectors, taken in groups as in DotsMany.
+// AxpysMany is like Axpys for any number t of vectors, with the same groups as DotsMany.
 func (k *Kernel) AxpysMany(n, t int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int) {
 	groups := (t + len(k.Axpys) - 1) / len(k.Axpys)
 	for g := range groups {
@@ -87,16 +85,16 @@ func (k *Kernel) AxpysMany(n, t int, c *float64, ldc int, a *float64, lda int, y
 	}
 }
 
-// MR and NR are the rows and columns of the largest tile.
+// MR and NR return the number of rows and columns of the largest tile.
 func (k *Kernel) MR() int { return k.Unit }
 func (k *Kernel) NR() int { return k.Unit * len(k.Tile) }
 
-// All lists the kernels that run on this machine, the fastest first. The last is
+// All returns the kernels that run on this machine, the fastest first. The last is
 // always "generic".
 func All() []*Kernel { return append(native(), &generic) }
 
-// Find returns the kernel of the given name, nil if this machine or this build
-// has none.
+// Find returns the kernel with the given name, or nil if this machine or this build
+// does not have it.
 func Find(name string) *Kernel {
 	for _, k := range All() {
 		if k.Name == name {

@@ -16,5 +16,5 @@ var neon = Kernel{
 	Rows:    Rows{centreNEON, spread4NEON, norms4NEON, squares4NEON},
 }
 
-// Every arm64 that Go runs on has NEON.
+// native returns NEON, which every arm64 processor that Go supports has.
 func native() []*Kernel { return []*Kernel{&neon} }

@@ -91,7 +91,8 @@ func onEach(t *testing.T, test func(g *guarded)) {
 
 func (g *guarded) begin(format string, args ...any) { g.at = fmt.Sprintf(format, args...) }
 
-// fail reports an error and ends the test, for all that follow would fail as well.
+// fail reports an error and ends the test, for all that follow would fail as well. Checks that are
+// made often do not call Helper, because Helper is slow.
 func (g *guarded) fail(format string, args ...any) {
 	g.Helper()
 	g.Fatalf("%s: %s", g.at, fmt.Sprintf(format, args...))
@@ -142,7 +143,6 @@ func (g *guarded) normal(n int) []float64 {
 
 // written checks that a kernel wrote to the rows of a matrix and to nothing else.
 func (g *guarded) written(rows, cols, ld int, x []float64) {
-	g.Helper()
 	for i, v := range x {
 		if r, c := i/ld, i%ld; same(v, untouched) != (r >= rows || c >= cols) {
 			g.fail("at (%d, %d) is %v", r, c, v)
@@ -156,15 +156,13 @@ func (g *guarded) written(rows, cols, ld int, x []float64) {
 }
 
 // near checks |got − want| ≤ n·u·size, for u = 2⁻⁵³.
-func (g *guarded) near(what string, got, want, size float64, n int) {
-	g.Helper()
+func (g *guarded) near(what string, i int, got, want, size float64, n int) {
 	if e := math.Abs(got - want); !(e <= 0x1p-53*float64(n)*size) {
-		g.fail("%s is %v, want %v", what, got, want)
+		g.fail("%s %d is %v, want %v", what, i, got, want)
 	}
 }
 
 func (g *guarded) equal(what string, got, want []float64) {
-	g.Helper()
 	for i := range want {
 		if !same(got[i], want[i]) {
 			g.fail("%s[%d] is %x, want %x", what, i, got[i], want[i])
@@ -253,7 +251,7 @@ func TestTile(t *testing.T) {
 								if add {
 									want, size = want+c0[j], size+math.Abs(c0[j])
 								}
-								g.near(fmt.Sprint("element ", j), c[j/cols*ld+j%cols], want, size, k+4)
+								g.near("element", j, c[j/cols*ld+j%cols], want, size, k+4)
 							}
 						}
 					}
@@ -368,7 +366,7 @@ func TestDot(t *testing.T) {
 				s := g.kernel.Dot1(n, unsafe.SliceData(g.put(2, row(a, r, n, lda))), unsafe.SliceData(x))
 				g.equal(fmt.Sprint("Dot4 against Dot1, row ", r), []float64{got}, []float64{s})
 				want, size := dot2(n, row(a, r, n, lda), 1, x, 1)
-				g.near("Dot1", s, want, size, n+1)
+				g.near("Dot1", 0, s, want, size, n+1)
 			}
 		})
 	})
@@ -387,7 +385,7 @@ func TestAxpy(t *testing.T) {
 				copy(y, p)
 				for i := range y {
 					x := c * a[r*lda+i]
-					g.near("Axpy1", y[i], before[i]+x, math.Abs(before[i])+math.Abs(x), 4)
+					g.near("Axpy1", i, y[i], before[i]+x, math.Abs(before[i])+math.Abs(x), 4)
 				}
 			}
 			got := g.put(1, y0)

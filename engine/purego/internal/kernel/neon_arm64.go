@@ -123,7 +123,7 @@ func dot4x3NEON(n int, a *float64, lda int, x *float64, ldx int, s *float64, lds
 //go:noescape
 func axpy4x3NEON(n int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int)
 
-// maximaNEON writes the largest magnitude of each of four rows of A (4×n), and computes c_j = max(c_j, |a_ij|).
+// maximaNEON writes the largest magnitude in each row of A (4×n) to m, and sets c_j = max(c_j, |a_ij|) for all rows i.
 //
 //go:noescape
 func maximaNEON(n int, a *float64, lda int, m, c *float64)
@@ -133,43 +133,43 @@ func maximaNEON(n int, a *float64, lda int, m, c *float64)
 //go:noescape
 func colMaxNEON(n int, f, a *float64, lda int, c *float64)
 
-// dotsTwofoldNEON computes s + l = A·x for A (4×n), s in s[0:4] and l in s[4:8].
+// dotsTwofoldNEON computes A·x = s + l for A (4×n). It writes s to s[0:4] and l to s[4:8].
 //
 //go:noescape
 func dotsTwofoldNEON(n int, base, a *float64, lda int, x, s *float64)
 
-// openNEON begins n sums: h_j = Base(sigma·c_j), l_j = 0.
+// openNEON starts n sums h + l: h_j = Base(sigma·c_j), l_j = 0.
 //
 //go:noescape
 func openNEON(n int, sigma float64, c, h, l *float64)
 
-// axpysTwofoldNEON computes h + l += cᵀ·A for A (4×n), the parts of c in c[0:4] and c[4:8].
+// axpysTwofoldNEON adds cᵀ·A for A (4×n) to the sums h + l. The vector c is c[0:4] + c[4:8].
 //
 //go:noescape
 func axpysTwofoldNEON(n int, c, a *float64, lda int, h, l *float64)
 
-// closeSumsNEON adds n sums, less their bases, to g, each with the bound eps·c_j of its error.
+// closeSumsNEON subtracts the bases from n sums h + l, adds the sums to gh + gl, and their error bounds eps·c_j to ge.
 //
 //go:noescape
 func closeSumsNEON(n int, sigma, eps float64, c, h, l, gh, gl, ge *float64)
 
-// addSumsNEON adds n sums to others.
+// addSumsNEON adds n sums h + l to gh + gl, and their error bounds e to ge.
 //
 //go:noescape
 func addSumsNEON(n int, h, l, e, gh, gl, ge *float64)
 
-// chainNEON computes z_c = f_c + x·w_c, one product after the other, for the rows of W (…×n) with the column indices.
+// chainNEON computes z = f + Σ x_l·w_l with k terms, added one after the other; w_l is row columns[l] of W (row length n).
 //
 //go:noescape
 func chainNEON(n, k int, x *float64, columns *int32, w, from, z *float64)
 
-// chain4NEON computes Z = F + X·W, the products of an element one after the other, for X (4×k), W (k×n), F and Z (4×n).
+// chain4NEON computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one after the other.
 //
 //go:noescape
 func chain4NEON(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)
 
-// nearNEON computes the first elements of y = scale·cos(x), up to a vector of x with one that is far, or NaN, and
-// returns how many.
+// nearNEON computes y = scale·cos(x). It stops before the first vector of x that has a NaN or a large element,
+// and returns the number of elements computed.
 //
 //go:noescape
 func nearNEON(n int, scale float64, x, y *float64) (done int)
@@ -179,17 +179,17 @@ func nearNEON(n int, scale float64, x, y *float64) (done int)
 //go:noescape
 func centreNEON(n int, x, origin, mean, z *float64)
 
-// spread4NEON adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the rows of X (4×n), one after the other.
+// spread4NEON adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the rows of X (4×n) in order.
 //
 //go:noescape
 func spread4NEON(n int, x *float64, ldx int, origin, sum, squares *float64)
 
-// norms4NEON computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: (s₀ + s₂) + (s₁ + s₃).
+// norms4NEON computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) + (s₁ + s₃).
 //
 //go:noescape
 func norms4NEON(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 
-// squares4NEON computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: (s₀ + s₁) + (s₂ + s₃).
+// squares4NEON computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) + (s₂ + s₃).
 //
 //go:noescape
 func squares4NEON(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)

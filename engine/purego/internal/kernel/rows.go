@@ -1,21 +1,21 @@
 package kernel
 
-// A Rows is the loops over rows that are centred. All kernels make the same bits: each
-// does the operations of the twins in Go, in their order, and fuses none.
+// A Rows holds the loops for centring rows. All kernels compute the same bits: they make the same operations
+// as the Go versions, in the same order and without fused multiply-adds.
 type Rows struct {
 	// Centre computes z_j = (x_j − origin_j) − mean_j.
 	Centre func(n int, x, origin, mean, z *float64)
 
-	// Spread4 adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the rows of
-	// X (4×n), one after the other.
+	// Spread4 adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the four rows of X (4×n) in
+	// order.
 	Spread4 func(n int, x *float64, ldx int, origin, sum, squares *float64)
 
-	// Norms4 computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: of every
-	// fourth element from 0, 1, 2 and 3 on, (s₀ + s₂) + (s₁ + s₃), of which s₀ has the last
-	// elements where n is no multiple of four.
+	// Norms4 computes s_i = Σ x_ij² for the rows of X (4×n). Each s_i is (p₀ + p₂) + (p₁ + p₃), where p_q is
+	// the sum of every fourth square from element q on. If n is not a multiple of four, p₀ also includes the
+	// squares of the last elements.
 	Norms4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 
-	// Squares4 is Norms4 with (s₀ + s₁) + (s₂ + s₃).
+	// Squares4 is like Norms4, but each s_i is (p₀ + p₁) + (p₂ + p₃).
 	Squares4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 }
 
@@ -46,13 +46,13 @@ func squares4Go(n int, x *float64, ldx int) (s0, s1, s2, s3 float64) {
 	return Squares(slice(x, 0, n)), Squares(slice(x, ldx, n)), Squares(slice(x, 2*ldx, n)), Squares(slice(x, 3*ldx, n))
 }
 
-// Norm2 is Norms4 for one row.
+// Norm2 is like Norms4 for one row.
 func Norm2(x []float64) float64 {
 	s0, s1, s2, s3 := fourSums(x)
 	return (s0 + s2) + (s1 + s3)
 }
 
-// Squares is Squares4 for one row.
+// Squares is like Squares4 for one row.
 func Squares(x []float64) float64 {
 	s0, s1, s2, s3 := fourSums(x)
 	return (s0 + s1) + (s2 + s3)

@@ -56,7 +56,7 @@ func TestRows(t *testing.T) {
 					for i := range want {
 						want[i] = c.one(rows[i*n : (i+1)*n])
 						exact, _ := dot2(n, rows[i*n:], 1, rows[i*n:], 1)
-						g.near("norm", want[i], exact, exact, n/4+6)
+						g.near("norm", i, want[i], exact, exact, n/4+6)
 					}
 					g.equal(c.name, got, want)
 				}

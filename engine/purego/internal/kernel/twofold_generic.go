@@ -10,11 +10,11 @@ var twofoldGo = Twofold{maximaGo, colMaxGo, dotsTwofoldGo, openGo, axpysTwofoldG
 
 const exponent = 0x7ff << 52
 
-// Binade is 2^⌊log₂ b⌋ for b > 0 in the range of normal numbers, 0 below.
+// Binade returns the power of two 2^⌊log₂ b⌋ for a normal number b > 0, and 0 for smaller b.
 func Binade(b float64) float64 { return math.Float64frombits(math.Float64bits(b) & exponent) }
 
-// Base is 3/2 of the power of two in (2b, 4b]. It is 0 where b is below the normal
-// numbers, of which sums are exact.
+// Base returns 3/2 times the power of two in (2b, 4b]. If b is smaller than the normal numbers, it returns 0;
+// such sums are exact.
 func Base(b float64) float64 { return 6 * Binade(b) }
 
 func maximaGo(n int, a *float64, lda int, m, c *float64) {
@@ -37,7 +37,7 @@ func colMaxGo(n int, f, a *float64, lda int, c *float64) {
 	}
 }
 
-// extract is s + a·x, and what rounding took from it.
+// extract returns t = fl(s + a·x) and the round-off e of t.
 func extract(a, x, s float64) (t, e float64) {
 	t = math.FMA(a, x, s)
 	return t, math.FMA(a, x, s-t)

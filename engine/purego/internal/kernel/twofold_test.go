@@ -96,7 +96,7 @@ func TestTwofoldSums(t *testing.T) {
 				k.Add(n, p[2], p[3], p[4], p[0], p[1], unsafe.SliceData(bounds[1-at]))
 			})
 			for j := range bounds[0] {
-				g.near(fmt.Sprint("bound ", j), bounds[0][j], bounds[1][j], bounds[1][j], 8)
+				g.near("bound", j, bounds[0][j], bounds[1][j], bounds[1][j], 8)
 			}
 		}
 	})

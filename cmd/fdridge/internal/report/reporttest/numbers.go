@@ -1,14 +1,15 @@
-// Package reporttest reads the numbers that a report writes.
+// Package reporttest parses the numbers in a report, for tests.
 package reporttest
 
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
 
-// Plain is a number with its power of ten as a program writes it.
+// Plain converts a typeset number to the notation of programs: 1.5·10³ becomes 1.5e3.
 func Plain(text string) string {
 	mantissa, power, ok := strings.Cut(text, "·10")
 	if !ok {
@@ -23,7 +24,7 @@ func Plain(text string) string {
 	return mantissa + "e" + strings.ReplaceAll(power, "⁻", "-")
 }
 
-// Ends are the numbers of a bracket "[lo, hi]"; of one number alone it is both.
+// Ends parses a bracket "[lo, hi]" and returns its ends. For a single number, both ends are that number.
 func Ends(text string) (lo, hi float64, err error) {
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 	low, high, two := strings.Cut(text, ", ")
@@ -41,5 +42,23 @@ func Ends(text string) (lo, hi float64, err error) {
 			hi = v
 		}
 	}
+	return lo, hi, nil
+}
+
+// Figure returns the range that a printed figure stands for: a bracket, or a number ± one unit of its last digit.
+func Figure(text string) (lo, hi float64, err error) {
+	if strings.HasPrefix(text, "[") {
+		return Ends(text)
+	}
+	mantissa, power, _ := strings.Cut(Plain(text), "e")
+	_, decimals, _ := strings.Cut(mantissa, ".")
+	exp, _ := strconv.Atoi(power) // power is "" if the number has no exponent
+	x, isNumber := new(big.Rat).SetString(Plain(text))
+	unit, hasUnit := new(big.Rat).SetString(fmt.Sprintf("1e%d", exp-len(decimals)))
+	if !isNumber || !hasUnit {
+		return 0, 0, fmt.Errorf("%q is not a figure", text)
+	}
+	lo, _ = new(big.Rat).Sub(x, unit).Float64() // rounded to nearest
+	hi, _ = new(big.Rat).Add(x, unit).Float64()
 	return lo, hi, nil
 }

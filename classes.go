@@ -1,0 +1,72 @@
+package fdridge
+
+import (
+	"context"
+	"sync"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/classes"
+)
+
+// decided is the state of a classification.
+type decided struct {
+	labelled dataset.Source             // the rows before Options.Classes.Encode; nil without classes
+	left     map[float64]*classes.Score // leave-one-out decisions at each γ that was tried
+}
+
+// countLeft returns the function that counts the leave-one-out decisions at gammas, or nil without classes.
+func (j *job) countLeft(gammas []float64) func(fit int, b dataset.Block, within []ridge.Interval, y []float64) {
+	if j.Classes == nil {
+		return nil
+	}
+	if j.left == nil {
+		j.left = map[float64]*classes.Score{}
+	}
+	for _, g := range gammas {
+		j.left[g] = j.Classes.NewScore()
+	}
+	var mu sync.Mutex
+	return func(fit int, b dataset.Block, within []ridge.Interval, y []float64) {
+		mu.Lock()
+		defer mu.Unlock()
+		j.left[gammas[fit]].AddEncoded(b, y, within)
+	}
+}
+
+// chooseByAccuracy chooses γ again among the candidates of a choice by leave-one-out errors, if Select is an accuracy.
+func (j *job) chooseByAccuracy() error {
+	if !j.Select.Decides() {
+		return nil
+	}
+	var rates []ridge.Interval
+	var estimates []float64
+	for _, f := range j.choice.Path {
+		of := j.left[f.Gamma].Accuracy
+		if j.Select == choose.BalancedAccuracy {
+			of = j.left[f.Gamma].Balanced
+		}
+		value, right := of()
+		rates, estimates = append(rates, ridge.Interval{Lo: 1 - right.Hi, Hi: 1 - right.Lo}), append(estimates, 1-value)
+	}
+	return j.choice.ByErrorRate(rates, estimates)
+}
+
+// classify sets r.Classes. It makes a pass over the rows.
+func (j *job) classify(ctx context.Context, r *Result) error {
+	if j.Classes == nil {
+		return nil
+	}
+	r.Classes = &Decisions{}
+	if r.Choice != nil {
+		r.Classes.LeftOut = j.left[r.Choice.Gamma()]
+	}
+	if j.once {
+		return nil
+	}
+	var err error
+	r.Classes.Training, err = j.Classes.Evaluate(ctx, j.labelled, r.Solutions)
+	r.Passes++
+	return err
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/csv"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge/classes"
+)
+
+// A decider turns predictions into decisions about classes. The fields from class on are about the last row.
+type decider struct {
+	*classes.Classes
+	texts *prepare.Lexicon // labels of the target
+	score *classes.Score   // of the rows that have a label
+
+	class    int // −1 for a row that the model leaves out
+	margin   float64
+	isProved bool // the exact solution is proved to decide for class
+
+	labels  []string // of all rows, for JSON
+	margins []model.Number
+	proved  []bool
+}
+
+func newDecider(labels []string, texts *prepare.Lexicon) *decider {
+	c := &classes.Classes{Labels: labels}
+	return &decider{Classes: c, texts: texts, score: c.NewScore(), labels: []string{}, margins: []model.Number{}, proved: []bool{}}
+}
+
+// row decides about a row and counts the decision if the row has a label.
+func (d *decider) row(row *model.Prediction) {
+	if d.class, d.margin, d.isProved = -1, math.NaN(), false; math.IsNaN(row.Y[0]) {
+		return
+	}
+	d.class, d.margin = classes.Decide(row.Y), classes.Margin(row.Y)
+	d.isProved = classes.Proves(row.Intervals, d.class)
+	if len(row.Observed) == 1 && !math.IsNaN(row.Observed[0]) {
+		d.score.Add(slices.Index(d.Labels, d.texts.Label(row.Observed[0])), row.Y, row.Intervals)
+	}
+}
+
+// label returns the label of the class, or "" for a row that the model leaves out.
+func (d *decider) label() string {
+	if d.class < 0 {
+		return ""
+	}
+	return d.Labels[d.class]
+}
+
+// linesOfClasses writes a line for each row: label, margin, and whether the decision is proved (true or false).
+type linesOfClasses struct {
+	*decider
+	to *csv.Writer
+}
+
+func (l *linesOfClasses) write(row *model.Prediction) error {
+	err := l.to.Write([]string{l.label(), strconv.FormatFloat(l.margin, 'g', -1, 64), strconv.FormatBool(l.isProved)})
+	if err == nil && row.Last {
+		l.to.Flush()
+		err = l.to.Error()
+	}
+	return err
+}
+
+func (l *linesOfClasses) end() error {
+	l.to.Flush()
+	return l.to.Error()
+}
+
+// numbers returns a writer of three numbers for each row: the class counted from 0, the margin, and 1 if the decision is
+// proved, otherwise 0. It returns to if d is nil.
+func (d *decider) numbers(to predictionWriter) predictionWriter {
+	if d == nil {
+		return to
+	}
+	return &numbersOfClasses{to, d}
+}
+
+type numbersOfClasses struct {
+	predictionWriter
+	*decider
+}
+
+func (n *numbersOfClasses) write(row *model.Prediction) error {
+	proved := 0.0
+	if n.isProved {
+		proved = 1
+	}
+	return n.predictionWriter.write(&model.Prediction{Y: []float64{float64(n.class), n.margin, proved}, Last: row.Last})
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fdridge/fdridge/batch"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
+)
+
+// Exit codes.
+const (
+	done   = 0
+	failed = 1 // computation failed, diverged or was interrupted; with --strict also a missed tolerance
+	usage  = 2 // bad usage or bad input
+	short  = 3 // tolerance missed; the best result was written with its proved error bound
+)
+
+// exitCodes describes the exit codes in the help of fit and solve.
+const exitCodes = `
+
+Exit codes:
+  0  done; if the method has a tolerance (all but one-shot), the error bound is within --tol
+  1  failed: the computation failed, diverged or was interrupted, or --strict and --tol not reached
+  2  bad usage or bad input
+  3  --tol was not reached, or one-shot proved nothing: the best result was written with its bound`
+
+// message returns the text of an error as one line. A very long text is cut.
+func message(err error) string {
+	text := err.Error()
+	if e, ok := errors.AsType[*batch.CheckpointError](err); ok {
+		text = "--checkpoint: " + e.Err.Error()
+	} else if e, ok := errors.AsType[*batch.InterruptedError](err); ok {
+		text = fmt.Sprintf("interrupted; the same command resumes from checkpoint %s, %v", e.Checkpoint, e.At)
+		if e.Unsaved != nil {
+			text += fmt.Sprintf("; a later checkpoint could not be written: %v", e.Unsaved)
+		}
+	} else if errors.Is(err, context.Canceled) {
+		return "interrupted"
+	}
+	return printable.Text(excerpt.Message(strings.ReplaceAll(text, "\n", "; ")))
+}
+
+// noArguments returns an error if the command line contains words that are not flags or their values.
+func noArguments(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) > 0 && cmd.Flags().Lookup("data") != nil:
+		return cli.BadInput("unexpected argument %q; use --data for files of rows", excerpt.Of(args[0]))
+	case len(args) > 0:
+		return cli.BadInput("unexpected argument %q", excerpt.Of(args[0]))
+	}
+	return nil
+}
+
+// exitCode returns the exit code for an error.
+func exitCode(err error) int {
+	if errors.Is(err, engine.ErrInput) {
+		return usage
+	}
+	return sharedCode(err)
+}
+
+// sharedCode returns the exit code for an error that is not an input error. The code is 3 if the tolerance was
+// missed and the result was written, otherwise 1.
+func sharedCode(err error) int {
+	if e, ok := errors.AsType[*shortError](err); ok && e.kept {
+		return short
+	}
+	return failed
+}

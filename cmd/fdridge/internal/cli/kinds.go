@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"io"
+	"slices"
+
+	"github.com/fdridge/fdridge/internal/filekind"
+)
+
+// Kinds of files that commands expect as input.
+var (
+	WantSketch = wanted{"a sketch", "fdridge sketch and fit --save-sketch write one", []filekind.Kind{filekind.Sketch}}
+	WantModel  = wanted{"a model", "fdridge fit --out and solve --out write one", []filekind.Kind{filekind.Model}}
+	WantChart  = wanted{"a report, a model or a sketch", "fdridge fit --json prints a report", []filekind.Kind{filekind.Report, filekind.Model, filekind.Sketch}}
+)
+
+type wanted struct {
+	name, source string
+	kinds        []filekind.Kind
+}
+
+// Check returns an error if the first bytes of a file show that the file has another kind. The message tells how to
+// make the expected file. Check returns nil if the file cannot be read, or if it is a JSON object of unknown kind.
+func (w wanted) Check(name string) error {
+	f, err := Open(name)
+	if err != nil {
+		return nil // the caller opens the file again and returns this error
+	}
+	defer f.Close() // only read
+	head, err := io.ReadAll(io.LimitReader(f, filekind.Head))
+	if err != nil {
+		return nil
+	}
+	switch kind := filekind.Of(head); {
+	case kind == filekind.JSON || slices.Contains(w.kinds, kind):
+		return nil
+	case kind == filekind.Unknown:
+		return BadInput("%s is not %s; %s", name, w.name, w.source)
+	default:
+		return BadInput("%s is %v, not %s; %s", name, kind, w.name, w.source)
+	}
+}

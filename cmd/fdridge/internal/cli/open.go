@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// Open opens a regular file. It refuses devices, which may have no end, and pipes, which may wait for a writer.
+func Open(name string) (*os.File, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", name)
+	}
+	return os.Open(name)
+}
+
+// MaxText is the maximum size in bytes of a model or report. The program reads such files into memory as a whole.
+const MaxText = 1 << 30
+
+// ReadText returns the content of a file.
+func ReadText(name string) ([]byte, error) {
+	f, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > MaxText {
+		return nil, fmt.Errorf("%s: larger than %d MiB", name, MaxText>>20)
+	}
+	return io.ReadAll(io.LimitReader(f, MaxText)) // the file may be growing
+}

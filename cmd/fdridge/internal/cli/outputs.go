@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/fdridge/fdridge/internal/checkpoint"
+)
+
+// An Output is the path of an output file, with the name of the flag that determined the path.
+type Output struct{ Flag, Path string }
+
+// CheckOut is CheckOutput for --out.
+func CheckOut(name string) error { return CheckOutput("out", name) }
+
+// CheckOutput returns an error if a file cannot be written, or if another process uses the file as a live sketch or
+// a checkpoint.
+func CheckOutput(flag, name string) error {
+	return FirstError(CheckWritable(flag, name), CheckFree(flag, name))
+}
+
+// CheckWritable returns an error if the folder of a file does not exist. If the file exists, it must be a regular
+// file, because the program replaces it.
+func CheckWritable(flag, name string) error {
+	if name == "" {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
+		return BadInput("--%s: no such folder: %s", flag, filepath.Dir(name))
+	}
+	switch info, err := os.Stat(name); {
+	case errors.Is(err, fs.ErrNotExist): // a new file
+	case err != nil:
+		return BadInput("--%s: %w", flag, err)
+	case !info.Mode().IsRegular():
+		return BadInput("--%s: %s is not a regular file", flag, name)
+	}
+	return nil
+}
+
+// CheckFree returns an error if another process uses a file as a live sketch or a checkpoint.
+func CheckFree(flag, name string) error {
+	if name == "" {
+		return nil
+	}
+	err := checkpoint.Locked(name)
+	if _, locked := errors.AsType[*checkpoint.LockedError](err); locked {
+		return fmt.Errorf("--%s: %s is in use as a live sketch or a checkpoint: %w", flag, name, err)
+	}
+	if err != nil {
+		return fmt.Errorf("--%s: %w", flag, err)
+	}
+	return nil
+}
+
+// SameFile reports whether two names refer to the same file. The file need not exist.
+func SameFile(a, b string) bool {
+	one := func(a, b string) bool {
+		x, err := os.Stat(a)
+		if err != nil {
+			return false
+		}
+		y, err := os.Stat(b)
+		return err == nil && os.SameFile(x, y)
+	}
+	return one(a, b) || filepath.Base(a) == filepath.Base(b) && one(filepath.Dir(a), filepath.Dir(b))
+}
+
+// Distinct returns an error if an output is the same file as an input or as another output.
+func Distinct(inputs []string, outputs ...Output) error {
+	for i, out := range outputs {
+		if out.Path == "" {
+			continue
+		}
+		for _, in := range inputs {
+			if in != "" && SameFile(in, out.Path) {
+				return BadInput("--%s: %s is an input and would be overwritten", out.Flag, out.Path)
+			}
+		}
+		for _, other := range outputs[:i] {
+			if other.Path != "" && SameFile(other.Path, out.Path) {
+				return BadInput("--%s: %s is also written by --%s", out.Flag, out.Path, other.Flag)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+// Package cli contains what the commands share: parsing of flag values, checks of input and output files, and the
+// display of progress.
+package cli
+
+import (
+	"encoding/csv"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/excerpt"
+)
+
+// A Single is the value of a text flag that may be given only once. pflag alone would silently use the last value.
+type Single struct {
+	Value string
+	Given bool
+	again string // second value, if the flag was given twice
+	twice bool
+	Hint  string // advice for a flag that was given twice
+}
+
+func (o *Single) String() string { return o.Value }
+func (o *Single) Type() string   { return "string" }
+
+// Set stores the first value. A second value causes no error here, because cobra sets each flag twice during shell
+// completion. CheckSingle returns the error.
+func (o *Single) Set(s string) error {
+	if o.Given {
+		o.again, o.twice = s, true
+		return nil
+	}
+	o.Value, o.Given = s, true
+	return nil
+}
+
+// CheckSingle returns an error for a flag that was given twice.
+func CheckSingle(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if o, ok := f.Value.(*Single); ok && o.twice && err == nil {
+			err = BadInput("--%s: given twice (%s, %s)%s", f.Name, excerpt.Of(o.Value), excerpt.Of(o.again), o.Hint)
+		}
+	})
+	return err
+}
+
+// ParseGammas parses a comma-separated list of γ. zero tells whether 0 is allowed.
+func ParseGammas(text string, zero bool) ([]float64, error) {
+	var out []float64
+	for _, s := range strings.Split(text, ",") {
+		g, err := ParseNumber(strings.TrimSpace(s))
+		switch {
+		case err != nil:
+			return nil, BadInput("--gamma: %q is not a number", excerpt.Of(s))
+		case g == 0 && zero:
+		case !(g > 0) || math.IsInf(g, 0):
+			return nil, BadInput("--gamma: %v must be positive and finite (0 only with fit and a direct method)", excerpt.Of(s))
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+// ParseNumber parses a number. Underscores between digits are not allowed.
+func ParseNumber(s string) (float64, error) {
+	if strings.Contains(s, "_") {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(s, 64)
+}
+
+// OneOf returns an error if value is not among the allowed values. The message names the given flag.
+func OneOf(flag, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return BadInput("--%s: %q must be one of %s", flag, excerpt.Of(value), strings.Join(allowed, ", "))
+}
+
+// FirstError returns the first error that is not nil.
+func FirstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// BadInput returns an error that reports a wrong flag, file or number.
+func BadInput(format string, args ...any) error { return badinput.Errorf(format, args...) }
+
+// ValuesKey is the key of the flag annotation that lists the allowed values of a flag.
+const ValuesKey = "fdridge_values"
+
+// SetValues stores the allowed values of a flag for shell completion.
+func SetValues(f *pflag.FlagSet, flag string, values ...string) {
+	if err := f.SetAnnotation(flag, ValuesKey, values); err != nil {
+		panic(err) // the flag is not registered
+	}
+}
+
+// SplitList splits a list at its commas and leaves out empty items. An item that contains a comma must be in double
+// quotes.
+func SplitList(text string) []string {
+	items := strings.Split(text, ",")
+	if strings.Contains(text, `"`) {
+		r := csv.NewReader(strings.NewReader(text))
+		r.TrimLeadingSpace = true
+		if quoted, err := r.Read(); err == nil {
+			items = quoted
+		}
+	}
+	var out []string
+	for _, s := range items {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package input
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/dataset"
+)
+
+// CacheFlags configure a cache of the parsed rows, which later passes read instead of the files. See
+// [dataset.Cached].
+type CacheFlags struct {
+	dir  string
+	keep bool
+	gib  float64
+}
+
+func (o *CacheFlags) Register(f *pflag.FlagSet) {
+	f.StringVar(&o.dir, "cache", "", "keep the parsed rows in DIR until the end, so that later passes are fast")
+	f.BoolVar(&o.keep, "cache-keep", false, "keep the cache for later runs on the same files")
+	f.Float64Var(&o.gib, "cache-gib", 64, "maximum size of the cache in GiB")
+}
+
+// Keeps reports whether later runs use the cache.
+func (o *CacheFlags) Keeps() bool { return o.keep }
+
+func (o *CacheFlags) Check() error {
+	switch {
+	case o.dir == "" && o.keep:
+		return cli.BadInput("--cache-keep: it needs --cache")
+	case !(o.gib > 0) || !(o.gib < 1<<30):
+		return cli.BadInput("--cache-gib: %v, must be positive and below 2³⁰", o.gib)
+	}
+	return nil
+}
+
+// A RowCache is the cache of parsed rows of one run. A nil or empty RowCache stores nothing.
+type RowCache struct {
+	*CacheFlags
+	kept *dataset.Cache
+}
+
+// rows returns src with a cache, or src itself without --cache. With --cache-keep, key returns a text that
+// identifies the rows in later runs.
+func (c *RowCache) rows(src dataset.Source, key func() (string, error)) (dataset.Source, error) {
+	if c == nil || c.dir == "" {
+		return src, nil
+	}
+	o := dataset.CacheOptions{Dir: c.dir, MaxBytes: int64(c.gib * (1 << 30))}
+	var err error
+	if c.keep {
+		if o.Key, err = key(); err != nil {
+			return nil, err
+		}
+	}
+	if c.kept, err = dataset.Cached(src, o); err != nil {
+		return nil, cli.BadInput("--cache: %w", err)
+	}
+	return c.kept, nil
+}
+
+// End closes the cache and prints errors as a warning. The file of the cache is removed unless --cache-keep is
+// given.
+func (c *RowCache) End(bar *cli.Progress, stderr io.Writer) {
+	if c.kept == nil {
+		return
+	}
+	if err := errors.Join(c.kept.Err(), c.kept.Close()); err != nil {
+		bar.Warn(stderr, "--cache: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+}

@@ -1,0 +1,302 @@
+package input
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fdridge/fdridge/batch"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/csv"
+	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge/classes"
+)
+
+// Data holds the opened and prepared rows of a fit.
+type Data struct {
+	Opened  *file.Opened
+	Counted *batch.Counter
+	Source  dataset.Source // prepared
+	Prep    model.Preparation
+	Scans   int             // number of passes that the preparation took
+	Parts   []Parts         // parts of the data that the rows are, with --part
+	Encoded *report.Encoded // nil: no encoding
+	Holdout dataset.Holdout
+	Held    dataset.Source   // held-out rows; nil: none
+	Classes *classes.Classes // nil: no classification
+	Penalised
+}
+
+// unique returns names, or nil if two columns have the same name.
+func unique(names []string) []string {
+	seen := map[string]bool{}
+	for _, n := range names {
+		if seen[n] {
+			return nil
+		}
+		seen[n] = true
+	}
+	return names
+}
+
+// Open opens and prepares the rows. With --standardize a pass computes the scaling, unless the checkpoint already
+// contains the scaling.
+func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cli.Progress) (*Data, error) {
+	parts, seen := o.partsOf()
+	if run.part = o.Part.Share; run.Seen == nil {
+		run.Seen = seen
+	}
+	looked, err := o.look(ctx, run, bar)
+	if err != nil {
+		return nil, err
+	}
+	like := expected{cells: o.cells()}
+	if looked != nil {
+		like.cells, like.names, like.planned = looked.Encoding.Cells(), looked.Encoding.Names, true
+		if run.Leads() {
+			if err := o.writePlan(looked); err != nil {
+				return nil, fmt.Errorf("--prepare-out: %w", err)
+			}
+		}
+	}
+	opened, src, err := o.open(ctx, run, like)
+	if err != nil {
+		return nil, err
+	}
+	if run.Ranks != nil {
+		if err := agreeOnLayout(ctx, run.Ranks, opened); err != nil {
+			return nil, err
+		}
+	}
+	if src, err = run.Cache.rows(src, func() (string, error) { return o.rowKey(run.Share(), be) }); err != nil {
+		return nil, err
+	}
+	d := &Data{Opened: opened, Parts: parts, Encoded: looked}
+	if err := d.encode(ctx, o, run, src, bar); err != nil {
+		return nil, err
+	}
+	if d.Penalised, err = o.PenaltyFlags.Read(ctx, run.Seen, &d.Prep); err != nil {
+		return nil, err
+	}
+	if o.Standardize == ScaleAll {
+		d.Scans++
+	}
+	learn := func() (*dataset.Scaling, error) {
+		err := d.learnScaling(ctx, o, run, bar)
+		return d.Prep.Scaling, err
+	}
+	if run.Job == nil {
+		run.Job = new(batch.Job)
+	}
+	if d.Prep.Scaling, err = run.Job.Scaling(learn); err != nil {
+		return nil, err
+	}
+	if o.Labels != nil {
+		d.Scans++
+		counted := &batch.Counter{Source: d.Counted.Source, Progress: bar.Rows("reading labels", d.Counted.Source)}
+		if d.Classes, err = classes.Learn(ctx, counted, o.Labels.Label); err != nil {
+			return nil, err
+		}
+	}
+	run.Job.Count(d.Counted)
+	d.Prep.Expand(o.expansion)
+	encoded := d.Prep
+	encoded.Encoding = nil // the rows of d.Counted are already encoded
+	if d.Source, err = PrepareEncoded(&encoded, d.Counted, be, prepare.EncodeOptions{}); err != nil {
+		return nil, err
+	}
+	if d.Held != nil {
+		if d.Held, err = PrepareEncoded(&d.Prep, d.Held, be, prepare.EncodeOptions{Cells: opened.Cells}); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// Columns returns the names of all columns of a csv file, including the targets. It returns nil if the file has no
+// header or is not csv.
+func (d *Data) Columns(o *RowFlags) ([]string, error) {
+	if d.Opened.Format != "csv" {
+		return nil, nil
+	}
+	text, err := o.csvOptions()
+	if err != nil {
+		return nil, err
+	}
+	return csv.Columns(o.DataFiles()[0], text)
+}
+
+// learnScaling makes the pass that computes the scaling of --standardize. It then includes the penalties of the
+// columns in the scaling.
+func (d *Data) learnScaling(ctx context.Context, o *Flags, run Session, bar *cli.Progress) error {
+	var err error
+	if o.Standardize == ScaleAll {
+		if err := cli.CheckMemory(8*8*float64(d.Prep.Inputs), cli.ManyFeatures, "--standardize: the means and deviations of %d columns", d.Prep.Inputs); err != nil {
+			return err
+		}
+		d.Counted.Progress = bar.Rows("standardising", d.Counted.Source)
+		share, reduce := dataset.Share{Size: 1}, func(context.Context, []float64) error { return nil }
+		if run.Ranks != nil {
+			share, reduce = run.Share(), run.Ranks.Allreduce
+		}
+		if _, d.Prep.Scaling, err = dataset.StandardizeShare(ctx, d.Counted, share, reduce); err != nil {
+			return err
+		}
+		d.Counted.Progress = nil
+	}
+	d.Prep, err = d.Prep.Penalize(d.Penalised.P)
+	return err
+}
+
+// look returns the encoding of the columns, which is read from a plan file or decided by a pass over the rows. The
+// result is nil if the flags request neither.
+func (o *Flags) look(ctx context.Context, run Session, bar *cli.Progress) (*report.Encoded, error) {
+	if o.plan != nil {
+		return &report.Encoded{Encoding: o.plan, Tally: new(prepare.Tally)}, nil
+	}
+	if o.Rules == nil {
+		return nil, nil
+	}
+	cells := &prepare.Cells{Look: true, OneHot: slices.DeleteFunc(cli.SplitList(o.oneHot), func(s string) bool { return s == allText })}
+	opened, src, err := o.open(ctx, run, expected{cells: cells})
+	if err != nil {
+		return nil, err
+	}
+	options := prepare.LookOptions{Names: opened.Names, Rules: *o.Rules}
+	options.Cells, options.Share = opened.Cells, dataset.Share{Size: 1}
+	held, err := o.heldOut(ctx, run, src)
+	if err != nil {
+		return nil, err
+	}
+	if held.Share > 0 {
+		options.Held = held.Held
+	}
+	if run.Ranks != nil {
+		options.Share, options.Link = run.Share(), run.Ranks
+	}
+	e, learnt, err := prepare.Look(ctx, &batch.Counter{Source: src, Progress: bar.Rows("looking at columns", src)}, options)
+	if err != nil {
+		return nil, NameRows(o.Data.Value, err)
+	}
+	return &report.Encoded{Encoding: e, Learnt: learnt, Tally: new(prepare.Tally)}, nil
+}
+
+// heldOut returns the rule that selects the held-out rows of src.
+func (o *Flags) heldOut(ctx context.Context, run Session, src dataset.Source) (dataset.Holdout, error) {
+	held := run.Holdout
+	if held.Share == 0 {
+		return held, nil
+	}
+	if run.Ranks != nil {
+		first, err := firstRow(ctx, run.Ranks, src)
+		if err != nil {
+			return held, err
+		}
+		held.First = first
+	}
+	if o.Rows != "" {
+		lo, _, err := ParseRows(o.Rows)
+		if err != nil {
+			return held, err
+		}
+		held.First += lo
+	}
+	return held, nil
+}
+
+// WarnCategories warns of categorical columns with too many levels. It is called before the pass of the fit.
+func (d *Data) WarnCategories(bar *cli.Progress, stderr io.Writer) {
+	if d.Encoded == nil || d.Encoded.Learnt == nil {
+		return
+	}
+	e, learnt := d.Encoded.Encoding, d.Encoded.Learnt
+	for _, c := range e.Doubtful(learnt) {
+		column, omit := fmt.Sprint("feature ", e.Categories[c].Column+1), "--columns"
+		if e.Names != nil {
+			name := excerpt.Of(e.Names[e.Categories[c].Column])
+			column = "column " + name
+			if !strings.ContainsAny(name, " ,'\"\\$…") {
+				omit += "=-" + name
+			}
+		}
+		bar.Warn(stderr, fmt.Sprintf("--onehot: %s has %d levels in %d rows, each with a column of its own; leave the column out (%s), or remove it from --onehot if it is a number", column, len(e.Categories[c].Levels), learnt.Rows-learnt.Dropped, omit))
+	}
+}
+
+// encode separates the held-out rows, computes the encoding of the columns and applies it. It sets d.Counted to the
+// rows of the fit and d.Held to the held-out rows.
+func (d *Data) encode(ctx context.Context, o *Flags, run Session, src dataset.Source, bar *cli.Progress) error {
+	_, d.Prep.Inputs, _ = src.Dims()
+	d.Prep.Names = unique(d.Opened.Names)
+	cells := d.Opened.Cells.WithoutLabels()
+	fitted := src
+	held, err := o.heldOut(ctx, run, src)
+	if err != nil {
+		return err
+	}
+	if held.Share > 0 {
+		if fitted, d.Held, err = held.Split(src); err != nil {
+			return err
+		}
+		d.Holdout = held
+	}
+	if d.Encoded != nil {
+		d.Prep.Encode(d.Encoded.Encoding)
+	} else if cells != nil {
+		e, err := prepare.NewEncoding(d.Prep.Inputs, d.Prep.Names, cells.Missing, cells.Features)
+		if err != nil {
+			return err
+		}
+		d.Encoded = &report.Encoded{Encoding: e, Tally: new(prepare.Tally)}
+		if o.Learns() != "" || run.Ranks != nil {
+			d.Scans++
+			counted := &batch.Counter{Source: src, Progress: bar.Rows("reading columns", src)}
+			options := prepare.LearnOptions{Cells: cells}
+			if held.Share > 0 {
+				options.Held = held.Held
+			}
+			if run.Ranks != nil {
+				options.Share, options.Link = run.Share(), run.Ranks
+			}
+			if d.Encoded.Learnt, err = e.Learn(ctx, counted, options); err != nil {
+				return NameRows(o.Data.Value, err)
+			}
+		}
+		d.Prep.Encode(e)
+	}
+	if d.Encoded != nil {
+		d.Prep.Names = unique(d.Prep.Names)
+		if fitted, err = d.Encoded.Encoding.Apply(fitted, prepare.EncodeOptions{Cells: cells, Tally: d.Encoded.Tally}); err != nil {
+			return err
+		}
+	}
+	d.Counted = &batch.Counter{Source: fitted}
+	return nil
+}
+
+// rowKey returns a text that identifies the parsed rows. The text contains the files with their digests, the flags
+// that affect reading, the block size, and which part of the rows this process reads.
+func (o *Flags) rowKey(share dataset.Share, be engine.Backend) (string, error) {
+	settings := batch.FileSettings(batch.Files(o.RowFlags.Files()))
+	backend, err := batch.BackendSetting(be)
+	if err != nil {
+		return "", err
+	}
+	key := fmt.Sprintf("%q %q %q %d %q %q %q %q %q %v %q",
+		o.Data.Value, o.Target.Value, o.Weights.Value, o.named(), o.Format, o.delimiter, o.header, o.columns, o.Rows, share, append(settings, backend))
+	if o.transposed {
+		key += " transposed"
+	}
+	if o.policy() != prepare.RefuseMissing {
+		key += " missing"
+	}
+	return key, nil
+}

@@ -1,0 +1,133 @@
+package input
+
+import (
+	"os"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/dataset/prepare"
+)
+
+// encodingFlags configure how missing values and categorical columns become numbers.
+type encodingFlags struct {
+	Missing, oneHot string
+	prepareFlags
+}
+
+// missingPolicies are the values of --missing.
+var missingPolicies = []string{"refuse", "mean", "median", "most-frequent", "constant", "drop"}
+
+// plainPolicies are the values of --missing that work without a preparatory pass which decides on each column.
+var plainPolicies = []string{"refuse", "mean", "drop"}
+
+func (o *encodingFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.Missing, "missing", "refuse", "missing values: a policy; or by column A=mean,B=drop")
+	cli.SetValues(f, "missing", missingPolicies...)
+	o.prepareFlags.register(f)
+	f.StringVar(&o.oneHot, "onehot", "", "0/1 columns for the levels of A,B, or of all columns with text")
+}
+
+// policy returns the value of --missing if the value is mean or drop. Otherwise policy returns RefuseMissing.
+func (o *encodingFlags) policy() prepare.Missing {
+	if o.Missing == "mean" || o.Missing == "drop" {
+		return prepare.Missing(o.Missing)
+	}
+	return prepare.RefuseMissing
+}
+
+// cells returns the settings for reading cells that are not numbers. The result is nil if all cells must be numbers,
+// or if a plan or a preparatory pass determines the settings.
+func (o *encodingFlags) cells() *prepare.Cells {
+	if o.Rules != nil || o.plan != nil {
+		return nil
+	}
+	names := cli.SplitList(o.oneHot)
+	if o.policy() == prepare.RefuseMissing && len(names) == 0 {
+		return nil
+	}
+	return &prepare.Cells{Missing: o.policy(), OneHot: names}
+}
+
+// Learns returns the name of a given flag that needs a pass before the fit, such as "onehot". It returns "" if there
+// is none.
+func (o *encodingFlags) Learns() string {
+	switch {
+	case o.prepare == "auto":
+		return "prepare auto"
+	case o.plan != nil:
+		return ""
+	case o.oneHot != "":
+		return "onehot"
+	case o.Missing == "mean":
+		return "missing mean"
+	}
+	return ""
+}
+
+// CheckKept returns an error if --cache-keep would store codes of categorical levels, which later runs cannot
+// interpret.
+func (o *encodingFlags) CheckKept(rows *CacheFlags) error {
+	if rows.keep && (o.oneHot != "" || o.Rules != nil || o.plan != nil) {
+		return cli.BadInput("--cache-keep: a later run does not know the codes that this run gives to the levels of --onehot and --prepare; leave out one of the two")
+	}
+	return nil
+}
+
+// checkPrepare validates the flags of the preparation. If a pass must decide on the columns, checkPrepare sets
+// o.Rules. If --prepare names a plan file, it sets o.plan.
+func (o *encodingFlags) checkPrepare(standardize string) error {
+	if err := cli.FirstError(cli.OneOf("missing-target", o.missingTarget, "", "drop", "refuse"), cli.OneOf("standardize", standardize, ScaleAll, scaleNone, scaleNumeric)); err != nil {
+		return err
+	}
+	if !(o.minShare >= 0 && o.minShare < 1) {
+		return cli.BadInput("--min-share: %v, must be at least 0 and below 1", o.minShare)
+	}
+	all, of, err := parseMissing(o.Missing)
+	if err != nil {
+		return err
+	}
+	oneHot := cli.SplitList(o.oneHot)
+	text := slices.Contains(oneHot, allText)
+	byHand := o.dates != "" || o.indicators || o.missingTarget == "drop" || text || standardize == scaleNumeric || len(of) > 0 || o.oneHot != "" && o.minShare > 0 || !slices.Contains(plainPolicies, o.Missing)
+	if o.prepare != "" {
+		for _, flag := range []struct {
+			name  string
+			given bool
+		}{{"onehot", o.oneHot != ""}, {"missing", o.Missing != "refuse"}, {"dates", o.dates != ""}, {"missing-indicator", o.indicators}, {"missing-target", o.missingTarget != ""}, {"standardize", standardize != scaleNone}, {"min-share", o.minShare > 0 && o.prepare != "auto"}} {
+			if flag.given {
+				return cli.BadInput("--%s: --prepare decides it for each column; leave it out, or edit a plan that --prepare-out wrote", flag.name)
+			}
+		}
+	}
+	switch {
+	case o.prepare == "auto":
+		o.Rules = &prepare.Rules{Auto: true, MinShare: o.minShare}
+	case o.prepare != "":
+		f, err := os.Open(o.prepare)
+		if err != nil {
+			return cli.BadInput("--prepare: %w", err)
+		}
+		defer f.Close() // nothing was written, so Close cannot lose data
+		if o.plan, err = prepare.ReadPlan(f); err != nil {
+			return cli.BadInput("--prepare: %s: %w", o.prepare, err)
+		}
+	case byHand && standardize == ScaleAll:
+		return cli.BadInput("--standardize: with --missing by column, --dates, --onehot text and the like say --standardize numeric, which leaves columns of levels as they are")
+	case byHand:
+		o.Rules = &prepare.Rules{
+			OneHotText: text, Dates: cli.SplitList(o.dates), Missing: all, MissingOf: of, Indicators: o.indicators,
+			Standardize: standardize == scaleNumeric, MinShare: o.minShare,
+		}
+		if o.missingTarget == "drop" || o.missingTarget == "" && all.Missing == prepare.MissingDrop {
+			o.Rules.Targets = prepare.MissingDrop
+		}
+	case o.minShare > 0:
+		return cli.BadInput("--min-share: it groups levels, and there is no --onehot")
+	}
+	if o.prepareOut != "" && o.Rules == nil && o.plan == nil {
+		return cli.BadInput("--prepare-out: nothing is decided by --missing %s and --onehot alone; say --prepare auto", o.Missing)
+	}
+	return cli.CheckOutput("prepare-out", o.prepareOut)
+}

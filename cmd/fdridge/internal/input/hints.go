@@ -1,0 +1,86 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
+)
+
+// NameColumns adds a hint to an error about the rows of a fit. The hint names the flags that help.
+func (o *Flags) NameColumns(err error) error {
+	e, ok := errors.AsType[*dataset.InputError](err)
+	switch {
+	case !ok:
+	case e.IsLabel:
+		return fmt.Errorf("%w (--classes, if the target is a column of labels)", err)
+	case e.Missing && e.NonFinite:
+		return fmt.Errorf("%w (if NaN is a missing value, see --missing)", err)
+	case e.Missing && e.Omittable:
+		return fmt.Errorf("%w (--columns; or --missing mean or drop)", err)
+	case e.Missing:
+		return fmt.Errorf("%w (--missing drop leaves out such rows)", err)
+	case e.Omittable && len(e.Texts)+len(e.Others) > 0:
+		return fmt.Errorf("%w (%s)", err, o.withoutTexts(e))
+	case e.Omittable:
+		return fmt.Errorf("%w (--columns; or see --missing and --onehot)", err)
+	}
+	return err
+}
+
+// withoutTexts returns flags with which the rows that caused the error can be read.
+func (o *Flags) withoutTexts(e *dataset.InputError) string {
+	const most = 40
+	all := slices.Concat(e.Texts, e.Others)
+	if len(all) > most || slices.ContainsFunc(all, func(name string) bool { return !plainName.MatchString(name) }) {
+		return "--prepare auto, or --onehot text; or see --columns"
+	}
+	oneHot := ""
+	if len(e.Texts) > 0 {
+		oneHot = "--prepare auto; or --onehot " + strings.Join(append(cli.SplitList(o.oneHot), e.Texts...), ",")
+		if len(e.Texts) > 1 {
+			oneHot = "--prepare auto; or --onehot text"
+		}
+	}
+	omit := func(names []string) string {
+		if listed := cli.SplitList(o.columns); len(listed) > 0 && !strings.HasPrefix(listed[0], "-") {
+			return "--columns without " + strings.Join(names, ",")
+		}
+		return "--columns=" + strings.Join(append(cli.SplitList(o.columns), omitNames(names)...), ",")
+	}
+	switch {
+	case len(e.Texts) == 0:
+		return omit(all)
+	case len(e.Others) == 0:
+		return oneHot + "; or " + omit(all)
+	}
+	return oneHot + " and " + omit(e.Others) + "; or " + omit(all)
+}
+
+// plainName matches column names that need no quotes in a comma-separated list.
+var plainName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:/%+-]*$`)
+
+// omitNames puts a - before each name.
+func omitNames(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = "-" + name
+	}
+	return out
+}
+
+// NameRows sets the name of the data in an error about a row, unless the error already names a file.
+func NameRows(data string, err error) error {
+	e, ok := errors.AsType[*dataset.InputError](err)
+	if !ok || e.File != prepare.UnnamedRows {
+		return err
+	}
+	named := *e
+	named.File = Name(data)
+	return &named
+}

@@ -1,0 +1,115 @@
+package input
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Parts lists the parts I of N, as selected by --part I/N, that a sketch contains.
+type Parts struct {
+	// Data is a digest of the contents of the files and of the flags that affect the rows. All parts of the same
+	// data have the same digest, regardless of file names and times.
+	Data string  `json:"data"`
+	Of   int64   `json:"of"`
+	Have []spans `json:"have"`
+}
+
+// spans is a range of consecutive part numbers: the first and the last.
+type spans [2]int64
+
+// Check returns an error if the ranges are not sorted, overlap, are adjacent, or exceed the number of parts.
+func (p *Parts) Check() error {
+	if len(p.Have) == 0 || p.Of > math.MaxInt32 {
+		return fmt.Errorf("%d spans of %d parts", len(p.Have), p.Of)
+	}
+	least := int64(0)
+	for _, s := range p.Have {
+		if s[0] < least || s[1] < s[0] || s[1] >= p.Of {
+			return fmt.Errorf("parts %d to %d of %d", s[0], s[1], p.Of)
+		}
+		least = s[1] + 2 // closer spans would be one
+	}
+	return nil
+}
+
+// IsComplete reports whether no part is missing.
+func (p *Parts) IsComplete() bool { return p.Have[0] == spans{0, p.Of - 1} }
+
+// JoinParts returns the union of two lists of parts. A part in both lists is an error. The same rows divided into
+// different numbers of parts are also an error.
+func JoinParts(a, b []Parts) ([]Parts, error) {
+	out := slices.Clone(a)
+	for _, p := range b {
+		at := slices.IndexFunc(out, func(q Parts) bool { return q.Data == p.Data })
+		if at < 0 {
+			out = append(out, p)
+			continue
+		}
+		if out[at].Of != p.Of {
+			return nil, fmt.Errorf("the rows were divided into %d parts for one sketch and %d parts for the other", out[at].Of, p.Of)
+		}
+		have, twice := joinSpans(out[at].Have, p.Have)
+		if twice >= 0 {
+			return nil, fmt.Errorf("part %d of %d is in both: its rows would count twice", twice, p.Of)
+		}
+		out[at].Have = have
+	}
+	return out, nil
+}
+
+// joinSpans merges two sorted lists of ranges. twice is the smallest number that is in both lists, or -1.
+func joinSpans(a, b []spans) (out []spans, twice int64) {
+	for len(a)+len(b) > 0 {
+		if len(a) == 0 || len(b) > 0 && b[0][0] < a[0][0] {
+			a, b = b, a
+		}
+		next := a[0]
+		a = a[1:]
+		switch last := len(out) - 1; {
+		case last >= 0 && next[0] <= out[last][1]:
+			return nil, next[0]
+		case last >= 0 && next[0] == out[last][1]+1:
+			out[last][1] = next[1]
+		default:
+			out = append(out, next)
+		}
+	}
+	return out, -1
+}
+
+// Missing returns the ranges of the parts that the sketch does not contain.
+func (p *Parts) Missing() []spans {
+	var out []spans
+	next := int64(0)
+	for _, s := range append(slices.Clone(p.Have), spans{p.Of, p.Of}) {
+		if s[0] > next {
+			out = append(out, spans{next, s[0] - 1})
+		}
+		next = s[1] + 1
+	}
+	return out
+}
+
+// DescribeSpans returns a text such as "part 3" or "parts 0-2, 7". Only the first six ranges are listed.
+func DescribeSpans(list []spans) string {
+	const most = 6
+	var words []string
+	for i, s := range list {
+		switch {
+		case i == most:
+			words = append(words, "…")
+		case i > most:
+		case s[0] == s[1]:
+			words = append(words, strconv.FormatInt(s[0], 10))
+		default:
+			words = append(words, fmt.Sprintf("%d-%d", s[0], s[1]))
+		}
+	}
+	if len(list) == 1 && list[0][0] == list[0][1] {
+		return "part " + words[0]
+	}
+	return "parts " + strings.Join(words, ", ")
+}

@@ -1,0 +1,48 @@
+package input
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestPartSets: what is there and what is missing of parts, whatever the order they are joined in,
+// and what no merge comes to.
+func TestPartSets(t *testing.T) {
+	const n = 40
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 200 {
+		var have []spans
+		there := map[int64]bool{}
+		for _, i := range rng.Perm(n)[:1+rng.IntN(n)] {
+			i := int64(i)
+			joined, twice := joinSpans(have, []spans{{i, i}})
+			if twice >= 0 {
+				t.Fatalf("%d is not in %v", i, have)
+			}
+			if _, twice := joinSpans(joined, []spans{{i, i}}); twice != i {
+				t.Fatalf("%d is in %v", i, joined)
+			}
+			have, there[i] = joined, true
+		}
+		p := Parts{"", n, have}
+		if err := p.Check(); err != nil {
+			t.Fatalf("%v: %v", have, err)
+		}
+		for _, s := range p.Missing() {
+			for i := s[0]; i <= s[1]; i++ {
+				if there[i] {
+					t.Fatalf("%v misses %d, of %v", have, i, there)
+				}
+				there[i] = true
+			}
+		}
+		if len(there) != n || p.IsComplete() != (len(p.Missing()) == 0) {
+			t.Fatalf("%v: %d are neither there nor missing", have, n-len(there))
+		}
+	}
+	for _, p := range []Parts{{}, {Of: 4}, {Of: 4, Have: []spans{{0, 4}}}, {Of: 4, Have: []spans{{-1, 2}}}, {Of: 4, Have: []spans{{2, 1}}}, {Of: 4, Have: []spans{{0, 1}, {1, 2}}}, {Of: 4, Have: []spans{{0, 1}, {2, 3}}}, {Of: 4, Have: []spans{{2, 3}, {0, 0}}}, {Of: 1 << 40, Have: []spans{{0, 1}}}} {
+		if p.Check() == nil {
+			t.Errorf("%v is let pass", p)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package input
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge/choose"
+)
+
+// PenaltyFlags give the penalties of single columns, or of groups of columns.
+type PenaltyFlags struct {
+	Penalty     string // a file
+	Bands       string
+	Unpenalized string
+	fits        bool // the command computes a fit, so columns may have no penalty
+}
+
+func (o *PenaltyFlags) Register(f *pflag.FlagSet) {
+	f.StringVar(&o.Penalty, "penalty", "", "file with one number for each input column, which multiplies gamma")
+	f.StringVar(&o.Bands, "bands", "", "penalty of groups of columns: 1-10=1,11-20=100; without =P: chosen")
+}
+
+// RegisterUnpenalized adds --unpenalized. Only commands that compute a fit have this flag.
+func (o *PenaltyFlags) RegisterUnpenalized(f *pflag.FlagSet) {
+	o.fits = true
+	f.StringVar(&o.Unpenalized, "unpenalized", "", "columns without penalty, fitted like the intercept: names, numbers, A-C")
+}
+
+// Check validates the flags. features tells whether the fit uses computed features instead of the columns.
+func (o *PenaltyFlags) Check(features bool) error {
+	switch {
+	case o.Penalty != "" && o.Bands != "":
+		return cli.BadInput("--bands: it excludes --penalty")
+	case o.Penalty != "" && features:
+		return cli.BadInput("--penalty: it applies to input columns and excludes --features")
+	case o.Unpenalized != "" && features:
+		return cli.BadInput("--unpenalized: it applies to input columns and excludes --features")
+	case o.Unpenalized != "" && o.Penalty != "":
+		return cli.BadInput("--unpenalized: it excludes --penalty, in whose file 0 means no penalty")
+	case o.Bands != "" && features:
+		return cli.BadInput("--bands: it applies to input columns and excludes --features")
+	}
+	_, err := o.split()
+	return err
+}
+
+// A namedBand is an entry of --bands: a group of columns and its penalty. If the penalty is 0, the program chooses a
+// penalty.
+type namedBand struct {
+	columns string
+	penalty float64
+}
+
+// split parses --bands.
+func (o *PenaltyFlags) split() ([]namedBand, error) {
+	var out []namedBand
+	for _, part := range cli.SplitList(o.Bands) {
+		b := namedBand{columns: part}
+		if i := strings.LastIndexByte(part, '='); i >= 0 {
+			p, err := cli.ParseNumber(part[i+1:])
+			if err != nil || !(p > 0) || math.IsInf(p, 0) {
+				return nil, cli.BadInput("--bands: the penalty of %q must be a number > 0; for none, see fit --unpenalized", excerpt.Of(part))
+			}
+			b.columns, b.penalty = part[:i], p
+		}
+		if b.columns == "" {
+			return nil, cli.BadInput("--bands: %q names no columns", excerpt.Of(part))
+		}
+		out = append(out, b)
+	}
+	if o.Bands != "" && len(out) == 0 {
+		return nil, cli.BadInput("--bands: it needs at least one group of columns")
+	}
+	return out, nil
+}
+
+// choosesPenalty reports whether --bands contains a group without a penalty, so that the program chooses one.
+func (o *PenaltyFlags) choosesPenalty() bool {
+	bands, err := o.split()
+	return err == nil && slices.ContainsFunc(bands, func(b namedBand) bool { return b.penalty == 0 })
+}
+
+// NamedBands returns the groups of --bands with their names and penalties. The columns of the groups are not set,
+// because they depend on the data.
+func (o *PenaltyFlags) NamedBands() (out []choose.Band) {
+	bands, _ := o.split() // checked
+	for _, b := range bands {
+		out = append(out, choose.Band{Name: b.columns, Penalty: b.penalty})
+	}
+	return out
+}
+
+// CheckGiven returns an error if --bands contains a group without a penalty. The message names the command.
+func (o *PenaltyFlags) CheckGiven(command string) error {
+	if o.choosesPenalty() {
+		return cli.BadInput("--bands: %s cannot choose penalties; use fit or solve with --gamma auto", command)
+	}
+	return nil
+}
+
+// Files returns the input files.
+func (o *PenaltyFlags) Files() []string { return withoutArrays([]string{o.Penalty}) }
+
+// A Penalised holds the penalties of the columns, given by column number.
+type Penalised struct {
+	P     []float64 // penalty of each column; nil: all are 1, or the program chooses some
+	Bands []choose.Band
+	Free  []int // columns of --unpenalized
+}
+
+// Read resolves the penalty flags to penalties of the columns in prep.
+func (o *PenaltyFlags) Read(ctx context.Context, seen map[string]dataset.Stamp, prep *model.Preparation) (Penalised, error) {
+	if o.Penalty != "" {
+		p, err := readPenalty(ctx, o.Penalty, seen, prep.Inputs)
+		if j := slices.Index(p, 0); j >= 0 && !o.fits {
+			return Penalised{}, cli.BadInput("--penalty: number %d of %s is 0, which only fit accepts", j+1, o.Penalty)
+		}
+		return Penalised{P: p}, err
+	}
+	var out Penalised
+	for _, part := range cli.SplitList(o.Unpenalized) {
+		columns, err := columnsOf("unpenalized", part, prep)
+		if err != nil {
+			return out, err
+		}
+		out.Free = append(out.Free, columns...)
+	}
+	named, err := o.split()
+	if err != nil || named == nil {
+		return out, err
+	}
+	for _, b := range named {
+		columns, err := columnsOf("bands", b.columns, prep)
+		if err != nil {
+			return out, err
+		}
+		if slices.ContainsFunc(columns, func(j int) bool { return slices.Contains(out.Free, j) }) {
+			return out, cli.BadInput("--unpenalized: a column is also in %q of --bands", excerpt.Of(b.columns))
+		}
+		out.Bands = append(out.Bands, choose.Band{Name: b.columns, Columns: columns, Penalty: b.penalty})
+	}
+	p, err := choose.Penalties(prep.Inputs, out.Bands)
+	if err != nil {
+		return out, cli.BadInput("--bands: %w", err)
+	}
+	if !o.choosesPenalty() {
+		out.P = p
+	}
+	return out, nil
+}
+
+// columnsOf parses a list of columns such as A+B-C and returns their numbers, counted from 0. flag is the name of
+// the flag in error messages.
+func columnsOf(flag, text string, prep *model.Preparation) ([]int, error) {
+	var out []int
+	for _, part := range strings.Split(text, "+") {
+		lo, hi, err := rangeOf(flag, part, prep)
+		if err != nil {
+			return nil, err
+		}
+		for j := lo; j <= hi; j++ {
+			out = append(out, j)
+		}
+	}
+	return out, nil
+}
+
+// rangeOf parses a column (name or number), or a range of two columns joined by - or :. A text that is itself a
+// column name is not split.
+func rangeOf(flag, text string, prep *model.Preparation) (lo, hi int, err error) {
+	if j, ok := columnOf(text, prep); ok {
+		return j, j, nil
+	}
+	for i, c := range text {
+		if c != '-' && c != ':' {
+			continue
+		}
+		lo, first := columnOf(text[:i], prep)
+		hi, last := columnOf(text[i+1:], prep)
+		if !first || !last {
+			continue
+		}
+		if hi < lo {
+			return 0, 0, cli.BadInput("--%s: %q ends before it begins", flag, excerpt.Of(text))
+		}
+		return lo, hi, nil
+	}
+	return 0, 0, cli.BadInput("--%s: %q is neither one of the %d columns nor a range: use numbers from 1 or header names", flag, excerpt.Of(text), prep.Inputs)
+}
+
+// columnOf returns the 0-based index of a column, given its header name or its number counted from 1.
+func columnOf(text string, prep *model.Preparation) (int, bool) {
+	if j := slices.Index(prep.Names, text); j >= 0 {
+		return j, true
+	}
+	n, err := strconv.Atoi(text)
+	return n - 1, err == nil && n >= 1 && n <= prep.Inputs
+}
+
+// readPenalty reads d numbers from a file with one row or one column.
+func readPenalty(ctx context.Context, name string, seen map[string]dataset.Stamp, d int) ([]float64, error) {
+	src, err := file.Open([]string{name}, file.Options{Origin: file.Origin{Was: seen}})
+	if err != nil {
+		return nil, err
+	}
+	var p []float64
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if b.Sparse != nil {
+			return nil, cli.BadInput("--penalty: %s is sparse, must be one row or one column of numbers", name)
+		}
+		p = append(p, b.X...)
+		if len(p) > d {
+			break
+		}
+	}
+	switch {
+	case len(p) > d:
+		return nil, cli.BadInput("--penalty: %s has more numbers than the %d input columns", name, d)
+	case len(p) < d:
+		return nil, cli.BadInput("--penalty: %s has %d numbers for %d input columns", name, len(p), d)
+	}
+	if j := slices.IndexFunc(p, func(v float64) bool { return !(v >= 0) || math.IsInf(v, 0) }); j >= 0 {
+		return nil, cli.BadInput("--penalty: number %d of %s is %v, must be 0 or positive", j+1, name, p[j])
+	}
+	return p, nil
+}

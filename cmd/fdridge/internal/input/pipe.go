@@ -1,0 +1,65 @@
+package input
+
+import (
+	"errors"
+	"os"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/svmlight"
+)
+
+// stdinName is the name of standard input (--data -) in messages.
+const stdinName = "standard input"
+
+// isPipe reports whether a name of --data is standard input or a FIFO.
+func isPipe(name string) bool {
+	if name == "-" {
+		return true
+	}
+	info, err := os.Stat(name)
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
+}
+
+// Name returns the name of the data in messages.
+func Name(data string) string {
+	if data == "-" {
+		return stdinName
+	}
+	return data
+}
+
+// ExplainOnce replaces the error that rows from a pipe cannot be read twice. ways tells what to do instead.
+func ExplainOnce(err error, data, ways string) error {
+	e, ok := errors.AsType[*dataset.OnceError](err)
+	switch {
+	case !ok:
+		return err
+	case errors.Is(err, svmlight.ErrWidth):
+		return cli.BadInput("--data: %s is svmlight and can be read only once: give the number of features by --n-features", Name(data))
+	case e.Err != nil:
+		return cli.BadInput("--cache: %s can be read only once, and its rows cannot be kept: %w", Name(data), e.Err)
+	}
+	return cli.BadInput("%s needs another pass over the rows, and %s can be read only once: %s", e.What, Name(data), ways)
+}
+
+// Advice for rows that can be read only once: for fit, for sketch and for live sketches.
+const (
+	WaysOfFit    = "use --method one-shot, which needs one pass, or --cache DIR"
+	WaysOfSketch = "use --cache DIR, or write the rows to a file"
+	WaysOfLive   = "leave it out, or sketch rows that end"
+)
+
+// CheckPipe returns an error for flags that need to read a pipe again. --cache-keep is always an error. The flags in
+// the list again are an error without --cache, because they need another pass. Empty names are ignored.
+func (o *CacheFlags) CheckPipe(data string, again ...string) error {
+	if o.keep {
+		return cli.BadInput("--cache-keep: a later run cannot know whether %s has the same rows", data)
+	}
+	for _, flag := range again {
+		if flag != "" && o.dir == "" {
+			return cli.BadInput("--%s: it needs another pass over the rows, and %s can be read only once: use --cache DIR", flag, data)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,295 @@
+package input
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/fdridge/fdridge/batch"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/dist"
+	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/model"
+)
+
+// Leads reports whether this process writes the results: a single process, or rank 0.
+func (s Session) Leads() bool { return s.Ranks == nil || s.Ranks.Rank() == 0 }
+
+// A Session describes the run that opens rows.
+type Session struct {
+	Ranks dist.Transport // connects the processes of an MPI job; nil: a single process
+	// Seen holds the size and time of each file at the start of the run. A file that has changed since then is an
+	// error.
+	Seen map[string]dataset.Stamp
+	// Job stores the scaling and the number of nonzeros in the checkpoint of fit. It is nil in other commands.
+	Job *batch.Job
+	// Cache stores the parsed rows; nil: no cache.
+	Cache *RowCache
+	// part is the part of the rows that a single process reads. The zero value means all rows.
+	part dataset.Share
+	// Alone is set if no other process reads the remaining parts of the rows.
+	Alone bool
+	// Holdout selects the held-out rows. The zero value selects none.
+	Holdout dataset.Holdout
+}
+
+// Share returns the part of the rows that this process reads.
+func (s Session) Share() dataset.Share {
+	if s.Ranks == nil {
+		return s.part
+	}
+	return dataset.Share{Rank: s.Ranks.Rank(), Size: s.Ranks.Size()}
+}
+
+// An expected describes the features that an existing model or sketch needs.
+type expected struct {
+	width int      // number of features of svmlight files; 0: any
+	names []string // of the features; nil: none
+	// planned means that names are used instead of --columns.
+	planned bool
+	// ownTarget means that the target's name comes from the sketch. Such a name is a column, never a file.
+	ownTarget bool
+	cells     *prepare.Cells // encoding of cells; nil: all are numbers
+}
+
+// options returns the options of file.Open, and the files with sample weights. If the weights are a column of the
+// data, the column is read as the last target and weights is empty.
+func (o *RowFlags) options(run Session, like expected) (opts file.Options, weights []string, err error) {
+	text, err := o.csvOptions()
+	if err != nil {
+		return opts, nil, err
+	}
+	entries, err := lentEntries()
+	if err != nil {
+		return opts, nil, err
+	}
+	opts = file.Options{
+		Format: o.Format, Target: cli.SplitList(o.Target.Value), Targets: o.Targets,
+		Columns: cli.SplitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: cmp.Or(like.width, o.width), Transposed: o.transposed, OnlyNamed: like.ownTarget, Origin: file.Origin{Was: run.Seen, Pipe: o.Pipe, Entries: entries, Cells: like.cells},
+	}
+	if o.transposed {
+		opts.Features = 0 // a row of the file is a feature
+	}
+	if !o.Weights.Given {
+		return opts, nil, nil
+	}
+	if weights, err = o.weightsFiles(opts); weights != nil || err != nil {
+		return opts, weights, err
+	}
+	opts.Target = append(opts.Target, o.Weights.Value)
+	if opts.Targets++; o.Targets < 0 {
+		opts.Targets = o.Targets - 1
+	}
+	return opts, nil, nil
+}
+
+// weightsFiles returns the files with the sample weights: one file, or an array in each .npz archive. The result is
+// nil if --weights names a column. --weights is interpreted like --target.
+func (o *RowFlags) weightsFiles(opts file.Options) ([]string, error) {
+	opts.Target, opts.OnlyNamed = []string{o.Weights.Value}, false
+	var out []string
+	for _, path := range o.DataFiles() {
+		where, err := file.OwnTarget(path, opts)
+		switch {
+		case err != nil || where == "" && out == nil:
+			return nil, err
+		case where == "":
+			return nil, cli.BadInput("--weights: %s has no array %q, but %s has one", path, excerpt.Of(o.Weights.Value), out[0])
+		}
+		if out = append(out, where); where == o.Weights.Value {
+			break
+		}
+	}
+	return out, nil
+}
+
+// wantedNames returns names if the columns of the files have names, otherwise nil.
+func (o *RowFlags) wantedNames(opts file.Options, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	columns, err := file.Columns(o.DataFiles()[0], opts)
+	if err != nil || columns == nil {
+		return nil, err
+	}
+	return names, nil
+}
+
+// open opens the files and selects the rows with their sample weights.
+func (o *RowFlags) open(ctx context.Context, run Session, like expected) (*file.Opened, dataset.Source, error) {
+	if o.Labels != nil {
+		if like.cells == nil {
+			like.cells = &prepare.Cells{}
+		}
+		like.cells.Labels = o.Labels
+	}
+	opts, weights, err := o.options(run, like)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := o.checkWidth(opts); err != nil {
+		return nil, nil, err
+	}
+	share := run.Share()
+	if err := o.checkPart(run.part, opts); err != nil {
+		return nil, nil, err
+	}
+	byNumber := (run.Ranks != nil || !share.Whole()) && (weights != nil || o.Rows != "")
+	if byNumber {
+		err = o.checkNumbered(opts, run.Ranks != nil)
+	} else {
+		opts.Share, opts.Widest, opts.Alone = share, widest(ctx, run.Ranks), run.Alone
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(opts.Columns) == 0 || like.planned && like.names != nil {
+		if opts.Columns, err = o.wantedNames(opts, like.names); err != nil {
+			return nil, nil, err
+		}
+	}
+	opened, err := file.Open(o.DataFiles(), opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	if run.Ranks == nil {
+		if err := o.addNames(opened, opts); err != nil {
+			return nil, nil, err
+		}
+	}
+	src := opened.Source
+	switch {
+	case weights != nil:
+		w, err := file.Open(weights, file.Options{Origin: file.Origin{Was: run.Seen}})
+		if err != nil {
+			return nil, nil, err
+		}
+		if src, err = dataset.Weigh(src, w); err != nil {
+			return nil, nil, fmt.Errorf("--weights: %w", err)
+		}
+	case o.Weights.Given:
+		if src, err = dataset.TargetAsWeight(src); err != nil {
+			return nil, nil, err
+		}
+		if n := len(opened.TargetNames); n > 0 {
+			opened.TargetNames = opened.TargetNames[:n-1]
+		}
+	}
+	src, err = cutRows(src, o.Rows)
+	if err == nil && byNumber {
+		src, err = dataset.Part(src, share)
+	}
+	return opened, src, err
+}
+
+// checkWidth returns an error for --n-features with files whose number of features is known.
+func (o *RowFlags) checkWidth(opts file.Options) error {
+	if o.width == 0 {
+		return nil
+	}
+	if o.transposed {
+		return cli.BadInput("--n-features: it excludes --transposed")
+	}
+	path := o.DataFiles()[0]
+	format, err := file.Format(path, opts)
+	if err != nil || file.Labelled(format) {
+		return err
+	}
+	return cli.BadInput("--n-features: it needs svmlight, and %s is %s", Name(path), format)
+}
+
+// cutRows applies --rows. An empty text keeps all rows.
+func cutRows(src dataset.Source, text string) (dataset.Source, error) {
+	if text == "" {
+		return src, nil
+	}
+	lo, hi, err := ParseRows(text)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.Rows(src, lo, hi)
+}
+
+// checkNumbered returns an error if the file format has no row numbers. They are needed to apply --rows or --weights
+// when processes share the rows. ranks tells whether the processes belong to an MPI job.
+func (o *RowFlags) checkNumbered(opts file.Options, ranks bool) error {
+	path := o.DataFiles()[0]
+	format, err := file.Format(path, opts)
+	if err != nil || file.Numbered(format) {
+		return err
+	}
+	flag, instead, divide := "--rows", "leave out --rows", "--part"
+	if ranks {
+		divide = "--mpi"
+	}
+	if o.Rows == "" {
+		flag, instead = "--weights", "put the weights into a column"
+	}
+	return cli.BadInput("%s: with %s it needs row numbers, which %s (%s) does not have: use npy, npz, Parquet or Arrow, or %s", flag, divide, path, format, instead)
+}
+
+// OpenLike opens rows for an existing model or sketch and selects the features by name. A wrong number of features
+// is an error, in which what is "model" or "sketch". If ownTarget is set, the target is always a column.
+func (o *RowFlags) OpenLike(prep *model.Preparation, what string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
+	inputs, names := prep.Columns()
+	like := expected{width: inputs, names: names, ownTarget: ownTarget}
+	if prep.Encoding.Does() {
+		like.cells = prep.Encoding.Cells()
+	}
+	opened, src, err := o.open(context.Background(), Session{}, like)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, d, _ := src.Dims(); d != inputs {
+		hint := ""
+		if targets > 0 && !o.Target.Given && d == inputs+targets {
+			hint = "; if the target is among them, use --target"
+		}
+		if len(names) > 0 && opened.Names == nil && opened.Format == "csv" && !o.transposed {
+			hint += "; the file has no header with the names of the " + what + ": " + excerpt.List(names, 5)
+		}
+		return nil, nil, cli.BadInput("%s has %d features, the %s has %d%s", Name(o.Data.Value), d, what, inputs, hint)
+	}
+	return opened, src, nil
+}
+
+// checkPart returns an error if svmlight rows are divided into parts without --n-features. The parts could disagree
+// on the number of features.
+func (o *RowFlags) checkPart(share dataset.Share, opts file.Options) error {
+	if share.Whole() || opts.Features > 0 {
+		return nil
+	}
+	path := o.DataFiles()[0]
+	format, err := file.Format(path, opts)
+	if err != nil || !file.Labelled(format) {
+		return err
+	}
+	return cli.BadInput("--part: %s is %s, and a part cannot know the number of features of the others: use --n-features", path, format)
+}
+
+// addNames sets the column names if a part of the rows is read from csv files without a header. The names come from
+// the first file with a header, as in a run over all files.
+func (o *RowFlags) addNames(opened *file.Opened, opts file.Options) error {
+	if opts.Share.Whole() || opened.Format != "csv" || opened.Names != nil {
+		return nil
+	}
+	opts.Share = dataset.Share{}
+	for _, path := range o.DataFiles() {
+		one, err := file.Open([]string{path}, opts)
+		if err != nil {
+			return err
+		}
+		if one.Names == nil {
+			continue
+		}
+		if err := opened.Agrees(one.Layout); err != nil {
+			return err
+		}
+		opened.Names, opened.TargetNames = one.Names, one.TargetNames
+		return nil
+	}
+	return nil
+}

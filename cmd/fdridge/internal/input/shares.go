@@ -1,0 +1,82 @@
+package input
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dist"
+)
+
+// agreeOnLayout returns an error if the columns of this rank's files differ from the columns of a reference rank.
+// The reference is the first rank with column names, otherwise rank 0. opened takes over the names of the reference.
+func agreeOnLayout(ctx context.Context, t dist.Transport, opened *file.Opened) error {
+	named := []float64{0}
+	if opened.Names != nil {
+		named[0] = 1
+	}
+	all, err := dist.Table(ctx, t, named)
+	if err != nil {
+		return err
+	}
+	root := max(0, slices.IndexFunc(all, func(row []float64) bool { return row[0] > 0 }))
+	var text bytes.Buffer // in gob, because names need not be UTF-8
+	if err := gob.NewEncoder(&text).Encode(opened.Layout); err != nil {
+		return err
+	}
+	b, err := t.Broadcast(ctx, root, text.Bytes())
+	if err != nil {
+		return err
+	}
+	var first file.Layout
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&first); err != nil {
+		return err
+	}
+	if err := opened.Agrees(first); err != nil {
+		return err
+	}
+	opened.Names, opened.TargetNames = first.Names, first.TargetNames
+	return nil
+}
+
+// firstRow returns the index of this rank's first row, which is the number of rows on all lower ranks. If the number
+// of rows of src is unknown, a pass counts them.
+func firstRow(ctx context.Context, t dist.Transport, src dataset.Source) (int64, error) {
+	n, _, _ := src.Dims()
+	if n < 0 {
+		n = 0
+		for b, err := range src.Blocks(ctx) {
+			if err != nil {
+				return 0, err
+			}
+			n += int64(b.N)
+		}
+	}
+	all, err := dist.Table(ctx, t, []float64{float64(n)})
+	if err != nil {
+		return 0, err
+	}
+	first := int64(0)
+	for _, row := range all[:t.Rank()] {
+		first += int64(row[0])
+	}
+	return first, nil
+}
+
+// widest returns a function that computes the maximum number of features over all ranks. It returns nil for a single
+// process.
+func widest(ctx context.Context, t dist.Transport) func(int) (int, error) {
+	if t == nil {
+		return nil
+	}
+	return func(d int) (int, error) {
+		all, err := dist.Table(ctx, t, []float64{float64(d)})
+		for _, row := range all {
+			d = max(d, int(row[0]))
+		}
+		return d, err
+	}
+}

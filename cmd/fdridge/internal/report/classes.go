@@ -1,0 +1,168 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/fdridge/fdridge"
+	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/classes"
+)
+
+// Classes holds the classes of a classification and the scores of its decisions.
+type Classes struct {
+	*classes.Classes
+	*fdridge.Decisions
+	HeldOut []*classes.Score // for each solution; nil: no rows were held out
+}
+
+// A classesRecord is the JSON form of Classes.
+type classesRecord struct {
+	Labels   []string    `json:"labels"`
+	Counts   []int64     `json:"counts"`
+	Balanced bool        `json:"balanced,omitempty"`
+	Training []decisions `json:"training,omitempty"`
+	LeftOut  *decisions  `json:"left_out,omitempty"`
+	HeldOut  []decisions `json:"holdout,omitempty"`
+}
+
+// decisions is the JSON form of a score.
+type decisions struct {
+	*classes.Score
+	Accuracy        number         `json:"accuracy"`
+	Exact           ridge.Interval `json:"accuracy_bracket"`
+	Balanced        number         `json:"balanced_accuracy"`
+	BalancedBracket ridge.Interval `json:"balanced_accuracy_bracket"`
+}
+
+func newDecisions(s *classes.Score) decisions {
+	value, exact := s.Accuracy()
+	balanced, bracket := s.Balanced()
+	return decisions{s, number(value), exact, number(balanced), bracket}
+}
+
+// Names returns the labels, or nil without classes.
+func (c *Classes) Names() []string {
+	if c == nil {
+		return nil
+	}
+	return c.Labels
+}
+
+func (c *Classes) record() *classesRecord {
+	if c == nil {
+		return nil
+	}
+	out := &classesRecord{Labels: c.Labels, Counts: c.Counts, Balanced: c.Balanced}
+	for _, s := range c.Training {
+		out.Training = append(out.Training, newDecisions(s))
+	}
+	for _, s := range c.HeldOut {
+		out.HeldOut = append(out.HeldOut, newDecisions(s))
+	}
+	if c.LeftOut != nil {
+		one := newDecisions(c.LeftOut)
+		out.LeftOut = &one
+	}
+	return out
+}
+
+// lines describes the classes and the accuracies.
+func (c *Classes) lines(solutions []*ridge.Solution) []string {
+	if c == nil {
+		return nil
+	}
+	var labels []string
+	for k, label := range c.Labels[:min(len(c.Labels), mostNamed)] {
+		labels = append(labels, fmt.Sprintf("%s (%d)", labelName(label), c.Counts[k]))
+	}
+	if len(c.Labels) > mostNamed {
+		labels = append(labels, "…")
+	}
+	out := []string{fmt.Sprintf("%d classes and their rows: %s", len(c.Labels), strings.Join(labels, ", "))}
+	for i, s := range solutions {
+		at := ""
+		if len(solutions) > 1 {
+			at = fmt.Sprintf("gamma = %.4g: ", s.Gamma)
+		}
+		if c.Training != nil {
+			out = append(out, at+accuracy("training rows", c.Training[i]))
+		}
+		if c.HeldOut != nil {
+			out = append(out, at+accuracy("held-out rows", c.HeldOut[i]))
+		}
+	}
+	if c.LeftOut != nil {
+		out = append(out, accuracy("rows left out one by one", c.LeftOut))
+	}
+	return out
+}
+
+// labelName returns a label for one line of text: quoted if it has control characters.
+func labelName(label string) string {
+	if strings.ContainsFunc(label, unicode.IsControl) {
+		return strconv.Quote(excerpt.Of(label))
+	}
+	return excerpt.Of(label)
+}
+
+// accuracy describes one score.
+func accuracy(which string, s *classes.Score) string {
+	value, exact := s.Accuracy()
+	balanced, _ := s.Balanced()
+	text := fmt.Sprintf("accuracy on %s: %.4g, balanced %.4g, of %d; %d %s proved", which, value, balanced, s.Rows, s.Proved, plural(int(s.Proved), "decision is", "decisions are"))
+	if s.Proved < s.Rows {
+		text += "; the exact solution's accuracy lies in " + bracket(exact)
+	}
+	if s.Unknown > 0 {
+		text += fmt.Sprintf("; %d %s a label that no training row has, and count as wrong", s.Unknown, plural(int(s.Unknown), "row has", "rows have"))
+	}
+	return text
+}
+
+// WriteAccuracy writes the accuracy and the confusion matrix of predictions.
+func WriteAccuracy(w io.Writer, labels []string, s *classes.Score) {
+	w = printable.Writer(w)
+	fmt.Fprintln(w, wrapText(accuracy("these rows", s)))
+	writeConfusion(w, labels, "these", s)
+}
+
+// writeConfusion writes a table with the number of rows of each class, by the decision. It shows the held-out rows of
+// the first solution if there are any, otherwise the rows that were left out one by one, otherwise the training rows.
+func (c *Classes) writeConfusion(w io.Writer) {
+	switch {
+	case c == nil:
+	case len(c.HeldOut) > 0:
+		writeConfusion(w, c.Labels, "held out", c.HeldOut[0])
+	case c.LeftOut != nil:
+		writeConfusion(w, c.Labels, "left out one by one", c.LeftOut)
+	case len(c.Training) > 0:
+		writeConfusion(w, c.Labels, "training", c.Training[0])
+	}
+}
+
+// writeConfusion writes the confusion matrix of s if there are few classes.
+func writeConfusion(w io.Writer, labels []string, which string, s *classes.Score) {
+	const most = 12
+	if len(labels) > most {
+		return
+	}
+	t := &table{keys: 1, rows: [][]string{{which}}}
+	for _, label := range labels {
+		t.rows[0] = append(t.rows[0], "→ "+shorten(labelName(label), 16))
+	}
+	for k, row := range s.Confusion {
+		cells := []string{shorten(labelName(labels[k]), 24)}
+		for _, n := range row {
+			cells = append(cells, fmt.Sprint(n))
+		}
+		t.add(cells...)
+	}
+	fmt.Fprintln(w)
+	t.write(w)
+}

@@ -1,0 +1,277 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A Saved is a saved model, to be printed by show.
+type Saved struct {
+	Name  string // file name
+	Model *model.Model
+	Top   int // maximum number of coefficients that the text lists for a fit; 0: all
+}
+
+// A savedRecord is the object that show --json prints.
+type savedRecord struct {
+	Model       string            `json:"model"`
+	N           int64             `json:"n"`
+	D           int               `json:"d"`
+	Size        int               `json:"size"`
+	Backend     string            `json:"backend"`
+	Tol         number            `json:"tol"`
+	Intercept   bool              `json:"intercept_fitted"`
+	Preparation model.Preparation `json:"preparation"`
+	Scaled      bool              `json:"scaled"` // the columns were scaled for the fit
+	Penalty     *model.Penalty    `json:"penalty,omitempty"`
+	Fits        []savedFit        `json:"fits"` // one for each γ and target
+}
+
+// A savedFit holds the coefficients of one target at one γ, in the units of the file.
+type savedFit struct {
+	Gamma        number             `json:"gamma"`
+	Target       string             `json:"target"`
+	Method       string             `json:"method,omitempty"`
+	Status       string             `json:"status,omitempty"` // name of the status, or the reason for stopping in words
+	Passes       int                `json:"passes,omitempty"`
+	Error        number             `json:"relative_error_bound"`
+	R2           ridge.Interval     `json:"r2_bracket"`
+	Dimension    ridge.Interval     `json:"effective_dimension"`
+	GCV          ridge.Interval     `json:"gcv"`
+	Intercept    savedCoefficient   `json:"intercept"`
+	Coefficients []savedCoefficient `json:"coefficients"`
+
+	order []int // indices of the coefficients, largest absolute value first in the units of the fit
+}
+
+// A savedCoefficient is a coefficient with a bound on its error. The bound is null in JSON if it is unknown.
+type savedCoefficient struct {
+	Name  string `json:"name"`
+	Value number `json:"value"`
+	Bound number `json:"bound"`
+}
+
+// unknown is the bracket of a value that the model does not contain.
+var unknown = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
+
+// record returns the JSON form of the model.
+func (s *Saved) record() *savedRecord {
+	m := s.Model
+	out := &savedRecord{
+		Model: s.Name, N: m.Rows, D: m.Features, Size: m.Size, Backend: m.Backend, Tol: number(m.Tol), Intercept: m.Intercept,
+		Preparation: m.Preparation, Scaled: m.Folded != nil || m.Preparation.Scaling != nil, Penalty: m.Penalty,
+	}
+	for i := range m.Fits {
+		for j := range m.Fits[i].Coef {
+			out.Fits = append(out.Fits, s.fit(&m.Fits[i], j))
+		}
+	}
+	return out
+}
+
+// fit returns the fit of target j. If the certificate is missing or damaged, all bounds are infinite.
+func (s *Saved) fit(f *model.Fit, j int) savedFit {
+	m := s.Model
+	out := savedFit{
+		Gamma: number(f.GammaOf(j)), Target: TargetName(m, j), Error: number(math.Inf(1)), R2: unknown, Dimension: unknown, GCV: unknown,
+		Intercept: savedCoefficient{"(intercept)", number(f.Intercept[j]), number(math.Inf(1))},
+	}
+	within := math.Inf(1)
+	if r, err := f.Certificate.Record(); err == nil {
+		out.Method, out.Status, out.Passes, out.Dimension = r.Method.String(), cmp.Or(nameStatus(r.Status), r.Stop), r.Passes, r.EffectiveDimension
+		if j < len(r.Certificates) {
+			c := r.Certificates[j]
+			out.Error, out.GCV, out.Intercept.Bound = number(c.RelativeErrorBound), c.GCV, number(c.InterceptBound)
+			if f.Fitted != nil { // otherwise the certificate may belong to other coefficients
+				within = c.ErrorBound
+			}
+		}
+		if j < len(r.R2Bracket) {
+			out.R2 = r.R2Bracket[j]
+		}
+	}
+	fitted := f.Coef[j]
+	if f.Fitted != nil && m.Folded != nil {
+		fitted = f.Fitted.Coef[j]
+	}
+	free := 0 // number of columns without penalty seen so far
+	for i, x := range f.Coef[j] {
+		scale := 1.0
+		if m.Folded != nil {
+			scale = m.Folded.Scale[i]
+		}
+		_, bound := divided(fitted[i], within, scale)
+		if m.Unpenalized(i) {
+			if bound = math.Inf(1); f.UnpenalizedBounds != nil {
+				bound = f.UnpenalizedBounds[j][free]
+			}
+			free++
+		}
+		out.Coefficients = append(out.Coefficients, savedCoefficient{featureName(m.Terms, i), number(x), number(bound)})
+		out.order = append(out.order, i)
+	}
+	slices.SortStableFunc(out.order, func(a, b int) int { return cmp.Compare(math.Abs(fitted[b]), math.Abs(fitted[a])) })
+	return out
+}
+
+// TargetName returns the name of target j of a model.
+func TargetName(m *model.Model, j int) string {
+	names := strings.Split(m.Target, ",")
+	if m.Target == "" || len(names) != len(m.Fits[0].Coef) {
+		return fmt.Sprintf("target %d", j+1)
+	}
+	name := strings.TrimSpace(names[j])
+	if columns := m.Columns; len(columns) > 0 {
+		switch name {
+		case "first":
+			return columns[0]
+		case "last":
+			return columns[len(columns)-1]
+		}
+	}
+	return name
+}
+
+// WriteJSON writes one object with all coefficients.
+func (s *Saved) WriteJSON(w io.Writer) error { return WriteJSON(w, s.record()) }
+
+// WriteText writes the model as text. Lines have at most 100 characters.
+func (s *Saved) WriteText(w io.Writer) error {
+	w = printable.Writer(w)
+	rec := s.record()
+	for _, line := range s.summary(rec) {
+		if _, err := fmt.Fprintln(w, wrapText(line)); err != nil {
+			return err
+		}
+	}
+	t := &table{keys: 2, rows: [][]string{{"gamma", "target", "error ≤", "R²", "eff. dim.", "GCV", "method", "passes", "status"}}}
+	for _, f := range rec.Fits {
+		t.add(fmt.Sprintf("%.6g", float64(f.Gamma)), shorten(f.Target, 24), bound(float64(f.Error)), orNone(f.R2), orNone(f.Dimension), orNone(f.GCV), f.Method, fmt.Sprint(f.Passes), statusName(f.Status))
+	}
+	fmt.Fprintln(w)
+	t.write(w)
+	fmt.Fprintln(w, "\n"+legend)
+	for _, f := range rec.Fits {
+		fmt.Fprintln(w)
+		s.coefficientsTable(rec, &f).write(w)
+		if hidden := len(f.Coefficients) - len(s.shown(&f)); hidden > 0 {
+			fmt.Fprintf(w, "%d smaller coefficients are not shown (--top 0 shows all)\n", hidden)
+		}
+	}
+	return nil
+}
+
+// statusName returns the name of a status. The argument is the name or the description in words.
+func statusName(status string) string {
+	for _, s := range []ridge.Status{ridge.Converged, ridge.ZeroSolution, ridge.OnePass, ridge.Factorized} {
+		if status == s.String() {
+			return nameStatus(s)
+		}
+	}
+	return status
+}
+
+// orNone formats an interval. It returns "none" if nothing is known about the value.
+func orNone(v ridge.Interval) string {
+	if math.IsInf(v.Lo, -1) && math.IsInf(v.Hi, 1) {
+		return noBound
+	}
+	return figure(v)
+}
+
+// shown returns the indices of the coefficients to print: all of them in order, or the s.Top largest ones by size.
+func (s *Saved) shown(f *savedFit) []int {
+	if s.Top > 0 && len(f.order) > s.Top {
+		return f.order[:s.Top]
+	}
+	return slices.Sorted(slices.Values(f.order))
+}
+
+// coefficientsTable returns a table of the coefficients of a fit. The intercept is the first row.
+func (s *Saved) coefficientsTable(rec *savedRecord, f *savedFit) *table {
+	heading := "coefficient"
+	if len(rec.Fits) > 1 {
+		heading = shorten(fmt.Sprintf("gamma = %.6g, %s", float64(f.Gamma), f.Target), nameWidth)
+	}
+	t := &table{keys: 1, rows: [][]string{{heading, "value", "±"}}}
+	add := func(c savedCoefficient) {
+		value, within := around(float64(c.Value), float64(c.Bound))
+		if within == noBound { // without a bound the stored value is printed in full
+			value = fmt.Sprint(float64(c.Value))
+		}
+		t.add(shorten(c.Name, nameWidth), value, within)
+	}
+	if rec.Intercept || f.Intercept.Value != 0 {
+		add(f.Intercept)
+	}
+	for _, i := range s.shown(f) {
+		add(f.Coefficients[i])
+	}
+	return t
+}
+
+// summary returns lines that describe the model's origin and its preparation of the rows.
+func (s *Saved) summary(rec *savedRecord) []string {
+	m := s.Model
+	t := len(m.Fits[0].Coef)
+	origin := fmt.Sprintf("backend %s, no sketch", rec.Backend)
+	if rec.Size > 0 {
+		origin = fmt.Sprintf("backend %s, sketch of %d rows", rec.Backend, rec.Size)
+		if keeps, err := (fd.Config{Dim: rec.D, Size: rec.Size}).Scatter(); err == nil && keeps {
+			origin = fmt.Sprintf("backend %s, %s", rec.Backend, holdsGram)
+		}
+	}
+	intercept := "no intercept"
+	if rec.Intercept {
+		intercept = "intercept fitted"
+	}
+	out := []string{
+		fmt.Sprintf("%s: fitted to %d rows × %d features, %d %s", rec.Model, rec.N, rec.D, t, plural(t, "target", "targets")),
+		fmt.Sprintf("%s, %s, tolerance %g", origin, intercept, m.Tol),
+	}
+	prep := &m.Preparation
+	if e := prep.Encoding; e != nil {
+		if e.Missing != "" {
+			out = append(out, fmt.Sprintf("preparation: missing values: %s", e.Missing))
+		}
+		enc := &Encoded{Encoding: e}
+		var words []string
+		for _, c := range e.Categories {
+			words = append(words, fmt.Sprintf("%s (%d levels)", excerpt.Of(enc.name(c.Column)), len(c.Levels)))
+		}
+		if words != nil {
+			out = append(out, "preparation: one-hot encoding of "+strings.Join(words, ", "))
+		}
+	}
+	switch {
+	case m.Folded != nil:
+		out = append(out, "preparation: the columns were scaled for the fit; the coefficients are in the units of the file")
+	case prep.Scaling != nil:
+		out = append(out, "preparation: the columns are scaled")
+	}
+	if features := prep.Expansion(); features != nil {
+		out = append(out, fmt.Sprintf("preparation: %s of %d columns", features, prep.Inputs))
+	}
+	if m.Penalty != nil {
+		text := "preparation: the columns have penalties"
+		for i, b := range m.Penalty.Bands {
+			text += map[bool]string{true: ": ", false: ", "}[i == 0] + fmt.Sprintf("%s = %s", b.Columns, chart.Digits(b.Penalty, 4))
+		}
+		out = append(out, text)
+	}
+	if len(out) == 2 {
+		out = append(out, "preparation: none")
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// textWidth is the maximum width of the text report.
+const textWidth = 100
+
+// A table is a table of the text report or of the page. In the text report, if the columns do not fit into textWidth, the remaining columns are written
+// below, with the first keys columns repeated.
+type table struct {
+	keys int
+	rows [][]string // the first row holds the headings
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// write writes the table.
+func (t *table) write(w io.Writer) {
+	const gap = 2
+	widths := make([]int, len(t.rows[0]))
+	for _, row := range t.rows {
+		for j, cell := range row {
+			widths[j] = max(widths[j], utf8.RuneCountInString(cell)+gap)
+		}
+	}
+	keys := 0
+	for _, n := range widths[:t.keys] {
+		keys += n
+	}
+	for first := t.keys; first < len(widths); {
+		end, total := first+1, keys+widths[first]
+		for end < len(widths) && total+widths[end]-gap <= textWidth {
+			total += widths[end]
+			end++
+		}
+		if first > t.keys {
+			fmt.Fprintln(w)
+		}
+		for _, row := range t.rows {
+			var line strings.Builder
+			for j, cell := range row {
+				if j < t.keys || first <= j && j < end {
+					fmt.Fprintf(&line, "%-*s", widths[j], cell)
+				}
+			}
+			fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+		}
+		first = end
+	}
+}
+
+// A cell is a cell of a table on the page.
+type cell struct {
+	Text  string
+	Words bool // words are aligned to the left, and numbers are typeset
+}
+
+// Cells returns the rows of the table for the page. The first row holds the headings.
+func (t *table) Cells() [][]cell {
+	var out [][]cell
+	for i, row := range t.rows {
+		var cells []cell
+		for j, text := range row {
+			words := slices.Contains(headingsOfWords, t.rows[0][j])
+			if !words || i == 0 {
+				text = typeset(text)
+			}
+			cells = append(cells, cell{text, words})
+		}
+		out = append(out, cells)
+	}
+	return out
+}
+
+// headingsOfWords are the headings of columns on the page that hold words instead of numbers.
+var headingsOfWords = []string{"target", "status", "method", "coefficient", "sign", "column", "kind", "what was done", "why"}
+
+// wrapText breaks a text between words into lines of at most textWidth characters. All lines but the first are
+// indented.
+func wrapText(text string) string {
+	const indent = "  "
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Split(text, " ") {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+n > textWidth:
+			b.WriteString("\n" + indent)
+			column = len(indent)
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
+
+// shorten returns a name, cut to at most n characters.
+func shorten(name string, n int) string {
+	if runes := []rune(name); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return name
+}

@@ -1,0 +1,144 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+)
+
+// Tables with up to mostTargets targets have a row for each target. With more targets, tables show quantiles over
+// the targets, and a row for each of the worstTargets targets with the largest error bounds.
+const (
+	mostTargets  = 100
+	worstTargets = 10
+)
+
+// An eachChoice describes the choice of γ if each target has a γ of its own. The lists have one element for each
+// target.
+type eachChoice struct {
+	By         string           `json:"by"`
+	Candidates []float64        `json:"candidates"`
+	Scores     []ridge.Interval `json:"scores"`
+	Excess     []number         `json:"excess"` // amount by which another candidate's score may be smaller; 0: the choice is proved
+	Proved     int              `json:"proved"` // number of targets with excess 0
+	Relative   number           `json:"worst_relative_excess"`
+	AtEnd      [2]int           `json:"at_end"` // number of targets with the smallest candidate, and with the largest
+	Passes     int              `json:"passes"`
+	Spent      string           `json:"passes_reason,omitempty"`
+	Warnings   []string         `json:"warnings,omitempty"`
+}
+
+func describeEach(c *choose.TargetChoice) *eachChoice {
+	out := &eachChoice{
+		By: c.By.String(), Candidates: c.Candidates, Scores: c.Scores, Proved: c.Proved(), Relative: number(c.WorstExcess()), AtEnd: c.AtEnd, Passes: c.Passes,
+		Spent: spentWords(c.By, c.Passes, c.Spent),
+	}
+	for _, v := range c.Excess {
+		out.Excess = append(out.Excess, number(v))
+	}
+	for i, n := range c.AtEnd {
+		if n == 0 {
+			continue
+		}
+		end := [2]string{"the smallest candidate, and a smaller one", "the largest candidate, and a larger one"}[i]
+		warning := fmt.Sprintf("%d of %d targets (%s) have %s may be better", n, len(c.Gammas), percent(float64(n)/float64(len(c.Gammas))), end)
+		if i == 1 {
+			warning += "; the best gamma of a target that does not depend on the features is infinite"
+		}
+		out.Warnings = append(out.Warnings, warning)
+	}
+	return out
+}
+
+// lines describes the choice in the lines of the text report.
+func (c *eachChoice) lines() []string {
+	text := fmt.Sprintf("gamma for each target: smallest %s of %d candidates, proved for %d of %d targets", criteria[c.By].score, len(c.Candidates), c.Proved, len(c.Scores))
+	if c.Proved < len(c.Scores) {
+		text += "; for the others another candidate " + costOf(float64(c.Relative))
+	}
+	out := []string{text, passesWords(c.Passes, c.Spent)}
+	for _, w := range c.Warnings {
+		out = append(out, "warning: "+w)
+	}
+	return out
+}
+
+// shown returns the indices of the targets to list: all targets, or those with the largest error bounds in
+// descending order.
+func shown(certificates []ridge.Certificate) []int {
+	out := make([]int, len(certificates))
+	for j := range out {
+		out[j] = j
+	}
+	if len(out) <= mostTargets {
+		return out
+	}
+	return largest(out, func(j int) float64 { return certificates[j].RelativeErrorBound })[:worstTargets]
+}
+
+// largest sorts indices by the given values, the largest first.
+func largest(indices []int, value func(i int) float64) []int {
+	slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
+	return indices
+}
+
+// quantiles are the fractions that head the columns of the table of quantiles.
+var quantiles = []float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1}
+
+// quantilesTable returns a table of quantiles over the targets of fit i, for γ, error bound, R² and score. The
+// quantile of brackets is a bracket: from the quantile of the lower ends to the quantile of the upper ends.
+func (f *Fit) quantilesTable(rec *fitRecord, i int) *table {
+	s, scores := &rec.Fits[i], rec.scores(&rec.Fits[i])
+	t := &table{keys: 1, rows: [][]string{{fmt.Sprintf("%d targets", rec.Targets)}}}
+	for _, q := range quantiles {
+		t.rows[0] = append(t.rows[0], map[float64]string{0: "least", 0.5: "median", 1: "largest"}[q])
+		if last := len(t.rows[0]) - 1; t.rows[0][last] == "" {
+			t.rows[0][last] = fmt.Sprintf("%g %%", 100*q)
+		}
+	}
+	add := func(name string, of func(j int) ridge.Interval, write func(v ridge.Interval) string) {
+		cells := []string{name}
+		lo, hi := sorted(rec.Targets, func(j int) float64 { return of(j).Lo }), sorted(rec.Targets, func(j int) float64 { return of(j).Hi })
+		for _, q := range quantiles {
+			at := int(math.Round(q * float64(rec.Targets-1)))
+			cells = append(cells, write(ridge.Interval{Lo: lo[at], Hi: hi[at]}))
+		}
+		t.add(cells...)
+	}
+	add("gamma", func(j int) ridge.Interval { return ridge.Interval{Lo: s.GammaOf(j), Hi: s.GammaOf(j)} }, func(v ridge.Interval) string { return fmt.Sprintf("%.4g", v.Lo) })
+	add("error ≤", func(j int) ridge.Interval { return ridge.Interval{Hi: s.Certificates[j].RelativeErrorBound} }, func(v ridge.Interval) string { return bound(v.Hi) })
+	add("R²", func(j int) ridge.Interval { return s.R2Bracket[j] }, figure)
+	add(rec.scoreHeading(), func(j int) ridge.Interval { return scores[j] }, figure)
+	return t
+}
+
+// sorted returns the values value(0), …, value(n−1) in ascending order, NaN first.
+func sorted(n int, value func(j int) float64) []float64 {
+	out := make([]float64, n)
+	for j := range out {
+		out[j] = value(j)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// by returns the name of the criterion whose scores the report shows.
+func (r *fitRecord) by() string {
+	switch {
+	case r.Choice != nil:
+		return r.Choice.By
+	case r.Each != nil:
+		return r.Each.By
+	}
+	return "gcv"
+}
+
+// scoreHeading returns the name of the scores as a heading.
+func (r *fitRecord) scoreHeading() string {
+	return strings.TrimSuffix(criteria[r.by()].score, " error")
+}

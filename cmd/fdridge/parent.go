@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+)
+
+// parentVariable names an environment variable with the process id of the parent. The command stops when this parent
+// ends.
+const parentVariable = "FDRIDGE_PARENT"
+
+// watchParent calls end when the parent process has ended. A killed parent cannot stop its children. A child does
+// not notice the closed pipe either, if it has no more rows to write.
+func watchParent(ctx context.Context, end func()) error {
+	text := os.Getenv(parentVariable)
+	if text == "" {
+		return nil
+	}
+	pid, err := strconv.Atoi(text)
+	if err != nil {
+		return cli.BadInput("%s: %q is not a process id", parentVariable, text)
+	}
+	go func() {
+		if runtime.GOOS == "windows" { // ids of parent processes do not change on Windows
+			if p, err := os.FindProcess(pid); err == nil {
+				_, _ = p.Wait() // an error means that there is no process to wait for
+			}
+			end()
+			return
+		}
+		for os.Getppid() == pid {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		end()
+	}()
+	return nil
+}

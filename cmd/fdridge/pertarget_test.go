@@ -1,0 +1,154 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset/npy"
+)
+
+// targetsCSV has rows of features a to d and of targets y1, y2, … The odd targets depend on a, the even ones are noise.
+func targetsCSV(n, targets int) string {
+	r := rand.New(rand.NewPCG(5, 6))
+	var b strings.Builder
+	b.WriteString("a,b,c,d")
+	for j := range targets {
+		fmt.Fprintf(&b, ",y%d", j+1)
+	}
+	for range n {
+		a := r.NormFloat64()
+		fmt.Fprintf(&b, "\n%g,%g,%g,%g", a, r.NormFloat64(), r.NormFloat64(), r.NormFloat64())
+		for j := range targets {
+			fmt.Fprintf(&b, ",%g", float64(1-j%2)*a+float64(j+1)/8*r.NormFloat64())
+		}
+	}
+	return b.String() + "\n"
+}
+
+// TestPerTarget: the text, the JSON, the page, the model and the predictions of a fit with a γ for each target.
+func TestPerTarget(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	data := write(t, "targets.csv", targetsCSV(50, 3))
+	of := []string{"--data", data, "--target", "y1,y2,y3"}
+	fit := func(more ...string) string {
+		return must(t, append(append([]string{"fit", "--per-target"}, of...), more...)...)
+	}
+	var auto, given struct {
+		Gamma     float64
+		Gammas    []float64
+		PerTarget struct {
+			By     string
+			Proved int
+			Scores [][2]float64
+			AtEnd  [2]int `json:"at_end"`
+		} `json:"per_target"`
+		Coef any
+	}
+	text := fit("--out", in("m.json"), "--report", in("page.html"), "--save-sketch", in("sketch"))
+	if !strings.Contains(text, "smallest GCV of 50 candidates, proved for 3 of 3 targets") {
+		t.Error(text)
+	}
+	if err := json.Unmarshal([]byte(fit("--json")), &auto); err != nil {
+		t.Fatal(err)
+	}
+	p := auto.PerTarget
+	if g := auto.Gammas; len(g) != 3 || g[0] >= g[1] || g[2] >= g[1] || auto.Gamma != min(g[0], g[2]) || p.By != "gcv" || p.Proved != 3 || len(p.Scores) != 3 {
+		t.Errorf("%+v", auto)
+	}
+	if p.AtEnd[1] > 0 && !strings.Contains(strings.ReplaceAll(text, "\n ", ""), "the largest candidate, and a larger one may be better") {
+		t.Errorf("%d targets have the largest candidate: %s", p.AtEnd[1], text)
+	}
+	list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(auto.Gammas)), ","), "[]")
+	if err := json.Unmarshal([]byte(fit("--json", "--gamma", list)), &given); err != nil || fmt.Sprint(given.Gammas) != fmt.Sprint(auto.Gammas) {
+		t.Errorf("%v: %v", given.Gammas, err)
+	}
+	if page, err := os.ReadFile(in("page.html")); err != nil || !strings.Contains(string(page), "Gamma for each target: smallest GCV of 50 candidates") {
+		t.Errorf("the page does not describe the choice: %v", err)
+	}
+	m := modelAt(t, in("m.json"))
+	if fmt.Sprint(m.Fits[0].Gammas) != fmt.Sprint(auto.Gammas) {
+		t.Errorf("the model has %v", m.Fits[0].Gammas)
+	}
+	for j, g := range auto.Gammas {
+		if want := fmt.Sprintf("\n%-9.6g  y%d ", g, j+1); !strings.Contains(must(t, "show", in("m.json")), strings.TrimRight(want, " ")) {
+			t.Errorf("show has no line %q", want)
+		}
+	}
+	// The intervals contain the predictions, and are narrow for each γ.
+	lines := strings.Split(strings.TrimSpace(must(t, "predict", "--model", in("m.json"), "--data", data, "--target", "y1,y2,y3", "--interval", in("sketch"))), "\n")
+	for _, line := range lines[1:] {
+		var v [9]float64
+		for i, text := range strings.Split(line, ",")[:9] {
+			if _, err := fmt.Sscan(text, &v[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for j := range 3 {
+			if y, lo, hi := v[3*j], v[3*j+1], v[3*j+2]; !(lo <= y && y <= hi && hi-lo <= 1e-9) {
+				t.Fatalf("target %d: %v in %v to %v", j+1, y, lo, hi)
+			}
+		}
+	}
+	// As arrays, the model makes the same predictions, and is shown in the same way.
+	fit("--out", in("m.npz"))
+	if a, b := must(t, "show", in("m.json")), must(t, "show", in("m.npz")); strings.ReplaceAll(a, "m.json", "m.npz") != b {
+		t.Errorf("as arrays:\n%s\nwant\n%s", b, a)
+	}
+	text = must(t, "predict", "--model", in("m.npz"), "--data", data, "--target", "y1,y2,y3")
+	if want := must(t, "predict", "--model", in("m.json"), "--data", data, "--target", "y1,y2,y3"); text != want {
+		t.Errorf("as arrays the model predicts\n%s\nwant\n%s", text, want)
+	}
+	must(t, "predict", "--model", in("m.npz"), "--data", data, "--target", "y1,y2,y3", "--out", in("p.npy"))
+	src, err := npy.Open(in("p.npy"), npy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	predicted := strings.Fields(text)
+	for b, err := range src.Blocks(t.Context()) {
+		for i := range b.N {
+			if got := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(b.X[3*i:3*i+3])), ","), "[]"); err != nil || got != predicted[i] {
+				t.Errorf("row %d of the array is %s, %v, want %s", i, got, err, predicted[i])
+			}
+		}
+	}
+	for why, more := range map[string][]string{"2 gammas for 3 targets": {"--gamma", "1,2"}, "a direct method": {"--method", "exact"}} {
+		if code, _, errs := call(append(append([]string{"fit", "--per-target"}, of...), more...)...); code != usage || !strings.Contains(errs, why) {
+			t.Errorf("%v: exit %d, %s", more, code, errs)
+		}
+	}
+}
+
+// TestManyTargets: with more than 100 targets the text and the page have quantiles and the targets with the largest bounds.
+func TestManyTargets(t *testing.T) {
+	dir := t.TempDir()
+	data, names := write(t, "targets.csv", targetsCSV(60, 120)), "y1"
+	for j := range 119 {
+		names += fmt.Sprintf(",y%d", j+2)
+	}
+	for _, more := range [][]string{{"--per-target"}, {"--gamma", "2"}} {
+		page := filepath.Join(dir, "page.html")
+		text := must(t, append([]string{"fit", "--data", data, "--target", names, "--report", page}, more...)...)
+		n := strings.Count(text, "converged") + strings.Count(text, "factorized")
+		if n != worstTargetsShown {
+			t.Errorf("%v: %d targets are listed:\n%s", more, n, text)
+		}
+		for _, want := range []string{"120 targets  least", "the 10 targets with the largest error bounds", "\nR²  "} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%v: no %q in\n%s", more, want, text)
+			}
+		}
+		html, err := os.ReadFile(page)
+		if err != nil || !strings.Contains(string(html), "median") || strings.Count(string(html), "converged")+strings.Count(string(html), "factorized") != n {
+			t.Errorf("%v: the page does not show the quantiles and the same targets: %v", more, err)
+		}
+	}
+}
+
+// worstTargetsShown is the number of targets in a table of many.
+const worstTargetsShown = 10

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// nameModel adds a hint to the error for a value that is missing in a row, or for a level that the model does not know.
+func nameModel(err error) error {
+	if errors.Is(err, dataset.ErrUnknownLevel) {
+		return fmt.Errorf("%w; --unknown ignore sets the columns of such a level to zero", err)
+	}
+	e, ok := errors.AsType[*dataset.InputError](err)
+	if !ok {
+		return err
+	}
+	switch {
+	case e.Missing && e.NonFinite:
+		return withHint(e, "if NaN is a missing value, fit a model with --missing mean or drop")
+	case e.Missing && e.Omittable:
+		return withHint(e, "fill it in, or fit a model with --missing mean or drop")
+	case e.Missing:
+		return withHint(e, "fill it in, or leave out --target, which predictions do not need")
+	case e.Omittable:
+		return withHint(e, "the model needs a number in this column")
+	}
+	return err
+}
+
+// nameSketch adds a hint to an error about rows that differ from the rows of a sketch.
+func nameSketch(err error) error {
+	if e, ok := errors.AsType[*dataset.InputError](err); ok && (e.Missing || e.Omittable) {
+		return withHint(e, "these are not the rows of the sketch")
+	}
+	return err
+}
+
+// withHint returns a copy of e with the given hint.
+func withHint(e *dataset.InputError, hint string) error {
+	other := *e
+	other.Hint = hint
+	return &other
+}
+
+// nameData adds the name of the data to an error about the data if the message lacks the name. Other errors are
+// returned unchanged.
+func nameData(data string, err error) error {
+	if data == "" {
+		return err
+	}
+	err = input.NameRows(data, err)
+	_, source := errors.AsType[*dataset.SourceError](err)
+	_, large := errors.AsType[*fd.RangeError](err)
+	scaled, ok := errors.AsType[*dataset.InputError](err)
+	unnamed := ok && scaled.File == "standardisation"
+	if source || large || unnamed || errors.Is(err, ridge.ErrEmpty) {
+		return fmt.Errorf("%s: %w", input.Name(data), err)
+	}
+	return err
+}

@@ -1,0 +1,65 @@
+package arrow
+
+import (
+	"fmt"
+	"sync"
+)
+
+// An allocator provides the memory of batches up to a limit. It keeps freed memory for the next
+// batch, which usually has the same size.
+type allocator struct {
+	mu    sync.Mutex
+	used  int
+	freed [][]byte
+	kept  int // bytes of freed
+}
+
+// mostRoom is the limit in bytes: a batch before and after decompression, and half of another batch whose rows are
+// still in use.
+const mostRoom = 2*mostBody - 1 // fits in 32 bits
+
+// keptBuffers and keptBytes limit the number and the size of the freed buffers that are kept.
+const (
+	keptBuffers = 8
+	keptBytes   = 256 << 20
+)
+
+// take returns a buffer of size bytes, or an error if the limit would be exceeded.
+func (r *allocator) take(size int) ([]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if size < 0 || size > mostRoom-r.used {
+		return nil, fmt.Errorf("a record batch takes more than %d MiB; write smaller ones", mostBody>>20)
+	}
+	best := -1
+	for i, b := range r.freed {
+		if cap(b) >= size && cap(b)/2 <= size && (best < 0 || cap(b) < cap(r.freed[best])) {
+			best = i
+		}
+	}
+	var b []byte
+	if best >= 0 {
+		b = r.freed[best]
+		r.freed = append(r.freed[:best], r.freed[best+1:]...)
+		r.kept -= cap(b)
+	} else {
+		b = make([]byte, size, (size+63)/64*64)
+	}
+	r.used += cap(b)
+	return b[:size], nil
+}
+
+// free gives back a buffer that take returned.
+func (r *allocator) free(b []byte) {
+	if cap(b) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used -= cap(b)
+	r.freed, r.kept = append(r.freed, b[:cap(b)]), r.kept+cap(b)
+	for len(r.freed) > keptBuffers || r.kept > keptBytes && len(r.freed) > 1 {
+		r.kept -= cap(r.freed[0])
+		r.freed = append(r.freed[:0], r.freed[1:]...)
+	}
+}

@@ -1,0 +1,240 @@
+package arrow
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// An array holds the values of a column in a record batch.
+type array struct {
+	of    *dataType
+	n     int
+	valid []byte   // a bit for each value that is not null; nil if no value is null
+	data  []byte   // numbers, or the offsets or views of texts
+	texts [][]byte // characters; several for views
+	items *array   // the items, if the values are lists of fixed length
+	dict  *dictionary
+}
+
+// A dictionary holds the texts that a dictionary-encoded column refers to by index.
+type dictionary struct {
+	parts []*array
+}
+
+func (a *array) isNull(i int) bool { return a.valid != nil && a.valid[i>>3]>>(i&7)&1 == 0 }
+
+// A batch is a record batch. Its memory is given back to the allocator room when the last holder releases the
+// batch.
+type batch struct {
+	rows    int
+	columns []*array // nil for columns that are not read
+	memory  [][]byte
+	room    *allocator
+	holders atomic.Int32
+}
+
+func (b *batch) release() {
+	if b.holders.Add(-1) == 0 {
+		for _, m := range b.memory {
+			b.room.free(m)
+		}
+	}
+}
+
+// unzstd decompresses buffers. Several goroutines may use it at once.
+var unzstd, errUnzstd = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(mostWindow))
+
+// A decoder decodes the columns of a record batch, which are stored depth first. nodes holds the length of each
+// column, and buffers the positions of its buffers. If the batch has an offset outside the data, the decoder
+// panics; see recoverBounds.
+type decoder struct {
+	body    []byte
+	version int16
+	nodes   []byte
+	buffers []byte
+	views   []byte // number of additional buffers of each column of text views
+	packed  bool
+	zstd    bool
+	whole   int64 // total bytes of the buffers after decompression
+	room    *allocator
+	memory  [][]byte
+	lz4     *lz4.Reader
+	err     error
+}
+
+func newDecoder(h *head, body []byte, room *allocator) *decoder {
+	d := &decoder{body: body, version: h.version, room: room, memory: [][]byte{body}}
+	d.nodes, _, _ = h.of.vector(1, 16)
+	d.buffers, _, _ = h.of.vector(2, 16)
+	d.views, _, _ = h.of.vector(4, 8)
+	var packing table
+	if packing, d.packed = h.of.table(3); d.packed {
+		d.zstd = packing.byte(0) == 1
+	}
+	return d
+}
+
+// batch decodes the columns selected by wanted.
+func (d *decoder) batch(rows int64, schema []field, wanted []bool) (*batch, error) {
+	if rows > math.MaxInt32 {
+		return nil, fmt.Errorf("it has %d rows", rows)
+	}
+	b := &batch{rows: int(rows), columns: make([]*array, len(schema)), room: d.room}
+	for i := range schema {
+		b.columns[i] = d.array(&schema[i].dataType, wanted[i])
+		if a := b.columns[i]; a != nil && d.err == nil && a.n != b.rows {
+			d.err = fmt.Errorf("column %d has %d rows, the batch %d", i+1, a.n, b.rows)
+		}
+	}
+	if d.err == nil && (len(d.nodes) > 0 || len(d.buffers) > 0) {
+		d.err = errors.New("it has more columns than the schema")
+	}
+	b.memory = d.memory
+	b.holders.Store(1)
+	return b, d.err
+}
+
+// array decodes the next column. If wanted is false, it skips the column.
+func (d *decoder) array(t *dataType, wanted bool) *array {
+	a := &array{of: t}
+	length, nulls := int64(binary.LittleEndian.Uint64(d.nodes)), int64(binary.LittleEndian.Uint64(d.nodes[8:]))
+	d.nodes = d.nodes[16:]
+	if length < 0 || length > math.MaxInt32 || nulls < 0 || nulls > length {
+		d.err = fmt.Errorf("a column has %d values, of which %d are null", length, nulls)
+	}
+	a.n = int(length)
+	views := int64(0)
+	if t.index == nil && (t.id == typeBinaryView || t.id == typeTextView) {
+		views = int64(binary.LittleEndian.Uint64(d.views))
+		d.views = d.views[8:]
+	}
+	for i := range t.buffers(d.version) {
+		switch b := d.buffer(wanted && (i > 0 || nulls > 0)); {
+		case i > 0 && i == 1:
+			a.data = b
+		case i > 0:
+			a.texts = append(a.texts, b)
+		case nulls > 0:
+			a.valid = b
+		}
+	}
+	if bigEndian && t.id != typeBinaryView && t.id != typeTextView {
+		swap(a.data, cmp.Or(t.index, t).bits/8)
+	}
+	for ; views > 0 && d.err == nil; views-- {
+		a.texts = append(a.texts, d.buffer(wanted))
+	}
+	if t.index == nil {
+		for i := range t.children {
+			a.items = d.array(&t.children[i].dataType, wanted)
+		}
+	}
+	if !wanted || d.err != nil {
+		return nil
+	}
+	if !a.isComplete(nulls) {
+		d.err = errors.New("a column has fewer values than its length states")
+	}
+	return a
+}
+
+// bigEndian is true if this machine stores numbers in big-endian order. Files use little-endian order.
+var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
+
+// swap reverses the bytes of each number.
+func swap(b []byte, size int) {
+	for ; size > 1 && len(b) >= size; b = b[size:] {
+		slices.Reverse(b[:size])
+	}
+}
+
+// isComplete reports whether the buffers of the column have enough bytes for its values.
+func (a *array) isComplete(nulls int64) bool {
+	t, n := a.of, int64(a.n)
+	if t.index != nil {
+		t = t.index
+	}
+	if nulls > 0 && int64(len(a.valid)) < (n+7)/8 {
+		return false
+	}
+	switch t.id {
+	case typeInt, typeFloat, typeBool, typeDate, typeTimestamp:
+		return int64(len(a.data)) >= (n*int64(t.bits)+7)/8
+	case typeText, typeLargeText:
+		return n == 0 || int64(len(a.data)) >= (n+1)*int64(t.bits)/8
+	case typeTextView:
+		return int64(len(a.data)) >= 16*n
+	case typeFixedList:
+		return t.items == 0 || a.items.n/t.items >= a.n
+	}
+	return true
+}
+
+// buffer returns the next buffer, after decompression if it is compressed. If wanted is false, it skips the buffer
+// and returns nil.
+func (d *decoder) buffer(wanted bool) []byte {
+	lo, size := int64(binary.LittleEndian.Uint64(d.buffers)), int64(binary.LittleEndian.Uint64(d.buffers[8:]))
+	d.buffers = d.buffers[16:]
+	if lo < 0 || size < 0 || lo > int64(len(d.body)) || size > int64(len(d.body))-lo || lo%8 != 0 {
+		d.err = fmt.Errorf("a buffer has %d bytes from byte %d on, the body has %d", size, lo, len(d.body))
+	}
+	if !wanted || size == 0 || d.err != nil {
+		return nil
+	}
+	b := d.body[lo : lo+size]
+	if !d.packed {
+		return b
+	}
+	if len(b) < 8 {
+		d.err = errors.New("a buffer is too short for its length")
+		return nil
+	}
+	length := int64(binary.LittleEndian.Uint64(b))
+	b = b[8:]
+	if length == -1 {
+		return b
+	}
+	if d.whole += length; length < 0 || length > mostWhole || d.whole > mostWhole {
+		d.err = fmt.Errorf("it has more than %d MiB after decompression; write smaller record batches", mostWhole>>20)
+		return nil
+	}
+	out, err := d.room.take(int(length))
+	if err == nil {
+		d.memory = append(d.memory, out)
+		err = d.decompress(out, b)
+	}
+	if err != nil {
+		d.err = err
+	}
+	return out
+}
+
+// decompress fills out with the decompressed data of b.
+func (d *decoder) decompress(out, b []byte) error {
+	if !d.zstd {
+		if d.lz4 == nil {
+			d.lz4 = lz4.NewReader(nil)
+		}
+		d.lz4.Reset(bytes.NewReader(b))
+		_, err := io.ReadFull(d.lz4, out)
+		return err
+	}
+	if errUnzstd != nil {
+		return errUnzstd
+	}
+	got, err := unzstd.DecodeAll(b, out[:0:len(out)])
+	if err == nil && len(got) != len(out) {
+		err = fmt.Errorf("a buffer has %d bytes after decompression, not %d", len(got), len(out))
+	}
+	return err
+}

@@ -1,0 +1,214 @@
+package arrow
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// The metadata of messages are flatbuffers: tables whose fields are at offsets given by the file. Bytes are
+// accessed by slicing, so an offset outside the data causes a panic. recoverBounds converts this panic to an error.
+//
+// Format: github.com/google/flatbuffers, "FlatBuffer Internals". Fields are numbered as in Schema.fbs, Message.fbs
+// and File.fbs of Apache Arrow's format directory.
+
+// A table is a table of a flatbuffer. It begins at byte number at.
+type table struct {
+	b    []byte
+	at   int
+	of   int // start of the vtable: 4 bytes, then the offset of each field in 2 bytes
+	size int // size of the vtable, including the first 4 bytes
+}
+
+func tableAt(b []byte, at int) table {
+	of := at - int(int32(binary.LittleEndian.Uint32(b[at:])))
+	return table{b, at, of, int(binary.LittleEndian.Uint16(b[of:]))}
+}
+
+// root returns the root table of a flatbuffer.
+func root(b []byte) table {
+	b = b[:len(b):len(b)] // an offset to bytes beyond b then panics
+	return tableAt(b, int(binary.LittleEndian.Uint32(b)))
+}
+
+// place returns the position of field i. If the field is absent, so that it has its default value, place returns 0.
+func (t table) place(i int) int {
+	if 4+2*i+2 > t.size {
+		return 0
+	}
+	if off := int(binary.LittleEndian.Uint16(t.b[t.of+4+2*i:])); off > 0 {
+		return t.at + off
+	}
+	return 0
+}
+
+func (t table) byte(i int) byte {
+	if p := t.place(i); p > 0 {
+		return t.b[p]
+	}
+	return 0
+}
+
+func (t table) int16(i int) int16 {
+	if p := t.place(i); p > 0 {
+		return int16(binary.LittleEndian.Uint16(t.b[p:]))
+	}
+	return 0
+}
+
+func (t table) int32(i int) int32 {
+	if p := t.place(i); p > 0 {
+		return int32(binary.LittleEndian.Uint32(t.b[p:]))
+	}
+	return 0
+}
+
+func (t table) int64(i int) int64 {
+	if p := t.place(i); p > 0 {
+		return int64(binary.LittleEndian.Uint64(t.b[p:]))
+	}
+	return 0
+}
+
+// table returns the table in field i. If the field is absent, ok is false.
+func (t table) table(i int) (sub table, ok bool) {
+	p := t.place(i)
+	if p == 0 {
+		return sub, false
+	}
+	return tableAt(t.b, p+int(binary.LittleEndian.Uint32(t.b[p:]))), true
+}
+
+// vector returns the vector in field i: its bytes, and its number n of elements of size bytes each. The first
+// element begins at position at.
+func (t table) vector(i, size int) (elements []byte, n, at int) {
+	p := t.place(i)
+	if p == 0 {
+		return nil, 0, 0
+	}
+	p += int(binary.LittleEndian.Uint32(t.b[p:]))
+	n = int(binary.LittleEndian.Uint32(t.b[p:]))
+	return t.b[p+4 : p+4+n*size], n, p + 4
+}
+
+// tables calls the function visit for each element of the vector of tables in field i.
+func (t table) tables(i int, visit func(table) error) error {
+	elements, n, at := t.vector(i, 4)
+	for k := range n {
+		if err := visit(tableAt(t.b, at+4*k+int(binary.LittleEndian.Uint32(elements[4*k:])))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recoverBounds calls the function read, which reads metadata, and converts a panic to an error. An offset outside
+// the data causes such a panic.
+func recoverBounds(read func() error) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the metadata are damaged: an offset lies outside")
+		}
+	}()
+	return read()
+}
+
+// Kinds of messages.
+const (
+	kindSchema     = 1
+	kindDictionary = 2
+	kindBatch      = 3
+)
+
+// A head is the content of a message's metadata.
+type head struct {
+	kind    byte
+	version int16
+	body    int64   // bytes of the body
+	rows    int64   // rows of a batch
+	schema  []field // if the message is a schema
+	of      table   // the batch, or the values of a dictionary
+	id      int64   // number of a dictionary
+	delta   bool    // the values are added to the dictionary
+}
+
+// headOf decodes metadata.
+func headOf(meta []byte) (h head, err error) {
+	err = recoverBounds(func() (err error) {
+		m := root(meta)
+		h.version, h.kind, h.body = m.int16(0), m.byte(1), m.int64(3)
+		var ok bool
+		h.of, ok = m.table(2)
+		switch {
+		case !ok:
+			return errors.New("a message has no header")
+		case h.body < 0 || h.body > mostBody:
+			return fmt.Errorf("a message has %d bytes, more than %d MiB; write smaller record batches", h.body, mostBody>>20)
+		case h.kind == kindSchema:
+			h.schema, err = schemaOf(h.of)
+			return err
+		case h.kind == kindDictionary:
+			h.id, h.delta = h.of.int64(0), h.of.byte(2) != 0
+			if h.of, ok = h.of.table(1); !ok {
+				return errors.New("a dictionary has no values")
+			}
+		case h.kind == kindBatch:
+			h.rows = h.of.int64(0)
+		}
+		if h.rows < 0 {
+			return fmt.Errorf("a record batch has %d rows", h.rows)
+		}
+		return nil
+	})
+	return h, err
+}
+
+// These limits on the contents of a file bound the memory that any file can require.
+const (
+	mostMeta   = 64 << 20 // bytes of the metadata of a message, of a footer, of all names of a schema
+	mostBody   = 1 << 30  // bytes of a batch
+	mostWhole  = 1 << 29  // bytes of the buffers of a compressed batch after decompression
+	mostFields = 1 << 20
+	mostDepth  = 16
+	mostWindow = 128 << 20 // bytes of a zstd window
+)
+
+// A block is the location of a message in a file.
+type block struct {
+	at   int64
+	meta int64 // bytes before the body: prefix, metadata and padding
+	body int64
+	rows int64
+}
+
+// blocksOf returns the locations in field i of a footer.
+func blocksOf(footer []byte, i int) (out []block, err error) {
+	err = recoverBounds(func() error {
+		elements, n, _ := root(footer).vector(i, 24)
+		for k := range n {
+			e := elements[24*k:]
+			b := block{at: int64(binary.LittleEndian.Uint64(e)), meta: int64(int32(binary.LittleEndian.Uint32(e[8:]))), body: int64(binary.LittleEndian.Uint64(e[16:]))}
+			if b.at < 0 || b.meta < 8 || b.body < 0 || b.at > math.MaxInt64/4 || b.body > math.MaxInt64/4 {
+				return fmt.Errorf("the footer has batch %d at byte %d, with %d and %d bytes", k+1, b.at, b.meta, b.body)
+			}
+			out = append(out, b)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// schemaIn decodes the schema in a footer. By the specification a file must also begin with a schema message, but
+// some writers omit this message.
+func schemaIn(footer []byte) (fields []field, err error) {
+	err = recoverBounds(func() (err error) {
+		schema, ok := root(footer).table(1)
+		if !ok {
+			return errors.New("the footer has no schema")
+		}
+		fields, err = schemaOf(schema)
+		return err
+	})
+	return fields, err
+}

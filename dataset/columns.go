@@ -1,0 +1,325 @@
+package dataset
+
+import (
+	"context"
+	"iter"
+
+	"github.com/fdridge/fdridge/internal/background"
+)
+
+// Columns holds two sources whose rows are the columns of another source. Each of these rows has n
+// numbers and no targets, if n is the number of rows of the other source.
+type Columns struct {
+	Features Source // d rows
+	Targets  Source // t rows; nil for none
+}
+
+// A Columnar is a source that may be able to read single columns without reading the other
+// columns. An example is a file that stores one column after the other.
+type Columnar interface {
+	Source
+	// ByColumns returns the columns. It returns the zero value if they cannot be read.
+	ByColumns() Columns
+	// Samples returns the targets (n×t) and the sample weights of all rows without reading the features. A result is
+	// nil if the source has no targets or no weights. Call Samples only if ByColumns does not return the zero value.
+	Samples(ctx context.Context) (y, w []float64, err error)
+}
+
+// ByColumns returns a source whose rows are the columns (features) of src. ok is false if src is no
+// [Columnar] or its columns cannot be read.
+func ByColumns(src Source) (features Source, ok bool) {
+	if s, isColumnar := src.(Columnar); isColumnar {
+		if c := s.ByColumns(); c.Features != nil {
+			return c.Features, true
+		}
+	}
+	return nil, false
+}
+
+// errNoColumns reports a source whose columns cannot be read.
+var errNoColumns = &SourceError{"the source has no columns"}
+
+// Samples calls the Samples method of a [Columnar] source.
+func Samples(ctx context.Context, src Source) (y, w []float64, err error) {
+	ctx = background.IfNil(ctx)
+	if _, ok := ByColumns(src); !ok {
+		return nil, nil, errNoColumns
+	}
+	return src.(Columnar).Samples(ctx)
+}
+
+// ByColumns implements [Columnar].
+func (s *Stream) ByColumns() Columns {
+	if s.Columns == nil {
+		return Columns{}
+	}
+	return *s.Columns
+}
+
+// Samples implements [Columnar].
+func (s *Stream) Samples(ctx context.Context) (y, w []float64, err error) {
+	ctx = background.IfNil(ctx)
+	n, _, t := s.Dims()
+	if s.Columns == nil {
+		return nil, nil, errNoColumns
+	}
+	if n < 0 && t > 0 {
+		return nil, nil, newSourceError("targets by columns need a stream whose number of rows is known")
+	}
+	if s.Columns.Targets == nil {
+		return make([]float64, int(n)*t), nil, nil
+	}
+	columns, err := readAll(ctx, s.Columns.Targets, int64(t))
+	if err != nil {
+		return nil, nil, err
+	}
+	if int64(len(columns)) != n*int64(t) {
+		return nil, nil, newDimensionError("targets by columns have %d rows, the features %d", len(columns)/max(t, 1), n)
+	}
+	y = make([]float64, len(columns))
+	for j := range t {
+		for i := range int(n) {
+			y[i*t+j] = columns[j*int(n)+i]
+		}
+	}
+	return y, nil, nil
+}
+
+// readAll returns the n×d features of a dense source of n rows.
+func readAll(ctx context.Context, src Source, n int64) (x []float64, err error) {
+	_, d, _ := src.Dims()
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if b.Sparse != nil {
+			return nil, newSourceError("the targets are sparse; they must be dense")
+		}
+		x = append(x, b.X[:b.N*d]...)
+		if int64(len(x)) > n*int64(d) {
+			break
+		}
+	}
+	if int64(len(x)) != n*int64(d) {
+		return nil, newRowCountError(n, int64(len(x)/d), "targets or weights")
+	}
+	return x, nil
+}
+
+func (z *zip) ByColumns() Columns {
+	if x, ok := z.x.(Columnar); ok {
+		return x.ByColumns()
+	}
+	return Columns{}
+}
+
+func (z *zip) Samples(ctx context.Context) (y, w []float64, err error) {
+	if y, w, err = Samples(ctx, z.x); err != nil {
+		return nil, nil, err
+	}
+	n, _, _ := z.x.Dims()
+	other, err := readAll(ctx, z.y, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !z.weights {
+		return other, w, nil
+	}
+	return y, other, checkWeights(other, 0)
+}
+
+// transposeBytes is the default memory in bytes for one window of a transposed source.
+const transposeBytes = 64 << 20
+
+// transposed is a source whose rows are the columns of x.
+type transposed struct {
+	x     Source
+	n, d  int
+	bytes int
+}
+
+// Transpose returns the source whose rows are the columns of x and whose features are the rows of x. Use it for files
+// that store a feature in each row. The source x must have no targets; use [Zip] to add targets to the result.
+// Transpose reads x once to count the rows if their number n is unknown.
+//
+// The result keeps at most bytes bytes of its rows at a time; 0 means 64 MiB. So a pass over the result makes about
+// ⌈8nd/bytes⌉ passes over x, if x has d columns. [ByColumns] of the result reads x itself.
+func Transpose(ctx context.Context, x Source, bytes int) (Source, error) {
+	ctx = background.IfNil(ctx)
+	if err := checkSources(x); err != nil {
+		return nil, err
+	}
+	d, n, t := x.Dims()
+	if t != 0 {
+		return nil, newSourceError("cannot transpose a source with %d targets; zip the targets to the result of Transpose instead", t)
+	}
+	if d < 0 {
+		d = 0
+		for b, err := range x.Blocks(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			d += int64(b.N)
+		}
+	}
+	if d == 0 {
+		return nil, newSourceError("cannot transpose a source without rows")
+	}
+	if bytes <= 0 {
+		bytes = transposeBytes
+	}
+	return &transposed{x: x, n: n, d: int(d), bytes: bytes}, nil
+}
+
+func (s *transposed) Dims() (n int64, d, t int) { return int64(s.n), s.d, 0 }
+
+func (s *transposed) ByColumns() Columns { return Columns{Features: s.x} }
+
+func (s *transposed) Samples(context.Context) (y, w []float64, err error) { return nil, nil, nil }
+
+func (s *transposed) Blocks(ctx context.Context) iter.Seq2[Block, error] { return s.BlocksFrom(ctx, 0) }
+
+// BlocksFrom implements [Seeker]. It does not read windows that end before row first.
+func (s *transposed) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+	ctx = background.IfNil(ctx)
+	return func(yield func(Block, error) bool) {
+		height := min(s.n, max(1, s.bytes/8/s.d))
+		rows, err := denseRows(s.d)
+		if err != nil {
+			yield(Block{}, err)
+			return
+		}
+		rows = min(rows, height)
+		height = height / rows * rows
+		x := make([]float64, min(height, s.n)*s.d)
+		for lo := int(min(first, int64(s.n))) / height * height; lo < s.n; lo += height {
+			window := Block{First: int64(lo), N: min(height, s.n-lo)}
+			window.X = x[:window.N*s.d]
+			if err := s.fillWindow(ctx, window); err != nil {
+				yield(Block{}, err)
+				return
+			}
+			for at := 0; at < window.N; at += rows {
+				part := window.Cut(at, min(at+rows, window.N), s.d, 0, nil)
+				if part.First+int64(part.N) <= first {
+					continue
+				}
+				if !yield(part, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// fillWindow reads x and copies the columns in the window to the rows of the window.
+func (s *transposed) fillWindow(ctx context.Context, window Block) error {
+	lo, feature := int(window.First), 0
+	for b, err := range s.x.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		if feature+b.N > s.d {
+			return newSourceError("the source to transpose has more than the expected %d rows", s.d)
+		}
+		for i := range b.N {
+			if b.Sparse == nil {
+				for k, v := range b.X[i*s.n+lo : i*s.n+lo+window.N] {
+					window.X[k*s.d+feature] = v
+				}
+			} else {
+				for k := range window.N {
+					window.X[k*s.d+feature] = 0
+				}
+				idx, val := b.Sparse.Row(i)
+				for e, j := range idx {
+					if k := int(j) - lo; k >= 0 && k < window.N {
+						window.X[k*s.d+feature] = val[e]
+					}
+				}
+			}
+			feature++
+		}
+	}
+	if feature != s.d {
+		return newSourceError("the source to transpose has %d rows, expected %d", feature, s.d)
+	}
+	return nil
+}
+
+// WithoutTargets returns the features of src without its targets and weights.
+func WithoutTargets(src Source) Source { return untargeted{src} }
+
+type untargeted struct{ src Source }
+
+func (s untargeted) Dims() (n int64, d, t int) {
+	n, d, _ = s.src.Dims()
+	return n, d, 0
+}
+
+func (s untargeted) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		for b, err := range s.src.Blocks(ctx) {
+			b.Y, b.W = nil, nil
+			if !yield(b, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// ByColumns implements [Columnar] for transforms that change each column separately, such as a scaling.
+func (s *transformed) ByColumns() Columns {
+	features, ok := ByColumns(s.src)
+	if !ok || s.transformColumns == nil {
+		return Columns{}
+	}
+	return Columns{Features: s.transformColumns(features)}
+}
+
+// Samples implements [Columnar].
+func (s *transformed) Samples(ctx context.Context) (y, w []float64, err error) {
+	return Samples(ctx, s.src)
+}
+
+// scaledColumns is a source of columns (x − mean)/scale.
+type scaledColumns struct {
+	Source
+	by *Scaling
+}
+
+func (s scaledColumns) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		_, n, _ := s.Dims()
+		var x []float64
+		for b, err := range s.Source.Blocks(ctx) {
+			if err != nil {
+				yield(Block{}, err)
+				return
+			}
+			x = append(x[:0], make([]float64, b.N*n)...)
+			for i := range b.N {
+				j, row := int(b.First)+i, x[i*n:(i+1)*n]
+				if b.Sparse == nil {
+					copy(row, b.X[i*n:(i+1)*n])
+				} else {
+					idx, val := b.Sparse.Row(i)
+					for k, at := range idx {
+						row[at] = val[k]
+					}
+				}
+				for k, v := range row {
+					row[k] = (v - s.by.Mean[j]) / s.by.Scale[j]
+					if !isFinite(row[k]) {
+						yield(Block{}, newNonFiniteError("standardised rows", int64(k), j, row[k]))
+						return
+					}
+				}
+			}
+			b.X, b.Sparse = x, nil
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package file
+
+import (
+	"context"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/internal/background"
+)
+
+// Prepare opens files with texts, dates and missing values. It reads all rows once, decides by look.Rules how each
+// column is encoded, and opens the files again with this encoding. Prepare sets look.Names and look.Cells. It uses
+// opts.Cells.OneHot as the categorical columns of look.Rules.
+//
+// Pass the returned encoding to model.Preparation.Encode. Prepare the rows by ApplyEncoded, with the Cells of the
+// returned Opened. For a pipe the error is a *[dataset.OnceError], because its rows can be read only once.
+func Prepare(ctx context.Context, paths []string, opts Options, look prepare.LookOptions) (*Opened, *prepare.Encoding, error) {
+	ctx = background.IfNil(ctx)
+	if opts.Pipe != nil {
+		return nil, nil, &dataset.OnceError{What: "a look at all columns"}
+	}
+	first := opts
+	first.Cells = &prepare.Cells{Look: true}
+	if opts.Cells != nil {
+		first.Cells.OneHot = opts.Cells.OneHot
+	}
+	rows, err := Open(paths, first)
+	if err != nil {
+		return nil, nil, err
+	}
+	look.Names, look.Cells = rows.Names, rows.Cells
+	e, _, err := prepare.Look(ctx, rows, look)
+	if err != nil {
+		return nil, nil, err
+	}
+	if e.Names != nil {
+		opts.Columns = e.Names
+	}
+	opts.Cells = e.Cells()
+	out, err := Open(paths, opts)
+	return out, e, err
+}

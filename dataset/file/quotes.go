@@ -1,0 +1,54 @@
+package file
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+)
+
+// checkFirstLine returns an error if the first line of a part of a csv file continues a quoted record. The error
+// occurs if an odd number of quotes precedes the part, because quotes come in pairs. The check is needed only if
+// the preceding part is not read; otherwise its reader reports the error.
+func (p part) checkFirstLine() error {
+	if p.lo == 0 || p.lo >= p.hi {
+		return nil
+	}
+	f, err := rawfile.Reopen(p.path, p.stamp)
+	if err != nil {
+		return err
+	}
+	odd, line, err := quotesBefore(f, p.lo)
+	switch err = errors.Join(err, f.Close()); {
+	case err != nil:
+		return f.Wrap(err, line+1)
+	case odd:
+		return f.Beyond(line)
+	}
+	return nil
+}
+
+// quotesBefore counts the lines that begin before byte lo. odd is true if these lines contain an odd number of
+// quotes.
+func quotesBefore(text io.Reader, lo int64) (odd bool, lines int, err error) {
+	buf := make([]byte, 1<<20)
+	for at := int64(0); ; {
+		n, err := text.Read(buf)
+		seen, ended := buf[:n], false
+		// Count up to the end of the line that contains byte lo − 1.
+		if from := max(lo-1-at, 0); from < int64(n) {
+			if i := bytes.IndexByte(seen[from:], '\n'); i >= 0 {
+				seen, ended = seen[:from+int64(i)+1], true
+			}
+		}
+		odd = odd != (bytes.Count(seen, []byte{'"'})%2 == 1)
+		lines += bytes.Count(seen, []byte{'\n'})
+		switch at += int64(n); {
+		case ended || err == io.EOF:
+			return odd && ended, lines, nil
+		case err != nil:
+			return false, lines, err
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package columns
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// longestNear is the largest number of runes of a name that near compares.
+const longestNear = 64
+
+// near returns the element of names that is most similar to name. It compares only letters and digits and ignores case.
+// It returns "" if no element is similar, or if several are equally similar.
+func near(names []string, name string) string {
+	wanted := letters(name)
+	if len(wanted) == 0 || len(wanted) > longestNear {
+		return ""
+	}
+	best, found := (len(wanted)+1)/4+1, ""
+	var d distance
+	for _, other := range names {
+		if len(other) > utf8.UTFMax*2*longestNear {
+			continue
+		}
+		runes := letters(other)
+		if n := len(runes); n == 0 || n > len(wanted)+best || len(wanted) > n+best {
+			continue
+		}
+		switch k := d.of(wanted, runes); {
+		case k < best:
+			best, found = k, other
+		case k == best:
+			found = ""
+		}
+	}
+	return found
+}
+
+// letters returns the letters and digits of a name in lower case.
+func letters(name string) []rune {
+	var out []rune
+	for _, r := range name {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			out = append(out, unicode.ToLower(r))
+		}
+	}
+	return out
+}
+
+// A distance computes distances between texts. It keeps the last three rows of the recurrence.
+type distance struct{ before, last, row []int }
+
+// of returns the optimal string alignment distance of a and b (F. Damerau, 1964). This is the
+// number of insertions, deletions, replacements and exchanges of neighbours that turn a into b.
+func (d *distance) of(a, b []rune) int {
+	d.last = d.last[:0]
+	for j := range len(b) + 1 {
+		d.last = append(d.last, j)
+	}
+	for i := range a {
+		d.row = append(d.row[:0], i+1)
+		for j := range b {
+			k := d.last[j]
+			if a[i] != b[j] {
+				k++
+			}
+			k = min(k, d.last[j+1]+1, d.row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				k = min(k, d.before[j-1]+1)
+			}
+			d.row = append(d.row, k)
+		}
+		d.before, d.last, d.row = d.last, d.row, d.before
+	}
+	return d.last[len(b)]
+}

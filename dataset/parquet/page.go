@@ -1,0 +1,345 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// A column chunk is a sequence of pages: at most one dictionary page, then data pages. Each page begins with a
+// header. A data page holds the values that are not null, and levels that tell which values are null.
+
+// Types of pages.
+const (
+	pageData       = 0
+	pageDictionary = 2
+	pageDataV2     = 3
+)
+
+// mostHeader is the largest size of a header in bytes.
+const mostHeader = 16 << 20
+
+// A header describes a page. The tags of its fields are the field numbers in parquet.thrift.
+type header struct {
+	Kind   int32 `thrift:"1"`
+	Size   int32 `thrift:"2"` // bytes after decompression
+	Packed int32 `thrift:"3"` // bytes in the file
+	V1     struct {
+		Values   int32 `thrift:"1"` // number of values, nulls included
+		Encoding int32 `thrift:"2"`
+		Levels   int32 `thrift:"3"` // encoding of the levels
+	} `thrift:"5"`
+	Dictionary struct {
+		Values   int32 `thrift:"1"`
+		Encoding int32 `thrift:"2"`
+	} `thrift:"7"`
+	V2 struct {
+		Values      int32 `thrift:"1"`
+		Encoding    int32 `thrift:"4"`
+		Levels      int32 `thrift:"5"` // bytes of the levels
+		Repetitions int32 `thrift:"6"` // bytes; only nested columns have them
+		Compressed  *bool `thrift:"7"` // nil means true
+	} `thrift:"8"`
+}
+
+// pages reads the values of a column in a row group.
+type pages struct {
+	file     io.ReaderAt
+	end      int64 // position after the last page of the file
+	limit    int   // largest size of a page
+	codec    int32
+	optional bool
+	at       int64 // position of the next page
+	left     int64 // number of values in the pages from at on
+	inPage   int   // values left in the current page
+	levels   hybrid
+	decoder  decoder
+	body     []byte // memory of the current page
+	shared   *scratch
+}
+
+// open begins a column chunk.
+func (p *pages) open(c chunk) error {
+	if c.Kind != p.decoder.kind {
+		return errors.New("its type differs from the schema")
+	}
+	p.codec, p.at, p.left, p.inPage = c.Codec, c.Data, c.Values, 0
+	if c.Dictionary > 0 && c.Dictionary < c.Data {
+		p.at = c.Dictionary
+	}
+	p.decoder.dict.numbers, p.decoder.dict.starts = p.decoder.dict.numbers[:0], p.decoder.dict.starts[:0]
+	return nil
+}
+
+// header reads the header of the next page, and sets p.at to the position of the page's data.
+func (p *pages) header() (h header, err error) {
+	for size := 1 << 8; ; size <<= 4 {
+		if p.at < 0 || p.at >= p.end {
+			return h, errOutside
+		}
+		b := grown(&p.shared.packed, int(min(int64(size), p.end-p.at)))
+		if n, err := p.file.ReadAt(b, p.at); n < len(b) {
+			return h, err
+		}
+		h = header{Kind: -1}
+		length := unmarshal(b, &h)
+		if length == 0 && len(b) == size && size < mostHeader {
+			continue
+		}
+		p.at += int64(length)
+		switch {
+		case length == 0 || h.Size < 0 || h.Packed < 0 || h.V1.Values < 0 || h.V2.Values < 0 || h.V2.Levels < 0 || h.V2.Repetitions != 0 || h.Dictionary.Values < 0:
+			return h, errors.New("the header of a page is damaged")
+		case int(max(h.Packed, h.Size)) > p.limit:
+			return h, fmt.Errorf("a page has %d bytes, more than %d", max(h.Packed, h.Size), p.limit)
+		case int64(h.Packed) > p.end-p.at:
+			return h, errOutside
+		}
+		return h, nil
+	}
+}
+
+var errOutside = errors.New("a page lies outside the file")
+
+// load reads the data of a page into *memory, and sets p.at to the next page. The argument levels is the number of
+// bytes at the start of the data that are not compressed.
+func (p *pages) load(h *header, levels int, codec int32, memory *[]byte) error {
+	if levels > int(min(h.Packed, h.Size)) {
+		return errShort
+	}
+	packed := &p.shared.packed
+	if codec == codecNone {
+		if packed = memory; h.Packed != h.Size {
+			return fmt.Errorf("a page has %d bytes, its header states %d", h.Packed, h.Size)
+		}
+	}
+	src := grown(packed, int(h.Packed))
+	if n, err := p.file.ReadAt(src, p.at); n < len(src) {
+		return err
+	}
+	p.at += int64(h.Packed)
+	if codec == codecNone {
+		return nil
+	}
+	dst := grown(memory, int(h.Size))
+	copy(dst, src[:levels])
+	if len(dst) == levels { // for no values, some writers store nothing, others a compressed empty text
+		return nil
+	}
+	return decompress(codec, dst[levels:], src[levels:])
+}
+
+// advance loads the data page that holds the value after the next skip values. It skips the pages before it, and
+// returns the number of values in skipped pages. ok is false at the end of the column.
+func (p *pages) advance(skip int64) (skipped int64, ok bool, err error) {
+	for p.left > 0 {
+		h, err := p.header()
+		if err != nil {
+			return skipped, false, err
+		}
+		values := int64(h.V1.Values)
+		switch h.Kind {
+		case pageData:
+		case pageDataV2:
+			values = int64(h.V2.Values)
+		case pageDictionary:
+			if err := p.dictionary(&h); err != nil {
+				return skipped, false, err
+			}
+			continue
+		default:
+			p.at += int64(h.Packed)
+			continue
+		}
+		if values > p.left {
+			return skipped, false, errors.New("its pages have more values than its row group")
+		}
+		p.left -= values
+		if values > skip {
+			p.inPage = int(values)
+			return skipped, true, p.begin(&h)
+		}
+		p.at += int64(h.Packed)
+		skip, skipped = skip-values, skipped+values
+	}
+	return skipped, false, nil
+}
+
+// dictionary reads a dictionary page.
+func (p *pages) dictionary(h *header) error {
+	if h.Dictionary.Encoding != encodingPlain && h.Dictionary.Encoding != encodingOldIndices {
+		return fmt.Errorf("the encoding of its dictionary, number %d, is unknown", h.Dictionary.Encoding)
+	}
+	memory := &p.body
+	if p.decoder.kind == typeBytes {
+		memory = &p.decoder.dict.data
+	}
+	if err := p.load(h, 0, p.codec, memory); err != nil {
+		return err
+	}
+	return p.decoder.setDictionary(int(h.Dictionary.Values), *memory)
+}
+
+// begin reads a data page.
+func (p *pages) begin(h *header) error {
+	if h.Kind == pageDataV2 {
+		codec := p.codec
+		if h.V2.Compressed != nil && !*h.V2.Compressed {
+			codec = codecNone
+		}
+		levels := int(h.V2.Levels)
+		if err := p.load(h, levels, codec, &p.body); err != nil {
+			return err
+		}
+		p.levels = hybrid{b: p.body[:levels], width: 1}
+		return p.decoder.begin(h.V2.Encoding, p.body[levels:])
+	}
+	if err := p.load(h, 0, p.codec, &p.body); err != nil {
+		return err
+	}
+	data := p.body
+	if p.optional {
+		if h.V1.Levels != encodingRuns {
+			return fmt.Errorf("the encoding of its levels, number %d, is unknown", h.V1.Levels)
+		}
+		levels, err := textAt(data) // with its length before it, like a text
+		if err != nil {
+			return err
+		}
+		p.levels = hybrid{b: levels, width: 1}
+		data = data[4+len(levels):]
+	}
+	return p.decoder.begin(h.V1.Encoding, data)
+}
+
+// levelsOf decodes the levels of the next n values. It also returns the number of these values that are not null.
+// levels is nil if no value is null.
+func (p *pages) levelsOf(n int) (levels []uint32, values int, err error) {
+	if !p.optional {
+		return nil, n, nil
+	}
+	run, err := p.levels.run()
+	if err != nil {
+		return nil, 0, err
+	}
+	if run >= n && p.levels.packed == nil && p.levels.value == 1 {
+		p.levels.left -= n
+		return nil, n, nil
+	}
+	levels = p.shared.levels[:n]
+	if err := p.levels.next(levels); err != nil {
+		return nil, 0, err
+	}
+	for _, level := range levels {
+		values += int(level)
+	}
+	return levels, values, nil
+}
+
+// skip skips the next rows. If it skips a whole page, it does not read the data of the page.
+func (p *pages) skip(rows int64) error {
+	for rows > 0 {
+		if p.inPage == 0 {
+			skipped, ok, err := p.advance(rows)
+			if rows -= skipped; err != nil || !ok {
+				return err
+			}
+			continue
+		}
+		n := int(min(rows, int64(p.inPage), tileRows))
+		_, values, err := p.levelsOf(n)
+		if err != nil {
+			return err
+		}
+		if p.decoder.kind != typeBytes {
+			err = p.decoder.numbers(p.shared.numbers[:values], p.shared.indices[:])
+		}
+		for ; p.decoder.kind == typeBytes && values > 0 && err == nil; values-- {
+			_, err = p.decoder.text()
+		}
+		if err != nil {
+			return err
+		}
+		p.inPage, rows = p.inPage-n, rows-int64(n)
+	}
+	return nil
+}
+
+// read reads the next len(dst) values into dst; there must be at most tileRows. The function text converts a text
+// to a number. rows is less than len(dst) in three cases: a null although missing is false, an error, and the end
+// of the column. In the first case null is true.
+func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, error)) (rows int, null bool, err error) {
+	for rows < len(dst) {
+		if p.inPage == 0 {
+			if _, ok, err := p.advance(0); err != nil || !ok {
+				return rows, false, err
+			}
+		}
+		n := min(p.inPage, len(dst)-rows)
+		levels, values, err := p.levelsOf(n)
+		if err != nil {
+			return rows, false, err
+		}
+		if null = values < n && !missing; null {
+			n = slices.Index(levels, 0)
+			values = n
+		}
+		part := dst[rows : rows+n]
+		if p.decoder.kind != typeBytes {
+			if err := p.decoder.numbers(part[:values], p.shared.indices[:]); err != nil {
+				return rows, false, err
+			}
+			if values < n {
+				spread(part, levels, values)
+			}
+		}
+		for i := 0; p.decoder.kind == typeBytes && i < n; i++ {
+			if part[i] = math.NaN(); levels != nil && levels[i] == 0 {
+				continue
+			}
+			value, err := p.decoder.text()
+			if err == nil {
+				part[i], err = text(value)
+			}
+			if err != nil {
+				return rows + i, false, err
+			}
+		}
+		if rows += n; null {
+			return rows, true, nil
+		}
+		p.inPage -= n
+	}
+	return rows, false, nil
+}
+
+// spread moves the values at the start of dst to their rows, and writes NaN to rows with a null.
+func spread(dst []float64, levels []uint32, values int) {
+	for i := len(dst) - 1; i >= 0; i-- {
+		if levels[i] == 0 {
+			dst[i] = math.NaN()
+			continue
+		}
+		values--
+		dst[i] = dst[values]
+	}
+}
+
+// grown returns *memory with n bytes. It allocates them if *memory is too small.
+func grown(memory *[]byte, n int) []byte {
+	if cap(*memory) < n {
+		*memory = make([]byte, n)
+	}
+	*memory = (*memory)[:n]
+	return *memory
+}
+
+// scratch is working memory that all columns of a reader share.
+type scratch struct {
+	packed  []byte // a header, or a page before decompression
+	levels  [tileRows]uint32
+	indices [tileRows]uint32
+	numbers [tileRows]float64
+}

@@ -1,0 +1,188 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"reflect"
+	"strconv"
+	"sync"
+)
+
+// A thrift decodes values in Thrift's compact protocol. If the data are damaged, rest is nil and bad is true.
+// Format: github.com/apache/thrift, "thrift-compact-protocol.md".
+type thrift struct {
+	rest []byte
+	bad  bool
+	room int // number of elements of lists that may still be decoded
+}
+
+// Types of values.
+const (
+	thriftTrue   = 1
+	thriftFalse  = 2
+	thriftByte   = 3
+	thriftInt64  = 6
+	thriftDouble = 7
+	thriftBinary = 8
+	thriftList   = 9
+	thriftSet    = 10
+	thriftMap    = 11
+	thriftStruct = 12
+	thriftUUID   = 13
+)
+
+// unmarshal decodes a struct at the start of b into *v. The tags of its fields are the field numbers of Thrift;
+// other fields in b are skipped. unmarshal returns the number of bytes of the struct, or 0 if it is damaged or
+// incomplete.
+func unmarshal(b []byte, v any) int {
+	t := &thrift{rest: b, room: len(b)/8 + 1} // the structs in a footer have at least 8 bytes
+	if t.value(thriftStruct, reflect.ValueOf(v).Elem(), 0, false); t.bad {
+		return 0
+	}
+	return len(b) - len(t.rest)
+}
+
+// take returns the next n bytes.
+func (t *thrift) take(n uint64) []byte {
+	if n > uint64(len(t.rest)) {
+		t.rest, t.bad = nil, true
+		return nil
+	}
+	b := t.rest[:n]
+	t.rest = t.rest[n:]
+	return b
+}
+
+func (t *thrift) byte() byte {
+	if b := t.take(1); len(b) == 1 {
+		return b[0]
+	}
+	return 0
+}
+
+func (t *thrift) uvarint() uint64 {
+	v, n := binary.Uvarint(t.rest)
+	t.bad = t.bad || n <= 0
+	t.take(uint64(max(n, 0)))
+	return v
+}
+
+// value decodes a value into v. If v is invalid, value skips it. A boolean field of a struct has no bytes, because
+// its kind states the value.
+func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	is := func(want reflect.Kind) bool {
+		t.bad = t.bad || v.IsValid() && v.Kind() != want
+		return v.IsValid() && !t.bad
+	}
+	if t.bad = t.bad || depth > 64; t.bad {
+		return
+	}
+	switch {
+	case kind == thriftTrue || kind == thriftFalse:
+		if element {
+			kind = t.byte()
+		}
+		if is(reflect.Bool) {
+			v.SetBool(kind == thriftTrue)
+		}
+	case kind == thriftByte:
+		t.take(1)
+		t.bad = t.bad || v.IsValid() // no field to be read has this type
+	case kind > thriftByte && kind <= thriftInt64:
+		n := unzigzag(t.uvarint())
+		if t.bad = t.bad || v.IsValid() && (!v.CanInt() || v.OverflowInt(n)); v.IsValid() && !t.bad {
+			v.SetInt(n)
+		}
+	case kind == thriftDouble:
+		t.take(8)
+	case kind == thriftBinary:
+		if b := t.take(t.uvarint()); is(reflect.String) {
+			v.SetString(string(b))
+		}
+	case kind == thriftList || kind == thriftSet:
+		if is(reflect.Slice); !t.bad {
+			t.list(v, depth)
+		}
+	case kind == thriftMap:
+		if n := t.uvarint(); n > 0 {
+			for kinds := t.byte(); n > 0 && !t.bad; n-- {
+				t.value(kinds>>4, reflect.Value{}, depth+1, true)
+				t.value(kinds&15, reflect.Value{}, depth+1, true)
+			}
+		}
+	case kind == thriftStruct:
+		if is(reflect.Struct); !t.bad {
+			t.fields(v, depth)
+		}
+	case kind == thriftUUID:
+		t.take(16)
+	default:
+		t.bad = true
+	}
+}
+
+func (t *thrift) list(v reflect.Value, depth int) {
+	head := t.byte()
+	n := uint64(head >> 4)
+	if n == 15 {
+		n = t.uvarint()
+	}
+	for ; n > 0 && !t.bad; n-- {
+		var element reflect.Value
+		if v.IsValid() {
+			if t.room--; t.room < 0 {
+				t.bad = true
+				return
+			}
+			v.Grow(1)
+			v.SetLen(v.Len() + 1)
+			element = v.Index(v.Len() - 1)
+		}
+		t.value(head&15, element, depth+1, true)
+	}
+}
+
+func (t *thrift) fields(v reflect.Value, depth int) {
+	var numbers map[int16]int
+	if v.IsValid() {
+		numbers = fieldsOf(v.Type())
+	}
+	for id := int16(0); !t.bad; {
+		head := t.byte()
+		if head == 0 {
+			return
+		}
+		if delta := int16(head >> 4); delta > 0 {
+			id += delta
+		} else {
+			id = int16(unzigzag(t.uvarint()))
+		}
+		var field reflect.Value
+		if i, ok := numbers[id]; ok {
+			field = v.Field(i)
+		}
+		t.value(head&15, field, depth+1, false)
+	}
+}
+
+// numbersOf stores, for each struct type, the indices of its fields by their tags.
+var numbersOf sync.Map // of map[int16]int by reflect.Type
+
+func fieldsOf(t reflect.Type) map[int16]int {
+	if known, ok := numbersOf.Load(t); ok {
+		return known.(map[int16]int)
+	}
+	out := map[int16]int{}
+	for i := range t.NumField() {
+		if id, err := strconv.Atoi(t.Field(i).Tag.Get("thrift")); err == nil {
+			out[int16(id)] = i
+		}
+	}
+	numbersOf.Store(t, out)
+	return out
+}
+
+func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

@@ -1,0 +1,337 @@
+package parquet_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	mathbits "math/bits"
+	"slices"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// A small writer of Parquet files. dataset/file has the same file with another package clause.
+// Files of other writers are in dataset/parquet/testdata.
+
+// Physical types, encodings, codecs.
+const (
+	boolean, word, long, int96, float, double, bytesType, fixed = 0, 1, 2, 3, 4, 5, 6, 7
+	plain, runs, indices, split                                 = 0, 3, 8, 9
+	uncompressed, snap, gz, brot, zst, lz                       = 0, 1, 2, 4, 6, 7
+)
+
+// A column is a node of a schema and its values, a slice of the physical type.
+// Where valid is set it tells which rows are there; values then has only those.
+type column struct {
+	node   listOf // SchemaElements
+	values any
+	valid  []bool
+}
+
+// A layout says how a file is written.
+type layout struct {
+	codec     int
+	encoding  int  // of numbers: plain, indices or split
+	version2  bool // data pages
+	pageRows  int  // 0: all
+	statistic bool // minimum and maximum, of no use, in the headers
+}
+
+// fields appends a struct in Thrift's compact protocol. Each field follows its number: an int, a
+// []byte, a string, a bool, a list or another struct.
+func fields(out []byte, list ...any) []byte {
+	last := 0
+	for i := 0; i < len(list); i += 2 {
+		kind, b := thriftValue(list[i+1])
+		out = append(append(out, byte(list[i].(int)-last)<<4|kind), b...)
+		last = list[i].(int)
+	}
+	return append(out, 0)
+}
+
+type structOf []byte // encoded
+type listOf [][]byte // encoded structs
+
+func thriftValue(v any) (kind byte, b []byte) {
+	switch v := v.(type) {
+	case bool:
+		return map[bool]byte{true: 1, false: 2}[v], nil
+	case int:
+		return 6, binary.AppendVarint(nil, int64(v))
+	case int32:
+		return 5, binary.AppendVarint(nil, int64(v))
+	case string:
+		return 8, append(binary.AppendUvarint(nil, uint64(len(v))), v...)
+	case structOf:
+		return 12, v
+	case listOf:
+		b = binary.AppendUvarint([]byte{0xfc}, uint64(len(v)))
+		for _, e := range v {
+			b = append(b, e...)
+		}
+		return 9, b
+	}
+	panic(fmt.Sprintf("%T", v))
+}
+
+// node is a column of the schema. logical is a LogicalType, or nil.
+func node(name string, optional bool, typ int, logical structOf) listOf {
+	return element(name, map[bool]int{true: 1}[optional], typ, logical)
+}
+
+func element(name string, repetition, typ int, logical structOf) listOf {
+	list := []any{1, int32(typ), 3, int32(repetition), 4, name}
+	if typ == fixed {
+		list = append([]any{1, int32(typ), 2, int32(2)}, list[2:]...)
+	}
+	if logical != nil {
+		list = append(list, 10, logical)
+	}
+	return listOf{fields(nil, list...)}
+}
+
+// as is a LogicalType whose one field has this number and contents.
+func as(id int, contents ...any) structOf { return fields(nil, id, structOf(fields(nil, contents...))) }
+
+// encode writes the same columns as so many row groups.
+func encode(tb testing.TB, groups int, cols []column, l layout) []byte {
+	tb.Helper()
+	return encodeGroups(tb, slices.Repeat([][]column{cols}, groups), l)
+}
+
+func encodeGroups(tb testing.TB, groups [][]column, l layout) []byte {
+	tb.Helper()
+	out := []byte("PAR1")
+	schema := listOf{fields(nil, 4, "schema", 5, int32(len(groups[0])))}
+	for _, c := range groups[0] {
+		schema = append(schema, c.node...)
+	}
+	total := 0
+	var all listOf
+	for _, cols := range groups {
+		rows := 0
+		var chunks listOf
+		for _, c := range cols {
+			start := len(out)
+			typ, n, pages := c.pages(tb, l)
+			dictionary, data := 0, start
+			if len(pages) > 1 {
+				dictionary, data = start, start+len(pages[0])
+			}
+			out = append(out, bytes.Join(pages, nil)...)
+			meta := fields(nil, 1, int32(typ), 2, listOf{}, 3, listOf{}, 4, int32(l.codec), 5, n, 6, len(out)-start, 7, len(out)-start, 9, data, 11, dictionary)
+			chunks = append(chunks, fields(nil, 2, start, 3, structOf(meta)))
+			rows = n
+		}
+		all = append(all, fields(nil, 1, chunks, 2, len(out), 3, rows))
+		total += rows
+	}
+	footer := fields(nil, 1, int32(1), 2, schema, 3, total, 4, all, 6, "a test")
+	out = append(out, footer...)
+	return append(binary.LittleEndian.AppendUint32(out, uint32(len(footer))), "PAR1"...)
+}
+
+// pages returns the dictionary page, if there is one, and the data pages together.
+func (c column) pages(tb testing.TB, l layout) (typ, n int, pages [][]byte) {
+	typ, values := plainValues(c.values)
+	if n = len(values); c.valid != nil {
+		n = len(c.valid)
+	}
+	encoding := l.encoding
+	if typ == boolean || typ >= int96 && typ != float && typ != double && (encoding != indices || typ != bytesType) {
+		encoding = plain
+	}
+	dictionary := map[string]uint32{}
+	if encoding == indices {
+		var list [][]byte
+		for _, v := range values {
+			if _, ok := dictionary[string(v)]; !ok {
+				dictionary[string(v)] = uint32(len(list))
+				list = append(list, v)
+			}
+		}
+		body := bytes.Join(list, nil)
+		packed := compressed(tb, l.codec, body)
+		pages = append(pages, append(fields(nil, 1, int32(2), 2, int32(len(body)), 3, int32(len(packed)), 7, structOf(fields(nil, 1, int32(len(list)), 2, int32(plain), 3, false))), packed...))
+	}
+	var data []byte
+	for at := 0; at < n; {
+		rows := n - at
+		if l.pageRows > 0 {
+			rows = min(rows, l.pageRows)
+		}
+		here := rows
+		var levels []byte
+		if c.valid != nil {
+			present := make([]uint32, rows)
+			here = 0
+			for i, there := range c.valid[at : at+rows] {
+				if there {
+					present[i] = 1
+					here++
+				}
+			}
+			if levels = packedBits(present, 1); here == rows {
+				levels = append(binary.AppendUvarint(nil, uint64(rows)<<1), 1)
+			}
+		}
+		body := encoded(typ, encoding, values[:here], dictionary)
+		values, at = values[here:], at+rows
+		data = append(data, page(tb, l, encoding, rows, rows-here, levels, c.valid != nil, body)...)
+	}
+	return typ, n, append(pages, data)
+}
+
+// page is a data page with its header.
+func page(tb testing.TB, l layout, encoding, rows, nulls int, levels []byte, optional bool, body []byte) []byte {
+	statistics := structOf(fields(nil))
+	if l.statistic {
+		statistics = fields(nil, 3, nulls, 5, "least", 6, "most")
+	}
+	if l.version2 {
+		packed := compressed(tb, l.codec, body)
+		head := fields(nil, 1, int32(rows), 2, int32(nulls), 3, int32(rows), 4, int32(encoding), 5, int32(len(levels)), 6, int32(0), 7, true, 8, statistics)
+		head = fields(nil, 1, int32(3), 2, int32(len(levels)+len(body)), 3, int32(len(levels)+len(packed)), 8, structOf(head))
+		return append(append(head, levels...), packed...)
+	}
+	if optional {
+		body = append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...), body...)
+	}
+	packed := compressed(tb, l.codec, body)
+	head := fields(nil, 1, int32(rows), 2, int32(encoding), 3, int32(runs), 4, int32(runs), 5, statistics)
+	return append(fields(nil, 1, int32(0), 2, int32(len(body)), 3, int32(len(packed)), 5, structOf(head)), packed...)
+}
+
+// plainValues are the values as PLAIN has them, a boolean as a byte.
+func plainValues(values any) (typ int, out [][]byte) {
+	little := binary.LittleEndian
+	switch list := values.(type) {
+	case []float64:
+		for _, v := range list {
+			out = append(out, little.AppendUint64(nil, math.Float64bits(v)))
+		}
+		return double, out
+	case []float32:
+		for _, v := range list {
+			out = append(out, little.AppendUint32(nil, math.Float32bits(v)))
+		}
+		return float, out
+	case []int64:
+		for _, v := range list {
+			out = append(out, little.AppendUint64(nil, uint64(v)))
+		}
+		return long, out
+	case []int32:
+		for _, v := range list {
+			out = append(out, little.AppendUint32(nil, uint32(v)))
+		}
+		return word, out
+	case []bool:
+		for _, v := range list {
+			out = append(out, map[bool][]byte{true: {1}, false: {0}}[v])
+		}
+		return boolean, out
+	case []string:
+		for _, v := range list {
+			out = append(out, append(little.AppendUint32(nil, uint32(len(v))), v...))
+		}
+		return bytesType, out
+	case [][12]byte:
+		for _, v := range list {
+			out = append(out, bytes.Clone(v[:]))
+		}
+		return int96, out
+	case [][2]byte:
+		for _, v := range list {
+			out = append(out, bytes.Clone(v[:]))
+		}
+		return fixed, out
+	}
+	panic(fmt.Sprintf("%T", values))
+}
+
+func encoded(typ, encoding int, values [][]byte, dictionary map[string]uint32) (out []byte) {
+	switch {
+	case typ == boolean:
+		out = make([]byte, (len(values)+7)/8)
+		for i, v := range values {
+			out[i/8] |= v[0] << (i % 8)
+		}
+	case encoding == indices:
+		of := make([]uint32, len(values))
+		for i, v := range values {
+			of[i] = dictionary[string(v)]
+		}
+		width := mathbits.Len(uint(len(dictionary)))
+		out = append([]byte{byte(width)}, packedBits(of, width)...)
+	case encoding == split && len(values) > 0:
+		for k := range values[0] {
+			for _, v := range values {
+				out = append(out, v[k])
+			}
+		}
+	default:
+		out = bytes.Join(values, nil)
+	}
+	return out
+}
+
+// packedBits is a run of values of width bits.
+func packedBits(values []uint32, width int) []byte {
+	groups := (len(values) + 7) / 8
+	out := make([]byte, groups*width)
+	for i, v := range values {
+		for k := range width {
+			out[(i*width+k)/8] |= byte(v>>k&1) << ((i*width + k) % 8)
+		}
+	}
+	return append(binary.AppendUvarint(nil, uint64(groups)<<1|1), out...)
+}
+
+func compressed(tb testing.TB, codec int, text []byte) []byte {
+	tb.Helper()
+	var out bytes.Buffer
+	var w io.WriteCloser
+	switch codec {
+	case uncompressed:
+		return text
+	case snap:
+		return snappy.Encode(nil, text)
+	case gz:
+		w = gzip.NewWriter(&out)
+	case brot:
+		w = brotli.NewWriter(&out)
+	case zst:
+		z, err := zstd.NewWriter(&out)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return z.EncodeAll(text, nil)
+	case lz:
+		b := make([]byte, lz4.CompressBlockBound(len(text)))
+		var c lz4.Compressor
+		n, err := c.CompressBlock(text, b)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if n == 0 { // lz4 gives up: literals alone
+			b = append([]byte{0xf0}, bytes.Repeat([]byte{255}, (len(text)-15)/255)...)
+			return append(append(b, byte((len(text)-15)%255)), text...)
+		}
+		return b[:n]
+	}
+	if _, err := w.Write(text); err != nil {
+		tb.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes()
+}

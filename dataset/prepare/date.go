@@ -1,0 +1,98 @@
+package prepare
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// parseDate parses a date, with or without a time, and returns its seconds since 1970-01-01 UTC. It drops fractions of
+// a second. A time without a zone is UTC. It accepts only layouts that do not confuse days and months:
+//
+//	2006-01-02, 2006/01/02, 2006-01    ISO 8601, and with slashes
+//	02.01.2006                         day, month and year with dots
+//	2 Jan 2006, 2-Jan-2006             an English month, whole or its first three letters
+//	Jan 2, 2006
+//
+// A time follows T or a blank: 15:04, 15:04:05, 15:04:05.000; then Z, +07:00, +0700 or nothing.
+func parseDate(s []byte) (seconds int64, ok bool) {
+	const longest = 40
+	if len(s) < len("2006-1") || len(s) > longest || !utf8.Valid(s) {
+		return 0, false
+	}
+	layouts, clock := dayFirst, ""
+	switch c := s[0]; {
+	case s[4] == '-' || s[4] == '/':
+		layouts = yearFirst
+	case c < '0' || c > '9':
+		layouts = monthFirst
+	}
+	date := string(s)
+	if at := strings.IndexByte(date, ':'); at >= 0 { // the hour before the colon follows T or a blank
+		if at = strings.LastIndexAny(date[:at], "T "); at < 0 {
+			return 0, false
+		}
+		date, clock = date[:at], date[at+1:]
+	}
+	for _, layout := range layouts {
+		day, err := time.Parse(layout, date)
+		if err != nil || clock != "" && layout == "2006-1" {
+			continue
+		}
+		if clock == "" {
+			return day.Unix(), true
+		}
+		for _, layout := range clocks {
+			if t, err := time.Parse(layout, clock); err == nil {
+				return day.Unix() + t.Unix() - midnight, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// These are layouts for package time. With them it accepts numbers of one or two digits, names of
+// months in upper or lower case, and fractions of a second.
+var (
+	yearFirst  = []string{"2006-1-2", "2006/1/2", "2006-1"}
+	monthFirst = []string{"Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006"}
+	dayFirst   = []string{"2.1.2006", "2 Jan 2006", "2-Jan-2006", "2 January 2006", "2-January-2006"}
+	clocks     = []string{"15:04:05", "15:04:05Z07:00", "15:04", "15:04:05Z0700", "15:04:05Z07", "15:04Z07:00", "15:04Z0700", "15:04Z07"}
+)
+
+// midnight is the result of parsing 00:00 without a date, in seconds since 1970.
+var midnight = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+
+// A DateUnit is a part of a date that becomes one or more features.
+type DateUnit string
+
+// Elapsed and Year become one number. Month, Weekday and Hour become one feature of 0 and 1 for each value.
+const (
+	Elapsed DateUnit = "elapsed" // days since 1970-01-01, with fractions
+	Year    DateUnit = "year"
+	Month   DateUnit = "month"   // 1 to 12
+	Weekday DateUnit = "weekday" // 1 to 7, from Monday on
+	Hour    DateUnit = "hour"    // 0 to 23
+)
+
+var dateUnits = []DateUnit{Elapsed, Year, Month, Weekday, Hour}
+
+// isNumber reports whether the part becomes one number.
+func (p DateUnit) isNumber() bool { return p == Elapsed || p == Year }
+
+// of returns the part of a date that is given in seconds since 1970.
+func (p DateUnit) of(seconds float64) float64 {
+	if p == Elapsed {
+		return seconds / 86400
+	}
+	t := time.Unix(int64(seconds), 0).UTC()
+	switch p {
+	case Year:
+		return float64(t.Year())
+	case Month:
+		return float64(t.Month())
+	case Weekday:
+		return float64((t.Weekday()+6)%7 + 1)
+	}
+	return float64(t.Hour())
+}

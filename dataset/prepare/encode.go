@@ -1,0 +1,304 @@
+package prepare
+
+import (
+	"fmt"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"slices"
+	"sync/atomic"
+
+	"github.com/fdridge/fdridge/internal/excerpt"
+)
+
+// EncodeOptions are the options of [Encoding.Apply].
+type EncodeOptions struct {
+	// Cells is the same value that was passed to the reader of the rows. If it is nil, the rows
+	// were not read with Cells, and every number in a categorical column is a level.
+	Cells *Cells
+	// IgnoreUnknown encodes an unknown level as zeros, like scikit-learn's OneHotEncoder(handle_unknown="ignore"). If
+	// it is false, an unknown level is an *[dataset.InputError].
+	IgnoreUnknown bool
+	// KeepIncomplete encodes rows with missing values as zero rows, instead of leaving them out
+	// under the policy MissingDrop. Incomplete, if not nil, is called with the number of each such
+	// row, in order, before the block with the row is yielded.
+	KeepIncomplete bool
+	Incomplete     func(row int64)
+	// Tally, if not nil, counts the values that were filled in, left out or unknown.
+	Tally *Tally
+}
+
+// Apply returns the encoded rows of src. They are sparse if the encoding has at least 16 features
+// for each input column. Apply returns [dataset.ErrShape] if src has another number of columns
+// than the encoding, or if the encoding was not learnt.
+func (e *Encoding) Apply(src dataset.Source, o EncodeOptions) (dataset.Source, error) {
+	if err := e.checkWidth(src); err != nil {
+		return nil, err
+	}
+	if err := e.Valid(); err != nil {
+		return nil, newSourceError("the encoding is not complete: %v", err)
+	}
+	lexicons, err := e.lexicons(o.Cells)
+	if err != nil {
+		return nil, err
+	}
+	if o.Tally == nil {
+		o.Tally = new(Tally)
+	}
+	drop := e.dropper()
+	if drop != nil && !o.KeepIncomplete {
+		src = &completeRows{src: src, drops: drop, tally: o.Tally}
+	}
+	if e.Columns == nil && len(e.Categories) == 0 && (e.Missing == RefuseMissing || e.Missing == MissingDrop && !o.KeepIncomplete) {
+		return src, nil
+	}
+	width, rows := e.Width(), dataset.SparseRows
+	sparse := e.usesSparse()
+	if !sparse {
+		tuning, err := engine.DefaultTuning()
+		if err != nil {
+			return nil, err
+		}
+		rows = tuning.GradientRows(width)
+	}
+	var begun atomic.Bool
+	return dataset.Transform(src, UnnamedRows, width, rows, func() func(dataset.Block, *dataset.Buffer) error {
+		o := o
+		if begun.Swap(true) { // only the first pass is counted
+			o.Tally = new(Tally)
+		}
+		return newEncoder(e, lexicons, o, sparse).apply
+	}), nil
+}
+
+// An encoder encodes the rows of one pass.
+type encoder struct {
+	*Encoding
+	lexicons []*Lexicon // nil if categorical columns hold numbers
+	o        EncodeOptions
+	sparse   bool
+	columns  []encodedColumn
+	made     int // number of features
+	most     int // limit on the number of entries of each byNumber map
+	drops    *dropper
+}
+
+// An encodedColumn is an input column with the positions of its features.
+type encodedColumn struct {
+	*Column
+	at       int            // position of its first feature
+	levels   map[string]int // index of each level
+	byCode   []int          // index of the level with each code, or unmet or met
+	byNumber map[float64]int
+}
+
+// These values stand for a level that was not learnt.
+const (
+	unmet = -1 // the level is not counted in the Tally yet
+	met   = -2 // the level is counted in the Tally
+)
+
+func newEncoder(e *Encoding, lexicons []*Lexicon, o EncodeOptions, sparse bool) *encoder {
+	c := &encoder{Encoding: e, lexicons: lexicons, o: o, sparse: sparse, most: mostLevels, drops: e.dropper()}
+	c.columns = make([]encodedColumn, 0, e.Inputs)
+	for _, of := range e.read() {
+		k := encodedColumn{Column: of, at: c.made}
+		if of.Use == UseLevels {
+			k.levels, k.byNumber = make(map[string]int, len(of.Levels)), map[float64]int{}
+			for i, level := range of.Levels {
+				k.levels[level] = i
+			}
+		}
+		c.columns = append(c.columns, k)
+		c.made += of.Width()
+	}
+	return c
+}
+
+// apply appends the encoded rows of b to out.
+func (c *encoder) apply(b dataset.Block, out *dataset.Buffer) error {
+	if b.Sparse != nil {
+		return newSourceError("sparse rows have neither missing values nor categories")
+	}
+	to := encodedRow{out: out}
+	defer func() {
+		c.o.Tally.Filled.Add(to.filled)
+		c.o.Tally.Unknown.Add(to.unknown)
+		c.o.Tally.Foreign.Add(to.foreign)
+	}()
+	d := c.Inputs
+	out.Sparse = c.sparse
+	for i := range b.N {
+		row := b.X[i*d : (i+1)*d]
+		if !c.sparse {
+			from := len(out.X)
+			out.X = slices.Grow(out.X, c.made)[:from+c.made]
+			to.dense = out.X[from:]
+			clear(to.dense)
+		}
+		if c.drops.drops(b, i, d, c.Columns == nil) { // the encoded row stays zero
+			if c.o.Incomplete != nil {
+				c.o.Incomplete(b.First + int64(i))
+			}
+			row = nil
+		}
+		if err := c.row(row, &to, b.First+int64(i)); err != nil {
+			return err
+		}
+		if c.sparse {
+			out.CSR.RowPtr = append(out.CSR.RowPtr, len(out.CSR.Val))
+		}
+	}
+	return nil
+}
+
+// An encodedRow receives the features of a row. It also counts what was filled in, for the Tally.
+type encodedRow struct {
+	dense                    []float64 // a row of zeros to write to; if nil, entries are appended to out
+	out                      *dataset.Buffer
+	filled, unknown, foreign int64
+}
+
+func (r *encodedRow) put(at int, x float64) {
+	if r.dense != nil {
+		r.dense[at] = x
+	} else if x != 0 {
+		r.out.CSR.ColIdx, r.out.CSR.Val = append(r.out.CSR.ColIdx, int32(at)), append(r.out.CSR.Val, x)
+	}
+}
+
+// row encodes a row.
+func (c *encoder) row(row []float64, to *encodedRow, number int64) error {
+	for j, x := range row {
+		k := &c.columns[j]
+		if k.Use == UseLevels {
+			level := c.level(j, x)
+			if level < 0 {
+				if to.unknown++; !c.o.IgnoreUnknown && !c.Lenient && !k.Other {
+					return c.unknownLevelError(j, x, number)
+				}
+				if c.tallyUnknown(j, x); !k.Other {
+					continue
+				}
+				level = len(k.Levels)
+			}
+			to.put(k.at+level, 1)
+			continue
+		}
+		if k.Use == UseOmit {
+			continue
+		}
+		if x != x {
+			if !k.Missing.fills() {
+				return newNonFiniteError(UnnamedRows, number, j, x)
+			}
+			if to.filled++; isForeign(x) {
+				to.foreign++
+			}
+		}
+		k.put(to, x)
+	}
+	return nil
+}
+
+// put encodes the number or date x. If x is NaN, it encodes the value to fill in.
+func (k *encodedColumn) put(to *encodedRow, x float64) {
+	at := k.at
+	if k.Use == UseNumber {
+		v := x
+		if x != x {
+			v = k.Fill
+		}
+		to.put(at, v)
+		at++
+	}
+	for i := range k.Parts {
+		p := &k.Parts[i]
+		v := p.Fill
+		if x == x {
+			v = p.Part.of(x)
+		}
+		if p.Part.isNumber() {
+			to.put(at, v)
+		} else if place := slices.Index(p.Values, int(v)); place >= 0 && x == x {
+			to.put(at+place, 1)
+		}
+		at += p.width()
+	}
+	if k.Indicator && x != x {
+		to.put(at, 1)
+	}
+}
+
+// level returns the index of the level with value x in column j. It returns a negative number if
+// the level was not learnt.
+func (c *encoder) level(j int, x float64) int {
+	k := &c.columns[j]
+	if x != x {
+		if level, ok := k.levels[k.FillLevel]; ok && !isForeign(x) {
+			return level
+		}
+		return unmet
+	}
+	if c.lexicons == nil {
+		level, ok := k.byNumber[x]
+		if !ok {
+			level = k.find(numberText(x))
+			if level >= 0 || len(k.byNumber) < c.most { // the number of unknown levels is unlimited, so they are stored only up to a limit
+				k.byNumber[x] = level
+			}
+		}
+		return level
+	}
+	code := int(x)
+	if code >= len(k.byCode) {
+		for _, text := range c.lexicons[j].textsFrom(len(k.byCode)) {
+			k.byCode = append(k.byCode, k.find(text))
+		}
+	}
+	return k.byCode[code]
+}
+
+func (k *encodedColumn) find(text string) int {
+	if level, ok := k.levels[text]; ok {
+		return level
+	}
+	return unmet
+}
+
+// tallyUnknown adds the unknown value x of column j to the Tally, if it is not there yet.
+func (c *encoder) tallyUnknown(j int, x float64) {
+	k := &c.columns[j]
+	if x != x {
+		c.o.Tally.addUnknown(j, "")
+		return
+	}
+	if c.lexicons == nil {
+		level, kept := k.byNumber[x]
+		if level != met {
+			c.o.Tally.addUnknown(j, numberText(x))
+		}
+		if kept {
+			k.byNumber[x] = met
+		}
+		return
+	}
+	if level := &k.byCode[int(x)]; *level != met {
+		c.o.Tally.addUnknown(j, c.lexicons[j].textsFrom(int(x))[0])
+		*level = met
+	}
+}
+
+// unknownLevelError returns the error for the unknown value x of column j in a row counted from 0.
+func (c *encoder) unknownLevelError(j int, x float64, row int64) error {
+	what := "a missing value"
+	switch {
+	case x != x:
+	case c.lexicons == nil:
+		what = "the level " + numberText(x)
+	default:
+		what = fmt.Sprintf("the level %q", excerpt.Of(c.lexicons[j].textsFrom(int(x))[0]))
+	}
+	err := c.columnError(j, "row %d has %s, which is not among the %d levels learnt from the training rows", row+1, what, len(c.columns[j].Levels))
+	err.UnknownLevel = true
+	return err
+}

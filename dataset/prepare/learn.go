@@ -1,0 +1,185 @@
+package prepare
+
+import (
+	"context"
+	"fmt"
+	"github.com/fdridge/fdridge/dataset"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/internal/excerpt"
+)
+
+// A Link connects processes that have shares of the rows, like a dist.Transport. Broadcast returns
+// the bytes that the process root has passed, on every process.
+type Link interface {
+	Broadcast(ctx context.Context, root int, b []byte) ([]byte, error)
+}
+
+// LearnOptions are the options of [Encoding.Learn].
+type LearnOptions struct {
+	// Held, if not nil, reports whether a row of the source, counted from 0, is held out. Means
+	// are computed without the held-out rows, but their levels are learnt. The feature of a level
+	// that occurs only in held-out rows gets coefficient 0.
+	Held func(row int64) bool
+	// Cells is the same value that was passed to the reader of the rows. If it is nil, the rows
+	// were not read with Cells, and every number in a categorical column is a level.
+	Cells *Cells
+	// Share states which part of the rows the source has, and Link connects the shares. Their zero
+	// values mean that the source has all rows.
+	Share dataset.Share
+	Link  Link
+}
+
+// Learnt holds the numbers of rows and values that Learn has read.
+type Learnt struct {
+	Rows    int64   // rows read
+	Missing []int64 // number of missing values of each column, in rows that were not left out
+	Dropped int64   // number of rows left out
+}
+
+// Learn makes one pass over rows that are not encoded yet, and completes the encoding. It learns the levels of each
+// categorical column, and the mean Σwx/Σw of each numeric column over the training rows in which x is not missing. Here
+// w is the weight of a row. If the rows are divided, every share must call Learn, and all get the same encoding.
+//
+// Learn returns an *[dataset.InputError] if a column needs a mean but has no value, or if a column
+// has more than 2²⁰ levels. If the rows are sparse, it returns [dataset.ErrShape].
+func (e *Encoding) Learn(ctx context.Context, src dataset.Source, o LearnOptions) (*Learnt, error) {
+	ctx = background.IfNil(ctx)
+	if err := e.checkWidth(src); err != nil {
+		return nil, err
+	}
+	if e.Columns != nil {
+		return nil, newSourceError("the encoding is complete: Look has made it")
+	}
+	if _, err := e.lexicons(o.Cells); err != nil {
+		return nil, err
+	}
+	l := newLooker(e.Inputs, &LookOptions{LearnOptions: o})
+	l.drops, l.numbers = e.dropper(), 0
+	for _, c := range e.Categories {
+		l.all.Columns[c.Column].IsLevels = true
+	}
+	found, err := l.read(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	return e.complete(found)
+}
+
+// checkWidth returns an error if src has another number of columns than the encoding.
+func (e *Encoding) checkWidth(src dataset.Source) error {
+	if src == nil {
+		return newSourceError("the source of rows is nil")
+	}
+	if _, d, _ := src.Dims(); d != e.Inputs {
+		return newDimensionError("the rows have %d columns, the encoding %d", d, e.Inputs)
+	}
+	return nil
+}
+
+// columnError returns an error about input column j, with a formatted message.
+func (e *Encoding) columnError(j int, format string, args ...any) *dataset.InputError {
+	return &dataset.InputError{File: UnnamedRows, Msg: "column " + excerpt.Of(e.name(j)) + ": " + fmt.Sprintf(format, args...)}
+}
+
+// UnnamedRows is the file name in errors about rows whose file is not known.
+const UnnamedRows = "rows"
+
+// complete sets the levels and means of the encoding to the ones in s.
+func (e *Encoding) complete(s *looked) (*Learnt, error) {
+	switch {
+	case s.Rows == 0:
+		return nil, newSourceError("there are no rows to learn an encoding from")
+	case s.Rows == s.Dropped:
+		return nil, newSourceError("all %d rows have missing values; no row is left to learn an encoding from", s.Rows)
+	case s.Trained == 0 && e.Missing == MissingMean:
+		return nil, newSourceError("none of the %d rows can be used for means: all are held out or have weight 0", s.Rows)
+	}
+	for i := range e.Categories {
+		c := &s.Columns[e.Categories[i].Column]
+		levels := slices.Collect(maps.Keys(c.Texts.Levels))
+		for x := range c.Numbers.Values {
+			levels = append(levels, numberText(x))
+		}
+		if c.Missing > 0 {
+			levels = append(levels, "")
+		}
+		if e.Categories[i].Levels = sortLevels(levels); len(levels) > mostLevels || !c.Numbers.Kept {
+			return nil, e.columnError(e.Categories[i].Column, "it has more than %d levels", mostLevels)
+		}
+	}
+	learnt := &Learnt{Rows: s.Rows, Dropped: s.Dropped}
+	var means []float64
+	for j := range s.Columns {
+		c := &s.Columns[j]
+		learnt.Missing, means = append(learnt.Missing, c.Missing), append(means, c.Numbers.Moments.Mean)
+		switch {
+		case e.Missing != MissingMean || c.IsLevels:
+		case c.Numbers.Count == 0:
+			return nil, &dataset.InputError{File: UnnamedRows, Omittable: true, Hint: "leave the column out", Msg: fmt.Sprintf("column %s has no value in any training row, so its mean is undefined", excerpt.Of(e.name(j)))}
+		case !isFinite(c.Numbers.Moments.Mean):
+			return nil, &dataset.InputError{File: UnnamedRows, NonFinite: true, Msg: fmt.Sprintf("the mean of column %s exceeds the range of float64", excerpt.Of(e.name(j)))}
+		}
+	}
+	if e.Missing == MissingMean {
+		e.Means = means
+	}
+	if e.Width() > math.MaxInt32 {
+		return nil, newSourceError("the encoding makes %d columns, too many", e.Width())
+	}
+	return learnt, nil
+}
+
+// fewLevels is the number of levels up to which Doubtful accepts every column.
+const fewLevels = 1000
+
+// Doubtful returns the indices in e.Categories of columns that are probably not categories, but for example row numbers
+// or names. Such a column has more than 1000 levels, and more levels than half the number of rows.
+func (e *Encoding) Doubtful(l *Learnt) []int {
+	var out []int
+	for c := range e.Categories {
+		if n := int64(len(e.Categories[c].Levels)); n > fewLevels && 2*n > l.Rows-l.Dropped {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// sortLevels sorts levels and removes duplicates. If all levels are numbers, they are sorted as
+// numbers, otherwise by their bytes. The level "" of missing values comes last.
+func sortLevels(levels []string) []string {
+	slices.Sort(levels)
+	levels = slices.Compact(levels)
+	gap := len(levels) > 0 && levels[0] == ""
+	if gap {
+		levels = levels[1:]
+	}
+	value := make(map[string]float64, len(levels))
+	for _, level := range levels {
+		v, err := strconv.ParseFloat(level, 64)
+		if err != nil || !isFinite(v) {
+			value = nil
+			break
+		}
+		value[level] = v
+	}
+	if value != nil {
+		slices.SortStableFunc(levels, func(a, b string) int {
+			if value[a] < value[b] {
+				return -1
+			}
+			if value[a] > value[b] {
+				return 1
+			}
+			return 0
+		})
+	}
+	if gap {
+		levels = append(slices.Clip(levels), "")
+	}
+	return slices.Clone(levels)
+}

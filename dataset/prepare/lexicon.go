@@ -1,0 +1,276 @@
+package prepare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/internal/excerpt"
+)
+
+// A Lexicon is a dictionary of the texts of one categorical column. It assigns the codes 0, 1, 2, … to the texts in the
+// order in which they are first seen. Readers replace texts by codes, and an [Encoding] turns codes into features. The
+// features do not depend on the order of the codes. The zero value is empty. Several goroutines may use a Lexicon at
+// the same time. Looking up a known text takes no lock.
+//
+// If an [Encoding] or [Look] made the Lexicon, it may also accept numbers and dates in its column.
+type Lexicon struct {
+	reads     reading
+	lenient   bool // a cell of a wrong type is read as a NaN that counts as missing; otherwise it is an error
+	limit     int  // limit on the number of texts; 0: mostLevels
+	byteLimit int  // limit on the total bytes of the texts; 0: mostText
+
+	known   atomic.Pointer[map[string]int32]  // snapshot of codes; never written to
+	numbers atomic.Pointer[map[float64]int32] // snapshot of numberCodes
+
+	mu           sync.Mutex
+	texts        []string         // by code
+	codes        map[string]int32 // code of each text
+	size         int              // total bytes of the texts
+	full         bool             // a text was not added because of a limit
+	misses       int              // lookups since the last snapshot of texts that it does not have
+	numberCodes  map[float64]int32
+	numberMisses int
+}
+
+// These constants limit the number of texts of a lexicon and their total bytes.
+const (
+	mostLevels = 1 << 20
+	mostText   = 64 << 20
+)
+
+// A reading states how a Lexicon converts the cells of its column.
+type reading uint8
+
+const (
+	readLevels  reading = iota // a cell is a text; its value is the code
+	readMixed                  // like readLevels, but a number is first converted to its shortest decimal text
+	readNumbers                // a cell must be a number
+	readDates                  // a cell must be a date; its value is in seconds since 1970
+	readAny                    // a cell is a number, a date or a text
+	readLabels                 // like readMixed, but True and False are texts
+)
+
+// NewLabels returns the Lexicon of a target that is a column of class labels. Numbers with the same value are the same
+// label, such as 1 and 1.0.
+func NewLabels() *Lexicon { return &Lexicon{reads: readLabels} }
+
+// Label returns the text of the target value v: the text with the code v, or v as a number if l is nil or empty. It is
+// empty if no text has the code.
+func (l *Lexicon) Label(v float64) string {
+	if l == nil {
+		return numberText(v)
+	}
+	texts := l.textsFrom(0)
+	switch i := int(v); {
+	case len(texts) == 0:
+		return numberText(v)
+	case float64(i) == v && 0 <= i && i < len(texts):
+		return texts[i]
+	}
+	return ""
+}
+
+// Cell returns the value of a csv cell that is not missing and has no surrounding blanks. ok is
+// false if the cell is invalid; Refusal then returns the reason.
+func (l *Lexicon) Cell(s []byte) (v float64, ok bool) {
+	isText := l.reads == readLevels
+	if l.reads == readLabels {
+		_, isText = cell.Boolean(s)
+	}
+	if !isText {
+		if v, ok := cell.Number(s); ok {
+			if l.reads == readLabels && math.Abs(v) >= 1<<53 {
+				return 0, false
+			}
+			return l.Number(v)
+		}
+		if why := cell.Why(s); why == cell.NotFinite || why == cell.TooLarge {
+			return 0, false
+		}
+	}
+	return l.Code(s)
+}
+
+// ReadsNumbers reports whether Cell returns a number unchanged.
+func (l *Lexicon) ReadsNumbers() bool { return l.reads == readNumbers || l.reads == readAny }
+
+// IsLevels reports whether Cell returns a code for every cell.
+func (l *Lexicon) IsLevels() bool {
+	return l.reads == readLevels || l.reads == readMixed || l.reads == readLabels
+}
+
+// Code returns the value of a text without surrounding blanks. The result ok is false if the text is
+// not UTF-8, or if the lexicon is full. It is full after 2²⁰ texts or 64 MiB.
+func (l *Lexicon) Code(text []byte) (code float64, ok bool) {
+	if m := l.known.Load(); m != nil {
+		if c, ok := (*m)[string(text)]; ok {
+			return l.box(c), true
+		}
+	}
+	return l.lookUp(string(text))
+}
+
+// CodeOf is [Lexicon.Code] for a string.
+func (l *Lexicon) CodeOf(text string) (code float64, ok bool) {
+	if m := l.known.Load(); m != nil {
+		if c, ok := (*m)[text]; ok {
+			return l.box(c), true
+		}
+	}
+	return l.lookUp(text)
+}
+
+// box returns the value for a code: the code, or a NaN that holds it.
+func (l *Lexicon) box(code int32) float64 {
+	if l.reads == readAny {
+		return boxed(boxText, int64(code))
+	}
+	return float64(code)
+}
+
+// Date returns the value of a date. The argument v counts units since 1970. There are perSecond
+// units in a second or, if perSecond is negative, −perSecond seconds in a unit. If the column must
+// not have dates, the result is +∞, or a NaN if the lexicon is lenient.
+func (l *Lexicon) Date(v, perSecond int64) float64 {
+	seconds := v
+	if perSecond < 0 && v < farthest && v > -farthest {
+		seconds = v * -perSecond
+	} else if perSecond > 0 {
+		if seconds = v / perSecond; v%perSecond < 0 {
+			seconds--
+		}
+	}
+	switch known := -farthest < seconds && seconds < farthest; {
+	case known && l.reads == readDates:
+		return float64(seconds)
+	case known && l.reads == readAny:
+		return boxed(boxDate, seconds)
+	case l.lenient:
+		return boxed(boxForeign, 0)
+	}
+	return math.Inf(1)
+}
+
+// farthest limits dates to about a million years before and after 1970. It is in seconds.
+const farthest = 1 << 45
+
+// Refusal returns the reason why Cell or Code has rejected a text.
+func (l *Lexicon) Refusal(text string) string {
+	switch {
+	case !utf8.ValidString(text):
+		return fmt.Sprintf("has a text that is not UTF-8: %q", excerpt.Of(text))
+	case l.reads == readDates:
+		return fmt.Sprintf("has a text that is no date: %q", excerpt.Of(text))
+	case !l.IsLevels():
+		return fmt.Sprintf("has a text that is no number: %q", excerpt.Of(text))
+	}
+	if _, ok := cell.Number([]byte(text)); ok && l.reads == readLabels {
+		return fmt.Sprintf("has the label %q: numbers from 2⁵³ on are not exact, so change the labels to text", excerpt.Of(text))
+	}
+	if why := cell.Why([]byte(text)); why == cell.NotFinite || why == cell.TooLarge {
+		return fmt.Sprintf("has a number that is not finite: %q", excerpt.Of(text))
+	}
+	return TooManyLevels
+}
+
+// TooManyLevels is the message about a column whose texts exceed the limits of a lexicon.
+const TooManyLevels = "has too many levels to be categorical (2²⁰, or 64 MiB of text): is it a name or a number?"
+
+// lookUp returns the value of a text that is not in the snapshot. It adds the text if it is new.
+func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
+	if !utf8.ValidString(text) {
+		return 0, false
+	}
+	if l.reads == readDates {
+		if seconds, ok := parseDate([]byte(text)); ok {
+			return float64(seconds), true
+		}
+	}
+	if l.reads == readDates || l.reads == readNumbers {
+		return boxed(boxForeign, 0), l.lenient
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c, ok := l.codes[text]
+	if !ok {
+		if len(l.texts) >= cmp.Or(l.limit, mostLevels) || l.size+len(text) > cmp.Or(l.byteLimit, mostText) {
+			l.full = true
+			if seconds, is := parseDate([]byte(text)); is && l.reads == readAny {
+				return boxed(boxDate, seconds), true
+			}
+			return boxed(boxForeign, 0), l.lenient
+		}
+		if l.codes == nil {
+			l.codes = map[string]int32{}
+		}
+		c = int32(len(l.texts))
+		kept := strings.Clone(text) // text may share memory with a block of a file
+		l.texts, l.codes[kept] = append(l.texts, kept), c
+		l.size += len(text)
+	}
+	// Make a new snapshot when the lookups since the last one have cost as much as copying the map.
+	if l.misses++; l.misses > len(l.texts) {
+		l.known.Store(copyMap(l.codes))
+		l.misses = 0
+	}
+	return l.box(c), true
+}
+
+// Number returns the value of a number. In a categorical column this is the code of the number's shortest decimal text.
+func (l *Lexicon) Number(v float64) (code float64, ok bool) {
+	switch {
+	case l.ReadsNumbers():
+		return v, true
+	case l.reads == readDates:
+		return boxed(boxForeign, 0), l.lenient
+	}
+	if m := l.numbers.Load(); m != nil {
+		if c, ok := (*m)[v]; ok {
+			return float64(c), true
+		}
+	}
+	if code, ok = l.CodeOf(numberText(v)); !ok || code != code {
+		return code, ok
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.numberCodes == nil {
+		l.numberCodes = map[float64]int32{}
+	}
+	l.numberCodes[v] = int32(code)
+	if l.numberMisses++; l.numberMisses > len(l.numberCodes) {
+		l.numbers.Store(copyMap(l.numberCodes))
+		l.numberMisses = 0
+	}
+	return code, true
+}
+
+func copyMap[K string | float64](m map[K]int32) *map[K]int32 {
+	out := make(map[K]int32, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return &out
+}
+
+// numberText returns the shortest decimal text of a number. For −0 it returns "0".
+func numberText(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// textsFrom returns the texts with the codes n, n+1, ….
+func (l *Lexicon) textsFrom(n int) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.texts[min(n, len(l.texts)):len(l.texts):len(l.texts)]
+}

@@ -1,0 +1,302 @@
+package prepare
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"github.com/fdridge/fdridge/dataset"
+	"math"
+
+	"github.com/fdridge/fdridge/internal/background"
+)
+
+// LookOptions are the options of [Look].
+type LookOptions struct {
+	LearnOptions          // Cells must have Look set, or be nil for rows in memory, which have NaN for missing values
+	Names        []string // names of the features, or nil; ignored if two are equal
+	Rules
+}
+
+// Look makes one pass over rows that are not encoded yet, decides by o's Rules which features each
+// column becomes, and returns the complete encoding. It keeps at most 65,536 different values of a
+// column, or fewer if the table has more than 32 columns.
+//
+// Means, deviations, medians and the numbers of rows with each level are computed from the training rows. A row of
+// weight w counts w times in them, but once in the number of rows with a level. A median is exact if the column has at
+// most 65,536 different values. Otherwise Look rounds the values to 11 bits, which changes them by at most 0.05 %.
+//
+// If the rows are divided, every share must call Look, and all get the same encoding. If the rules
+// do not cover the table, the error is an *[dataset.InputError].
+func Look(ctx context.Context, src dataset.Source, o LookOptions) (*Encoding, *Learnt, error) {
+	ctx = background.IfNil(ctx)
+	if src == nil {
+		return nil, nil, newSourceError("the source of rows is nil")
+	}
+	_, d, _ := src.Dims()
+	if o.Names != nil && len(o.Names) != d {
+		return nil, nil, newDimensionError("%d names for %d columns", len(o.Names), d)
+	}
+	if !distinct(o.Names) {
+		o.Names = nil
+	}
+	if err := o.checkNames(o.Names); err != nil {
+		return nil, nil, err
+	}
+	l := newLooker(d, &o)
+	l.useRules()
+	found, err := l.read(ctx, src)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := o.Rules.decide(found, o.Names)
+	if err != nil {
+		return nil, nil, err
+	}
+	learnt := &Learnt{Rows: found.Rows, Dropped: found.Dropped}
+	for j, c := range e.Columns {
+		if e.Names == nil || c.Use != UseOmit {
+			learnt.Missing = append(learnt.Missing, found.Columns[j].Missing)
+		}
+	}
+	return e, learnt, nil
+}
+
+// read reads the rows of this share, and returns the statistics of the rows of all shares.
+func (l *looker) read(ctx context.Context, src dataset.Source) (*looked, error) {
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if b.Sparse != nil {
+			return nil, newSourceError("sparse rows have neither missing values nor categories")
+		}
+		l.add(b)
+	}
+	found := l.found()
+	if l.o.Link != nil && !l.o.Share.Whole() {
+		return l.pool(ctx, found, l.o.Share, l.o.Link)
+	}
+	return found, nil
+}
+
+// distinct reports whether no two names are equal.
+func distinct(names []string) bool {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
+			return false
+		}
+		seen[name] = true
+	}
+	return true
+}
+
+// A looker collects the statistics that Look needs from the rows of one share.
+type looker struct {
+	o        *LookOptions
+	all      looked
+	lexicons []*Lexicon
+	drops    *dropper
+	counts   [][]int64   // for each column, the training rows with each code
+	dates    [][]float64 // for each column, the date of each code, or NaN
+	numbers  int         // limit on the number of Values of a column
+	last     []float64   // for each column, the last number read
+	repeats  []int64     // how often the last number was repeated; these are not counted in Values yet
+}
+
+func newLooker(d int, o *LookOptions) *looker {
+	l := &looker{o: o, lexicons: make([]*Lexicon, d), counts: make([][]int64, d), dates: make([][]float64, d), last: make([]float64, d), repeats: make([]int64, d)}
+	l.all.Columns = make([]lookedColumn, d)
+	for j := range l.all.Columns {
+		c := &l.all.Columns[j]
+		c.Numbers.Kept, c.Numbers.Counts = true, true
+		c.Numbers.Min, c.Numbers.Max = math.Inf(1), math.Inf(-1)
+	}
+	if o.Cells != nil {
+		for i, j := range o.Cells.Features {
+			l.lexicons[j] = o.Cells.Lexicons[i]
+			l.all.Columns[j].IsLevels = l.lexicons[j].IsLevels()
+		}
+	}
+	return l
+}
+
+// useRules sets which values to keep and which rows to leave out, as the rules require.
+func (l *looker) useRules() {
+	d := len(l.all.Columns)
+	if l.numbers = min(256, max(lookTexts/d/4, 2)); l.o.needsValues() {
+		l.numbers = lookLimit(d)
+	}
+	l.drops = &dropper{target: l.o.Auto || l.o.Targets == MissingDrop}
+	for j := range d {
+		if l.o.policy(l.name(j)).Missing == MissingDrop {
+			l.drops.columns = append(l.drops.columns, j)
+		}
+	}
+}
+
+// add adds the rows of a block to the statistics.
+func (l *looker) add(b dataset.Block) {
+	d := len(l.all.Columns)
+	for i := range b.N {
+		number, w := l.all.Rows, b.Weight(i)
+		l.all.Rows++
+		dropped := l.drops.drops(b, i, d, true)
+		if dropped {
+			l.all.Dropped++
+		}
+		if dropped || l.o.Held != nil && l.o.Held(number) {
+			w = 0
+		}
+		if w > 0 {
+			l.all.Trained++
+		}
+		for j, x := range b.X[i*d : (i+1)*d] {
+			c := &l.all.Columns[j]
+			if c.Numbers.Counts {
+				if number == 0 {
+					c.Numbers.First = x
+				}
+				c.Numbers.Counts = x == c.Numbers.First+float64(number) && !c.IsLevels
+			}
+			if dropped && l.drops.all { // skip the row; otherwise its levels are learnt, like the levels of held-out rows
+				continue
+			}
+			if x == x && !c.IsLevels {
+				if w > 0 {
+					c.Numbers.Count++
+					c.Numbers.Moments.add(x, w)
+					l.number(j, x)
+				}
+				continue
+			}
+			kind, v := uint64(boxText), int64(x)
+			if x != x {
+				if kind, v = unbox(x); w > 0 {
+					c.Unfilled += w
+				}
+			}
+			switch {
+			case kind == boxText && l.lexicons[j] == nil:
+				c.Numbers.count(x, 1, mostLevels, false)
+			case kind == boxText:
+				l.text(j, int(v), w)
+			case kind == boxDate:
+				if c.Dates.Stored = true; w > 0 {
+					c.Texts.Count++
+					c.Dates.add(float64(v), w)
+				}
+			case kind == boxForeign && w > 0:
+				c.Texts.Count++
+				c.Texts.Foreign++
+			case kind == 0:
+				if !dropped {
+					c.Missing++
+				}
+				if w > 0 {
+					c.Gaps++
+				}
+			}
+		}
+	}
+}
+
+// number counts a number of column j. It adds the number to Values when a different number follows.
+func (l *looker) number(j int, x float64) {
+	c := &l.all.Columns[j]
+	c.Numbers.Min, c.Numbers.Max = min(c.Numbers.Min, x), max(c.Numbers.Max, x)
+	if l.numbers == 0 || !c.Numbers.Kept {
+		return
+	}
+	if c.Numbers.Rounded {
+		x = rounded(x)
+	}
+	if x == l.last[j] && l.repeats[j] > 0 {
+		l.repeats[j]++
+		return
+	}
+	l.flush(j)
+	l.last[j], l.repeats[j] = x, 1
+}
+
+// flush adds the last number of column j and its repeats to Values.
+func (l *looker) flush(j int) {
+	if l.repeats[j] > 0 {
+		l.all.Columns[j].Numbers.count(l.last[j], l.repeats[j], l.numbers, l.o.Rules.policy(l.name(j)).Missing == MissingMedian)
+		l.repeats[j] = 0
+	}
+}
+
+func (l *looker) name(j int) string { return l.all.name(l.o.Names, j) }
+
+// text counts a text of column j, given by its code, in a row of weight w.
+func (l *looker) text(j, code int, w float64) {
+	for code >= len(l.counts[j]) {
+		l.counts[j], l.dates[j] = append(l.counts[j], -1), append(l.dates[j], math.NaN())
+	}
+	if l.counts[j][code] < 0 {
+		l.counts[j][code] = 0
+		if s, ok := parseDate([]byte(l.lexicons[j].textsFrom(code)[0])); ok {
+			l.dates[j][code] = float64(s)
+		}
+	}
+	if w > 0 {
+		c := &l.all.Columns[j]
+		c.Texts.Count++
+		l.counts[j][code]++
+		if date := l.dates[j][code]; date == date {
+			c.Dates.add(date, w)
+		}
+	}
+}
+
+// found returns the statistics, with codes replaced by their texts.
+func (l *looker) found() *looked {
+	for j := range l.all.Columns {
+		l.flush(j)
+		c := &l.all.Columns[j]
+		if l.lexicons[j] == nil || l.numbers == 0 && !c.IsLevels {
+			continue
+		}
+		c.Texts.Unkept, c.Texts.Levels = l.lexicons[j].full, map[string]int64{}
+		for code, text := range l.lexicons[j].textsFrom(0) {
+			if code < len(l.counts[j]) && l.counts[j][code] >= 0 {
+				c.Texts.Levels[text] = l.counts[j][code]
+			}
+		}
+	}
+	return &l.all
+}
+
+// pool combines the statistics of all shares, in the order of the shares.
+func (l *looker) pool(ctx context.Context, s *looked, share dataset.Share, link Link) (*looked, error) {
+	var own bytes.Buffer
+	if err := gob.NewEncoder(&own).Encode(s); err != nil {
+		return nil, err
+	}
+	all := &looked{}
+	for root := range share.Size {
+		b, err := link.Broadcast(ctx, root, own.Bytes())
+		if err != nil {
+			return nil, err
+		}
+		var of looked
+		if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&of); err != nil {
+			return nil, err
+		}
+		if root == 0 {
+			*all = of
+			continue
+		}
+		if len(of.Columns) != len(all.Columns) {
+			return nil, newDimensionError("share %d has %d columns, another %d", root, len(of.Columns), len(all.Columns))
+		}
+		for j := range all.Columns {
+			all.Columns[j].merge(&of.Columns[j], all.Rows, of.Rows, l.numbers, lookLimit(len(all.Columns)), l.o.Rules.policy(l.name(j)).Missing == MissingMedian)
+		}
+		all.Rows += of.Rows
+		all.Trained += of.Trained
+		all.Dropped += of.Dropped
+	}
+	return all, nil
+}

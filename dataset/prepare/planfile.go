@@ -1,0 +1,52 @@
+package prepare
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// planVersion is the version of the plan file.
+const planVersion = 1
+
+// planFile is the JSON form of an encoding that has Columns. Users may edit it, so it leaves out
+// everything that follows from the columns.
+type planFile struct {
+	Version int      `json:"fdridge_plan"`
+	Targets Missing  `json:"targets,omitempty"`
+	Lenient bool     `json:"lenient,omitempty"`
+	Columns []Column `json:"columns"`
+}
+
+// WritePlan writes the columns of an encoding made by [Look] as JSON, for [ReadPlan].
+func (e *Encoding) WritePlan(w io.Writer) error {
+	if e.Columns == nil {
+		return newSourceError("the encoding is not a plan")
+	}
+	to := json.NewEncoder(w)
+	to.SetIndent("", "  ")
+	to.SetEscapeHTML(false)
+	return to.Encode(planFile{planVersion, e.Targets, e.Lenient, e.Columns})
+}
+
+// ReadPlan reads the file written by WritePlan, which may have been edited. If it was not edited,
+// the result equals the encoding that was written. Unknown fields are an error.
+func ReadPlan(r io.Reader) (*Encoding, error) {
+	from := json.NewDecoder(r)
+	from.DisallowUnknownFields()
+	var p planFile
+	err := from.Decode(&p)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("it is not a plan: %w", err)
+	case p.Version != planVersion:
+		return nil, fmt.Errorf("it is a plan of version %d, this program reads version %d", p.Version, planVersion)
+	case len(p.Columns) == 0:
+		return nil, errors.New("it has no columns")
+	}
+	if _, err := from.Token(); err != io.EOF {
+		return nil, errors.New("there is more after the plan")
+	}
+	return FromColumns(p.Columns, p.Targets, p.Lenient)
+}

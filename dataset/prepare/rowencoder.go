@@ -1,0 +1,163 @@
+package prepare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"github.com/fdridge/fdridge/dataset"
+	"math"
+
+	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/internal/excerpt"
+)
+
+// A RowEncoder encodes single dense rows, for example the requests of a service. It uses no
+// goroutine and gives the same results as [Encoding.Apply]. Only one goroutine at a time may use it.
+type RowEncoder struct {
+	by   *encoder
+	out  dataset.Buffer
+	cell []byte
+	to   encodedRow
+}
+
+// RowEncoder returns an encoder of single rows. It uses the options IgnoreUnknown and Tally and
+// ignores the others. It returns [dataset.ErrShape] if the encoding was not learnt.
+func (e *Encoding) RowEncoder(o EncodeOptions) (*RowEncoder, error) {
+	if err := e.Valid(); err != nil {
+		return nil, newSourceError("the encoding is not complete: %v", err)
+	}
+	if o.Tally == nil {
+		o.Tally = new(Tally)
+	}
+	o.KeepIncomplete, o.Incomplete = true, nil
+	return &RowEncoder{by: newEncoder(e, nil, o, false)}, nil
+}
+
+// Numbers encodes the row x (length Inputs) and writes the result to dst (length Width). NaN is a missing value, and a
+// number in a categorical column is a level. If complete is false, x has a missing value and must be left out under the
+// policy MissingDrop; dst is then meaningless. An unknown level, an infinity, or a NaN under the policy RefuseMissing
+// is an *[dataset.InputError]. Wrong lengths are [dataset.ErrShape].
+func (r *RowEncoder) Numbers(dst, x []float64) (complete bool, err error) {
+	if err := r.lengths(len(dst), len(x)); err != nil {
+		return false, err
+	}
+	for j, v := range x {
+		if math.IsInf(v, 0) {
+			return false, newNonFiniteError("x", 0, j, v)
+		}
+	}
+	r.out.Reset()
+	b := dataset.Block{N: 1, X: x}
+	if err := r.by.apply(b, &r.out); err != nil {
+		return false, err
+	}
+	copy(dst, r.out.X)
+	return !r.by.drops.drops(b, 0, len(x), false), nil
+}
+
+// Texts is like Numbers, for a row whose cells are texts. The texts are interpreted as in package csv.
+func (r *RowEncoder) Texts(dst []float64, cells []string) (complete bool, err error) {
+	if err := r.lengths(len(dst), len(cells)); err != nil {
+		return false, err
+	}
+	clear(dst)
+	complete = true
+	var unknown error
+	r.to = encodedRow{dense: dst}
+	to := &r.to
+	for j, text := range cells {
+		r.cell = append(r.cell[:0], text...)
+		known, err := r.text(to, j, cell.Trimmed(r.cell))
+		switch {
+		case errors.Is(err, dataset.ErrUnknownLevel):
+			unknown = cmp.Or(unknown, err)
+		case err != nil:
+			return false, err
+		}
+		complete = complete && known
+	}
+	r.by.o.Tally.Filled.Add(to.filled)
+	r.by.o.Tally.Foreign.Add(to.foreign)
+	r.by.o.Tally.Unknown.Add(to.unknown)
+	if !complete { // an incomplete row is left out, so its levels are not checked
+		unknown = nil
+	}
+	return complete, unknown
+}
+
+// text encodes the text s in column j. known is false if the value is missing and the row must be left out.
+func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err error) {
+	k, missing := &r.by.columns[j], cell.Missing(s)
+	if k.Use == UseOmit {
+		return true, nil
+	}
+	if k.Use == UseLevels {
+		level, learnt := k.levels[string(s)] // this conversion does not allocate
+		if missing {
+			level, learnt = k.levels[k.FillLevel]
+		} else if k.Kind == KindMixed {
+			if v, ok := cell.Number(s); ok {
+				level, learnt = k.levels[numberText(v)]
+			}
+		}
+		switch {
+		case learnt:
+			to.put(k.at+level, 1)
+		case missing && k.Missing == MissingDrop:
+			return false, nil
+		case k.Other:
+			to.unknown++
+			to.put(k.at+len(k.Levels), 1)
+		default:
+			if to.unknown++; !r.by.o.IgnoreUnknown && !r.by.Lenient {
+				return true, r.unlearnt(j, s)
+			}
+		}
+		return true, nil
+	}
+	v, ok := math.NaN(), true
+	switch {
+	case missing && k.Missing == MissingDrop:
+		return false, nil
+	case missing && k.Missing.fills():
+		to.filled++
+	case k.Use == UseDate:
+		var seconds int64
+		seconds, ok = parseDate(s)
+		v = float64(seconds)
+	default:
+		v, ok = cell.Number(s)
+	}
+	if !ok && r.by.Lenient && cell.Why(s) == cell.NoNumber {
+		to.filled++
+		to.foreign++
+		v, ok = math.NaN(), true
+	}
+	if !ok {
+		what := "finite number"
+		if k.Use == UseDate {
+			what = "date"
+		}
+		msg := fmt.Sprintf("column %s: %q is not a %s", excerpt.Of(r.by.name(j)), excerpt.Of(string(s)), what)
+		return false, &dataset.InputError{File: "x", Line: 1, Column: j + 1, Msg: msg}
+	}
+	k.put(to, v)
+	return true, nil
+}
+
+// unlearnt returns the error for the unknown level s of column j.
+func (r *RowEncoder) unlearnt(j int, s []byte) error {
+	err := r.by.columnError(j, "%q is not among the %d levels learnt from the training rows", excerpt.Of(string(s)), len(r.by.columns[j].Levels))
+	err.UnknownLevel = true
+	return err
+}
+
+func (r *RowEncoder) lengths(dst, x int) error {
+	if r.by == nil { // the zero value
+		return newSourceError("a row encoder without an encoding; create it with Encoding.RowEncoder")
+	}
+	if x != r.by.Inputs || dst != r.by.made {
+		return newDimensionError("the row has %d columns and dst %d, the encoding maps %d to %d", x, dst, r.by.Inputs, r.by.made)
+	}
+	return nil
+}

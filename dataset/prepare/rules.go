@@ -1,0 +1,388 @@
+package prepare
+
+import (
+	"fmt"
+	"github.com/fdridge/fdridge/dataset"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fdridge/fdridge/internal/excerpt"
+)
+
+// Rules state how [Look] decides which features each column becomes. With the zero value, all
+// columns must be numbers without missing values, and are not changed.
+type Rules struct {
+	// Auto decides by the statistics of each column, see [Look]. If it is set, all other fields
+	// except MinShare are ignored.
+	Auto bool
+	// OneHotText treats every column with a text as categorical. The columns in [Cells].OneHot are always categorical.
+	OneHotText bool
+	Dates      []string // names of columns of dates
+	// Missing is the policy for the columns that are not in MissingOf.
+	Missing   Filling
+	MissingOf map[string]Filling
+	// Indicators adds an indicator for each column that has missing values in the training rows,
+	// if its policy fills them in.
+	Indicators  bool
+	Targets     Missing // RefuseMissing or MissingDrop
+	Standardize bool    // standardise numbers, and the parts of dates that are numbers
+	// MinShare is the fraction of the training rows that must have a level for the level to get
+	// its own feature. If Auto is set, 0 means 0.002.
+	MinShare float64
+}
+
+// A Filling is a policy for missing values. Constant is the value to fill in under MissingConstant.
+type Filling struct {
+	Missing
+	Constant string
+}
+
+// policy returns the policy for missing values of the named column.
+func (r *Rules) policy(name string) Filling {
+	if f, ok := r.MissingOf[name]; ok {
+		return f
+	}
+	return r.Missing
+}
+
+// checkNames returns an error if the rules name a column that does not exist.
+func (r *Rules) checkNames(names []string) error {
+	for _, name := range slices.Concat(r.Dates, slices.Sorted(maps.Keys(r.MissingOf))) {
+		if !slices.Contains(names, name) {
+			return &dataset.InputError{File: UnnamedRows, Msg: fmt.Sprintf("there is no feature %q, or two columns have the same name", excerpt.Of(name))}
+		}
+	}
+	return nil
+}
+
+// needsValues reports whether the rules need the different numbers of a column, as for a median.
+func (r *Rules) needsValues() bool {
+	for _, f := range append(slices.Collect(maps.Values(r.MissingOf)), r.Missing) {
+		if f.Missing == MissingMedian || f.Missing == MissingMode {
+			return true
+		}
+	}
+	return false
+}
+
+// decide returns the encoding of a table with the statistics s and the given names of columns.
+func (r *Rules) decide(s *looked, names []string) (*Encoding, error) {
+	switch {
+	case s.Rows == 0:
+		return nil, newSourceError("there are no rows to decide from")
+	case s.Rows == s.Dropped:
+		return nil, &dataset.InputError{File: UnnamedRows, Msg: fmt.Sprintf("all %d rows are left out: each lacks its target, or another value without which it is left out", s.Rows)}
+	case s.Trained == 0:
+		return nil, newSourceError("none of the %d rows can be used for decisions: all are held out, left out or have weight 0", s.Rows)
+	}
+	targets, lenient := r.Targets, r.Auto
+	if r.Auto {
+		targets = MissingDrop
+	}
+	var texts *dataset.InputError
+	columns := make([]Column, len(s.Columns))
+	for j := range columns {
+		name := s.name(names, j)
+		if r.Auto {
+			columns[j] = r.autoColumn(&s.Columns[j], s)
+		} else {
+			var err *dataset.InputError
+			if columns[j], err = r.handColumn(&s.Columns[j], s, name); err != nil && !err.Omittable {
+				return nil, err
+			} else if err != nil && texts == nil {
+				texts = err
+			}
+			if err != nil {
+				texts.Texts = append(texts.Texts, name)
+			}
+		}
+		if names != nil {
+			columns[j].Name = name
+		}
+	}
+	if texts != nil {
+		return nil, texts
+	}
+	if names == nil && !slices.ContainsFunc(columns, func(c Column) bool { return c.Use != UseOmit }) {
+		return nil, newSourceError("every column is left out, none remains as a feature")
+	}
+	return FromColumns(columns, targets, lenient)
+}
+
+// These are the constants in the rules of autoColumn.
+const (
+	indicatorShare = 0.01  // smallest fraction of missing values that gets an indicator
+	foreignShare   = 0.05  // largest fraction of texts in a column of numbers
+	levelShare     = 0.002 // smallest fraction of rows of a level with its own feature
+	levelRows      = 3     // smallest number of rows of a level with its own feature
+	keyShare       = 0.5   // a column with more different texts per row is a key
+)
+
+// autoColumn decides which features a column becomes, by these rules:
+//
+//  1. A column is left out if it has no value, or only one value, or if its deviation overflows.
+//  2. Numbers that count the rows from 0 or from 1 are left out as an index.
+//  3. Other numbers are standardised.
+//  4. Dates become elapsed days, year, month, weekday and hour, if these differ between the rows.
+//     Days and year are standardised. The others become one feature for each value.
+//  5. If at most 5 % of the values are texts and the others are numbers, the column is one of
+//     numbers, and the texts count as missing.
+//  6. Any other column with texts becomes one feature for each level. Missing is a level, too.
+//  7. Levels in fewer than 3 training rows, or in less than 0.2 %, share the feature (other).
+//  8. Texts are left out as a key if there are more different texts than half the rows, or more
+//     than 65,536.
+//  9. A missing number or date becomes the mean. If at least 1 % are missing, an indicator is added.
+//  10. Rows without a target are left out.
+func (r *Rules) autoColumn(c *lookedColumn, s *looked) Column {
+	values := c.Numbers.Count + c.Texts.Count
+	out := Column{Kind: c.kind(), Missing: MissingMean}
+	omit := func(why string, args ...any) Column {
+		return Column{Kind: out.Kind, Use: UseOmit, Why: fmt.Sprintf(why, args...)}
+	}
+	switch {
+	case values == 0:
+		return omit("no values")
+	case c.Texts.Count == 0 && c.Numbers.Counts && (c.Numbers.First == 0 || c.Numbers.First == 1) && s.Rows > 2:
+		return omit("counts the rows from %g", c.Numbers.First)
+	case out.Kind == KindMixed && float64(c.Texts.Count) <= foreignShare*float64(values):
+		out.Why = fmt.Sprintf("%s: missing", count(c.Texts.Count, "text"))
+		fallthrough
+	case c.Texts.Count == 0:
+		if c.Numbers.Min == c.Numbers.Max {
+			return omit("constant")
+		}
+		out.Use, out.Kind = UseNumber, KindNumber
+		out.Mean, out.Scale, out.Fill = c.Numbers.Moments.filled(c.Unfilled, c.Numbers.Moments.Mean)
+		if !isFinite(out.Mean) || !isFinite(out.Scale) {
+			return omit("deviation exceeds float64")
+		}
+	case out.Kind == KindDate:
+		out.Use, out.Parts = UseDate, c.dateParts()
+		if len(out.Parts) == 0 {
+			return omit("constant")
+		}
+	default:
+		return r.autoLevels(c, s, out, omit)
+	}
+	if share := float64(c.Gaps+values-c.Numbers.Count) / float64(s.Trained); out.Use == UseNumber && share >= indicatorShare || out.Use == UseDate && float64(c.Gaps) >= indicatorShare*float64(s.Trained) {
+		out.Indicator = true
+	}
+	if c.Gaps > 0 {
+		out.Why = join(out.Why, fmt.Sprintf("%d missing", c.Gaps))
+	}
+	return out
+}
+
+// autoLevels decides for a column of levels. It is a part of autoColumn.
+func (r *Rules) autoLevels(c *lookedColumn, s *looked, out Column, omit func(string, ...any) Column) Column {
+	different := 0
+	for _, n := range c.Texts.Levels {
+		if n > 0 {
+			different++
+		}
+	}
+	if out.Kind == KindMixed && !c.Numbers.Kept || c.Texts.Unkept {
+		return omit("too many different values")
+	}
+	if out.Kind == KindMixed {
+		different += len(c.Numbers.Values)
+	}
+	if float64(different) > keyShare*float64(s.Trained) {
+		return omit("a key: %d different of %d", different, s.Trained)
+	}
+	share := r.MinShare
+	if share == 0 {
+		share = levelShare
+	}
+	rare := c.levels(&out, int64(math.Ceil(max(levelRows, share*float64(s.Trained)))), c.Gaps)
+	switch n := len(out.Levels); {
+	case n == 0:
+		return omit("no level in %d rows or more", levelRows)
+	case n == 1 && !out.Other:
+		return omit("constant")
+	}
+	out.Use = UseLevels
+	if c.Gaps > 0 {
+		out.Why = fmt.Sprintf("%d missing", c.Gaps)
+	}
+	if rare > 0 {
+		out.Why = join(out.Why, fmt.Sprintf("%d rare grouped", rare))
+	}
+	return out
+}
+
+// handColumn decides which features a column becomes if Auto is not set. If the error is
+// Omittable, the column has texts and could be left out.
+func (r *Rules) handColumn(c *lookedColumn, s *looked, name string) (Column, *dataset.InputError) {
+	fail := func(format string, args ...any) (Column, *dataset.InputError) {
+		return Column{}, &dataset.InputError{File: UnnamedRows, Msg: "column " + excerpt.Of(name) + ": " + fmt.Sprintf(format, args...)}
+	}
+	f := r.policy(name)
+	out := Column{Kind: c.kind(), Missing: f.Missing}
+	date := slices.Contains(r.Dates, name)
+	switch {
+	case date && c.Numbers.Count+c.Texts.Count > c.Dates.Count:
+		return fail("it is named as a column of dates, and %d of its values are no dates%s", c.Numbers.Count+c.Texts.Count-c.Dates.Count, c.example(name))
+	case date && c.Dates.Count == 0:
+		return fail("it is named as a column of dates and has none in the training rows")
+	case date:
+		if out.Use, out.Parts = UseDate, c.dateParts(); len(out.Parts) == 0 {
+			return fail("all its dates are the same; leave it out")
+		}
+		if f.Missing.fills() && f.Missing != MissingMean && c.Gaps > 0 {
+			return fail("missing dates can be replaced by their mean, not by the policy %q", string(f.Missing))
+		}
+		if !r.Standardize {
+			for i := range out.Parts {
+				out.Parts[i].Mean, out.Parts[i].Scale = 0, 0
+			}
+		}
+	case c.IsLevels, r.OneHotText && c.Texts.Count > 0:
+		if out.Kind == KindMixed && !c.Numbers.Kept || c.Texts.Unkept {
+			return fail("it has too many different values for levels; leave it out")
+		}
+		gaps := c.Missing
+		if f.Missing == MissingDrop || f.Missing == RefuseMissing || f.Missing == MissingMode || f.Missing == MissingConstant {
+			gaps = 0
+		}
+		c.levels(&out, int64(math.Ceil(r.MinShare*float64(s.Trained))), gaps)
+		out.Use = UseLevels
+		switch {
+		case c.Missing == 0:
+		case f.Missing == MissingMode && len(c.Texts.Levels) > 0:
+			out.FillLevel = mostFrequent(c.Texts.Levels)
+		case f.Missing == MissingConstant:
+			out.FillLevel = f.Constant
+		}
+		if out.FillLevel != "" && !slices.Contains(out.Levels, out.FillLevel) {
+			out.Levels = sortLevels(append(out.Levels, out.FillLevel))
+		}
+		if len(out.Levels) == 0 && !out.Other {
+			return fail("it has no levels: every value is missing")
+		}
+	case c.Texts.Count > 0:
+		_, err := fail("%s among its values%s", count(c.Texts.Count, "text"), c.example(name))
+		err.Omittable = true
+		return Column{}, err
+	default:
+		out.Use = UseNumber
+		fill := c.Numbers.Moments.Mean
+		switch {
+		case f.Missing == MissingConstant:
+			var err error
+			if fill, err = strconv.ParseFloat(f.Constant, 64); err != nil || !isFinite(fill) {
+				return fail("%q is no number to put in place of missing ones", f.Constant)
+			}
+		case c.Numbers.Count == 0 && (f.Missing.fills() || r.Standardize):
+			return fail("it has no value in any training row; leave it out")
+		case f.Missing == MissingMedian || f.Missing == MissingMode:
+			if !c.Numbers.Kept {
+				return fail("it has too many different values for the policy %q", string(f.Missing))
+			}
+			fill = c.Numbers.middle(f.Missing == MissingMode)
+		}
+		unfilled := c.Unfilled
+		if !f.Missing.fills() {
+			unfilled = 0
+		}
+		mean, scale, _ := c.Numbers.Moments.filled(unfilled, fill)
+		if f.Missing.fills() {
+			out.Fill = fill
+		}
+		if r.Standardize {
+			out.Mean, out.Scale = mean, scale
+		}
+	}
+	for _, v := range []float64{out.Fill, out.Mean, out.Scale} {
+		if !isFinite(v) {
+			return fail("its mean or deviation exceeds the range of float64")
+		}
+	}
+	out.Indicator = r.Indicators && f.Missing.fills() && c.Gaps > 0 && (out.Use != UseLevels || out.FillLevel != "")
+	return out, nil
+}
+
+// dateParts returns the parts of a date that differ between the rows.
+func (c *lookedColumn) dateParts() []DatePart {
+	var out []DatePart
+	for i, m := range []moment{c.Dates.Days, c.Dates.Years} {
+		if m.M2 > 0 {
+			p := DatePart{Part: dateUnits[i]}
+			p.Mean, p.Scale, p.Fill = m.filled(max(0, c.Unfilled-c.Dates.Days.Weight), m.Mean)
+			out = append(out, p)
+		}
+	}
+	for i, bits := range c.Dates.Parts {
+		p := DatePart{Part: dateUnits[i+2]}
+		for v := range 32 {
+			if bits>>uint(v)&1 == 1 {
+				p.Values = append(p.Values, v)
+			}
+		}
+		if len(p.Values) > 1 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// levels sets out.Levels to the levels that occur in at least least training rows, and returns the number of other
+// levels. The argument gaps is the number of rows with the level "", a missing value.
+func (c *lookedColumn) levels(out *Column, least, gaps int64) (rare int64) {
+	counts := maps.Clone(c.Texts.Levels)
+	if counts == nil {
+		counts = map[string]int64{}
+	}
+	if out.Kind == KindMixed && !c.IsLevels {
+		for v, n := range c.Numbers.Values {
+			counts[numberText(v)] += n
+		}
+	}
+	if gaps > 0 {
+		counts[""] = gaps
+	}
+	for level, n := range counts {
+		if n >= least && level != OtherLevels {
+			out.Levels = append(out.Levels, level)
+		} else if n > 0 {
+			rare++
+			out.Other = true
+		}
+	}
+	out.Levels = sortLevels(out.Levels)
+	return rare
+}
+
+// mostFrequent returns the most frequent level. If several are equally frequent, it returns the first in byte order.
+func mostFrequent(levels map[string]int64) string {
+	best := ""
+	for level, n := range levels {
+		if most := levels[best]; n > most || n == most && level < best {
+			best = level
+		}
+	}
+	return best
+}
+
+// example returns a text of the column for a message. The text is neither a date nor the column's name.
+func (c *lookedColumn) example(name string) string {
+	for _, text := range slices.Sorted(maps.Keys(c.Texts.Levels)) {
+		if _, is := parseDate([]byte(text)); !is && text != name {
+			return fmt.Sprintf(", for example %q", excerpt.Of(text))
+		}
+	}
+	return ""
+}
+
+// count returns a text such as "3 rows" for n = 3 and thing = "row".
+func count(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprint(n, " ", thing)
+}
+
+func join(a, b string) string { return strings.TrimPrefix(a+"; "+b, "; ") }

@@ -1,0 +1,67 @@
+package prepare
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fdridge/fdridge/internal/background"
+)
+
+// A Tally counts what an [Encoding] did to the rows, in the first pass over an encoded source.
+type Tally struct {
+	Filled  atomic.Int64 // missing values replaced by another value, foreign cells included
+	Foreign atomic.Int64 // cells of a wrong type, such as a text in a column of numbers
+	Dropped atomic.Int64 // rows left out
+	Unknown atomic.Int64 // values whose level was not learnt
+
+	mutex   sync.Mutex
+	unknown map[unknownLevel]struct{}
+}
+
+// An unknownLevel is a level that was not learnt, given by its text; "" stands for missing values.
+type unknownLevel struct {
+	column int
+	text   string
+}
+
+// Pool adds up the counts over all ranks. Every rank must call Pool. The function reduce replaces sums by their sums
+// over the ranks, for example [ridge.Reducer].Allreduce; nil stands for a single process. UnknownLevels still counts the levels of this rank alone.
+func (t *Tally) Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) error) error {
+	ctx = background.IfNil(ctx)
+	if reduce == nil {
+		return nil
+	}
+	counts := []*atomic.Int64{&t.Filled, &t.Foreign, &t.Dropped, &t.Unknown}
+	sums := make([]float64, len(counts))
+	for i, c := range counts {
+		sums[i] = float64(c.Load())
+	}
+	if err := reduce(ctx, sums); err != nil {
+		return err
+	}
+	for i, c := range counts {
+		c.Store(int64(sums[i]))
+	}
+	return nil
+}
+
+// UnknownLevels returns the number of different levels among the values that Unknown counts, at most 2²⁰. It does not
+// count levels in single rows ([RowEncoder.Texts]), because their number is unlimited.
+func (t *Tally) UnknownLevels() int {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return len(t.unknown)
+}
+
+// addUnknown stores a level that was not learnt, given by its column and text.
+func (t *Tally) addUnknown(column int, text string) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.unknown == nil {
+		t.unknown = map[unknownLevel]struct{}{}
+	}
+	if len(t.unknown) < mostLevels {
+		t.unknown[unknownLevel{column, text}] = struct{}{}
+	}
+}

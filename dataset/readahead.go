@@ -1,0 +1,171 @@
+package dataset
+
+import (
+	"context"
+	"io"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// A Buffer is the reusable memory of one block. A [Reader] or a transform appends rows to it. It
+// appends dense features to X, sparse features to CSR, targets to Y, and sample weights to W.
+type Buffer struct {
+	N      int
+	X      []float64 // row-major
+	Sparse bool
+	CSR    engine.CSR
+	Y      []float64
+	W      []float64 // empty, or one weight for every row
+
+	first int64     // index in the source of the first row; used by readAhead
+	lent  []float64 // features passed to Lend, or nil
+	done  func()
+}
+
+// Lend makes x (row-major n×d) the features of an empty dense block, without a copy. The result y
+// is memory for the n·t targets. The caller must not write to x before Lend's argument done is
+// called, when the block is no longer in use. If the pass ends early, done may never be called.
+func (b *Buffer) Lend(x []float64, n, t int, done func()) (y []float64) {
+	b.lent, b.done, b.N = x, done, n
+	b.Y = slices.Grow(b.Y[:0], n*t)[:n*t]
+	return b.Y
+}
+
+// release calls the done function of Lend, if any, because the lent features are no longer in use.
+func (b *Buffer) release() {
+	if b.done != nil {
+		b.done()
+	}
+	b.lent, b.done = nil, nil
+}
+
+// Reset empties the buffer and keeps its memory.
+func (b *Buffer) Reset() {
+	b.release()
+	b.N, b.X, b.Y, b.W = 0, b.X[:0], b.Y[:0], b.W[:0]
+	b.CSR = engine.CSR{RowPtr: append(b.CSR.RowPtr[:0], 0), ColIdx: b.CSR.ColIdx[:0], Val: b.CSR.Val[:0]}
+}
+
+// EndRow completes a row whose entries were appended.
+func (b *Buffer) EndRow() {
+	b.N++
+	if b.Sparse {
+		b.CSR.RowPtr = append(b.CSR.RowPtr, len(b.CSR.Val))
+	}
+}
+
+// extend appends n numbers to X and returns them for the caller to write.
+func (b *Buffer) extend(n int) []float64 {
+	before := len(b.X)
+	b.X = slices.Grow(b.X, n)[:before+n]
+	return b.X[before:]
+}
+
+// AppendRow appends row i of the block from, which has d features and t targets. The block and the buffer must be both
+// sparse or both dense, and both weighted or both unweighted. AppendRow panics if the block has no row i.
+func (b *Buffer) AppendRow(from Block, i, d, t int) {
+	b.Y = append(b.Y, from.Y[i*t:(i+1)*t]...)
+	if from.W != nil {
+		b.W = append(b.W, from.W[i])
+	}
+	if from.Sparse != nil {
+		idx, val := from.Sparse.Row(i)
+		b.CSR.ColIdx, b.CSR.Val = append(b.CSR.ColIdx, idx...), append(b.CSR.Val, val...)
+	} else {
+		b.X = append(b.X, from.X[i*d:(i+1)*d]...)
+	}
+	b.EndRow()
+}
+
+// Block returns the rows of the buffer as a block of d features. Its first row has index first in the source.
+func (b *Buffer) Block(first int64, d int) Block {
+	out := Block{First: first, N: b.N}
+	if len(b.Y) > 0 {
+		out.Y = b.Y
+	}
+	if len(b.W) > 0 {
+		out.W = b.W
+	}
+	switch {
+	case b.Sparse:
+		b.CSR.Rows, b.CSR.Cols = b.N, d
+		out.Sparse = &b.CSR
+	case b.lent != nil:
+		out.X = b.lent
+	default:
+		out.X = b.X
+	}
+	return out
+}
+
+// depth is the number of buffers of a pass.
+const depth = 3
+
+// buffers keeps the buffers of finished passes for reuse. Writing to memory that was used before
+// is several times as fast as writing to new memory.
+var buffers = sync.Pool{New: func() any { return new(Buffer) }}
+
+// readAhead returns a pass whose blocks are filled by a goroutine before the consumer asks for
+// them. The function fill appends the rows of the next block to an empty buffer and sets the
+// buffer's field first. It returns io.EOF if no rows are left. If the consumer leaves the loop,
+// readAhead stops the goroutine and waits for its end. name is the name of the step in [Waits].
+func readAhead(ctx context.Context, name string, d int, fill func(b *Buffer) error) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		free, full := make(chan *Buffer, depth), make(chan *Buffer, depth)
+		var failed error // written before full is closed, read after
+		for range depth {
+			free <- buffers.Get().(*Buffer)
+		}
+		go func() {
+			defer close(full)
+			for {
+				select {
+				case <-ctx.Done():
+					failed = ctx.Err()
+					return
+				case b := <-free:
+					b.Reset()
+					if err := fill(b); err != nil {
+						if err != io.EOF {
+							failed = err
+						}
+						return
+					}
+					full <- b // never blocks: the channel has room for all buffers
+				}
+			}
+		}()
+		defer func() {
+			cancel()
+			for range full { // until the goroutine has ended
+			}
+		}()
+		for {
+			b, ok := receive(ctx, full, name)
+			if !ok {
+				break
+			}
+			if err := ctx.Err(); err != nil {
+				yield(Block{}, err)
+				return
+			}
+			if !yield(b.Block(b.first, d), nil) {
+				return
+			}
+			free <- b
+		}
+		// The consumer has asked for the next block, so it no longer uses the previous one.
+		close(free)
+		for b := range free {
+			b.release()
+			buffers.Put(b)
+		}
+		if failed != nil {
+			yield(Block{}, failed)
+		}
+	}
+}

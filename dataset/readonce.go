@@ -1,0 +1,50 @@
+package dataset
+
+import "fmt"
+
+// A OnceError reports an attempt to read rows again that can be read only once, such as the rows
+// of a [Pipe]. It matches [ErrInput].
+type OnceError struct {
+	What string // the operation that needs another pass
+	Err  error  // why the rows could not be stored, or nil
+}
+
+func (e *OnceError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("dataset: %s: the rows can be read only once, and could not be stored: %v", e.What, e.Err)
+	}
+	return fmt.Sprintf("dataset: %s: the rows can be read only once; store them for further passes (Cached)", e.What)
+}
+
+// Is reports whether target is [ErrInput].
+func (e *OnceError) Is(target error) bool { return target == ErrInput }
+
+func (e *OnceError) Unwrap() error { return e.Err }
+
+// Once reports whether the rows of src can be read only once. A second pass then ends with a *[OnceError]. Once returns
+// the result of the source's method Once() bool. It returns false if src has no such method.
+func Once(src Source) bool {
+	s, ok := src.(interface{ Once() bool })
+	return ok && s.Once()
+}
+
+// Once reports whether the rows can be read only once.
+func (s *Stream) Once() bool { return s.Single }
+
+// A source made from another source calls Once of the other source.
+
+func (r *rows) Once() bool        { return Once(r.src) }
+func (s *subset) Once() bool      { return Once(s.src) }
+func (z *zip) Once() bool         { return Once(z.x) || Once(z.y) }
+func (s *lastTarget) Once() bool  { return Once(s.src) }
+func (s *transformed) Once() bool { return Once(s.src) }
+func (s untargeted) Once() bool   { return Once(s.src) }
+
+func (c concat) Once() bool {
+	for _, s := range c {
+		if Once(s) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,46 @@
+package dataset
+
+import (
+	"context"
+	"iter"
+)
+
+// Targets returns src with only its targets lo to hi−1, counted from 0. The error is [ErrShape] if src does not have
+// them.
+func Targets(src Source, lo, hi int) (Source, error) {
+	if err := checkSources(src); err != nil {
+		return nil, err
+	}
+	if _, _, t := src.Dims(); lo < 0 || lo >= hi || hi > t {
+		return nil, newDimensionError("targets %d to %d of %d", lo, hi, t)
+	}
+	return someTargets{src, lo, hi}, nil
+}
+
+type someTargets struct {
+	src    Source
+	lo, hi int
+}
+
+func (s someTargets) Dims() (n int64, d, t int) {
+	n, d, _ = s.src.Dims()
+	return n, d, s.hi - s.lo
+}
+
+func (s someTargets) Once() bool { return Once(s.src) }
+
+func (s someTargets) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		var y []float64
+		for b, err := range s.src.Blocks(ctx) {
+			y = y[:0]
+			for i, t := 0, len(b.Y)/max(b.N, 1); i < b.N; i++ {
+				y = append(y, b.Y[i*t+s.lo:i*t+s.hi]...)
+			}
+			b.Y = y
+			if !yield(b, err) || err != nil {
+				return
+			}
+		}
+	}
+}

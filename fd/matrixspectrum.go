@@ -1,0 +1,60 @@
+package fd
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/neumaier"
+)
+
+// WholeSpectrum returns the spectrum of K = AᵀA, given a, the computed lower triangle of K (d×d). a is
+// overwritten. The spectrum has the shrinkage η = 0.
+//
+// known.RoundOff must bound ‖a − K‖₂. The Bound of the result gets Frobenius2 and Rows from known. The RoundOff
+// of the result is known.RoundOff plus the measured error of the eigenproblem, ‖a − VᵀΛV‖ and ‖VVᵀ − I‖.
+//
+// The error is [engine.ErrNoConvergence] if the eigenvalue iteration failed.
+func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, error) {
+	d := a.Rows
+	p, w := &Spectrum{Dim: d, V: make([]float64, d*d)}, make([]float64, d)
+	first := engine.View(d, d, make([]float64, d*d))
+	copyLower(first, a)
+	if !be.SymEig(a, w, engine.View(d, d, p.V), make([]float64, be.SymEigWork(d, d))) {
+		return nil, errNoConvergence
+	}
+	pad, err := p.fromMatrix(w, first, a, be)
+	if err != nil {
+		return nil, err
+	}
+	norm2 := neumaier.Of(p.Sigma2)
+	known.RoundOff += pad
+	known.Shrinkage, known.Tail = 0, math.Max(0, known.Frobenius2-norm2.Value())
+	p.Bound = known
+	return p, nil
+}
+
+// fromMatrix sets p to the spectrum of a (d×d, lower triangle). The arguments w and p.V are the eigenvalues
+// and eigenvectors of a. The result pad bounds ‖a − VᵀΛV‖. a is overwritten, and part is a d×d workspace.
+func (p *Spectrum) fromMatrix(w []float64, a, part engine.Matrix, be engine.Backend) (pad float64, err error) {
+	d := p.Dim
+	before := frobenius(a)
+	for _, v := range w {
+		if v > 0 {
+			p.Sigma2 = append(p.Sigma2, v)
+		}
+	}
+	p.V = p.V[:len(p.Sigma2)*d]
+	p.sort()
+	p.orthonormalise(be) // residual includes this change
+	if pad, err = p.measureSkew(be); err != nil {
+		return 0, err
+	}
+	for _, s2 := range p.Sigma2 {
+		pad += 4 * eps * s2 // round-off of the entries of rows
+	}
+	pad += residual(be, a, engine.View(len(p.Sigma2), d, p.rows()), part, before)
+	if math.IsNaN(pad) || math.IsInf(pad, 0) {
+		return 0, errNoConvergence
+	}
+	return pad, nil
+}

@@ -1,0 +1,80 @@
+// Package numpy writes arrays of float64 in the .npy format of NumPy.
+package numpy
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/fdridge/fdridge/internal/shape"
+)
+
+// align is the alignment of the entries in a file, for programs that map it.
+const align = 64
+
+// Magic begins every .npy file.
+const Magic = "\x93NUMPY"
+
+// Header begins the dictionary of a matrix of float64 in C order, up to its shape.
+const Header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d)"
+
+// Write writes an array of rows×cols float64 as a .npy file:
+//
+//	6  "\x93NUMPY"
+//	2  1, 0: the version
+//	2  length of the rest of the header, little-endian
+//	…  {'descr': '<f8', 'fortran_order': False, 'shape': (rows, cols), }, blanks and a
+//	   newline, so that the header takes a multiple of 64 bytes
+//	…  the entries, little-endian
+//
+// It calls row(i) for each row in order. Each row must have cols numbers; Write panics otherwise. Errors are
+// errors of w. Source: NumPy's numpy/lib/format.py, version 1.0.
+func Write(w io.Writer, rows, cols int, row func(i int) []float64) error {
+	dict := fmt.Sprintf(Header+", }", rows, cols)
+	const before = len(Magic) + 4
+	dict += strings.Repeat(" ", align-1-(before+len(dict))%align) + "\n"
+	head := append([]byte(Magic), 1, 0)
+	head = append(binary.LittleEndian.AppendUint16(head, uint16(len(dict))), dict...)
+	b := bufio.NewWriterSize(w, 1<<16)
+	if _, err := b.Write(head); err != nil {
+		return err
+	}
+	var entry [8]byte
+	for i := range rows {
+		values := row(i)
+		if len(values) != cols {
+			panic("numpy: a row has another length")
+		}
+		for _, v := range values {
+			binary.LittleEndian.PutUint64(entry[:], math.Float64bits(v))
+			if _, err := b.Write(entry[:]); err != nil {
+				return err
+			}
+		}
+	}
+	return b.Flush()
+}
+
+// Parse returns the dimensions and the entries of a file that Write, or NumPy, wrote for a matrix of float64 in C
+// order. ok is false for another file.
+func Parse(file []byte) (rows, cols int, data []float64, ok bool) {
+	const prefix = len(Magic) + 4
+	if len(file) < prefix || len(file) < prefix+int(binary.LittleEndian.Uint16(file[prefix-2:])) || string(file[:len(Magic)]) != Magic {
+		return 0, 0, nil, false
+	}
+	start := prefix + int(binary.LittleEndian.Uint16(file[prefix-2:]))
+	if n, _ := fmt.Sscanf(string(file[prefix:start]), Header, &rows, &cols); n != 2 || len(file[start:])%8 != 0 {
+		return 0, 0, nil, false
+	}
+	if file = file[start:]; rows < 1 || cols < 1 || !shape.IsProduct(len(file)/8, rows, cols) {
+		return 0, 0, nil, false
+	}
+	data = make([]float64, len(file)/8)
+	for i := range data {
+		data[i] = math.Float64frombits(binary.LittleEndian.Uint64(file[8*i:]))
+	}
+	return rows, cols, data, true
+}

@@ -1,0 +1,240 @@
+package model
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/internal/filekind"
+	"github.com/fdridge/fdridge/internal/numpy"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// headerName is the name of the archive member that holds the JSON of the model. The JSON lacks
+// the numbers that are stored in arrays.
+const headerName = filekind.ModelMember
+
+// An array is a member of the archive: a matrix with one row for each fit and target.
+type array struct {
+	name    string
+	columns int // number of columns; 0 stands for the number of coefficients
+	// at returns the row for target j of the fit w. The argument r holds the certificates of w.
+	at func(w *Fit, r *Record, j int) []float64
+	// set stores v as that row.
+	set func(w *Fit, r *Record, j int, v []float64)
+}
+
+// number returns an array with one number in each row.
+func number(name string, at func(w *Fit, r *Record, j int) *float64) array {
+	return array{
+		name, 1, func(w *Fit, r *Record, j int) []float64 { return []float64{*at(w, r, j)} },
+		func(w *Fit, r *Record, j int, v []float64) { *at(w, r, j) = v[0] },
+	}
+}
+
+// bracket returns an array with the two ends of a bracket in each row.
+func bracket(name string, at func(w *Fit, r *Record, j int) *ridge.Interval) array {
+	return array{
+		name, 2, func(w *Fit, r *Record, j int) []float64 { v := at(w, r, j); return []float64{v.Lo, v.Hi} },
+		func(w *Fit, r *Record, j int, v []float64) { *at(w, r, j) = ridge.Interval{Lo: v[0], Hi: v[1]} },
+	}
+}
+
+// arrays lists the arrays of an archive. The last two are written only if [Fit].Fitted has coefficients.
+var arrays = []array{
+	{"coef", 0, func(w *Fit, _ *Record, j int) []float64 { return w.Coef[j] }, func(w *Fit, _ *Record, j int, v []float64) { w.Coef[j] = v }},
+	number("intercept", func(w *Fit, _ *Record, j int) *float64 { return &w.Intercept[j] }),
+	number("gamma", func(w *Fit, _ *Record, j int) *float64 { return &w.Gammas[j] }),
+	number("tss", func(w *Fit, _ *Record, j int) *float64 { return &w.TSS[j] }),
+	number("error_bound", func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].ErrorBound }),
+	number("relative_error_bound", func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].RelativeErrorBound }),
+	number("energy_bound", func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].EnergyBound }),
+	number("intercept_bound", func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].InterceptBound }),
+	bracket("objective", func(_ *Fit, r *Record, j int) *ridge.Interval { return &r.Certificates[j].Objective }),
+	bracket("rss", func(_ *Fit, r *Record, j int) *ridge.Interval { return &r.Certificates[j].RSS }),
+	bracket("gcv", func(_ *Fit, r *Record, j int) *ridge.Interval { return &r.Certificates[j].GCV }),
+	bracket("r2_bracket", func(_ *Fit, r *Record, j int) *ridge.Interval { return &r.R2Bracket[j] }),
+	number("fitted_intercept", func(w *Fit, _ *Record, j int) *float64 { return &w.Fitted.Intercept[j] }),
+	{"fitted_coef", 0, func(w *Fit, _ *Record, j int) []float64 { return w.Fitted.Coef[j] }, func(w *Fit, _ *Record, j int, v []float64) { w.Fitted.Coef[j] = v }},
+}
+
+// arraysOf returns the arrays of a model. The argument fitted states whether [Fit].Fitted has coefficients.
+func arraysOf(fitted bool) []array {
+	if fitted {
+		return arrays
+	}
+	return arrays[:len(arrays)-2]
+}
+
+// WriteArrays writes the model as a .npz archive, which is compact for many targets. [Read] reads
+// the archive. Every array has one row for each γ and target; the rows of the first γ come first.
+// docs/model.md describes the arrays. WriteArrays returns the errors of [Model.Write], and a
+// *[CertificateError] if a certificate of the model cannot be read.
+func (m *Model) WriteArrays(w io.Writer) error {
+	if err := m.checkFits(); err != nil {
+		return err
+	}
+	head, t := *m, len(m.Fits[0].Coef)
+	head.Fits = nil
+	fits, records := slices.Clone(m.Fits), make([]*Record, len(m.Fits))
+	fitted := m.Folded != nil && m.Fits[0].Fitted != nil
+	for i := range fits {
+		f := &fits[i]
+		if _, err := f.Certificates(); err != nil {
+			return err
+		}
+		r, err := f.Certificate.Record()
+		if err != nil {
+			return err
+		}
+		if records[i] = r; m.Folded != nil && (f.Fitted != nil) != fitted {
+			return fmt.Errorf("%w: only some fits have fitted coefficients", errShape)
+		}
+		short := *r
+		short.Gammas, short.Certificates, short.R2, short.R2Bracket = nil, nil, PerTarget[Number]{}, PerTarget[ridge.Interval]{}
+		one := Fit{Gamma: f.Gamma, Coef: PerTarget[[]float64]{}, Intercept: PerTarget[float64]{}, UnpenalizedBounds: f.UnpenalizedBounds, Certificate: Certificate{record: &short}}
+		if f.Fitted != nil {
+			one.Fitted = &Fitted{}
+		}
+		head.Fits = append(head.Fits, one)
+		f.Gammas, f.TSS = make([]float64, t), orNaN(f.TSS, t)
+		for j := range t {
+			f.Gammas[j] = m.Fits[i].GammaOf(j)
+		}
+	}
+	z := zip.NewWriter(w)
+	text, err := z.CreateHeader(&zip.FileHeader{Name: headerName, Method: zip.Store}) // see openArchive
+	if err == nil {
+		err = head.encode(text)
+	}
+	for _, a := range arraysOf(fitted) {
+		if err != nil {
+			return err
+		}
+		var to io.Writer
+		if to, err = z.CreateHeader(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Store}); err != nil {
+			return err
+		}
+		cols := a.columns
+		if cols == 0 {
+			cols = len(a.at(&fits[0], records[0], 0))
+		}
+		err = numpy.Write(to, len(fits)*t, cols, func(row int) []float64 { return a.at(&fits[row/t], records[row/t], row%t) })
+	}
+	if err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// orNaN returns values. If values is empty, it returns t numbers that are NaN.
+func orNaN(values []float64, t int) []float64 {
+	if len(values) == t {
+		return values
+	}
+	return slices.Repeat([]float64{math.NaN()}, t)
+}
+
+// isArchive reports whether a file begins like the output of [Model.WriteArrays].
+func isArchive(text []byte) bool { return bytes.HasPrefix(text, []byte("PK\x03\x04")) }
+
+// An archive is a model that is read from arrays.
+type archive struct{ *zip.Reader }
+
+// openArchive returns the archive and its JSON.
+func openArchive(file []byte) (*archive, []byte, error) {
+	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := z.Open(headerName)
+	if err != nil {
+		return nil, nil, fmt.Errorf("an archive without %s is no model", headerName)
+	}
+	defer f.Close() // only read
+	// WriteArrays does not compress the JSON. So its length is at most the length of the file, which limits the memory.
+	text, err := io.ReadAll(io.LimitReader(f, int64(len(file))))
+	return &archive{z}, text, err
+}
+
+// fill reads the arrays and stores their rows in the fits.
+func (z *archive) fill(fits []Fit) error {
+	fitted := slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == "fitted_coef.npy" })
+	t, records := 0, make([]*Record, len(fits))
+	for _, a := range arraysOf(fitted) {
+		rows, cols, data, err := z.read(a.name)
+		if err != nil {
+			return err
+		}
+		if a.name == "coef" {
+			if t = rows / len(fits); t < 1 || rows%len(fits) != 0 {
+				return fmt.Errorf("coef has %d rows for %d gammas", rows, len(fits))
+			}
+			for i := range fits {
+				if records[i], err = makeRoom(&fits[i], t, fitted); err != nil {
+					return err
+				}
+			}
+		}
+		if rows != t*len(fits) || a.columns != 0 && cols != a.columns {
+			return fmt.Errorf("array %s is %d×%d for %d gammas and %d targets", a.name, rows, cols, len(fits), t)
+		}
+		for row := range rows {
+			a.set(&fits[row/t], records[row/t], row%t, data[row*cols:(row+1)*cols:(row+1)*cols])
+		}
+	}
+	for i := range fits {
+		f, r := &fits[i], records[i]
+		for j := range t {
+			r.R2[j] = Number(r.R2Bracket[j].Mid())
+		}
+		if slices.ContainsFunc(f.TSS, math.IsNaN) {
+			f.TSS = nil
+		}
+		if !slices.ContainsFunc(f.Gammas, func(g float64) bool { return g != f.Gamma }) {
+			f.Gammas = nil
+		}
+		r.Gammas = slices.Clone(f.Gammas)
+		f.Certificate = Certificate{record: r}
+	}
+	return nil
+}
+
+// makeRoom allocates the slices of f for t targets and returns the record of the fit.
+func makeRoom(f *Fit, t int, fitted bool) (*Record, error) {
+	r, err := f.Certificate.Record()
+	if err != nil {
+		return nil, err
+	}
+	r.counts = nil
+	r.Certificates, r.R2, r.R2Bracket = make([]ridge.Certificate, t), make(PerTarget[Number], t), make(PerTarget[ridge.Interval], t)
+	for j := range r.Certificates {
+		r.Certificates[j].TSS = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
+	}
+	f.Coef, f.Intercept, f.Gammas, f.TSS = make(PerTarget[[]float64], t), make(PerTarget[float64], t), make([]float64, t), make(PerTarget[float64], t)
+	if fitted {
+		f.Fitted = &Fitted{Coef: make(PerTarget[[]float64], t), Intercept: make(PerTarget[float64], t)}
+	}
+	return r, nil
+}
+
+// read returns an array of float64.
+func (z *archive) read(name string) (int, int, []float64, error) {
+	f, err := z.Open(name + ".npy")
+	if err != nil {
+		return 0, 0, nil, fmt.Errorf("the model has no array %s", name)
+	}
+	defer f.Close() // only read
+	raw, err := io.ReadAll(f)
+	if err != nil {
+		return 0, 0, nil, fmt.Errorf("array %s: %w", name, err)
+	}
+	rows, cols, data, ok := numpy.Parse(raw)
+	if !ok {
+		return 0, 0, nil, fmt.Errorf("array %s is not a whole matrix of float64 in C order", name)
+	}
+	return rows, cols, data, nil
+}

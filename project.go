@@ -1,0 +1,151 @@
+package fdridge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/project"
+)
+
+// tolShare is the fraction of Tol that is left for the fit of the projected rows. The rest is for the errors of the
+// projection.
+const tolShare = 0.9
+
+// unpenalized describes the columns without penalty. It also holds those fields of a job that the projection
+// replaces.
+type unpenalized struct {
+	free       []int
+	projection *project.Projection // nil if all columns have a penalty
+	bands      []choose.Band       // Options.Bands as given
+	tol        float64             // Options.Tol as given
+	source     dataset.Source      // the rows before the projection
+	asksLOO    bool                // Options.Select asks for leave-one-out errors
+}
+
+// findUnpenalized sets j.free to the columns without penalty. It then restricts d, Penalty and Bands to the other
+// columns.
+func (j *job) findUnpenalized() error {
+	for i, p := range j.Penalty {
+		if p == 0 {
+			j.free = append(j.free, i)
+		}
+	}
+	if j.free = append(j.free, j.Unpenalized...); j.free == nil {
+		return nil
+	}
+	slices.Sort(j.free)
+	j.free = slices.Compact(j.free)
+	switch last := len(j.free) - 1; {
+	case j.free[0] < 0 || j.free[last] >= j.d:
+		return &OptionError{[]string{"Unpenalized"}, fmt.Sprintf("a column must be from 0 to %d", j.d-1)}
+	case last+1 == j.d:
+		return &OptionError{[]string{"Unpenalized"}, "every column is without penalty: leave it out and use gamma = 0"}
+	case j.once:
+		return &dataset.OnceError{What: "columns without penalty"}
+	}
+	place, kept := make([]int, j.d), 0 // index of each column among the columns with a penalty; −1 for a column without
+	var penalty []float64
+	for i := range j.d {
+		place[i] = -1
+		if _, found := slices.BinarySearch(j.free, i); found {
+			continue
+		}
+		if place[i] = kept; i < len(j.Penalty) {
+			penalty = append(penalty, j.Penalty[i])
+		}
+		kept++
+	}
+	if len(j.Penalty) > 0 && len(j.Penalty) != j.d {
+		return nil // resolvePenalty returns the error
+	}
+	j.Penalty, j.d = penalty, kept
+	j.Bands = slices.Clone(j.Bands)
+	for i, b := range j.Bands {
+		columns := slices.Clone(b.Columns)
+		for k, c := range columns {
+			if c < 0 || c >= len(place) {
+				continue // choose.Penalties returns the error
+			}
+			if columns[k] = place[c]; columns[k] < 0 {
+				return &OptionError{[]string{"Unpenalized", "Bands"}, fmt.Sprintf("column %d has no penalty, and is in a band", c+1)}
+			}
+		}
+		j.Bands[i].Columns = columns
+	}
+	return nil
+}
+
+// project makes a pass that computes the projection onto the complement of the columns without penalty. The
+// projected rows then replace the rows of the job.
+func (j *job) project(ctx context.Context) error {
+	var err error
+	j.projection, err = project.New(ctx, j.src, j.free, project.Options{
+		Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Progress: j.progress(Projecting, 1),
+	})
+	if err != nil {
+		return err
+	}
+	j.record(Step{Stage: Projecting, Passes: 1})
+	j.n, _, _ = j.src.Dims()
+	j.source, j.src = j.src, j.projection.Apply(j.src)
+	j.Tol *= tolShare
+	return j.scale()
+}
+
+// leaveOneOut returns the rows and the options for a pass that computes leave-one-out errors.
+func (j *job) leaveOneOut(gammas []float64, pass int) (dataset.Source, ridge.LeaveOneOutOptions, error) {
+	opts := ridge.LeaveOneOutOptions{Reducer: j.Reducer, Progress: j.progress(Choosing, pass), Left: j.countLeft(gammas)}
+	if j.projection == nil {
+		return j.src, opts, nil
+	}
+	opts.Unpenalized = j.projection.LeverageError
+	src, err := j.scaled(j.projection.ApplyWithLeverages(j.source))
+	return src, opts, err
+}
+
+// checkLeverages changes the criterion from leave-one-out errors to GCV if columns have no penalty and the method is
+// dual. Dual methods do not compute the leverages of such columns. If leave-one-out errors were requested, an error
+// is returned.
+func (j *job) checkLeverages(m ridge.Method) error {
+	switch {
+	case j.projection == nil || !j.choosesGamma() || !j.Select.LeavesOut() || !m.For(j.n, j.d, nil).IsDual():
+		return nil
+	case j.asksLOO:
+		return &OptionError{[]string{"Unpenalized", "Select"}, "dual methods have no leverages of columns without penalty: choose gamma by GCV"}
+	}
+	j.Select = choose.GCV
+	return nil
+}
+
+// restore converts the solutions in r to the original columns, including the columns without penalty.
+func (j *job) restore(r *Result) error {
+	all := r.Solutions
+	if r.Choice != nil {
+		all = append(all[:len(all):len(all)], r.Choice.Path...)
+	}
+	if j.projection == nil {
+		if j.penalty != nil {
+			for _, s := range all {
+				s.Unscale(j.penalty)
+			}
+		}
+		return nil
+	}
+	if r.Bands != nil {
+		for i := range r.Bands.Bands {
+			r.Bands.Bands[i].Columns = j.unpenalized.bands[i].Columns
+		}
+	}
+	j.Tol = j.tol
+	if err := j.projection.Restore(all, j.penalty, j.Tol); err != nil {
+		return err
+	}
+	for _, s := range r.Solutions {
+		r.Status = r.Status.Worse(s.Status)
+	}
+	return nil
+}

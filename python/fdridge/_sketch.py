@@ -1,0 +1,231 @@
+"""Sketches of rows: made block by block, merged, saved and solved."""
+
+import os
+import struct
+import weakref
+
+import numpy as np
+
+from . import _arrow, _rows
+from ._program import Files, Run, call, contents, threads
+from ._solution import draw, options, solve
+
+
+def sketch_partition(X, y, sample_weight=None, *, size=256, fit_intercept=True, n_jobs=1):
+    """Return the sketch of a partition of the rows, as the bytes of its file.
+
+    They depend only on the rows and on size, not on the machine's number of cores. Dask and Spark call this function
+    where a partition lies. The parameters are those of `Sketch` and `Sketch.partial_fit`.
+    """
+    part = Sketch(size, fit_intercept=fit_intercept, n_jobs=n_jobs)
+    return part.partial_fit(X, y, sample_weight).tobytes()
+
+
+def merge_sketches(*parts):
+    """Return the sketch of the rows of several sketches. All are bytes of files, and their order decides the bits."""
+    if len(parts) == 1:
+        return parts[0]
+    with Files() as files:
+        names, name = [files.new(part) for part in parts], files.new()
+        call(["merge", *names, "--out", name], files)
+        return contents(name)
+
+
+class _Feed:
+    """A program that sketches the rows that are sent to it."""
+
+    def __init__(self, flags, columns):
+        self.columns, self.files = columns, Files()
+        self.result = self.files.new()
+        try:
+            self.run = Run(["sketch", "--data", "-", "--out", self.result, *_rows.flags(columns), *flags, "--log-format", "none"], self.files, piped=True)
+        except BaseException:
+            self.files.__exit__()
+            raise
+        self.stop = weakref.finalize(self, _Feed._stop, self.run, self.files)  # also when Python ends
+        self.feed([_arrow.schema(columns)])
+
+    @staticmethod
+    def _stop(run, files):
+        run.kill()
+        files.__exit__()
+
+    def feed(self, parts):
+        try:
+            if not self.run.feed(parts):
+                self.run.end()  # raises its error
+        except BaseException:
+            self.stop()
+            raise
+
+    def end(self):
+        try:
+            self.run.feed([_arrow.END])
+            self.run.end()
+            return contents(self.result)
+        finally:
+            self.stop()
+
+
+class Sketch:
+    """A summary of rows from which ridge regression is solved for any alpha.
+
+    It has a fixed size, however many rows it has seen. If the features are few, it keeps AᵀA itself and loses
+    nothing but round-off.
+
+    Parameters
+    ----------
+    size : int
+        Number of rows of the sketch. More rows give smaller error bounds.
+    fit_intercept : bool
+        Whether solutions have an intercept.
+    n_jobs : int, optional
+        Number of threads; None means ``OMP_NUM_THREADS`` or all cores. Results have the same bits for any number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fdridge import Sketch
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 4))
+    >>> y = X @ [1.0, 2.0, 0.0, -1.0] + 3
+    >>> monday, tuesday = Sketch(), Sketch()
+    >>> week = monday.partial_fit(X[:100], y[:100]).merge(tuesday.partial_fit(X[100:], y[100:]))
+    >>> week.n_rows
+    300
+    >>> week.solve(1e-6).coef.round(4)
+    array([[ 1.,  2.,  0., -1.]])
+    """
+
+    def __init__(self, size=256, *, fit_intercept=True, n_jobs=None):
+        self.size, self.fit_intercept, self.n_jobs = size, fit_intercept, n_jobs
+        self._content, self._feed = None, None
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Add rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        Sketch
+            This sketch.
+        """
+        X, y, sample_weight = _rows.check(X, y, sample_weight)
+        columns = _rows.columns_of(X, y, sample_weight, "f8")
+        if self._feed and self._feed.columns != columns:
+            if self._feed.columns[:2] != columns[:2]:
+                had = [width for _, _, width in self._feed.columns[:2]]
+                raise ValueError(f"X has {X.shape[1]} features and y {y.shape[1]} targets, the rows before had {had[0]} and {had[1]}")
+            self._finish()
+        if self._feed is None:
+            flags = ["--size", str(int(self.size)), "--lanes", "1", "--threads", str(threads(self.n_jobs))]
+            self._feed = _Feed(flags if self.fit_intercept else [*flags, "--intercept=false"], columns)
+        for parts in _rows.batches(X, y, sample_weight, columns):
+            try:
+                self._feed.feed(parts)
+            except BaseException:
+                self._feed = None
+                raise
+        return self
+
+    def _finish(self):
+        """Let the program write the rows that it was sent, and merge them with those before."""
+        if self._feed:
+            feed, self._feed = self._feed, None
+            new = feed.end()
+            self._content = new if self._content is None else merge_sketches(self._content, new)
+
+    def tobytes(self):
+        """Return the sketch as the bytes of its file."""
+        self._finish()
+        if self._content is None:
+            raise ValueError("the sketch has no rows; call partial_fit first")
+        return self._content
+
+    @classmethod
+    def frombytes(cls, content):
+        """Return a sketch of the bytes of its file. Its solutions tell if they are damaged."""
+        self = cls()
+        self._content = bytes(content)
+        return self
+
+    def merge(self, other):
+        """Add the rows of another sketch, which stays as it is. Return this sketch."""
+        added = other.tobytes()
+        self._finish()
+        self._content = added if self._content is None else merge_sketches(self._content, added)
+        return self
+
+    def save(self, name):
+        """Write the sketch to a file, which ``fdridge solve`` and ``fdridge merge`` read too."""
+        content, new = self.tobytes(), f"{os.fspath(name)}.{os.getpid()}.new"
+        try:
+            with open(new, "wb") as f:
+                f.write(content)
+            os.replace(new, name)
+        finally:
+            if os.path.exists(new):
+                os.remove(new)
+
+    @classmethod
+    def load(cls, name):
+        """Return the sketch of a file of `save` or of ``fdridge sketch``."""
+        with open(name, "rb") as f:
+            return cls.frombytes(f.read())
+
+    def solve(self, alpha="auto", *, tol=1e-8):
+        """Solve for one alpha.
+
+        Parameters
+        ----------
+        alpha : float, list of float or "auto"
+            The penalty. Of a list, or of candidates that "auto" finds, the one with the smallest GCV is chosen.
+        tol : float
+            Relative error from which on the certificate counts as converged.
+
+        Returns
+        -------
+        Solution
+        """
+        return self._solve(options(alpha, tol=tol))[0]
+
+    def path(self, alphas, *, tol=1e-8):
+        """Return a list of `Solution`, one for each alpha."""
+        alphas = np.asarray(alphas, dtype=np.float64).ravel()
+        flags = options(alphas, tol=tol)
+        flags[1] = flags[1].removeprefix("auto:")
+        by_alpha = {s.alpha: s for s in self._solve(flags)}
+        return [by_alpha[a] for a in alphas.tolist()]
+
+    def _solve(self, flags):
+        with Files() as files:
+            return solve(["solve", files.new(self.tobytes()), *flags, "--threads", str(threads(self.n_jobs))], files)[0]
+
+    def plot(self, kind="spectrum", name=None):
+        """Return a picture of the sketch, or write it to the file name, .png or .svg.
+
+        kind is "spectrum" (squared singular values and the bound of their error) or "path" (what is proved for the
+        candidates of alpha).
+        """
+        return draw(self.solve().report.encode() if kind == "path" else self.tobytes(), kind, name)
+
+    @property
+    def n_rows(self):
+        """Number of rows that the sketch has seen. See docs/format.md for the places in the file."""
+        content, at, lanes, rows = self.tobytes(), 0, 1, 0
+        if struct.unpack_from("<I", content, 12)[0] == 5:
+            lanes, meta = struct.unpack_from("<QQ", content, 48)
+            at = 64 + meta
+        for _ in range(lanes):
+            rows += struct.unpack_from("<Q", content, at + 48)[0]
+            at += struct.unpack_from("<Q", content, at + 16)[0]
+        return rows
+
+    def __getstate__(self):
+        content = self.tobytes() if self._feed or self._content else None
+        return {**self.__dict__, "_content": content, "_feed": None}

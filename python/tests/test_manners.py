@@ -1,0 +1,224 @@
+"""Errors, warnings, progress, threads, and what is left behind."""
+
+import glob
+import inspect
+import os
+import pathlib
+import random
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+import fdridge
+from fdridge import FdridgeError, Ridge, Sketch, _program
+
+r = np.random.default_rng(0)
+X = r.standard_normal((500, 8))
+y = X @ np.arange(8.0) + r.standard_normal(500)
+
+
+def children(pid):
+    """The processes below pid, which have not ended."""
+    found = []
+    for status in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            fields = pathlib.Path(status).read_text().rsplit(") ", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            found.append(int(status.split("/")[2]))
+    return found
+
+
+@pytest.fixture
+def own_temp(tmp_path, monkeypatch):
+    folder = tmp_path / "temp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def test_nothing_is_left(own_temp):
+    def opened():
+        return len(os.listdir("/proc/self/fd"))
+
+    Ridge().fit(X, y)
+    before, others = opened(), children(os.getpid())
+    for fit in (
+        lambda: Ridge().fit(X, y),
+        lambda: Ridge(alpha="auto").fit(X, y).plot("path"),
+        lambda: Sketch().partial_fit(X, y).solve(),
+        lambda: Sketch().partial_fit(X, y),
+        lambda: Ridge(method="none").fit(X, y),
+        lambda: Sketch(size=-1).partial_fit(X, y).solve(),
+    ):
+        try:
+            fit()
+        except ValueError:
+            pass
+        assert opened() == before and not os.listdir(own_temp) and children(os.getpid()) == others
+
+
+def test_named_files(own_temp, monkeypatch):
+    """Systems without /dev/fd use a folder with named files, and remove it."""
+    want = Ridge(alpha=[1.0, 2.0]).fit(X, y)
+    monkeypatch.setattr(_program, "_LINUX", False)
+    got = Ridge(alpha=[1.0, 2.0]).fit(X, y)
+    assert np.array_equal(got.coef_, want.coef_) and got.plot("path") == want.plot("path")
+    s = Sketch(size=3).partial_fit(X, y)
+    assert s.merge(Sketch(size=3).partial_fit(X, y)).n_rows == 1000
+    with pytest.raises(ValueError):
+        Ridge(method="none").fit(X, y)
+    assert not os.listdir(own_temp)
+
+
+def test_errors():
+    with pytest.raises(NotFittedError):
+        Ridge().predict(X)
+    with pytest.raises(AttributeError):
+        Ridge().coef_
+    for bad in (Ridge(alpha=-1.0), Ridge(alpha="some"), Ridge(alpha=[]), Ridge(alpha=np.nan), Ridge(method="none"), Ridge(tol=-1), Ridge(n_jobs=0), Ridge(alpha="auto", select="best")):
+        with pytest.raises(ValueError) as e:
+            bad.fit(X, y)
+        assert "\n" not in str(e.value) and len(str(e.value)) > 10
+    with pytest.warns(ConvergenceWarning, match="tolerance"):
+        model = Ridge(method="cg", max_passes=1, tol=1e-14, size=2).fit(X * np.logspace(0, -4, 8), y)
+    assert not model.certificate_.converged and model.error_bound_ > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Ridge(alpha=1e-9).fit(X * np.logspace(0, -5, 8), y)  # one pass is not enough, and the rows are read again
+    with pytest.raises(ValueError, match="singular|gamma"):
+        Ridge(alpha=0).fit(np.column_stack([X, X]), y)
+
+
+def test_program(tmp_path, monkeypatch):
+    def program(text):
+        path = tmp_path / f"p{len(os.listdir(tmp_path))}"
+        path.write_text("#!/bin/sh\n" + text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setenv("FDRIDGE", str(path))
+
+    found = fdridge.find()
+    program("echo 'fdridge version v7.3.1, go1.26, linux/amd64'")
+    with pytest.raises(FdridgeError, match=r"7\.3.*needs 0\.1.*FDRIDGE"):
+        Ridge().fit(X, y)
+    program("echo hello")
+    with pytest.raises(FdridgeError, match="not the program"):
+        Ridge().fit(X, y)
+    program("case $1 in --version) echo 'fdridge version of commit 0, x';; *) kill -9 $$;; esac")
+    with pytest.raises(MemoryError):
+        Ridge().fit(X, y)
+    program("case $1 in --version) echo 'fdridge version of commit 0, x';; *) echo fdridge: no luck >&2; exit 1;; esac")
+    with pytest.raises(FdridgeError, match="^no luck$"):
+        Ridge().fit(X, y)
+    monkeypatch.setenv("FDRIDGE", str(tmp_path / "none"))
+    with pytest.raises(FdridgeError, match="cannot be run"):
+        Ridge().fit(X, y)
+    monkeypatch.delenv("FDRIDGE")
+    monkeypatch.setenv("PATH", "")
+    if "/bin/fdridge" not in found.replace(str(tmp_path), "") or shutil.which("fdridge") is None:
+        with pytest.raises(FdridgeError, match="PATH.*FDRIDGE"):
+            Ridge().fit(X, y)
+
+
+def test_threads(monkeypatch):
+    cores = len(os.sched_getaffinity(0))
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert [_program.threads(n) for n in (None, 1, 3, -1, -2, -99)] == [cores, 1, 3, cores, max(1, cores - 1), 1]
+    monkeypatch.setenv("OMP_NUM_THREADS", "7,2")
+    assert _program.threads(None) == 7 and _program.threads(2) == 2
+    monkeypatch.setenv("OMP_NUM_THREADS", "many")
+    assert _program.threads(None) == cores
+    assert np.array_equal(Ridge(n_jobs=1).fit(X, y).coef_, Ridge(n_jobs=2).fit(X, y).coef_)
+
+
+def test_progress(capfd):
+    rows = np.lib.stride_tricks.as_strided(r.standard_normal(50), (3_000_000, 50), (0, 8))
+    Ridge(verbose=True, alpha=1.0, tol=0.5).fit(rows, r.standard_normal(len(rows)))
+    shown = capfd.readouterr().err
+    assert "\r" in shown and "rows, " in shown and "GB/s" in shown
+    Ridge().fit(X, y)
+    assert capfd.readouterr().err == ""
+
+
+def test_without_sklearn():
+    """A sketch needs only numpy."""
+    code = "import sys; sys.modules['sklearn'] = None; import numpy as np, fdridge; print(fdridge.Sketch().partial_fit(np.eye(3), [1, 2, 3]).solve(1.0).coef)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENV)
+    assert out.stdout.startswith("[[")
+
+
+ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+FITS = """
+import sys, numpy as np
+from fdridge import Ridge, Sketch
+r = np.random.default_rng(0)
+X = r.standard_normal((60000, 100)); y = r.standard_normal(60000)
+print("ready", flush=True)
+s = Sketch(size=20)
+while True:
+    Ridge().fit(X, y); print("fit", flush=True)
+    Ridge(alpha="auto").fit(X, y)
+    Ridge(method="cg", size=20).fit(X, y)
+    s.partial_fit(X, y); s.solve(1.0); s.partial_fit(X[:1000], y[:1000])
+"""
+
+
+def kill_fits(count, temp, signals):
+    """Kill processes that fit, at random moments, and look for what they leave."""
+    moments = random.Random(1)
+    for i in range(count):
+        p = subprocess.Popen([sys.executable, "-c", FITS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**ENV, "TMPDIR": str(temp)})
+        assert p.stdout.readline() == b"ready\n"
+        time.sleep(moments.uniform(0, 0.9))
+        had = children(p.pid)
+        p.send_signal(signals[i % len(signals)])
+        p.wait(timeout=20)
+        p.stdout.close()
+        p.stderr.close()
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline and any(map(alive, had)):
+            time.sleep(0.02)
+        assert not [c for c in had if alive(c)], f"run {i}: a child is left"
+        assert not os.listdir(temp), f"run {i}: {os.listdir(temp)}"
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1][0] != "Z"
+    except OSError:
+        return False
+
+
+def test_killed(tmp_path):
+    """A fit that is killed, interrupted or ended leaves no child and no file. FDRIDGE_THOROUGH: 200 of them."""
+    kill_fits(200 if os.environ.get("FDRIDGE_THOROUGH") else 12, tmp_path, [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+
+
+def test_interrupted(own_temp):
+    """Ctrl-C ends the child, and the next fit works."""
+    code = """
+import glob, os, pathlib, signal, threading, time, numpy as np
+from fdridge import Ridge
+r = np.random.default_rng(0)
+X = r.standard_normal((40000, 400)); y = r.standard_normal(40000)
+CHILDREN
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    while True: Ridge(alpha="auto").fit(X, y)
+except KeyboardInterrupt:
+    print("interrupted", children(os.getpid()), Ridge().fit(X[:100], y[:100]).certificate_.converged)
+"""
+    code = code.replace("CHILDREN", inspect.getsource(children))
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**ENV, "TMPDIR": str(own_temp)})
+    assert out.stdout == "interrupted [] True\n", out.stderr
+    assert not os.listdir(own_temp)

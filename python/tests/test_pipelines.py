@@ -1,0 +1,69 @@
+"""Ridge within scikit-learn's tools, on real data."""
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import Ridge as Peer
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+
+from fdridge import Ridge
+
+PEER = Peer(solver="cholesky")
+
+
+def test_clone_and_pickle(tmp_path):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = Ridge(alpha=[0.01, 0.1, 1]).fit(X, y)
+    assert list(model.feature_names_in_) == list(X.columns)
+    assert not hasattr(clone(model), "coef_") and clone(model).get_params() == model.get_params()
+    joblib.dump(model, tmp_path / "model.pkl")
+    loaded = joblib.load(tmp_path / "model.pkl")
+    assert np.array_equal(loaded.predict(X), model.predict(X)) and repr(loaded.certificate_) == repr(model.certificate_)
+    with pytest.warns(UserWarning, match="feature names"):
+        model.predict(X.to_numpy())
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(X[X.columns[::-1]])
+
+
+def test_grid_search(housing):
+    X, y = housing[0][::7], housing[1][::7]
+    grid = {"ridge__alpha": [0.1, 1.0, 10.0, 100.0, 1000.0]}
+    found = [
+        GridSearchCV(make_pipeline(StandardScaler(), PolynomialFeatures(2), of), grid, cv=3, n_jobs=n).fit(X, y)
+        for of, n in ((Ridge(), 2), (PEER, 1))
+    ]
+    assert found[0].best_params_ == found[1].best_params_
+    assert np.allclose(found[0].cv_results_["mean_test_score"], found[1].cv_results_["mean_test_score"], rtol=1e-6)
+
+
+def test_cross_validation(housing):
+    X, y = housing[0][::5], housing[1][::5]
+    assert np.allclose(cross_val_score(Ridge(5.0), X, y, cv=4, n_jobs=2), cross_val_score(Peer(5.0), X, y, cv=4))
+    assert np.allclose(cross_val_predict(Ridge(5.0), X, y, cv=4), cross_val_predict(Peer(5.0), X, y, cv=4))
+
+
+def test_columns(flats):
+    flats = flats.dropna()
+    X, y = flats.drop(columns="rent"), flats["rent"]
+    prepared = ColumnTransformer([("levels", OneHotEncoder(handle_unknown="ignore"), ["district", "heating"]), ("numbers", StandardScaler(), ["area", "rooms", "floor"])])
+    ours, peer = make_pipeline(prepared, Ridge(0.3)).fit(X, y), make_pipeline(prepared, Peer(0.3)).fit(X, y)
+    assert np.allclose(ours.predict(X), peer.predict(X))
+    assert ours.score(X, y) == pytest.approx(peer.score(X, y))
+
+
+def test_targets():
+    X, y = load_diabetes(return_X_y=True)
+    Y = np.column_stack([y, X[:, 0] * 3 + y])
+    both = Ridge(0.1).fit(X, Y)
+    assert np.allclose(both.coef_, Peer(0.1).fit(X, Y).coef_)
+    assert np.allclose(both.predict(X), MultiOutputRegressor(Ridge(0.1)).fit(X, Y).predict(X))
+    logged = TransformedTargetRegressor(Ridge(0.1), func=np.log, inverse_func=np.exp).fit(X, y)
+    assert np.allclose(logged.predict(X), TransformedTargetRegressor(Peer(0.1), func=np.log, inverse_func=np.exp).fit(X, y).predict(X))
+    column = Ridge(0.1).fit(X, y[:, None])
+    assert column.coef_.shape == (1, 10) and column.predict(X).shape == (442, 1) and column.error_bound_.shape == (1,)

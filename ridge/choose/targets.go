@@ -1,0 +1,154 @@
+package choose
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+	"github.com/fdridge/fdridge/ridge/reason"
+)
+
+// A TargetChoice is the result of choosing γ for each target separately. For each target it is the candidate
+// with the smallest estimated score; see [Least]. Every slice except Candidates has one element for each
+// target.
+type TargetChoice struct {
+	By         Criterion        `json:"by"`         // the criterion of the scores
+	Candidates []float64        `json:"candidates"` // the γ that were tried, ascending
+	Gammas     []float64        `json:"gammas"`     // the chosen γ
+	Scores     []ridge.Interval `json:"scores"`     // brackets of the scores of the chosen γ
+	// Excess bounds the score of the chosen γ minus the smallest score of the target. 0 means that the choice
+	// is proved.
+	Excess []float64 `json:"excess"`
+	// AtEnd has two counts: the targets whose γ is the smallest candidate, and the targets whose γ is the
+	// largest. For a target that is pure noise, the best γ is +Inf.
+	AtEnd  [2]int          `json:"at_end"`
+	Passes int             `json:"passes"`          // as in [GammaChoice]
+	Whole  bool            `json:"whole"`           // as in [GammaChoice]
+	Spent  []reason.Reason `json:"spent,omitempty"` // as in [GammaChoice]
+}
+
+// Proved returns the number of targets whose choice is proved.
+func (c *TargetChoice) Proved() int {
+	n := 0
+	for _, v := range c.Excess {
+		if v == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// WorstExcess returns the largest relative excess of all targets, as defined at [Choice.RelativeExcess].
+func (c *TargetChoice) WorstExcess() float64 {
+	worst := 0.0
+	for j, v := range c.Scores {
+		one := Choice{Score: v, Excess: c.Excess[j]}
+		worst = math.Max(worst, one.RelativeExcess())
+	}
+	return worst
+}
+
+// EachScore brackets the GCV of the exact solution for every target and γ, as defined at [LeastGCV]. No
+// coefficients are computed. The bracket of target j at gammas[i] is element j·len(gammas) + i.
+//
+// With r eigenvalues, each γ and target takes O(r) time, in one product of matrices. The brackets are narrow
+// if the summary holds AᵀA or all rows. Errors are the errors of [ridge.Summary.Path].
+func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
+	k, err := sum.Known(ridge.OneShot.String(), 1, gammas...)
+	if err != nil {
+		return nil, err
+	}
+	var out []ridge.Interval
+	for _, v := range k.GCV(gammas) {
+		out = append(out, ridge.Interval(v))
+	}
+	return out, nil
+}
+
+// EachGCV chooses γ for each target by GCV; see [EachScore]. If candidates is nil, the candidates are the
+// [Grid] of 50 γ, extended downwards as in [Gamma]. The grid is not extended upwards; TargetChoice.AtEnd
+// counts the targets at its ends. Errors are the errors of [ridge.Summary.Path].
+func EachGCV(sum *ridge.Summary, candidates []float64) (*TargetChoice, error) {
+	grid, err := GammaGrid{Gammas: Ascending(candidates)}, error(nil)
+	if candidates == nil {
+		if grid, err = gridOf(sum, GridSize); err != nil {
+			return nil, err
+		}
+	}
+	gammas := grid.Gammas
+	scores, err := EachScore(sum, gammas)
+	if err != nil {
+		return nil, err
+	}
+	g, t, from := len(gammas), sum.Config().Targets, 0
+	if candidates == nil {
+		from = grid.start(g, func(i int) ridge.Interval {
+			parts := make([]ridge.Interval, t)
+			for j := range parts {
+				parts[j] = scores[j*g+i]
+			}
+			return ridge.Interval(sumBrackets(parts))
+		})
+	}
+	return each(GCV, gammas[from:], t, func(i, j int) (ridge.Interval, float64) {
+		v := scores[j*g+from+i]
+		return v, interval.Interval(v).Mid()
+	}), nil
+}
+
+// Ascending returns the γ in ascending order, without duplicates.
+func Ascending(gammas []float64) []float64 {
+	gammas = slices.Clone(gammas)
+	slices.Sort(gammas)
+	return slices.Compact(gammas)
+}
+
+// EachLeftOut chooses γ for each target by the leave-one-out errors in scores, which [ridge.LeaveOneOut]
+// returned for the ascending gammas. The error is [ridge.ErrShape] if scores is nil or was computed for
+// another number of γ.
+func EachLeftOut(gammas []float64, scores *ridge.LeftOutScores) (*TargetChoice, error) {
+	if scores == nil || len(scores.Bounds) != len(gammas) || len(gammas) == 0 {
+		return nil, rows.Unfit("leave-one-out errors for other γ than the %d given", len(gammas))
+	}
+	return each(LOO, gammas, len(scores.Bounds[0]), func(i, j int) (ridge.Interval, float64) {
+		return scores.Bounds[i][j], scores.Estimates[i][j]
+	}), nil
+}
+
+// ChooseEach chooses γ for each target by its cross-validated errors. oneShot has the same meaning as in
+// [CVResult.ChooseGamma].
+func (r *CVResult) ChooseEach(oneShot bool) (*TargetChoice, error) {
+	if r == nil || len(r.Ridge) == 0 {
+		return nil, rows.Unfit("a cross-validation without scores")
+	}
+	scores := r.Ridge
+	if oneShot {
+		scores = r.Fitted
+	}
+	return each(CV, r.Gammas, len(r.Ridge[0]), func(i, j int) (ridge.Interval, float64) {
+		return scores[i][j], interval.Interval(r.Fitted[i][j]).Mid()
+	}), nil
+}
+
+// each chooses γ for each of t targets. score returns the bracket of the score of target j at gammas[i], and
+// an estimate of this score.
+func each(by Criterion, gammas []float64, t int, score func(i, j int) (ridge.Interval, float64)) *TargetChoice {
+	c := &TargetChoice{By: by, Candidates: gammas}
+	scores, estimates := make([]ridge.Interval, len(gammas)), make([]float64, len(gammas))
+	for j := range t {
+		for i := range gammas {
+			scores[i], estimates[i] = score(i, j)
+		}
+		best := Least(scores, estimates)
+		c.Gammas, c.Scores, c.Excess = append(c.Gammas, gammas[best.Index]), append(c.Scores, best.Score), append(c.Excess, best.Excess)
+		if best.Index == 0 {
+			c.AtEnd[0]++
+		}
+		if best.Index == len(gammas)-1 {
+			c.AtEnd[1]++
+		}
+	}
+	return c
+}

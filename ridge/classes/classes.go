@@ -1,0 +1,194 @@
+// Package classes fits classifications by ridge regression, like scikit-learn's RidgeClassifier. Each class becomes a
+// target that is 1 for its rows and −1 for all others; two classes share one target. A row is assigned to the class
+// with the largest prediction. The package also counts decisions, and proves which of them the exact solution makes.
+package classes
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/internal/excerpt"
+)
+
+// Most is the largest number of classes.
+const Most = 1 << 16
+
+// Classes are the classes of the training rows. Their order is the order of their labels: by value if all labels are
+// numbers, otherwise by their bytes.
+type Classes struct {
+	Labels []string // text of each label
+	Counts []int64  // number of training rows with each label
+	// Balanced multiplies the weight of a row of class k by n/(K·nₖ), for K classes, n rows and nₖ rows of the class.
+	// This is class_weight="balanced" of scikit-learn.
+	Balanced bool
+
+	place map[float64]int // class of each value of the target
+}
+
+// Learn reads the only target of src, in one pass, and returns its classes. Every value of the target is a class. The
+// function text returns the label of a value; nil stands for the value as a decimal number.
+//
+// The error is a *[dataset.SourceError] in these cases: there is no single target, all labels are equal, all labels are
+// different, or there are more than [Most] classes.
+func Learn(ctx context.Context, src dataset.Source, text func(value float64) string) (*Classes, error) {
+	ctx = background.IfNil(ctx)
+	fail := func(format string, args ...any) (*Classes, error) {
+		return nil, &dataset.SourceError{Reason: fmt.Sprintf(format, args...)}
+	}
+	if src == nil {
+		return fail("no source of rows")
+	}
+	if _, _, t := src.Dims(); t != 1 {
+		return fail("%d targets; the labels of the classes must be in one column", t)
+	}
+	counts, n := map[float64]int64{}, int64(0)
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range b.Y[:b.N] {
+			counts[v]++
+		}
+		if n += int64(b.N); len(counts) > Most {
+			return fail("the target has more than %d labels: is it a number?", Most)
+		}
+	}
+	if text == nil {
+		text = func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	}
+	c := &Classes{place: map[float64]int{}}
+	of := map[string]float64{}
+	for v := range counts {
+		label := text(v)
+		of[label] = v
+		c.Labels = append(c.Labels, label)
+	}
+	c.sort()
+	for k, label := range c.Labels {
+		c.Counts, c.place[of[label]] = append(c.Counts, counts[of[label]]), k
+	}
+	switch k := int64(len(c.Labels)); {
+	case k == 0:
+		return fail("there are no rows")
+	case k == 1:
+		return fail("all %d rows have the label %q; a classification needs two classes", n, excerpt.Of(c.Labels[0]))
+	case k == n && n > 2:
+		return fail("each of the %d rows has a label of its own: is the target a number?", n)
+	}
+	return c, nil
+}
+
+// sort sorts the labels, as numbers if all of them are.
+func (c *Classes) sort() {
+	values := make(map[string]float64, len(c.Labels))
+	for _, label := range c.Labels {
+		v, err := strconv.ParseFloat(label, 64)
+		if err != nil {
+			slices.Sort(c.Labels)
+			return
+		}
+		values[label] = v
+	}
+	slices.SortFunc(c.Labels, func(a, b string) int {
+		if values[a] < values[b] {
+			return -1
+		}
+		return 1
+	})
+}
+
+// Targets returns the number of targets of a fit with k classes: one for two classes, and otherwise k.
+func Targets(k int) int {
+	if k == 2 {
+		return 1
+	}
+	return k
+}
+
+// Targets returns the number of targets of a fit.
+func (c *Classes) Targets() int { return Targets(len(c.Labels)) }
+
+// Of returns the class of a value of the target, or −1 if no training row has the value.
+func (c *Classes) Of(value float64) int {
+	if k, ok := c.place[value]; ok {
+		return k
+	}
+	return -1
+}
+
+// weight returns the factor of the weights of the rows of class k.
+func (c *Classes) weight(k int) float64 {
+	if !c.Balanced {
+		return 1
+	}
+	n := int64(0)
+	for _, v := range c.Counts {
+		n += v
+	}
+	return float64(n) / (float64(len(c.Counts)) * float64(c.Counts[k]))
+}
+
+// Encode returns src with targets of ±1 instead of its only target. If Balanced is set, the rows have the weights of
+// their classes. A pass ends with a *[dataset.SourceError] if a label is not among the classes.
+func (c *Classes) Encode(src dataset.Source) dataset.Source { return &encoded{c, src} }
+
+type encoded struct {
+	*Classes
+	src dataset.Source
+}
+
+func (e *encoded) Dims() (n int64, d, t int) {
+	n, d, _ = e.src.Dims()
+	return n, d, e.Targets()
+}
+
+func (e *encoded) Once() bool { return dataset.Once(e.src) }
+
+func (e *encoded) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
+	return e.BlocksFrom(ctx, 0)
+}
+
+// BlocksFrom is like Blocks, from the block with row first on; see [dataset.From].
+func (e *encoded) BlocksFrom(ctx context.Context, first int64) iter.Seq2[dataset.Block, error] {
+	return func(yield func(dataset.Block, error) bool) {
+		var y, w []float64
+		t, weights := e.Targets(), make([]float64, len(e.Labels))
+		for k := range weights {
+			weights[k] = e.weight(k)
+		}
+		for b, err := range dataset.From(ctx, e.src, first) {
+			if err != nil {
+				yield(dataset.Block{}, err)
+				return
+			}
+			y, w = y[:0], w[:0]
+			for i, v := range b.Y[:b.N] {
+				class := e.Of(v)
+				if class < 0 {
+					yield(dataset.Block{}, &dataset.SourceError{Reason: fmt.Sprintf("row %d has a label that no row had in the pass before", b.First+int64(i)+1)})
+					return
+				}
+				for k := range t {
+					sign := -1.0
+					if t == 1 && class == 1 || t > 1 && class == k {
+						sign = 1
+					}
+					y = append(y, sign)
+				}
+				w = append(w, b.Weight(i)*weights[class])
+			}
+			b.Y = y
+			if e.Balanced {
+				b.W = w
+			}
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package classes
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// Decide returns the class of a row with the given predictions: the first class with the largest prediction. With one
+// target, it is class 1 if the prediction is positive, otherwise class 0.
+func Decide(y []float64) int {
+	best := 0
+	if len(y) == 1 {
+		if y[0] > 0 {
+			best = 1
+		}
+		return best
+	}
+	for k, v := range y {
+		if v > y[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+// Margin returns the largest prediction minus the second largest. With one target, it returns the absolute value of the
+// prediction.
+func Margin(y []float64) float64 {
+	if len(y) == 1 {
+		return math.Abs(y[0])
+	}
+	best, second := Decide(y), math.Inf(-1)
+	for k, v := range y {
+		if k != best {
+			second = math.Max(second, v)
+		}
+	}
+	return y[best] - second
+}
+
+// Proves reports whether the exact solution is proved to decide for class k. within has intervals that contain its
+// predictions. The lower end for k must be above the upper ends of all other classes.
+func Proves(within []ridge.Interval, k int) bool { return beats(within, k, true) }
+
+// Allows reports whether the exact solution may decide for class k.
+func Allows(within []ridge.Interval, k int) bool { return beats(within, k, false) }
+
+// beats reports whether class k has the largest prediction. If always is true, this must hold for all predictions in
+// the intervals within; otherwise for some.
+func beats(within []ridge.Interval, k int, always bool) bool {
+	if len(within) == 0 {
+		return !always
+	}
+	of := func(k int) ridge.Interval { return within[k] }
+	classes := len(within)
+	if classes == 1 { // the predictions of the two classes are −y and y
+		classes = 2
+		of = func(k int) ridge.Interval {
+			if v := within[0]; k == 0 {
+				return ridge.Interval{Lo: -v.Hi, Hi: -v.Lo}
+			}
+			return within[0]
+		}
+	}
+	for j := range classes {
+		switch {
+		case j == k:
+		case always && !(of(k).Lo > of(j).Hi), !always && of(k).Hi < of(j).Lo:
+			return false
+		}
+	}
+	return true
+}
+
+// A Score counts decisions about rows. Every row counts once, whatever its weight. Rows of weight 0 are left out.
+type Score struct {
+	Rows      int64     `json:"rows"`
+	Confusion [][]int64 `json:"confusion"` // number of rows of each class, by the decision
+	// Unknown counts rows whose label no training row has. Their decisions are wrong.
+	Unknown int64 `json:"unknown"`
+	// Proved counts the decisions that the exact solution is proved to make.
+	Proved int64 `json:"proved"`
+	// Right and Possible count the rows of each class that the exact solution is proved to assign to their class, and
+	// the rows that it may assign to their class.
+	Right    []int64 `json:"right"`
+	Possible []int64 `json:"possible"`
+}
+
+// NewScore returns a Score without rows.
+func (c *Classes) NewScore() *Score {
+	k := len(c.Labels)
+	s := &Score{Confusion: make([][]int64, k), Right: make([]int64, k), Possible: make([]int64, k)}
+	for i := range s.Confusion {
+		s.Confusion[i] = make([]int64, k)
+	}
+	return s
+}
+
+// Add adds a row of class truth, which is −1 for an unknown label. y holds predictions, and within intervals that
+// contain the predictions of the exact solution, or nil.
+func (s *Score) Add(truth int, y []float64, within []ridge.Interval) {
+	s.Rows++
+	at := Decide(y)
+	if Proves(within, at) {
+		s.Proved++
+	}
+	if truth < 0 {
+		s.Unknown++
+		return
+	}
+	s.Confusion[truth][at]++
+	if Proves(within, truth) {
+		s.Right[truth]++
+	}
+	if Allows(within, truth) {
+		s.Possible[truth]++
+	}
+}
+
+// AddEncoded adds the rows of b, whose targets are encoded. y and within have an element for each row and target.
+func (s *Score) AddEncoded(b dataset.Block, y []float64, within []ridge.Interval) {
+	for i, t := 0, len(b.Y)/b.N; i < b.N; i++ {
+		if b.Weight(i) > 0 {
+			s.Add(Decide(b.Y[i*t:(i+1)*t]), y[i*t:(i+1)*t], within[i*t:(i+1)*t])
+		}
+	}
+}
+
+// Accuracy returns the fraction of rows whose decision is right, and a bracket of the same fraction for the decisions
+// of the exact solution. It is NaN without rows.
+func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
+	right, n := ridge.Interval{}, float64(s.Rows)
+	for k := range s.Confusion {
+		value += float64(s.Confusion[k][k])
+		right.Lo, right.Hi = right.Lo+float64(s.Right[k]), right.Hi+float64(s.Possible[k])
+	}
+	return value / n, ridge.Interval{Lo: right.Lo / n, Hi: right.Hi / n}
+}
+
+// Balanced returns the balanced accuracy: the mean, over all classes that have rows, of the fraction of their rows whose
+// decision is right. The results correspond to the results of Accuracy.
+//
+// Each result is the exact number, rounded to the nearest float64. Equal accuracies thus have equal results.
+func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
+	mean := func(right func(k int) int64) float64 {
+		sum, classes := new(big.Rat), int64(0)
+		for k, row := range s.Confusion {
+			n := int64(0)
+			for _, v := range row {
+				n += v
+			}
+			if n > 0 {
+				classes++
+				sum.Add(sum, big.NewRat(right(k), n))
+			}
+		}
+		if classes == 0 {
+			return math.NaN()
+		}
+		v, _ := sum.Quo(sum, big.NewRat(classes, 1)).Float64()
+		return v
+	}
+	value = mean(func(k int) int64 { return s.Confusion[k][k] })
+	return value, ridge.Interval{Lo: mean(func(k int) int64 { return s.Right[k] }), Hi: mean(func(k int) int64 { return s.Possible[k] })}
+}
+
+// Evaluate makes a pass over src and returns the score of each solution. The only target of src has the same values as
+// for [Learn]. The features are prepared as for the fit. Nothing is proved for a solution without a certificate.
+func (c *Classes) Evaluate(ctx context.Context, src dataset.Source, fits []*ridge.Solution) ([]*Score, error) {
+	ctx = background.IfNil(ctx)
+	scores, by := make([]*Score, len(fits)), make([]*ridge.Predictor, len(fits))
+	for i, f := range fits {
+		scores[i] = c.NewScore()
+		if p, err := f.Predictor(); err == nil { // else f has no certificate
+			by[i] = p
+		}
+	}
+	_, d, _ := src.Dims()
+	t := c.Targets()
+	y := make([]float64, t)
+	var within []ridge.Interval
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		for k, f := range fits {
+			within = make([]ridge.Interval, b.N*t)
+			if by[k] != nil {
+				if err := by[k].Predict(within, b); err != nil {
+					return nil, err
+				}
+			}
+			for i := range b.N {
+				if b.Weight(i) == 0 {
+					continue
+				}
+				if b.Sparse != nil {
+					idx, val := b.Sparse.Row(i)
+					err = f.PredictSparse(y, idx, val)
+				} else {
+					err = f.PredictRow(y, b.X[i*d:(i+1)*d])
+				}
+				if err != nil {
+					return nil, err
+				}
+				its := within[i*t : (i+1)*t]
+				if by[k] == nil {
+					its = nil
+				}
+				scores[k].Add(c.Of(b.Y[i]), y, its)
+			}
+		}
+	}
+	return scores, nil
+}

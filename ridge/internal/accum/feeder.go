@@ -1,0 +1,130 @@
+package accum
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge/internal/parallel"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// A feeder adds blocks to several lanes in parallel.
+type feeder struct {
+	cfg             Config
+	lanes           []*Lane
+	feeds           []laneFeed
+	checks, appends *parallel.Loop
+
+	block dataset.Block // the current block
+	first int           // number of the first row of block in errors
+	row   int64         // number of the first row of block in the summary
+}
+
+// A laneFeed adds rows to one lane.
+type laneFeed struct {
+	lane *Lane
+	at   int64 // index of the lane
+	view engine.CSR
+	raw  float64        // sum of squares of the lane, including the current block
+	from int            // first row of the current group in the block; an error is at this row or a later one
+	all  dataset.Buffer // sparse rows of the block that are added together
+}
+
+// newFeeder returns the feeder of the given lanes.
+func newFeeder(cfg Config, lanes []*Lane) *feeder {
+	c := &feeder{cfg: cfg, lanes: lanes}
+	for i, l := range lanes {
+		c.feeds = append(c.feeds, laneFeed{lane: l, at: int64(i)})
+	}
+	c.checks = parallel.New(nil, len(lanes), func(i int) error { return c.eachGroup(&c.feeds[i], (*feeder).check) })
+	c.appends = parallel.New(cfg.Backend, len(lanes), func(i int) error { return c.feedLane(&c.feeds[i]) })
+	return c
+}
+
+// earliest returns the error for the smallest row number.
+func (c *feeder) earliest(errs []error) (first error) {
+	from := math.MaxInt
+	for i, err := range errs {
+		if err != nil && c.feeds[i].from < from {
+			first, from = err, c.feeds[i].from
+		}
+	}
+	return first
+}
+
+// check validates the rows b of a lane.
+func (c *feeder) check(h *laneFeed, b dataset.Block) (err error) {
+	h.raw, err = h.lane.Stage.Check(b, c.first+h.from, h.raw)
+	return err
+}
+
+// append adds the validated rows b to a lane.
+func (c *feeder) append(h *laneFeed, b dataset.Block) error {
+	h.lane.raw = h.raw
+	return h.lane.append(b)
+}
+
+// feedLane adds the rows of the current block that belong to the lane, after they were validated. For sparse
+// rows that are centred, it adds all of them together: each call of Stage.Load adds two dense rows, a mean
+// and a joining row.
+func (c *feeder) feedLane(h *laneFeed) error {
+	if c.block.Sparse == nil || !c.cfg.Intercept || !h.lane.Sketch.KeepsSparse() {
+		return c.eachGroup(h, (*feeder).append)
+	}
+	h.all.Reset()
+	h.all.Sparse = true
+	if err := c.eachGroup(h, (*feeder).gather); err != nil || h.all.N == 0 {
+		return err
+	}
+	return c.append(h, h.all.Block(0, c.cfg.Dim))
+}
+
+// gather collects the rows b of a lane in h.all.
+func (c *feeder) gather(h *laneFeed, b dataset.Block) error {
+	for i := range b.N {
+		h.all.AppendRow(b, i, c.cfg.Dim, c.cfg.Targets)
+	}
+	return nil
+}
+
+// eachGroup calls the function use for each group of consecutive rows of the current block that belongs to
+// the lane.
+func (c *feeder) eachGroup(h *laneFeed, use func(*feeder, *laneFeed, dataset.Block) error) error {
+	end := c.row + int64(c.block.N)
+	cut := func(lo, hi int64) error {
+		if lo, hi = max(lo, c.row), min(hi, end); lo >= hi {
+			return nil
+		}
+		h.from = int(lo - c.row)
+		return use(c, h, c.block.Cut(h.from, int(hi-c.row), c.cfg.Dim, c.cfg.Targets, &h.view))
+	}
+	after := c.cfg.LanesAfter
+	if h.at == 0 {
+		if err := cut(0, after); err != nil {
+			return err
+		}
+	}
+	group, lanes := int64(c.cfg.LaneRows), int64(len(c.feeds))
+	g := max(c.row, after) / (group * lanes) * lanes // the first group of the round that contains row max(c.row, after)
+	for g += h.at; g*group < end; g += lanes {
+		if err := cut(max(g*group, after), (g+1)*group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// canMerge reports whether the lanes, together with the rows of the current block, can be merged without
+// overflow. See [Extent.InRange].
+func (c *feeder) canMerge() bool {
+	var e Extent
+	for i := range c.feeds {
+		h := &c.feeds[i]
+		e.Merge(Extent{Squares: h.raw, Weight: h.lane.Stage.Weight.Value(), Far: h.lane.Stage.Reach(c.block)})
+	}
+	for i := range c.block.N {
+		e.Weight += c.block.Weight(i)
+	}
+	return e.Squares <= rows.MaxSquares && rows.Spreads(4*e.Far, e.Weight)
+}

@@ -1,0 +1,13 @@
+package certify
+
+import "github.com/fdridge/fdridge/ridge/internal/roundoff"
+
+// MatrixError bounds the norm of the error of K, if a pass computes K by products with all unit vectors and
+// averages Kᵢⱼ and Kⱼᵢ (docs/math.md §14, "K from products").
+func (k *Known) MatrixError() float64 {
+	f, n := &k.factor, &k.norm
+	residual := f.dot + 2*few + f.workers/4
+	shift := n.root * n.meanOff
+	off := (residual+f.pass*(1+residual*eps)+1)*eps*n.read*n.read + shift*shift
+	return off*inflate + float64(k.eigen.Dim)*roundoff.LostSquares
+}

@@ -1,0 +1,94 @@
+package certify
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// scoredTargets is the number of targets that one matrix product of [Known.GCV] handles.
+const scoredTargets = 256
+
+// GCV brackets the GCV of the exact solution for every target and γ, without coefficients. The bracket of
+// target j at gammas[i] is element j·len(gammas) + i.
+//
+// The squared norms in [At.rssFromEnvelope] are linear in the squares of the components of c along V. For all
+// γ and targets they are therefore one matrix product. Its factors are three functions of the eigenvalues at
+// each γ, and the squares for each target.
+func (k *Known) GCV(gammas []float64) []interval.Interval {
+	const functions = 3
+	g, t, q := len(gammas), len(k.targets), len(k.eigen.Values)+1 // the last value of each function is for the complement of V
+	ats, table, lost := make([]At, g), make([]float64, functions*g*q), make([]float64, functions*g)
+	df := make([]interval.Interval, g)
+	for i, gamma := range gammas {
+		a := k.At(gamma)
+		ats[i], df[i] = a, a.EffectiveDimension()
+		for l := range q {
+			s2 := k.eigen.Rest
+			if l < q-1 {
+				s2 = k.eigen.Values[l]
+			}
+			middle, gap := a.middle(s2), a.gap(s2)
+			more := 1 + 2*gamma*middle
+			for f, v := range [functions]float64{middle * (1 + gamma*middle), gap, more * more * gap} {
+				table[(functions*i+f)*q+l] = v
+				lost[functions*i+f] = math.Max(lost[functions*i+f], v)
+			}
+		}
+	}
+	for i, v := range lost { // of the squares and of their products with a function, in norm
+		lost[i] = math.Sqrt((float64(q) + few) * roundoff.Underflow * (1 + v))
+	}
+	round := 1 + 2*k.factor.along*eps
+	out := make([]interval.Interval, t*g)
+	var squares, sums []float64
+	for lo := 0; lo < t; lo += scoredTargets {
+		n := min(scoredTargets, t-lo)
+		squares, sums = vec.Grow(squares, n*q), vec.Grow(sums, functions*g*n)
+		for j := range n {
+			c := &k.targets[lo+j].c
+			row := squares[j*q : (j+1)*q]
+			for l, v := range c.Along {
+				row[l] = v * v
+			}
+			row[q-1] = c.Off * c.Off
+		}
+		k.Backend.Gemm(false, true, 1, engine.View(functions*g, q, table), engine.View(n, q, squares), 0, engine.View(functions*g, n, sums))
+		norm := func(i, f, j int) float64 { return math.Sqrt(sums[(functions*i+f)*n+j]) }
+		for j := range n {
+			rss := out[(lo+j)*g : (lo+j+1)*g]
+			for i := range rss {
+				rss[i] = ats[i].envelope(lo+j, &envelope{
+					form: norm(i, 0, j), z: norm(i, 1, j)*round + lost[functions*i+1], zy: norm(i, 2, j)*round + lost[functions*i+2],
+					lost: lost[functions*i],
+				})
+			}
+			narrow(gammas, rss)
+			for i, v := range rss {
+				rss[i] = gcv(k.Rows, k.fixed(), df[i], v)
+			}
+		}
+	}
+	return out
+}
+
+// narrow narrows the brackets of RSS(x*) at the given γ by each other: RSS increases with γ, and RSS/γ² decreases
+// (docs/math.md §10). It compares neighbours, so it has most effect if the γ are ascending.
+func narrow(gammas []float64, rss []interval.Interval) {
+	const up, down = 1 + 4*eps, 1 - 4*eps
+	for i := len(rss) - 2; i >= 0; i-- {
+		if r := gammas[i] / gammas[i+1]; r <= 1 {
+			rss[i].Lo = math.Max(rss[i].Lo, rss[i+1].Lo*r*r*down-few*roundoff.Underflow)
+			rss[i].Hi = math.Min(rss[i].Hi, rss[i+1].Hi)
+		}
+	}
+	for i := 1; i < len(rss); i++ {
+		if r := gammas[i] / gammas[i-1]; r >= 1 {
+			rss[i].Lo = math.Max(rss[i].Lo, rss[i-1].Lo)
+			rss[i].Hi = math.Min(rss[i].Hi, rss[i-1].Hi*r*r*up+few*roundoff.Underflow)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package direct
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// tall keeps the first d rows of the triangular factor of [A Y] = QR. It is for few features and many
+// targets, and solves least-squares problems only.
+//
+// Each fold reduces the columns of A and applies the reflections to Y. The rows of Y below the factor are
+// then orthogonal to A and are discarded, so that memory is d·(d+t) numbers. docs/math.md §14 bounds the
+// backward errors.
+type tall struct {
+	d, t  int
+	stack []float64 // d rows of R, followed by the rows to fold; (d + roundoff.StageRows)×q
+	by    *folder
+
+	folds, longest int       // number of folds, and the largest number of rows in a fold
+	col            []float64 // bounds the norms of the columns of [A Y]
+	share          float64   // bounds the sum of the backward errors of all folds, relative to col
+	off            []float64 // bounds the backward error of each column
+}
+
+// NewTall returns a factorization for least-squares problems with few features and many targets.
+func NewTall(be engine.Backend, d, t int) Factorization {
+	q := d + t
+	return &tall{
+		d: d, t: t, col: make([]float64, q), off: make([]float64, q),
+		stack: make([]float64, (d+roundoff.StageRows)*q), by: newFolder(be, q, roundoff.StageRows),
+	}
+}
+
+func (e *tall) buffer() []float64 { return e.stack[e.d*(e.d+e.t):] }
+
+func (e *tall) fold(m int) {
+	d, q := e.d, e.d+e.t
+	squares := make([]float64, q)
+	for i := range m {
+		for j, v := range e.stack[(d+i)*q : (d+i+1)*q] {
+			squares[j] += v * v
+		}
+	}
+	motion := e.by.fold(engine.View(d, q, e.stack), engine.View(m, q, e.stack[d*q:]))
+	share := roundoff.Unit * roundoff.QRFold(float64(d+roundoff.PanelColumns), float64(m), motion)
+	e.share += share
+	for j, s := range squares {
+		// The sum of m squares, the root and Hypot are off by less than m/2 + 8 units.
+		e.col[j] = math.Hypot(e.col[j], math.Sqrt(s)*(1+float64(m+16)*roundoff.Unit)+float64(m)*roundoff.LostResidual)
+		e.off[j] += share*e.col[j] + roundoff.LostFold(float64(q), float64(m))
+	}
+	e.folds++
+	e.longest = max(e.longest, m)
+}
+
+func (e *tall) columns() []float64 { return e.col }
+
+// pivots returns the first column that depends linearly on the columns before it, or −1 if there is none.
+func (e *tall) pivots() int {
+	q := e.d + e.t
+	pivot := roundoff.Unit * roundoff.QRPivot(float64(e.d+roundoff.PanelColumns), float64(e.longest), float64(e.folds))
+	for j := range e.d {
+		if !(math.Abs(e.stack[j*q+j]) > pivot*e.col[j]) {
+			return j
+		}
+	}
+	return -1
+}
+
+// solve returns the solution for γ = 0. It ignores its argument. Its RSS is ‖b‖², an upper bound of ‖Ax − b‖².
+func (e *tall) solve(float64) (*certify.Factored, int) {
+	if j := e.pivots(); j >= 0 {
+		return nil, j
+	}
+	d, t, q := e.d, e.t, e.d+e.t
+	s := &certify.Factored{
+		X: make([]float64, t*d), Triangle: certify.Triangle{R: e.stack, Ld: q}, Data: make([]float64, q), Above: true,
+		Residual: make([]float64, t*d), RSS: make([]float64, t), RSSRound: make([]float64, t),
+	}
+	for j := range q {
+		s.Data[j] = secondOrder(e.share, e.off[j]+roundoff.Unit*roundoff.QRSolve(float64(d))*e.col[j])
+	}
+	for j := range t {
+		x := s.X[j*d : (j+1)*d]
+		for i := range x {
+			x[i] = e.stack[i*q+d+j]
+		}
+		backSubstitute(d, e.stack, q, x)
+		s.RSS[j] = e.col[d+j] * e.col[d+j] * roundoff.Inflate
+	}
+	return s, -1
+}
+
+// weakest returns the column with the smallest pivot relative to the norm of the column.
+func (e *tall) weakest() (column int) {
+	q, least := e.d+e.t, math.Inf(1)
+	for j := range e.d {
+		if share := math.Abs(e.stack[j*q+j]) / e.col[j]; share < least {
+			column, least = j, share
+		}
+	}
+	return column
+}
+
+// dependence returns the coefficients w of column c as a linear combination of the columns before it, a_c ≈ Σ
+// wₖaₖ. Column c must depend on these columns.
+func (e *tall) dependence(c int) []float64 {
+	q := e.d + e.t
+	w := make([]float64, c)
+	for i := range w {
+		w[i] = e.stack[i*q+c]
+	}
+	backSubstitute(c, e.stack, q, w)
+	return w
+}

@@ -1,0 +1,181 @@
+package plan
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/krylov"
+	"github.com/fdridge/fdridge/ridge/reason"
+)
+
+// A Problem is the input of [Choose]: it describes the rows and the wanted solutions. Every field except Gammas
+// must be set; there are no defaults.
+type Problem struct {
+	Method       ridge.Method // the requested method, or Auto
+	Rows         int64        // n, the number of rows; -1 if unknown
+	Dim, Targets int
+	Gammas       []float64     // nil if γ will be chosen
+	Grid         int           // number of candidates if γ will be chosen
+	LeaveOneOut  bool          // γ is chosen by leave-one-out errors
+	Size         int           // m, the number of rows of the sketch
+	MaxBytes     uint64        // memory that a direct method may use
+	Once         bool          // the rows can be read only once
+	Sparse       bool          // the rows are sparse
+	NeedsSketch  reason.Reason // why a sketch is needed; the zero Reason if none is needed
+}
+
+// DefaultSize is the default number of rows of a sketch.
+const DefaultSize = 256
+
+// LosslessSize returns the number of rows of a sketch that loses no information about n×d rows. It is d if
+// AᵀA fits in [ridge.MaxGramBytes], or n if n is known, smaller than d, and the rows fit. If neither fits, it
+// returns DefaultSize.
+func LosslessSize(n int64, d int) int {
+	switch {
+	case n >= 0 && n < int64(d) && 8*float64(n)*float64(d) <= ridge.MaxGramBytes:
+		return int(max(n, 1))
+	case 8*float64(d)*float64(d) <= ridge.MaxGramBytes:
+		return d
+	}
+	return DefaultSize
+}
+
+// Steps holds the chosen method and the reason for it.
+type Steps struct {
+	Method ridge.Method
+	Reason reason.Reason
+}
+
+// Choose chooses the method. If p.Method is not Auto, Choose returns it unchanged. In these rules an iteration
+// is CG or Galerkin, whichever costs less in a dozen passes. If the rows can be read only once, an iteration is
+// replaced by OneShot.
+//
+//  1. If a sketch is needed, use an iteration. A sketch is needed if several processes share the rows, if each target has a γ of its
+//     own, if penalties of bands are chosen, for folds, and if the sketch or a checkpoint is kept.
+//  2. If γ = 0, use Exact.
+//  3. If Exact needs more than MaxBytes, or d² numbers (n² if n < d) take more than 1 GiB, use an iteration. For sparse rows and a
+//     single γ, use DualCG instead if n² numbers are too large and the rows can be read again.
+//  4. If the rows can be read only once, use Exact.
+//  5. Use Exact if it costs at most twice as much as a dozen passes, otherwise an iteration.
+func Choose(p Problem) Steps {
+	if p.Method != ridge.Auto {
+		return Steps{Method: p.Method}
+	}
+	iterated, passes := cheaperIteration(p.Dim, min(p.Size, p.Dim), max(1, len(p.Gammas))*p.Targets)
+	if p.Once {
+		iterated = ridge.OneShot
+	}
+	if p.NeedsSketch.Rule != reason.Asked {
+		return Steps{iterated, p.NeedsSketch}
+	}
+	if slices.Contains(p.Gammas, 0) {
+		return Steps{ridge.Exact, reason.Reason{Rule: reason.LeastSquares}}
+	}
+	if why := misfit(p); why.Rule != reason.Asked {
+		if p.Sparse && why.Rule == reason.DualTooLarge && len(p.Gammas) == 1 && !p.Once {
+			return Steps{ridge.DualCG, reason.Reason{Rule: reason.SparseRows}}
+		}
+		return Steps{iterated, why}
+	}
+	ratio := exactWork(p) / passes
+	switch dual := p.isDual(); {
+	case p.Once && dual:
+		return Steps{ridge.Exact, reason.Reason{Rule: reason.ReadOnceDual}}
+	case p.Once:
+		return Steps{ridge.Exact, reason.Reason{Rule: reason.ReadOnce}}
+	case ratio > maxCostRatio:
+		return Steps{iterated, reason.Reason{Rule: reason.IterationIsCheaper, Numbers: []float64{1 / ratio}}}
+	case dual:
+		return Steps{ridge.Exact, reason.Reason{Rule: reason.DualIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
+	}
+	return Steps{ridge.Exact, reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
+}
+
+// maxCostRatio is the largest accepted cost of a direct solution, divided by the cost of a dozen passes. It is more than 1, because
+// the cost of a direct solution is certain, but an iteration may need more passes than estimated.
+const maxCostRatio = 2
+
+// Fits reports whether a direct method fits the problem: d² numbers (n² if n < d) take at most [ridge.MaxGramBytes], and the method
+// needs at most MaxBytes.
+func Fits(p Problem) bool { return misfit(p).Rule == reason.Asked }
+
+// misfit returns the reason why a direct method does not fit the problem. It returns the zero Reason if the method fits.
+func misfit(p Problem) reason.Reason {
+	k := p.numGammas()
+	order, rule, method := p.Dim, reason.GramTooLarge, factorFor(k)
+	kept := 0.0
+	if p.isDual() {
+		order, rule, method = int(p.Rows), reason.DualTooLarge, ridge.Dual
+		if p.Once {
+			kept = 8 * float64(p.Rows) * float64(p.Dim) // the rows are kept in memory
+		}
+	}
+	need := kept + ridge.DirectBytes(method, p.Rows, p.Dim, p.Targets, k, p.LeaveOneOut)
+	switch {
+	case 8*float64(order)*float64(order) > ridge.MaxGramBytes:
+		return reason.Reason{Rule: rule, Numbers: []float64{float64(order), ridge.MaxGramBytes}}
+	case need > float64(p.MaxBytes):
+		return reason.Reason{Rule: reason.MemoryTooSmall, Numbers: []float64{need, float64(p.MaxBytes)}}
+	}
+	return reason.Reason{}
+}
+
+// isDual reports whether there are fewer rows than features. A direct method then solves a system of order n.
+func (p *Problem) isDual() bool { return p.Rows >= 0 && p.Rows < int64(p.Dim) }
+
+// numGammas returns the number of γ that a direct method must solve for.
+func (p *Problem) numGammas() int {
+	if p.Gammas == nil {
+		return p.Grid
+	}
+	return len(p.Gammas)
+}
+
+// exactWork returns the cost of a direct solution, including reading, in flops per element of A.
+func exactWork(p Problem) float64 {
+	if p.isDual() {
+		return readFlops + exactFlops(int64(p.Dim), int(p.Rows), p.numGammas())
+	}
+	return readFlops + exactFlops(p.Rows, p.Dim, p.numGammas())
+}
+
+// GramPass returns the reason why a pass that computes AᵀA should not be made for the choice of γ. It returns the zero Reason if
+// the pass should be made. The pass and its eigenproblem must fit in MaxBytes and in [ridge.MaxGramBytes]. The pass and the given
+// number of eigenproblems of order d must cost at most five times as much as the iteration.
+func GramPass(p Problem, eigenproblems int) reason.Reason {
+	d := float64(p.Dim)
+	if need := 8 * 8 * d * (d + float64(p.Targets)); need > ridge.MaxGramBytes || need > float64(p.MaxBytes) {
+		return reason.Reason{Rule: reason.GramDoesNotFit, Numbers: []float64{d, need}}
+	}
+	const most = 5
+	_, passes := cheaperIteration(p.Dim, min(p.Size, p.Dim), p.Targets)
+	work := readFlops + productFlops*d + float64(eigenproblems)*eigenFlops*d*d/math.Max(1, float64(p.Rows))
+	if work > most*passes {
+		return reason.Reason{Rule: reason.GramCostsTooMuch, Numbers: []float64{work / (most * passes)}}
+	}
+	return reason.Reason{}
+}
+
+// readFlops is the assumed cost of reading one number, in flops.
+const readFlops = 500
+
+// cheaperIteration returns CG or Galerkin, whichever costs less, and its cost in flops per element of A. A system is a pair of a γ
+// and a target. cheaperIteration assumes that CG makes a dozen passes, and that every pass of Galerkin multiplies the largest
+// number of vectors.
+func cheaperIteration(d, m, systems int) (method ridge.Method, flops float64) {
+	const passes = 12
+	sketch := readFlops + sketchFlops(float64(m), float64(max(m, 1)))
+	cg := sketch + passes*(readFlops+productFlops*float64(systems))
+	galerkin := sketch + productFlops*float64(m) + passes*galerkinShare*(readFlops+productFlops*krylov.BlockRows)
+	if prefersGalerkin(galerkin, cg, d, m, systems) {
+		return ridge.Galerkin, galerkin
+	}
+	return ridge.CG, cg
+}
+
+// Iteration returns CG or Galerkin, whichever costs less for the problem in a dozen passes.
+func Iteration(p Problem) ridge.Method {
+	m, _ := cheaperIteration(p.Dim, min(p.Size, p.Dim), max(1, len(p.Gammas))*p.Targets)
+	return m
+}

@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+)
+
+// SizeFor estimates the smallest sketch size m such that the one-shot fit at γ has a relative error of at most relErr:
+//
+//	ρ/(γ+ρ) ≤ relErr,   ρ = η/2.
+//
+// The result worst is the size for the largest possible η in exact arithmetic. The result likely is the size
+// for the expected η, see [New]. The fit uses the rows of the summary. To estimate a fit of n rows that are
+// similar to the r rows of the summary, pass γ·r/n instead of γ.
+//
+// A result is at most d, and at most the smallest size at which AᵀA itself is kept ([fd.Storage]), because nothing is shrunk then.
+//
+// Both sizes are estimates, because they assume the round-off of the given sketch. The certificate of the fit is proved. relErr
+// must be larger than the effect of round-off at this γ, including the round-off of AᵀY.
+func SizeFor(sum *ridge.Summary, relErr, gamma float64) (worst, likely int, err error) {
+	if err := ridge.OneShot.Takes(gamma); err != nil {
+		return 0, 0, err
+	}
+	o, err := newForecast(sum)
+	if err != nil {
+		return 0, 0, err
+	}
+	lost := o.known.LostCross(gamma)
+	if !(relErr > o.roundOff/gamma+lost) {
+		return 0, 0, fmt.Errorf("ridge: a relative error of %g is below round-off, %g at gamma = %g", relErr, o.roundOff/gamma+lost, gamma)
+	}
+	relErr -= lost
+	least := func(eta func(m int) float64) int {
+		return 1 + sort.Search(o.d-1, func(i int) bool {
+			rho := eta(i+1) / 2
+			return (rho+o.roundOff)/(gamma+rho) <= relErr
+		})
+	}
+	return least(o.eta.worst), least(o.eta.estimate), nil
+}
+
+// A forecast predicts the costs and bounds of sketches of other sizes from a summary.
+type forecast struct {
+	known    *certify.Known
+	cfg      ridge.SummaryConfig
+	be       engine.Backend
+	d, t     int
+	rows     int64
+	sparse   bool    // some rows are sparse
+	entries  float64 // mean number of entries of a row; d if unknown
+	mean     float64 // mean eigenvalue of K
+	roundOff float64 // bound on the round-off in ‖K − BᵀB‖
+	eta      etaForecast
+}
+
+// An etaForecast predicts η for sketches of other sizes from the eigenvalues λ₁ ≥ λ₂ ≥ … of K.
+type etaForecast struct {
+	d      int
+	whole  func(m int) bool // whether a sketch of size m keeps AᵀA itself
+	total  float64          // ‖A‖²_F
+	lowest []float64        // lower bounds on λ₁ + … + λ_k, for k = 0 … r
+	likely []float64        // expected values of λ₁ + … + λ_k, for k = 0 … d
+	share  float64          // η of the given sketch, divided by its bound on η for the likely eigenvalues
+	floor  float64          // expected smallest nonzero eigenvalue
+	noisy  bool             // the given sketch does not contain the smallest eigenvalues, see floorOf
+}
+
+func newForecast(sum *ridge.Summary) (*forecast, error) {
+	k, err := sum.Known("plan", 1)
+	if err != nil {
+		return nil, err
+	}
+	cfg := sum.Config()
+	o := &forecast{
+		known: k, cfg: cfg, be: cfg.Backend, d: cfg.Dim, t: cfg.Targets, rows: k.Rows, sparse: k.Reading.Sparse, entries: float64(cfg.Dim),
+		mean: sum.MeanEigenvalue(), roundOff: k.Bound().RoundOff, eta: newEtaForecast(k, cfg.Size),
+	}
+	o.eta.whole = o.keepsScatter
+	return o, nil
+}
+
+// newEtaForecast returns the forecast from a sketch of size m.
+func newEtaForecast(k *certify.Known, m int) etaForecast {
+	b, sigma2 := k.Bound(), k.Sketch.Sigma2
+	s := etaForecast{d: k.Sketch.Dim, total: b.Frobenius2, lowest: []float64{0}, likely: []float64{0}, share: 1}
+	for i, v := range sigma2 {
+		s.lowest = append(s.lowest, s.lowest[i]+math.Max(0, v-b.RoundOff))
+		s.likely = append(s.likely, math.Min(s.total, s.likely[i]+v+b.Shrinkage))
+	}
+	r := len(sigma2)
+	if unseen := k.Rank() - r; unseen > 0 {
+		level := (s.total - s.likely[r]) / float64(unseen)
+		for i := range unseen {
+			s.likely = append(s.likely, s.likely[r]+float64(i+1)*level)
+		}
+	}
+	if r > 0 {
+		s.noisy = k.Rank() > r
+		s.floor = lastEigenvalue(sigma2[r-1]+b.Shrinkage, s.total-s.likely[r], r, k.Rank())
+	}
+	if likely := s.least(s.likely, min(m, s.d)); likely > 0 && b.Shrinkage > 0 {
+		s.share = math.Min(1, b.Shrinkage/likely)
+	}
+	return s
+}
+
+// lastEigenvalue estimates λ_rank, given λ_r = last and the sum rest of λ_{r+1} … λ_rank. It returns the
+// geometric mean of two estimates. One assumes a power law in the index, the other equal eigenvalues, like the
+// eigenvalues of noise.
+func lastEigenvalue(last, rest float64, r, rank int) float64 {
+	if rank <= r || !(rest > 0) {
+		return math.Max(0, last)
+	}
+	sum := func(power float64) float64 {
+		all := 0.0
+		for i := r + 1; i <= rank; i++ {
+			all += math.Pow(float64(i)/float64(r), -power)
+		}
+		return last * all
+	}
+	low, high := 0.0, 64.0
+	for range 40 {
+		if mid := (low + high) / 2; sum(mid) > rest {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return math.Sqrt(last * math.Pow(float64(rank)/float64(r), -high) * rest / float64(rank-r))
+}
+
+// floorOf estimates the smallest nonzero eigenvalue of K for n rows like the rows of the summary. Noise of n×d entries with
+// variance v has eigenvalues down to (1 − √q)²·v·max(n,d) with q = min(n,d)/max(n,d) (V. Marchenko, L. Pastur, Math. USSR-Sbornik
+// 1, 1967). If the sketch does not contain the smallest eigenvalues, floorOf multiplies by 1 − √q. The factor is not squared,
+// because lastEigenvalue is the geometric mean of the estimate for noise and another estimate.
+func (o *forecast) floorOf(n int64) float64 {
+	floor := o.eta.floor * float64(n) / float64(o.rows)
+	if o.eta.noisy {
+		rows, d := float64(n), float64(o.d)
+		floor *= 1 - math.Sqrt(math.Min(rows, d)/math.Max(rows, d))
+	}
+	return floor
+}
+
+// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m, where sums[k] is the sum of the k
+// largest eigenvalues of AᵀA, or a bound on it.
+func (s *etaForecast) least(sums []float64, m int) float64 {
+	best := math.Inf(1)
+	for k := 0; k < len(sums) && k <= m; k++ {
+		best = math.Min(best, math.Max(0, s.total-sums[k])/float64(m+1-k))
+	}
+	return best
+}
+
+// worst returns the largest possible η of a sketch of size m, for the rows of the summary and without round-off.
+func (s *etaForecast) worst(m int) float64 {
+	if m >= s.d || s.whole(m) {
+		return 0
+	}
+	return s.least(s.lowest, m)
+}
+
+// estimate returns the expected η of a sketch of size m.
+func (s *etaForecast) estimate(m int) float64 {
+	if m >= s.d || s.whole(m) {
+		return 0
+	}
+	return math.Min(s.share*s.least(s.likely, m), s.worst(m))
+}

@@ -1,0 +1,458 @@
+// Package project fits columns without penalty by projecting them out of the other columns and the targets.
+// It converts the solutions of the projected problem back, with bounds that cover the errors of the
+// projection.
+package project
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/twofold"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/direct"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// MaxColumns is the largest number of columns without penalty.
+const MaxColumns = 1000
+
+// Options are the options of [New]. A field that is zero has its default.
+type Options struct {
+	Intercept bool             // fit an intercept for each target, unpenalised
+	Backend   engine.Backend   // nil is engine.Default()
+	MaxBytes  uint64           // memory limit in bytes; 0 means 8 GiB
+	Progress  func(rows int64) // if not nil, called with the number of rows read so far
+}
+
+// A Projection removes the columns Z without penalty from rows [A Z Y]. For a target b, the ridge problem
+//
+//	min ½‖Ax + Zu − b‖² + γ/2·‖x‖²
+//
+// has the solution x* of the problem with A − ZM and b − ZN instead of A and b, where M = (ZᵀZ)⁻¹ZᵀA and N =
+// (ZᵀZ)⁻¹Zᵀb. The other part is u* = N − Mx*. Rows and targets are weighted, and centred if there is an
+// intercept.
+//
+// M, N and A − ZM have rounding errors. [Projection.Restore] widens all bounds to cover them. The option
+// Unpenalized of fdridge.Fit does all of this.
+type Projection struct {
+	columns []int // the columns of Z, ascending
+	others  []int // the columns of A
+	d, t    int   // numbers of features and targets of the source
+	opts    Options
+	found   *certify.Projection
+	shift   []float64 // means of the columns of [Z A Y]; zeros without an intercept
+	b       []float64 // (ZᵀZ)⁻¹Zᵀ[A Y] as computed, q×(p+t), for q columns in Z and p in A
+	r       []float64 // triangular factor of Z, q×q
+
+	tss      []interval.Interval // ‖b‖² of each target before the projection, centred if there is an intercept
+	computed []float64
+}
+
+// A DependentError reports a column without penalty that depends linearly on others, so that its coefficient
+// is not unique.
+type DependentError struct {
+	Column int   // the column, counted from 0
+	On     []int // the columns that it depends on; nil for a constant column with an intercept, or if they are unknown
+}
+
+func (e *DependentError) Error() string {
+	return fmt.Sprintf("project: column %d without penalty is %s", e.Column+1, e.Reason(func(j int) string { return fmt.Sprint("column ", j+1) }))
+}
+
+// Reason describes the dependence in words. name returns the name of a column.
+func (e *DependentError) Reason(name func(column int) string) string {
+	if len(e.On) == 0 {
+		return "constant, or too close to the other columns without penalty to prove anything: leave it out"
+	}
+	text := "a linear combination of "
+	for i, j := range e.On {
+		if i > 0 {
+			text += ", "
+		}
+		if i == 8 {
+			return text + fmt.Sprintf("and %d more: leave one of them out", len(e.On)-i)
+		}
+		text += name(j)
+	}
+	return text + ": leave one of them out"
+}
+
+// Is reports whether target is [ridge.ErrInput].
+func (e *DependentError) Is(target error) bool { return target == ridge.ErrInput }
+
+// New makes a pass over src and returns the Projection for the given columns, which are counted from 0. For q
+// columns the QR factorization takes O(q(d+t)) memory and O(nq(d+t)) time.
+//
+// Errors: [ridge.ErrInput] for a column that is given twice or does not exist, for all columns, and for more
+// than [MaxColumns]; *[DependentError]; *[ridge.SizeError]; otherwise the errors of [ridge.SolveExact].
+func New(ctx context.Context, src dataset.Source, columns []int, opts Options) (*Projection, error) {
+	ctx = background.IfNil(ctx)
+	if src == nil {
+		return nil, rows.ErrNoSource
+	}
+	if opts.MaxBytes == 0 {
+		opts.MaxBytes = ridge.DefaultMaxBytes
+	}
+	var err error
+	if opts.Backend, err = engine.OrDefault(opts.Backend); err != nil {
+		return nil, err
+	}
+	_, d, t := src.Dims()
+	p := &Projection{columns: slices.Sorted(slices.Values(columns)), d: d, t: t, opts: opts}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	for j := range d {
+		if _, found := slices.BinarySearch(p.columns, j); !found {
+			p.others = append(p.others, j)
+		}
+	}
+	q, w := len(columns), d-len(columns)+t
+	stage, stream := rows.NewStage(q, w, opts.Intercept), direct.NewStream(q, w, direct.NewTall(opts.Backend, q, w))
+	if _, err := stream.Read(ctx, &projected{src: src, p: p}, stage, opts.Progress); err != nil {
+		return nil, err
+	}
+	weight := stage.Weight.Value()
+	rank := stage.Rows
+	if opts.Intercept {
+		rank--
+	}
+	switch {
+	case !(weight > 0):
+		return nil, fmt.Errorf("%w with positive weight", ridge.ErrEmpty)
+	case rank < int64(q):
+		return nil, rows.Unfit("%d rows cannot determine the coefficients of %d columns without penalty", stage.Rows, q)
+	}
+	system := stream.Close(stage, opts.Intercept, 0, opts.Backend)
+	found, column := system.Solve(0)
+	if found == nil {
+		return nil, p.dependent(system, column)
+	}
+	var tss []interval.Interval
+	var ok bool
+	p.found, tss, ok = certify.NewProjection(system.Evidence(), found, system.Columns(), weight, p.precise())
+	if !ok {
+		return nil, p.dependent(system, -1)
+	}
+	for j, v := range tss[len(p.others):] {
+		p.tss, p.computed = append(p.tss, v), append(p.computed, system.Evidence().TSS[len(p.others)+j])
+	}
+	p.r = make([]float64, q*q)
+	for k := range q {
+		copy(p.r[k*q:(k+1)*q], found.R[k*found.Ld:k*found.Ld+q])
+	}
+	p.b, p.shift = make([]float64, q*w), make([]float64, q+w)
+	for j := range w {
+		for k := range q {
+			p.b[k*w+j] = found.X[j*q+k]
+		}
+	}
+	if opts.Intercept {
+		copy(p.shift, p.found.Mean)
+	}
+	return p, nil
+}
+
+// check returns an error if the list of columns is invalid or needs too much memory.
+func (p *Projection) check() error {
+	q := len(p.columns)
+	switch {
+	case q == 0:
+		return badinput.Errorf("project: no column without penalty")
+	case q > MaxColumns:
+		return badinput.Errorf("project: %d columns without penalty, at most %d are possible", q, MaxColumns)
+	case p.columns[0] < 0 || p.columns[q-1] >= p.d:
+		return badinput.Errorf("project: columns without penalty must be from 0 to %d", p.d-1)
+	case len(slices.Compact(slices.Clone(p.columns))) < q:
+		return badinput.Errorf("project: a column without penalty is given twice")
+	case q == p.d:
+		return badinput.Errorf("project: every column is without penalty: use gamma = 0 for least squares")
+	}
+	w := uint64(p.d - q + p.t)
+	if need := 8 * (3*uint64(q) + 2*roundoff.StageRows) * (uint64(q) + w); need > p.opts.MaxBytes {
+		return &ridge.SizeError{Dim: p.d, Bytes: need, Limit: p.opts.MaxBytes}
+	}
+	return nil
+}
+
+// dependent returns the error for column k of Z. If k is −1, it is about the column that is closest to a
+// combination of the others.
+func (p *Projection) dependent(system *direct.System, k int) error {
+	column, on := system.Dependent(k)
+	e := &DependentError{Column: p.columns[column]}
+	for _, i := range on {
+		e.On = append(e.On, p.columns[i])
+	}
+	return e
+}
+
+// Columns returns the columns without penalty, ascending.
+func (p *Projection) Columns() []int { return slices.Clone(p.columns) }
+
+// Apply returns src without the columns of Z. The parts of the other features and of the targets that lie in
+// the span of Z are subtracted. The rows are dense. src must have the same rows that New has read.
+func (p *Projection) Apply(src dataset.Source) dataset.Source {
+	return &projected{src: src, p: p, subtract: true}
+}
+
+// ApplyWithLeverages is Apply with one more target at the end: w·zᵀ(ZᵀZ)⁻¹z, the leverage of the columns Z
+// for a row z of weight w. With an intercept, z is centred. See ridge.LeaveOneOutOptions.
+func (p *Projection) ApplyWithLeverages(src dataset.Source) dataset.Source {
+	return &projected{src: src, p: p, subtract: true, leverages: true}
+}
+
+// LeverageError bounds the error of v, the leverage of the columns Z for a row of weight w.
+func (p *Projection) LeverageError(v, w float64) float64 {
+	if p.found == nil {
+		return math.Inf(1)
+	}
+	return p.found.LeverageError(v, w)
+}
+
+// projected yields the rows of Apply if subtract is set. Otherwise it yields the rows of Z, with the rows of
+// [A Y] as targets.
+type projected struct {
+	src                 dataset.Source
+	p                   *Projection
+	subtract, leverages bool
+}
+
+func (s *projected) Dims() (n int64, d, t int) {
+	n, _, _ = s.src.Dims()
+	if q, others := len(s.p.columns), len(s.p.others); !s.subtract {
+		return n, q, others + s.p.t
+	}
+	if s.leverages {
+		return n, len(s.p.others), s.p.t + 1
+	}
+	return n, len(s.p.others), s.p.t
+}
+
+// Once reports whether the rows can be read only once.
+func (s *projected) Once() bool { return dataset.Once(s.src) }
+
+func (s *projected) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
+	return s.BlocksFrom(ctx, 0)
+}
+
+// BlocksFrom implements [dataset.Seeker].
+func (s *projected) BlocksFrom(ctx context.Context, first int64) iter.Seq2[dataset.Block, error] {
+	ctx = background.IfNil(ctx)
+	return func(yield func(dataset.Block, error) bool) {
+		q, w := len(s.p.columns), len(s.p.others)+s.p.t
+		_, d, _ := s.Dims()
+		row, rest := make([]float64, q+w), rows.RowsPerStage(q+w, false)
+		var low []float64
+		if s.p.precise() {
+			low = make([]float64, q+w)
+		}
+		var x, y []float64
+		for b, err := range dataset.From(ctx, s.src, first) {
+			if err != nil {
+				yield(dataset.Block{}, err)
+				return
+			}
+			for lo := 0; lo < b.N; lo += rest {
+				hi := min(lo+rest, b.N)
+				if b.First+int64(hi) <= first {
+					continue
+				}
+				x, y = x[:0], y[:0]
+				for i := lo; i < hi; i++ {
+					s.p.arrange(b, i, row)
+					out := row
+					if s.subtract {
+						s.p.subtract(row, low)
+						out = row[q:]
+					}
+					x, y = append(x, out[:d]...), append(y, out[d:]...)
+					if s.leverages {
+						y = append(y, s.p.leverage(row[:q])*b.Weight(i))
+					}
+				}
+				out := dataset.Block{First: b.First + int64(lo), N: hi - lo, X: x, Y: y}
+				if b.W != nil {
+					out.W = b.W[lo:hi]
+				}
+				if !yield(out, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// arrange overwrites row with row i of [Z A Y].
+func (p *Projection) arrange(b dataset.Block, i int, row []float64) {
+	q := len(p.columns)
+	copy(row[p.d:], b.Y[i*p.t:(i+1)*p.t])
+	if b.Sparse == nil {
+		x := b.X[i*p.d : (i+1)*p.d]
+		for k, j := range p.columns {
+			row[k] = x[j]
+		}
+		for k, j := range p.others {
+			row[q+k] = x[j]
+		}
+		return
+	}
+	clear(row[:p.d])
+	idx, val := b.Sparse.Row(i)
+	for k, j := range idx {
+		at, found := slices.BinarySearch(p.columns, int(j))
+		if !found {
+			at += q + (int(j) - 2*at)
+		}
+		row[at] = val[k]
+	}
+}
+
+// leverage returns ‖R⁻ᵀz‖² for the triangular factor R of Z. It overwrites z.
+func (p *Projection) leverage(z []float64) float64 {
+	q := len(z)
+	for k := range z {
+		z[k] /= p.r[k*q+k]
+		vec.Axpy(-z[k], p.r[k*q+k+1:(k+1)*q], z[k+1:])
+	}
+	return vec.Dot(z, z)
+}
+
+// precise reports whether rows are subtracted with twice the digits, which is slower.
+func (p *Projection) precise() bool { return len(p.columns)*(len(p.others)+p.t) <= 1<<10 }
+
+// subtract replaces a row [z a y] by [z − ν, [a y] − μ − (z − ν)B], where ν and μ are the means of [Z A Y]
+// and B is p.b. The error of an element is at most q + 4 units of round-off of the sum of the magnitudes of
+// its terms. low has the length of row, or is nil. With low, terms are added as pairs of numbers: an element
+// is rounded once, and is off by 4q + 16 squared units more.
+func (p *Projection) subtract(row, low []float64) {
+	q := len(p.columns)
+	rest := row[q:]
+	if low == nil {
+		vec.Axpy(-1, p.shift, row)
+		for k, z := range row[:q] {
+			if z != 0 {
+				vec.Axpy(-z, p.b[k*len(rest):(k+1)*len(rest)], rest)
+			}
+		}
+		return
+	}
+	for j, v := range p.shift {
+		row[j], low[j] = twofold.Sum(row[j], -v)
+	}
+	after := low[q:]
+	for k, z := range row[:q] {
+		for j, v := range p.b[k*len(rest) : (k+1)*len(rest)] {
+			product, lost := twofold.Product(z, v)
+			sum, rounded := twofold.Sum(rest[j], -product)
+			rest[j], after[j] = sum, after[j]+(rounded-lost-low[k]*v)
+		}
+	}
+	for j, v := range after {
+		rest[j] += v
+	}
+}
+
+// Restore converts solutions for the rows of [Projection.Apply] to solutions for all columns, in place.
+// Solutions with a Penalty are left unchanged.
+//
+// If the columns of A were divided by roots of penalties after Apply, penalty has these penalties; otherwise
+// it is nil.
+//
+// Afterwards, Coef and Scaled have the coefficients of all columns; both are equal at the columns of Z.
+// Penalty is 0 at the columns of Z, and UnpenalizedBounds has a bound for each of them. If the errors of the
+// projection alone push a target above the relative error tol, the status becomes [ridge.RoundOff]. A tol of
+// 0 means no tolerance.
+func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol float64) error {
+	if p.found == nil {
+		return rows.Unfit("a zero Projection; use New")
+	}
+	scale := make([]float64, len(p.others))
+	for j := range scale {
+		scale[j] = 1
+		if penalty != nil {
+			scale[j] = math.Sqrt(penalty[j])
+		}
+	}
+	found := p.found
+	if penalty != nil {
+		found = found.Penalized(scale)
+	}
+	for _, f := range fits {
+		if f.Penalty != nil {
+			continue
+		}
+		if t, d := f.Dims(); t != p.t || d != len(p.others) {
+			return rows.Unfit("a solution of another shape than the projected rows")
+		}
+		df := f.EffectiveDimension
+		for j := range f.Targets {
+			o := &f.Targets[j]
+			reached := o.RelativeErrorBound <= tol && f.Status != ridge.OnePass
+			f.EffectiveDimension = p.restore(o, found, f.Gamma, j, df, scale)
+			if reached && !(o.RelativeErrorBound <= tol) {
+				f.Status = f.Status.Worse(ridge.RoundOff)
+			}
+		}
+		if f.Status == ridge.OnePass && !f.Proves() {
+			f.Status = ridge.Unproved
+		}
+		f.Passes++
+		f.Penalty = make([]float64, p.d)
+		for i, j := range p.others {
+			if f.Penalty[j] = 1; penalty != nil {
+				f.Penalty[j] = penalty[i]
+			}
+		}
+	}
+	return nil
+}
+
+// restore converts the results o of target j. It returns the effective dimension of the whole problem.
+func (p *Projection) restore(o *ridge.Target, found *certify.Projection, gamma float64, j int, df ridge.Interval, scale []float64) ridge.Interval {
+	before := certify.Weights{
+		Error: known(o.ErrorBound), Energy: known(o.EnergyBound), Objective: interval.Interval(o.Objective), RSS: interval.Interval(o.RSS),
+	}
+	w, dimension, moved := found.Weights(gamma, o.Coef, j, before, interval.Interval(df))
+	u, bounds, intercept := found.Unpenalized(o.Coef, j, w, moved, certify.Intercept{Value: o.Intercept, Error: known(o.InterceptBound)})
+	w.Intercept, w.TSS = intercept, p.tss[j]
+	z := o.Coef
+	o.Coef, o.Scaled = make([]float64, p.d), make([]float64, p.d)
+	if o.UnpenalizedBounds = bounds; slices.ContainsFunc(bounds, func(v float64) bool { return !(v <= math.MaxFloat64) }) {
+		o.UnpenalizedBounds, w.Error, w.Relative = nil, math.Inf(1), math.Inf(1)
+	}
+	for i, column := range p.others {
+		o.Scaled[column], o.Coef[column] = z[i], z[i]/scale[i]
+	}
+	for k, column := range p.columns {
+		o.Scaled[column], o.Coef[column] = u[k], u[k]
+	}
+	o.Intercept, o.ComputedTSS, o.Certificate = intercept.Value, p.computed[j], certificate(w)
+	return ridge.Interval(dimension)
+}
+
+// known returns v, or +Inf if v is negative or NaN.
+func known(v float64) float64 {
+	if v >= 0 {
+		return v
+	}
+	return math.Inf(1)
+}
+
+// certificate converts w to the exported type.
+func certificate(w certify.Weights) ridge.Certificate {
+	return ridge.Certificate{
+		ErrorBound: w.Error, RelativeErrorBound: w.Relative, EnergyBound: w.Energy, InterceptBound: w.Intercept.Error,
+		Objective: ridge.Interval(w.Objective), TSS: ridge.Interval(w.TSS), RSS: ridge.Interval(w.RSS), GCV: ridge.Interval(w.GCV),
+	}
+}

@@ -1,0 +1,180 @@
+// Package reason has the reasons for choices made during a fit: a rule and the numbers to which it was applied.
+package reason
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A Reason explains a choice made during a fit. It holds the rule and the numbers to which the rule was applied.
+type Reason struct {
+	Rule    Rule
+	Numbers []float64    // described at each Rule
+	Method  ridge.Method // the method that the rule compares with, if any
+}
+
+// A Rule names a rule for choosing the method or a pass of a fit.
+type Rule uint8
+
+const (
+	// Asked: the caller named the method.
+	Asked Rule = iota
+
+	// LeastSquares: γ = 0 can only be solved directly.
+	LeastSquares
+	// RanksShareRows: several processes share the rows, so a sketch is needed in each.
+	RanksShareRows
+	// TargetsNeedSummary: each target has its own γ, and these γ are chosen from a summary.
+	TargetsNeedSummary
+	// BandsNeedSketch: the penalties of groups of columns are chosen from a sketch.
+	BandsNeedSketch
+	// FoldsNeedSketch: cross-validation needs a sketch of each fold.
+	FoldsNeedSketch
+	// SketchIsKept: the caller wants the summary.
+	SketchIsKept
+	// CheckpointIsKept: a journal stores the state of the passes.
+	CheckpointIsKept
+	// GramTooLarge: d² numbers take too much memory. Numbers: d, the limit in bytes.
+	GramTooLarge
+	// DualTooLarge: n² numbers take too much memory. Numbers: n, the limit in bytes.
+	DualTooLarge
+	// MemoryTooSmall: a direct method needs more than MaxBytes. Numbers: bytes needed, MaxBytes.
+	MemoryTooSmall
+	// DirectIsCheaper: factoring AᵀA costs at most twice as much as iterating with Method. Numbers: the ratio.
+	DirectIsCheaper
+	// DualIsCheaper: factoring AAᵀ costs at most twice as much as iterating with Method. Numbers: the ratio.
+	DualIsCheaper
+	// IterationIsCheaper: iterating costs less than half as much as factoring. Numbers: the ratio.
+	IterationIsCheaper
+	// SparseRows: the rows are sparse, there are fewer rows than features, and n² numbers do not fit.
+	SparseRows
+	// ReadOnce: the rows can be read only once, and d² numbers fit.
+	ReadOnce
+	// ReadOnceDual: the rows can be read only once, and n² numbers fit.
+	ReadOnceDual
+	// NoRows: there is a summary but no source to read rows from.
+	NoRows
+	// RefinesSummary: there is a summary and a source of its rows, so passes refine the summary's solution.
+	RefinesSummary
+
+	// SingularTo: the system is singular for Method at a γ, so QR reads the rows again. Numbers: γ.
+	SingularTo
+	// NotCertified: Method misses the tolerance at a γ, so QR reads the rows again. Numbers: γ.
+	NotCertified
+	// Unsolvable: the system is singular for Method. Numbers: γ.
+	Unsolvable
+	// TooLarge: Method needs more memory than MaxBytes. Numbers: bytes needed, MaxBytes.
+	TooLarge
+
+	// LeverageTakesPass: leave-one-out errors need one pass, and one more for each extension of the grid.
+	LeverageTakesPass
+	// GramIsHeld: the summary holds AᵀA itself, so only round-off leaves the choice of γ open. Numbers: the relative
+	// excess of the chosen score over the smallest possible one; −1 for leave-one-out errors, because it is unknown
+	// before the pass.
+	GramIsHeld
+	// GramWasComputed: another pass computed AᵀA. Numbers: the excess, as for GramIsHeld.
+	GramWasComputed
+	// GramCostsTooMuch: a pass that computes AᵀA costs too much. Numbers: the excess, as for GramIsHeld, and the cost
+	// divided by the limit.
+	GramCostsTooMuch
+	// GramDoesNotFit: a pass that computes AᵀA needs too much memory. Numbers: the excess, as for GramIsHeld, d, and
+	// the bytes needed.
+	GramDoesNotFit
+	// CandidatesWereSolved: more passes solved for the γ that could still be best. Numbers: the number of passes.
+	CandidatesWereSolved
+)
+
+var ruleNames = [...]string{
+	Asked:                "asked",
+	LeastSquares:         "least-squares",
+	RanksShareRows:       "ranks-share-rows",
+	TargetsNeedSummary:   "targets-need-summary",
+	BandsNeedSketch:      "bands-need-sketch",
+	FoldsNeedSketch:      "folds-need-sketch",
+	SketchIsKept:         "sketch-is-kept",
+	CheckpointIsKept:     "checkpoint-is-kept",
+	GramTooLarge:         "gram-too-large",
+	DualTooLarge:         "dual-too-large",
+	MemoryTooSmall:       "memory-too-small",
+	DirectIsCheaper:      "direct-is-cheaper",
+	DualIsCheaper:        "dual-is-cheaper",
+	IterationIsCheaper:   "iteration-is-cheaper",
+	SparseRows:           "sparse-rows",
+	ReadOnce:             "read-once",
+	ReadOnceDual:         "read-once-dual",
+	NoRows:               "no-rows",
+	RefinesSummary:       "refines-summary",
+	SingularTo:           "singular-to",
+	NotCertified:         "not-certified",
+	Unsolvable:           "unsolvable",
+	TooLarge:             "too-large",
+	LeverageTakesPass:    "leverage-takes-pass",
+	GramIsHeld:           "gram-is-held",
+	GramWasComputed:      "gram-was-computed",
+	GramCostsTooMuch:     "gram-costs-too-much",
+	GramDoesNotFit:       "gram-does-not-fit",
+	CandidatesWereSolved: "candidates-were-solved",
+}
+
+// String returns the name, such as "direct-is-cheaper".
+func (r Rule) String() string {
+	if int(r) >= len(ruleNames) {
+		return fmt.Sprintf("Rule(%d)", int(r))
+	}
+	return ruleNames[r]
+}
+
+// MarshalText returns the name.
+func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads a name.
+func (r *Rule) UnmarshalText(text []byte) error {
+	i := slices.Index(ruleNames[:], string(text))
+	if i < 0 {
+		return badinput.Errorf("reason: %q is not a rule", text)
+	}
+	*r = Rule(i)
+	return nil
+}
+
+// reasonJSON is the JSON form of a [Reason].
+type reasonJSON struct {
+	Rule    Rule         `json:"rule"`
+	Numbers []*float64   `json:"numbers,omitempty"`
+	Method  ridge.Method `json:"method"`
+}
+
+// MarshalJSON writes rule, numbers (null for +Inf) and method.
+func (r Reason) MarshalJSON() ([]byte, error) {
+	out := reasonJSON{Rule: r.Rule, Method: r.Method}
+	for i := range r.Numbers {
+		if v := &r.Numbers[i]; math.IsNaN(*v) || math.IsInf(*v, 0) {
+			out.Numbers = append(out.Numbers, nil)
+		} else {
+			out.Numbers = append(out.Numbers, v)
+		}
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads the output of MarshalJSON.
+func (r *Reason) UnmarshalJSON(text []byte) error {
+	var in reasonJSON
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	*r = Reason{Rule: in.Rule, Method: in.Method}
+	infinite := math.Inf(1)
+	for _, v := range in.Numbers {
+		if v == nil {
+			v = &infinite
+		}
+		r.Numbers = append(r.Numbers, *v)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package window
+
+import (
+	"io"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/wire"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/accum"
+)
+
+// NewStream returns an empty stream of the kind that c.Policy selects. If c does not set the number of lanes
+// and the stream may have several lanes, NewStream chooses the number. Errors are the errors of
+// [ridge.NewSummary], [New] and [NewFading].
+func NewStream(c Settings) (Stream, error) {
+	set := 0
+	for _, isSet := range []bool{c.Rows != 0, c.Duration != 0, c.HalfLife != 0, c.HalfLifeRows != 0} {
+		if isSet {
+			set++
+		}
+	}
+	if set > 1 {
+		return nil, badinput.Errorf("ridge: a stream can have only one of a window and a half-life, by time or by rows; several are set")
+	}
+	if c.Rows != 0 || c.Duration != 0 {
+		return nilOnError(New(Config{Summary: c.Summary, Rows: c.Rows, Duration: c.Duration}))
+	}
+	cfg, err := c.Summary.WithLanes(-1)
+	if err != nil {
+		return nil, err
+	}
+	if c.HalfLife != 0 || c.HalfLifeRows != 0 {
+		return nilOnError(NewFading(FadingConfig{Summary: cfg, HalfLife: c.HalfLife, HalfLifeRows: c.HalfLifeRows}))
+	}
+	sum, err := ridge.NewSummary(cfg)
+	return nilOnError(Whole(sum), err)
+}
+
+// nilOnError returns s if err is nil, otherwise a nil Stream and err.
+func nilOnError(s Stream, err error) (Stream, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Read reads the next stream of any kind from r. The stream uses the backend be, or engine.Default() if be is nil. See
+// [ridge.Summary.ReadFrom].
+func Read(r io.Reader, be engine.Backend) (Stream, error) {
+	s, _, err := accum.Read(r, be, decodeStream)
+	return s, err
+}
+
+func decodeStream(m *wire.Reader, be engine.Backend) Stream {
+	kind, version, size := m.PreambleOf(wire.Summary, wire.Lanes, wire.Window, wire.Fading)
+	switch kind {
+	case wire.Window:
+		return decodeWindowContent(m, be, size)
+	case wire.Fading:
+		return decodeFadingContent(m, be, size)
+	}
+	sum, meta := accum.DecodeContent(m, be, kind, version, size)
+	if sum == nil {
+		return nil
+	}
+	return Whole(ridge.SummaryOf(sum, meta))
+}

@@ -1,0 +1,61 @@
+package ridge
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/ridge/internal/krylov"
+)
+
+// WithGram makes a pass over the rows of s that computes K itself. It returns a read-only view of s with the spectrum
+// of K instead of the spectrum of the sketch, so that only round-off is lost. It uses the fields Journal, Reducer and
+// Progress of opts as [SolvePath] does and ignores the others.
+func (s *Summary) WithGram(ctx context.Context, src dataset.Source, opts SolveOptions) (*Summary, error) {
+	ctx = background.IfNil(ctx)
+	p, err := newProblem(src, s, nil, &opts)
+	if err != nil {
+		return nil, err
+	}
+	a, k, err := krylov.ComputeMatrix(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.all()
+	if err != nil {
+		return nil, err
+	}
+	d, b := s.cfg.Dim, s.Bound()
+	spec, err := fd.WholeSpectrum(engine.View(d, d, a), fd.Bound{RoundOff: k.MatrixError(), Frobenius2: b.Frobenius2, Rows: b.Rows}, s.cfg.Backend)
+	if err != nil {
+		return nil, fmt.Errorf("ridge: %w", err)
+	}
+	known := *all
+	known.Sparse = known.Sparse || k.Sparse
+	out := s.view(&known, spec)
+	out.holdsGram = true
+	return out, nil
+}
+
+// offsetJournal is the journal of a solve that starts after earlier passes. The field before is their number.
+type offsetJournal struct {
+	Journal
+	before int
+}
+
+func (j offsetJournal) Recorded(pass int) ([]byte, error) { return j.Journal.Recorded(j.before + pass) }
+
+func (j offsetJournal) Record(pass int, state []byte) error {
+	return j.Journal.Record(j.before+pass, state)
+}
+
+// After returns a journal whose pass k is pass passes+k of j. If j is nil, After returns nil.
+func After(j Journal, passes int) Journal {
+	if j == nil || passes == 0 {
+		return j
+	}
+	return offsetJournal{j, passes}
+}

@@ -1,0 +1,117 @@
+package fdridge
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/reason"
+)
+
+// chooseEach chooses a γ for each target; see [Options].PerTarget. If GCV leaves open whether another
+// γ is better by more than GammaTol for some target, a pass computes AᵀA. The pass is made only if [plan.GramPass]
+// finds it worth its cost.
+func (s *sketched) chooseEach(ctx context.Context) (gammas []float64, err error) {
+	switch s.Select {
+	case choose.CV:
+		s.each, err = s.cv.ChooseEach(s.method == ridge.OneShot)
+	case choose.LOO:
+		err = s.chooseEachByLeaveOneOut(ctx)
+	default:
+		err = s.chooseEachByGCV(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.each.Passes, s.each.Whole = s.passes, s.current.HoldsGram()
+	return s.each.Gammas, nil
+}
+
+func (s *sketched) chooseEachByGCV(ctx context.Context) (err error) {
+	if s.each, err = choose.EachGCV(s.current, s.Candidates); err != nil {
+		return err
+	}
+	excess := s.each.WorstExcess()
+	if s.method == ridge.OneShot || excess <= s.GammaTol {
+		return nil
+	}
+	why, err := s.computeGram(ctx, excess, 0)
+	if err != nil {
+		return err
+	}
+	if s.current != s.sum {
+		if s.each, err = choose.EachGCV(s.current, s.Candidates); err != nil {
+			return err
+		}
+	}
+	s.each.Spent = []reason.Reason{why}
+	return nil
+}
+
+func (s *sketched) chooseEachByLeaveOneOut(ctx context.Context) error {
+	gammas := choose.Ascending(s.Candidates)
+	if s.Candidates == nil {
+		gammas = choose.Grid(s.current, eachGrid)
+	}
+	path, err := s.current.Path(gammas)
+	if err != nil {
+		return err
+	}
+	s.passes++
+	scores, err := ridge.LeaveOneOut(ctx, s.src, s.current, path, ridge.LeaveOneOutOptions{Reducer: s.Reducer, Progress: s.progress(Choosing, s.passes)})
+	if err != nil {
+		return err
+	}
+	why := reason.Reason{Rule: reason.LeverageTakesPass}
+	s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: why})
+	if s.each, err = choose.EachLeftOut(gammas, scores); err != nil {
+		return err
+	}
+	s.each.Spent = []reason.Reason{why}
+	return nil
+}
+
+// eachGrid is the number of γ in the default grid for choosing by the leave-one-out errors of each target.
+const eachGrid = 25
+
+// blockOfTargets returns the number of targets to fit together; see [Options].PerTarget. A fit needs memory for sums
+// and the projected AᵀY of each target. Some criteria also need the coefficients of each target at every candidate.
+func (j *job) blockOfTargets() int {
+	if !j.PerTarget || j.once || j.choosesBands() || j.KeepSummary || j.Journal != nil || j.Reducer != nil {
+		return j.t
+	}
+	numbers := 5 * float64(j.d)
+	if j.choosesGamma() && j.Select != choose.GCV {
+		numbers += 3 * float64(max(len(j.Candidates), eachGrid)) * float64(j.d)
+	}
+	const bytes = 1 << 30
+	return max(1, int(math.Min(bytes, float64(j.MaxBytes)/8)/8/numbers))
+}
+
+// join appends the targets of o to the targets of r.
+func (r *Result) join(o *Result) {
+	f, g := r.Solutions[0], o.Solutions[0]
+	f.Targets, f.Gammas, f.Gamma = append(f.Targets, g.Targets...), append(f.Gammas, g.Gammas...), math.Min(f.Gamma, g.Gamma)
+	f.Contraction, f.Shrinkage, f.Status = math.Max(f.Contraction, g.Contraction), math.Max(f.Shrinkage, g.Shrinkage), f.Status.Worse(g.Status)
+	f.EffectiveDimension.Lo = math.Min(f.EffectiveDimension.Lo, g.EffectiveDimension.Lo)
+	f.EffectiveDimension.Hi = math.Max(f.EffectiveDimension.Hi, g.EffectiveDimension.Hi)
+	f.Passes, f.Iterations = f.Passes+g.Passes, f.Iterations+g.Iterations
+	r.Status, r.Passes, r.Trace = r.Status.Worse(o.Status), r.Passes+o.Passes, append(r.Trace, o.Trace...)
+	r.outcome.Status = r.Status
+	c, e := r.Each, o.Each
+	if c == nil {
+		return
+	}
+	if len(e.Candidates) > len(c.Candidates) { // a block whose scores are known at smaller γ
+		c.Candidates = e.Candidates
+	}
+	c.Gammas, c.Scores, c.Excess = append(c.Gammas, e.Gammas...), append(c.Scores, e.Scores...), append(c.Excess, e.Excess...)
+	c.AtEnd[0], c.AtEnd[1], c.Passes, c.Whole = c.AtEnd[0]+e.AtEnd[0], c.AtEnd[1]+e.AtEnd[1], c.Passes+e.Passes, c.Whole && e.Whole
+	for _, why := range e.Spent {
+		if !slices.ContainsFunc(c.Spent, func(r reason.Reason) bool { return r.Rule == why.Rule }) {
+			c.Spent = append(c.Spent, why)
+		}
+	}
+}

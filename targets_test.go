@@ -1,0 +1,210 @@
+package fdridge_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/fdridge/fdridge"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+)
+
+// TestPerTarget: the γ of each target, and its solution, are those of a fit to this target alone.
+func TestPerTarget(t *testing.T) {
+	const n, targets = 90, 3
+	candidates := []float64{0.03, 1, 5, 30, 1000}
+	for name, c := range map[string]struct {
+		d    int
+		opts fdridge.Options
+	}{
+		"GCV":            {d: 12},
+		"leave-one-out":  {d: 12, opts: fdridge.Options{Select: choose.LOO}},
+		"folds":          {d: 12, opts: fdridge.Options{Folds: 4}},
+		"penalties":      {d: 12, opts: fdridge.Options{Penalty: slices.Repeat([]float64{1, 4}, 6)}},
+		"wide rows":      {d: 120, opts: fdridge.Options{NoIntercept: true}},
+		"small sketch":   {d: 40, opts: fdridge.Options{Size: 12}},
+		"one-shot":       {d: 12, opts: fdridge.Options{Method: ridge.OneShot}},
+		"a high bar":     {d: 12, opts: fdridge.Options{Tol: 1e-14}},
+		"one of several": {d: 12, opts: fdridge.Options{Method: ridge.CG}},
+	} {
+		r := rand.New(rand.NewPCG(11, 13))
+		x, y := make([]float64, n*c.d), make([]float64, n*targets)
+		for i := range x {
+			x[i] = r.NormFloat64() * math.Exp(-float64(i%c.d)/4)
+		}
+		for i := range n {
+			y[i*targets] = 3*x[i*c.d] - x[i*c.d+1] + 0.01*r.NormFloat64()
+			y[i*targets+1] = r.NormFloat64()
+			y[i*targets+2] = x[i*c.d+2] + 0.4*r.NormFloat64()
+		}
+		src, err := dataset.FromDense(n, c.d, targets, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts := c.opts
+		opts.PerTarget, opts.Candidates = true, candidates
+		found, err := fdridge.Fit(t.Context(), src, opts)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if found.Choice != nil || len(found.Solutions) != 1 || found.Solutions[0].Gammas == nil {
+			t.Fatalf("%s: choice %v, %d solutions", name, found.Choice, len(found.Solutions))
+		}
+		s := found.Solutions[0]
+		for j := range targets {
+			own := make([]float64, n)
+			for i := range own {
+				own[i] = y[i*targets+j]
+			}
+			alone, err := dataset.FromDense(n, c.d, 1, x, own)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := c.opts
+			if o.Candidates = candidates; o.Select == choose.Auto && o.Folds == 0 {
+				o.Select = choose.GCV
+			}
+			if o.Method != ridge.OneShot && o.Folds == 0 && o.Size == 0 {
+				o.Method = ridge.Exact
+			}
+			want, err := fdridge.Fit(t.Context(), alone, o)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if g := want.Choice.Gamma(); s.GammaOf(j) != g || found.Each.Gammas[j] != g || (found.Each.Excess[j] == 0) != want.Choice.Certain {
+				t.Errorf("%s: target %d: γ = %v with excess %v, alone %v, %v", name, j, s.GammaOf(j), found.Each.Excess[j], g, want.Choice.Certain)
+			}
+			w := &want.Solutions[0].Targets[0]
+			far := s.Targets[j].ErrorBound + w.ErrorBound
+			for i, v := range w.Coef {
+				if !(math.Abs(s.Targets[j].Coef[i]-v) <= far*(1+1e-9)) {
+					t.Errorf("%s: target %d: coefficient %d is %v, alone %v, bound %v", name, j, i, s.Targets[j].Coef[i], v, far)
+				}
+			}
+		}
+		opts.Candidates, opts.Select, opts.Folds, opts.Gammas = nil, choose.Auto, 0, []float64{2, 1, 7}
+		given, err := fdridge.Fit(t.Context(), src, opts)
+		if err != nil || given.Each != nil || !slices.Equal(given.Solutions[0].Gammas, opts.Gammas) {
+			t.Fatalf("%s: given γ: %v", name, err)
+		}
+	}
+}
+
+// TestPerTargetOptions: options that contradict a γ for each target are an error.
+func TestPerTargetOptions(t *testing.T) {
+	src, err := dataset.FromDense(6, 2, 2, []float64{1, 2, 3, 5, 8, 1, 4, 4, 2, 1, 0, 7}, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, opts := range map[string]fdridge.Options{
+		"one γ":           {Gammas: []float64{1}},
+		"three γ":         {Gammas: []float64{1, 2, 3}},
+		"least squares":   {Gammas: []float64{0, 1}},
+		"a direct method": {Method: ridge.Cholesky},
+	} {
+		opts.PerTarget = true
+		var contradiction *fdridge.OptionError
+		if _, err := fdridge.Fit(t.Context(), src, opts); !errors.As(err, &contradiction) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPerTargetBands: the penalties of bands are chosen by the scores of all targets together, then γ for each target.
+func TestPerTargetBands(t *testing.T) {
+	const n, d = 80, 6
+	r := rand.New(rand.NewPCG(2, 3))
+	x, y := make([]float64, n*d), make([]float64, 2*n)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	for i := range n {
+		y[2*i], y[2*i+1] = x[i*d]+x[i*d+1]+0.1*r.NormFloat64(), x[i*d]+3*r.NormFloat64()
+	}
+	src, err := dataset.FromDense(n, d, 2, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bands := []choose.Band{{Columns: []int{0, 1}}, {Columns: []int{2, 3, 4, 5}}}
+	found, err := fdridge.Fit(t.Context(), src, fdridge.Options{PerTarget: true, Bands: bands})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := fdridge.Fit(t.Context(), src, fdridge.Options{PerTarget: true, Bands: found.Bands.Bands, Gammas: found.Each.Gammas})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := found.Each.Gammas; !(g[0] < g[1]) || found.Bands.Bands[1].Penalty <= found.Bands.Bands[0].Penalty {
+		t.Errorf("γ %v, bands %+v", g, found.Bands.Bands)
+	}
+	for j, o := range found.Solutions[0].Targets {
+		for i, v := range again.Solutions[0].Targets[j].Coef {
+			if !(math.Abs(o.Coef[i]-v) <= 1e-10) {
+				t.Errorf("target %d: %v, with the chosen penalties given %v", j, o.Coef[i], v)
+			}
+		}
+	}
+}
+
+// TestBlocksOfTargets: targets that do not fit together have the γ and the coefficients of one fit.
+func TestBlocksOfTargets(t *testing.T) {
+	const n, d, targets = 60, 40, 300
+	r := rand.New(rand.NewPCG(21, 3))
+	x, y := make([]float64, n*d), make([]float64, n*targets)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	for i := range y {
+		y[i] = x[i/targets*d]*float64(i%targets%2) + r.NormFloat64()
+	}
+	src, err := dataset.FromDense(n, d, targets, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := make([]float64, targets)
+	for j := range given {
+		given[j] = float64(1 + j)
+	}
+	for name, opts := range map[string]fdridge.Options{"GCV": {}, "leave-one-out": {Select: choose.LOO}, "folds": {Folds: 3}, "an unreachable tolerance": {Tol: 1e-19, MaxPasses: 1}, "given": {Gammas: given}} {
+		opts.PerTarget = true
+		whole, err := fdridge.Fit(t.Context(), src, opts)
+		if short := new(ridge.NotConvergedError); err != nil && !errors.As(err, &short) {
+			t.Fatal(name, err)
+		}
+		opts.MaxBytes = 8 * 8 * 100 * 5 * d // for 100 targets by GCV
+		if opts.Folds != 0 {
+			opts.MaxBytes = 1 << 23
+		}
+		parts, again := fdridge.Fit(t.Context(), src, opts)
+		if (err == nil) != (again == nil) {
+			t.Fatalf("%s: %v, whole %v", name, again, err)
+		}
+		if parts.Passes <= whole.Passes || len(parts.Solutions) != 1 || parts.Status != whole.Status {
+			t.Errorf("%s: %d passes, whole %d; status %v, whole %v", name, parts.Passes, whole.Passes, parts.Status, whole.Status)
+		}
+		a, b := whole.Solutions[0], parts.Solutions[0]
+		if !slices.Equal(a.Gammas, b.Gammas) || a.Gamma != b.Gamma {
+			t.Errorf("%s: other γ than the whole", name)
+		}
+		if c, e := whole.Each, parts.Each; c != nil && (!slices.Equal(c.Gammas, e.Gammas) || c.AtEnd != e.AtEnd || len(e.Excess) != targets) {
+			t.Errorf("%s: another choice than of the whole", name)
+		}
+		for j := range a.Targets {
+			far := a.Targets[j].ErrorBound + b.Targets[j].ErrorBound
+			for i, v := range a.Targets[j].Coef {
+				if !(math.Abs(v-b.Targets[j].Coef[i]) <= far*(1+1e-9)) {
+					t.Fatalf("%s: target %d: %v, whole %v", name, j, b.Targets[j].Coef[i], v)
+				}
+			}
+		}
+	}
+	for _, ends := range [][2]int{{-1, 2}, {2, 2}, {0, targets + 1}} {
+		if _, err := dataset.Targets(src, ends[0], ends[1]); !errors.Is(err, dataset.ErrShape) {
+			t.Errorf("targets %v: %v", ends, err)
+		}
+	}
+}
