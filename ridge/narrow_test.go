@@ -58,7 +58,7 @@ func chosenWell(t rapid.TB, c *choose.GammaChoice, scores []float64) {
 func TestChoosingPass(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		worst, spent, drawn := 0.0, 0, 0
-		rapid.Check(t, func(t *rapid.T) {
+		check := func(t *rapid.T) {
 			p := drawProblem(t, be)
 			src, cfg := &reads{Source: p.table}, p.sum.Config()
 			opts := fdridge.Options{
@@ -86,7 +86,10 @@ func TestChoosingPass(t *testing.T) {
 				}
 			}
 			chosenWell(t, r.Choice, gcvOf(t, p.ref, opts.Candidates))
-		})
+		}
+		for round := 0; spent == 0 && round < 20; round++ { // one fit of twelve spends a pass
+			rapid.Check(t, check)
+		}
 		t.Logf("%d of %d fits spent a pass, true errors are up to %.2g of their bounds", spent, drawn, worst)
 		if spent == 0 {
 			t.Error("no pass was spent on a choice")
