@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -46,7 +48,7 @@ func TestClasses(t *testing.T) {
 	for k := 2; k <= 3; k++ {
 		labels := oddLabels[1 : 1+k]
 		data, out := writeLabels(t, "odd.csv", labels, func(i int) int { return i % k }, 60), filepath.Join(t.TempDir(), "m.json")
-		fit := []string{"fit", "--data", data, "--target", "kind", "--classes", "--class-weight", "balanced", "--holdout", "0.3", "--out", out, "--log-format", "none"}
+		fit := []string{"fit", "--data", data, "--target", "kind", "--classes", "--class-weight", "balanced", "--holdout", "0.3", "--out", out, "--report", out + ".html", "--log-format", "none"}
 		code, text, errs := call(fit...)
 		if code != 0 || !strings.Contains(text, "accuracy on held-out rows") || !strings.Contains(text, "left out one by one") {
 			t.Fatalf("exit %d, %s%s", code, text, errs)
@@ -59,6 +61,22 @@ func TestClasses(t *testing.T) {
 		m, err := model.Read(f)
 		if err != nil || !slices.Equal(m.Classes, slices.Sorted(slices.Values(labels))) {
 			t.Fatalf("%v, classes %q", err, m.Classes)
+		}
+		page, err := os.ReadFile(out + ".html")
+		matrix := regexp.MustCompile(`(?s)<section id="decisions".*?</section>`).FindString(string(page))
+		counted := 0
+		for _, cell := range regexp.MustCompile(`<td>(\d+)</td>`).FindAllStringSubmatch(matrix, -1) {
+			n, _ := strconv.Atoi(cell[1])
+			counted += n
+		}
+		if held := reported(t, fit...)["classes"].(map[string]any)["holdout"].([]any)[0].(map[string]any)["rows"].(float64); err != nil || counted != int(held) {
+			t.Errorf("%v, the page's confusion matrix counts %d rows of %g\n%s", err, counted, held, matrix)
+		}
+		_, shown, _ := call("show", out)
+		_, shownJSON, _ := call("show", out, "--json")
+		var about struct{ Classes []string }
+		if err := json.Unmarshal([]byte(shownJSON), &about); err != nil || !slices.Equal(about.Classes, m.Classes) || !strings.Contains(shown, fmt.Sprintf("%d classes: ", k)) {
+			t.Errorf("%v, show names classes %q\n%s", err, about.Classes, shown)
 		}
 		code, text, errs = call("predict", "--model", out, "--data", data, "--target", "kind")
 		lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()

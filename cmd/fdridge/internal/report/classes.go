@@ -77,14 +77,7 @@ func (c *Classes) lines(solutions []*ridge.Solution) []string {
 	if c == nil {
 		return nil
 	}
-	var labels []string
-	for k, label := range c.Labels[:min(len(c.Labels), mostNamed)] {
-		labels = append(labels, fmt.Sprintf("%s (%d)", labelName(label), c.Counts[k]))
-	}
-	if len(c.Labels) > mostNamed {
-		labels = append(labels, "…")
-	}
-	out := []string{fmt.Sprintf("%d classes and their rows: %s", len(c.Labels), strings.Join(labels, ", "))}
+	out := []string{fmt.Sprintf("%d classes and their rows: %s", len(c.Labels), listLabels(c.Labels, c.Counts))}
 	for i, s := range solutions {
 		at := ""
 		if len(solutions) > 1 {
@@ -101,6 +94,22 @@ func (c *Classes) lines(solutions []*ridge.Solution) []string {
 		out = append(out, accuracy("rows left out one by one", c.LeftOut))
 	}
 	return out
+}
+
+// listLabels lists the first labels, each with its count in parentheses. If counts is nil, it lists no counts.
+func listLabels(labels []string, counts []int64) string {
+	var words []string
+	for k, label := range labels[:min(len(labels), mostNamed)] {
+		word := labelName(label)
+		if counts != nil {
+			word += fmt.Sprintf(" (%d)", counts[k])
+		}
+		words = append(words, word)
+	}
+	if len(labels) > mostNamed {
+		words = append(words, "…")
+	}
+	return strings.Join(words, ", ")
 }
 
 // labelName returns a label for one line of text: quoted if it has control characters.
@@ -129,30 +138,35 @@ func accuracy(which string, s *classes.Score) string {
 func WriteAccuracy(w io.Writer, labels []string, s *classes.Score) {
 	w = printable.Writer(w)
 	fmt.Fprintln(w, wrapText(accuracy("these rows", s)))
-	writeConfusion(w, labels, "these", s)
+	if t := confusionTable(labels, "these", s); t != nil {
+		fmt.Fprintln(w)
+		t.write(w)
+	}
 }
 
-// writeConfusion writes a table with the number of rows of each class, by the decision. It shows the held-out rows of
-// the first solution if there are any, otherwise the rows that were left out one by one, otherwise the training rows.
-func (c *Classes) writeConfusion(w io.Writer) {
+// confusion returns the confusion matrix of the first solution as a table, or nil if there is none. The table counts
+// the held-out rows if there are any. Otherwise it counts the rows left out one by one, or the training rows.
+func (c *Classes) confusion() *table {
 	switch {
 	case c == nil:
 	case len(c.HeldOut) > 0:
-		writeConfusion(w, c.Labels, "held out", c.HeldOut[0])
+		return confusionTable(c.Labels, "held out", c.HeldOut[0])
 	case c.LeftOut != nil:
-		writeConfusion(w, c.Labels, "left out one by one", c.LeftOut)
+		return confusionTable(c.Labels, "left out one by one", c.LeftOut)
 	case len(c.Training) > 0:
-		writeConfusion(w, c.Labels, "training", c.Training[0])
+		return confusionTable(c.Labels, "training", c.Training[0])
 	}
+	return nil
 }
 
-// writeConfusion writes the confusion matrix of s if there are few classes.
-func writeConfusion(w io.Writer, labels []string, which string, s *classes.Score) {
+// confusionTable returns the confusion matrix of s: a row for each class, a column for each decision. It returns nil
+// for many classes. The first heading is rows, the kind of rows that s counts.
+func confusionTable(labels []string, rows string, s *classes.Score) *table {
 	const most = 12
 	if len(labels) > most {
-		return
+		return nil
 	}
-	t := &table{keys: 1, rows: [][]string{{which}}}
+	t := &table{keys: 1, rows: [][]string{{rows}}, verbatim: true}
 	for _, label := range labels {
 		t.rows[0] = append(t.rows[0], "→ "+shorten(labelName(label), 16))
 	}
@@ -163,6 +177,5 @@ func writeConfusion(w io.Writer, labels []string, which string, s *classes.Score
 		}
 		t.add(cells...)
 	}
-	fmt.Fprintln(w)
-	t.write(w)
+	return t
 }

@@ -48,6 +48,7 @@ type page struct {
 	Prepared    *table // nil: no pass examined the columns
 	NotShown    int    // number of columns that Prepared leaves out
 	Certificate certificateSection
+	Confusion   *table          // nil: no classification, or many classes
 	HeldOut     *heldOutSection // nil: no held-out rows
 	Path        pathSection
 	Spectrum    spectrumSection
@@ -66,7 +67,7 @@ func (f *Fit) WritePage(w io.Writer) error {
 	rec := f.record()
 	p := &page{
 		Title:   fmt.Sprintf("Ridge fit of %s", f.Data.Name),
-		Verdict: f.verdict(), Certificate: f.certificate(rec), Weights: f.weights(),
+		Verdict: f.verdict(), Certificate: f.certificate(rec), Weights: f.weights(), Confusion: f.Classes.confusion(),
 		Command: f.Asked.Command, Version: f.Asked.Program,
 	}
 	machine, err := engine.NewReport()

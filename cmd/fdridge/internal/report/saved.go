@@ -32,6 +32,7 @@ type savedRecord struct {
 	Backend     string            `json:"backend"`
 	Tol         number            `json:"tol"`
 	Intercept   bool              `json:"intercept_fitted"`
+	Classes     []string          `json:"classes,omitempty"`
 	Preparation model.Preparation `json:"preparation"`
 	Scaled      bool              `json:"scaled"` // the columns were scaled for the fit
 	Penalty     *model.Penalty    `json:"penalty,omitempty"`
@@ -70,7 +71,7 @@ func (s *Saved) record() *savedRecord {
 	m := s.Model
 	out := &savedRecord{
 		Model: s.Name, N: m.Rows, D: m.Features, Size: m.Size, Backend: m.Backend, Tol: number(m.Tol), Intercept: m.Intercept,
-		Preparation: m.Preparation, Scaled: m.Folded != nil || m.Preparation.Scaling != nil, Penalty: m.Penalty,
+		Classes: m.Classes, Preparation: m.Preparation, Scaled: m.Folded != nil || m.Preparation.Scaling != nil, Penalty: m.Penalty,
 	}
 	for i := range m.Fits {
 		for j := range m.Fits[i].Coef {
@@ -125,8 +126,11 @@ func (s *Saved) fit(f *model.Fit, j int) savedFit {
 	return out
 }
 
-// TargetName returns the name of target j of a model.
+// TargetName returns the name of target j of a model. The target of one of several classes has the name of the class.
 func TargetName(m *model.Model, j int) string {
+	if len(m.Classes) > 2 {
+		return labelName(m.Classes[j])
+	}
 	names := strings.Split(m.Target, ",")
 	if m.Target == "" || len(names) != len(m.Fits[0].Coef) {
 		return fmt.Sprintf("target %d", j+1)
@@ -240,7 +244,10 @@ func (s *Saved) summary(rec *savedRecord) []string {
 		fmt.Sprintf("%s: fitted to %d rows × %d features, %d %s", rec.Model, rec.N, rec.D, t, plural(t, "target", "targets")),
 		fmt.Sprintf("%s, %s, tolerance %g", origin, intercept, m.Tol),
 	}
-	prep := &m.Preparation
+	if m.Classes != nil {
+		out = append(out, fmt.Sprintf("%d classes: %s", len(m.Classes), listLabels(m.Classes, nil)))
+	}
+	before, prep := len(out), &m.Preparation
 	if e := prep.Encoding; e != nil {
 		if e.Missing != "" {
 			out = append(out, fmt.Sprintf("preparation: missing values: %s", e.Missing))
@@ -270,7 +277,7 @@ func (s *Saved) summary(rec *savedRecord) []string {
 		}
 		out = append(out, text)
 	}
-	if len(out) == 2 {
+	if len(out) == before {
 		out = append(out, "preparation: none")
 	}
 	return out

@@ -14,8 +14,9 @@ const textWidth = 100
 // A table is a table of the text report or of the page. In the text report, if the columns do not fit into textWidth, the remaining columns are written
 // below, with the first keys columns repeated.
 type table struct {
-	keys int
-	rows [][]string // the first row holds the headings
+	keys     int
+	rows     [][]string // the first row holds the headings
+	verbatim bool       // the page shows every cell as it is, without typesetting
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
@@ -68,7 +69,7 @@ func (t *table) Cells() [][]cell {
 		var cells []cell
 		for j, text := range row {
 			words := slices.Contains(headingsOfWords, t.rows[0][j])
-			if !words || i == 0 {
+			if !t.verbatim && (!words || i == 0) {
 				text = typeset(text)
 			}
 			cells = append(cells, cell{text, words})

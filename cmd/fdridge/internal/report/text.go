@@ -45,7 +45,10 @@ func (f *Fit) WriteText(w io.Writer) error {
 	if p := f.penalties(); rec.by() != "" && p != nil && p.None != nil {
 		fmt.Fprintln(w, "The scores of gamma are those of the rows after the columns without penalty are projected out and rounded.")
 	}
-	f.Classes.writeConfusion(w)
+	if t := f.Classes.confusion(); t != nil {
+		fmt.Fprintln(w)
+		t.write(w)
+	}
 	if text := f.unproved(); text != "" {
 		fmt.Fprintln(w, "\n"+wrapText(text))
 	}
