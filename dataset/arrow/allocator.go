@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// An allocator provides the memory of batches up to a limit. It keeps freed memory for the next
-// batch, which usually has the same size.
+// An allocator provides the memory of record batches, at most maxMemory bytes at a time. Freed buffers are kept for
+// reuse, because batches usually have the same size.
 type allocator struct {
 	mu    sync.Mutex
 	used  int
@@ -14,22 +14,22 @@ type allocator struct {
 	kept  int // bytes of freed
 }
 
-// mostRoom is the limit in bytes: a batch before and after decompression, and half of another batch whose rows are
-// still in use.
-const mostRoom = 2*mostBody - 1 // fits in 32 bits
+// maxMemory is enough for a compressed batch of maxBody bytes, its maxDecompressed bytes after decompression, and
+// half of another batch whose rows are still in use.
+const maxMemory = 2*maxBody - 1 // fits in 32 bits
 
-// keptBuffers and keptBytes limit the number and the size of the freed buffers that are kept.
+// maxFreed and maxFreedBytes limit the number of freed buffers that are kept, and their total size.
 const (
-	keptBuffers = 8
-	keptBytes   = 256 << 20
+	maxFreed      = 8
+	maxFreedBytes = 256 << 20
 )
 
-// take returns a buffer of size bytes, or an error if the limit would be exceeded.
+// take returns a buffer of size bytes, or an error if more than maxMemory bytes would be in use.
 func (r *allocator) take(size int) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if size < 0 || size > mostRoom-r.used {
-		return nil, fmt.Errorf("a record batch takes more than %d MiB; write smaller ones", mostBody>>20)
+	if size < 0 || size > maxMemory-r.used {
+		return nil, fmt.Errorf("a record batch takes more than %d MiB; write smaller ones", maxBody>>20)
 	}
 	best := -1
 	for i, b := range r.freed {
@@ -58,7 +58,7 @@ func (r *allocator) free(b []byte) {
 	defer r.mu.Unlock()
 	r.used -= cap(b)
 	r.freed, r.kept = append(r.freed, b[:cap(b)]), r.kept+cap(b)
-	for len(r.freed) > keptBuffers || r.kept > keptBytes && len(r.freed) > 1 {
+	for len(r.freed) > maxFreed || r.kept > maxFreedBytes && len(r.freed) > 1 {
 		r.kept -= cap(r.freed[0])
 		r.freed = append(r.freed[:0], r.freed[1:]...)
 	}

@@ -1,20 +1,19 @@
-// Package arrow reads and writes files and streams in Apache Arrow's IPC format, with numbers in little-endian
-// order. Columns may be floats (16, 32 and 64 bits), integers, booleans, or fixed-size lists of these. Each
-// position in a list x is a column of its own, with the name x[1], x[2], …. Buffers may be compressed by lz4 or
-// zstd, and the whole file by gzip or zstd.
+// Package arrow reads and writes files and streams in Apache Arrow's IPC format, with numbers in little-endian order.
+// Columns may be floats (16, 32 and 64 bits), integers, booleans, or fixed-size lists of these. Each position in a
+// list x is a column of its own, with the name x[1], x[2], …. Buffers may be compressed by lz4 or zstd, and the whole
+// file by gzip or zstd.
 //
-// Text, times, decimals, nested columns and dictionary-encoded columns (categories) must be left out, or Open
-// returns an error. A pass ends in an error at a missing value (null), NaN, an infinity, or an integer beyond ±2⁵³,
-// which float64 cannot represent. [prepare.Cells] allows missing values and categories.
+// Text, times, decimals, nested columns and dictionary-encoded columns (categories) must be left out, or Open returns
+// an error. A pass ends in an error at a missing value (null), NaN, an infinity, or an integer beyond ±2⁵³, which
+// float64 cannot represent. [prepare.Cells] allows missing values and categories.
 //
-// The division of rows into blocks does not depend on the sizes of the record batches. If the features are one list
-// of float64 or one column, a block shares the memory of the record batch. Otherwise each number is copied once,
-// from its column to its row. A file that is not compressed as a whole can be read from any record batch on. This
-// includes a stream that is stored in a file.
+// The sizes of the blocks of rows do not depend on the sizes of the record batches. If all features are one float64
+// column or one list of float64, blocks share the memory of the record batch. Otherwise each number is copied once,
+// from its column to its row. Reading can start at any record batch, unless the file is compressed as a whole.
 //
-// A record batch has at most 1 GiB, and at most 512 MiB after decompression if its buffers are compressed. The
-// metadata of a message have at most 64 MiB, and a schema has at most 2²⁰ columns. All batches whose rows are in
-// use have at most 2 GiB together. Sizes are compared with the data present before memory is allocated.
+// The limits are 1 GiB for a record batch, 512 MiB for its compressed buffers after decompression, 64 MiB for the
+// metadata of a message, 2²⁰ columns, and 2 GiB for all batches in use. A size in a file is compared with the data
+// present before memory is allocated.
 package arrow
 
 import (
@@ -40,16 +39,16 @@ type Options struct {
 	// target. If each begins with "-", these columns are left out and all others are features. An empty list
 	// selects all columns that are not targets.
 	Columns []string
-	// Cells, if not nil, selects the categorical columns (text, dictionary-encoded or numbers), and states how
-	// missing values are treated: null, NaN and an empty text.
+	// Cells, if not nil, selects the categorical columns and states whether values may be missing: null, NaN or an
+	// empty text.
 	Cells *prepare.Cells
 	// Pipe, if not nil, is read instead of the file.
 	Pipe *dataset.Pipe
 }
 
-// Open reads the schema and returns a source of the rows. Errors are *[dataset.InputError], which gives the 1-based
-// row as Line and the column as Column. If the file has changed, a pass ends in a *[dataset.ChangedError]. The
-// source knows the number of rows if the file is not compressed.
+// Open reads the schema and returns a source of the rows. Errors are *[dataset.InputError]; Line is the 1-based row.
+// If the file changes later, a pass over the rows ends with a *[dataset.ChangedError]. The number of rows is known
+// unless the file is compressed as a whole.
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	if err != nil {
@@ -113,7 +112,7 @@ func Columns(name string, opts Options) ([]string, error) {
 	return t.names, nil
 }
 
-// Names returns the names of the features and of the targets, in the order of the source.
+// Names returns the names of the features and of the targets selected by opts, in the order of [Open].
 func Names(name string, opts Options) (features, targets []string, err error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	if err != nil {
@@ -150,7 +149,7 @@ type place struct {
 func read(f *rawfile.File) (t *layout, err error) {
 	t = &layout{}
 	if f.At() != nil {
-		if t.index, err = places(f); err != nil {
+		if t.index, err = indexOf(f); err != nil {
 			return nil, err
 		}
 	}
@@ -162,21 +161,21 @@ func read(f *rawfile.File) (t *layout, err error) {
 		name, of := t.schema[i].name, &t.schema[i].dataType
 		if of.item() == of {
 			t.names, t.fields = append(t.names, name), append(t.fields, place{i, -1})
-		} else if of.items > mostFields-len(t.names) {
-			return nil, &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("has more than %d columns", mostFields)}
+		} else if of.items > maxColumns-len(t.names) {
+			return nil, &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("has more than %d columns", maxColumns)}
 		} else {
 			for k := range of.items {
 				t.names, t.fields = append(t.names, fmt.Sprintf("%s[%d]", name, k+1)), append(t.fields, place{i, k})
 			}
 		}
-		if len(t.names) > mostFields {
-			return nil, &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("has more than %d columns", mostFields)}
+		if len(t.names) > maxColumns {
+			return nil, &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("has more than %d columns", maxColumns)}
 		}
 	}
 	return t, nil
 }
 
-// choose resolves the column options. The name of a list selects all columns of the list.
+// choose returns the features and targets that the options select.
 func (t *layout) choose(f *rawfile.File, opts Options) (columns.Choice, error) {
 	c, err := columns.Choose(t.names, true, t.expand(opts.Targets), t.expand(opts.Columns))
 	if err == nil {
@@ -188,7 +187,7 @@ func (t *layout) choose(f *rawfile.File, opts Options) (columns.Choice, error) {
 	return c, err
 }
 
-// expand replaces the name of each list by the names of all its columns.
+// expand replaces each list name in specs by the names of all columns of the list.
 func (t *layout) expand(specs []string) []string {
 	var out []string
 	for _, spec := range specs {

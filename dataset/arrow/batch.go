@@ -33,8 +33,7 @@ type dictionary struct {
 
 func (a *array) isNull(i int) bool { return a.valid != nil && a.valid[i>>3]>>(i&7)&1 == 0 }
 
-// A batch is a record batch. Its memory is given back to the allocator room when the last holder releases the
-// batch.
+// A batch is a decoded record batch. When the number of holders drops to 0, its memory is freed.
 type batch struct {
 	rows    int
 	columns []*array // nil for columns that are not read
@@ -52,11 +51,11 @@ func (b *batch) release() {
 }
 
 // unzstd decompresses buffers. Several goroutines may use it at once.
-var unzstd, errUnzstd = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(mostWindow))
+var unzstd, errUnzstd = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxWindow))
 
-// A decoder decodes the columns of a record batch, which are stored depth first. nodes holds the length of each
-// column, and buffers the positions of its buffers. If the batch has an offset outside the data, the decoder
-// panics; see recoverBounds.
+// A decoder decodes the columns of a record batch in depth-first order. nodes holds the length of each column, and
+// buffers the positions of its buffers. An offset outside the data causes a panic, which recoverBounds turns into an
+// error.
 type decoder struct {
 	body    []byte
 	version int16
@@ -204,8 +203,8 @@ func (d *decoder) buffer(wanted bool) []byte {
 	if length == -1 {
 		return b
 	}
-	if d.whole += length; length < 0 || length > mostWhole || d.whole > mostWhole {
-		d.err = fmt.Errorf("it has more than %d MiB after decompression; write smaller record batches", mostWhole>>20)
+	if d.whole += length; length < 0 || length > maxDecompressed || d.whole > maxDecompressed {
+		d.err = fmt.Errorf("it has more than %d MiB after decompression; write smaller record batches", maxDecompressed>>20)
 		return nil
 	}
 	out, err := d.room.take(int(length))

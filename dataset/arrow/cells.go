@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-// putCodes does the work of the method put for a categorical column. It writes the codes of texts or numbers, and
-// NaN for an empty text. Nulls are left to fillNulls.
+// putCodes writes the next n values of a categorical column to x or y, as codes. An empty text becomes NaN; fillNulls
+// handles nulls. putCodes reports whether all values are finite.
 func (r *reader) putCodes(p *part, x, y []float64, n int) bool {
 	a := r.batch.columns[p.fields[0]]
 	values, at := r.tile[:n], p.js[0]

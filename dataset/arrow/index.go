@@ -18,9 +18,9 @@ type index struct {
 	rows    int64 // number of rows of all batches
 }
 
-// places finds all messages of a file. If the file has a footer, the footer lists them. Otherwise the file is a
-// stream, and places reads one message after the other without its body.
-func places(f *rawfile.File) (x *index, err error) {
+// indexOf finds all messages of a file. The footer lists them. A stream has no footer, so indexOf reads the metadata
+// of one message after the other and skips the bodies.
+func indexOf(f *rawfile.File) (x *index, err error) {
 	x = &index{}
 	if f.Begins(magic) {
 		err = x.byFooter(f)
@@ -36,7 +36,8 @@ func places(f *rawfile.File) (x *index, err error) {
 	return x, nil
 }
 
-// byFooter reads the footer of a file, and the number of rows of each batch.
+// byFooter reads the schema and the message locations from the footer, and the number of rows of each batch from its
+// metadata.
 func (x *index) byFooter(f *rawfile.File) (err error) {
 	if f.Plain < int64(fileStart+fileEnd) {
 		return fmt.Errorf("it has only %d bytes", f.Plain)
@@ -49,7 +50,7 @@ func (x *index) byFooter(f *rawfile.File) (err error) {
 		return &dataset.InputError{File: f.Name, Msg: "is truncated: it has no footer"}
 	}
 	size := int64(binary.LittleEndian.Uint32(end))
-	if size < 8 || size > mostMeta || size > f.Plain-int64(fileStart+fileEnd) {
+	if size < 8 || size > maxMeta || size > f.Plain-int64(fileStart+fileEnd) {
 		return fmt.Errorf("the footer has %d bytes", size)
 	}
 	footer := make([]byte, size)
@@ -85,7 +86,7 @@ func (x *index) byFooter(f *rawfile.File) (err error) {
 	return nil
 }
 
-// addRows adds the rows of the batch at location b to the total, and stores their number in b.
+// addRows sets b.rows and adds rows to the total.
 func (x *index) addRows(b *block, rows int64) error {
 	if b.rows = rows; rows > math.MaxInt64/8-x.rows {
 		return fmt.Errorf("it has more than %d rows", x.rows)
@@ -94,8 +95,7 @@ func (x *index) addRows(b *block, rows int64) error {
 	return nil
 }
 
-// messageAt returns the message that begins at byte number at. If the stream ends there, the kind of the message is
-// 0.
+// messageAt returns the message that begins at byte at. The kind is 0 at the end of the stream.
 func messageAt(f *rawfile.File, at int64, memory []byte) (b block, h head, err error) {
 	if at == f.Plain {
 		return b, h, nil

@@ -20,8 +20,8 @@ const (
 	fileEnd = 4 + len(magic)
 )
 
-// messages reads the messages of a stream in order, or the messages of a file at the locations in its index. It
-// compares lengths with the limits and the data present before it allocates memory.
+// messages reads the messages of a file: in order, or at the locations in index. Lengths are checked against the
+// limits and the data present before memory is allocated.
 type messages struct {
 	file   *rawfile.File
 	room   allocator
@@ -45,8 +45,8 @@ func (m *messages) fail(format string, args ...any) error {
 	return &dataset.InputError{File: m.file.Name, Msg: msg}
 }
 
-// read reads the metadata of the next message into m.meta, and the body into memory of the allocator. head refers
-// to the memory of m.meta. At the end of the messages the error is io.EOF.
+// read reads the next message: its metadata into m.meta, to which the result h refers, and its body into allocated
+// memory. After the last message it returns io.EOF.
 func (m *messages) read() (h head, body []byte, err error) {
 	if m.ended {
 		return h, nil, io.EOF
@@ -84,7 +84,7 @@ func (m *messages) read() (h head, body []byte, err error) {
 	return h, body, err
 }
 
-// prefix reads the length of the next metadata. It returns io.EOF if there is no further message.
+// prefix reads the length of the next message's metadata. It returns io.EOF if no message follows.
 func (m *messages) prefix() (int, error) {
 	var b [8]byte
 	n, err := io.ReadFull(m.file, b[:4])
@@ -100,7 +100,7 @@ func (m *messages) prefix() (int, error) {
 	return m.length(b[:])
 }
 
-// length decodes the eight bytes before the metadata. If they mark the end of the stream, the error is io.EOF.
+// length decodes the eight bytes before a message's metadata. It returns io.EOF if they mark the end of the stream.
 func (m *messages) length(b []byte) (int, error) {
 	n := binary.LittleEndian.Uint32(b[4:])
 	switch is := binary.LittleEndian.Uint32(b); {
@@ -108,14 +108,14 @@ func (m *messages) length(b []byte) (int, error) {
 		return 0, m.end()
 	case is != continuation:
 		return 0, m.fail("no message begins at the expected place")
-	case n < 8 || n > mostMeta:
+	case n < 8 || n > maxMeta:
 		return 0, m.fail("the metadata have %d bytes", n)
 	}
 	return int(n), nil
 }
 
-// end checks what follows the last message. After a stream, no data may follow. After a file that is read in order,
-// the footer must follow. If the check succeeds, the error is io.EOF.
+// end returns io.EOF if the data end correctly after the last message: a stream with no further byte, a file with its
+// footer.
 func (m *messages) end() error {
 	if !m.asFile && m.file.Piped() {
 		return io.EOF // a pipe may continue with other data
@@ -126,8 +126,8 @@ func (m *messages) end() error {
 		n, err := m.file.Read(b[:])
 		tail = append(tail, b[:n]...)
 		tail = tail[max(0, len(tail)-fileEnd):]
-		if all += n; all > mostMeta {
-			return m.fail("the footer has more than %d MiB", mostMeta>>20)
+		if all += n; all > maxMeta {
+			return m.fail("the footer has more than %d MiB", maxMeta>>20)
 		}
 		if err == io.EOF {
 			break
@@ -186,7 +186,8 @@ func (m *messages) body(size int64) ([]byte, error) {
 	return nil, m.fail("%v", err)
 }
 
-// truncatedError returns the error of a message that ends too early, or err if reading failed for another reason.
+// truncatedError returns an error for data that end within a message. It returns other errors of reading unchanged,
+// with a position.
 func (m *messages) truncatedError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		if _, of := m.file.Peek(1); m.file.Packed() != "" && of != io.EOF { // the compressed stream ends too early
@@ -228,9 +229,9 @@ func (m *messages) readPlace() (h head, body []byte, err error) {
 	return h, body, nil
 }
 
-// metaAt reads the metadata of the message at location p. It reuses memory if that is large enough.
+// metaAt returns the metadata of the message at location p. It reads them into memory if that slice is large enough.
 func metaAt(f *rawfile.File, p block, memory []byte) ([]byte, error) {
-	if p.meta > mostMeta+8 || p.at > f.Plain-p.meta || p.body > f.Plain-p.meta-p.at {
+	if p.meta > maxMeta+8 || p.at > f.Plain-p.meta || p.body > f.Plain-p.meta-p.at {
 		return nil, fmt.Errorf("the message at byte %d, with %d and %d bytes, lies outside the file", p.at, p.meta, p.body)
 	}
 	b := grown(memory, int(p.meta))

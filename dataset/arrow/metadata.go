@@ -7,13 +7,13 @@ import (
 	"math"
 )
 
-// The metadata of messages are flatbuffers: tables whose fields are at offsets given by the file. Bytes are
-// accessed by slicing, so an offset outside the data causes a panic. recoverBounds converts this panic to an error.
+// The metadata of messages are flatbuffers: tables whose fields are at offsets given by the file. An offset outside
+// the data causes a panic of a slice expression, which recoverBounds converts to an error.
 //
 // Format: github.com/google/flatbuffers, "FlatBuffer Internals". Fields are numbered as in Schema.fbs, Message.fbs
 // and File.fbs of Apache Arrow's format directory.
 
-// A table is a table of a flatbuffer. It begins at byte number at.
+// A table is a flatbuffer table that begins at b[at].
 type table struct {
 	b    []byte
 	at   int
@@ -32,7 +32,7 @@ func root(b []byte) table {
 	return tableAt(b, int(binary.LittleEndian.Uint32(b)))
 }
 
-// place returns the position of field i. If the field is absent, so that it has its default value, place returns 0.
+// place returns the position of field i in t.b, or 0 if the field is absent and has its default value.
 func (t table) place(i int) int {
 	if 4+2*i+2 > t.size {
 		return 0
@@ -80,8 +80,8 @@ func (t table) table(i int) (sub table, ok bool) {
 	return tableAt(t.b, p+int(binary.LittleEndian.Uint32(t.b[p:]))), true
 }
 
-// vector returns the vector in field i: its bytes, and its number n of elements of size bytes each. The first
-// element begins at position at.
+// vector returns the n elements of the vector in field i, as bytes. Each element has size bytes; the first begins at
+// t.b[at].
 func (t table) vector(i, size int) (elements []byte, n, at int) {
 	p := t.place(i)
 	if p == 0 {
@@ -92,7 +92,7 @@ func (t table) vector(i, size int) (elements []byte, n, at int) {
 	return t.b[p+4 : p+4+n*size], n, p + 4
 }
 
-// tables calls the function visit for each element of the vector of tables in field i.
+// tables calls visit for each table in the vector of field i.
 func (t table) tables(i int, visit func(table) error) error {
 	elements, n, at := t.vector(i, 4)
 	for k := range n {
@@ -103,8 +103,7 @@ func (t table) tables(i int, visit func(table) error) error {
 	return nil
 }
 
-// recoverBounds calls the function read, which reads metadata, and converts a panic to an error. An offset outside
-// the data causes such a panic.
+// recoverBounds calls read, which decodes metadata, and converts its panic at an offset outside the data to an error.
 func recoverBounds(read func() error) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -143,8 +142,8 @@ func headOf(meta []byte) (h head, err error) {
 		switch {
 		case !ok:
 			return errors.New("a message has no header")
-		case h.body < 0 || h.body > mostBody:
-			return fmt.Errorf("a message has %d bytes, more than %d MiB; write smaller record batches", h.body, mostBody>>20)
+		case h.body < 0 || h.body > maxBody:
+			return fmt.Errorf("a message has %d bytes, more than %d MiB; write smaller record batches", h.body, maxBody>>20)
 		case h.kind == kindSchema:
 			h.schema, err = schemaOf(h.of)
 			return err
@@ -164,14 +163,14 @@ func headOf(meta []byte) (h head, err error) {
 	return h, err
 }
 
-// These limits on the contents of a file bound the memory that any file can require.
+// Limits that bound the memory needed to read any file.
 const (
-	mostMeta   = 64 << 20 // bytes of the metadata of a message, of a footer, of all names of a schema
-	mostBody   = 1 << 30  // bytes of a batch
-	mostWhole  = 1 << 29  // bytes of the buffers of a compressed batch after decompression
-	mostFields = 1 << 20
-	mostDepth  = 16
-	mostWindow = 128 << 20 // bytes of a zstd window
+	maxMeta         = 64 << 20 // bytes of the metadata of a message, of a footer, of all names of a schema
+	maxBody         = 1 << 30  // bytes of a batch
+	maxDecompressed = 1 << 29  // bytes of the buffers of a compressed batch after decompression
+	maxColumns      = 1 << 20
+	maxDepth        = 16
+	maxWindow       = 128 << 20 // bytes of a zstd window
 )
 
 // A block is the location of a message in a file.
@@ -199,8 +198,8 @@ func blocksOf(footer []byte, i int) (out []block, err error) {
 	return out, err
 }
 
-// schemaIn decodes the schema in a footer. By the specification a file must also begin with a schema message, but
-// some writers omit this message.
+// schemaIn decodes the schema in a footer. It replaces the schema message at the start of the file, which some
+// writers omit.
 func schemaIn(footer []byte) (fields []field, err error) {
 	err = recoverBounds(func() (err error) {
 		schema, ok := root(footer).table(1)

@@ -33,26 +33,25 @@ type reader struct {
 	why    string // why this text has no code
 }
 
-// A part is a group of columns that are copied to rows together: the columns of one list, or up to columns.Tile
-// other columns.
+// A part is a group of columns that are copied to rows together: all columns of one list, or up to columns.Tile other
+// columns.
 type part struct {
 	js     []int // the columns
 	fields []int // their fields in the schema; one for a list
 	width  int   // length of a list, 0 for other columns
-	// plain is true if all columns are float64 features that are adjacent in the rows, so that copying needs no
+	// plain is true if all columns are float64 features that are adjacent in the rows. They are copied without
 	// conversion.
 	plain bool
-	// lent is true if blocks refer to the memory of the record batch instead of a copy. The part then contains all
-	// features, and all of them are float64.
+	// lent is true if blocks refer to the memory of the record batch instead of a copy. The part must hold all
+	// features, as float64.
 	lent bool
-	// lexicon maps the levels of a categorical column to codes. It is nil unless the part is one categorical
-	// column.
+	// lexicon maps the categories of a categorical column to codes. It is nil for numeric columns.
 	lexicon *prepare.Lexicon
 }
 
-// tileRows is the number of rows that are converted at a time. It is small enough that columns.Tile columns of
-// tileRows numbers fit in the CPU's cache.
-const tileRows = 1024
+// rowsPerTile is the number of rows that are converted at a time. A tile of rowsPerTile × columns.Tile numbers fits
+// in the CPU's cache.
+const rowsPerTile = 1024
 
 func newReader(f *rawfile.File, t *layout, choice columns.Choice) (*reader, error) {
 	m := &messages{file: f, index: t.index}
@@ -63,7 +62,7 @@ func newReader(f *rawfile.File, t *layout, choice columns.Choice) (*reader, erro
 	if !reflect.DeepEqual(schema, t.schema) {
 		return nil, &dataset.InputError{File: f.Name, Msg: "its schema differs from when it was opened"}
 	}
-	r := &reader{layout: t, Choice: choice, file: f, from: m, wanted: make([]bool, len(schema)), dicts: map[int64]*dictionary{}, tile: make([]float64, columns.Tile*tileRows), failed: -1}
+	r := &reader{layout: t, Choice: choice, file: f, from: m, wanted: make([]bool, len(schema)), dicts: map[int64]*dictionary{}, tile: make([]float64, columns.Tile*rowsPerTile), failed: -1}
 	r.makeParts()
 	for _, p := range r.parts {
 		for _, f := range p.fields {
@@ -125,7 +124,7 @@ func (r *reader) isUsed(js []int) bool {
 	return false
 }
 
-// areAdjacent reports whether the columns are features that are adjacent and in the same order in the rows.
+// areAdjacent reports whether the columns are adjacent features of the rows, in the same order.
 func (r *reader) areAdjacent(js []int) bool {
 	for k, j := range js {
 		if r.To[j] < 0 || r.To[j] != r.To[js[0]]+k || r.To[j] >= r.Features {
@@ -148,7 +147,7 @@ func (r *reader) Stop() { r.file.Stop() }
 // Unchanged implements [dataset.Witness].
 func (r *reader) Unchanged() error { return r.file.Unchanged() }
 
-// Skip implements [dataset.Skipper]. It does not read the record batches that it skips.
+// Skip implements [dataset.Skipper]. Record batches before the first wanted row are not read.
 func (r *reader) Skip(rows int64) (bool, error) {
 	if r.index == nil {
 		return false, nil
@@ -166,8 +165,8 @@ func (r *reader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read fills a block, from several record batches if necessary, so that blocks do not depend on the sizes of the
-// batches. If the Prompt field of the pipe is true, Read uses only one batch.
+// Read fills a block with the given number of rows, from several record batches if necessary. If
+// [dataset.Pipe].Prompt is set, it ends the block at the end of a record batch, so that rows are not delayed.
 func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 	defer func() {
 		if recover() != nil { // an offset of a text, or an index into a dictionary, lies outside the data
@@ -196,7 +195,7 @@ func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 		n := min(rows-b.N, left)
 		if !lends {
 			r.Reserve(b, n)
-			n = min(n, tileRows)
+			n = min(n, rowsPerTile)
 		}
 		if err := r.rows(b, n, lends); err != nil {
 			return err
@@ -259,8 +258,8 @@ func (r *reader) advance() (bool, error) {
 	return true, nil
 }
 
-// addDictionary decodes a dictionary if a column that is read uses it. The memory of the message body then stays in
-// use.
+// addDictionary decodes a dictionary that a wanted column uses, and keeps its memory. It frees the memory of other
+// dictionaries.
 func (r *reader) addDictionary(h *head, d *decoder) error {
 	for i := range r.schema {
 		of := r.schema[i].dataType
@@ -283,8 +282,8 @@ func (r *reader) addDictionary(h *head, d *decoder) error {
 	return nil
 }
 
-// rows adds the next n rows of the batch to the block. If lends is true, the block refers to the memory of the
-// batch instead of a copy.
+// rows adds the next n rows of the record batch to the block. If lends is true, the block refers to the memory of the
+// record batch instead of a copy.
 func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	if err := r.checkNulls(n); err != nil {
 		return err
@@ -321,8 +320,8 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	return nil
 }
 
-// put copies one part of the columns, for the next n rows, into the block. It reports whether all copied values are
-// finite.
+// put copies the columns of p, for the next n rows, to the features x or the targets y. It reports whether all values
+// are finite.
 func (r *reader) put(p *part, x, y []float64, n int) bool {
 	if p.width > 0 {
 		return r.putLists(p, x, y, n)
@@ -346,7 +345,7 @@ func (r *reader) put(p *part, x, y []float64, n int) bool {
 	return r.Columns(x, y, p.js, 0, r.tile[:len(p.js)*n])
 }
 
-// putLists does the work of the method put for a column of lists.
+// putLists is put for a column of lists.
 func (r *reader) putLists(p *part, x, y []float64, n int) bool {
 	values := valuesOf(r.batch.columns[p.fields[0]])
 	if p.plain {
@@ -377,7 +376,7 @@ func (r *reader) putLists(p *part, x, y []float64, n int) bool {
 	return finite
 }
 
-// checkNulls returns an error if the next n rows have a null in a column that allows no missing values.
+// checkNulls returns an error if one of the next n rows has a null in a column that allows no missing values.
 func (r *reader) checkNulls(n int) error {
 	for i := range r.parts {
 		p := &r.parts[i]
@@ -406,7 +405,7 @@ func (r *reader) checkNulls(n int) error {
 	return nil
 }
 
-// nullError returns the error for a missing value in column j. The argument at is the row within the batch.
+// nullError returns the error for a null in row at of the record batch and column j.
 func (r *reader) nullError(at, j int) error {
 	return r.Gap(j, &dataset.InputError{
 		File: r.file.Name, Line: int(r.row) + at - r.at + 1, Column: j + 1,
@@ -414,7 +413,7 @@ func (r *reader) nullError(at, j int) error {
 	})
 }
 
-// notFinite returns the error for the value v of column j that is not finite. The argument row counts from 0.
+// notFinite returns the error for a value v of column j that is not finite. Rows count from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
 	out := &dataset.InputError{File: r.file.Name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true, Missing: v != v}
 	dt := r.schema[r.fields[j].field].item()
@@ -428,7 +427,8 @@ func (r *reader) notFinite(row int64, j int, v float64) error {
 	return out
 }
 
-// allFinite reports whether all numbers are finite. It may also return false if their sum overflows.
+// allFinite reports whether all numbers are finite. It is also false if their sum overflows; the caller then examines
+// each number.
 func allFinite(x []float64) bool {
 	sum := floats.Sum(x)
 	return sum-sum == 0

@@ -65,7 +65,7 @@ func (t *dataType) isText() bool {
 
 func (t *dataType) isFloat64() bool { return t.id == typeFloat && t.bits == 64 && t.index == nil }
 
-// item returns the type of the items of a list of fixed length, or t itself for other types.
+// item returns the type of the items if t is a list of fixed length, and otherwise t.
 func (t *dataType) item() *dataType {
 	if t.id == typeFixedList && t.index == nil {
 		return &t.children[0].dataType
@@ -73,8 +73,8 @@ func (t *dataType) item() *dataType {
 	return t
 }
 
-// A schemaDecoder limits the memory for a schema. A small file could otherwise require much memory, because many
-// fields may refer to the same long name or to the same children.
+// A schemaDecoder counts fields and bytes of names, to limit the memory of a schema. In a small file many fields can
+// refer to the same long name or the same children.
 type schemaDecoder struct {
 	fields, names int
 }
@@ -96,8 +96,8 @@ func schemaOf(schema table) (fields []field, err error) {
 func (d *schemaDecoder) field(t table, depth int) (f field, err error) {
 	name, _, _ := t.vector(0, 1)
 	d.fields, d.names = d.fields+1, d.names+len(name)
-	if d.fields > mostFields || depth > mostDepth || d.names > mostMeta {
-		return f, fmt.Errorf("there are more than %d columns, more than %d levels of nesting, or names of more than %d MiB", mostFields, mostDepth, mostMeta>>20)
+	if d.fields > maxColumns || depth > maxDepth || d.names > maxMeta {
+		return f, fmt.Errorf("there are more than %d columns, more than %d levels of nesting, or names of more than %d MiB", maxColumns, maxDepth, maxMeta>>20)
 	}
 	f.name = string(name)
 	of, ok := t.table(3)
@@ -153,8 +153,8 @@ func (t *dataType) setType(id byte, of table) {
 	}
 }
 
-// buffers returns the number of buffers of a column in a record batch, without the buffers of its children and of
-// text views. Before version 5 of the format, a union also has a bitmap of nulls.
+// buffers returns the number of buffers of a column in a record batch. It does not count the buffers of children and
+// the additional buffers of text views. Before version 5 of the format, a union also has a bitmap of nulls.
 func (t *dataType) buffers(version int16) int {
 	if t.index != nil {
 		return 2

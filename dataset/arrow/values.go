@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 )
 
-// valuesOf returns the items of all lists, one after the other, if a holds lists. Otherwise it returns a.
+// valuesOf returns the items of all lists, one after the other, if a is a column of lists, and otherwise a.
 func valuesOf(a *array) *array {
 	if a.of.item() != a.of {
 		return a.items
@@ -16,7 +16,7 @@ func valuesOf(a *array) *array {
 	return a
 }
 
-// view returns the bytes of n numbers as a slice of numbers, without a copy. The bytes must be aligned to 8 bytes
+// view returns the first n numbers in b as a slice that shares the memory of b. The bytes must be aligned to 8 bytes
 // and in the machine's byte order.
 func view[T any](b []byte, n int) []T {
 	if n == 0 {
@@ -30,8 +30,7 @@ func view[T any](b []byte, n int) []T {
 // float64s returns the values of an array of float64, without a copy.
 func float64s(a *array) []float64 { return view[float64](a.data, a.n) }
 
-// firstNull returns the index of the first null among the n values from index at on. If there is none, it returns
-// -1.
+// firstNull returns the index of the first null in a[at:at+n], or -1.
 func firstNull(a *array, at, n int) int {
 	if a.valid == nil {
 		return -1
@@ -44,8 +43,8 @@ func firstNull(a *array, at, n int) int {
 	return -1
 }
 
-// fill converts the values from index at on to float64 and writes them to dst. An integer that float64 cannot
-// represent becomes +∞, because NaN would mean a missing value.
+// fill sets dst to the values a[at:at+len(dst)], converted to float64. An integer that float64 cannot represent
+// becomes +∞, because NaN would mean a missing value.
 func fill(dst []float64, a *array, at int) {
 	signed := 0
 	if a.of.signed {
@@ -174,8 +173,7 @@ func convert[T float32 | int8 | int16 | int32 | uint8 | uint16 | uint32](dst []f
 	}
 }
 
-// transpose writes columns of n values each to rows in the slice to. The starts of adjacent rows are stride numbers
-// apart.
+// transpose writes columns of n values each to rows. Row i begins at to[i*stride].
 func transpose(to []float64, stride int, from *[columns.Tile][]float64, n int) {
 	c0, c1, c2, c3 := from[0][:n], from[1][:n], from[2][:n], from[3][:n]
 	c4, c5, c6, c7 := from[4][:n], from[5][:n], from[6][:n], from[7][:n]

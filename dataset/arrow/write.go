@@ -26,9 +26,9 @@ const (
 	version     = 4 // V5 of the format
 )
 
-// NewWriter returns a Writer of rows with these column names. It writes a stream if stream is true, and otherwise a
-// file. The argument notes holds the metadata of the schema; each key is followed by its value. Nothing is written
-// before the first batch.
+// NewWriter returns a Writer of rows with the given column names. If stream is true, it writes a stream, otherwise a
+// file. The notes are keys, each followed by its value, for the metadata of the schema. Nothing is written before the
+// first batch.
 func NewWriter(w io.Writer, stream bool, names []string, notes ...string) (*Writer, error) {
 	if len(notes)%2 != 0 {
 		return nil, errors.New("arrow: a note has no value")
@@ -144,7 +144,7 @@ func (w *Writer) schema(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return b.EndObject()
 }
 
-// message writes a message: its length, its metadata and its body. The size of each is a multiple of 8 bytes.
+// message writes a message: its length, its metadata and its body. Each has a multiple of 8 bytes.
 func (w *Writer) message(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffsetT, body []byte) error {
 	b.StartObject(5)
 	b.PrependInt16Slot(0, version, 0)

@@ -1,29 +1,30 @@
-// Package csv reads rows of numbers from text separated by commas, semicolons, tabs or blanks. The
-// text may be compressed by gzip or zstd.
+// Package csv reads rows of numbers from text separated by commas, semicolons, tabs or blanks. The text may be
+// compressed by gzip or zstd.
 //
-// The delimiter is the one of ',', ';' and tab that occurs most often in the first line outside
-// quotes. If the first line has none of them, and blanks divide the first two lines into the same
-// number of fields, the delimiter is the blank. Several blanks in a row are then one delimiter.
+// The delimiter is the most frequent of ',', ';' and tab in the first line, quoted text excluded. If the line has
+// none of the three, and blanks divide the first two lines into the same number of fields, each run of blanks is one
+// delimiter.
 //
-// The first line is a header if one of its fields is text, which means neither a number nor empty. There is one
-// exception: if the first line also has numbers, and the second line has text in the same columns, the texts are
-// categories. The file then has no header. The [Options] can set both the delimiter and the header.
+// The first line is a header if one of its fields is text, that is neither a number nor empty. Exception: if the
+// first line also has numbers, and the second line has text in exactly the same columns, the file has no header. The
+// [Options] override both rules.
 //
-// Text is UTF-8, or UTF-16 that begins with a byte order mark. In other encodings, names and
-// categories with characters beyond ASCII are errors.
+// Text is UTF-8, or UTF-16 that begins with a byte order mark. In other encodings, names and categories with
+// characters beyond ASCII are errors.
 //
 // The package accepts quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a missing final
-// newline. Every selected cell must be a finite decimal number, or True or False (also TRUE, true, …), which are 1 and
+// newline. Every selected cell must be a finite decimal number, or True or False (also TRUE, true, …), which are 1
+// and
 // 0. Numbers are rounded to the nearest float64. The notations 1_000 and 0x1p4 are errors.
 //
-// If [prepare.Cells] are given, values may be missing. A missing value is an empty cell or one of NaN, NA, N/A, <NA>,
-// null, None, ? and ., in upper or lower case. Columns may also be categorical. Their levels are the texts without
-// surrounding blanks, so that 1 and 1.0 are two levels.
+// With [prepare.Cells], values may be missing: an empty cell, NaN, NA, N/A, <NA>, null, None, ? or ., in upper or
+// lower case. Columns may also be categorical. Their categories are the texts without surrounding blanks, so that 1
+// and 1.0 differ.
 //
-// A row has at most 2²⁰ fields and 64 MiB of text, including the blank lines before it.
+// A row has at most 2²⁰ fields. A row and the blank lines before it have at most 64 MiB of text.
 //
-// One core reads or decompresses a file while up to 16 cores parse it. The rows, the blocks and
-// the first error do not depend on the number of cores.
+// One core reads or decompresses a file while up to 16 cores parse it. The rows, the blocks and the first error do
+// not depend on the number of cores.
 package csv
 
 import (
@@ -56,17 +57,17 @@ type Options struct {
 	// Delimiter separates fields; it must be ASCII. 0 detects the delimiter from the first lines.
 	Delimiter rune
 	Header    Header
-	// Range is the part of the file to read. It must be zero for a compressed file. The columns
-	// are always determined by the first line of the file, also if Range begins later.
+	// Range is the part of an uncompressed file to read. The columns are determined by the first line of the file,
+	// even if Range begins later.
 	Range dataset.Range
 	// Cells, if not nil, sets how to read cells that are not numbers.
 	Cells *prepare.Cells
-	// Pipe, if not nil, is read instead of the file. Open reads its first line. It also reads the
-	// second line if it must detect the delimiter or the header from it.
+	// Pipe, if not nil, is read instead of the file. Open reads its first line, and its second line if the delimiter
+	// or the header depends on the second line.
 	Pipe *dataset.Pipe
 }
 
-// name returns the name of the file or of the Pipe, for use in errors.
+// name returns the name of the file or pipe for error messages.
 func (o *Options) name(file string) string {
 	if o.Pipe != nil {
 		return o.Pipe.Name()
@@ -93,8 +94,8 @@ type layout struct {
 	stamp dataset.Stamp // stamp of the file
 }
 
-// Open reads the first line and returns a source of the rows. Errors are *[dataset.InputError]. If
-// the file changes, a pass ends with a *[dataset.ChangedError].
+// Open reads the first line and returns a source of the rows. Errors are *[dataset.InputError]. If the file changes
+// later, a pass over the rows ends with a *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	l, err := choose(name, opts)
 	if err != nil {
@@ -115,7 +116,7 @@ func Columns(name string, opts Options) ([]string, error) {
 	return l.names, nil
 }
 
-// Names returns the names of the features and of the targets, in their order. Both are nil if there is no header.
+// Names returns the names of the features and of the targets selected by opts, or nil if there is no header.
 func Names(name string, opts Options) (features, targets []string, err error) {
 	l, err := choose(name, opts)
 	if err != nil || !l.header {
@@ -194,7 +195,8 @@ func (r *records) checkNames() error {
 	return nil
 }
 
-// refuseCR returns an error if the first line ends with CR without LF. The whole file would then be read as one line.
+// refuseCR returns an error if the first line contains a CR without LF. Otherwise a file with CR line ends would be
+// read as a single line.
 func refuseCR(f *rawfile.File) error {
 	line, _ := unquotedLine(f.Head(func(head []byte) bool {
 		_, rest := unquotedLine(head)
@@ -206,8 +208,8 @@ func refuseCR(f *rawfile.File) error {
 	return &dataset.InputError{File: f.Name, Line: 1, Msg: "the line ends with CR only; lines must end with LF or CRLF", Hint: "convert the file, for instance by tr '\\r' '\\n'"}
 }
 
-// trimmed returns the fields of the current record without surrounding blanks. There may be a
-// million fields, so their strings share one allocation.
+// trimmed returns the fields of the current record without surrounding blanks. All strings share one allocation,
+// because there may be a million fields.
 func (r *records) trimmed() []string {
 	size := 0
 	for _, s := range r.fields {
@@ -226,8 +228,8 @@ func (r *records) trimmed() []string {
 	return names
 }
 
-// isHeader reports whether first, the fields of the first record, are names of columns. If gaps is
-// true, marks of missing values are ignored.
+// isHeader reports whether the first record, with the given fields, is a header. It may read the second record. If
+// gaps is true, missing values in either record are ignored.
 func (r *records) isHeader(first []string, gaps bool) bool {
 	text, numbers := false, false
 	for _, s := range first {
@@ -257,10 +259,10 @@ func (r *records) isHeader(first []string, gaps bool) bool {
 	return false
 }
 
-// isText reports whether s is neither empty nor a number, finite or not. Unsupported notations such as 1_000 count as
-// numbers, because otherwise the line would be taken for a header and dropped.
+// isText reports whether s is neither empty nor a number. Unsupported notations such as 1_000 count as numbers, so
+// that their line is not mistaken for a header and dropped.
 func isText(s string) bool {
-	// Most names cannot be numbers because of their first byte. Testing it avoids strconv, which allocates an error.
+	// Most names differ from numbers in the first byte. Testing this byte avoids strconv, which allocates an error.
 	if s != "" && strings.IndexByte("+-.0123456789iInNtTfF", s[0]) < 0 {
 		return true
 	}
@@ -271,8 +273,8 @@ func isText(s string) bool {
 	return s != "" && err != nil && !errors.Is(err, strconv.ErrRange)
 }
 
-// sniff returns the delimiter found in the first line that is not blank, or in the part of the
-// line that the buffer holds. It does not wait for more lines of a pipe than necessary.
+// sniff detects the delimiter in the first line that is not blank. It reads the second line only if blanks may be the
+// delimiter, so as not to wait for a pipe.
 func sniff(f *rawfile.File) byte {
 	first, _ := unquotedLine(f.Head(func(head []byte) bool {
 		_, rest := unquotedLine(head)
@@ -300,8 +302,8 @@ func sniff(f *rawfile.File) byte {
 	return best
 }
 
-// unquotedLine returns the first line that is not blank, with each quoted part replaced by an x.
-// The result rest is the text after the line, or nil if the line has no end.
+// unquotedLine returns the first line that is not blank, with an x for each quote and without the quoted text, and
+// the rest of text after the line. If the line is incomplete, rest is nil.
 func unquotedLine(text []byte) (line, rest []byte) {
 	text = bytes.TrimLeft(text, " \r\n")
 	quoted := false

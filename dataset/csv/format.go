@@ -49,7 +49,7 @@ func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	width := f.Features + f.Targets
 	for at < size {
-		// The targets of a row are first stored after its features, and then moved to Y.
+		// Parse the row into b.X, features first, and then move its targets to b.Y.
 		n := len(b.X)
 		b.X = slices.Grow(b.X, width)[:n+width]
 		next := f.plain(b.X[n:], text, at)
@@ -65,9 +65,8 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	return min(at, size)
 }
 
-// plain parses the record that begins at byte p of text into row, and returns the start of the
-// next record. It returns 0 if the record takes several lines, has the wrong number of fields, or
-// has an invalid cell. The caller then uses Record.
+// plain parses the record that begins at byte p of text into row, and returns the start of the next record. It
+// returns 0 for a record that only Record can parse: several lines, a wrong number of fields, or an invalid cell.
 func (f *format) plain(row []float64, text []byte, p int) int {
 	last := len(f.To) - 1
 	for i, k := range f.To {
@@ -95,8 +94,7 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 	return p
 }
 
-// cell parses s, the field of column i without surrounding blanks. ok is false if the field is
-// invalid; reader.number then returns the reason.
+// cell parses the field s of column i, which has no surrounding blanks. If the field is invalid, ok is false.
 func (l *layout) cell(i int, s []byte) (v float64, ok bool) {
 	if cell.Missing(s) {
 		return math.NaN(), l.Allows(i)
@@ -107,8 +105,8 @@ func (l *layout) cell(i int, s []byte) (v float64, ok bool) {
 	return cell.Number(s)
 }
 
-// field returns the content of the field that begins at byte p of text. The result end is the position of the delimiter
-// or line end after it. It is 0 if a quoted field is not closed in this line or must be parsed by encoding/csv.
+// field returns the field that begins at byte p of text, and the position of the delimiter or line end after the
+// field. end is 0 if only encoding/csv can parse the field: quotes within it, or a quoted line break.
 func (f *format) field(text []byte, p int) (field []byte, end int) {
 	blanks := f.delimiter == ' '
 	from := p
@@ -145,8 +143,7 @@ func (f *format) field(text []byte, p int) (field []byte, end int) {
 	return field, end
 }
 
-// quoted is like field, for a field whose opening quote is at byte p−1. It leaves fields that
-// contain quotes to encoding/csv by returning end = 0.
+// quoted does the work of field for a quoted field. The opening quote is at byte p−1.
 func (f *format) quoted(text []byte, p int) (field []byte, end int) {
 	for end = p; text[end] != '"'; end++ {
 		if text[end] == '\n' {

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A reader parses records of any form, and returns errors with their positions. [format.plain] is
-// faster, but parses only records of a single line with valid cells.
+// A reader parses any record, and returns errors with their positions. It is slower than [format.plain], which parses
+// only records of a single line with valid cells.
 type reader struct {
 	*layout
 	*records
@@ -48,8 +48,8 @@ func (r *reader) read(b *dataset.Buffer) error {
 	return nil
 }
 
-// texts returns the names of the features that hold text in the next hundred records. It returns
-// nil if feature i is a number in one of them.
+// texts returns the names of the numeric features that hold only text in the next hundred records. It returns nil if
+// feature i is not among them.
 func (r *reader) texts(i int) []string {
 	const most = 100
 	text, number := make([]bool, len(r.To)), make([]bool, len(r.To))
@@ -113,7 +113,7 @@ func (r *reader) number(i int) (float64, error) {
 	return 0, r.NoNumber(i, err)
 }
 
-// commas returns a hint if s is a number with a decimal comma or thousands separators. Otherwise it returns "".
+// commas returns a hint if s is a number with a decimal comma or thousands separators, and otherwise "".
 func commas(s []byte) string {
 	digits := bytes.TrimLeft(s, "+-")
 	if bytes.IndexByte(s, ',') < 0 || len(bytes.Trim(digits, "0123456789,.")) > 0 || !digit(digits[0]) || !digit(s[len(s)-1]) {
@@ -129,7 +129,7 @@ func (r *reader) errorAt(field int, format string, args ...any) *dataset.InputEr
 	return &dataset.InputError{File: r.Name(), Line: line, Column: column, Msg: fmt.Sprintf(format, args...)}
 }
 
-// notFinite returns the error for a field that is NaN, infinite or beyond the range of float64.
+// notFinite returns the error for a number that is NaN, infinite or beyond the range of float64.
 func (r *reader) notFinite(field int, format string, args ...any) error {
 	err := r.errorAt(field, format, args...)
 	err.NonFinite, err.Missing = true, cell.Missing(cell.Trimmed(r.fields[field]))

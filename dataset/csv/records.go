@@ -12,13 +12,13 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// records reads the records of a file one after the other. It divides lines without quotes at the delimiters. It passes
-// other lines to encoding/csv, together with the lines that a quoted field continues on.
+// records reads the records of a file in order. It splits lines without quotes at the delimiters. Records with
+// quotes, which may continue on further lines, are parsed by encoding/csv.
 type records struct {
 	lines
 	delimiter byte
-	// fields are the fields of the current record, valid until the next call of next. line is the
-	// line on which the record begins.
+	// fields are the fields of the current record, valid until the next call of next. The record begins on the given
+	// line.
 	fields [][]byte
 	line   int
 
@@ -28,7 +28,7 @@ type records struct {
 	copied []byte // memory for the fields of a quoted record
 }
 
-// lines is a reader of the lines of a file or of a chunk of a file.
+// lines reads the lines of a file, or of a chunk of a file.
 type lines interface {
 	Name() string // name of the file
 	Done() bool
@@ -49,7 +49,7 @@ func newRecords(f *rawfile.File, delimiter byte) *records {
 	return r
 }
 
-// from makes r read other lines.
+// from makes r read the lines of l.
 func (r *records) from(l lines) { r.lines, r.feed.at = l, 0 }
 
 // maxFields limits the number of fields of a row, and so the memory for the fields and the names.
@@ -85,7 +85,7 @@ func (r *records) tooMany() error {
 	return &dataset.InputError{File: r.Name(), Line: r.Line(), Msg: fmt.Sprintf("the row has more than %d fields", maxFields)}
 }
 
-// split divides the current line at the delimiters. Several blanks are one delimiter.
+// split divides the current line at the delimiters. A run of blanks is one delimiter.
 func (r *records) split() error {
 	rest := bytes.TrimSuffix(bytes.TrimSuffix(r.text, []byte("\n")), []byte("\r"))
 	if r.fields = r.fields[:0]; cap(r.fields) == 0 {
@@ -146,9 +146,8 @@ func (r *records) unquote() error {
 	return nil
 }
 
-// position returns the line at which field i begins, and its first byte in the line, counted from
-// 1. If split made the field, it is a slice of the line with capacity up to the end of the line's
-// array. The difference of the capacities is then its position.
+// position returns the line of field i and its first byte in this line, both counted from 1. A field made by split is
+// a slice of the line and shares the end of its array, so the difference of the capacities is the position.
 func (r *records) position(i int) (line, column int) {
 	if r.feed.at == r.line {
 		line, column = r.quoted.FieldPos(i)
@@ -166,7 +165,7 @@ func (r *records) wrap(err error) error {
 	return err // errors of the file have their position already
 }
 
-// feed is an [io.Reader] that passes the lines of one record to encoding/csv.
+// feed is an [io.Reader] through which encoding/csv reads the lines of one record.
 type feed struct {
 	*records
 	at     int    // first line of the last record that was passed on, or 0
@@ -190,7 +189,7 @@ func (f *feed) take(text []byte) error {
 	return nil
 }
 
-// Read returns at most the rest of one line. So encoding/csv reads the next line only if the record continues there.
+// Read returns at most one line, so that encoding/csv does not read beyond the end of the record.
 func (f *feed) Read(p []byte) (int, error) {
 	if len(f.rest) == 0 {
 		text, err := f.ReadLine()

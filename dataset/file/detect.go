@@ -53,9 +53,9 @@ func targetIsArray(archive string, target []string) (bool, error) {
 	return slices.Contains(arrays, target[0]), err
 }
 
-// OwnTarget returns the location of the target if the target is not a column of the file at path. The location is a
-// separate file, which may not exist, or an array of the same .npz archive, written archive:array as in [Open]. If
-// the target is a column, OwnTarget returns "". It returns the errors of [Open].
+// OwnTarget returns the location of a target that is not a column of the file at path, or "" if the target is a
+// column. The location is a separate file, which may not exist, or archive:array for an array of the same .npz
+// archive. Errors are as in [Open].
 func OwnTarget(path string, opts Options) (string, error) {
 	own, err := targetIsFile(path, opts)
 	switch {
@@ -86,8 +86,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// looksLikeFile reports whether the string target looks like the name of a file. It is called if target is neither
-// a column nor an existing file.
+// looksLikeFile reports whether target, which is neither a column nor an existing file, looks like a file name.
 func looksLikeFile(target string) bool {
 	return strings.ContainsAny(target, "/\\") || suffixFormat(target) != "" || unpacked(target) != target || strings.HasSuffix(target, ".txt")
 }
@@ -97,7 +96,7 @@ func unpacked(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 }
 
-// suffixFormat returns the format that the suffix of a file name stands for, or "" if the suffix is not known.
+// suffixFormat returns the format with the suffix of the file name path, or "" if no format has this suffix.
 func suffixFormat(path string) string {
 	suffix := filepath.Ext(unpacked(path))
 	for _, f := range formats() {
@@ -108,8 +107,8 @@ func suffixFormat(path string) string {
 	return ""
 }
 
-// SplitArray splits FILE.npz:NAME, as accepted by [Open], into the file and the name of the array. The name is ""
-// if path names no array. If a file with the whole name exists, path is not split.
+// SplitArray splits FILE.npz:NAME into the file and the name of an array. Without :NAME, or if the file FILE.npz:NAME
+// exists, array is "".
 func SplitArray(path string) (name, array string) {
 	if i := strings.LastIndexByte(path, ':'); i >= 0 && !exists(path) && (exists(path[:i]) || named(suffixFormat(path[:i])).arrays != nil) {
 		return path[:i], path[i+1:]
@@ -117,8 +116,7 @@ func SplitArray(path string) (name, array string) {
 	return path, ""
 }
 
-// Format returns the format of the file at path, or of opts.Pipe. If opts.Format is "" or "auto", Format detects
-// the format. Otherwise it returns opts.Format.
+// Format returns opts.Format, or the detected format of the file or pipe if opts.Format is "" or "auto".
 func Format(path string, opts Options) (string, error) {
 	if asked := opts.Format; asked != "" && asked != "auto" {
 		return asked, nil
@@ -131,9 +129,12 @@ func Format(path string, opts Options) (string, error) {
 	return format, err
 }
 
-// detect returns the format of a file. Formats that are not text have fixed first bytes. Text is svmlight if a
-// field after the first is index:value, and csv if a line has a delimiter. Otherwise the suffix of the name
-// decides, and the default is csv. From a pipe, detect reads only as many lines as it needs.
+// detect returns the format of a file:
+//   - Binary formats have fixed first bytes.
+//   - Text is svmlight if a field after the first is index:value, and csv if a line has a delimiter.
+//   - Otherwise the suffix of the name decides. The default is csv.
+//
+// From a pipe, detect reads only as many lines as necessary.
 func detect(path string, pipe *dataset.Pipe) (string, error) {
 	f, err := rawfile.Look(path, pipe)
 	if err != nil {
@@ -156,12 +157,12 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 		return "", noTable(f.Name, filekind.Of(head))
 	}
 	head := f.Head(func(head []byte) bool { // the last line may be incomplete
-		return len(head) >= mostDetected || formatOfLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
+		return len(head) >= maxDetected || formatOfLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
 	})
 	if kind := filekind.Of(head); kind != filekind.Unknown {
 		return "", noTable(f.Name, kind)
 	}
-	if format := formatOfLines(head[:min(len(head), mostDetected)]); format != "" {
+	if format := formatOfLines(head[:min(len(head), maxDetected)]); format != "" {
 		return format, nil
 	}
 	if format := suffixFormat(path); format != "" {
@@ -170,15 +171,15 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 	return "csv", nil
 }
 
-// noTable returns the error for a file that holds something else than rows.
+// noTable returns the error for a file that is not a table.
 func noTable(name string, kind filekind.Kind) error {
 	return &dataset.InputError{File: name, Msg: "is " + kind.String() + ", not a table of rows", Hint: kind.Use()}
 }
 
-// mostDetected is the number of bytes of text that are used to detect the format.
-const mostDetected = 1 << 14
+// maxDetected is the number of bytes of text examined to detect the format.
+const maxDetected = 1 << 14
 
-// formatOfLines returns the format of text, or "" if the lines do not tell the format.
+// formatOfLines returns the format of the text in head, or "" if the lines do not determine the format.
 func formatOfLines(head []byte) string {
 	for line := range bytes.Lines(head) {
 		line, _, _ = bytes.Cut(line, []byte("#"))

@@ -17,13 +17,13 @@ import (
 type Options struct {
 	// Format is one of Formats. "" and "auto" detect the format by the first bytes.
 	Format string
-	// Target lists the target columns. Each is "first", "last", a 1-based number, or a name if the format has
-	// names. Alternatively Target has one element: an array of the .npz archive, or a separate file with the
-	// targets. An element that is neither a column nor an array is taken as a file if this file exists or the name
-	// looks like a data file. An empty Target selects no target, or the label of svmlight files.
+	// Target lists the target columns. Each is "first", "last", a 1-based number, or a name if the format has names.
+	// Alternatively, a single element is an array of the .npz archive, or a separate file. If it is neither a column
+	// nor an array, it is a file if that file exists or the element looks like the name of a data file. By default
+	// there is no target, or in svmlight files the label.
 	Target []string
-	// Targets is the required number of targets; if the number differs, Open returns an error. 0 means that no
-	// targets are read, not even labels. −k requires at least k targets.
+	// Targets is the required number of targets; Open returns an error for any other number. 0 means that neither
+	// targets nor labels are read. −k requires at least k targets.
 	Targets int
 	// Columns are the features, in the requested order, specified like the columns in Target. They must not include
 	// a target. If each begins with "-", these columns are left out and all others are features. An empty list
@@ -31,67 +31,65 @@ type Options struct {
 	Columns []string
 	// Delimiter separates the fields of csv files. 0 detects it in the first lines.
 	Delimiter rune
-	// Header states whether the first line of csv files has the names of the columns. The zero value decides this
-	// by the first two lines.
+	// Header states whether the first line of csv files is a header. By default this is detected in the first two
+	// lines.
 	Header csv.Header
-	// Features is the number of features of a svmlight file. 0 means that the file is read once more to find this
-	// number.
+	// Features is the number of features of a svmlight file. If it is 0, Open reads the file once to find the number.
 	Features int
-	// Transposed is true if the files have a feature in each row and a sample in each column. Open
-	// then returns their [dataset.Transpose], and Columns selects samples. The target must be a
-	// separate file, and Share must be the zero value.
+	// Transposed is true if each row of the files is a feature and each column a sample. Open then returns the
+	// [dataset.Transpose] of the files, and Columns selects samples. The target must be a separate file, and Share
+	// the zero value.
 	Transposed bool
-	// Share is the portion of the rows to read, by default all. If there are at least as many files as shares, a
-	// share consists of whole files. Otherwise files are divided: npy, npz, Parquet and Arrow files by row numbers,
-	// csv and svmlight files by bytes. A record of text belongs to the share in which it begins. Compressed text is
-	// not divided. With targets from a separate file, the format must have numbered rows: npy, npz, Parquet or
-	// Arrow.
+	// Share is the portion of the rows to read, by default all. If there are fewer files than shares, files are
+	// divided: npy, npz, Parquet and Arrow by row numbers, csv and svmlight by bytes. A record belongs to the share
+	// that has its first byte. Otherwise, a share consists of whole files.
+	//
+	// Compressed text is not divided. Targets from a separate file require npy, npz, Parquet or Arrow.
 	Share dataset.Share
-	// Widest, if not nil, is called with the number of features found in this share of svmlight files. It must
-	// return the largest number over all shares.
+	// Widest, if not nil, is called with the number of features in this share of svmlight files. It must return the
+	// maximum of this number over all shares.
 	Widest func(features int) (int, error) `json:"-"`
-	// OnlyNamed makes a target in a separate file an error, so that Open reads only the files in its arguments. Set
-	// it if target names come from a file, such as a saved sketch, because such a name could refer to any file of
-	// the user.
+	// OnlyNamed forbids a target in a separate file, so that Open reads no file except its arguments. Set it if
+	// target names come from untrusted data such as a saved sketch, because such a name could refer to any file.
 	OnlyNamed bool
 	Origin
 }
 
-// An Origin has options about the source of the data, cells that are not numbers, and the readers of other shares.
+// An Origin has options that are not saved as JSON: where the data come from, and how cells that are not numbers are
+// read.
 type Origin struct {
-	// Cells, if not nil, sets how cells that are not numbers are read. The first file determines
-	// the categorical columns. Sparse rows and Transposed files are errors.
+	// Cells, if not nil, sets how to read cells that are not numbers. The first file determines the categorical
+	// columns. Cells must be nil for sparse rows and for Transposed files.
 	Cells *prepare.Cells `json:"-"`
-	// Was maps file names to stamps taken earlier. If a file has changed since then, the error is a
+	// Was maps file names to stamps taken earlier. If a file has changed since, Open returns a
 	// *[dataset.ChangedError].
 	Was map[string]dataset.Stamp `json:"-"`
-	// Pipe, if not nil, is read instead of the only file. Its format must be csv, svmlight, npy or Arrow. The rows
-	// can be read only once ([dataset.Once]). A pipe cannot be divided or transposed, and svmlight rows need
-	// Features.
+	// Pipe, if not nil, is read instead of the only file. Its format must be csv, svmlight, npy or Arrow, and
+	// svmlight requires Features. The rows can be read only once ([dataset.Once]), and not divided or transposed.
 	Pipe *dataset.Pipe `json:"-"`
-	// Entries, if not nil, reads the entries of the only file, a .npy file that has only its header.
+	// Entries, if not nil, reads the numbers of the array. The only file is then a .npy file that ends after its
+	// header.
 	Entries *io.SectionReader `json:"-"`
-	// Alone is true if the other shares may never be read. Open then counts the quotes in the text of a csv file
-	// before its share, to detect a share that begins within a quoted record. Without Alone, the reader of the
-	// preceding share reports this error.
+	// Alone is true if it is possible that no process reads the other shares. Open then examines all text before a
+	// share of a csv file, and returns an error if the share begins within a quoted record. Otherwise the reader of
+	// the preceding share returns this error.
 	Alone bool `json:"-"`
 }
 
-// An Opened is a source of the rows of some files. All files have the same layout: the layout of the first file
-// with column names, or of the first file if none has names.
+// An Opened is a source of the rows of one or several files. Its Layout is the layout of the first file that has
+// column names, or of the first file.
 type Opened struct {
 	dataset.Source
 	Layout
 	Scans int // number of passes over the files made by Open
-	// Cells holds the settings with which the rows are read, including the positions of the categorical columns. It
-	// is nil if all cells are numbers.
+	// Cells holds the settings for reading cells, with the positions of the categorical columns. It is nil if all
+	// cells are numbers.
 	Cells *prepare.Cells
 
 	streams []*dataset.Stream
 }
 
-// Passes returns the number of passes over the data, including Scans. If the number differs between files, Passes
-// returns the largest.
+// Passes returns the number of passes over the data, including Scans. It is the maximum over the files.
 func (o *Opened) Passes() int {
 	most := 0
 	for _, s := range o.streams {
@@ -103,11 +101,12 @@ func (o *Opened) Passes() int {
 // Once reports whether the rows can be read only once, see [dataset.Once].
 func (o *Opened) Once() bool { return dataset.Once(o.Source) }
 
-// Open opens one or several files and reads them one after the other. From a .npz archive it reads the array named
-// in file.npz:array. Without such a name it reads the array x or X, or the only array. Errors are
-// *[dataset.InputError], or [dataset.ErrShape] if the dimensions of files disagree. No file may change between Open
-// and the end of the last pass. Each pass checks this when it opens a file and after each block; the error is
-// *[dataset.ChangedError].
+// Open opens files and returns a source that reads them one after the other. Of a .npz archive it reads the array in
+// file.npz:array, or by default x, X or the only array. Errors are *[dataset.InputError], or [dataset.ErrShape] if
+// dimensions disagree.
+//
+// Files must not change until the end of the last pass. Each pass checks this when it opens a file and after each
+// block, and returns a *[dataset.ChangedError].
 func Open(paths []string, opts Options) (*Opened, error) {
 	if len(paths) == 0 {
 		return nil, &dataset.SourceError{Reason: "no files"}
@@ -175,7 +174,7 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	return out, err
 }
 
-// checkPipe returns an error if an option is impossible for a pipe.
+// checkPipe returns an error if an option is not supported for pipes.
 func checkPipe(paths []string, opts Options) error {
 	if opts.Pipe == nil {
 		return nil
@@ -227,8 +226,7 @@ func (o *Opened) one(p part, opts Options) (dataset.Source, format, error) {
 	return src, f, err
 }
 
-// keep stores the opened stream s of a part and returns its source. If opening failed, err is the reason, and keep
-// returns it.
+// keep adds the stream s of a part to o.streams and returns it. It returns err, the error of opening s, unchanged.
 func (o *Opened) keep(p part, s *dataset.Stream, err error) (dataset.Source, error) {
 	if err == nil {
 		err = p.check(s)
@@ -240,7 +238,7 @@ func (o *Opened) keep(p part, s *dataset.Stream, err error) (dataset.Source, err
 	return s, nil
 }
 
-// archive opens the array of features of a .npz archive, and the array of the target if it is in the same archive.
+// archive opens the features of a .npz archive, and the targets if they are an array of the same archive.
 func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	name, array := SplitArray(p.path)
 	inside, err := targetIsArray(name, opts.Target)
@@ -264,8 +262,7 @@ func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	return dataset.Zip(x, y)
 }
 
-// follow returns an error if a file does not fit the files before it. It keeps the layout of the first
-// file, or of the first file that has column names.
+// follow returns an error if the layout of a file does not agree with the previous files. It updates o.Layout.
 func (o *Opened) follow(p part, s dataset.Source, f format, opts Options) error {
 	l := Layout{File: p.path, Number: p.number, Format: f.name}
 	_, l.Features, l.Targets = s.Dims()
@@ -284,7 +281,7 @@ func (o *Opened) follow(p part, s dataset.Source, f format, opts Options) error 
 	return nil
 }
 
-// sameWidth opens files of labelled rows again if they have fewer features than the widest file.
+// sameWidth reopens svmlight files that have fewer features than the widest file.
 func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options) error {
 	f := named(o.Format)
 	if !f.labelled {
@@ -338,8 +335,7 @@ func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
 	return dataset.Zip(x, y)
 }
 
-// countTargets returns an error if the number of targets differs from the required one. The argument path names the
-// file of the targets.
+// countTargets returns an error if the number of targets is not opts.Targets. The targets come from the file at path.
 func (o *Opened) countTargets(path string, opts Options) error {
 	_, _, t := o.Dims()
 	switch least := -opts.Targets; {

@@ -17,26 +17,27 @@ type format struct {
 	name     string
 	magic    []string // first bytes of files; none for text formats, which detect recognises by their lines
 	suffixes []string
-	// numbered is true if a row can be found by its number. Shares are then ranges of rows, otherwise ranges of bytes.
+	// numbered is true if rows can be found by their numbers. Files are then divided by rows, otherwise by bytes.
 	numbered bool
-	// piped is true if a file can be read sequentially, so that it may come from a pipe.
+	// piped is true if the format can be read from a pipe.
 	piped bool
-	// fields is true for text whose fields are separated by a delimiter and whose first line may be a header.
+	// fields is true for text with a delimiter and perhaps a header.
 	fields bool
-	// labelled is true if a row consists of a label, which is the target, and the nonzero features. Such rows have
-	// no columns to select. All files get the number of features of the widest file.
+	// labelled is true if a row is a label, the target, and the nonzero features. Columns cannot be selected. All
+	// files get the number of features of the widest file.
 	labelled bool
-	// open opens a part of a file. If numbered is true, the stream still has the rows of the whole file.
+	// open opens a part of a file. If numbered is true, it returns all rows of the file, and the caller selects the
+	// part.
 	open func(o *Opened, p part, opts Options) (dataset.Source, error)
-	// widen opens a part of labelled rows again with opts.Features features. The argument rows is the number of
-	// rows of the part, or -1 if unknown. The argument was is the stamp that the file had before.
-	widen func(p part, opts Options, rows int64, was dataset.Stamp) (*dataset.Stream, error)
-	// columns returns the names of all columns, or nil for a file without names. The field is nil if the format has
-	// no column names.
+	// widen reopens a part of a labelled file with opts.Features features. rows is the number of rows of the part, or
+	// -1 if unknown. The stamp of the file must be the given one.
+	widen func(p part, opts Options, rows int64, stamp dataset.Stamp) (*dataset.Stream, error)
+	// columns returns the names of all columns, or nil for a file without names. It is nil if the format has no
+	// names.
 	columns func(path string, opts Options) ([]string, error)
 	// chosen returns the names of the features and targets selected by opts. It is nil if columns is nil.
 	chosen func(path string, opts Options) (features, targets []string, err error)
-	// arrays returns the names of the arrays of an archive. The field is nil if the format is not an archive.
+	// arrays returns the names of the arrays of an archive. It is nil for other formats.
 	arrays func(path string) ([]string, error)
 }
 
@@ -82,14 +83,14 @@ func formats() []format {
 			s, err := svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: labels(opts), Range: p.bytes(), Pipe: opts.Pipe})
 			return o.keep(p, s, err)
 		},
-		widen: func(p part, opts Options, rows int64, was dataset.Stamp) (*dataset.Stream, error) {
-			return svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: labels(opts), Rows: max(rows, 0), Range: p.bytes(), Stamp: was})
+		widen: func(p part, opts Options, rows int64, stamp dataset.Stamp) (*dataset.Stream, error) {
+			return svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: labels(opts), Rows: max(rows, 0), Range: p.bytes(), Stamp: stamp})
 		},
 	}}
 }
 
-// First bytes and suffixes of Parquet and Arrow. A program that is built without their readers recognises the files
-// too.
+// The first bytes and suffixes of Parquet and Arrow files. Programs that are built without readers of these formats
+// still detect them.
 var (
 	parquetMagic, parquetSuffixes = []string{"PAR1"}, []string{".parquet"}
 	arrowMagic, arrowSuffixes     = []string{"ARROW1", "\xff\xff\xff\xff"}, []string{".arrow", ".arrows", ".feather"}
@@ -106,7 +107,7 @@ func formatNames() []string {
 	return names
 }
 
-// named returns the format with a name, or a format without properties if there is none.
+// named returns the format with a name, or the zero format if the name is unknown.
 func named(name string) format {
 	all := formats()
 	if i := slices.IndexFunc(all, func(f format) bool { return f.name == name }); i >= 0 {
@@ -115,14 +116,13 @@ func named(name string) format {
 	return format{}
 }
 
-// Numbered reports whether a format can be read from any row number on. Shares of such files are ranges of rows.
+// Numbered reports whether the rows of a format can be found by their numbers. Such files are divided by rows.
 func Numbered(format string) bool { return named(format).numbered }
 
-// Labelled reports whether each row of a format begins with a label. The label is the target, and is not a column.
+// Labelled reports whether each row of a format begins with a label, which is the target.
 func Labelled(format string) bool { return named(format).labelled }
 
-// Columns returns the names of the columns of a file, or nil if the file has no names. It returns the errors of
-// [Open].
+// Columns returns the names of the columns of a file, or nil if the file has none. Errors are as in [Open].
 func Columns(path string, opts Options) ([]string, error) {
 	name, err := Format(path, opts)
 	if err != nil {
@@ -174,7 +174,7 @@ func (f format) names(path string, opts Options) (features, targets []string, er
 	return f.chosen(path, opts)
 }
 
-// inside returns the possible names of a target in a file: its columns, or the arrays of an archive.
+// inside returns the names of everything in the file that can be a target: its columns, or the arrays of an archive.
 func (f format) inside(path string, opts Options) ([]string, error) {
 	switch {
 	case f.columns != nil:

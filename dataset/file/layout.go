@@ -7,8 +7,7 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A Layout describes the rows of a file: its columns and which of them are targets. Rows of several
-// files can be joined if their layouts agree.
+// A Layout describes the columns of a file. Rows of several files can be joined if their layouts agree.
 type Layout struct {
 	File   string
 	Number int // position of the file in the list of files, from 1
@@ -18,10 +17,9 @@ type Layout struct {
 	Features, Targets  int
 }
 
-// Agrees returns nil if rows with layout l may follow rows with layout first. Otherwise it returns an
-// *[dataset.InputError] that names both files and the difference. Layouts disagree if they differ in the format,
-// the number of targets or the number of features; [Labelled] rows may differ in the number of features. If both
-// have column names, these must be equal.
+// Agrees returns nil if rows with layout l may follow rows with layout first, and otherwise an *[dataset.InputError]
+// that describes the difference. The formats and the numbers of features and targets must be equal; [Labelled] rows
+// may differ in the number of features. If both layouts have column names, the names must be equal.
 func (l Layout) Agrees(first Layout) error {
 	var msg string
 	switch {
@@ -44,8 +42,7 @@ func (l Layout) Agrees(first Layout) error {
 	return &dataset.InputError{File: l.File, Msg: fmt.Sprintf("%s (files %d and %d of the list)", msg, l.Number, first.Number)}
 }
 
-// difference describes the first position at which two lists of equal length differ. It returns "" if the lists are
-// equal.
+// difference describes the first position at which two lists of equal length differ, or returns "".
 func difference(what string, names, others []string) string {
 	for i, name := range names {
 		if name != others[i] {

@@ -8,12 +8,12 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Prepare opens files with texts, dates and missing values. It reads all rows once, decides by look.Rules how each
-// column is encoded, and opens the files again with this encoding. Prepare sets look.Names and look.Cells. It uses
-// opts.Cells.OneHot as the categorical columns of look.Rules.
+// Prepare opens files with texts, dates and missing values. It reads all rows once, uses look.Rules to decide how to
+// encode each column, and opens the files again with this encoding. Prepare sets look.Names and look.Cells. The
+// columns in opts.Cells.OneHot are categorical.
 //
-// Pass the returned encoding to model.Preparation.Encode. Prepare the rows by ApplyEncoded, with the Cells of the
-// returned Opened. For a pipe the error is a *[dataset.OnceError], because its rows can be read only once.
+// Pass the returned encoding to model.Preparation.Encode, and prepare the rows by ApplyEncoded with the Cells of the
+// returned Opened. For a pipe, which can be read only once, the error is a *[dataset.OnceError].
 func Prepare(ctx context.Context, paths []string, opts Options, look prepare.LookOptions) (*Opened, *prepare.Encoding, error) {
 	ctx = background.IfNil(ctx)
 	if opts.Pipe != nil {

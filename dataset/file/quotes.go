@@ -8,9 +8,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// checkFirstLine returns an error if the first line of a part of a csv file continues a quoted record. The error
-// occurs if an odd number of quotes precedes the part, because quotes come in pairs. The check is needed only if
-// the preceding part is not read; otherwise its reader reports the error.
+// checkFirstLine returns an error if a part of a csv file begins within a quoted record, so that an odd number of
+// quotes precedes the part. If the preceding part is read too, its reader reports this error.
 func (p part) checkFirstLine() error {
 	if p.lo == 0 || p.lo >= p.hi {
 		return nil
@@ -29,8 +28,7 @@ func (p part) checkFirstLine() error {
 	return nil
 }
 
-// quotesBefore counts the lines that begin before byte lo. odd is true if these lines contain an odd number of
-// quotes.
+// quotesBefore counts the lines that begin before byte lo. odd is true if the number of quotes in these lines is odd.
 func quotesBefore(text io.Reader, lo int64) (odd bool, lines int, err error) {
 	buf := make([]byte, 1<<20)
 	for at := int64(0); ; {

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/internal/proportion"
 )
 
-// A part is a whole file or a portion of it. For text these are bytes lo to hi−1 of size bytes. For numbered rows
-// these are the rows from the fraction lo/size to the fraction hi/size of all rows.
+// A part is a file or a portion of it. Of a text with size bytes, it is the bytes lo to hi−1. Of numbered rows, it is
+// the same fraction, from lo/size to hi/size of the rows.
 type part struct {
 	path         string
 	number       int // number of the file, from 1
@@ -34,8 +34,7 @@ func (p part) bytes() dataset.Range {
 	return dataset.Range{Lo: p.lo, Hi: p.hi}
 }
 
-// rows returns the rows of src that belong to the part: the same fraction as of the bytes, rounded down to whole
-// rows.
+// rows returns the rows from the fraction lo/size to the fraction hi/size of src, both rounded down to whole rows.
 func (p part) rows(src dataset.Source) (dataset.Source, error) {
 	if p.whole() {
 		return src, nil
@@ -47,10 +46,11 @@ func (p part) rows(src dataset.Source) (dataset.Source, error) {
 	return dataset.Cut(src, proportion.Of(n, p.lo, p.size), proportion.Of(n, p.hi, p.size))
 }
 
-// parts returns the parts of the files that belong to opts.Share, in order. If there are at least as many files as
-// shares, these are whole files. Otherwise the parts cover the share's range of all bytes. Compressed text is not
-// divided, and belongs to the share that contains its middle byte. A share without rows gets an empty part of the
-// first file, because it needs the column names.
+// parts returns the parts of the files that belong to opts.Share, in order:
+//   - If there are at least as many files as shares, the parts are whole files.
+//   - Otherwise the parts cover the share's range of the bytes of all files.
+//   - Compressed text is not divided. It belongs to the share that has its middle byte.
+//   - A share without rows gets an empty part of the first file, which has the column names.
 func parts(paths []string, opts Options) ([]part, error) {
 	if opts.Pipe != nil {
 		return []part{{path: paths[0], number: 1}}, nil
@@ -74,8 +74,7 @@ func parts(paths []string, opts Options) ([]part, error) {
 	return mine, nil
 }
 
-// sizes returns each file as a whole part, and the total size. It uses the stamps in was, or the current stamp of a
-// file that is not in was.
+// sizes returns each file as a whole part, and the total size. Files without a stamp in was get their current stamp.
 func sizes(paths []string, was map[string]dataset.Stamp) (all []part, total int64) {
 	for i, path := range paths {
 		name, _ := SplitArray(path)
@@ -89,8 +88,8 @@ func sizes(paths []string, was map[string]dataset.Stamp) (all []part, total int6
 	return all, total
 }
 
-// group returns the files of share s: the files whose middle byte lies in the share's range of all bytes. A share
-// that would have no file gets a file of a neighbouring share.
+// group returns the files whose middle byte lies in share s of all bytes. If a share would have no file, it gets a
+// file of a neighbouring share.
 func group(all []part, total int64, s dataset.Share) []part {
 	var mine []part
 	at, rank := int64(0), -1
@@ -123,7 +122,7 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 				to = from
 			}
 		}
-		// An empty file must belong to one share, which then reports that the file is empty.
+		// An empty file belongs to exactly one share, whose reader reports that the file is empty.
 		empty := p.size == 0 && lo <= at && (at < hi || hi == total)
 		if p.lo, p.hi = from, to; from < to || empty {
 			mine = append(mine, p)
@@ -133,7 +132,7 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 	return mine, nil
 }
 
-// isUndivided reports whether a file can be read only from its start, such as compressed text.
+// isUndivided reports whether a file can be read only from its start, like compressed text.
 func isUndivided(path string, opts Options) (bool, error) {
 	format, err := Format(path, opts)
 	if err != nil || Numbered(format) {
@@ -146,7 +145,7 @@ func isUndivided(path string, opts Options) (bool, error) {
 	return f.Packed() != "", f.Close()
 }
 
-// divideRows restricts the rows to share s if features and targets are in different files.
+// divideRows restricts the rows to share s. The features and the targets are in different files.
 func (o *Opened) divideRows(path string, s dataset.Share) error {
 	if s.Whole() {
 		return nil

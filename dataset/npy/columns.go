@@ -9,7 +9,8 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// byColumns returns the columns of an array in Fortran order as two sources, the features and the targets.
+// byColumns returns two sources for an array in Fortran order. Each row of a source is a column of the array: a
+// feature or a target.
 func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stamp) *dataset.Columns {
 	order := make([]int, choice.Features+choice.Targets)
 	for j, k := range choice.To {
@@ -39,7 +40,7 @@ func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stam
 	return out
 }
 
-// A transposedReader reads an array in Fortran order. Each column of the array is a row of the block.
+// A transposedReader reads the columns of an array in Fortran order. They become the rows of the blocks.
 type transposedReader struct {
 	*input
 	order []int // order[i] is the column of the array that becomes row i
@@ -56,7 +57,7 @@ func (r *transposedReader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read appends columns of the array to the block. Columns that are adjacent in the file are read together.
+// Read appends columns of the array to the block as rows. Columns that are adjacent in the file are read together.
 func (r *transposedReader) Read(b *dataset.Buffer, rows int) error {
 	if r.next == len(r.order) {
 		return io.EOF

@@ -8,18 +8,18 @@ import (
 	"github.com/fdridge/fdridge/internal/little"
 )
 
-// A kind is a type of array entries, such as "<f8" in NumPy's notation.
+// A kind is a type of numbers in an array, such as NumPy's "<f8".
 type kind struct {
 	size int // bytes of an entry
-	// decode converts the bytes raw to the len(dst) numbers in dst. It may overwrite raw. An
-	// integer that float64 cannot represent becomes +∞, because NaN means a missing value.
+	// decode converts the bytes raw to len(dst) numbers. It may overwrite raw. An integer that float64 cannot
+	// represent becomes +∞, because NaN would mean a missing value.
 	decode   func(dst []float64, raw []byte)
 	integers bool
 	asIs     bool // the entries are little-endian float64, which need no conversion
 }
 
-// kinds lists the little-endian kinds. Each kind has a loop of its own, because a function call
-// for each entry would take three times as long.
+// kinds lists the little-endian types. Each has its own loop, because a function call for each number would take
+// three times as long.
 var kinds = map[string]kind{
 	"f8": {8, little.Floats, false, true},
 	"f2": {2, float16s, false, false},

@@ -30,11 +30,10 @@ func (h *header) length() int64 { return h.start + h.rows*int64(h.cols*h.size) }
 // magic starts every .npy file.
 const magic = "\x93NUMPY"
 
-// maxHeader limits the length of a header in bytes, and so its memory. NumPy writes headers of less than 200 bytes.
+// maxHeader limits the length of a header in bytes. NumPy writes headers of less than 200 bytes.
 const maxHeader = 1 << 16
 
-// readHeader reads the header. The argument size is the number of bytes from the start of the
-// header to the end of the data, or -1 if it is unknown.
+// readHeader reads the header. size is the number of bytes of the header and the data, or -1 if unknown.
 func (in *input) readHeader(size int64) error {
 	prefix := make([]byte, 12)
 	if _, err := io.ReadFull(in.data, prefix[:10]); err != nil {
@@ -48,7 +47,7 @@ func (in *input) readHeader(size int64) error {
 		if _, err := io.ReadFull(in.data, prefix[10:]); err != nil {
 			return in.early(err, "is too short for a .npy file")
 		}
-		// The length is an uint32, because an int may have 32 bits.
+		// Compare as uint32, because an int may have only 32 bits.
 		if n := binary.LittleEndian.Uint32(prefix[8:]); n > maxHeader {
 			return fmt.Errorf("has a header of %d bytes, more than %d", n, maxHeader)
 		}
@@ -74,7 +73,7 @@ func (in *input) readHeader(size int64) error {
 	if need := in.length(); size >= 0 && size < need {
 		return fmt.Errorf("is truncated: %d×%d entries of %d bytes need %d bytes, it has %d", in.rows, in.cols, in.size, need, size)
 	} else if size > need && in.at != nil {
-		// If the file is compressed, its end is checked when it is reached.
+		// The end of a compressed file is checked later, when the last row has been read.
 		next := make([]byte, min(size-need, int64(len(magic))))
 		if _, err := in.at.ReadAt(next, need); err != nil {
 			return in.wrap(err, 0)
@@ -84,8 +83,8 @@ func (in *input) readHeader(size int64) error {
 	return nil
 }
 
-// early returns the error for a header that cannot be read because of err. If the file ends within
-// the header, the error has the message msg.
+// early returns an error with the message msg if the file ends within the header. It adds the position to other
+// errors.
 func (in *input) early(err error, msg string) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New(msg)
@@ -93,7 +92,7 @@ func (in *input) early(err error, msg string) error {
 	return in.wrap(err, 0)
 }
 
-// maxColumns limits the number of columns, and so the memory for a row.
+// maxColumns limits the number of columns, to bound the memory of a row.
 const maxColumns = 1 << 24
 
 // A description is the dictionary in a header.
@@ -103,11 +102,11 @@ type description struct {
 	shape   []int64
 }
 
-// entry matches an entry of the dictionary and the comma after it. The value is a text, a list (the type of records),
-// a truth or a tuple of integers.
+// entry matches one key of the dictionary, its value and the comma after it. The value is a string, a list (the type
+// of records), a boolean or a tuple of integers.
 var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[[^\]]*\])|(True|False)|\(([-0-9L,\s]*)\))\s*(,|$)`)
 
-// parse parses the dictionary in a header, a Python literal with exactly the keys descr, fortran_order and shape.
+// parse parses the dictionary in a header. It must have exactly the keys descr, fortran_order and shape.
 func parse(text string) (d description, err error) {
 	malformed := errors.New("has a malformed header: it is not a dictionary of descr, fortran_order and shape")
 	text = strings.TrimSpace(text)

@@ -1,14 +1,14 @@
 // Package npy reads NumPy arrays in blocks of rows. It reads .npy files, which may be compressed by gzip or zstd, and
 // the members of .npz archives. Arrays have one or two dimensions and hold floats (64, 32 and 16 bits), integers or
-// booleans, little- or big-endian. Integers beyond ±2⁵³ are errors, because float64 cannot represent them. Data after
-// an array are also an error, because they may be another array.
+// booleans, in little- or big-endian order. Integers beyond ±2⁵³ are errors, because float64 cannot represent them.
+// Data after the array are an error, because they may be another array.
 //
-// An array in C order is read from start to end. An array in Fortran order, which is stored column
-// by column, must not be compressed. It is read in windows of at most 1024 rows and 16 MiB of
-// float64. Reading its columns ([dataset.ByColumns]) is faster, because it goes from start to end.
+// An array in C order, stored row by row, is read from start to end. An array in Fortran order, stored column by
+// column, must not be compressed. Its rows are read in windows of at most 1024 rows and 16 MiB. Its columns
+// ([dataset.ByColumns]) are read faster, from start to end.
 //
-// Files are not memory-mapped. Mapping was hardly faster in measurements. It also counts the file as memory of the
-// process, and causes a signal instead of an error if a file is truncated during a pass.
+// Files are not memory-mapped. Mapping was hardly faster in measurements, and reading a file that was truncated
+// meanwhile causes a signal instead of an error.
 package npy
 
 import (
@@ -30,8 +30,8 @@ type Options struct {
 	// not include a target. If each begins with "-", these columns are left out and all others are
 	// features. An empty list selects all columns that are not targets.
 	Columns []string
-	// Cells, if not nil, selects the categorical columns and sets how to treat NaN. Each number in
-	// a categorical column is a level.
+	// Cells, if not nil, selects the categorical columns and states how to treat NaN. Each number in a categorical
+	// column is a category.
 	Cells *prepare.Cells
 	// Pipe, if not nil, is read by Open instead of the file. The array must be in C order.
 	Pipe *dataset.Pipe
@@ -39,8 +39,8 @@ type Options struct {
 	Entries *io.SectionReader
 }
 
-// Open reads the header and returns a source of the rows. Errors are *[dataset.InputError], with
-// the 1-based row as Line. If the file changes, a pass ends with a *[dataset.ChangedError].
+// Open reads the header and returns a source of the rows. Errors are *[dataset.InputError]; Line is the 1-based row.
+// If the file changes later, a pass over the rows ends with a *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	look := func(dataset.Stamp) (*input, error) {
 		f, err := rawfile.Look(name, opts.Pipe)
@@ -53,7 +53,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return source(look, pass, opts)
 }
 
-// An opening is a function that opens an array. It returns an error if the file's stamp is not was.
+// An opening opens an array. It returns an error if the stamp of the file is not was.
 type opening func(was dataset.Stamp) (*input, error)
 
 // An input is an array that is open for reading.
@@ -61,21 +61,22 @@ type input struct {
 	header
 	name string
 	data io.Reader // the header, then the entries in order
-	// at reads at any position of the header and the array. It is nil if the array is compressed.
+	// at reads the header and the array at arbitrary positions. It is nil if the array is compressed or comes from a
+	// pipe.
 	at    io.ReaderAt
 	wrap  func(err error, row int) error
 	close func() error
-	// stamp is the stamp of the file when it was opened. The function unchanged returns an error
-	// if the file has changed since.
+	// stamp is the stamp of the file when it was opened. unchanged returns an error if the file has changed since.
 	stamp     dataset.Stamp
 	unchanged func() error
 	stop      func() // makes a read that waits for a pipe return
-	// available returns the number of bytes that have arrived from a pipe in prompt mode. It is nil for other inputs.
+	// available returns the number of bytes that have arrived from a pipe with the option Prompt. It is nil for other
+	// inputs.
 	available func() int
 	piped     bool
 }
 
-// An extended reads a header, and then entries that are stored elsewhere.
+// An extended joins a header and the entries of an array, which are stored in another file.
 type extended struct {
 	header  io.ReaderAt
 	size    int64 // of the header in bytes
@@ -123,8 +124,8 @@ func (in *input) Stop() {
 // Unchanged implements [dataset.Witness].
 func (in *input) Unchanged() error { return in.unchanged() }
 
-// begin reads the header and returns the input itself. The argument size is the number of bytes of
-// header and entries, or -1 if it is unknown. If begin fails, it closes the input.
+// begin reads the header and returns in. size is the number of bytes of the header and the entries, or -1 if unknown.
+// If begin fails, it closes the input.
 func (in *input) begin(size int64) (*input, error) {
 	err := in.readHeader(size)
 	if err == nil && in.fortran && in.at == nil {
@@ -145,8 +146,8 @@ func (in *input) begin(size int64) (*input, error) {
 	return nil, err
 }
 
-// source returns a source of the rows of an array. It calls look to open the array and read its
-// header. Each pass calls pass to open the array.
+// source returns a source of the rows of an array. It calls look once, to read the header. Each pass over the rows
+// calls pass.
 func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 	in, err := look(dataset.Stamp{})
 	if err != nil {

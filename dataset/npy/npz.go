@@ -15,9 +15,9 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// OpenMember returns a source of the rows of one array of a .npz archive. The argument member is
-// its name in np.savez. If member is empty, OpenMember reads the array x or X, or the only array.
-// It verifies checksums, except for arrays in Fortran order, which are not read in sequence.
+// OpenMember returns a source of the rows of an array in a .npz archive. The argument member is the name of the array
+// in np.savez. If member is empty, OpenMember reads the array x or X, or the only array. Checksums are verified,
+// except for arrays in Fortran order, which are not read in sequence.
 func OpenMember(name, member string, opts Options) (*dataset.Stream, error) {
 	if member == "" {
 		var err error
@@ -69,7 +69,7 @@ func features(name string) (string, error) {
 	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s; select one, as in %s:%s", some(names), name, excerpt.Of(names[0]))}
 }
 
-// isSparse reports whether the archive was written by scipy.sparse.save_npz, judging by the names of its members.
+// isSparse reports whether the archive has the arrays that scipy.sparse.save_npz writes.
 func isSparse(names []string) bool {
 	return slices.Contains(names, "format") && slices.Contains(names, "shape") && slices.Contains(names, "data")
 }
@@ -151,8 +151,8 @@ func (in *input) openEntry(m *zip.File, f *rawfile.File) (io.ReadCloser, error) 
 	return m.Open()
 }
 
-// wrapMember converts an error of reading an archive to an *[dataset.InputError] with the row. It
-// returns io.EOF unchanged.
+// wrapMember converts an error of reading a row from an archive to an *[dataset.InputError]. It returns io.EOF
+// unchanged.
 func wrapMember(name string, err error, row int) error {
 	var known *dataset.InputError
 	if err == nil || err == io.EOF || errors.As(err, &known) {

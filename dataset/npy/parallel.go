@@ -11,23 +11,23 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// mostParts limits the number of goroutines that read parts of a block in parallel.
-const mostParts = 16
+// maxParts limits the number of goroutines that read parts of a block in parallel.
+const maxParts = 16
 
-// A part is the workspace of a goroutine that reads some of the rows of a block.
+// A part is the memory of a goroutine that reads some of the rows of a block.
 type part struct {
 	raw   []byte
 	plain []float64
 	err   error
 }
 
-// countParts returns the number of goroutines that read the next rows, at most one per core. It is 1 if the
-// array cannot be read at any position, or if categories get their codes in the order of the rows.
+// countParts returns the number of goroutines to read the given number of rows, at most one per core. It is 1 if the
+// array cannot be read at arbitrary positions, or has categories, whose codes depend on the order of the rows.
 func (r *rowReader) countParts(rows int) int {
 	if _, ok := r.data.(io.Seeker); !ok || r.at == nil || r.Category != nil {
 		return 1
 	}
-	return max(1, min(runtime.GOMAXPROCS(0), mostParts, rows/r.chunk))
+	return max(1, min(runtime.GOMAXPROCS(0), maxParts, rows/r.chunk))
 }
 
 // readParts reads the next rows in parallel and appends them to b.
@@ -55,13 +55,13 @@ func (r *rowReader) readParts(b *dataset.Buffer, rows, parts int) error {
 	return nil
 }
 
-// readPart reads rows of the array, starting at row first, into the features x and the targets y. If the columns
-// are in order, it reads the rows into x, and then removes the targets there. This saves a copy.
-func (r *rowReader) readPart(p *part, first int64, x, y []float64, rows int) error {
+// readPart reads rows of the array, from firstRow on, into the features x and the targets y. If the features are the
+// first columns, it reads whole rows into x and then moves the targets to y, which saves a copy.
+func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) error {
 	width := r.cols * r.size
 	for done := 0; done < rows; {
 		n := min(rows-done, r.chunk)
-		at, to, of := first+int64(done), x[done*r.Features:(done+n)*r.Features], y[done*r.Targets:(done+n)*r.Targets]
+		at, to, of := firstRow+int64(done), x[done*r.Features:(done+n)*r.Features], y[done*r.Targets:(done+n)*r.Targets]
 		plain := x[done*r.Features:]
 		if !r.InOrder() || len(plain) < n*r.cols { // the last rows of a part with targets do not fit
 			p.plain = vec.Grow(p.plain, n*r.cols)

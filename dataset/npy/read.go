@@ -16,16 +16,15 @@ import (
 // chunkBytes is the number of bytes of an array in C order that are read at a time. They fit in the CPU's cache.
 const chunkBytes = 1 << 18
 
-// windowBytes and windowRows limit the rows of an array in Fortran order that are held at a time.
-// With more rows, longer runs of each column are read; more than windowRows give no further gain.
+// windowBytes and windowRows limit the rows of an array in Fortran order that are in memory at a time. Larger windows
+// read longer runs of each column; more than windowRows rows gave no gain.
 const (
 	windowBytes = 16 << 20
 	windowRows  = 1024
 )
 
-// stripColumns is the number of columns that are read and transposed together. Writing long runs
-// to a row is twice as fast as writing single cache lines in many places. The constant tileRows is the number
-// of rows that are transposed at a time; they fit in the innermost cache.
+// stripColumns is the number of columns that are read and transposed together. Writing long runs to a row is twice as
+// fast as writing single cache lines. tileRows is the number of rows transposed at a time; they fit in the L1 cache.
 const (
 	stripColumns = 16 * columns.Tile
 	tileRows     = 16
@@ -91,8 +90,8 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// read reads the next n rows and appends them to b. If the array holds little-endian float64, it
-// reads them directly into the block if possible.
+// read appends the next n rows to b, and returns their features x and targets y. Little-endian float64 are read
+// directly into the block if possible.
 func (r *rowReader) read(b *dataset.Buffer, n int) (x, y []float64, err error) {
 	if r.asIs {
 		if raw := little.Bytes(r.Whole(b, n)); len(raw) > 0 {
@@ -132,7 +131,7 @@ func (r *rowReader) end() error {
 	return r.wrap(err, int(r.rows))
 }
 
-// excess returns the error for data after the last row. The argument next holds their first bytes.
+// excess returns the error for data after the last row that begin with the bytes next.
 func (in *input) excess(next []byte) error {
 	what := ""
 	if string(next) == magic {
@@ -141,19 +140,20 @@ func (in *input) excess(next []byte) error {
 	return &dataset.InputError{File: in.name, Msg: fmt.Sprintf("has more bytes than its %d rows, from byte %d on%s", in.rows, in.length(), what)}
 }
 
-// truncatedError returns the error for an array that ends early, after whole complete rows.
-func (in *input) truncatedError(err error, whole int64) error {
+// truncatedError returns the error for an array that ends after the given number of complete rows. Other errors of
+// reading get a position.
+func (in *input) truncatedError(err error, rows int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is truncated: row %d of %d is incomplete", whole+1, in.rows)}
+		return &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is truncated: row %d of %d is incomplete", rows+1, in.rows)}
 	}
-	return in.wrap(err, int(whole+1))
+	return in.wrap(err, int(rows+1))
 }
 
-// check replaces categories by their codes, and returns an error if an entry is not finite. The
-// rows are x and y, and the first of them is row first of the array.
-func (in *input) check(c *columns.Choice, x, y []float64, first int64) error {
+// check replaces categories by their codes, and returns an error if a number is not finite. The rows have the
+// features x and the targets y, and begin at firstRow of the array.
+func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64) error {
 	if i, j, v, bad := c.Find(x, y); bad {
-		return in.notFinite(first+int64(i), j, v)
+		return in.notFinite(firstRow+int64(i), j, v)
 	}
 	if j := c.Encode(x, y); j >= 0 {
 		return &dataset.InputError{File: in.name, Column: j + 1, Msg: fmt.Sprintf("column %d %s", j+1, prepare.TooManyLevels)}
@@ -161,7 +161,7 @@ func (in *input) check(c *columns.Choice, x, y []float64, first int64) error {
 	return nil
 }
 
-// notFinite returns the error for the entry v in a row and a column j, both counted from 0.
+// notFinite returns the error for a number v that is not finite. row and j, its column, count from 0.
 func (in *input) notFinite(row int64, j int, v float64) error {
 	msg := fmt.Sprintf("row %d, column %d is %v, which is not finite", row+1, j+1, v)
 	if in.integers {
@@ -236,7 +236,8 @@ func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// load reads the next window. It reads a strip of columns at a time and transposes the strip while it is in the cache.
+// load reads the next window, a strip of columns at a time. It transposes each strip while the strip is in the CPU's
+// cache.
 func (r *columnReader) load() error {
 	r.first = r.next
 	r.held = int(min(int64(r.height), r.rows-r.first))

@@ -1,9 +1,6 @@
-// Package chunk parses a text file on all cores. It divides the text into chunks of whole records
-// and returns the rows of the chunks in order.
-//
-// One goroutine reads or decompresses the file and divides it at the ends of records. Other
-// goroutines parse the chunks. Reader.Read copies the rows into blocks in the order of the file.
-// So the rows, the blocks and the first error do not depend on the size of the chunks.
+// Package chunk parses a text file on all cores. One goroutine reads or decompresses the file and divides it into
+// chunks of whole records. Other goroutines parse the chunks. Reader.Read copies the rows into blocks in the order of
+// the file. So the rows, the blocks and the first error do not depend on the size of the chunks.
 package chunk
 
 import (
@@ -15,19 +12,18 @@ import (
 
 // A Format parses text into rows. Its methods may be called by several goroutines at the same time.
 type Format interface {
-	// Rows parses text[at:size], whose first record begins at byte at, and appends the rows to b. It stops before the
-	// first record that it cannot parse or that takes more than one line. It returns the start of this record, or size
-	// if there is none. A line end and at least decimal.Slack bytes follow text[:size].
+	// Rows parses text[at:size], which begins with a record, and appends the rows to b. It stops at the first record
+	// that it cannot parse or that has more than one line, and returns the start of this record. Without such a
+	// record it returns size. A line end and at least decimal.Slack bytes follow text[:size].
 	Rows(b *dataset.Buffer, text []byte, at, size int) int
-	// Record reads the next record from l, appends it to b, and calls l.EndRow. It is slower than
-	// Rows and handles every kind of record. It returns io.EOF if there is no record. If the
-	// record is invalid, it returns an error with the line number of l.
+	// Record reads one record of any form from l, appends it to b, and calls l.EndRow. It is slower than Rows. It
+	// returns io.EOF if there is no record, and an error with the line number in l if the record is invalid.
 	Record(b *dataset.Buffer, l *Lines) error
-	// Quotes reports whether records may have quoted fields, in which a line end does not end the record.
+	// Quotes reports whether fields may be quoted, so that a line end within quotes does not end the record.
 	Quotes() bool
 }
 
-// A chunk is a part of the text that consists of whole records, and the rows parsed from it.
+// A chunk is a piece of text of whole records, and the rows parsed from the text.
 type chunk struct {
 	lines Lines
 	whole []byte // memory that holds lines.text
@@ -35,9 +31,9 @@ type chunk struct {
 	tail  int   // bytes of the text after the last row
 	err   error // first error, which belongs after the rows; or nil
 
-	done   chan struct{} // receives a value when the chunk is parsed
-	flying int           // bytes of this chunk that the team counts towards its limit flight
-	held   int           // bytes of memory that the team counts towards its limit keep
+	done     chan struct{} // receives a value when the chunk is parsed
+	inFlight int           // bytes of this chunk that the team counts towards its limit maxText
+	held     int           // bytes of memory that the team counts towards its limit maxKept
 }
 
 func newChunk(sparse bool) *chunk {
@@ -51,7 +47,7 @@ func (c *chunk) parse(f Format) {
 	size := len(l.text)
 	end := 0 // end of the last row
 	for c.err = nil; c.err == nil; {
-		// If the text ends in an error or is too long, Record handles every record.
+		// Rows cannot handle a text that ends in an error or is too long; Record can.
 		if (l.end == nil || l.end == errDivided) && size <= rawfile.MaxRow {
 			before := c.rows.N
 			l.at = f.Rows(&c.rows, l.text[:cap(l.text)], l.at, size)
@@ -74,22 +70,22 @@ func (c *chunk) parse(f Format) {
 	}
 }
 
-// tooLong returns an error if the first record of the chunk is too long together with the blank
-// lines before the chunk. The argument before is the number of bytes of these blank lines.
-func (c *chunk) tooLong(f Format, before int) error {
-	if before == 0 || before+len(c.lines.text) <= rawfile.MaxRow {
+// tooLong returns an error if the first record of the chunk exceeds rawfile.MaxRow together with blankBytes, the
+// number of bytes of the blank lines before the chunk.
+func (c *chunk) tooLong(f Format, blankBytes int) error {
+	if blankBytes == 0 || blankBytes+len(c.lines.text) <= rawfile.MaxRow {
 		return nil
 	}
 	b := dataset.Buffer{Sparse: c.rows.Sparse}
 	b.Reset()
-	err := f.Record(&b, &Lines{file: c.lines.file, text: c.lines.text, end: c.lines.end, size: before})
+	err := f.Record(&b, &Lines{file: c.lines.file, text: c.lines.text, end: c.lines.end, size: blankBytes})
 	if err == io.EOF {
 		return nil
 	}
 	return err
 }
 
-// memory returns the number of bytes of memory that the chunk holds.
+// memory returns the size of the chunk in bytes.
 func (c *chunk) memory() int {
 	b := &c.rows
 	return cap(c.whole) + 8*(cap(b.X)+cap(b.Y)+cap(b.CSR.Val)+cap(b.CSR.RowPtr)) + 4*cap(b.CSR.ColIdx)

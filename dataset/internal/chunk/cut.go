@@ -9,13 +9,13 @@ import (
 	"github.com/fdridge/fdridge/internal/decimal"
 )
 
-// usualSize is the number of bytes of a chunk. A record that needs more bytes has a larger chunk of its own. A chunk
-// fits in the caches of a core, and parsing it takes longer than passing it to another goroutine.
-const usualSize = 1 << 17
+// chunkSize is the number of bytes of a chunk, unless a record is longer. A chunk fits in the caches of a core, and
+// is large enough that passing it to another goroutine costs less than parsing it.
+const chunkSize = 1 << 17
 
-// slack is the number of bytes that must be available after the text of a chunk. They hold a line
-// end and the bytes that a parser may read beyond it.
-const slack = 1 + decimal.Slack
+// padding is the number of bytes after the text of a chunk: a line end, and the bytes that a parser may read beyond
+// it.
+const padding = 1 + decimal.Slack
 
 // A cutter divides a file into chunks.
 type cutter struct {
@@ -29,14 +29,14 @@ type cutter struct {
 // errLong marks a chunk whose last record is longer than MaxRow.
 var errLong = errors.New("too long")
 
-// fill reads the next chunk into c. It returns false if there is none.
+// fill reads the next chunk into c. It returns false at the end of the file.
 func (k *cutter) fill(c *chunk) bool {
 	if k.ended {
 		return false
 	}
 	text := append(c.whole[:0], k.rest...)
 	k.rest = k.rest[:0]
-	want := max(k.size, min(2*len(text), rawfile.MaxRow+usualSize), len(text)+1)
+	want := max(k.size, min(2*len(text), rawfile.MaxRow+chunkSize), len(text)+1)
 	if p := k.file.Plain; p >= 0 && p < int64(k.size) { // one more byte, to detect the end of the file
 		want = int(p) + 1
 	}
@@ -74,25 +74,25 @@ func (k *cutter) fill(c *chunk) bool {
 		err = nil
 	}
 	n := len(text)
-	c.whole = append(text, '\n')[:n+slack] // read has allocated these bytes
+	c.whole = append(text, '\n')[:n+padding] // read has allocated these bytes
 	clear(c.whole[n+1:])
-	c.lines = Lines{file: k.file, text: c.whole[: n : n+slack], end: err}
+	c.lines = Lines{file: k.file, text: c.whole[: n : n+padding], end: err}
 	return n > 0 || err != nil && err != errDivided
 }
 
-// longer returns the number of bytes to read next, if the first want bytes did not hold a whole
-// record. Each step copies the text, so for large want it returns the maximum.
+// longer returns the number of bytes to read next if the first want bytes hold no whole record. Each increase copies
+// the text, so a large number is increased to the maximum at once.
 func longer(want int) int {
-	if want *= 4; want > flight {
-		want = rawfile.MaxRow + usualSize
+	if want *= 4; want > maxText {
+		want = rawfile.MaxRow + chunkSize
 	}
 	return want
 }
 
-// read reads until text has want bytes. In prompt mode it returns as soon as bytes have arrived from the pipe.
+// read reads until text has want bytes. From a pipe with the option Prompt, it returns as soon as bytes have arrived.
 func (k *cutter) read(text []byte, want int) ([]byte, error) {
-	if cap(text) < want+slack { // allocate no more than needed, because text may be large
-		text = append(make([]byte, 0, want+slack), text...)
+	if cap(text) < want+padding { // allocate no more than needed, because text may be large
+		text = append(make([]byte, 0, want+padding), text...)
 	}
 	for len(text) < want {
 		n, err := k.file.Text(text[len(text):want])
@@ -107,8 +107,8 @@ func (k *cutter) read(text []byte, want int) ([]byte, error) {
 	return text, nil
 }
 
-// lastEnd returns the end of the last complete record in text, or 0 if there is none. The argument
-// text begins with a record and contains the given number of quotes.
+// lastEnd returns the end of the last complete record in text, or 0. The text begins with a record and contains the
+// given number of quotes.
 func lastEnd(text []byte, quotes int) int {
 	i := bytes.LastIndexByte(text, '\n')
 	if quotes == 0 {

@@ -8,13 +8,12 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// Lines reads the lines of a chunk one after the other. It returns the same lines and errors as a
-// [rawfile.File], except that line numbers count from the beginning of the chunk.
+// Lines reads the lines of a chunk in order. Lines and errors are the same as from [rawfile.File], but line numbers
+// count from the start of the chunk.
 type Lines struct {
 	file *rawfile.File
 	text []byte
-	// end is the reason why the text may stop within a record: errDivided or a read error. It is
-	// nil if the text ends with a record or with the file.
+	// end is errDivided or a read error if the text may stop within a record, and otherwise nil.
 	end error
 
 	at   int // start of the next line in text
@@ -22,7 +21,7 @@ type Lines struct {
 	size int // bytes of the lines since the last EndRow
 }
 
-// errDivided reports that the requested byte range has ended but the file continues.
+// errDivided reports that the share of the file ends here, but the file continues.
 var errDivided = errors.New("the share ends")
 
 // Name returns the name of the file.
@@ -36,8 +35,7 @@ func (l *Lines) Done() bool {
 	return l.at == len(l.text) && (l.end == nil || l.end == errDivided)
 }
 
-// ReadLine returns the next line including its line end. Its errors are the same as the errors of
-// [rawfile.File.ReadLine].
+// ReadLine returns the next line with its line end. Errors are as in [rawfile.File.ReadLine].
 func (l *Lines) ReadLine() ([]byte, error) {
 	text := l.text[l.at:]
 	if i := bytes.IndexByte(text, '\n'); i >= 0 {
@@ -61,5 +59,5 @@ func (l *Lines) ReadLine() ([]byte, error) {
 	return text, nil
 }
 
-// EndRow marks the end of a row. The caller calls it after the last line of each row.
+// EndRow must be called after the last line of each row.
 func (l *Lines) EndRow() { l.size = 0 }

@@ -13,10 +13,10 @@ import (
 
 // A Reader is a [dataset.Reader] of a text file. It also implements [dataset.Witness].
 type Reader struct {
-	file   *rawfile.File
-	format Format
-	sparse bool
-	most   int // a sparse block ends when it has this number of entries
+	file       *rawfile.File
+	format     Format
+	sparse     bool
+	maxEntries int // a sparse block ends when it has this number of entries
 
 	cutter cutter
 	team   *team  // parses the chunks in parallel; nil for a single chunk or a single core
@@ -36,11 +36,11 @@ type Options struct {
 	Size int
 }
 
-// New returns a reader of the records of file, beginning at its next line.
+// New returns a reader of the records of file, starting at the next unread line.
 func New(file *rawfile.File, format Format, opts Options) *Reader {
 	return &Reader{
-		file: file, format: format, sparse: opts.Entries > 0, most: opts.Entries,
-		cutter: cutter{file: file, quotes: format.Quotes(), size: cmp.Or(opts.Size, usualSize)}, line: file.Line,
+		file: file, format: format, sparse: opts.Entries > 0, maxEntries: opts.Entries,
+		cutter: cutter{file: file, quotes: format.Quotes(), size: cmp.Or(opts.Size, chunkSize)}, line: file.Line,
 	}
 }
 
@@ -62,9 +62,9 @@ func (r *Reader) Close() error {
 // Stop implements [dataset.Stopper].
 func (r *Reader) Stop() { r.file.Stop() }
 
-// Read implements [dataset.Reader]. In prompt mode a block ends at the end of a chunk.
+// Read implements [dataset.Reader]. From a pipe with the option Prompt, a block ends at the end of a chunk.
 func (r *Reader) Read(b *dataset.Buffer, rows int) error {
-	for b.N < rows && (!r.sparse || len(b.CSR.Val) < r.most) {
+	for b.N < rows && (!r.sparse || len(b.CSR.Val) < r.maxEntries) {
 		if r.now == nil {
 			if !r.advance() {
 				if b.N > 0 {
@@ -88,7 +88,7 @@ func (r *Reader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// place converts the line number of an error from the current chunk to the file.
+// place converts the line number of an error, which counts from the start of the chunk, to a line number in the file.
 func (r *Reader) place(err error) error {
 	if e, ok := errors.AsType[*dataset.InputError](err); ok && e.Line > 0 {
 		moved := *e
@@ -100,7 +100,7 @@ func (r *Reader) place(err error) error {
 	return r.file.Place(err)
 }
 
-// advance makes the next chunk the current one. It returns false if there is none.
+// advance moves to the next chunk. It returns false at the end of the file.
 func (r *Reader) advance() bool {
 	if r.now = r.parsed(); r.now == nil {
 		return false
@@ -113,8 +113,8 @@ func (r *Reader) advance() bool {
 	return true
 }
 
-// parsed returns the next chunk after parsing it, or nil if there is none. The caller's goroutine
-// parses the first chunk; without a team it parses every chunk.
+// parsed returns the next chunk, parsed, or nil at the end of the file. The caller's goroutine parses the first
+// chunk. It also parses the others if there is no team of parsing goroutines.
 func (r *Reader) parsed() *chunk {
 	if r.team != nil {
 		return r.team.next()
@@ -126,7 +126,7 @@ func (r *Reader) parsed() *chunk {
 	if !r.cutter.fill(c) {
 		return nil
 	}
-	if cores := min(runtime.GOMAXPROCS(0), mostWorkers); cores > 1 && !r.cutter.ended {
+	if cores := min(runtime.GOMAXPROCS(0), maxWorkers); cores > 1 && !r.cutter.ended {
 		r.team = newTeam(&r.cutter, r.format, cores, r.sparse)
 	}
 	c.parse(r.format)
@@ -148,20 +148,20 @@ func (r *Reader) drop() {
 	}
 }
 
-// reserve is the largest number of elements that room allocates in advance.
-const reserve = 1 << 19
+// maxReserved is the maximum number of elements that grow allocates in advance.
+const maxReserved = 1 << 19
 
-// room allocates capacity for n more elements in s. If the file has many chunks, it allocates
-// capacity for all, the elements of a whole block, so that s does not grow repeatedly.
-func (r *Reader) room(s []float64, n, all int) []float64 {
+// grow makes space in s for n more elements. In a file of several chunks it makes space for blockSize elements at
+// once, so that s does not grow repeatedly.
+func (r *Reader) grow(s []float64, n, blockSize int) []float64 {
 	if len(s)+n > cap(s) && (r.team != nil || !r.cutter.ended) {
-		n = max(n, min(all, reserve)-len(s))
+		n = max(n, min(blockSize, maxReserved)-len(s))
 	}
 	return slices.Grow(s, n)
 }
 
-// deliver appends rows of the current chunk to b. It stops when b has the given number of rows, or
-// when the chunk or a sparse block ends.
+// deliver appends rows of the current chunk to b, until b has the given number of rows, a sparse block is full, or
+// the chunk ends.
 func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	from := &r.now.rows
 	lo, hi := r.next, min(from.N, r.next+rows-b.N)
@@ -169,7 +169,7 @@ func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 		hi = r.sparseRows(b, lo, hi)
 	} else {
 		d := len(from.X) / from.N
-		b.X = append(r.room(b.X, (hi-lo)*d, rows*d), from.X[lo*d:hi*d]...)
+		b.X = append(r.grow(b.X, (hi-lo)*d, rows*d), from.X[lo*d:hi*d]...)
 		b.N += hi - lo
 	}
 	t := len(from.Y) / from.N
@@ -177,13 +177,13 @@ func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	r.next, r.begun = hi, true
 }
 
-// sparseRows appends rows lo to hi−1 of the chunk to b, or fewer if the block is full. It returns
-// the index after the last appended row.
+// sparseRows appends rows lo to hi−1 of the chunk to b, or fewer if the sparse block is full. It returns the index
+// after the last appended row.
 func (r *Reader) sparseRows(b *dataset.Buffer, lo, hi int) int {
 	ptr := r.now.rows.CSR.RowPtr
 	shift := len(b.CSR.Val) - ptr[lo]
 	end := lo
-	for end < hi && ptr[end]+shift < r.most {
+	for end < hi && ptr[end]+shift < r.maxEntries {
 		end++
 		b.CSR.RowPtr = append(b.CSR.RowPtr, ptr[end]+shift)
 	}

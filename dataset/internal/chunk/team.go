@@ -3,13 +3,12 @@ package chunk
 import "sync"
 
 const (
-	// mostWorkers limits the number of parsing goroutines. One reading goroutine cannot supply
-	// more, and each needs memory.
-	mostWorkers = 16
-	// flight limits the bytes of text in all chunks together. A longer chunk waits until it is the only one.
-	flight = 8 << 20
-	// keep limits the bytes of memory that chunks keep for reuse.
-	keep = 64 << 20
+	// maxWorkers limits the number of parsing goroutines. One reading goroutine cannot supply more.
+	maxWorkers = 16
+	// maxText limits the bytes of text in all chunks together. A longer chunk waits until no other chunk is in use.
+	maxText = 8 << 20
+	// maxKept limits the bytes of memory kept for reuse.
+	maxKept = 64 << 20
 )
 
 // A team is a group of goroutines that parse the chunks of a file.
@@ -21,12 +20,11 @@ type team struct {
 	all   sync.WaitGroup
 }
 
-// newTeam starts one goroutine that reads and the given number of goroutines that parse. There are
-// two more chunks than parsing goroutines: one is filled while the rows of another are delivered.
+// newTeam starts one reading goroutine and the given number of parsing goroutines. There are two more chunks than
+// parsing goroutines: one is filled with text while the rows of another are delivered.
 func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 	n := workers + 2
-	// Each channel has room for all chunks, so that no send blocks. The additional place is for
-	// the chunk that was filled before the team started.
+	// Each channel has space for all n chunks and the chunk filled before the team started, so that no send blocks.
 	t := &team{free: make(chan *chunk, n+1), order: make(chan *chunk, n+1), work: make(chan *chunk, n+1), stop: make(chan struct{})}
 	for range n {
 		t.free <- newChunk(sparse)
@@ -47,7 +45,7 @@ func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 	return t
 }
 
-// next waits for the next chunk to be parsed and returns it. It returns nil if there is none.
+// next waits until the next chunk is parsed, and returns the chunk, or nil at the end of the file.
 func (t *team) next() *chunk {
 	c, ok := <-t.order
 	if !ok {
@@ -62,17 +60,18 @@ func (t *team) read(cutter *cutter) {
 	defer close(t.order)
 	defer close(t.work)
 	var spare []*chunk
-	flying, held := 0, 0
-	// back waits for a chunk whose rows were delivered. It returns false if the team stops.
-	back := func() bool {
+	inFlight, held := 0, 0
+	// awaitChunk waits until the rows of a chunk are delivered, and adds the chunk to spare. It returns false if the
+	// team stops.
+	awaitChunk := func() bool {
 		select {
 		case <-t.stop:
 			return false
 		case c := <-t.free:
-			flying -= c.flying
-			c.flying = 0
+			inFlight -= c.inFlight
+			c.inFlight = 0
 			memory := c.memory()
-			if held += memory - c.held; held > keep {
+			if held += memory - c.held; held > maxKept {
 				held -= memory
 				c.forget()
 				memory = 0
@@ -83,7 +82,7 @@ func (t *team) read(cutter *cutter) {
 		}
 	}
 	for {
-		if len(spare) == 0 && !back() {
+		if len(spare) == 0 && !awaitChunk() {
 			return
 		}
 		c := spare[len(spare)-1]
@@ -91,13 +90,13 @@ func (t *team) read(cutter *cutter) {
 		if !cutter.fill(c) {
 			return
 		}
-		for n := len(c.lines.text); flying > 0 && flying+n > flight; {
-			if !back() {
+		for n := len(c.lines.text); inFlight > 0 && inFlight+n > maxText; {
+			if !awaitChunk() {
 				return
 			}
 		}
-		c.flying = len(c.lines.text)
-		flying += c.flying
+		c.inFlight = len(c.lines.text)
+		inFlight += c.inFlight
 		t.order <- c
 		t.work <- c
 	}

@@ -15,25 +15,25 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A Choice states which columns of a file are features and which are targets. In an output row the
-// features come first, in the requested order, and the targets follow.
+// A Choice states which columns of a file are features and which are targets. An output row has the features in the
+// requested order, followed by the targets.
 type Choice struct {
-	// To maps each column of the file to its index in an output row, or to -1 if it is left out.
+	// To maps each column of the file to its index in an output row, or to -1 if the column is not used.
 	To                []int
 	Features, Targets int
 	Cells             *prepare.Cells // how to read cells that are not numbers
-	// Category maps each column of the file to its index in Cells.Lexicons, or to -1. It is nil if
-	// no column is categorical.
+	// Category maps each column of the file to its index in Cells.Lexicons, or to -1. It is nil if no column is
+	// categorical.
 	Category []int
 
 	labels  *prepare.Lexicon // codes of the labels of the first target; nil if it is a number
 	inOrder bool             // the columns of the file are the features, followed by the targets
 }
 
-// Choose determines the columns that the specifications targets and features select. Each specification is a name,
-// "first", "last" or a 1-based number; a name takes precedence over a number. An empty list of features selects every
-// column that is not a target. If each feature begins with "-", these columns are left out and all others are selected.
-// A target must not be listed as a feature. named is false if names holds only the numbers of the columns.
+// Choose selects the features and the targets among the named columns. Each specification is a name, "first", "last"
+// or a 1-based number; a name takes precedence over a number. If features is empty, all columns that are not targets
+// are features. If each feature begins with "-", these columns are left out and all others are features. A column
+// cannot be a feature and a target. named is false if the names are only numbers.
 func Choose(names []string, named bool, targets, features []string) (Choice, error) {
 	c := Choice{To: make([]int, len(names))}
 	if len(names) == 0 {
@@ -79,8 +79,8 @@ func Choose(names []string, named bool, targets, features []string) (Choice, err
 	return c, nil
 }
 
-// Read sets c.Cells and finds the categorical columns. They are the columns at cells.Features among the features. If
-// cells.Features is nil, the names in cells.OneHot determine them, and Read sets cells.Features.
+// Read sets c.Cells and finds the categorical columns: the features with the indices cells.Features. If
+// cells.Features is nil, Read sets it to the columns with the names cells.OneHot.
 func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
 	if cells != nil && c.Targets > 0 {
 		c.labels = cells.Labels
@@ -120,7 +120,7 @@ func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
 	return nil
 }
 
-// Lexicon returns the lexicon of column j of the file, or nil if the column is numeric.
+// Lexicon returns the codes of the categories of column j of the file, or nil if the column is numeric.
 func (c *Choice) Lexicon(j int) *prepare.Lexicon {
 	switch {
 	case c.labels != nil && c.To[j] == c.Features:
@@ -131,11 +131,11 @@ func (c *Choice) Lexicon(j int) *prepare.Lexicon {
 	return c.Cells.Lexicons[c.Category[j]]
 }
 
-// Allows reports whether missing values are allowed in column j of the file. The column must be selected.
+// Allows reports whether column j of the file, which must be a feature or a target, may have missing values.
 func (c *Choice) Allows(j int) bool { return c.Cells.Allows(c.To[j], c.Features) }
 
-// Encode replaces each number in a categorical column of the dense rows x, with targets y, by its code. The result
-// column is the first one with too many levels, or -1.
+// Encode replaces each number in a categorical column by its code, in dense rows with features x and targets y. It
+// returns the first column with too many categories, or -1.
 func (c *Choice) Encode(x, y []float64) (column int) {
 	if c.labels != nil {
 		for at := 0; at < len(y); at += c.Targets {
@@ -168,7 +168,7 @@ func (c *Choice) Encode(x, y []float64) (column int) {
 	return -1
 }
 
-// Gap adds the column and a hint to err, the error for a missing value in column j of the file.
+// Gap completes the error for a missing value in column j of the file.
 func (c *Choice) Gap(j int, err *dataset.InputError) error {
 	err.Missing, err.Omittable = true, c.To[j] < c.Features
 	if err.Hint = "fill in what is missing, or leave the row out"; err.Omittable {
@@ -177,7 +177,7 @@ func (c *Choice) Gap(j int, err *dataset.InputError) error {
 	return err
 }
 
-// NoNumber adds the column and a hint to err, the error for a text in the numeric column j of the file.
+// NoNumber completes the error for a text in the numeric column j of the file.
 func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	err.Omittable = c.To[j] < c.Features
 	err.IsLabel = c.To[j] == c.Features
@@ -187,16 +187,16 @@ func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	return err
 }
 
-// Refuse records that column j, with the given name, cannot be read because of err. It returns the
-// first error of all such columns. The argument first is the result of the previous call, or nil.
-// The argument text is true if the column could be categorical.
-func (c *Choice) Refuse(first, err *dataset.InputError, j int, name string, text bool) *dataset.InputError {
+// Refuse records that column j of the file cannot be read because of err. It adds the name of the column to the error
+// of the first such column, which the caller passes as first, and returns that error. isText is true if the column
+// could be read as categories.
+func (c *Choice) Refuse(first, err *dataset.InputError, j int, name string, isText bool) *dataset.InputError {
 	if first == nil {
 		first = err
 	}
 	switch {
 	case c.To[j] >= c.Features:
-	case text:
+	case isText:
 		first.Texts = append(first.Texts, name)
 	default:
 		first.Others = append(first.Others, name)
@@ -204,7 +204,7 @@ func (c *Choice) Refuse(first, err *dataset.InputError, j int, name string, text
 	return first
 }
 
-// without returns all columns except out. The columns are numbered from 0 to n−1.
+// without returns the columns in all that are not in out. Columns have the numbers 0 to n−1.
 func without(all, out []int, n int) []int {
 	gone := make([]bool, n)
 	for _, i := range out {
@@ -213,7 +213,7 @@ func without(all, out []int, n int) []int {
 	return slices.DeleteFunc(all, func(i int) bool { return gone[i] })
 }
 
-// Pick selects the names of the features and of the targets from the names of all columns.
+// Pick returns the names of the features and of the targets, given the names of all columns of the file.
 func (c Choice) Pick(names []string) (features, targets []string) {
 	picked := make([]string, c.Features+c.Targets)
 	for j, k := range c.To {
@@ -224,7 +224,7 @@ func (c Choice) Pick(names []string) (features, targets []string) {
 	return picked[:c.Features:c.Features], picked[c.Features:]
 }
 
-// Numbers returns "1", "2", … as the names of n columns without names.
+// Numbers returns the names "1", "2", … for n columns without names.
 func Numbers(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -236,12 +236,11 @@ func Numbers(n int) []string {
 type table struct {
 	names []string
 	named bool
-	// places maps each name to its index, or to -1 if several columns have the name. If few
-	// columns are looked up, places is nil and names is searched.
+	// places maps each name to its index, or to -1 if the name is not unique. It is nil if few columns are looked up.
 	places map[string]int
 }
 
-// index fills places if many columns are looked up. The argument specs is the number of lookups.
+// index fills places if specs, the number of lookups, is large.
 func (t *table) index(specs int) {
 	const few = 16
 	if !t.named || specs <= few || t.places != nil {
@@ -256,8 +255,8 @@ func (t *table) index(specs int) {
 	}
 }
 
-// place returns the index of the column with the given name, or -1 if several columns have it. ok
-// is false if no column has the name.
+// place returns the index of the column with the given name, or -1 if several columns have this name. If there is no
+// such column, ok is false.
 func (t *table) place(name string) (i int, ok bool) {
 	if !t.named {
 		return 0, false
@@ -275,8 +274,8 @@ func (t *table) place(name string) (i int, ok bool) {
 	return i, true
 }
 
-// features returns the indices of the selected features. listed is true if the specifications name
-// them, and false if they are empty or name the columns to leave out.
+// features returns the indices of the selected features. listed is false if specs is empty or lists the columns to
+// leave out.
 func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	all := make([]int, len(t.names))
 	for i := range all {
@@ -309,7 +308,7 @@ func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	return without(all, out, len(t.names)), false, nil
 }
 
-// list returns the indices of the specified columns, which must be different.
+// list returns the indices of the specified columns. A column may occur only once.
 func (t *table) list(specs []string) ([]int, error) {
 	t.index(len(specs))
 	var out []int
@@ -346,7 +345,7 @@ func (t *table) find(spec string) (int, error) {
 	return n - 1, nil
 }
 
-// suggest returns a question about the name that is most similar to spec, or "" if none is similar.
+// suggest returns "did you mean …" with the name most similar to spec, or "" if no name is similar.
 func (t *table) suggest(spec string) string {
 	if !t.named {
 		return ""

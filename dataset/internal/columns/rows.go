@@ -9,19 +9,17 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// reserve limits the numbers that Reserve allocates, to a block of 8 MiB with its targets.
-// Allocating them at once avoids copying the numbers and twice the memory.
-const reserve = 1<<20 + 1<<14
+// maxReserved limits the numbers that Reserve allocates. It is enough for a block of 8 MiB with its targets.
+const maxReserved = 1<<20 + 1<<14
 
-// Reserve allocates memory for n rows, so that later calls of Grow do not allocate. The memory is
-// limited to reserve numbers, because a damaged file may announce more rows than it has.
+// Reserve allocates memory for n rows, so that Grow need not copy them to larger memory. It allocates at most
+// maxReserved numbers, because a damaged file may state a wrong n.
 func (c *Choice) Reserve(b *dataset.Buffer, n int) {
-	b.X = slices.Grow(b.X, min(n*(c.Features+c.Targets), reserve)) // Whole writes the targets to X as well
-	b.Y = slices.Grow(b.Y, min(n*c.Targets, reserve))
+	b.X = slices.Grow(b.X, min(n*(c.Features+c.Targets), maxReserved)) // Whole writes the targets to X as well
+	b.Y = slices.Grow(b.Y, min(n*c.Targets, maxReserved))
 }
 
-// Grow extends a dense block by n rows. It returns the new part of the features, x, and of the
-// targets, y, for the caller to write.
+// Grow adds n rows to a dense block and returns their features x and targets y, which the caller must set.
 func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
 	nx, ny := len(b.X), len(b.Y)
 	b.X = slices.Grow(b.X, n*c.Features)[:nx+n*c.Features]
@@ -30,8 +28,8 @@ func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
 	return b.X[nx:], b.Y[ny:]
 }
 
-// Rows copies rows, which hold all columns of the file, to the features x and the targets y. If c.inOrder is set, rows
-// and x may begin at the same number.
+// Rows copies rows with all columns of the file to the features x and the targets y. If InOrder is true, x may share
+// its first element with rows.
 func (c *Choice) Rows(x, y, rows []float64) {
 	cols := len(c.To)
 	n := len(rows) / cols
@@ -54,8 +52,7 @@ func (c *Choice) Rows(x, y, rows []float64) {
 	}
 }
 
-// split does the work of Rows if c.inOrder is set. The slices x and rows may share memory, because
-// split moves no number to a higher index.
+// split is Rows for columns that are in order. It moves no number to a higher index, so x and rows may share memory.
 func (c *Choice) split(x, y, rows []float64) {
 	cols := len(c.To)
 	for i := range len(rows) / cols {
@@ -67,8 +64,8 @@ func (c *Choice) split(x, y, rows []float64) {
 	}
 }
 
-// Whole extends the capacity of a dense block and returns memory for n rows with all columns of the file. The caller
-// writes the rows there and then calls Settle; this saves a copy. Whole returns nil if c.inOrder is false.
+// Whole returns memory behind the rows of a dense block, for n rows with all columns of the file, or nil if InOrder
+// is false. The caller reads the rows into this memory and then calls Settle, which saves a copy.
 func (c *Choice) Whole(b *dataset.Buffer, n int) []float64 {
 	if !c.inOrder {
 		return nil
@@ -78,7 +75,7 @@ func (c *Choice) Whole(b *dataset.Buffer, n int) []float64 {
 	return b.X[len(b.X):][:size]
 }
 
-// Settle appends to the block the n rows that were written to the result of Whole. It returns the same slices as Grow.
+// Settle appends to the block the n rows in the memory returned by Whole. It returns their features x and targets y.
 func (c *Choice) Settle(b *dataset.Buffer, n int) (x, y []float64) {
 	rows := c.Whole(b, n)
 	x, y = c.Grow(b, n)
@@ -86,32 +83,33 @@ func (c *Choice) Settle(b *dataset.Buffer, n int) (x, y []float64) {
 	return x, y
 }
 
-// InOrder reports whether the columns of the file are the features, followed by the targets.
+// InOrder reports whether the features are the first columns of the file, in order, and the targets the other
+// columns.
 func (c *Choice) InOrder() bool { return c.inOrder }
 
-// Tile is the number of float64 in a cache line. Callers of Columns should pass a multiple of Tile
-// adjacent columns, so that each cache line is written once.
+// Tile is the number of float64 in a cache line. If callers of Columns pass multiples of Tile adjacent columns, each
+// cache line of the rows is written once.
 const Tile = 8
 
-// Columns copies the columns js of the file to the features x and the targets y. The argument
-// values holds the columns one after the other, and first is the row of x that gets their first
-// value. The result finite reports whether all values are finite.
-func (c *Choice) Columns(x, y []float64, js []int, first int, values []float64) (finite bool) {
+// Columns copies the columns js of the file, one after the other in values, to the features x and the targets y, from
+// row firstRow on. It reports whether all values are finite.
+func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float64) (finite bool) {
 	n := len(values) / len(js)
 	for i := 0; i < len(js); {
 		run := c.countAdjacent(js[i:])
 		if run > 0 {
-			transpose(x[first*c.Features+c.To[js[i]]:], c.Features, values[i*n:(i+run)*n], n)
+			transpose(x[firstRow*c.Features+c.To[js[i]]:], c.Features, values[i*n:(i+run)*n], n)
 		} else {
 			run = 1
-			c.column(x, y, js[i], first, values[i*n:(i+1)*n])
+			c.column(x, y, js[i], firstRow, values[i*n:(i+1)*n])
 		}
 		i += run
 	}
 	return firstNotFinite(values) == len(values)
 }
 
-// countAdjacent returns the number of adjacent features at the start of js, rounded down to a multiple of Tile.
+// countAdjacent returns the number of columns at the start of js that are adjacent features, rounded down to a
+// multiple of Tile.
 func (c *Choice) countAdjacent(js []int) int {
 	k := 0
 	for k < len(js) && c.To[js[k]] == c.To[js[0]]+k && c.To[js[k]] < c.Features {
@@ -120,8 +118,7 @@ func (c *Choice) countAdjacent(js []int) int {
 	return k - k%Tile
 }
 
-// transpose writes columns to rows. Each column in values has n values. The rows begin at
-// multiples of stride in the slice to.
+// transpose writes columns of n values each to rows. Row i begins at to[i*stride].
 func transpose(to []float64, stride int, values []float64, n int) {
 	cols := len(values) / n
 	for i := range n {
@@ -135,21 +132,21 @@ func transpose(to []float64, stride int, values []float64, n int) {
 	}
 }
 
-// column copies the values of column j of the file to x or y. The first value goes to row first.
-func (c *Choice) column(x, y []float64, j, first int, values []float64) {
+// column copies the values of column j of the file to x or y, from row firstRow on.
+func (c *Choice) column(x, y []float64, j, firstRow int, values []float64) {
 	to, stride, k := x, c.Features, c.To[j]
 	if k >= c.Features {
 		to, stride, k = y, c.Targets, k-c.Features
 	}
-	at := first*stride + k
+	at := firstRow*stride + k
 	for _, v := range values {
 		to[at] = v
 		at += stride
 	}
 }
 
-// Find returns the first number that is not finite, as its row, its column in the file and its value v. It ignores NaN
-// in columns that may have missing values. ok is false if there is no such number.
+// Find returns the first number v in the rows that is not finite, with its row and its column in the file. NaN is
+// ignored in columns that may have missing values. If no number is found, ok is false.
 func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 	ix, iy := c.firstRefused(x, 0, c.Features), c.firstRefused(y, c.Features, c.Targets)
 	place := -1
@@ -164,12 +161,11 @@ func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 	return row, slices.Index(c.To, place), v, true
 }
 
-// firstRefused returns the index in v of the first number that is infinite, or is NaN in a column
-// without missing values. It returns len(v) if there is none. v consists of rows of width numbers,
-// for the output columns from first on.
-func (c *Choice) firstRefused(v []float64, first, width int) int {
+// firstRefused returns the index in v of the first number that is infinite, or NaN in a column without missing
+// values, or len(v). v has rows of width numbers, which belong to the output columns from firstColumn on.
+func (c *Choice) firstRefused(v []float64, firstColumn, width int) int {
 	at := firstNotFinite(v)
-	for at < len(v) && !math.IsInf(v[at], 0) && (v[at] == v[at] || c.Cells.Allows(first+at%width, c.Features)) {
+	for at < len(v) && !math.IsInf(v[at], 0) && (v[at] == v[at] || c.Cells.Allows(firstColumn+at%width, c.Features)) {
 		at++
 	}
 	return at
@@ -177,7 +173,7 @@ func (c *Choice) firstRefused(v []float64, first, width int) int {
 
 // firstNotFinite returns the index of the first NaN or infinity, or len(v).
 func firstNotFinite(v []float64) int {
-	// If the sum is finite, all terms are. The reverse is false, because the sum may overflow.
+	// A finite sum has finite terms. The sum of finite terms may overflow.
 	if sum := floats.Sum(v); sum-sum == 0 {
 		return len(v)
 	}

@@ -5,20 +5,20 @@ import (
 	"unicode/utf8"
 )
 
-// longestNear is the largest number of runes of a name that near compares.
-const longestNear = 64
+// maxCompared is the maximum length of the names that near compares, in runes.
+const maxCompared = 64
 
-// near returns the element of names that is most similar to name. It compares only letters and digits and ignores case.
-// It returns "" if no element is similar, or if several are equally similar.
+// near returns the element of names that is most similar to name, or "" if none is similar or if several are equally
+// similar. It compares letters and digits only and ignores case.
 func near(names []string, name string) string {
 	wanted := letters(name)
-	if len(wanted) == 0 || len(wanted) > longestNear {
+	if len(wanted) == 0 || len(wanted) > maxCompared {
 		return ""
 	}
 	best, found := (len(wanted)+1)/4+1, ""
 	var d distance
 	for _, other := range names {
-		if len(other) > utf8.UTFMax*2*longestNear {
+		if len(other) > utf8.UTFMax*2*maxCompared {
 			continue
 		}
 		runes := letters(other)

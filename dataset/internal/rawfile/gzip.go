@@ -8,11 +8,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// errBehind reports that bytes other than a gzip stream follow a gzip stream.
+// errBehind reports that other data follow a gzip stream.
 var errBehind = errors.New("bytes behind the stream")
 
-// A gzipReader reads consecutive gzip streams. Unlike [gzip.Reader], it returns different errors
-// for a truncated stream and for other bytes after a stream.
+// A gzipReader reads consecutive gzip streams. Unlike [gzip.Reader], it distinguishes a truncated stream from other
+// data after a stream.
 type gzipReader struct {
 	from   *bufio.Reader
 	stream *gzip.Reader

@@ -23,8 +23,8 @@ import (
 // maxWindow limits the memory that a zstd stream may require for its window. The zstd command has the same limit.
 const maxWindow = 128 << 20
 
-// MaxRow limits the bytes of text of a row, and so the memory for a file without newlines. Blank
-// lines and comments count as part of the next row.
+// MaxRow limits the bytes of text of a row, including the blank lines and comments before it, and so the memory for a
+// file without line ends.
 const MaxRow = 64 << 20
 
 // A File is an open file, decompressed if necessary.
@@ -53,8 +53,8 @@ type decoder struct {
 	close func()
 }
 
-// Reopen opens a file that had the stamp was when it was first opened. If its stamp has changed,
-// the error is a *[dataset.ChangedError]. Other errors are the same as the errors of Open.
+// Reopen opens a file again. If its stamp is not was, the error is a *[dataset.ChangedError]. Other errors are as in
+// Open.
 func Reopen(name string, was dataset.Stamp) (*File, error) {
 	return open(name, func(now dataset.Stamp) error { return was.Check(name, now) })
 }
@@ -64,7 +64,7 @@ func Open(name string) (*File, error) {
 	return open(name, func(dataset.Stamp) error { return nil })
 }
 
-// Look opens a file, or a pipe if it is not nil, to detect its contents. It may be called several times for a pipe.
+// Look opens the pipe, or the file if pipe is nil, to detect the contents. It may be called repeatedly for a pipe.
 func Look(name string, pipe *dataset.Pipe) (*File, error) {
 	if pipe == nil {
 		return Open(name)
@@ -72,7 +72,7 @@ func Look(name string, pipe *dataset.Pipe) (*File, error) {
 	return of(pipe.Name(), pipe.Look(), nil)
 }
 
-// Pass opens a file, or a pipe if it is not nil, to read all its rows. It may be called once for a pipe.
+// Pass opens the pipe, or the file if pipe is nil, to read all rows. For a pipe it may be called only once.
 func Pass(name string, pipe *dataset.Pipe, was dataset.Stamp) (*File, error) {
 	if pipe == nil {
 		return Reopen(name, was)
@@ -86,14 +86,14 @@ func Pass(name string, pipe *dataset.Pipe, was dataset.Stamp) (*File, error) {
 
 // of returns a File that reads the data of a pipe.
 func of(name string, from io.Reader, taken *dataset.Taken) (*File, error) {
-	f := &File{Reader: bufio.NewReaderSize(from, bufferSize), Name: name, Plain: -1, pipe: taken, decoder: decoder{text: from, close: func() {}}, share: whole}
+	f := &File{Reader: bufio.NewReaderSize(from, bufferSize), Name: name, Plain: -1, pipe: taken, decoder: decoder{text: from, close: func() {}}, share: wholeFile}
 	if err := f.unpack(); err != nil {
 		return nil, f.Wrap(err, 0)
 	}
 	return f, nil
 }
 
-// open opens a regular file and its decoder. It returns the error of check for the file's stamp, if any.
+// open opens a regular file and its decoder. It calls check with the stamp of the file.
 func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	// Check first, because opening a pipe would wait for its writer.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -123,7 +123,7 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 		file.Close() // nothing was read
 		return nil, err
 	}
-	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, decoder: decoder{text: file, close: func() {}}, share: whole, stamp: stamp}
+	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, decoder: decoder{text: file, close: func() {}}, share: wholeFile, stamp: stamp}
 	if err := f.unpack(); err != nil {
 		file.Close() // err is more informative than an error of Close
 		return nil, f.Wrap(err, 0)
@@ -136,7 +136,7 @@ const bufferSize = 1 << 18
 // gzipMagic is the beginning of a gzip stream.
 const gzipMagic = "\x1f\x8b"
 
-// unpack adds a decoder if the file is compressed, or is text in UTF-16.
+// unpack adds a decoder if the file is compressed or UTF-16 text.
 func (f *File) unpack() error {
 	switch {
 	case f.Begins(gzipMagic):
@@ -181,27 +181,27 @@ func (f *File) recode(order binary.ByteOrder) {
 	f.decode(newUTF16Reader(f.Reader, order))
 }
 
-// decode makes f read from text, the output of a decoder, instead of the decoder's input.
+// decode makes f read the output of a decoder, text, instead of the file itself.
 func (f *File) decode(text io.Reader) {
 	f.Reader, f.decoder.text, f.Plain = bufio.NewReaderSize(text, bufferSize), text, -1
 }
 
-// beginsSkippable reports whether the file begins with a skippable zstd frame. The pzstd command writes such frames.
+// beginsSkippable reports whether the file begins with a skippable zstd frame, as written by pzstd.
 func (f *File) beginsSkippable() bool {
 	const least, most, magic = 0x50, 0x5f, "\x2a\x4d\x18"
 	head, err := f.Peek(1)
 	return err == nil && least <= head[0] && head[0] <= most && f.Begins(string(head)+magic)
 }
 
-// convert returns a hint to convert text from the named encoding to UTF-8.
+// convert returns a hint how to convert text from the named encoding to UTF-8.
 func convert(from string) string {
 	return "text must be UTF-8, or UTF-16 with a byte order mark: convert it, for instance by iconv -f " + from + " -t UTF-8"
 }
 
-// ErrDamaged is the cause in the error for a file whose decoder has panicked.
+// ErrDamaged reports that a file made its decoder panic.
 var ErrDamaged = errors.New("the file is damaged, its parts contradict each other")
 
-// NotUTF8 adds a hint to err, the error for text that is not UTF-8.
+// NotUTF8 adds a hint to an error about text that is not UTF-8.
 func NotUTF8(err *dataset.InputError) error {
 	err.Hint = convert("LATIN1")
 	return err
@@ -214,8 +214,8 @@ var foreign = []struct{ magic, name string }{
 	{"\x04\x22\x4d\x18", "lz4"},
 }
 
-// Begins reports whether the unread data begin with the given bytes. It stops at the first
-// difference, so that it does not wait for more bytes of a pipe than necessary.
+// Begins reports whether the unread data begin with the given bytes. It reads only up to the first difference, so as
+// not to wait for a pipe.
 func (f *File) Begins(with string) bool {
 	for i := range with {
 		head, err := f.Peek(i + 1) // a later read returns the error again
@@ -226,8 +226,8 @@ func (f *File) Begins(with string) bool {
 	return true
 }
 
-// Head returns the unread data without consuming them, at most a full buffer. For a pipe it calls
-// enough at each line end, and returns as soon as the result is true.
+// Head returns up to a full buffer of unread data, without consuming them. For a pipe, Head calls enough with the
+// data at each line end, and returns when the result is true.
 func (f *File) Head(enough func(head []byte) bool) []byte {
 	if f.file != nil {
 		head, _ := f.Peek(f.Size()) // a later read returns the error again
@@ -252,7 +252,7 @@ func (f *File) Close() error {
 	return f.file.Close()
 }
 
-// Stop ends the current and all future reads if the data come from a pipe.
+// Stop makes the current and all future reads from a pipe return.
 func (f *File) Stop() {
 	if f.pipe != nil {
 		f.pipe.Stop()
@@ -262,10 +262,10 @@ func (f *File) Stop() {
 // Piped reports whether the data come from a pipe.
 func (f *File) Piped() bool { return f.file == nil }
 
-// Prompt reports whether rows from a pipe are delivered as soon as possible.
+// Prompt reports whether the data come from a pipe whose rows must be delivered without delay.
 func (f *File) Prompt() bool { return f.pipe != nil && f.pipe.Prompt() }
 
-// Available returns a number of bytes that can be read without waiting for the writer of a pipe.
+// Available returns the number of bytes, or a lower estimate, that can be read from a pipe without waiting.
 func (f *File) Available() int {
 	n := f.Buffered()
 	if f.pipe != nil && f.decoder.name == "" {
@@ -277,8 +277,8 @@ func (f *File) Available() int {
 // Stamp returns the stamp of the file when it was opened.
 func (f *File) Stamp() dataset.Stamp { return f.stamp }
 
-// Unchanged returns an *[dataset.ChangedError] if the file was written to since it was opened. It
-// checks the open file, not the file that now has its name.
+// Unchanged returns a *[dataset.ChangedError] if the open file has changed since it was opened. A new file of the
+// same name is not detected.
 func (f *File) Unchanged() error {
 	if f.file == nil { // a pipe has no stamp
 		return nil
@@ -290,7 +290,7 @@ func (f *File) Unchanged() error {
 	return f.stamp.Check(f.Name, now)
 }
 
-// At returns the file for reads at any position. It returns nil for a compressed file and for a pipe.
+// At returns the file for reads at arbitrary positions, or nil for a compressed file and for a pipe.
 func (f *File) At() *os.File {
 	if f.decoder.name != "" {
 		return nil
@@ -298,7 +298,7 @@ func (f *File) At() *os.File {
 	return f.file
 }
 
-// Packed returns the name of the compression, or "UTF-16". It returns "" if the file has no decoder.
+// Packed returns the name of the compression, "UTF-16", or "" if the file is read unchanged.
 func (f *File) Packed() string { return f.decoder.name }
 
 // SkipBOM skips a byte order mark at the beginning.
@@ -308,9 +308,9 @@ func (f *File) SkipBOM() {
 	}
 }
 
-// ReadLine returns the next line including its line end, valid until the next call. It returns
-// io.EOF at the end of the file. It returns an error if the current row has more than MaxRow
-// bytes, or if the next line lies outside the range set by Limit.
+// ReadLine returns the next line with its line end, valid until the next call. At the end of the file it returns
+// io.EOF. It returns an error if the current row has more than MaxRow bytes, or if the line begins outside the range
+// set by Limit.
 func (f *File) ReadLine() ([]byte, error) {
 	if f.Done() {
 		return nil, f.beyond()
@@ -339,7 +339,7 @@ func (f *File) ReadLine() ([]byte, error) {
 	return text, nil
 }
 
-// EndRow marks the end of a row. The caller calls it after the last line of each row.
+// EndRow must be called after the last line of each row.
 func (f *File) EndRow() { f.size = 0 }
 
 // TooLong returns the error for a row of more than MaxRow bytes.
@@ -347,7 +347,7 @@ func (f *File) TooLong(line int) error {
 	return &dataset.InputError{File: f.Name, Line: line, Msg: fmt.Sprintf("the row and the blank lines before it are longer than %d MiB", MaxRow>>20)}
 }
 
-// Wrap converts an error of reading a line to an *[dataset.InputError] with that line. It returns io.EOF unchanged.
+// Wrap converts an error of reading the given line to an *[dataset.InputError]. It returns io.EOF unchanged.
 func (f *File) Wrap(err error, line int) error {
 	var known *dataset.InputError
 	var system *fs.PathError

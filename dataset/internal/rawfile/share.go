@@ -10,21 +10,21 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A share is the part of a text that a File reads: the lines that begin before byte end.
+// A share is the part of a text file that a File reads. It consists of the lines that begin before byte end.
 type share struct {
 	start int64 // start of the first line of the share; 0 for the beginning of the file
 	next  int64 // start of the next line
 	end   int64
 	mark  int // bytes of a byte order mark, which belong to the first line
-	// behind is the error of reading one byte after the share, io.EOF at the end of the file, or nil.
-	behind error
+	// nextErr is the result of reading one byte after the share: nil, io.EOF or another error.
+	nextErr error
 }
 
-var whole = share{end: math.MaxInt64}
+var wholeFile = share{end: math.MaxInt64}
 
-// Limit restricts f to the records whose first byte lies in r, starting with the next line. A reader must call Done
-// before each record. If a quoted record continues at byte r.Hi or later, reading it returns an error, because the
-// reader of the next range would start within this record.
+// Limit restricts f to the records whose first byte is at r.Lo or later and before r.Hi. A reader must call Done
+// before each record. A quoted record that continues at byte r.Hi is an error, because the reader of the next range
+// would start within this record.
 func (f *File) Limit(r dataset.Range) error {
 	if r.Whole() {
 		return nil
@@ -46,7 +46,7 @@ func (f *File) Limit(r dataset.Range) error {
 	if r.Lo <= f.share.next {
 		return nil
 	}
-	// A line begins at r.Lo if the byte before is a line end.
+	// Start one byte earlier: a line begins at r.Lo only if the byte before is a line end.
 	if _, err := f.file.Seek(r.Lo-1, io.SeekStart); err != nil {
 		return f.Wrap(err, 0)
 	}
@@ -68,8 +68,8 @@ func (f *File) Limit(r dataset.Range) error {
 // Done reports whether all lines of the share have been read.
 func (f *File) Done() bool { return f.share.next >= f.share.end }
 
-// Text reads the lines of the share into p, like an io.Reader. It returns io.EOF at the end of the
-// share. Do not call both Text and ReadLine.
+// Text reads lines of the share into p, like an io.Reader. At the end of the share it returns io.EOF. Use either Text
+// or ReadLine, not both.
 func (f *File) Text(p []byte) (int, error) {
 	if f.Done() {
 		return 0, io.EOF
@@ -84,7 +84,7 @@ func (f *File) Text(p []byte) (int, error) {
 	if f.share.next < f.share.end {
 		return n, err
 	}
-	// The last line is the line that contains byte end − 1.
+	// The last line of the share contains byte end − 1.
 	last := max(f.share.end-1-at, 0)
 	i := int64(bytes.IndexByte(p[last:n], '\n'))
 	if i < 0 {
@@ -92,30 +92,29 @@ func (f *File) Text(p []byte) (int, error) {
 		return n, err
 	}
 	if n = int(last + i + 1); f.share.next == at+int64(n) {
-		_, f.share.behind = f.Peek(1)
+		_, f.share.nextErr = f.Peek(1)
 	}
 	return n, err
 }
 
-// Divided reports whether the share was read to its end but the file was not.
-func (f *File) Divided() bool { return f.Done() && f.share.behind != io.EOF }
+// Divided reports whether the share has been read to its end and the file continues.
+func (f *File) Divided() bool { return f.Done() && f.share.nextErr != io.EOF }
 
-// beyond returns the error for a record that continues after the end of the share.
+// beyond returns the error for a record that continues after the share.
 func (f *File) beyond() error {
-	_, f.share.behind = f.Peek(1)
+	_, f.share.nextErr = f.Peek(1)
 	return f.Beyond(f.Line)
 }
 
-// Beyond returns the error for a record that continues after the end of the share. The argument
-// line is the last line of the share.
+// Beyond returns the error for a record that continues after the last line of the share.
 func (f *File) Beyond(line int) error {
-	if f.share.behind != nil {
-		return f.Wrap(f.share.behind, line+1)
+	if f.share.nextErr != nil {
+		return f.Wrap(f.share.nextErr, line+1)
 	}
 	return &dataset.InputError{File: f.Name, Line: line, Msg: "the file is divided at a quoted line break; use another number of ranks or parts, or one file for each"}
 }
 
-// Place adds the number of lines before the share to the line number of an error.
+// Place adds the number of lines before the share to the line number of err.
 func (f *File) Place(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	if !ok || e.Line == 0 || f.share.start == 0 {

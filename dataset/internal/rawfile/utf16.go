@@ -42,7 +42,7 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 	return 0, u.err
 }
 
-// fill decodes the characters whose bytes are buffered. If there are none, it waits for one character.
+// fill decodes the characters in the buffer. If the buffer is empty, it waits for one character.
 func (u *utf16Reader) fill() {
 	const most = 1 << 15
 	u.buf = u.buf[:0]
