@@ -119,17 +119,20 @@ func (o *options) curves() []curve {
 	return out
 }
 
+// first is the exponent of the first number in the table: the speed-ups of 2 and 4 cores are close to 2 and 4.
+const first = 3
+
 // table returns the speed-ups, and what limits them if less than 80 % of the ideal is reached.
 func table(all []curve) string {
 	var b strings.Builder
 	b.WriteString("| sketch | rows |")
-	for p := 2; p <= mostCores; p *= 2 {
+	for p := 1 << first; p <= mostCores; p *= 2 {
 		fmt.Fprintf(&b, " %d |", p)
 	}
-	b.WriteString("\n|---|---|" + strings.Repeat("---:|", 7) + "\n")
+	b.WriteString("\n|---|---|" + strings.Repeat("---:|", 8-first) + "\n")
 	for _, c := range all {
 		fmt.Fprintf(&b, "| %s | %s |", c.shape, c.rows)
-		for i := 1; i <= 7; i++ {
+		for i := first; i <= 7; i++ {
 			if i < len(c.times) {
 				fmt.Fprintf(&b, " %.3g", c.speedUp(i))
 				if c.speedUp(i) < 0.8*float64(int(1)<<i) {
