@@ -14,7 +14,8 @@ import (
 	"github.com/fdridge/fdridge/internal/checkpoint"
 )
 
-// checkpointFlags configure the checkpoint: the file for the state of a fit, and the time between two writes.
+// checkpointFlags are --checkpoint, the file for the state of a fit, and --checkpoint-every, the time between two
+// writes.
 type checkpointFlags struct {
 	name  string
 	every time.Duration
@@ -52,8 +53,8 @@ func (o *checkpointFlags) outputs() []cli.Output {
 // limits.
 var freeFlags = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "strict", "cache", "cache-keep", "cache-gib", "help"}
 
-// settings returns the flags, the files and the backend, which must be unchanged when a run resumes from a
-// checkpoint. The map contains the size and time of each input file.
+// settings returns everything that must be unchanged when a run resumes from a checkpoint: flags, input files and
+// backend. The map contains the size and modification time of each input file.
 func (o *fitOptions) settings(be engine.Backend) ([]batch.Setting, map[string]dataset.Stamp, error) {
 	var out []batch.Setting
 	o.runs.cmd.Flags().VisitAll(func(f *pflag.Flag) {

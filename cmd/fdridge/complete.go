@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// completeFlags enables shell completion of flag values for all subcommands of root: listed values, files or
-// folders.
+// completeFlags enables shell completion of flag values for all subcommands of root. A value is completed from a
+// list, or as the name of a file or folder.
 func completeFlags(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		if c.Args(c, nil) == nil { // a command without arguments

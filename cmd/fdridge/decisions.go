@@ -11,7 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// A decider turns predictions into decisions about classes. The fields from class on are about the last row.
+// A decider predicts the class of each row, for a model with one target per class. class, margin and isProved
+// describe the last row.
 type decider struct {
 	*classes.Classes
 	texts *prepare.Lexicon // labels of the target
@@ -31,8 +32,9 @@ func newDecider(labels []string, texts *prepare.Lexicon) *decider {
 	return &decider{Classes: c, texts: texts, score: c.NewScore(), labels: []string{}, margins: []model.Number{}, proved: []bool{}}
 }
 
-// row decides about a row and counts the decision if the row has a label.
-func (d *decider) row(row *model.Prediction) {
+// decide predicts the class of a row. If the row has a true label, decide also counts whether the prediction is
+// right.
+func (d *decider) decide(row *model.Prediction) {
 	if d.class, d.margin, d.isProved = -1, math.NaN(), false; math.IsNaN(row.Y[0]) {
 		return
 	}
@@ -43,7 +45,7 @@ func (d *decider) row(row *model.Prediction) {
 	}
 }
 
-// label returns the label of the class, or "" for a row that the model leaves out.
+// label returns the predicted class of the last row, or "" if the model made no prediction for that row.
 func (d *decider) label() string {
 	if d.class < 0 {
 		return ""
@@ -71,13 +73,13 @@ func (l *linesOfClasses) end() error {
 	return l.to.Error()
 }
 
-// numbers returns a writer of three numbers for each row: the class counted from 0, the margin, and 1 if the decision is
-// proved, otherwise 0. It returns to if d is nil.
-func (d *decider) numbers(to predictionWriter) predictionWriter {
+// asNumbers returns a writer that passes three numbers for each row to next: the class counted from 0, the margin,
+// and 1 if the decision is proved, otherwise 0. It returns next if d is nil.
+func (d *decider) asNumbers(next predictionWriter) predictionWriter {
 	if d == nil {
-		return to
+		return next
 	}
-	return &numbersOfClasses{to, d}
+	return &numbersOfClasses{next, d}
 }
 
 type numbersOfClasses struct {

@@ -25,8 +25,8 @@ func (o *solveFlags) options() fdridge.Options {
 	return opts
 }
 
-// begin creates an empty report and an empty collection of traces. It returns both, and a copy of opts that uses the
-// backend and the collection.
+// begin creates an empty report and an empty collection of error bounds per pass. It returns both, and a copy of opts
+// that records the bounds and uses the backend be.
 func (o *solveFlags) begin(be engine.Backend, intercept bool, opts fdridge.Options) (*report.Fit, *report.Traces, fdridge.Options) {
 	f := &report.Fit{
 		Asked: report.Asked{Command: o.command, Program: version(), Tol: o.tol, Intercept: intercept},
@@ -37,7 +37,8 @@ func (o *solveFlags) begin(be engine.Backend, intercept bool, opts fdridge.Optio
 	return f, traces, opts
 }
 
-// end adds the result to the report. It returns no error for a missed tolerance, because the report states the miss.
+// end adds the result to the report. If the fit missed its tolerance, end returns nil, because the report states the
+// miss.
 func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *fdridge.Result, err error) error {
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 		return nameFlags(err)
@@ -47,7 +48,7 @@ func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *fdridge.Re
 	return err
 }
 
-// nameFlags replaces errors of the library by messages that name command-line flags instead of option fields.
+// nameFlags rewrites errors of the library so that they name command-line flags instead of option fields.
 func nameFlags(err error) error {
 	if e, ok := errors.AsType[*ridge.SizeError](err); ok && e.Rows > 0 {
 		return cli.BadInput("--method: an exact fit of %d rows × %d features needs %.3g GiB for the rows and n×n matrices, the limit is %.3g GiB%s; use --method cg", e.Rows, e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit())
@@ -65,8 +66,8 @@ func nameFlags(err error) error {
 }
 
 // deliver writes the model, the HTML page and the coefficients, and prints the report. If the fit missed its
-// tolerance, deliver returns a *shortError. The model and the coefficients are still written, unless --strict is
-// given or report.Fit.Lost is true.
+// tolerance, deliver returns a *shortError. It still writes the model and the coefficients, unless --strict is given
+// or [report.Fit.Lost] is true.
 func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, stdout io.Writer) error {
 	missed := f.Found.Err()
 	keeps := missed == nil || !o.strict && !f.Lost()
@@ -132,9 +133,9 @@ func (o *solveFlags) warnTolerance(bar *cli.Progress, stderr io.Writer) {
 	}
 }
 
-// shortfall returns the message for a fit that missed its tolerance: proved error, tolerance, reason, helpful flags
-// and written files. kept tells whether the result was written.
-func (o *solveFlags) shortfall(f *report.Fit, kept bool) string {
+// shortfall returns the message for a fit that missed its tolerance. isWritten tells whether the model was written in
+// spite of the miss.
+func (o *solveFlags) shortfall(f *report.Fit, isWritten bool) string {
 	text, again := f.Unsolved(), "a larger --tol"
 	if short := f.Shortfall(); short != "" && text != "" {
 		text += "; " + short
@@ -161,15 +162,15 @@ func (o *solveFlags) shortfall(f *report.Fit, kept bool) string {
 		text += fmt.Sprintf("; the same command with %s resumes from checkpoint %s", again, o.resumes)
 	}
 	switch {
-	case kept && (o.out != "" || o.coef != ""):
+	case isWritten && (o.out != "" || o.coef != ""):
 		text += "; the best coefficients were written with their proved bounds"
-	case kept:
+	case isWritten:
 	case o.strict:
 		text += "; no model was written (--strict)"
 	default:
 		text += "; nothing is proved, no model was written"
 	}
-	if kept {
+	if isWritten {
 		return "warning: " + text
 	}
 	return text

@@ -55,7 +55,7 @@ func doctorCommand(mpi joiner) *cobra.Command {
 	return c
 }
 
-// memory describes the memory available to the process. A field is zero if its value is unknown or unlimited.
+// memory describes the memory available to the process, in bytes. Zero means unknown or unlimited.
 type memory struct {
 	Available int64     `json:"available_bytes"`
 	Limit     rss.Limit `json:"limit"`

@@ -23,7 +23,7 @@ const (
 	short  = 3 // tolerance missed; the best result was written with its proved error bound
 )
 
-// exitCodes describes the exit codes in the help of fit and solve.
+// exitCodes is the table of exit codes in the help of fit and solve.
 const exitCodes = `
 
 Exit codes:
@@ -48,7 +48,7 @@ func message(err error) string {
 	return printable.Text(excerpt.Message(strings.ReplaceAll(text, "\n", "; ")))
 }
 
-// noArguments returns an error if the command line contains words that are not flags or their values.
+// noArguments returns an error if the command line contains words that are neither flags nor values of flags.
 func noArguments(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 0 && cmd.Flags().Lookup("data") != nil:
@@ -67,8 +67,8 @@ func exitCode(err error) int {
 	return sharedCode(err)
 }
 
-// sharedCode returns the exit code for an error that is not an input error. The code is 3 if the tolerance was
-// missed and the result was written, otherwise 1.
+// sharedCode returns the exit code for an error that the input did not cause: 3 if the tolerance was missed but the
+// result was written, otherwise 1.
 func sharedCode(err error) int {
 	if e, ok := errors.AsType[*shortError](err); ok && e.kept {
 		return short

@@ -128,8 +128,8 @@ func (o *fitOptions) options() fdridge.Options {
 	return opts
 }
 
-// checkOptions returns an error if options contradict each other. Options that are set later, when the rows are
-// known, are represented by placeholders.
+// checkOptions returns an error if options contradict each other. Options whose values depend on the rows have dummy
+// values here.
 func (o *fitOptions) checkOptions() error {
 	opts := o.options()
 	opts.Bands = o.NamedBands()
@@ -151,8 +151,8 @@ func (o *fitOptions) checkOptions() error {
 	return nameOptions(opts.Check())
 }
 
-// refuseUnusedMPI returns an error if mpirun or srun started several processes and --mpi is missing. Without --mpi
-// each process would fit all rows and write the same files.
+// refuseUnusedMPI returns an error if mpirun or srun started several processes but --mpi is missing. Each process
+// would then fit all rows and write the same files.
 func refuseUnusedMPI() error {
 	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
@@ -182,8 +182,8 @@ func (o *fitOptions) runAsRank(ctx context.Context, mpi joiner, stdout, stderr i
 	return leave(r, err, mpi.grace, stderr)
 }
 
-// run opens the checkpoint, if any, and fits. ranks connects the processes of an MPI job. It is nil for a
-// single process.
+// run performs the fit, with a checkpoint if --checkpoint is given. ranks connects the processes of an MPI job; nil
+// means a single process.
 func (o *fitOptions) run(ctx context.Context, ranks dist.Transport, stdout, stderr io.Writer) error {
 	be, err := o.runs.backend()
 	if err != nil {
@@ -327,7 +327,7 @@ func (o *fitOptions) fitRows(ctx context.Context, run input.Session, d *input.Da
 	return f, o.end(f, traces, found, err)
 }
 
-// keepSketch writes the sketch to the file of --save-sketch, if the flag is given.
+// keepSketch writes the sketch to the file that --save-sketch names, if the flag is given.
 func (o *fitOptions) keepSketch(d *input.Data, sum *ridge.Summary) error {
 	if o.save == "" {
 		return nil
@@ -339,7 +339,7 @@ func (o *fitOptions) keepSketch(d *input.Data, sum *ridge.Summary) error {
 	return described.save("save-sketch", o.save, sum)
 }
 
-// checkCells returns an error for flags that cannot be combined with --missing, --onehot or --holdout.
+// checkCells returns an error if --missing, --onehot or --holdout is combined with a flag that excludes it.
 func (o *fitOptions) checkCells() error {
 	if o.held.Share > 0 && !o.Part.Share.Whole() {
 		return cli.BadInput("--holdout: it needs row numbers, which --part does not know; use --rows instead of --part")
@@ -364,7 +364,8 @@ func evaluate(ctx context.Context, d *input.Data, run input.Session, solutions [
 	return &report.HeldOut{Share: d.Holdout.Share, Evaluation: found}, nil
 }
 
-// checkPipe returns an error if --data is a pipe and a flag needs several passes, or --mpi or --checkpoint is given.
+// checkPipe returns an error if --data is a pipe and the flags need a second pass over the rows, or include --mpi or
+// --checkpoint.
 func (o *fitOptions) checkPipe() error {
 	var why string
 	switch data := input.Name(o.Data.Value); {
@@ -380,7 +381,7 @@ func (o *fitOptions) checkPipe() error {
 	return cli.BadInput(why, input.Name(o.Data.Value))
 }
 
-// checkStrict returns an error if --strict is given and the chosen method has no tolerance.
+// checkStrict returns an error if --strict is given but the method used has no tolerance.
 func (o *fitOptions) checkStrict(method ridge.Method) error {
 	if o.strict && method == ridge.OneShot {
 		return fmt.Errorf("%w; it was chosen because the rows can be read only once", errNoTolerance)

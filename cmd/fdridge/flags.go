@@ -46,7 +46,7 @@ func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
 	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Lanes: o.lanes, Backend: be}
 }
 
-// resultFlags give the output files. strict means that results which missed the tolerance are not written.
+// resultFlags name the output files. strict (--strict) means that no model is written if the tolerance is missed.
 type resultFlags struct {
 	out, coef, report string
 	json, strict      bool
@@ -68,12 +68,12 @@ type solveFlags struct {
 
 func newSolveFlags() solveFlags { return solveFlags{gammaFlags: newGammaFlags()} }
 
-// register adds the flags. methods is the help text of --method, and criteria are the values of --select. direct
-// tells whether methods that need no sketch are allowed.
-func (o *solveFlags) register(f *pflag.FlagSet, methods string, direct bool, criteria ...string) {
+// register adds the flags. methodHelp is the help text of --method, and criteria are the allowed values of --select.
+// allowDirect adds the methods that need no sketch to the values of --method.
+func (o *solveFlags) register(f *pflag.FlagSet, methodHelp string, allowDirect bool, criteria ...string) {
 	o.gammaFlags.register(f, criteria)
-	f.StringVar(&o.methodName, "method", "auto", methods)
-	cli.SetValues(f, "method", methodNames(direct)...)
+	f.StringVar(&o.methodName, "method", "auto", methodHelp)
+	cli.SetValues(f, "method", methodNames(allowDirect)...)
 	f.Float64Var(&o.tol, "tol", 1e-8, "bound to prove on the relative error of the coefficients")
 	f.IntVar(&o.maxPasses, "max-passes", 500, "maximum number of passes after the first")
 	f.StringVar(&o.out, "out", "", "write the model to FILE, as JSON, or as arrays if it ends in .npz")
@@ -83,9 +83,9 @@ func (o *solveFlags) register(f *pflag.FlagSet, methods string, direct bool, cri
 	f.BoolVar(&o.strict, "strict", false, "fail (exit 1, no model) if --tol is not reached")
 }
 
-// check validates the flags. direct tells whether methods that need no sketch are allowed.
-func (o *solveFlags) check(direct bool) error {
-	if err := cli.OneOf("method", o.methodName, methodNames(direct)...); err != nil {
+// check validates the flags. allowDirect accepts methods that need no sketch.
+func (o *solveFlags) check(allowDirect bool) error {
+	if err := cli.OneOf("method", o.methodName, methodNames(allowDirect)...); err != nil {
 		return err
 	}
 	o.method, _ = ridge.ParseMethod(o.methodName) // checked above
@@ -97,7 +97,7 @@ func (o *solveFlags) check(direct bool) error {
 	case o.strict && o.method == ridge.OneShot:
 		return errNoTolerance
 	}
-	return cli.FirstError(o.gammaFlags.check(o.method.Takes(0) == nil || direct && o.method == ridge.Auto), cli.CheckOut(o.out), cli.CheckOutput("report", o.report), cli.CheckOutput("coef", o.coef))
+	return cli.FirstError(o.gammaFlags.check(o.method.Takes(0) == nil || allowDirect && o.method == ridge.Auto), cli.CheckOut(o.out), cli.CheckOutput("report", o.report), cli.CheckOutput("coef", o.coef))
 }
 
 // errNoTolerance is the error for --strict with a method that has no tolerance.
@@ -141,10 +141,13 @@ func (o *runFlags) backend() (engine.Backend, error) {
 	return be, nil
 }
 
-// checkMemory returns an error if a sketch of size rows, d features and t targets does not fit into memory. The
-// sketch takes m = min(size, d) rows, a buffer of 1.25 m rows and m vectors, or AᵀA with its corrections and a copy.
-// Each of several lanes (sketches built in parallel) takes this much, and merging them takes half as much again. If
-// writing copies the sketch, the copy and its message take twice the memory in addition.
+// checkMemory returns an error if a sketch of size rows, d features and t targets does not fit into memory. Such a
+// sketch stores
+//   - m = min(size, d) rows, a buffer of 1.25·m rows and m vectors of length d; or
+//   - AᵀA with its round-off corrections and one copy.
+//
+// Several sketches built in parallel (lanes) take this much each, plus half as much to merge them. If the sketch is
+// copied before it is written, the memory triples.
 func (o *sketchFlags) checkMemory(size, d, t int) error {
 	lanes := 1.0
 	if o.lanes > 1 {
@@ -160,11 +163,11 @@ func (o *sketchFlags) checkMemory(size, d, t int) error {
 	return cli.CheckMemory(8*lanes*float64(d)*(3.25*m+4*float64(t)), cli.ManyFeatures, "--size: a sketch of %.0f rows of %d features", m, d)
 }
 
-// methodNames returns the names of the methods. Methods that need no sketch are included only if direct is true.
-func methodNames(direct bool) []string {
+// methodNames returns the names of the methods. Methods that need no sketch are included only if allowDirect is true.
+func methodNames(allowDirect bool) []string {
 	var names []string
 	for _, m := range ridge.Methods() {
-		if direct || !m.IsDirect() {
+		if allowDirect || !m.IsDirect() {
 			names = append(names, m.String())
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// gammaFlags give the values of γ, or the criterion by which γ is chosen.
+// gammaFlags are the flags for the values of γ, or for the criterion that chooses γ.
 type gammaFlags struct {
 	gamma    cli.Single
 	selectBy string

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagGroups lists the flags of all commands by group, in the order of --help. An entry is flag=VALUE, or
-// command:flag=VALUE. In the help of the named command, such an entry replaces the general entry of the flag.
+// flagGroups lists the flags of all commands by group, in the order of --help. An entry is flag=VALUE for all
+// commands, or command:flag=VALUE for one command.
 var flagGroups = []struct{ title, flags string }{
 	{"Data", "model=FILE data=FILES paper:data=DIR sketch=FILE target=NAME columns=LIST weights=NAME rows=A:B paper:rows=N every=K n=N holdout=F format=NAME header=WORD delimiter=C fetch"},
 	{"Preparation", "prepare=FILE prepare-out=FILE standardize=WHICH missing=LIST missing-indicator missing-target=NAME onehot=LIST min-share=F dates=LIST unknown=NAME features=SPEC"},
@@ -32,7 +32,7 @@ type listing struct {
 	value        string // name of the flag's value; "": none
 }
 
-// listFlag returns the position of a command's flag in --help. ok is false if flagGroups does not contain the flag.
+// listFlag returns the position of a command's flag in --help, and false if flagGroups does not contain the flag.
 func listFlag(command, flag string) (place listing, ok bool) {
 	for i, g := range flagGroups {
 		for j, entry := range strings.Fields(g.flags) {
@@ -106,8 +106,8 @@ func describeFlags(c *cobra.Command) string {
 	return b.String()
 }
 
-// describeDefault returns the default value of a flag in parentheses. It returns "" for an empty default, or if the
-// usage text mentions the default.
+// describeDefault returns the default value of a flag in parentheses. It returns "" if the default is empty, or if
+// the usage text already contains the default.
 func describeDefault(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "0", "0s", "false":

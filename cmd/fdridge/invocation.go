@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// invocation returns the command line with all flags that were given, quoted for a shell.
+// invocation returns a command line that repeats the run: all flags that were given, quoted for a shell.
 func invocation(cmd *cobra.Command, args []string) string {
 	words := strings.Fields(cmd.CommandPath())
 	for _, a := range args {

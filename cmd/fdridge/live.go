@@ -23,7 +23,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// liveFlags configure a live sketch: a sketch whose file is rewritten at intervals while rows arrive.
+// liveFlags configure a live sketch, a sketch whose file is rewritten at intervals while rows arrive.
 type liveFlags struct {
 	every            time.Duration
 	window, halfLife string
@@ -35,7 +35,7 @@ type liveFlags struct {
 	at      float64 // γ as a number; 0: chosen at each interval
 }
 
-// liveOnly lists the flags that need --every. notLive maps each flag that cannot be used with --every to the reason.
+// liveOnly lists the flags that need --every. notLive lists the flags that exclude --every, with the reasons.
 var (
 	liveOnly = []string{"window", "half-life", "gamma", "replay"}
 	notLive  = map[string]string{
@@ -94,7 +94,7 @@ func (o *liveFlags) check() error {
 	return nil
 }
 
-// outputs returns the files that a live sketch writes in addition to --out.
+// outputs returns the files that a live sketch writes besides --out.
 func (o *liveFlags) outputs(out string) (files []cli.Output) {
 	if o.every > 0 && out != "" {
 		for _, name := range live.Names(out)[1:] {
@@ -104,7 +104,7 @@ func (o *liveFlags) outputs(out string) (files []cli.Output) {
 	return files
 }
 
-// parseSpan parses a number of rows, such as 1000, or a time, such as 90m. One of the results rows and over is 0.
+// parseSpan parses a number of rows, such as 1000, or a time, such as 90m. It returns 0 for the other kind of span.
 func parseSpan(flag, text string) (rows int64, over time.Duration, err error) {
 	if rows, err = strconv.ParseInt(text, 10, 64); err == nil && rows > 0 {
 		return rows, 0, nil
@@ -115,7 +115,7 @@ func parseSpan(flag, text string) (rows int64, over time.Duration, err error) {
 	return 0, 0, cli.BadInput("--%s: %q is neither a number of rows nor a time; examples: 1000, 90m, 48h", flag, excerpt.Of(text))
 }
 
-// A liveRun holds the flags and the outputs of one run of sketch --every.
+// A liveRun holds the flags and the outputs of sketch --every.
 type liveRun struct {
 	*liveFlags
 	in     *input.Flags
@@ -125,7 +125,7 @@ type liveRun struct {
 	stderr io.Writer
 }
 
-// runLive runs a live sketch. It returns an error for --lanes with a window.
+// runLive runs a live sketch. --lanes with --window is an error.
 func runLive(cmd *cobra.Command, o *liveRun, runs *runFlags) error {
 	if o.window != "" && o.size.lanes > 1 {
 		return cli.BadInput("--lanes: a window has one lane")
@@ -195,8 +195,8 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 	return run.Do(ctx, d.Source)
 }
 
-// resume checks that the existing sketch s can be continued with the rows that meta describes, and prints a message.
-// skip is the number of rows at the start of the data that are already in the sketch.
+// resume prepares to add rows to the existing sketch s. It returns an error if meta shows that the rows were prepared
+// differently. skip is the number of rows at the start of the data that s already contains.
 func (o *liveRun) resume(s window.Stream, cfg window.Settings, meta []byte) (skip int64, err error) {
 	there, err := readDescription(s)
 	if err == nil {
@@ -224,7 +224,7 @@ func (o *liveRun) resume(s window.Stream, cfg window.Settings, meta []byte) (ski
 	return 0, nil
 }
 
-// tellJSON returns a function that writes a report on one interval as a line of JSON.
+// tellJSON returns a function that writes its argument, the report on one interval, to w as a line of JSON.
 func tellJSON(w io.Writer) func(live.Interval) error {
 	lines := json.NewEncoder(w)
 	return func(i live.Interval) error { return lines.Encode(i) }

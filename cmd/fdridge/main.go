@@ -1,4 +1,4 @@
-// Command fdridge fits ridge regression to files of any length, with a proved error bound. It also predicts from the
+// Command fdridge fits ridge regression to files of any length, with a proved error bound, and predicts with the
 // fitted models. See the README, or run fdridge help.
 package main
 
@@ -41,8 +41,8 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr)) // signals stay caught, so a finished command keeps its exit code
 }
 
-// sameSignal is the time after a first signal during which further signals are ignored. For example, GNU timeout
-// signals first the process and then its group. The second signal must not stop the process while it writes its
+// sameSignal is the time after a signal during which further signals are ignored. GNU timeout, for example, signals
+// the process and then again its process group. The second signal must not stop the process while it writes its
 // state.
 const sameSignal = time.Second
 
@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return execute(ctx, args, byMPI, os.Stdin, stdout, stderr)
 }
 
-// newRoot returns the fdridge command with all its subcommands. mpi connects the processes of fit --mpi.
+// newRoot returns the command fdridge with all its subcommands. mpi connects the processes of fit --mpi.
 func newRoot(mpi joiner) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "fdridge",
@@ -75,7 +75,7 @@ func newRoot(mpi joiner) *cobra.Command {
 	return root
 }
 
-// execute is like run, but takes the MPI connection and the standard input as arguments.
+// execute executes one command line, like run. mpi and stdin replace the MPI library and the standard input in tests.
 func execute(ctx context.Context, args []string, mpi joiner, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot(mpi)
 	root.SetArgs(input.JoinStandardize(args))
@@ -101,8 +101,8 @@ func execute(ctx context.Context, args []string, mpi joiner, stdin io.Reader, st
 	return exitCode(err)
 }
 
-// suggestCommands returns a hint for an unknown command: commands with similar names, or fdridge help. It returns ""
-// for a known command.
+// suggestCommands returns a hint for an unknown command: similar commands, or fdridge help. It returns "" for a known
+// command.
 func suggestCommands(root *cobra.Command, args []string) string {
 	if _, _, err := root.Find(args); err == nil || len(args) == 0 {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// readModel reads and validates a model file. Error messages begin with flag unless flag is "".
+// readModel reads and validates a model file. Its error messages begin with flag.
 func readModel(flag, name string) (*model.Model, error) {
 	if err := cli.WantModel.Check(name); err != nil {
 		return nil, cli.BadInput("%s%w", flag, err)
@@ -29,8 +29,8 @@ func readModel(flag, name string) (*model.Model, error) {
 	return m, err
 }
 
-// chooseFit returns a copy of the model that contains only the fit at gamma. gamma may be omitted if the model has
-// one fit.
+// chooseFit returns a copy of the model with only the fit at gamma. If the model has only one fit, gamma may be
+// missing.
 func chooseFit(m *model.Model, gamma cli.Single) (*model.Model, error) {
 	if !gamma.Given {
 		if len(m.Fits) == 1 {

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// optionFlags maps field names of fdridge.Options to the command-line flags that set the fields.
+// optionFlags maps the fields of fdridge.Options to the flags that set them.
 var optionFlags = map[string]string{
 	"Gammas": "--gamma", "Candidates": "--gamma", "Select": "--select", "Folds": "--cv", "GammaTol": "--gamma-tol",
 	"Penalty": "--penalty", "Unpenalized": "--unpenalized", "Bands": "--bands",
@@ -19,7 +19,7 @@ var optionFlags = map[string]string{
 	"Journal": "--checkpoint", "Reducer": "--mpi",
 }
 
-// nameOptions replaces field names of fdridge.Options in an error message by the names of flags.
+// nameOptions replaces the names of fields of fdridge.Options in an error by the names of flags.
 func nameOptions(err error) error {
 	e, ok := errors.AsType[*fdridge.OptionError](err)
 	if !ok {

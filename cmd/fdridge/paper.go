@@ -80,7 +80,7 @@ figure.`,
 	return c
 }
 
-// commandLine returns the command with only those flags that affect the computed numbers.
+// commandLine returns the command line without the flags that have no effect on the computed numbers.
 func commandLine(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
 	cmd.Flags().Visit(func(f *pflag.Flag) {

@@ -10,12 +10,12 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// parentVariable names an environment variable with the process id of the parent. The command stops when this parent
-// ends.
+// parentVariable names an environment variable that holds the process id of the parent. If it is set, the command
+// stops when the parent process ends.
 const parentVariable = "FDRIDGE_PARENT"
 
-// watchParent calls end when the parent process has ended. A killed parent cannot stop its children. A child does
-// not notice the closed pipe either, if it has no more rows to write.
+// watchParent calls end when the parent process has ended. A child process does not notice otherwise: a killed parent
+// sends no signal, and a closed output pipe is noticed only when the child writes to it.
 func watchParent(ctx context.Context, end func()) error {
 	text := os.Getenv(parentVariable)
 	if text == "" {

@@ -20,7 +20,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// measuring is the duration of the speed measurement in the command plan. The command doctor measures twice as long.
+// measuring is the time that the command plan spends on measuring the speed of the machine. The command doctor takes
+// twice this time.
 var measuring = time.Second
 
 // planOptions holds the flags of the command plan.
@@ -34,7 +35,7 @@ type planOptions struct {
 	gamma  cli.Single
 	sizes  string
 	tol    float64
-	// oneShotError is the value of --error. 0 means that the flag is not given.
+	// oneShotError is --error, the error that a fit in one pass has to reach; 0 means that the flag is not given.
 	oneShotError float64
 	memory       int
 	json         bool
@@ -174,8 +175,8 @@ func (o *planOptions) run(ctx context.Context, cfg plan.Config, stdout, stderr i
 	return r.WriteText(stdout)
 }
 
-// A pilot is a sketch of every K-th row, with the measured cost of reading rows. The cost is unknown if the sketch
-// was loaded from a file.
+// A pilot is a sketch of every K-th row, with the measured cost of reading the rows. A sketch from a file has no
+// measured cost.
 type pilot struct {
 	sum  *ridge.Summary
 	rows int64 // estimated number of rows of the data; 0: equal to the rows in the sketch
@@ -190,7 +191,8 @@ type reading struct {
 	opening float64 // seconds before the first pass
 }
 
-// makePilot loads the sketch of --sketch, or sketches every K-th row of --data.
+// makePilot loads the sketch of --sketch, or sketches every K-th row of --data and measures how fast the rows are
+// read.
 func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr io.Writer) (*pilot, error) {
 	if o.sketch != "" {
 		sum, _, err := load(o.sketch, be)
@@ -233,20 +235,20 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	if p.rows, _, _ = d.Source.Dims(); p.rows < 0 {
 		p.rows = p.sum.Rows() * o.every
 	}
-	// Opening includes the passes that find the width of svmlight files and the scale of the columns.
+	// The time to open the rows includes passes that count the features of svmlight files and compute the scaling.
 	if p.opening = took; o.n > 0 {
 		p.opening *= float64(o.n) / float64(p.sum.Rows()*o.every)
 	}
 	return p, nil
 }
 
-// timeReading measures the speed of reading and preparing rows. It reads src repeatedly, at most times times, and
-// stops after half a second. reading.memory is the peak memory of the program so far.
-func timeReading(ctx context.Context, src dataset.Source, times int) (reading, error) {
+// timeReading measures the speed of reading and preparing the rows of src. It makes up to maxPasses passes, and stops
+// after half a second. The memory in its result is the peak memory of the program so far.
+func timeReading(ctx context.Context, src dataset.Source, maxPasses int) (reading, error) {
 	const enough = 500 * time.Millisecond
 	_, d, _ := src.Dims()
 	sparse, entries, bytes, begin := 0, 0, 0.0, time.Now()
-	for ; times > 0 && time.Since(begin) < enough; times-- {
+	for ; maxPasses > 0 && time.Since(begin) < enough; maxPasses-- {
 		for b, err := range src.Blocks(ctx) {
 			if err != nil {
 				return reading{}, err

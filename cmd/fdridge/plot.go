@@ -88,7 +88,7 @@ func (o *plotOptions) run(names []string, stdout io.Writer) error {
 	return err
 }
 
-// readDrawable reads a JSON report, a model or a sketch and returns the data for its charts.
+// readDrawable reads a JSON report, a model or a sketch, and returns its charts.
 func readDrawable(name string) (*report.Drawable, error) {
 	if err := cli.WantChart.Check(name); err != nil {
 		return nil, err

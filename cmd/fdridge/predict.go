@@ -115,7 +115,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	of.Encode = prepare.EncodeOptions{Cells: cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(prepare.Tally)}
 	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, gammas: m.Fits[0].Gammas, asJSON: o.json, asDigits: o.digits, asArrow: asArrow}
 	if m.Classes != nil {
-		p.decide = newDecider(m.Classes, o.in.Labels)
+		p.decider = newDecider(m.Classes, o.in.Labels)
 	}
 	if o.out == "" {
 		err = p.run(ctx, src, stdout)
@@ -126,8 +126,8 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return err
 	}
 	p.printTally(stderr)
-	if p.decide != nil && p.decide.score.Rows > 0 {
-		report.WriteAccuracy(stderr, p.decide.Labels, p.decide.score)
+	if p.decider != nil && p.decider.score.Rows > 0 {
+		report.WriteAccuracy(stderr, p.decider.Labels, p.decider.score)
 	}
 	for j, s := range p.scores {
 		r2 := "undefined (the target is constant)"
@@ -139,7 +139,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	return nil
 }
 
-// describeShortfall states the proved error and the tolerance of a model that missed its tolerance.
+// describeShortfall states the proved error and the tolerance of a model whose fit missed the tolerance.
 func describeShortfall(e *model.ShortfallError) string {
 	proved := "none"
 	if !math.IsInf(e.Certified, 1) {
@@ -148,8 +148,7 @@ func describeShortfall(e *model.ShortfallError) string {
 	return fmt.Sprintf("the proved bound on the relative error of its coefficients is %s, the tolerance is %g (%v)", proved, e.Tol, e.Status)
 }
 
-// open opens rows with the features of the model. If the rows contain targets, predictions are compared with the
-// targets.
+// open opens rows with the features of the model. If the rows contain the targets, the targets are read too.
 func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, *prepare.Cells, error) {
 	in := o.in
 	if in.Target.Given {
@@ -171,8 +170,8 @@ func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, *pre
 	return src, opened.Cells, input.CheckPreparationMemory(&m.Preparation)
 }
 
-// predictor returns the predictor of the model. Its intervals use the sketch of --interval, or the model if
-// --interval names the model.
+// predictor returns the predictor of the model. The prediction intervals come from the sketch that --interval names,
+// or from the model if --interval names the model.
 func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 	be, err := engine.Default()
 	if err != nil {
@@ -216,7 +215,7 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 	return p, err
 }
 
-// A predictionRun writes predictions. It also computes their scores if the rows contain the targets.
+// A predictionRun writes predictions. If the rows contain the targets, it also computes scores.
 type predictionRun struct {
 	of       *model.Predictor
 	gamma    float64
@@ -225,13 +224,13 @@ type predictionRun struct {
 	asDigits bool   // write value ± bound, with only the proved digits
 	asArrow  string // "arrow" for a file, "arrows" for a stream; "": text or JSON
 	scores   []model.Score
-	decide   *decider
+	decider  *decider
 	left     int64 // number of rows whose prediction is NaN because of missing values
 }
 
 func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer) error {
 	k, _ := p.of.Dims()
-	if _, _, t := src.Dims(); t == k && p.decide == nil {
+	if _, _, t := src.Dims(); t == k && p.decider == nil {
 		p.scores = make([]model.Score, t)
 	}
 	to, err := p.writer(w, dataset.Once(src))
@@ -242,8 +241,8 @@ func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer
 		if err != nil {
 			return predictionError(err)
 		}
-		if p.decide != nil {
-			p.decide.row(&row)
+		if p.decider != nil {
+			p.decider.decide(&row)
 		}
 		if math.IsNaN(row.Y[0]) {
 			p.left++
@@ -291,7 +290,7 @@ func count(n int64, thing string) string {
 	return fmt.Sprint(n, " ", thing)
 }
 
-// predictionError adds the name of the flag to an error of a prediction.
+// predictionError adds --interval to the error that a sketch belongs to other rows than the model.
 func predictionError(err error) error {
 	if errors.Is(err, ridge.ErrOtherRows) {
 		return cli.BadInput("--interval: %w", err)

@@ -26,7 +26,7 @@ type predictionWriter interface {
 // outFormats are the values of --out-format.
 var outFormats = []string{"auto", "text", "arrow", "arrows", "npy"}
 
-// arrow returns the binary format of the predictions, or "" if the predictions are written as text or JSON.
+// arrow returns the binary format of the predictions: "arrow", "arrows" or "npy". It returns "" for text and JSON.
 func (o *predictOptions) arrow() (string, error) {
 	if err := cli.OneOf("out-format", o.outFormat, outFormats...); err != nil {
 		return "", err
@@ -44,23 +44,23 @@ func (o *predictOptions) arrow() (string, error) {
 	return as, nil
 }
 
-// writer returns a predictionWriter to w. If prompt is set, a batch is written as soon as no further rows have
-// arrived.
+// writer returns a writer of predictions to w. If prompt is true, Arrow predictions are not held back while the
+// program waits for further rows.
 func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, error) {
 	switch {
 	case p.asJSON:
 		return &jsonPredictions{predictionRun: p, to: w, all: []model.PerTarget[model.Number]{}}, nil
-	case p.asArrow == "" && p.decide != nil:
-		return &linesOfClasses{p.decide, csv.NewWriter(w)}, nil
+	case p.asArrow == "" && p.decider != nil:
+		return &linesOfClasses{p.decider, csv.NewWriter(w)}, nil
 	case p.asArrow == "":
 		return &linesOfPredictions{predictionRun: p, to: bufio.NewWriter(w)}, nil
 	}
 	if p.asArrow == "npy" {
-		return p.decide.numbers(&npyPredictions{to: w}), nil
+		return p.decider.asNumbers(&npyPredictions{to: w}), nil
 	}
 	k, _ := p.of.Dims()
 	var names []string
-	if p.decide != nil {
+	if p.decider != nil {
 		names, k = []string{"class", "margin", "proved"}, 0
 	}
 	for j := range k {
@@ -78,10 +78,11 @@ func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, erro
 		notes = append(notes, "intervals_from", string(basis))
 	}
 	to, err := newArrowPredictions(w, p.asArrow == "arrows", prompt, names, notes)
-	return p.decide.numbers(to), err
+	return p.decider.asNumbers(to), err
 }
 
-// linesOfPredictions writes predictions as lines of text. It flushes its buffer after the last row that has arrived.
+// linesOfPredictions writes each prediction as a line of text. It flushes its buffer when no further row has arrived
+// yet.
 type linesOfPredictions struct {
 	*predictionRun
 	to   *bufio.Writer
@@ -98,7 +99,7 @@ func (l *linesOfPredictions) write(row *model.Prediction) error {
 
 func (l *linesOfPredictions) end() error { return l.to.Flush() }
 
-// appendLine appends the text of a prediction to line, without a newline.
+// appendLine appends the text of one prediction to line, without a newline.
 func (p *predictionRun) appendLine(line []byte, row *model.Prediction) []byte {
 	for j, v := range row.Y {
 		if j > 0 {
@@ -117,7 +118,7 @@ func (p *predictionRun) appendLine(line []byte, row *model.Prediction) []byte {
 	return line
 }
 
-// npyPredictions writes one .npy array after the last prediction. The array has the columns of the text format.
+// npyPredictions collects all predictions and writes them as one .npy array, with the columns of the text format.
 type npyPredictions struct {
 	to   io.Writer
 	rows int
@@ -152,7 +153,7 @@ type jsonPredictions struct {
 
 func (o *jsonPredictions) write(row *model.Prediction) error {
 	o.all = append(o.all, model.Numbers(row.Y))
-	if d := o.decide; d != nil {
+	if d := o.decider; d != nil {
 		d.labels, d.margins, d.proved = append(d.labels, d.label()), append(d.margins, model.Number(d.margin)), append(d.proved, d.isProved)
 	}
 	if row.Intervals != nil {
@@ -163,8 +164,8 @@ func (o *jsonPredictions) write(row *model.Prediction) error {
 
 func (o *jsonPredictions) end() error {
 	report := map[string]any{"gamma": o.gamma, "n": len(o.all), "predictions": o.all}
-	if o.decide != nil {
-		report["classes"], report["labels"], report["margins"], report["proved"] = o.decide.Labels, o.decide.labels, o.decide.margins, o.decide.proved
+	if o.decider != nil {
+		report["classes"], report["labels"], report["margins"], report["proved"] = o.decider.Labels, o.decider.labels, o.decider.margins, o.decider.proved
 	}
 	if o.gammas != nil {
 		report["gammas"] = o.gammas

@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A link connects this process to the other processes (ranks) of fit --mpi.
+// A link connects this process to the other processes of fit --mpi, which are called ranks.
 type link interface {
 	dist.Transport
 	// Finalize leaves the MPI job. It returns after all ranks have called it.
@@ -22,25 +22,27 @@ type link interface {
 // A joiner joins an MPI job.
 type joiner struct {
 	join func() (link, error)
-	// grace is the time that an interrupted rank waits before it ends. The launcher stops all ranks as soon as one
-	// has ended, and the others may still be writing checkpoints.
+	// grace is the time that an interrupted rank waits before it ends. The MPI launcher kills all ranks as soon as
+	// one has ended, and other ranks may still be writing checkpoints.
 	grace time.Duration
 	// about returns a description of the MPI library. It is nil in a build without MPI.
 	about func() string
 }
 
-// A rank is the connection of this process to an MPI job. Abort prints its error as one line.
+// A rank is the connection of this process to an MPI job. Its method Abort prints the error as one line.
 type rank struct{ link }
 
 func (r rank) Abort(err error) { r.link.Abort(errors.New(message(err))) }
 
-// A remoteError is an error that this process does not print, because it is printed elsewhere.
+// A remoteError is an error that another rank prints, or that was printed before.
 type remoteError struct{ error }
 
 func (e remoteError) Unwrap() error { return e.error }
 
-// leave ends this rank's part in the MPI job after the fit returned err, and returns the error to report. A missed
-// tolerance is reported by rank 0 only. An interrupted rank waits for grace. Any other error aborts all ranks.
+// leave ends this rank's part in the MPI job and returns the error to print. err is the result of the fit.
+//   - After success or a missed tolerance, leave waits for all ranks. Only rank 0 prints the missed tolerance.
+//   - An interrupted rank waits for the time grace.
+//   - Any other error aborts all ranks.
 func leave(r rank, err error, grace time.Duration, stderr io.Writer) error {
 	_, aborted := errors.AsType[*dist.AbortError](err)
 	_, short := errors.AsType[*ridge.NotConvergedError](err)

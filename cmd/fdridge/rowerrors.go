@@ -10,7 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// nameModel adds a hint to the error for a value that is missing in a row, or for a level that the model does not know.
+// nameModel adds a hint to an error about a row to predict. The row lacks a value, has text instead of a number, or
+// has a level of a category that the model does not know.
 func nameModel(err error) error {
 	if errors.Is(err, dataset.ErrUnknownLevel) {
 		return fmt.Errorf("%w; --unknown ignore sets the columns of such a level to zero", err)
@@ -32,7 +33,7 @@ func nameModel(err error) error {
 	return err
 }
 
-// nameSketch adds a hint to an error about rows that differ from the rows of a sketch.
+// nameSketch adds a hint to an error about rows that cannot be the rows of the given sketch.
 func nameSketch(err error) error {
 	if e, ok := errors.AsType[*dataset.InputError](err); ok && (e.Missing || e.Omittable) {
 		return withHint(e, "these are not the rows of the sketch")
@@ -47,8 +48,8 @@ func withHint(e *dataset.InputError, hint string) error {
 	return &other
 }
 
-// nameData adds the name of the data to an error about the data if the message lacks the name. Other errors are
-// returned unchanged.
+// nameData adds the name of the data to an error about the rows, unless the message already contains it. Other errors
+// are returned unchanged.
 func nameData(data string, err error) error {
 	if data == "" {
 		return err

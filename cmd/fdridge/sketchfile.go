@@ -21,7 +21,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// A description is stored in the file of a sketch. It records the origin of the rows and how they were prepared.
+// A description is stored in a sketch file. It records which rows the sketch contains and how they were prepared.
 type description struct {
 	Format      string            `json:"format"`
 	Target      string            `json:"target,omitempty"`
@@ -40,7 +40,7 @@ func describe(d *input.Data, o *input.RowFlags) (*description, error) {
 	return &description{Format: d.Opened.Format, Target: o.Target.Value, Columns: columns, NNZ: d.Counted.Nonzeros(), Preparation: d.Prep, Penalty: d.P, Parts: d.Parts, HeldOut: d.Holdout.Share}, err
 }
 
-// save writes a summary to the file that a flag names. The file is replaced atomically.
+// save writes sum and the description to the file that the given flag names. It replaces the file atomically.
 func (d *description) save(flag, name string, sum *ridge.Summary) error {
 	if err := cli.CheckFree(flag, name); err != nil { // another process may have started a live sketch there
 		return err
@@ -59,8 +59,8 @@ func (d *description) save(flag, name string, sum *ridge.Summary) error {
 	return nil
 }
 
-// load reads a sketch file, including the file of a live sketch. If the sketch forgets old rows, the summary covers
-// only the current ones.
+// load reads a sketch file, or the file of a live sketch. If a live sketch forgets old rows, the summary covers only
+// the rows that are left.
 func load(name string, be engine.Backend) (*ridge.Summary, *description, error) {
 	if err := cli.WantSketch.Check(name); err != nil {
 		return nil, nil, err
@@ -109,8 +109,8 @@ func readDescription(s window.Stream) (*description, error) {
 	return kept, nil
 }
 
-// printSketch prints the properties of a sketch. The printed bound is for the sketch after a final shrink, as in the
-// report of a fit.
+// printSketch prints the properties of a sketch. The printed error bound includes a final shrink, as the bound in the
+// report of a fit does.
 func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	cfg := sum.Config()
 	spectrum, err := sum.Sketch().Spectrum()
@@ -129,7 +129,8 @@ func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	return err
 }
 
-// join adds the description of another sketch to d. It returns an error if the rows were prepared differently.
+// join combines d with the description of another sketch. It returns an error if the rows of the two sketches were
+// prepared differently.
 func (d *description) join(o *description) error {
 	if err := d.checkSame(o); err != nil {
 		return err
@@ -143,7 +144,7 @@ func (d *description) join(o *description) error {
 	return nil
 }
 
-// listNames returns the number of the features and the names of the first six.
+// listNames returns the number of features and the names of the first six.
 func listNames(p *model.Preparation) string {
 	if len(p.Names) == 0 {
 		return fmt.Sprintf("%d without names", p.Inputs)
@@ -151,7 +152,7 @@ func listNames(p *model.Preparation) string {
 	return fmt.Sprintf("%d (%s)", p.Inputs, excerpt.List(p.Names, 6))
 }
 
-// checkSame returns an error if the rows of d and o were prepared differently.
+// checkSame returns an error if the rows of two sketches were prepared differently.
 func (d *description) checkSame(o *description) error {
 	switch {
 	case d.Target != o.Target:
@@ -170,14 +171,14 @@ func (d *description) checkSame(o *description) error {
 	return nil
 }
 
-// checkLoadMemory returns an error if the rows of a sketch and their inner products do not fit into memory. name is
-// the name of the file.
+// checkLoadMemory returns an error if a sketch with the given number of rows of d features does not fit into memory,
+// together with the inner products of its rows. name is its file.
 func checkLoadMemory(name string, d, rows float64) error {
 	return cli.CheckMemory(8*rows*(2*d+3*rows), "was it made by this program?", "%s: a sketch of %.0f rows of %.0f features", name, rows, d)
 }
 
-// checkSketchMemory returns an error if reading the sketch needs too much memory. Reading merges lanes (separate
-// sketches of portions of the rows), and copies a sketch that forgets old rows.
+// checkSketchMemory returns an error if reading a sketch needs too much memory. Reading merges the lanes of the
+// sketch, which were built in parallel from portions of the rows. Reading also copies a sketch that forgets old rows.
 func checkSketchMemory(name string, s window.Stream) error {
 	copies, cfg := float64(s.Copies()), s.Settings().Summary
 	rows, err := rowsOf(cfg)
@@ -188,7 +189,8 @@ func checkSketchMemory(name string, s window.Stream) error {
 	return cli.CheckMemory(copies*8*rows*(2*d+3*rows), "was it made by this program?", "%s: merging %.0f lanes, each a sketch of %.0f rows of %.0f features,", name, float64(cfg.Lanes), rows, d)
 }
 
-// rowsOf returns the maximum number of rows that a sketch stores, counting the rows of AᵀA if it is stored.
+// rowsOf returns the maximum number of rows that a sketch stores. AᵀA counts as d rows if it is stored instead of a
+// sketch.
 func rowsOf(cfg ridge.SummaryConfig) (float64, error) {
 	keeps, err := fd.Config{Dim: cfg.Dim, Size: cfg.Size, Shrink: cfg.Shrink, Store: cfg.Store}.Scatter()
 	if keeps {
@@ -197,8 +199,8 @@ func rowsOf(cfg ridge.SummaryConfig) (float64, error) {
 	return float64(min(cfg.Size, cfg.Dim)) + float64(cfg.ShrinkRows), err
 }
 
-// printParts prints which parts of the data a sketch contains and which are missing. empty means a sketch without
-// rows.
+// printParts prints which parts of the data a sketch contains and which are missing. empty means that the sketch has
+// no rows.
 func (d *description) printParts(w io.Writer, name string, empty bool) error {
 	for _, p := range d.Parts {
 		text := fmt.Sprintf("all %d parts", p.Of)
@@ -219,7 +221,7 @@ func (d *description) printParts(w io.Writer, name string, empty bool) error {
 	return nil
 }
 
-// checkComplete returns an error if the sketch lacks some parts of the data.
+// checkComplete returns an error if the sketch lacks some parts (--part I/N) of the data.
 func (d *description) checkComplete(name string) error {
 	for _, p := range d.Parts {
 		if !p.IsComplete() {

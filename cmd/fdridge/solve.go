@@ -154,7 +154,8 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	return o.deliver(f, d.Columns, d.Target, stdout)
 }
 
-// checkFaded returns an error if older rows of the sketch have less weight and an option needs equal weights.
+// checkFaded returns an error if an option requires equal weights of all rows, but the sketch has decreased the
+// weights of older rows.
 func (o *solveOptions) checkFaded(name string, d *description) error {
 	switch {
 	case !d.Fades:
@@ -177,7 +178,7 @@ func (o *solveOptions) reopen(d *description, cfg ridge.SummaryConfig) (*file.Op
 	return in.OpenLike(&d.Preparation, "sketch", 0, ownTarget)
 }
 
-// firstRow returns the index of the first row that --rows selects, counted from 0.
+// firstRow returns the index, counted from 0, of the first row that --rows selects.
 func (o *solveOptions) firstRow() int64 {
 	if o.in.Rows == "" {
 		return 0

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// version returns the version of the module. A build from a checkout has a pseudo-version with the commit.
+// version returns the version of the module. A build from a checkout has a pseudo-version that contains the commit.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version

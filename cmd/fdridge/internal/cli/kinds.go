@@ -19,8 +19,9 @@ type wanted struct {
 	kinds        []filekind.Kind
 }
 
-// Check returns an error if the first bytes of a file show that the file has another kind. The message tells how to
-// make the expected file. Check returns nil if the file cannot be read, or if it is a JSON object of unknown kind.
+// Check returns an error if a file begins like a file of another kind, for example a model where a sketch is
+// expected. The message names the command that writes the expected kind. Check returns nil if the file cannot be
+// read, or if it is a JSON object of unknown kind.
 func (w wanted) Check(name string) error {
 	f, err := Open(name)
 	if err != nil {

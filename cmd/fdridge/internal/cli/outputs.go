@@ -10,20 +10,20 @@ import (
 	"github.com/fdridge/fdridge/internal/checkpoint"
 )
 
-// An Output is the path of an output file, with the name of the flag that determined the path.
+// An Output is the path of an output file and the name of the flag that gave the path.
 type Output struct{ Flag, Path string }
 
 // CheckOut is CheckOutput for --out.
 func CheckOut(name string) error { return CheckOutput("out", name) }
 
-// CheckOutput returns an error if a file cannot be written, or if another process uses the file as a live sketch or
-// a checkpoint.
+// CheckOutput returns an error if the file of a flag cannot be written, or if another process uses it as a live
+// sketch or a checkpoint.
 func CheckOutput(flag, name string) error {
 	return FirstError(CheckWritable(flag, name), CheckFree(flag, name))
 }
 
-// CheckWritable returns an error if the folder of a file does not exist. If the file exists, it must be a regular
-// file, because the program replaces it.
+// CheckWritable returns an error if the folder of an output file does not exist, or if the path exists but is not a
+// regular file.
 func CheckWritable(flag, name string) error {
 	if name == "" {
 		return nil
@@ -56,7 +56,7 @@ func CheckFree(flag, name string) error {
 	return nil
 }
 
-// SameFile reports whether two names refer to the same file. The file need not exist.
+// SameFile reports whether two paths refer to the same file. The file need not exist.
 func SameFile(a, b string) bool {
 	one := func(a, b string) bool {
 		x, err := os.Stat(a)

@@ -21,7 +21,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Progress shows the progress of passes, as a bar on a terminal or as a line of JSON each second.
+// Progress shows the progress of passes: as a bar on a terminal, or as a line of JSON each second.
 type Progress struct {
 	w   io.Writer    // of the bar; nil: no bar
 	log *slog.Logger // instead of the bar
@@ -37,8 +37,8 @@ type Progress struct {
 // LogFormats are the values of --log-format.
 var LogFormats = []string{"auto", "json", "none"}
 
-// NewProgress returns a Progress for a value of --log-format. With "auto" the progress is a bar if w is a terminal.
-// Otherwise nothing is shown.
+// NewProgress returns a Progress that writes to w, for a value of --log-format. "auto" shows a bar if w is a
+// terminal, and nothing otherwise.
 func NewProgress(w io.Writer, format string) *Progress {
 	switch format {
 	case "none":
@@ -55,7 +55,8 @@ func NewProgress(w io.Writer, format string) *Progress {
 // isQuiet reports whether nothing is shown.
 func (p *Progress) isQuiet() bool { return p.w == nil && p.log == nil }
 
-// Watch returns a context that collects the waiting times of a pass.
+// Watch returns a context for a pass over the rows. Readers record in this context how long they wait, for example
+// for the disk.
 func (p *Progress) Watch(ctx context.Context) context.Context {
 	if p.isQuiet() {
 		return ctx
@@ -63,9 +64,9 @@ func (p *Progress) Watch(ctx context.Context) context.Context {
 	return p.waits.Context(ctx)
 }
 
-// waited returns the seconds that the current pass has waited, by reason. The second result is a text with these times
-// as percentages of the duration took of the pass, in seconds.
-func (p *Progress) waited(took float64) (seconds map[string]float64, words string) {
+// waited returns the seconds that the current pass has waited so far, for each reason. The text states them as
+// percentages of elapsed, the duration of the pass in seconds.
+func (p *Progress) waited(elapsed float64) (seconds map[string]float64, words string) {
 	seconds = make(map[string]float64)
 	names, times := p.waits.Of()
 	for i, name := range names {
@@ -74,7 +75,7 @@ func (p *Progress) waited(took float64) (seconds map[string]float64, words strin
 			continue
 		}
 		seconds[name] = t
-		if share := 100 * t / took; share >= 1 {
+		if share := 100 * t / elapsed; share >= 1 {
 			words += fmt.Sprintf(", %.0f %% waiting for %s", share, name)
 		}
 	}
@@ -134,8 +135,8 @@ func (p *Progress) show(title string, rows, total int64, d int) {
 	_ = p.bar.Set64(rows)
 }
 
-// Rows returns a progress callback for a pass over src, or nil if nothing is shown. The argument of the callback is
-// the number of rows read so far.
+// Rows returns a callback that shows the progress of a pass over src; its argument is the number of rows read so far.
+// Rows returns nil if nothing is shown.
 func (p *Progress) Rows(title string, src dataset.Source) func(int64) {
 	if p.isQuiet() {
 		return nil
@@ -146,7 +147,7 @@ func (p *Progress) Rows(title string, src dataset.Source) func(int64) {
 	}
 }
 
-// passes returns a progress callback for refining passes over n rows of d features.
+// passes returns a callback that shows the progress of refining passes over n rows of d features.
 func (p *Progress) passes(n int64, d int) func(ridge.Progress) {
 	if p.isQuiet() {
 		return nil
@@ -160,9 +161,9 @@ func (p *Progress) passes(n int64, d int) func(ridge.Progress) {
 	}
 }
 
-// Fit returns a progress callback for a fit to src, or nil if nothing is shown. At the first refining pass the
-// callback calls total to get the number of rows of a pass.
-func (p *Progress) Fit(src dataset.Source, total func() int64) func(fdridge.Stage, ridge.Progress) {
+// Fit returns a callback that shows the progress of a fit to src, or nil if nothing is shown. countRows returns the
+// number of rows of a refining pass; it is called at the first refining pass.
+func (p *Progress) Fit(src dataset.Source, countRows func() int64) func(fdridge.Stage, ridge.Progress) {
 	if p.isQuiet() {
 		return nil
 	}
@@ -174,13 +175,13 @@ func (p *Progress) Fit(src dataset.Source, total func() int64) func(fdridge.Stag
 		}
 		if refining == nil {
 			_, d, _ := src.Dims()
-			refining = p.passes(total(), d)
+			refining = p.passes(countRows(), d)
 		}
 		refining(now)
 	}
 }
 
-// Fraction shows on a terminal which fraction of some work is done. title names the work.
+// Fraction shows the progress of some work on a terminal. title names the work, and done is the completed fraction.
 func (p *Progress) Fraction(title string, done float64) {
 	if p.w == nil {
 		return
@@ -194,9 +195,9 @@ func (p *Progress) Fraction(title string, done float64) {
 	_ = p.bar.Set(int(whole * min(done, 0.999))) // the bar would finish if it were full
 }
 
-// Checkpoint reports an event of a checkpoint, in the log or as a line on stderr. On stderr, only errors and the
-// resumption of a run appear. leads tells whether this process prints the resumption.
-func (p *Progress) Checkpoint(e batch.Event, leads bool, stderr io.Writer) {
+// Checkpoint reports an event of a checkpoint in the log. Without a log, errors and the resumption of a run are
+// printed on stderr, the resumption only if isLeader is true.
+func (p *Progress) Checkpoint(e batch.Event, isLeader bool, stderr io.Writer) {
 	level := slog.LevelInfo
 	if e.Err != nil {
 		level = slog.LevelWarn
@@ -204,7 +205,7 @@ func (p *Progress) Checkpoint(e batch.Event, leads bool, stderr io.Writer) {
 	switch {
 	case p.log != nil:
 		p.log.Log(context.Background(), level, e.String(), "pass", e.At.Pass, "rows", e.At.Rows)
-	case e.Err != nil || e.Kind == batch.Resumed && leads:
+	case e.Err != nil || e.Kind == batch.Resumed && isLeader:
 		p.Finish()
 		fmt.Fprintln(stderr, "fdridge: "+e.String())
 	}

@@ -27,8 +27,8 @@ type Single struct {
 func (o *Single) String() string { return o.Value }
 func (o *Single) Type() string   { return "string" }
 
-// Set stores the first value. A second value causes no error here, because cobra sets each flag twice during shell
-// completion. CheckSingle returns the error.
+// Set stores the first value. A second value is no error here, because cobra sets each flag twice during shell
+// completion. [CheckSingle] returns the error.
 func (o *Single) Set(s string) error {
 	if o.Given {
 		o.again, o.twice = s, true
@@ -48,15 +48,15 @@ func CheckSingle(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// ParseGammas parses a comma-separated list of γ. zero tells whether 0 is allowed.
-func ParseGammas(text string, zero bool) ([]float64, error) {
+// ParseGammas parses a comma-separated list of γ. 0 is accepted only if allowZero is true.
+func ParseGammas(text string, allowZero bool) ([]float64, error) {
 	var out []float64
 	for _, s := range strings.Split(text, ",") {
 		g, err := ParseNumber(strings.TrimSpace(s))
 		switch {
 		case err != nil:
 			return nil, BadInput("--gamma: %q is not a number", excerpt.Of(s))
-		case g == 0 && zero:
+		case g == 0 && allowZero:
 		case !(g > 0) || math.IsInf(g, 0):
 			return nil, BadInput("--gamma: %v must be positive and finite (0 only with fit and a direct method)", excerpt.Of(s))
 		}
@@ -73,7 +73,7 @@ func ParseNumber(s string) (float64, error) {
 	return strconv.ParseFloat(s, 64)
 }
 
-// OneOf returns an error if value is not among the allowed values. The message names the given flag.
+// OneOf returns an error that names the flag if value is not among the allowed values.
 func OneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
@@ -91,7 +91,7 @@ func FirstError(errs ...error) error {
 	return nil
 }
 
-// BadInput returns an error that reports a wrong flag, file or number.
+// BadInput returns an error about a wrong flag, file or number.
 func BadInput(format string, args ...any) error { return badinput.Errorf(format, args...) }
 
 // ValuesKey is the key of the flag annotation that lists the allowed values of a flag.
@@ -104,7 +104,7 @@ func SetValues(f *pflag.FlagSet, flag string, values ...string) {
 	}
 }
 
-// SplitList splits a list at its commas and leaves out empty items. An item that contains a comma must be in double
+// SplitList splits a list at its commas and drops empty items. An item that contains a comma must be in double
 // quotes.
 func SplitList(text string) []string {
 	items := strings.Split(text, ",")

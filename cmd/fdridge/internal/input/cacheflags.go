@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// CacheFlags configure a cache of the parsed rows, which later passes read instead of the files. See
+// CacheFlags configure a cache file of the parsed rows. Later passes read the cache instead of the input files, see
 // [dataset.Cached].
 type CacheFlags struct {
 	dir  string
@@ -38,14 +38,14 @@ func (o *CacheFlags) Check() error {
 	return nil
 }
 
-// A RowCache is the cache of parsed rows of one run. A nil or empty RowCache stores nothing.
+// A RowCache is the cache of parsed rows of one run. A nil or zero RowCache stores nothing.
 type RowCache struct {
 	*CacheFlags
 	kept *dataset.Cache
 }
 
-// rows returns src with a cache, or src itself without --cache. With --cache-keep, key returns a text that
-// identifies the rows in later runs.
+// rows returns src with a cache, or src itself without --cache. key is called for --cache-keep; it returns a text by
+// which later runs recognise the rows.
 func (c *RowCache) rows(src dataset.Source, key func() (string, error)) (dataset.Source, error) {
 	if c == nil || c.dir == "" {
 		return src, nil
@@ -63,8 +63,7 @@ func (c *RowCache) rows(src dataset.Source, key func() (string, error)) (dataset
 	return c.kept, nil
 }
 
-// End closes the cache and prints errors as a warning. The file of the cache is removed unless --cache-keep is
-// given.
+// End closes the cache and prints its errors as warnings. Without --cache-keep, closing removes the cache file.
 func (c *RowCache) End(bar *cli.Progress, stderr io.Writer) {
 	if c.kept == nil {
 		return

@@ -35,7 +35,7 @@ type Data struct {
 	Penalised
 }
 
-// unique returns names, or nil if two columns have the same name.
+// unique returns names, or nil if a name occurs twice.
 func unique(names []string) []string {
 	seen := map[string]bool{}
 	for _, n := range names {
@@ -47,8 +47,8 @@ func unique(names []string) []string {
 	return names
 }
 
-// Open opens and prepares the rows. With --standardize a pass computes the scaling, unless the checkpoint already
-// contains the scaling.
+// Open opens and prepares the rows. For --standardize a pass computes the scaling, unless run.Job contains the
+// scaling from a checkpoint.
 func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cli.Progress) (*Data, error) {
 	parts, seen := o.partsOf()
 	if run.part = o.Part.Share; run.Seen == nil {
@@ -121,8 +121,8 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 	return d, nil
 }
 
-// Columns returns the names of all columns of a csv file, including the targets. It returns nil if the file has no
-// header or is not csv.
+// Columns returns the names of all columns of a csv file, including the targets. It returns nil if the file is not
+// csv or has no header.
 func (d *Data) Columns(o *RowFlags) ([]string, error) {
 	if d.Opened.Format != "csv" {
 		return nil, nil
@@ -134,8 +134,8 @@ func (d *Data) Columns(o *RowFlags) ([]string, error) {
 	return csv.Columns(o.DataFiles()[0], text)
 }
 
-// learnScaling makes the pass that computes the scaling of --standardize. It then includes the penalties of the
-// columns in the scaling.
+// learnScaling sets d.Prep.Scaling. For --standardize, a pass over the rows computes the scaling. The penalties of
+// the columns are then included in it.
 func (d *Data) learnScaling(ctx context.Context, o *Flags, run Session, bar *cli.Progress) error {
 	var err error
 	if o.Standardize == ScaleAll {
@@ -156,8 +156,8 @@ func (d *Data) learnScaling(ctx context.Context, o *Flags, run Session, bar *cli
 	return err
 }
 
-// look returns the encoding of the columns, which is read from a plan file or decided by a pass over the rows. The
-// result is nil if the flags request neither.
+// look returns how to encode each column, from the plan file of --prepare or from a pass over the rows. The result is
+// nil without --prepare.
 func (o *Flags) look(ctx context.Context, run Session, bar *cli.Progress) (*report.Encoded, error) {
 	if o.plan != nil {
 		return &report.Encoded{Encoding: o.plan, Tally: new(prepare.Tally)}, nil
@@ -231,8 +231,8 @@ func (d *Data) WarnCategories(bar *cli.Progress, stderr io.Writer) {
 	}
 }
 
-// encode separates the held-out rows, computes the encoding of the columns and applies it. It sets d.Counted to the
-// rows of the fit and d.Held to the held-out rows.
+// encode sets d.Held to the held-out rows and d.Counted to the other rows, which are encoded for the fit. If the
+// levels of categorical columns are unknown, a pass over the rows collects them.
 func (d *Data) encode(ctx context.Context, o *Flags, run Session, src dataset.Source, bar *cli.Progress) error {
 	_, d.Prep.Inputs, _ = src.Dims()
 	d.Prep.Names = unique(d.Opened.Names)
@@ -282,8 +282,8 @@ func (d *Data) encode(ctx context.Context, o *Flags, run Session, src dataset.So
 	return nil
 }
 
-// rowKey returns a text that identifies the parsed rows. The text contains the files with their digests, the flags
-// that affect reading, the block size, and which part of the rows this process reads.
+// rowKey returns a text that identifies the parsed rows. It contains the files with their digests, the flags that
+// affect reading, the block size, and the part of the rows that this process reads.
 func (o *Flags) rowKey(share dataset.Share, be engine.Backend) (string, error) {
 	settings := batch.FileSettings(batch.Files(o.RowFlags.Files()))
 	backend, err := batch.BackendSetting(be)
@@ -291,7 +291,7 @@ func (o *Flags) rowKey(share dataset.Share, be engine.Backend) (string, error) {
 		return "", err
 	}
 	key := fmt.Sprintf("%q %q %q %d %q %q %q %q %q %v %q",
-		o.Data.Value, o.Target.Value, o.Weights.Value, o.named(), o.Format, o.delimiter, o.header, o.columns, o.Rows, share, append(settings, backend))
+		o.Data.Value, o.Target.Value, o.Weights.Value, o.targetCount(), o.Format, o.delimiter, o.header, o.columns, o.Rows, share, append(settings, backend))
 	if o.transposed {
 		key += " transposed"
 	}

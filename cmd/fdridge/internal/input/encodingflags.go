@@ -19,7 +19,7 @@ type encodingFlags struct {
 // missingPolicies are the values of --missing.
 var missingPolicies = []string{"refuse", "mean", "median", "most-frequent", "constant", "drop"}
 
-// plainPolicies are the values of --missing that work without a preparatory pass which decides on each column.
+// plainPolicies are the values of --missing that need no pass to examine the columns first.
 var plainPolicies = []string{"refuse", "mean", "drop"}
 
 func (o *encodingFlags) register(f *pflag.FlagSet) {
@@ -29,7 +29,7 @@ func (o *encodingFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.oneHot, "onehot", "", "0/1 columns for the levels of A,B, or of all columns with text")
 }
 
-// policy returns the value of --missing if the value is mean or drop. Otherwise policy returns RefuseMissing.
+// policy returns --missing if its value is mean or drop, otherwise RefuseMissing.
 func (o *encodingFlags) policy() prepare.Missing {
 	if o.Missing == "mean" || o.Missing == "drop" {
 		return prepare.Missing(o.Missing)
@@ -37,8 +37,8 @@ func (o *encodingFlags) policy() prepare.Missing {
 	return prepare.RefuseMissing
 }
 
-// cells returns the settings for reading cells that are not numbers. The result is nil if all cells must be numbers,
-// or if a plan or a preparatory pass determines the settings.
+// cells returns how to read cells that are not numbers. The result is nil if all cells must be numbers, or if
+// --prepare determines how cells are read.
 func (o *encodingFlags) cells() *prepare.Cells {
 	if o.Rules != nil || o.plan != nil {
 		return nil
@@ -50,8 +50,8 @@ func (o *encodingFlags) cells() *prepare.Cells {
 	return &prepare.Cells{Missing: o.policy(), OneHot: names}
 }
 
-// Learns returns the name of a given flag that needs a pass before the fit, such as "onehot". It returns "" if there
-// is none.
+// Learns returns the name of a flag that needs a pass over the rows before the fit, such as "onehot". It returns ""
+// if no such flag is given.
 func (o *encodingFlags) Learns() string {
 	switch {
 	case o.prepare == "auto":
@@ -66,8 +66,8 @@ func (o *encodingFlags) Learns() string {
 	return ""
 }
 
-// CheckKept returns an error if --cache-keep would store codes of categorical levels, which later runs cannot
-// interpret.
+// CheckKept returns an error if --cache-keep would store the codes of categorical levels. A later run could not
+// interpret these codes.
 func (o *encodingFlags) CheckKept(rows *CacheFlags) error {
 	if rows.keep && (o.oneHot != "" || o.Rules != nil || o.plan != nil) {
 		return cli.BadInput("--cache-keep: a later run does not know the codes that this run gives to the levels of --onehot and --prepare; leave out one of the two")
@@ -75,8 +75,8 @@ func (o *encodingFlags) CheckKept(rows *CacheFlags) error {
 	return nil
 }
 
-// checkPrepare validates the flags of the preparation. If a pass must decide on the columns, checkPrepare sets
-// o.Rules. If --prepare names a plan file, it sets o.plan.
+// checkPrepare validates --prepare and the flags that encode columns. It sets o.plan if --prepare names a plan file,
+// and o.Rules if a pass over the rows has to decide how to encode each column.
 func (o *encodingFlags) checkPrepare(standardize string) error {
 	if err := cli.FirstError(cli.OneOf("missing-target", o.missingTarget, "", "drop", "refuse"), cli.OneOf("standardize", standardize, ScaleAll, scaleNone, scaleNumeric)); err != nil {
 		return err

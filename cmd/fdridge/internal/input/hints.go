@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-// NameColumns adds a hint to an error about the rows of a fit. The hint names the flags that help.
+// NameColumns adds a hint to an error about the rows of a fit: the flags that avoid the error.
 func (o *Flags) NameColumns(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	switch {
@@ -33,7 +33,7 @@ func (o *Flags) NameColumns(err error) error {
 	return err
 }
 
-// withoutTexts returns flags with which the rows that caused the error can be read.
+// withoutTexts suggests flags that encode or omit the columns that are not numbers and caused the error.
 func (o *Flags) withoutTexts(e *dataset.InputError) string {
 	const most = 40
 	all := slices.Concat(e.Texts, e.Others)
@@ -62,7 +62,7 @@ func (o *Flags) withoutTexts(e *dataset.InputError) string {
 	return oneHot + " and " + omit(e.Others) + "; or " + omit(all)
 }
 
-// plainName matches column names that need no quotes in a comma-separated list.
+// plainName matches column names that can stand in a comma-separated list without quotes.
 var plainName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:/%+-]*$`)
 
 // omitNames puts a - before each name.
@@ -74,7 +74,7 @@ func omitNames(names []string) []string {
 	return out
 }
 
-// NameRows sets the name of the data in an error about a row, unless the error already names a file.
+// NameRows inserts the name of the data into an error about a row, unless the error already names a file.
 func NameRows(data string, err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	if !ok || e.File != prepare.UnnamedRows {

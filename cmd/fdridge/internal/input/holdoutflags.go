@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// HoldoutFlags give the fraction of rows that are kept out of the fit and used to score it.
+// HoldoutFlags hold --holdout, the fraction of rows that are kept out of the fit and used to score it.
 type HoldoutFlags struct{ Share float64 }
 
 func (o *HoldoutFlags) Register(f *pflag.FlagSet) {

@@ -48,8 +48,8 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.features, "features", "", "computed features: rff:D,gamma=G,seed=S (Fourier) or poly:K")
 }
 
-// JoinStandardize returns args with "--standardize numeric" changed to "--standardize=numeric", likewise for true and
-// false. The flag parser takes a --standardize without = as --standardize=true.
+// JoinStandardize returns args with "--standardize numeric" changed to "--standardize=numeric", and likewise for true
+// and false. The flag parser accepts the value of --standardize only after =.
 func JoinStandardize(args []string) []string {
 	args = slices.Clone(args)
 	for i := len(args) - 1; i > 0; i-- {
@@ -60,7 +60,7 @@ func JoinStandardize(args []string) []string {
 	return args
 }
 
-// Scales returns the name of the flag that scales columns, or "" if no such flag is given.
+// Scales returns the flag that scales columns, such as "standardize", or "" if no such flag is given.
 func (o *Flags) Scales() string {
 	if o.Standardize == ScaleAll {
 		return "standardize"
@@ -120,8 +120,8 @@ func (o *Flags) checkDivisible() error {
 	return nil
 }
 
-// partsOf returns the part of the data that --part selects, and the size and time of each file. Both results are nil
-// without --part.
+// partsOf returns the part of the data that --part selects, and the size and modification time of each file. Both
+// results are nil without --part.
 func (o *Flags) partsOf() ([]Parts, map[string]dataset.Stamp) {
 	if !o.Part.Given {
 		return nil, nil
@@ -134,7 +134,7 @@ func (o *Flags) partsOf() ([]Parts, map[string]dataset.Stamp) {
 		}
 	}
 	key := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %q %q %q %q %q %d",
-		contents, o.Target.Value, o.Weights.Value, o.named(), o.Format, o.delimiter, o.header, o.columns, o.Rows, o.width))
+		contents, o.Target.Value, o.Weights.Value, o.targetCount(), o.Format, o.delimiter, o.header, o.columns, o.Rows, o.width))
 	i := int64(o.Part.Share.Rank)
 	return []Parts{{fmt.Sprintf("%x", key[:16]), int64(o.Part.Share.Size), []spans{{i, i}}}}, StampsOf(files)
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// memoryVariable names an environment variable, D:A:B, with which the calling program lends an array. The .npy file of
-// --data then has only the header. The entries are the B bytes at address A of the calling program. The program
-// inherits the descriptor D of /proc/self/mem, as the calling program opened it.
+// memoryVariable names an environment variable with the value D:A:B, by which the calling program passes an array
+// without writing it to a file. The .npy file of --data then has only the header. The array is the B bytes at address
+// A of the calling program. D is an inherited file descriptor of /proc/self/mem, opened by the calling program.
 const memoryVariable = "FDRIDGE_MEMORY"
 
-// lentEntries returns the entries that memoryVariable lends, or nil. The descriptor stays open.
+// lentEntries reads the array that [memoryVariable] describes, or is nil. Its file descriptor stays open.
 var lentEntries = sync.OnceValues(func() (*io.SectionReader, error) {
 	text := os.Getenv(memoryVariable)
 	if text == "" {
@@ -31,7 +31,8 @@ var lentEntries = sync.OnceValues(func() (*io.SectionReader, error) {
 // A lent reads the memory of the calling program.
 type lent struct{ *os.File }
 
-// ReadAt implements [io.ReaderAt]. If the system allows it, ReadAt copies the bytes directly, in a third of the time.
+// ReadAt implements [io.ReaderAt]. It copies the bytes with one system call if allowed, which takes a third of the
+// time of reading the file.
 func (l *lent) ReadAt(p []byte, at int64) (int, error) {
 	if n := copyFromParent(p, at); n == len(p) {
 		return n, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// partFlag is --part I/N, which selects part I of N of the rows. Each task of a job array reads one part.
+// partFlag is --part I/N, which selects part I of N parts of the rows. Each task of a job array reads one part.
 type partFlag struct {
 	text  string
 	Given bool
@@ -25,7 +25,7 @@ func (o *partFlag) RegisterPart(f *pflag.FlagSet) {
 	f.StringVar(&o.text, "part", "", "use only part I of N of the rows, with I from 0 to N-1")
 }
 
-// check parses --part. I = N has a special error message, because counting from 1 is a likely mistake.
+// check parses --part I/N. I = N has an error message of its own, because users may count parts from 1.
 func (o *partFlag) check() error {
 	if o.text == "" {
 		return nil

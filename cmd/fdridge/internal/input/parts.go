@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Parts lists the parts I of N, as selected by --part I/N, that a sketch contains.
+// A Parts lists the parts I of N (--part I/N) whose rows a sketch contains.
 type Parts struct {
 	// Data is a digest of the contents of the files and of the flags that affect the rows. All parts of the same
 	// data have the same digest, regardless of file names and times.
@@ -17,10 +17,10 @@ type Parts struct {
 	Have []spans `json:"have"`
 }
 
-// spans is a range of consecutive part numbers: the first and the last.
+// spans is a range of consecutive part numbers: its first and its last number.
 type spans [2]int64
 
-// Check returns an error if the ranges are not sorted, overlap, are adjacent, or exceed the number of parts.
+// Check returns an error unless the ranges in p.Have are sorted, lie below p.Of, and have gaps between them.
 func (p *Parts) Check() error {
 	if len(p.Have) == 0 || p.Of > math.MaxInt32 {
 		return fmt.Errorf("%d spans of %d parts", len(p.Have), p.Of)
@@ -38,8 +38,8 @@ func (p *Parts) Check() error {
 // IsComplete reports whether no part is missing.
 func (p *Parts) IsComplete() bool { return p.Have[0] == spans{0, p.Of - 1} }
 
-// JoinParts returns the union of two lists of parts. A part in both lists is an error. The same rows divided into
-// different numbers of parts are also an error.
+// JoinParts returns the union of two lists of parts. It returns an error if a part is in both lists, or if the same
+// rows were divided into different numbers of parts.
 func JoinParts(a, b []Parts) ([]Parts, error) {
 	out := slices.Clone(a)
 	for _, p := range b {
@@ -60,7 +60,8 @@ func JoinParts(a, b []Parts) ([]Parts, error) {
 	return out, nil
 }
 
-// joinSpans merges two sorted lists of ranges. twice is the smallest number that is in both lists, or -1.
+// joinSpans merges two sorted lists of ranges. If a number is in both lists, twice is the smallest such number,
+// otherwise −1.
 func joinSpans(a, b []spans) (out []spans, twice int64) {
 	for len(a)+len(b) > 0 {
 		if len(a) == 0 || len(b) > 0 && b[0][0] < a[0][0] {
@@ -80,7 +81,7 @@ func joinSpans(a, b []spans) (out []spans, twice int64) {
 	return out, -1
 }
 
-// Missing returns the ranges of the parts that the sketch does not contain.
+// Missing returns the ranges of part numbers that the sketch lacks.
 func (p *Parts) Missing() []spans {
 	var out []spans
 	next := int64(0)

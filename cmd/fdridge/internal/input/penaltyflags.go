@@ -17,7 +17,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// PenaltyFlags give the penalties of single columns, or of groups of columns.
+// PenaltyFlags are the flags for penalties of single columns or of groups of columns.
 type PenaltyFlags struct {
 	Penalty     string // a file
 	Bands       string
@@ -30,13 +30,14 @@ func (o *PenaltyFlags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.Bands, "bands", "", "penalty of groups of columns: 1-10=1,11-20=100; without =P: chosen")
 }
 
-// RegisterUnpenalized adds --unpenalized. Only commands that compute a fit have this flag.
+// RegisterUnpenalized adds --unpenalized. Only commands that fit rows have this flag.
 func (o *PenaltyFlags) RegisterUnpenalized(f *pflag.FlagSet) {
 	o.fits = true
 	f.StringVar(&o.Unpenalized, "unpenalized", "", "columns without penalty, fitted like the intercept: names, numbers, A-C")
 }
 
-// Check validates the flags. features tells whether the fit uses computed features instead of the columns.
+// Check validates the flags. features means that the fit uses features computed from the columns, instead of the
+// columns.
 func (o *PenaltyFlags) Check(features bool) error {
 	switch {
 	case o.Penalty != "" && o.Bands != "":
@@ -54,8 +55,8 @@ func (o *PenaltyFlags) Check(features bool) error {
 	return err
 }
 
-// A namedBand is an entry of --bands: a group of columns and its penalty. If the penalty is 0, the program chooses a
-// penalty.
+// A namedBand is an entry of --bands: a list of columns and their common penalty. Penalty 0 means that the program
+// chooses the penalty.
 type namedBand struct {
 	columns string
 	penalty float64
@@ -84,14 +85,14 @@ func (o *PenaltyFlags) split() ([]namedBand, error) {
 	return out, nil
 }
 
-// choosesPenalty reports whether --bands contains a group without a penalty, so that the program chooses one.
+// choosesPenalty reports whether --bands contains a group without a penalty. The program chooses that penalty.
 func (o *PenaltyFlags) choosesPenalty() bool {
 	bands, err := o.split()
 	return err == nil && slices.ContainsFunc(bands, func(b namedBand) bool { return b.penalty == 0 })
 }
 
-// NamedBands returns the groups of --bands with their names and penalties. The columns of the groups are not set,
-// because they depend on the data.
+// NamedBands returns the groups of --bands with their names and penalties. The column numbers are missing, because
+// they depend on the data.
 func (o *PenaltyFlags) NamedBands() (out []choose.Band) {
 	bands, _ := o.split() // checked
 	for _, b := range bands {
@@ -100,7 +101,7 @@ func (o *PenaltyFlags) NamedBands() (out []choose.Band) {
 	return out
 }
 
-// CheckGiven returns an error if --bands contains a group without a penalty. The message names the command.
+// CheckGiven returns an error if --bands contains a group without a penalty, which the given command cannot choose.
 func (o *PenaltyFlags) CheckGiven(command string) error {
 	if o.choosesPenalty() {
 		return cli.BadInput("--bands: %s cannot choose penalties; use fit or solve with --gamma auto", command)
@@ -111,14 +112,14 @@ func (o *PenaltyFlags) CheckGiven(command string) error {
 // Files returns the input files.
 func (o *PenaltyFlags) Files() []string { return withoutArrays([]string{o.Penalty}) }
 
-// A Penalised holds the penalties of the columns, given by column number.
+// A Penalised holds the penalties of the columns. Columns are identified by number.
 type Penalised struct {
 	P     []float64 // penalty of each column; nil: all are 1, or the program chooses some
 	Bands []choose.Band
 	Free  []int // columns of --unpenalized
 }
 
-// Read resolves the penalty flags to penalties of the columns in prep.
+// Read returns the penalties that the flags define, for the columns of prep.
 func (o *PenaltyFlags) Read(ctx context.Context, seen map[string]dataset.Stamp, prep *model.Preparation) (Penalised, error) {
 	if o.Penalty != "" {
 		p, err := readPenalty(ctx, o.Penalty, seen, prep.Inputs)
@@ -159,8 +160,8 @@ func (o *PenaltyFlags) Read(ctx context.Context, seen map[string]dataset.Stamp, 
 	return out, nil
 }
 
-// columnsOf parses a list of columns such as A+B-C and returns their numbers, counted from 0. flag is the name of
-// the flag in error messages.
+// columnsOf parses a list of columns such as A+B-C, which means A and the range B to C. It returns their numbers,
+// counted from 0. flag is the flag that error messages name.
 func columnsOf(flag, text string, prep *model.Preparation) ([]int, error) {
 	var out []int
 	for _, part := range strings.Split(text, "+") {
@@ -175,8 +176,8 @@ func columnsOf(flag, text string, prep *model.Preparation) ([]int, error) {
 	return out, nil
 }
 
-// rangeOf parses a column (name or number), or a range of two columns joined by - or :. A text that is itself a
-// column name is not split.
+// rangeOf parses a column (name or number), or two columns joined by - or :, the ends of a range. A text that is
+// itself a column name is never split.
 func rangeOf(flag, text string, prep *model.Preparation) (lo, hi int, err error) {
 	if j, ok := columnOf(text, prep); ok {
 		return j, j, nil
@@ -198,7 +199,8 @@ func rangeOf(flag, text string, prep *model.Preparation) (lo, hi int, err error)
 	return 0, 0, cli.BadInput("--%s: %q is neither one of the %d columns nor a range: use numbers from 1 or header names", flag, excerpt.Of(text), prep.Inputs)
 }
 
-// columnOf returns the 0-based index of a column, given its header name or its number counted from 1.
+// columnOf returns the index of a column, counted from 0. text is the name of the column, or its number counted from
+// 1.
 func columnOf(text string, prep *model.Preparation) (int, bool) {
 	if j := slices.Index(prep.Names, text); j >= 0 {
 		return j, true
@@ -207,7 +209,7 @@ func columnOf(text string, prep *model.Preparation) (int, bool) {
 	return n - 1, err == nil && n >= 1 && n <= prep.Inputs
 }
 
-// readPenalty reads d numbers from a file with one row or one column.
+// readPenalty reads d penalties from a file with one row or one column.
 func readPenalty(ctx context.Context, name string, seen map[string]dataset.Stamp, d int) ([]float64, error) {
 	src, err := file.Open([]string{name}, file.Options{Origin: file.Origin{Was: seen}})
 	if err != nil {

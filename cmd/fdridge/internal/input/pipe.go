@@ -12,7 +12,7 @@ import (
 // stdinName is the name of standard input (--data -) in messages.
 const stdinName = "standard input"
 
-// isPipe reports whether a name of --data is standard input or a FIFO.
+// isPipe reports whether a file name in --data is standard input (-) or a FIFO.
 func isPipe(name string) bool {
 	if name == "-" {
 		return true
@@ -29,8 +29,9 @@ func Name(data string) string {
 	return data
 }
 
-// ExplainOnce replaces the error that rows from a pipe cannot be read twice. ways tells what to do instead.
-func ExplainOnce(err error, data, ways string) error {
+// ExplainOnce rewrites the error that rows from a pipe cannot be read twice. advice tells the user what to do
+// instead.
+func ExplainOnce(err error, data, advice string) error {
 	e, ok := errors.AsType[*dataset.OnceError](err)
 	switch {
 	case !ok:
@@ -40,23 +41,24 @@ func ExplainOnce(err error, data, ways string) error {
 	case e.Err != nil:
 		return cli.BadInput("--cache: %s can be read only once, and its rows cannot be kept: %w", Name(data), e.Err)
 	}
-	return cli.BadInput("%s needs another pass over the rows, and %s can be read only once: %s", e.What, Name(data), ways)
+	return cli.BadInput("%s needs another pass over the rows, and %s can be read only once: %s", e.What, Name(data), advice)
 }
 
-// Advice for rows that can be read only once: for fit, for sketch and for live sketches.
+// WaysOfFit, WaysOfSketch and WaysOfLive are advice for rows that can be read only once: for the command fit, for the
+// command sketch, and for live sketches.
 const (
 	WaysOfFit    = "use --method one-shot, which needs one pass, or --cache DIR"
 	WaysOfSketch = "use --cache DIR, or write the rows to a file"
 	WaysOfLive   = "leave it out, or sketch rows that end"
 )
 
-// CheckPipe returns an error for flags that need to read a pipe again. --cache-keep is always an error. The flags in
-// the list again are an error without --cache, because they need another pass. Empty names are ignored.
-func (o *CacheFlags) CheckPipe(data string, again ...string) error {
+// CheckPipe returns an error if flags need to read a pipe again. --cache-keep is always an error. The names in
+// needPass are flags that need a second pass; without --cache they are errors. Empty names are ignored.
+func (o *CacheFlags) CheckPipe(data string, needPass ...string) error {
 	if o.keep {
 		return cli.BadInput("--cache-keep: a later run cannot know whether %s has the same rows", data)
 	}
-	for _, flag := range again {
+	for _, flag := range needPass {
 		if flag != "" && o.dir == "" {
 			return cli.BadInput("--%s: it needs another pass over the rows, and %s can be read only once: use --cache DIR", flag, data)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// CheckPreparationMemory returns an error if the weights of the Fourier features do not fit into memory.
+// CheckPreparationMemory returns an error if the random weights of the Fourier features in p do not fit into memory.
 func CheckPreparationMemory(p *model.Preparation) error {
 	if p.Features == nil {
 		return nil
@@ -18,8 +18,8 @@ func CheckPreparationMemory(p *model.Preparation) error {
 	return cli.CheckMemory(8*float64(p.Inputs)*float64(p.Features.Components), cli.ManyFeatures, "--features: rff:%d of %d columns", p.Features.Components, p.Inputs)
 }
 
-// PrepareEncoded returns the rows of src after the preparation p is applied to them. o configures the encoding of
-// cells.
+// PrepareEncoded returns the rows of src with the preparation p applied: encoding, scaling and computed features. o
+// sets options of the encoding.
 func PrepareEncoded(p *model.Preparation, src dataset.Source, be engine.Backend, o prepare.EncodeOptions) (dataset.Source, error) {
 	if err := CheckPreparationMemory(p); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func PrepareEncoded(p *model.Preparation, src dataset.Source, be engine.Backend,
 	return src, UnwrapPreparation(err)
 }
 
-// UnwrapPreparation returns the cause of a *model.PreparationError, and any other error unchanged.
+// UnwrapPreparation returns the error inside a *model.PreparationError. It returns other errors unchanged.
 func UnwrapPreparation(err error) error {
 	if e, ok := errors.AsType[*model.PreparationError](err); ok {
 		return cli.BadInput("%w", e.Err)

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// prepareFlags configure how each column is converted to features. A pass over all
-// rows or a plan file determines the conversion.
+// prepareFlags configure how columns are encoded as features. A pass over all rows decides on each column, or a plan
+// file does.
 type prepareFlags struct {
 	prepare, prepareOut string
 	dates               string
@@ -36,14 +36,13 @@ func (o *prepareFlags) register(f *pflag.FlagSet) {
 	cli.SetValues(f, "missing-target", "drop", "refuse")
 }
 
-// fillings maps the values of --missing to the policies of package prepare.
+// fillings maps the values of --missing to the constants of package prepare.
 var fillings = map[string]prepare.Missing{
 	"refuse": prepare.RefuseMissing, "drop": prepare.MissingDrop, "mean": prepare.MissingMean,
 	"median": prepare.MissingMedian, "most-frequent": prepare.MissingMode, "constant": prepare.MissingConstant,
 }
 
-// parseFilling parses a policy for missing values: a name in missingPolicies, or constant:VALUE. ok is false for any
-// other text.
+// parseFilling parses how to treat missing values: a name in fillings, or constant:VALUE.
 func parseFilling(text string) (f prepare.Filling, ok bool) {
 	name, value, given := strings.Cut(text, ":")
 	f.Missing, ok = fillings[name]
@@ -53,9 +52,10 @@ func parseFilling(text string) (f prepare.Filling, ok bool) {
 	return f, ok && (!given || f.Missing == prepare.MissingConstant)
 }
 
-// parseMissing parses --missing: one policy for all columns, or policies by column such as mean,a=median,b=drop.
-func parseMissing(text string) (all prepare.Filling, of map[string]prepare.Filling, err error) {
-	of = map[string]prepare.Filling{}
+// parseMissing parses --missing: a policy for all columns, and policies for single columns, such as
+// mean,a=median,b=drop.
+func parseMissing(text string) (all prepare.Filling, byColumn map[string]prepare.Filling, err error) {
+	byColumn = map[string]prepare.Filling{}
 	for i, item := range cli.SplitList(text) {
 		f, ok := parseFilling(item)
 		if ok && i == 0 {
@@ -69,15 +69,15 @@ func parseMissing(text string) (all prepare.Filling, of map[string]prepare.Filli
 		if at <= 0 || !ok {
 			return all, nil, cli.BadInput("--missing: %q must be one of %s, or COLUMN=POLICY", excerpt.Of(item), strings.Join(missingPolicies, ", "))
 		}
-		of[item[:at]] = f
+		byColumn[item[:at]] = f
 	}
-	return all, of, nil
+	return all, byColumn, nil
 }
 
-// allText is the value of --onehot that selects all columns with texts.
+// allText is the value of --onehot that selects all columns with text.
 const allText = "text"
 
-// writePlan writes the decisions on the columns to the file of --prepare-out.
+// writePlan writes the encoding of each column to the file that --prepare-out names.
 func (o *prepareFlags) writePlan(e *report.Encoded) error {
 	if o.prepareOut == "" {
 		return nil

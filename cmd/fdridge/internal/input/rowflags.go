@@ -60,8 +60,8 @@ func (o *RowFlags) registerTransposed(f *pflag.FlagSet) {
 	f.BoolVar(&o.transposed, "transposed", false, "the files have one feature a row and one sample a column")
 }
 
-// RegisterSamples adds --transposed, and --columns to select samples of transposed files. The command selects
-// features by their names in the model or sketch.
+// RegisterSamples adds --transposed, and --columns to select samples of transposed files. Features are selected by
+// name, so no flag is needed for them.
 func (o *RowFlags) RegisterSamples(f *pflag.FlagSet) {
 	o.registerTransposed(f)
 	f.StringVar(&o.columns, "columns", "", "samples to use, with --transposed")
@@ -75,11 +75,11 @@ func (o *RowFlags) CheckSamples() error {
 	return nil
 }
 
-// named returns the number of targets that --target names. A file, an array or a built-in label counts as one
-// target.
-func (o *RowFlags) named() int { return max(1, len(cli.SplitList(o.Target.Value))) }
+// targetCount returns the number of targets in --target. A file, an array and the label of a labelled format count as
+// one target.
+func (o *RowFlags) targetCount() int { return max(1, len(cli.SplitList(o.Target.Value))) }
 
-// DataFiles returns the files of --data, split at commas. If the whole text names an existing file, the text is not
+// DataFiles returns the file names in --data, which commas separate. A text that is itself the name of a file is not
 // split.
 func (o *RowFlags) DataFiles() []string {
 	if strings.Contains(o.Data.Value, ",") {
@@ -128,7 +128,7 @@ func (o *RowFlags) csvOptions() (csv.Options, error) {
 	return csv.Options{Delimiter: delimiter, Header: header, Pipe: o.Pipe}, err
 }
 
-// Files returns the files that the run may read. Names of arrays inside archives are left out.
+// Files returns all input files, without the names of arrays inside .npz archives and without standard input.
 func (o *RowFlags) Files() []string {
 	data := slices.DeleteFunc(o.DataFiles(), func(name string) bool { return name == "-" })
 	return withoutArrays(slices.Concat(data, cli.SplitList(o.Target.Value), []string{o.Weights.Value}))
@@ -168,7 +168,7 @@ func ParseRows(text string) (lo, hi int64, err error) {
 	return lo - 1, hi, nil
 }
 
-// checkPipe returns an error if the rows come from a pipe and the command or a flag reads them several times.
+// checkPipe returns an error if --data contains a pipe and the command or a flag needs files.
 func (o *RowFlags) checkPipe() error {
 	files := o.DataFiles()
 	i := slices.IndexFunc(files, isPipe)
@@ -191,7 +191,7 @@ func (o *RowFlags) Piped() bool {
 	return len(files) == 1 && isPipe(files[0])
 }
 
-// Listen opens the pipe if --data names one. prompt means that rows are delivered as soon as they arrive.
+// Listen opens the pipe if --data names one. prompt means that each row is delivered as soon as it arrives.
 func (o *RowFlags) Listen(cmd *cobra.Command, prompt bool) {
 	if !o.Piped() {
 		return

@@ -15,22 +15,22 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// Leads reports whether this process writes the results: a single process, or rank 0.
+// Leads reports whether this process writes the results. A single process does, and rank 0 of an MPI job.
 func (s Session) Leads() bool { return s.Ranks == nil || s.Ranks.Rank() == 0 }
 
 // A Session describes the run that opens rows.
 type Session struct {
 	Ranks dist.Transport // connects the processes of an MPI job; nil: a single process
-	// Seen holds the size and time of each file at the start of the run. A file that has changed since then is an
-	// error.
+	// Seen holds the size and modification time of each file at the start of the run. A file that has changed since
+	// is an error.
 	Seen map[string]dataset.Stamp
-	// Job stores the scaling and the number of nonzeros in the checkpoint of fit. It is nil in other commands.
+	// Job is the checkpoint of fit, which stores the scaling and the number of nonzeros. It is nil in other commands.
 	Job *batch.Job
 	// Cache stores the parsed rows; nil: no cache.
 	Cache *RowCache
 	// part is the part of the rows that a single process reads. The zero value means all rows.
 	part dataset.Share
-	// Alone is set if no other process reads the remaining parts of the rows.
+	// Alone means that no other process reads the remaining parts of the rows.
 	Alone bool
 	// Holdout selects the held-out rows. The zero value selects none.
 	Holdout dataset.Holdout
@@ -44,19 +44,19 @@ func (s Session) Share() dataset.Share {
 	return dataset.Share{Rank: s.Ranks.Rank(), Size: s.Ranks.Size()}
 }
 
-// An expected describes the features that an existing model or sketch needs.
+// An expected holds the features that rows must have, as an existing model, sketch or plan requires.
 type expected struct {
 	width int      // number of features of svmlight files; 0: any
 	names []string // of the features; nil: none
 	// planned means that names are used instead of --columns.
 	planned bool
-	// ownTarget means that the target's name comes from the sketch. Such a name is a column, never a file.
+	// ownTarget means that the sketch determines the target's name, which must be a column and not a file.
 	ownTarget bool
 	cells     *prepare.Cells // encoding of cells; nil: all are numbers
 }
 
-// options returns the options of file.Open, and the files with sample weights. If the weights are a column of the
-// data, the column is read as the last target and weights is empty.
+// options returns the options for file.Open, and the files with sample weights. If --weights names a column of the
+// data, that column is read as the last target, and weights is empty.
 func (o *RowFlags) options(run Session, like expected) (opts file.Options, weights []string, err error) {
 	text, err := o.csvOptions()
 	if err != nil {
@@ -86,8 +86,8 @@ func (o *RowFlags) options(run Session, like expected) (opts file.Options, weigh
 	return opts, nil, nil
 }
 
-// weightsFiles returns the files with the sample weights: one file, or an array in each .npz archive. The result is
-// nil if --weights names a column. --weights is interpreted like --target.
+// weightsFiles returns the files with sample weights: one file, or an array in each .npz archive. It returns nil if
+// --weights names a column. The value of --weights has the same syntax as --target.
 func (o *RowFlags) weightsFiles(opts file.Options) ([]string, error) {
 	opts.Target, opts.OnlyNamed = []string{o.Weights.Value}, false
 	var out []string
@@ -106,7 +106,8 @@ func (o *RowFlags) weightsFiles(opts file.Options) ([]string, error) {
 	return out, nil
 }
 
-// wantedNames returns names if the columns of the files have names, otherwise nil.
+// wantedNames returns names if the columns of the files have names. Otherwise columns cannot be selected by name, and
+// wantedNames returns nil.
 func (o *RowFlags) wantedNames(opts file.Options, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -118,7 +119,7 @@ func (o *RowFlags) wantedNames(opts file.Options, names []string) ([]string, err
 	return names, nil
 }
 
-// open opens the files and selects the rows with their sample weights.
+// open opens the files and returns the selected rows with their sample weights.
 func (o *RowFlags) open(ctx context.Context, run Session, like expected) (*file.Opened, dataset.Source, error) {
 	if o.Labels != nil {
 		if like.cells == nil {
@@ -185,7 +186,7 @@ func (o *RowFlags) open(ctx context.Context, run Session, like expected) (*file.
 	return opened, src, err
 }
 
-// checkWidth returns an error for --n-features with files whose number of features is known.
+// checkWidth returns an error if --n-features is given and the file format itself states the number of features.
 func (o *RowFlags) checkWidth(opts file.Options) error {
 	if o.width == 0 {
 		return nil
@@ -213,8 +214,8 @@ func cutRows(src dataset.Source, text string) (dataset.Source, error) {
 	return dataset.Rows(src, lo, hi)
 }
 
-// checkNumbered returns an error if the file format has no row numbers. They are needed to apply --rows or --weights
-// when processes share the rows. ranks tells whether the processes belong to an MPI job.
+// checkNumbered returns an error if several processes share rows of a format without row numbers. Row numbers are
+// needed to apply --rows or --weights. ranks means that the processes belong to an MPI job.
 func (o *RowFlags) checkNumbered(opts file.Options, ranks bool) error {
 	path := o.DataFiles()[0]
 	format, err := file.Format(path, opts)
@@ -231,9 +232,9 @@ func (o *RowFlags) checkNumbered(opts file.Options, ranks bool) error {
 	return cli.BadInput("%s: with %s it needs row numbers, which %s (%s) does not have: use npy, npz, Parquet or Arrow, or %s", flag, divide, path, format, instead)
 }
 
-// OpenLike opens rows for an existing model or sketch and selects the features by name. A wrong number of features
-// is an error, in which what is "model" or "sketch". If ownTarget is set, the target is always a column.
-func (o *RowFlags) OpenLike(prep *model.Preparation, what string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
+// OpenLike opens rows for an existing model or sketch and selects its features by name. A wrong number of features is
+// an error; owner is "model" or "sketch" in its message. If ownTarget is true, the target is always a column.
+func (o *RowFlags) OpenLike(prep *model.Preparation, owner string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
 	inputs, names := prep.Columns()
 	like := expected{width: inputs, names: names, ownTarget: ownTarget}
 	if prep.Encoding.Does() {
@@ -249,15 +250,15 @@ func (o *RowFlags) OpenLike(prep *model.Preparation, what string, targets int, o
 			hint = "; if the target is among them, use --target"
 		}
 		if len(names) > 0 && opened.Names == nil && opened.Format == "csv" && !o.transposed {
-			hint += "; the file has no header with the names of the " + what + ": " + excerpt.List(names, 5)
+			hint += "; the file has no header with the names of the " + owner + ": " + excerpt.List(names, 5)
 		}
-		return nil, nil, cli.BadInput("%s has %d features, the %s has %d%s", Name(o.Data.Value), d, what, inputs, hint)
+		return nil, nil, cli.BadInput("%s has %d features, the %s has %d%s", Name(o.Data.Value), d, owner, inputs, hint)
 	}
 	return opened, src, nil
 }
 
-// checkPart returns an error if svmlight rows are divided into parts without --n-features. The parts could disagree
-// on the number of features.
+// checkPart returns an error if --part selects svmlight rows and --n-features is missing. The parts could then
+// disagree on the number of features.
 func (o *RowFlags) checkPart(share dataset.Share, opts file.Options) error {
 	if share.Whole() || opts.Features > 0 {
 		return nil
@@ -270,8 +271,8 @@ func (o *RowFlags) checkPart(share dataset.Share, opts file.Options) error {
 	return cli.BadInput("--part: %s is %s, and a part cannot know the number of features of the others: use --n-features", path, format)
 }
 
-// addNames sets the column names if a part of the rows is read from csv files without a header. The names come from
-// the first file with a header, as in a run over all files.
+// addNames sets the column names if this process reads csv files without a header. Another part of the rows may begin
+// with a header; the first file with a header gives the names, as in a run over all files.
 func (o *RowFlags) addNames(opened *file.Opened, opts file.Options) error {
 	if opts.Share.Whole() || opened.Format != "csv" || opened.Names != nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// agreeOnLayout returns an error if the columns of this rank's files differ from the columns of a reference rank.
-// The reference is the first rank with column names, otherwise rank 0. opened takes over the names of the reference.
+// agreeOnLayout returns an error if the files of two MPI processes (ranks) have different columns. If the files of
+// this rank have no column names, opened gets the names from the first rank that has names.
 func agreeOnLayout(ctx context.Context, t dist.Transport, opened *file.Opened) error {
 	named := []float64{0}
 	if opened.Names != nil {
@@ -42,8 +42,8 @@ func agreeOnLayout(ctx context.Context, t dist.Transport, opened *file.Opened) e
 	return nil
 }
 
-// firstRow returns the index of this rank's first row, which is the number of rows on all lower ranks. If the number
-// of rows of src is unknown, a pass counts them.
+// firstRow returns the number of rows on all lower ranks, which is the index of this rank's first row. If src does
+// not know its number of rows, a pass counts them.
 func firstRow(ctx context.Context, t dist.Transport, src dataset.Source) (int64, error) {
 	n, _, _ := src.Dims()
 	if n < 0 {
@@ -66,8 +66,8 @@ func firstRow(ctx context.Context, t dist.Transport, src dataset.Source) (int64,
 	return first, nil
 }
 
-// widest returns a function that computes the maximum number of features over all ranks. It returns nil for a single
-// process.
+// widest returns a function that computes the maximum number of features over all ranks. widest returns nil for a
+// single process.
 func widest(ctx context.Context, t dist.Transport) func(int) (int, error) {
 	if t == nil {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// A choice describes how γ was chosen: the chosen γ has the smallest score, summed over the targets.
+// A choice is the JSON record of the choice of γ. The score of a candidate is summed over the targets; the chosen γ
+// has the smallest score.
 type choice struct {
 	By       string         `json:"by"` // name of a [choose.Criterion]
 	Gamma    number         `json:"gamma"`
@@ -42,13 +43,13 @@ type reserve struct {
 	flat         bool    // the chosen γ is at the end and its neighbour has nearly the same score
 }
 
-// leftOut describes the candidates without a score: their number, and the smallest and the largest of them.
+// leftOut describes the candidates without a score: their number, and the smallest and the largest γ among them.
 type leftOut struct {
 	Count int       `json:"count"`
 	Gamma [2]number `json:"gamma"`
 }
 
-// A wording holds facts about the fit on which the advice about a choice depends.
+// A wording holds facts about the fit that the advice about a choice mentions.
 type wording struct {
 	narrower string // option that would make the brackets narrower; "": none
 }
@@ -72,7 +73,7 @@ type criterion struct {
 	isRate          bool   // the score is one error rate for all targets
 }
 
-// criteria holds the texts of each criterion. The keys are the values of choice.By.
+// criteria holds the texts of all criteria, by the name that choice.By holds.
 var criteria = map[string]criterion{
 	"gcv": {score: "GCV"},
 	"loo": {
@@ -93,8 +94,8 @@ var criteria = map[string]criterion{
 	},
 }
 
-// scores returns the brackets of the score that chooses γ. For GCV the result is nil, because p.Certificates contains
-// the brackets.
+// scores returns the brackets of the score that chose γ. It returns nil for GCV, whose brackets are in
+// p.Certificates.
 func (p *point) scores() brackets {
 	switch {
 	case p.LOO != nil:
@@ -164,8 +165,8 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 	return c
 }
 
-// isFlat reports whether the candidate next to the chosen γ has nearly the same score. At an end of the grid, a γ
-// beyond the end is then hardly better.
+// isFlat reports whether the score of a neighbour of the chosen γ is at most 0.1 % larger than the smallest score. If
+// the chosen γ is an end of the grid, a γ outside the grid is then hardly better.
 func isFlat(p *choose.GammaChoice) bool {
 	const worth = 1e-3
 	next := p.Index + 1
@@ -187,7 +188,7 @@ func (c *choice) score() string {
 	return criteria[c.By].score
 }
 
-// isArbitrary reports whether no candidate has a known upper bound on its score.
+// isArbitrary reports whether the score of every candidate has no finite upper bound.
 func (c *choice) isArbitrary() bool { return math.IsInf(c.Score.Hi, 1) || math.IsNaN(c.Score.Hi) }
 
 // String describes the choice and its warnings in one sentence for the text report.
@@ -211,10 +212,11 @@ func (c *choice) sentence() string {
 		return fmt.Sprintf("%s: smallest %s of %d candidates, %s; others are equal up to round-off", gamma, c.score(), len(c.Path), bracket(c.Score))
 	}
 	return fmt.Sprintf("%s: smallest estimated %s of %d candidates, which lies in %s; any gamma from %s to %s %s; %s",
-		gamma, c.score(), len(c.Path), bracket(c.Score), candidate(float64(c.Possible[0]), false), candidate(float64(c.Possible[1]), true), costOf(float64(c.Relative)), c.open())
+		gamma, c.score(), len(c.Path), bracket(c.Score), candidate(float64(c.Possible[0]), false), candidate(float64(c.Possible[1]), true), costOf(float64(c.Relative)), c.advice())
 }
 
-// costOf states the relative excess as a percentage by which another γ may be better.
+// costOf states by how much another γ may be better, as a percentage. relative is that amount as a fraction of the
+// score.
 func costOf(relative float64) string {
 	if v := 100 * relative * (1 + 0x1p-52); v <= 1e4 {
 		return "may be better by up to " + AtMost(v, 2) + " %"
@@ -222,7 +224,7 @@ func costOf(relative float64) string {
 	return "may be better by any factor"
 }
 
-// passesWords states how many passes were made to choose γ, and the reason. It returns "" without a reason.
+// passesWords states how many passes were made to choose γ, and why. It returns "" if reason is empty.
 func passesWords(passes int, reason string) string {
 	switch {
 	case reason == "":
@@ -233,28 +235,28 @@ func passesWords(passes int, reason string) string {
 	return fmt.Sprintf("%d %s made to choose gamma: %s", passes, plural(passes, "pass was", "passes were"), reason)
 }
 
-// narrower returns the option that would narrow the brackets of GCV, or "" if none would. A sketch of d rows, and
-// AᵀA itself, have no error but round-off. Round-off is smaller if the columns have similar sizes.
+// narrower returns the option that would make the brackets of GCV narrower, or "" if there is none. A larger sketch
+// helps unless the sketch is exact, and scaled columns reduce round-off.
 func (f *Fit) narrower() string {
 	switch {
 	case !f.Found.Choice.Whole && f.scatter() == "" && f.Size() < f.Found.Summary.Config().Dim:
 		return "a larger --size"
-	case f.far():
+	case f.needsScaling():
 		return "--standardize"
 	}
 	return ""
 }
 
-// open states which option would narrow the range of possible γ, which may have the smallest score.
-func (c *choice) open() string {
+// advice states which option would narrow the range of γ that may have the smallest score.
+func (c *choice) advice() string {
 	if c.narrower == "" {
 		return "only round-off is left"
 	}
 	return c.narrower + " would narrow this range"
 }
 
-// warnings returns the reasons to doubt the chosen γ. Each text begins with a verb, to follow the words "this
-// gamma".
+// warnings returns the reasons to doubt the chosen γ. The caller writes "this gamma" before each text, so each text
+// begins with a verb.
 func (c *choice) warnings() []string {
 	var out []string
 	if c.AtEnd && !c.flat {
@@ -281,8 +283,8 @@ func (c *choice) warnings() []string {
 	return out
 }
 
-// beyond returns advice for a chosen γ at the end of the grid. The advice lists the chosen γ and three powers of ten
-// times this γ beyond the end as candidates.
+// beyond returns advice for a chosen γ at an end of the grid: to add the next three powers of ten beyond the end as
+// candidates.
 func (c *choice) beyond() string {
 	end, step := "smallest candidate, and a smaller", -1
 	switch {

@@ -112,7 +112,7 @@ func listLabels(labels []string, counts []int64) string {
 	return strings.Join(words, ", ")
 }
 
-// labelName returns a label for one line of text: quoted if it has control characters.
+// labelName returns a label as text of one line. It quotes a label with control characters.
 func labelName(label string) string {
 	if strings.ContainsFunc(label, unicode.IsControl) {
 		return strconv.Quote(excerpt.Of(label))
@@ -144,8 +144,8 @@ func WriteAccuracy(w io.Writer, labels []string, s *classes.Score) {
 	}
 }
 
-// confusion returns the confusion matrix of the first solution as a table, or nil if there is none. The table counts
-// the held-out rows if there are any. Otherwise it counts the rows left out one by one, or the training rows.
+// confusion returns the confusion matrix of the first solution as a table, or nil. It counts the held-out rows, if any;
+// otherwise the leave-one-out predictions, if computed; otherwise the training rows.
 func (c *Classes) confusion() *table {
 	switch {
 	case c == nil:
@@ -160,13 +160,13 @@ func (c *Classes) confusion() *table {
 }
 
 // confusionTable returns the confusion matrix of s: a row for each class, a column for each decision. It returns nil
-// for many classes. The first heading is rows, the kind of rows that s counts.
-func confusionTable(labels []string, rows string, s *classes.Score) *table {
+// for more than 12 classes. The first heading is kind, the kind of rows that s counts.
+func confusionTable(labels []string, kind string, s *classes.Score) *table {
 	const most = 12
 	if len(labels) > most {
 		return nil
 	}
-	t := &table{keys: 1, rows: [][]string{{rows}}, verbatim: true}
+	t := &table{keys: 1, rows: [][]string{{kind}}, verbatim: true}
 	for _, label := range labels {
 		t.rows[0] = append(t.rows[0], "→ "+shorten(labelName(label), 16))
 	}

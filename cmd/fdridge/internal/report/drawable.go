@@ -23,7 +23,8 @@ type Drawable struct {
 	charts map[string][]chart.Panel // panels by kind of chart; a kind without data is absent
 }
 
-// newDrawable returns a Drawable with the path of a choice, or of fits if choice is nil, see pathOf.
+// newDrawable returns a Drawable with the charts of the scores against γ, for the candidates of choice. If choice is
+// nil, it draws the given fits instead.
 func newDrawable(name string, choice *choice, fits []model.Record) (*Drawable, error) {
 	d := &Drawable{name, map[string][]chart.Panel{}}
 	path, err := pathOf(name, choice, fits)
@@ -35,7 +36,7 @@ func newDrawable(name string, choice *choice, fits []model.Record) (*Drawable, e
 	return d, err
 }
 
-// A gammaPath holds brackets of the scores at several γ, summed over the targets.
+// A gammaPath holds brackets of scores at several γ, summed over the targets.
 type gammaPath struct {
 	gamma         []float64
 	gcv, rss, dim []ridge.Interval
@@ -98,8 +99,8 @@ func OfText(name string, text []byte) (*Drawable, error) {
 	return d, err
 }
 
-// pathOf returns the path of the candidates of a choice, or of the fits if choice is nil, in ascending order of γ.
-// It returns nil for fewer than two γ.
+// pathOf collects the scores of the candidates of choice, or of the given fits if choice is nil, in ascending order
+// of γ. It returns nil for fewer than two γ. name is the name of the file for error messages.
 func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error) {
 	var points []point
 	if choice != nil {
@@ -139,7 +140,7 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 // brackets holds one bracket for each target.
 type brackets = perTarget[ridge.Interval]
 
-// sum returns a bracket of the sum of the bracketed values. An end that is not finite becomes an infinite end.
+// sum returns the sum of intervals. An end that is not finite becomes infinite.
 func sum(b brackets) ridge.Interval {
 	var v ridge.Interval
 	for _, t := range b {
@@ -148,7 +149,7 @@ func sum(b brackets) ridge.Interval {
 	return v
 }
 
-// finiteOr returns x if x is finite, otherwise the infinity with the given sign.
+// finiteOr returns x if x is finite, otherwise an infinity with the given sign.
 func finiteOr(x float64, sign int) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return math.Inf(sign)
@@ -156,15 +157,15 @@ func finiteOr(x float64, sign int) float64 {
 	return x
 }
 
-// hints names, for each kind of chart, the files that contain its data.
+// hints tells, for each kind of chart, which files contain the data to draw it.
 var hints = map[string]string{
 	"path":        "; use fit --json with several gammas or auto, or a sketch",
 	"spectrum":    "; use a sketch",
 	"convergence": "; use fit --json or solve --json with cg, galerkin or newton",
 }
 
-// ChooseKind returns the kind of chart to draw: the value of asked, or if it is "", the only kind that all files
-// have.
+// ChooseKind returns the kind of chart to draw for all files. It returns asked, unless asked is empty; then the files
+// must have exactly one kind in common.
 func ChooseKind(asked string, all []*Drawable) (string, error) {
 	possible := slices.Clone(Kinds)
 	for _, d := range all {
@@ -187,11 +188,11 @@ func ChooseKind(asked string, all []*Drawable) (string, error) {
 	return possible[0], nil
 }
 
-// alone is the width and height of a figure with a single panel, in points.
+// alone is the width and height in points of a figure with one panel.
 var alone = [2]float64{440, 250}
 
-// Draw draws one kind of chart for every file. Files with several panels have a row each, and files with one panel
-// are drawn three to a row.
+// Draw draws one kind of chart for every file. A file with several panels fills a row of the figure; files with one
+// panel are drawn three to a row.
 func Draw(kind string, all []*Drawable) *chart.Figure {
 	f := &chart.Figure{Looks: looks}
 	for _, d := range all {

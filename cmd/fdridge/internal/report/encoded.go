@@ -37,7 +37,7 @@ type categoryRecord struct {
 	Levels int    `json:"levels"`
 }
 
-// record returns the JSON form of e, or nil if no column was encoded.
+// record returns the JSON form of e. It returns nil if e is nil, because no column was encoded.
 func (e *Encoded) record() *encodingRecord {
 	if e == nil {
 		return nil
@@ -104,7 +104,7 @@ func (r *encodingRecord) missing() string {
 	return ""
 }
 
-// leftOut states how many rows were left out by the preparation. It returns "" if there are none.
+// leftOut states how many rows the preparation dropped. It returns "" if it dropped none.
 func (r *encodingRecord) leftOut() string {
 	if r.Prepared == nil || r.LeftOut == 0 {
 		return ""
@@ -112,7 +112,7 @@ func (r *encodingRecord) leftOut() string {
 	return fmt.Sprintf("%d %s left out: the target, or another required value, is missing", r.LeftOut, plural(int(r.LeftOut), "row is", "rows are"))
 }
 
-// surprises states how many cells have a wrong type or an unknown level. It returns "" if there are none.
+// surprises states how many cells have a wrong type or an unknown category. It returns "" if there are none.
 func (r *encodingRecord) surprises() string {
 	var words []string
 	if r.Foreign > 0 {

@@ -19,7 +19,7 @@ type Fit struct {
 	Data   Data
 	Found  *fdridge.Result
 	Traces []*Trace // progress of the refinement, see [Traces]
-	// Remedies are command-line flags that may help a fit that missed its tolerance, as set by FindRemedies.
+	// Remedies are command-line flags that may help a fit that missed its tolerance. FindRemedies sets them.
 	Remedies []string
 	Cost     Cost
 	Written  Written
@@ -58,7 +58,7 @@ type Cost struct {
 	Ranks           []Rank // one record for each process of an MPI job; nil: a single process
 }
 
-// Written holds the names of the files that were written. "" means that no file was written.
+// Written holds the names of the model file and the HTML page. A name is empty if the file was not written.
 type Written struct{ Model, Page string }
 
 // Size returns the number of rows of the sketch, or 0 without a sketch.
@@ -70,7 +70,7 @@ func (f *Fit) Size() int {
 	return min(cfg.Size, cfg.Dim)
 }
 
-// lanes describes the number of lanes (sketches built in parallel). It returns "" for one lane.
+// lanes states the number of lanes (sketches built in parallel). It returns "" for one lane.
 func (f *Fit) lanes() string {
 	if s := f.Found.Summary; s != nil && s.Config().Lanes > 1 {
 		return fmt.Sprintf(" in %d lanes", s.Config().Lanes)
@@ -81,7 +81,7 @@ func (f *Fit) lanes() string {
 // holdsGram is the text for a fit that stored AᵀA.
 const holdsGram = "AᵀA itself is stored instead of a sketch"
 
-// scatter states why AᵀA was stored instead of a sketch. It returns "" if a sketch was stored.
+// scatter states that AᵀA was stored instead of a sketch, and why. It returns "" if a sketch was stored.
 func (f *Fit) scatter() string {
 	s := f.Found.Summary
 	if s == nil || !s.Sketch().Scatter() {
@@ -90,15 +90,15 @@ func (f *Fit) scatter() string {
 	return fmt.Sprintf("%s, as %d features are few", holdsGram, s.Config().Dim)
 }
 
-// Lost reports whether there is no result to write, because all iterations diverged and nothing is proved about any
-// solution.
+// Lost reports whether the fit has no result to write: all iterations diverged, and no solution has a proved error
+// bound.
 func (f *Fit) Lost() bool {
 	return !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool {
 		return s.Status != ridge.Diverged || slices.ContainsFunc(s.Targets, func(o ridge.Target) bool { return o.Proves() })
 	})
 }
 
-// Short returns the reason why the solution with the largest relative error bound missed the tolerance.
+// Short returns why the fit missed its tolerance: the status of the solution with the largest relative error bound.
 func (f *Fit) Short() ridge.Status {
 	if _, at, _ := f.worst(); at.Status.Err() != nil {
 		return at.Status
@@ -118,8 +118,7 @@ func (f *Fit) Unsolved() string {
 	return "no solution at gamma " + strings.Join(gammas, ", ") + ": the system is numerically singular"
 }
 
-// Shortfall states the proved error and the tolerance of a fit that missed its tolerance. It returns "" if every
-// solution reached the tolerance.
+// Shortfall states the proved error and the tolerance if a solution missed the tolerance. Otherwise it returns "".
 func (f *Fit) Shortfall() string {
 	if !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool { return s.Status.Err() != nil }) {
 		return ""
@@ -135,7 +134,7 @@ func (f *Fit) Shortfall() string {
 	return fmt.Sprintf("tolerance not reached: the proved bound on the relative error%s is %s, --tol is %g", where, bound(worst), f.Asked.Tol)
 }
 
-// worst returns the largest proved bound on a relative error, with the solution and the target that have this bound.
+// worst returns the largest relative error bound, and the solution and target with this bound.
 func (f *Fit) worst() (worst float64, at *ridge.Solution, target int) {
 	worst = -1
 	for _, s := range f.Found.Solutions {

@@ -30,7 +30,7 @@ type heldOutScore struct {
 // rows returns the number of held-out rows with positive sample weight.
 func (h *HeldOut) rows() int64 { return h.Scores[0][0].Rows() }
 
-// heldOut returns the JSON form of the scores, or nil if no rows were held out.
+// heldOut returns the JSON form of the scores on held-out rows. It returns nil if no rows were held out.
 func (f *Fit) heldOut() *heldOutRecord {
 	if f.HeldOut == nil {
 		return nil
@@ -46,7 +46,7 @@ func (f *Fit) heldOut() *heldOutRecord {
 	return out
 }
 
-// sentence states how many rows were held out and how they were selected.
+// sentence states how many rows were held out.
 func (r *heldOutRecord) sentence() string {
 	if r.Rows == 0 {
 		return "no row was held out: the share is too small for these rows"
@@ -54,7 +54,7 @@ func (r *heldOutRecord) sentence() string {
 	return fmt.Sprintf("%d %s kept out of the fit for the held-out scores", r.Rows, plural(int(r.Rows), "row was", "rows were"))
 }
 
-// scored formats a score. NaN, the R² of a constant target, is written as undefined.
+// scored formats a score. NaN, the R² of a constant target, becomes "undefined".
 func scored(v number) string {
 	if math.IsNaN(float64(v)) {
 		return "undefined"

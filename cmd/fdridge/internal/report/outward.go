@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Bounds stay true when they are printed: upper bounds are rounded up, lower bounds down. Rounding starts from the
-// exact binary value. The float64 0.1 is slightly above 1/10, so 0.1 as an upper bound is printed as 0.101.
+// A printed bound must still hold. Therefore upper bounds are rounded up and lower bounds down, from the exact binary
+// value. For example, the float64 0.1 is slightly above 1/10, so an upper bound of 0.1 is printed as 0.101.
 
 // A decimal is the number ±d.ddd·10^exp.
 type decimal struct {
@@ -20,10 +20,10 @@ type decimal struct {
 	word     string // "NaN", "+Inf" or "-Inf"; "": the number is finite
 }
 
-// allDigits is the largest number of decimal digits, after the first, that a float64 can have.
+// allDigits is the largest number of decimal digits of a float64 after its first digit.
 const allDigits = 766
 
-// written returns x with n digits after the first digit. n = -1 means the fewest digits that identify x.
+// written returns x with n digits after its first digit. For n = −1 it uses the fewest digits that identify x.
 func written(x float64, n int) decimal {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return decimal{word: fmt.Sprint(x)}
@@ -35,7 +35,7 @@ func written(x float64, n int) decimal {
 	return d
 }
 
-// outward rounds x to at most n digits. It rounds up if up is true, otherwise down.
+// outward rounds x up to at most n digits if up is true, otherwise down.
 func outward(x float64, n int, up bool) decimal {
 	d := written(x, allDigits)
 	if len(d.digits) <= n {
@@ -109,8 +109,7 @@ func plainNumber(d decimal, n int) string {
 // AtMost formats an upper bound, rounded up to n digits.
 func AtMost(x float64, n int) string { return plainNumber(outward(x, n, true), n) }
 
-// candidate formats a γ. If the γ has more than four digits, it is rounded to four: up if up is true, otherwise
-// down.
+// candidate formats a γ. A γ of more than four digits is rounded to four, up if up is true, otherwise down.
 func candidate(gamma float64, up bool) string {
 	d := written(gamma, -1)
 	if len(d.digits) > fewDigits {
@@ -119,14 +118,14 @@ func candidate(gamma float64, up bool) string {
 	return plainNumber(d, fewDigits)
 }
 
-// Smallest and largest number of digits for the ends of a bracket.
+// fewDigits and mostDigits are the smallest and largest number of digits for the ends of a bracket.
 const (
 	fewDigits  = 4
 	mostDigits = 6
 )
 
-// bracket formats a bracket with four to six digits. It uses more than four if rounding to fewer digits would double
-// the width of the bracket. If both rounded ends are equal, bracket writes a single number.
+// bracket formats an interval with four to six digits, rounded outward. It uses more than four digits if rounding
+// would more than double the width. If both rounded ends are equal, bracket writes a single number.
 func bracket(v ridge.Interval) string {
 	for n := fewDigits; ; n++ {
 		lo, hi := outward(v.Lo, n, false), outward(v.Hi, n, true)

@@ -21,8 +21,8 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"typeset": typeset}).Parse(pageText))
 
-// plain matches the word gamma and a number with an exponent. It matches neither inside a word or a list, such as a
-// flag with its values.
+// plain matches the word gamma, and numbers with an exponent. It matches neither within a word nor in a list of flag
+// values.
 var plain = regexp.MustCompile(`(^|[^-\w.:,])(?:gamma\b|(-?\d[\d.]*)e([+-]\d+))`)
 
 // typeset writes γ and powers of ten as on paper: "gamma = 1.5e-05" becomes "γ = 1.5·10⁻⁵".
@@ -40,7 +40,7 @@ func typeset(text string) string {
 	})
 }
 
-// A page holds the content of the HTML report. Each field belongs to one section.
+// A page holds the data of the HTML report. Each field belongs to one section.
 type page struct {
 	Title       string
 	Verdict     verdict
@@ -58,8 +58,8 @@ type page struct {
 	Version     string
 }
 
-// A fact is a line above the tables of the text report, and a line of the section "What ran" of the page. The text
-// report has no names. The page leaves out facts without a name.
+// A fact is a named line of the section "What ran" of the page. The text report has the same lines without names, and
+// some more that have no name.
 type fact struct{ Name, Value string }
 
 // WritePage writes the HTML page.
@@ -103,7 +103,7 @@ func (f *Fit) WritePage(w io.Writer) error {
 	return pageTemplate.Execute(printable.Writer(w), p)
 }
 
-// describeIntercept states whether the fit has an intercept, and how the intercept was computed.
+// describeIntercept states whether the fit has an intercept, and how the intercept was obtained.
 func (f *Fit) describeIntercept() string {
 	centred := func(o ridge.Target) bool {
 		_, b := f.Data.Preparation.Unscale(o.Coef, o.Intercept)
@@ -126,7 +126,7 @@ func (f *Fit) targetName(j int) string {
 	return fmt.Sprintf("target %d", j+1)
 }
 
-// nameOf returns a name for the fit of target j in solution s, such as its γ and target.
+// nameOf returns a name for the fit of target j in solution s: its γ and, if there are several targets, the target.
 func (f *Fit) nameOf(s *ridge.Solution, j int) string {
 	name := fmt.Sprintf("gamma = %.6g", s.GammaOf(j))
 	if len(s.Targets) > 1 {

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// A verdict is the summary sentence at the top of the page.
+// A verdict is the sentence at the top of the page that summarises the fit.
 type verdict struct {
 	Text string
 	Good bool // the fit converged and its error bound is small
@@ -107,15 +107,15 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	return c
 }
 
-// share states the shrinkage η (the loss by shrinking the sketch) as a fraction of ‖A‖², the sum of squares of the
-// rows. It returns "" if A is zero.
-func (f *Fit) share(shrinkage float64) string {
+// share states the error bound η of the sketch as a percentage of ‖A‖², the sum of squares of the rows. It returns ""
+// if A is zero. η is the part of ‖A‖² that shrinking the sketch may have lost in one direction.
+func (f *Fit) share(eta float64) string {
 	s, err := f.Found.Summary.Spectrum()
 	if err != nil || s.Bound.Frobenius2 == 0 { // an error here would already have ended the fit
 		return ""
 	}
 	all := s.Bound.Frobenius2
-	return fmt.Sprintf(" This is about %s of the sum over all directions, %s.", percent(shrinkage/all), chart.Digits(all, 3))
+	return fmt.Sprintf(" This is about %s of the sum over all directions, %s.", percent(eta/all), chart.Digits(all, 3))
 }
 
 // shortAdvice returns advice for a fit that missed its tolerance.
@@ -127,7 +127,7 @@ func (f *Fit) shortAdvice() []string {
 	return out
 }
 
-// advice returns advice for a fit whose error bound is above the threshold poor.
+// advice returns advice for a fit that missed its tolerance or whose error bound is above the threshold poor.
 func (f *Fit) advice() []string {
 	worst, at, _ := f.worst()
 	switch {
@@ -135,7 +135,7 @@ func (f *Fit) advice() []string {
 		return f.shortAdvice()
 	case worst <= poor:
 		return nil
-	case f.Found.Summary == nil && f.far():
+	case f.Found.Summary == nil && f.needsScaling():
 		return []string{"The problem is close to singular. --standardize or a larger γ improves its condition number."}
 	case f.Found.Summary == nil:
 		return []string{"The problem is close to singular. A larger γ improves its condition number."}

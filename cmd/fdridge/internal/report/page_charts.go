@@ -16,7 +16,7 @@ type picture struct {
 	Caption string
 }
 
-// beside draws each panel as a separate picture. The page shows the pictures side by side.
+// beside draws each panel as a separate picture. The page shows these pictures side by side.
 func beside(panels ...captioned) ([]picture, error) {
 	var out []picture
 	for _, panel := range panels {
@@ -29,7 +29,7 @@ func beside(panels ...captioned) ([]picture, error) {
 	return out, nil
 }
 
-// across draws a panel as a picture of full page width. A second version is for narrow pages.
+// across draws a panel as a picture of full page width, and again for narrow pages.
 func across(panel captioned) ([]picture, error) {
 	both, err := draw(panel, "wide", "narrow")
 	return []picture{both}, err
@@ -62,7 +62,7 @@ func draw(panel captioned, classes ...string) (picture, error) {
 	return out, nil
 }
 
-// A pathSection shows the scores at all candidates of γ, or at the given values of γ.
+// A pathSection shows the scores of all candidates for γ, or of all given values of γ.
 type pathSection struct {
 	Choice   string
 	Warnings []string // reasons to doubt the chosen γ

@@ -40,8 +40,8 @@ func (f *Fit) heldOutInPage(rec *fitRecord) (*heldOutSection, error) {
 	return out, err
 }
 
-// heldOutPanels returns two panels for target j: predictions against observations, and residuals against
-// predictions. Of all solutions, the solution with the smallest RMSE is shown.
+// heldOutPanels returns two panels for target j: predictions against observations, and residuals against predictions.
+// They show the solution with the smallest RMSE on the held-out rows.
 func (f *Fit) heldOutPanels(rec *heldOutRecord, j int) []captioned {
 	best := 0
 	for i := range rec.Fits {

@@ -32,8 +32,8 @@ const (
 	mostTables  = 12
 )
 
-// weights returns the tables of coefficients. Each table is ordered by absolute value in the units of the fit,
-// because coefficients of scaled columns can be compared.
+// weights returns the tables of coefficients, the largest first. Coefficients are compared in the units of the scaled
+// columns.
 func (f *Fit) weights() weightsSection {
 	var out weightsSection
 	prep := &f.Data.Preparation
@@ -65,7 +65,8 @@ func (f *Fit) weights() weightsSection {
 	return out
 }
 
-// scale returns the scale of column i, or 1 if the coefficients belong to computed features.
+// scale returns the scale of column i. It returns 1 if the coefficients belong to computed features, or if the
+// columns were not scaled.
 func (f *Fit) scale(i int) float64 {
 	if prep := &f.Data.Preparation; prep.Scaling != nil && prep.Expansion() == nil {
 		return prep.Scaling.Scale[i]
@@ -73,20 +74,20 @@ func (f *Fit) scale(i int) float64 {
 	return 1
 }
 
-// intercept returns the intercept b in the units of the file. The error of b is at most within. ok is false if the
-// fit has no intercept.
-func (f *Fit) intercept(o *ridge.Target) (b, within float64, ok bool) {
+// intercept returns the intercept in the units of the file and a bound on its error. ok is false if the fit has no
+// intercept.
+func (f *Fit) intercept(o *ridge.Target) (b, bound float64, ok bool) {
 	_, b = f.Data.Preparation.Unscale(o.Coef, o.Intercept)
 	return b, f.Data.Preparation.InterceptBound(o), f.Asked.Intercept || b != 0
 }
 
-// divided returns x/scale and a bound on the error of this quotient. e bounds the error of x.
-func divided(x, e, scale float64) (quotient, within float64) {
-	if scale == 1 || x == 0 && e == 0 {
-		return x, e
+// divided returns x/scale and a bound on the error of this quotient, given a bound on the error of x.
+func divided(x, bound, scale float64) (quotient, quotientBound float64) {
+	if scale == 1 || x == 0 && bound == 0 {
+		return x, bound
 	}
 	quotient = x / scale
-	return quotient, e/scale*(1+0x1p-50) + 0x1p-52*math.Abs(quotient) + 0x1p-1073
+	return quotient, bound/scale*(1+0x1p-50) + 0x1p-52*math.Abs(quotient) + 0x1p-1073
 }
 
 // ColumnName returns the name of column j of prep. Columns without names are called x1, x2, ….

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// looks maps the kinds of lines and marks in a chart to their styles.
+// looks maps the names of lines and marks in a chart to their styles.
 var looks = map[string]chart.Look{
 	"bracket":   {Color: chart.Blue},
 	"chosen":    {Color: chart.Vermilion, Dashes: chart.LongDash},
@@ -34,7 +34,7 @@ var looks = map[string]chart.Look{
 // fewPoints is the maximum number of points of a line that is drawn with markers.
 const fewPoints = 25
 
-// A captioned is a panel with its caption on the HTML page. The plot command ignores the caption.
+// A captioned is a panel with the caption that the HTML page shows below it. The command plot leaves out captions.
 type captioned struct {
 	chart.Panel
 	caption string
@@ -65,7 +65,7 @@ func (p *gammaPath) panels() []captioned {
 	return out
 }
 
-// drawBrackets draws one bracket for each γ, and marks the chosen γ.
+// drawBrackets draws the bracket at each γ, and marks the chosen γ and the range of possible best γ.
 func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	if panel.LogY {
 		panel.YMin, panel.YMax = window(values)
@@ -84,9 +84,9 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	}
 }
 
-// window returns the range of a logarithmic axis for brackets whose ends may be zero or infinite. The range ends at
-// most a factor of about 1000 below the smallest upper end, and above the largest lower end. window returns 0, 0 if
-// no end is positive and finite.
+// window returns the range of a logarithmic axis that shows brackets. Ends that are zero or infinite are ignored. The
+// axis extends at most a factor of about 1000 below the smallest upper end and above the largest lower end. window
+// returns 0, 0 if no end is positive and finite.
 func window(values []ridge.Interval) (lo, hi float64) {
 	leastLo, mostLo, leastHi, mostHi := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for _, v := range values {
@@ -109,11 +109,11 @@ func window(values []ridge.Interval) (lo, hi float64) {
 	return max(leastLo, leastHi/beyond) / room, min(max(leastHi, min(mostHi, mostLo*beyond))*room, math.MaxFloat64)
 }
 
-// leastShown is the smallest value that a logarithmic axis shows. A smaller positive end belongs to a bracket of
-// zero, and its value comes from outward rounding.
+// leastShown is the smallest value shown on a logarithmic axis. Outward rounding turns the end of a bracket of zero
+// into a smaller positive number.
 const leastShown = 0x1p-1000
 
-// cut returns v, or a value just beyond the axis if v lies farther out.
+// cut limits v to the axis. A value outside moves to a point just beyond the axis.
 func cut(v float64, p *chart.Panel) float64 {
 	if p.LogY && v <= leastShown {
 		v = 0
@@ -124,7 +124,7 @@ func cut(v float64, p *chart.Panel) float64 {
 	return min(max(v, p.YMin/2), p.YMax*2, math.MaxFloat64)
 }
 
-// spectrumPanel shows the squared singular values of a sketch, its error bound η and the values of γ.
+// spectrumPanel shows the squared singular values of a sketch, the error bound η of the sketch, and the values of γ.
 func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 	p := chart.Panel{Title: "spectrum of the sketch", X: "direction", WholeX: true, Y: "sum of squares along it", LogY: true}
 	sigma := chart.Line{Method: "spectrum", Label: "σ² of the sketch", Y: s.Sigma2, Plain: len(s.Sigma2) > fewPoints}
@@ -147,8 +147,8 @@ func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 	return p
 }
 
-// convergencePanel shows the error bound by pass, with a line for each γ and target and its prediction. If there are
-// too many lines, only the first and the last have styles of their own.
+// convergencePanel shows the error bound after each pass. Each γ and target has a line, and a dashed line that
+// predicts the bounds. If there are more than six, only the first and the last have colours of their own.
 func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Panel {
 	const most = 6
 	p := chart.Panel{Title: "convergence", X: "pass over the rows after the first", WholeX: true, Y: "bound on ‖x − x*‖ / ‖x*‖", LogY: true}
@@ -186,16 +186,16 @@ func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Pane
 	return p
 }
 
-// predicted returns the predicted line from the first point to the tolerance, which is reached after t.Predicted
-// passes. The line stops at the pass until.
-func (t *Trace) predicted(until float64) chart.Line {
+// predicted returns the dashed line from the first error bound to the tolerance, which t.Predicted passes are
+// expected to reach. The line ends at pass lastPass.
+func (t *Trace) predicted(lastPass float64) chart.Line {
 	line := chart.Line{Label: "predicted from η", Dashed: true}
 	if t.Predicted < 2 {
 		return line
 	}
 	x, y := float64(t.Points[0].Pass), float64(t.Points[0].RelativeError)
 	steps := float64(t.Predicted - 1)
-	shown := math.Min(steps, math.Max(1, until-x))
+	shown := math.Min(steps, math.Max(1, lastPass-x))
 	line.X = []float64{x, x + shown}
 	line.Y = []float64{y, y * math.Pow(float64(t.Tol)/y, shown/steps)}
 	return line

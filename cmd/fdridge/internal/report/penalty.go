@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// AsFitted changes the report if a penalty was added to an existing sketch. The penalty becomes part of the
-// preparation, which scales the columns by it. The report then describes the scaled columns.
+// AsFitted changes the report if solve applied penalties to the columns of an existing sketch. Such penalties scale
+// the columns. AsFitted adds this scaling to the preparation, so that the report describes the scaled columns.
 func (f *Fit) AsFitted() error {
 	penalty := f.Found.Solutions[0].Penalty
 	prep, err := f.Data.Preparation.Penalize(penalty)
@@ -47,7 +47,7 @@ type penalties struct {
 	besides bool         // the sketch already contains other penalties
 }
 
-// A bandChoice describes how the penalties of the bands (groups of columns) were chosen.
+// A bandChoice is the JSON record of the choice of penalties for bands (groups of columns).
 type bandChoice struct {
 	GCV      ridge.Interval `json:"gcv"`
 	Certain  bool           `json:"certain"`         // no other candidate can have a smaller GCV
@@ -65,7 +65,7 @@ type bandTrial struct {
 	GCV       ridge.Interval `json:"gcv"`
 }
 
-// penalties describes the penalties of the fit. It returns nil if all penalties are 1.
+// penalties returns the JSON record of the penalties. It returns nil if all penalties are 1.
 func (f *Fit) penalties() *penalties {
 	if f.after == nil && f.Data.Before == nil {
 		return nil

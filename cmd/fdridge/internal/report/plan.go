@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// A Plan is the JSON object of plan --json: the plan and the measurements from which it was made.
+// A Plan is the JSON object of plan --json: the plan, and the measurements on which the plan is based.
 type Plan struct {
 	*plan.Plan
 	Reason    string    `json:"reason"` // why the option Best was chosen, in words
@@ -22,7 +22,7 @@ type Plan struct {
 	Sizes     []SizeFor `json:"size_for,omitempty"`
 }
 
-// A SizeFor is an estimated sketch size: a one-shot fit with this size has at most this error.
+// A SizeFor is a sketch size with which a fit in one pass reaches a given error at a given γ.
 type SizeFor struct {
 	Gamma     float64 `json:"gamma"`
 	Error     float64 `json:"error"`
@@ -67,7 +67,7 @@ func (p *Plan) WriteText(w io.Writer) error {
 	return nil
 }
 
-// Explain sets Reason, given the tolerance tol and the memory limit in bytes.
+// Explain sets p.Reason to a sentence about the best method, for a tolerance tol and a memory limit in bytes.
 func (p *Plan) Explain(tol float64, bytes uint64) {
 	const soonest = " reaches the tolerance fastest"
 	if p.Soonest < 0 {

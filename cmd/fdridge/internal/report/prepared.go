@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A columnRecord describes how one column of the file was converted to features.
+// A columnRecord is the JSON record of how one column of the file was converted to features.
 type columnRecord struct {
 	Column  string       `json:"column"`
 	Kind    prepare.Kind `json:"kind"`
@@ -18,7 +18,7 @@ type columnRecord struct {
 	Why     string       `json:"why,omitempty"`
 }
 
-// prepared returns a record for each column, if prepare.Look has decided on the columns.
+// prepared returns a record for each column, if --prepare determined how columns are converted.
 func (e *Encoded) prepared() []columnRecord {
 	var out []columnRecord
 	for j := range e.Encoding.Columns {
@@ -59,8 +59,8 @@ func done(c *prepare.Column) string {
 	return strings.Join(words, ", ")
 }
 
-// preparedTable returns a table of the first columns, at most the given number, and the number of columns that it
-// leaves out. Reasons have at most width characters.
+// preparedTable returns a table of the first columns, at most the given number. more is the number of columns that
+// the table leaves out. Reasons are cut to width characters.
 func preparedTable(columns []columnRecord, most, width int) (t *table, more int) {
 	t = &table{keys: 1, rows: [][]string{{"column", "kind", "what was done", "why"}}}
 	shown := columns[:min(len(columns), most)]

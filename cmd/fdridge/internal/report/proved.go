@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Proved formats an interval as value ± bound. The value shows only proved digits. An interval that is not finite is
-// formatted as a bracket.
+// Proved formats an interval as value ± bound, with only those digits of the value that are proved. It formats an
+// infinite interval as a bracket.
 func Proved(v ridge.Interval) string {
 	k, ok := digits.Within(v.Lo, v.Hi)
 	if !ok {
@@ -26,9 +26,8 @@ const (
 	mostFigures  = 6
 )
 
-// figure formats an interval for a table. The text is one number of three to six digits if the whole interval lies
-// within one unit of the last digit. Otherwise the text is a bracket. NaN, the R² of a constant target, is
-// "undefined".
+// figure formats an interval for a table. It writes one number of three to six digits if the whole interval lies
+// within one unit of the last digit, otherwise a bracket. NaN, the R² of a constant target, becomes "undefined".
 func figure(v ridge.Interval) string {
 	if math.IsNaN(v.Lo) && math.IsNaN(v.Hi) {
 		return "undefined"
@@ -58,9 +57,9 @@ func figure(v ridge.Interval) string {
 	return bracket(v)
 }
 
-// around formats x, whose error is at most e, with its proved digits. The text within is a bound on the error of the
-// formatted value. If no digit is proved, the value has three digits.
-func around(x, e float64) (value, within string) {
+// around formats x, whose error is at most e, with its proved digits, or with three digits if none is proved.
+// errorText is a bound on the error of the formatted value.
+func around(x, e float64) (value, errorText string) {
 	if k, ok := digits.Around(x, e); ok && e < math.Abs(x) {
 		return k.Value(digits.Exponent), k.Bound(digits.Exponent)
 	}
@@ -71,8 +70,7 @@ func around(x, e float64) (value, within string) {
 	return plainNumber(written(x, few-1), few), bound(e)
 }
 
-// rounding returns a bound on the change when x is rounded to n digits. It returns 0 if x does not change or is not
-// finite.
+// rounding bounds the change of x when x is rounded to n digits. It returns 0 if x does not change or is not finite.
 func rounding(x float64, n int) float64 {
 	exact := new(big.Rat).SetFloat64(x)
 	written, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'e', n-1, 64))

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// fixedWords holds the words for the rules whose words do not depend on numbers.
+// fixedWords describes the reasons whose words contain no numbers.
 var fixedWords = map[reason.Rule]string{
 	reason.LeastSquares:       "gamma = 0 is least squares, which only direct methods solve",
 	reason.RanksShareRows:     "several ranks share the rows",
@@ -30,7 +30,7 @@ var fixedWords = map[reason.Rule]string{
 
 func mib(bytes float64) float64 { return bytes / (1 << 20) }
 
-// possibleGain states how much better another γ may be. The text begins a sentence.
+// possibleGain states how much better another γ may be. The text is the beginning of a sentence.
 func possibleGain(r reason.Reason) string {
 	excess := r.Numbers[0]
 	switch {
@@ -42,7 +42,7 @@ func possibleGain(r reason.Reason) string {
 	return "by the sketch alone another gamma may be better by any factor, and "
 }
 
-// Words describes a reason in words. It returns "" for an empty reason.
+// Words describes a reason in words. It returns "" for the zero value.
 func Words(r reason.Reason) string {
 	switch r.Rule {
 	case reason.GramTooLarge:
@@ -78,7 +78,7 @@ func Words(r reason.Reason) string {
 	return fixedWords[r.Rule]
 }
 
-// spentWords states why passes were made for the choice of γ, or why none was made.
+// spentWords states why passes were made to choose γ, or why none was made.
 func spentWords(by choose.Criterion, passes int, spent []reason.Reason) string {
 	var out []string
 	leftOut := passes // number of passes that computed leave-one-out errors

@@ -16,8 +16,8 @@ type (
 	perTarget[T any] = model.PerTarget[T]
 )
 
-// A fitRecord is the object that fit --json prints. If there is one γ, the fields of its fit also appear at the top
-// level.
+// A fitRecord is the object that fit --json prints. If there is only one γ, the fields of its fit are repeated at the
+// top level.
 type fitRecord struct {
 	N            int64           `json:"n"`
 	D            int             `json:"d"`
@@ -52,7 +52,7 @@ type fitRecord struct {
 	Fits         []model.Record  `json:"fits"`
 }
 
-// A Rank describes the work of one process of an MPI job.
+// A Rank is the JSON record of the work of one process (rank) of an MPI job.
 type Rank struct {
 	Rank     int    `json:"rank"`
 	Rows     int64  `json:"rows"`
@@ -63,7 +63,8 @@ type Rank struct {
 	Received int64  `json:"bytes_received"`
 }
 
-// NewRank returns the record of a process. communicating is the time for transfers and waiting, included in seconds.
+// NewRank returns the record of an MPI process. communicating is the part of seconds that was spent on transfers and
+// waiting.
 func NewRank(rank int, rows int64, seconds, communicating float64, sent, received int64) Rank {
 	return Rank{rank, rows, number(seconds), number(communicating), number(communicating / seconds), sent, received}
 }
@@ -100,8 +101,7 @@ func (f *Fit) record() *fitRecord {
 	return out
 }
 
-// scores returns the brackets of one score of a fit, one bracket for each target. The score is the criterion that
-// chose γ, or GCV if γ was given.
+// scores returns one bracket for each target. The score is the criterion that chose γ, or GCV if the user gave γ.
 func (r *fitRecord) scores(of *model.Record) brackets {
 	if r.Each != nil {
 		return r.Each.Scores

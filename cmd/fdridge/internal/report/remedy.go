@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// FindRemedies sets f.Remedies to flags that may help a fit that missed its tolerance, starting with the most
-// promising flag. See [fdridge.Result.Remedies].
+// FindRemedies sets f.Remedies to flags that may help a fit that missed its tolerance, the most promising flag first.
+// See [fdridge.Result.Remedies].
 func (f *Fit) FindRemedies() error {
 	found, err := f.Found.Remedies()
 	for _, r := range found {
@@ -21,8 +21,8 @@ func (f *Fit) FindRemedies() error {
 	return err
 }
 
-// flag returns the command-line flag for a remedy (a change of options that may help the fit). It returns "" if
-// scaling is the remedy and the columns are already scaled.
+// flag returns the command-line flag for a remedy, such as --max-passes 20. It returns "" if the remedy is to scale
+// columns that are already scaled.
 func (f *Fit) flag(r plan.Remedy) string {
 	switch r.Kind {
 	case plan.FactorDirectly:
@@ -52,8 +52,8 @@ func (f *Fit) flag(r plan.Remedy) string {
 	return ""
 }
 
-// far reports whether the columns differ in size and were not scaled.
-func (f *Fit) far() bool {
+// needsScaling reports whether the columns differ in size by more than a factor of 10 and were not scaled.
+func (f *Fit) needsScaling() bool {
 	return !f.isStandardized() && f.Found.ColumnSpread > 10
 }
 
@@ -64,5 +64,5 @@ func (f *Fit) isStandardized() bool {
 	return prep.Scaling != nil || prep.Encoding != nil && slices.ContainsFunc(prep.Encoding.Columns, scaled)
 }
 
-// solves reports whether the command is solve, which cannot change the sketch.
+// solves reports whether the command is solve. It cannot change the sketch.
 func (f *Fit) solves() bool { return strings.HasPrefix(f.Asked.Command, "fdridge solve") }

@@ -56,7 +56,7 @@ type savedFit struct {
 	order []int // indices of the coefficients, largest absolute value first in the units of the fit
 }
 
-// A savedCoefficient is a coefficient with a bound on its error. The bound is null in JSON if it is unknown.
+// A savedCoefficient is a coefficient with a bound on its error. An unknown bound is null in JSON.
 type savedCoefficient struct {
 	Name  string `json:"name"`
 	Value number `json:"value"`
@@ -81,7 +81,7 @@ func (s *Saved) record() *savedRecord {
 	return out
 }
 
-// fit returns the fit of target j. If the certificate is missing or damaged, all bounds are infinite.
+// fit returns the fit of target j. Without a valid certificate, all its bounds are infinite.
 func (s *Saved) fit(f *model.Fit, j int) savedFit {
 	m := s.Model
 	out := savedFit{
@@ -176,7 +176,7 @@ func (s *Saved) WriteText(w io.Writer) error {
 	return nil
 }
 
-// statusName returns the name of a status. The argument is the name or the description in words.
+// statusName returns the short name of a status, given this name or the description of the status in words.
 func statusName(status string) string {
 	for _, s := range []ridge.Status{ridge.Converged, ridge.ZeroSolution, ridge.OnePass, ridge.Factorized} {
 		if status == s.String() {
@@ -186,7 +186,7 @@ func statusName(status string) string {
 	return status
 }
 
-// orNone formats an interval. It returns "none" if nothing is known about the value.
+// orNone formats an interval. It returns "none" if both ends are infinite.
 func orNone(v ridge.Interval) string {
 	if math.IsInf(v.Lo, -1) && math.IsInf(v.Hi, 1) {
 		return noBound
@@ -194,7 +194,7 @@ func orNone(v ridge.Interval) string {
 	return figure(v)
 }
 
-// shown returns the indices of the coefficients to print: all of them in order, or the s.Top largest ones by size.
+// shown returns the indices of the coefficients to print: the s.Top largest by absolute value, or all in order.
 func (s *Saved) shown(f *savedFit) []int {
 	if s.Top > 0 && len(f.order) > s.Top {
 		return f.order[:s.Top]
@@ -202,7 +202,7 @@ func (s *Saved) shown(f *savedFit) []int {
 	return slices.Sorted(slices.Values(f.order))
 }
 
-// coefficientsTable returns a table of the coefficients of a fit. The intercept is the first row.
+// coefficientsTable returns a table of the coefficients of a fit, with the intercept first.
 func (s *Saved) coefficientsTable(rec *savedRecord, f *savedFit) *table {
 	heading := "coefficient"
 	if len(rec.Fits) > 1 {
@@ -225,7 +225,7 @@ func (s *Saved) coefficientsTable(rec *savedRecord, f *savedFit) *table {
 	return t
 }
 
-// summary returns lines that describe the model's origin and its preparation of the rows.
+// summary returns lines that describe the origin of the model and how rows are prepared for it.
 func (s *Saved) summary(rec *savedRecord) []string {
 	m := s.Model
 	t := len(m.Fits[0].Coef)

@@ -11,8 +11,8 @@ import (
 // textWidth is the maximum width of the text report.
 const textWidth = 100
 
-// A table is a table of the text report or of the page. In the text report, if the columns do not fit into textWidth, the remaining columns are written
-// below, with the first keys columns repeated.
+// A table is printed in the text report or on the page. If a table is wider than textWidth, the text report prints
+// the remaining columns below, after repeating the first keys columns.
 type table struct {
 	keys     int
 	rows     [][]string // the first row holds the headings
@@ -62,7 +62,7 @@ type cell struct {
 	Words bool // words are aligned to the left, and numbers are typeset
 }
 
-// Cells returns the rows of the table for the page. The first row holds the headings.
+// Cells returns the rows of the table for the page; the first row holds the headings.
 func (t *table) Cells() [][]cell {
 	var out [][]cell
 	for i, row := range t.rows {
@@ -79,11 +79,10 @@ func (t *table) Cells() [][]cell {
 	return out
 }
 
-// headingsOfWords are the headings of columns on the page that hold words instead of numbers.
+// headingsOfWords are the headings of columns that contain words instead of numbers.
 var headingsOfWords = []string{"target", "status", "method", "coefficient", "sign", "column", "kind", "what was done", "why"}
 
-// wrapText breaks a text between words into lines of at most textWidth characters. All lines but the first are
-// indented.
+// wrapText breaks a text into lines of at most textWidth characters. All lines but the first are indented.
 func wrapText(text string) string {
 	const indent = "  "
 	var b strings.Builder

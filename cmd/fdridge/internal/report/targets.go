@@ -11,15 +11,15 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// Tables with up to mostTargets targets have a row for each target. With more targets, tables show quantiles over
-// the targets, and a row for each of the worstTargets targets with the largest error bounds.
+// Tables have a row for each target if there are at most mostTargets targets. Otherwise they show quantiles over the
+// targets, and a row for each of the worstTargets targets with the largest error bounds.
 const (
 	mostTargets  = 100
 	worstTargets = 10
 )
 
-// An eachChoice describes the choice of γ if each target has a γ of its own. The lists have one element for each
-// target.
+// An eachChoice is the JSON record of the choice of γ if each target has its own γ. The lists have one element for
+// each target.
 type eachChoice struct {
 	By         string           `json:"by"`
 	Candidates []float64        `json:"candidates"`
@@ -68,8 +68,7 @@ func (c *eachChoice) lines() []string {
 	return out
 }
 
-// shown returns the indices of the targets to list: all targets, or those with the largest error bounds in
-// descending order.
+// shown returns the indices of the targets to list: all targets, or the worstTargets with the largest error bounds.
 func shown(certificates []ridge.Certificate) []int {
 	out := make([]int, len(certificates))
 	for j := range out {
@@ -87,11 +86,11 @@ func largest(indices []int, value func(i int) float64) []int {
 	return indices
 }
 
-// quantiles are the fractions that head the columns of the table of quantiles.
+// quantiles are the fractions in the table of quantiles, a column each.
 var quantiles = []float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1}
 
 // quantilesTable returns a table of quantiles over the targets of fit i, for γ, error bound, R² and score. The
-// quantile of brackets is a bracket: from the quantile of the lower ends to the quantile of the upper ends.
+// quantile of brackets is a bracket: the quantiles of the lower ends and of the upper ends.
 func (f *Fit) quantilesTable(rec *fitRecord, i int) *table {
 	s, scores := &rec.Fits[i], rec.scores(&rec.Fits[i])
 	t := &table{keys: 1, rows: [][]string{{fmt.Sprintf("%d targets", rec.Targets)}}}

@@ -135,7 +135,7 @@ func (f *Fit) facts(rec *fitRecord) []fact {
 	return out
 }
 
-// mostNamed is the maximum number of targets whose names the first line lists.
+// mostNamed is the maximum number of targets whose names appear in the first line.
 const mostNamed = 6
 
 // differ reports whether property has different values for different solutions.
@@ -148,8 +148,8 @@ func (f *Fit) differ(property func(*ridge.Solution) any) bool {
 	return false
 }
 
-// fitsTable returns a table with a row for each γ and target. The text report has the columns for method and passes
-// only if their values differ.
+// fitsTable returns a table with a row for each γ and target. The text report leaves out the columns for method and
+// passes if all fits have the same values.
 func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
 	const targetWidth = 24
 	columns := []struct {
@@ -202,7 +202,7 @@ func nameStatus(s ridge.Status) string {
 const legend = `error: proved bound on ‖x̂ − x*‖/‖x*‖, the relative error of the coefficients; R²: training rows.
 All digits shown are proved (± 1 in the last one); [a, b] is a proved bracket.`
 
-// mostPrinted is the maximum number of coefficients, not counting intercepts, that the text report prints.
+// mostPrinted is the maximum number of coefficients in the text report, not counting intercepts.
 const mostPrinted = 20
 
 func (f *Fit) hasFewCoefficients() bool {
@@ -210,9 +210,10 @@ func (f *Fit) hasFewCoefficients() bool {
 	return len(f.Found.Solutions)*t*d <= mostPrinted
 }
 
-// coefficientsTable returns a table of the coefficients of one target at one γ, in the units of the file. The
-// intercept is the first row. On the page, the table has the mostWeights largest coefficients in the units of the
-// fit, because coefficients of scaled columns can be compared. The page also shows the signs that are proved.
+// coefficientsTable returns a table of the coefficients of one target at one γ, in the units of the file, with the
+// intercept first. On the page the table has
+//   - only the mostWeights largest coefficients, compared in the units of the scaled columns;
+//   - the signs of coefficients, if they are proved.
 func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 	heading := "coefficient"
 	if f.several() && !page {
@@ -255,7 +256,7 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 // nameWidth is the maximum width of a column of names.
 const nameWidth = 48
 
-// unproved lists the fits without a proved relative error bound below 1. It returns "" if there are none.
+// unproved lists the fits whose relative error bound is 1 or more. It returns "" if there are none.
 func (f *Fit) unproved() string {
 	var fits []string
 	for _, s := range f.Found.Solutions {

@@ -14,8 +14,8 @@ type Trace struct {
 	Target int     `json:"target"` // counted from 1
 	Tol    number  `json:"tol"`
 	Points []Point `json:"points"` // one for each pass
-	// Predicted is the number of passes after which the sketch's bound guarantees an error of at most Tol in the
-	// norm of H = AᵀA + γI. The pass of the first point counts. 0 means no prediction.
+	// Predicted is the number of passes after which the error bound of the sketch guarantees the tolerance, counting
+	// the pass of the first point. The error is measured in the norm of H = AᵀA + γI. 0 means no prediction.
 	Predicted int `json:"predicted_passes"`
 }
 
@@ -26,7 +26,7 @@ type Point struct {
 	Proved        bool   `json:"proved"`         // computed from a measured gradient, not from a recurrence
 }
 
-// Traces collects the progress of all targets and γ during a refinement.
+// Traces collects the traces of all targets and γ while a fit is refined.
 type Traces struct {
 	tol float64
 	all []*Trace
@@ -35,7 +35,7 @@ type Traces struct {
 // NewTraces returns an empty collection for a fit with tolerance tol.
 func NewTraces(tol float64) *Traces { return &Traces{tol: tol} }
 
-// Observe adds a point for an iterate. It is the callback of [fdridge.Options].Observe.
+// Observe adds the error bound of an iterate. It is the callback of [fdridge.Options].Observe.
 func (t *Traces) Observe(i ridge.Iterate) {
 	at := Point{i.Pass, number(i.RelativeError), i.Measured}
 	for _, one := range t.all {
@@ -50,8 +50,8 @@ func (t *Traces) Observe(i ridge.Iterate) {
 	t.all = append(t.all, &Trace{Gamma: number(i.Gamma), Target: i.Target + 1, Tol: number(t.tol), Points: []Point{at}})
 }
 
-// Of returns the collected traces. For an iterative method, each trace also states the number
-// of passes that the bound of the sketch predicts.
+// Of returns the collected traces. For an iterative method, it also sets the predicted number of passes of each
+// trace.
 func (t *Traces) Of(found *fdridge.Result) ([]*Trace, error) {
 	if !found.Method.Iterates() {
 		return t.all, nil

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Plain converts a typeset number to the notation of programs: 1.5·10³ becomes 1.5e3.
+// Plain converts a number from the notation of the page to the notation of programs: 1.5·10³ becomes 1.5e3.
 func Plain(text string) string {
 	mantissa, power, ok := strings.Cut(text, "·10")
 	if !ok {
@@ -24,7 +24,7 @@ func Plain(text string) string {
 	return mantissa + "e" + strings.ReplaceAll(power, "⁻", "-")
 }
 
-// Ends parses a bracket "[lo, hi]" and returns its ends. For a single number, both ends are that number.
+// Ends returns the ends of a bracket such as "[1.2, 1.3]". For a single number, both ends are this number.
 func Ends(text string) (lo, hi float64, err error) {
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 	low, high, two := strings.Cut(text, ", ")
@@ -45,7 +45,8 @@ func Ends(text string) (lo, hi float64, err error) {
 	return lo, hi, nil
 }
 
-// Figure returns the range that a printed figure stands for: a bracket, or a number ± one unit of its last digit.
+// Figure returns the range of values that a printed figure allows: the ends of a bracket, or a number ± one unit of
+// its last digit.
 func Figure(text string) (lo, hi float64, err error) {
 	if strings.HasPrefix(text, "[") {
 		return Ends(text)
