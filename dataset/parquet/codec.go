@@ -22,12 +22,12 @@ const (
 	codecLZ4    = 7 // one block, without a frame
 )
 
-// unpacker decompresses whole pages. Several goroutines may use it at once. A page that was compressed in one piece
-// may use a window as large as the page.
-var unpacker, errUnpacker = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(mostPage))
+// unpacker decompresses whole pages, also on several goroutines at once. The window of a zstd stream may be as large
+// as a page.
+var unpacker, errUnpacker = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxPage))
 
-// decompress writes the decompressed data of src to dst. If the data do not have len(dst) bytes, it returns an
-// error. It never writes beyond dst, because a few bytes of zstd or snappy can announce gigabytes.
+// decompress writes the decompressed data of src to dst. It returns an error if the data do not have len(dst) bytes,
+// and never writes more, because a few bytes of zstd or snappy can stand for gigabytes.
 func decompress(codec int32, dst, src []byte) (err error) {
 	n := len(dst)
 	switch codec {
@@ -63,7 +63,7 @@ func decompress(codec int32, dst, src []byte) (err error) {
 	return err
 }
 
-// readAll fills dst from r. If r has more or fewer bytes, it returns an error.
+// readAll fills dst from r, and returns an error if r has more or fewer bytes.
 func readAll(r io.Reader, dst []byte) error {
 	if _, err := io.ReadFull(r, dst); err != nil {
 		return err

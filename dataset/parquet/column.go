@@ -30,7 +30,7 @@ type column struct {
 	convert func(bits uint64) float64
 }
 
-// column describes the selected column j of the file, or returns an error if it cannot be read.
+// column returns a description of column j of the file, or an error if the column cannot be read.
 func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputError) {
 	leaf, means := &f.columns[j], f.columns[j].annotation()
 	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.Repetition == 1, missing: choice.Allows(j), lexicon: choice.Lexicon(j)}
@@ -90,7 +90,8 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 	return refuse("values of type "+cmp.Or(means.name, "fixed-length bytes"), "cast it to double")
 }
 
-// dates returns a function that converts days, or units of a second, to dates.
+// dates returns a function that converts integers to dates: units of 1/perSecond seconds since 1970, or days if
+// perSecond is −86400.
 func dates(perSecond int64, l *prepare.Lexicon) func(v int64) float64 {
 	return func(v int64) float64 { return l.Date(v, perSecond) }
 }
@@ -105,7 +106,7 @@ func signed(v int64) float64 {
 	return float64(v)
 }
 
-// unsigned returns a function that converts the bits of a value, read as an unsigned integer.
+// unsigned returns a function that converts the bits of an unsigned integer to float64.
 func unsigned(kind int32) func(bits uint64) float64 {
 	if kind == typeInt32 {
 		return func(bits uint64) float64 { return float64(uint32(bits)) }
@@ -124,7 +125,7 @@ var pow10 = [...]float64{
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// decimal returns a function that divides an integer by scale. Both are exact in float64, so only the quotient is
+// decimal returns a function that divides an integer by scale. Both are exact in float64; only the quotient is
 // rounded.
 func decimal(scale float64) func(v int64) float64 {
 	return func(v int64) float64 { return signed(v) / scale }
@@ -138,8 +139,8 @@ func (e levelError) Error() string { return string(e) }
 // errEmpty reports an empty text in a column that allows no missing values.
 var errEmpty = errors.New("has an empty text, which is a missing value")
 
-// code returns the code of a text in a categorical column. For an empty text the code is NaN, or the error is
-// errEmpty if the column allows no missing values.
+// code returns the code of a text in a categorical column. An empty text is a missing value, with the code NaN, or
+// the error errEmpty if missing values are not allowed.
 func (c *column) code(text []byte) (float64, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// This file decodes the encodings of values, in memory whose size does not depend on numbers in the file. Format:
-// github.com/apache/parquet-format, "Encodings.md".
+// The encodings of values in a page are described in github.com/apache/parquet-format, "Encodings.md". The memory for
+// decoding does not depend on sizes stated in the file.
 
 var (
 	errShort = errors.New("a page has fewer values than its header states")
@@ -15,8 +15,7 @@ var (
 	errIndex = errors.New("a page refers to a value that is not in its dictionary")
 )
 
-// bitsAt returns width bits of b, starting at the bit with the number bit. width must be at most 64. Bits beyond
-// the end of b are 0.
+// bitsAt returns width bits of b, at most 64, starting at bit number bit. Bits beyond the end of b are 0.
 func bitsAt(b []byte, bit, width int) uint64 {
 	b, shift := b[min(bit>>3, len(b)):], bit&7
 	if len(b) < 9 {
@@ -28,7 +27,7 @@ func bitsAt(b []byte, bit, width int) uint64 {
 	return v & (1<<width - 1)
 }
 
-// A hybrid decodes levels, dictionary indices and booleans. Their encoding consists of runs of equal values and
+// A hybrid decodes definition levels, dictionary indices and booleans. They are stored as runs of equal values and
 // runs of packed bits.
 type hybrid struct {
 	b      []byte
@@ -39,7 +38,7 @@ type hybrid struct {
 	bit    int    // next bit of packed
 }
 
-// run returns the number of values left in the run. If none is left, run begins the next run.
+// run returns the number of values left in the current run, or in the next run if the current run has ended.
 func (h *hybrid) run() (int, error) {
 	for h.left == 0 {
 		head, n := binary.Uvarint(h.b)

@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// The footer of a file lists the columns and the positions of their values. The tags of the fields are the field
-// numbers in parquet.thrift, in github.com/apache/parquet-format.
+// The footer of a file lists the columns and the positions of their values. The struct tags are the field numbers in
+// parquet.thrift of github.com/apache/parquet-format.
 
 // Physical types.
 const (
@@ -77,7 +77,7 @@ type group struct {
 	Rows int64 `thrift:"3"`
 }
 
-// A chunk is the location of the values of a column in a row group.
+// A chunk is the location of the values of one column in a row group.
 type chunk struct {
 	Kind       int32 `thrift:"1"`
 	Codec      int32 `thrift:"4"`
@@ -123,7 +123,7 @@ func readFooter(f io.ReaderAt, size int64) (*footer, error) {
 	return newFooter(m.Schema[1:], m.Groups)
 }
 
-// newFooter finds the outermost columns among the elements of a schema, which are listed depth first.
+// newFooter finds the top-level columns among the elements of a schema, which are listed depth first.
 func newFooter(schema []element, groups []group) (*footer, error) {
 	f, leaves := &footer{groups: groups}, 0
 	for i := 0; i < len(schema); {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// A column chunk is a sequence of pages: at most one dictionary page, then data pages. Each page begins with a
-// header. A data page holds the values that are not null, and levels that tell which values are null.
+// A column chunk is a sequence of pages, each with a header: at most one dictionary page, then data pages. A data
+// page has the values that are not null, and a definition level for each value: 0 for null, 1 otherwise.
 
 // Types of pages.
 const (
@@ -18,10 +18,10 @@ const (
 	pageDataV2     = 3
 )
 
-// mostHeader is the largest size of a header in bytes.
-const mostHeader = 16 << 20
+// maxPageHeader is the largest size of a header in bytes.
+const maxPageHeader = 16 << 20
 
-// A header describes a page. The tags of its fields are the field numbers in parquet.thrift.
+// A header describes a page. The struct tags are the field numbers in parquet.thrift.
 type header struct {
 	Kind   int32 `thrift:"1"`
 	Size   int32 `thrift:"2"` // bytes after decompression
@@ -73,7 +73,7 @@ func (p *pages) open(c chunk) error {
 	return nil
 }
 
-// header reads the header of the next page, and sets p.at to the position of the page's data.
+// header reads the header of the next page, and sets p.at to the end of the header.
 func (p *pages) header() (h header, err error) {
 	for size := 1 << 8; ; size <<= 4 {
 		if p.at < 0 || p.at >= p.end {
@@ -85,7 +85,7 @@ func (p *pages) header() (h header, err error) {
 		}
 		h = header{Kind: -1}
 		length := unmarshal(b, &h)
-		if length == 0 && len(b) == size && size < mostHeader {
+		if length == 0 && len(b) == size && size < maxPageHeader {
 			continue
 		}
 		p.at += int64(length)
@@ -103,10 +103,10 @@ func (p *pages) header() (h header, err error) {
 
 var errOutside = errors.New("a page lies outside the file")
 
-// load reads the data of a page into *memory, and sets p.at to the next page. The argument levels is the number of
-// bytes at the start of the data that are not compressed.
-func (p *pages) load(h *header, levels int, codec int32, memory *[]byte) error {
-	if levels > int(min(h.Packed, h.Size)) {
+// load reads the data of a page into *memory, and sets p.at to the end of the page. The first levelBytes bytes of the
+// data are not compressed.
+func (p *pages) load(h *header, levelBytes int, codec int32, memory *[]byte) error {
+	if levelBytes > int(min(h.Packed, h.Size)) {
 		return errShort
 	}
 	packed := &p.shared.packed
@@ -124,15 +124,15 @@ func (p *pages) load(h *header, levels int, codec int32, memory *[]byte) error {
 		return nil
 	}
 	dst := grown(memory, int(h.Size))
-	copy(dst, src[:levels])
-	if len(dst) == levels { // for no values, some writers store nothing, others a compressed empty text
+	copy(dst, src[:levelBytes])
+	if len(dst) == levelBytes { // for no values, some writers store nothing, others a compressed empty text
 		return nil
 	}
-	return decompress(codec, dst[levels:], src[levels:])
+	return decompress(codec, dst[levelBytes:], src[levelBytes:])
 }
 
-// advance loads the data page that holds the value after the next skip values. It skips the pages before it, and
-// returns the number of values in skipped pages. ok is false at the end of the column.
+// advance skips data pages with up to skip values in total, without reading their data, and loads the next data page.
+// It returns the number of skipped values. ok is false at the end of the column.
 func (p *pages) advance(skip int64) (skipped int64, ok bool, err error) {
 	for p.left > 0 {
 		h, err := p.header()
@@ -214,8 +214,8 @@ func (p *pages) begin(h *header) error {
 	return p.decoder.begin(h.V1.Encoding, data)
 }
 
-// levelsOf decodes the levels of the next n values. It also returns the number of these values that are not null.
-// levels is nil if no value is null.
+// levelsOf decodes the definition levels of the next n values, and returns the number of values that are not null.
+// levels is nil if there is no null.
 func (p *pages) levelsOf(n int) (levels []uint32, values int, err error) {
 	if !p.optional {
 		return nil, n, nil
@@ -238,7 +238,7 @@ func (p *pages) levelsOf(n int) (levels []uint32, values int, err error) {
 	return levels, values, nil
 }
 
-// skip skips the next rows. If it skips a whole page, it does not read the data of the page.
+// skip skips the next rows. It does not read the data of pages that it skips as a whole.
 func (p *pages) skip(rows int64) error {
 	for rows > 0 {
 		if p.inPage == 0 {
@@ -248,7 +248,7 @@ func (p *pages) skip(rows int64) error {
 			}
 			continue
 		}
-		n := int(min(rows, int64(p.inPage), tileRows))
+		n := int(min(rows, int64(p.inPage), rowsPerTile))
 		_, values, err := p.levelsOf(n)
 		if err != nil {
 			return err
@@ -267,9 +267,9 @@ func (p *pages) skip(rows int64) error {
 	return nil
 }
 
-// read reads the next len(dst) values into dst; there must be at most tileRows. The function text converts a text
-// to a number. rows is less than len(dst) in three cases: a null although missing is false, an error, and the end
-// of the column. In the first case null is true.
+// read reads the next len(dst) values, at most rowsPerTile, and converts texts by the function text. It stops early
+// at an error, at the end of the column, and at a null if missing is false; null is then true. rows is the number of
+// values read.
 func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, error)) (rows int, null bool, err error) {
 	for rows < len(dst) {
 		if p.inPage == 0 {
@@ -315,7 +315,7 @@ func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, er
 	return rows, false, nil
 }
 
-// spread moves the values at the start of dst to their rows, and writes NaN to rows with a null.
+// spread moves the values at the start of dst to the rows that are not null, and writes NaN to the other rows.
 func spread(dst []float64, levels []uint32, values int) {
 	for i := len(dst) - 1; i >= 0; i-- {
 		if levels[i] == 0 {
@@ -327,7 +327,7 @@ func spread(dst []float64, levels []uint32, values int) {
 	}
 }
 
-// grown returns *memory with n bytes. It allocates them if *memory is too small.
+// grown changes the length of *memory to n and returns *memory. It allocates new memory if necessary.
 func grown(memory *[]byte, n int) []byte {
 	if cap(*memory) < n {
 		*memory = make([]byte, n)
@@ -339,7 +339,7 @@ func grown(memory *[]byte, n int) []byte {
 // scratch is working memory that all columns of a reader share.
 type scratch struct {
 	packed  []byte // a header, or a page before decompression
-	levels  [tileRows]uint32
-	indices [tileRows]uint32
-	numbers [tileRows]float64
+	levels  [rowsPerTile]uint32
+	indices [rowsPerTile]uint32
+	numbers [rowsPerTile]float64
 }

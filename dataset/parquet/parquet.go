@@ -2,9 +2,9 @@
 // decimals stored as integers. Pages may have any encoding, and may be compressed by snappy, gzip, brotli, zstd or
 // lz4 (without frames).
 //
-// Columns are selected by name. One page of each column is held in memory at a time. With small pages, which most
-// writers make (1 MiB), a row group of any size takes little memory. A page of more than 256 MiB is an error. A
-// page larger than both 8 MiB and 1 GiB divided by the number of columns is an error too.
+// One page of each selected column is in memory at a time, so the size of the row groups does not matter. Most
+// writers make pages of 1 MiB. If d columns are selected, a page may have at most max(8 MiB, 1 GiB/d) bytes, and
+// never more than 256 MiB.
 //
 // A pass ends in an error at a missing value, NaN, an infinity, or an integer beyond ±2⁵³, which float64 cannot
 // represent. Text, categories, times and nested columns must be left out, or Open returns an error. [prepare.Cells]
@@ -28,13 +28,13 @@ type Options struct {
 	// include a target. If each begins with "-", these columns are left out and all others are
 	// features. An empty list selects all columns that are not targets.
 	Columns []string
-	// Cells, if not nil, selects the categorical columns (text or numbers), and states how missing values are
-	// treated: null, NaN and an empty text.
+	// Cells, if not nil, selects the categorical columns and states whether values may be missing: null, NaN or an
+	// empty text.
 	Cells *prepare.Cells
 }
 
-// Open reads the schema and returns a source of the rows. Errors are *[dataset.InputError], which gives the 1-based
-// row as Line and the column as Column. If the file has changed, a pass ends in a *[dataset.ChangedError].
+// Open reads the schema and returns a source of the rows. Errors are *[dataset.InputError]; Line is the 1-based row.
+// If the file changes later, a pass over the rows ends with a *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	f, err := open(name, dataset.Stamp{})
 	if err != nil {
@@ -70,7 +70,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return s, nil
 }
 
-// Columns returns the names of the columns. A nested column is one column, with the name of its outermost level.
+// Columns returns the names of the top-level columns. A nested column counts as one.
 func Columns(name string) ([]string, error) {
 	f, err := open(name, dataset.Stamp{})
 	if err != nil {
@@ -80,7 +80,7 @@ func Columns(name string) ([]string, error) {
 	return f.names, nil
 }
 
-// Names returns the names of the features and of the targets, in the order of the source.
+// Names returns the names of the features and of the targets selected by opts, in the order of [Open].
 func Names(name string, opts Options) (features, targets []string, err error) {
 	f, err := open(name, dataset.Stamp{})
 	if err != nil {
@@ -144,16 +144,16 @@ func (f *opened) Close() error { return f.raw.Close() }
 // Unchanged implements [dataset.Witness].
 func (f *opened) Unchanged() error { return f.raw.Unchanged() }
 
-// mostPage is the largest size of a page in bytes.
-const mostPage = 256 << 20
+// maxPage is the largest size of a page in bytes.
+const maxPage = 256 << 20
 
-// limitPages sets the largest size of a page so that the pages of n columns together need little memory.
+// limitPages sets the maximum size of a page so that the pages of n columns together need little memory.
 func (f *opened) limitPages(n int) {
 	const total, least = 1 << 30, 8 << 20
-	f.limit = min(mostPage, max(least, total/n))
+	f.limit = min(maxPage, max(least, total/n))
 }
 
-// newPages returns a reader of the values of a column. The method open selects the row group.
+// newPages returns a reader of the values of a column. Its method open selects the row group.
 func (f *opened) newPages(c *column, shared *scratch) *pages {
 	return &pages{file: f.raw.At(), end: f.raw.Plain - footerEnd, limit: f.limit, optional: c.optional, shared: shared, decoder: decoder{kind: c.kind, number: c.convert}}
 }

@@ -26,9 +26,9 @@ type reader struct {
 	scratch scratch
 }
 
-// tileRows is the number of rows that are read from a column at a time. It is small enough that columns.Tile
-// columns of tileRows numbers fit in the CPU's cache.
-const tileRows = 1024
+// rowsPerTile is the number of rows that are read from a column at a time. A tile of rowsPerTile × columns.Tile
+// numbers fits in the CPU's cache.
+const rowsPerTile = 1024
 
 func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (dataset.Reader, error) {
 	f, err := open(name, was)
@@ -43,8 +43,8 @@ func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (
 	return r, nil
 }
 
-// use prepares to read the selected columns. It returns an error if the file no longer has the n rows and the
-// columns from which they were selected.
+// use prepares to read the selected columns. It returns an error if the file no longer has n rows and the same number
+// of columns.
 func (r *reader) use(n int64) error {
 	if len(r.names) != len(r.To) || r.rows != n {
 		return r.fail("is now %d×%d, but was %d×%d when it was opened", r.rows, len(r.names), n, len(r.To))
@@ -59,7 +59,7 @@ func (r *reader) use(n int64) error {
 		}
 		r.used, r.indices = append(r.used, c), append(r.indices, j)
 	}
-	r.tile = make([]float64, columns.Tile*tileRows)
+	r.tile = make([]float64, columns.Tile*rowsPerTile)
 	r.limitPages(len(r.used))
 	for i := range r.used {
 		r.pages = append(r.pages, r.newPages(&r.used[i], &r.scratch))
@@ -67,8 +67,7 @@ func (r *reader) use(n int64) error {
 	return nil
 }
 
-// Skip implements [dataset.Skipper]. It does not read row groups that it skips as a whole. In the row group where
-// reading begins, it reads only the pages that it needs.
+// Skip implements [dataset.Skipper]. Row groups and pages before the first wanted row are not read.
 func (r *reader) Skip(rows int64) (bool, error) {
 	for rows > 0 && r.group < len(r.groups) {
 		n := r.groups[r.group].Rows
@@ -90,8 +89,7 @@ func (r *reader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read fills a block, from several row groups if necessary, so that blocks do not depend on the sizes of the row
-// groups.
+// Read fills a block with the given number of rows, from several row groups if necessary.
 func (r *reader) Read(b *dataset.Buffer, rows int) error {
 	for b.N < rows {
 		for r.left == 0 {
@@ -106,7 +104,7 @@ func (r *reader) Read(b *dataset.Buffer, rows int) error {
 			}
 		}
 		r.Reserve(b, int(min(int64(rows-b.N), r.left)))
-		if err := r.rowsOfGroup(b, int(min(int64(rows-b.N), r.left, tileRows))); err != nil {
+		if err := r.rowsOfGroup(b, int(min(int64(rows-b.N), r.left, rowsPerTile))); err != nil {
 			return err
 		}
 	}
@@ -185,7 +183,7 @@ func (r *reader) fill(values []float64, c *column, p *pages) error {
 	return nil
 }
 
-// notFinite returns the error for the value v of column j that is not finite. The argument row counts from 0.
+// notFinite returns the error for a value v of column j that is not finite. Rows count from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
 	out := &dataset.InputError{File: r.name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true, Missing: v != v}
 	for _, c := range r.used {

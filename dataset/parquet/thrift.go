@@ -10,9 +10,9 @@ import (
 // A thrift decodes values in Thrift's compact protocol. If the data are damaged, rest is nil and bad is true.
 // Format: github.com/apache/thrift, "thrift-compact-protocol.md".
 type thrift struct {
-	rest []byte
-	bad  bool
-	room int // number of elements of lists that may still be decoded
+	rest         []byte
+	bad          bool
+	elementsLeft int // number of elements of lists that may still be decoded
 }
 
 // Types of values.
@@ -30,11 +30,11 @@ const (
 	thriftUUID   = 13
 )
 
-// unmarshal decodes a struct at the start of b into *v. The tags of its fields are the field numbers of Thrift;
-// other fields in b are skipped. unmarshal returns the number of bytes of the struct, or 0 if it is damaged or
+// unmarshal decodes the struct at the start of b into *v. The tags of the fields of *v are Thrift's field numbers;
+// other fields in b are skipped. It returns the number of bytes of the struct, or 0 if the struct is damaged or
 // incomplete.
 func unmarshal(b []byte, v any) int {
-	t := &thrift{rest: b, room: len(b)/8 + 1} // the structs in a footer have at least 8 bytes
+	t := &thrift{rest: b, elementsLeft: len(b)/8 + 1} // the structs in a footer have at least 8 bytes
 	if t.value(thriftStruct, reflect.ValueOf(v).Elem(), 0, false); t.bad {
 		return 0
 	}
@@ -66,8 +66,8 @@ func (t *thrift) uvarint() uint64 {
 	return v
 }
 
-// value decodes a value into v. If v is invalid, value skips it. A boolean field of a struct has no bytes, because
-// its kind states the value.
+// value decodes a value into v, or skips the value if v is the zero Value. A boolean has no bytes of its own unless
+// it is an element of a list or map, because its kind states the value.
 func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))
@@ -133,7 +133,7 @@ func (t *thrift) list(v reflect.Value, depth int) {
 	for ; n > 0 && !t.bad; n-- {
 		var element reflect.Value
 		if v.IsValid() {
-			if t.room--; t.room < 0 {
+			if t.elementsLeft--; t.elementsLeft < 0 {
 				t.bad = true
 				return
 			}
@@ -168,7 +168,7 @@ func (t *thrift) fields(v reflect.Value, depth int) {
 	}
 }
 
-// numbersOf stores, for each struct type, the indices of its fields by their tags.
+// numbersOf maps each struct type to a map from the tags of its fields to their indices.
 var numbersOf sync.Map // of map[int16]int by reflect.Type
 
 func fieldsOf(t reflect.Type) map[int16]int {

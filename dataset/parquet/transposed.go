@@ -7,7 +7,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 )
 
-// byColumns returns the columns of a file of n rows, divided into features and targets.
+// byColumns returns two sources for a file of n rows. Each row of a source is a column of the file: a feature or a
+// target.
 func byColumns(name string, choice columns.Choice, n int64, stamp dataset.Stamp) *dataset.Columns {
 	source := func(first, count int) dataset.Source {
 		s := dataset.NewStream(int64(count), int(n), 0, false, func() (dataset.Reader, error) {
@@ -27,20 +28,18 @@ func byColumns(name string, choice columns.Choice, n int64, stamp dataset.Stamp)
 	return out
 }
 
-// A transposedReader reads one column after the other through all row groups. Each column becomes a row of its
-// blocks.
+// A transposedReader reads one column after the other through all row groups. Each column becomes a row of a block.
 type transposedReader struct {
 	*reader
 	order []column
 	next  int // index in order of the next column
 }
 
-// newTransposedReader returns a reader of count consecutive columns of the selection. The argument first is the
-// index of the first column to read within the selection.
-func newTransposedReader(r *reader, first, count int) *transposedReader {
+// newTransposedReader returns a reader of count selected columns: features first, then targets, from firstColumn on.
+func newTransposedReader(r *reader, firstColumn, count int) *transposedReader {
 	t := &transposedReader{reader: r, order: make([]column, count)}
 	for i, j := range r.indices {
-		if k := r.To[j] - first; k >= 0 && k < count {
+		if k := r.To[j] - firstColumn; k >= 0 && k < count {
 			t.order[k] = r.used[i]
 		}
 	}
@@ -79,7 +78,7 @@ func (t *transposedReader) appendGroup(b *dataset.Buffer, c *column, pages *page
 		return t.damaged(err)
 	}
 	for left := g.Rows; left > 0; {
-		n := int(min(left, tileRows))
+		n := int(min(left, rowsPerTile))
 		values := t.tile[:n]
 		if err := t.fill(values, c, pages); err != nil {
 			return err

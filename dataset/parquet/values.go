@@ -88,7 +88,7 @@ func (d *decoder) begin(encoding int32, data []byte) (err error) {
 	return err
 }
 
-// lengths begins a page of texts that stores all lengths before the texts.
+// lengths prepares a page that stores the lengths of all texts before the texts.
 func (d *decoder) lengths(data []byte) (err error) {
 	if d.ints, err = newDelta(data); err == nil {
 		d.data, err = d.ints.rest()
@@ -96,7 +96,7 @@ func (d *decoder) lengths(data []byte) (err error) {
 	return err
 }
 
-// numbers decodes numbers or booleans into dst. indices is working memory of at least the same length.
+// numbers decodes numbers or booleans into dst. indices is working memory, at least as long as dst.
 func (d *decoder) numbers(dst []float64, indices []uint32) error {
 	switch d.encoding {
 	case encodingPlain:
@@ -162,7 +162,7 @@ func (d *decoder) plain(dst []float64) error {
 	return nil
 }
 
-// split decodes numbers that are stored as all first bytes, then all second bytes, and so on.
+// split decodes numbers stored as the first bytes of all numbers, then all second bytes, and so on.
 func (d *decoder) split(dst []float64) error {
 	n := len(d.data) / d.size
 	if d.at+len(dst) > n {
@@ -218,7 +218,7 @@ func (d *decoder) text() ([]byte, error) {
 	return text, nil
 }
 
-// textAt returns the text at the start of b. The length of the text is stored before the text.
+// textAt returns the text at the start of b, which is preceded by its length.
 func textAt(b []byte) ([]byte, error) {
 	if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
 		return nil, errShort

@@ -2,8 +2,8 @@ package prepare
 
 import "math"
 
-// Missing is the policy for missing values. A missing value is an empty cell or a mark such as NA
-// in text, NaN in an array, and NaN or null in Parquet and Arrow files.
+// Missing is the policy for missing values. A missing value is an empty cell or a mark such as NA in text files, NaN
+// in an array, and NaN or null in Parquet and Arrow files.
 type Missing string
 
 const (
@@ -12,7 +12,8 @@ const (
 	MissingDrop   Missing = "drop" // rows with a missing feature, target or weight are left out
 )
 
-// These policies, for a [Column] only, replace a missing value by another value than the mean.
+// Policies that only a [Column] can have. They replace a missing value by the median, the most frequent value or a
+// constant.
 const (
 	MissingMedian   Missing = "median"
 	MissingMode     Missing = "most-frequent"
@@ -22,19 +23,19 @@ const (
 // fills reports whether a missing value is replaced.
 func (m Missing) fills() bool { return m != RefuseMissing && m != MissingDrop }
 
-// Cells tells readers how to read cells that are not numbers. A missing value is read as NaN, and
-// a level of a categorical column as its code. The rows must then pass through an [Encoding]. A
-// nil *Cells means that all cells must be numbers.
+// Cells tells readers how to read cells that are not numbers. Readers return NaN for a missing value, and a code for
+// a level, which is one of the values of a categorical column. An [Encoding] turns these rows into features. A nil
+// *Cells means that all cells must be numbers.
 type Cells struct {
 	Missing Missing
-	// OneHot selects the categorical columns, by the same specifications as targets. It is ignored
-	// if Features is not nil.
+	// OneHot selects the categorical columns by name, "first", "last" or 1-based number. It is ignored if Features is
+	// not nil.
 	OneHot   []string
 	Features []int // 0-based positions of the categorical columns among the features; a reader sets them from OneHot if nil
 	// Lexicons maps the texts of each categorical column to codes.
 	Lexicons []*Lexicon
-	// Look makes readers accept numbers, texts and dates in every column, for the function [Look].
-	// The columns in OneHot are read as categorical.
+	// Look makes readers accept numbers, texts and dates in every column, as the function [Look] requires. The
+	// columns in OneHot are read as categorical.
 	Look bool
 	// Labels, if not nil, maps the labels of the first target to codes; see [NewLabels].
 	Labels *Lexicon
@@ -51,8 +52,8 @@ func (c *Cells) WithoutLabels() *Cells {
 	return c
 }
 
-// Allows reports whether column k may have missing values, which readers return as NaN. Columns 0
-// to d−1 are the features; the targets and the weight follow. If c is nil, the result is false.
+// Allows reports whether column k may have missing values. The columns are d features, followed by the targets and
+// the weight. If c is nil, the result is false.
 func (c *Cells) Allows(k, d int) bool {
 	switch {
 	case c == nil:
@@ -72,8 +73,7 @@ func (c *Cells) AllowsSome() bool {
 	return c != nil && (c.Look || c.refuses != nil || c.Missing != RefuseMissing)
 }
 
-// Begin makes a lexicon for each categorical column. A reader calls it after it has set Features.
-// d is the number of features.
+// Begin makes a lexicon for each categorical column of d features. A reader calls it after it has set Features.
 func (c *Cells) Begin(d int) {
 	for len(c.Lexicons) < len(c.Features) {
 		c.Lexicons = append(c.Lexicons, new(Lexicon))
@@ -88,23 +88,23 @@ func (c *Cells) Begin(d int) {
 	for k := range d {
 		if !listed[k] {
 			c.Features = append(c.Features, k)
-			c.Lexicons = append(c.Lexicons, &Lexicon{reads: readAny, lenient: true, limit: lookLimit(d), byteLimit: max(lookBytes/d, 1<<10)})
+			c.Lexicons = append(c.Lexicons, &Lexicon{reads: readAny, lenient: true, limit: lookLimit(d), byteLimit: max(maxAllBytes/d, 1<<10)})
 		}
 	}
 }
 
-// These constants limit the number of different values that [Look] keeps, of one column and of all columns together.
+// Limits for [Look]: the number of different values of a column, of all columns together, and the bytes of all texts.
 const (
-	mostLooked = 1 << 16
-	lookTexts  = 1 << 21
-	lookBytes  = 1 << 28
+	maxValues    = 1 << 16
+	maxAllValues = 1 << 21
+	maxAllBytes  = 1 << 28
 )
 
-// lookLimit returns the limit on the number of different texts of one column, if there are d columns.
-func lookLimit(d int) int { return min(mostLooked, max(lookTexts/d, 16)) }
+// lookLimit returns the maximum number of different texts of a column in a table of d columns.
+func lookLimit(d int) int { return min(maxValues, max(maxAllValues/d, 16)) }
 
-// A reader returns a text or a date as a NaN. The lowest 49 bits of the NaN are 2⁴⁸ plus a code or
-// a date, and the two bits above state the type. A NaN without such bits is a missing value.
+// For [Look], readers return a text or a date as a NaN, a boxed value. Its lowest 49 bits are 2⁴⁸ plus a code or a
+// date, and the next two bits are the type. Other NaN are missing values.
 const (
 	boxText    = 1 // a text with its code
 	boxForeign = 2 // a text whose code is not known, because there are too many texts
@@ -119,13 +119,13 @@ func boxed(kind uint64, v int64) float64 {
 	return math.Float64frombits(boxQuiet | kind<<boxShift | uint64(v+boxZero)&(1<<boxShift-1))
 }
 
-// unbox returns the type and the value in the bits of a NaN. The type is 0 for a missing value.
+// unbox returns the type and the value of a boxed value. For a missing value the type is 0.
 func unbox(x float64) (kind uint64, v int64) {
 	bits := math.Float64bits(x)
 	return bits >> boxShift & 3, int64(bits&(1<<boxShift-1)) - boxZero
 }
 
-// isForeign reports whether x is a NaN that stands for a text or a date, instead of a missing value.
+// isForeign reports whether x is a boxed text or date, and not a missing value.
 func isForeign(x float64) bool {
 	kind, _ := unbox(x)
 	return kind != 0

@@ -7,22 +7,22 @@ import (
 	"strconv"
 )
 
-// A Column states how one column of a table becomes features. It can be stored with a model as
-// JSON, and edited by hand.
+// A Column states which features one column of a table becomes. It is stored with a model as JSON, and may be edited
+// by hand.
 type Column struct {
 	Name string `json:"name,omitempty"`
 	Kind Kind   `json:"kind,omitempty"`
 	Use  Use    `json:"use"`
 	Why  string `json:"why,omitempty"`
 
-	// Missing is the policy for missing values. A missing number becomes Fill, and a missing level
-	// becomes FillLevel, which may be "", the level of missing values.
+	// Missing is the policy for missing values. A missing number becomes Fill. A missing level becomes FillLevel; ""
+	// stands for a level of missing values.
 	Missing   Missing `json:"missing,omitempty"`
 	Fill      float64 `json:"fill,omitempty"`
 	FillLevel string  `json:"fill_level,omitempty"`
-	// Indicator adds a feature that is 1 if the value is missing, and 0 otherwise.
+	// Indicator adds a feature: 1 if the value is missing, 0 otherwise.
 	Indicator bool `json:"indicator,omitempty"`
-	// Mean and Scale standardise a number x to (x − Mean)/Scale. If Scale is zero, x is not changed.
+	// A number x is standardised to (x − Mean)/Scale, unless Scale is zero.
 	Mean  float64 `json:"mean,omitempty"`
 	Scale float64 `json:"scale,omitempty"`
 
@@ -52,8 +52,8 @@ const (
 	UseOmit   Use = "omit"   // no feature
 )
 
-// A DatePart is a part of a date. If the part is a number, Fill, Mean and Scale are as in a
-// [Column]. Otherwise the part becomes one feature of 0 and 1 for each of its values.
+// A DatePart is a part of a date, such as the month. A part that is a number is treated as in [Column]. Other parts
+// become one feature of 0 and 1 for each value.
 type DatePart struct {
 	Part   DateUnit `json:"part"`
 	Fill   float64  `json:"fill,omitempty"`
@@ -62,7 +62,7 @@ type DatePart struct {
 	Values []int    `json:"values,omitempty"`
 }
 
-// OtherLevels is the name of the feature for the levels that have no feature of their own.
+// OtherLevels is the name of the feature for all levels without a feature of their own.
 const OtherLevels = "(other)"
 
 // Width returns the number of features that the column becomes.
@@ -93,7 +93,7 @@ func (p *DatePart) width() int {
 	return len(p.Values)
 }
 
-// madeNames appends the names of the features to out. The argument name is the name of the column.
+// madeNames appends the names of the features to out. name is the name of the column.
 func (c *Column) madeNames(out []string, name string) []string {
 	switch c.Use {
 	case UseNumber:
@@ -149,7 +149,7 @@ func (c *Column) scaling(s *dataset.Scaling) {
 	}
 }
 
-// check returns an error if the column is invalid. It may come from an edited file.
+// check returns an error if the column, perhaps edited by hand, is invalid.
 func (c *Column) check() error {
 	numbers := []float64{c.Fill, c.Mean, c.Scale}
 	for _, p := range c.Parts {

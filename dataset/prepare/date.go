@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// parseDate parses a date, with or without a time, and returns its seconds since 1970-01-01 UTC. It drops fractions of
-// a second. A time without a zone is UTC. It accepts only layouts that do not confuse days and months:
+// parseDate parses a date, with or without a time, and returns its seconds since 1970-01-01 UTC, without fractions. A
+// time without a zone is UTC. Ambiguous dates such as 01/02/2006 are not accepted:
 //
 //	2006-01-02, 2006/01/02, 2006-01    ISO 8601, and with slashes
 //	02.01.2006                         day, month and year with dots
@@ -51,8 +51,8 @@ func parseDate(s []byte) (seconds int64, ok bool) {
 	return 0, false
 }
 
-// These are layouts for package time. With them it accepts numbers of one or two digits, names of
-// months in upper or lower case, and fractions of a second.
+// Layouts for package time, which also accepts one- or two-digit numbers, months in upper or lower case, and
+// fractions of a second.
 var (
 	yearFirst  = []string{"2006-1-2", "2006/1/2", "2006-1"}
 	monthFirst = []string{"Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006"}
@@ -60,7 +60,7 @@ var (
 	clocks     = []string{"15:04:05", "15:04:05Z07:00", "15:04", "15:04:05Z0700", "15:04:05Z07", "15:04Z07:00", "15:04Z0700", "15:04Z07"}
 )
 
-// midnight is the result of parsing 00:00 without a date, in seconds since 1970.
+// midnight is the result of parsing the time 00:00 without a date, in seconds since 1970.
 var midnight = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 
 // A DateUnit is a part of a date that becomes one or more features.
@@ -80,7 +80,7 @@ var dateUnits = []DateUnit{Elapsed, Year, Month, Weekday, Hour}
 // isNumber reports whether the part becomes one number.
 func (p DateUnit) isNumber() bool { return p == Elapsed || p == Year }
 
-// of returns the part of a date that is given in seconds since 1970.
+// of returns the part of a date. The date is in seconds since 1970.
 func (p DateUnit) of(seconds float64) float64 {
 	if p == Elapsed {
 		return seconds / 86400

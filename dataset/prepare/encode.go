@@ -12,24 +12,22 @@ import (
 
 // EncodeOptions are the options of [Encoding.Apply].
 type EncodeOptions struct {
-	// Cells is the same value that was passed to the reader of the rows. If it is nil, the rows
-	// were not read with Cells, and every number in a categorical column is a level.
+	// Cells must be the value that was passed to the reader of the rows. nil means that the rows were read without
+	// Cells; each number in a categorical column is then a level.
 	Cells *Cells
-	// IgnoreUnknown encodes an unknown level as zeros, like scikit-learn's OneHotEncoder(handle_unknown="ignore"). If
-	// it is false, an unknown level is an *[dataset.InputError].
+	// IgnoreUnknown encodes an unknown level as zeros, like scikit-learn's OneHotEncoder(handle_unknown="ignore").
+	// Otherwise an unknown level is an *[dataset.InputError].
 	IgnoreUnknown bool
-	// KeepIncomplete encodes rows with missing values as zero rows, instead of leaving them out
-	// under the policy MissingDrop. Incomplete, if not nil, is called with the number of each such
-	// row, in order, before the block with the row is yielded.
+	// KeepIncomplete encodes the rows that MissingDrop would leave out as zero rows. Incomplete, if not nil, is
+	// called with the number of each such row, in order, before the block with the row is yielded.
 	KeepIncomplete bool
 	Incomplete     func(row int64)
 	// Tally, if not nil, counts the values that were filled in, left out or unknown.
 	Tally *Tally
 }
 
-// Apply returns the encoded rows of src. They are sparse if the encoding has at least 16 features
-// for each input column. Apply returns [dataset.ErrShape] if src has another number of columns
-// than the encoding, or if the encoding was not learnt.
+// Apply returns the encoded rows of src. They are sparse if there are at least 16 features per input column. Apply
+// returns [dataset.ErrShape] if the number of columns of src is wrong, or if the encoding is not complete.
 func (e *Encoding) Apply(src dataset.Source, o EncodeOptions) (dataset.Source, error) {
 	if err := e.checkWidth(src); err != nil {
 		return nil, err
@@ -82,23 +80,23 @@ type encoder struct {
 	drops    *dropper
 }
 
-// An encodedColumn is an input column with the positions of its features.
+// An encodedColumn is an input column and the positions of its features.
 type encodedColumn struct {
 	*Column
 	at       int            // position of its first feature
 	levels   map[string]int // index of each level
-	byCode   []int          // index of the level with each code, or unmet or met
+	byCode   []int          // index of the level with each code, or unknownNew or unknownCounted
 	byNumber map[float64]int
 }
 
-// These values stand for a level that was not learnt.
+// Negative indices of levels that the encoding does not know.
 const (
-	unmet = -1 // the level is not counted in the Tally yet
-	met   = -2 // the level is counted in the Tally
+	unknownNew     = -1 // not counted in the Tally yet
+	unknownCounted = -2 // counted in the Tally
 )
 
 func newEncoder(e *Encoding, lexicons []*Lexicon, o EncodeOptions, sparse bool) *encoder {
-	c := &encoder{Encoding: e, lexicons: lexicons, o: o, sparse: sparse, most: mostLevels, drops: e.dropper()}
+	c := &encoder{Encoding: e, lexicons: lexicons, o: o, sparse: sparse, most: maxLevels, drops: e.dropper()}
 	c.columns = make([]encodedColumn, 0, e.Inputs)
 	for _, of := range e.read() {
 		k := encodedColumn{Column: of, at: c.made}
@@ -151,7 +149,7 @@ func (c *encoder) apply(b dataset.Block, out *dataset.Buffer) error {
 	return nil
 }
 
-// An encodedRow receives the features of a row. It also counts what was filled in, for the Tally.
+// An encodedRow receives the features of a row, and counts values for the Tally.
 type encodedRow struct {
 	dense                    []float64 // a row of zeros to write to; if nil, entries are appended to out
 	out                      *dataset.Buffer
@@ -200,7 +198,7 @@ func (c *encoder) row(row []float64, to *encodedRow, number int64) error {
 	return nil
 }
 
-// put encodes the number or date x. If x is NaN, it encodes the value to fill in.
+// put encodes the number or date x, or the value to fill in if x is NaN.
 func (k *encodedColumn) put(to *encodedRow, x float64) {
 	at := k.at
 	if k.Use == UseNumber {
@@ -229,15 +227,14 @@ func (k *encodedColumn) put(to *encodedRow, x float64) {
 	}
 }
 
-// level returns the index of the level with value x in column j. It returns a negative number if
-// the level was not learnt.
+// level returns the index of the level with value x in column j, or a negative number if the level is unknown.
 func (c *encoder) level(j int, x float64) int {
 	k := &c.columns[j]
 	if x != x {
 		if level, ok := k.levels[k.FillLevel]; ok && !isForeign(x) {
 			return level
 		}
-		return unmet
+		return unknownNew
 	}
 	if c.lexicons == nil {
 		level, ok := k.byNumber[x]
@@ -262,10 +259,10 @@ func (k *encodedColumn) find(text string) int {
 	if level, ok := k.levels[text]; ok {
 		return level
 	}
-	return unmet
+	return unknownNew
 }
 
-// tallyUnknown adds the unknown value x of column j to the Tally, if it is not there yet.
+// tallyUnknown counts the unknown value x of column j in the Tally, once for each value.
 func (c *encoder) tallyUnknown(j int, x float64) {
 	k := &c.columns[j]
 	if x != x {
@@ -274,21 +271,21 @@ func (c *encoder) tallyUnknown(j int, x float64) {
 	}
 	if c.lexicons == nil {
 		level, kept := k.byNumber[x]
-		if level != met {
+		if level != unknownCounted {
 			c.o.Tally.addUnknown(j, numberText(x))
 		}
 		if kept {
-			k.byNumber[x] = met
+			k.byNumber[x] = unknownCounted
 		}
 		return
 	}
-	if level := &k.byCode[int(x)]; *level != met {
+	if level := &k.byCode[int(x)]; *level != unknownCounted {
 		c.o.Tally.addUnknown(j, c.lexicons[j].textsFrom(int(x))[0])
-		*level = met
+		*level = unknownCounted
 	}
 }
 
-// unknownLevelError returns the error for the unknown value x of column j in a row counted from 0.
+// unknownLevelError returns the error for the unknown value x of column j. Rows count from 0.
 func (c *encoder) unknownLevelError(j int, x float64, row int64) error {
 	what := "a missing value"
 	switch {

@@ -7,8 +7,8 @@ import "testing"
 func TestUnknownNumbersEnd(t *testing.T) {
 	e := &Encoding{Inputs: 1, Categories: []Category{{Column: 0, Levels: []string{"-1", "-2"}}}}
 	c := newEncoder(e, nil, EncodeOptions{IgnoreUnknown: true, Tally: new(Tally)}, false)
-	if c.most != mostLevels {
-		t.Errorf("%d numbers are kept, of %d levels", c.most, mostLevels)
+	if c.most != maxLevels {
+		t.Errorf("%d numbers are kept, of %d levels", c.most, maxLevels)
 	}
 	c.most = 5
 	for i := range 20 {

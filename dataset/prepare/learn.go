@@ -13,23 +13,22 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A Link connects processes that have shares of the rows, like a dist.Transport. Broadcast returns
-// the bytes that the process root has passed, on every process.
+// A Link connects processes that read shares of the rows, like a dist.Transport. On every process, Broadcast returns
+// the bytes that were passed on process root.
 type Link interface {
 	Broadcast(ctx context.Context, root int, b []byte) ([]byte, error)
 }
 
 // LearnOptions are the options of [Encoding.Learn].
 type LearnOptions struct {
-	// Held, if not nil, reports whether a row of the source, counted from 0, is held out. Means
-	// are computed without the held-out rows, but their levels are learnt. The feature of a level
-	// that occurs only in held-out rows gets coefficient 0.
+	// Held, if not nil, reports whether a row, counted from 0, is held out. Held-out rows do not contribute to the
+	// means, but their levels are learnt. A level that occurs only in held-out rows gets coefficient 0.
 	Held func(row int64) bool
-	// Cells is the same value that was passed to the reader of the rows. If it is nil, the rows
-	// were not read with Cells, and every number in a categorical column is a level.
+	// Cells must be the value that was passed to the reader of the rows. nil means that the rows were read without
+	// Cells; each number in a categorical column is then a level.
 	Cells *Cells
-	// Share states which part of the rows the source has, and Link connects the shares. Their zero
-	// values mean that the source has all rows.
+	// Share is the part of the rows that the source has, and Link connects the processes with the other parts. The
+	// zero values mean that the source has all rows.
 	Share dataset.Share
 	Link  Link
 }
@@ -42,11 +41,12 @@ type Learnt struct {
 }
 
 // Learn makes one pass over rows that are not encoded yet, and completes the encoding. It learns the levels of each
-// categorical column, and the mean Σwx/Σw of each numeric column over the training rows in which x is not missing. Here
-// w is the weight of a row. If the rows are divided, every share must call Learn, and all get the same encoding.
+// categorical column, and the mean Σwx/Σw of each numeric column. Here x are the values in training rows that are not
+// missing, and w the weights of their rows. If the rows are divided, every process must call Learn, and all get the
+// same encoding.
 //
-// Learn returns an *[dataset.InputError] if a column needs a mean but has no value, or if a column
-// has more than 2²⁰ levels. If the rows are sparse, it returns [dataset.ErrShape].
+// Learn returns an *[dataset.InputError] if a column without values needs a mean, or if a column has more than 2²⁰
+// levels. For sparse rows it returns [dataset.ErrShape].
 func (e *Encoding) Learn(ctx context.Context, src dataset.Source, o LearnOptions) (*Learnt, error) {
 	ctx = background.IfNil(ctx)
 	if err := e.checkWidth(src); err != nil {
@@ -58,19 +58,19 @@ func (e *Encoding) Learn(ctx context.Context, src dataset.Source, o LearnOptions
 	if _, err := e.lexicons(o.Cells); err != nil {
 		return nil, err
 	}
-	l := newLooker(e.Inputs, &LookOptions{LearnOptions: o})
+	l := newCollector(e.Inputs, &LookOptions{LearnOptions: o})
 	l.drops, l.numbers = e.dropper(), 0
 	for _, c := range e.Categories {
 		l.all.Columns[c.Column].IsLevels = true
 	}
-	found, err := l.read(ctx, src)
+	stats, err := l.read(ctx, src)
 	if err != nil {
 		return nil, err
 	}
-	return e.complete(found)
+	return e.complete(stats)
 }
 
-// checkWidth returns an error if src has another number of columns than the encoding.
+// checkWidth returns an error if the number of columns of src is wrong.
 func (e *Encoding) checkWidth(src dataset.Source) error {
 	if src == nil {
 		return newSourceError("the source of rows is nil")
@@ -89,8 +89,8 @@ func (e *Encoding) columnError(j int, format string, args ...any) *dataset.Input
 // UnnamedRows is the file name in errors about rows whose file is not known.
 const UnnamedRows = "rows"
 
-// complete sets the levels and means of the encoding to the ones in s.
-func (e *Encoding) complete(s *looked) (*Learnt, error) {
+// complete sets the levels and means of the encoding to the ones found in the rows.
+func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 	switch {
 	case s.Rows == 0:
 		return nil, newSourceError("there are no rows to learn an encoding from")
@@ -108,8 +108,8 @@ func (e *Encoding) complete(s *looked) (*Learnt, error) {
 		if c.Missing > 0 {
 			levels = append(levels, "")
 		}
-		if e.Categories[i].Levels = sortLevels(levels); len(levels) > mostLevels || !c.Numbers.Kept {
-			return nil, e.columnError(e.Categories[i].Column, "it has more than %d levels", mostLevels)
+		if e.Categories[i].Levels = sortLevels(levels); len(levels) > maxLevels || !c.Numbers.Kept {
+			return nil, e.columnError(e.Categories[i].Column, "it has more than %d levels", maxLevels)
 		}
 	}
 	learnt := &Learnt{Rows: s.Rows, Dropped: s.Dropped}
@@ -134,10 +134,10 @@ func (e *Encoding) complete(s *looked) (*Learnt, error) {
 	return learnt, nil
 }
 
-// fewLevels is the number of levels up to which Doubtful accepts every column.
+// fewLevels is the number of levels that Doubtful accepts in any column.
 const fewLevels = 1000
 
-// Doubtful returns the indices in e.Categories of columns that are probably not categories, but for example row numbers
+// Doubtful returns the indices in e.Categories of columns that are probably not categorical, for example row numbers
 // or names. Such a column has more than 1000 levels, and more levels than half the number of rows.
 func (e *Encoding) Doubtful(l *Learnt) []int {
 	var out []int
@@ -149,8 +149,8 @@ func (e *Encoding) Doubtful(l *Learnt) []int {
 	return out
 }
 
-// sortLevels sorts levels and removes duplicates. If all levels are numbers, they are sorted as
-// numbers, otherwise by their bytes. The level "" of missing values comes last.
+// sortLevels sorts levels and removes duplicates: as numbers if all levels are numbers, otherwise by their bytes. The
+// level "" of missing values comes last.
 func sortLevels(levels []string) []string {
 	slices.Sort(levels)
 	levels = slices.Compact(levels)

@@ -14,17 +14,17 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A Lexicon is a dictionary of the texts of one categorical column. It assigns the codes 0, 1, 2, … to the texts in the
-// order in which they are first seen. Readers replace texts by codes, and an [Encoding] turns codes into features. The
-// features do not depend on the order of the codes. The zero value is empty. Several goroutines may use a Lexicon at
-// the same time. Looking up a known text takes no lock.
+// A Lexicon assigns codes to the texts of one categorical column: 0, 1, 2, … in the order of their first occurrence.
+// Readers replace texts by codes, and an [Encoding] turns codes into features, which do not depend on the order of
+// the codes. The zero value is empty. Several goroutines may use a Lexicon at the same time, and look up known texts
+// without a lock.
 //
-// If an [Encoding] or [Look] made the Lexicon, it may also accept numbers and dates in its column.
+// A Lexicon made by an [Encoding] or by [Look] may also accept numbers and dates in its column.
 type Lexicon struct {
 	reads     reading
 	lenient   bool // a cell of a wrong type is read as a NaN that counts as missing; otherwise it is an error
-	limit     int  // limit on the number of texts; 0: mostLevels
-	byteLimit int  // limit on the total bytes of the texts; 0: mostText
+	limit     int  // limit on the number of texts; 0: maxLevels
+	byteLimit int  // limit on the total bytes of the texts; 0: maxTextBytes
 
 	known   atomic.Pointer[map[string]int32]  // snapshot of codes; never written to
 	numbers atomic.Pointer[map[float64]int32] // snapshot of numberCodes
@@ -39,10 +39,10 @@ type Lexicon struct {
 	numberMisses int
 }
 
-// These constants limit the number of texts of a lexicon and their total bytes.
+// Default limits on the number of texts and their total bytes.
 const (
-	mostLevels = 1 << 20
-	mostText   = 64 << 20
+	maxLevels    = 1 << 20
+	maxTextBytes = 64 << 20
 )
 
 // A reading states how a Lexicon converts the cells of its column.
@@ -57,12 +57,11 @@ const (
 	readLabels                 // like readMixed, but True and False are texts
 )
 
-// NewLabels returns the Lexicon of a target that is a column of class labels. Numbers with the same value are the same
-// label, such as 1 and 1.0.
+// NewLabels returns the Lexicon of a target with class labels. Equal numbers, such as 1 and 1.0, are the same label.
 func NewLabels() *Lexicon { return &Lexicon{reads: readLabels} }
 
-// Label returns the text of the target value v: the text with the code v, or v as a number if l is nil or empty. It is
-// empty if no text has the code.
+// Label returns the text with the code v, or "" if no text has this code. If l is nil or empty, it returns v as a
+// number.
 func (l *Lexicon) Label(v float64) string {
 	if l == nil {
 		return numberText(v)
@@ -77,8 +76,8 @@ func (l *Lexicon) Label(v float64) string {
 	return ""
 }
 
-// Cell returns the value of a csv cell that is not missing and has no surrounding blanks. ok is
-// false if the cell is invalid; Refusal then returns the reason.
+// Cell returns the value of a csv cell s, which is not missing and has no surrounding blanks. If the cell is invalid,
+// ok is false, and Refusal returns the reason.
 func (l *Lexicon) Cell(s []byte) (v float64, ok bool) {
 	isText := l.reads == readLevels
 	if l.reads == readLabels {
@@ -106,8 +105,8 @@ func (l *Lexicon) IsLevels() bool {
 	return l.reads == readLevels || l.reads == readMixed || l.reads == readLabels
 }
 
-// Code returns the value of a text without surrounding blanks. The result ok is false if the text is
-// not UTF-8, or if the lexicon is full. It is full after 2²⁰ texts or 64 MiB.
+// Code returns the value of a text without surrounding blanks. ok is false if the text is not UTF-8, or if it is new
+// and the lexicon is full, with 2²⁰ texts or 64 MiB.
 func (l *Lexicon) Code(text []byte) (code float64, ok bool) {
 	if m := l.known.Load(); m != nil {
 		if c, ok := (*m)[string(text)]; ok {
@@ -127,7 +126,7 @@ func (l *Lexicon) CodeOf(text string) (code float64, ok bool) {
 	return l.lookUp(text)
 }
 
-// box returns the value for a code: the code, or a NaN that holds it.
+// box returns the value that stands for a code in a row: the code, or a NaN that contains the code.
 func (l *Lexicon) box(code int32) float64 {
 	if l.reads == readAny {
 		return boxed(boxText, int64(code))
@@ -135,19 +134,18 @@ func (l *Lexicon) box(code int32) float64 {
 	return float64(code)
 }
 
-// Date returns the value of a date. The argument v counts units since 1970. There are perSecond
-// units in a second or, if perSecond is negative, −perSecond seconds in a unit. If the column must
-// not have dates, the result is +∞, or a NaN if the lexicon is lenient.
+// Date returns the value of a date, v units since 1970. A unit is 1/perSecond seconds, or −perSecond seconds if
+// perSecond is negative. In a column that must not have dates, the result is +∞, or NaN if the lexicon is lenient.
 func (l *Lexicon) Date(v, perSecond int64) float64 {
 	seconds := v
-	if perSecond < 0 && v < farthest && v > -farthest {
+	if perSecond < 0 && v < maxSeconds && v > -maxSeconds {
 		seconds = v * -perSecond
 	} else if perSecond > 0 {
 		if seconds = v / perSecond; v%perSecond < 0 {
 			seconds--
 		}
 	}
-	switch known := -farthest < seconds && seconds < farthest; {
+	switch known := -maxSeconds < seconds && seconds < maxSeconds; {
 	case known && l.reads == readDates:
 		return float64(seconds)
 	case known && l.reads == readAny:
@@ -158,10 +156,10 @@ func (l *Lexicon) Date(v, perSecond int64) float64 {
 	return math.Inf(1)
 }
 
-// farthest limits dates to about a million years before and after 1970. It is in seconds.
-const farthest = 1 << 45
+// maxSeconds limits dates to about a million years before and after 1970, in seconds.
+const maxSeconds = 1 << 45
 
-// Refusal returns the reason why Cell or Code has rejected a text.
+// Refusal returns the reason why Cell or Code did not accept a text.
 func (l *Lexicon) Refusal(text string) string {
 	switch {
 	case !utf8.ValidString(text):
@@ -180,10 +178,10 @@ func (l *Lexicon) Refusal(text string) string {
 	return TooManyLevels
 }
 
-// TooManyLevels is the message about a column whose texts exceed the limits of a lexicon.
+// TooManyLevels is the message about a column with more texts than a lexicon can hold.
 const TooManyLevels = "has too many levels to be categorical (2²⁰, or 64 MiB of text): is it a name or a number?"
 
-// lookUp returns the value of a text that is not in the snapshot. It adds the text if it is new.
+// lookUp returns the value of a text that is not in the snapshot l.known. It adds the text if it is new.
 func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 	if !utf8.ValidString(text) {
 		return 0, false
@@ -200,7 +198,7 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 	defer l.mu.Unlock()
 	c, ok := l.codes[text]
 	if !ok {
-		if len(l.texts) >= cmp.Or(l.limit, mostLevels) || l.size+len(text) > cmp.Or(l.byteLimit, mostText) {
+		if len(l.texts) >= cmp.Or(l.limit, maxLevels) || l.size+len(text) > cmp.Or(l.byteLimit, maxTextBytes) {
 			l.full = true
 			if seconds, is := parseDate([]byte(text)); is && l.reads == readAny {
 				return boxed(boxDate, seconds), true
@@ -215,7 +213,8 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 		l.texts, l.codes[kept] = append(l.texts, kept), c
 		l.size += len(text)
 	}
-	// Make a new snapshot when the lookups since the last one have cost as much as copying the map.
+	// Make a new snapshot after as many lookups as the snapshot has texts. Copying it then costs no more than the
+	// lookups.
 	if l.misses++; l.misses > len(l.texts) {
 		l.known.Store(copyMap(l.codes))
 		l.misses = 0
@@ -223,7 +222,7 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 	return l.box(c), true
 }
 
-// Number returns the value of a number. In a categorical column this is the code of the number's shortest decimal text.
+// Number returns the value of a number. In a categorical column this is the code of its shortest decimal text.
 func (l *Lexicon) Number(v float64) (code float64, ok bool) {
 	switch {
 	case l.ReadsNumbers():
@@ -260,7 +259,7 @@ func copyMap[K string | float64](m map[K]int32) *map[K]int32 {
 	return &out
 }
 
-// numberText returns the shortest decimal text of a number. For −0 it returns "0".
+// numberText returns the shortest decimal text of a number; −0 becomes "0".
 func numberText(v float64) string {
 	if v == 0 {
 		return "0"

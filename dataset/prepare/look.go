@@ -17,16 +17,16 @@ type LookOptions struct {
 	Rules
 }
 
-// Look makes one pass over rows that are not encoded yet, decides by o's Rules which features each
-// column becomes, and returns the complete encoding. It keeps at most 65,536 different values of a
-// column, or fewer if the table has more than 32 columns.
+// Look makes one pass over rows that are not encoded yet, applies o.Rules to decide which features each column
+// becomes, and returns the complete encoding. It keeps at most 65,536 different values of a column, or fewer if the
+// table has more than 32 columns.
 //
-// Means, deviations, medians and the numbers of rows with each level are computed from the training rows. A row of
-// weight w counts w times in them, but once in the number of rows with a level. A median is exact if the column has at
-// most 65,536 different values. Otherwise Look rounds the values to 11 bits, which changes them by at most 0.05 %.
+// Means, deviations, medians and the numbers of rows with each level are computed from the training rows. The weight
+// of a row counts in the means and deviations. A median is exact if the column has at most 65,536 different values.
+// Otherwise the values are rounded to 11 bits, which changes them by at most 0.05 %.
 //
-// If the rows are divided, every share must call Look, and all get the same encoding. If the rules
-// do not cover the table, the error is an *[dataset.InputError].
+// If the rows are divided, every process must call Look, and all get the same encoding. If the rules do not cover the
+// table, the error is an *[dataset.InputError].
 func Look(ctx context.Context, src dataset.Source, o LookOptions) (*Encoding, *Learnt, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil {
@@ -42,27 +42,27 @@ func Look(ctx context.Context, src dataset.Source, o LookOptions) (*Encoding, *L
 	if err := o.checkNames(o.Names); err != nil {
 		return nil, nil, err
 	}
-	l := newLooker(d, &o)
+	l := newCollector(d, &o)
 	l.useRules()
-	found, err := l.read(ctx, src)
+	stats, err := l.read(ctx, src)
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := o.Rules.decide(found, o.Names)
+	e, err := o.Rules.decide(stats, o.Names)
 	if err != nil {
 		return nil, nil, err
 	}
-	learnt := &Learnt{Rows: found.Rows, Dropped: found.Dropped}
+	learnt := &Learnt{Rows: stats.Rows, Dropped: stats.Dropped}
 	for j, c := range e.Columns {
 		if e.Names == nil || c.Use != UseOmit {
-			learnt.Missing = append(learnt.Missing, found.Columns[j].Missing)
+			learnt.Missing = append(learnt.Missing, stats.Columns[j].Missing)
 		}
 	}
 	return e, learnt, nil
 }
 
-// read reads the rows of this share, and returns the statistics of the rows of all shares.
-func (l *looker) read(ctx context.Context, src dataset.Source) (*looked, error) {
+// read reads the rows of this process, and returns the statistics of the rows of all processes.
+func (l *collector) read(ctx context.Context, src dataset.Source) (*tableStats, error) {
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, err
@@ -72,11 +72,11 @@ func (l *looker) read(ctx context.Context, src dataset.Source) (*looked, error) 
 		}
 		l.add(b)
 	}
-	found := l.found()
+	stats := l.stats()
 	if l.o.Link != nil && !l.o.Share.Whole() {
-		return l.pool(ctx, found, l.o.Share, l.o.Link)
+		return l.pool(ctx, stats, l.o.Share, l.o.Link)
 	}
-	return found, nil
+	return stats, nil
 }
 
 // distinct reports whether no two names are equal.
@@ -91,10 +91,10 @@ func distinct(names []string) bool {
 	return true
 }
 
-// A looker collects the statistics that Look needs from the rows of one share.
-type looker struct {
+// A collector computes the statistics of the columns from the rows of one process.
+type collector struct {
 	o        *LookOptions
-	all      looked
+	all      tableStats
 	lexicons []*Lexicon
 	drops    *dropper
 	counts   [][]int64   // for each column, the training rows with each code
@@ -104,9 +104,9 @@ type looker struct {
 	repeats  []int64     // how often the last number was repeated; these are not counted in Values yet
 }
 
-func newLooker(d int, o *LookOptions) *looker {
-	l := &looker{o: o, lexicons: make([]*Lexicon, d), counts: make([][]int64, d), dates: make([][]float64, d), last: make([]float64, d), repeats: make([]int64, d)}
-	l.all.Columns = make([]lookedColumn, d)
+func newCollector(d int, o *LookOptions) *collector {
+	l := &collector{o: o, lexicons: make([]*Lexicon, d), counts: make([][]int64, d), dates: make([][]float64, d), last: make([]float64, d), repeats: make([]int64, d)}
+	l.all.Columns = make([]columnStats, d)
 	for j := range l.all.Columns {
 		c := &l.all.Columns[j]
 		c.Numbers.Kept, c.Numbers.Counts = true, true
@@ -121,10 +121,10 @@ func newLooker(d int, o *LookOptions) *looker {
 	return l
 }
 
-// useRules sets which values to keep and which rows to leave out, as the rules require.
-func (l *looker) useRules() {
+// useRules determines which values to count and which rows to leave out.
+func (l *collector) useRules() {
 	d := len(l.all.Columns)
-	if l.numbers = min(256, max(lookTexts/d/4, 2)); l.o.needsValues() {
+	if l.numbers = min(256, max(maxAllValues/d/4, 2)); l.o.needsValues() {
 		l.numbers = lookLimit(d)
 	}
 	l.drops = &dropper{target: l.o.Auto || l.o.Targets == MissingDrop}
@@ -136,7 +136,7 @@ func (l *looker) useRules() {
 }
 
 // add adds the rows of a block to the statistics.
-func (l *looker) add(b dataset.Block) {
+func (l *collector) add(b dataset.Block) {
 	d := len(l.all.Columns)
 	for i := range b.N {
 		number, w := l.all.Rows, b.Weight(i)
@@ -178,7 +178,7 @@ func (l *looker) add(b dataset.Block) {
 			}
 			switch {
 			case kind == boxText && l.lexicons[j] == nil:
-				c.Numbers.count(x, 1, mostLevels, false)
+				c.Numbers.count(x, 1, maxLevels, false)
 			case kind == boxText:
 				l.text(j, int(v), w)
 			case kind == boxDate:
@@ -201,8 +201,8 @@ func (l *looker) add(b dataset.Block) {
 	}
 }
 
-// number counts a number of column j. It adds the number to Values when a different number follows.
-func (l *looker) number(j int, x float64) {
+// number counts the number x in column j. Equal numbers that follow each other are added to Values together.
+func (l *collector) number(j int, x float64) {
 	c := &l.all.Columns[j]
 	c.Numbers.Min, c.Numbers.Max = min(c.Numbers.Min, x), max(c.Numbers.Max, x)
 	if l.numbers == 0 || !c.Numbers.Kept {
@@ -219,18 +219,18 @@ func (l *looker) number(j int, x float64) {
 	l.last[j], l.repeats[j] = x, 1
 }
 
-// flush adds the last number of column j and its repeats to Values.
-func (l *looker) flush(j int) {
+// flush adds the last number of column j and its repetitions to Values.
+func (l *collector) flush(j int) {
 	if l.repeats[j] > 0 {
 		l.all.Columns[j].Numbers.count(l.last[j], l.repeats[j], l.numbers, l.o.Rules.policy(l.name(j)).Missing == MissingMedian)
 		l.repeats[j] = 0
 	}
 }
 
-func (l *looker) name(j int) string { return l.all.name(l.o.Names, j) }
+func (l *collector) name(j int) string { return l.all.name(l.o.Names, j) }
 
 // text counts a text of column j, given by its code, in a row of weight w.
-func (l *looker) text(j, code int, w float64) {
+func (l *collector) text(j, code int, w float64) {
 	for code >= len(l.counts[j]) {
 		l.counts[j], l.dates[j] = append(l.counts[j], -1), append(l.dates[j], math.NaN())
 	}
@@ -250,8 +250,8 @@ func (l *looker) text(j, code int, w float64) {
 	}
 }
 
-// found returns the statistics, with codes replaced by their texts.
-func (l *looker) found() *looked {
+// stats returns the statistics, with texts instead of codes.
+func (l *collector) stats() *tableStats {
 	for j := range l.all.Columns {
 		l.flush(j)
 		c := &l.all.Columns[j]
@@ -268,19 +268,19 @@ func (l *looker) found() *looked {
 	return &l.all
 }
 
-// pool combines the statistics of all shares, in the order of the shares.
-func (l *looker) pool(ctx context.Context, s *looked, share dataset.Share, link Link) (*looked, error) {
+// pool combines the statistics s of all processes, in the order of their shares of the rows.
+func (l *collector) pool(ctx context.Context, s *tableStats, share dataset.Share, link Link) (*tableStats, error) {
 	var own bytes.Buffer
 	if err := gob.NewEncoder(&own).Encode(s); err != nil {
 		return nil, err
 	}
-	all := &looked{}
+	all := &tableStats{}
 	for root := range share.Size {
 		b, err := link.Broadcast(ctx, root, own.Bytes())
 		if err != nil {
 			return nil, err
 		}
-		var of looked
+		var of tableStats
 		if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&of); err != nil {
 			return nil, err
 		}

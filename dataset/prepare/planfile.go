@@ -10,8 +10,8 @@ import (
 // planVersion is the version of the plan file.
 const planVersion = 1
 
-// planFile is the JSON form of an encoding that has Columns. Users may edit it, so it leaves out
-// everything that follows from the columns.
+// planFile is the JSON form of an encoding with Columns. Users may edit it, so it has only what does not follow from
+// the columns.
 type planFile struct {
 	Version int      `json:"fdridge_plan"`
 	Targets Missing  `json:"targets,omitempty"`
@@ -30,8 +30,8 @@ func (e *Encoding) WritePlan(w io.Writer) error {
 	return to.Encode(planFile{planVersion, e.Targets, e.Lenient, e.Columns})
 }
 
-// ReadPlan reads the file written by WritePlan, which may have been edited. If it was not edited,
-// the result equals the encoding that was written. Unknown fields are an error.
+// ReadPlan reads a file written by WritePlan, which may have been edited. Without edits, the result equals the
+// encoding that was written. Unknown fields are an error.
 func ReadPlan(r io.Reader) (*Encoding, error) {
 	from := json.NewDecoder(r)
 	from.DisallowUnknownFields()

@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A RowEncoder encodes single dense rows, for example the requests of a service. It uses no
-// goroutine and gives the same results as [Encoding.Apply]. Only one goroutine at a time may use it.
+// A RowEncoder encodes single dense rows, for example the requests of a service, with the same results as
+// [Encoding.Apply]. Only one goroutine at a time may use it.
 type RowEncoder struct {
 	by   *encoder
 	out  dataset.Buffer
@@ -20,8 +20,8 @@ type RowEncoder struct {
 	to   encodedRow
 }
 
-// RowEncoder returns an encoder of single rows. It uses the options IgnoreUnknown and Tally and
-// ignores the others. It returns [dataset.ErrShape] if the encoding was not learnt.
+// RowEncoder returns an encoder of single rows. Of the options it uses IgnoreUnknown and Tally. It returns
+// [dataset.ErrShape] if the encoding is not complete.
 func (e *Encoding) RowEncoder(o EncodeOptions) (*RowEncoder, error) {
 	if err := e.Valid(); err != nil {
 		return nil, newSourceError("the encoding is not complete: %v", err)
@@ -33,10 +33,12 @@ func (e *Encoding) RowEncoder(o EncodeOptions) (*RowEncoder, error) {
 	return &RowEncoder{by: newEncoder(e, nil, o, false)}, nil
 }
 
-// Numbers encodes the row x (length Inputs) and writes the result to dst (length Width). NaN is a missing value, and a
-// number in a categorical column is a level. If complete is false, x has a missing value and must be left out under the
-// policy MissingDrop; dst is then meaningless. An unknown level, an infinity, or a NaN under the policy RefuseMissing
-// is an *[dataset.InputError]. Wrong lengths are [dataset.ErrShape].
+// Numbers encodes the row x (length Inputs) to dst (length Width). NaN is a missing value, and a number in a
+// categorical column is a level. If complete is false, the policy MissingDrop leaves the row out, and dst is
+// undefined.
+//
+// Errors are *[dataset.InputError] for an unknown level, for an infinity, and for NaN under the policy RefuseMissing,
+// and [dataset.ErrShape] for wrong lengths.
 func (r *RowEncoder) Numbers(dst, x []float64) (complete bool, err error) {
 	if err := r.lengths(len(dst), len(x)); err != nil {
 		return false, err
@@ -55,7 +57,7 @@ func (r *RowEncoder) Numbers(dst, x []float64) (complete bool, err error) {
 	return !r.by.drops.drops(b, 0, len(x), false), nil
 }
 
-// Texts is like Numbers, for a row whose cells are texts. The texts are interpreted as in package csv.
+// Texts encodes a row of texts, which are interpreted as in package csv. Otherwise it is like Numbers.
 func (r *RowEncoder) Texts(dst []float64, cells []string) (complete bool, err error) {
 	if err := r.lengths(len(dst), len(cells)); err != nil {
 		return false, err

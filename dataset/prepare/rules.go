@@ -12,25 +12,24 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// Rules state how [Look] decides which features each column becomes. With the zero value, all
-// columns must be numbers without missing values, and are not changed.
+// Rules state how [Look] chooses the features of each column. With the zero value, all columns must be numbers
+// without missing values, and stay unchanged.
 type Rules struct {
-	// Auto decides by the statistics of each column, see [Look]. If it is set, all other fields
-	// except MinShare are ignored.
+	// Auto chooses by the statistics of each column. All other fields except MinShare are ignored.
 	Auto bool
-	// OneHotText treats every column with a text as categorical. The columns in [Cells].OneHot are always categorical.
+	// OneHotText makes every column with a text categorical. The columns in [Cells].OneHot are always categorical.
 	OneHotText bool
 	Dates      []string // names of columns of dates
 	// Missing is the policy for the columns that are not in MissingOf.
 	Missing   Filling
 	MissingOf map[string]Filling
-	// Indicators adds an indicator for each column that has missing values in the training rows,
-	// if its policy fills them in.
+	// Indicators adds a feature for each column that has missing values in the training rows, if its policy fills
+	// them in. The feature is 1 for a missing value.
 	Indicators  bool
 	Targets     Missing // RefuseMissing or MissingDrop
 	Standardize bool    // standardise numbers, and the parts of dates that are numbers
-	// MinShare is the fraction of the training rows that must have a level for the level to get
-	// its own feature. If Auto is set, 0 means 0.002.
+	// MinShare is the minimum fraction of training rows with a level that gets its own feature. If Auto is set, 0
+	// means 0.002.
 	MinShare float64
 }
 
@@ -58,7 +57,7 @@ func (r *Rules) checkNames(names []string) error {
 	return nil
 }
 
-// needsValues reports whether the rules need the different numbers of a column, as for a median.
+// needsValues reports whether the rules need all different numbers of a column, as for a median.
 func (r *Rules) needsValues() bool {
 	for _, f := range append(slices.Collect(maps.Values(r.MissingOf)), r.Missing) {
 		if f.Missing == MissingMedian || f.Missing == MissingMode {
@@ -68,8 +67,8 @@ func (r *Rules) needsValues() bool {
 	return false
 }
 
-// decide returns the encoding of a table with the statistics s and the given names of columns.
-func (r *Rules) decide(s *looked, names []string) (*Encoding, error) {
+// decide returns the encoding for a table with the statistics s and the given column names.
+func (r *Rules) decide(s *tableStats, names []string) (*Encoding, error) {
 	switch {
 	case s.Rows == 0:
 		return nil, newSourceError("there are no rows to decide from")
@@ -130,13 +129,13 @@ const (
 //     Days and year are standardised. The others become one feature for each value.
 //  5. If at most 5 % of the values are texts and the others are numbers, the column is one of
 //     numbers, and the texts count as missing.
-//  6. Any other column with texts becomes one feature for each level. Missing is a level, too.
+//  6. Any other column with texts becomes one feature for each level, including a level for missing values.
 //  7. Levels in fewer than 3 training rows, or in less than 0.2 %, share the feature (other).
 //  8. Texts are left out as a key if there are more different texts than half the rows, or more
 //     than 65,536.
 //  9. A missing number or date becomes the mean. If at least 1 % are missing, an indicator is added.
 //  10. Rows without a target are left out.
-func (r *Rules) autoColumn(c *lookedColumn, s *looked) Column {
+func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 	values := c.Numbers.Count + c.Texts.Count
 	out := Column{Kind: c.kind(), Missing: MissingMean}
 	omit := func(why string, args ...any) Column {
@@ -176,8 +175,8 @@ func (r *Rules) autoColumn(c *lookedColumn, s *looked) Column {
 	return out
 }
 
-// autoLevels decides for a column of levels. It is a part of autoColumn.
-func (r *Rules) autoLevels(c *lookedColumn, s *looked, out Column, omit func(string, ...any) Column) Column {
+// autoLevels chooses the features of a column with texts, for autoColumn.
+func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(string, ...any) Column) Column {
 	different := 0
 	for _, n := range c.Texts.Levels {
 		if n > 0 {
@@ -214,9 +213,9 @@ func (r *Rules) autoLevels(c *lookedColumn, s *looked, out Column, omit func(str
 	return out
 }
 
-// handColumn decides which features a column becomes if Auto is not set. If the error is
-// Omittable, the column has texts and could be left out.
-func (r *Rules) handColumn(c *lookedColumn, s *looked, name string) (Column, *dataset.InputError) {
+// handColumn chooses the features of a column if Auto is not set. If the error is Omittable, the column has texts and
+// can be left out.
+func (r *Rules) handColumn(c *columnStats, s *tableStats, name string) (Column, *dataset.InputError) {
 	fail := func(format string, args ...any) (Column, *dataset.InputError) {
 		return Column{}, &dataset.InputError{File: UnnamedRows, Msg: "column " + excerpt.Of(name) + ": " + fmt.Sprintf(format, args...)}
 	}
@@ -306,7 +305,7 @@ func (r *Rules) handColumn(c *lookedColumn, s *looked, name string) (Column, *da
 }
 
 // dateParts returns the parts of a date that differ between the rows.
-func (c *lookedColumn) dateParts() []DatePart {
+func (c *columnStats) dateParts() []DatePart {
 	var out []DatePart
 	for i, m := range []moment{c.Dates.Days, c.Dates.Years} {
 		if m.M2 > 0 {
@@ -329,9 +328,9 @@ func (c *lookedColumn) dateParts() []DatePart {
 	return out
 }
 
-// levels sets out.Levels to the levels that occur in at least least training rows, and returns the number of other
-// levels. The argument gaps is the number of rows with the level "", a missing value.
-func (c *lookedColumn) levels(out *Column, least, gaps int64) (rare int64) {
+// levels sets out.Levels to the levels in at least minRows training rows, and returns the number of other levels.
+// gaps is the number of rows with a missing value, the level "".
+func (c *columnStats) levels(out *Column, minRows, gaps int64) (rare int64) {
 	counts := maps.Clone(c.Texts.Levels)
 	if counts == nil {
 		counts = map[string]int64{}
@@ -345,7 +344,7 @@ func (c *lookedColumn) levels(out *Column, least, gaps int64) (rare int64) {
 		counts[""] = gaps
 	}
 	for level, n := range counts {
-		if n >= least && level != OtherLevels {
+		if n >= minRows && level != OtherLevels {
 			out.Levels = append(out.Levels, level)
 		} else if n > 0 {
 			rare++
@@ -356,7 +355,7 @@ func (c *lookedColumn) levels(out *Column, least, gaps int64) (rare int64) {
 	return rare
 }
 
-// mostFrequent returns the most frequent level. If several are equally frequent, it returns the first in byte order.
+// mostFrequent returns the most frequent level, or the first of these in byte order.
 func mostFrequent(levels map[string]int64) string {
 	best := ""
 	for level, n := range levels {
@@ -367,8 +366,9 @@ func mostFrequent(levels map[string]int64) string {
 	return best
 }
 
-// example returns a text of the column for a message. The text is neither a date nor the column's name.
-func (c *lookedColumn) example(name string) string {
+// example returns an example of a text in the column for a message. The text is neither a date nor the name of the
+// column.
+func (c *columnStats) example(name string) string {
 	for _, text := range slices.Sorted(maps.Keys(c.Texts.Levels)) {
 		if _, is := parseDate([]byte(text)); !is && text != name {
 			return fmt.Sprintf(", for example %q", excerpt.Of(text))
@@ -377,7 +377,7 @@ func (c *lookedColumn) example(name string) string {
 	return ""
 }
 
-// count returns a text such as "3 rows" for n = 3 and thing = "row".
+// count returns for example "3 rows" for n = 3 and thing = "row".
 func count(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"

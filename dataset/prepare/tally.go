@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// A Tally counts what an [Encoding] did to the rows, in the first pass over an encoded source.
+// A Tally counts what an [Encoding] did to the rows, in the first pass over the encoded rows.
 type Tally struct {
 	Filled  atomic.Int64 // missing values replaced by another value, foreign cells included
 	Foreign atomic.Int64 // cells of a wrong type, such as a text in a column of numbers
@@ -19,14 +19,15 @@ type Tally struct {
 	unknown map[unknownLevel]struct{}
 }
 
-// An unknownLevel is a level that was not learnt, given by its text; "" stands for missing values.
+// An unknownLevel is a level that the encoding does not know; "" stands for missing values.
 type unknownLevel struct {
 	column int
 	text   string
 }
 
-// Pool adds up the counts over all ranks. Every rank must call Pool. The function reduce replaces sums by their sums
-// over the ranks, for example [ridge.Reducer].Allreduce; nil stands for a single process. UnknownLevels still counts the levels of this rank alone.
+// Pool adds up the counts over all processes. Every process must call Pool. reduce replaces sums by their sums over
+// the processes, for example [ridge.Reducer].Allreduce; nil means a single process. UnknownLevels still counts the
+// levels of this process alone.
 func (t *Tally) Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) error) error {
 	ctx = background.IfNil(ctx)
 	if reduce == nil {
@@ -46,22 +47,22 @@ func (t *Tally) Pool(ctx context.Context, reduce func(ctx context.Context, sums 
 	return nil
 }
 
-// UnknownLevels returns the number of different levels among the values that Unknown counts, at most 2²⁰. It does not
-// count levels in single rows ([RowEncoder.Texts]), because their number is unlimited.
+// UnknownLevels returns the number of different unknown levels, at most 2²⁰. Rows encoded by a [RowEncoder] do not
+// count, because their number is unlimited.
 func (t *Tally) UnknownLevels() int {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return len(t.unknown)
 }
 
-// addUnknown stores a level that was not learnt, given by its column and text.
+// addUnknown stores an unknown level of a column.
 func (t *Tally) addUnknown(column int, text string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if t.unknown == nil {
 		t.unknown = map[unknownLevel]struct{}{}
 	}
-	if len(t.unknown) < mostLevels {
+	if len(t.unknown) < maxLevels {
 		t.unknown[unknownLevel{column, text}] = struct{}{}
 	}
 }

@@ -1,14 +1,14 @@
-// Package svmlight reads sparse rows in the text format of SVMlight and LIBSVM. The text may be compressed by gzip
-// or zstd. A line is
+// Package svmlight reads sparse rows in the text format of SVMlight and LIBSVM. The text may be compressed by gzip or
+// zstd. A line is
 //
 //	label index:value index:value … # comment
 //
 // The indices are 1-based and strictly increasing. Numbers are decimal; 1_000 and 0x1p4 are errors. Empty lines,
-// comment lines and fields qid:n are skipped. The label is the target. A row has at most 64 MiB of text, including
-// the empty and comment lines before it.
+// comment lines and fields qid:n are skipped. The label is the target. A row and the empty and comment lines before
+// it have at most 64 MiB of text.
 //
-// Up to 16 cores parse a file, while one core reads it and decompresses it if necessary. Rows, blocks and errors do
-// not depend on the number of cores. The error of a pass is always the first error in the file.
+// One core reads or decompresses a file while up to 16 cores parse it. The rows, the blocks and the first error do
+// not depend on the number of cores.
 package svmlight
 
 import (
@@ -26,24 +26,23 @@ const maxIndex = math.MaxInt32
 
 // Options sets how a file is read.
 type Options struct {
-	// Features is the number of features d. 0 means that Open reads the file once more to find the largest index.
+	// Features is the number of features d. If it is 0, Open reads the file once to find the largest index.
 	Features int
 	// Targets is 1 if the labels are read, or 0 if they are ignored.
 	Targets int
-	// Rows is the number of rows, or 0 if it is unknown. It is used only if Features is given.
+	// Rows is the number of rows, or 0 if unknown. It is ignored if Features is 0.
 	Rows int64
-	// Range is the part of the file to read; the file must not be compressed. The part may have no rows. If
-	// Features is 0, the largest index is determined from this part alone.
+	// Range is the part of an uncompressed file to read, which may be without rows. If Features is 0, the number of
+	// features is the largest index in this part.
 	Range dataset.Range
-	// Stamp is the stamp of the file at the time when Features and Rows were found. The zero value accepts the
-	// current file.
+	// Stamp is the stamp of the file when Features and Rows were determined. With the zero value, the file may have
+	// changed since then.
 	Stamp dataset.Stamp
-	// Pipe, if not nil, is read instead of the file. Features is then required, because a pipe cannot be read
-	// twice.
+	// Pipe, if not nil, is read instead of the file. Features is then required.
 	Pipe *dataset.Pipe
 }
 
-// ErrWidth reports that a pipe is read and Features is 0.
+// ErrWidth reports that Features is 0 although a pipe is read, which can be read only once.
 var ErrWidth = &dataset.OnceError{What: "finding the number of features of svmlight rows"}
 
 // Open returns a source of sparse rows. Errors are *[dataset.InputError] and *[dataset.ChangedError].
@@ -83,8 +82,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return s, nil
 }
 
-// scan reads the file and returns the number of rows, the largest index and the stamp of the file. The index is 0
-// if every row is only a label. If the whole file has no rows, scan returns an error.
+// scan reads the file and returns the number of rows, the largest index and the stamp. The index is 0 if every row is
+// only a label. A file without rows is an error.
 func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, stamp dataset.Stamp, err error) {
 	r, err := open(name, maxIndex, &Options{Range: part}, was)
 	if err != nil {
@@ -113,7 +112,7 @@ func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, s
 	}
 }
 
-// open opens a file for a pass over its rows of d features.
+// open opens a file for one pass over its rows of d features.
 func open(name string, d int, opts *Options, was dataset.Stamp) (*chunk.Reader, error) {
 	f, err := rawfile.Pass(name, opts.Pipe, was)
 	if err != nil {
@@ -127,5 +126,5 @@ func open(name string, d int, opts *Options, was dataset.Stamp) (*chunk.Reader, 
 	return chunk.New(f, &format{d, opts.Targets}, chunk.Options{Entries: blockEntries}), nil
 }
 
-// blockEntries is the largest number of entries of a block. Only the last row of a block may exceed it.
+// blockEntries is the maximum number of nonzero features of a block. The last row of a block may exceed it.
 const blockEntries = 1 << 14

@@ -5,13 +5,12 @@
 //	A = Z·Cᵀ,   Z_ij ~ N(0, exp(−(j−1)²/R²)²),   i = 1…n, j = 1…d,
 //	b = A·x₀ + ε,   ε_i ~ N(0, Noise²),   R = ⌊r·d + ½⌋.
 //
-// C is the orthonormal DCT-II, so each row of Z is transformed on its own. x₀ has unit length; its first R
-// components are normal and the others are zero.
+// C is the orthonormal DCT-II, so each row of Z is transformed on its own. x₀ has unit length; its first R components
+// are normal and the others are zero.
 //
-// The package corrects three statements of the paper. First, the paper gives the standard deviations to the n rows.
-// They belong to columns j, because otherwise the columns would not have the effective dimension R. Second, the
-// paper states R = ⌊0.1·d + ½⌋, but its figures use [LowRank] and [HighRank]. Third, the "rotation" of the paper is
-// a rotation only if the transform is orthonormal.
+// The package corrects three statements of the paper. The paper assigns the standard deviations to the n rows; here
+// they belong to the columns j, which gives the effective dimension R. The paper states R = ⌊0.1·d + ½⌋, but its
+// figures use [LowRank] and [HighRank]. The paper's transform is a rotation only if it is orthonormal, as it is here.
 //
 // The package also generates sparse rows with far more features: a [Text], whose words follow Zipf's law.
 package synthetic
@@ -34,7 +33,7 @@ const (
 	HighRank = 0.25 // R₂
 )
 
-// Config describes the data. Rows and Dim are required. Any other field that is zero has its documented default.
+// Config describes the data. Rows and Dim are required. Other fields have defaults if they are zero.
 type Config struct {
 	Rows  int     // n
 	Dim   int     // d
@@ -64,8 +63,8 @@ type Data struct {
 // maxNumbers limits the size of A to 512 GiB.
 const maxNumbers = 1 << 36
 
-// Generate draws the data, which depend only on the configuration. x₀ does not depend on Rows, and a larger value
-// of Rows only adds rows. If the configuration is invalid, Generate returns an error.
+// Generate draws the data, which depend only on the configuration. x₀ does not depend on Rows, and increasing Rows
+// only adds rows. An invalid configuration is an error.
 func Generate(c Config) (*Data, error) {
 	if c.Noise == 0 {
 		c.Noise = 2
@@ -95,7 +94,7 @@ func Generate(c Config) (*Data, error) {
 	return s, nil
 }
 
-// Source returns a source of the samples. The source shares the memory of s.
+// Source returns a source of the samples, which shares the memory of s.
 func (s *Data) Source() (dataset.Source, error) {
 	return dataset.FromDense(s.Rows, s.Dim, 1, s.X, s.Y)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Text describes documents, as used in text classification: sparse rows whose columns follow Zipf's law and whose
-// lengths are log-normal. Rows and Dim are required. Other fields have the documented default if they are zero.
+// lengths are log-normal. Rows and Dim are required. Other fields have defaults if they are zero.
 //
 // A row is a document. A column is one of d words j = 0…d−1, sorted from the most to the least common.
 //
@@ -51,8 +51,8 @@ type Documents struct {
 	inverse []float64 // w, d
 }
 
-// Documents returns the documents that c describes, or an error if c is invalid. It uses 16 bytes of memory for
-// each word, and a pass over the rows uses 4 more bytes for each word.
+// Documents returns the documents that c describes, or an error if c is invalid. It needs 16 bytes of memory per
+// word, and a pass over the rows 4 more bytes per word.
 func (c Text) Documents() (*Documents, error) {
 	if c.Words == 0 {
 		c.Words = max(1, min(100, float64(c.Dim)/8))
@@ -94,10 +94,9 @@ func (d *Documents) share(j int) float64 {
 // logs returns ∫_0^d dx/(x+q).
 func (d *Documents) logs() float64 { return math.Log1p(float64(d.Dim) / mandelbrot) }
 
-// Source returns the documents as a source of sparse rows with one target. Rows are generated when they are read.
-// Row i depends only on i, Dim, Words, Topics, Noise and Seed. Every pass therefore yields the same rows, and a
-// larger value of Rows only adds rows. Source implements [dataset.Seeker]: a pass can begin at any row without
-// generating earlier ones.
+// Source returns the documents as a source of sparse rows with one target. Each pass generates the same rows: row i
+// depends only on i, Dim, Words, Topics, Noise and Seed. Source implements [dataset.Seeker]: a pass can begin at any
+// row without generating the rows before.
 func (d *Documents) Source() *dataset.Stream {
 	return dataset.NewStream(d.Rows, d.Dim, 1, true, func() (dataset.Reader, error) {
 		w := &writer{Documents: d, logs: d.logs(), counts: make([]int32, d.Dim)}
@@ -170,8 +169,8 @@ func (w *writer) write(b *dataset.Buffer) {
 	b.EndRow()
 }
 
-// draw draws one word for a document of this topic. For a uniform u in (0, 1), the number x with x + q = q·(1 +
-// d/q)^u has the density of the law in [Text].
+// draw draws one word for a document with the given topic. If u is uniform in (0, 1), the number x with x + q = q·(1
+// + d/q)^u has the density in [Text].
 func (w *writer) draw(topic int) int {
 	k := min(int(mandelbrot*math.Expm1(float64(w.rng.Float64()*w.logs))), w.Dim-1)
 	if w.rng.Uint64()&1 == 0 {

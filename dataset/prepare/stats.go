@@ -6,27 +6,27 @@ import (
 	"slices"
 )
 
-// looked holds the statistics of the rows of one share, or of all shares. Shares send it to each other.
-type looked struct {
+// tableStats holds the statistics of the rows of one process or of all processes, which exchange them.
+type tableStats struct {
 	Rows    int64 // rows read
 	Trained int64 // training rows: positive weight, a target, and not held out
 	Dropped int64 // rows left out because of a missing value
-	Columns []lookedColumn
+	Columns []columnStats
 }
 
-// A lookedColumn holds the statistics of one column. They are about training rows, except for Missing.
-type lookedColumn struct {
+// A columnStats holds the statistics of one column. All except Missing are about the training rows.
+type columnStats struct {
 	Missing  int64   // number of missing values in all rows that are not left out
 	Gaps     int64   // number of missing values in training rows
 	Unfilled float64 // total weight of missing values and texts
 	IsLevels bool    // the column was read as a category
-	Numbers  lookedNumbers
-	Texts    lookedTexts
-	Dates    lookedDates
+	Numbers  numberStats
+	Texts    textStats
+	Dates    dateStats
 }
 
-// A lookedNumbers holds the statistics of the numbers in a column.
-type lookedNumbers struct {
+// A numberStats holds the statistics of the numbers in a column.
+type numberStats struct {
 	Count    int64
 	Moments  moment
 	Min, Max float64
@@ -34,21 +34,21 @@ type lookedNumbers struct {
 	Kept     bool              // Values has all numbers, although rounded if Rounded is set
 	Rounded  bool
 
-	// Counts reports whether the numbers are First, First+1, … in all rows.
+	// Counts is true if the numbers are First, First+1, First+2, … in all rows.
 	Counts bool
 	First  float64
 }
 
-// A lookedTexts holds the statistics of the texts in a column, including dates.
-type lookedTexts struct {
+// A textStats holds the statistics of the texts in a column, including dates.
+type textStats struct {
 	Count   int64
 	Foreign int64 // number of texts whose code is not known
 	Levels  map[string]int64
 	Unkept  bool // Levels does not have all texts
 }
 
-// A lookedDates holds the statistics of the dates in a column.
-type lookedDates struct {
+// A dateStats holds the statistics of the dates in a column.
+type dateStats struct {
 	Count  int64
 	Days   moment
 	Years  moment
@@ -57,16 +57,16 @@ type lookedDates struct {
 }
 
 // name returns the name of column j.
-func (s *looked) name(names []string, j int) string {
+func (s *tableStats) name(names []string, j int) string {
 	if names == nil {
 		return (&Encoding{}).name(j)
 	}
 	return names[j]
 }
 
-// count adds x, which occurs n times, to Values. If Values exceeds limit, count rounds the numbers
-// if round is set, and drops them otherwise.
-func (c *lookedNumbers) count(x float64, n int64, limit int, round bool) {
+// count adds n occurrences of x to Values. If Values would have more than limit elements, count rounds the numbers if
+// mayRound is true, and otherwise drops them all.
+func (c *numberStats) count(x float64, n int64, limit int, mayRound bool) {
 	if !c.Kept {
 		return
 	}
@@ -76,10 +76,10 @@ func (c *lookedNumbers) count(x float64, n int64, limit int, round bool) {
 	if c.Rounded {
 		x = rounded(x)
 	}
-	if c.Values[x] += n; len(c.Values) <= limit || c.Rounded && len(c.Values) <= mostLevels {
+	if c.Values[x] += n; len(c.Values) <= limit || c.Rounded && len(c.Values) <= maxLevels {
 		return
 	}
-	if !round || c.Rounded {
+	if !mayRound || c.Rounded {
 		c.Values, c.Kept = nil, false
 		return
 	}
@@ -87,7 +87,7 @@ func (c *lookedNumbers) count(x float64, n int64, limit int, round bool) {
 }
 
 // round rounds the numbers in Values.
-func (c *lookedNumbers) round() {
+func (c *numberStats) round() {
 	all := c.Values
 	c.Values, c.Rounded = map[float64]int64{}, true
 	for v, n := range all {
@@ -95,7 +95,7 @@ func (c *lookedNumbers) round() {
 	}
 }
 
-// rounded returns x with its mantissa rounded to 10 bits after the point, ties to even.
+// rounded returns x rounded to 11 significant bits, ties to even.
 func rounded(x float64) float64 {
 	const bits = 52 - 10
 	b := math.Float64bits(x)
@@ -106,9 +106,9 @@ func rounded(x float64) float64 {
 	return x
 }
 
-// middle returns the median of Values. If mode is set, it returns the most frequent number
-// instead, or the smallest of several equally frequent ones.
-func (c *lookedNumbers) middle(mode bool) float64 {
+// middle returns the median of Values. If mode is true, it returns the most frequent number instead, or the smallest
+// of these.
+func (c *numberStats) middle(mode bool) float64 {
 	all := slices.Sorted(maps.Keys(c.Values))
 	if mode {
 		best := all[0]
@@ -132,7 +132,7 @@ func (c *lookedNumbers) middle(mode bool) float64 {
 }
 
 // add adds a date of a training row of weight w.
-func (c *lookedDates) add(seconds, w float64) {
+func (c *dateStats) add(seconds, w float64) {
 	c.Count++
 	c.Days.add(Elapsed.of(seconds), w)
 	c.Years.add(Year.of(seconds), w)
@@ -142,7 +142,7 @@ func (c *lookedDates) add(seconds, w float64) {
 }
 
 // kind returns the kind of the column.
-func (c *lookedColumn) kind() Kind {
+func (c *columnStats) kind() Kind {
 	switch {
 	case c.Numbers.Count+c.Texts.Count == 0:
 		return KindEmpty
@@ -156,22 +156,23 @@ func (c *lookedColumn) kind() Kind {
 	return KindText
 }
 
-// merge adds the statistics o of the next share. The argument before is the number of rows before that share, and rows
-// is their number in it. numbers and texts limit the different values kept. If round is true, numbers may be rounded.
-func (c *lookedColumn) merge(o *lookedColumn, before, rows int64, numbers, texts int, round bool) {
+// merge adds the statistics o of the next share, which has the given number of rows after the rowsBefore rows of the
+// shares before. maxNumbers and maxTexts limit the different values kept. If mayRound is true, numbers may be
+// rounded.
+func (c *columnStats) merge(o *columnStats, rowsBefore, rows int64, maxNumbers, maxTexts int, mayRound bool) {
 	c.Missing += o.Missing
 	c.Gaps += o.Gaps
 	c.Unfilled += o.Unfilled
 	if c.IsLevels {
-		numbers = mostLevels
+		maxNumbers = maxLevels
 	}
-	c.Numbers.merge(&o.Numbers, before, rows, numbers, round)
-	c.Texts.merge(&o.Texts, texts)
+	c.Numbers.merge(&o.Numbers, rowsBefore, rows, maxNumbers, mayRound)
+	c.Texts.merge(&o.Texts, maxTexts)
 	c.Dates.merge(&o.Dates)
 	c.IsLevels = c.IsLevels || o.IsLevels
 }
 
-func (c *lookedNumbers) merge(o *lookedNumbers, before, rows int64, limit int, round bool) {
+func (c *numberStats) merge(o *numberStats, before, rows int64, limit int, round bool) {
 	switch {
 	case rows == 0:
 	case before == 0:
@@ -193,7 +194,7 @@ func (c *lookedNumbers) merge(o *lookedNumbers, before, rows int64, limit int, r
 	c.Count += o.Count
 }
 
-func (c *lookedTexts) merge(o *lookedTexts, limit int) {
+func (c *textStats) merge(o *textStats, limit int) {
 	c.Count += o.Count
 	c.Foreign += o.Foreign
 	for text, n := range o.Levels {
@@ -205,7 +206,7 @@ func (c *lookedTexts) merge(o *lookedTexts, limit int) {
 	c.Unkept = c.Unkept || o.Unkept || len(c.Levels) > limit
 }
 
-func (c *lookedDates) merge(o *lookedDates) {
+func (c *dateStats) merge(o *dateStats) {
 	c.Count += o.Count
 	c.Days.merge(o.Days)
 	c.Years.merge(o.Years)
@@ -215,7 +216,7 @@ func (c *lookedDates) merge(o *lookedDates) {
 	c.Stored = c.Stored || o.Stored
 }
 
-// A moment holds the weight, mean and sum of squared deviations of some numbers.
+// A moment holds the total weight, the mean and the weighted sum of squared deviations of some numbers.
 type moment struct{ Weight, Mean, M2 float64 }
 
 func (m *moment) add(x, w float64) {
@@ -225,7 +226,7 @@ func (m *moment) add(x, w float64) {
 	m.M2 += w * delta * (x - m.Mean)
 }
 
-// merge combines m with the moment o of other numbers, by the formula of Chan, Golub and LeVeque.
+// merge combines m with the moment o of other numbers (T. Chan, G. Golub, R. LeVeque, 1983).
 func (m *moment) merge(o moment) {
 	if o.Weight == 0 {
 		return
@@ -237,7 +238,8 @@ func (m *moment) merge(o moment) {
 	m.Weight = w
 }
 
-// filled returns the mean and scale of the numbers together with the number fill of the given weight.
+// filled returns the mean and the standard deviation of the numbers and a further number, fill, of the given weight.
+// It also returns fill. A deviation within round-off becomes 1.
 func (m moment) filled(weight, fill float64) (mean, scale, filled float64) {
 	all := m
 	all.merge(moment{Weight: weight, Mean: fill})
