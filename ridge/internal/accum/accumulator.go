@@ -4,15 +4,15 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// An Accumulator adds up rows in one or several [Lane] values. Only one goroutine may write at a time. Any
-// number of goroutines may read while none writes.
+// An Accumulator distributes rows over one or several partial sums, the lanes. A method that changes the
+// sums must not run concurrently with another method.
 type Accumulator struct {
 	cfg    Config
 	lanes  []*Lane // lanes with rows come first
 	feeder *feeder // adds blocks to several lanes; nil if there is one lane
 }
 
-// New returns an empty accumulator. It returns an error if a field of cfg is invalid, see [fd.New].
+// New returns an empty accumulator, or an error if a field of cfg is invalid.
 func New(cfg Config) (*Accumulator, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -25,7 +25,7 @@ func New(cfg Config) (*Accumulator, error) {
 	return &Accumulator{cfg: cfg, lanes: []*Lane{first}}, nil
 }
 
-// View returns a read-only accumulator with the configuration cfg and the rows of l.
+// View wraps the lane l in an accumulator that must only be read.
 func View(cfg Config, l *Lane) *Accumulator { return &Accumulator{cfg: cfg, lanes: []*Lane{l}} }
 
 // Config returns the configuration in use.
@@ -52,11 +52,11 @@ func (a *Accumulator) Weight() float64 {
 	return w.Value()
 }
 
-// RelativeWeight bounds the relative round-off of w > 0, the weight of the first lane.
+// RelativeWeight bounds the relative round-off error of w > 0, the sum of the weights in the first lane.
 func (a *Accumulator) RelativeWeight(w float64) float64 { return a.lanes[0].Stage.RelativeWeight(w) }
 
-// Empty reports whether no rows were added. The sketch is checked too, because a damaged message may contain
-// rows that are not counted.
+// Empty reports whether no rows were added. It also checks the sketch, because a damaged message may hold
+// sketched rows that are not counted.
 func (a *Accumulator) Empty() bool {
 	return a.Rows() == 0 && a.lanes[0].Sketch.Rows() == 0
 }

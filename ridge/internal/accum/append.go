@@ -8,14 +8,13 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Append adds the rows of a block. Errors number the rows from first. If a row is invalid, Append changes
-// nothing.
-func (a *Accumulator) Append(first int, b dataset.Block) error {
+// Append adds all rows of b, or none if one is invalid. Errors number the rows of b from firstRow.
+func (a *Accumulator) Append(firstRow int, b dataset.Block) error {
 	if a.cfg.Lanes > 1 && a.Rows()+int64(b.N) > a.cfg.LanesAfter {
-		return a.appendToLanes(first, b)
+		return a.appendToLanes(firstRow, b)
 	}
 	l := a.lanes[0]
-	raw, err := l.Stage.Check(b, first, l.raw)
+	raw, err := l.Stage.Check(b, firstRow, l.raw)
 	if err != nil {
 		return err
 	}
@@ -23,9 +22,9 @@ func (a *Accumulator) Append(first int, b dataset.Block) error {
 	return l.append(b)
 }
 
-// appendToLanes distributes the rows of a block over the lanes. If a row is invalid, it changes nothing.
-func (a *Accumulator) appendToLanes(first int, b dataset.Block) error {
-	if err := rows.CheckShape(b, a.cfg.Dim, a.cfg.Targets, first); err != nil {
+// appendToLanes validates all rows of b, then adds them to the lanes in parallel.
+func (a *Accumulator) appendToLanes(firstRow int, b dataset.Block) error {
+	if err := rows.CheckShape(b, a.cfg.Dim, a.cfg.Targets, firstRow); err != nil {
 		return err
 	}
 	c := a.feeder
@@ -40,7 +39,7 @@ func (a *Accumulator) appendToLanes(first int, b dataset.Block) error {
 		}
 		c = newFeeder(a.cfg, lanes)
 	}
-	c.block, c.first, c.row = b, first, a.Rows()
+	c.block, c.firstRow, c.row = b, firstRow, a.Rows()
 	defer func() { c.block = dataset.Block{} }()
 	for i := range c.feeds {
 		c.feeds[i].raw = c.feeds[i].lane.raw
@@ -49,23 +48,23 @@ func (a *Accumulator) appendToLanes(first int, b dataset.Block) error {
 		return err
 	}
 	if !c.canMerge() {
-		return &fd.RangeError{Row: first + max(b.N-1, 0)}
+		return &fd.RangeError{Row: firstRow + max(b.N-1, 0)}
 	}
 	a.feeder, a.lanes = c, c.lanes
 	return c.earliest(c.appends.Run())
 }
 
-// Merge adds the rows of o, whose dimensions, size and intercept setting must be the same. If the sums could
-// overflow, Merge returns *[fd.RangeError] and changes nothing.
+// Merge adds the rows of o, which must have the same dimensions, sketch size and intercept setting as a. If
+// a sum could overflow, Merge returns *[fd.RangeError] and changes nothing.
 func (a *Accumulator) Merge(o *Lane) error {
-	if !a.admits(o) {
+	if !a.canAdd(o) {
 		return &fd.RangeError{}
 	}
 	return a.lanes[0].merge(o)
 }
 
-// admits reports whether the rows of o can be added without overflow, also when the lanes are merged later.
-func (a *Accumulator) admits(o *Lane) bool {
+// canAdd reports whether the rows of o can be added without overflow, now and when the lanes are merged.
+func (a *Accumulator) canAdd(o *Lane) bool {
 	e := o.extent()
 	for _, l := range a.lanes {
 		if l.Stage.Separates(o.Stage) {
@@ -76,8 +75,8 @@ func (a *Accumulator) admits(o *Lane) bool {
 	return e.Squares <= rows.MaxSquares && (len(a.lanes) == 1 || rows.Spreads(4*e.Far, e.Weight))
 }
 
-// Decay multiplies the weight of every row by beta, 0 < beta ≤ 1. The sum of the weights must not fall below
-// [LeastWeight]. If the weight of a single lane would fall below LeastWeight, Decay first merges the lanes.
+// Decay multiplies the weight of every row by beta, 0 < beta ≤ 1. The sum of all weights must stay at least
+// [LeastWeight]. Decay first merges the lanes if one of them would fall below LeastWeight.
 func (a *Accumulator) Decay(beta float64) error {
 	if a.fades(beta) {
 		if err := a.Join(); err != nil {
@@ -92,8 +91,8 @@ func (a *Accumulator) Decay(beta float64) error {
 	return nil
 }
 
-// fades reports whether a decay by beta leaves one of several lanes with a weight below [LeastWeight]. The
-// mean of such a lane would be lost to underflow.
+// fades reports whether a decay by beta would leave one of several lanes with a weight below [LeastWeight].
+// The mean of that lane would underflow.
 func (a *Accumulator) fades(beta float64) bool {
 	return a.cfg.Intercept && len(a.lanes) > 1 && beta > 0 && beta <= 1 && slices.ContainsFunc(a.lanes, func(l *Lane) bool {
 		w := l.Stage.Weight.Value()

@@ -1,9 +1,12 @@
-// Package accum accumulates the quantities from which ridge regression is solved for every γ. From n rows A
-// (n×d) with targets Y (n×t) it keeps the Frequent Directions sketch of A, c = AᵀY, ‖Y‖² of each target, and
-// the means. Rows may have weights. Several [Lane] values may share the rows; they are merged when the sums
-// are read.
+// Package accum accumulates the sums that determine the ridge solution for every γ. For rows A (n×d) with
+// targets Y (n×t), possibly weighted, the sums are:
 //
-// ridge.Summary and package ridge/window use this package.
+//   - the Frequent Directions sketch of A
+//   - c = AᵀY, and ‖y‖² of each target y
+//   - the means of the columns
+//
+// Several [Lane] values may each sum a part of the rows in parallel. They are merged when the sums are
+// read.
 package accum
 
 import (
@@ -71,15 +74,15 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// laneRows returns the default of LaneRows. The rows of an 8 MiB block are divided evenly among the lanes,
-// but LaneRows is at least eight, or the rows of 64 KiB if these are fewer.
+// laneRows returns the default of LaneRows: an even share of the rows of an 8 MiB block. A share has at
+// least 8 rows or 64 KiB, whichever is less.
 func laneRows(d, lanes int) int {
 	const block, least = 8 << 20, 64 << 10
 	return max(min(block/8/d, 8192)/lanes, min(least/8/d, 8), 1)
 }
 
-// WithLanes returns c with the number of lanes that [engine.Tuning.LanesFor] chooses for n rows; n is −1 if
-// unknown. If Lanes is not 0, WithLanes returns c unchanged. Errors come from [engine.DefaultTuning].
+// WithLanes sets Lanes and LanesAfter by [engine.Tuning.LanesFor] for n rows, or for n = −1 if the number
+// is unknown. If Lanes is set already, c is returned unchanged.
 func (c Config) WithLanes(n int64) (Config, error) {
 	if c.Lanes != 0 || c.Dim <= 0 || c.Size <= 0 {
 		return c, nil

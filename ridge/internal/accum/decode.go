@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// decodeLane reads a lane from m, after the preamble. version and size are the format version and content
-// size from the preamble.
+// decodeLane reads a lane from m. The caller has read the preamble, which gives the format version and the
+// content size.
 func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (l *Lane, meta []byte) {
 	var h summaryHeader
 	m.Struct(&h)
@@ -26,7 +26,7 @@ func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (
 	l = &Lane{
 		cfg:    Config{Dim: int(h.Dim), Targets: int(h.Targets), Intercept: h.Flags&flagIntercept != 0, Lanes: 1},
 		raw:    h.Raw,
-		Sparse: h.Flags&flagSparse != 0, unwatched: h.Flags&flagUnwatched != 0,
+		Sparse: h.Flags&flagSparse != 0, lacksWitness: h.Flags&flagUnwatched != 0,
 	}
 	var w weightHeader
 	if version > 1 {
@@ -50,14 +50,14 @@ func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (
 	}
 	c := l.Sketch.Config()
 	l.cfg.Size, l.cfg.Shrink, l.cfg.ShrinkRows, l.cfg.Backend = c.Size, c.Shrink, c.ShrinkRows, c.Backend
-	if l.keepsByRule() != l.Sketch.Scatter() {
+	if l.storesGramByDefault() != l.Sketch.Scatter() {
 		l.cfg.Store = c.Store
 	}
 	return l, meta
 }
 
-// keepsByRule reports whether a sketch of this configuration keeps AᵀA itself if Store has its default.
-func (l *Lane) keepsByRule() bool {
+// storesGramByDefault reports whether the default of Store is to keep AᵀA itself instead of a sketch.
+func (l *Lane) storesGramByDefault() bool {
 	keeps, err := fd.Config{Dim: l.cfg.Dim, Size: l.cfg.Size, Shrink: l.cfg.Shrink}.Scatter()
 	return err == nil && keeps
 }
@@ -83,13 +83,13 @@ func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	return st
 }
 
-// assumeWorst sets the bounds that are missing in format version 1 to their largest possible values. Without
-// weights, each origin is one of the rows, so that Σ‖row − origin‖² ≤ 2(1+n)Σ‖row‖². Each of at most n merges
-// rounded a sum once, relative to the root of this bound. With weights there is no bound, because the weight
-// of the row at the origin may have been almost zero.
+// assumeWorst sets the bounds that format version 1 lacks to their worst values. Without weights, the
+// origin of the means is one of the n rows, hence Σ‖row − origin‖² ≤ 2(1+n)Σ‖row‖². Each of at most n
+// merges rounded a sum once, relative to the square root of this value. With weights no bound is known,
+// because the origin may be a row of almost zero weight.
 func (l *Lane) assumeWorst() {
 	st, n := l.Stage, float64(l.Stage.Rows)
-	l.unwatched = true
+	l.lacksWitness = true
 	l.sums.cross = append(l.sums.cross, make([]neumaier.Sum, l.cfg.Dim)...)
 	columns := l.cfg.Dim + l.cfg.Targets
 	st.SumError, st.Moved = make([]float64, columns), make([]float64, columns)
@@ -109,8 +109,7 @@ func (l *Lane) assumeWorst() {
 	}
 }
 
-// readSketch reads the sketch in a summary's message. size is the number of bytes of the message of the
-// sketch.
+// readSketch reads a sketch from m. size is the expected length of its message in bytes.
 func readSketch(m *wire.Reader, be engine.Backend, size int64) *fd.Sketch {
 	if m.Err() != nil {
 		return nil
@@ -165,20 +164,21 @@ func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 	}
 }
 
-// MaxRows is the largest number of rows in a message. The sum of two such numbers fits into an int64.
+// MaxRows is the largest number of rows in a message.
 const MaxRows = 1 << 62
 
-// maxCross is the largest number of entries of c. Their compensated sums can be addressed.
+// maxCross is the largest number of entries of AᵀY. Their compensated sums, of 16 bytes each, can be
+// addressed.
 const maxCross = min(1<<44, math.MaxInt/16)
 
-// maxSum and maxMean bound the numbers of a message. [Accumulator.Append] keeps c and ‖Y‖² below maxSum, and
-// the means and their origin below maxMean, round-off included.
+// Limits on the magnitudes in a message. [Accumulator.Append] keeps sums and means below them, round-off
+// included.
 const (
-	maxSum  = 8 * rows.MaxSquares
-	maxMean = 0x1p501
+	maxSum  = 8 * rows.MaxSquares // for AᵀY, and ‖y‖² of each target y
+	maxMean = 0x1p501             // for the means and their origin
 )
 
-// checkWeight reports an impossible correction of the weight, or an impossible bound on its round-off.
+// checkWeight fails m if the low part of the weight sum, or the bound on its round-off, is impossible.
 func (l *Lane) checkWeight(m *wire.Reader) {
 	w, low := l.Stage.Weight.Parts()
 	if off := l.Stage.WeightError; !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!l.Stage.Weighted && (low != 0 || off != 0)) {
@@ -186,13 +186,13 @@ func (l *Lane) checkWeight(m *wire.Reader) {
 	}
 }
 
-// checkSums reports sums that no rows can have, and a sketch that cannot belong to the same rows. at is the
-// offset of the sums in the message.
-func (l *Lane) checkSums(m *wire.Reader, at int64) {
+// checkSums fails m if no rows can have these sums, or if the sketch cannot belong to the same rows. offset
+// is the position of the sums in the message.
+func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 	within := func(what string, i int, width int64, limit float64, v ...float64) {
 		for _, v := range v {
 			if !(math.Abs(v) <= limit) {
-				m.Fail(at+int64(i)*width, nil, "%s: number %d is %v", what, i, v)
+				m.Fail(offset+int64(i)*width, nil, "%s: number %d is %v", what, i, v)
 			}
 		}
 	}
@@ -206,7 +206,7 @@ func (l *Lane) checkSums(m *wire.Reader, at int64) {
 	for i, v := range st.Origin {
 		within("the origin of the means", i, 8, maxMean, v)
 	}
-	at += 8 * int64(len(st.Origin))
+	offset += 8 * int64(len(st.Origin))
 	most := 0.0 // used if no row has a positive weight
 	if st.Weight.Value() > 0 {
 		most = math.MaxFloat64
@@ -215,36 +215,36 @@ func (l *Lane) checkSums(m *wire.Reader, at int64) {
 	for i, v := range st.RelativeMeans() {
 		within("the means", i, 16, maxMean, v)
 	}
-	at += 16 * int64(len(st.Sum))
+	offset += 16 * int64(len(st.Sum))
 	for _, bounds := range [][]float64{st.SumError, st.Moved} {
 		for i, v := range bounds {
 			if !(v >= 0) {
-				m.Fail(at+8*int64(i), nil, "a bound on round-off is %v", v)
+				m.Fail(offset+8*int64(i), nil, "a bound on round-off is %v", v)
 			}
 		}
-		at += 8 * int64(len(bounds))
+		offset += 8 * int64(len(bounds))
 	}
-	at += int64(len(st.NonZero))
+	offset += int64(len(st.NonZero))
 	sums("the squared norms of the targets", maxSum, l.sums.yy)
 	for i, v := range l.sums.yy {
 		if v.Value() < 0 {
-			m.Fail(at+16*int64(i), nil, "the squared norm of target %d is %v", i, v.Value())
+			m.Fail(offset+16*int64(i), nil, "the squared norm of target %d is %v", i, v.Value())
 		}
 	}
-	at += 16 * int64(len(l.sums.yy))
+	offset += 16 * int64(len(l.sums.yy))
 	sums("the products with the targets", maxSum, l.sums.cross)
-	at += 16 * int64(len(l.sums.cross))
+	offset += 16 * int64(len(l.sums.cross))
 	n := l.Sketch.Rows()
 	if l.Sketch.Dim() != l.cfg.Dim || n < st.Rows || (n > st.Rows && !l.cfg.Intercept) {
-		m.Fail(at, nil, "the sketch has %d rows of dimension %d, the summary %d of %d", n, l.Sketch.Dim(), st.Rows, l.cfg.Dim)
+		m.Fail(offset, nil, "the sketch has %d rows of dimension %d, the summary %d of %d", n, l.Sketch.Dim(), st.Rows, l.cfg.Dim)
 	}
 	if v := l.squares(); m.Err() == nil && !(v <= 2*rows.MaxSquares) {
-		m.Fail(at, nil, "the squares of the sketch and the means sum to %v", v)
+		m.Fail(offset, nil, "the squares of the sketch and the means sum to %v", v)
 	}
 }
 
-// squares returns the sum of squares of all rows before centring. If it is in range, overflow in later
-// appends and merges is detected.
+// squares returns the sum of squares of all rows before centring. Its range is checked, so that later
+// appends and merges can detect overflow.
 func (l *Lane) squares() float64 {
 	v := l.Sketch.Bound().Frobenius2
 	if l.cfg.Intercept {

@@ -9,8 +9,7 @@ import (
 
 // The byte tables of the messages are at ridge.Summary.MarshalBinary.
 
-// summaryHeader is the part of a message from byte 24 up to Meta. From version 2 on, a weightHeader precedes
-// Meta.
+// summaryHeader starts at byte 24 of a message. A weightHeader (from version 2 on) and Meta follow.
 type summaryHeader struct {
 	Dim, Targets, Flags, Rows uint64
 	Weight, Raw               float64
@@ -51,7 +50,7 @@ func (l *Lane) header(meta []byte) summaryHeader {
 	if l.Sparse {
 		h.Flags |= flagSparse
 	}
-	if l.unwatched {
+	if l.lacksWitness {
 		h.Flags |= flagUnwatched
 	}
 	return h
@@ -67,7 +66,7 @@ func (h *summaryHeader) content(version uint32) int64 {
 	return size
 }
 
-// MaxMeta is the largest length of Meta, which holds bytes of the caller.
+// MaxMeta is the largest number of bytes that a caller may store in a message.
 const MaxMeta = 1 << 30
 
 // CheckMeta returns an error if meta is too long for a message.
@@ -128,7 +127,7 @@ func (l *Lane) write(w io.Writer, meta []byte) (int64, error) {
 	return m.Close()
 }
 
-// lanesHeader is the part of a message of several lanes from byte 24 up to Meta. The lanes follow Meta.
+// lanesHeader starts at byte 24 of a message of several lanes. Meta and the lanes follow.
 type lanesHeader struct{ Lanes, LaneRows, After, Parts, Meta uint64 }
 
 const lanesHeaderSize = 8 * 5

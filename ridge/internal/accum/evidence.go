@@ -7,8 +7,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// Evidence returns the quantities from which certificates are computed. It uses spec instead of the spectrum
-// of the sketch.
+// Evidence collects the inputs of the error bounds, with spec as the spectrum of the sketch.
 func (l *Lane) Evidence(spec *fd.Spectrum) certify.Evidence {
 	d, t, st := l.cfg.Dim, l.cfg.Targets, l.Stage
 	e := certify.Evidence{
@@ -29,7 +28,7 @@ func (l *Lane) Evidence(spec *fd.Spectrum) certify.Evidence {
 	if l.cfg.Intercept {
 		e.Means, e.MeanErrors = st.Means(), st.MeanErrors()
 	}
-	if !l.unwatched {
+	if !l.lacksWitness {
 		e.Witness = certify.Witness{Probe: l.sums.probe(), Product: l.sums.kh()}
 	}
 	return e

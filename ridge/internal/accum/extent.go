@@ -6,12 +6,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// An Extent holds bounds on the sums over a set of rows. If they are in range, the rows can be merged in any
-// order without overflow.
+// An Extent bounds the sums over a set of rows. It tells whether merging the rows, in any order, could
+// overflow.
 type Extent struct {
 	Squares float64 // Σ weight·‖row‖², targets included
 	Weight  float64
-	Far     float64 // the largest ‖row‖² of the rows that may become the origin of the means
+	Far     float64 // largest ‖row‖² of a row with positive weight, a possible origin of the means
 }
 
 // Add adds row i of a block, which must be valid.
@@ -38,9 +38,8 @@ func (e *Extent) Merge(o Extent) {
 	e.Far = max(e.Far, o.Far)
 }
 
-// InRange reports whether the rows can be merged in any order and grouping without overflow. The distance of
-// two origins is at most twice the largest norm of a row. The slack covers round-off, which depends on the
-// order.
+// InRange reports whether the rows can be merged in any order without overflow. Two origins of means are at
+// most twice the largest row norm apart. slack covers round-off, which depends on the order.
 func (e *Extent) InRange(intercept bool) bool {
 	const slack = 1 + 1e-6
 	return e.Squares*slack <= rows.MaxSquares && (!intercept || rows.Spreads(4*slack*e.Far, e.Weight))

@@ -16,9 +16,9 @@ type feeder struct {
 	feeds           []laneFeed
 	checks, appends *parallel.Loop
 
-	block dataset.Block // the current block
-	first int           // number of the first row of block in errors
-	row   int64         // number of the first row of block in the summary
+	block    dataset.Block // the current block
+	firstRow int           // number of the first row of block in errors
+	row      int64         // number of the first row of block in the summary
 }
 
 // A laneFeed adds rows to one lane.
@@ -55,7 +55,7 @@ func (c *feeder) earliest(errs []error) (first error) {
 
 // check validates the rows b of a lane.
 func (c *feeder) check(h *laneFeed, b dataset.Block) (err error) {
-	h.raw, err = h.lane.Stage.Check(b, c.first+h.from, h.raw)
+	h.raw, err = h.lane.Stage.Check(b, c.firstRow+h.from, h.raw)
 	return err
 }
 
@@ -65,9 +65,8 @@ func (c *feeder) append(h *laneFeed, b dataset.Block) error {
 	return h.lane.append(b)
 }
 
-// feedLane adds the rows of the current block that belong to the lane, after they were validated. For sparse
-// rows that are centred, it adds all of them together: each call of Stage.Load adds two dense rows, a mean
-// and a joining row.
+// feedLane adds the validated rows of the current block to a lane. Sparse rows that need centring are
+// gathered first, because every call of Stage.Load adds two dense rows.
 func (c *feeder) feedLane(h *laneFeed) error {
 	if c.block.Sparse == nil || !c.cfg.Intercept || !h.lane.Sketch.KeepsSparse() {
 		return c.eachGroup(h, (*feeder).append)
@@ -88,16 +87,16 @@ func (c *feeder) gather(h *laneFeed, b dataset.Block) error {
 	return nil
 }
 
-// eachGroup calls the function use for each group of consecutive rows of the current block that belongs to
-// the lane.
-func (c *feeder) eachGroup(h *laneFeed, use func(*feeder, *laneFeed, dataset.Block) error) error {
+// eachGroup calls visit for each group of consecutive rows in the current block that belongs to the lane of
+// h.
+func (c *feeder) eachGroup(h *laneFeed, visit func(*feeder, *laneFeed, dataset.Block) error) error {
 	end := c.row + int64(c.block.N)
 	cut := func(lo, hi int64) error {
 		if lo, hi = max(lo, c.row), min(hi, end); lo >= hi {
 			return nil
 		}
 		h.from = int(lo - c.row)
-		return use(c, h, c.block.Cut(h.from, int(hi-c.row), c.cfg.Dim, c.cfg.Targets, &h.view))
+		return visit(c, h, c.block.Cut(h.from, int(hi-c.row), c.cfg.Dim, c.cfg.Targets, &h.view))
 	}
 	after := c.cfg.LanesAfter
 	if h.at == 0 {
@@ -115,8 +114,7 @@ func (c *feeder) eachGroup(h *laneFeed, use func(*feeder, *laneFeed, dataset.Blo
 	return nil
 }
 
-// canMerge reports whether the lanes, together with the rows of the current block, can be merged without
-// overflow. See [Extent.InRange].
+// canMerge reports whether the lanes can be merged without overflow after the current block is added.
 func (c *feeder) canMerge() bool {
 	var e Extent
 	for i := range c.feeds {

@@ -2,13 +2,13 @@ package accum
 
 import "sync"
 
-// All returns the sums over all rows; they must not be modified. If there is a single lane, the result is
-// that lane. Otherwise it is a new lane, and the existing lanes are unchanged. If merging fails, the sketch
-// of the result returns the same error.
+// All returns a lane with the sums over all rows, which the caller must not modify. Several lanes are
+// merged into a new one and stay unchanged. After a failed merge, the sketch of the returned lane also
+// returns the error.
 func (a *Accumulator) All() (*Lane, error) { return join(a.cfg, a.lanes) }
 
-// Join merges the lanes permanently and frees their memory. Rows appended later go to new lanes, unless only
-// the first lane was in use. Then there is a single lane from now on.
+// Join merges the lanes permanently and frees their memory. Later rows are distributed over new lanes. If
+// only the first lane was in use, it also receives all later rows.
 func (a *Accumulator) Join() error {
 	if a.Rows() <= a.cfg.LanesAfter {
 		a.cfg.Lanes, a.cfg.LaneRows, a.cfg.LanesAfter = 1, 0, 0
@@ -22,8 +22,8 @@ func (a *Accumulator) Join() error {
 	return nil
 }
 
-// join merges the lanes in pairs, then the results in pairs, and so on. The order depends only on the number
-// of lanes.
+// join merges the lanes as a binary tree, in parallel. The order depends only on the number of lanes, so
+// that results are reproducible.
 func join(cfg Config, lanes []*Lane) (*Lane, error) {
 	if len(lanes) == 1 {
 		return lanes[0], nil

@@ -6,16 +6,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Lane holds the sums over all rows or over a part of them. Other packages only read it.
+// A Lane holds the sums over some or all rows. Only this package modifies a Lane.
 type Lane struct {
 	Sketch *fd.Sketch
 	Stage  *rows.Stage // means, weight, and bounds on the round-off of centring
 	Sparse bool        // some rows were sparse, so that passes centre them implicitly
 
-	cfg       Config
-	sums      sums
-	raw       float64 // sum of squares of all rows before centring, to detect overflow
-	unwatched bool    // some rows are not in the witness, because they come from format version 1
+	cfg          Config
+	sums         sums
+	raw          float64 // sum of squares of all rows before centring, to detect overflow
+	lacksWitness bool    // some rows are not in the witness, because they come from format version 1
 }
 
 func newLane(cfg Config) (*Lane, error) {
@@ -55,7 +55,7 @@ func (l *Lane) merge(o *Lane) error {
 	l.sums.merge(&o.sums)
 	l.raw += o.raw
 	l.Sparse = l.Sparse || o.Sparse
-	l.unwatched = l.unwatched || o.unwatched
+	l.lacksWitness = l.lacksWitness || o.lacksWitness
 	return l.accumulate(l.Stage.Merge(o.Stage))
 }
 
@@ -70,8 +70,8 @@ func (l *Lane) decay(beta float64) error {
 	return nil
 }
 
-// Scaled returns the sums of the same rows with the columns divided by scale. norms holds bounds on the norms
-// of the columns. The result has the same sketch as l, which is not scaled.
+// Scaled returns the sums after dividing each column by its entry of scale. norms holds bounds on the
+// column norms. The result shares the sketch of l, which is not scaled.
 func (l *Lane) Scaled(scale, norms []float64) *Lane {
 	scaled := *l
 	scaled.Stage = l.Stage.Scaled(scale, norms)

@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Read decodes the next message in r with the function decode. It returns the number of bytes read. The error
-// is *[fd.FormatError] if the message is damaged, and io.EOF if there is no message.
+// Read decodes the next message in r. n is the number of bytes read. err is *[fd.FormatError] for a damaged
+// message, and io.EOF at the end of r.
 func Read[T any](r io.Reader, be engine.Backend, decode func(*wire.Reader, engine.Backend) T) (found T, n int64, err error) {
 	m := wire.NewReader(r)
 	read := decode(m, be)
@@ -28,7 +28,7 @@ func Read[T any](r io.Reader, be engine.Backend, decode func(*wire.Reader, engin
 	return read, m.N(), nil
 }
 
-// ReadOnly decodes data with the function decode. data must hold exactly one message.
+// ReadOnly decodes data, which must hold exactly one message.
 func ReadOnly[T any](data []byte, be engine.Backend, decode func(*wire.Reader, engine.Backend) T) (none T, err error) {
 	r := bytes.NewReader(data)
 	found, n, err := Read(r, be, decode)
@@ -61,8 +61,8 @@ func DecodeContent(m *wire.Reader, be engine.Backend, kind wire.Kind, version ui
 	return View(l.cfg, l), meta
 }
 
-// DecodePart decodes a message without Meta that is a part of another message. Errors refer to the part as
-// name. DecodePart returns nil if m has an error.
+// DecodePart decodes a message nested in another one. The nested message must have no Meta. Errors refer to
+// it as name. The result is nil if m has an error.
 func DecodePart(m *wire.Reader, be engine.Backend, name string) *Accumulator {
 	return decodePart(m, name, func(part *wire.Reader) (*Accumulator, []byte) { return Decode(part, be) })
 }
@@ -76,7 +76,7 @@ func DecodeLane(m *wire.Reader, be engine.Backend, name string) *Accumulator {
 	return View(l.cfg, l)
 }
 
-// readLane reads a message of one lane, without Meta, that is a part of another message.
+// readLane decodes one lane from a message nested in another one.
 func readLane(m *wire.Reader, be engine.Backend, name string) *Lane {
 	return decodePart(m, name, func(part *wire.Reader) (*Lane, []byte) {
 		version, size := part.Preamble(wire.Summary)
@@ -84,8 +84,7 @@ func readLane(m *wire.Reader, be engine.Backend, name string) *Lane {
 	})
 }
 
-// decodePart decodes a message without Meta that is a part of another message. Errors contain name and the
-// position.
+// decodePart decodes a nested message, which must have no Meta. Errors contain name and the position in m.
 func decodePart[T any](m *wire.Reader, name string, decode func(*wire.Reader) (T, []byte)) T {
 	at := m.N()
 	part := wire.NewReader(m)
@@ -101,8 +100,8 @@ func decodePart[T any](m *wire.Reader, name string, decode func(*wire.Reader) (T
 	return found
 }
 
-// decodeLanes reads a message of several lanes, after the preamble. size is the content size from the
-// preamble. It returns nil if m has an error.
+// decodeLanes reads several lanes from m. The caller has read the preamble, which gives the content size.
+// The result is nil if m has an error.
 func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator, meta []byte) {
 	var h lanesHeader
 	m.Struct(&h)
@@ -157,7 +156,7 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 	return a, meta
 }
 
-// checkTogether reports lanes that are valid by themselves but cannot belong to the same summary.
+// checkTogether fails m if lanes that are valid one by one cannot belong to one accumulator.
 func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 	at := wire.Start + lanesHeaderSize + int64(len(meta))
 	for i, l := range a.lanes {
@@ -174,14 +173,14 @@ func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 	}
 }
 
-// addUp adds up the counts and sums of several lanes. reason is not empty if the lanes cannot be merged: they
-// have more rows than can be counted, or sums that no rows can have. Messages refer to a lane as name.
-func addUp(cfg Config, lanes []*Lane, name string) (all *Lane, reason string) {
+// addUp adds up the counts and sums of the lanes, without their sketches. reason tells why the lanes cannot
+// be merged, or is empty. noun is the word for lanes in reason.
+func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
 	all = &Lane{cfg: cfg, Stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept), sums: newSums(cfg.Dim, cfg.Targets)}
 	var sketched, shrinks, squares float64
 	for _, l := range lanes {
 		if l.Stage.Rows > MaxRows-all.Stage.Rows {
-			return nil, fmt.Sprintf("the %s have more than %d rows", name, int64(MaxRows))
+			return nil, fmt.Sprintf("the %s have more than %d rows", noun, int64(MaxRows))
 		}
 		all.Stage.Merge(l.Stage)
 		all.sums.merge(&l.sums)
@@ -189,27 +188,27 @@ func addUp(cfg Config, lanes []*Lane, name string) (all *Lane, reason string) {
 	}
 	switch most := float64(MaxRows); {
 	case !(sketched <= most && shrinks <= most):
-		return nil, fmt.Sprintf("the sketches of the %s have %g rows, shrunk %g times", name, sketched, shrinks)
+		return nil, fmt.Sprintf("the sketches of the %s have %g rows, shrunk %g times", noun, sketched, shrinks)
 	case !(squares <= 2*rows.MaxSquares):
-		return nil, fmt.Sprintf("the %s, with squares that sum to %v, are too far apart to be merged", name, squares)
+		return nil, fmt.Sprintf("the %s, with squares that sum to %v, are too far apart to be merged", noun, squares)
 	}
 	for _, sums := range [][]neumaier.Sum{all.sums.yy, all.sums.cross} {
 		for i, v := range sums {
 			if !(math.Abs(v.Value()) <= maxSum) {
-				return nil, fmt.Sprintf("the squares of the targets, or their products, of all %s: number %d is %v", name, i, v.Value())
+				return nil, fmt.Sprintf("the squares of the targets, or their products, of all %s: number %d is %v", noun, i, v.Value())
 			}
 		}
 	}
 	return all, ""
 }
 
-// Mergeable returns "" if the lanes in parts, valid by themselves, can be the lanes of one accumulator of
-// configuration cfg. Otherwise it returns the reason, which refers to a lane as name.
-func Mergeable(cfg Config, parts []*Accumulator, name string) (reason string) {
+// Mergeable returns "" if all lanes of parts can form one accumulator with configuration cfg. Otherwise it
+// returns the reason, in which noun is the word for lanes.
+func Mergeable(cfg Config, parts []*Accumulator, noun string) (reason string) {
 	var lanes []*Lane
 	for _, a := range parts {
 		lanes = append(lanes, a.lanes...)
 	}
-	_, reason = addUp(cfg, lanes, name)
+	_, reason = addUp(cfg, lanes, noun)
 	return reason
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// sums holds the sums over the rows of A (d features) and their t targets. It includes the witness Kh =
-// Aᵀ(Ah) for a fixed vector h, which detects that a pass reads other rows (docs/math.md §15).
+// sums holds sums over rows A (n×d) with t targets. Kh = Aᵀ(Ah), for a fixed vector h, serves to detect
+// whether a later pass reads the same rows (docs/math.md §15).
 type sums struct {
 	d, t  int
 	cross []neumaier.Sum // c = AᵀY, t×d, followed by Kh, 1×d
@@ -31,8 +31,8 @@ func newSums(d, t int) sums {
 	return sums{d: d, t: t, cross: make([]neumaier.Sum, (t+1)*d), yy: make([]neumaier.Sum, t)}
 }
 
-// add adds the rows st to the sketch and to the sums. Dense rows are written directly to the memory of the
-// sketch. They are multiplied with their targets while they are in the cache.
+// add adds the rows st to the sketch and to the sums. Dense rows are multiplied by their targets right
+// after they were written to the sketch, while they are cached.
 func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 	if s.h == nil {
 		s.h = certify.Probe(s.d)
@@ -73,7 +73,8 @@ func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 	return nil
 }
 
-// appendSparse adds the sparse rows of st, minus their centre if they have one, to the sketch.
+// appendSparse adds the sparse rows of st to the sketch, each minus its multiple of the centre if there is
+// one.
 func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 	if st.Centre == nil {
 		return sketch.AppendSparse(st.Sparse)
@@ -81,29 +82,29 @@ func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 	return sketch.AppendCentred(st.Sparse, st.Times, st.Centre)
 }
 
-// addDense adds to cross the products of the rows x (k×d) with their targets and with hᵀa. first is the index
-// of the first row of x among the n rows of y. The products of SumRows consecutive rows are added plainly,
-// then with compensation, so that the round-off does not grow with n. If x ends before such a group is
-// complete, the next call continues the group.
-func (s *sums) addDense(be engine.Backend, first int, x engine.Matrix, y []float64, n int) {
+// addDense adds to cross the products of the rows x (k×d) with their targets and with hᵀa of each row a.
+// offset is the index of the first row of x among the n rows that belong to y. Products of SumRows
+// consecutive rows are added plainly, and these groups with compensation, so that round-off does not grow
+// with n. A group may continue in the next call.
+func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []float64, n int) {
 	d, t := s.d, s.t
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
-		at := (first + lo) % roundoff.SumRows // number of rows already in share
+		at := (offset + lo) % roundoff.SumRows // number of rows already in share
 		hi = min(lo+roundoff.SumRows-at, x.Rows)
 		part := x.Slice(lo, hi, 0, d)
 		beta := 1.0
 		if at == 0 {
 			beta = 0
 		}
-		be.Gemm(false, false, 1, s.withProbe(be, y[(first+lo)*t:], part), part, beta, engine.View(t+1, d, s.share))
-		if at+hi-lo == roundoff.SumRows || first+hi == n {
+		be.Gemm(false, false, 1, s.withProbe(be, y[(offset+lo)*t:], part), part, beta, engine.View(t+1, d, s.share))
+		if at+hi-lo == roundoff.SumRows || offset+hi == n {
 			neumaier.AddTo(s.cross, s.share)
 		}
 	}
 }
 
-// addMany does the same as addDense, for many targets y (n×t). It works on 64 targets at a time, so that their
-// sums stay in the cache.
+// addMany is addDense for many targets y (n×t). It works on 64 targets at a time, so that their sums stay
+// in the cache.
 func (s *sums) addMany(be engine.Backend, x engine.Matrix, y []float64) {
 	const few = 64
 	d, t := s.d, s.t
@@ -123,8 +124,8 @@ func (s *sums) addMany(be engine.Backend, x engine.Matrix, y []float64) {
 	}
 }
 
-// withProbe returns a (t+1)×n matrix for the rows a of x. The first t rows are the targets y (n×t),
-// transposed. The last row has the products hᵀa.
+// withProbe returns a (t+1)×n matrix for the n rows of x: their transposed targets y (n×t), then hᵀa of
+// each row a.
 func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine.Matrix {
 	n, t := x.Rows, s.t
 	s.targets = vec.Grow(s.targets, n*(t+1))
@@ -139,8 +140,8 @@ func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine
 	return out
 }
 
-// addSparse adds the products of the sparse rows of st to cross. The centre is multiplied by Σ times·y and
-// subtracted once.
+// addSparse adds the products of the sparse rows of st to cross. For rows centred as a − κ·centre, the
+// terms of centre are added up first and subtracted once.
 func (s *sums) addSparse(st rows.Staged) {
 	d, t := s.d, s.t
 	var along float64 // hᵀ·centre
@@ -203,8 +204,8 @@ func (s *sums) merge(o *sums) {
 	}
 }
 
-// scaled returns the sums for columns divided by scale. With R = diag(scale), (Rh)ᵀ(R⁻¹KR⁻¹v) = (R⁻¹Kh)ᵀv.
-// Hence Rh, scaled to length one, replaces h.
+// scaled returns the sums for columns divided by scale. With R = diag(scale), the probe h becomes Rh/‖Rh‖
+// and Kh becomes R⁻¹Kh/‖Rh‖.
 func (s *sums) scaled(scale []float64) sums {
 	out := sums{d: s.d, t: s.t, cross: slices.Clone(s.cross), yy: slices.Clone(s.yy), h: slices.Clone(s.probe())}
 	for j, r := range scale {

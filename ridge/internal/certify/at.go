@@ -9,12 +9,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// At holds the bounds on H⁻¹ at one γ,
+// At holds bounds on H⁻¹ at one γ,
 //
 //	(BᵀB + upper·I)⁻¹ ⪯ H⁻¹ ⪯ (BᵀB + lower·I)⁻¹,   lower = γ − pad,  upper = γ + η + pad.
 //
-// where pad is bound.RoundOff, the round-off of the sketch. For an eigenvalue s2 of BᵀB, the two bounds have
-// the eigenvalues [At.below] and [At.above].
+// η is the shrinkage of the sketch B, and pad = bound.RoundOff bounds its round-off. For an eigenvalue s2 of
+// BᵀB, the two bounds have the eigenvalues [At.below] and [At.above].
 type At struct {
 	*Known
 	Gamma        float64
@@ -43,8 +43,8 @@ func (a At) above(s2 float64) float64 {
 // middle returns the mean of a.below(s2) and a.above(s2).
 func (a At) middle(s2 float64) float64 { return (a.below(s2) + a.above(s2)) / 2 }
 
-// estimate estimates the eigenvalue of H⁻¹ that corresponds to the eigenvalue s2 of BᵀB. It assumes vᵀ(AᵀA −
-// BᵀB)v = meanLoss for every unit vector v.
+// estimate estimates the eigenvalue of H⁻¹ that corresponds to the eigenvalue s2 of BᵀB. It assumes that AᵀA −
+// BᵀB adds meanLoss to every eigenvalue.
 func (a At) estimate(s2 float64) float64 { return 1 / (s2 + a.Gamma + a.meanLoss()) }
 
 // meanLoss returns tr(AᵀA − BᵀB) divided by the rank of A.
@@ -65,7 +65,8 @@ func (a At) rootGap(s2 float64) float64 { return math.Sqrt(a.gap(s2)) }
 // rootAbove returns the square root of a.above(s2).
 func (a At) rootAbove(s2 float64) float64 { return math.Sqrt(a.above(s2)) }
 
-// normAbove bounds ‖φ(BᵀB)g‖ from above, including round-off and underflow. p is the projection of g.
+// normAbove bounds ‖φ(BᵀB)g‖ from above, including round-off and underflow. p is the projection of g onto the
+// eigenvectors of BᵀB.
 func (k *Known) normAbove(p *resolvent.Projection, phi func(s2 float64) float64) float64 {
 	if p.Norm == 0 {
 		return 0
@@ -94,13 +95,13 @@ func (a At) widestGap() float64 {
 	return math.Max(a.gap(a.eigen.Rest), a.gap(a.eigen.Largest()))
 }
 
-// middleDistance bounds ‖x* − Mc‖ for target j, with M = middle(BᵀB). The bound is ½√(‖D‖·cᵀDc) with D =
-// gap(BᵀB) (docs/math.md §5). It does not include round-off.
+// middleDistance bounds ‖x* − Mc‖ for target j, where M is BᵀB with middle applied to its eigenvalues. The
+// bound is ½√(‖D‖·cᵀDc), where gap gives D (docs/math.md §5). It excludes round-off.
 func (a At) middleDistance(j int) float64 {
 	return math.Sqrt(a.widestGap()) * a.normAbove(&a.targets[j].c, a.rootGap) / 2
 }
 
-// energies brackets ‖H^{-½}g‖. p is the projection of g, and dg bounds the error of g in norm.
+// energies brackets ‖H^{-½}g‖ for a vector g with the projection p. dg bounds the norm of the error of g.
 func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
 	lo := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(a.below(s2)) })
@@ -121,7 +122,7 @@ func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 	return out
 }
 
-// quads brackets gᵀH⁻¹g. The arguments are the same as for energies.
+// quads brackets gᵀH⁻¹g, with the arguments of energies.
 func (a At) quads(p *resolvent.Projection, dg float64) interval.Interval {
 	v := a.energies(p, dg)
 	return interval.Squared(v.Lo, v.Hi)

@@ -7,14 +7,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// EffectiveDimension brackets tr(H⁻¹K) = Σ λᵢ/(λᵢ+γ) over the eigenvalues λᵢ of K. These eigenvalues satisfy
+// EffectiveDimension brackets tr(H⁻¹K) = Σ λᵢ/(λᵢ+γ) over the eigenvalues λᵢ of K. They satisfy
 //
 //	λᵢ = σᵢ² + eᵢ,   0 ≤ eᵢ ≤ η,   Σeᵢ = T,
 //
-// where T is bound.Tail and σᵢ = 0 beyond the sketch. The bracket contains the sum for all such eᵢ, see
-// docs/math.md §5.
-//
-// The first call computes the bracket.
+// where T is bound.Tail, η is the shrinkage, and σᵢ are the singular values of the sketch, or 0 beyond its
+// rank. The bracket holds for all such eᵢ (docs/math.md §5). It is computed on the first call.
 func (a At) EffectiveDimension() interval.Interval { return a.dimension() }
 
 func (a At) effectiveDimension() interval.Interval {
@@ -49,19 +47,19 @@ func (a At) leastDimension() float64 {
 	return df.Value() + math.Min(left, a.unseen())*ratio(eta, a.Gamma)
 }
 
-// traceError bounds the part of T that round-off may have moved to other eigenvalues.
+// traceError bounds the effect of round-off in the eigenvalues on the sum T of [At.EffectiveDimension].
 func (k *Known) traceError() float64 {
 	return float64(max(k.Rank(), len(k.eigen.Values))) * k.bound.RoundOff
 }
 
-// unseen bounds the number of positive eigenvalues of K beyond the eigenvalues of the sketch.
+// unseen bounds the rank of A minus the number of eigenvalues of the sketch.
 func (k *Known) unseen() float64 { return math.Max(0, float64(k.Rank()-len(k.eigen.Values))) }
 
-// mostDimension bounds Σ λᵢ/(λᵢ+γ) from above, for the λᵢ = σᵢ² + eᵢ of [At.EffectiveDimension]. It returns
-// the smaller of two maxima: one ignores the condition eᵢ ≤ η, the other the condition Σeᵢ = T.
+// mostDimension bounds Σ λᵢ/(λᵢ+γ) from above, with the λᵢ = σᵢ² + eᵢ of [At.EffectiveDimension]. It returns
+// the smaller of two maxima: one drops the condition eᵢ ≤ η, the other Σeᵢ = T.
 func (a At) mostDimension() float64 {
 	eta, s2, unseen := a.bound.Shrinkage, a.eigen.Values, a.unseen()
-	// To raise the level to s2[i] uses s2[i] − level of T for each eigenvalue at the level.
+	// Adding T to the smallest eigenvalues first raises them to a common level.
 	level, below, left := 0.0, unseen, a.bound.Tail+a.traceError()
 	for i := len(s2); i > 0 && (s2[i-1]-level)*below <= left; i-- {
 		left -= (s2[i-1] - level) * below

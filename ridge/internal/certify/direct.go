@@ -33,9 +33,8 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 	return 1
 }
 
-// Factored is the result of a factorisation for one γ, with bounds on its round-off. x̂ is the solution for a
-// slightly perturbed matrix [A; √γI, Y], up to a residual. R is the factor of another perturbed matrix, up to
-// an error in RᵀR.
+// Factored is the result of a factorisation for one γ, with bounds on its round-off. x̂ is, up to a residual,
+// the solution for a slightly perturbed [A; √γI, Y]. RᵀR is H for another perturbed matrix, up to an error.
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d
@@ -60,16 +59,16 @@ type Triangle struct {
 	Lost    float64   // bounds the effect of underflow on ‖RᵀR − H‖
 }
 
-// Direct returns the bounds for each target of a factorisation, and a bracket on the effective dimension. The
-// bounds are derived in docs/math.md §8:
+// Direct returns the bounds for each target of a factorisation, and a bracket on the effective dimension. From
+// docs/math.md §8,
 //
-//	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + min(‖v‖/σ, Σ vⱼ√(H⁻¹)ⱼⱼ),   vⱼ = Eⱼ‖r‖ + gⱼ,
+//	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + min(‖v‖/σ, Σ vⱼ√(H⁻¹)ⱼⱼ),   vⱼ = Eⱼ‖r‖ + gⱼ.
 //
-// where σ² ≤ λ_min(H), E bounds the norm of the perturbation of each column of [A; √γI, b], r is the residual
-// of the perturbed problem, and gⱼ bounds |Hx̂ − c| for the perturbed matrix. ‖x̂ − x*‖ is at most 1/σ times
-// this bound. If only A and b are perturbed, the first two terms are multiplied by ‖H^{-½}Aᵀ‖.
+// Here σ² ≤ λ_min(H), and r is the residual of the perturbed problem. Eⱼ and E_b bound the norms of the
+// perturbations of the columns of [A; √γI] and of b. gⱼ bounds |Hx̂ − c|ⱼ for the perturbed matrix. ‖x̂ − x*‖
+// is at most 1/σ times this bound. If √γI is not perturbed, ‖H^{-½}Aᵀ‖ multiplies the first two terms.
 func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
-	off, s := e.moved(f)
+	off, s := e.columnErrors(f)
 	for j := range e.TSS {
 		weights = append(weights, e.weights(f, s, off, e.lost(), j))
 	}
@@ -79,9 +78,8 @@ func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) 
 // lost bounds the underflow error of a sum of squares over the rows.
 func (e *Streamed) lost() float64 { return (float64(e.Rows) + float64(e.Dim)) * roundoff.Underflow }
 
-// moved returns off, whose element j bounds the norm of the error of column j of [A Y]. It also returns the
-// bounds on H.
-func (e *Streamed) moved(f *Factored) (off []float64, s spectrum) {
+// columnErrors returns off and bounds on H. off[j] bounds the norm of the error of column j of [A Y].
+func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
 	d, t := e.Dim, len(e.TSS)
 	off = make([]float64, d+t) // E of Direct
 	for j := range off {
@@ -101,8 +99,8 @@ func (e *Streamed) moved(f *Factored) (off []float64, s spectrum) {
 	return off, *f.bounds
 }
 
-// weights computes the bounds of target j. off[j] bounds the norm of the error of column j of [A Y], and the
-// argument lost bounds the underflow error of a sum of squares.
+// weights computes the bounds of target j. off[j] bounds the norm of the error of column j of [A Y]. lost
+// bounds the underflow error of a sum of squares.
 func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64, j int) Weights {
 	d, root := e.Dim, math.Sqrt(f.Gamma)
 	x := f.X[j*d : (j+1)*d]
@@ -136,8 +134,8 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	}
 }
 
-// totalSquares brackets ‖b‖² of target j. TSS[j] is a compensated sum of squares of rounded numbers, and the
-// argument lost bounds its underflow error.
+// totalSquares brackets ‖b‖² of target j. TSS[j] is a compensated sum of rounded squares, and lost bounds its
+// underflow error.
 func (e *Streamed) totalSquares(j int, lost float64) interval.Interval {
 	n, tss, off := float64(e.Rows), e.TSS[j], e.Displaced[e.Dim+j]
 	round := (4 + n*n*roundoff.Unit) * roundoff.Unit * tss
@@ -162,14 +160,13 @@ type nearness struct {
 	columns      []float64 // norms of the columns of R
 }
 
-// spectrum derives the bounds on H from norms of R⁻¹. 1/‖R⁻¹‖₂ bounds the smallest singular value of R. Row j
-// of R⁻¹ has the norm √((RᵀR)⁻¹)ⱼⱼ, and ‖R⁻¹‖²_F = tr (RᵀR)⁻¹.
+// spectrum bounds H by norms of R⁻¹. The smallest singular value of R is 1/‖R⁻¹‖₂. Row j of R⁻¹ has the norm
+// √((RᵀR)⁻¹)ⱼⱼ, and ‖R⁻¹‖²_F = tr (RᵀR)⁻¹.
 //
-// The same quantities of H differ from these by the factors in (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR. Let hⱼ be the norm of
-// row j of R⁻¹ and rⱼ the norm of column j of R. A perturbation of RᵀR by ε·rᵢrⱼ in element i, j contributes
-// at most ε(Σ rⱼhⱼ)² to ω. A perturbation of the columns of R by off contributes Σ offⱼhⱼ relative to R. Both
-// are independent of the units of the columns (J. Demmel, "On floating point errors in Cholesky", LAPACK
-// Working Note 14, 1989).
+// Bounds on H follow by (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR. Let hⱼ be the norm of row j of R⁻¹, and rⱼ the norm of column
+// j of R. A perturbation of RᵀR by ε·rᵢrⱼ in element i, j adds at most ε(Σ rⱼhⱼ)² to ω. A perturbation of the
+// columns of R by off adds Σ offⱼhⱼ, relative to R. Both are independent of the units of the columns (J.
+// Demmel, "On floating point errors in Cholesky", LAPACK Working Note 14, 1989).
 func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	d, root := float64(e.Dim), math.Sqrt(f.Gamma)
 	frobenius, two, rows := inverseNorms(e.Backend, e.Dim, f.R, f.Ld)
@@ -214,8 +211,8 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// objectiveNear brackets f* = f(x̂) − ½‖H^{½}(x̂ − x*)‖². energy brackets this norm, rss brackets ‖Ax̂ − b‖²,
-// and xn is ‖x̂‖ computed from d numbers.
+// objectiveNear brackets f* = f(x̂) − ½‖H^{½}(x̂ − x*)‖². energy brackets the norm, and rss brackets ‖Ax̂ −
+// b‖². xn is ‖x̂‖, computed from d numbers.
 func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -230,8 +227,8 @@ func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss i
 	return out
 }
 
-// rssAbove brackets ‖Ax − b‖² = 2f(x) − γ‖x‖². It uses f* ≤ f(x) ≤ f* + ½·energy², where energy bounds
-// ‖H^{½}(x − x*)‖. xn is ‖x‖ computed from d numbers.
+// rssAbove brackets ‖Ax − b‖² = 2f(x) − γ‖x‖². It uses f* ≤ f(x) ≤ f* + ½·energy², where objective brackets f*
+// and energy bounds ‖H^{½}(x − x*)‖. xn is ‖x‖, computed from d numbers.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -246,8 +243,8 @@ func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interva
 	return out
 }
 
-// rssNear brackets ‖Ax* − b‖², given the bracket rss of ‖Ax̂ − b‖² and a bound energy on ‖H^{½}(x̂ − x*)‖.
-// The norms of the two residuals differ by at most energy. At γ = 0 the residual of x* is the smaller one.
+// rssNear brackets ‖Ax* − b‖². rss brackets ‖Ax̂ − b‖², and energy bounds ‖H^{½}(x̂ − x*)‖. The norms of the
+// two residuals differ by at most energy. At γ = 0 the residual of x* is the smaller one.
 func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
 	hi := math.Sqrt(rss.Hi) + energy

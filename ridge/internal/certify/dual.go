@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Dual holds the data about the rows that bounds for a solution by G = AAᵀ need.
+// Dual describes the rows of a problem that is solved in its dual form, by G = AAᵀ.
 type Dual struct {
 	Backend   engine.Backend
 	Rows      int64
@@ -23,7 +23,7 @@ type Dual struct {
 	Shift     float64          // with an intercept, G has an eigenvalue Shift instead of 0; otherwise Shift is 0
 }
 
-// A DualPoint is a measurement, with twice the digits, at coefficients x and dual coefficients α.
+// A DualPoint is a measurement at coefficients x and dual coefficients α, in double-double arithmetic.
 type DualPoint struct {
 	Gamma  float64
 	X, Low []float64
@@ -32,12 +32,12 @@ type DualPoint struct {
 	Norm   float64        // bounds ‖b − Ax − γα‖
 	RSS    twofold.Number // ‖Ax − b‖²
 	Mean   twofold.Number // the mean of y − Xx for the rows X and targets y before centring; 0 without an intercept
-	// MeanNorm bounds the norm of the means of the columns. It is 0 without an intercept.
+	// MeanNorm bounds the norm of the vector of column means. It is 0 without an intercept.
 	MeanNorm float64
 }
 
-// Weights returns the bounds for X, the rounded coefficients of target j. df brackets the effective
-// dimension. With r = b − Ax − γα and any x and α (docs/math.md §8),
+// Weights returns the bounds for X, the rounded coefficients of target j. df brackets the effective dimension.
+// For any x and α, with r = b − Ax − γα (docs/math.md §8),
 //
 //	‖X − x*‖ ≤ min(1/(2√γ), ‖A‖/γ)·‖r‖ + ‖x − Aᵀα‖ + ‖Low‖,
 //	‖H^{½}(x − x*)‖ ≤ min(1, ‖A‖/√γ)·‖r‖ + √γ·‖x − Aᵀα‖.
@@ -46,10 +46,9 @@ type DualPoint struct {
 func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
-	// Apart excludes products that underflow to 0. There is at most one per row in each element.
+	// Apart does not count products that underflow to 0: at most one per row in each of the d elements.
 	round, tiny := 1+few*eps, float64(e.Rows+1)*(d+few)*roundoff.Underflow
-	// ‖A‖/γ and ‖r‖/γ may underflow. Each is increased by the smallest positive number, and the smaller of
-	// both products is used.
+	// ‖A‖/γ or ‖r‖/γ may underflow. The smallest positive number is added, so that the bound still holds.
 	along := math.Min((e.Size/p.Gamma+roundoff.Underflow)*p.Norm, (p.Norm/p.Gamma+roundoff.Underflow)*e.Size)
 	near := certain(math.Min(1/(2*least)*p.Norm, along)*round + p.Apart*round + tiny)
 	energy := certain(math.Min(1, e.Size/least+roundoff.Underflow)*p.Norm*round + root*(p.Apart*round+tiny) + tiny)
@@ -60,7 +59,7 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	at := interval.Outward(v, off)
 	at.Lo = math.Max(0, at.Lo)
 	objective := objectiveNear(p.Gamma, xn, interval.Interval{Hi: energy}, d+few, at)
-	// ½γ‖x‖² differs from ½γ‖X‖² by at most this.
+	// ½γ‖x‖² differs from ½γ‖X‖² by at most rounded.
 	rounded := (p.Gamma*low*(xn*(1+(d+few)*eps)+low/2) + 4*roundoff.Underflow*(1+xn+low)) * round
 	objective = interval.Interval{Lo: math.Max(0, objective.Lo-rounded), Hi: objective.Hi + rounded}
 	if objective.IsNaN() {
@@ -92,21 +91,19 @@ func certain(bound float64) float64 {
 	return bound
 }
 
-// Rank brackets the effective dimension by 0 and by the smaller of the rank of A and ‖A‖²_F/γ. If a quotient
-// underflows, its error is at most 4·2⁻¹⁰⁷⁴·‖A‖_F.
+// Rank brackets the effective dimension from below by 0, and from above by the rank of A and by ‖A‖²_F/γ. If a
+// quotient underflows, its error is at most 4·2⁻¹⁰⁷⁴·‖A‖_F.
 func (e *Dual) Rank(gamma float64) interval.Interval {
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
 	return interval.Interval{Hi: math.Min(limit, e.Size/gamma*e.Size*(1+few*eps)+8*roundoff.Underflow)}
 }
 
-// largest is the largest γ with which the reciprocals of elements of G + γI and of its factors are normal
-// numbers.
+// For γ ≤ largest, the reciprocals of elements of G + γI and of its factors are normal numbers.
 const largest = 0x1p1000
 
 // Dimension brackets the effective dimension tr(H⁻¹K) = n − γ·tr (G + γI)⁻¹, given a factor of G + γI or the
-// reduction G = QTQᵀ. The bounds are the same as in [Direct], with G instead of K and the rows of A instead
-// of the columns. If G is shifted, Shift/(Shift+γ) is subtracted. For γ > largest, Dimension returns
-// [Dual.Rank].
+// reduction G = QTQᵀ. The bounds are the same as in [Direct], with G instead of K and rows instead of columns.
+// For a shifted G, Shift/(Shift+γ) is subtracted. For γ > largest, Dimension returns [Dual.Rank].
 func (e *Dual) Dimension(f *Factored) interval.Interval {
 	if f.Gamma > largest {
 		return e.Rank(f.Gamma)
@@ -134,17 +131,17 @@ type DualLeft struct {
 	Missed   []float64 // b − Ax for coefficients x
 	Off      float64   // bounds the error of each element of Missed
 	Energy   float64   // bounds ‖H^{½}(x − x*)‖
-	// Levers, if not nil, receives the leverages. An element stays zero, which stands for an unknown leverage, if no
-	// bound is known.
+	// Levers receives the leverages, if it is not nil. An element stays zero if no bound is known.
 	Levers []Leverage
 }
 
-// LeftOut brackets the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution, see [LeftOut]. It uses
+// LeftOut brackets the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution. A row of weight w has the
+// residual r and the leverage h, see [LeftOut]:
 //
-//	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − w/Σw,
+//	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − w/Σw.
 //
-// with the last term only if there is an intercept; for a shifted G it is w/Σw·γ/(Shift + γ). docs/math.md §8
-// derives the bounds on the diagonal. Each √w·aᵀ(x − x*) is at most ‖H^{½}(x − x*)‖.
+// Without an intercept the last term is missing. For a shifted G it is w/Σw·γ/(Shift + γ). docs/math.md §8
+// bounds the diagonal. The error of √w·aᵀx is at most ‖H^{½}(x − x*)‖.
 func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	if f.Gamma > largest {
 		return interval.Nonnegative()

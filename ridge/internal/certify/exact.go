@@ -10,16 +10,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Exact holds the bounds at a point where a pass measured the gradient with twice the digits, or at a point
-// near it, see [Judge.Moved].
+// Exact holds the bounds at coefficients whose gradient was measured in double-double arithmetic. [Judge.Moved]
+// derives bounds at a point nearby.
 type Exact struct {
 	RSS             interval.Interval // ‖Ax − b‖²
 	Weights, Energy float64           // bounds on ‖H⁻¹δ‖ and ‖H^{-½}δ‖ for the error δ of the gradient
 	gradient        float64           // bounds ‖δ‖
 }
 
-// Exact returns the bounds at a point whose gradient was measured with twice the digits. The error of the
-// gradient is e + Aᵀδ, where bounds[i] bounds |eᵢ| and residual bounds the norm of δ, the error of Ax − b:
+// Exact returns the bounds at a point whose gradient was measured in double-double arithmetic, with an error of
+// e + Aᵀδ. bounds[i] bounds |eᵢ|. residual bounds the norm of δ, the error of Ax − b:
 //
 //	‖H⁻¹Aᵀδ‖ ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,   ‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
 func (g *Judge) Exact(rss interval.Interval, bounds []float64, residual float64) Exact {
@@ -34,8 +34,8 @@ func (g *Judge) Exact(rss interval.Interval, bounds []float64, residual float64)
 	}
 }
 
-// A Move goes from coefficients x, where the gradient was measured with twice the digits, to x + e. A plain
-// pass computed the products with e.
+// A Move leads from coefficients x, whose gradient was measured in double-double arithmetic, to x + e. The
+// products with e were computed in plain arithmetic.
 type Move struct {
 	From     *Exact
 	X        []float64
@@ -45,12 +45,12 @@ type Move struct {
 	Norm     float64 // norm of Gradient + He, the gradient at x + e, as computed
 }
 
-// Moved returns the bounds at x + e. The round-off of the plain pass is proportional to ‖e‖, not to ‖x‖. With
-// the gradient g at x,
+// Moved returns the bounds at x + e. The round-off of the products with e is proportional to ‖e‖, not to ‖x‖.
+// With the gradient g at x,
 //
 //	‖A(x + e) − b‖² = ‖Ax − b‖² + 2(g − γx)ᵀe + ‖Ae‖².
 func (g *Judge) Moved(m *Move) *Exact {
-	weights, energy := g.roundOff(side{}, m.E, m.AE)
+	weights, energy := g.roundOff(rhs{}, m.E, m.AE)
 	most, en := g.inverse(), vec.Norm(m.E)
 	sum := few * eps * (vec.Norm(m.Gradient) + m.Norm) // rounding of Gradient and He
 	out := &Exact{
@@ -64,7 +64,7 @@ func (g *Judge) Moved(m *Move) *Exact {
 		cross += 2 * (m.Gradient[i] - v) * e
 		size += 2 * (math.Abs(m.Gradient[i]) + math.Abs(v)) * math.Abs(e)
 	}
-	square, terms := g.squares(side{}, m.E, m.AE), float64(len(m.E)+few)
+	square, terms := g.squares(rhs{}, m.E, m.AE), float64(len(m.E)+few)
 	off := (terms*eps*(size+m.From.RSS.Hi+square.Hi) + 2*m.From.gradient*en) * inflate
 	off += terms * roundoff.Underflow * (1 + floats.Norm(m.E, 1))
 	out.RSS = interval.Interval{
@@ -88,7 +88,7 @@ func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	}
 	w.RSS.Lo, w.RSS.Hi = w.RSS.Lo*(1-few*eps), w.RSS.Hi*(1+few*eps)
 	off := g.energies(&m.Gradient, m.Exact.Energy/math.Sqrt(g.inverse())) // ‖H^{½}(x + low − x*)‖ = ‖H^{-½}g‖
-	rss := m.Exact.RSS                                                    // correct changes γ‖x‖² to γ‖x + low‖²
+	rss := m.Exact.RSS                                                    // adjusted below, because γ‖x + low‖² replaces γ‖x‖²
 	apart := g.Gamma * low * (2*xn + low) * (1 + few*eps)
 	rss.Lo, rss.Hi = math.Max(0, rss.Lo-apart), rss.Hi+apart
 	w.Objective = interval.Intersect(g.Objective(j), objectiveMeasured(g.Gamma, xn, rss, interval.Squared(off.Lo, off.Hi)))

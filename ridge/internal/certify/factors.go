@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// factors holds bounds on the round-off of sums and products, in units of eps times the sum of the
+// factors bounds the round-off of sums and products. Each factor is multiplied by eps and the sum of
 // magnitudes.
 type factors struct {
 	sum     float64 // sums over the rows, including the rounding by decays
@@ -45,9 +45,10 @@ func newFactors(e *Evidence) factors {
 	return f
 }
 
-// productsWithV returns the factors of round-off of products with the r×d matrix V, whose rows are orthonormal up to
-// round-off. back is the factor of Vᵀz. onto is the factor of a projection onto V followed by a product Vᵀz. A term of a
-// product of length d gets at most the given number of roundings. The proof is in docs/math.md §14, "Products with V".
+// productsWithV returns the round-off factors of products with the r×d matrix V, whose rows are nearly
+// orthonormal. back is the factor of Vᵀz. onto is the factor of a projection onto V followed by a product Vᵀz.
+// Each term of a product of length d is rounded at most roundings times. The proof is in docs/math.md §14,
+// "Products with V".
 func productsWithV(d, r, roundings float64) (back, onto float64) {
 	along := math.Sqrt(d*roundings) + math.Sqrt(r) + few
 	back = r + math.Sqrt(r) + few

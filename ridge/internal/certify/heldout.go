@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A HeldOut computes bounds on the errors of fits on rows that were held out of the fits. It uses a summary
-// of the rows held out and a summary of all other rows. The formulas are documented at ridge.CrossValidate.
+// A HeldOut bounds the errors of fits on rows that were held out. It uses a summary of the held-out rows and a
+// summary of all other rows. The formulas are documented at ridge.CrossValidate.
 type HeldOut struct {
 	held, rest *Known // summaries of the rows held out and of the other rows
 	apart      meanGap
@@ -25,28 +25,28 @@ func NewHeldOut(held, rest *Known) *HeldOut {
 	return h
 }
 
-// Missed brackets the sum of squared residuals of the rows held out, for coefficients x of target j. xn is
-// ‖x‖, and bx is ‖Bx‖² for the sketch B of the rows held out.
+// Missed brackets the sum of squared residuals of the held-out rows, for coefficients x of target j. xn is ‖x‖,
+// and bx is ‖Bx‖² for the sketch B of the held-out rows.
 func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
 	return interval.Total([]interval.Interval{h.held.RSS(j, x, xn, bx), h.apart.missed(j, x, xn)})
 }
 
-// RoundOff bounds the norm of the round-off of the residuals of the rows held out, if they are evaluated row
-// by row. xn is the norm of the coefficients.
+// RoundOff bounds the norm of the round-off of the held-out residuals, evaluated row by row. xn is the norm of
+// the coefficients.
 func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	g := &h.apart
 	own := g.errorY[j] + g.errorX*xn + few*eps*(g.meanX*xn+math.Abs(intercept))
 	return eps*(h.held.factor.dot*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
-// Energy bounds ‖H^{½}(x̂ − x*)‖ for the one-shot coefficients x̂ of the other rows. xn is ‖x̂‖, and bx is
-// ‖Bx̂‖² for the sketch B of the other rows. The bound is the smaller of ρ‖x̂‖/√γ and √(2(f(x̂) − f*)).
+// Energy bounds ‖H^{½}(x̂ − x*)‖ for x̂, the coefficients computed from the sketch B of the other rows. xn is
+// ‖x̂‖, and bx is ‖Bx̂‖². The bound is the smaller of ρ‖x̂‖/√γ and √(2(f(x̂) − f*)).
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
 	return math.Min(2*o.ResidualShift(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
 }
 
-// A meanGap holds the difference between the means x̄, ȳ of the rows held out and the means μ, ν of the other
-// rows, by which the fits are centred. Without an intercept the difference is zero.
+// A meanGap holds the difference x̄ − μ, ȳ − ν of two means: of the held-out rows, and of the other rows, by
+// which the fits are centred. It is zero without an intercept.
 type meanGap struct {
 	intercept     bool
 	root          float64   // √n of the rows held out
@@ -89,7 +89,7 @@ func newMeanGap(held, rest *Known) meanGap {
 	return g
 }
 
-// missed brackets n(ȳ − ν − (x̄ − μ)ᵀx)².
+// missed brackets n(ȳ − ν − (x̄ − μ)ᵀx)², the contribution of the gap to the squared residuals of target j.
 func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	if !g.intercept {
 		return interval.Interval{}
@@ -100,12 +100,12 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
 }
 
-// A heldOutGain bounds ‖AH⁻¹Aᵀ‖, where A holds the rows held out, centred by the means of the other rows, and
-// H belongs to the other rows. If x* replaces x̂, the residuals of A change by at most
+// A heldOutGain bounds ‖AH⁻¹Aᵀ‖. A holds the held-out rows, centred by the means of the other rows, and H
+// belongs to the other rows. Replacing x̂ by x* changes the residuals of A by at most
 //
 //	‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖.
 //
-// With the sketch B_h of the rows held out, AᵀA ⪯ B_hᵀB_h + η_hI + n(x̄ − μ)(x̄ − μ)ᵀ.
+// For n held-out rows with the sketch B_h and its shrinkage η_h, AᵀA ⪯ B_hᵀB_h + η_hI + n(x̄ − μ)(x̄ − μ)ᵀ.
 type heldOutGain struct {
 	along []float64            // B_hVᵀ, r_h×r
 	gram  []float64            // Gram matrix of the parts of the rows of B_h orthogonal to V, r_h×r_h

@@ -153,7 +153,7 @@ func TestMeasuredHolds(t *testing.T) {
 	k.norm.root, k.norm.columns = 10, []float64{1, 1, 1, 1}
 	k.TSS, k.targets[0].meanOff = []float64{1e6}, 0.5
 	x := []float64{1e3, 0, 0, 0}
-	b := k.side(0)
+	b := k.rhs(0)
 	pad, shift := k.residualError(b, x, 1000)+10*roundoff.LostResidual, k.meanShift(b, 1e3)
 	if !(shift >= 10*(0.5+1e-3*1e3)*(1-1e-12)) || !(pad > 0) {
 		t.Fatalf("the means move ‖Ax − b‖ by %g, rounding by %g", shift, pad)

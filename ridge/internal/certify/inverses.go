@@ -1,6 +1,6 @@
 package certify
 
-// Inverses returns, for each γ, the function that maps an eigenvalue s2 of BᵀB to 1/(s2 + γ + shift).
+// Inverses returns, for each γ, the function 1/(s2 + γ + shift) of an eigenvalue s2 of BᵀB.
 func Inverses(gammas []float64, shift float64) []func(s2 float64) float64 {
 	out := make([]func(float64) float64, len(gammas))
 	for i, gamma := range gammas {

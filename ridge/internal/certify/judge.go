@@ -9,35 +9,36 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Judge bounds the distance of coefficients from x* at one γ, given the gradient that a pass measured.
+// A Judge bounds the distance of coefficients from x* at one γ. It uses the gradient that a pass over the rows
+// measured.
 type Judge struct {
 	At
-	// perWeights and perEnergy bound the effect of an error δ of a gradient. They hold for every δ with |δ_j|
-	// ≤ ‖a_j‖ for all j, where a_j is column j of A.
+	// perWeights and perEnergy bound the effect of any error δ of a gradient with |δ_j| ≤ ‖a_j‖ for all columns
+	// a_j of A.
 	perWeights float64 // bounds ‖H⁻¹δ‖
 	perEnergy  float64 // bounds ‖H^{-½}δ‖
 }
 
-// Measured holds a measurement by a pass at coefficients x of one target, with bounds.
+// Measured holds the results of a pass over the rows at coefficients x of one target, with bounds.
 type Measured struct {
 	Gradient resolvent.Projection
 	RSS      float64 // ‖Ax − b‖²
 	Error    float64 // bounds ‖x − x*‖
 
-	// If the gradient was measured with twice the digits, Exact holds the bounds at x + Low, and Near bounds
-	// the distance of x + Low from x*. Otherwise Exact is nil.
+	// If the gradient was measured in double-double arithmetic, Exact holds the bounds at x + Low, and Near
+	// bounds ‖x + Low − x*‖. Otherwise Exact is nil.
 	Exact *Exact
 	Near  float64
 	Landing
 }
 
-// Judge returns the Judge for γ > 0. It computes the bounds perWeights and perEnergy on the effect of an
-// error δ of a gradient. If |δ_j| ≤ ‖a_j‖ for every column a_j of A, then
+// Judge returns the Judge for γ > 0. An error δ of a gradient, with |δ_j| ≤ ‖a_j‖ for every column a_j of A,
+// satisfies
 //
 //	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),   ‖H⁻¹δ‖ ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖,
 //
-// where e_j is a unit vector, L = BᵀB + lower·I and Ĥ_R = BᵀB + (γ+ρ)I. Neither bound depends on the units of
-// the columns.
+// where e_j is a unit vector, Ĥ_R = BᵀB + (γ+ρ)I, and L = BᵀB + lower·I as in [At]. Neither bound depends on
+// the units of the columns.
 func (k *Known) Judge(gamma float64) *Judge {
 	a := k.At(gamma)
 	d, b, rest := k.eigen.Dim, k.bound, k.eigen.Rest
@@ -65,13 +66,13 @@ func (k *Known) Judge(gamma float64) *Judge {
 	return out
 }
 
-// RoundOff returns bounds on ‖H⁻¹δ‖ and ‖H^{-½}δ‖, where δ is the round-off of the gradient that a pass
-// computed at coefficients x of target j. r is ‖Ax − b‖ as computed. See docs/math.md §14.
+// RoundOff returns bounds on ‖H⁻¹δ‖ and ‖H^{-½}δ‖ for the round-off δ of the gradient at coefficients x of
+// target j. r is the computed ‖Ax − b‖. See docs/math.md §14.
 func (g *Judge) RoundOff(j int, x []float64, r float64) (weights, energy float64) {
-	return g.roundOff(g.side(j), x, r)
+	return g.roundOff(g.rhs(j), x, r)
 }
 
-func (g *Judge) roundOff(b side, x []float64, r float64) (weights, energy float64) {
+func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64) {
 	xn, most := vec.Norm(x), g.inverse()
 	r = math.Hypot(r, math.Sqrt(float64(g.Rows))*roundoff.LostResidual)
 	residual := g.residualError(b, x, r)
@@ -82,11 +83,12 @@ func (g *Judge) roundOff(b side, x []float64, r float64) (weights, energy float6
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
-// Error bounds ‖x − x*‖ = ‖H⁻¹g‖ by the smallest of
+// Error bounds ‖x − x*‖ = ‖H⁻¹g‖ for the gradient g at x. p is the projection of g. The bound is the smallest
+// of
 //
 //	‖H⁻¹‖·‖g‖,   √(‖H⁻¹‖·gᵀĤ⁻¹g) for Ĥ ⪯ H,   (1 + ρ‖H⁻¹‖)·‖Ĥ_R⁻¹g‖,
 //
-// plus round, a bound on the effect of the round-off of g. p is the projection of g.
+// plus round, a bound on the effect of the round-off of g.
 func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round
@@ -112,7 +114,7 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 	xn, r := vec.Norm(x), math.Sqrt(m.RSS)
 	w := Weights{
 		Error: m.Error, Relative: Relative(m.Error, xn),
-		RSS: g.squares(g.side(j), x, r), TSS: g.TotalSquares(j),
+		RSS: g.squares(g.rhs(j), x, r), TSS: g.TotalSquares(j),
 	}
 	_, energy := g.RoundOff(j, x, r)
 	off := g.energies(&m.Gradient, energy/math.Sqrt(g.inverse())) // ‖H^{½}(x − x*)‖ = ‖H^{-½}g‖
@@ -130,8 +132,8 @@ func objectiveMeasured(gamma, xn float64, rss, gap interval.Interval) interval.I
 	}
 }
 
-// squares brackets ‖Ax − b‖², given the r = ‖Ax − b‖ that a pass computed.
-func (k *Known) squares(b side, x []float64, r float64) interval.Interval {
+// squares brackets ‖Ax − b‖², given r, the norm ‖Ax − b‖ as computed by a pass.
+func (k *Known) squares(b rhs, x []float64, r float64) interval.Interval {
 	pad := k.residualError(b, x, r) + math.Sqrt(float64(k.Rows))*roundoff.LostResidual
 	lo, shift := math.Max(0, r-pad), k.meanShift(b, vec.Norm(x))
 	return interval.Interval{Lo: math.Max(0, lo*lo-shift*shift), Hi: (r + pad) * (r + pad)}

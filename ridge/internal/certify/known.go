@@ -1,5 +1,5 @@
-// Package certify computes error bounds. The bounds are functions of plain data: the results of a summary, of
-// a pass over the rows, or of a factorisation. docs/math.md derives the bounds.
+// Package certify computes error bounds from plain data: the results of a summary, of a pass over the rows, or
+// of a factorisation. docs/math.md derives the bounds.
 //
 // Notation: K = AᵀA, H = K + γI, c = Aᵀb, f is the objective and f* = f(x*). B is the sketch, with singular
 // values σ, right singular vectors V, shrinkage η and ρ = η/2. Ĥ_R = BᵀB + (γ+ρ)I.
@@ -42,8 +42,8 @@ type Evidence struct {
 type Columns struct {
 	// Displaced[j] bounds the norm of the round-off in column j; length d+t.
 	Displaced []float64
-	// Means holds the means by which the rows are centred, and MeanErrors bounds their errors. Both have
-	// length d+t. Without an intercept both are nil.
+	// Means holds the means that centre the rows, and MeanErrors bounds their errors. Both have length d+t.
+	// Without an intercept both are nil.
 	Means, MeanErrors []float64
 }
 
@@ -52,8 +52,8 @@ type Sums struct {
 	Cross   []float64 // c as computed, t×d
 	TSS     []float64 // ‖b‖² as computed, t
 	NonZero []bool    // element 0: a feature is nonzero; element 1+j: target j is nonzero
-	// Rounding bounds the error of an element of Cross, in units of eps·‖aⱼ‖‖b‖. It is 0 if the sums are
-	// compensated.
+	// Rounding bounds the error of an element of Cross, in units of eps·‖aⱼ‖‖b‖ for column aⱼ of A. It is 0 if
+	// the sums are compensated.
 	Rounding float64
 }
 
@@ -83,9 +83,8 @@ type target struct {
 	c         resolvent.Projection // projection of Aᵀb
 }
 
-// New derives the bounds from the results e of a summary. It keeps the slices of e. If V spans the whole
-// space and there are many targets, each c is projected onto V once, and has no part orthogonal to V. The
-// error is less than factors.onto·eps·‖c‖.
+// New derives the bounds from the results e of a summary, whose slices it keeps. With many targets and r = d,
+// each c is projected onto V without keeping the part orthogonal to V. This part is below factors.onto·eps·‖c‖.
 func New(e Evidence) *Known {
 	d, t := e.Sketch.Dim, len(e.TSS)
 	k := &Known{
@@ -122,16 +121,16 @@ func New(e Evidence) *Known {
 	return k
 }
 
-// ReadSparse returns the bounds for passes that read sparse rows. Such passes do not centre the rows; they
-// subtract the means from the products.
+// ReadSparse returns the bounds for passes over sparse rows. These rows are not centred; the means are
+// subtracted from the products.
 func (k *Known) ReadSparse() *Known {
 	e := k.Evidence
 	e.Sparse = true
 	return New(e)
 }
 
-// leastOf returns the eigenvalue of BᵀB for vectors orthogonal to V, which is 0. If V has d rows, such
-// vectors are only round-off, and leastOf returns the smallest eigenvalue.
+// leastOf returns the eigenvalue of BᵀB for vectors orthogonal to V: 0, or the smallest eigenvalue if V spans
+// the whole space up to round-off.
 func leastOf(p *fd.Spectrum) float64 {
 	if r := len(p.Sigma2); r == p.Dim {
 		return p.Sigma2[r-1]
@@ -165,8 +164,8 @@ func (k *Known) C(j int) []float64 {
 // CNorm returns ‖C(j)‖.
 func (k *Known) CNorm(j int) float64 { return k.targets[j].c.Norm }
 
-// norms holds norms of A and bounds on its round-off. The summed rows are the rows as centred and scaled by
-// the summary, with round-off.
+// norms holds norms of A and bounds on its round-off. The summed rows are the rows that the summary centred and
+// scaled, with round-off.
 type norms struct {
 	size      float64   // ‖A‖_F of the summed rows
 	displaced float64   // bounds the norm of the round-off of the summed rows
@@ -179,7 +178,7 @@ type norms struct {
 	meanOff   float64   // bounds the norm of the error of the means by which a pass centres the features
 }
 
-// summarisedNorms returns the norms that do not depend on the way in which passes read the rows.
+// summarisedNorms returns the norms that follow from the summary alone.
 func (k *Known) summarisedNorms() norms {
 	d, b := k.eigen.Dim, k.bound
 	n := norms{
@@ -200,8 +199,8 @@ func (k *Known) summarisedNorms() norms {
 	return n
 }
 
-// readNorms returns ‖A‖_F and bounds on the norms of the columns, for the rows as a pass reads them. A pass
-// centres dense rows by the rounded means. It does not centre sparse rows.
+// readNorms returns ‖A‖_F and bounds on the norms of the columns, for the rows that a pass reads. Dense rows
+// are centred by the rounded means. Sparse rows are not centred.
 func (k *Known) readNorms() (frobenius float64, columns []float64) {
 	d := k.eigen.Dim
 	frobenius, columns = k.norm.size+k.norm.displaced, k.columnNorms()
@@ -248,9 +247,8 @@ func (k *Known) targetNorm(j int) float64 {
 // Unproven reports whether there is no bound on the round-off of the rows.
 func (k *Known) Unproven() bool { return math.IsInf(k.norm.displaced, 1) }
 
-// OutOfRange returns the name and value of a quantity outside 2⁻²⁴⁰ to 2²⁴⁰. With such a quantity, a
-// certificate could overflow or underflow. A nonzero square that underflowed to 0 is out of range. Rows that are all zero are
-// allowed.
+// OutOfRange returns the name and value of a quantity outside 2⁻²⁴⁰ to 2²⁴⁰, for which a bound could overflow
+// or underflow. A nonzero square that underflowed to 0 is out of range; rows that are all zero are allowed.
 func (k *Known) OutOfRange(gammas ...float64) (what string, value float64, found bool) {
 	const most = 0x1p240
 	outside := func(v, bound float64, some bool) bool {

@@ -7,19 +7,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A LeftOut brackets the leverages and leave-one-out errors of rows at several γ. Let a be a row of weight w,
-// minus the means if there is an intercept. W is the weight of all rows, and r is the residual of the row for
-// the exact solution of all rows. The leverage h and the residual for the exact solution of all other rows
-// are
+// A LeftOut brackets leverages and leave-one-out errors of rows at several γ. Let a be a row of weight w,
+// centred if there is an intercept. Let W be the weight of all rows, and r the residual of the row for the
+// exact solution. The leverage h of the row, and its residual for the exact solution of all other rows, are
 //
-//	h = w·aᵀH⁻¹a + w/W,   r/(1 − h),
+//	h = w·aᵀH⁻¹a + w/W,   r/(1 − h).
 //
-// with w/W only if there is an intercept. At brackets aᵀH⁻¹a by quadratic forms of functions of BᵀB. Another
-// bound on h, which is finite for any sketch, is
+// Quadratic forms of functions of BᵀB bracket aᵀH⁻¹a. For any sketch,
 //
-//	1 − h ≥ (1 − w/W)·γ/(γ + κ‖a‖²),
+//	1 − h ≥ (1 − w/W)·γ/(γ + κ‖a‖²),   κ = wW/(W−w).
 //
-// with κ = wW/(W−w). Without an intercept κ = w, and the first factor is 1 (docs/math.md §10).
+// Without an intercept, both terms w/W are 0 and κ = w (docs/math.md §10).
 type LeftOut struct {
 	*Known
 	at    []leftAt
@@ -58,10 +56,9 @@ func (l *LeftOut) Forms() int {
 	return 2
 }
 
-// Functions returns a table with Forms()·k rows and r columns, for k values of γ. The rows hold the values of
-// [At.below] for each γ, then of [At.above], then of [At.estimate] if it is used. The columns belong to the
-// eigenvalues of BᵀB. The product of the table with the squares of Va gives the quadratic forms of the part
-// of a in the span of V.
+// Functions returns a matrix with Forms()·k rows, for k values of γ, and a column for each eigenvalue of BᵀB.
+// The rows hold [At.below] for each γ, then [At.above], then [At.estimate] if Forms is 3. The matrix times the
+// squares of Va gives the quadratic forms for the part of a row a in the span of V.
 func (l *LeftOut) Functions() []float64 {
 	var out []float64
 	for _, function := range []func(At, float64) float64{At.below, At.above, At.estimate}[:l.Forms()] {
@@ -84,13 +81,12 @@ type LeftRow struct {
 	moved        float64           // bounds the norm of the error of a, including the error of Va
 	off          interval.Interval // ‖a − VᵀVa‖²
 
-	// share is w/W, or 0 without an intercept; Lift adds a leverage to it. kappa and most are bounds on w/(1
-	// − share) from below and above, and others is a lower bound on 1 − share. round is a bound on the error
-	// of share.
+	// share is w/W, or 0 without an intercept; Lift increases it. kappa ≤ w/(1 − share) ≤ most, and others ≤ 1
+	// − share. round bounds the error of share.
 	kappa, most, others, share, round float64
 }
 
-// Row describes a row with the given weight and the computed ‖a‖² and ‖Va‖². The arguments size and nnz are
+// Row describes a row a of the given weight, with the computed norm2 = ‖a‖² and inV = ‖Va‖². size and nnz are
 // the same as in [Prediction.Forms].
 func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	r, d := float64(len(l.eigen.Values)), float64(l.eigen.Dim)
@@ -118,10 +114,10 @@ func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	return o
 }
 
-// Lift adds v to the leverage of the row, where v is the computed leverage of columns without penalty that
-// were projected out. The argument off is a bound on the error of v. docs/math.md §17 derives the bounds.
-func (o *LeftRow) Lift(v, off float64) {
-	o.share, o.round = o.share+v, (o.round+off)*inflate+few*eps*v
+// Lift increases the leverage of the row by v, the leverage of unpenalised columns that were projected out.
+// vError bounds the error of v. docs/math.md §17 derives the bounds.
+func (o *LeftRow) Lift(v, vError float64) {
+	o.share, o.round = o.share+v, (o.round+vError)*inflate+few*eps*v
 	o.others = math.Max(0, 1-o.share-o.round)
 	o.most = o.weight / o.others
 	if most := 1 - o.share + o.round; most > 0 {
@@ -136,8 +132,8 @@ type Leverage struct {
 	root     float64           // bounds √(aᵀH⁻¹a)
 }
 
-// Leverage returns the leverage of a row at the i-th γ. below, above and estimate are the quadratic forms of
-// the part of the row in the span of V. If Forms returns 2, estimate is not used.
+// Leverage returns the leverage of the row o at the i-th γ. below, above and estimate are the quadratic forms
+// for the part of the row in the span of V. If Forms returns 2, estimate is not used.
 func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Leverage {
 	a, w := &l.at[i], o.weight
 	slack := o.moved*a.rootAbove*(1+few*eps) + l.lost
@@ -175,15 +171,15 @@ type LeftFit struct {
 	Target int
 }
 
-// Residual returns the residual r of a row for target value y, computed from the mean of the target (0
-// without an intercept) and the product aᵀx. The result off is a bound on the error of r.
+// Residual returns the residual r of a row with target value y, and a bound off on the error of r. product is
+// aᵀx, to which the mean of the target is added if there is an intercept.
 func (l *LeftOut) Residual(o *LeftRow, f *LeftFit, y, product float64) (r, off float64) {
 	base, fixed := l.baseOf(f)
 	return o.residual(f, base, fixed, y, product)
 }
 
-// baseOf returns the mean of the target, and the part fixed of the error bound of residuals that is the same
-// for all rows.
+// baseOf returns the mean of the target. It also returns fixed, the part of the residuals' error bound that is
+// the same for all rows.
 func (l *LeftOut) baseOf(f *LeftFit) (base, fixed float64) {
 	if l.Intercept {
 		base = l.Means[l.eigen.Dim+f.Target]
@@ -253,15 +249,15 @@ func (v *Leverage) Prediction(y, r, off float64) (bracket interval.Interval, est
 	return bracket, y - r/v.Estimate
 }
 
-// Unweighted is Prediction for a row of weight w, given the computed root of w. missed is the residual times √w, and off
-// bounds its error.
+// Unweighted is [Leverage.Prediction] for a row of weight w. root is the computed √w, missed is √w times the
+// residual, and off bounds the error of missed.
 func (v *Leverage) Unweighted(y, root, missed, off float64) (bracket interval.Interval, estimate float64) {
 	r := missed / root
 	return v.Prediction(y, r, off/root*(1+few*eps)+few*eps*math.Abs(r))
 }
 
-// Predictions writes the brackets and estimates of [Leverage.Prediction] for one fit. Arguments are as for
-// [LeftOut.Sum]; element i·t + f.Target belongs to row i, and the targets y have the width given.
+// Predictions writes the brackets and estimates of [Leverage.Prediction] for one fit. Row i writes element i·t
+// + f.Target. y holds width targets for each row. The other arguments are the same as for [LeftOut.Sum].
 func (l *LeftOut) Predictions(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, width int, products []float64, t int, brackets []interval.Interval, estimates []float64) {
 	base, fixed := l.baseOf(f)
 	for i := range rows {
@@ -280,8 +276,8 @@ type LeftSums struct {
 	Off      float64 // Σ w·off², where off bounds the error of r
 }
 
-// Sum returns the sums over at most [roundoff.StageRows] rows for one fit. y holds the targets (n×t),
-// products the products aᵀx with the coefficients of the fit, and levers the leverages at the γ of the fit.
+// Sum returns the sums over at most [roundoff.StageRows] rows for one fit. y holds the targets (n×t). products
+// holds aᵀx for each row a, and levers the leverages at the γ of the fit.
 func (l *LeftOut) Sum(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, t int, products []float64) LeftSums {
 	var s LeftSums
 	base, fixed := l.baseOf(f)

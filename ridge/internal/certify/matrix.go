@@ -2,8 +2,8 @@ package certify
 
 import "github.com/fdridge/fdridge/ridge/internal/roundoff"
 
-// MatrixError bounds the norm of the error of K, if a pass computes K by products with all unit vectors and
-// averages Kᵢⱼ and Kⱼᵢ (docs/math.md §14, "K from products").
+// MatrixError bounds the norm of the error of K computed from products with all unit vectors, after averaging
+// Kᵢⱼ and Kⱼᵢ (docs/math.md §14, "K from products").
 func (k *Known) MatrixError() float64 {
 	f, n := &k.factor, &k.norm
 	residual := f.dot + 2*few + f.workers/4

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// OneShot computes bounds for the one-shot coefficients x̂ = Ĥ⁻¹c with Ĥ = BᵀB + (γ+shift)I.
+// OneShot computes bounds for coefficients x̂ = Ĥ⁻¹c from the sketch B alone, with Ĥ = BᵀB + (γ+shift)I.
 type OneShot struct {
 	At
 	shift float64
@@ -33,8 +33,8 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	return o.complete(w, j, x, xn, o.energy(j, xn), o.ResidualShift(j, xn))
 }
 
-// errors returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for target j. xn is ‖x̂‖. The bounds are the smallest
-// of
+// errors returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for target j. xn is ‖x̂‖, q is Contraction, and M is
+// the matrix of middleDistance. The bounds are the smallest of
 //
 //	‖H⁻¹‖·‖K − BᵀB − shift·I‖·‖x̂‖,   q‖x*‖,   ‖x̂ − Mc‖ + middleDistance.
 func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
@@ -100,7 +100,8 @@ func (k *Known) SketchNorms(q int, x []float64) []float64 {
 	return out
 }
 
-// Apply returns φᵢ(BᵀB)c_j as row i·t + j of a matrix with d columns. The functions φ map eigenvalues of BᵀB.
+// Apply returns φᵢ(BᵀB)c_j as row i·t + j of a matrix with d columns, where c_j belongs to target j. The
+// functions φ map eigenvalues of BᵀB.
 func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	d, r, t := k.eigen.Dim, len(k.eigen.Values), len(k.targets)
 	q := len(phi) * t
@@ -130,17 +131,17 @@ func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 	clear(x[:k.eigen.Dim])
 }
 
-// ApplyEach overwrites row j of x with φⱼ(BᵀB)c for target first+j, where φⱼ is phi[j]. It returns ‖Bx‖² of
-// each row, from its coefficients along V.
-func (k *Known) ApplyEach(first int, phi []func(s2 float64) float64, x []float64) (bx []float64) {
+// ApplyEach overwrites row j of x with φⱼ(BᵀB)c, where φⱼ is phi[j] and c belongs to target firstTarget+j. It
+// returns ‖Bx‖² for each row x.
+func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []float64) (bx []float64) {
 	d, r, q := k.eigen.Dim, len(k.eigen.Values), len(phi)
 	bx = make([]float64, q)
 	h := make([]float64, q*r)
 	for j, f := range phi {
-		for l, v := range k.targets[first+j].c.Along {
+		for l, v := range k.targets[firstTarget+j].c.Along {
 			h[j*r+l] = f(k.eigen.Values[l]) * v
 		}
-		k.applyOff(first+j, f, x[j*d:])
+		k.applyOff(firstTarget+j, f, x[j*d:])
 		for l, v := range h[j*r : (j+1)*r] {
 			bx[j] += k.eigen.Values[l] * v * v
 		}
@@ -149,8 +150,8 @@ func (k *Known) ApplyEach(first int, phi []func(s2 float64) float64, x []float64
 	return bx
 }
 
-// LostCross bounds the relative error of one-shot coefficients at γ that comes only from the round-off of
-// AᵀY. It holds for sketches of any size.
+// LostCross bounds the relative error of one-shot coefficients at γ from the round-off of AᵀY alone. It holds
+// for sketches of any size.
 func (k *Known) LostCross(gamma float64) float64 {
 	var most float64
 	a := k.At(gamma)

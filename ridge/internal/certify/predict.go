@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Prediction brackets predictions aᵀx* for rows a. With an intercept, a is a row minus the means of the
-// features. The formula, with D and x_mid, is documented at ridge.Predictor.
+// A Prediction brackets predictions aᵀx* for rows a, centred if there is an intercept. ridge.Predictor
+// documents the formula, with D and x_mid.
 type Prediction struct {
 	gap, inverse       []float64 // eigenvalues of D, and of an upper bound on H⁻¹, for each row of V
 	gapOff, inverseOff float64   // the same eigenvalues for vectors orthogonal to V
@@ -20,8 +20,8 @@ type Prediction struct {
 	lost               float64   // bounds the underflow error of such a product and of the bounds
 }
 
-// An Anchor is a vector x of coefficients near x* for one target, with bounds on its distance from x*. For a
-// row a,
+// An Anchor holds coefficients x near x* for one target, with bounds on their distance. For a row a, and D as
+// in [Prediction],
 //
 //	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + round-off.
 type Anchor struct {
@@ -47,8 +47,8 @@ func (a At) Prediction() *Prediction {
 	return p
 }
 
-// Plain returns the Prediction for a fit without a sketch, for rows of d entries. All bounds use only the
-// norm of a row.
+// Plain returns the Prediction for a fit without a sketch, for rows of d entries. Its bounds use only the norm
+// of a row.
 func Plain(accuracy engine.Accuracy, d int) *Prediction {
 	return &Prediction{inverseOff: 1, most: 1, dot: roundoff.DenseDot(accuracy.Dot(d)), lost: lostProduct(d)}
 }
@@ -57,10 +57,11 @@ func Plain(accuracy engine.Accuracy, d int) *Prediction {
 // operations.
 func lostProduct(d int) float64 { return float64(d+16) * roundoff.Underflow }
 
-// Middle returns x_mid for each target (t×d). The γ of target j is the γ of ats[of[j]].
-func (k *Known) Middle(ats []*At, of []int) []float64 {
-	phi, x := make([]func(s2 float64) float64, len(of)), make([]float64, len(of)*k.eigen.Dim)
-	for j, g := range of {
+// Middle returns the coefficients x_mid of each target (t×d), see [Prediction]. Target j uses the γ of
+// ats[index[j]].
+func (k *Known) Middle(ats []*At, index []int) []float64 {
+	phi, x := make([]func(s2 float64) float64, len(index)), make([]float64, len(index)*k.eigen.Dim)
+	for j, g := range index {
 		phi[j] = ats[g].middle
 	}
 	k.ApplyEach(0, phi, x)
@@ -79,8 +80,8 @@ func (a At) Near(j int, x []float64) Anchor {
 	return out
 }
 
-// Measured returns the Anchor at the coefficients x of a fit. The arguments distance and energy bound ‖x −
-// x*‖ and ‖H^{½}(x − x*)‖.
+// Measured returns the Anchor at the coefficients x of a fit. distance bounds ‖x − x*‖, and energy bounds
+// ‖H^{½}(x − x*)‖.
 func (a At) Measured(j int, x []float64, distance, energy float64) Anchor {
 	c := a.anchor(j, x, math.Min(distance, energy*math.Sqrt(a.inverse())*(1+16*eps)))
 	c.energy = energy
@@ -98,10 +99,10 @@ func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	return c
 }
 
-// Alone returns the Anchor at the coefficients x and the intercept of a fit without a summary, for rows that are
-// not centred. radius bounds ‖x − x*‖, and off bounds the error of the intercept.
-func Alone(x []float64, radius, intercept, off float64) Anchor {
-	return Anchor{Base: intercept, fixed: off, distance: radius, energy: radius, size: vec.Norm(x)}
+// Alone returns the Anchor for a fit without a summary, for rows that are not centred. radius bounds ‖x − x*‖,
+// and interceptError bounds the error of the intercept.
+func Alone(x []float64, radius, intercept, interceptError float64) Anchor {
+	return Anchor{Base: intercept, fixed: interceptError, distance: radius, energy: radius, size: vec.Norm(x)}
 }
 
 // Forms holds the quadratic forms of a row a and bounds on the round-off of products with a.
@@ -112,9 +113,8 @@ type Forms struct {
 	lost         float64 // bounds the underflow error of such a product
 }
 
-// Forms evaluates the quadratic forms of a row a from along = Va and norm2 = ‖a‖². The argument size is the
-// norm of the row before centring. nnz is the number of entries of a sparse row, and negative for a dense
-// row.
+// Forms evaluates the quadratic forms of a row a from along = Va and norm2 = ‖a‖². size is the norm of the row
+// before centring. nnz is the number of entries of a sparse row, or negative for a dense row.
 //
 // To avoid underflow, the forms are computed for a/size. docs/math.md §9 bounds their round-off.
 func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms {

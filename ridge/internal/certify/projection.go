@@ -9,43 +9,40 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Projection bounds the errors of rows from which unpenalised columns Z were projected out. Each row [aᵢ
-// yᵢ] of [A Y] was replaced by
+// A Projection bounds the errors of rows from which unpenalised columns Z were projected out. Row [aᵢ yᵢ] of [A
+// Y] was replaced by the rounded value of
 //
-//	fl([aᵢ yᵢ] − μ − (zᵢ − ν)·B),   B ≈ (ZᵀZ)⁻¹Zᵀ[A Y]   (q×(d+t)).
+//	[aᵢ yᵢ] − μ − (zᵢ − ν)·B,   B ≈ (ZᵀZ)⁻¹Zᵀ[A Y]   (q×(d+t)).
 //
-// If there is an intercept, ν and μ are the means of the columns of Z and of [A Y], and the columns in ZᵀZ
-// and Zᵀ[A Y] are centred. Otherwise ν and μ are 0. Columns of A are divided by the roots of their penalties.
-// docs/math.md §17 derives the bounds.
+// With an intercept, ν and μ are the means of the columns of Z and of [A Y], and ZᵀZ and Zᵀ[A Y] are centred.
+// Otherwise ν and μ are 0. Columns of A are divided by the square roots of their penalties. docs/math.md §17
+// derives the bounds.
 type Projection struct {
 	Rows  int64
 	Fixed int       // number of coefficients without penalty: q, plus 1 if there is an intercept
 	Root  float64   // √Σw, with the weights w of the rows
 	B     []float64 // the transpose of B, (d+t)×q
-	// Left bounds ‖Z(B − (ZᵀZ)⁻¹Zᵀ[A Y])‖ for each column of [A Y]: the part in the span of Z that was not
-	// removed. Round bounds the norm of the rounding errors of the subtraction in each column. Both have
-	// length d+t.
+	// Left bounds ‖Z(B − (ZᵀZ)⁻¹Zᵀ[A Y])‖ for each column of [A Y], the part in the span of Z that was not
+	// removed. Round bounds the norm of the rounding errors of each column. Both have length d+t.
 	Left, Round []float64
 	Inverse     []float64 // bounds on the square roots of the diagonal of (ZᵀZ)⁻¹, q
-	// Mean has ν, then μ. MeanError bounds the errors of these computed means. Both have length q+d+t, and
-	// are nil without an intercept.
+	// Mean holds ν, then μ, and MeanError bounds their errors. Both have length q+d+t, or are nil without an
+	// intercept.
 	Mean, MeanError []float64
-	// relative and shift bound the error of a computed leverage ‖√w·R⁻ᵀ(z − ν)‖², where R is the triangular
-	// factor of Z. relative is a relative error. √w·shift bounds the error of the vector √w·R⁻ᵀν.
+	// For a row z of Z with weight w, the leverage is ‖√w·R⁻ᵀ(z − ν)‖², where R is the triangular factor of Z.
+	// relative bounds its relative error. √w·shift bounds the error of √w·R⁻ᵀν.
 	relative, shift float64
 	size            []float64 // bounds the norms of the projected columns
-	// division bounds the relative rounding error of B and Mean from the division by the roots of the
-	// penalties.
+	// division bounds the relative error of B and Mean from dividing by the square roots of the penalties.
 	division float64
 }
 
-// NewProjection returns the Projection for the least-squares solution f of [A Y] on Z without penalties.
-// The argument columns bounds the norms of the columns of [Z A Y], and weight is the total weight of the rows.
-// If precise is set, rows are subtracted with twice the digits. The result tss has ‖b‖² for each column of [A Y].
-//
-// The result ok is false if the columns of Z are too close to linear dependence for a bound.
+// NewProjection returns the Projection for the least-squares solution f of [A Y] on Z. columns bounds the norms
+// of the columns of [Z A Y], and weight is the total weight of the rows. If precise is set, rows are subtracted
+// in double-double arithmetic. tss brackets ‖b‖² for each column b of [A Y]. ok is false if the columns of Z
+// are too close to linear dependence for a bound.
 func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, precise bool) (p *Projection, tss []interval.Interval, ok bool) {
-	off, s := e.moved(f)
+	off, s := e.columnErrors(f)
 	q, t := e.Dim, len(e.TSS)
 	p = &Projection{
 		Rows: e.Rows, Fixed: q, Root: math.Sqrt(weight) * (1 + few*eps), B: f.X, Left: make([]float64, t), Round: make([]float64, t), size: make([]float64, t),
@@ -112,21 +109,21 @@ func (p *Projection) Penalized(scale []float64) *Projection {
 	return &out
 }
 
-// A Moved bounds how far the inexact subtraction moves the solution. x* is the exact solution for exact rows,
-// x̂* the exact solution for the rows as computed.
+// A Moved bounds how far the rounding errors of a projection move the solution. x* is the exact solution for
+// exact rows, and x̂* is the exact solution for the rows as computed.
 type Moved struct {
 	near        float64 // bounds ‖x̂* − x*‖
 	coordinates float64 // bounds ‖Z(N − Bx*) − Zu*‖, the error of the unpenalised part of the predictions
 	residual    float64 // bounds ‖f − Fx*‖, the rounding errors of the residual
 }
 
-// Weights returns bounds for the problem with the columns Z, from bounds w for the rows as computed. Both are
-// for the coefficients x of target j. df brackets the effective dimension for the rows as computed; the
-// second result brackets the effective dimension for exact rows.
+// Weights turns bounds w for the rows as computed into bounds for exact rows. Both are for the coefficients x
+// of target j. df brackets the effective dimension for the rows as computed, and the second result brackets it
+// for exact rows.
 //
-// F and f are the rounding errors of A and b. E and e are the parts of A and b that were left in the span of
-// Z. r is the residual at x̂*. P projects onto the complement of the span of Z, and Q has an orthonormal
-// basis of this span. Then
+// Let F and f be the rounding errors of A and b. Let E and e be the parts of A and b left in the span of Z, and
+// r the residual at x̂*. P projects onto the complement of this span, and Q has an orthonormal basis of the
+// span. Then
 //
 //	H(x̂* − x*) = AᵀP(f − Fx̂*) − Fᵀr − EᵀQᵀr,   ‖Qᵀr‖ ≤ ‖Ex̂* − e‖ + ‖f − Fx̂*‖.
 func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df interval.Interval) (Weights, interval.Interval, Moved) {
@@ -159,9 +156,9 @@ func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df in
 	return out, df, m
 }
 
-// Unpenalized returns the unpenalised coefficients u = N − Bx of target j, a bound on the error of each, and
-// the intercept of the whole model. The arguments w and m are the results of Weights for the coefficients x. The
-// argument intercept belongs to the rows as computed.
+// Unpenalized returns the unpenalised coefficients u = N − Bx of target j, where N is the column of B for the
+// target. bounds holds a bound on the error of each. w and m are the results of Weights for the coefficients x.
+// intercept belongs to the rows as computed, and out to the whole model.
 func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, intercept Intercept) (u, bounds []float64, out Intercept) {
 	d, q := len(x), len(p.Inverse)
 	u, bounds = make([]float64, q), make([]float64, q)

@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Corrected holds a measurement with twice the digits at coefficients x + Low of a target, and the correction
-// computed from it with a factor of H.
+// Corrected holds a measurement in double-double arithmetic at coefficients X + Low of a target. It also holds
+// the correction computed from the measurement with a factor of H.
 type Corrected struct {
 	X, Low   []float64         // x rounded to float64, and the rounding error, which may be nil
 	Bounds   []float64         // the error of component i of the gradient g is at most Bounds[i], plus (Aᵀδ)ᵢ
@@ -22,9 +22,8 @@ type Corrected struct {
 	Step     []float64         // R⁻¹R⁻ᵀg as computed, approximately X + Low − x*
 	Half     []float64         // R⁻ᵀg as computed; unused if T is used
 
-	// Half and Step are sums of two vectors. The first is computed from the rounded g, the second from the
-	// rounding error of g. HalfLow and StepLow are the second vectors. They may be nil, and are unused if T
-	// is used.
+	// HalfLow and StepLow are the parts of Half and Step that were computed from the rounding error of g. They
+	// may be nil, and are unused if T is used.
 	HalfLow, StepLow []float64
 
 	// The following fields are only used with T.
@@ -32,8 +31,8 @@ type Corrected struct {
 	Left     []float64 // g − H·Step as computed
 }
 
-// Next returns x⁺ = X + Low − Step rounded to float64, its rounding error low, and moved = Step − Low. The
-// only earlier rounding is in Step − Low.
+// Next returns x = X + Low − Step rounded to float64, its rounding error low, and moved = Step − Low. Only Step
+// − Low is rounded before.
 func (c *Corrected) Next() (x, low, moved []float64) {
 	x, low, moved = make([]float64, len(c.X)), make([]float64, len(c.X)), c.Step
 	if c.Low != nil {
@@ -58,7 +57,7 @@ type Refiner struct {
 
 // NewRefiner returns the Refiner for the factor in f. It returns nil if the factor is too inaccurate.
 func NewRefiner(e *Streamed, f *Factored) *Refiner {
-	off, s := e.moved(f)
+	off, s := e.columnErrors(f)
 	n, share := s.factor, e.share(f.Gamma, off)
 	if f.T != nil {
 		if !(n.solved < 0.5) {
@@ -89,8 +88,8 @@ func (r *Refiner) alongMeans(e float64) float64 {
 	return vec.AbsDot(r.s.inverse, r.rows.Means[:r.rows.Dim]) * e * inflate
 }
 
-// An afterStep holds bounds for coefficients x and for the corrected coefficients x − step. step was computed
-// with a factor of H from the gradient at x. x stands for the sum X + Low of a [Corrected].
+// An afterStep holds bounds for coefficients x, and for the coefficients x − step. A factor of H and the
+// gradient at x gave the step. x stands for X + Low of a [Corrected].
 type afterStep struct {
 	error  float64           // bounds ‖x − step − x*‖
 	inner  float64           // bounds ‖H^{½}(x − step − x*)‖
@@ -98,8 +97,8 @@ type afterStep struct {
 	before interval.Interval // brackets ‖H^{½}(x − x*)‖
 }
 
-// withLow adds the rounding of moved = Step − Low to the bounds. It also converts the bounds, which are for X
-// + Low, to bounds for X alone, with ‖H^{½}v‖ ≤ upper·Σ columnsⱼ|vⱼ|.
+// withLow adds the rounding of moved = Step − Low to the bounds. It also turns bounds for X + Low into bounds
+// for X, by ‖H^{½}v‖ ≤ upper·Σ columnsⱼ|vⱼ|.
 func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {
 		return
@@ -112,8 +111,8 @@ func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	a.before = interval.Interval{Lo: math.Max(0, a.before.Lo-low), Hi: a.before.Hi + low}
 }
 
-// Next bounds the error of x⁺ = x + low − step of target j without another pass. The bound includes the
-// rounding of x⁺ to float64. The result known is false if squares overflowed.
+// Next bounds the error of X + Low − Step of target j without another pass over the rows. The bound includes
+// the rounding to float64. known is false if squares overflowed.
 func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
 	x, low, moved := c.Next()
@@ -154,11 +153,11 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 // with |δᵢ| ≤ Boundsᵢ, and (RᵀR)⁻¹g = step + s. Then
 //
 //	x − step − x* = (H⁻¹ − (RᵀR)⁻¹)g + s + H⁻¹δ,
-//	‖(H⁻¹ − (RᵀR)⁻¹)g‖ ≤ ω/(1−ω)·‖R⁻¹‖·‖R⁻ᵀg‖,   in the norm of H ω/√(1−ω)·‖R⁻ᵀg‖,
+//	‖(H⁻¹ − (RᵀR)⁻¹)g‖ ≤ ω/(1−ω)·‖R⁻¹‖·‖R⁻ᵀg‖,
+//	‖H^{½}(H⁻¹ − (RᵀR)⁻¹)g‖ ≤ ω/√(1−ω)·‖R⁻ᵀg‖,
 //	‖H⁻¹δ‖ ≤ ‖H^{-½}δ‖/σ,   ‖H^{-½}δ‖ ≤ min(‖δ‖/σ, Σ|δᵢ|√(H⁻¹)ᵢᵢ).
 //
-// Half and Step are sums of two vectors. Each vector has the relative error of a solve, and the sum is
-// rounded.
+// Half and Step are rounded sums of two vectors. Each vector has the relative error of a solve.
 func (r *Refiner) solved(c *Corrected) (a afterStep) {
 	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
 	round, tiny := 1+(d+8)*eps, (d+8)*roundoff.Underflow

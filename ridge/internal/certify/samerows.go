@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Claim holds the statements of a certificate of another fit about one target. The methods of Known check if
-// the fit can be of the rows of the summary. For the same rows, results differ only by round-off in the fit and
-// in the summary. roundoff.SameRows is an upper bound on the difference of sums.
+// A Claim holds what the certificate of another fit states about one target. The methods of Known check whether
+// the rows of the summary can give this fit. For the same rows, only round-off makes a difference.
+// roundoff.SameRows bounds the difference of sums.
 type Claim struct {
 	X              []float64 // x̂
 	Objective      interval.Interval
@@ -22,14 +22,13 @@ type Claim struct {
 // squaresSlack bounds the difference between the ‖b‖² of the fit and of the summary.
 func (k *Known) squaresSlack(c *Claim, j int) float64 { return 2*k.SquaresError(j) + c.TSSWidth }
 
-// SameSquares compares tss, the ‖b‖² of target j of the fit, with the ‖b‖² of the summary, which it returns
-// as want.
+// SameSquares compares tss, the ‖b‖² of target j in the fit, with want, the ‖b‖² of the summary.
 func (k *Known) SameSquares(c *Claim, tss float64, j int) (want float64, same bool) {
 	b := k.targetNorm(j)
 	return k.TSS[j], math.Abs(tss-k.TSS[j]) <= roundoff.SameRows*b*b+k.squaresSlack(c, j)
 }
 
-// SameIntercept compares the intercept of the fit with ȳ − x̂ᵀx̄ from the summary, which it returns as want.
+// SameIntercept compares the intercept of the fit with want = ȳ − x̂ᵀx̄ from the summary.
 func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64, same bool) {
 	n, d, xn := &k.norm, k.eigen.Dim, vec.Norm(c.X)
 	var size float64
@@ -38,13 +37,13 @@ func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64,
 		want = level - vec.Dot(mean, c.X)
 		size = n.root*(math.Abs(level)+vec.Norm(mean)*xn) + math.Sqrt(k.TSS[j]) + math.Sqrt(k.bound.Frobenius2)*xn
 	}
-	off := 4*k.meanShift(k.side(j), xn) + n.root*c.InterceptError
+	off := 4*k.meanShift(k.rhs(j), xn) + n.root*c.InterceptError
 	return want, n.root*math.Abs(intercept-want) <= roundoff.SameRows*size+off
 }
 
-// SameProducts compares cᵀx̂, where c comes from the summary, with ‖b‖² − 2f* from the fit. Because Hx* = c
-// implies ‖b‖² − 2f* = cᵀx*, the two numbers differ only by the errors of x̂ and c. With the computed c̃ = c +
-// δ,
+// SameProducts compares got = cᵀx̂, where c comes from the summary, with ‖b‖² − 2f* of the fit, bracketed by
+// want. Because Hx* = c implies ‖b‖² − 2f* = cᵀx*, they differ only by the errors of x̂ and c. With the
+// computed c̃ = c + δ,
 //
 //	|c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
 func (k *Known) SameProducts(c *Claim, j int) (got float64, want interval.Interval, same bool) {

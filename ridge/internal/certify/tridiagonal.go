@@ -22,8 +22,7 @@ type Tridiagonal struct {
 	least    float64   // a lower bound on the eigenvalues of T
 }
 
-// NewTridiagonal returns a Tridiagonal with these slices, see [Tridiagonal]. The caller sets Reduced and
-// Skew.
+// NewTridiagonal returns a Tridiagonal with the given fields. The caller sets Reduced and Skew.
 func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Tridiagonal {
 	t := &Tridiagonal{Diagonal: diagonal, Beside: beside, Columns: columns, Streamed: streamed}
 	for i, a := range diagonal {
@@ -44,9 +43,9 @@ func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Trid
 // element e.
 func pivot(a, e, p float64) float64 { return a - float64(e/p*e) }
 
-// pivots overwrites p with the pivots of T + sI = LDLᵀ, from the first row down. The computed pivots are the
-// exact pivots of a matrix that differs from T + sI by at most rounding(s). If the result is true, all pivots
-// are positive, and this matrix is positive definite.
+// pivots overwrites p with the pivots of T + sI = LDLᵀ, from the first row down. They are the exact pivots of a
+// matrix that differs from T + sI by at most rounding(s). If all pivots are positive, this matrix is positive
+// definite.
 func (t *Tridiagonal) pivots(s float64, p []float64) (positive bool) {
 	for i, a := range t.Diagonal {
 		if p[i] = a + s; i > 0 {
@@ -85,10 +84,10 @@ func (t *Tridiagonal) leastEigenvalue() float64 {
 	return lo - t.rounding(lo)
 }
 
-// inverseTrace returns γ·tr (T̃ + sI)⁻¹ up to a relative error of a few eps. T̃ is T up to round-off: each
-// element of the diagonal belongs to a matrix that differs from T by at most rounding(s). Element i of the
-// diagonal is 1/(pᵢ + qᵢ − tᵢᵢ − s), with the pivots p from the first row down and q from the last row up.
-// The result ok is false if one of these matrices is not positive definite.
+// inverseTrace returns γ·tr (T̃ + sI)⁻¹ up to a relative error of a few eps. Here T̃ is T up to round-off: each
+// diagonal element belongs to a matrix that differs from T by at most rounding(s). Element i of the diagonal is
+// 1/(pᵢ + qᵢ − tᵢᵢ − s), with the pivots p from the first row down and q from the last row up. ok is false if
+// one of these matrices is not positive definite.
 func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	d := len(t.Diagonal)
 	p := make([]float64, d)
@@ -155,18 +154,17 @@ func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// Serves reports whether a factor is accurate enough at its γ: solving with it must reduce an error to less
-// than a thousandth.
+// Serves reports whether solving with the factor f reduces an error to less than a thousandth.
 func (e *Streamed) Serves(f *Factored) bool {
-	_, s := e.moved(f)
+	_, s := e.columnErrors(f)
 	return s.factor.solved <= 0x1p-10
 }
 
-// MayGain reports whether a factorisation whose bounds do not depend on the units of the columns may be a
-// hundred times more accurate than T. The bound with T has ‖A‖_F/σ instead of Σ ‖aⱼ‖√(H⁻¹)ⱼⱼ. MayGain
-// compares ‖A‖_F/σ with a lower bound of this sum, from (H⁻¹)ⱼⱼ ≥ 1/Hⱼⱼ.
+// MayGain reports whether a factorisation could be 100 times more accurate than T, if its bounds do not depend
+// on the units of the columns. The bound with T contains ‖A‖_F/σ instead of Σ ‖aⱼ‖√(H⁻¹)ⱼⱼ. MayGain compares
+// ‖A‖_F/σ with a lower bound of this sum, from (H⁻¹)ⱼⱼ ≥ 1/Hⱼⱼ.
 func (e *Streamed) MayGain(f *Factored) bool {
-	_, s := e.moved(f)
+	_, s := e.columnErrors(f)
 	least := 0.0
 	for _, c := range f.T.Columns {
 		least += c / math.Hypot(c, math.Sqrt(f.Gamma))
@@ -174,13 +172,13 @@ func (e *Streamed) MayGain(f *Factored) bool {
 	return vec.Norm(f.T.Columns)/s.sigma > 100*math.Max(least, 1)
 }
 
-// stepped computes the bounds for a correction x − step with T. With l = g − K̃·step − γ·step as computed,
-// the error δ of g, and a bound apart on the error of K̃,
+// stepped computes the bounds for a correction x − step with T. Let l = g − K̃·step − γ·step as computed. δ is
+// the error of g, and apart bounds the error of K̃. Then
 //
 //	x − step − x* = H⁻¹(g − H·step + δ),   ‖g − H·step‖ ≤ ‖l‖ + apart·‖step‖ + few·eps·‖g‖,
 //	‖H^{½}step‖² = stepᵀ(g − (g − H·step)).
 //
-// The bounds use only σ of the properties of T.
+// T enters the bounds only by σ.
 func (r *Refiner) stepped(c *Corrected) afterStep {
 	s, d := r.s, float64(r.rows.Dim)
 	round, tiny := 1+(d+few)*eps, (d+few)*roundoff.Underflow

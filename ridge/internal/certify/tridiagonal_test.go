@@ -145,7 +145,7 @@ func one(gamma float64) (*Streamed, *Factored) {
 // what is said of the effective dimension.
 func TestTridiagonalOff(t *testing.T) {
 	e, f := one(0.5)
-	_, s := e.moved(f)
+	_, s := e.columnErrors(f)
 	if s2 := s.sigma * s.sigma; !(s2 <= 0.5+1.01-0.03) || !(s2 >= 0.5+1.01-0.03-1e-3) {
 		t.Errorf("σ² is %g", s2)
 	}
@@ -154,7 +154,7 @@ func TestTridiagonalOff(t *testing.T) {
 		t.Errorf("effective dimension in %v, may be in [%g, %g]", s.df, lo, hi)
 	}
 	e.Displaced[0] = 0.1 // ‖A‖ is in [√0.98 − 0.1, √1.04 + 0.1]
-	_, s = e.moved(f)
+	_, s = e.columnErrors(f)
 	least, most := math.Pow(math.Sqrt(0.98)-0.1, 2), math.Pow(math.Sqrt(1.04)+0.1, 2)
 	if s2 := s.sigma * s.sigma; !(s2 <= 0.5+least) || !(s.df.Lo <= least/(0.5+least)) || !(s.df.Hi >= math.Min(1, most/(0.5+most))) {
 		t.Errorf("σ² is %g and the effective dimension in %v, the column is moved by 0.1", s2, s.df)

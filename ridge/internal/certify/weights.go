@@ -19,8 +19,8 @@ type Weights struct {
 	GCV       interval.Interval // brackets n·‖Ax* − b‖²/(n − df)²
 }
 
-// complete adds Energy, Intercept and GCV to w, for coefficients x of target j with norm xn. The arguments
-// energy and move bound ‖H^{½}(x̂ − x*)‖ and ‖A(x̂ − x*)‖.
+// complete sets Energy, Intercept and GCV of w for coefficients x of target j with norm xn. energy bounds
+// ‖H^{½}(x − x*)‖, and move bounds ‖A(x − x*)‖.
 func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) Weights {
 	w.Energy = math.Min(energy, a.excess(xn, w.RSS, w.Objective))
 	w.Intercept = a.intercept(j, x, xn, w.Error)
@@ -28,8 +28,7 @@ func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) We
 	return w
 }
 
-// lostSquares bounds the underflow error of a few products such as γ‖x‖², with xn = ‖x‖. Both products in
-// (γ‖x‖)·‖x‖ may underflow.
+// lostSquares bounds the underflow error of a few products such as γ‖x‖², with xn = ‖x‖.
 func lostSquares(xn float64) float64 { return few * roundoff.Underflow * (1 + xn) }
 
 // excess bounds ‖H^{½}(x − x*)‖ by √(2(f(x) − f*)). xn is ‖x‖, rss brackets ‖Ax − b‖², and objective brackets
@@ -38,8 +37,8 @@ func (a At) excess(xn float64, rss, objective interval.Interval) float64 {
 	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*xn*xn*(1+few*eps)-2*objective.Lo)+4*eps*rss.Hi+lostSquares(xn)) * (1 + 16*eps)
 }
 
-// rssAtOptimum brackets ‖Ax* − b‖², given bounds e on ‖x − x*‖ and move on ‖A(x − x*)‖, and brackets f of f*
-// and rss of ‖Ax − b‖². It returns the intersection of the brackets in docs/math.md §5.
+// rssAtOptimum brackets ‖Ax* − b‖² by the intersection of the brackets in docs/math.md §5. e bounds ‖x − x*‖,
+// move bounds ‖A(x − x*)‖, f brackets f*, and rss brackets ‖Ax − b‖².
 func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) interval.Interval {
 	far, near := xn+e, math.Max(0, xn-e)
 	lost := lostSquares(far)
@@ -51,8 +50,8 @@ func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) i
 	return interval.Intersect(a.rssFromEnvelope(j), interval.Intersect(byObjective, byMove))
 }
 
-// rssFromEnvelope brackets ‖Ax* − b‖² = ‖b‖² − cᵀH⁻¹c − γ‖H⁻¹c‖² without using coefficients. Let M, D and W be
-// defined as in docs/math.md §5, with ‖W‖ ≤ 1. Let z = D^{½}c and y = D^{½}Mc. Then
+// rssFromEnvelope brackets ‖Ax* − b‖² = ‖b‖² − cᵀH⁻¹c − γ‖H⁻¹c‖² without using coefficients. docs/math.md §5
+// defines M, D and W. Let z = D^{½}c and y = D^{½}Mc. Then
 //
 //	‖Ax* − b‖² = ‖b‖² − cᵀMc − γ‖Mc‖² − ½(z + 2γy)ᵀWz − γ/4·‖D^{½}Wz‖².
 //
@@ -67,8 +66,8 @@ func (a At) rssFromEnvelope(j int) interval.Interval {
 	})
 }
 
-// An envelope holds the norms that [At.rssFromEnvelope] needs for one target. form is √(cᵀMc + γ‖Mc‖²). z
-// bounds ‖z‖, and zy bounds ‖z + 2γy‖. lost bounds the underflow in form.
+// An envelope holds the norms that [At.rssFromEnvelope] needs for one target. form is √(cᵀMc + γ‖Mc‖²), and
+// lost bounds its underflow. z bounds ‖z‖, and zy bounds ‖z + 2γy‖.
 type envelope struct{ form, z, zy, lost float64 }
 
 // envelope returns the bracket of rssFromEnvelope from norms that were computed already.
@@ -98,8 +97,8 @@ func (e *Evidence) fixed() int { return fixed(e.Intercept, e.Projected) }
 func (e *Streamed) fixed() int { return fixed(e.Intercept, e.Projected) }
 func (e *Dual) fixed() int     { return fixed(e.Intercept, e.Projected) }
 
-// gcv brackets n·RSS/(n − df − fixed)² for n rows. The argument fixed is the number of coefficients without
-// penalty: the intercept and the columns that were projected out.
+// gcv brackets n·RSS/(n − df − fixed)² for n rows. fixed is the number of unpenalised coefficients, including
+// the intercept.
 func gcv(rows int64, fixed int, df, rss interval.Interval) interval.Interval {
 	n := float64(rows)
 	free := interval.Interval{Lo: n - df.Hi - float64(fixed), Hi: n - df.Lo - float64(fixed)}

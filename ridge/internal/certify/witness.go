@@ -8,12 +8,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Witness detects that a pass read other rows than the summary. It is the product Kh with a vector h of
-// length one, which is the same for all summaries of d features. Every product of a pass must agree with it:
+// A Witness detects that a pass read other rows than the summary did. It is the product Kh with a fixed vector
+// h of length one. Every product of a pass with K must agree with the witness:
 //
 //	hᵀ(Kv) = (Kh)ᵀv,   hᵀ(Kv − c) = (Kh)ᵀv − hᵀc.
 //
-// A change of the rows is missed only if it is tiny compared with ‖A‖² or happens to be orthogonal to h.
+// A change of the rows is missed only if it is tiny compared with ‖A‖², or orthogonal to h.
 type Witness struct {
 	Probe   []float64 // h
 	Product []float64 // Kh as computed; nil if unknown
@@ -30,9 +30,9 @@ func Probe(d int) []float64 {
 	return h
 }
 
-// ProductDiffers compares a product of a pass with the witness: out = Kx, or out = Kx − c of target j if
-// affine is true. It returns the difference off, and whether off is too large for the rows of the summary. If
-// a product is not finite, because the iteration diverged, differs is false.
+// ProductDiffers compares a product of a pass with the witness: out = Kx, or out = Kx − c of target j if affine
+// is true. off is the difference, and differs reports whether off is too large for the rows of the summary. If
+// the product is not finite, because the iteration diverged, differs is false.
 func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (off float64, differs bool) {
 	if k.Product == nil {
 		return 0, false
@@ -51,7 +51,7 @@ func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (off float6
 // crossSlack bounds the difference between the AᵀY of target j in a summary and in a pass over the same rows.
 // The errors of the means affect both.
 func (k *Known) crossSlack(j int) float64 {
-	return roundoff.SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(k.side(j), 0)
+	return roundoff.SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(k.rhs(j), 0)
 }
 
 // ResidualDiffers compares rss, the ‖Ax − b‖² of target j that a pass measured, with the value
@@ -64,7 +64,7 @@ func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want floa
 	want = k.TSS[j] - vec.Dot(k.C(j), x) + vec.Dot(x, out)
 	xn := vec.Norm(x)
 	size := k.norm.read*xn + k.targetNorm(j)
-	slack := roundoff.SameRows*size*size + k.SquaresError(j) + 2*k.CrossError(j)*xn + math.Pow(k.meanShift(k.side(j), xn), 2)
+	slack := roundoff.SameRows*size*size + k.SquaresError(j) + 2*k.CrossError(j)*xn + math.Pow(k.meanShift(k.rhs(j), xn), 2)
 	slack += float64(k.Rows) * roundoff.LostResidual * roundoff.LostResidual
 	_, differs = apart(rss, want, slack)
 	return want, differs
@@ -77,9 +77,9 @@ func apart(a, b, slack float64) (off float64, beyond bool) {
 	return off, off <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(off <= slack)
 }
 
-// CrossDiffers compares AᵀY and ‖Y‖² of target j with the summary's. The arguments out = −AᵀY and rss = ‖Y‖²
-// are the gradient and the squared residual at zero of a pass. It returns the distance off between the two
-// AᵀY.
+// CrossDiffers compares AᵀY and ‖Y‖² of target j in a pass and in the summary. At coefficients 0, the pass
+// measured the gradient out = −AᵀY and the squared residual rss = ‖Y‖². off is the distance between the two
+// values of AᵀY.
 func (k *Known) CrossDiffers(j int, out []float64, rss float64) (off float64, differs bool) {
 	d := make([]float64, len(out))
 	copy(d, out)

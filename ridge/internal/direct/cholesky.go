@@ -12,11 +12,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// normalEquations accumulates [A Y]ᵀ[A Y], which contains K, c = AᵀY and YᵀY. It solves (K + γI)x = c by
+// normalEquations accumulates [A Y]ᵀ[A Y], which contains K = AᵀA, c = AᵀY and YᵀY. It solves (K + γI)x = c by
 // Cholesky factorization.
 //
-// It forms the product of each group of rows separately and then adds the products. The sum of an entry then
-// has a chain of at most roundoff.StageRows + folds additions, where folds is the number of groups.
+// Each group of rows is multiplied separately, and the products are added. An entry is then a sum of at most
+// roundoff.StageRows + folds consecutive additions, where folds is the number of groups.
 type normalEquations struct {
 	be    engine.Backend
 	d, t  int
@@ -29,12 +29,12 @@ type normalEquations struct {
 }
 
 // NewCholesky returns a factorization that accumulates K and c and factors H = K + γI. If gram is true, it also
-// keeps the corrections of the sums for the round-off of their additions, for [System.Gram].
+// keeps the rounding errors of the sums for [System.Gram].
 func NewCholesky(be engine.Backend, d, t int, gram bool) Factorization {
 	return newNormalEquations(be, d, t, roundoff.StageRows, gram)
 }
 
-// newNormalEquations is like NewCholesky for the given number of rows per fold.
+// newNormalEquations is NewCholesky with the given number of rows in a group.
 func newNormalEquations(be engine.Backend, d, t, rows int, gram bool) *normalEquations {
 	q := d + t
 	e := &normalEquations{
@@ -77,8 +77,8 @@ func (e *normalEquations) columns() []float64 {
 	return e.col
 }
 
-// gram returns the sums, each with its correction added. The error of a corrected sum over the folds is at most
-// folds²·Unit². Hence the chain of additions counts as the rows of one fold, and one more.
+// gram returns the sums plus their corrections. A corrected sum over the groups has an error of at most
+// folds²·Unit². Hence only the additions in one group, and one more, count.
 func (e *normalEquations) gram() (k []float64, rounding float64) {
 	q := e.d + e.t
 	k = make([]float64, q*q)
@@ -143,8 +143,8 @@ func (e *normalEquations) residuals(x, r []float64) {
 	e.be.Gemm(false, false, -1, engine.View(k, d, x), engine.Strided(d, d, e.sum, q), 1, engine.View(k, d, r))
 }
 
-// found returns the data of the certificate for coefficients x (t×d) at γ, given the computed r = c − Hx. It
-// omits the fields that need a factor.
+// found returns the solution x (t×d) at γ with its error bounds, given the computed r = c − Hx. It omits the
+// fields that need a factor.
 func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored {
 	d, t, q := e.d, e.t, e.d+e.t
 	n := float64(d)

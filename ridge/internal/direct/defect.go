@@ -19,8 +19,8 @@ type defect struct{ reduced, skew float64 }
 // defectRows is the number of rows of Qᵀ, and of K, per product in defect.
 const defectRows = 256
 
-// defect measures the error of the reduction of k (d×d, lower triangle). It takes about 2d³ multiply-adds,
-// besides computing Q, and d² numbers of memory.
+// defect measures the error of the reduction of k (d×d, lower triangle). Beside computing Q, it takes about 2d³
+// multiply-adds and d² numbers of memory.
 func (r *TridiagonalForm) defect(k engine.Matrix) defect {
 	d, be := r.d, r.be
 	p := make([]float64, d*d)
@@ -61,11 +61,11 @@ func (r *TridiagonalForm) defect(k engine.Matrix) defect {
 	return defect{reduced: (off + skew*(1+skew)*size) * roundoff.Inflate, skew: skew}
 }
 
-// timesT overwrites x with rows first to last of TP, for P (d×d) in p.
-func (r *TridiagonalForm) timesT(p []float64, first, last int, x []float64) {
+// timesT overwrites x with rows lo to hi−1 of TP, for P (d×d) in p.
+func (r *TridiagonalForm) timesT(p []float64, lo, hi int, x []float64) {
 	d := r.d
-	for i := first; i < last; i++ {
-		row, own := x[(i-first)*d:(i-first+1)*d], p[i*d:(i+1)*d]
+	for i := lo; i < hi; i++ {
+		row, own := x[(i-lo)*d:(i-lo+1)*d], p[i*d:(i+1)*d]
 		for j, v := range own {
 			row[j] = r.T.Diagonal[i] * v
 		}
@@ -78,13 +78,14 @@ func (r *TridiagonalForm) timesT(p []float64, first, last int, x []float64) {
 	}
 }
 
-// triangleNorm returns the Frobenius norm of some rows of a symmetric matrix. a holds the same rows of its
-// lower triangle: row i ends at its diagonal element in column first+i. The other elements count twice.
-func triangleNorm(a engine.Matrix, first int) (norm float64) {
+// triangleNorm returns the Frobenius norm of consecutive rows of a symmetric matrix. a holds these rows of the
+// lower triangle: row i ends at its diagonal element in column offset+i. Elements beside the diagonal count
+// twice.
+func triangleNorm(a engine.Matrix, offset int) (norm float64) {
 	for i := range a.Rows {
-		row := a.Row(i)[:first+i+1]
-		norm = math.Hypot(norm, math.Sqrt2*vec.Norm(row[:first+i]))
-		norm = math.Hypot(norm, row[first+i])
+		row := a.Row(i)[:offset+i+1]
+		norm = math.Hypot(norm, math.Sqrt2*vec.Norm(row[:offset+i]))
+		norm = math.Hypot(norm, row[offset+i])
 	}
 	return norm
 }

@@ -30,8 +30,8 @@ type Factorization interface {
 	solve(gamma float64) (s *certify.Factored, column int)
 }
 
-// A squared is a Factorization that can also return the Gram matrix of all columns.
-type squared interface {
+// A gramFactorization can also return the Gram matrix of all columns.
+type gramFactorization interface {
 	// gram returns [A Y]ᵀ[A Y] (q×q, lower triangle). The error of element i, j is at most
 	// rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖ for the columns of [A Y].
 	gram() (k []float64, rounding float64)
@@ -44,8 +44,8 @@ func Bytes(d, t int) uint64 { return squares(3, d, t) }
 // ReducedBytes returns the memory in bytes of a reduction for all γ, about 4(d+t)² numbers.
 func ReducedBytes(d, t int) uint64 { return squares(4, d, t) }
 
-// LeverageBytes returns the memory of the sums for [System.Gram] and of their eigenproblem, 8(d+t)²
-// numbers, beside a factorization.
+// LeverageBytes returns the memory in bytes, beside a factorization, of [System.Gram] and the
+// eigendecomposition of its result: 8(d+t)² numbers.
 func LeverageBytes(d, t int) uint64 { return squares(8, d, t) }
 
 // squares returns the memory in bytes of the buffer and of count matrices of (d+t)×(d+t) numbers.
@@ -91,8 +91,8 @@ func (s *Stream) Append(st rows.Staged) {
 	}
 }
 
-// Read makes a pass over src. It prepares the rows by stage and appends them. It calls progress, if not nil,
-// after each block with the number of rows so far. The result sparse reports whether any rows are sparse.
+// Read makes a pass over src. stage prepares the rows, and s accumulates them. After each block, progress (if
+// not nil) is called with the number of rows so far. sparse reports whether any rows are sparse.
 func (s *Stream) Read(ctx context.Context, src dataset.Source, stage *rows.Stage, progress func(rows int64)) (sparse bool, err error) {
 	n, _, _ := src.Dims()
 	var raw float64 // sum of squares of all numbers read, to detect overflow
@@ -127,8 +127,8 @@ type System struct {
 	evidence certify.Streamed
 }
 
-// Close ends the stream and returns the System. stage is the Stage that produced the rows. projected is the
-// number of columns without penalty that were projected out of the rows before.
+// Close ends the stream and returns the System. stage is the Stage that prepared the rows. projected is the
+// number of unpenalised columns that were projected out of the rows.
 func (s *Stream) Close(stage *rows.Stage, intercept bool, projected int, be engine.Backend) *System {
 	if s.fill > 0 {
 		s.f.fold(s.fill)
@@ -155,7 +155,7 @@ func (s *System) Evidence() *certify.Streamed { return &s.evidence }
 // element i, j is at most rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖ for the columns of [A Y].
 func (s *System) Gram() (k engine.Matrix, c []float64, rounding float64) {
 	d, q := s.evidence.Dim, len(s.columns)
-	sums, rounding := s.f.(squared).gram()
+	sums, rounding := s.f.(gramFactorization).gram()
 	for j := d; j < q; j++ {
 		c = append(c, sums[j*q:j*q+d]...)
 	}
@@ -181,9 +181,9 @@ func (s *System) ColumnSquares() []float64 {
 // Columns returns the norms of the columns of [A Y].
 func (s *System) Columns() []float64 { return s.columns }
 
-// Dependent returns a column that depends linearly on earlier columns, up to round-off, and the list of these
-// columns. The column c is the argument or, if that is −1, the column with the smallest pivot relative to its
-// norm. s must be a System of [NewTall].
+// Dependent returns a column c that depends linearly on earlier columns, up to round-off, and these earlier
+// columns. c is the argument column or, if column is −1, the column with the smallest pivot relative to its
+// norm. s must come from [NewTall].
 func (s *System) Dependent(column int) (c int, on []int) {
 	f := s.f.(*tall)
 	if column < 0 {
@@ -198,8 +198,8 @@ func (s *System) Dependent(column int) (c int, on []int) {
 	return column, on
 }
 
-// Solve returns the solution at γ ≥ 0. If the system is too close to singular, f is nil, and column is the
-// first feature that depends linearly on the features before it, or −1 if unknown.
+// Solve returns the solution at γ ≥ 0. If the system is too close to singular, f is nil. column is then the
+// first feature that depends linearly on earlier features, or −1 if unknown.
 func (s *System) Solve(gamma float64) (f *certify.Factored, column int) {
 	f, column = s.f.solve(gamma)
 	if f == nil {

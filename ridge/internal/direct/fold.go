@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A folder computes the QR factorization [R; B] = QR′ of an upper triangle R and further rows B. The
+// A folder computes the QR factorization of an upper triangle R on top of further rows B, [R; B] = QR′. The
 // reflection for column c is
 //
 //	H = I − τ·vvᵀ,   v = (e_c; z),
@@ -34,9 +34,9 @@ func newFolder(be engine.Backend, q, rows int) *folder {
 	return &folder{be: be, z: make([]float64, w*rows), x: make([]float64, w*q), sum: make([]float64, w*q)}
 }
 
-// fold overwrites the upper triangle r (d×q, d ≤ q) with R′ and destroys b (m×q). It reduces only the first d
-// columns, and applies the reflections to all q columns. The result motion is Σ(2 − τ) over the reflections;
-// see roundoff.QRFold.
+// fold overwrites the upper triangle r (d×q, d ≤ q) with R′ and destroys b (m×q). It eliminates only the first
+// d columns, and applies the reflections to all q columns. motion is Σ(2 − τ) over the reflections, for
+// roundoff.QRFold.
 func (f *folder) fold(r, b engine.Matrix) (motion float64) {
 	d, q := r.Rows, r.Cols
 	for lo := 0; lo < d; lo += roundoff.PanelColumns {

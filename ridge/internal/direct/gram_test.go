@@ -44,7 +44,7 @@ func TestGram(t *testing.T) {
 					f.fold(m)
 				}
 				col := f.columns()
-				sums, rounding := f.(squared).gram()
+				sums, rounding := f.(gramFactorization).gram()
 				if name != "qr" && !(rounding <= m+3) {
 					t.Errorf("%s: rounding = %g", name, rounding)
 				}

@@ -10,14 +10,13 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// tsqr keeps the triangular factor R of [A Y] = QR. It accumulates new rows by factoring R with these rows
-// below. With
+// tsqr keeps the triangular factor R of [A Y] = QR. It stacks new rows below R and factors the stack. With
 //
 //	R = | R_A  Z |     ‖Ax − b‖² = ‖R_A x − z‖² + ‖ρ‖²,
 //	    |  0   ρ |
 //
-// the factor of R over √γ·[I 0] has the same shape. Its first d rows give the ridge solution by R_γ x = z_γ,
-// and R_γᵀR_γ = H.
+// the factor of [R; √γ·[I 0]] has the same shape. Its first d rows give the ridge solution by R_γ x = z_γ, and
+// R_γᵀR_γ = H.
 type tsqr struct {
 	be    engine.Backend
 	d, t  int
@@ -32,8 +31,8 @@ type tsqr struct {
 	off     []float64 // bounds the norm of the sum of the backward errors in each column
 }
 
-// NewQR returns a factorization that accumulates the triangular factor of [A Y]. [System.Gram] can use this
-// factor too.
+// NewQR returns a factorization that accumulates the triangular factor of [A Y]. The factor also serves
+// [System.Gram].
 func NewQR(be engine.Backend, d, t int, _ bool) Factorization {
 	q := d + t
 	rows := q + max(roundoff.StageRows, q)
@@ -59,8 +58,8 @@ func (e *tsqr) fold(m int) {
 	e.longest = max(e.longest, m)
 }
 
-// factor replaces R, at the top of the stack, by the triangular factor of R and the m rows below it. The
-// result bounds the norm of the backward error of a column, relative to the norm of the column.
+// factor replaces R, at the top of the stack, by the triangular factor of R and the m rows below it. share
+// bounds the norm of the backward error of a column, relative to the norm of the column.
 func (e *tsqr) factor(m int) (share float64) {
 	q := e.d + e.t
 	motion := e.by.fold(engine.View(q, q, e.stack), engine.View(m, q, e.stack[q*q:]))
@@ -179,7 +178,7 @@ func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	return v
 }
 
-// gradient overwrites g, of length d, with R_Aᵀ(z − R_A x) − γx for target j, and v as residual does.
+// gradient overwrites g (length d) with R_Aᵀ(z − R_A x) − γx for target j, and v with the result of residual.
 func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	d, q := e.d, e.d+e.t
 	clear(g)

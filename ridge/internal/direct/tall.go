@@ -8,12 +8,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// tall keeps the first d rows of the triangular factor of [A Y] = QR. It is for few features and many
-// targets, and solves least-squares problems only.
+// tall keeps the first d rows of the triangular factor of [A Y] = QR. It solves least-squares problems (γ = 0)
+// with few features and many targets.
 //
-// Each fold reduces the columns of A and applies the reflections to Y. The rows of Y below the factor are
-// then orthogonal to A and are discarded, so that memory is d·(d+t) numbers. docs/math.md §14 bounds the
-// backward errors.
+// Each group of rows is eliminated in the columns of A, and the reflections are applied to Y. The rows of Y
+// below the factor are then orthogonal to A and are discarded. Hence the memory is d·(d+t) numbers.
+// docs/math.md §14 bounds the backward errors.
 type tall struct {
 	d, t  int
 	stack []float64 // d rows of R, followed by the rows to fold; (d + roundoff.StageRows)×q
@@ -70,7 +70,7 @@ func (e *tall) pivots() int {
 	return -1
 }
 
-// solve returns the solution for γ = 0. It ignores its argument. Its RSS is ‖b‖², an upper bound of ‖Ax − b‖².
+// solve returns the solution for γ = 0, whatever its argument. RSS is ‖b‖², an upper bound of ‖Ax − b‖².
 func (e *tall) solve(float64) (*certify.Factored, int) {
 	if j := e.pivots(); j >= 0 {
 		return nil, j

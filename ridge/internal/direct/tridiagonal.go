@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// manyRows is the number of rows per fold if K is reduced for many γ. Compared with StageRows, K is read and
-// written half as often. The longer chain of additions matters little compared with d.
+// manyRows is the number of rows in a group if K is reduced for many γ. It is larger than StageRows, so that K
+// is read and written half as often.
 const manyRows = 2 * roundoff.StageRows
 
 // reduced accumulates K so that it can be reduced to tridiagonal form.
@@ -43,9 +43,9 @@ type TridiagonalForm struct {
 	work []float64
 }
 
-// NewTridiagonalForm reduces the matrix k (d×d, lower triangle). It overwrites a, of d² elements, with Q. k
-// must approximate AᵀA up to an error of norm streamed, and columns holds the norms of the columns of A. The
-// result is nil if T overflows.
+// NewTridiagonalForm reduces k (d×d, lower triangle) to QTQᵀ and stores Q in a, of d² elements. streamed bounds
+// the norm of the error of k as AᵀA. columns holds the norms of the columns of A. The result is nil if T
+// overflows.
 func NewTridiagonalForm(be engine.Backend, k engine.Matrix, a, columns []float64, streamed float64) *TridiagonalForm {
 	d := k.Rows
 	for i := range d {
@@ -63,14 +63,14 @@ func NewTridiagonalForm(be engine.Backend, k engine.Matrix, a, columns []float64
 }
 
 // Factor computes T + γI = LDLᵀ. It returns the pivots D and the subdiagonal of L, whose first element is
-// unused. The result ok is false if T + γI is not positive definite.
+// unused. ok is false if T + γI is not positive definite.
 func (r *TridiagonalForm) Factor(gamma float64) (pivots, factors []float64, ok bool) {
 	ok = r.factor(gamma)
 	return r.ldl[:r.d], r.ldl[r.d:], ok
 }
 
-// SolveEach multiplies row i of x by (QTQᵀ + γᵢI)⁻¹, for each γᵢ of gammas. The result ok is false if one of
-// these matrices is not positive definite.
+// SolveEach multiplies row i of x by (QTQᵀ + γᵢI)⁻¹, where γᵢ is gammas[i]. ok is false if one of these
+// matrices is not positive definite.
 func (r *TridiagonalForm) SolveEach(gammas, x []float64) (ok bool) {
 	r.Turn(true, x)
 	ok = true
@@ -182,13 +182,13 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	return out
 }
 
-// At returns the data of the reduction for bounds on H at γ. It contains no coefficients.
+// At returns the error bounds of the reduction at γ, without coefficients.
 func (r *Reduction) At(gamma float64) *certify.Factored {
 	return &certify.Factored{Gamma: gamma, Data: make([]float64, len(r.e.col)), T: r.T}
 }
 
-// Correct solves (K + γI)·step = g for each γ of gammas and the same row of g. It also returns the computed
-// left = g − (K + γI)·step. step and left are len(gammas)×d. T + γI must be positive definite for each γ.
+// Correct solves (K + γI)·step = g for each γ of gammas and its row of g. left is the computed g − (K +
+// γI)·step. Both results are len(gammas)×d. T + γI must be positive definite for each γ.
 func (r *Reduction) Correct(gammas, g []float64) (step, left []float64) {
 	d := r.e.d
 	step, left = slices.Clone(g), slices.Clone(g)
