@@ -92,7 +92,7 @@ func (a *Accumulator) Decay(beta float64) error {
 }
 
 // fades reports whether a decay by beta would leave one of several lanes with a weight below [LeastWeight].
-// The mean of that lane would underflow.
+// Its mean would underflow.
 func (a *Accumulator) fades(beta float64) bool {
 	return a.cfg.Intercept && len(a.lanes) > 1 && beta > 0 && beta <= 1 && slices.ContainsFunc(a.lanes, func(l *Lane) bool {
 		w := l.Stage.Weight.Value()

@@ -83,7 +83,7 @@ func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 }
 
 // addDense adds to cross the products of the rows x (k×d) with their targets and with hᵀa of each row a.
-// offset is the index of the first row of x among the n rows that belong to y. Products of SumRows
+// The argument offset is the index of the first row of x among the n rows that belong to y. Products of SumRows
 // consecutive rows are added plainly, and these groups with compensation, so that round-off does not grow
 // with n. A group may continue in the next call.
 func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []float64, n int) {

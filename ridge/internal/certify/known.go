@@ -247,8 +247,8 @@ func (k *Known) targetNorm(j int) float64 {
 // Unproven reports whether there is no bound on the round-off of the rows.
 func (k *Known) Unproven() bool { return math.IsInf(k.norm.displaced, 1) }
 
-// OutOfRange returns the name and value of a quantity outside 2⁻²⁴⁰ to 2²⁴⁰, for which a bound could overflow
-// or underflow. A nonzero square that underflowed to 0 is out of range; rows that are all zero are allowed.
+// OutOfRange returns the name and value of a quantity outside 2⁻²⁴⁰ to 2²⁴⁰, where a bound could overflow or
+// underflow. A nonzero square that underflowed to 0 is out of range; rows that are all zero are allowed.
 func (k *Known) OutOfRange(gammas ...float64) (what string, value float64, found bool) {
 	const most = 0x1p240
 	outside := func(v, bound float64, some bool) bool {

@@ -171,8 +171,8 @@ type LeftFit struct {
 	Target int
 }
 
-// Residual returns the residual r of a row with target value y, and a bound off on the error of r. product is
-// aᵀx, to which the mean of the target is added if there is an intercept.
+// Residual returns the residual r of a row with target value y, and a bound off on the error of r. The argument
+// product is aᵀx. If there is an intercept, the mean of the target is added.
 func (l *LeftOut) Residual(o *LeftRow, f *LeftFit, y, product float64) (r, off float64) {
 	base, fixed := l.baseOf(f)
 	return o.residual(f, base, fixed, y, product)

@@ -12,9 +12,11 @@ import (
 // CG solves (G + γI)e = r by conjugate gradients on the sparse rows (M. Hestenes, E. Stiefel, 1952).
 //
 // A = [H L], where H holds the columns with many entries as a dense matrix, and L the other columns as sparse
-// rows. The preconditioner is D + HHᵀ, where D is the diagonal of LLᵀ + γI. With C = I + HᵀD⁻¹H and t =
-// C⁻¹HᵀD⁻¹r, the preconditioned residual is z = D⁻¹(r − Ht), and Hᵀz = t. Hence HHᵀp for the direction p ← z
-// + βp follows from Ht, and a step needs only two products with H.
+// rows. The preconditioner is D + HHᵀ, where D is the diagonal of LLᵀ + γI. The preconditioned residual of r is
+//
+//	z = D⁻¹(r − Ht),   t = C⁻¹HᵀD⁻¹r = Hᵀz,   C = I + HᵀD⁻¹H.
+//
+// The direction p ← z + βp therefore has HHᵀp ← Ht + βHHᵀp, so that a step needs only two products with H.
 type CG struct {
 	rows    *Rows
 	light   light
@@ -29,8 +31,8 @@ type CG struct {
 }
 
 // Steps returns the number of steps of CG that take as long as computing and factoring G, for n rows with the
-// given number of entries. A step takes 4 flops per entry, and a flop in a sparse product is assumed to take
-// ten times as long as in a matrix product.
+// given number of entries. A step takes 4 flops per entry. A flop in a sparse product is assumed to cost ten
+// times a flop in a matrix product.
 func Steps(n int64, entries float64) int {
 	const scattered, least, most = 10, 50, 100000
 	rows := float64(n)
@@ -69,10 +71,9 @@ func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 }
 
 // Solve solves (G + γI)e = r and overwrites r (n) with e. After each step it calls done with ‖r − (G + γI)e‖
-// and ‖Aᵀe‖, both updated by recursion. If done returns true, Solve returns true. The argument most limits
-// the number of steps. If it is reached, or if the iteration breaks down, Solve returns false, and e is the
-// last iterate.
-func (c *CG) Solve(r []float64, most int, done func(residual, weights float64) bool) (converged bool) {
+// and ‖Aᵀe‖, both updated by recursion. If done returns true, Solve returns true. After maxSteps steps, or if
+// the iteration breaks down, Solve returns false and the last iterate.
+func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float64) bool) (converged bool) {
 	n := len(r)
 	e := make([]float64, n)
 	defer func() { copy(r, e) }()
@@ -80,7 +81,7 @@ func (c *CG) Solve(r []float64, most int, done func(residual, weights float64) b
 	c.precondition(r)
 	c.updateDirection(0)
 	rz := vec.Dot(r, c.z)
-	for range most {
+	for range maxSteps {
 		if rz == 0 {
 			return true
 		}
@@ -154,8 +155,7 @@ func (c *CG) apply() {
 // workers returns the number of goroutines that share the rows.
 func (c *CG) workers() int { return len(c.parts) }
 
-// scatter overwrites u with the contribution of rows lo to hi to Lᵀ·c.times, for the columns with few
-// entries.
+// scatter overwrites u with the contribution of rows lo to hi−1 to Lᵀ·c.times.
 func (c *CG) scatter(u []float64, lo, hi int) {
 	clear(u)
 	for i := lo; i < hi; i++ {
@@ -168,7 +168,7 @@ func (c *CG) scatter(u []float64, lo, hi int) {
 	}
 }
 
-// gather computes rows lo to hi of L·u.
+// gather computes rows lo to hi−1 of L·u.
 func (c *CG) gather(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		idx, val := c.light.row(i)
@@ -176,8 +176,8 @@ func (c *CG) gather(lo, hi int) {
 	}
 }
 
-// weigh overwrites v with W^{½}Πv, where W holds the sample weights. Π = I − qqᵀ, with q = share, has the
-// effect of centring.
+// weigh overwrites v with W^{½}Πv, where W holds the sample weights. The projection Π = I − qqᵀ, with q =
+// share, centres the columns of A.
 func (c *CG) weigh(v []float64) {
 	c.project(v)
 	for i, root := range c.rows.root {

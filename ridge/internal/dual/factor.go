@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Cholesky factors G + γI = LLᵀ in work, of n² elements. The factor R of the result is Lᵀ. It returns nil if
-// the matrix is not numerically positive definite.
+// Cholesky factors G + γI = LLᵀ in work, of n² elements. R of the result is Lᵀ. The result is nil if the matrix
+// is not numerically positive definite.
 func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certify.Factored {
 	n := g.N
 	for i := range n {
@@ -29,7 +29,7 @@ func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certi
 	}}
 }
 
-// Reduce computes G = QTQᵀ with T tridiagonal, for many γ. It stores Q in a, of n² elements. It returns nil
+// Reduce computes G = QTQᵀ with T tridiagonal, for many γ. It stores Q in a, of n² elements. The result is nil
 // if T overflows.
 func (g *Gram) Reduce(be engine.Backend, a []float64) *direct.TridiagonalForm {
 	size := vec.Norm(g.Norms)

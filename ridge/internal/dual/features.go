@@ -17,8 +17,8 @@ import (
 // Features holds n samples whose features are read one after the other: each row of the source holds the n
 // values of one feature. Computing G takes one pass, and every measurement takes another one.
 //
-// A block F of features is stored like a block of rows. The product Fᵀ(F·wθ) is computed like the gradient of
-// a block. The products F·wθ are the coefficients of these features, see [Found].
+// A block F of features is stored like a block of rows. Hence Fᵀ(F·wθ) is computed like the gradient of a
+// block. F·wθ gives the coefficients of the features in the block, see [Found].
 type Features struct {
 	Samples
 	source dataset.Source
@@ -33,9 +33,9 @@ func NewFeatures(source dataset.Source, t int, y, w []float64, intercept bool) *
 	return f
 }
 
-// read makes a pass and calls do for each block. It returns an error if there are not d features of n
-// numbers. raw bounds the sum of squares of all features, without weights.
-func (f *Features) read(ctx context.Context, do func(b dataset.Block) error) (raw float64, err error) {
+// read makes a pass and calls visit for each block. It returns an error if the source does not have d features
+// of n numbers. raw bounds the sum of squares of all features, without weights.
+func (f *Features) read(ctx context.Context, visit func(b dataset.Block) error) (raw float64, err error) {
 	seen := 0
 	for b, err := range f.source.Blocks(ctx) {
 		if err == nil {
@@ -50,7 +50,7 @@ func (f *Features) read(ctx context.Context, do func(b dataset.Block) error) (ra
 		if seen += b.N; seen > f.d {
 			break
 		}
-		if err := do(b); err != nil {
+		if err := visit(b); err != nil {
 			return 0, err
 		}
 	}
@@ -208,8 +208,8 @@ func (f *Features) measuring(points []Point) *measuring {
 	return m
 }
 
-// add adds the features in b. first is the number of the first feature in b.
-func (m *measuring) add(be engine.Backend, b dataset.Block, first int) {
+// add adds the features in b. firstFeature is the number of the first one.
+func (m *measuring) add(be engine.Backend, b dataset.Block, firstFeature int) {
 	f, q := m.f, m.x.Rows
 	cut := func(v engine.Matrix) engine.Matrix { return v.Slice(0, b.N, 0, q) }
 	r := engine.Twofold{Hi: cut(m.r.Hi), Lo: cut(m.r.Lo), Err: cut(m.r.Err)}
@@ -232,7 +232,7 @@ func (m *measuring) add(be engine.Backend, b dataset.Block, first int) {
 		if f.intercept {
 			column = number(r, i, q-1)
 			mean, off := column.Over(total).Round()
-			m.means[first+i] = math.Abs(mean) + off
+			m.means[firstFeature+i] = math.Abs(mean) + off
 		}
 		for k := range m.points {
 			v := number(r, i, 2*k).Plus(number(r, i, 2*k+1))
@@ -240,14 +240,14 @@ func (m *measuring) add(be engine.Backend, b dataset.Block, first int) {
 			if f.intercept {
 				v = v.Minus(column.Times(m.points[k].drift))
 			}
-			m.found[k].X[first+i], m.found[k].Low[first+i] = twofold.Sum(v.Hi, v.Lo)
-			m.apart[k][first+i] = v.Err
+			m.found[k].X[firstFeature+i], m.found[k].Low[firstFeature+i] = twofold.Sum(v.Hi, v.Lo)
+			m.apart[k][firstFeature+i] = v.Err
 		}
 	}
 }
 
-// finish returns the measurements. The residuals were computed with the products F·wθ, not with X + Low. Both
-// differ from Aᵀα by at most apart.
+// finish returns the measurements. Their residuals belong to the products F·wθ, not to X + Low. Both differ
+// from Aᵀα by at most apart.
 func (m *measuring) finish() []*Found {
 	f, q := m.f, m.x.Rows
 	round := 1 + float64(f.d+16)*0x1p-52

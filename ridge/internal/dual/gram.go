@@ -11,10 +11,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Gram is the computed G = AAᵀ. With an intercept, A has one more column, √Shift·u, where u has the elements
-// √(w/Σw). The centred columns are orthogonal to u, so this column only changes one eigenvalue of G from 0 to
-// Shift. Without the column, this eigenvalue would be known only up to round-off. G̃ is the exact matrix for an
-// A with slightly perturbed rows.
+// A Gram is the computed G = AAᵀ. With an intercept, A has an additional column √Shift·u, where uᵢ = √(wᵢ/Σw).
+// The centred columns are orthogonal to u, so that this column only changes one eigenvalue of G from 0 to
+// Shift. An eigenvalue of 0 would be known only up to round-off. G̃ is the exact matrix for an A with slightly
+// perturbed rows.
 type Gram struct {
 	N     int
 	G     []float64 // n×n, lower triangle
@@ -25,8 +25,8 @@ type Gram struct {
 	Shift float64   // 0 without an intercept
 }
 
-// PanelColumns returns the number of columns per panel of n rows: n columns, but at most 64 MiB, at least 128
-// and at most d.
+// PanelColumns returns the number of columns in a panel of n rows: n columns or 64 MiB, whichever is less, but at
+// least 128 columns and at most d.
 func PanelColumns(n, d int) int {
 	const numbers, least = 64 << 20 / 8, 128
 	return max(1, min(d, max(n, least), max(numbers/max(n, 1), least)))
@@ -115,8 +115,8 @@ func (g *Gram) shift(share []float64) {
 	}
 }
 
-// close computes Norms and Off. Each element of A has three roundings: a difference from a mean, a square
-// root and a product. The error of a mean is the same for all rows.
+// close computes Norms and Off. Each element of A has three roundings: a difference from a mean, a square root
+// and a product. The mean of a column has the same error in all rows.
 func (g *Gram) close(r *Samples) {
 	mean := r.meanError()
 	for i := range g.N {
@@ -155,8 +155,8 @@ func (g *Gram) RowNorms() []float64 {
 	return out
 }
 
-// dense adds the products of columns as dense panels: of all columns, or of the columns in list if the rows
-// are sparse.
+// dense adds the products of columns, copied to dense panels. If all rows are sparse, only the columns in list
+// are added.
 func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 	count := r.d
 	if r.Sparse() {
@@ -184,9 +184,9 @@ func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 	return nil
 }
 
-// cut overwrites p with consecutive columns of the rows, from column lo on. at[i] is the number of entries of
-// sparse row i before these columns.
-func (r *Rows) cut(lo int, p engine.Matrix, at []int) {
+// cut overwrites p with consecutive columns of the rows, from column lo on. counts[i] is the number of entries
+// of sparse row i before these columns. cut updates it for the next call.
+func (r *Rows) cut(lo int, p engine.Matrix, counts []int) {
 	for _, part := range r.parts {
 		for i := range part.n {
 			dst := p.Row(part.first + i)
@@ -196,11 +196,11 @@ func (r *Rows) cut(lo int, p engine.Matrix, at []int) {
 			}
 			clear(dst)
 			idx, val := part.sparse.Row(i)
-			k := at[part.first+i]
+			k := counts[part.first+i]
 			for ; k < len(idx) && int(idx[k]) < lo+p.Cols; k++ {
 				dst[int(idx[k])-lo] = val[k]
 			}
-			at[part.first+i] = k
+			counts[part.first+i] = k
 		}
 	}
 }

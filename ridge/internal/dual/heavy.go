@@ -9,16 +9,16 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// Conjugate gradients store a column as a dense column if more than heavyForCG of the rows have an entry in
-// it. By measurement, two products with a dense column then take no longer than with a sparse one. At most
-// mostHeavy columns are stored in this way.
+// A column is stored as a dense column for conjugate gradients if a share of more than heavyForCG of the rows
+// have an entry in it. By measurement, two products with a dense column then take no longer than with a sparse
+// one. At most mostHeavy columns are stored as dense columns.
 const (
 	mostHeavy  = 128
 	heavyForCG = 1.0 / 8
 )
 
-// heavyColumns returns the columns that conjugate gradients store as dense columns, in ascending order, and
-// the number of their entries.
+// heavyColumns returns the columns to store as dense columns, in ascending order, and the number of their
+// entries.
 func (r *Rows) heavyColumns() (list []int, entries int) {
 	count := make([]int32, r.d)
 	for _, p := range r.parts {
@@ -48,7 +48,7 @@ type light struct {
 	own  *engine.CSR // nil if no column is left out
 }
 
-// without returns the rows without the columns in list, which have the given number of entries.
+// without returns the rows without the columns in list. entries is the number of entries in these columns.
 func (r *Rows) without(list []int, entries int) light {
 	if len(list) == 0 {
 		return light{rows: r}
@@ -92,11 +92,11 @@ type heavy struct {
 }
 
 // leastShare is the smallest share of D in each diagonal element of G + γI. With a smaller share, C could be
-// too close to singular, and errors in products with its inverse would accumulate.
+// almost singular, and rounding errors would accumulate.
 const leastShare = 1e-3
 
-// newHeavy stores the columns in list as dense columns. scale is D⁻¹; newHeavy reduces elements that are too
-// large, see leastShare. It returns nil if a number overflows.
+// newHeavy stores the columns in list as dense columns. scale is D⁻¹, whose elements newHeavy limits by
+// leastShare. The result is nil if a number overflows.
 func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	k := len(list)
 	out := &heavy{be: be, h: engine.View(r.n, k, make([]float64, r.n*k)), factor: engine.View(k, k, make([]float64, k*k)), product: make([]float64, k),

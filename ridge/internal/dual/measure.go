@@ -9,8 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Point is an α = W^{½}θ at which the equation of a target and a γ is measured. θ is the sum of the two
-// vectors Hi and Lo.
+// A Point is a dual vector α = W^{½}θ, with θ = Hi + Lo, at which the equation of a target and a γ is measured.
 type Point struct {
 	Gamma    float64
 	Target   int
@@ -19,13 +18,13 @@ type Point struct {
 	drift    twofold.Number   // Σwθ/Σw if there is an intercept; zero up to rounding
 }
 
-// A Found is a measurement at a [Point] with twice the digits. It uses the rows X, targets y and weights w
-// before centring and weighting, so that nothing is rounded. With x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw and v = y − Xx
+// A Found is a measurement at a [Point] in double-double arithmetic. It uses the rows X, targets y and weights
+// w before centring and weighting, so that nothing is rounded. With x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw and v = y − Xx
 // minus its mean,
 //
 //	r = b − Ax − γα = W^{½}(v − γθ).
 //
-// θ is also replaced by θ minus its mean, which does not change Aᵀα.
+// Subtracting the mean of θ from θ does not change Aᵀα, and is done too.
 type Found struct {
 	X, Low   []float64      // x = X + Low up to Slack; X is x rounded to float64
 	Apart    float64        // bounds ‖x − Aᵀα‖
@@ -73,7 +72,7 @@ func (s *Samples) drift(p *Point) (all twofold.Number) {
 	return all.Over(s.weight())
 }
 
-// found computes x, given sum = Xᵀ(wθ), which it overwrites, and columns = Xᵀw.
+// found computes x for a point from sum = Xᵀ(wθ), which it overwrites, and columns = Xᵀw.
 func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	f := &Found{X: make([]float64, s.d), Low: make([]float64, s.d)}
 	apart := make([]float64, s.d)
@@ -214,12 +213,12 @@ func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 	})
 }
 
-// blocks calls the function do for ranges of at most engine.MaxGradientRows rows that cover each part.
-func (r *Rows) blocks(do func(p *part, lo, hi int)) {
+// blocks calls visit for ranges of at most engine.MaxGradientRows rows, which cover each part.
+func (r *Rows) blocks(visit func(p *part, lo, hi int)) {
 	for k := range r.parts {
 		p := &r.parts[k]
 		for lo := 0; lo < p.n; lo += engine.MaxGradientRows {
-			do(p, lo, min(lo+engine.MaxGradientRows, p.n))
+			visit(p, lo, min(lo+engine.MaxGradientRows, p.n))
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package dual solves ridge regression with the n×n matrix G = AAᵀ, for data with more features than rows: (G
-// + γI)α = b, x = Aᵀα. It never allocates d² numbers, nor n·d numbers for sparse rows.
+// Package dual solves ridge regression with the n×n matrix G = AAᵀ, for data with more features than rows: (G +
+// γI)α = b, x = Aᵀα. It never allocates d² numbers, nor n·d numbers for sparse rows.
 //
-// Rows are stored as they are read. When A is needed, the rows are multiplied by √w and, with an intercept,
+// Rows are stored as they are read. Only when A is needed are they multiplied by √w and, with an intercept,
 // centred.
 package dual
 
@@ -36,8 +36,8 @@ func NewRows(d, t int, intercept bool) *Rows {
 	return &Rows{Samples: Samples{d: d, t: t, intercept: intercept}}
 }
 
-// Bytes returns the memory of the rows in bytes, without memory that belongs to the source. For sparse rows
-// it adds an upper bound on the memory of conjugate gradients and measurements.
+// Bytes returns the memory of the rows in bytes, without memory that belongs to the source. If all rows are
+// sparse, it includes the memory of conjugate gradients and measurements, see [SparseBytes].
 func (r *Rows) Bytes() uint64 {
 	if !r.Sparse() {
 		return r.bytes
@@ -45,9 +45,8 @@ func (r *Rows) Bytes() uint64 {
 	return r.bytes + SparseBytes(r.n, r.d, r.NNZ())
 }
 
-// SparseBytes bounds the memory in bytes of a solution by conjugate gradients for n sparse rows of d
-// features, besides the rows. It includes vectors, the columns that are stored as dense columns, and a copy
-// of the other columns.
+// SparseBytes bounds the additional memory in bytes of conjugate gradients for n sparse rows of d features. It
+// includes vectors, dense copies of some columns, and a copy of all other columns.
 func SparseBytes(n, d int, entries float64) uint64 {
 	const vectors = mostShares + 4 + 3 // the sums of the workers, accumulators and results
 	return uint64(8*vectors*float64(d) + 12*entries + 2*8*float64(min(mostHeavy, d))*float64(n))
@@ -75,9 +74,8 @@ func (r *Rows) NNZ() (entries float64) {
 	return entries
 }
 
-// Add appends the rows of a block, which must be valid. If own is true, it copies the rows. Otherwise the
-// block and r share memory.
-func (r *Rows) Add(b dataset.Block, own bool) {
+// Add appends the rows of a block, which must be valid. If copyRows is false, r shares the memory of the block.
+func (r *Rows) Add(b dataset.Block, copyRows bool) {
 	if b.N == 0 {
 		return
 	}
@@ -96,7 +94,7 @@ func (r *Rows) Add(b dataset.Block, own bool) {
 	}
 	r.y = append(r.y, b.Y...)
 	switch {
-	case own:
+	case copyRows:
 		r.append(b)
 	case b.Sparse != nil:
 		sparse := *b.Sparse
@@ -107,8 +105,8 @@ func (r *Rows) Add(b dataset.Block, own bool) {
 	r.n += b.N
 }
 
-// append copies the features of a block to the last part. It begins a new part if the last part has too little
-// room, or if one of block and part is dense and the other is sparse.
+// append copies the features of a block to the last part. It begins a new part if the last one has too little
+// room, or if only one of block and part is sparse.
 func (r *Rows) append(b dataset.Block) {
 	numbers := len(b.X)
 	if b.Sparse != nil {
@@ -135,8 +133,7 @@ func (r *Rows) append(b dataset.Block) {
 	s.Rows = p.n
 }
 
-// leastPart is the smallest capacity of a new part, in numbers. The capacity is also at least an eighth of all
-// numbers so far.
+// leastPart is the smallest capacity of a new part, in numbers.
 const leastPart = 1 << 16
 
 // begin adds a part with room for at least the given number of numbers.
@@ -164,8 +161,8 @@ func (p *part) room() int {
 	return cap(p.x) - len(p.x)
 }
 
-// KeptBytes returns the memory in bytes of n rows copied from a source. The rows are sparse with the given
-// number of entries each, or dense with d features.
+// KeptBytes returns the memory in bytes of n rows copied from a source. Sparse rows have the given number of
+// entries each, and dense rows have d features.
 func KeptBytes(n, d int, entries float64, sparse bool) float64 {
 	each := 8 * float64(d)
 	if sparse {

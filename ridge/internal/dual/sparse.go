@@ -51,15 +51,14 @@ func (r *Rows) index() *columns {
 	return c
 }
 
-// heavyShare is the share of the rows above which a column with entries in so many rows is stored as a dense
-// column, to compute G. By measurement, a product of two entries found through the index takes about forty
-// times as long as a product in a matrix product. A matrix product needs n² products per column.
+// heavyShare is the share of rows with an entry above which a column is stored as a dense column, to compute G.
+// By measurement, a product of two sparse entries takes about forty times as long as a product in a matrix
+// product. A matrix product needs n² products per column.
 const heavyShare = 1.0 / 6
 
-// light overwrites G with the contribution of the columns with few entries. It returns the list of the other
-// columns. With an intercept, it centres the contribution: (I − qqᵀ)G(I − qqᵀ), where q has the elements
-// √(w/Σw). The columns are zero in most rows, so their means are small compared with their spread, and
-// centring causes no cancellation.
+// light overwrites G with the contribution of the columns with few entries, and returns the list of the other
+// columns. With an intercept, it centres the contribution: (I − qqᵀ)G(I − qqᵀ) with qᵢ = √(wᵢ/Σw). Columns that
+// are zero in most rows have means much smaller than their spread, so that centring causes no cancellation.
 func (r *Rows) light(out *Gram) (heavy []int) {
 	c := r.index()
 	written := make([]bool, r.d)
@@ -87,8 +86,8 @@ func (r *Rows) light(out *Gram) (heavy []int) {
 	return heavy
 }
 
-// addRow computes a row of G. It adds the products of row i of part p with this row and with all rows before
-// it.
+// addRow computes a row of G: the products of row i of part p with all rows up to this one. It skips the
+// columns marked in written.
 func (r *Rows) addRow(g []float64, c *columns, p *part, i int, written []bool) {
 	at := p.first + i
 	dst := g[at*r.n : at*r.n+at+1]
@@ -114,11 +113,11 @@ func (r *Rows) addRow(g []float64, c *columns, p *part, i int, written []bool) {
 	}
 }
 
-// chunk is the number of rows that a goroutine takes and processes at a time.
+// chunk is the number of rows that a goroutine processes at a time.
 const chunk = 32
 
-// inParallel calls the function do for every row, on GOMAXPROCS goroutines.
-func (r *Rows) inParallel(do func(p *part, i int)) {
+// inParallel calls visit for every row, on GOMAXPROCS goroutines.
+func (r *Rows) inParallel(visit func(p *part, i int)) {
 	var next atomic.Int64
 	work := func() {
 		for {
@@ -128,7 +127,7 @@ func (r *Rows) inParallel(do func(p *part, i int)) {
 			}
 			for i := lo; i < min(lo+chunk, r.n); i++ {
 				p := r.partOf(i)
-				do(p, i-p.first)
+				visit(p, i-p.first)
 			}
 		}
 	}
@@ -146,9 +145,9 @@ func (r *Rows) inParallel(do func(p *part, i int)) {
 // mostShares is the largest number of workers that share the rows.
 const mostShares = 4
 
-// workers returns the number of goroutines that share the rows. Each goroutine adds to its own sums, so the
-// rounded results depend on the number of goroutines. Therefore the number depends only on the rows and not on
-// the machine. It is 1 if there are few entries, or few entries per column.
+// workers returns the number of goroutines that share the rows. The rounded results depend on this number. It
+// therefore depends only on the rows, not on the machine. It is 1 if there are few entries, or few entries per
+// column.
 func (r *Rows) workers() int {
 	entries := r.NNZ()
 	if entries < 1<<16 {

@@ -10,14 +10,14 @@ import (
 // underflown bounds the underflow error of a few products of the low parts of numbers.
 const underflown = 0x1p-1070
 
-// coefficients holds the factors of the entries in a product. Each factor is hi + lo with an error of at most
-// err. A nil err means that the factors are exact.
+// coefficients holds the factors of the entries in a product, hi + lo with an error of at most err. A nil err
+// means that the factors are exact.
 type coefficients struct{ hi, lo, err []float64 }
 
-// dot returns Σ valₖ·c[idxₖ] (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci.
-// Comput. 26, 2005). The high parts are summed without loss. Their rounding errors and the products of the
-// low parts are summed separately, in lo. Each entry adds three rounding errors to lo, each relative to at
-// most lows, the sum of the magnitudes.
+// dot returns Σ valₖ·c[idxₖ] (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput.
+// 26, 2005). The high parts are summed without loss. Their rounding errors and the products of low parts are
+// summed in lo. Each entry adds three rounding errors to lo, each relative to at most lows, a sum of
+// magnitudes.
 func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	var hi, lo, lows, off float64
 	val = val[:len(idx)]
@@ -82,8 +82,7 @@ func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	return out
 }
 
-// combineColumns adds the contribution of columns lo to hi to sums. Each row is multiplied by its element of
-// times.
+// combineColumns adds the contribution of columns lo to hi−1 to sums. times holds a factor for each row.
 func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi int) {
 	for _, part := range r.parts {
 		for i := range part.n {
@@ -123,8 +122,8 @@ func (r *Rows) residualsSparse(points []Point, found []*Found) {
 	}
 }
 
-// plainSums returns Xᵀw for sparse rows, computed by plain sums. An element is a sum of at most n rounded
-// products. Its error is at most n roundings of the sum of the magnitudes.
+// plainSums returns Xᵀw for sparse rows, computed by plain sums of rounded products. The error of an element is
+// at most n roundings of the sum of magnitudes.
 func (r *Rows) plainSums() []twofold.Number {
 	sums, sizes := make([]float64, r.d), make([]float64, r.d)
 	for _, p := range r.parts {

@@ -22,7 +22,7 @@ type Journal interface {
 	Record(pass int, state []byte) error
 }
 
-// passHeader is the part of a message of a pass from byte 24 up to the sums. See [Operator.record].
+// passHeader is the part of the message from byte 24 up to the sums, see [Operator.record].
 type passHeader struct {
 	State, Vectors, Dim uint64
 	Question            [sha256.Size]byte
@@ -30,8 +30,8 @@ type passHeader struct {
 	Weight, WeightLow   float64
 }
 
-// Bits of State. Earlier versions set passMixed for a pass that did not separate the errors of residuals from
-// the errors of their sums. Such a pass is repeated.
+// Bits of State. Older versions set passMixed if a pass did not separate errors of residuals from errors of
+// their sums. Such a pass is repeated.
 const (
 	passEnded = 1 << iota
 	passSparse
@@ -41,7 +41,8 @@ const (
 
 const passHeaderSize = 3*8 + sha256.Size + 4*8
 
-// content returns the size of the content of the message, if numbers twofold numbers follow the sums.
+// content returns the number of bytes of the message without its frame. numbers is the number of twofold
+// numbers after the sums.
 func (h *passHeader) content(numbers int) int64 {
 	q, d, n := int64(h.Vectors), int64(h.Dim), 24*int64(numbers)
 	if h.State&passEnded != 0 {
@@ -50,8 +51,8 @@ func (h *passHeader) content(numbers int) int64 {
 	return passHeaderSize + 24*q*d + 32*q + n
 }
 
-// question returns a hash that identifies the request of a pass: its vectors, bit for bit, its targets and
-// options, and the shifts of its measurements. All workers must have the same hash.
+// question returns a hash of the request of a pass: its vectors bit for bit, its targets and options, and the
+// shifts of its measurements. All workers must make the same request.
 func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 	h := sha256.New()
 	var b [9]byte
@@ -80,8 +81,8 @@ func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 	return out
 }
 
-// record passes the state of the current pass to the journal. The message is little-endian and of kind 4, in
-// the frame of all messages (see package wire):
+// record stores the state of the current pass in the journal. The message is little-endian and of kind 4. All
+// messages have the same frame, see package wire.
 //
 //	offset  bytes
 //	24      8       1 if the pass has ended, plus 2 if rows were sparse, plus 8
@@ -105,9 +106,14 @@ func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 //	        16·q    ‖Av − b‖²
 //	        16·q    1ᵀ(Av − b)
 //
-// If the pass measures p gradients, N = 1 + 3p + d·p twofold numbers follow, and d more with an intercept.
-// They are Σw; then Σwr, Σwr² and a bound on √Σwδ² for each gradient, with δ the error of r; then Xᵀ(w·r) and
-// Xᵀw. If the pass has ended, they are sums over all workers.
+// If the pass measures p gradients, N = 1 + 3p + d·p twofold numbers follow, and d more with an intercept:
+//
+//	Σw
+//	Σwr, Σwr², and a bound on √Σwδ², for each gradient; δ is the error of r
+//	Xᵀ(w·r) for each gradient
+//	Xᵀw, with an intercept
+//
+// If the pass has ended, they are sums over all workers. They are stored as
 //
 //	8·N     their high parts
 //	8·N     their low parts
@@ -126,7 +132,7 @@ func (o *Operator) record() error {
 	})
 }
 
-// recordEnd is like record for a pass that has ended. out, rss and measured are the sums over all workers.
+// recordEnd is record for a pass that has ended. out, rss and measured are sums over all workers.
 func (o *Operator) recordEnd(out, rss []float64, measured []twofold.Number) error {
 	q := len(o.run.queries)
 	return o.write(passEnded, measured, func(m *wire.Writer) {
@@ -135,8 +141,8 @@ func (o *Operator) recordEnd(out, rss []float64, measured []twofold.Number) erro
 	})
 }
 
-// write passes a message to the journal: the header with the given state, the numbers that content writes,
-// then measured.
+// write stores a message in the journal: the header with the given state, the numbers that content writes, then
+// measured.
 func (o *Operator) write(state uint64, measured []twofold.Number, content func(m *wire.Writer)) error {
 	if o.journal == nil {
 		return nil
@@ -169,8 +175,8 @@ func (o *Operator) write(state uint64, measured []twofold.Number, content func(m
 	return o.journal.Record(o.number, b.Bytes())
 }
 
-// recall restores the current pass from the journal. If the journal has the end of the pass, recall writes
-// the results to out and rss and returns true.
+// recall restores the current pass from the journal. If the journal has the end of the pass, recall writes the
+// results to out and rss and returns true.
 func (o *Operator) recall(out, rss []float64) (finished bool, err error) {
 	if o.journal != nil || o.shared.reducer != nil {
 		var shifts []float64
@@ -236,7 +242,7 @@ func readNumbers(m *wire.Reader, n int) []twofold.Number {
 	return out
 }
 
-// readHeader reads the header of a message. answered reports whether the message is about the current
+// readHeader reads the header of a message. answered reports whether the message belongs to the current
 // request. m has an error if the shape differs.
 func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	_, size := m.Preamble(wire.Pass)

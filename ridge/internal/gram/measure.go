@@ -9,24 +9,24 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A point is the coefficients x of a target, and a γ. A pass measures the gradient there.
+// A point is a query for the gradient at coefficients x of a target and a γ.
 type point struct {
 	query int // index of the query in the pass
 	Query
 	x []float64
 }
 
-// A Measurement is a gradient at coefficients x with about twice the digits of float64. It is computed from
-// the rows X, targets y and weights w before centring and weighting, so that nothing is rounded before. With
-// r = w·(Xx − y), s = 1ᵀr and a = Xᵀw,
+// A Measurement is a gradient at coefficients x in double-double arithmetic. It is computed from the rows X,
+// targets y and weights w before centring and weighting, so that no input is rounded. With r = w·(Xx − y), s =
+// 1ᵀr and a = Xᵀw,
 //
 //	g = Xᵀr − a·s/Σw + γx
 //
-// if there is an intercept, and g = Xᵀr + γx otherwise. A constant added to all residuals does not change g.
-// The constant ȳ − xᵀx̄ is added, because it makes the residuals small and prevents cancellation.
+// if there is an intercept, and g = Xᵀr + γx otherwise. A constant added to all elements of Xx − y does not
+// change g. Adding ȳ − xᵀx̄ makes the residuals small and prevents cancellation.
 //
-// The error δ of r changes g by Aᵀδ, where A is the rows minus their means. It is bounded separately from the
-// error of the sums, because ‖H⁻¹Aᵀ‖ does not depend on the means.
+// The error δ of the residuals changes g by Aᵀδ, where A holds the centred rows. It is bounded apart from the
+// errors of the sums, because ‖H⁻¹Aᵀ‖ does not depend on the means.
 type Measurement struct {
 	Gradient []float64 // Hx − c for the computed r, rounded to float64
 	Low      []float64 // the rounding error of Gradient
@@ -36,8 +36,8 @@ type Measurement struct {
 	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
 }
 
-// Add adds the measurement l to m, so that m holds the gradient at x + y. The coefficients of m and l are x
-// and y, and l is measured without a target. RSS and Shift still refer to x.
+// Add adds the measurement l at coefficients y, without a target, to m at coefficients x. The gradient of m is
+// then at x + y. RSS and Shift still refer to x.
 func (m *Measurement) Add(l *Measurement) {
 	for j := range m.Gradient {
 		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}
@@ -181,7 +181,7 @@ func lostNorm(b dataset.Block, delta engine.Matrix, column int) float64 {
 // lostRows is the number of rows that lostNorm processes together.
 const lostRows = 64
 
-// numbers returns all sums over the rows: the weight; for each point Σwr, Σwr² and a bound on ‖√w·δ‖; then
+// numbers returns all sums over the rows: the weight, then Σwr, Σwr² and a bound on ‖√w·δ‖ for each point, then
 // the gradients.
 func (m *measuring) numbers() []twofold.Number {
 	out := []twofold.Number{m.weight}
@@ -225,7 +225,7 @@ func firstRows(m engine.Twofold, n int) engine.Twofold {
 	return engine.Twofold{Hi: cut(m.Hi), Lo: cut(m.Lo), Err: cut(m.Err)}
 }
 
-// residual returns a bound on ‖√w·δ‖ over all workers, given the sum of the bounds of the workers.
+// residual returns a bound on ‖√w·δ‖ over all workers, given lost, the sum of the bounds of the workers.
 func residual(lost twofold.Number) float64 {
 	if lost.Err == 0 && lost.Lo == 0 {
 		return lost.Hi
@@ -233,8 +233,8 @@ func residual(lost twofold.Number) float64 {
 	return (math.Abs(lost.Hi) + math.Abs(lost.Lo) + lost.Err) * (1 + 0x1p-50)
 }
 
-// results returns the measurement of each query, given the sums over all workers. A measurement is nil if the
-// query is not precise.
+// results returns the measurement of each query from the sums over all workers. It is nil for a query that is
+// not precise.
 func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	o, centred := m.o, m.o.product.reader.Mean() != nil
 	q, out := len(m.points), make([]*Measurement, queries)

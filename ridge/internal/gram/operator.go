@@ -1,5 +1,5 @@
-// Package gram applies K = AᵀA to vectors by passes over the rows. A pass can be interrupted and resumed
-// (Journal), and several workers can share its rows (Reducer).
+// Package gram applies K = AᵀA to vectors by passes over the rows. A Journal makes it possible to resume an
+// interrupted pass. A Reducer adds up the results of workers that share the rows.
 package gram
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Query describes a vector v to multiply by K. If Affine is true, Aᵀb is subtracted for the target b, so
-// that the result is the gradient of ½‖Av − b‖².
+// A Query describes a vector v to multiply by K. If Affine is true, Aᵀb is subtracted for the target b. The
+// result is then the gradient of ½‖Av − b‖².
 type Query struct {
 	Target int
 	Affine bool
@@ -33,8 +33,8 @@ type Rows struct {
 	Mean   []float64 // d+t means to subtract; nil without an intercept
 }
 
-// An Operator multiplies vectors by K. A pass reads the data once for any number of vectors. For each row v
-// of a q×d matrix, with target b, it computes
+// An Operator multiplies vectors by K. One pass reads the data once for any number of vectors. For each row v
+// of a q×d matrix, with target b, the pass computes
 //
 //	Aᵀ(Av − b)  or  AᵀAv.
 //
@@ -43,7 +43,7 @@ type Rows struct {
 //
 //	(S − 1μᵀ)v = Sv − (μᵀv)1,   (S − 1μᵀ)ᵀr = Sᵀr − μ(1ᵀr).
 //
-// For a row of weight w, the row, its target and its element of the vector 1 are multiplied by √w.
+// A row of weight w, its target and its element of the vector 1 are multiplied by √w.
 type Operator struct {
 	rows    Rows
 	d, t    int
@@ -87,9 +87,9 @@ func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator
 // Sparse reports whether any worker has read sparse rows.
 func (o *Operator) Sparse() bool { return o.sums.sparse }
 
-// Apply makes a pass. It writes the product for row i of v to row i of out (q×d), and ‖Av − b‖², or ‖Av‖² if
-// the query is not affine, to rss[i]. found[i] is the Measurement of query i if it is precise. If progress is
-// not nil, it is called after every block with the number of rows read.
+// Apply makes a pass. For row i of v it writes the product to row i of out (q×d), and ‖Av − b‖² (‖Av‖² if the
+// query is not affine) to rss[i]. found[i] is the Measurement of query i if it is precise. After every block,
+// progress (if not nil) is called with the number of rows read.
 func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64, progress func(rows int64)) (found []*Measurement, err error) {
 	o.number++
 	o.sums.reset(len(qs))
@@ -136,8 +136,8 @@ func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64,
 	return o.measurements(), o.recordEnd(out, rss, measured)
 }
 
-// measurements returns the measurement of each query, given the sums over all workers in o.precise. It
-// returns nil if no query is precise.
+// measurements returns the measurement of each query from the sums over all workers, or nil if no query is
+// precise.
 func (o *Operator) measurements() []*Measurement {
 	if o.precise == nil {
 		return nil
@@ -207,8 +207,8 @@ func (r *run) take(b dataset.Block) error {
 	return nil
 }
 
-// check validates a block, except for dense entries that are not finite, which checkResiduals finds. It also
-// returns the error of a context that has ended, because a source may ignore the context.
+// check validates a block, except for dense entries, which checkResiduals validates. It also returns the error
+// of a context that has ended, because a source may ignore the context.
 func (r *run) check(b dataset.Block) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -233,17 +233,16 @@ func (r *run) check(b dataset.Block) error {
 	return nil
 }
 
-// checkResiduals returns an error if one of the rows just added has an entry that is not finite. If a
-// residual is not finite but all entries are, the iteration has diverged, which is not an error. first
-// is the number of the first of these rows.
-func (r *run) checkResiduals(b dataset.Block, first int) error {
+// checkResiduals returns an error if a row of b has an entry that is not finite. If only a residual is not
+// finite, the iteration has diverged, which is not an error. firstRow is the number of the first row of b.
+func (r *run) checkResiduals(b dataset.Block, firstRow int) error {
 	q := len(r.queries)
 	if !r.finite || r.o.product.finite {
 		return nil
 	}
 	for i, v := range r.o.product.residuals[:b.N*q] {
 		if !(math.Abs(v) <= math.MaxFloat64) {
-			if err := rows.CheckFinite(b, i/q, r.o.d, r.o.t, first+i/q); err != nil {
+			if err := rows.CheckFinite(b, i/q, r.o.d, r.o.t, firstRow+i/q); err != nil {
 				return err
 			}
 			r.finite = false

@@ -25,8 +25,8 @@ type sharing struct {
 	recalling bool      // the journals of all workers may have the current pass
 }
 
-// questionWords is the number of 32-bit words of a question. Their sums over up to 2²¹ workers are exact in
-// float64.
+// questionWords is the number of 32-bit words of a question. As float64, their sums over up to 2²¹ workers are
+// exact.
 const questionWords = 8
 
 // word returns the i-th 32-bit word of the question.
@@ -34,9 +34,9 @@ func (s *sharing) word(i int) float64 {
 	return float64(binary.LittleEndian.Uint32(s.question[4*i:]))
 }
 
-// add adds up the sums of a pass over all workers and stores them in found. Allreduce works on a copy. If it
-// fails, the sums are unchanged, so that the solve can resume. The copy is not used again, because the
-// reducer may still write to it.
+// add adds up the sums of a pass over all workers and stores them in found. Allreduce works on a copy. After a
+// failure the sums are unchanged, so that the solve can resume. The copy is then abandoned, because the reducer
+// may still write to it.
 func (s *sharing) add(ctx context.Context, sums *sums) error {
 	found := sums.put(s.found[:0])
 	s.found = found
@@ -54,9 +54,8 @@ func (s *sharing) add(ctx context.Context, sums *sums) error {
 	return nil
 }
 
-// addNumbers adds up ns over all workers without loss of precision. It splits each number into three pieces.
-// The first two are multiples of a unit that all workers know, at most 2⁴⁰ units large, so that their sums
-// are exact.
+// addNumbers adds up ns over all workers without loss of precision. Each number is split into three pieces. The
+// first two are at most 2⁴⁰ multiples of a unit that all workers know, so that their sums are exact.
 func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	if s.reducer == nil || s.reducer.Size() == 1 {
 		return nil
@@ -119,7 +118,7 @@ func (s *sharing) agreed(pass int) error {
 }
 
 // unanimous reports whether the journals of all workers have the end of this pass. If not, no worker uses its
-// journal for this pass or a later one.
+// journal from this pass on.
 func (s *sharing) unanimous(ctx context.Context, finished bool) (bool, error) {
 	if s.reducer == nil || !s.recalling {
 		return finished, nil

@@ -10,8 +10,8 @@ import (
 
 // sums holds the sums of a pass so far, for q vectors. They are compensated sums (Neumaier), so that the error
 // of a gradient does not grow with n. The products of a group of rows are first added plainly in a q×d matrix,
-// which is small compared with the rows. For sparse rows that are smaller than this matrix, each product is
-// added to the compensated sums directly.
+// which is small compared with the group. If the group is smaller, each product is added to the compensated
+// sums directly.
 type sums struct {
 	d         int
 	products  []neumaier.Sum // q×d
@@ -45,8 +45,8 @@ func (s *sums) begin() {
 	}
 }
 
-// lengthen prepares s for a number of further additions, given by more. The error of a sum grows with the number of
-// additions in sequence. If this number would exceed longest, lengthen calls fold to begin a new sequence.
+// lengthen begins a new sequence of plain additions, by fold, if the current one would exceed longest after
+// more additions. The error of a sum grows with the length of the sequence.
 func (s *sums) lengthen(more, longest int) {
 	s.begin()
 	if s.chain > 0 && s.chain+more > longest {
@@ -78,8 +78,8 @@ func (s *sums) weigh(b dataset.Block) {
 	}
 }
 
-// put appends the sums to dst: the products, then ‖r‖² and 1ᵀr of each vector, the number of rows, their
-// weight, and 1 if some rows were sparse, else 0.
+// put appends to dst the products, ‖r‖² and 1ᵀr of each vector, the number of rows, their weight, and 1 if some
+// rows were sparse, else 0.
 func (s *sums) put(dst []float64) []float64 {
 	dst = slices.Grow(dst, len(s.products)+2*len(s.rss)+3+questionWords)
 	for _, list := range [][]neumaier.Sum{s.products, s.rss, s.ones} {
@@ -101,7 +101,7 @@ type totals struct {
 	sparse              bool
 }
 
-// totals returns the sums over all processes. The argument found holds them in the order in which put writes them.
+// totals returns the sums over all workers. found holds them in the order of put.
 func (s *sums) totals(found []float64) totals {
 	q := len(s.rss)
 	n := q * s.d

@@ -64,7 +64,7 @@ func (v Interval) Estimate(x float64) float64 {
 // Apart reports whether two intervals are disjoint.
 func Apart(a, b Interval) bool { return a.Lo > b.Hi || b.Lo > a.Hi }
 
-// Total brackets a sum of nonnegative numbers, given a bracket of each number.
+// Total brackets a sum of nonnegative numbers, given a bracket of each.
 func Total(parts []Interval) Interval {
 	var sum Interval
 	for _, v := range parts {
@@ -75,16 +75,16 @@ func Total(parts []Interval) Interval {
 	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
 }
 
-// WidenRoot brackets y² for y ≥ 0, given that z² is in v and |y − z| ≤ by. The result includes the error of
-// underflow in up to eight products.
-func WidenRoot(v Interval, by float64) Interval {
+// WidenRoot brackets y² for y ≥ 0, given that z² is in v and |y − z| ≤ distance. It includes the underflow
+// error of up to eight products.
+func WidenRoot(v Interval, distance float64) Interval {
 	const lost = 8 * roundoff.Underflow
-	lo := math.Max(0, math.Sqrt(math.Max(0, v.Lo-lost))-by)
-	hi := math.Sqrt(v.Hi+lost) + by
+	lo := math.Max(0, math.Sqrt(math.Max(0, v.Lo-lost))-distance)
+	hi := math.Sqrt(v.Hi+lost) + distance
 	return Interval{math.Max(0, inRange(lo*lo)-lost), hi*hi + lost}
 }
 
-// inRange replaces +Inf by the largest float64, so that a lower bound that overflowed remains a lower bound.
+// inRange limits a lower bound that overflowed to the largest float64, so that it remains a bound.
 func inRange(lo float64) float64 { return math.Min(lo, math.MaxFloat64) }
 
 // Squared brackets x² for 0 ≤ x and lo ≤ x ≤ hi. The result includes the errors of underflow and overflow.
@@ -97,8 +97,8 @@ func Squared(lo, hi float64) Interval {
 	return out
 }
 
-// PerWeight brackets the quotient of a number in v and an exact weight. weight is the computed weight, and
-// round bounds its relative error.
+// PerWeight brackets the quotient of a number in v and an exact weight. weight is its computed value, with a
+// relative error of at most round.
 func PerWeight(v Interval, weight, round float64) Interval {
 	const lost = 4 * roundoff.Underflow // underflow in the quotients and products
 	round += 2 * roundoff.Eps

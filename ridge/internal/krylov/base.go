@@ -21,7 +21,7 @@ func (m *galerkin) rebase(s *System) {
 	b.moved = true
 }
 
-// advance sets the iterate of s to x₀ − v and its gradient to the gradient there, given kv = Kv.
+// advance sets the iterate of s to x₀ − v and its gradient to g₀ − (K + γI)v, given kv = Kv.
 func (b *base) advance(s *System, v, kv []float64) {
 	gamma := s.Gamma()
 	for i, w := range v {
@@ -30,8 +30,8 @@ func (b *base) advance(s *System, v, kv []float64) {
 	}
 }
 
-// carriedResidual returns ‖Ax − b‖ = √(‖b‖² − cᵀx + xᵀ(g − γx)), computed from the updated gradient g. With
-// an origin it returns the last measured residual.
+// carriedResidual returns ‖Ax − b‖ = √(‖b‖² − cᵀx + xᵀ(g − γx)), computed from the updated gradient g. tss is
+// ‖b‖². With an [origin] it returns the last measured residual.
 func carriedResidual(s *System, tss float64, c []float64) float64 {
 	if s.origin != nil {
 		return s.Residual

@@ -10,21 +10,20 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// A galerkin solves all systems in the same subspace, spanned by the rows of Q (k×d, orthonormal). For each
-// system it needs a point x₀ with a known gradient g₀; at first these are 0 and −c. With QKQᵀ and KQᵀ from
-// the passes,
+// A galerkin solves all systems in one subspace, spanned by the rows of Q (k×d, orthonormal). Each system has a
+// point x₀ with a known gradient g₀, at first 0 and −c. The passes give QKQᵀ and KQᵀ. Hence
 //
 //	x = x₀ − Qᵀ(QKQᵀ + γI)⁻¹Qg₀,   g = g₀ − (K + γI)Qᵀ(QKQᵀ + γI)⁻¹Qg₀
 //
-// are computed for each γ without reading the rows. x minimises the objective on x₀ + span(Qᵀ), and Qg = 0
+// can be computed for each γ without reading the rows. x minimises the objective on x₀ + span(Qᵀ), and Qg = 0
 // (Galerkin's condition).
 //
-// Every pass extends Q. If Ĥ belongs to the sketch, Q starts with the right singular vectors of the sketch. A
-// pass then adds vectors that span the parts of Ĥ⁻¹g orthogonal to the subspace, for all systems. Few vectors
-// are enough for any number of γ, because the Krylov spaces of K + γI do not depend on γ (A. Frommer, P.
-// Maass, SIAM J. Sci. Comput. 19, 1998).
+// Every pass extends Q. If Ĥ belongs to the sketch, Q starts with the right singular vectors of the sketch.
+// Later passes add vectors that span the parts of Ĥ⁻¹g orthogonal to the subspace, for all systems. Few vectors
+// are enough for any number of γ, because the Krylov spaces of K + γI do not depend on γ (A. Frommer, P. Maass,
+// SIAM J. Sci. Comput. 19, 1998).
 //
-// The gradient g is updated by this formula. To certify a system, a pass measures its gradient, which then
+// The formula above updates the gradient g. To certify a system, a pass measures its gradient, which then
 // becomes g₀. When the subspace is full, conjugate gradients continue from each x.
 type galerkin struct {
 	*Batch
@@ -50,12 +49,12 @@ type galerkinWork struct {
 	*workspace
 }
 
-// perVector is the capacity of the subspace per initial vector. There is an initial vector for each row of
-// the sketch and one for each system.
+// perVector is the capacity of the subspace per initial vector. Each row of the sketch and each system gives
+// one initial vector.
 const perVector = 6
 
-// SubspaceRows returns the capacity of the subspace of Galerkin, given the number of rows of the sketch and
-// the number of systems. rank bounds the rank of A.
+// SubspaceRows returns the capacity of the subspace of Galerkin. rank bounds the rank of A, sketch is the
+// number of rows of the sketch, and systems the number of systems.
 func SubspaceRows(rank, sketch, systems int) int { return min(rank, perVector*(sketch+systems)) }
 
 func newGalerkin(b *Batch) *galerkin {
@@ -155,11 +154,11 @@ func (m *galerkin) Absorb() error {
 	return m.move()
 }
 
-// coefficients updates u = Qg₀. Columns before from are valid, except for systems with a new base.
-func (m *galerkin) coefficients(from int) {
+// coefficients updates u = Qg₀. Columns before firstNew are valid, except for systems with a new base.
+func (m *galerkin) coefficients(firstNew int) {
 	s, w := m.space, &m.work
-	if n := s.k - from; n > 0 {
-		s.be.Gemm(false, true, 1, engine.View(len(m.Systems), s.d, w.g0), engine.View(n, s.d, s.q[from*s.d:]), 0, engine.Strided(len(m.Systems), n, w.u[from:], s.most))
+	if n := s.k - firstNew; n > 0 {
+		s.be.Gemm(false, true, 1, engine.View(len(m.Systems), s.d, w.g0), engine.View(n, s.d, s.q[firstNew*s.d:]), 0, engine.Strided(len(m.Systems), n, w.u[firstNew:], s.most))
 	}
 	for i := range m.bases {
 		if b := &m.bases[i]; b.moved {
@@ -169,7 +168,7 @@ func (m *galerkin) coefficients(from int) {
 	}
 }
 
-// move sets the active systems to their Galerkin solutions and updates their gradients. It skips systems
+// move sets the active systems to their Galerkin solutions and updates their gradients, except for systems
 // whose gradient this pass measured.
 func (m *galerkin) move() error {
 	s, w, n := m.space, &m.work, 0
@@ -196,8 +195,8 @@ func (m *galerkin) move() error {
 	return nil
 }
 
-// Gradients returns the projections of the gradients of the active systems. If Deflate is set, Q contains V,
-// so that an updated gradient is orthogonal to V and its projection is zero.
+// Gradients returns the projections of the gradients of the active systems. If Deflate is set, Q contains V. An
+// updated gradient is then orthogonal to V, and its projection is zero.
 func (m *galerkin) Gradients() []Projection {
 	if m.cg != nil {
 		return m.cg.Gradients()
@@ -244,8 +243,8 @@ func (m *galerkin) Step(ctx context.Context) error {
 	return err
 }
 
-// correct solves the systems that have a new origin in the current subspace, without a pass. If the new
-// iterate of a system is expected to meet the tolerance, its gradient is measured in the next pass.
+// correct solves the systems that have a new origin in the current subspace, without a pass. If the new iterate
+// should meet the tolerance, the next pass measures its gradient.
 func (m *galerkin) correct() error {
 	found := false
 	for _, s := range m.Active {
@@ -261,7 +260,7 @@ func (m *galerkin) correct() error {
 		return err
 	}
 	for i, g := range m.Gradients() {
-		if s := m.Active[i]; s.precision == twice && !s.Measured {
+		if s := m.Active[i]; s.precision == doubleDouble && !s.Measured {
 			rounding := s.distance(&g, 0)
 			s.checking = s.Relative <= m.Tol || s.bound < roundedAway*rounding
 		}
@@ -269,12 +268,12 @@ func (m *galerkin) correct() error {
 	return nil
 }
 
-// The subspace must have room for minVectors vectors, or for all vectors of the next pass if these are fewer.
-// Otherwise the subspace is full.
+// The subspace is full if it has room for fewer than minVectors vectors, and for fewer than the next pass
+// needs.
 const minVectors = 16
 
-// extend writes the vectors for the next pass to the memory after the subspace and chooses the systems whose
-// gradient is measured. The result full is true if the subspace has no more room.
+// extend writes the vectors for the next pass to the memory after the subspace. It also chooses the systems
+// whose gradient this pass measures. full reports that the subspace has no more room.
 func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	moved, rows, err := m.directions(ctx)
 	if err != nil {
@@ -288,8 +287,8 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// No more vectors are needed than the rank of A, except because of round-off and for parts of x₀, or of
-	// solutions with another Hessian, that are orthogonal to the rows of A.
+	// More vectors than the rank of A are needed only because of round-off, or for parts orthogonal to the rows
+	// of A. x₀ and solutions with another Hessian may have such parts.
 	if fresh == 0 && moved > 0 && s.k == s.most && s.most < s.d {
 		return true, nil
 	}
@@ -314,8 +313,8 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	return false, nil
 }
 
-// directions writes to gradients.Off the parts of Ĥ⁻¹g orthogonal to the subspace, for the systems to solve.
-// It returns the number of these systems and the number of rows written. If Deflate is set, an updated
+// directions writes the parts of Ĥ⁻¹g orthogonal to the subspace to gradients.Off, for the systems to solve.
+// moved is the number of these systems, and rows is the number of rows written. If Deflate is set, an updated
 // gradient is orthogonal to Q, and Ĥ⁻¹g is a multiple of g.
 func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) {
 	d, w := m.Dim(), &m.work
@@ -355,7 +354,7 @@ func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	return moved, m.Hessian.Solve(ctx, m.work.gammas[:moved], g)
 }
 
-// isStuck reports whether the subspace is useless for some system: solving the system again in the unchanged
+// isStuck reports whether the subspace cannot improve some system: solving the system again in the unchanged
 // subspace did not halve its bound.
 func (m *galerkin) isStuck() bool {
 	return m.exhausted && slices.ContainsFunc(m.Active, func(s *System) bool {

@@ -15,15 +15,15 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Problem is a set of linear systems H(γ)x = c. Pairs has the γ and the target of each system.
+// A Problem is a set of linear systems H(γ)x = c, one for each of Pairs.
 type Problem struct {
 	Known    *certify.Known // bounds from a summary of the rows
 	Operator *gram.Operator // multiplies vectors by K in a pass over the rows
 	Hessian  Hessian
 	Pairs    []Pair    // one for each system
 	Start    []float64 // initial coefficients (t×d), the same for every γ; nil: Ĥ⁻¹c
-	// Deflate means that Ĥ is a function of BᵀB, where B is the sketch. Then Ĥ⁻¹v is a multiple of v for
-	// every v orthogonal to V.
+	// Deflate means that Ĥ is a function of BᵀB, where B is the sketch with right singular vectors V. Ĥ⁻¹v is
+	// then a multiple of v for every v orthogonal to V.
 	Deflate bool
 
 	Tol       float64
@@ -179,8 +179,8 @@ func (b *Batch) pass(ctx context.Context, m Method, pass int) error {
 	return m.Step(ctx)
 }
 
-// read makes the pass for a request and returns an error if it read other rows than the summary. The first
-// pass also computes AᵀY.
+// read makes the pass for a request. It returns an error if the pass read other rows than the summary did. The
+// first pass also computes AᵀY.
 func (b *Batch) read(ctx context.Context, pass int, r *Request) error {
 	q, d, k := len(r.Queries), b.Dim(), b.Known
 	qs := r.Queries
@@ -210,7 +210,7 @@ func (b *Batch) rejudge(k *certify.Known) {
 	}
 }
 
-// judges returns a function of γ. The function returns the judge at γ, and creates it only once.
+// judges returns a function that returns the Judge at a γ, and creates it only once.
 func (b *Batch) judges() func(gamma float64) *certify.Judge {
 	made := map[float64]*certify.Judge{}
 	return func(gamma float64) *certify.Judge {
@@ -221,8 +221,8 @@ func (b *Batch) judges() func(gamma float64) *certify.Judge {
 	}
 }
 
-// compare returns an error if the pass read other rows than the summary, because certificates would then be
-// wrong. Queries after the first q are for gradients at zero.
+// compare returns an error if the pass read other rows than the summary did, because certificates would be
+// wrong. Queries from index q on are for gradients at zero.
 func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 	const other = "this pass read other rows than the summary"
 	k, d := b.Known, b.Dim()

@@ -10,10 +10,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// An origin is a point o where the gradient of a system was measured with twice the digits. The iterate of
-// the system is then o + X. A plain pass computes the product HX, whose round-off is proportional to ‖X‖.
-// Hence the gradient at o + X stays as precise as the gradient at o, and rounding o + X to float64 does not
-// limit the iteration.
+// An origin is a point o where the gradient of a system was measured in double-double arithmetic. The iterate
+// of the system is then o + X. A plain pass computes the product HX, whose round-off is proportional to ‖X‖.
+// Hence the gradient at o + X stays as precise as at o, and rounding o + X to float64 does not limit the
+// iteration.
 type origin struct {
 	x, g  []float64      // the origin o and the gradient at o
 	exact certify.Exact  // the bounds at o
@@ -21,14 +21,14 @@ type origin struct {
 	here  *certify.Exact // the bounds at o + X, as last measured
 	near  float64        // bounds the distance from o + X to x*
 	asked bool           // the current pass computes the product with X, to measure the gradient
-	renew bool           // the next gradient must be measured with twice the digits again
+	renew bool           // the next gradient must be measured in double-double arithmetic again
 
 	rounded, low []float64 // o + X rounded to float64, and the rounding error
 }
 
-// setOrigin makes v the origin. found is the measurement at v with twice the digits. If the measurement has at
-// least as much round-off as a plain gradient, setOrigin returns false. This happens for rows far from zero,
-// because such a measurement reads rows without centring them.
+// setOrigin makes v the origin, given the measurement found at v in double-double arithmetic. It returns false
+// if the round-off of the measurement is not less than half the round-off of a plain gradient. This happens for
+// rows far from zero, because such a measurement reads rows without centring them.
 func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	rss, off := found.RSS.Round()
 	exact := s.judged.Exact(interval.Outward(rss, off), found.Rounded(), found.Residual)
@@ -48,7 +48,7 @@ func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	return true
 }
 
-// add computes o + X, rounded to float64, for X = x. It returns the norm of the rounding error.
+// add computes o + x, rounded to float64, and returns the norm of the rounding error.
 func (o *origin) add(x []float64) (rounding float64) {
 	for i, v := range x {
 		o.rounded[i], o.low[i] = twofold.Sum(o.x[i], v)

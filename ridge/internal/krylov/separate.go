@@ -12,8 +12,8 @@ type iteration interface {
 	// query writes the vector for the next pass to v. If affine is true, the pass computes the gradient at v,
 	// otherwise the product Hv.
 	query(v []float64) (affine bool)
-	// absorb receives the result of the query and updates the iterate and the gradient. The result measured
-	// reports whether the gradient was measured.
+	// absorb receives the result of the query and updates the iterate and the gradient. measured reports
+	// whether the result was a gradient.
 	absorb(hv []float64) (measured bool)
 	// step receives z = Ĥ⁻¹g and prepares the next query.
 	step(z []float64)

@@ -11,12 +11,12 @@ import (
 // errNoConvergence is [engine.ErrNoConvergence] with the prefix of package ridge.
 var errNoConvergence = fmt.Errorf("ridge: %w", engine.ErrNoConvergence)
 
-// A subspace is spanned by the rows of Q (k×d), which are orthonormal up to round-off. It stores KQᵀ and
-// solves systems with the matrix T + γI, T = QKQᵀ, for many γ. The first base rows and columns of T are
-// decomposed as SᵀΘS. The w other rows are eliminated with the Schur complement M:
+// A subspace is spanned by the rows of Q (k×d), orthonormal up to round-off. It stores KQᵀ and solves systems
+// with T + γI for many γ, where T = QKQᵀ. Its first n = eigenRows rows and columns are decomposed as SᵀΘS. The
+// other w rows are eliminated with the Schur complement M:
 //
 //	T = ⎡SᵀΘS  Fᵀ⎤        M = C + γI − FSᵀ(Θ+γI)⁻¹SFᵀ
-//	    ⎣F     C ⎦        (C is w×w, F is w×base).
+//	    ⎣F     C ⎦        (C is w×w, F is w×n).
 type subspace struct {
 	be   engine.Backend
 	d, k int
@@ -25,11 +25,11 @@ type subspace struct {
 	kq   []float64
 	t    []float64 // T, both triangles, leading dimension most
 
-	last  int       // number of rows added by the last grow
-	base  int       // number of rows that are decomposed as SᵀΘS
-	theta []float64 // Θ, descending
-	s     []float64 // S, base×base, with the eigenvectors as rows
-	work  subspaceWork
+	last      int       // number of rows added by the last grow
+	eigenRows int       // number n of rows that are decomposed as SᵀΘS
+	theta     []float64 // Θ, descending
+	s         []float64 // S, n×n, with the eigenvectors as rows
+	work      subspaceWork
 }
 
 // subspaceWork is workspace that is used only during a call.
@@ -44,25 +44,24 @@ type subspaceWork struct {
 // schurRows is the largest number of rows that are eliminated. With more rows, T is decomposed again.
 const schurRows = 64
 
-// newSubspace returns an empty subspace. The argument most is its capacity in rows. The argument behind is
-// the number of rows that the memory holds after the subspace. It is also the largest number of vectors in a
-// call of propose or solve.
-func newSubspace(be engine.Backend, d, most, behind int) *subspace {
-	n, wide := max(most, behind), max(behind, BlockRows)
+// newSubspace returns an empty subspace with the given capacity in rows. extra is the number of rows that the
+// memory holds after the subspace. It is also the largest number of vectors in a call of propose or solve.
+func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
+	n, wide := max(capacity, extra), max(extra, BlockRows)
 	return &subspace{
-		be: be, d: d, most: most,
-		q: make([]float64, (most+behind)*d), kq: make([]float64, (most+behind)*d),
-		t: make([]float64, most*most), s: make([]float64, most*most), theta: make([]float64, most),
+		be: be, d: d, most: capacity,
+		q: make([]float64, (capacity+extra)*d), kq: make([]float64, (capacity+extra)*d),
+		t: make([]float64, capacity*capacity), s: make([]float64, capacity*capacity), theta: make([]float64, capacity),
 		work: subspaceWork{
-			eigen: make([]float64, be.SymEigWork(n, n)), t: make([]float64, most*most),
-			h: make([]float64, most*wide), f: make([]float64, 2*schurRows*most),
-			m:          make([]float64, max(schurRows*schurRows, behind*(2*behind+1))),
+			eigen: make([]float64, be.SymEigWork(n, n)), t: make([]float64, capacity*capacity),
+			h: make([]float64, capacity*wide), f: make([]float64, 2*schurRows*capacity),
+			m:          make([]float64, max(schurRows*schurRows, extra*(2*extra+1))),
 			projection: make([]float64, wide*d),
 		},
 	}
 }
 
-// grow adds the next b rows of q and kq to the subspace. A pass must have computed kq for them.
+// grow adds the next b rows of q and kq to the subspace. kq must hold their products with K.
 func (s *subspace) grow(b int) error {
 	if b == 0 {
 		return nil
@@ -75,7 +74,7 @@ func (s *subspace) grow(b int) error {
 		}
 	}
 	s.k, s.last = n, b
-	if s.k-s.base > schurRows {
+	if s.k-s.eigenRows > schurRows {
 		return s.decompose()
 	}
 	return nil
@@ -91,7 +90,7 @@ func (s *subspace) decompose() error {
 	for i, v := range s.theta[:s.k] {
 		s.theta[i] = math.Max(v, 0)
 	}
-	s.base = s.k
+	s.eigenRows = s.k
 	return nil
 }
 
@@ -111,7 +110,7 @@ func (s *subspace) solve(q int, gamma, u, y []float64) error {
 // eliminate is solve without a new decomposition of T. It returns false if a Schur complement is not positive
 // definite.
 func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
-	n, w, ld := s.base, s.k-s.base, max(s.base, 1)
+	n, w, ld := s.eigenRows, s.k-s.eigenRows, max(s.eigenRows, 1)
 	f, scaled := s.work.f[:w*ld], s.work.f[w*ld:2*w*ld]
 	s.be.Gemm(false, true, 1, engine.Strided(q, n, u, s.most), engine.Strided(n, n, s.s, ld), 0, engine.Strided(q, n, s.work.h, ld))
 	s.be.Gemm(false, true, 1, engine.Strided(w, n, s.t[n*s.most:], s.most), engine.Strided(n, n, s.s, ld), 0, engine.Strided(w, n, f, ld))
@@ -144,10 +143,10 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	return true
 }
 
-// solveSchur overwrites z with M⁻¹z for the Schur complement M = C + γI − ffᵀ of [subspace]. The argument f
-// is FSᵀ(Θ+γI)^{-½}. It returns false if M is not positive definite.
+// solveSchur overwrites z with M⁻¹z for the Schur complement M = C + γI − ffᵀ of [subspace], with f =
+// FSᵀ(Θ+γI)^{-½}. It returns false if M is not positive definite.
 func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
-	n, w := s.base, s.k-s.base
+	n, w := s.eigenRows, s.k-s.eigenRows
 	copyMatrix(w, w, s.work.m, w, s.t[n*s.most+n:], s.most)
 	for l := range w {
 		s.work.m[l*w+l] += gamma
@@ -161,8 +160,8 @@ func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 }
 
 const (
-	// newDirection limits the directions that propose returns. In a useful direction, the components of the
-	// unit vectors are at least newDirection times the components in the direction where they are largest.
+	// newDirection is the smallest singular value, relative to the largest one, of a direction that propose
+	// returns.
 	newDirection = 3e-5
 	// roundOff bounds the round-off in the part of a unit vector orthogonal to the subspace. A smaller part
 	// counts as zero.
@@ -171,8 +170,8 @@ const (
 	tiniest = 0x1p-500
 )
 
-// orthogonalParts replaces the n rows of z by their parts orthogonal to the subspace, scaled to length one.
-// It removes rows that are only round-off and returns the number of rows left.
+// orthogonalParts replaces the n rows of z by their parts orthogonal to the subspace, scaled to length one. It
+// removes rows that are only round-off and returns the number of remaining rows.
 func (s *subspace) orthogonalParts(n int, z []float64) int {
 	n = s.normalised(n, z, tiniest)
 	s.subtractProjections(n, z)
@@ -182,8 +181,8 @@ func (s *subspace) orthogonalParts(n int, z []float64) int {
 }
 
 // propose writes orthonormal rows that span the n rows of z to the memory after the subspace, the most
-// important first. It returns the number of rows written. The rows of z must be orthogonal to the subspace up
-// to round-off; they are overwritten.
+// important first. It returns the number of rows written. On entry the rows of z must be orthogonal to the
+// subspace up to round-off. propose overwrites them.
 func (s *subspace) propose(n int, z []float64) (int, error) {
 	n = s.normalised(n, z, tiniest)
 	if n == 0 {
@@ -207,16 +206,16 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	return orthonormal(0, b, b, s.d, rows), nil
 }
 
-// fillTo is the used share of the subspace up to which a pass multiplies BlockRows vectors. Multiplying so many
-// vectors takes less time than reading the data.
+// A pass multiplies BlockRows vectors in less time than it takes to read the data. fill adds vectors, up to
+// BlockRows, as long as the used share of the subspace is below fillTo.
 const (
 	BlockRows = 32
 	fillTo    = 0.5
 )
 
-// fill adds rows to the b new rows after the subspace, up to BlockRows rows. It continues the Krylov space:
-// the added rows span the parts of the last rows of kq orthogonal to the subspace and to the b rows. It
-// returns the number of new rows.
+// fill adds rows to the b new rows after the subspace, up to BlockRows rows, and returns the number of new
+// rows. It continues the Krylov space: the added rows span the parts of the last rows of kq orthogonal to the
+// subspace and to the b rows.
 func (s *subspace) fill(b int) int {
 	n := min(s.last, BlockRows, s.most-s.k-b)
 	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {
@@ -227,8 +226,8 @@ func (s *subspace) fill(b int) int {
 	return orthonormal(b, b+s.next(n, rows[b*d:]), BlockRows, d, rows)
 }
 
-// next writes the orthogonalParts of the first n of the last rows of kq to z and returns their number. It
-// takes their products with the rows of Q from T.
+// next writes to z the orthogonalParts of n of the rows that grow added to kq last, and returns their number.
+// Their products with the rows of Q are in T.
 func (s *subspace) next(n int, z []float64) int {
 	d, k := s.d, s.k
 	for i := range n {
@@ -265,12 +264,12 @@ func orthogonalise(n, d int, z, row []float64) bool {
 }
 
 // normalised scales the n rows of z to length one. It removes rows that are not finite or not longer than
-// least. It returns the number of rows left.
-func (s *subspace) normalised(n int, z []float64, least float64) int {
+// minNorm, and returns the number of remaining rows.
+func (s *subspace) normalised(n int, z []float64, minNorm float64) int {
 	live := 0
 	for i := range n {
 		row := z[i*s.d : (i+1)*s.d]
-		if l := vec.Norm(row); l > least && l <= math.MaxFloat64 {
+		if l := vec.Norm(row); l > minNorm && l <= math.MaxFloat64 {
 			vec.Scale(1/l, row)
 			copy(z[live*s.d:(live+1)*s.d], row)
 			live++
@@ -288,12 +287,12 @@ func (s *subspace) subtractProjections(n int, z []float64) {
 	vec.Axpy(-1, along, z[:n*s.d])
 }
 
-// orthonormal makes the n unit rows of z orthonormal; the first rows must already be. It removes a row that
-// is close to the span of the rows before it. It keeps at most the number of rows given by most, and returns
-// the number of rows left.
-func orthonormal(first, n, most, d int, z []float64) int {
-	live := first
-	for i := first; i < n && live < most; i++ {
+// orthonormal makes the n unit rows of z orthonormal. The first rows, their number is done, are already. It
+// removes a row that is close to the span of the rows before, and keeps at most limit rows. It returns the
+// number of remaining rows.
+func orthonormal(done, n, limit, d int, z []float64) int {
+	live := done
+	for i := done; i < n && live < limit; i++ {
 		if row := z[i*d : (i+1)*d]; orthogonalise(live, d, z, row) {
 			copy(z[live*d:(live+1)*d], row)
 			live++

@@ -94,7 +94,7 @@ func checkShifted(t *testing.T, s *subspace, k *mat.Dense) {
 		left.SubVec(&left, mat.NewVecDense(s.k, u[i*s.most:i*s.most+s.k]))
 		size := (mat.Norm(&h, 2) + gamma) * mat.Norm(yi, 2)
 		if off := mat.Norm(&left, 2); !(off <= 1e-13*size) {
-			t.Errorf("γ = %g, base %d of %d: residual %g of %g", gamma, s.base, s.k, off, size)
+			t.Errorf("γ = %g, base %d of %d: residual %g of %g", gamma, s.eigenRows, s.k, off, size)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestSubspace(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, c := range []struct{ d, k, most, step int }{{1, 1, 1, 1}, {5, 5, 5, 2}, {40, 17, 30, 5}, {150, 100, 120, 7}, {150, 90, 90, 90}} {
 			s, k := filled(t, be, c.d, c.k, c.most, c.step)
-			if c.k > schurRows && s.base == 0 {
+			if c.k > schurRows && s.eigenRows == 0 {
 				t.Fatal("nothing was decomposed")
 			}
 			checkBasis(t, s, k)

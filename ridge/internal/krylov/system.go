@@ -38,7 +38,7 @@ type System struct {
 	judged    *certify.Judge
 	checking  bool      // the next pass measures the gradient at the current iterate, instead of a step
 	precision precision // the precision of measured gradients
-	origin    *origin   // nil until a gradient is measured with twice the digits
+	origin    *origin   // nil until a gradient is measured in double-double arithmetic
 	passes    int
 	bound     float64 // bounds ‖x − x*‖
 	best      best
@@ -48,13 +48,13 @@ type System struct {
 type precision int
 
 const (
-	plain      precision = iota
-	twice                // round-off of plain gradients limits the bound; the next gradient is measured with twice the digits
-	plainAgain           // a gradient with twice the digits had no less round-off
+	plain        precision = iota
+	doubleDouble           // round-off of plain gradients limits the bound; the next gradient is measured in double-double arithmetic
+	plainAgain             // a gradient in double-double arithmetic had no less round-off
 )
 
-// An Iterate is the current iterate of a system. Its gradient is measured if a pass computed it from the
-// rows, and updated if it was computed from an earlier gradient.
+// An Iterate is the current iterate of a system. Its gradient is either measured by a pass over the rows, or
+// updated from an earlier gradient.
 type Iterate struct {
 	X, G     []float64 // coefficients (relative to the origin, if there is one) and gradient
 	Residual float64   // ‖Ax − b‖, measured or computed from the updated gradient; unused with an origin
@@ -71,8 +71,8 @@ type best struct {
 	known        bool
 }
 
-// maxFailedChecks limits the number of consecutive failed checks. In a failed check the updated gradient met
-// the tolerance, but the measured gradient hardly reduced the bound.
+// maxFailedChecks limits the number of consecutive failed checks. A check fails if the updated gradient met the
+// tolerance, but the measured gradient did not halve the bound.
 const maxFailedChecks = 5
 
 func newSystem(judge *certify.Judge, index, target, d int) *System {
@@ -104,8 +104,8 @@ func (s *System) Weights() certify.Weights {
 	return s.judged.Weights(s.Target, s.best.x, &s.best.found)
 }
 
-// judge bounds the error of the current iterate, given the projection g of its gradient. It stores the
-// iterate if it is the best one. It decides if the system stops, or if the next pass must measure its
+// judge bounds the error of the current iterate, given the projection g of its gradient. It records the iterate
+// if it is the best one. It decides whether the system stops, or whether the next pass must measure its
 // gradient.
 func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	round := s.roundOff()
@@ -129,7 +129,7 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	if !s.Measured {
 		s.checking = reached || exhausted || s.isZero()
 		if s.precision == plain && s.plainFails(round, tol) {
-			s.precision, s.checking = twice, true
+			s.precision, s.checking = doubleDouble, true
 		}
 		return
 	}
@@ -145,7 +145,7 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	case s.isZero() || exhausted && s.hasZeroTarget() && s.precision != plain && math.IsInf(s.Relative, 1):
 		s.Status = Zero
 	case (exhausted || s.best.failedChecks >= maxFailedChecks) && s.precision == plain:
-		s.precision, s.checking, s.best.failedChecks = twice, true, 0
+		s.precision, s.checking, s.best.failedChecks = doubleDouble, true, 0
 	case exhausted && s.origin != nil && s.origin.isSharper() && s.bound >= roundedAway*rounding:
 		s.origin.renew, s.checking = true, true
 	case exhausted || s.best.failedChecks >= maxFailedChecks:
@@ -176,18 +176,18 @@ func (s *System) plainFails(round, tol float64) bool {
 	return round > tol*vec.Norm(s.X) && round > nearShare*s.bound && !s.hasZeroTarget()
 }
 
-// measuresPrecisely reports whether the next pass measures the gradient with twice the digits. The iteration
-// continues in this pass with the current gradient, which differs little.
+// measuresPrecisely reports whether the next pass measures the gradient in double-double arithmetic. The
+// iteration continues in this pass with the current gradient, which differs little.
 func (s *System) measuresPrecisely() bool {
-	return s.checking && s.precision == twice && (s.origin == nil || s.origin.renew)
+	return s.checking && s.precision == doubleDouble && (s.origin == nil || s.origin.renew)
 }
 
 // roundedAway is the smallest useful ratio of a bound to the error of rounding the coefficients to float64. If
 // the ratio is smaller, more passes cannot make the bound much smaller.
 const roundedAway = 1.125
 
-// distance computes the bounds on the distance of the rounded coefficients from x*. It returns the part of
-// the bound that rounding causes. round bounds the effect of the round-off of g.
+// distance bounds the distance of the rounded coefficients from x*, and returns the part of the bound that
+// rounding causes. round bounds the effect of the round-off of g.
 func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	if s.origin != nil {
 		rounding = s.origin.add(s.X)
@@ -201,11 +201,11 @@ func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	return rounding
 }
 
-// roundOff bounds ‖H⁻¹δ‖ for the error δ of the gradient. For an updated gradient with an origin it returns
-// 0. The error is then small, and no certificate depends on it.
+// roundOff bounds ‖H⁻¹δ‖ for the error δ of the gradient. For an updated gradient relative to an origin it
+// returns 0: the error is small, and no certificate depends on it.
 func (s *System) roundOff() float64 {
 	switch {
-	case s.precision == twice && !s.Measured:
+	case s.precision == doubleDouble && !s.Measured:
 		return 0
 	case s.origin != nil:
 		return s.origin.here.Weights
@@ -232,12 +232,12 @@ func (s *System) record(g *Projection) {
 	b.relative, b.known = s.Relative, true
 }
 
-// query returns the query for the product with v. If affine is true, it returns the query for the gradient at
-// v = X. With an origin o, this query requests only the product with X, or it replaces v by o + X.
+// query returns the query for the product with v or, if affine is true, for the gradient at v = X. With an
+// origin o, the gradient query asks only for the product with X, or replaces v by o + X.
 func (s *System) query(affine bool, v []float64) gram.Query {
 	q := gram.Query{Target: s.Target, Affine: affine, Gamma: s.Gamma()}
 	switch o := s.origin; {
-	case !affine || s.precision != twice:
+	case !affine || s.precision != doubleDouble:
 	case o == nil:
 		q.Precise = true
 	case o.renew:
@@ -250,8 +250,7 @@ func (s *System) query(affine bool, v []float64) gram.Query {
 	return q
 }
 
-// shift turns kv, the product Kv or the result of a gradient query, into the requested result for v: Hv or
-// the gradient.
+// shift turns kv, which is Kv or the result of a gradient query, into Hv or the gradient.
 func (s *System) shift(kv, v []float64, found *gram.Measurement) {
 	switch {
 	case found == nil:

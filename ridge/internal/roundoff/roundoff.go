@@ -5,12 +5,12 @@
 // A sum of n products, in any order, has an error of at most n·eps/2 times the sum of the magnitudes.
 // Repeated rows come close to this bound, because all their rounding errors have the same sign.
 //
-// Hence a factor in units of eps is half the length of the longest chain of additions for an entry. The few
-// operations around the sum are added. Factors of factorisations are in units of Unit = eps/2, so they are
-// the whole length of the chain.
+// Hence a factor in units of eps is half the largest number of additions in sequence for an entry, plus a few
+// for the operations around the sum. Factors of factorisations are in units of Unit = eps/2, and contain the
+// whole number.
 //
-// Operations that evaluate a bound are counted where they occur, as in (1+16·eps). The same holds for the
-// operations of GCV, R² and predictions.
+// Operations that evaluate a bound are counted where they occur, as in (1+16·eps). The same holds for GCV, R²
+// and predictions.
 package roundoff
 
 import "math"
@@ -32,9 +32,9 @@ const (
 const (
 	// MeanPart is the number of rows of a block that are added in sequence for the mean of the block.
 	MeanPart = 16
-	// Let D = √Σw·(row − origin)² for one column of a block. The computed mean of the column has an error of
-	// at most MeanOfBlock·Unit·D/√Σw, by Cauchy–Schwarz. The sum is a sum of partial sums of MeanPart rows
-	// each. Differences, products, a quotient and a compensated sum of weights add 8.
+	// Let D = √Σw·(row − origin)² for one column of a block. The computed mean of the column has an error of at
+	// most MeanOfBlock·Unit·D/√Σw, by Cauchy–Schwarz. It is computed from partial sums of MeanPart rows each.
+	// Differences, products, a quotient and a compensated sum of weights add 8.
 	//
 	// The rows minus their mean have an error of norm at most RowOfBlock·Unit·D. It comes from the error of
 	// the mean and from two differences.
@@ -52,8 +52,8 @@ const (
 
 // Constants for sums over rows.
 const (
-	// SumRows is the number of rows that are added plainly for c and the witness. The sums are then added
-	// with compensation, so that the error does not grow with n. Sum is the factor for c, the witness and
+	// SumRows is the number of rows whose products for c and the witness are added plainly. These sums are then
+	// added with compensation, so that the error does not grow with n. Sum is the factor for c, the witness and
 	// ‖b‖².
 	SumRows = 32
 	Sum     = SumRows/2 + 4
@@ -119,8 +119,8 @@ const LostSquares = 0x1p-1040
 // of Numerical Algorithms, 2nd ed., theorem 10.3), plus three for γ and second-order terms.
 func CholeskyFactor(chain, d float64) float64 { return chain + d + 4 }
 
-// CholeskyPivot bounds the square of pivot i of K, in units of Unit·Kᵢᵢ, if column i depends linearly on the
-// columns before it. An entry of K is a chain of chain additions, and there are d features.
+// CholeskyPivot bounds the square of pivot i of K, in units of Unit·Kᵢᵢ, if column i depends linearly on
+// earlier columns. chain is the number of additions in sequence for an entry of K.
 func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 
 // CholeskyResidual bounds the contribution of Kx and c to the error of component i of the computed residual c

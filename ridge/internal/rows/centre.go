@@ -24,8 +24,8 @@ func (s *Stage) Overflows(b dataset.Block) bool {
 	return !Spreads(s.Reach(b), total)
 }
 
-// Reach returns the squared norm of the origin. If there is no origin yet, it returns the largest squared
-// norm of the rows of b that may become the origin. Without an intercept it returns 0.
+// Reach returns the squared norm of the origin of the means. If there is no origin yet, it returns the largest
+// squared norm of a row of b that may become the origin. Without an intercept it returns 0.
 func (s *Stage) Reach(b dataset.Block) float64 {
 	if !s.intercept {
 		return 0
@@ -63,9 +63,9 @@ func (s *Stage) begin() {
 }
 
 // centre computes the means of a block of n rows, relative to the origin, from the sums in s.block. It
-// subtracts the means of the targets from s.y and computes the joining row (see [Stage]), whose targets
-// follow the targets of the block. It returns the number of joining rows, 0 or 1. The means of the features
-// are subtracted later, when the rows of the [Staged] are written.
+// subtracts the means of the targets from s.y, and appends the targets of the joining row (see [Stage]). It
+// returns the number of joining rows, 0 or 1. The means of the features are subtracted when the [Staged] rows
+// are written.
 func (s *Stage) centre(n int, w []float64) int {
 	total := s.sumTargets(n, w)
 	weight := total.Value()
@@ -75,16 +75,15 @@ func (s *Stage) centre(n int, w []float64) int {
 	for i := range n {
 		vec.Axpy(-1, s.block.mean[s.d:], s.y[i*s.t:(i+1)*s.t])
 	}
-	s.count(n, weight)
+	s.addRoundOff(n, weight)
 	added := s.join(weight, 0, n)
 	s.Weight.Merge(total)
 	s.average()
 	return added
 }
 
-// sumTargets subtracts the origin from the targets of n rows and adds them up for the mean. It returns the
-// sum of the weights. The rows are added in parts of MeanPart rows, to keep chains of additions short.
-// Features are added in the same way.
+// sumTargets subtracts the origin from the targets of n rows and adds them up for the mean. It returns the sum
+// of the weights. To limit round-off, it first adds parts of MeanPart rows, as for features.
 func (s *Stage) sumTargets(n int, w []float64) (total neumaier.Sum) {
 	sum := s.y[n*s.t : (n+1)*s.t] // the targets of the joining row serve as memory for the sum of a part
 	for lo := 0; lo < n; lo += roundoff.MeanPart {
@@ -137,9 +136,9 @@ func heaviest(n int, w []float64) int {
 	return most
 }
 
-// count adds the round-off of centring a block of n rows, with the given total weight, to Moved. It also sets
-// the bound on the error of the mean of the block.
-func (s *Stage) count(n int, weight float64) {
+// addRoundOff adds the round-off of centring a block of n rows, with the given total weight, to Moved. It also
+// bounds the error of the mean of the block.
+func (s *Stage) addRoundOff(n int, weight float64) {
 	root, rows := math.Sqrt(weight), float64(n)
 	lostSpread, lost := rows*roundoff.LostSpread, rows*roundoff.LostSum/root
 	moved, meanError := s.Moved[:len(s.block.spread)], s.block.meanError[:len(s.block.spread)]
@@ -151,7 +150,7 @@ func (s *Stage) count(n int, weight float64) {
 	}
 }
 
-// hypot returns the same bits as math.Hypot for two nonnegative numbers. It is inlined.
+// hypot returns the same bits as math.Hypot for two nonnegative numbers, but can be inlined.
 func hypot(p, q float64) float64 {
 	if p > math.MaxFloat64 || q > math.MaxFloat64 {
 		return math.Inf(1) // the bound if nothing can be certified

@@ -24,42 +24,40 @@ func (e *unfit) Is(target error) bool {
 	return target == engine.ErrShape || target == engine.ErrInput
 }
 
-// MaxSquares limits sums over all rows, so that they are in the range of [fd.Sketch]. MaxWeight limits the
-// sum of the weights.
+// MaxSquares limits sums of squares over all rows, so that they are in the range of [fd.Sketch]. MaxWeight
+// limits the sum of the weights.
 const (
 	MaxSquares = fd.MaxSquares / 4
 	MaxWeight  = 0x1p500
 )
 
 // CheckBlock validates a block of d features and t targets: its shape, and that all entries and sums are
-// finite. It returns raw plus the weighted sum of squares of the block. In errors, the first row of the block
-// has the number first.
-func CheckBlock(b dataset.Block, d, t int, first int, raw float64) (float64, error) {
-	if err := CheckShape(b, d, t, first); err != nil {
+// finite. It returns raw plus the weighted sum of squares of the block. Errors number the rows from firstRow.
+func CheckBlock(b dataset.Block, d, t int, firstRow int, raw float64) (float64, error) {
+	if err := CheckShape(b, d, t, firstRow); err != nil {
 		return 0, err
 	}
 	for i := 0; i < b.N; i += checkedRows {
 		var err error
-		if raw, err = checkRows(b, i, min(i+checkedRows, b.N), d, t, first, raw); err != nil {
+		if raw, err = checkRows(b, i, min(i+checkedRows, b.N), d, t, firstRow, raw); err != nil {
 			return 0, err
 		}
 	}
 	return raw, nil
 }
 
-// checkedRows is the number of rows that are checked together. The processor loads the later rows of such a
-// group while the first row is checked.
+// checkedRows is the number of rows that are checked together. The processor loads the later rows while the
+// first one is checked.
 const checkedRows = 4
 
-// checkRows is like CheckBlock for rows lo to hi, without the check of the shape. There are at most
-// checkedRows rows.
-func checkRows(b dataset.Block, lo, hi, d, t, first int, raw float64) (float64, error) {
+// checkRows is CheckBlock for rows lo to hi−1, at most checkedRows, without the check of the shape.
+func checkRows(b dataset.Block, lo, hi, d, t, firstRow int, raw float64) (float64, error) {
 	var norms [checkedRows]float64
 	if b.Sparse == nil {
 		norms = engine.SquaredNorms(engine.View(hi-lo, d, b.X[lo*d:hi*d]))
 	}
 	for i := lo; i < hi; i++ {
-		row, q := first+i, norms[i-lo]
+		row, q := firstRow+i, norms[i-lo]
 		if err := CheckWeight(b, i, row, d+t); err != nil {
 			return 0, err
 		}
@@ -85,12 +83,12 @@ func checkRows(b dataset.Block, lo, hi, d, t, first int, raw float64) (float64, 
 
 // CheckShape returns an error if the block does not have d features and t targets, or if the lengths of its
 // slices do not match its number of rows.
-func CheckShape(b dataset.Block, d, t, first int) error {
+func CheckShape(b dataset.Block, d, t, firstRow int) error {
 	dense, sparse := b.Sparse == nil, b.Sparse
 	if b.N < 0 || !shape.IsProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N) ||
 		(dense && !shape.IsProduct(len(b.X), b.N, d)) ||
 		(!dense && (sparse.Rows != b.N || sparse.Cols != d || len(sparse.RowPtr) != b.N+1)) {
-		return fmt.Errorf("%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets", ErrShape, b.N, first+1, len(b.W), d, t)
+		return fmt.Errorf("%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets", ErrShape, b.N, firstRow+1, len(b.W), d, t)
 	}
 	return nil
 }
@@ -104,8 +102,8 @@ func (e *weightError) Error() string {
 }
 func (e *weightError) Unwrap() error { return &e.at }
 
-// CheckWeight returns an error if the weight of row i of a block is invalid. The error refers to row number row
-// and column number col.
+// CheckWeight returns an error if the weight of row i of a block is invalid. The error reports the given row
+// and column.
 func CheckWeight(b dataset.Block, i, row, col int) error {
 	w := b.Weight(i)
 	if !(w >= 0) || math.IsInf(w, 0) {
@@ -129,8 +127,8 @@ func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error)
 	return idx, val, nil
 }
 
-// CheckFinite returns an error if row i of a block has an entry that is not finite. The error refers to row
-// number row.
+// CheckFinite returns an error if row i of a block has an entry that is not finite. The error reports the given
+// row.
 func CheckFinite(b dataset.Block, i, d, t, row int) error {
 	if _, err := fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t]); err != nil {
 		return err
@@ -142,10 +140,10 @@ func CheckFinite(b dataset.Block, i, d, t, row int) error {
 	return err
 }
 
-// Since returns the block b without the rows whose number is less than first.
-func Since(first int64, b dataset.Block, d, t int) dataset.Block {
-	if first <= b.First {
+// Since returns the block b without the rows whose number is less than firstRow.
+func Since(firstRow int64, b dataset.Block, d, t int) dataset.Block {
+	if firstRow <= b.First {
 		return b
 	}
-	return b.Cut(int(min(first-b.First, int64(b.N))), b.N, d, t, new(engine.CSR))
+	return b.Cut(int(min(firstRow-b.First, int64(b.N))), b.N, d, t, new(engine.CSR))
 }

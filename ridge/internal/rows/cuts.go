@@ -10,9 +10,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// All rows of a block must be validated before one is added, and the mean of a part of the block must be
-// known before the part is centred. Check therefore validates the rows and sums the features at once, in the
-// parts (cuts) that Load will get.
+// Load centres a block in parts, the cuts, and must know the mean of each cut before. All rows of the block
+// must be validated before one is added. Check therefore validates the rows and sums the features of each cut
+// at once.
 
 // sumsOfCuts holds the sums of the features that Check computed for each cut of a block, in order.
 type sumsOfCuts struct {
@@ -55,30 +55,31 @@ func (a *sumsOfCuts) take(x *float64, n int) *cutSums {
 }
 
 // Check validates a block like [CheckBlock]. It also returns an error if [Stage.Overflows] is true for the
-// block. The caller then loads the block in cuts of RowsPerStage rows. Check has no effect on later results.
-func (s *Stage) Check(b dataset.Block, first int, raw float64) (float64, error) {
+// block. Check keeps the sums of cuts of RowsPerStage rows, in which the caller then loads the block. Check does
+// not affect any result.
+func (s *Stage) Check(b dataset.Block, firstRow int, raw float64) (float64, error) {
 	s.added.used, s.added.next = 0, 0
-	if err := CheckShape(b, s.d, s.t, first); err != nil {
+	if err := CheckShape(b, s.d, s.t, firstRow); err != nil {
 		return 0, err
 	}
 	sums := s.intercept && b.Sparse == nil && s.Weight.Value() > 0 // without weight there is no origin yet
 	most := RowsPerStage(s.d, b.Sparse != nil)
 	for lo := 0; lo < b.N; lo += most {
 		var err error
-		if raw, err = s.checkCut(b, lo, min(lo+most, b.N), first, raw, sums); err != nil {
+		if raw, err = s.checkCut(b, lo, min(lo+most, b.N), firstRow, raw, sums); err != nil {
 			s.added.used = 0
 			return 0, err
 		}
 	}
 	if s.Overflows(b) {
 		s.added.used = 0
-		return 0, &fd.RangeError{Row: first + max(b.N-1, 0)}
+		return 0, &fd.RangeError{Row: firstRow + max(b.N-1, 0)}
 	}
 	return raw, nil
 }
 
-// checkCut is like Check for rows lo to hi. If sums is true, it also computes the sums of their features.
-func (s *Stage) checkCut(b dataset.Block, lo, hi, first int, raw float64, sums bool) (float64, error) {
+// checkCut is Check for rows lo to hi−1. If sums is true, it also computes the sums of their features.
+func (s *Stage) checkCut(b dataset.Block, lo, hi, firstRow int, raw float64, sums bool) (float64, error) {
 	var c *cutSums
 	if sums {
 		c = s.added.begin(&b.X[lo*s.d], hi-lo, s.d)
@@ -86,7 +87,7 @@ func (s *Stage) checkCut(b dataset.Block, lo, hi, first int, raw float64, sums b
 	for i := lo; i < hi; i += checkedRows {
 		end := min(i+checkedRows, hi)
 		var err error
-		if raw, err = checkRows(b, i, end, s.d, s.t, first, raw); err != nil {
+		if raw, err = checkRows(b, i, end, s.d, s.t, firstRow, raw); err != nil {
 			return 0, err
 		}
 		if sums {
@@ -99,7 +100,7 @@ func (s *Stage) checkCut(b dataset.Block, lo, hi, first int, raw float64, sums b
 	return raw, nil
 }
 
-// add adds rows lo to hi of x, minus the origin, to part, and their squares to c.spread. w holds the weights.
+// add adds rows lo to hi−1 of x, minus the origin, to part, and their squares to c.spread. w holds the weights.
 func (c *cutSums) add(w, x []float64, lo, hi int, origin, part []float64) {
 	d := len(origin)
 	if w == nil {
@@ -122,8 +123,8 @@ func (c *cutSums) endPart(part []float64) {
 	clear(part)
 }
 
-// sumFeatures sums the features x of n rows, minus the origin, with the weights w. It stores the sum in the
-// mean of the block, and the sum of squares in its spread. If Check has computed these sums, it takes them.
+// sumFeatures sums the features x of n rows, minus the origin, with the weights w. It stores the sum in
+// s.block.mean, and the sum of squares in s.block.spread. It reuses the sums that Check has computed.
 func (s *Stage) sumFeatures(n int, w, x []float64) {
 	c := s.added.take(unsafe.SliceData(x), n)
 	if c == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Merge adds the rows of o to s. It returns the further row that accounts for the distance between the means
-// of s and o (see [Stage]), or no row.
+// Merge adds the rows of o to s. It returns the joining row for the distance between the means of s and o (see
+// [Stage]), or no row.
 func (s *Stage) Merge(o *Stage) Staged {
 	s.y = vec.Grow(s.y, s.t)
 	s.allocate()

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Reader turns the blocks of a pass into rows of [A Y]. It subtracts the means from dense rows and
-// multiplies the rows by the square roots of their weights. It only multiplies sparse rows, so that they stay
+// A Reader turns the blocks of a pass into rows of [A Y]. It subtracts the means from dense rows, and
+// multiplies all rows by the square roots of their weights. Sparse rows are not centred, so that they stay
 // sparse.
 type Reader struct {
 	d, t int

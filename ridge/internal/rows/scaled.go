@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// scaledEntry and scaledSum bound the round-off of dividing a column by its scale, in units of
-// [roundoff.Unit]: for an entry, and for the sums of the column. Two operations are rounded, because the
-// source may have divided the entry by another scale, or may divide by the product of both scales.
+// scaledEntry and scaledSum bound the round-off of dividing a column by its scale, for an entry and for the
+// sums of the column. They are in units of [roundoff.Unit]. Two operations are rounded, because the source may
+// divide by another scale too.
 const (
 	scaledEntry = 4
 	scaledSum   = 4

@@ -10,18 +10,18 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// Centred sparse rows stay sparse. A row a of weight w, minus the origin and the mean μ of the block, is
-// stored as a sparse row s and a dense vector c:
+// Centred sparse rows stay sparse. A row a of weight w, minus the origin and the mean μ of the block, is stored
+// as a sparse row s and a dense vector c:
 //
 //	√w·(a − origin − μ) = s − √w·c.
 //
-// The subtraction is not carried out. To avoid cancellation, s must not be much longer than s − √w·c.
-// Therefore c = μ only in a column if the origin is 0 there and rows of less than half of the weight of the
-// block have entries. All other columns are explicit: every row gets an entry, centred like in dense rows,
-// and c is 0. The origin is the heaviest row of the first block in the explicit columns, and 0 in the others.
+// The subtraction is not carried out. To avoid cancellation, s must not be much longer than s − √w·c. Therefore
+// c = μ only in a column where the origin is 0, and where rows of less than half of the weight of the block
+// have entries. All other columns are explicit: c is 0, and every row gets an entry, centred like in dense
+// rows. The origin is the heaviest row of the first block in the explicit columns, and 0 in the others.
 //
-// Let a share q < ½ of the weight W have entries in a column that is not explicit. By Cauchy's inequality
-// W·μ² ≤ q·Σwa², so that
+// Let W be the weight of the block. In a column that is not explicit, a share q < ½ of W has entries. By
+// Cauchy's inequality W·μ² ≤ q·Σwa², so that
 //
 //	Σw(a − μ)² = Σwa² − Wμ² ≥ ½·Σwa².
 
@@ -36,9 +36,9 @@ type sparseWork struct {
 	sums     []neumaier.Sum // Σw·(row − origin)
 }
 
-// stays determines the explicit columns. It reports whether the rows of a block stay sparse if an entry is
-// added in each explicit column.
-func (s *Stage) stays(b dataset.Block) bool {
+// staysSparse determines the explicit columns. It reports whether the rows of b are still sparse with an entry
+// in each explicit column.
+func (s *Stage) staysSparse(b dataset.Block) bool {
 	k := &s.sparse
 	k.held = vec.Grow(k.held, s.d)
 	clear(k.held)
@@ -62,7 +62,7 @@ func (s *Stage) stays(b dataset.Block) bool {
 	return total > 0 && b.Sparse.NNZ()+b.N*len(k.explicit) <= b.N*(s.d/fd.SparseShare)
 }
 
-// loadCentred centres sparse rows and keeps them sparse. stays must have returned true.
+// loadCentred centres sparse rows and keeps them sparse. staysSparse must have returned true.
 func (s *Stage) loadCentred(b dataset.Block) Staged {
 	n, w, k := b.N, b.W, &s.sparse
 	s.y = append(append(s.y[:0], b.Y[:n*s.t]...), make([]float64, s.t)...)
@@ -99,8 +99,8 @@ func (s *Stage) beginAt(b dataset.Block, i int) {
 	copy(s.Origin[s.d:], b.Y[i*s.t:(i+1)*s.t])
 }
 
-// widen overwrites dst with the rows of src. In the given columns it adds entries of value zero where a row
-// has none. It reuses the memory of dst.
+// widen overwrites dst with the rows of src, plus entries of value zero in the given columns. It reuses the
+// memory of dst.
 func widen(dst, src *engine.CSR, columns []int32) {
 	dst.Rows, dst.Cols = src.Rows, src.Cols
 	dst.RowPtr, dst.ColIdx, dst.Val = append(dst.RowPtr[:0], 0), dst.ColIdx[:0], dst.Val[:0]
@@ -122,9 +122,8 @@ func widen(dst, src *engine.CSR, columns []int32) {
 	}
 }
 
-// sumSparse sums the widened rows, minus the origin, with the weights w. It stores the sum in the mean of the
-// block, and the sum of squares in its spread. The sums are compensated, so that their error is smaller than
-// in sumFeatures.
+// sumSparse sums the widened rows, minus the origin, with the weights w. It stores the sum in s.block.mean, and
+// the sum of squares in s.block.spread. The sums are compensated, and so more accurate than in sumFeatures.
 func (s *Stage) sumSparse(w []float64) {
 	k := &s.sparse
 	if len(k.sums) < s.d {

@@ -10,21 +10,20 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Stage multiplies rows by √w, for their sample weights w, and centres them. The result, the staged rows,
-// has the weighted, centred scatter as its plain sum of outer products. With an intercept, each block is
-// centred by its own weighted mean. A further row, the joining row, follows:
+// A Stage multiplies rows by √w, for their sample weights w, and centres them. With an intercept, each block is
+// centred by its own weighted mean. One more row, the joining row, is then added:
 //
 //	√(w₁w₂/(w₁+w₂))·(μ₁ − μ₂),
 //
-// where w₁ and μ₁ are the weight and mean of all rows before the block, and w₂ and μ₂ belong to the block. A
-// and Y are centred in the same way, and nothing is subtracted afterwards.
+// where w₁ and μ₁ are the weight and mean of all rows before the block, and w₂ and μ₂ belong to the block. The
+// sum of the outer products of all staged rows is then the weighted, centred scatter.
 //
-// Means are stored relative to an origin, the heaviest row of the first block. (For rows that stay sparse,
-// see sparse.go.) The round-off of the joining row is then proportional to the spread of the data and not to
-// their distance from zero.
+// Means are stored relative to an origin, the heaviest row of the first block. (For rows that stay sparse, see
+// sparse.go.) The round-off of the joining row is then proportional to the spread of the data, not to their
+// distance from zero.
 //
-// The round-off in staged rows depends on the distance of each row from the origin when it was added. The
-// final means do not reveal this distance. Therefore Moved and SumError are updated with each block.
+// The round-off of a staged row depends on the distance of the row from the origin when it was added. The final
+// means do not reveal this distance. Therefore Moved and SumError are updated with each block.
 type Stage struct {
 	State
 	d, t      int
@@ -100,10 +99,9 @@ func (s *Stage) Means() []float64 {
 // RelativeMeans returns the means minus the origin.
 func (s *Stage) RelativeMeans() []float64 { return s.mean }
 
-// RowsPerStage returns the number of rows of d features to load at a time. Dense rows take at most 16 MiB,
-// but at least 16 rows are loaded. The result depends only on the arguments, so that summaries are
-// reproducible. The number of sparse rows is not limited by memory, because they are written out one at a
-// time.
+// RowsPerStage returns the number of rows of d features to load at a time: at most 16 MiB of dense rows, but at
+// least 16 rows. It depends only on its arguments, so that summaries are reproducible. Sparse rows are not
+// limited by memory, because they are written out one at a time.
 func RowsPerStage(d int, sparse bool) int {
 	const bytes, least = 16 << 20, 16
 	if sparse {
@@ -112,7 +110,7 @@ func RowsPerStage(d int, sparse bool) int {
 	return min(max(bytes/8/d, least), roundoff.StageRows)
 }
 
-// Cut returns rows lo to hi of a block. Sparse rows are returned in memory of the stage.
+// Cut returns rows lo to hi−1 of a block. Sparse rows are returned in memory of the stage.
 func (s *Stage) Cut(b dataset.Block, lo, hi int) dataset.Block {
 	return b.Cut(lo, hi, s.d, s.t, &s.view)
 }

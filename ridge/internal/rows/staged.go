@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Staged holds the staged rows of a block: N rows, sparse or dense. Dense rows are computed when they are
-// written to their destination. After them there may be a dense joining row, see [Stage]. A Staged is valid
-// until the stage loads the next block, and may share memory with the block.
+// A Staged holds the prepared rows of a block, sparse or dense. Dense rows are computed when they are written
+// to their destination. A dense joining row may follow them, see [Stage]. A Staged is valid until the stage
+// loads the next block, and may share memory with the block.
 type Staged struct {
 	N      int
 	Sparse *engine.CSR // the first rows, if they are sparse; otherwise nil
@@ -25,10 +25,10 @@ type Staged struct {
 	centred bool        // the mean of the block is subtracted
 }
 
-// Rows overwrites dst (k×d) with the features of rows first to first+k, as dense rows.
-func (st *Staged) Rows(first int, dst engine.Matrix) {
+// Rows overwrites dst (k×d) with the features of rows firstRow to firstRow+k−1, as dense rows.
+func (st *Staged) Rows(firstRow int, dst engine.Matrix) {
 	for i := range dst.Rows {
-		st.row(first+i, dst.Row(i))
+		st.row(firstRow+i, dst.Row(i))
 	}
 }
 
@@ -88,15 +88,15 @@ func densify(s *engine.CSR, i int, dst []float64) {
 	}
 }
 
-// Load returns the staged rows of a block. If sparse is true, centred sparse rows stay sparse if they have
-// few enough entries (see stays). Otherwise they become dense rows.
+// Load returns the staged rows of a block. If sparse is true, centred sparse rows stay sparse if they have few
+// enough entries (see staysSparse). Otherwise they become dense rows.
 func (s *Stage) Load(b dataset.Block, sparse bool) Staged {
 	w := b.W
 	s.Rows += int64(b.N)
 	s.Weighted = s.Weighted || w != nil
 	s.root = roots(s.root, w)
 	switch {
-	case s.intercept && sparse && b.Sparse != nil && s.stays(b):
+	case s.intercept && sparse && b.Sparse != nil && s.staysSparse(b):
 		return s.loadCentred(b)
 	case s.intercept:
 		return s.loadDense(b)
