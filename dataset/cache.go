@@ -19,23 +19,21 @@ import (
 type CacheOptions struct {
 	// Dir is the directory of the file. It must exist.
 	Dir string
-	// Key identifies the rows. It must depend on everything that determines the rows, such as file
-	// names, their [Stamp]s and the selected columns. If Key is set, Close keeps the file for
-	// later runs that use the same Key. If Key is empty, Close removes the file.
+	// Key identifies the rows. It must depend on everything that determines the rows, such as file names, their
+	// [Stamp]s and the selected columns. Close keeps the file for later runs with the same Key. If Key is empty,
+	// Close removes the file.
 	Key string
 	// MaxBytes limits the size of the file; 0 means no limit.
 	MaxBytes int64
 }
 
-// A Cache is a [Seeker] that reads another source once. Its first whole pass writes the rows to a
-// file, and later passes read the same blocks from this file. It serves sources that are slow to
-// read again, such as text and compressed files, and sources that can be read only [Once]. If the
-// columns of the source can be read ([ByColumns]), the cache stores the columns too.
+// A Cache is a [Seeker] that reads another source only once. Its first complete pass writes the rows to a file, and
+// later passes read this file. Use it for sources that are slow to read, such as text and compressed files, and for
+// sources that can be read only [Once]. A [Columnar] source has a second file for the columns.
 //
-// Each block of the file is verified by its CRC-32C. If the file cannot be written or read, for example because the
-// disk is full, the cache reads the source again and [Cache.Err] returns the reason. If the source can be read only
-// once, the pass ends with a *[OnceError] instead. Several passes may run at the same time, also in several processes.
-// A file gets its final name when it is complete.
+// Each block of the file has a checksum, CRC-32C. If the file cannot be written or read, for example because the disk
+// is full, the cache reads the source again, and [Cache.Err] returns the reason. If the source can be read only once,
+// the pass ends with a *[OnceError] instead. Several passes, also of several processes, may run at the same time.
 //
 // A pass over the zero value ends with a *[SourceError].
 type Cache struct {
@@ -51,8 +49,7 @@ type Cache struct {
 	columns *Cache // cache of the source's columns, created by ByColumns
 }
 
-// Cached returns the rows of src with a [Cache]. It returns an error if o.Dir is not a directory or
-// o.MaxBytes is negative.
+// Cached returns a [Cache] of src. It returns an error if o.Dir is not a directory or o.MaxBytes is negative.
 func Cached(src Source, o CacheOptions) (*Cache, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
@@ -74,12 +71,12 @@ func Cached(src Source, o CacheOptions) (*Cache, error) {
 	return c, nil
 }
 
-// keptName returns the name of the file that Close does not remove.
+// keptName returns the name of the file that is kept after Close.
 func (c *Cache) keptName() string {
 	return filepath.Join(c.opts.Dir, "fdridge-"+hex.EncodeToString(c.head.Key[:16])+".rows")
 }
 
-// openKept opens the file that an earlier run with the same Key left, if there is one.
+// openKept opens the file of an earlier run with the same Key, if that file exists.
 func (c *Cache) openKept() {
 	r, rows, err := openCache(c.keptName(), c.head)
 	if err != nil {
@@ -95,8 +92,8 @@ func (c *Cache) openKept() {
 	c.file, c.rows = c.keptName(), rows
 }
 
-// Dims returns the dimensions of the source. If the source has not counted its rows, Dims returns
-// the number of rows in the file.
+// Dims returns the dimensions of the source. If the source does not know its number of rows, Dims returns the number
+// in the file.
 func (c *Cache) Dims() (n int64, d, t int) {
 	if c.src == nil {
 		return 0, 0, 0
@@ -110,8 +107,8 @@ func (c *Cache) Dims() (n int64, d, t int) {
 	return n, d, t
 }
 
-// Err returns the reason why a pass could not write or read the file, or nil. The pass has yielded
-// all rows nevertheless.
+// Err returns the reason why a pass could not write or read the file, or nil. Such a pass has nevertheless yielded
+// all rows.
 func (c *Cache) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,37 +162,38 @@ func (c *Cache) Samples(ctx context.Context) (y, w []float64, err error) { retur
 func (c *Cache) Blocks(ctx context.Context) iter.Seq2[Block, error] { return c.BlocksFrom(ctx, 0) }
 
 // BlocksFrom implements [Seeker].
-func (c *Cache) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+func (c *Cache) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
 	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		if c.src == nil {
 			yield(Block{}, newSourceError("a cache without a source; create it with Cached"))
 			return
 		}
-		switch name, write := c.planPass(first); {
+		switch name, write := c.planPass(firstRow); {
 		case name != "":
-			c.replay(ctx, name, first, yield)
+			c.replay(ctx, name, firstRow, yield)
 		case write:
 			c.record(ctx, yield)
 		default:
-			c.reread(ctx, first, yield)
+			c.reread(ctx, firstRow, yield)
 		}
 	}
 }
 
-// planPass decides whether a pass reads the file, writes it, or reads the source only.
-func (c *Cache) planPass(first int64) (name string, write bool) {
+// planPass decides where a pass from row firstRow on gets its rows. If name is not "", from this file; otherwise from
+// the source. If write is true, the pass also writes them to a file.
+func (c *Cache) planPass(firstRow int64) (name string, write bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.file != "" {
 		return c.file, false
 	}
-	write = first == 0 && !c.writing && c.err == nil
+	write = firstRow == 0 && !c.writing && c.err == nil
 	c.writing = c.writing || write
 	return "", write
 }
 
-// record yields the blocks of the source and writes them to a file.
+// record yields the blocks of the source and writes them to a new file.
 func (c *Cache) record(ctx context.Context, yield func(Block, error) bool) {
 	w, err := newCacheWriter(c.opts.Dir, c.head, c.opts.MaxBytes)
 	complete := false
@@ -221,8 +219,8 @@ func (c *Cache) record(ctx context.Context, yield func(Block, error) bool) {
 	complete = true
 }
 
-// finishRecord keeps the file w if complete is true. The argument err is the reason why rows could
-// not be written, or nil; finishRecord stores it.
+// finishRecord keeps the file of w if it is complete, and removes it otherwise. err is the reason why rows could not
+// be written, or nil.
 func (c *Cache) finishRecord(w *cacheWriter, complete bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -238,7 +236,7 @@ func (c *Cache) finishRecord(w *cacheWriter, complete bool, err error) {
 	}
 }
 
-// adopt gives the file written by w its final name and makes it the file to read.
+// adopt completes the file of w, gives the file its final name, and makes later passes read it.
 func (c *Cache) adopt(w *cacheWriter) error {
 	name := w.file.Name()
 	err := w.finish()
@@ -254,15 +252,15 @@ func (c *Cache) adopt(w *cacheWriter) error {
 	return nil
 }
 
-// replay yields the rows in the file, starting at row first. If the file is damaged, the remaining
-// rows come from the source.
-func (c *Cache) replay(ctx context.Context, name string, first int64, yield func(Block, error) bool) {
+// replay yields the rows in the file from row firstRow on. If the file is damaged, the remaining rows come from the
+// source.
+func (c *Cache) replay(ctx context.Context, name string, firstRow int64, yield func(Block, error) bool) {
 	_, d, _ := c.src.Dims()
-	at := first
+	at := firstRow
 	r, rows, err := openCache(name, c.head)
 	if err == nil {
 		defer r.close() // opened for reading, so an error of Close does no harm
-		err = r.skip(first)
+		err = r.skip(firstRow)
 	}
 	if err == nil {
 		at = r.rows
@@ -279,7 +277,7 @@ func (c *Cache) replay(ctx context.Context, name string, first int64, yield func
 			}
 			at = b.First + int64(b.N)
 		}
-		if err == nil && at < rows && first < rows {
+		if err == nil && at < rows && firstRow < rows {
 			err = errDamaged
 		}
 	}
@@ -290,8 +288,8 @@ func (c *Cache) replay(ctx context.Context, name string, first int64, yield func
 	c.reread(ctx, at, yield)
 }
 
-// reread yields the rows of the source, starting at row first.
-func (c *Cache) reread(ctx context.Context, first int64, yield func(Block, error) bool) {
+// reread yields the rows of the source from row firstRow on.
+func (c *Cache) reread(ctx context.Context, firstRow int64, yield func(Block, error) bool) {
 	c.mu.Lock()
 	failed := c.err
 	c.mu.Unlock()
@@ -299,10 +297,10 @@ func (c *Cache) reread(ctx context.Context, first int64, yield func(Block, error
 		yield(Block{}, &OnceError{What: "another pass", Err: failed})
 		return
 	}
-	From(ctx, c.src, first)(yield)
+	From(ctx, c.src, firstRow)(yield)
 }
 
-// discard removes a file that cannot be read and stores the reason.
+// discard removes a file that cannot be read, and stores err as the reason.
 func (c *Cache) discard(name string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -54,10 +54,10 @@ const (
 	cacheSumSize    = 4
 )
 
-// size returns the number of bytes that a block with frame f, d features and t targets takes in
-// the file. The frame and the checksum are included.
+// size returns the number of bytes in the file of a block with frame f, d features and t targets, including frame and
+// checksum.
 func (f cacheFrame) size(d, t int) (int64, error) {
-	const most = 1 << 58
+	const maxBytes = 1 << 58
 	n, words := float64(f.Rows), float64(t)
 	if f.Layout&cacheWeighted != 0 {
 		words++
@@ -68,7 +68,7 @@ func (f cacheFrame) size(d, t int) (int64, error) {
 	} else {
 		bytes += 8 * n * float64(d)
 	}
-	if bytes > most || f.Entries > math.MaxUint32 {
+	if bytes > maxBytes || f.Entries > math.MaxUint32 {
 		return 0, fmt.Errorf("a block of %g bytes", bytes)
 	}
 	return int64(bytes), nil
@@ -76,33 +76,32 @@ func (f cacheFrame) size(d, t int) (int64, error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// cacheChunk is the number of bytes converted at a time. A chunk fits in the CPU's cache.
+// cacheChunk is the number of bytes that are converted at a time. They fit in the CPU's cache.
 const cacheChunk = 1 << 18
 
 // A cacheWriter writes the file of a [Cache].
 type cacheWriter struct {
-	file  *os.File
-	out   *bufio.Writer
-	sum   hash.Hash32
-	to    io.Writer // writes to both out and sum
-	most  int64     // largest file size in bytes; 0: no limit
-	wrote int64
-	rows  int64
-	chunk []byte
+	file     *os.File
+	out      *bufio.Writer
+	sum      hash.Hash32
+	to       io.Writer // writes to both out and sum
+	maxBytes int64     // largest file size in bytes; 0: no limit
+	wrote    int64
+	rows     int64
+	chunk    []byte
 }
 
-func newCacheWriter(dir string, h cacheHeader, most int64) (*cacheWriter, error) {
+func newCacheWriter(dir string, h cacheHeader, maxBytes int64) (*cacheWriter, error) {
 	f, err := os.CreateTemp(dir, "fdridge-*.part")
 	if err != nil {
 		return nil, err
 	}
-	w := &cacheWriter{file: f, out: bufio.NewWriterSize(f, cacheChunk), sum: crc32.New(castagnoli), most: most}
+	w := &cacheWriter{file: f, out: bufio.NewWriterSize(f, cacheChunk), sum: crc32.New(castagnoli), maxBytes: maxBytes}
 	w.to, w.wrote = io.MultiWriter(w.out, w.sum), cacheHeaderSize
 	return w, binary.Write(w.out, binary.LittleEndian, h)
 }
 
-// block writes the block b, which has d features and t targets. The argument n is the number of
-// rows of the source, or -1 if it is unknown.
+// block writes the block b of d features and t targets. n is the number of rows of the source, or -1 if unknown.
 func (w *cacheWriter) block(b Block, n int64, d, t int) error {
 	if b.N == 0 {
 		return nil
@@ -122,8 +121,8 @@ func (w *cacheWriter) block(b Block, n int64, d, t int) error {
 	if w.rows == 0 && n > 0 { // estimate the size of the file before much is written
 		all = int64(float64(size) * float64(n) / float64(b.N))
 	}
-	if w.most > 0 && all > w.most {
-		return fmt.Errorf("the rows need more than %d bytes", w.most)
+	if w.maxBytes > 0 && all > w.maxBytes {
+		return fmt.Errorf("the rows need more than %d bytes", w.maxBytes)
 	}
 	w.wrote, w.rows = w.wrote+size, w.rows+int64(b.N)
 	w.sum.Reset()
@@ -165,7 +164,7 @@ func (w *cacheWriter) numbers(b Block, d, t int) error {
 	return binary.Write(w.out, binary.LittleEndian, w.sum.Sum32())
 }
 
-// convert writes the numbers in from. The function put encodes each of them in size bytes.
+// convert writes the numbers in from. put encodes numbers of size bytes each.
 func convert[T any](w *cacheWriter, from []T, size int, put func(to []byte, from []T)) error {
 	w.chunk = slices.Grow(w.chunk[:0], cacheChunk)
 	for len(from) > 0 {

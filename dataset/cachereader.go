@@ -24,10 +24,10 @@ type cacheReader struct {
 	chunk []byte
 }
 
-// errDamaged reports that the contents of a cache file are not what was written.
+// errDamaged reports that a cache file does not have the contents that were written.
 var errDamaged = errors.New("is damaged")
 
-// openCache opens a cache file and returns the number of its rows. The header of the file must equal h.
+// openCache opens a cache file, whose header must equal h, and returns its number of rows.
 func openCache(name string, h cacheHeader) (r *cacheReader, rows int64, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r *cacheReader) read(b []byte) error {
 	return err
 }
 
-// frame reads the next frame. The result rest is the number of bytes of the block after the frame.
+// frame reads the next frame. rest is the number of bytes of the block after its frame.
 func (r *cacheReader) frame() (f cacheFrame, rest int64, err error) {
 	if r.left == 0 {
 		return f, 0, io.EOF
@@ -133,7 +133,7 @@ func (r *cacheReader) fill(out *Buffer) error {
 		return err
 	}
 	n := int(f.Rows)
-	out.N, out.Sparse, out.first = n, f.Layout&cacheSparse != 0, r.rows
+	out.N, out.Sparse, out.firstRow = n, f.Layout&cacheSparse != 0, r.rows
 	if out.Sparse {
 		err = r.sparse(&out.CSR, n, int(f.Entries))
 	} else {
@@ -159,7 +159,7 @@ func (r *cacheReader) fill(out *Buffer) error {
 	return nil
 }
 
-// sparse reads n sparse rows with the given total number of entries.
+// sparse reads n sparse rows with the given total number of nonzero entries.
 func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
 	err := r.words(n, 4, func(b []byte) {
 		for ; len(b) > 0; b = b[4:] {
@@ -182,7 +182,7 @@ func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
 	return err
 }
 
-// floats reads n numbers, using the memory of the empty slice to.
+// floats reads n numbers into the memory of to, which must be empty.
 func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 	to = slices.Grow(to, n)
 	err := r.words(n, 8, func(b []byte) {
@@ -193,7 +193,7 @@ func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 	return to, err
 }
 
-// words reads n numbers of size bytes each. It reads them in chunks and calls take for each chunk.
+// words reads n numbers of size bytes each, in chunks, and calls take for each chunk.
 func (r *cacheReader) words(n, size int, take func(b []byte)) error {
 	for n > 0 {
 		k := min(n, cacheChunk/size)

@@ -7,26 +7,25 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Columns holds two sources whose rows are the columns of another source. Each of these rows has n
-// numbers and no targets, if n is the number of rows of the other source.
+// Columns holds the columns of a source as two sources. Each of their rows is a column of the source, with n numbers
+// and no targets; n is the number of rows of the source.
 type Columns struct {
 	Features Source // d rows
 	Targets  Source // t rows; nil for none
 }
 
-// A Columnar is a source that may be able to read single columns without reading the other
-// columns. An example is a file that stores one column after the other.
+// A Columnar is a source that may be able to read single columns, for example from a file stored column by column.
 type Columnar interface {
 	Source
-	// ByColumns returns the columns. It returns the zero value if they cannot be read.
+	// ByColumns returns the columns, or the zero value if single columns cannot be read.
 	ByColumns() Columns
-	// Samples returns the targets (n×t) and the sample weights of all rows without reading the features. A result is
-	// nil if the source has no targets or no weights. Call Samples only if ByColumns does not return the zero value.
+	// Samples returns the targets (n×t) and the sample weights of all n rows without reading the features. A missing
+	// result is nil. Samples may be called only if ByColumns does not return the zero value.
 	Samples(ctx context.Context) (y, w []float64, err error)
 }
 
-// ByColumns returns a source whose rows are the columns (features) of src. ok is false if src is no
-// [Columnar] or its columns cannot be read.
+// ByColumns returns a source whose rows are the features, the columns of src. ok is false if src cannot read single
+// columns.
 func ByColumns(src Source) (features Source, ok bool) {
 	if s, isColumnar := src.(Columnar); isColumnar {
 		if c := s.ByColumns(); c.Features != nil {
@@ -85,7 +84,7 @@ func (s *Stream) Samples(ctx context.Context) (y, w []float64, err error) {
 	return y, nil, nil
 }
 
-// readAll returns the n×d features of a dense source of n rows.
+// readAll returns the n×d features of src, a dense source of n rows.
 func readAll(ctx context.Context, src Source, n int64) (x []float64, err error) {
 	_, d, _ := src.Dims()
 	for b, err := range src.Blocks(ctx) {
@@ -128,7 +127,7 @@ func (z *zip) Samples(ctx context.Context) (y, w []float64, err error) {
 	return y, other, checkWeights(other, 0)
 }
 
-// transposeBytes is the default memory in bytes for one window of a transposed source.
+// transposeBytes is the default size in bytes of the rows that a transposed source holds at a time.
 const transposeBytes = 64 << 20
 
 // transposed is a source whose rows are the columns of x.
@@ -138,12 +137,12 @@ type transposed struct {
 	bytes int
 }
 
-// Transpose returns the source whose rows are the columns of x and whose features are the rows of x. Use it for files
-// that store a feature in each row. The source x must have no targets; use [Zip] to add targets to the result.
-// Transpose reads x once to count the rows if their number n is unknown.
+// Transpose returns the source whose rows are the d columns of x and whose features are the n rows of x. Use it for
+// files with a feature in each row. x must have no targets; [Zip] adds targets to the result. If n is unknown,
+// Transpose reads x once to count its rows.
 //
-// The result keeps at most bytes bytes of its rows at a time; 0 means 64 MiB. So a pass over the result makes about
-// ⌈8nd/bytes⌉ passes over x, if x has d columns. [ByColumns] of the result reads x itself.
+// The result holds at most the given number of bytes of its rows at a time; 0 means 64 MiB. So a pass over the result
+// makes about ⌈8nd/bytes⌉ passes over x. [ByColumns] of the result returns x.
 func Transpose(ctx context.Context, x Source, bytes int) (Source, error) {
 	ctx = background.IfNil(ctx)
 	if err := checkSources(x); err != nil {
@@ -179,8 +178,8 @@ func (s *transposed) Samples(context.Context) (y, w []float64, err error) { retu
 
 func (s *transposed) Blocks(ctx context.Context) iter.Seq2[Block, error] { return s.BlocksFrom(ctx, 0) }
 
-// BlocksFrom implements [Seeker]. It does not read windows that end before row first.
-func (s *transposed) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+// BlocksFrom implements [Seeker].
+func (s *transposed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
 	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		height := min(s.n, max(1, s.bytes/8/s.d))
@@ -192,7 +191,7 @@ func (s *transposed) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Bloc
 		rows = min(rows, height)
 		height = height / rows * rows
 		x := make([]float64, min(height, s.n)*s.d)
-		for lo := int(min(first, int64(s.n))) / height * height; lo < s.n; lo += height {
+		for lo := int(min(firstRow, int64(s.n))) / height * height; lo < s.n; lo += height {
 			window := Block{First: int64(lo), N: min(height, s.n-lo)}
 			window.X = x[:window.N*s.d]
 			if err := s.fillWindow(ctx, window); err != nil {
@@ -201,7 +200,7 @@ func (s *transposed) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Bloc
 			}
 			for at := 0; at < window.N; at += rows {
 				part := window.Cut(at, min(at+rows, window.N), s.d, 0, nil)
-				if part.First+int64(part.N) <= first {
+				if part.First+int64(part.N) <= firstRow {
 					continue
 				}
 				if !yield(part, nil) {
@@ -212,7 +211,7 @@ func (s *transposed) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Bloc
 	}
 }
 
-// fillWindow reads x and copies the columns in the window to the rows of the window.
+// fillWindow reads x and copies some of its columns to the rows of the window.
 func (s *transposed) fillWindow(ctx context.Context, window Block) error {
 	lo, feature := int(window.First), 0
 	for b, err := range s.x.Blocks(ctx) {

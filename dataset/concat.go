@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Concat returns the rows of several sources, one source after the other. It returns [ErrShape] if
-// their numbers of features or targets differ.
+// Concat returns the rows of several sources, one source after the other. If their numbers of features or targets
+// differ, the error is [ErrShape].
 func Concat(sources ...Source) (Source, error) {
 	if len(sources) == 0 {
 		return nil, newSourceError("no sources")
@@ -40,19 +40,19 @@ func (c concat) Dims() (n int64, d, t int) {
 	return n, d, t
 }
 
-func (c concat) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+func (c concat) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		var at, end int64
 		for _, s := range c {
 			from := int64(0)
 			if n, _, _ := s.Dims(); n >= 0 { // an unknown number of rows is counted below
-				from = min(max(first-at, 0), n)
+				from = min(max(firstRow-at, 0), n)
 				end = at + n
 			}
 			for b, err := range From(ctx, s, from) {
 				if err == nil {
 					b.First += at
-					if end = b.First + int64(b.N); end <= first {
+					if end = b.First + int64(b.N); end <= firstRow {
 						continue
 					}
 				}

@@ -12,19 +12,19 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// ErrInput is the error for invalid shapes, values or files. All error types of this package match
-// it by errors.Is. It is the same error as [engine.ErrInput].
+// ErrInput is the error for invalid shapes, values or files. All error types of this package match ErrInput by
+// errors.Is. It equals [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
-// ErrShape is the error for sources whose dimensions disagree. It is the same error as
-// [engine.ErrShape], and a *[SourceError] matches it by errors.Is.
+// ErrShape is the error for dimensions that disagree. Every *[SourceError] matches ErrShape by errors.Is. It equals
+// [engine.ErrShape].
 var ErrShape = engine.ErrShape
 
-// ErrUnknownLevel is the error for a level of a categorical column that did not occur in the
-// training rows; see package prepare. An *[InputError] about such a level matches it by errors.Is.
+// ErrUnknownLevel is the error for a category that did not occur in the training rows; see package prepare. An
+// *[InputError] about such a category matches ErrUnknownLevel by errors.Is.
 var ErrUnknownLevel = errors.New("dataset: an unknown level")
 
-// A SourceError reports that rows are missing, or that sources do not fit together. It always matches [ErrShape].
+// A SourceError reports that rows are missing, or that sources do not fit together. It matches [ErrShape].
 type SourceError struct{ Reason string }
 
 func (e *SourceError) Error() string { return "dataset: " + e.Reason }
@@ -52,13 +52,13 @@ func newDimensionError(format string, args ...any) error {
 	return newSourceError("dimensions disagree: "+format, args...)
 }
 
-// An InputError reports what is wrong with the data, and where. Its text has the form file:line:column: message. Line
-// and Column are 1-based; 0 means unknown. In a text file, Column counts the bytes of the line. In .npy files, in
-// memory and in transformed rows, Line and Column are the row and the column of the array.
+// An InputError reports invalid data and their position. Its text has the form file:line:column: message. Line and
+// Column are 1-based; 0 means unknown. In a text file, Column counts the bytes of the line. In arrays and in
+// transformed rows, Line and Column are the row and the column.
 //
-// Texts lists the features that hold texts and could be categorical. Others lists the features whose cells are neither
-// numbers nor texts. Both lists cover the part of the file that was read. The message is about the first feature in the
-// lists. A column without a name is listed by its number.
+// Texts lists the features that hold texts and could be categorical. Others lists the features whose cells are
+// neither numbers nor texts. Both cover only the part of the file that was read. The message is about the first
+// feature listed. A column without a name is listed by its number.
 type InputError struct {
 	File         string
 	Line, Column int
@@ -95,7 +95,7 @@ func (e *InputError) Error() string {
 	return s
 }
 
-// joinNames joins names by commas. It names at most the first 40.
+// joinNames joins at most the first 40 names by commas.
 func joinNames(names []string) string {
 	const most = 40
 	more := ""
@@ -107,27 +107,27 @@ func joinNames(names []string) string {
 
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Is reports whether target is [ErrInput], or whether it is [ErrUnknownLevel] and e.UnknownLevel is set.
+// Is reports whether target is [ErrInput], or is [ErrUnknownLevel] and e.UnknownLevel is set.
 func (e *InputError) Is(target error) bool {
 	return target == ErrInput || e.UnknownLevel && target == ErrUnknownLevel
 }
 
-// checkFinite returns an error if a number in x is not finite. x consists of rows of cols numbers.
-// Its first row has index first in the data with the given name.
-func checkFinite(name string, x []float64, first int64, cols int) error {
+// checkFinite returns an error if a number in x is not finite. x holds rows of cols numbers, from row firstRow of the
+// named data on.
+func checkFinite(name string, x []float64, firstRow int64, cols int) error {
 	if allFinite(x) {
 		return nil
 	}
 	for i, v := range x {
 		if v-v != 0 { // NaN or infinite
-			return newNonFiniteError(name, first+int64(i/cols), i%cols, v)
+			return newNonFiniteError(name, firstRow+int64(i/cols), i%cols, v)
 		}
 	}
 	return nil
 }
 
-// allFinite reports whether all numbers in x are finite. It adds up v − v for each v in x, which
-// is 0 or NaN. Four independent sums without a branch are fast.
+// allFinite reports whether all numbers in x are finite. It adds up v − v, which is 0 or NaN, in four independent
+// sums for speed.
 func allFinite(x []float64) bool {
 	var s0, s1, s2, s3 float64
 	for ; len(x) >= 4; x = x[4:] {

@@ -11,9 +11,9 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// Features computes new features of a row from its features. The implementations are [Fourier] and [Polynomial].
+// Features computes new features of a row from its features, such as [Fourier] and [Polynomial] features.
 type Features interface {
-	// Apply returns src with the new features. The backend be does the arithmetic; nil means engine.Default().
+	// Apply returns src with the new features. The backend be computes them; nil means engine.Default().
 	Apply(src Source, be engine.Backend) (Source, error)
 	// String returns the text that ParseFeatures reads.
 	String() string
@@ -27,8 +27,8 @@ func (f Fourier) String() string {
 // String returns poly:K.
 func (p Polynomial) String() string { return fmt.Sprintf("poly:%d", p.Degree) }
 
-// ParseFeatures parses a description of features. "rff:D,gamma=G,seed=S" describes the D random features of [Fourier],
-// with gamma 1 and seed 0 by default. "poly:K" describes the [Polynomial] features of degree K.
+// ParseFeatures parses a description of features. "rff:D,gamma=G,seed=S" means D random features of [Fourier], by
+// default with gamma 1 and seed 0. "poly:K" means the [Polynomial] features of degree K.
 func ParseFeatures(text string) (Features, error) {
 	kind, rest, _ := strings.Cut(text, ":")
 	switch kind {

@@ -13,10 +13,10 @@ import (
 //
 //	z(x) = √(2/D)·cos(Wx + u),  W_ij ~ N(0, 2γ),  u_i uniform on [0, 2π).
 //
-// Their inner products approximate the kernel exp(−γ‖x − y‖²). W and u are drawn from the seed, and depend on nothing
-// else but the sizes of W. Different architectures may round math.Log differently, which changes the last bit of about
-// one in two thousand elements of W. docs/model.md describes the computation for programs in other languages. Fourier
-// can be saved with a model as JSON.
+// The inner product z(x)ᵀz(y) approximates the kernel exp(−γ‖x − y‖²). W and u depend only on the seed and the sizes
+// of W. Processor architectures that round math.Log differently change the last bit of about one in two thousand
+// elements of W. docs/model.md describes the computation for other languages. Fourier can be saved with a model as
+// JSON.
 type Fourier struct {
 	Components int     `json:"components"` // D
 	Gamma      float64 `json:"gamma"`
@@ -26,9 +26,9 @@ type Fourier struct {
 // maxWeights limits the size of W to 512 GiB.
 const maxWeights = 1 << 36
 
-// Apply returns the D Fourier features of src as dense rows. The backend be computes them; nil means engine.Default().
-// The features of a row have the same bits for every block size, number of threads, kernel and backend, and for sparse
-// and dense rows. See [engine.CosineMap] for the rounding.
+// Apply returns the D Fourier features of src as dense rows. The backend be computes them; nil means
+// engine.Default(). The features of a row do not depend, to the last bit, on block size, threads, kernel, backend or
+// sparsity. See [engine.CosineMap] for the rounding.
 func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 	}}, nil
 }
 
-// draw draws u, and then the elements of W for one input after the other. d is the number of inputs.
+// draw draws u, and then W, column by column. d is the number of columns of W, the inputs.
 func (f Fourier) draw(d int) *engine.CosineMap {
 	rng := rand.New(rand.NewPCG(f.Seed, 0x466f7572696572)) // "Fourier"
 	u := make([]float64, f.Components)

@@ -2,14 +2,14 @@ package dataset
 
 import "github.com/fdridge/fdridge/internal/badinput"
 
-// A Holdout divides rows into training rows and held-out rows, on which a fit can be tested. Row
-// i, counted from 0, is held out if h(i) < Share. The function h is a hash of the row number:
+// A Holdout divides rows into training rows and held-out rows, on which a fit can be tested. Row i, counted from 0,
+// is held out if h(i) < Share, with the hash
 //
 //	z = (i+1)·9E3779B97F4A7C15₁₆,  z = (z ⊕ z>>30)·BF58476D1CE4E5B9₁₆,
 //	z = (z ⊕ z>>27)·94D049BB133111EB₁₆,  z = z ⊕ z>>31,  h(i) = (z>>11)·2⁻⁵³
 //
-// in integers modulo 2⁶⁴. This is SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable
-// Pseudorandom Number Generators", OOPSLA 2014). The zero value holds no row out.
+// in integers modulo 2⁶⁴: SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators",
+// OOPSLA 2014). The zero value holds no row out.
 type Holdout struct {
 	Share float64 // fraction of the rows to hold out, 0 <= Share < 1
 	First int64   // row number of the first row of the source, if the source is a part of the rows
@@ -23,7 +23,7 @@ func (h Holdout) Check() error {
 	return nil
 }
 
-// Held reports whether a row is held out. Rows of the source are numbered from 0.
+// Held reports whether a row, counted from 0 within the source, is held out.
 func (h Holdout) Held(row int64) bool {
 	z := uint64(row+h.First+1) * 0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
@@ -32,8 +32,7 @@ func (h Holdout) Held(row int64) bool {
 	return float64(z>>11)*0x1p-53 < h.Share
 }
 
-// Split returns the training rows and the held-out rows of src as two sources. A pass over one of
-// the two sources reads all rows of src.
+// Split returns the training rows and the held-out rows of src. A pass over either source reads all rows of src.
 func (h Holdout) Split(src Source) (fitted, held Source, err error) {
 	if err := checkSources(src); err != nil {
 		return nil, nil, err

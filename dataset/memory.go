@@ -19,8 +19,8 @@ type memory struct {
 	d, t  int
 }
 
-// FromDense returns a source of the n rows of x (row-major n×d) with targets y (n×t). The source shares the memory of x
-// and y, which must not change while the source is in use. If dimensions disagree, the error is [ErrShape]. If an entry
+// FromDense returns a source of the n rows of x (row-major n×d) with targets y (n×t). It shares the memory of x and
+// y, which must not change while the source is in use. If dimensions disagree, the error is [ErrShape]. If an entry
 // is not finite, the error is an *[InputError] with File "x" or "y".
 func FromDense(n, d, t int, x, y []float64) (Source, error) {
 	if n < 0 || d < 1 || t < 0 || !isProduct(len(x), n, d) || !isProduct(len(y), n, t) {
@@ -35,9 +35,9 @@ func FromDense(n, d, t int, x, y []float64) (Source, error) {
 	return &memory{Block{N: n, X: x, Y: y}, d, t}, nil
 }
 
-// FromMatrix returns a source of the n rows of x (n×d) with targets y (n×t); a nil y means no targets. If the rows of a
-// matrix are contiguous in memory, as in most *mat.Dense, the source shares the memory; otherwise it copies the matrix.
-// FromMatrix returns the errors of [FromDense], and [ErrShape] if x is nil.
+// FromMatrix returns a source of the n rows of x (n×d) with targets y (n×t), or without targets if y is nil. It
+// shares the memory of a matrix with contiguous rows, such as most *mat.Dense, and copies other matrices. Errors are
+// as in [FromDense], and [ErrShape] if x is nil.
 func FromMatrix(x, y mat.Matrix) (Source, error) {
 	if rowmajor.IsNil(x) {
 		return nil, newSourceError("no matrix of features")
@@ -53,8 +53,8 @@ func FromMatrix(x, y mat.Matrix) (Source, error) {
 	return FromDense(n, d, t, rowmajor.Of(x), rowmajor.Of(y))
 }
 
-// FromTable returns a source of rows that may have missing values, for an [Encoding] of package prepare. It is like
-// [FromDense], except that NaN is a missing value. An infinite entry is an *[InputError].
+// FromTable is like [FromDense] for rows that may have missing values, represented by NaN. Encode them with package
+// prepare. An infinite entry is an *[InputError].
 func FromTable(n, d, t int, x, y []float64) (Source, error) {
 	if n < 0 || d < 1 || t < 0 || !isProduct(len(x), n, d) || !isProduct(len(y), n, t) {
 		return nil, newDimensionError("x has %d numbers for %d×%d columns, y has %d for %d×%d targets", len(x), n, d, len(y), n, t)
@@ -72,9 +72,9 @@ func FromTable(n, d, t int, x, y []float64) (Source, error) {
 	return &memory{Block{N: n, X: x, Y: y}, d, t}, nil
 }
 
-// FromCSR returns a source of the sparse rows of x, with the dense targets y (n×t). It shares
-// their memory, like [FromDense]. It returns [ErrShape] if row pointers decrease or are out of
-// range, or if the column indices of a row do not increase or are out of range.
+// FromCSR returns a source of the sparse rows of x, with dense targets y (n×t). It shares their memory, like
+// [FromDense]. It returns [ErrShape] if row pointers decrease or are out of range, or if the column indices of a row
+// do not increase or are out of range.
 func FromCSR(x *engine.CSR, t int, y []float64) (Source, error) {
 	if x == nil {
 		return nil, newSourceError("the sparse features are nil")
@@ -94,7 +94,7 @@ func FromCSR(x *engine.CSR, t int, y []float64) (Source, error) {
 	return &memory{Block{N: x.Rows, Sparse: x, Y: y}, x.Cols, t}, nil
 }
 
-// checkRow returns an error if row i violates the rules of engine.CSR or is not finite.
+// checkRow returns an error if row i is no valid row of an engine.CSR, or is not finite.
 func checkRow(x *engine.CSR, i int) error {
 	if lo, hi := x.RowPtr[i], x.RowPtr[i+1]; lo < 0 || hi < lo || hi > len(x.Val) {
 		return newSourceError("sparse row %d is entries %d to %d of %d", i+1, lo, hi, len(x.Val))
@@ -113,7 +113,7 @@ func checkRow(x *engine.CSR, i int) error {
 	return nil
 }
 
-// isProduct reports whether n = a·b, for a, b >= 0, without overflow.
+// isProduct reports whether n = a·b, without overflow. a and b must not be negative.
 func isProduct(n, a, b int) bool {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	return hi == 0 && lo == uint64(n)
@@ -121,7 +121,7 @@ func isProduct(n, a, b int) bool {
 
 func (m *memory) Dims() (n int64, d, t int) { return int64(m.whole.N), m.d, m.t }
 
-func (m *memory) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+func (m *memory) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
 	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		rows, err := SparseRows, error(nil)
@@ -134,8 +134,8 @@ func (m *memory) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, e
 		}
 		var view engine.CSR
 		start := m.whole.N
-		if first < int64(start) {
-			start = int(first) / rows * rows
+		if firstRow < int64(start) {
+			start = int(firstRow) / rows * rows
 		}
 		for lo := start; lo < m.whole.N; lo += rows {
 			if err := ctx.Err(); err != nil {
@@ -149,8 +149,8 @@ func (m *memory) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, e
 	}
 }
 
-// InMemory returns all rows of a source made by [FromDense] or [FromCSR] as one block. The block
-// shares the memory of the source and must not be written to. ok is false for any other source.
+// InMemory returns all rows of a source in memory ([FromDense], [FromCSR]) as one block, which must not be changed.
+// ok is false for other sources.
 func InMemory(src Source) (all Block, ok bool) {
 	if m, ok := src.(*memory); ok {
 		return m.whole, true

@@ -2,28 +2,27 @@ package dataset
 
 import "context"
 
-// moments accumulates the total weight, the mean and m2 = Σw(x − mean)² of the stored entries of
-// each column. A row of weight w counts w times. Two groups a and b of entries are combined by
+// moments accumulates the total weight n, the mean and m2 = Σw(x − mean)² of each column. x are the stored entries
+// and w the weights of their rows. Two groups a and b of entries are combined by
 //
 //	δ = mean_b − mean_a,  n = n_a + n_b
 //	mean = mean_a + δ·n_b/n,  m2 = m2_a + m2_b + δ²·n_a·n_b/n
 //
-// (T. Chan, G. Golub, R. LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample
-// Variances", 1979). A dense block is one group. A sparse entry is a group by itself, which gives
-// Welford's recurrence. The entries that are not stored are added at the end, as one group of
-// zeros. The mean of a constant column is exactly the constant, and m2 is 0.
+// (T. Chan, G. Golub, R. LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979).
+// A dense block is one group. Each sparse entry is a group, which gives Welford's recurrence. Entries that are not
+// stored are added at the end as one group of zeros. For a constant column, mean is exactly the constant and m2 is 0.
 type moments struct {
 	n               float64 // total weight of the rows
 	count, mean, m2 []float64
 
-	// The field rows counts the rows with positive weight. The field stored counts, for each
-	// column, the rows that store an entry. The two integers show whether a column has entries
-	// that are not stored. The sums n and count cannot show this, because their round-off differs.
+	// rows counts the rows of positive weight, and stored[j] those that store an entry in column j. If stored[j] <
+	// rows, column j has entries that are not stored. The sums n and count cannot show this, because their round-off
+	// differs.
 	rows   int64
 	stored []int64
 
-	// centre, sum and square are the workspace for a dense block. centre holds the first row, and
-	// later the mean. The sums are of differences from centre.
+	// centre, sum and square are workspace for a dense block. centre holds the first row and later the mean. sum and
+	// square are sums of differences from centre.
 	centre, sum, square []float64
 }
 
@@ -63,9 +62,9 @@ func (m *moments) add(b Block) {
 	}
 }
 
-// addDense combines a dense block of total weight n > 0 with each column. It computes the mean as
-// a difference from the first row of positive weight, so that a constant column has no round-off.
-// The squares are computed about this mean and corrected for its round-off.
+// addDense adds a dense block of total weight n > 0. It computes the mean as a difference from the first row of
+// positive weight, so that a constant column has no round-off. The squares are computed about this mean and corrected
+// for its round-off.
 func (m *moments) addDense(b Block, n float64) {
 	d := len(m.mean)
 	lead := 0
@@ -104,7 +103,7 @@ func (m *moments) addDense(b Block, n float64) {
 	}
 }
 
-// join combines column j with a group of total weight n, the given mean, and squares m2.
+// join adds a group of entries to column j, with total weight n, the given mean, and sum of squares m2.
 func (m *moments) join(j int, n, mean, m2 float64) {
 	if m.count[j] == 0 { // mean² may be infinite
 		m.count[j], m.mean[j], m.m2[j] = n, mean, m2
@@ -126,8 +125,8 @@ func (m *moments) complete() {
 	}
 }
 
-// pool completes the moments and combines them over all shares. Every share gets the result. The
-// function allreduce sums the following over the shares, in this order:
+// pool completes the moments and combines them over all shares, so that every share has the same result. allreduce
+// replaces numbers by their sums over the shares. The sums are, in this order:
 //
 //	n of each share,
 //	pivot, the mean of the first share with n > 0 (other shares add zero),
@@ -142,18 +141,18 @@ func (m *moments) pool(ctx context.Context, s Share, allreduce func(context.Cont
 	if err := allreduce(ctx, weights); err != nil {
 		return err
 	}
-	total, first := 0.0, -1
+	total, firstShare := 0.0, -1
 	for rank, w := range weights {
-		if total += w; first < 0 && w > 0 {
-			first = rank
+		if total += w; firstShare < 0 && w > 0 {
+			firstShare = rank
 		}
 	}
-	if first < 0 {
+	if firstShare < 0 {
 		return nil
 	}
 	d := len(m.mean)
 	pivot, off := make([]float64, d), make([]float64, d)
-	if s.Rank == first {
+	if s.Rank == firstShare {
 		copy(pivot, m.mean)
 	}
 	if err := allreduce(ctx, pivot); err != nil {

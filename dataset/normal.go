@@ -7,14 +7,14 @@ import (
 
 // layers holds the tables of the ziggurat method: 128 layers of equal area that cover the right half of the normal
 // density (G. Marsaglia, W. W. Tsang, "The ziggurat method for generating random variables", J. Stat. Software 5(8),
-// 2000). The tables are float32, so that they do not depend on how a machine rounds math.Exp and math.Log.
+// 2000). As float32, the tables do not depend on the machine's rounding of math.Exp and math.Log.
 type layers struct {
 	inside [128]uint32  // a point below inside·2⁻³¹ of the width lies under the density
 	width  [128]float32 // width of the layer times 2⁻³¹
 	height [128]float32 // density at the right end of the layer
 }
 
-// tailBegins is where the tail begins. layerArea is the area of each layer; the lowest layer includes the tail.
+// tailBegins is the start of the tail. layerArea is the area of each layer; the lowest layer includes the tail.
 const (
 	tailBegins = 3.442619855899
 	layerArea  = 9.91256303526217e-3
@@ -42,9 +42,9 @@ func makeLayers() *layers {
 	return &z
 }
 
-// normal draws a standard normal number by the algorithm of rand.Rand.NormFloat64. The algorithm
-// is repeated here because saved models depend on the numbers drawn. The conversions to float64
-// prevent fused multiply-adds, which could change a number. docs/model.md describes the algorithm.
+// normal draws a standard normal number by the algorithm of rand.Rand.NormFloat64, see docs/model.md. The algorithm
+// is repeated here because saved models depend on the numbers drawn. The conversions to float64 prevent fused
+// multiply-adds, which could change a number.
 func (z *layers) normal(rng *rand.Rand) float64 {
 	for {
 		word := rng.Uint64()

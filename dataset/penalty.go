@@ -6,15 +6,15 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Penalty returns the scaling of columns by 1/√pⱼ. A fit of the scaled columns with penalty γ‖z‖²
-// is a fit of the original columns with penalty γ·Σ pⱼxⱼ², where xⱼ = zⱼ/√pⱼ. Penalty returns
-// [ErrInput] if a pⱼ is not positive and finite.
+// Penalty returns the scaling of columns j by 1/√pⱼ. A fit of the scaled columns with penalty γ‖z‖² is a fit of the
+// original columns with penalty γ·Σ pⱼxⱼ², where xⱼ = zⱼ/√pⱼ are the coefficients. The pⱼ must be positive and
+// finite, otherwise the error is [ErrInput].
 func Penalty(p []float64) (*Scaling, error) {
 	return (&Scaling{Mean: make([]float64, len(p)), Scale: ones(len(p))}).Penalize(p)
 }
 
-// Penalize returns the scaling that applies s first and then the scaling [Penalty](p). It returns
-// [ErrShape] if s does not have len(p) columns.
+// Penalize returns the scaling that applies first s and then [Penalty](p). If s does not have len(p) columns, the
+// error is [ErrShape].
 func (s *Scaling) Penalize(p []float64) (*Scaling, error) {
 	if len(p) != len(s.Scale) || len(p) != len(s.Mean) {
 		return nil, newDimensionError("there are %d penalties for a scaling of %d columns", len(p), len(s.Scale))

@@ -9,16 +9,15 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// A Pipe is a stream of bytes that can be read only once, such as standard input, a FIFO or a
-// connection. The options of the file formats accept a Pipe instead of a file. The Pipe keeps the
-// bytes that are read to detect the format, and returns them again in the pass over the rows.
+// A Pipe is a stream of bytes that can be read only once, such as standard input, a FIFO or a connection. The options
+// of the file formats accept a Pipe instead of a file. The Pipe keeps the bytes read to detect the format, and
+// returns them again in the pass over the rows.
 //
-// A goroutine reads ahead by at most three buffers of 512 KiB. When the context of the Pipe ends,
-// Read returns the context's error at once, and the goroutine ends after its current read. Reading
-// the zero value returns a *[SourceError].
+// A goroutine reads ahead by at most three buffers of 512 KiB. When the context of the Pipe is cancelled, Read
+// returns at once, and the goroutine ends after its current read. Reading the zero value returns a *[SourceError].
 type Pipe struct {
-	// Prompt makes blocks end when no more data have arrived, so that their rows are delivered as soon as possible. If
-	// Prompt is false, blocks are as large as for a file and do not depend on the timing. Set it before the first read.
+	// Prompt ends a block when no more data have arrived, so that rows are delivered without delay. Otherwise blocks
+	// are as large as for a file and do not depend on the timing. Set Prompt before the first read.
 	Prompt bool
 
 	name    string
@@ -46,11 +45,11 @@ type pump struct {
 const (
 	pipeBuffer  = 512 << 10
 	pipeBuffers = 3
-	// pipeHead limits the bytes that Look keeps. They hold two lines of text of the largest length.
+	// pipeHead limits the bytes that Look keeps. It is enough for the two longest possible lines of text.
 	pipeHead = 129 << 20
 )
 
-// NewPipe returns a Pipe that reads r but does not close it. Errors use name as the file name.
+// NewPipe returns a Pipe that reads r and does not close it. Errors use name as the file name.
 func NewPipe(ctx context.Context, name string, r io.Reader) *Pipe {
 	ctx = background.IfNil(ctx)
 	return newPipe(ctx, name, func() (io.ReadCloser, error) {
@@ -64,7 +63,8 @@ func NewPipe(ctx context.Context, name string, r io.Reader) *Pipe {
 	})
 }
 
-// OpenPipe returns a Pipe that reads a FIFO. The first read opens the FIFO and waits for a writer.
+// OpenPipe returns a Pipe that reads the FIFO with the given name. The first read opens the FIFO and waits for a
+// writer.
 func OpenPipe(ctx context.Context, name string) *Pipe {
 	ctx = background.IfNil(ctx)
 	return newPipe(ctx, name, func() (io.ReadCloser, error) {
@@ -90,11 +90,11 @@ func newPipe(ctx context.Context, name string, open func() (io.ReadCloser, error
 // Name returns the name that errors use.
 func (p *Pipe) Name() string { return p.name }
 
-// Look returns a reader that starts at the beginning of the data. The Pipe keeps all bytes read by
-// it. After [Pipe.Take] it returns only the bytes that were kept.
+// Look returns a reader that starts at the beginning of the data. The Pipe keeps all bytes that this reader reads.
+// After [Pipe.Take], the reader returns only bytes that were kept.
 func (p *Pipe) Look() io.Reader { return &pipeReader{p: p} }
 
-// Take returns a reader of all data, for the one pass over the rows. A second call returns a *[OnceError].
+// Take returns a reader of all data, for a single pass over the rows. A second call returns a *[OnceError].
 func (p *Pipe) Take() (*Taken, error) {
 	if p.isTaken {
 		return nil, &OnceError{What: "a second pass over " + p.name}
@@ -103,7 +103,7 @@ func (p *Pipe) Take() (*Taken, error) {
 	return &Taken{pipeReader{p: p, pass: true}}, nil
 }
 
-// Stop makes all current and future reads return [context.Canceled]. It closes a FIFO that the Pipe has opened.
+// Stop makes all current and future reads return [context.Canceled], and closes the FIFO of OpenPipe.
 func (p *Pipe) Stop() { p.ahead.stop() }
 
 func (p *pump) stop() {
@@ -167,7 +167,7 @@ func (p *pump) run() {
 	}
 }
 
-// fetch makes p.rest non-empty. If wait is false and no data have arrived, it returns errNotYet.
+// fetch fills p.rest if it is empty. If wait is false and no data have arrived, fetch returns errNotYet.
 func (p *Pipe) fetch(wait bool) error {
 	if len(p.rest) > 0 {
 		return nil
@@ -184,7 +184,7 @@ func (p *Pipe) fetch(wait bool) error {
 	return nil
 }
 
-// next returns the next full buffer. If wait is false and there is none, it returns errNotYet.
+// next returns the next full buffer. If wait is false and no buffer is full, it returns errNotYet.
 func (p *pump) next(wait bool) (b []byte, err error) {
 	if p.open == nil {
 		return nil, errNoPipe
@@ -224,10 +224,10 @@ var errNotYet = &SourceError{"no more has come yet"}
 // errNoPipe reports the use of a zero Pipe or Taken.
 var errNoPipe = &SourceError{"a pipe without a reader; create it with NewPipe or OpenPipe"}
 
-// A Taken reads all data of a [Pipe], for the one pass over the rows.
+// A Taken reads all data of a [Pipe], for a single pass over the rows.
 type Taken struct{ pipeReader }
 
-// Available returns a number of bytes that Read can return without waiting.
+// Available returns a number of bytes, perhaps not all, that can be read without waiting.
 func (t *Taken) Available() int {
 	p := t.p
 	if p == nil {
@@ -250,14 +250,14 @@ func (t *Taken) Stop() {
 	}
 }
 
-// A pipeReader reads a Pipe from its beginning: first the kept bytes, then new ones.
+// A pipeReader reads a Pipe from its beginning: first the kept bytes, then new bytes.
 type pipeReader struct {
 	p    *Pipe
 	at   int  // position in head
 	pass bool // reads for the pass, so that new bytes are not kept
 }
 
-// Read implements [io.Reader]. It returns the bytes that have arrived. It waits only if no bytes have arrived.
+// Read implements [io.Reader]. It waits only if no bytes have arrived.
 func (r *pipeReader) Read(to []byte) (int, error) {
 	p := r.p
 	if p == nil {
@@ -288,7 +288,7 @@ func (r *pipeReader) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// look reads new bytes into to, and keeps a copy in p.head.
+// look reads new bytes, and keeps a copy in p.head.
 func (r *pipeReader) look(to []byte) (int, error) {
 	p := r.p
 	switch {

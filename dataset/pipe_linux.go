@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// widen enlarges the buffer of a system pipe, so that writer and reader wait for each other less
-// often. Other files are left unchanged.
+// widen enlarges the buffer of a system pipe, so that its reader and writer wait less often. It does nothing for
+// other files.
 func widen(f *os.File) {
 	const setPipeSize, size = 1031, 1 << 20 // F_SETPIPE_SZ, and the size that Linux allows every user
 	raw, err := f.SyscallConn()

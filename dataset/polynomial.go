@@ -16,17 +16,17 @@ import (
 //
 //	x₁, x₂, x₁², x₁x₂, x₂².
 //
-// The order is the same as in scikit-learn's PolynomialFeatures(include_bias=False). Degree 1
-// returns x itself as dense rows. Polynomial can be saved with a model as JSON.
+// The order is the same as in scikit-learn's PolynomialFeatures(include_bias=False). Degree 1 leaves the features
+// unchanged, as dense rows. Polynomial can be saved with a model as JSON.
 type Polynomial struct {
 	Degree int `json:"degree"`
 }
 
-// maxMonomials limits the number of monomials. A row then takes at most 128 MiB.
+// maxMonomials limits the number of monomials, so that a row has at most 128 MiB.
 const maxMonomials = 1 << 24
 
-// Apply returns the monomials of src as dense rows. If a monomial overflows, the pass ends with an
-// *[InputError]. The backend is not used.
+// Apply returns the monomials of src as dense rows. If a monomial overflows, the pass ends with an *[InputError].
+// Apply does not use the backend.
 func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
 		return nil, err
 	}
 	return &transformed{src: src, name: "polynomial features", d: out, rows: rows, start: func() (applier, func()) {
-		m := &monomials{degree: p.Degree, columns: out, x: make([]float64, d), first: make([]int, d)}
+		m := &monomials{degree: p.Degree, columns: out, x: make([]float64, d), starts: make([]int, d)}
 		return infallible(m.features), func() {}
 	}}, nil
 }
@@ -61,16 +61,17 @@ func (p Polynomial) columns(d int) (int, error) {
 	return int(n - 1), nil
 }
 
-// Names returns the names of the monomials, in their order. The argument of holds the names of the
-// columns. For the columns a and b and degree 2 the result is
+// Names returns the names of the monomials, given the names of the columns. For the columns a and b and degree 2 they
+// are
 //
 //	a, b, a^2, a*b, b^2.
-func (p Polynomial) Names(of []string) []string {
+func (p Polynomial) Names(columns []string) []string {
 	var out []string
 	var extend func(prefix string, last, power, left int)
-	// extend appends the names of all monomials that begin with prefix·x_last^power and have at most left more factors.
+	// extend appends the names of all monomials that begin with prefix·x_last^power and have exactly left more
+	// factors.
 	extend = func(prefix string, last, power, left int) {
-		name := prefix + of[last]
+		name := prefix + columns[last]
 		if power > 1 {
 			name += "^" + strconv.Itoa(power)
 		}
@@ -79,12 +80,12 @@ func (p Polynomial) Names(of []string) []string {
 			return
 		}
 		extend(prefix, last, power+1, left-1)
-		for j := last + 1; j < len(of); j++ {
+		for j := last + 1; j < len(columns); j++ {
 			extend(name+"*", j, 1, left-1)
 		}
 	}
 	for degree := range p.Degree {
-		for j := range of {
+		for j := range columns {
 			extend("", j, 1, degree)
 		}
 	}
@@ -95,11 +96,11 @@ func (p Polynomial) Names(of []string) []string {
 type monomials struct {
 	degree, columns int
 	x               []float64 // a sparse row as dense numbers
-	first           []int     // first[j] is the first monomial of the current degree that begins with x_j
+	starts          []int     // starts[j] is the index of the first monomial of the current degree that begins with x_j
 }
 
-// features appends the monomials of each row of b to out. The result finite is always false: the
-// caller must check the monomials, because they may overflow.
+// features appends the monomials of each row of b to out. It returns finite = false because monomials may overflow,
+// so that the caller checks them.
 func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 	out.Sparse = false
 	z := out.extend(b.N * m.columns)
@@ -122,24 +123,23 @@ func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 	return false
 }
 
-// row writes the monomials of x to z, degree by degree. To get the monomials of the next degree
-// that begin with x_j, it multiplies x_j by monomials of the current degree: those that begin with
-// x_j, x_{j+1}, …. These are the last monomials of the current degree.
+// row writes the monomials of x to z, degree by degree. The monomials of the next degree that begin with x_j are x_j
+// times the monomials of the current degree that begin with x_j, x_{j+1}, …, the last of this degree.
 func (m *monomials) row(x, z []float64) {
 	for j := range x {
-		m.first[j] = j
+		m.starts[j] = j
 	}
 	end := copy(z, x)
 	for range m.degree - 1 {
 		next := end
 		for j, v := range x {
-			of := z[m.first[j]:end]
-			m.first[j] = next
-			to := z[next:][:len(of)]
-			for i, w := range of {
+			parts := z[m.starts[j]:end]
+			m.starts[j] = next
+			to := z[next:][:len(parts)]
+			for i, w := range parts {
 				to[i] = v * w
 			}
-			next += len(of)
+			next += len(parts)
 		}
 		end = next
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// A Buffer is the reusable memory of one block. A [Reader] or a transform appends rows to it. It
-// appends dense features to X, sparse features to CSR, targets to Y, and sample weights to W.
+// A Buffer is the memory of one block, to which a [Reader] or a transform appends rows: dense features to X, sparse
+// features to CSR, targets to Y, and sample weights to W.
 type Buffer struct {
 	N      int
 	X      []float64 // row-major
@@ -20,21 +20,21 @@ type Buffer struct {
 	Y      []float64
 	W      []float64 // empty, or one weight for every row
 
-	first int64     // index in the source of the first row; used by readAhead
-	lent  []float64 // features passed to Lend, or nil
-	done  func()
+	firstRow int64     // index in the source of the first row; used by readAhead
+	lent     []float64 // features passed to Lend, or nil
+	done     func()
 }
 
-// Lend makes x (row-major n×d) the features of an empty dense block, without a copy. The result y
-// is memory for the n·t targets. The caller must not write to x before Lend's argument done is
-// called, when the block is no longer in use. If the pass ends early, done may never be called.
+// Lend makes x (row-major n×d) the features of an empty dense block, without a copy, and returns memory for the n·t
+// targets. The caller must not change x until done is called, when the block is no longer in use. If the pass ends
+// early, done may not be called.
 func (b *Buffer) Lend(x []float64, n, t int, done func()) (y []float64) {
 	b.lent, b.done, b.N = x, done, n
 	b.Y = slices.Grow(b.Y[:0], n*t)[:n*t]
 	return b.Y
 }
 
-// release calls the done function of Lend, if any, because the lent features are no longer in use.
+// release calls the function done passed to Lend.
 func (b *Buffer) release() {
 	if b.done != nil {
 		b.done()
@@ -57,15 +57,15 @@ func (b *Buffer) EndRow() {
 	}
 }
 
-// extend appends n numbers to X and returns them for the caller to write.
+// extend appends n numbers to X and returns them. The caller must set them.
 func (b *Buffer) extend(n int) []float64 {
 	before := len(b.X)
 	b.X = slices.Grow(b.X, n)[:before+n]
 	return b.X[before:]
 }
 
-// AppendRow appends row i of the block from, which has d features and t targets. The block and the buffer must be both
-// sparse or both dense, and both weighted or both unweighted. AppendRow panics if the block has no row i.
+// AppendRow appends row i of a block with d features and t targets. The block and the buffer must agree: sparse or
+// dense, and weighted or not. AppendRow panics if the block has no row i.
 func (b *Buffer) AppendRow(from Block, i, d, t int) {
 	b.Y = append(b.Y, from.Y[i*t:(i+1)*t]...)
 	if from.W != nil {
@@ -80,9 +80,9 @@ func (b *Buffer) AppendRow(from Block, i, d, t int) {
 	b.EndRow()
 }
 
-// Block returns the rows of the buffer as a block of d features. Its first row has index first in the source.
-func (b *Buffer) Block(first int64, d int) Block {
-	out := Block{First: first, N: b.N}
+// Block returns the rows of the buffer as a block of d features. Its first row is row firstRow of the source.
+func (b *Buffer) Block(firstRow int64, d int) Block {
+	out := Block{First: firstRow, N: b.N}
 	if len(b.Y) > 0 {
 		out.Y = b.Y
 	}
@@ -104,13 +104,12 @@ func (b *Buffer) Block(first int64, d int) Block {
 // depth is the number of buffers of a pass.
 const depth = 3
 
-// buffers keeps the buffers of finished passes for reuse. Writing to memory that was used before
-// is several times as fast as writing to new memory.
+// buffers keeps buffers for reuse by later passes. Writing to used memory is several times as fast as writing to new
+// memory.
 var buffers = sync.Pool{New: func() any { return new(Buffer) }}
 
-// readAhead returns a pass whose blocks are filled by a goroutine before the consumer asks for
-// them. The function fill appends the rows of the next block to an empty buffer and sets the
-// buffer's field first. It returns io.EOF if no rows are left. If the consumer leaves the loop,
+// readAhead returns a pass whose blocks are filled in advance by a goroutine. fill appends the rows of the next block
+// to an empty buffer and sets its firstRow, or returns io.EOF if no rows are left. If the consumer leaves the loop,
 // readAhead stops the goroutine and waits for its end. name is the name of the step in [Waits].
 func readAhead(ctx context.Context, name string, d int, fill func(b *Buffer) error) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
@@ -153,12 +152,12 @@ func readAhead(ctx context.Context, name string, d int, fill func(b *Buffer) err
 				yield(Block{}, err)
 				return
 			}
-			if !yield(b.Block(b.first, d), nil) {
+			if !yield(b.Block(b.firstRow, d), nil) {
 				return
 			}
 			free <- b
 		}
-		// The consumer has asked for the next block, so it no longer uses the previous one.
+		// The consumer no longer uses the last block.
 		close(free)
 		for b := range free {
 			b.release()

@@ -2,8 +2,8 @@ package dataset
 
 import "fmt"
 
-// A OnceError reports an attempt to read rows again that can be read only once, such as the rows
-// of a [Pipe]. It matches [ErrInput].
+// A OnceError reports a second pass over rows that can be read only once, such as the rows of a [Pipe]. It matches
+// [ErrInput].
 type OnceError struct {
 	What string // the operation that needs another pass
 	Err  error  // why the rows could not be stored, or nil
@@ -21,8 +21,8 @@ func (e *OnceError) Is(target error) bool { return target == ErrInput }
 
 func (e *OnceError) Unwrap() error { return e.Err }
 
-// Once reports whether the rows of src can be read only once. A second pass then ends with a *[OnceError]. Once returns
-// the result of the source's method Once() bool. It returns false if src has no such method.
+// Once reports whether the rows of src can be read only once, according to its method Once() bool, if it has one. A
+// second pass then ends with a *[OnceError].
 func Once(src Source) bool {
 	s, ok := src.(interface{ Once() bool })
 	return ok && s.Once()
@@ -31,7 +31,7 @@ func Once(src Source) bool {
 // Once reports whether the rows can be read only once.
 func (s *Stream) Once() bool { return s.Single }
 
-// A source made from another source calls Once of the other source.
+// Sources made from another source.
 
 func (r *rows) Once() bool        { return Once(r.src) }
 func (s *subset) Once() bool      { return Once(s.src) }

@@ -9,9 +9,8 @@ import (
 	"github.com/fdridge/fdridge/internal/rowmajor"
 )
 
-// A RowMap applies a [Scaling] and [Features] to single rows, for example to the requests of a
-// service. It uses no goroutine. The results have the same bits as the rows of a transformed
-// [Source]. Only one goroutine at a time may use a RowMap, because it has its own workspace.
+// A RowMap applies a [Scaling] and [Features] to single rows, for example to the requests of a service. The results
+// equal the rows of the transformed [Source] to the last bit. Only one goroutine at a time may use a RowMap.
 type RowMap struct {
 	in, out int
 	steps   []rowStep
@@ -24,19 +23,19 @@ type rowStep struct {
 	row   Buffer
 }
 
-// NewRowMap returns the map that applies the steps one after the other to rows of d columns. Each
-// step maps a source to a source, for example
+// NewRowMap returns a map that applies the steps in order to rows of d columns. Each step maps a source to a source,
+// for example
 //
 //	dataset.NewRowMap(8, scaling.Apply, func(src dataset.Source) (dataset.Source, error) { return fourier.Apply(src, nil) })
 //
-// A step must work row by row, as [Scaling.Apply] and the Apply of [Features] do; for any other
-// step the error is [ErrInput]. NewRowMap also returns the errors of the steps.
+// A step must work row by row, like [Scaling.Apply] and Apply of [Features]; otherwise the error is [ErrInput].
+// Errors of the steps are returned too.
 func NewRowMap(d int, steps ...func(Source) (Source, error)) (*RowMap, error) {
 	if d < 1 {
 		return nil, newSourceError("a row map needs at least one column, got %d", d)
 	}
-	first := &memory{d: d}
-	var src Source = first
+	input := &memory{d: d}
+	var src Source = input
 	for _, step := range steps {
 		var err error
 		if src, err = step(src); err != nil {
@@ -45,7 +44,7 @@ func NewRowMap(d int, steps ...func(Source) (Source, error)) (*RowMap, error) {
 	}
 	m := &RowMap{in: d, out: d}
 	var chain []*transformed // last step first
-	for src != Source(first) {
+	for src != Source(input) {
 		s, ok := src.(*transformed)
 		if !ok {
 			return nil, badinput.Errorf("dataset: %T does not work row by row, as scalings and features do", src)
@@ -63,8 +62,8 @@ func NewRowMap(d int, steps ...func(Source) (Source, error)) (*RowMap, error) {
 // Dims returns the number of columns before and after the map.
 func (m *RowMap) Dims() (in, out int) { return m.in, m.out }
 
-// Row maps the row x to dst. If the lengths differ from Dims, the error is [ErrShape]. If a number in x or a computed
-// number is not finite, the error is an *[InputError] and dst is unchanged. Only the first call allocates memory.
+// Row maps the row x to dst. If a length is wrong, the error is [ErrShape]. If a number in x or a result is not
+// finite, the error is an *[InputError] and dst is unchanged. Only the first call allocates memory.
 func (m *RowMap) Row(dst, x []float64) error { return m.row(0, dst, x) }
 
 func (m *RowMap) row(i int64, dst, x []float64) error {
@@ -91,8 +90,8 @@ func (m *RowMap) row(i int64, dst, x []float64) error {
 	return nil
 }
 
-// Matrix maps the rows of x (n×d) to the rows of a new matrix. It returns the errors of Row, with
-// the row number. If x is nil, it returns [ErrShape].
+// Matrix maps the rows of x (n×d) to the rows of a new matrix. Errors are as in Row, with the row number, and
+// [ErrShape] if x is nil.
 func (m *RowMap) Matrix(x mat.Matrix) (*mat.Dense, error) {
 	if rowmajor.IsNil(x) {
 		return nil, newSourceError("the matrix is nil")

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Rows returns the source of rows lo to hi−1 of src, counted from 0. It returns [ErrShape] if the range is empty. If
-// src has fewer than hi rows, the pass ends with an [ErrShape] that states their number.
+// Rows returns rows lo to hi−1 of src, counted from 0. It returns [ErrShape] if the range is empty. If src has fewer
+// than hi rows, the pass ends with [ErrShape].
 func Rows(src Source, lo, hi int64) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
@@ -38,19 +38,19 @@ func (r *rows) Dims() (n int64, d, t int) {
 	return r.hi - r.lo, d, t
 }
 
-func (r *rows) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+func (r *rows) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
 	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		_, d, t := r.src.Dims()
 		var view engine.CSR
-		at := r.lo + first
+		at := r.lo + firstRow
 		for b, err := range From(ctx, r.src, at) {
 			if err != nil {
 				yield(Block{}, err)
 				return
 			}
 			from, to := max(r.lo-b.First, 0), min(r.hi-b.First, int64(b.N))
-			if from < to && b.First+to > r.lo+first {
+			if from < to && b.First+to > r.lo+firstRow {
 				out := b.Cut(int(from), int(to), d, t, &view)
 				out.First = b.First + from - r.lo
 				if !yield(out, nil) {
@@ -70,8 +70,8 @@ func (r *rows) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, err
 	}
 }
 
-// Cut returns rows lo to hi−1 of a block with d features and t targets. The result shares the memory of the block. If
-// the rows are sparse, Cut overwrites view and the result refers to it. Cut panics if the range exceeds the block.
+// Cut returns rows lo to hi−1 of a block with d features and t targets. The result shares the memory of the block.
+// For sparse rows, the result refers to view, which Cut overwrites. Cut panics if the range exceeds the block.
 func (b Block) Cut(lo, hi, d, t int, view *engine.CSR) Block {
 	out := Block{First: b.First + int64(lo), N: hi - lo, Y: b.Y[lo*t : hi*t]}
 	if b.W != nil {

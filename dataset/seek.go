@@ -10,31 +10,31 @@ import (
 // A Seeker is a [Source] that can begin a pass at any row.
 type Seeker interface {
 	Source
-	// BlocksFrom yields the same blocks as Blocks, starting with the block that holds row first.
-	// Rows are counted from 0. It yields no block if there is no such row.
-	BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error]
+	// BlocksFrom makes a pass that starts with the block of row firstRow, counted from 0. It yields no block if there
+	// is no such row.
+	BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error]
 }
 
-// From yields the blocks of src, starting with the block that holds row first. If src is a Seeker,
-// From calls its BlocksFrom. Otherwise From reads src from its start and drops the earlier blocks.
-func From(ctx context.Context, src Source, first int64) iter.Seq2[Block, error] {
+// From makes a pass over src that starts with the block of row firstRow. If src is no Seeker, From reads src from its
+// start and drops the earlier blocks.
+func From(ctx context.Context, src Source, firstRow int64) iter.Seq2[Block, error] {
 	ctx = background.IfNil(ctx)
-	if first == 0 {
+	if firstRow == 0 {
 		return src.Blocks(ctx)
 	}
 	if s, ok := src.(Seeker); ok {
-		return s.BlocksFrom(ctx, first)
+		return s.BlocksFrom(ctx, firstRow)
 	}
-	return dropBefore(src.Blocks(ctx), first)
+	return dropBefore(src.Blocks(ctx), firstRow)
 }
 
-// dropBefore drops the blocks that end before row first. It counts the rows, and overwrites Block.First in the others.
-func dropBefore(blocks iter.Seq2[Block, error], first int64) iter.Seq2[Block, error] {
+// dropBefore drops the blocks that end before row firstRow, and sets First in the other blocks by counting rows.
+func dropBefore(blocks iter.Seq2[Block, error], firstRow int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		var at int64
 		for b, err := range blocks {
 			b.First = at
-			if at += int64(b.N); err == nil && at <= first {
+			if at += int64(b.N); err == nil && at <= firstRow {
 				continue
 			}
 			if !yield(b, err) || err != nil {
@@ -44,20 +44,20 @@ func dropBefore(blocks iter.Seq2[Block, error], first int64) iter.Seq2[Block, er
 	}
 }
 
-// A Skipper is a [Reader] that can skip rows without reading them. Its Read must always return the
-// requested number of rows, except at the end.
+// A Skipper is a [Reader] that can skip rows without reading them. Its Read must return the requested number of rows,
+// except at the end.
 type Skipper interface {
 	Reader
-	// Skip skips the given number of rows. The caller guarantees that there are enough. The result is false, and
-	// nothing is skipped, if the file cannot be read at any position, such as a compressed file.
+	// Skip skips the given number of rows, which must exist. If the file cannot be read at arbitrary positions, for
+	// example because it is compressed, Skip skips nothing and returns false.
 	Skip(rows int64) (bool, error)
 }
 
-// skip skips the blocks that end before row first, if r is a Skipper. Each block has rows rows.
-// The result is the number of rows skipped.
-func skip(r Reader, first int64, rows int) (int64, error) {
+// skip skips the blocks that end before row firstRow, if r is a Skipper, and returns the number of rows skipped. Each
+// block has the given number of rows.
+func skip(r Reader, firstRow int64, rows int) (int64, error) {
 	s, ok := r.(Skipper)
-	start := first - first%int64(rows)
+	start := firstRow - firstRow%int64(rows)
 	if !ok || start == 0 {
 		return 0, nil
 	}

@@ -4,8 +4,8 @@ import (
 	"github.com/fdridge/fdridge/internal/proportion"
 )
 
-// A Share is one of Size consecutive parts of the rows of a source, for computations on several
-// machines. Rank numbers the parts from 0. The zero value is the share with all rows.
+// A Share is one of Size consecutive parts of the rows of a source, for computations on several machines. The parts
+// are numbered from 0 by Rank. The zero value is the share of all rows.
 type Share struct{ Rank, Size int }
 
 // Whole reports whether the share holds all rows.
@@ -19,8 +19,8 @@ func (s Share) Of(n int64) (lo, hi int64) {
 	return proportion.Of(n, int64(s.Rank), int64(s.Size)), proportion.Of(n, int64(s.Rank)+1, int64(s.Size))
 }
 
-// Part returns the rows of src that belong to share s. The result may have no rows, if src has
-// fewer rows than there are shares. Part returns [ErrShape] if the number of rows is unknown.
+// Part returns the rows of src that belong to share s. The result has no rows if there are more shares than rows.
+// Part returns [ErrShape] if the number of rows is unknown.
 func Part(src Source, s Share) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func Cut(src Source, lo, hi int64) (Source, error) {
 	return Rows(src, lo, hi)
 }
 
-// A Range is bytes Lo to Hi−1 of a text file. A record belongs to the range that holds its first
-// byte, so that consecutive ranges hold each record once. The zero value is the whole file.
+// A Range consists of bytes Lo to Hi−1 of a text file. A record belongs to the range of its first byte, so that
+// consecutive ranges contain each record once. The zero value is the whole file.
 type Range struct{ Lo, Hi int64 }
 
 // Whole reports whether the range is the whole file.

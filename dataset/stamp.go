@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A Stamp is the size and the modification time of a file. Writing to the file changes its stamp.
-// The exception is a second write within a few milliseconds that leaves the size unchanged,
-// because the clock of the file system is coarse. The zero value is the stamp of no file.
+// A Stamp is the size and the modification time of a file, which change if the file is written to. However, a second
+// write within a few milliseconds is not noticed if it leaves the size unchanged, because the clock of the file
+// system is coarse. The zero value is the stamp of no file.
 type Stamp struct {
 	Size    int64
 	ModTime time.Time
@@ -27,7 +27,7 @@ func (s Stamp) String() string {
 	return fmt.Sprintf("%d bytes of %s", s.Size, s.ModTime.UTC().Format(time.RFC3339Nano))
 }
 
-// A ChangedError reports that a file was written to after it was first opened.
+// A ChangedError reports that a file has changed since it was first opened.
 type ChangedError struct {
 	File    string
 	Was, Is Stamp
@@ -40,8 +40,8 @@ func (e *ChangedError) Error() string {
 // Unwrap returns [ErrInput].
 func (e *ChangedError) Unwrap() error { return ErrInput }
 
-// Check returns a *[ChangedError] if now, the present stamp of the named file, differs from s. If
-// s is the zero value, it returns nil.
+// Check returns a *[ChangedError] if now, the current stamp of the named file, differs from s. It returns nil if s is
+// the zero value.
 func (s Stamp) Check(name string, now Stamp) error {
 	if s.None() || s.Same(now) {
 		return nil
@@ -49,16 +49,16 @@ func (s Stamp) Check(name string, now Stamp) error {
 	return &ChangedError{File: name, Was: s, Is: now}
 }
 
-// A Witness is a [Reader] that can detect changes of its file. A [Stream] calls Unchanged after
-// each Read, before it yields the rows.
+// A Witness is a [Reader] that can detect changes of its file. A [Stream] calls Unchanged after each Read, before it
+// yields the rows.
 type Witness interface {
 	Reader
 	// Unchanged returns a *[ChangedError] if the file has changed since the Stream was made.
 	Unchanged() error
 }
 
-// checkUnchanged returns a *[ChangedError] if r is a Witness and its file has changed. Otherwise
-// it returns err. The change takes precedence, because it may be the cause of err.
+// checkUnchanged returns a *[ChangedError] if r is a Witness whose file has changed, and otherwise err. The change
+// has priority, because it may have caused err.
 func checkUnchanged(r Reader, err error) error {
 	if w, ok := r.(Witness); ok {
 		if changed := w.Unchanged(); changed != nil {

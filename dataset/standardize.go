@@ -9,29 +9,29 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// A Scaling holds the means and standard deviations of the columns, as computed by [Standardize].
-// It can be saved with a model as JSON.
+// A Scaling holds the means and standard deviations of columns, as computed by [Standardize]. It can be saved with a
+// model as JSON.
 type Scaling struct {
 	Mean  []float64 `json:"mean"`
 	Scale []float64 `json:"scale"` // standard deviations; 1 for a constant column
 }
 
 // Standardize makes one pass over src. It returns src with its columns shifted and scaled to mean 0 and standard
-// deviation 1, and the scaling. Standard deviations divide by n, not n − 1, as in scikit-learn's StandardScaler. A row
-// of weight w counts w times. If any row is sparse, the columns are scaled but not shifted, so that the rows stay
-// sparse; the means in the scaling are then zero.
+// deviation 1, and this scaling. A row of weight w counts w times. Standard deviations divide by n, not n − 1, as in
+// scikit-learn's StandardScaler. If any row is sparse, columns are scaled but not shifted, and the means in the
+// scaling are zero.
 //
-// The scale of a column is 1 if its standard deviation is at most 10·2⁻⁵²·|mean|, because such a column counts as
-// constant. If a variance overflows, the error is an *[InputError] that names the column.
+// A column with a standard deviation of at most 10·2⁻⁵²·|mean| counts as constant and gets the scale 1. If a variance
+// overflows, the error is an *[InputError] that names the column.
 func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 	ctx = background.IfNil(ctx)
 	return StandardizeShare(ctx, src, Share{Size: 1}, func(context.Context, []float64) error { return nil })
 }
 
-// StandardizeShare is [Standardize] for rows that are divided into shares. The source src has the rows of one share.
-// Every share must call StandardizeShare, and all get the same scaling. The function allreduce replaces x by its sum
-// over all shares, with the same bits on each share, like a dist.Transport. StandardizeShare calls it five times. The
-// length of x is 1 in the first call, the number of shares in the second, and the number of columns in the others.
+// StandardizeShare is [Standardize] for rows that are divided into shares; src is one share. Every share must call
+// StandardizeShare, and all get the same scaling. allreduce replaces x by its sum over all shares, with the same bits
+// on each share, like a dist.Transport. It is called five times: with one number, with the number of shares, and
+// three times with the number of columns.
 func StandardizeShare(ctx context.Context, src Source, share Share, allreduce func(ctx context.Context, x []float64) error) (Source, *Scaling, error) {
 	ctx = background.IfNil(ctx)
 	if err := checkSources(src); err != nil {
@@ -85,9 +85,9 @@ func (m *moments) scaling() (*Scaling, error) {
 	return out, nil
 }
 
-// Apply returns src with each entry x replaced by (x − mean)/scale. Sparse rows stay sparse if
-// every mean is zero. Apply returns [ErrShape] if s and src have different numbers of columns. If
-// a result overflows, the pass ends with an *[InputError].
+// Apply returns src with each entry x replaced by (x − mean)/scale. Sparse rows stay sparse if all means are zero. If
+// s and src have different numbers of columns, the error is [ErrShape]. If a result overflows, the pass ends with an
+// *[InputError].
 func (s *Scaling) Apply(src Source) (Source, error) {
 	if s == nil {
 		return nil, newSourceError("the scaling is nil")

@@ -12,34 +12,33 @@ import (
 
 // A Reader reads the rows of a file for one pass.
 type Reader interface {
-	// Read appends at least one and at most rows rows to b. At the end of the file it returns io.EOF and appends
-	// nothing. If the file is invalid, it returns an *[InputError]; the caller then drops the rows of this call.
+	// Read appends between one and the given number of rows to b. At the end of the file it appends nothing and
+	// returns io.EOF. If the file is invalid, it returns an *[InputError], and the rows of this call are not used.
 	Read(b *Buffer, rows int) error
 	Close() error
 }
 
-// A Stopper is a [Reader] whose Read may have to wait, for example for the writer of a [Pipe].
+// A Stopper is a [Reader] whose Read may wait, for example for the writer of a [Pipe].
 type Stopper interface {
 	Reader
-	// Stop ends the current and all future calls of Read. It may be called at any time.
+	// Stop makes the current and all future calls of Read return. It may be called at any time.
 	Stop()
 }
 
-// A Stream is a [Source] that opens a [Reader] for each pass and reads ahead. If the Reader is a
-// [Witness] and its file changes, the pass ends with a *[ChangedError]. A pass over the zero
-// value, which has no Reader, ends with a *[SourceError].
+// A Stream is a [Source] that opens a [Reader] for each pass and reads ahead. If the Reader is a [Witness] and its
+// file changes, the pass ends with a *[ChangedError]. The zero value has no Reader; a pass ends with a
+// *[SourceError].
 type Stream struct {
-	// BlockRows is the largest number of rows of a block. If it is 0, dense blocks have
-	// engine.Tuning.GradientRows rows and sparse blocks SparseRows. Set it before the first pass.
+	// BlockRows is the maximum number of rows of a block. By default it is engine.Tuning.GradientRows for dense rows
+	// and SparseRows for sparse rows. Set it before the first pass.
 	BlockRows int
-	// Stamp is the stamp that the file must have whenever a pass opens it. If Stamp is zero, the
-	// file may change between passes, but not during a pass. Set it before the first pass.
+	// Stamp is the required stamp of the file at the start of a pass. With the zero Stamp, the file may change
+	// between passes, but not during a pass. Set it before the first pass.
 	Stamp Stamp
-	// Single is true if the rows can be read only once, such as the rows of a [Pipe]. A second
-	// pass then ends with a *[OnceError]. Set it before the first pass.
+	// Single is true if the rows can be read only once, such as the rows of a [Pipe]. A second pass then ends with a
+	// *[OnceError]. Set it before the first pass.
 	Single bool
-	// Columns, if not nil, reads the columns of a file that stores one column after the other; see
-	// [ByColumns]. Set it before the first pass.
+	// Columns, if not nil, reads single columns; see [ByColumns]. Set it before the first pass.
 	Columns *Columns
 
 	d, t   int
@@ -49,7 +48,7 @@ type Stream struct {
 	passes atomic.Int64
 }
 
-// SparseRows is the largest number of rows of a sparse block. A block with many entries may have fewer rows.
+// SparseRows is the maximum number of rows of a sparse block.
 const SparseRows = 1024
 
 // NewStream returns a Stream of n rows with d features and t targets. If n is unknown, it is -1.
@@ -63,7 +62,7 @@ func NewStream(n int64, d, t int, sparse bool, open func() (Reader, error)) *Str
 // the first whole pass has counted the rows.
 func (s *Stream) Dims() (n int64, d, t int) { return s.n.Load(), s.d, s.t }
 
-// Passes returns the number of passes begun, over the rows and over the columns of the features together.
+// Passes returns the number of passes begun, including passes over the columns of the features.
 func (s *Stream) Passes() int {
 	passes := int(s.passes.Load())
 	if features, ok := s.ByColumns().Features.(*Stream); ok {
@@ -72,21 +71,20 @@ func (s *Stream) Passes() int {
 	return passes
 }
 
-// BlocksFrom implements [Seeker]. If the Reader is a [Skipper], such as the reader of an array
-// that is not compressed, the rows before first are skipped without reading them.
-func (s *Stream) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+// BlocksFrom implements [Seeker]. If the Reader is a [Skipper], rows in blocks before row firstRow are not read.
+func (s *Stream) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
 	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
-		ended, err := s.pass(ctx, first, yield)
+		ended, err := s.pass(ctx, firstRow, yield)
 		if err != nil && !ended {
 			yield(Block{}, err)
 		}
 	}
 }
 
-// pass yields the blocks of one pass, starting with the block that holds row first. ended is true
-// if the consumer has left the loop or has received the error.
-func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error) bool) (ended bool, err error) {
+// pass makes a pass that starts with the block of row firstRow. ended is true if the consumer has left the loop or
+// received the error.
+func (s *Stream) pass(ctx context.Context, firstRow int64, yield func(Block, error) bool) (ended bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
@@ -102,16 +100,16 @@ func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error)
 	if err != nil {
 		return false, err
 	}
-	// The deferred call runs after the end of readAhead's goroutine, which reads from r.
+	// Close r after readAhead's goroutine, which reads from r, has ended.
 	defer func() {
 		if e := r.Close(); err == nil {
 			err = e
 		}
 	}()
 	if all := s.n.Load(); all >= 0 {
-		first = min(first, all)
+		firstRow = min(firstRow, all)
 	}
-	n, err := skip(r, first, rows)
+	n, err := skip(r, firstRow, rows)
 	if err != nil {
 		return false, checkUnchanged(r, err)
 	}
@@ -122,13 +120,13 @@ func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error)
 	}
 	whole := false
 	for b, err := range readAhead(ctx, "reading", s.d, func(b *Buffer) error {
-		b.first, b.Sparse = n, s.sparse
+		b.firstRow, b.Sparse = n, s.sparse
 		err := checkUnchanged(r, r.Read(b, rows))
 		n += int64(b.N)
 		whole = err == io.EOF
 		return err
 	}) {
-		if err == nil && b.First+int64(b.N) <= first {
+		if err == nil && b.First+int64(b.N) <= firstRow {
 			continue
 		}
 		if !yield(b, err) || err != nil {

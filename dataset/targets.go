@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Targets returns src with only its targets lo to hi−1, counted from 0. The error is [ErrShape] if src does not have
-// them.
+// Targets returns src with only its targets lo to hi−1, counted from 0. If there are no such targets, the error is
+// [ErrShape].
 func Targets(src Source, lo, hi int) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err

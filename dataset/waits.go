@@ -8,10 +8,9 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Waits measures how long the consumers of rows wait for them. Each step of a pass computes its
-// rows ahead of their use. If a row is not ready, the time until it is ready counts as a wait for
-// that step. The steps are "reading", "rows" (encoding), "Fourier features", "polynomial features"
-// and "standardised rows". A step also waits for the step whose rows it uses.
+// Waits measures how long a pass waits for each of its steps: "reading", "rows" (encoding), "Fourier features",
+// "polynomial features" and "standardised rows". Each step computes rows in advance, on a goroutine. The wait is the
+// time until a requested block is ready. A step also waits for the previous step.
 type Waits struct {
 	mu    sync.Mutex
 	names []string
@@ -26,7 +25,7 @@ func (w *Waits) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, waitsKey{}, w)
 }
 
-// Of returns the names of the steps and the total wait for each step. The steps are in the order of their first wait.
+// Of returns the names of the steps, in the order of their first wait, and the total wait for each step.
 func (w *Waits) Of() (names []string, times []time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +47,7 @@ func (w *Waits) add(name string, t time.Duration) {
 	w.times[name] += t
 }
 
-// receive receives a full buffer and adds the waiting time to the step with the given name.
+// receive receives a full buffer, and adds the waiting time to the named step.
 func receive(ctx context.Context, full <-chan *Buffer, name string) (*Buffer, bool) {
 	w, ok := ctx.Value(waitsKey{}).(*Waits)
 	if !ok {

@@ -6,10 +6,10 @@ import (
 	"iter"
 )
 
-// Weigh returns the rows of x with the only feature of w as sample weights. The source w must be
-// dense and have as many rows as x, otherwise the error is [ErrShape]. A row of weight w >= 0
-// counts w times in every sum, but as one row in the number of rows that GCV uses. If a weight is
-// negative, the pass ends with an *[InputError] with File "weights" and the row as Line.
+// Weigh returns the rows of x with the only feature of w as sample weights. w must be dense and have as many rows as
+// x, otherwise the error is [ErrShape]. A row of weight w ≥ 0 counts w times in every sum, but as one row in the
+// number of rows that GCV uses. A negative weight ends the pass with an *[InputError] with File "weights" and the row
+// as Line.
 func Weigh(x, w Source) (Source, error) {
 	if err := checkSources(x, w); err != nil {
 		return nil, err
@@ -25,19 +25,19 @@ func Weigh(x, w Source) (Source, error) {
 	return &zip{x, w, true}, nil
 }
 
-// checkWeights returns an error if a weight is negative. Rows are counted from 0, and w[0] is the weight of row first.
-func checkWeights(w []float64, first int64) error {
+// checkWeights returns an error if a weight is negative. w[0] is the weight of row firstRow, counted from 0.
+func checkWeights(w []float64, firstRow int64) error {
 	for i, v := range w {
 		if v < 0 {
-			row := int(first) + i + 1
+			row := int(firstRow) + i + 1
 			return &InputError{File: "weights", Line: row, Msg: fmt.Sprintf("row %d has the weight %v; a weight must not be negative", row, v)}
 		}
 	}
 	return nil
 }
 
-// TargetAsWeight returns src with its last target as sample weights instead of a target. If a
-// weight is negative, the pass ends with an *[InputError].
+// TargetAsWeight returns src with its last target as sample weights instead of a target. A negative weight ends the
+// pass with an *[InputError].
 func TargetAsWeight(src Source) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
@@ -55,11 +55,11 @@ func (s *lastTarget) Dims() (n int64, d, t int) {
 	return n, d, t - 1
 }
 
-func (s *lastTarget) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+func (s *lastTarget) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		_, _, t := s.Dims()
 		var y, w []float64
-		for b, err := range From(ctx, s.src, first) {
+		for b, err := range From(ctx, s.src, firstRow) {
 			if err != nil {
 				yield(Block{}, err)
 				return

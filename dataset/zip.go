@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Zip returns the features of x with the features of y as targets. The source y must be dense and have as many rows as
-// x, otherwise the error is [ErrShape]. If the numbers of rows are unknown before the pass, the error comes at its end.
+// Zip returns the features of x with the features of y as targets. y must be dense and have as many rows as x,
+// otherwise the error is [ErrShape]. If a number of rows is unknown, this error comes at the end of the pass.
 func Zip(x, y Source) (Source, error) {
 	if err := checkSources(x, y); err != nil {
 		return nil, err
@@ -46,16 +46,16 @@ func (z *zip) what() string {
 	return "targets"
 }
 
-func (z *zip) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+func (z *zip) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		_, d, tx := z.x.Dims()
 		_, t, _ := z.y.Dims()
-		next, stop := iter.Pull2(From(ctx, z.y, first))
+		next, stop := iter.Pull2(From(ctx, z.y, firstRow))
 		defer stop()
 		y := targets{next: next}
 		var view engine.CSR
 		var nx int64
-		for b, err := range From(ctx, z.x, first) {
+		for b, err := range From(ctx, z.x, firstRow) {
 			if err != nil {
 				yield(Block{}, err)
 				return
@@ -91,7 +91,7 @@ func (z *zip) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, erro
 				y.used, lo = y.used+hi-lo, hi
 			}
 		}
-		// If the targets end first, the features have been counted to their end.
+		// All features have been counted if the targets ended first.
 		ny, err := y.countRows()
 		if err == nil && nx != ny {
 			err = newRowCountError(nx, ny, z.what())
@@ -102,7 +102,7 @@ func (z *zip) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, erro
 	}
 }
 
-// targets reads the source that holds the targets, one block at a time.
+// targets reads the source of the targets, one block at a time.
 type targets struct {
 	next  func() (Block, error, bool)
 	block Block
@@ -129,15 +129,15 @@ func (y *targets) fetch() error {
 	return nil
 }
 
-// align skips the targets before row first. It returns the number of rows between row first and
-// the start of the current block, if the block begins later.
-func (y *targets) align(first int64) int {
+// align skips the targets before row firstRow. If the current block begins after firstRow, it returns the number of
+// rows between.
+func (y *targets) align(firstRow int64) int {
 	if y.ended {
 		return 0
 	}
 	at := y.rows - int64(y.block.N)
-	y.used = int(max(first-at, 0))
-	return int(max(at-first, 0))
+	y.used = int(max(firstRow-at, 0))
+	return int(max(at-firstRow, 0))
 }
 
 // countRows reads to the end and returns the number of rows.
