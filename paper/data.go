@@ -30,7 +30,7 @@ type realRows struct {
 // computes them.
 func (r *run) open(ctx context.Context, name string) (*realRows, error) {
 	s := realSets[name]
-	found, err := r.locate(ctx, s)
+	found, err := r.locate(s)
 	if err != nil {
 		return nil, err
 	}

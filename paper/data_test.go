@@ -35,7 +35,7 @@ func TestRealData(t *testing.T) {
 	read := func(name string) (x, y []float64) {
 		t.Helper()
 		s := realSets[name]
-		found, err := (&run{}).locate(context.Background(), s)
+		found, err := (&run{}).locate(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestCompleteYears(t *testing.T) {
 func TestNotFound(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(t.TempDir())
-	for name, want := range map[string]string{"w8a": "--fetch", "covtype": "--fetch", "YearPredictionMSD": "YearPredictionMSD.txt"} {
+	for name, want := range map[string]string{"w8a": "w8a.svm", "covtype": "covtype.data", "YearPredictionMSD": "YearPredictionMSD.txt"} {
 		_, err := (&run{Config: Config{Data: folder}}).open(context.Background(), name)
 		var e *dataset.InputError
 		if !errors.As(err, &e) {
@@ -250,7 +250,7 @@ func TestNotFound(t *testing.T) {
 func TestGivenFolder(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range datasets {
-		found, err := new(run).locate(context.Background(), realSets[name])
+		found, err := new(run).locate(realSets[name])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +263,7 @@ func TestGivenFolder(t *testing.T) {
 		}
 	}
 	for _, name := range datasets {
-		found, err := (&run{Config: Config{Data: folder}}).locate(context.Background(), realSets[name])
+		found, err := (&run{Config: Config{Data: folder}}).locate(realSets[name])
 		if err != nil {
 			t.Fatal(err)
 		}

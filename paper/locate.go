@@ -3,7 +3,6 @@ package paper
 import (
 	"bufio"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,14 +10,12 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/atomicfile"
 )
 
 // A located is a file that was found and checked.
@@ -36,9 +33,8 @@ func joined(files []located) string {
 	return strings.Join(out, " and ")
 }
 
-// locate finds and checks the files of s: in the given folder, in the repository, or, if downloads
-// are allowed, on the website of the data set.
-func (r *run) locate(ctx context.Context, s *realData) ([]located, error) {
+// locate finds and checks the files of s in the given folder, or in the repository.
+func (r *run) locate(s *realData) ([]located, error) {
 	root, err := repository()
 	if err != nil {
 		return nil, err
@@ -58,13 +54,6 @@ func (r *run) locate(ctx context.Context, s *realData) ([]located, error) {
 			return found, err
 		}
 	}
-	if r.Fetch {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return nil, err
-		}
-		return s.fetched(ctx, filepath.Join(cache, "fdridge"))
-	}
 	return nil, s.missing(folders)
 }
 
@@ -74,12 +63,8 @@ func (s *realData) missing(folders []string) error {
 	if len(folders) > 0 {
 		looked = "looked in " + strings.Join(folders, ", ")
 	}
-	msg := fmt.Sprintf("data set not found: %s. Its public home is %s. Put %s into a folder and name that (--data, FDRIDGE_DATA), or work in a clone of the repository",
-		looked, s.home, s.editions[0][0].names[0])
-	if s.download != nil {
-		msg += ", or have it fetched (--fetch)"
-	}
-	return &dataset.InputError{File: s.name, Msg: msg}
+	return &dataset.InputError{File: s.name, Msg: fmt.Sprintf("data set not found: %s. Its public home is %s. Put %s into a folder and name that (--data, FDRIDGE_DATA), or work in a clone of the repository",
+		looked, s.home, s.editions[0][0].names[0])}
 }
 
 // repository returns the root of this module above the working directory, or "".
@@ -164,54 +149,6 @@ func sumOfText(r io.Reader) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// fetched returns the checked files of s in the cache folder. It downloads them if they are
-// missing.
-func (s *realData) fetched(ctx context.Context, cache string) ([]located, error) {
-	if found, err := s.in(cache); err != nil || found != nil {
-		return found, err
-	}
-	if s.download == nil {
-		return nil, &dataset.InputError{File: s.name, Msg: fmt.Sprintf(
-			"cannot be fetched: no checksum of the complete file is known. Download it from %s, unpack %s into a folder and name that (--data, FDRIDGE_DATA)",
-			s.home, s.editions[0][0].names[0])}
-	}
-	if err := os.MkdirAll(cache, 0o777); err != nil {
-		return nil, err
-	}
-	if err := s.download.to(ctx, cache); err != nil {
-		return nil, fmt.Errorf("%s: fetching %s: %w", s.name, s.download.url, err)
-	}
-	return s.in(cache)
-}
-
-// to downloads into a folder. It refuses a file with another checksum and then leaves no file
-// behind.
-func (d *download) to(ctx context.Context, folder string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close() // opened for reading, so an error of Close does no harm
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server answers %s", resp.Status)
-	}
-	return atomicfile.Write(filepath.Join(folder, d.file), func(w io.Writer) error {
-		body := io.TeeReader(io.LimitReader(resp.Body, d.bytes), w)
-		sum, err := sumOfText(body)
-		if err != nil {
-			return err
-		}
-		if sum != d.sum {
-			return fmt.Errorf("%s %s", d.file, mismatch(sum, d.sum))
-		}
-		return nil
-	})
-}
-
 // A realData describes a public data set.
 type realData struct {
 	name     string
@@ -221,21 +158,12 @@ type realData struct {
 	home     string       // website of the data set
 	folder   string       // folder in the repository
 	editions [][]textFile // alternatives, each a list of files; the first one found is used
-	download *download
 }
 
 // A textFile is a file of a data set, plain or gzip.
 type textFile struct {
 	names []string          // possible names
 	known map[string]string // descriptions by the sha256 of the text; nil accepts any text
-}
-
-// A download is a file on the website of a data set.
-type download struct {
-	url   string
-	file  string // name of the local file
-	sum   string // sha256 of its text
-	bytes int64  // length of its text, which limits the file
 }
 
 // realSets are the three real data sets of the paper.
@@ -247,11 +175,6 @@ var realSets = map[string]*realData{
 		editions: [][]textFile{{{[]string{"w8a.svm.gz", "w8a.svm", "w8a"}, map[string]string{
 			"6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2": "complete",
 		}}}},
-		download: &download{
-			url:  "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/w8a",
-			file: "w8a", bytes: 3478238,
-			sum: "6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2",
-		},
 	},
 	"covtype": {
 		name: "covtype", format: "csv", target: []string{"last"}, features: 54,
@@ -261,11 +184,6 @@ var realSets = map[string]*realData{
 			"0a9371cef7c964b5475d6053cc3e0894a5aa6f65ad1ed3ecb01c45aa96217945": "complete",
 			"6603b4648ee485554500a20eccba49d5db6c99c8c79f8251ba2515e33718add8": "first 100000 of 581012 rows",
 		}}}},
-		download: &download{
-			url:  "https://archive.ics.uci.edu/ml/machine-learning-databases/covtype/covtype.data.gz",
-			file: "covtype.data.gz", bytes: 75169317,
-			sum: "0a9371cef7c964b5475d6053cc3e0894a5aa6f65ad1ed3ecb01c45aa96217945",
-		},
 	},
 	"YearPredictionMSD": {
 		name: "YearPredictionMSD", format: "csv", target: []string{"first"}, features: 90,

@@ -43,7 +43,6 @@ type Config struct {
 
 	// Settings of figures 3 to 7.
 	Data       string // folder of the real data; see docs/paper.md
-	Fetch      bool   // download data found neither there nor in the repository
 	Features   string // as in fdridge fit --features
 	Iterations int
 }

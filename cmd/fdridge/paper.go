@@ -70,7 +70,6 @@ figure.`,
 	f.Float64Var(&o.cfg.Noise, "noise", 0, "standard deviation of the noise, figures 1 and 2 (default: 2)")
 	f.IntVar(&o.cfg.Trials, "trials", 0, "number of trials of random methods, figures 1 and 2 (default: 10)")
 	f.StringVar(&o.cfg.Data, "data", os.Getenv("FDRIDGE_DATA"), "folder of the real data, figures 3 to 7; or set FDRIDGE_DATA")
-	f.BoolVar(&o.cfg.Fetch, "fetch", false, "download missing data from their public home and check them")
 	f.StringVar(&o.cfg.Features, "features", "", "rff:D,gamma=G,seed=S, poly:K or none (default: rff:1024,gamma=1)")
 	f.IntVar(&o.cfg.Iterations, "iterations", 0, "number of iterations, figures 3 to 5 (default: 10)")
 	f.IntVar(&o.threads, "threads", 0, "number of threads (default: all cores)")
