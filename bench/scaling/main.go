@@ -130,8 +130,12 @@ func table(all []curve) string {
 		fmt.Fprintf(&b, " %d |", p)
 	}
 	b.WriteString("\n|---|---|" + strings.Repeat("---:|", 8-first) + "\n")
-	for _, c := range all {
-		fmt.Fprintf(&b, "| %s | %s |", c.shape, c.rows)
+	for k, c := range all {
+		name := c.shape
+		if k > 0 && all[k-1].shape == name {
+			name = "" // shown once
+		}
+		fmt.Fprintf(&b, "| %s | %s |", name, c.rows)
 		for i := first; i <= 7; i++ {
 			if i < len(c.times) {
 				fmt.Fprintf(&b, " %.3g", c.speedUp(i))
