@@ -36,14 +36,13 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 }
 
 // Continue resumes an interrupted pass over src. It skips the first s.Rows() rows, which s already holds, and appends
-// the rest.
+// the rest. If Continue is cancelled, s is the summary of the blocks read so far.
 //
-// progress may write the summary to a file. A summary read from this file and continued is the same, bit for bit, as
-// without the interruption. If Continue is cancelled, s is the summary of the blocks read so far. Continue does not
-// merge the lanes; [Summarize] calls [Summary.Join] for this.
+// progress may write s to a file. A summary that is read from the file and continued has the same bits as a summary of
+// an uninterrupted pass. Continue does not merge parallel sketches ([SummaryConfig.Lanes]); call [Summary.Join].
 //
-// In errors, rows are numbered from the start of src. The error is [ErrShape] if src has fewer rows than s, or
-// a number of rows that differs from src.Dims.
+// In errors, rows are numbered from the start of src. The error is [ErrShape] if src has fewer rows than s, or a number
+// of rows that differs from src.Dims.
 func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
 	ctx = background.IfNil(ctx)
 	switch {
@@ -103,15 +102,15 @@ func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
 // AppendBlock is like [Summary.Append] for a block of a [dataset.Source], dense or sparse.
 func (s *Summary) AppendBlock(b dataset.Block) error { return s.appendFrom(0, b) }
 
-// appendFrom is like AppendBlock, except that in its errors the first row of b has the number first.
-func (s *Summary) appendFrom(first int64, b dataset.Block) error {
+// appendFrom appends the rows of b. Its errors number these rows from firstRow.
+func (s *Summary) appendFrom(firstRow int64, b dataset.Block) error {
 	if !s.isValid() {
 		return errZeroValue
 	}
 	if err := s.checkWritable(); err != nil {
 		return err
 	}
-	err := s.sum.Append(int(first), b)
+	err := s.sum.Append(int(firstRow), b)
 	s.invalidate()
 	return err
 }
@@ -122,16 +121,15 @@ func (s *Summary) invalidate() {
 	s.joined, s.spec, s.known = nil, nil, nil
 }
 
-// Decay multiplies the weight of every row so far by beta, 0 < beta ≤ 1. After k calls, a row that was appended
-// before them has betaᵏ times its weight.
+// Decay multiplies the weight of every row so far by beta, 0 < beta ≤ 1. After k calls, a row that was appended before
+// them has betaᵏ times its weight.
 //
-// A, c, ‖Y‖², the means and all certificates then refer to the weighted rows. n remains the number of rows
-// appended, also in the GCV score. A decayed summary cannot be refined by passes, because no source has these
-// weights.
+// All later results and certificates are for the weighted rows, but n remains the number of rows appended, also in the
+// GCV score. A decayed summary cannot be refined by passes, because no source has these weights.
 //
 // Decay returns an error if beta is out of range, and a *[ScaleError] if the sum of the weights would fall below 2⁻⁹⁰⁰.
-// In this case, start a new summary. After an error nothing is changed. If only the weight of a single lane would fall
-// below 2⁻⁹⁰⁰, Decay first merges the lanes ([Summary.Join]).
+// After an error nothing is changed; start a new summary. If only the weight of one of several parallel sketches
+// ([SummaryConfig.Lanes]) would fall below 2⁻⁹⁰⁰, Decay first merges the sketches.
 func (s *Summary) Decay(beta float64) error {
 	if !s.isValid() {
 		return errZeroValue

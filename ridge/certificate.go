@@ -2,12 +2,12 @@ package ridge
 
 import "github.com/fdridge/fdridge/ridge/internal/certify"
 
-// A Certificate bounds the distance of the computed solution x̂ for one target from the exact solution x*. The exact
-// solution is x* in exact arithmetic on the data as read. All bounds include round-off.
+// A Certificate bounds the error of the computed solution x̂ for one target. x* is the exact solution: the result of
+// exact arithmetic for the data as read. All bounds include round-off.
 //
-// A bound of zero states that there is no error. If other code fills in a [Target], it must set unknown bounds
-// to +Inf and unknown intervals to (−Inf, +Inf). A [Predictor] uses ErrorBound, EnergyBound, InterceptBound and
-// Objective; the other fields may be left out. If TSS is zero, a Predictor assumes that ComputedTSS is exact.
+// Other code that fills in a [Target] must set unknown bounds to +Inf and unknown intervals to (−Inf, +Inf). A bound of
+// 0 means that the error is 0. A [Predictor] requires only ErrorBound, EnergyBound, InterceptBound and Objective. If
+// TSS is zero, the Predictor assumes that ComputedTSS is exact.
 //
 // The round-off of sums over rows and of products over features is bounded a priori, from the number of additions. This
 // covers AᵀY, ‖Y‖², gradients, residuals, means, centring, Cholesky and QR. The errors of eigenproblems and of
@@ -15,8 +15,8 @@ import "github.com/fdridge/fdridge/ridge/internal/certify"
 type Certificate struct {
 	ErrorBound         float64 `json:"error_bound" null:"+Inf"`          // bounds ‖x̂ − x*‖₂
 	RelativeErrorBound float64 `json:"relative_error_bound" null:"+Inf"` // bounds ‖x̂ − x*‖₂/‖x*‖₂
-	// EnergyBound bounds ‖H^{½}(x̂ − x*)‖₂. f(x̂) − f* is at most half its square. The error of the prediction for a
-	// row a is at most √(aᵀH⁻¹a)·EnergyBound.
+	// EnergyBound bounds ‖H^{½}(x̂ − x*)‖₂, with H = AᵀA + γI. The objective at x̂ exceeds its minimum by at most half
+	// the square of EnergyBound. The prediction for a row a has an error of at most √(aᵀH⁻¹a)·EnergyBound.
 	EnergyBound float64 `json:"energy_bound" null:"+Inf"`
 	// InterceptBound bounds the absolute error of the intercept. It is zero if no intercept is fitted.
 	InterceptBound float64 `json:"intercept_bound" null:"+Inf"`
@@ -27,7 +27,7 @@ type Certificate struct {
 	// RSS brackets ‖Ax̂ − b‖² for the computed x̂.
 	RSS Interval `json:"rss"`
 	// GCV brackets n·RSS(x*)/(n − df)², the generalised cross-validation score of the exact solution. df is the
-	// effective dimension, plus one if there is an intercept.
+	// effective dimension of x*, plus one if there is an intercept.
 	GCV Interval `json:"gcv"`
 }
 

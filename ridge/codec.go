@@ -21,8 +21,8 @@ func (s *Summary) BinarySize() int64 {
 	return s.sum.BinarySize(s.Meta)
 }
 
-// MarshalBinary returns the complete state of the summary. A summary that is read back gives the same bits as
-// s in all further operations. Format version 2, little-endian:
+// MarshalBinary returns the complete state of the summary. A decoded summary gives the same bits as s in all further
+// operations. Format version 2, little-endian:
 //
 //	offset  bytes
 //	0       8         magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
@@ -31,7 +31,7 @@ func (s *Summary) BinarySize() int64 {
 //	16      8         length of the message, checksum included
 //	24      8         d, the number of features
 //	32      8         t, the number of targets
-//	40      8         flags: 1 intercept, 2 weighted rows, 4 sparse rows, 8 part of the rows without a witness
+//	40      8         flags: 1 intercept, 2 weighted rows, 4 sparse rows, 8 the witness does not cover all rows
 //	48      8         n, rows appended
 //	56      8         Σw, the sum of their weights, without correction
 //	64      8         sum of squares of all rows read
@@ -48,12 +48,12 @@ func (s *Summary) BinarySize() int64 {
 //	        1+t       1 if an entry of the features, or of each target, is nonzero, else 0
 //	        16·t      ‖Y‖² of each target
 //	        16·t·d    c = AᵀY, one target after the other
-//	        16·d      the witness Kh, see docs/math.md §15
+//	        16·d      the witness AᵀAh for a fixed vector h, see docs/math.md §15
 //	        v         the sketch, a message of [fd.Sketch.MarshalBinary]
 //	        4         CRC-32C (Castagnoli) of all bytes before
 //
-// A summary with several lanes has a message of kind 5, format version 1. It contains one message as above
-// per lane:
+// A summary with several parallel sketches ([SummaryConfig.Lanes]) has a message of kind 5, format version 1. It
+// contains one message as above per lane:
 //
 //	24      8         Lanes, more than 1
 //	32      8         LaneRows
@@ -66,10 +66,9 @@ func (s *Summary) BinarySize() int64 {
 //
 // A number of 16 bytes is a sum and its correction, to be added. The backend is not written.
 //
-// Version 1 can still be read. It has Meta at byte 96, and lacks the numbers at bytes 96 and 104, the bounds,
-// the 1+t bytes and the witness. The missing bounds are replaced by the worst possible values, so that
-// certificates with an intercept are wide. With an intercept and weights, nothing can be certified
-// ([ErrUnproven]).
+// Version 1 can still be read. It has Meta at byte 96, and lacks the numbers at bytes 96 and 104, the bounds, the 1+t
+// bytes and the witness. The missing bounds are replaced by the worst possible values, so that certificates with an
+// intercept are wide. With an intercept and weights, nothing can be certified ([ErrUnproven]).
 func (s *Summary) MarshalBinary() ([]byte, error) {
 	if !s.isValid() {
 		return nil, errZeroValue
@@ -93,7 +92,7 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 	return s.sum.Write(w, s.Meta)
 }
 
-// UnmarshalBinary replaces s by the summary in data, exactly one message of [Summary.MarshalBinary]. See
+// UnmarshalBinary replaces s by the summary in data, which must be one message of [Summary.MarshalBinary]. See
 // [Summary.ReadFrom].
 func (s *Summary) UnmarshalBinary(data []byte) error {
 	read, err := accum.ReadOnly(data, s.cfg.Backend, decode)
@@ -104,12 +103,12 @@ func (s *Summary) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// ReadFrom replaces s by the next summary in r, written by [Summary.WriteTo]. It reads exactly one message. s
-// may be the zero value. The backend of s is unchanged.
+// ReadFrom replaces s by the next summary in r, written by [Summary.WriteTo]. It reads exactly one message. s may be
+// the zero value. The backend of s is unchanged.
 //
-// The error is io.EOF if there is no message, and *[fd.FormatError] if the message is damaged. ReadFrom
-// allocates at most twice the size of the part that was read, plus 64 KiB per lane. After an error s is
-// unchanged. See also [fd.Sketch.ReadFrom].
+// The error is io.EOF if there is no message, and *[fd.FormatError] if the message is damaged. After an error s is
+// unchanged. ReadFrom allocates at most twice the number of bytes read, plus 64 KiB for each sketch in the message. See
+// also [fd.Sketch.ReadFrom].
 func (s *Summary) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := accum.Read(r, s.cfg.Backend, decode)
 	if err != nil {
@@ -126,9 +125,9 @@ func ReadSummary(r io.Reader, be engine.Backend) (*Summary, error) {
 	return s, err
 }
 
-// replaceBy moves the state of o into s. o must not be used afterwards.
-func (s *Summary) replaceBy(o *Summary) {
-	s.sum, s.Meta = o.sum, o.Meta
+// replaceBy moves the state of read into s. read must not be used afterwards.
+func (s *Summary) replaceBy(read *Summary) {
+	s.sum, s.Meta = read.sum, read.Meta
 	s.penalty, s.holdsGram = nil, false
 	s.invalidate()
 }

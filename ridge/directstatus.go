@@ -2,12 +2,11 @@ package ridge
 
 import "math"
 
-// unexplained is the largest part of ‖b‖² that x* may explain if x* counts as zero. This matters only for a
-// solution that is not proved nonzero.
-const unexplained = 1e-9
+// zeroShare is the largest share of ‖b‖² that a solution may explain and still count as zero, see isZero.
+const zeroShare = 1e-9
 
-// dualStatus returns the status of a dual solution if ExactOptions.Tol is 0. A solution by DualCG has always
-// converged: if conjugate gradients do not converge, a factorisation replaces them.
+// dualStatus returns the status of a dual solution without a requested tolerance. DualCG always counts as converged,
+// because a factorisation replaces conjugate gradients that do not converge.
 func dualStatus(m Method) Status {
 	if m == DualCG {
 		return Converged
@@ -34,11 +33,11 @@ func (s *Solution) directStatus(tol float64) Status {
 	return status
 }
 
-// isZero reports whether x* may be zero: x̂ is not proved nonzero, and x* explains almost nothing of the
-// target. x* explains ‖b‖² − 2f* = ‖H^{½}x*‖², which does not depend on x̂.
+// isZero reports whether the exact solution x* counts as zero: no relative error of x̂ is proved, and x* explains at
+// most the share zeroShare of ‖b‖². The explained part is ‖b‖² − 2f*, where f* is the smallest objective.
 func (t *Target) isZero() bool {
 	if !math.IsInf(t.RelativeErrorBound, 1) {
 		return false
 	}
-	return math.IsNaN(t.R2().Hi) || t.TSS.Hi-2*t.Objective.Lo <= unexplained*t.TSS.Hi
+	return math.IsNaN(t.R2().Hi) || t.TSS.Hi-2*t.Objective.Lo <= zeroShare*t.TSS.Hi
 }

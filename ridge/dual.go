@@ -14,24 +14,24 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// dualTol is the default relative error of a dual solution. Only a few products with the rows in memory are needed to
-// reach it.
+// dualTol is the default relative error of a dual solution. A small value is cheap: it requires only a few more
+// products with rows in memory.
 const dualTol = 1e-12
 
 // dualExact is the state of a direct fit by the Gram matrix G = AAᵀ.
 type dualExact struct {
-	d, t  int
-	opts  ExactOptions
-	by    Method // the method that runs: Dual or DualCG
-	plan  dualPlan
-	data  dual.Operator
-	known certify.Dual
-	start [][]float64 // each target, centred and rounded to float64, n
+	d, t   int
+	opts   ExactOptions
+	method Method // the method that runs: Dual or DualCG
+	plan   dualPlan
+	data   dual.Operator
+	known  certify.Dual
+	start  [][]float64 // each target, centred and rounded to float64, n
 
 	gramFactors
-	kept   uint64 // memory of the stored rows, in bytes
-	reads  bool   // each measurement makes a pass over the source
-	passes int
+	rowBytes     uint64 // memory of the stored rows
+	measuresRead bool   // each measurement makes a pass over the source
+	passes       int
 }
 
 // gramFactors holds G and its factors. A field is nil until it is computed.
@@ -52,32 +52,32 @@ type dualPlan struct {
 // shouldReduce reports whether to reduce G = AAᵀ to tridiagonal form.
 func (p dualPlan) shouldReduce() bool { return p.leverage || shouldReduce(p.gammas) }
 
-// newDual starts a dual fit. If the number of rows is known, it first checks that n² numbers fit in memory.
+// newDual prepares a dual fit. It returns a *[SizeError] if the number of rows is known and n² numbers do not fit.
 func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, error) {
 	n, d, t := src.Dims()
 	if d < 1 || t < 1 {
 		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
 	}
-	e := &dualExact{d: d, t: t, opts: opts, by: opts.Method, plan: plan}
+	e := &dualExact{d: d, t: t, opts: opts, method: opts.Method, plan: plan}
 	if plan.preferFaster {
-		e.by = DualCG
+		e.method = DualCG
 	}
 	return e, e.checkMemory(max(n, 0))
 }
 
-// checkMemory returns a *[SizeError] if the n rows, the n×n matrix G and a factor of G need more memory than allowed.
+// checkMemory returns a *[SizeError] if n rows, the n×n matrix G = AAᵀ and its factors need more memory than allowed.
 func (e *dualExact) checkMemory(n int64) error {
-	if need := dualBytes(n, e.d, e.t, e.by, e.plan) + float64(e.kept); need > float64(e.opts.MaxBytes) {
+	if need := dualBytes(n, e.d, e.t, e.method, e.plan) + float64(e.rowBytes); need > float64(e.opts.MaxBytes) {
 		return &SizeError{Dim: e.d, Rows: n, Bytes: uint64(math.Min(need, math.MaxInt64)), Limit: e.opts.MaxBytes}
 	}
 	return nil
 }
 
-// dualBytes returns the memory in bytes of a dual solution for n rows. It excludes the rows.
-func dualBytes(n int64, d, t int, by Method, plan dualPlan) float64 {
+// dualBytes returns the memory in bytes of a dual solution for n rows, without the rows themselves.
+func dualBytes(n int64, d, t int, method Method, plan dualPlan) float64 {
 	rows, features := float64(n), float64(d)
 	vectors := 8 * float64(t) * (8*features + 16*rows)
-	if by == DualCG {
+	if method == DualCG {
 		return vectors + 8*(4*features+10*rows)
 	}
 	squares := 2.
@@ -91,7 +91,8 @@ func dualBytes(n int64, d, t int, by Method, plan dualPlan) float64 {
 	return vectors + 8*(squares*rows*rows+panel)
 }
 
-// read reads the rows of src. It either stores them or computes G = AAᵀ.
+// read makes the pass over src. It stores the rows if they fit in memory. Unless conjugate gradients run, it also
+// computes G = AAᵀ.
 func (e *dualExact) read(ctx context.Context, src dataset.Source) error {
 	e.passes = 1
 	if features, ok := dataset.ByColumns(src); ok {
@@ -101,15 +102,15 @@ func (e *dualExact) read(ctx context.Context, src dataset.Source) error {
 		}
 		return e.readColumns(ctx, features, y, w)
 	}
-	kept, err := e.keep(ctx, src)
+	kept, err := e.storeRows(ctx, src)
 	if err != nil {
 		return err
 	}
 	if kept == nil {
 		return e.readAgain(ctx, src)
 	}
-	if e.by == DualCG && (!kept.Sparse() || e.plan.preferFaster && kept.Steps() < FewSteps) {
-		e.by = Dual
+	if e.method == DualCG && (!kept.Sparse() || e.plan.preferFaster && kept.Steps() < FewSteps) {
+		e.method = Dual
 		if err := e.checkMemory(int64(kept.N())); err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func (e *dualExact) read(ctx context.Context, src dataset.Source) error {
 
 // readColumns computes G = AAᵀ from the columns of A, which it reads one after the other.
 func (e *dualExact) readColumns(ctx context.Context, features dataset.Source, y, w []float64) error {
-	e.by = Dual
+	e.method = Dual
 	_, n, _ := features.Dims()
 	if err := e.checkMemory(int64(n)); err != nil {
 		return err
@@ -136,7 +137,7 @@ func (e *dualExact) readColumns(ctx context.Context, features dataset.Source, y,
 	if err := checkRows(int64(n), data.Total()); err != nil {
 		return err
 	}
-	e.reads = true
+	e.measuresRead = true
 	if err := e.learn(ctx, data); err != nil {
 		return err
 	}
@@ -146,8 +147,8 @@ func (e *dualExact) readColumns(ctx context.Context, features dataset.Source, y,
 	return nil
 }
 
-// readAgain computes G = AAᵀ for dense rows that do not fit in memory. It makes one pass for each group of columns that
-// fits.
+// readAgain computes G = AAᵀ for dense rows that do not fit in memory. It splits the columns of A into groups that fit,
+// and makes one pass for each group.
 func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 	src = counted{src, &e.passes}
 	n, _, _ := src.Dims()
@@ -181,7 +182,7 @@ func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 		w = nil
 	}
 	err = e.readColumns(ctx, features, y, w)
-	e.reads = false // counted src counts the passes
+	e.measuresRead = false // counted src counts the passes
 	return err
 }
 
@@ -196,12 +197,12 @@ func (s counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return s.Source.Blocks(ctx)
 }
 
-// FewSteps is the number of conjugate gradient steps that a solution usually needs at least. A factorisation is
-// used instead if it costs less than this number of steps.
+// FewSteps is the smallest number of conjugate gradient steps that a dual solution usually needs. If a factorisation
+// costs less than FewSteps steps, the factorisation is used instead.
 const FewSteps = 60
 
-// keep reads the rows into memory. It returns nil if they are dense and too large.
-func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, error) {
+// storeRows reads the rows into memory. It returns nil if the rows are dense and do not fit.
+func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Rows, error) {
 	n, _, _ := src.Dims()
 	raw, kept := 0.0, dual.NewRows(e.d, e.t, e.opts.Intercept)
 	whole, inMemory := dataset.InMemory(src)
@@ -219,8 +220,8 @@ func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, e
 		if raw, err = rows.CheckBlock(b, e.d, e.t, kept.N(), raw); err != nil {
 			return nil, err
 		}
-		if b.Sparse == nil && b.N > 0 && e.by == DualCG {
-			e.by = Dual
+		if b.Sparse == nil && b.N > 0 && e.method == DualCG {
+			e.method = Dual
 			if err := e.checkMemory(max(n, 0)); err != nil {
 				return nil, err
 			}
@@ -229,7 +230,7 @@ func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, e
 			return nil, nil
 		}
 		kept.Add(b, !inMemory)
-		e.kept = kept.Bytes()
+		e.rowBytes = kept.Bytes()
 		if err := e.checkMemory(int64(kept.N())); err != nil {
 			return nil, err
 		}
@@ -258,7 +259,7 @@ func (e *dualExact) learn(ctx context.Context, data dual.Operator) error {
 		e.known.TSS = append(e.known.TSS, data.Squares(j))
 		e.start = append(e.start, data.Centred(j))
 	}
-	if e.by == DualCG {
+	if e.method == DualCG {
 		return nil
 	}
 	return e.multiply(ctx)

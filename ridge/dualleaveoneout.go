@@ -10,24 +10,24 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// leftOut returns the solution at every γ of gammas, and the leave-one-out errors of its targets.
-// left is LeaveOneOutOptions.Left.
-func (e *dualExact) leftOut(ctx context.Context, gammas []float64, left func(int, dataset.Block, []Interval, []float64)) ([]*Solution, *LeftOutScores, error) {
+// leaveOneOut returns the solution and the leave-one-out errors at every γ of gammas. If receive is not nil, it is
+// called with the predictions, like LeaveOneOutOptions.Left.
+func (e *dualExact) leaveOneOut(ctx context.Context, gammas []float64, receive func(int, dataset.Block, []Interval, []float64)) ([]*Solution, *LeftOutScores, error) {
 	e.reduce()
 	if e.reduction != nil && e.columns == nil {
 		e.columns = dual.Columns(e.reduction, e.data.N())
 	}
 	fits, scores := make([]*Solution, 0, len(gammas)), &LeftOutScores{}
 	for part := range slices.Chunk(gammas, e.batch()) {
-		found, err := e.find(ctx, part)
+		found, err := e.solveSystems(ctx, part)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, f := range found {
-			bounds, levers := e.leftOutOf(f)
-			if left != nil {
-				b, brackets, estimates := e.leftPredictions(f, levers)
-				left(len(fits), b, brackets, estimates)
+			bounds, levers := e.leftOutErrors(f)
+			if receive != nil {
+				b, brackets, estimates := e.leftOutPredictions(f, levers)
+				receive(len(fits), b, brackets, estimates)
 			}
 			fits, scores.Bounds = append(fits, e.solution(f)), append(scores.Bounds, bounds)
 		}
@@ -35,28 +35,29 @@ func (e *dualExact) leftOut(ctx context.Context, gammas []float64, left func(int
 	return fits, scores, nil
 }
 
-// leftPredictions returns the targets and weights of all rows, and what [LeaveOneOutOptions].Left receives about them.
-func (e *dualExact) leftPredictions(found *dualFit, levers []certify.Leverage) (b dataset.Block, brackets []Interval, estimates []float64) {
+// leftOutPredictions returns the arguments of LeaveOneOutOptions.Left for all rows: the targets and weights of the
+// rows, and the brackets and estimates of the leave-one-out predictions.
+func (e *dualExact) leftOutPredictions(found *dualFit, levers []certify.Leverage) (b dataset.Block, brackets []Interval, estimates []float64) {
 	b.N = e.data.N()
 	for i := range b.N {
 		root := e.data.Root(i)
 		b.W = append(b.W, e.data.Weight(i))
 		for j, s := range found.systems {
 			y := e.data.Y(i, j)
-			v, at := levers[i].Unweighted(y, root, s.found.Missed[i], s.found.Off+s.bounds.Energy)
+			v, at := levers[i].Unweighted(y, root, s.best.Missed[i], s.best.Off+s.bounds.Energy)
 			b.Y, brackets, estimates = append(b.Y, y), append(brackets, Interval(v)), append(estimates, at)
 		}
 	}
 	return b, brackets, estimates
 }
 
-// leftOutOf returns the leave-one-out error of each target at the γ of found, and the leverage of each row.
-func (e *dualExact) leftOutOf(found *dualFit) ([]Interval, []certify.Leverage) {
+// leftOutErrors returns the leave-one-out error of each target at the γ of found, and the leverage of each row.
+func (e *dualExact) leftOutErrors(found *dualFit) ([]Interval, []certify.Leverage) {
 	gamma, out := found.systems[0].Gamma, make([]Interval, e.t)
 	for j := range out {
 		out[j] = Interval(interval.Nonnegative())
 	}
-	factored, ok := e.reduced(gamma)
+	factored, ok := e.factorAt(gamma)
 	levers := make([]certify.Leverage, e.data.N())
 	if !ok {
 		return out, levers
@@ -65,7 +66,7 @@ func (e *dualExact) leftOutOf(found *dualFit) ([]Interval, []certify.Leverage) {
 		Diagonal: dual.InverseDiagonal(e.reduction, e.columns, gamma), Norms: e.gram.RowNorms(), Share: e.data.Share(), Levers: levers,
 	}
 	for j, s := range found.systems {
-		left.Missed, left.Off, left.Energy = s.found.Missed, s.found.Off, s.bounds.Energy
+		left.Missed, left.Off, left.Energy = s.best.Missed, s.best.Off, s.bounds.Energy
 		out[j] = Interval(e.known.LeftOut(factored, &left))
 	}
 	return out, levers

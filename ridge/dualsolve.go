@@ -13,24 +13,24 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// maxMeasurements limits the number of corrections of a dual solution, each followed by a measurement. A correction
-// multiplies the error by the relative error of the factor.
+// maxMeasurements limits the number of corrections of a dual solution. Each correction is followed by a measurement of
+// the residual.
 const maxMeasurements = 6
 
-// A dualSystem is the state of (G + γI)α = b for one target and one γ. It holds the next point α to measure and the
-// best solution so far.
+// A dualSystem is the equation (G + γI)α = b for one target and one γ, with G = AAᵀ. It holds the current iterate α and
+// the best solution so far.
 type dualSystem struct {
 	dual.Point
-	df     interval.Interval
-	left   []float64
-	norm   float64 // bounds the norm of the residual in left; +Inf before the first measurement
-	found  *dual.Found
-	bounds certify.Weights
-	ended  bool
+	df       interval.Interval // effective dimension
+	residual []float64         // of α; a dualSolver overwrites it with a correction of α
+	norm     float64           // bounds the norm of the residual; +Inf before the first measurement
+	best     *dual.Found       // the measurement with the smallest error bound
+	bounds   certify.Weights   // of best
+	ended    bool
 }
 
-// A dualSolver overwrites the field left of each system, a residual r, with an approximation of (G + γI)⁻¹r.
-// The systems may have different γ.
+// A dualSolver overwrites the residual r of each system with an approximation of (G + γI)⁻¹r. The systems may have
+// different γ.
 type dualSolver func(open []*dualSystem) error
 
 // A dualFit holds the systems for one γ, one for each target.
@@ -52,7 +52,7 @@ func (f *dualFit) certifiedTo(tol float64) bool {
 // isFinite reports whether all coefficients are finite.
 func (f *dualFit) isFinite() bool {
 	for _, s := range f.systems {
-		for _, v := range s.found.X {
+		for _, v := range s.best.X {
 			if v-v != 0 { // NaN or infinite
 				return false
 			}
@@ -61,11 +61,11 @@ func (f *dualFit) isFinite() bool {
 	return true
 }
 
-// solve returns the solution for each γ of gammas. It solves for several γ at a time; their number is batch().
+// solve returns the solution for each γ of gammas. It solves for batch() values of γ at a time.
 func (e *dualExact) solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	fits := make([]*Solution, 0, len(gammas))
 	for part := range slices.Chunk(gammas, e.batch()) {
-		found, err := e.find(ctx, part)
+		found, err := e.solveSystems(ctx, part)
 		if err != nil {
 			return nil, err
 		}
@@ -76,9 +76,9 @@ func (e *dualExact) solve(ctx context.Context, gammas []float64) ([]*Solution, e
 	return fits, nil
 }
 
-// find solves at every γ of gammas. For many γ it uses a single reduction of G = AAᵀ to tridiagonal form.
-func (e *dualExact) find(ctx context.Context, gammas []float64) ([]*dualFit, error) {
-	if e.by != DualCG && e.plan.shouldReduce() {
+// solveSystems solves at every γ of gammas. For many γ it reduces G = AAᵀ to tridiagonal form once.
+func (e *dualExact) solveSystems(ctx context.Context, gammas []float64) ([]*dualFit, error) {
+	if e.method != DualCG && e.plan.shouldReduce() {
 		return e.solveByReduction(ctx, gammas)
 	}
 	fits := make([]*dualFit, 0, len(gammas))
@@ -92,7 +92,7 @@ func (e *dualExact) find(ctx context.Context, gammas []float64) ([]*dualFit, err
 	return fits, nil
 }
 
-// batch returns the number of γ to solve for together. Their measurements take at most 64 MiB, or n² numbers if this is
+// batch returns the number of γ to solve for together. Their vectors take at most 64 MiB or n² numbers, if this is
 // more.
 func (e *dualExact) batch() int {
 	n := float64(e.data.N())
@@ -100,9 +100,9 @@ func (e *dualExact) batch() int {
 	return max(1, int(math.Max(n*n, 8<<20)/each))
 }
 
-// fit solves for one γ, by conjugate gradients or by a factorisation of G + γI.
+// fit solves for one γ, by conjugate gradients or by a factorisation of G + γI with G = AAᵀ.
 func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
-	if e.by == DualCG {
+	if e.method == DualCG {
 		f, converged, err := e.solveByCG(ctx, gamma)
 		if err != nil || converged {
 			return f, err
@@ -118,9 +118,9 @@ func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 	systems := e.systems(gamma, e.known.Dimension(factored))
 	n := e.data.N()
 	err := e.refine(ctx, systems, func(open []*dualSystem) error {
-		all := gatherLeft(open)
+		all := gatherResiduals(open)
 		e.opts.Backend.CholeskySolve(engine.View(n, n, factored.R), engine.View(len(open), n, all))
-		scatterLeft(open, all)
+		scatterResiduals(open, all)
 		return nil
 	})
 	if err != nil {
@@ -133,13 +133,13 @@ func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 	return found, nil
 }
 
-// solveByReduction solves for several γ with the reduction of G to the tridiagonal matrix T. If T is too inaccurate for
-// a γ, it factors G + γI.
+// solveByReduction solves for several γ with the reduction of G = AAᵀ to a tridiagonal matrix T. If T is too inaccurate
+// for a γ, it factors G + γI.
 func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64) ([]*dualFit, error) {
 	e.reduce()
 	var served []*dualSystem
 	for _, g := range gammas {
-		if f, ok := e.reduced(g); ok {
+		if f, ok := e.factorAt(g); ok {
 			served = append(served, e.systems(g, e.known.Dimension(f))...)
 		}
 	}
@@ -148,9 +148,9 @@ func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64) ([]*
 		for i, s := range open {
 			gammas[i] = s.Gamma
 		}
-		all := gatherLeft(open)
+		all := gatherResiduals(open)
 		e.reduction.SolveEach(gammas, all) // each is positive definite
-		scatterLeft(open, all)
+		scatterResiduals(open, all)
 		return nil
 	})
 	if err != nil {
@@ -177,7 +177,7 @@ func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64) ([]*
 	return fits, nil
 }
 
-// reduce reduces G to tridiagonal form, unless it already has. If numbers overflow, e.reduction stays nil.
+// reduce computes the tridiagonal form of G, once. If numbers overflow, e.reduction stays nil.
 func (e *dualExact) reduce() {
 	if e.reduction == nil {
 		n := e.data.N()
@@ -185,9 +185,9 @@ func (e *dualExact) reduce() {
 	}
 }
 
-// reduced returns the factor of T + γI with its bounds, where T is the tridiagonal form of G. ok is false if
-// T + γI is not positive definite.
-func (e *dualExact) reduced(gamma float64) (f *certify.Factored, ok bool) {
+// factorAt returns the factor of T + γI with its bounds, where T is the tridiagonal form of G. ok is false if T + γI is
+// not positive definite.
+func (e *dualExact) factorAt(gamma float64) (f *certify.Factored, ok bool) {
 	if e.reduction == nil {
 		return nil, false
 	}
@@ -195,29 +195,29 @@ func (e *dualExact) reduced(gamma float64) (f *certify.Factored, ok bool) {
 	return &certify.Factored{Gamma: gamma, T: e.reduction.T}, ok
 }
 
-// gatherLeft returns the residuals of all systems, one after the other.
-func gatherLeft(open []*dualSystem) (all []float64) {
+// gatherResiduals returns the residuals of all systems, one after the other.
+func gatherResiduals(open []*dualSystem) (all []float64) {
 	for _, s := range open {
-		all = append(all, s.left...)
+		all = append(all, s.residual...)
 	}
 	return all
 }
 
-// scatterLeft copies the residuals in all back to the systems. It reverses gatherLeft.
-func scatterLeft(open []*dualSystem, all []float64) {
+// scatterResiduals copies vectors, one for each system, to the residuals of the systems. It reverses gatherResiduals.
+func scatterResiduals(open []*dualSystem, all []float64) {
 	for i, s := range open {
-		copy(s.left, all[i*len(s.left):])
+		copy(s.residual, all[i*len(s.residual):])
 	}
 }
 
-// systems returns the initial system of each target at γ, with α = 0.
+// systems returns the systems of all targets at γ, with α = 0. df brackets the effective dimension.
 func (e *dualExact) systems(gamma float64, df interval.Interval) []*dualSystem {
 	out := make([]*dualSystem, e.t)
 	for j := range out {
 		n := e.data.N()
 		out[j] = &dualSystem{
 			Point: dual.Point{Gamma: gamma, Target: j, Hi: make([]float64, n), Lo: make([]float64, n)},
-			df:    df, left: slices.Clone(e.start[j]), norm: math.Inf(1),
+			df:    df, residual: slices.Clone(e.start[j]), norm: math.Inf(1),
 		}
 	}
 	return out
@@ -231,8 +231,8 @@ func (e *dualExact) tol() float64 {
 	return dualTol
 }
 
-// refine improves each α until its solution is certified to the tolerance or no longer improves. It repeats two steps:
-// solve computes a correction of α from the residual, and a measurement computes the new residual.
+// refine improves the α of each system until its solution is certified to the tolerance or no longer improves. It
+// repeats two steps: solve computes a correction of α from the residual, and a measurement computes the new residual.
 func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dualSolver) error {
 	for range maxMeasurements {
 		var open []*dualSystem
@@ -252,10 +252,10 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dua
 		}
 		points := make([]dual.Point, len(open))
 		for i, s := range open {
-			e.move(s)
+			e.addCorrection(s)
 			points[i] = s.Point
 		}
-		if e.reads {
+		if e.measuresRead {
 			e.passes++
 		}
 		found, err := e.data.Measure(ctx, e.opts.Backend, points)
@@ -269,10 +269,10 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dua
 	return nil
 }
 
-// move adds the correction of α, which s.left holds, to the point of s. The point stores α divided by the roots of the
-// sample weights.
-func (e *dualExact) move(s *dualSystem) {
-	for i, v := range s.left {
+// addCorrection adds the correction in s.residual to the α of s. Element i of α is stored divided by √wᵢ, where wᵢ is
+// the sample weight of row i.
+func (e *dualExact) addCorrection(s *dualSystem) {
+	for i, v := range s.residual {
 		if root := e.data.Root(i); root > 0 {
 			hi, lo := twofold.Sum(s.Hi[i], v/root)
 			s.Hi[i], s.Lo[i] = twofold.Sum(hi, lo+s.Lo[i])
@@ -280,19 +280,19 @@ func (e *dualExact) move(s *dualSystem) {
 	}
 }
 
-// record stores a measurement. It sets ended if the target is certified to the tolerance or if the residual is not less
-// than half of the last one.
+// record stores a measurement. It ends the system if the target is certified to the tolerance, or if the residual is
+// more than half of the previous residual.
 func (e *dualExact) record(s *dualSystem, found *dual.Found) {
 	bounds := e.known.Weights(s.Target, &certify.DualPoint{
 		Gamma: s.Gamma, X: found.X, Low: found.Low, Apart: found.Apart, Slack: found.Slack, Norm: found.Norm,
 		RSS: found.RSS, Mean: found.Mean, MeanNorm: found.MeanNorm,
 	}, s.df)
-	if s.found == nil || bounds.Error < s.bounds.Error {
-		s.found, s.bounds = found, bounds
+	if s.best == nil || bounds.Error < s.bounds.Error {
+		s.best, s.bounds = found, bounds
 	}
 	s.ended = bounds.Relative <= e.tol() || !(found.Norm < s.norm/2)
 	s.norm = found.Norm
-	copy(s.left, found.Residual)
+	copy(s.residual, found.Residual)
 }
 
 // solution returns the solution for all targets at the γ of found.
@@ -304,13 +304,13 @@ func (e *dualExact) solution(found *dualFit) *Solution {
 	}}
 	for j, s := range found.systems {
 		total, _ := e.known.TSS[j].Round()
-		f.Targets = append(f.Targets, newTarget(s.found.X, math.Max(0, total), s.bounds))
+		f.Targets = append(f.Targets, newTarget(s.best.X, math.Max(0, total), s.bounds))
 	}
 	return f
 }
 
-// solveByCG solves by conjugate gradients on sparse rows, without G. converged is false if a factorisation of G would
-// take less time.
+// solveByCG solves by conjugate gradients on sparse rows, without G = AAᵀ. If converged is false, a factorisation of
+// G + γI must be used instead.
 func (e *dualExact) solveByCG(ctx context.Context, gamma float64) (f *dualFit, converged bool, err error) {
 	kept, ok := e.data.(*dual.Rows)
 	if !ok {
@@ -327,10 +327,10 @@ func (e *dualExact) solveByCG(ctx context.Context, gamma float64) (f *dualFit, c
 	err = e.refine(ctx, systems, func(open []*dualSystem) error {
 		for _, s := range open {
 			size := 0.0
-			if s.found != nil {
-				size = vec.Norm(s.found.X)
+			if s.best != nil {
+				size = vec.Norm(s.best.X)
 			}
-			solved := cg.Solve(s.left, kept.Steps(), func(residual, weights float64) bool {
+			solved := cg.Solve(s.residual, kept.Steps(), func(residual, weights float64) bool {
 				return far*residual <= e.tol()/4*math.Max(size, weights) || ctx.Err() != nil
 			})
 			converged = converged && solved
@@ -349,7 +349,7 @@ func (e *dualExact) switchToGram(ctx context.Context) error {
 	if e.gram != nil {
 		return nil
 	}
-	e.by = Dual
+	e.method = Dual
 	if err := e.checkMemory(int64(e.data.N())); err != nil {
 		return err
 	}

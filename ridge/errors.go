@@ -9,10 +9,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// In errors.Is, an error matches ErrInput if the input causes it: shapes, values, files or invalid options.
-// Such errors are [ErrShape], [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError],
-// *choose.FoldsError, *[fd.NonFiniteError] and *[fd.RangeError]. A *[ScaleError] or *[NotConvergedError] does
-// not match. ErrInput is [engine.ErrInput].
+// ErrInput matches, with errors.Is, every error whose cause is the input: shapes, values, files or invalid options.
+// These are [ErrShape], [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError], *choose.FoldsError,
+// *[fd.NonFiniteError] and *[fd.RangeError]. It does not match a *[ScaleError] or *[NotConvergedError]. ErrInput is
+// [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree. Nothing was changed. ErrShape is [engine.ErrShape].
@@ -49,11 +49,11 @@ func (e *GammaError) Error() string {
 // Is reports whether target is [ErrInput].
 func (e *GammaError) Is(target error) bool { return target == ErrInput }
 
-// A ScaleError reports that data, weights or a γ are so large or small that certificates would overflow or
-// underflow. Certificates use numbers up to ‖A‖²‖b‖²/γ². Multiply the data by a power of two to avoid the
-// error. A nonzero row whose square underflows to 0 is too small; a row of zeros is not.
+// A ScaleError reports that data, weights or a γ are so large or small that certificates would overflow or underflow.
+// Certificates use numbers up to ‖A‖²‖b‖²/γ². To avoid the error, multiply the data by a power of two. A nonzero row
+// whose square underflows to 0 is too small; a row of zeros is not.
 //
-// A ScaleError is not an [ErrInput]: each row is in range, and only the arithmetic of certificates fails.
+// A ScaleError is not an [ErrInput], because each row alone is in range.
 type ScaleError struct {
 	What  string  // "‖A‖²", "‖b‖²", "gamma", or "Σw" for [Summary.Decay]
 	Value float64 // outside 2⁻²⁴⁰ to 2²⁴⁰; for Σw, less than 2⁻⁹⁰⁰
@@ -71,11 +71,11 @@ func (e *ScaleError) Error() string {
 // again.
 var ErrUnproven = errors.New("ridge: nothing can be certified: the summary was written by a version that did not record the round-off of centring weighted rows; summarise the rows again")
 
-// ErrOtherRows reports that a fit and a summary are of different rows.
+// ErrOtherRows reports that a solution and a summary were computed from different rows.
 var ErrOtherRows = badinput.Errorf("ridge: the fit is not of the rows of the summary")
 
 // A NotConvergedError reports that the tolerance was not reached. Solutions holds the best solution for each γ, with
-// valid certificates. It omits each γ without a solution ([Unsolved]). The error wraps Status.Err(): [ErrRoundOff],
+// valid certificates; a γ without a solution is left out ([Unsolved]). The error wraps Status.Err(): [ErrRoundOff],
 // [ErrPassLimit], [ErrDiverged], [ErrUnsolved] or [ErrUnproved].
 type NotConvergedError struct {
 	Solutions []*Solution

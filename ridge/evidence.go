@@ -8,10 +8,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Known returns the quantities of the summary from which solutions are certified. It is for packages that build on
-// ridge. workers is the number of processes whose sums a pass adds up. Errors:
+// Known returns the quantities of the summary that certificates are computed from. It is for packages that build on
+// ridge. workers is the number of processes that share the rows of a pass. Errors:
 //
-//   - *[GammaError], with the name method, if a γ is not positive and finite
+//   - *[GammaError], naming method, if a γ is not positive and finite
 //   - [ErrEmpty], [ErrUnproven] and *[ScaleError]
 func (s *Summary) Known(method string, workers int, gammas ...float64) (*certify.Known, error) {
 	for _, g := range gammas {
@@ -47,7 +47,7 @@ func (s *Summary) Known(method string, workers int, gammas ...float64) (*certify
 	return k, checkKnown(k, gammas)
 }
 
-// checkKnown returns an error if k proves nothing, or if a quantity is out of range.
+// checkKnown returns an error if k cannot certify a solution, or if a γ or a norm in k is out of range.
 func checkKnown(k *certify.Known, gammas []float64) error {
 	if k.Unproven() {
 		return ErrUnproven

@@ -20,12 +20,11 @@ type ExactOptions struct {
 	Intercept bool           // fit an intercept for each target, unpenalised
 	Backend   engine.Backend // nil is engine.Default()
 	MaxBytes  uint64         // memory limit in bytes; 0 means 8 GiB
-	// Tol is the relative error to reach. A solution with a larger bound is corrected by up to five more
-	// passes, which measure gradients with twice the digits. If the corrected solution still misses Tol, its
-	// Status is [RoundOff]; SolveExact returns no error in this case. If Tol is 0, no further pass is made, and
-	// Dual aims at 1e-12.
+	// Tol is the relative error to reach. A solution with a larger bound is corrected by up to five more passes, which
+	// measure gradients with twice the digits. If the corrected solution still misses Tol, its Status is [RoundOff],
+	// but SolveExact returns no error. If Tol is 0, no more passes are made, and Dual aims at 1e-12.
 	Tol float64
-	// LeaveOneOut keeps what [Factorization.LeaveOneOut] needs.
+	// LeaveOneOut allows a call of [Factorization.LeaveOneOut].
 	LeaveOneOut bool
 	// Projected is the number of columns without penalty that project.Projection.Apply projected out of the
 	// rows. GCV counts each of these columns as a degree of freedom.
@@ -69,8 +68,8 @@ func (e *SizeError) Is(target error) bool { return target == ErrInput }
 type SingularError struct {
 	Gamma  float64
 	Method Method
-	// Column is a feature, counted from 0, that depends linearly on the features before it, up to round-off. It is the
-	// first such feature if there are enough rows, and −1 if none is known.
+	// Column is a feature that depends linearly on the features before it, up to round-off, counted from 0. It is −1 if
+	// no such feature is known. With enough rows, it is the first such feature.
 	Column int
 }
 
@@ -126,7 +125,7 @@ type primal struct {
 	stream *direct.Stream
 
 	reduction *direct.Reduction // nil except for Tridiagonal
-	known     *certify.Known    // what AᵀA proves; nil until leave-one-out errors need it
+	known     *certify.Known    // for the certificates of leave-one-out errors; nil until these are needed
 	sparse    bool              // some rows are sparse
 	last      *certify.Factored // the last factorisation, whose factor is still in memory; may be nil
 }
@@ -165,7 +164,7 @@ func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, 
 	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Projected, e.opts.Backend), nil
 }
 
-// rankBound returns an upper bound on the rank of A: the number of rows, minus one if the rows are centred.
+// rankBound returns an upper bound on the rank of A: the number of rows, or one less with an intercept.
 func (e *primal) rankBound() int64 {
 	if e.opts.Intercept {
 		return e.stage.Rows - 1
@@ -200,7 +199,7 @@ func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float
 // fit solves for one γ, with a factorisation for this γ only.
 func (e *primal) fit(system *direct.System, gamma float64, factor Method) (*Solution, error) {
 	if e.isUnderdetermined(gamma) {
-		return nil, &SingularError{gamma, e.opts.Method, int(e.rankBound())} // one of r+1 features depends on the others
+		return nil, &SingularError{gamma, e.opts.Method, int(e.rankBound())} // the first rankBound()+1 features are dependent
 	}
 	found, column := system.Solve(gamma)
 	if e.last = found; found == nil {
@@ -209,7 +208,7 @@ func (e *primal) fit(system *direct.System, gamma float64, factor Method) (*Solu
 	return e.solution(system.Evidence(), found, factor), nil
 }
 
-// solution returns the Solution of a factorisation, with its certificates.
+// solution returns the certified Solution of the factorisation in found. factor is the method to report.
 func (e *primal) solution(rows *certify.Streamed, found *certify.Factored, factor Method) *Solution {
 	weights, df := certify.Direct(rows, found)
 	f := &Solution{Outcome: Outcome{

@@ -57,8 +57,8 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 	return f, err
 }
 
-// Solve returns the solution at every γ of gammas, in order, with certificates. Solve reads no rows, except that a dual
-// method whose rows do not fit in memory reads them again to certify the solutions. If a system is singular to working
+// Solve returns the solution at every γ of gammas, in order, with certificates. It reads no rows, except for a dual
+// method whose rows do not fit in memory: its certificates need another pass. If a system is singular to working
 // precision, the error is a *[SingularError].
 func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
@@ -77,8 +77,8 @@ func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solutio
 }
 
 // Certify sets the Status of solutions returned by [Factorization.Solve]. If a solution from a factorisation of AᵀA
-// misses ExactOptions.Tol, further passes over src correct it in place; they measure gradients with twice the digits. A
-// source that can be read only once is not read again.
+// misses ExactOptions.Tol, further passes over src correct the solution in place. They measure gradients with twice the
+// digits. A source that can be read only once is not read again.
 func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []*Solution) error {
 	ctx = background.IfNil(ctx)
 	if f.opts.Tol == 0 {
@@ -112,7 +112,7 @@ func (f *Factorization) LeaveOneOut(ctx context.Context, src dataset.Source, gam
 	case f.dual != nil && opts.Unpenalized != nil:
 		return nil, nil, unfit("%v has no leverages with columns without penalty", f.Method())
 	case f.dual != nil:
-		return f.dual.leftOut(ctx, gammas, opts.Left)
+		return f.dual.leaveOneOut(ctx, gammas, opts.Left)
 	case src == nil:
 		return nil, nil, errNoSource
 	}
@@ -131,12 +131,12 @@ func (f *Factorization) LeaveOneOut(ctx context.Context, src dataset.Source, gam
 // Method returns the method of the factorisation.
 func (f *Factorization) Method() Method {
 	if f.dual != nil {
-		return f.dual.by
+		return f.dual.method
 	}
 	return f.opts.Method
 }
 
-// Passes returns the number of passes so far. It excludes passes of [Factorization.Certify], which the solutions count.
+// Passes returns the number of passes so far, without the passes of [Factorization.Certify].
 func (f *Factorization) Passes() int {
 	if f.dual != nil {
 		return f.dual.passes
@@ -188,11 +188,12 @@ func (m Method) For(n int64, d int, gammas []float64) Method {
 	return Cholesky
 }
 
-// A direct method is chosen by default only if AᵀA (d² numbers) or AAᵀ (n² numbers) takes at most MaxGramBytes bytes.
+// MaxGramBytes is the largest size in bytes of AᵀA (d² numbers) or AAᵀ (n² numbers) for which a direct method is chosen
+// by default.
 const MaxGramBytes = 1 << 30
 
-// DirectBytes returns the memory in bytes of a direct method for n rows, d features, t targets and k values of γ. It
-// excludes rows kept in memory. leverage is [ExactOptions].LeaveOneOut.
+// DirectBytes returns the memory in bytes of a direct method for n rows, d features, t targets and k values of γ,
+// without the rows themselves. leverage is [ExactOptions].LeaveOneOut.
 func DirectBytes(m Method, n int64, d, t, k int, leverage bool) float64 {
 	switch {
 	case m.IsDual():
@@ -215,7 +216,7 @@ const (
 	DefaultMaxBytes  = 8 << 30 // memory in bytes
 )
 
-// LeastTol is the smallest tolerance that can always be certified. Rounding the coefficients to float64 changes
-// them by up to 2⁻⁵³ of their norm, and the certified bound is up to an eighth larger than this change. A
-// smaller tolerance is certified only if the rounding happens to change the coefficients less.
+// LeastTol is the smallest tolerance that can always be certified. Rounding the coefficients to float64 changes them by
+// up to 2⁻⁵³ of their norm, and the certified bound is up to an eighth larger than this change. A smaller tolerance is
+// certified only if the rounding happens to change the coefficients less.
 const LeastTol = 9 * 0x1p-56

@@ -1,19 +1,19 @@
 package ridge
 
-// A Journal stores the results of the passes of a solve, so that an interrupted solve can continue. The restarted solve
-// takes the results of recorded passes from the journal. It then reads the data from the row at which the last pass was
-// interrupted. The result is the same, bit for bit, as without the interruption.
+// A Journal stores the results of the passes of a solve, so that an interrupted solve can be restarted. The restarted
+// solve takes the results of completed passes from the journal. It resumes the interrupted pass at the row where the
+// pass stopped. Its solution has the same bits as without the interruption, if the data, the backend and the tuning are
+// the same.
 //
-// The restarted solve must read the same data. It needs the same backend and tuning for the same bits. If a tolerance
-// or the limit on passes was changed, a pass may request other products than the recorded pass; such a pass is
-// repeated. Passes of a [Refresher] are not recorded.
+// A change of the tolerance or of the limit on passes may change the vectors that a pass multiplies. If a recorded pass
+// multiplied other vectors, it is repeated. Passes of a [Refresher] are not recorded.
 type Journal interface {
 	// Recorded returns the last recorded state of the given pass, or nil. Passes count from 1.
 	Recorded(pass int) ([]byte, error)
 	// Due reports whether the state of the current pass should be recorded now. It is called after each block.
 	Due() bool
 	// Record stores the state of a pass. It is called when Due returns true, at the end of the pass, and when the
-	// context is cancelled. The state replaces every record of this pass, and of later passes that an earlier run made. An error ends the
-	// solve.
+	// context is cancelled. The state replaces the record of this pass, and all records of later passes from an earlier
+	// run. An error ends the solve.
 	Record(pass int, state []byte) error
 }

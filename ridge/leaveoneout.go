@@ -22,38 +22,38 @@ import (
 type LeaveOneOutOptions struct {
 	Reducer  Reducer          // as for [SolvePath]; a pass adds up 5kt + 2 numbers for k values of γ and t targets
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
-	// Unpenalized, if not nil, means that columns Z without penalty were projected out of the rows. The source
-	// then has one more target: for each row z of Z, with weight w, the leverage v = w·zᵀ(ZᵀZ)⁻¹z. LeaveOneOut
-	// adds v to h. Unpenalized returns a bound on the error of v.
+	// Unpenalized must be set if columns Z without penalty were projected out of the rows, as
+	// project.Projection.ApplyWithLeverages does. The last target of the source is then the leverage v = w·zᵀ(ZᵀZ)⁻¹z
+	// for a row z of Z with weight w. LeaveOneOut adds v to h. Unpenalized returns a bound on the error of v.
 	Unpenalized func(v, w float64) float64
-	// Left, if not nil, receives the leave-one-out predictions of a part b of the rows for the fit with index fit. For
-	// row i and target j, element i·t + j has a bracket of the prediction by the exact solution of all other rows, and
-	// an estimate. Rows of weight 0 are meaningless. Several goroutines may call Left at the same time.
+	// Left, if not nil, is called with blocks b of the rows, and for each block with the index fit of every solution.
+	// For row i and target j of b, element i·t + j of brackets bounds the prediction by the exact solution of all other
+	// rows. The same element of estimates estimates this prediction. For rows of weight 0 the elements are meaningless.
+	// Several goroutines may call Left at the same time.
 	Left func(fit int, b dataset.Block, brackets []Interval, estimates []float64)
 }
 
 // LeftOutScores holds leave-one-out errors, indexed by γ and target.
 type LeftOutScores struct {
-	Bounds    [][]Interval // brackets of the errors of the exact solutions
-	Estimates [][]float64  // estimates of the same errors, inside the brackets; nil stands for the midpoints
+	Bounds    [][]Interval // brackets of the leave-one-out errors of the exact solutions
+	Estimates [][]float64  // estimates inside the brackets; nil stands for the midpoints
 }
 
-// LeaveOneOut makes a pass over the n rows of sum. It brackets the leave-one-out error of the exact solution,
-// for the γ of each fit and for each target. For the leave-one-out error, each row is predicted by the exact
-// solution of all other rows. The error is the mean of the squared residuals of these predictions, times the
-// sample weights w:
+// LeaveOneOut makes a pass over src, the n rows of sum. For each fit and target, it brackets the leave-one-out error of
+// the exact solution at the γ of the fit. The leave-one-out error is the mean squared error if each row is predicted by
+// the exact solution of all other rows, with sample weights w:
 //
 //	Σ w·(r/(1 − h))²/n,   h = w·aᵀH⁻¹a + w/Σw,   r = b − aᵀx*.
 //
 // The row a and its target b are centred if there is an intercept. Without an intercept, h has no term w/Σw.
 // Scikit-learn's RidgeCV uses the same score, weights included.
 //
-// LeaveOneOut uses this formula, without solving for any subset of rows. It brackets aᵀH⁻¹a like a [Predictor], and it
-// bounds the error of r by the certificate of the fit x̂:
+// No system is solved for a subset of the rows. LeaveOneOut brackets aᵀH⁻¹a like a [Predictor], and it bounds the error
+// of r by the certificate of the fit x̂:
 //
 //	|r − (b − aᵀx̂)| ≤ √(aᵀH⁻¹a)·‖H^{½}(x̂ − x*)‖.
 //
-// A row takes O(md) time, and O(m + d) time for each fit.
+// With m rows in the sketch and d features, a row takes O(md) time, and O(m + d) time for each fit.
 //
 // fits are solutions for the rows of sum, from [Summary.Path] or any other method.
 //
@@ -86,7 +86,7 @@ func LeaveOneOut(ctx context.Context, src dataset.Source, sum *Summary, fits []*
 	return leaveOneOutOf(ctx, src, k, fits, opts)
 }
 
-// leaveOneOutOf returns the results of LeaveOneOut. k has the bounds for the rows.
+// leaveOneOutOf does the work of LeaveOneOut. k holds the bounds from the summary of the rows.
 func leaveOneOutOf(ctx context.Context, src dataset.Source, k *certify.Known, fits []*Solution, opts LeaveOneOutOptions) (*LeftOutScores, error) {
 	l, err := newLeaveOneOut(src, k, fits, opts)
 	if err != nil {
@@ -117,7 +117,7 @@ type leaveOneOut struct {
 	opts      LeaveOneOutOptions
 	block     int // largest number of rows that a task processes together
 	known     *certify.LeftOut
-	functions []float64         // functions of the eigenvalues, Forms()·k×r
+	functions []float64         // for aᵀH⁻¹a: values at the r eigenvalues, Forms()·k×r
 	fits      []certify.LeftFit // for each γ and target
 	rss       []Interval        // certified RSS of each fit
 	rows      int64
@@ -126,16 +126,17 @@ type leaveOneOut struct {
 	loop      *parallel.Loop
 }
 
-// A leftTask processes the parts of each block that belong to one task.
+// A leftTask holds the sums and the workspace of one task. Each task processes a fixed part of every block.
 type leftTask struct {
 	*Predictor // projects rows onto V; its anchors are the coefficients of all fits
 	weight     neumaier.Sum
 	errors     []leftSum // one for each fit
-	forms, in  []float64 // Forms()·k×n, and ‖Va‖² of each row a
+	forms      []float64 // functions · (squares of Va), Forms()·k×n
+	inBasis    []float64 // ‖Va‖² of each row a
 	rows       []certify.LeftRow
 	levers     []certify.Leverage
 	brackets   []interval.Interval // of the leave-one-out predictions
-	estimates  []float64           // of the same
+	estimates  []float64           // of the leave-one-out predictions
 }
 
 // A leftSum holds the sums for one fit.
@@ -216,21 +217,21 @@ func (l *leaveOneOut) take(i int) {
 	}
 }
 
-// add adds the terms of the rows of b to the sums of s. b has at most l.block rows.
+// add adds the rows of b, at most l.block, to the sums of s.
 func (l *leaveOneOut) add(s *leftTask, b dataset.Block) {
 	r, n, w := len(s.basis.v)/l.d, b.N, &s.work
 	q, k := len(l.fits), len(l.fits)/l.t
 	w.along, w.product, w.size = vec.Grow(w.along, n*r), vec.Grow(w.product, n*q), vec.Grow(w.size, 2*n)
 	s.project(b)
 	s.multiply(b)
-	s.forms, s.in = vec.Grow(s.forms, l.known.Forms()*k*n), vec.Grow(s.in, n)
+	s.forms, s.inBasis = vec.Grow(s.forms, l.known.Forms()*k*n), vec.Grow(s.inBasis, n)
 	for i := range n {
 		sum := 0.0
 		for at, v := range w.along[i*r : (i+1)*r] {
 			w.along[i*r+at] = v * v
 			sum += v * v
 		}
-		s.in[i] = sum
+		s.inBasis[i] = sum
 	}
 	l.be.Gemm(false, true, 1, engine.View(l.known.Forms()*k, r, l.functions), engine.View(n, r, w.along), 0, engine.View(l.known.Forms()*k, n, s.forms))
 	s.rows, s.levers = s.rows[:0], slices.Grow(s.levers[:0], n)[:n]
@@ -240,7 +241,7 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block) {
 			idx, _ := b.Sparse.Row(i)
 			nnz = len(idx)
 		}
-		row := l.known.Row(b.Weight(i), w.size[2*i], s.in[i], w.size[2*i+1], nnz)
+		row := l.known.Row(b.Weight(i), w.size[2*i], s.inBasis[i], w.size[2*i+1], nnz)
 		if l.opts.Unpenalized != nil {
 			v := b.Y[i*l.width+l.t]
 			row.Lift(v, l.opts.Unpenalized(v, b.Weight(i)))
@@ -271,7 +272,7 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block) {
 	}
 }
 
-// predict calls LeaveOneOutOptions.Left with the rows of b for the fit with index g.
+// predict calls LeaveOneOutOptions.Left with the rows of b and the index g of a fit.
 func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int) {
 	size := b.N * l.t
 	s.brackets, s.estimates = slices.Grow(s.brackets[:0], size)[:size], vec.Grow(s.estimates, size)
@@ -288,8 +289,8 @@ func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int) {
 // leftNumbers is the number of sums that the pass computes for each fit.
 const leftNumbers = 5
 
-// sums returns the numbers to add up over the workers: the number of rows, their weight, and leftNumbers numbers for
-// each fit.
+// sums returns the numbers to add up over the workers: the number of rows, their weight, and leftNumbers sums for each
+// fit.
 func (l *leaveOneOut) sums() []float64 {
 	out := make([]float64, 2+leftNumbers*len(l.fits))
 	out[0] = float64(l.rows)
@@ -312,10 +313,10 @@ func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, erro
 		return nil, unfit("this pass read %g rows of weight %g, the summary has %d of %g", rows, weight, l.known.Rows, l.known.Weight)
 	}
 	n := float64(l.known.Rows)
-	// Terms of a part of a block are added plainly. The sums of the parts are added with compensation. The sums of the
-	// tasks, then of the workers, are added one after the other.
+	// round bounds the relative round-off of the sums: plain within a part of a block, compensated over the parts, and
+	// plain over tasks and workers.
 	round := (8 + n*n*roundoff.Unit + roundoff.StageRows + leftTasks + float64(workers)) * roundoff.Eps
-	lost := math.Sqrt(n) * 0x1p-536 // underflow of squares times weights
+	lost := math.Sqrt(n) * 0x1p-536 // bounds the underflow error of squares times weights
 	out := &LeftOutScores{}
 	for at := range l.fits {
 		sums := found[2+leftNumbers*at:]

@@ -26,8 +26,8 @@ func (s *Summary) Merge(o *Summary) error {
 	return err
 }
 
-// Join merges the lanes permanently, which frees memory. All results are the same as without Join. Rows appended later
-// go to new lanes, unless only the first lane was in use (see LanesAfter). Then s has a single lane from now on.
+// Join merges the parallel sketches ([SummaryConfig.Lanes]), which frees memory. Results do not change. Rows appended
+// later go to new sketches. But if only the first sketch was in use ([SummaryConfig.LanesAfter]), s keeps a single one.
 func (s *Summary) Join() error {
 	if !s.isValid() {
 		return errZeroValue

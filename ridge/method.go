@@ -21,13 +21,14 @@ const (
 	// CG is the method of conjugate gradients, preconditioned by the sketch. It never diverges. Each pass
 	// computes one product for each γ and target. CG stores a few vectors of length d for each γ and target.
 	CG
-	// Galerkin solves for all γ and targets in one subspace, which grows by up to 32 vectors a pass. If the spectrum
-	// decays, Galerkin needs between a tenth and a half of the passes of CG. For many γ it also needs fewer products.
+	// Galerkin approximates the solutions for all γ and targets in one subspace, which grows by up to 32 vectors a
+	// pass. If the eigenvalues of AᵀA decay, Galerkin needs between a tenth and a half of the passes of CG. For many γ
+	// it also needs fewer products.
 	//
 	// For a sketch of m rows, k values of γ and t targets, Galerkin stores at most 12·(m + k·t) vectors of length d. If
 	// it needs more, it continues as CG. If the summary holds AᵀA itself, Galerkin runs as CG from the start.
 	Galerkin
-	// Newton is Algorithm 1 of the paper (iFDRR, iRFDRR): x ← x − Ĥ⁻¹g, with the gradient g.
+	// Newton is Algorithm 1 of the paper (iFDRR, iRFDRR): x ← x − Ĥ⁻¹g, with the gradient g and the [Hessian] Ĥ.
 	Newton
 
 	// Exact selects a direct method (Cholesky, QR, Tridiagonal or Dual) by the shape of the problem, see
@@ -48,12 +49,12 @@ const (
 	// Cholesky replaces Tridiagonal for a γ too small for the accuracy of T. Cholesky also replaces it if the columns
 	// differ in size and Cholesky certifies a smaller error. Solution.Method names the method that was used.
 	Tridiagonal
-	// Dual keeps the rows in memory and factors G + γI with G = AAᵀ (n×n). Use Dual for fewer rows than
-	// features: it does not need d² numbers. For sparse rows it does not need n·d numbers either. The
-	// certificate comes from a gradient measured with twice the digits; it does not depend on the factor. γ
-	// must be positive.
+	// Dual factors G + γI with G = AAᵀ (n×n), and keeps the rows in memory. Use Dual for fewer rows than features: it
+	// does not need d² numbers. For sparse rows it does not need n·d numbers either. The certificate comes from a
+	// gradient that is measured with twice the digits, so it does not depend on the accuracy of the factor. γ must be
+	// positive.
 	Dual
-	// DualCG solves the dual problem (G + γI)α = b by conjugate gradients on sparse rows, without G. A step takes n·z
+	// DualCG solves (G + γI)α = b by conjugate gradients on sparse rows, without computing G = AAᵀ. A step takes n·z
 	// flops for z entries a row. The error bounds are the same as for Dual, but the brackets of the effective dimension
 	// and GCV are wide. For dense rows, or if Dual is faster, DualCG runs as Dual.
 	DualCG
@@ -66,7 +67,7 @@ const (
 type kind uint8
 
 const (
-	other       kind = iota
+	auto        kind = iota
 	iterates         // approximates AᵀA by a sketch, then iterates
 	factorsGram      // factors AᵀA or A
 	factorsDual      // factors AAᵀ

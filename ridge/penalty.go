@@ -13,18 +13,17 @@ import (
 )
 
 // Penalize returns a view of s in which column j is divided by √pⱼ, with pⱼ > 0. Ridge regression of the scaled columns
-// has the penalty γ‖z‖². With xⱼ = zⱼ/√pⱼ, it equals ridge regression of the original columns with the penalty γ·Σ
-// pⱼxⱼ². Hence one sketch serves every penalty. With P = diag(p), 0 ⪯ AᵀA − BᵀB ⪯ ηI implies
+// has the penalty γ‖z‖². With xⱼ = zⱼ/√pⱼ, this is ridge regression of the original columns with the penalty γ·Σ pⱼxⱼ².
+// One sketch B, with the shrinkage η, therefore serves every penalty. With P = diag(p), 0 ⪯ AᵀA − BᵀB ⪯ ηI implies
 //
 //	0 ⪯ P^{-½}(AᵀA − BᵀB)P^{-½} ⪯ ηP⁻¹ ⪯ (η/min p)·I.
 //
-// Certificates are therefore wider if min p is small. If the summary holds AᵀA itself, η remains 0.
+// Certificates are wider if min p is small. If the summary holds AᵀA itself, η remains 0.
 //
-// The view is read-only; append to, merge, decay or write s itself. All methods and functions that read a
-// summary work in the scaled columns, for example [Summary.Path], [Summary.Predictor], [SolvePath] and
-// choose.Gamma. They need a source scaled by [dataset.Penalty]. [Summary.Spectrum] returns the spectrum of the
-// scaled columns, but Sketch returns the sketch of the original columns. A view may be penalised again; the
-// penalties are then multiplied.
+// The view is read-only; append to, merge, decay or write s itself. All methods and functions that read a summary work
+// in the scaled columns, for example [Summary.Path], [Summary.Predictor], [SolvePath] and choose.Gamma. They need a
+// source scaled by [dataset.Penalty]. [Summary.Spectrum] returns the spectrum of the scaled columns, but Sketch returns
+// the sketch of the original columns. If a view is penalised again, the penalties are multiplied.
 //
 // The option Penalty of fdridge.Fit calls Penalize and returns coefficients of the original columns.
 //
@@ -67,7 +66,7 @@ func (s *Summary) Penalty() []float64 { return slices.Clone(s.penalty) }
 // errView is the error of methods that cannot change or write a view.
 var errView = badinput.Errorf("ridge: a penalised summary is a read-only view: append to, merge, decay or write the original summary")
 
-// checkWritable returns an error if s is a view.
+// checkWritable returns an error if s is a view made by Penalize.
 func (s *Summary) checkWritable() error {
 	if s.penalty != nil {
 		return errView
@@ -75,11 +74,11 @@ func (s *Summary) checkWritable() error {
 	return nil
 }
 
-// Spectrum returns the spectrum from which solutions are computed: the spectrum of the sketch, of its scaled columns
-// (see [Summary.Penalize]), or of AᵀA (see [Summary.WithGram]). It must not be modified.
+// Spectrum returns the eigenvalues and eigenvectors from which solutions are computed: of the sketch, of its scaled
+// columns (see [Summary.Penalize]), or of AᵀA (see [Summary.WithGram]). The result must not be modified.
 func (s *Summary) Spectrum() (*fd.Spectrum, error) { return s.spectrum() }
 
-// Bound returns the bound on AᵀA − BᵀB, in the scaled columns if s has a penalty.
+// Bound returns the bound on ‖AᵀA − BᵀB‖ for the sketch B, in the scaled columns if s has a penalty.
 func (s *Summary) Bound() fd.Bound {
 	if !s.isValid() {
 		return fd.Bound{}
@@ -90,8 +89,8 @@ func (s *Summary) Bound() fd.Bound {
 	return s.Sketch().Bound()
 }
 
-// Unscale turns a solution z of columns divided by √pⱼ into the solution of the original columns, xⱼ = zⱼ/√pⱼ. It sets
-// Penalty to p. A solution that already has a Penalty is unchanged.
+// Unscale converts the coefficients z of columns divided by √pⱼ to the coefficients of the original columns, zⱼ/√pⱼ. It
+// sets Penalty to p. If s already has a Penalty, Unscale does nothing.
 func (s *Solution) Unscale(p []float64) {
 	if s.Penalty != nil {
 		return
@@ -107,9 +106,9 @@ func (s *Solution) Unscale(p []float64) {
 	}
 }
 
-// Fitted returns the solution in the columns in which it was fitted. For a solution with a Penalty p, these are the
-// columns divided by √pⱼ, and the Coef of the result is the vector that the certificate describes. For a penalised
-// summary, [Predictor.Narrow] and [LeaveOneOut] need this form. A solution without a penalty is returned unchanged.
+// Fitted returns the solution for the columns that were fitted: with a Penalty p, the columns divided by √pⱼ. The
+// certificate describes the Coef of the result. For a penalised summary, [Predictor.Narrow] and [LeaveOneOut] need this
+// form. A solution without a penalty is returned unchanged.
 func (s *Solution) Fitted() *Solution {
 	if s == nil || s.Penalty == nil {
 		return s
@@ -122,7 +121,7 @@ func (s *Solution) Fitted() *Solution {
 	return &out
 }
 
-// inColumns returns f in the columns of s, which are scaled if s has a penalty.
+// inColumns returns f for the columns of s. If s has a penalty, these are the scaled columns.
 func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	if f.Penalty != nil && !slices.Equal(f.Penalty, s.penalty) {
 		return nil, unfit("a fit with a penalty that is not the summary's")
@@ -130,9 +129,8 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	return f.Fitted(), nil
 }
 
-// unscaledError bounds ‖x̂ − x*‖ of a target in the original columns. With xⱼ = zⱼ/√pⱼ this norm is at most ‖ẑ
-// − z*‖/√min p, plus the rounding of the division. Columns without penalty have separate bounds,
-// UnpenalizedBounds.
+// unscaledError bounds ‖x̂ − x*‖ of a target in the original columns. With xⱼ = zⱼ/√pⱼ, this norm is at most
+// ‖ẑ − z*‖/√min p, plus the rounding of the division. For columns without penalty, UnpenalizedBounds is added.
 func (s *Solution) unscaledError(o *Target) float64 {
 	e := boundOrInf(o.ErrorBound)
 	if s.Penalty == nil {

@@ -13,10 +13,9 @@ import (
 // eachBlock is the number of targets that FitEach solves together.
 const eachBlock = 512
 
-// FitEach returns the one-shot solution of [Summary.Fit] in which target j has its own γ, gammas[j]. The scikit-learn
-// equivalent is an alpha for each target in Ridge. One product of t×r and r×d matrices gives all coefficients.
+// FitEach is like [Summary.Fit], but target j has its own γ, gammas[j]. In scikit-learn's Ridge this is an array alpha.
 //
-// Errors are the errors of [Summary.Path], and [ErrShape] if the number of γ is not the number of targets.
+// The errors are the errors of [Summary.Path], and [ErrShape] if the number of γ is not the number of targets.
 func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 	if !s.isValid() {
 		return nil, errZeroValue
@@ -51,15 +50,15 @@ func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 	return f, nil
 }
 
-// eachBytes limits the memory of the vectors that [SolveEach] uses at a time.
+// eachBytes limits the memory of the vectors that [SolveEach] uses at a time, in bytes.
 const eachBytes = 1 << 28
 
-// SolveEach returns a solution in which target j has its own γ, gammas[j]. It starts with [Summary.FitEach].
-// Passes over src then refine the targets that miss opts.Tol, as in [SolvePath]. SolveEach refines targets
-// together in groups whose vectors fit in 256 MiB. If the summary holds AᵀA, most targets need no pass.
+// SolveEach returns a solution in which target j has its own γ, gammas[j]. It starts with [Summary.FitEach]. Passes
+// over src then refine the targets that miss opts.Tol, as in [SolvePath]. The targets are refined in groups whose
+// vectors fit in 256 MiB. If the summary holds AᵀA, most targets need no pass.
 //
-// A non-nil opts.Start is an error. Other errors are the errors of [SolvePath], and [ErrShape] if the number of γ is
-// not the number of targets.
+// A non-nil opts.Start is an error. The other errors are the errors of [SolvePath], and [ErrShape] if the number of γ
+// is not the number of targets.
 func SolveEach(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) (*Solution, error) {
 	ctx = background.IfNil(ctx)
 	opts.fill()
@@ -91,7 +90,7 @@ func SolveEach(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	return f, nil
 }
 
-// solvePairs iterates for the given targets of f. It replaces the results of a target if the new error bound is not
+// solvePairs iterates for some targets of f, each with its γ. It replaces a target unless the new error bound is
 // larger.
 func (s *Summary) solvePairs(ctx context.Context, src dataset.Source, f *Solution, pairs []krylov.Pair, opts SolveOptions) error {
 	var gammas []float64

@@ -16,27 +16,27 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Predictor brackets the predictions aᵀx* of the exact ridge solution at one γ, from the sketch alone. Let a be a
-// row, minus the means of the features if there is an intercept. With Ĥ_F = BᵀB + γI ⪯ H ⪯ Ĥ_u = Ĥ_F + ηI, D = Ĥ_F⁻¹ −
-// Ĥ_u⁻¹ and x_mid = ½(Ĥ_F⁻¹ + Ĥ_u⁻¹)c,
+// A Predictor brackets the predictions aᵀx* of the exact ridge solution x* at one γ, from the sketch B alone. Here a is
+// a row, minus the means of the features if there is an intercept. With c = AᵀY and the shrinkage η of the sketch,
 //
+//	Ĥ_F = BᵀB + γI,  Ĥ_u = Ĥ_F + ηI,  D = Ĥ_F⁻¹ − Ĥ_u⁻¹,  x_mid = ½(Ĥ_F⁻¹ + Ĥ_u⁻¹)c,
 //	aᵀx* ∈ aᵀx_mid ± ½√(aᵀDa · cᵀDc),
 //
-// widened by the round-off of c, of the means and of the evaluation. The interval contains the prediction of the exact
-// fit. It is not a prediction interval for a future observation, because it does not include noise.
+// widened by round-off. The interval contains the prediction of the exact fit. It is not a prediction interval for a
+// future observation, because it does not include noise.
 //
 // A Predictor holds workspace. Only one goroutine may use it at a time.
 type Predictor struct {
-	d, t  int
-	sum   *Summary // nil for a Predictor of a Solution
-	block int      // number of rows processed at a time
-	be    engine.Backend
-	ats   []*certify.At         // bounds from the summary at each distinct γ; nil for a Predictor of a Solution
-	forms []*certify.Prediction // bounds on predictions at each distinct γ
-	of    []int                 // for each target, the index of its γ
-	basis basis
+	d, t    int
+	sum     *Summary // nil for a Predictor of a Solution
+	block   int      // number of rows processed at a time
+	be      engine.Backend
+	ats     []*certify.At         // bounds from the summary at each distinct γ; nil for a Predictor of a Solution
+	forms   []*certify.Prediction // bounds on predictions at each distinct γ
+	gammaOf []int                 // for each target, the index of its γ in ats
+	basis   basis
 
-	anchors []certify.Anchor // coefficients near x* for each target, then the coefficients of a fit
+	anchors []certify.Anchor // coefficients near x*: one for each target from the summary, then one for each from a fit
 	weights []float64        // the coefficients in anchors, one per row
 
 	work predictorWork
@@ -77,13 +77,13 @@ func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 	p.sum = s
 	for j := range p.t {
 		gamma := gammas[j%len(gammas)]
-		p.of[j] = slices.IndexFunc(p.ats, func(a *certify.At) bool { return a.Gamma == gamma })
-		if p.of[j] < 0 {
+		p.gammaOf[j] = slices.IndexFunc(p.ats, func(a *certify.At) bool { return a.Gamma == gamma })
+		if p.gammaOf[j] < 0 {
 			at := k.At(gamma)
-			p.of[j], p.ats, p.forms = len(p.ats), append(p.ats, &at), append(p.forms, at.Prediction())
+			p.gammaOf[j], p.ats, p.forms = len(p.ats), append(p.ats, &at), append(p.forms, at.Prediction())
 		}
 	}
-	p.weights = k.Middle(p.ats, p.of)
+	p.weights = k.Middle(p.ats, p.gammaOf)
 	for j := range p.t {
 		p.anchors = append(p.anchors, p.at(j).Near(j, p.weights[j*p.d:(j+1)*p.d]))
 	}
@@ -91,9 +91,10 @@ func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 }
 
 // at returns the bounds from the summary at the γ of target j.
-func (p *Predictor) at(j int) *certify.At { return p.ats[p.of[j]] }
+func (p *Predictor) at(j int) *certify.At { return p.ats[p.gammaOf[j]] }
 
-// projector returns a Predictor without coefficients, which only projects rows onto V.
+// projector returns a Predictor without coefficients, which only projects rows onto the singular vectors V of the
+// sketch.
 func projector(k *certify.Known) (*Predictor, error) {
 	p, err := newPredictor(k.Sketch.Dim, len(k.TSS), k.Backend)
 	if err != nil {
@@ -114,17 +115,16 @@ func newPredictor(d, t int, be engine.Backend, forms ...*certify.Prediction) (*P
 	if err != nil {
 		return nil, err
 	}
-	return &Predictor{d: d, t: t, be: be, forms: forms, of: make([]int, t), block: min(tuning.GradientRows(d), roundoff.StageRows)}, nil
+	return &Predictor{d: d, t: t, be: be, forms: forms, gammaOf: make([]int, t), block: min(tuning.GradientRows(d), roundoff.StageRows)}, nil
 }
 
 // Narrow makes p also use f, a fit of the same rows at the same γ by any method. If the error of f is small, the
 // intervals become narrow:
 //
-//	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),
+//	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖).
 //
-// with both norms bounded by the certificate of f. Predict returns the intersection of these intervals and of
-// the intervals from the sketch. Bounds that are not finite have no effect. If Narrow was called before, f
-// replaces the earlier fit.
+// The certificate of f bounds the errors of x̂. Predict returns the intersection of these intervals and the intervals
+// from the sketch. Bounds that are not finite have no effect. If Narrow was called before, f replaces the earlier fit.
 //
 // The error is [ErrShape] if f has another γ, dimensions or penalty than p, or if p is the predictor of a solution
 // ([Solution.Predictor]). It is [ErrOtherRows] if f is a fit of other rows. Narrow compares the number of rows, ‖b‖²,
@@ -171,8 +171,8 @@ func boundOrInf(v float64) float64 {
 	return math.Inf(1)
 }
 
-// checkSameRows returns an error if the fit f was not made with the rows of the predictor's summary. It compares the
-// results for target j with what the summary proves.
+// checkSameRows returns an error if f cannot be a fit of the rows of the predictor's summary. It compares target j of f
+// with the bounds from the summary.
 func (p *Predictor) checkSameRows(f *Solution, j int) error {
 	o, at := &f.Targets[j], p.at(j)
 	c := certify.Claim{
@@ -198,8 +198,8 @@ func (p *Predictor) checkSameRows(f *Solution, j int) error {
 	return nil
 }
 
-// Predictor returns intervals for the same predictions as [Summary.Predictor], but needs no summary. It uses only
-// ErrorBound and InterceptBound. For a row a that is not centred and an intercept b̂,
+// Predictor returns intervals like [Summary.Predictor], but without a summary. It uses only the ErrorBound and
+// InterceptBound of each target. For a row a that is not centred, coefficients x̂ and an intercept b̂,
 //
 //	aᵀx* + b* ∈ aᵀx̂ + b̂ ± (‖a‖·‖x̂ − x*‖ + |b̂ − b*|),
 //
@@ -225,8 +225,7 @@ func (f *Solution) Predictor() (*Predictor, error) {
 }
 
 // Predict writes the interval of row i and target j to dst[i·t + j]. b is a block of dense or sparse rows, whose
-// targets are ignored. A dense row takes O(md) time: one product with V and one with the coefficients of each target. A
-// sparse row takes O(m·nnz).
+// targets are ignored. With m rows in the sketch, a dense row takes O((m + t)d) time, and a sparse row O((m + t)·nnz).
 //
 // After an error, dst is partly written. Errors:
 //
@@ -268,9 +267,9 @@ func (s *Summary) PredictInterval(gamma float64, x []float64) ([]Interval, error
 	return dst, nil
 }
 
-// predict is like Predict for at most p.block rows. In errors, the first row of b has the number first.
-func (p *Predictor) predict(dst []Interval, b dataset.Block, first int) error {
-	if err := p.check(b, first); err != nil {
+// predict is like Predict for at most p.block rows. Its errors number the rows of b from firstRow.
+func (p *Predictor) predict(dst []Interval, b dataset.Block, firstRow int) error {
+	if err := p.check(b, firstRow); err != nil {
 		return err
 	}
 	t, r, q, w := p.t, len(p.basis.v)/p.d, len(p.anchors), &p.work
@@ -288,12 +287,12 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, first int) error {
 			w.forms = append(w.forms, form.Forms(w.along[i*r:(i+1)*r], w.size[2*i], w.size[2*i+1], nnz))
 		}
 		for j := range t {
-			f := w.forms[p.of[j]]
+			f := w.forms[p.gammaOf[j]]
 			v := p.anchors[j].Interval(w.product[j*b.N+i], f)
 			if q > t {
 				fitted := p.anchors[t+j].Interval(w.product[(t+j)*b.N+i], f)
 				if interval.Apart(v, fitted) {
-					return fmt.Errorf("%w: for row %d the fit proves %v and the summary %v", ErrOtherRows, first+i+1, fitted, v)
+					return fmt.Errorf("%w: for row %d the fit proves %v and the summary %v", ErrOtherRows, firstRow+i+1, fitted, v)
 				}
 				v = interval.Intersect(v, fitted)
 			}
@@ -303,25 +302,26 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, first int) error {
 	return nil
 }
 
-func (p *Predictor) check(b dataset.Block, first int) error {
+// check returns an error if a row of b is not finite or out of range. Its errors number the rows of b from firstRow.
+func (p *Predictor) check(b dataset.Block, firstRow int) error {
 	for i := range b.N {
 		idx, row, err := rows.Features(b, i, p.d)
 		if err != nil {
 			return err
 		}
-		norm2, err := fd.SquaredNorm(first+i, 0, idx, row)
+		norm2, err := fd.SquaredNorm(firstRow+i, 0, idx, row)
 		if err != nil {
 			return err
 		}
 		if !(norm2 <= rows.MaxSquares) {
-			return &fd.RangeError{Row: first + i}
+			return &fd.RangeError{Row: firstRow + i}
 		}
 	}
 	return nil
 }
 
-// project computes Va, ‖a‖² and the norm before centring for each row of b, where a is the centred row. It writes them
-// to work.along and work.size. Dense rows are centred into work.a. Sparse rows are not centred explicitly.
+// project computes Va, ‖a‖² and the norm before centring for each row of b, where a is the centred row. It writes the
+// results to work.along and work.size, and the dense centred rows to work.a. Sparse rows are not centred explicitly.
 func (p *Predictor) project(b dataset.Block) {
 	d, r, w := p.d, len(p.basis.v)/p.d, &p.work
 	if b.Sparse == nil {
@@ -368,8 +368,8 @@ func (p *Predictor) centred(b dataset.Block) []float64 {
 	return w.a
 }
 
-// multiply writes the products of the coefficients of q anchors with the n rows of b to product (q×n). project must
-// have been called for b.
+// multiply multiplies the q coefficient vectors in weights with the n rows of b. It writes the products to work.product
+// (q×n). project must have been called for b.
 func (p *Predictor) multiply(b dataset.Block) {
 	d, q, w := p.d, len(p.anchors), &p.work
 	if b.Sparse == nil {

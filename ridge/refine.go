@@ -12,11 +12,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// maxCorrections limits the passes that correct a direct fit. A correction multiplies the error by the relative error
-// of the factor.
+// maxCorrections limits the number of passes that correct a direct solution. Each multiplies the error by about the
+// relative error of the factor.
 const maxCorrections = 5
 
-// A correction is the state of a target of a direct fit while further passes correct its solution.
+// A correction is a target of a direct solution that further passes correct.
 type correction struct {
 	fit    *Solution
 	target int
@@ -25,10 +25,9 @@ type correction struct {
 	error  float64   // bounds ‖x + low − x*‖
 }
 
-// refine corrects the targets that miss Tol. A pass measures the gradient g at x with twice the digits. With a
-// triangular factor R of H, the corrected solution is x − R⁻¹R⁻ᵀg. If the corrected solution still misses Tol,
-// the next pass measures the gradient at this solution. The solution before its rounding to float64 is stored
-// as x + low.
+// refine corrects the targets that miss Tol. A pass measures the gradient g at x with twice the digits. The corrected
+// solution is x − H⁻¹g, by the factor of H. If it still misses Tol, the next pass measures the gradient there. Between
+// passes the solution is the sum x + low of two vectors, because rounding it to float64 would lose digits.
 func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution) error {
 	var open []correction
 	for _, f := range fits {
@@ -86,7 +85,7 @@ func (e *primal) measure(ctx context.Context, operator *gram.Operator, open []co
 	return found, nil
 }
 
-// correct corrects the solutions by the measured gradients. It returns the corrections that need another pass.
+// correct corrects the solutions by the measured gradients. It returns the targets that need another pass.
 func (e *primal) correct(system *direct.System, open []correction, found []*gram.Measurement, pass int) (next []correction, err error) {
 	var factored *certify.Factored
 	var refiner *certify.Refiner

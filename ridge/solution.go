@@ -13,8 +13,8 @@ import (
 // An Outcome describes the computation for one γ. [Target] holds the results per target.
 type Outcome struct {
 	Gamma float64 `json:"gamma"`
-	// Gammas holds the γ of each target if they differ; see [Summary.FitEach]. Otherwise it is nil. If Gammas is not
-	// nil, Gamma is the smallest of them, and Contraction and EffectiveDimension are valid for all of them.
+	// Gammas holds the γ of each target if they differ ([Summary.FitEach]), otherwise it is nil. If it is not nil,
+	// Gamma is the smallest γ, and Contraction and EffectiveDimension hold for all γ in Gammas.
 	Gammas     []float64 `json:"gammas,omitempty"`
 	Method     Method    `json:"method"`  // the method that ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal", "dual", "dual-cg"
 	Status     Status    `json:"status"`  // why the method stopped; if targets missed the tolerance, the reason for the last of them
@@ -23,21 +23,22 @@ type Outcome struct {
 	Passes     int       `json:"passes"`  // number of passes over the data
 	Iterations int       `json:"iterations"`
 
-	// Shrinkage bounds ‖AᵀA − BᵀB‖₂ for the sketch: η plus round-off. It is 0 for an exact method.
+	// Shrinkage bounds ‖AᵀA − BᵀB‖₂ for the sketch B: its shrinkage η plus round-off. It is 0 for an exact method.
 	Shrinkage float64 `json:"shrinkage" null:"+Inf"`
-	// Contraction is a factor q with ‖x̂ − x*‖ ≤ q‖x*‖ for the one-shot solution: η/γ for FD, ρ/(γ+ρ) for RFD. A Newton
-	// step multiplies the error by at most q. With another Hessian, q is max(1 − lo, hi − 1) for the lo and hi of its
-	// Range. q does not include the rounding of x̂. It is 0 for an exact method.
+	// Contraction is a factor q with ‖x̂ − x*‖ ≤ q‖x*‖ for the solution x̂ from the sketch alone. Up to round-off, q is
+	// η/γ for FD and ρ/(γ+ρ) with ρ = η/2 for RFD. A Newton step multiplies the error by at most q. With another
+	// Hessian, q is max(1 − lo, hi − 1) for the lo and hi of its Range. q does not include the rounding of x̂. It is 0
+	// for an exact method.
 	Contraction float64 `json:"contraction" null:"+Inf"`
-	// EffectiveDimension brackets tr(H⁻¹K). For [DualCG] the bracket is wide: its upper end is the smaller of the rank
-	// and ‖A‖²_F/γ. [Dual] gives a narrow bracket.
+	// EffectiveDimension brackets tr((AᵀA + γI)⁻¹AᵀA). For [DualCG] the bracket is wide: its upper end is the smaller
+	// of the rank and ‖A‖²_F/γ. [Dual] gives a narrow bracket.
 	EffectiveDimension Interval `json:"effective_dimension"`
 }
 
 // A Solution is the ridge solution for one γ.
 type Solution struct {
 	Outcome
-	// Penalty holds a factor pⱼ for each column, by which γ is multiplied. It is nil if all factors are 1. A column
+	// Penalty holds a factor pⱼ for each column: the penalty is γ·Σ pⱼxⱼ². It is nil if all factors are 1. A column
 	// without penalty has pⱼ = 0; see package ridge/project.
 	Penalty []float64 `json:"penalty,omitempty"`
 	Targets []Target  `json:"targets"` // in the order of the source, at least one
@@ -49,9 +50,9 @@ type Target struct {
 	// Intercept is ȳ − x̂ᵀx̄, zero without an intercept and NaN if unknown. If a gradient was measured with
 	// twice the digits, Intercept is computed from x̂ before the rounding to float64.
 	Intercept float64 `json:"intercept" null:"NaN"`
-	// Scaled is ẑ, the coefficients of the columns divided by √pⱼ, if the solution has a Penalty p. Coef is then x̂ⱼ =
-	// ẑⱼ/√pⱼ, and the Certificate, GradientNorm and all norms refer to ẑ, with ‖ẑ‖² = Σ pⱼx̂ⱼ². Without a Penalty,
-	// Scaled is nil. For a column without penalty ẑⱼ = x̂ⱼ, which counts in no norm.
+	// Scaled holds the coefficients ẑ of the columns divided by √pⱼ, with ẑⱼ = √pⱼ·x̂ⱼ, if the solution has a Penalty
+	// p; otherwise it is nil. Certificate, GradientNorm and all norms then refer to ẑ. For a column without penalty,
+	// the element is x̂ⱼ, and norms leave it out.
 	Scaled []float64 `json:"scaled_coef,omitempty"`
 	// ComputedTSS is ‖b‖² as computed, with b centred if there is an intercept. It is NaN if unknown.
 	ComputedTSS float64 `json:"computed_tss" null:"NaN"`
@@ -61,12 +62,12 @@ type Target struct {
 
 	Certificate `json:"certificate"`
 	// UnpenalizedBounds bounds the error of each coefficient whose column has penalty 0, in the order of the columns.
-	// The Certificate covers all other coefficients. UnpenalizedBounds is nil if some of these coefficients have no
-	// proved bound; then ErrorBound is +Inf.
+	// The Certificate covers all other coefficients. If one of these bounds is not finite, UnpenalizedBounds is nil and
+	// ErrorBound is +Inf.
 	UnpenalizedBounds []float64 `json:"unpenalized_bounds,omitempty"`
 }
 
-// newSolution returns a Solution at γ with an empty list of targets.
+// newSolution returns a Solution at γ with no targets yet.
 func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *Solution {
 	return &Solution{Targets: make([]Target, 0, s.cfg.Targets), Outcome: Outcome{
 		Gamma: gamma, Shrinkage: k.Bound().FD(), EffectiveDimension: Interval(k.At(gamma).EffectiveDimension()),
@@ -74,7 +75,7 @@ func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *S
 	}}
 }
 
-// newTarget returns the Target with the coefficients x, which it keeps, and the bounds in w.
+// newTarget returns a Target with the coefficients x and the bounds in w. It keeps x.
 func newTarget(x []float64, tss float64, w certify.Weights) Target {
 	return Target{Coef: x, Intercept: w.Intercept.Value, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w)}
 }
@@ -101,8 +102,7 @@ func (t *Target) CoefficientBounds(penalty []float64) []float64 {
 	return out
 }
 
-// Proves reports whether the relative error of the coefficients is proved to be below 1. The distance of the
-// coefficients from x* is then less than ‖x*‖. For coefficients that are all zero, Proves returns true.
+// Proves reports whether the certificate proves ‖x̂ − x*‖ < ‖x*‖. It is true if all coefficients of x̂ are zero.
 func (t *Target) Proves() bool {
 	return t.RelativeErrorBound < 1 || !slices.ContainsFunc(t.Coef, func(v float64) bool { return v != 0 })
 }
@@ -128,9 +128,8 @@ func (s *Solution) hasShape(t, d int) bool {
 	return len(s.Targets) == t && !slices.ContainsFunc(s.Targets, func(o Target) bool { return len(o.Coef) != d })
 }
 
-// isCertified reports whether every target has a certificate. A target has no certificate if Objective is zero,
-// an error bound is zero and a coefficient is nonzero. The values contradict each other, because the objective
-// is zero only if x* is zero.
+// isCertified reports whether every target has a certificate. A target counts as uncertified if a coefficient is
+// nonzero, but Objective and an error bound are zero. These values contradict each other.
 func (s *Solution) isCertified() bool {
 	return !slices.ContainsFunc(s.Targets, func(o Target) bool {
 		return o.Objective == Interval{} && !(o.ErrorBound > 0 && o.EnergyBound > 0) &&

@@ -22,20 +22,21 @@ import (
 type SolveOptions struct {
 	Method Method // CG (the default), Galerkin or Newton
 	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. If the round-off of
-	// plain gradients is too large for Tol, gradients are measured with twice the digits. The smallest possible Tol is
-	// then the rounding of the coefficients to float64, between 1e-17 and 1.1e-16.
+	// plain gradients is too large for Tol, gradients are measured with twice the digits. The rounding of the
+	// coefficients to float64 then limits Tol, to between 1e-17 and 1.1e-16.
 	Tol float64
 	// MaxPasses limits the number of passes over the data, besides the pass of the summary. Default 500.
 	MaxPasses int
-	// PlainFD uses the Hessian Ĥ = BᵀB + γI (FD) instead of BᵀB + (γ+η/2)I (RFD). Newton then diverges if η > 2γ.
+	// PlainFD uses the Hessian Ĥ = BᵀB + γI (FD) instead of BᵀB + (γ+η/2)I (RFD), for the sketch B with the shrinkage
+	// η. Newton then diverges if η > 2γ.
 	PlainFD bool
-	// Hessian, if not nil, replaces the Ĥ of the sketch in the iteration. Examples are a randomised sketch, a Nyström
-	// approximation and [Identity]. The certificates still come from the summary.
+	// Hessian, if not nil, replaces the Hessian of the sketch in the iteration. Examples are a randomised sketch, a
+	// Nyström approximation and [Identity]. The certificates still come from the summary.
 	Hessian Hessian
-	// Start, if not nil, holds the initial coefficients (t×d), which are the same for every γ. The default is the
-	// one-shot solution Ĥ⁻¹c.
+	// Start, if not nil, holds the initial coefficients (t×d) for every γ. The default is the solution from the sketch,
+	// [Summary.Path].
 	Start *mat.Dense
-	// Observe, if not nil, is called with every iterate after the pass that measured it.
+	// Observe, if not nil, is called after each pass with the current iterates.
 	Observe func(Iterate)
 	// Progress, if not nil, is called after every block.
 	Progress func(Progress)
@@ -67,12 +68,11 @@ type Progress struct {
 	Active        int     // number of systems (γ and target) still iterating
 }
 
-// An Iterate is an approximate solution for one γ and target. The first one is the initial point, which is measured by
-// the first pass.
+// An Iterate is an approximate solution for one γ and target. The first pass measures the initial one.
 type Iterate struct {
 	Gamma  float64
 	Target int
-	Pass   int       // number of passes, without the summary's
+	Pass   int       // number of passes so far, without the pass of the summary
 	Coef   []float64 // length d, valid during the call
 	// RelativeError bounds ‖x − x*‖/‖x*‖. The bound is proved if Measured is true. Otherwise it comes from a gradient
 	// that CG updated by recursion.
@@ -91,21 +91,18 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 	return fits[0], nil
 }
 
-// SolvePath solves for several γ together. Each iteration makes one pass for all γ and targets. The iteration
-// for one γ and target stops when its error is certified to be at most opts.Tol.
+// SolvePath solves for several γ together. Each pass serves all γ and targets. The iteration for one γ and target stops
+// when its error is certified to be at most opts.Tol.
 //
-// The error at x is bounded from the gradient g = Aᵀ(Ax − b) + γx that a pass measures, see [Certificate]. If
-// AᵀY is zero up to round-off, x* is also zero up to round-off. No relative error can then be certified, but
-// this is not a failure. The order of the rows does not matter. With a [Reducer], all statements refer to the
-// rows of all workers together.
+// The error at x is bounded from the gradient Aᵀ(Ax − b) + γx that a pass measures, see [Certificate]. If AᵀY is zero
+// up to round-off, no relative error can be certified, but this is not an error; see [ZeroSolution]. The order of the
+// rows does not matter. With a [Reducer], all statements refer to the rows of all workers together.
 //
 // Errors:
 //
-//   - *[NotConvergedError], with the best solutions, if the tolerance is not reached within
-//     MaxPasses.
+//   - *[NotConvergedError], with the best solutions, if MaxPasses passes do not reach the tolerance.
 //   - *[GammaError] if a γ is not positive.
-//   - [ErrShape] if src has other dimensions or rows than the summary. Rows are compared by their
-//     number, weight, ‖Y‖² and AᵀY.
+//   - [ErrShape] if src has other dimensions or rows than the summary, by number, weight, ‖Y‖² and AᵀY of the rows.
 //   - *[ScaleError] if a γ or the squares of rows or targets are out of range.
 //   - The error of ctx. If ctx is cancelled, the pass ends.
 func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Solution, error) {
@@ -130,9 +127,8 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	return sum.solutions(gammas, &opts, found)
 }
 
-// kind returns the iteration to run. If the summary holds AᵀA itself, it returns CG instead of Galerkin. Ĥ⁻¹c is then
-// the solution up to round-off, and the subspace of Galerkin would contain mostly round-off. For γ below eps·‖K‖
-// Galerkin would diverge.
+// kind returns the iteration to run. If the summary holds AᵀA itself, CG replaces Galerkin: the solution from the
+// summary is then exact up to round-off, and the subspace of Galerkin would contain mostly round-off.
 func (s *Summary) kind(opts *SolveOptions) krylov.Kind {
 	if opts.Method == Galerkin && opts.Hessian == nil && s.HoldsGram() {
 		return krylov.CG
@@ -183,7 +179,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	return nil
 }
 
-// newProblem returns a Problem for package krylov at gammas. The caller adds the systems.
+// newProblem returns a Problem for package krylov at gammas. The caller adds the pairs of γ and target.
 func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveOptions) (krylov.Problem, error) {
 	workers := 1
 	if opts.Reducer != nil {
@@ -267,13 +263,13 @@ func targetOf(k *certify.Known, sys *krylov.System) Target {
 	return target
 }
 
-// improve replaces a target that missed the tolerance by the one-shot solution if the one-shot solution has a
-// smaller bound. If the target then meets the tolerance, its status becomes Converged.
+// improve replaces a target that missed the tolerance by the solution from the sketch, if this solution has a smaller
+// error bound. If the target then meets the tolerance, its status becomes Converged.
 func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) error {
 	if !slices.ContainsFunc(stopped, func(v Status) bool { return v.Err() != nil }) {
 		return nil
 	}
-	begun, err := s.fit(f.Gamma, !opts.PlainFD)
+	fromSketch, err := s.fit(f.Gamma, !opts.PlainFD)
 	if err != nil {
 		return err
 	}
@@ -281,8 +277,8 @@ func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) err
 		if stopped[j].Err() == nil {
 			continue
 		}
-		if begun.Targets[j].RelativeErrorBound < f.Targets[j].RelativeErrorBound {
-			f.Targets[j] = begun.Targets[j]
+		if fromSketch.Targets[j].RelativeErrorBound < f.Targets[j].RelativeErrorBound {
+			f.Targets[j] = fromSketch.Targets[j]
 		}
 		if f.Targets[j].RelativeErrorBound <= opts.Tol {
 			stopped[j] = Converged
@@ -291,7 +287,8 @@ func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) err
 	return nil
 }
 
-// contraction bounds ‖I − Ĥ⁻¹H‖ in the norm of Ĥ. A Newton step multiplies the error by at most this factor.
+// contraction bounds ‖I − Ĥ⁻¹H‖ in the norm of the Hessian Ĥ. A Newton step multiplies the error by at most this
+// factor.
 func (o *SolveOptions) contraction(k *certify.Known, gamma float64) float64 {
 	switch {
 	case o.Hessian != nil:
@@ -309,7 +306,7 @@ type givenHessian struct {
 	dim int
 }
 
-// Solve refreshes Ĥ if the Hessian is a Refresher, then solves with Ĥ.
+// Solve computes Ĥ⁻¹ times the gradients in g. It first refreshes the Hessian Ĥ if Ĥ is a Refresher.
 func (h *givenHessian) Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error {
 	if r, ok := h.Hessian.(Refresher); ok {
 		if err := r.Refresh(ctx); err != nil {

@@ -19,7 +19,7 @@ const (
 	// ZeroSolution: for some target, AᵀY and x* are zero up to round-off, so no relative error can be certified. All
 	// other targets are certified to the tolerance.
 	ZeroSolution
-	// OnePass: a one-shot solution, which has no tolerance.
+	// OnePass: the solution was computed from the sketch of one pass, without a tolerance.
 	OnePass
 	// Factorized: a direct method solved the system by a factorisation and met the tolerance, if any.
 	Factorized
@@ -27,13 +27,12 @@ const (
 	RoundOff
 	// PassLimit: MaxPasses passes did not reach the tolerance.
 	PassLimit
-	// Diverged: the error grew without bound. The solution is the best iterate. Its bound is at most the bound
-	// of the initial point.
+	// Diverged: the error grew without bound. The solution is the iterate with the smallest error bound.
 	Diverged
 	// Unsolved: the system has no unique solution at some γ, which is omitted. This happens for γ = 0 and linearly
 	// dependent columns.
 	Unsolved
-	// Unproved: a one-shot solution whose certificate does not prove anything, see [Target.Proves].
+	// Unproved: the solution was computed in one pass, and its certificate proves nothing, see [Target.Proves].
 	Unproved
 )
 
@@ -100,9 +99,8 @@ func (s *Status) UnmarshalText(text []byte) error {
 	return badinput.Errorf("ridge: %q is no status", text)
 }
 
-// Worse returns the combined status of two solutions with status s and t. If t is a failure it returns t;
-// otherwise, if s is a failure, it returns s. If neither is a failure and one of them is [ZeroSolution], it
-// returns ZeroSolution.
+// Worse returns the combined status of two parts of a solve, s and t. If a part failed, its status is returned; if both
+// failed, t. Otherwise, the result is [ZeroSolution] if s or t is.
 func (s Status) Worse(t Status) Status {
 	if t.Err() != nil || s.Err() == nil && (s == NotTerminated || t == ZeroSolution) {
 		return t

@@ -26,17 +26,16 @@ type SummaryConfig struct {
 	// fixed part of the rows. Reading the summary merges the lanes in a fixed order. Results therefore depend on Lanes
 	// and LaneRows, but not on the number of cores.
 	//
-	// Each lane needs the memory of a summary. Merging needs half as much memory in addition. To keep all cores
-	// busy, a call must append at least Lanes·LaneRows rows. If Lanes is 0, [Summarize] and fdridge.Fit use
+	// Each lane needs the memory of a summary. Merging needs half of this memory in addition. To keep all cores busy, a
+	// call must append at least Lanes·LaneRows rows. If Lanes is 0, [Summarize] and fdridge.Fit use
 	// [engine.Tuning.LanesFor], and NewSummary uses 1. The maximum is [MaxLanes].
 	Lanes int
 	// LaneRows is the number of consecutive rows that go to the same lane. Row i, counted from 0, goes to lane
-	// ⌊i/LaneRows⌋ mod Lanes. If LaneRows is 0, a value is chosen such that each block of a file has rows for every
-	// lane. LaneRows is ignored if there is one lane.
+	// ⌊i/LaneRows⌋ mod Lanes. If LaneRows is 0, each block of a file has rows for every lane. LaneRows is ignored if
+	// there is one lane.
 	LaneRows int
-	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. If Lanes is 0
-	// and the number of rows is unknown, LanesAfter is set to the number of rows from which on several lanes
-	// are faster than one.
+	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. If Lanes is 0 and the
+	// number of rows is unknown, LanesAfter is set to the number of rows above which several lanes are faster.
 	LanesAfter int64
 }
 
@@ -44,33 +43,33 @@ type SummaryConfig struct {
 const MaxLanes = accum.MaxLanes
 
 // WithLanes returns c with the number of lanes that [engine.Tuning.LanesFor] chooses for n rows; n is −1 if unknown. If
-// Lanes is not 0, WithLanes returns c unchanged. Errors come from [engine.DefaultTuning].
+// Lanes is not 0, c is returned unchanged. Errors come from [engine.DefaultTuning].
 func (c SummaryConfig) WithLanes(n int64) (SummaryConfig, error) {
 	with, err := accum.Config(c).WithLanes(n)
 	return SummaryConfig(with), err
 }
 
-// A Summary holds all quantities from which ridge regression of the rows so far can be solved, for every γ: the
-// Frequent Directions sketch of A, c = AᵀY, ‖Y‖² and, with an intercept, the means. With an intercept, A and Y are
-// centred exactly, row by row and across merges. A Summary takes O((m+p+t)·d) numbers. If d ≤ m+p, the sketch is AᵀA
-// itself, without loss, see [fd.Storage].
+// A Summary holds what ridge regression of the rows so far needs, for every γ: the Frequent Directions sketch of A,
+// c = AᵀY, ‖Y‖² and, with an intercept, the means. With an intercept, A and Y are centred exactly, row by row and
+// across merges. For sketches of m rows, p rows between two shrinks, d features and t targets, a Summary takes
+// O((m+p+t)·d) numbers. If d ≤ m+p, the sketch is AᵀA itself, without loss, see [fd.Storage].
 //
 // Only one goroutine may write at a time. Any number may read while none writes.
 type Summary struct {
 	cfg SummaryConfig
 	sum *accum.Accumulator
 
-	// Meta holds bytes of the caller, at most [MaxMeta]. It is written and read with the summary. No other method
-	// changes it, not even Merge.
+	// Meta holds bytes of the caller, at most [MaxMeta]. They are written and read with the summary. No other method,
+	// not even Merge, changes Meta.
 	Meta []byte
 
 	mu        sync.Mutex
-	joined    *accum.Lane    // the sums of all rows; nil until the lanes are merged
+	joined    *accum.Lane    // all lanes merged; nil until computed
 	spec      *fd.Spectrum   // spectrum of the sketch; nil until computed
 	holdsGram bool           // spec is the spectrum of K itself, see WithGram
 	penalty   []float64      // the p of Penalize, if s is a view; spec is then in the scaled columns
 	projected int            // number of columns set by Projected
-	known     *certify.Known // of many targets, by Known; nil until computed
+	known     *certify.Known // cached result of Known for many targets; nil until computed
 }
 
 // NewSummary returns an empty summary. It returns an error if a field of cfg is invalid, see [fd.New].
@@ -93,9 +92,9 @@ func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 	return &Summary{cfg: s.cfg, sum: accum.View(accum.Config(s.cfg), l), spec: spec, holdsGram: s.holdsGram, penalty: s.penalty, projected: s.projected}
 }
 
-// Projected declares that the rows come from project.Projection.Apply with q columns without penalty. GCV then counts q
-// more degrees of freedom. The number is not part of the message. Projected returns s. Other goroutines must not use s if
-// the number changes.
+// Projected declares that q columns without penalty were projected out of the rows (project.Projection.Apply). GCV then
+// counts q more degrees of freedom. Projected returns s. Marshalling does not write q. If q changes, no other goroutine
+// may use s at the same time.
 func (s *Summary) Projected(q int) *Summary {
 	if s.projected != q {
 		s.projected = q
@@ -123,9 +122,9 @@ func (s *Summary) Weight() float64 {
 // Config returns the configuration in use. Sketch().Scatter() reports whether the summary stores AᵀA.
 func (s *Summary) Config() SummaryConfig { return s.cfg }
 
-// Sketch returns the sketch of A, centred if there is an intercept. It must not be modified. If merging the lanes
-// failed, all methods of the sketch return the error. The zero Summary has no sketch. For a view ([Summary.Penalize])
-// it is the sketch of the original columns.
+// Sketch returns the sketch of A, centred if there is an intercept. It must not be modified. If merging parallel
+// sketches failed, all methods of the sketch return the error. The zero Summary has no sketch. For a view
+// ([Summary.Penalize]) it is the sketch of the original columns.
 func (s *Summary) Sketch() *fd.Sketch {
 	if !s.isValid() {
 		return nil
@@ -134,14 +133,14 @@ func (s *Summary) Sketch() *fd.Sketch {
 	return all.Sketch
 }
 
-// Joined reports whether the summary has only one lane in use, so that reading it needs no merge and no memory for a
-// merge.
+// Joined reports whether at most one of the parallel sketches ([SummaryConfig.Lanes]) is in use. Then reading s needs
+// no merge and no memory for a merge.
 func (s *Summary) Joined() bool { return s != nil && (s.sum == nil || s.sum.Lanes() <= 1) }
 
 // isValid reports whether s is neither nil nor the zero value.
 func (s *Summary) isValid() bool { return s != nil && s.sum != nil }
 
-// all returns the sums over all rows, merging the lanes if necessary. They must not be modified.
+// all returns the sums over all rows, which must not be modified. The first call after a write merges the lanes.
 func (s *Summary) all() (*accum.Lane, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +158,7 @@ func (s *Summary) allLocked() (*accum.Lane, error) {
 	return joined, err
 }
 
-// spectrum returns the spectrum of the sketch. It is computed at the first call after a write.
+// spectrum returns the spectrum of the sketch. The first call after a write computes it.
 func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +179,7 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	return s.spec, nil
 }
 
-// HoldsGram reports whether AᵀA itself is known up to round-off, from [Summary.WithGram] or because the sketch keeps
+// HoldsGram reports whether AᵀA itself is known up to round-off: from [Summary.WithGram], or because the sketch keeps
 // AᵀA.
 func (s *Summary) HoldsGram() bool {
 	return s.isValid() && (s.holdsGram || s.Sketch().Scatter() && s.Sketch().Bound().Shrinkage == 0)

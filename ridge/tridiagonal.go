@@ -9,17 +9,19 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// fewGammas is the number of values of γ from which on a direct solution reduces K to tridiagonal form. By
-// measurement, the reduction takes as long as this number of Cholesky factorisations, including the inverses
-// for their certificates.
+// fewGammas is the smallest number of γ for which a direct solution reduces K = AᵀA to tridiagonal form. By
+// measurement, the reduction takes as long as this number of Cholesky factorisations, including the inverses for their
+// certificates.
 const fewGammas = 4
 
-// shouldReduce reports whether a direct solution for k values of γ reduces K to tridiagonal form.
+// shouldReduce reports whether a direct solution for k values of γ reduces AᵀA to tridiagonal form.
 func shouldReduce(k int) bool { return k >= fewGammas }
 
-// tridiagonal solves for all γ with a single reduction K = QTQᵀ. It uses Cholesky instead for a γ that is not
-// much larger than the error of T. It also uses Cholesky if the columns differ much in size, because T is
-// then less accurate, and no further passes will correct the solution (Tol is 0).
+// tridiagonal solves for all γ with a single reduction AᵀA = QTQᵀ to a tridiagonal matrix T. Cholesky replaces T in two
+// cases:
+//
+//   - γ is not much larger than the error of T.
+//   - The columns differ much in size, so that T is less accurate, and no passes will correct the solution (Tol is 0).
 func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
 	if e.reduction == nil {
 		e.reduction = system.Reduce()
@@ -48,7 +50,8 @@ func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas 
 	return fits, nil
 }
 
-// solutionFromT returns the solution computed with T, or by Cholesky if T is too inaccurate.
+// solutionFromT returns the solution at γ from found, the solution by T. If found is nil or too inaccurate, it uses
+// Cholesky.
 func (e *primal) solutionFromT(system *direct.System, gamma float64, found *certify.Factored) (*Solution, error) {
 	rows := system.Evidence()
 	if found != nil && !e.isUnderdetermined(gamma) && rows.Serves(found) {
@@ -70,8 +73,9 @@ func (s *Solution) certifiedTo(tol float64) bool {
 	return true
 }
 
-// steps solves with T for the corrections of all solutions by Tridiagonal. It sets the Step and Left of each.
-func (e *primal) steps(open []correction, found []*gram.Measurement, at []certify.Corrected) {
+// steps computes the corrections of the solutions that were computed with the tridiagonal matrix. It sets Gradient,
+// Step and Left of their elements of corrected.
+func (e *primal) steps(open []correction, found []*gram.Measurement, corrected []certify.Corrected) {
 	var gammas, gradients []float64
 	for i, c := range open {
 		if c.fit.Method == Tridiagonal {
@@ -84,7 +88,7 @@ func (e *primal) steps(open []correction, found []*gram.Measurement, at []certif
 	step, left := e.reduction.Correct(gammas, gradients)
 	for i, c := range open {
 		if c.fit.Method == Tridiagonal {
-			at[i].Gradient, at[i].Step, at[i].Left = found[i].Gradient, step[:e.d:e.d], left[:e.d:e.d]
+			corrected[i].Gradient, corrected[i].Step, corrected[i].Left = found[i].Gradient, step[:e.d:e.d], left[:e.d:e.d]
 			step, left = step[e.d:], left[e.d:]
 		}
 	}
