@@ -11,14 +11,14 @@ import (
 type Band struct {
 	Name    string  `json:"name"`    // for messages
 	Columns []int   `json:"columns"` // column numbers from 0, in any order
-	Penalty float64 `json:"penalty"` // p ≥ 0: the penalty is γ·p·Σ xⱼ² over the columns; if p is 0, [Bands] chooses it
+	Penalty float64 `json:"penalty"` // p in the penalty γ·p·Σ xⱼ² over the columns; if p is 0, [Bands] chooses p
 }
 
-// Penalties returns the penalty of each of d columns. It is 1 for columns outside all bands, and for columns of a band whose
-// Penalty is 0.
+// Penalties returns the penalty of each of d columns: the Penalty of the band of the column, or 1 for a column outside all bands
+// or in a band whose Penalty is 0.
 //
-// The error is [ridge.ErrInput] for a column number out of range or given twice, for a band without columns, and for a penalty that
-// is negative or not finite.
+// The error is [ridge.ErrInput] for a column number out of range or given twice, for a band without columns, and for a penalty
+// that is negative or not finite.
 func Penalties(d int, bands []Band) ([]float64, error) {
 	out, in := make([]float64, d), make([]int, d) // in[j] is the band of column j, counted from 1
 	for j := range out {

@@ -13,14 +13,14 @@ import (
 // A BandChoice holds the chosen penalties of bands and the chosen γ, and how they were chosen.
 type BandChoice struct {
 	Bands []Band `json:"bands"` // with the chosen penalties
-	// Choice is the choice among Tried, by the smallest upper bound on GCV. Estimates are not used, because the loss of the sketch
-	// in each column is not known. The bracket of a trial that was not chosen starts at Least of the trial. Index is -1 if all
-	// penalties were given. Penalties that were not tried may be better even if Choice is Certain.
+	// Choice is the choice among Tried, by the smallest upper bound on GCV. Estimates are not used, because the loss of the
+	// sketch in each column is not known. For the trials that were not chosen, the brackets begin at BandTrial.Least. Choice
+	// compares only the trials; other penalties may be better even if it is Certain. Index is −1 if all penalties were given.
 	Choice Choice          `json:"choice"`
 	Tried  []BandTrial     `json:"tried"`           // the trials, in order
 	AtEnd  bool            `json:"at_end"`          // a penalty is 10⁸ or 10⁻⁸, the ends of the search
 	Passes int             `json:"passes"`          // number of passes for the choice, besides the pass of the summary
-	Whole  bool            `json:"whole"`           // these passes computed AᵀA, so that the brackets contain only round-off
+	Whole  bool            `json:"whole"`           // these passes computed AᵀA, so only round-off widens the brackets
 	Spent  []reason.Reason `json:"spent,omitempty"` // why each pass was made, or why none was; empty if the summary was enough
 }
 
@@ -32,8 +32,8 @@ type BandTrial struct {
 	Least     float64        `json:"least" null:"-Inf"` // lower bound on GCV at all γ tried with these penalties
 }
 
-// The search tries penalties that are powers of 10^step, between 10^−bandReach and 10^bandReach. It begins with the largest step.
-// Each trial uses bandGammas values of γ on either side of the best γ so far. Neighbouring γ differ by a factor of 10^¼.
+// The search tries penalties that are powers of 10^step, between 10^−bandReach and 10^bandReach, for each step of bandSteps. Each
+// trial uses 2·bandGammas + 1 values of γ around the best γ so far. Neighbouring γ differ by a factor of 10^¼.
 const (
 	bandReach  = 8
 	bandGammas = 4
@@ -43,16 +43,15 @@ var bandSteps = [...]float64{1, 0.5, 0.25}
 
 // Bands chooses γ and the penalties of all bands with Penalty 0, by GCV summed over all targets.
 //
-// 1. It starts with all penalties 1 and the γ that [Gamma] chooses from candidates. 2. It visits the bands in turn. It multiplies
-// the penalty of a band by ten, or else divides it by ten, as long as this lowers
-//
-//	the upper bound on GCV. Each trial may choose another γ.
-//
-// 3. When no band improves, it repeats step 2 with the factor √10, and then with the square root of √10.
+//  1. It starts with all penalties 1 and the γ that [Gamma] chooses from candidates.
+//  2. It visits the bands in turn, and multiplies the penalty of a band by ten as long as this lowers the upper bound on GCV. If
+//     the first multiplication does not, it divides by ten instead. Each trial may choose another γ.
+//  3. When no band improves, it repeats step 2 with the factor √10, and then with the square root of √10.
 //
 // If all columns are in bands to be chosen, the first band keeps penalty 1, because γ is a common factor.
 //
-// Trials use the sketch, or AᵀA if the summary keeps it, see [ridge.Summary.Penalize]. A trial takes O(m²d) time, or O(d³).
+// Trials use the sketch, or AᵀA if the summary keeps it, see [ridge.Summary.Penalize]. A trial takes O(m²d) time, or O(d³) with
+// AᵀA.
 //
 // Errors are the errors of [Penalties], [ridge.Summary.Penalize] and [ridge.Summary.Path], and the error of ctx.
 func Bands(ctx context.Context, sum *ridge.Summary, bands []Band, candidates []float64) (*BandChoice, error) {
@@ -94,7 +93,7 @@ type bandSearch struct {
 	triedExponents [][]float64 // the exponents of each trial in tried
 }
 
-// freeBands returns the indices of the bands whose penalty is varied.
+// freeBands returns the indices of the bands whose penalties the search varies.
 func (b *bandSearch) freeBands() []int {
 	var out []int
 	columns, given := 0, false
@@ -110,7 +109,7 @@ func (b *bandSearch) freeBands() []int {
 	return out
 }
 
-// bandsAt returns the bands with penalty 10^exponents[i] for band i. Penalties that were given are kept.
+// bandsAt returns the bands with penalty 10^exponents[i] for each band i to be chosen.
 func (b *bandSearch) bandsAt(exponents []float64) []Band {
 	out := slices.Clone(b.bands)
 	for i := range out {
@@ -127,8 +126,8 @@ func (b *bandSearch) begin() error {
 	return err
 }
 
-// try makes a trial with these penalties for the given γ; if gammas is nil, for the default grid. It reports whether the trial is
-// the best so far.
+// try makes a trial with the penalties 10^exponents[i]. It tries the given γ, or the default grid if gammas is nil. It reports
+// whether the trial is the best so far.
 func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 	bands := b.bandsAt(exponents)
 	p, err := Penalties(b.sum.Config().Dim, bands)
@@ -175,16 +174,16 @@ func (b *bandSearch) gammas() []float64 {
 	return out
 }
 
-// searchLine varies the penalty of band i. It increases the exponent by step as long as the score improves. If the first increase
-// does not improve it, searchLine decreases the exponent in the same way.
+// searchLine increases the exponent of band i by step as long as the score improves. If the first increase does not improve the
+// score, searchLine decreases the exponent in the same way. It reports whether the exponent moved.
 func (b *bandSearch) searchLine(ctx context.Context, i int, step float64) (moved bool, err error) {
-	for _, by := range []float64{step, -step} {
+	for _, change := range []float64{step, -step} {
 		for {
 			if err := ctx.Err(); err != nil {
 				return false, err
 			}
 			next := slices.Clone(b.exponents)
-			next[i] += by
+			next[i] += change
 			if math.Abs(next[i]) > bandReach || b.wasTried(next) {
 				break
 			}
@@ -204,7 +203,7 @@ func (b *bandSearch) searchLine(ctx context.Context, i int, step float64) (moved
 	return moved, nil
 }
 
-// wasTried reports whether a trial had these penalties.
+// wasTried reports whether an earlier trial had these exponents.
 func (b *bandSearch) wasTried(exponents []float64) bool {
 	return slices.ContainsFunc(b.triedExponents, func(at []float64) bool { return slices.Equal(at, exponents) })
 }

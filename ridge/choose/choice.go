@@ -13,23 +13,23 @@ import (
 
 // A Choice is a choice among candidates by the smallest estimated score. Each score is known only as a bracket.
 type Choice struct {
-	// Index is the index of the chosen candidate. It has the smallest upper bound among the candidates whose
-	// estimate is at most 1 % above the smallest estimate; see [Least].
+	// Index is the index of the chosen candidate. It has the smallest upper bound among the candidates whose estimate is at most
+	// 1 % above the smallest estimate; see [Least].
 	Index int `json:"index" null:"-1"`
 	// Score is the bracket of the score of the chosen candidate, and Estimate is an estimate inside it.
 	Score    ridge.Interval `json:"score"`
 	Estimate float64        `json:"estimate" null:"+Inf"`
 	// Certain is true if it is proved that no other candidate has a smaller score.
 	Certain bool `json:"certain"`
-	// Possible lists the candidates that may have the smallest score, ascending. Their lower bounds are at most the smallest upper
-	// bound. Index is one of them.
+	// Possible lists the candidates that may have the smallest score, ascending, including Index: all whose lower bounds are at
+	// most the smallest upper bound.
 	Possible []int `json:"possible"`
 	// Excess bounds the score of the chosen candidate minus the smallest score.
 	Excess float64 `json:"excess" null:"+Inf"`
 }
 
-// RelativeExcess bounds Excess divided by the smallest score: 0.01 is one per cent. It is 0 if the choice is certain and +Inf if
-// there is no bound.
+// RelativeExcess returns an upper bound on Excess divided by the smallest score; 0.01 is one per cent. It is 0 if the choice is
+// certain and +Inf if there is no bound.
 func (c *Choice) RelativeExcess() float64 {
 	least := c.Score.Hi - c.Excess
 	switch {
@@ -50,11 +50,11 @@ func roundedDifference(hi, lo float64) float64 {
 	return v
 }
 
-// Least chooses a candidate by its estimated score. Among the candidates whose estimate is at most 1 % above the smallest estimate,
-// it chooses the smallest upper bound.
+// Least chooses a candidate by brackets and estimates of its score. Among the candidates whose estimate is at most 1 % above the
+// smallest estimate, it chooses the one with the smallest upper bound.
 //
-// If estimates is nil, or if an estimate is NaN or outside its bracket, the midpoint of the bracket is the estimate. Candidates
-// with a NaN bracket are ignored. If there are no candidates, Index is -1.
+// The midpoint of a bracket replaces an estimate that is missing, NaN or outside the bracket. Candidates with a NaN bracket are
+// ignored. If there are no candidates, Index is −1.
 func Least(scores []ridge.Interval, estimates []float64) Choice {
 	c := Choice{Index: -1, Score: ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}, Estimate: math.Inf(1)}
 	known, most := make([]ridge.Interval, len(scores)), math.Inf(1) // most is the smallest upper bound
@@ -88,12 +88,13 @@ func Least(scores []ridge.Interval, estimates []float64) Choice {
 	return c
 }
 
-// LeastGCV chooses the γ of a path with the smallest GCV of target j:
+// LeastGCV chooses the γ of a path with the smallest score of target j by generalised cross-validation (G. Golub, M. Heath, G.
+// Wahba, Technometrics 21, 1979):
 //
 //	GCV = n·RSS(x*)/(n − df)²
 //
-// (generalised cross-validation; G. Golub, M. Heath, G. Wahba, Technometrics 21, 1979). If j is negative, it uses the sum over all
-// targets. fits is a result of [ridge.Summary.Path], [ridge.SolvePath] or [ridge.SolveExact]. The brackets come from the
+// RSS(x*) is the squared residual of the exact solution and df its effective dimension. If j is negative, LeastGCV uses the sum
+// over all targets. fits is a result of [ridge.Summary.Path], [ridge.SolvePath] or [ridge.SolveExact]. The brackets come from the
 // certificates. If the choice is Certain, exact solutions would give the same choice.
 //
 // scikit-learn's RidgeCV without cv uses the leave-one-out error Σ(rᵢ/(1−hᵢᵢ))²/n instead, see [ridge.LeaveOneOut]. GCV replaces
@@ -119,8 +120,8 @@ func gcvOf(fits []*ridge.Solution) [][]ridge.Interval {
 	return gcv
 }
 
-// chooseTarget chooses by the scores of target j, or by their sums over all targets if j is negative. scores and estimates have a
-// row for each candidate. estimates may be nil.
+// chooseTarget chooses a candidate by the scores of target j, or by their sums over all targets if j is negative. scores[i] and
+// estimates[i] belong to candidate i. estimates may be nil.
 func chooseTarget(scores [][]ridge.Interval, estimates [][]float64, j int) (Choice, error) {
 	if len(scores) == 0 {
 		return Choice{}, rows.Unfit("a choice of nothing")

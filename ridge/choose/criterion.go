@@ -14,14 +14,13 @@ const (
 	Auto Criterion = iota
 	// GCV is generalised cross-validation, n·RSS(x*)/(n − df)², see [LeastGCV].
 	GCV
-	// LOO is the mean squared leave-one-out error of the exact solution, see [ridge.LeaveOneOut]. scikit-learn's RidgeCV uses it by
-	// default.
+	// LOO is the mean squared leave-one-out error of the exact solution, see [ridge.LeaveOneOut]. scikit-learn's RidgeCV uses LOO
+	// by default.
 	LOO
 	// CV is cross-validation with folds, see [CrossValidate].
 	CV
-	// Accuracy and BalancedAccuracy are scores of a classification. Each row is decided by the exact solution of all other rows.
-	// The score is 1 minus the accuracy or balanced accuracy of these decisions, rounded to float64. See
-	// [GammaChoice.ByErrorRate].
+	// Accuracy and BalancedAccuracy are scores of a classification. Each row is classified by the exact solution of all other
+	// rows. The score is 1 minus the accuracy or balanced accuracy, rounded to float64. See [GammaChoice.ByErrorRate].
 	Accuracy
 	BalancedAccuracy
 )
@@ -31,7 +30,7 @@ var criteria = [...]string{"auto", "gcv", "loo", "cv", "accuracy", "balanced-acc
 // LeavesOut reports whether the score requires the leave-one-out predictions of all rows.
 func (c Criterion) LeavesOut() bool { return c == LOO || c.Decides() }
 
-// Decides reports whether the score counts the decisions of a classification.
+// Decides reports whether the score counts correctly classified rows.
 func (c Criterion) Decides() bool { return c == Accuracy || c == BalancedAccuracy }
 
 func (c Criterion) String() string {
@@ -41,7 +40,7 @@ func (c Criterion) String() string {
 	return criteria[c]
 }
 
-// ParseCriterion returns the criterion whose String is name. Other names are an error.
+// ParseCriterion returns the criterion with the given name, or an error if there is none.
 func ParseCriterion(name string) (Criterion, error) {
 	for i, v := range criteria {
 		if v == name {

@@ -21,14 +21,15 @@ import (
 // CrossValidation holds the options of [CrossValidate]. The zero value of each field is the documented default.
 type CrossValidation struct {
 	Folds int // K, the number of folds; at least 2 and at most the number of rows; default 5
-	// Gammas are the γ to compare. The default is Grid(25) of all rows, extended as in [Gamma]. If Exact is true, it is not
-	// extended beyond its ends, because this would need more passes.
+	// Gammas are the γ to compare. The default is Grid(25) of all rows, extended as in [Gamma]. If Exact is true, the default is
+	// not extended beyond its ends, because this would need more passes.
 	Gammas []float64
-	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. The folds then have equal sizes, and each has rows from all
-	// parts of a sorted file. Any other seed assigns rows by a hash of the seed and i; use it for data with a period.
+	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. The folds then have equal sizes, and each has rows from
+	// all parts of a sorted file. Any other seed assigns rows by a hash of the seed and i. Use another seed for rows with a
+	// period.
 	Seed uint64
-	// Exact makes a second pass, which computes the errors on the held-out rows for all γ and folds. Otherwise the sketches of the
-	// folds only bracket the errors. Exact needs memory for K·k·t·d coefficients, for k values of γ.
+	// Exact makes a second pass, which computes the errors of the fits on the held-out rows. Otherwise only brackets of these
+	// errors are known, from the sketches of the folds. Exact needs memory for K·k·t·d coefficients, for k values of γ.
 	Exact bool
 	// MaxBytes limits the memory of the folds, in bytes; 0 means 8 GiB.
 	MaxBytes uint64
@@ -50,12 +51,12 @@ func (e *FoldsError) Error() string {
 func (e *FoldsError) Is(target error) bool { return target == ridge.ErrInput }
 
 // A CVResult is the result of K-fold cross-validation. The score of a γ and target is the mean squared error over all rows, with
-// sample weights; each row is predicted by the fit without its fold. (Scikit-learn averages the errors of the folds, which is the
-// same for folds of equal size.)
+// sample weights, if each row is predicted by the fit to the other folds. (Scikit-learn averages the errors of the folds, which
+// is the same for folds of equal size.)
 type CVResult struct {
 	Gammas []float64 `json:"gammas"`
-	// Fitted has brackets of the scores of one-shot RFDRR fits from the merged sketches of K − 1 folds.
-	// Fitted[i][j] is for γ number i and target j.
+	// Fitted has brackets of the scores of fits from sketches ([ridge.Summary.Fit]). The sketch without a fold is merged from the
+	// K − 1 other sketches. Fitted[i][j] is for γ number i and target j.
 	Fitted [][]ridge.Interval `json:"fitted"`
 	// Ridge has brackets of the scores of exact ridge solutions. Ridge[i][j] is for γ number i and target j.
 	Ridge [][]ridge.Interval `json:"ridge"`
@@ -66,11 +67,10 @@ type CVResult struct {
 	Passes  int `json:"passes"` // number of passes over the data
 }
 
-// ChooseFitted chooses the γ with the smallest score of one-shot fits for target j. If j is negative, it uses the sum over all
-// targets.
+// ChooseFitted chooses the γ with the smallest score in Fitted for target j. If j is negative, it uses the sum over all targets.
 func (r *CVResult) ChooseFitted(j int) (Choice, error) { return chooseTarget(r.Fitted, nil, j) }
 
-// ChooseRidge is like ChooseFitted for the scores of exact solutions.
+// ChooseRidge is like ChooseFitted for the scores of exact solutions, in Ridge.
 func (r *CVResult) ChooseRidge(j int) (Choice, error) {
 	return chooseTarget(r.Ridge, midpoints(r.Fitted), j)
 }
@@ -81,13 +81,14 @@ func (r *CVResult) ChooseRidge(j int) (Choice, error) {
 //
 //	‖b‖² − 2cᵀx + xᵀKx + n(ȳ − ν − (x̄ − μ)ᵀx)²,   xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖².
 //
-// Here B, c, ‖b‖², n and the means x̄, ȳ belong to the summary of the fold, and μ and ν are the means of the other rows. The last
-// term is absent without an intercept. For the exact solution x* instead of x̂, the residuals change by at most
+// Here the sketch B with its shrinkage η, K = AᵀA, c = Aᵀb, ‖b‖², n and the means x̄, ȳ belong to the fold. μ and ν are the means
+// of the other rows. The last term is absent without an intercept. If the exact solution x* replaces the fit x̂, the residuals
+// change by at most
 //
 //	‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖,
 //
-// where A is the rows of the fold minus μ, and H belongs to the other rows. The last norm is at most ρ‖x̂‖/√γ, and at most
-// √(2(f(x̂) − f*)).
+// where A is the rows of the fold minus μ, and H = AᵀA + γI is for the other rows. The last norm is at most ρ‖x̂‖/√γ with ρ =
+// η/2, and at most √(2(f(x̂) − f*)) for the objective f and its minimum f*.
 //
 // The dimensions of src replace cfg.Dim and cfg.Targets. cfg.Lanes is ignored, because the folds run in parallel.
 //
@@ -164,16 +165,16 @@ type validation struct {
 	held []*ridge.Summary // summary of the rows of each fold
 }
 
-// A fold holds the scores of the fits without the rows of the fold, for each γ and target.
+// A fold holds the results of the fits to all other folds. Each slice has an element for each γ and target.
 type fold struct {
-	missed []interval.Interval // brackets of the squared error on the rows of the fold
-	shift  []float64           // bounds on the norm of the difference between the residuals of x* and x̂
+	errors []interval.Interval // brackets of the squared error on the rows of the fold
+	shift  []float64           // bounds on the norm of the difference between the residuals of exact and one-pass fits
 	round  []float64           // bounds on the norm of the round-off of the residuals in a second pass
 	scorer *scorer             // the fits, if a second pass computes their errors
 }
 
-// checkMemory returns a *FoldsError if the folds of n rows need more memory than allowed; n is -1 if unknown. Each fold needs a
-// sketch, its vectors, the matrices of its shrinks, c, the means, and a buffer of rows. Exact also needs the coefficients.
+// checkMemory returns a *FoldsError if the folds of n rows need more memory than allowed; n is −1 if unknown. Each fold needs a
+// sketch, its vectors, the matrices of its shrinks, AᵀY, the means, and a buffer of rows. Exact also needs the coefficients.
 func (v *validation) checkMemory(n int64) error {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
@@ -247,7 +248,7 @@ func (v *validation) mergeWithout(ctx context.Context, k int) (*ridge.Summary, e
 	return s, nil
 }
 
-// fit fits every γ to the rows without each fold.
+// fit returns the results of fitWithout for each fold.
 func (v *validation) fit(ctx context.Context, gammas []float64) ([]fold, error) {
 	var folds []fold
 	for k := range v.held {
@@ -263,7 +264,7 @@ func (v *validation) fit(ctx context.Context, gammas []float64) ([]fold, error) 
 	return folds, nil
 }
 
-// fitWithout fits every γ to the rows without fold k, and brackets the squared errors on fold k.
+// fitWithout fits every γ to all folds except k, and brackets the squared errors on fold k.
 func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f fold, err error) {
 	rest, err := v.mergeWithout(ctx, k)
 	if err != nil {
@@ -296,7 +297,7 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 			row := i*t + j
 			xj := x[row*d : (row+1)*d]
 			xn := vec.Norm(xj)
-			f.missed = append(f.missed, out.Missed(j, xj, xn, bx[row]))
+			f.errors = append(f.errors, out.Missed(j, xj, xn, bx[row]))
 			f.shift = append(f.shift, gain*out.Energy(o, j, xj, xn, own[row]))
 			intercept := others.InterceptOf(xj, j)
 			f.round = append(f.round, out.RoundOff(j, xn, intercept))
@@ -331,10 +332,10 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []f
 		for i, pad := range f.round {
 			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*roundoff.Eps)
 			seen := interval.WidenRoot(interval.Interval{Lo: r * r, Hi: r * r}, pad+4*roundoff.Eps*r+lost)
-			if interval.Apart(seen, f.missed[i]) {
-				return rows.Unfit("the rows of the second pass differ from the first: the squared error of fold %d is %.6g, but the first pass proved %.6g to %.6g", k+1, r*r, f.missed[i].Lo, f.missed[i].Hi)
+			if interval.Apart(seen, f.errors[i]) {
+				return rows.Unfit("the rows of the second pass differ from the first: the squared error of fold %d is %.6g, but the first pass proved %.6g to %.6g", k+1, r*r, f.errors[i].Lo, f.errors[i].Hi)
 			}
-			f.missed[i] = interval.Intersect(f.missed[i], seen)
+			f.errors[i] = interval.Intersect(f.errors[i], seen)
 		}
 	}
 	return nil

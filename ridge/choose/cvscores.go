@@ -15,7 +15,7 @@ type cvScores struct {
 	fitted, ridge [][]ridge.Interval
 }
 
-// scores returns the mean squared errors over all rows, given the squared errors on each fold.
+// scores returns the mean squared errors over all rows, from the squared errors on each fold.
 func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 	n, t := all.Weight(), all.Config().Targets
 	round := all.RelativeWeightError() // finite, because the weight is positive
@@ -23,19 +23,20 @@ func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 	for i := range gammas {
 		fitted, ridge := make([]ridge.Interval, t), make([]ridge.Interval, t)
 		for j := range t {
-			var missed, moved []interval.Interval
+			var ofFits, ofExact []interval.Interval
 			for _, f := range folds {
-				missed = append(missed, f.missed[i*t+j])
-				moved = append(moved, interval.WidenRoot(f.missed[i*t+j], f.shift[i*t+j]))
+				ofFits = append(ofFits, f.errors[i*t+j])
+				ofExact = append(ofExact, interval.WidenRoot(f.errors[i*t+j], f.shift[i*t+j]))
 			}
-			fitted[j], ridge[j] = perWeight(interval.Total(missed), n, round), perWeight(interval.Total(moved), n, round)
+			fitted[j], ridge[j] = perWeight(interval.Total(ofFits), n, round), perWeight(interval.Total(ofExact), n, round)
 		}
 		s.fitted, s.ridge = append(s.fitted, fitted), append(s.ridge, ridge)
 	}
 	return s
 }
 
-// extendGrid extends the grid if the best γ is at an end, by the rules of [Gamma]. It fits the new γ to the summaries of the folds.
+// extendGrid extends the grid if the best γ is at an end, by the rules of [Gamma]. It fits the new γ to the summaries of the
+// folds.
 func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summary) (cvScores, error) {
 	for range maxExtensions {
 		fitted, ridge, err := s.best()
@@ -68,7 +69,7 @@ func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summ
 	return s, nil
 }
 
-// best returns the choices by the scores of one-shot fits, and of exact solutions, summed over all targets.
+// best returns the choice by the scores in fitted and the choice by the scores in ridge, each summed over all targets.
 func (s cvScores) best() (fitted, ridge Choice, err error) {
 	if fitted, err = chooseTarget(s.fitted, nil, -1); err == nil {
 		ridge, err = chooseTarget(s.ridge, midpoints(s.fitted), -1)
@@ -76,7 +77,7 @@ func (s cvScores) best() (fitted, ridge Choice, err error) {
 	return fitted, ridge, err
 }
 
-// midpoints returns the midpoint of each bracket. The midpoints for one-shot fits serve as estimates for exact solutions, too.
+// midpoints returns the midpoint of each bracket. The midpoints of CVResult.Fitted also serve as estimates for exact solutions.
 func midpoints(scores [][]ridge.Interval) [][]float64 {
 	out := make([][]float64, len(scores))
 	for i, targets := range scores {

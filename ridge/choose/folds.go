@@ -11,13 +11,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// deal makes a pass and calls take with the rows of each fold, in blocks. Calls for different folds run in parallel.
-func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, take func(k int, b dataset.Block) error) error {
+// deal makes a pass over src and calls receive(k, b) with blocks b of the rows of fold k. Calls for different folds run in
+// parallel.
+func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, receive func(k int, b dataset.Block) error) error {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
 		return err
 	}
-	hand := dealer{d: v.cfg.Dim, t: v.cfg.Targets, rows: dealtRows(tuning, v.cfg.Dim), take: take, buffers: make([]dataset.Buffer, v.cv.Folds)}
+	hand := dealer{d: v.cfg.Dim, t: v.cfg.Targets, rows: dealtRows(tuning, v.cfg.Dim), receive: receive, buffers: make([]dataset.Buffer, v.cv.Folds)}
 	n, _, _ := src.Dims()
 	var seen int64
 	var raw float64
@@ -84,10 +85,10 @@ func (v *validation) foldOf(i int64) int {
 	return int(p.Uint64() % k)
 }
 
-// A dealer collects the rows of each fold and calls take with blocks of them.
+// A dealer collects the rows of each fold and calls receive with blocks of these rows.
 type dealer struct {
 	d, t, rows int
-	take       func(k int, b dataset.Block) error
+	receive    func(k int, b dataset.Block) error
 	buffers    []dataset.Buffer
 }
 
@@ -106,7 +107,7 @@ func (h *dealer) add(k int, b dataset.Block, i int) error {
 	return nil
 }
 
-// capacity returns the number of rows to collect in buf. It does not depend on d for sparse rows, which take little memory.
+// capacity returns the number of rows to collect in buf. Sparse rows take little memory, so their number does not depend on d.
 func (h *dealer) capacity(buf *dataset.Buffer) int {
 	if buf.Sparse {
 		return roundoff.StageRows
@@ -119,11 +120,11 @@ func (h *dealer) flush(k int) error {
 	if buf.N == 0 {
 		return nil
 	}
-	err := h.take(k, buf.Block(0, h.d))
+	err := h.receive(k, buf.Block(0, h.d))
 	buf.Reset()
 	return err
 }
 
-// dealtRows returns the number of dense rows to collect for a fold. Large blocks cost less: with an intercept each block adds a
-// row.
+// dealtRows returns the number of dense rows to collect for a fold. Blocks should be large, because with an intercept each block
+// adds a row to the sketch.
 func dealtRows(t engine.Tuning, d int) int { return min(t.GradientRows(d), roundoff.StageRows) }

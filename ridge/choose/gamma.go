@@ -22,11 +22,11 @@ type GammaChoice struct {
 	Estimates [][]float64     `json:"estimates,omitempty"`
 	CV        *CVResult       `json:"cv,omitempty"`    // the cross-validation, if By is CV
 	Passes    int             `json:"passes"`          // number of passes for the choice, besides the pass of the summary
-	Whole     bool            `json:"whole"`           // the passes computed AᵀA, or the solutions are exact, so that the brackets contain only round-off
+	Whole     bool            `json:"whole"`           // AᵀA was computed or the solutions are exact, so only round-off widens the brackets
 	Spent     []reason.Reason `json:"spent,omitempty"` // why each pass was made, or why none was; empty if the summary was enough
-	// Unknown lists the γ that were left out, ascending. A γ is left out if its system is singular to working precision. If no
-	// candidates were given, small γ are also left out if their scores are not known to one per cent. A γ in Unknown may be better
-	// than the chosen one, even if the choice is Certain.
+	// Unknown lists the γ that were left out, ascending: all whose system is singular to working precision and, if no candidates
+	// were given, small γ whose scores are not known to one per cent. A γ in Unknown may be better than the chosen one, even if
+	// the choice is Certain.
 	Unknown []float64 `json:"unknown,omitempty"`
 }
 
@@ -38,8 +38,8 @@ func (c *GammaChoice) Gamma() float64 {
 	return c.Path[c.Index].Gamma
 }
 
-// GCVExcess returns the relative excess of the estimated leave-one-out error of the γ that GCV would choose over the estimate of
-// the chosen γ. It is 0 if the scores are not leave-one-out errors.
+// GCVExcess returns by how much the estimated leave-one-out error at the γ that GCV would choose exceeds the error at the chosen
+// γ, as a fraction of the latter. It is 0 if the scores are not leave-one-out errors.
 func (c *GammaChoice) GCVExcess() float64 {
 	if c == nil || c.By != LOO || c.Index < 0 || len(c.Estimates) != len(c.Path) {
 		return 0
@@ -58,9 +58,9 @@ func (c *GammaChoice) GCVExcess() float64 {
 	return sum/c.Estimate - 1
 }
 
-// ByErrorRate chooses again among Path, by the bracket and estimate of an error rate of each solution. The result has the smallest
-// upper end. Among equal upper ends, it has the largest γ. The choice is Certain if no other lower end is below this upper end. The
-// error is [ridge.ErrShape] if Path is empty, or if the numbers of rates, estimates and solutions differ.
+// ByErrorRate chooses again among Path, by the bracket and the estimate of an error rate for each solution. It chooses the
+// smallest upper end, and among equal upper ends the largest γ. The choice is Certain if no other lower end is below this upper
+// end. The error is [ridge.ErrShape] if Path is empty, or if the numbers of rates, estimates and solutions differ.
 func (c *GammaChoice) ByErrorRate(rates []ridge.Interval, estimates []float64) error {
 	if c == nil || len(c.Path) == 0 || len(rates) != len(c.Path) || len(estimates) != len(c.Path) {
 		return rows.Unfit("a choice with %d error rates and %d estimates, not one for each solution", len(rates), len(estimates))
@@ -97,8 +97,8 @@ func (c *GammaChoice) AddUnknown(gammas []float64) {
 	c.Unknown = slices.Compact(c.Unknown)
 }
 
-// LittleKnown reports whether the choice is hardly better than a guess: another γ may have less than half the score. It returns
-// false if the fit is perfect up to round-off.
+// LittleKnown reports whether another γ may have less than half the score of the chosen γ. It returns false if the chosen
+// solution fits the targets up to round-off.
 func (c *GammaChoice) LittleKnown() bool {
 	const worse, fitted = 1, 1e-12
 	if c == nil || c.Index < 0 || c.Index >= len(c.Path) || c.RelativeExcess() <= worse {
@@ -112,29 +112,30 @@ func (c *GammaChoice) LittleKnown() bool {
 	return false
 }
 
-// GridSize is the number of γ in the default grid, over six powers of ten. gridCV is the number for cross-validation.
+// GridSize is the number of γ in the default grid, over six powers of ten. gridCV is the same number for cross-validation.
 const (
 	GridSize = 50
 	gridCV   = 25
 )
 
-// If the best γ is at an end of the grid, the grid is extended beyond this end by half its original size, over three powers of ten.
-// This is repeated at most maxExtensions times, and only if an extension lowers the estimated score by at least the fraction
-// minGain. Many extensions are needed if columns differ much in size: for monomials of degree three in columns up to 10⁵, the mean
+// Limits of the extension of a grid whose best γ is at an end. An extension has half as many γ as the grid, over three powers of
+// ten beyond the end. There are at most maxExtensions, each only if the last one lowered the estimated score by the fraction
+// minGain. Columns that differ much in size need many extensions: for monomials of degree three in columns up to 10⁵, the mean
 // eigenvalue is 10³⁰ times the best γ of other columns.
 const (
 	maxExtensions = 20
 	minGain       = 1e-3
 )
 
-// shouldExtendGrid reports whether the last extension improved the choice enough to try another extension.
-func shouldExtendGrid(from, to Choice) bool { return to.Estimate < from.Estimate*(1-minGain) }
+// shouldExtendGrid reports whether an extension, which changed the choice from before to after, improved it enough to try
+// another.
+func shouldExtendGrid(before, after Choice) bool { return after.Estimate < before.Estimate*(1-minGain) }
 
-// Gamma chooses γ from the one-shot solutions of a summary, by GCV summed over all targets, see [LeastGCV].
+// Gamma chooses γ from the solutions of [ridge.Summary.Path], by GCV summed over all targets, see [LeastGCV].
 //
 // candidates are the γ to choose from. If candidates is nil, Gamma uses Grid(50), extended in two ways:
 //
-//   - Downwards to the smallest sum of squares of a column, as far as scores are known to one per cent. The γ below are in
+//   - Downwards to the smallest sum of squares of a column, as far as scores are known to one per cent. The smaller γ are in
 //     [GammaChoice.Unknown].
 //   - By three powers of ten beyond an end if the best γ is at this end. This is repeated as long as an extension lowers the
 //     smallest estimated score by more than 0.1 % and also lowers its upper bound.
@@ -151,15 +152,14 @@ func Gamma(sum *ridge.Summary, candidates []float64) (*GammaChoice, error) {
 	})
 }
 
-// A Candidate is a γ that may be chosen. It holds the solution at γ, and for each target a bracket and an estimate of its score.
+// A Candidate is a γ that may be chosen: the solution at γ, and for each target a bracket and an estimate of the score.
 type Candidate struct {
 	Fit       *ridge.Solution
 	Scores    []ridge.Interval
 	Estimates []float64
 }
 
-// ByScore returns candidates with the given solutions, scores and estimates. If estimates is nil, the estimates are the midpoints
-// of the scores.
+// ByScore returns candidates with the given solutions, scores and estimates. A nil estimates stands for the midpoints of scores.
 func ByScore(fits []*ridge.Solution, scores [][]ridge.Interval, estimates [][]float64) []Candidate {
 	out := make([]Candidate, len(fits))
 	for i, f := range fits {
@@ -178,15 +178,15 @@ func ByScore(fits []*ridge.Solution, scores [][]ridge.Interval, estimates [][]fl
 // ByGCV returns candidates with the given solutions and with GCV as their scores.
 func ByGCV(fits []*ridge.Solution) []Candidate { return ByScore(fits, gcvOf(fits), nil) }
 
-// Among chooses from the candidates that find returns for gammas. If gammas is nil, it uses the grid without the γ whose scores are
-// hardly known, see [GammaGrid], and extends it as [Gamma] does. It leaves out candidates whose system is singular to working
-// precision.
+// Among chooses from the candidates that find returns for gammas. If gammas is nil, Among uses the grid, without the small γ
+// whose scores are hardly known ([GammaGrid]), and extends it as [Gamma] does. Candidates whose system is singular to working
+// precision are left out.
 func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
 	extend := gammas == nil
 	if extend {
 		gammas = grid.Gammas
 	}
-	all, left, err := findSolvable(gammas, find)
+	all, unsolved, err := findSolvable(gammas, find)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Cand
 	if err != nil {
 		return nil, err
 	}
-	best.Unknown = left
+	best.Unknown = unsolved
 	if extend {
 		best.Unknown = gammasBelow(grid.Gammas, best.Path[0].Gamma)
 	}
@@ -234,10 +234,10 @@ func gammasBelow(grid []float64, least float64) []float64 {
 	return slices.Clone(grid[:n])
 }
 
-// findSolvable returns the candidates whose system is not singular to working precision, in the order of gammas. It also returns
-// the other γ, ascending. If the system is singular at some γ, all smaller γ are counted as singular too. If it is singular at all
-// γ, findSolvable returns the error at the largest γ.
-func findSolvable(gammas []float64, find func(gammas []float64) ([]Candidate, error)) (all []Candidate, left []float64, err error) {
+// findSolvable returns the candidates whose systems are not singular to working precision, in the order of gammas. unsolved lists
+// the other γ, ascending. If the system is singular at some γ, all smaller γ count as singular too. If it is singular at all γ,
+// findSolvable returns the error at the largest γ.
+func findSolvable(gammas []float64, find func(gammas []float64) ([]Candidate, error)) (all []Candidate, unsolved []float64, err error) {
 	if all, err = find(gammas); err == nil {
 		return all, nil, nil
 	}
@@ -259,7 +259,7 @@ func findSolvable(gammas []float64, find func(gammas []float64) ([]Candidate, er
 		if n == 0 {
 			return nil, nil, err
 		}
-		left, rest = append(left, rest[n:]...), rest[:n]
+		unsolved, rest = append(unsolved, rest[n:]...), rest[:n]
 		all, err = find(rest)
 	}
 	at := make(map[*ridge.Solution]int, len(all))
@@ -267,8 +267,8 @@ func findSolvable(gammas []float64, find func(gammas []float64) ([]Candidate, er
 		at[one.Fit] = order[i]
 	}
 	slices.SortFunc(all, func(a, b Candidate) int { return cmp.Compare(at[a.Fit], at[b.Fit]) })
-	slices.Sort(left)
-	return all, left, nil
+	slices.Sort(unsolved)
+	return all, unsolved, nil
 }
 
 func gammasOf(path []*ridge.Solution) []float64 {
@@ -289,15 +289,15 @@ func chooseCandidate(all []Candidate) (*GammaChoice, error) {
 	return c, err
 }
 
-// Again chooses from the same γ with other solutions or scores.
+// Again chooses again, from other solutions or scores at the same γ.
 func (c *GammaChoice) Again(all []Candidate) (*GammaChoice, error) {
 	next, err := chooseCandidate(all)
 	next.By, next.Unknown = c.By, c.Unknown
 	return next, err
 }
 
-// ChooseGamma chooses γ by the cross-validation errors, summed over all targets. If oneShot is true, it uses the errors of one-shot
-// fits, otherwise the errors of exact solutions.
+// ChooseGamma chooses γ by the cross-validation errors, summed over all targets. It uses the errors in Fitted if oneShot is true,
+// otherwise the errors of exact solutions, in Ridge.
 func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	if r == nil || r.Summary == nil {
 		return nil, rows.Unfit("a cross-validation without a summary")
@@ -314,8 +314,8 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	return c, err
 }
 
-// gammasBeyond returns further γ if best is the index of an end of the ascending grid. They are beyond that end: the given number
-// of points over three powers of ten, without points that overflow or underflow. If best is not an end, it returns nil.
+// gammasBeyond returns new γ beyond an end of the ascending grid: the given number of points over three powers of ten, without
+// points that overflow or underflow. best is the index of the best γ. If best is not an end, the result is nil.
 func gammasBeyond(grid []float64, best, points int) []float64 {
 	end, step := grid[0], -1.0
 	switch best {

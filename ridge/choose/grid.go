@@ -9,9 +9,9 @@ import (
 
 // Grid returns k values of γ in ascending order, evenly spaced in log γ from 10⁻³ to 10³ times ‖A‖²_F/d.
 //
-// ‖A‖²_F/d is the mean eigenvalue of K, so that the grid is independent of units. At the upper end the effective dimension Σλ/(λ+γ)
-// is at most d/1000: almost nothing is fitted. At the lower end an average direction is shrunk by at most 0.1 %. For k = 1, Grid
-// returns the mean eigenvalue. If sum has no rows or all rows are zero, 1 replaces the mean eigenvalue.
+// ‖A‖²_F/d is the mean eigenvalue of AᵀA, so that the grid does not depend on units. At the upper end the effective dimension
+// Σλ/(λ+γ) is at most d/1000: almost nothing is fitted. At the lower end an average direction is shrunk by at most 0.1 %. For k =
+// 1, Grid returns the mean eigenvalue. If sum has no rows or all rows are zero, 1 replaces the mean eigenvalue.
 func Grid(sum *ridge.Summary, k int) []float64 {
 	return gridAround(sum.MeanEigenvalue(), k)
 }
@@ -32,7 +32,7 @@ func gridAround(mean float64, k int) []float64 {
 	return out
 }
 
-// gridOf returns the [Grid] of sum with k γ, extended downwards by extendDown. The k largest γ stay.
+// gridOf returns the [Grid] of sum with k γ, extended downwards by extendDown. Keep is k.
 func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 	spec, err := sum.Spectrum()
 	if err != nil {
@@ -45,17 +45,18 @@ func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 	return GammaGrid{Gammas: extendDown(Grid(sum, k), squares), Keep: k}, nil
 }
 
-// A GammaGrid holds default candidates, ascending. The largest γ, Keep of them, always stay. A smaller γ is
-// left out if its score, or the score of a larger γ that may be left out, is not known to one per cent.
+// A GammaGrid holds default candidates, ascending. The Keep largest γ are always candidates. A smaller γ is left out if its score
+// is not known to one per cent, or if the next larger γ is left out.
 type GammaGrid struct {
 	Gammas []float64
 	Keep   int
 }
 
-// AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses. Neighbours differ by
-// √10 up to 100 times that γ, and by 10 above. The γ that GCV chooses and all larger ones stay. The best γ for leave-one-out errors
-// is rarely smaller than the choice of GCV, and may be far larger if a few rows have large leverages. Each γ costs as much as a
-// product with all rows.
+// AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses. Neighbours differ
+// by √10 up to 100 times this γ, and by 10 above. Only the two smallest γ may be left out.
+//
+// The best γ for leave-one-out errors is rarely smaller than the choice of GCV, and may be far larger if a few rows have large
+// leverages. The grid is small because each γ costs as much as a product with all rows.
 func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	powers := [...]float64{-1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4, 5, 6}
 	out := GammaGrid{Keep: len(powers) - 2}
@@ -65,14 +66,14 @@ func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	return out
 }
 
-// GridFor returns the default candidates, given the mean eigenvalue of K and the sums of squares of the columns. squares may be
-// nil. The GridSize largest γ stay.
+// GridFor returns the default candidates, given the mean eigenvalue of AᵀA and the sums of squares of the columns. squares may be
+// nil. Keep is GridSize.
 func GridFor(mean float64, squares []float64) GammaGrid {
 	return GammaGrid{Gammas: extendDown(gridAround(mean, GridSize), squares), Keep: GridSize}
 }
 
-// start considers the n largest γ of the grid, and returns the index of the smallest one that stays. score
-// returns the bracket of the score of one of them. One per cent is the default tolerance of a choice.
+// start returns the index of the first γ to keep among the n largest γ of the grid. score(i) returns the bracket of the score of
+// the i-th of them. A bracket counts as known if its ends differ by at most 1 %, the default tolerance of a choice.
 func (g GammaGrid) start(n int, score func(i int) ridge.Interval) int {
 	from := max(n-g.Keep, 0)
 	for from > 0 {
@@ -84,8 +85,8 @@ func (g GammaGrid) start(n int, score func(i int) ridge.Interval) int {
 	return from
 }
 
-// extendDown extends a grid downwards, with the same spacing, to the smallest sum of squares of a column. If columns differ much in
-// size, large columns determine the mean eigenvalue, but the best γ for small columns is far below it. Sums below 2⁻¹⁰⁴ of the
+// extendDown extends a grid downwards, with the same spacing, to the smallest sum of squares of a column. If columns differ much
+// in size, large columns determine the mean eigenvalue, but the best γ for small columns is far below. Sums below 2⁻¹⁰⁴ of the
 // largest are ignored, because they may be the round-off of a constant column minus its mean.
 func extendDown(grid, squares []float64) []float64 {
 	if len(squares) == 0 {

@@ -9,8 +9,8 @@ import (
 // MarshalJSON writes the fields under the names in their tags. An Excess of +Inf is written as null.
 func (c Choice) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
 
-// UnmarshalJSON reads the output of MarshalJSON. A missing Index becomes -1 (no candidate), a missing Excess +Inf, and a missing
-// Score [-Inf, +Inf].
+// UnmarshalJSON reads the output of MarshalJSON. A missing Index becomes −1 (no candidate), a missing Excess +Inf, and a missing
+// Score [−Inf, +Inf].
 func (c *Choice) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, c) }
 
 // MarshalJSON writes the fields under the names in their tags, the fields of the [Choice] first.

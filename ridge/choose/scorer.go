@@ -11,12 +11,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A scorer sums the squared residuals of many vectors of coefficients in one pass over the rows. Row i of x (q×d) holds the
-// coefficients for target i mod t.
+// A scorer sums the squared residuals of q vectors of coefficients in one pass over the rows.
 type scorer struct {
 	be        engine.Backend
 	d, t      int
-	x         []float64
+	x         []float64      // q×d; row i holds coefficients for target i mod t
 	intercept []float64      // q
 	rss       []neumaier.Sum // Σw(y − ŷ)² for each row of x
 
@@ -26,8 +25,8 @@ type scorer struct {
 
 func newScorer(be engine.Backend, d, t int) *scorer { return &scorer{be: be, d: d, t: t} }
 
-// add adds the squared residuals of a valid block. first is the index of its first row.
-func (s *scorer) add(b dataset.Block, first int) error {
+// add adds the squared residuals of a valid block. Its errors number the rows of b from firstRow.
+func (s *scorer) add(b dataset.Block, firstRow int) error {
 	q := len(s.intercept)
 	if s.rss == nil {
 		s.rss = make([]neumaier.Sum, q)
@@ -49,7 +48,7 @@ func (s *scorer) add(b dataset.Block, first int) error {
 			for l := range q {
 				r := part.Y[i*s.t+l%s.t] - s.intercept[l] - s.product[i*q+l]
 				if r *= r * part.Weight(i); !(r <= math.MaxFloat64) {
-					return &fd.RangeError{Row: first + lo + i}
+					return &fd.RangeError{Row: firstRow + lo + i}
 				}
 				s.rss[l].Add(r)
 			}

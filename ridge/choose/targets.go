@@ -10,9 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A TargetChoice is the result of choosing γ for each target separately. For each target it is the candidate
-// with the smallest estimated score; see [Least]. Every slice except Candidates has one element for each
-// target.
+// A TargetChoice is the result of choosing γ for each target separately, by the smallest estimated score; see [Least]. Gammas,
+// Scores and Excess have one element for each target.
 type TargetChoice struct {
 	By         Criterion        `json:"by"`         // the criterion of the scores
 	Candidates []float64        `json:"candidates"` // the γ that were tried, ascending
@@ -21,8 +20,8 @@ type TargetChoice struct {
 	// Excess bounds the score of the chosen γ minus the smallest score of the target. 0 means that the choice
 	// is proved.
 	Excess []float64 `json:"excess"`
-	// AtEnd has two counts: the targets whose γ is the smallest candidate, and the targets whose γ is the
-	// largest. For a target that is pure noise, the best γ is +Inf.
+	// AtEnd counts the targets whose γ is the smallest candidate, and the targets whose γ is the largest. For a target that is
+	// pure noise, the best γ is +Inf.
 	AtEnd  [2]int          `json:"at_end"`
 	Passes int             `json:"passes"`          // as in [GammaChoice]
 	Whole  bool            `json:"whole"`           // as in [GammaChoice]
@@ -50,11 +49,11 @@ func (c *TargetChoice) WorstExcess() float64 {
 	return worst
 }
 
-// EachScore brackets the GCV of the exact solution for every target and γ, as defined at [LeastGCV]. No
-// coefficients are computed. The bracket of target j at gammas[i] is element j·len(gammas) + i.
+// EachScore brackets the GCV of the exact solution for every target and γ, as defined at [LeastGCV]. The bracket of target j at
+// gammas[i] is element j·len(gammas) + i.
 //
-// With r eigenvalues, each γ and target takes O(r) time, in one product of matrices. The brackets are narrow
-// if the summary holds AᵀA or all rows. Errors are the errors of [ridge.Summary.Path].
+// No coefficients are computed. With r eigenvalues, each γ and target takes O(r) time, in one product of matrices. The brackets
+// are narrow if the summary holds AᵀA or all rows. Errors are the errors of [ridge.Summary.Path].
 func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
 	k, err := sum.Known(ridge.OneShot.String(), 1, gammas...)
 	if err != nil {
@@ -67,9 +66,9 @@ func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
 	return out, nil
 }
 
-// EachGCV chooses γ for each target by GCV; see [EachScore]. If candidates is nil, the candidates are the
-// [Grid] of 50 γ, extended downwards as in [Gamma]. The grid is not extended upwards; TargetChoice.AtEnd
-// counts the targets at its ends. Errors are the errors of [ridge.Summary.Path].
+// EachGCV chooses γ for each target by GCV; see [EachScore]. If candidates is nil, the candidates are the [Grid] of 50 γ,
+// extended downwards as in [Gamma]. The grid is not extended upwards; TargetChoice.AtEnd counts the targets at its ends. Errors
+// are the errors of [ridge.Summary.Path].
 func EachGCV(sum *ridge.Summary, candidates []float64) (*TargetChoice, error) {
 	grid, err := GammaGrid{Gammas: Ascending(candidates)}, error(nil)
 	if candidates == nil {
@@ -105,9 +104,8 @@ func Ascending(gammas []float64) []float64 {
 	return slices.Compact(gammas)
 }
 
-// EachLeftOut chooses γ for each target by the leave-one-out errors in scores, which [ridge.LeaveOneOut]
-// returned for the ascending gammas. The error is [ridge.ErrShape] if scores is nil or was computed for
-// another number of γ.
+// EachLeftOut chooses γ for each target by leave-one-out errors. scores is the result of [ridge.LeaveOneOut] for the ascending
+// gammas. The error is [ridge.ErrShape] if scores is nil or has another number of γ.
 func EachLeftOut(gammas []float64, scores *ridge.LeftOutScores) (*TargetChoice, error) {
 	if scores == nil || len(scores.Bounds) != len(gammas) || len(gammas) == 0 {
 		return nil, rows.Unfit("leave-one-out errors for other γ than the %d given", len(gammas))
@@ -117,8 +115,8 @@ func EachLeftOut(gammas []float64, scores *ridge.LeftOutScores) (*TargetChoice, 
 	}), nil
 }
 
-// ChooseEach chooses γ for each target by its cross-validated errors. oneShot has the same meaning as in
-// [CVResult.ChooseGamma].
+// ChooseEach chooses γ for each target by the cross-validation errors: the errors in Fitted if oneShot is true, otherwise the
+// errors of exact solutions, in Ridge.
 func (r *CVResult) ChooseEach(oneShot bool) (*TargetChoice, error) {
 	if r == nil || len(r.Ridge) == 0 {
 		return nil, rows.Unfit("a cross-validation without scores")
@@ -132,8 +130,7 @@ func (r *CVResult) ChooseEach(oneShot bool) (*TargetChoice, error) {
 	}), nil
 }
 
-// each chooses γ for each of t targets. score returns the bracket of the score of target j at gammas[i], and
-// an estimate of this score.
+// each chooses γ for each of t targets. score returns a bracket and an estimate of the score of target j at gammas[i].
 func each(by Criterion, gammas []float64, t int, score func(i, j int) (ridge.Interval, float64)) *TargetChoice {
 	c := &TargetChoice{By: by, Candidates: gammas}
 	scores, estimates := make([]ridge.Interval, len(gammas)), make([]float64, len(gammas))

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A Problem is the input of [Choose]: it describes the rows and the wanted solutions. Every field except Gammas
-// must be set; there are no defaults.
+// A Problem describes the rows and the wanted solutions, as input of [Choose]. Every field except Gammas must be set; there are
+// no defaults.
 type Problem struct {
 	Method       ridge.Method // the requested method, or Auto
 	Rows         int64        // n, the number of rows; -1 if unknown
@@ -22,15 +22,14 @@ type Problem struct {
 	MaxBytes     uint64        // memory that a direct method may use
 	Once         bool          // the rows can be read only once
 	Sparse       bool          // the rows are sparse
-	NeedsSketch  reason.Reason // why a sketch is needed; the zero Reason if none is needed
+	NeedsSketch  reason.Reason // why a sketch is needed, for example to choose γ by folds; the zero Reason if none is needed
 }
 
 // DefaultSize is the default number of rows of a sketch.
 const DefaultSize = 256
 
-// LosslessSize returns the number of rows of a sketch that loses no information about n×d rows. It is d if
-// AᵀA fits in [ridge.MaxGramBytes], or n if n is known, smaller than d, and the rows fit. If neither fits, it
-// returns DefaultSize.
+// LosslessSize returns the number of rows of a sketch that loses no information about n×d rows; n is −1 if unknown. It is d if
+// AᵀA fits in [ridge.MaxGramBytes], or n if n is smaller than d and the rows fit. If neither fits, it is DefaultSize.
 func LosslessSize(n int64, d int) int {
 	switch {
 	case n >= 0 && n < int64(d) && 8*float64(n)*float64(d) <= ridge.MaxGramBytes:
@@ -47,15 +46,13 @@ type Steps struct {
 	Reason reason.Reason
 }
 
-// Choose chooses the method. If p.Method is not Auto, Choose returns it unchanged. In these rules an iteration
-// is CG or Galerkin, whichever costs less in a dozen passes. If the rows can be read only once, an iteration is
-// replaced by OneShot.
+// Choose chooses the method. If p.Method is not Auto, Choose returns it unchanged. In these rules, an iteration is CG or
+// Galerkin, whichever costs less in a dozen passes. If the rows can be read only once, OneShot replaces the iteration.
 //
-//  1. If a sketch is needed, use an iteration. A sketch is needed if several processes share the rows, if each target has a γ of its
-//     own, if penalties of bands are chosen, for folds, and if the sketch or a checkpoint is kept.
+//  1. If p.NeedsSketch gives a reason, use an iteration.
 //  2. If γ = 0, use Exact.
-//  3. If Exact needs more than MaxBytes, or d² numbers (n² if n < d) take more than 1 GiB, use an iteration. For sparse rows and a
-//     single γ, use DualCG instead if n² numbers are too large and the rows can be read again.
+//  3. If Exact needs more than MaxBytes, or d² numbers (n² if n < d) take more than 1 GiB, use an iteration. For sparse rows and
+//     a single γ, use DualCG instead if n² numbers are too large and the rows can be read again.
 //  4. If the rows can be read only once, use Exact.
 //  5. Use Exact if it costs at most twice as much as a dozen passes, otherwise an iteration.
 func Choose(p Problem) Steps {
@@ -92,15 +89,15 @@ func Choose(p Problem) Steps {
 	return Steps{ridge.Exact, reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
 }
 
-// maxCostRatio is the largest accepted cost of a direct solution, divided by the cost of a dozen passes. It is more than 1, because
-// the cost of a direct solution is certain, but an iteration may need more passes than estimated.
+// maxCostRatio is the largest accepted ratio of the cost of a direct solution to the cost of a dozen passes. It is more than 1,
+// because the cost of a direct solution is certain, but an iteration may need more passes than estimated.
 const maxCostRatio = 2
 
 // Fits reports whether a direct method fits the problem: d² numbers (n² if n < d) take at most [ridge.MaxGramBytes], and the method
 // needs at most MaxBytes.
 func Fits(p Problem) bool { return misfit(p).Rule == reason.Asked }
 
-// misfit returns the reason why a direct method does not fit the problem. It returns the zero Reason if the method fits.
+// misfit returns the reason why a direct method does not fit in memory, or the zero Reason if it fits.
 func misfit(p Problem) reason.Reason {
 	k := p.numGammas()
 	order, rule, method := p.Dim, reason.GramTooLarge, factorFor(k)
@@ -121,7 +118,7 @@ func misfit(p Problem) reason.Reason {
 	return reason.Reason{}
 }
 
-// isDual reports whether there are fewer rows than features. A direct method then solves a system of order n.
+// isDual reports whether a direct method solves a system of order n instead of d: if there are fewer rows than features.
 func (p *Problem) isDual() bool { return p.Rows >= 0 && p.Rows < int64(p.Dim) }
 
 // numGammas returns the number of γ that a direct method must solve for.
@@ -132,7 +129,7 @@ func (p *Problem) numGammas() int {
 	return len(p.Gammas)
 }
 
-// exactWork returns the cost of a direct solution, including reading, in flops per element of A.
+// exactWork returns the cost of a direct solution, including reading, in flops per element of A (n×d).
 func exactWork(p Problem) float64 {
 	if p.isDual() {
 		return readFlops + exactFlops(int64(p.Dim), int(p.Rows), p.numGammas())
@@ -140,9 +137,9 @@ func exactWork(p Problem) float64 {
 	return readFlops + exactFlops(p.Rows, p.Dim, p.numGammas())
 }
 
-// GramPass returns the reason why a pass that computes AᵀA should not be made for the choice of γ. It returns the zero Reason if
-// the pass should be made. The pass and its eigenproblem must fit in MaxBytes and in [ridge.MaxGramBytes]. The pass and the given
-// number of eigenproblems of order d must cost at most five times as much as the iteration.
+// GramPass returns the reason why γ should be chosen without a pass that computes AᵀA, or the zero Reason if the pass should be
+// made. The pass and its eigenproblem must fit in MaxBytes and in [ridge.MaxGramBytes]. The pass and the given number of
+// eigenproblems of order d must cost at most five times as much as an iteration.
 func GramPass(p Problem, eigenproblems int) reason.Reason {
 	d := float64(p.Dim)
 	if need := 8 * 8 * d * (d + float64(p.Targets)); need > ridge.MaxGramBytes || need > float64(p.MaxBytes) {
@@ -160,9 +157,9 @@ func GramPass(p Problem, eigenproblems int) reason.Reason {
 // readFlops is the assumed cost of reading one number, in flops.
 const readFlops = 500
 
-// cheaperIteration returns CG or Galerkin, whichever costs less, and its cost in flops per element of A. A system is a pair of a γ
-// and a target. cheaperIteration assumes that CG makes a dozen passes, and that every pass of Galerkin multiplies the largest
-// number of vectors.
+// cheaperIteration returns CG or Galerkin, whichever costs less, and its cost in flops per element of A. It assumes that CG makes
+// a dozen passes, and that each pass of Galerkin multiplies the largest number of vectors. A system is a pair of a γ and a
+// target.
 func cheaperIteration(d, m, systems int) (method ridge.Method, flops float64) {
 	const passes = 12
 	sketch := readFlops + sketchFlops(float64(m), float64(max(m, 1)))

@@ -12,7 +12,7 @@ import (
 
 // Costs of the methods, in flops per element of A (n×d), for sketches of m rows with p rows between two shrinks:
 //
-//	exact      d for K, and d²/(3n) for each γ. A reduction to tridiagonal form for all γ takes
+//	exact      d for AᵀA, and d²/(3n) for each γ. A reduction to tridiagonal form for all γ takes
 //	           3d²/n (measured; half of it waits for memory) and then 8d/n for each γ.
 //	           If n < d, n and d are interchanged.
 //	sketch     2m + p + 2m(m+p)/p, which is 7m if p = m. If m = d it is d + d²/p, and if AᵀA is
@@ -20,13 +20,13 @@ import (
 //	a pass     4 for each vector that is multiplied; CG has one for each γ and target.
 //	galerkin   4m more in total for the vectors of the sketch, and at most 32 vectors in a pass.
 //
-// [Choose] runs before the rows are read. It uses these numbers and an assumed cost of reading a number. [New] has a summary, from
+// [Choose] runs before the rows are read. It uses these costs and an assumed cost of reading a number. [New] has a summary, from
 // which it predicts the number of passes. It also adds the costs that do not grow with n·d.
 
 const (
 	productFlops = 4
-	// galerkinShare is the usual number of passes of Galerkin, divided by the number for CG. On seven data sets it was 0.43 to 0.8.
-	// Both methods have the same proved bound.
+	// galerkinShare is the usual ratio of the number of passes of Galerkin to the number for CG. On seven data sets it was 0.43
+	// to 0.8. Both methods have the same proved bound.
 	galerkinShare = 2.0 / 3
 )
 
@@ -34,8 +34,8 @@ const (
 // takes as long. It was measured at d = 1024 and 2048.
 const reduceFlops = 3
 
-// exactFlops returns the cost of a direct solution for k values of γ, in flops per element of A. If n ≤ 0 (unknown), it omits the
-// terms with d/n.
+// exactFlops returns the cost of a direct solution for k values of γ, in flops per element of A. n ≤ 0 means unknown; the terms
+// with d/n are then left out.
 func exactFlops(n int64, d, k int) float64 {
 	flops := float64(d)
 	if n > 0 && factorFor(k) == ridge.Tridiagonal {
@@ -46,19 +46,19 @@ func exactFlops(n int64, d, k int) float64 {
 	return flops
 }
 
-// sketchFlops returns the cost per element of a sketch of m rows with p rows between two shrinks, without the eigenproblems. A
-// shrink takes (2mp + p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the new B.
+// sketchFlops returns the cost per element of A of a sketch of m rows with p rows between two shrinks, without the eigenproblems.
+// A shrink takes (2mp + p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the new sketch B.
 func sketchFlops(m, p float64) float64 { return 2*m + p + 2*m*(m+p)/p }
 
-// prefersGalerkin reports whether Galerkin should run instead of CG. Galerkin must not cost more than CG. For a
-// single system, the vectors of Galerkin must also fit in 200 MiB. Galerkin usually keeps six vectors for each
-// row of the sketch, half of the possible number.
+// prefersGalerkin reports whether Galerkin should run instead of CG, given the costs of the two. Galerkin must not cost more than
+// CG. For a single system, its vectors must also fit in 200 MiB. It usually keeps six vectors for each row of the sketch, half of
+// the possible number.
 func prefersGalerkin(galerkin, cg float64, d, m, systems int) bool {
 	const most = 200 << 20
 	return galerkin <= cg && (systems > 1 || 6*8*float64(m+1)*float64(d) <= most)
 }
 
-// A cost holds the flops of a step, the bytes of rows to read, and the bytes of memory.
+// A cost holds the flops of a step, the bytes of rows that the step reads, and the bytes of memory.
 type cost struct{ flops, read, memory float64 }
 
 func (c cost) times(f float64) cost { return cost{f * c.flops, f * c.read, c.memory} }
@@ -67,15 +67,14 @@ func (c cost) plus(o cost) cost { return cost{c.flops + o.flops, c.read + o.read
 
 func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
 
-// handledFlops is the measured cost of handling one number of a dense row, in flops of a matrix product that
-// takes as long. The number is copied to a block, centred, checked, and packed for AᵀA.
+// handledFlops is the measured cost of preparing one number of a dense row, in flops of a matrix product that takes as long. The
+// number is copied to a block, centred, checked, and packed for AᵀA.
 const handledFlops = 250
 
-// exactCost returns the cost of a direct solution for k values of γ. The argument most is the available
-// memory in bytes.
-func (o *forecast) exactCost(n int64, k int, most float64) cost {
+// exactCost returns the cost of a direct solution for k values of γ, with at most maxBytes of memory.
+func (o *forecast) exactCost(n int64, k int, maxBytes float64) cost {
 	if n < int64(o.d) {
-		return o.dualCost(n, k, most)
+		return o.dualCost(n, k, maxBytes)
 	}
 	numbers := float64(n) * float64(o.d)
 	return cost{flops: numbers * (handledFlops + exactFlops(n, o.d, k)), read: o.rowBytes() * float64(n), memory: ridge.DirectBytes(factorFor(k), n, o.d, o.t, k, false)}
@@ -88,8 +87,7 @@ const eigenFlops = 7
 // sumFlops is the cost of an addition to a compensated sum, in flops of a matrix product that takes as long.
 const sumFlops = 20
 
-// keepsScatter reports whether a sketch of the given size keeps AᵀA itself. The sketch has the same Shrink and
-// Store as the sketch of the summary.
+// keepsScatter reports whether a sketch of the given size, with the other options of the summary's sketch, keeps AᵀA itself.
 func (o *forecast) keepsScatter(size int) bool {
 	keeps, err := fd.Config{Dim: o.d, Size: size, Shrink: o.cfg.Shrink, Store: o.cfg.Store}.Scatter()
 	return err == nil && keeps // ignores the error, which sketchCost returns
@@ -103,11 +101,12 @@ func (o *forecast) numVectors(size int) int {
 	return size
 }
 
-// sketchCost returns the cost per row of a sketch of n rows, including the shrinks, in the given number of lanes.
+// sketchCost returns the cost per row of a sketch of n rows, including the shrinks, in the given number of lanes (parallel
+// sketches).
 //
-//   - A shrink solves an eigenproblem of order m+p. If the sketch keeps d rows, it loses nothing and the order is d.
+//   - A shrink solves an eigenproblem of order m+p. If the sketch has d rows, it loses nothing and the order is d.
 //   - A sketch that keeps AᵀA solves an eigenproblem only when it is read.
-//   - Each lane holds a sketch. While lanes are merged, half as many sketches are held in addition.
+//   - Merging the lanes needs half as much memory as the lanes in addition.
 func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	store := fd.StoreRows
 	if o.keepsScatter(size) {
@@ -159,18 +158,18 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	}, nil
 }
 
-// stagedNumbers returns the size of the buffers of package rows, in numbers. Dense rows are not copied. Sparse rows are copied; an
-// entry takes as much memory as one and a half numbers.
+// stagedNumbers returns the size in numbers of the buffers that the summary needs besides the sketch. Sparse rows are copied to a
+// buffer, where an entry takes as much memory as one and a half numbers. Dense rows are not copied.
 func (o *forecast) stagedNumbers() float64 {
 	n, d, t := float64(rows.RowsPerStage(o.d, o.sparse)), float64(o.d), float64(o.t)
-	const sums, ofSparse = 12, 6 // sums over rows and over blocks, with bounds on their round-off
+	const sums, sparseSums = 12, 6 // sums over rows and over blocks, with bounds on their round-off
 	if o.sparse {
-		return (sums+ofSparse)*(d+t) + n*t + 1.5*n*d/fd.SparseShare
+		return (sums+sparseSums)*(d+t) + n*t + 1.5*n*d/fd.SparseShare
 	}
 	return sums*(d+t) + n*t
 }
 
-// fitCost returns the cost of computing the spectrum of the sketch and solving q systems with it.
+// fitCost returns the cost of computing the eigenvectors of the sketch and of solving q systems with them.
 func (o *forecast) fitCost(size, q int) cost {
 	m, d := float64(o.numVectors(size)), float64(o.d)
 	c := cost{flops: 4*m*m*d + 4*float64(q)*m*d, memory: 8 * (m*d + 2*float64(q)*d)}
@@ -180,22 +179,22 @@ func (o *forecast) fitCost(size, q int) cost {
 	return c
 }
 
-// separateCost returns the cost of an iteration that computes the gradients of q systems in each pass and applies Ĥ⁻¹ to them.
-func (o *forecast) separateCost(count int64, size, q, passes int) cost {
-	n, m, d := float64(count), float64(o.numVectors(size)), float64(o.d)
+// separateCost returns the cost of an iteration that computes the gradients of q systems in each pass and multiplies them by the
+// inverse of the approximate Hessian.
+func (o *forecast) separateCost(numRows int64, size, q, passes int) cost {
+	n, m, d := float64(numRows), float64(o.numVectors(size)), float64(o.d)
 	pass := cost{flops: (o.gradientFlops()*n + 10*m*d) * float64(q), read: o.rowBytes() * n}
 	return pass.times(float64(passes)).holding(13 * 8 * float64(q) * d)
 }
 
-// galerkinCost returns the cost of Galerkin. Galerkin multiplies the vectors of the sketch once. In each pass
-// it multiplies a block of other vectors, which is first made orthogonal to the subspace. The cost of this step
-// is counted as if the subspace were full. Once the subspace is full, each pass multiplies one vector for each
-// system.
-func (o *forecast) galerkinCost(count int64, size, q, passes int) cost {
-	n, m, d := float64(count), float64(o.numVectors(size)), float64(o.d)
-	most := krylov.SubspaceRows(int(min(int64(o.d), count)), o.numVectors(size), q)
-	made, kept := float64(passes), float64(most)
-	vectors := math.Min(krylov.BlockRows*made, kept+float64(q)*made)
+// galerkinCost returns the cost of Galerkin for q systems. Galerkin first multiplies the vectors of the sketch once. Each pass
+// then multiplies a block of further vectors, which is made orthogonal to the subspace; this step is counted as if the subspace
+// were full. Once the subspace is full, each pass multiplies one vector for each system.
+func (o *forecast) galerkinCost(numRows int64, size, q, passes int) cost {
+	n, m, d := float64(numRows), float64(o.numVectors(size)), float64(o.d)
+	most := krylov.SubspaceRows(int(min(int64(o.d), numRows)), o.numVectors(size), q)
+	numPasses, kept := float64(passes), float64(most)
+	vectors := math.Min(krylov.BlockRows*numPasses, kept+float64(q)*numPasses)
 	deflated := m
 	if o.keepsScatter(size) {
 		deflated = 0 // the sketch has lost nothing, so CG runs
@@ -203,7 +202,7 @@ func (o *forecast) galerkinCost(count int64, size, q, passes int) cost {
 	once := cost{flops: o.gradientFlops()*n*(deflated+vectors) + 8*kept*vectors*d}
 	pass := cost{flops: 10 * m * float64(q) * d, read: o.rowBytes() * n}
 	held := 2*(kept+float64(q+o.t))*d + 8*float64(q)*d + 5*kept*kept
-	return once.plus(pass.times(made)).holding(8 * held)
+	return once.plus(pass.times(numPasses)).holding(8 * held)
 }
 
 // factorFor returns the factorisation of AᵀA that Exact uses for k positive values of γ.

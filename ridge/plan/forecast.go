@@ -10,15 +10,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// SizeFor estimates the smallest sketch size m such that the one-shot fit at γ has a relative error of at most relErr:
+// SizeFor estimates the smallest sketch size such that the one-pass fit at γ ([ridge.Summary.Fit]) has a relative error of at
+// most relErr. For a sketch with the shrinkage η,
 //
 //	ρ/(γ+ρ) ≤ relErr,   ρ = η/2.
 //
-// The result worst is the size for the largest possible η in exact arithmetic. The result likely is the size
-// for the expected η, see [New]. The fit uses the rows of the summary. To estimate a fit of n rows that are
-// similar to the r rows of the summary, pass γ·r/n instead of γ.
+// worst is the size for the largest possible η in exact arithmetic, and likely is the size for the expected η, see [New]. The fit
+// uses the rows of the summary. To estimate a fit of n rows that are similar to the r rows of the summary, pass γ·r/n instead of
+// γ.
 //
-// A result is at most d, and at most the smallest size at which AᵀA itself is kept ([fd.Storage]), because nothing is shrunk then.
+// A result is at most d, and at most the smallest size at which AᵀA itself is kept ([fd.Storage]), because nothing is shrunk
+// then.
 //
 // Both sizes are estimates, because they assume the round-off of the given sketch. The certificate of the fit is proved. relErr
 // must be larger than the effect of round-off at this γ, including the round-off of AᵀY.
@@ -34,7 +36,7 @@ func SizeFor(sum *ridge.Summary, relErr, gamma float64) (worst, likely int, err 
 	if !(relErr > o.roundOff/gamma+lost) {
 		return 0, 0, fmt.Errorf("ridge: a relative error of %g is below round-off, %g at gamma = %g", relErr, o.roundOff/gamma+lost, gamma)
 	}
-	relErr -= lost
+	relErr -= lost // the round-off of AᵀY
 	least := func(eta func(m int) float64) int {
 		return 1 + sort.Search(o.d-1, func(i int) bool {
 			rho := eta(i+1) / 2
@@ -60,14 +62,14 @@ type forecast struct {
 
 // An etaForecast predicts η for sketches of other sizes from the eigenvalues λ₁ ≥ λ₂ ≥ … of K.
 type etaForecast struct {
-	d      int
-	whole  func(m int) bool // whether a sketch of size m keeps AᵀA itself
-	total  float64          // ‖A‖²_F
-	lowest []float64        // lower bounds on λ₁ + … + λ_k, for k = 0 … r
-	likely []float64        // expected values of λ₁ + … + λ_k, for k = 0 … d
-	share  float64          // η of the given sketch, divided by its bound on η for the likely eigenvalues
-	floor  float64          // expected smallest nonzero eigenvalue
-	noisy  bool             // the given sketch does not contain the smallest eigenvalues, see floorOf
+	d         int
+	keepsGram func(m int) bool // whether a sketch of size m keeps AᵀA itself
+	total     float64          // ‖A‖²_F
+	lowest    []float64        // lower bounds on λ₁ + … + λ_k, for k = 0 … r
+	likely    []float64        // expected values of λ₁ + … + λ_k, for k = 0 … d
+	share     float64          // η of the given sketch, divided by the bound on η for the eigenvalues in likely
+	floor     float64          // expected smallest nonzero eigenvalue
+	noisy     bool             // floor was extrapolated, because the given sketch does not contain the smallest eigenvalues
 }
 
 func newForecast(sum *ridge.Summary) (*forecast, error) {
@@ -80,7 +82,7 @@ func newForecast(sum *ridge.Summary) (*forecast, error) {
 		known: k, cfg: cfg, be: cfg.Backend, d: cfg.Dim, t: cfg.Targets, rows: k.Rows, sparse: k.Reading.Sparse, entries: float64(cfg.Dim),
 		mean: sum.MeanEigenvalue(), roundOff: k.Bound().RoundOff, eta: newEtaForecast(k, cfg.Size),
 	}
-	o.eta.whole = o.keepsScatter
+	o.eta.keepsGram = o.keepsScatter
 	return o, nil
 }
 
@@ -109,9 +111,9 @@ func newEtaForecast(k *certify.Known, m int) etaForecast {
 	return s
 }
 
-// lastEigenvalue estimates λ_rank, given λ_r = last and the sum rest of λ_{r+1} … λ_rank. It returns the
-// geometric mean of two estimates. One assumes a power law in the index, the other equal eigenvalues, like the
-// eigenvalues of noise.
+// lastEigenvalue estimates the smallest nonzero eigenvalue λ_rank, given the r-th eigenvalue last and the sum rest of all smaller
+// ones. It returns the geometric mean of two estimates. One assumes a power law in the index, the other equal eigenvalues, like
+// the eigenvalues of noise.
 func lastEigenvalue(last, rest float64, r, rank int) float64 {
 	if rank <= r || !(rest > 0) {
 		return math.Max(0, last)
@@ -134,10 +136,12 @@ func lastEigenvalue(last, rest float64, r, rank int) float64 {
 	return math.Sqrt(last * math.Pow(float64(rank)/float64(r), -high) * rest / float64(rank-r))
 }
 
-// floorOf estimates the smallest nonzero eigenvalue of K for n rows like the rows of the summary. Noise of n×d entries with
-// variance v has eigenvalues down to (1 − √q)²·v·max(n,d) with q = min(n,d)/max(n,d) (V. Marchenko, L. Pastur, Math. USSR-Sbornik
-// 1, 1967). If the sketch does not contain the smallest eigenvalues, floorOf multiplies by 1 − √q. The factor is not squared,
-// because lastEigenvalue is the geometric mean of the estimate for noise and another estimate.
+// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows like the rows of the summary. The estimate from the sketch
+// is scaled by the number of rows. If it was extrapolated, floorOf multiplies it by 1 − √q with q = min(n,d)/max(n,d).
+//
+// Noise of n×d entries with variance v has eigenvalues down to (1 − √q)²·v·max(n,d) (V. Marchenko, L. Pastur, Math. USSR-Sbornik
+// 1, 1967). The factor is not squared here, because lastEigenvalue is the geometric mean of the estimate for noise and another
+// one.
 func (o *forecast) floorOf(n int64) float64 {
 	floor := o.eta.floor * float64(n) / float64(o.rows)
 	if o.eta.noisy {
@@ -147,8 +151,8 @@ func (o *forecast) floorOf(n int64) float64 {
 	return floor
 }
 
-// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m, where sums[k] is the sum of the k
-// largest eigenvalues of AᵀA, or a bound on it.
+// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m. sums[k] is the sum of the k largest eigenvalues of AᵀA, or
+// a bound on it. The result bounds η for a sketch of m rows.
 func (s *etaForecast) least(sums []float64, m int) float64 {
 	best := math.Inf(1)
 	for k := 0; k < len(sums) && k <= m; k++ {
@@ -157,17 +161,17 @@ func (s *etaForecast) least(sums []float64, m int) float64 {
 	return best
 }
 
-// worst returns the largest possible η of a sketch of size m, for the rows of the summary and without round-off.
+// worst returns the largest possible shrinkage η of a sketch of size m, for the rows of the summary and without round-off.
 func (s *etaForecast) worst(m int) float64 {
-	if m >= s.d || s.whole(m) {
+	if m >= s.d || s.keepsGram(m) {
 		return 0
 	}
 	return s.least(s.lowest, m)
 }
 
-// estimate returns the expected η of a sketch of size m.
+// estimate returns the expected shrinkage η of a sketch of size m.
 func (s *etaForecast) estimate(m int) float64 {
-	if m >= s.d || s.whole(m) {
+	if m >= s.d || s.keepsGram(m) {
 		return 0
 	}
 	return math.Min(s.share*s.least(s.likely, m), s.worst(m))

@@ -26,21 +26,21 @@ var iterations = []iteration{
 	{method: ridge.Newton, rate: newtonRate, share: 1, cost: (*forecast).separateCost, byName: true},
 }
 
-// A rate bounds the error of an iteration: k steps multiply the H-norm of the error by at most factor·eachᵏ.
+// A rate bounds the error of an iteration: k steps multiply the error, in the norm of H, by at most factor·eachᵏ.
 type rate struct{ each, factor float64 }
 
-// cgRate returns the rate of CG. It also holds for Galerkin until the subspace is full.
+// cgRate returns the rate of CG if the eigenvalues of Ĥ⁻¹H are in [lo, hi]. It also holds for Galerkin until the subspace is full.
 func cgRate(lo, hi float64) rate {
 	kappa := math.Sqrt(hi / lo)
 	return rate{(kappa - 1) / (kappa + 1), 2}
 }
 
-// newtonRate returns the rate of Newton. For hi ≥ 2 Newton diverges.
+// newtonRate returns the rate of Newton if the eigenvalues of Ĥ⁻¹H are in [lo, hi]. For hi ≥ 2 Newton diverges.
 func newtonRate(lo, hi float64) rate { return rate{math.Max(1-lo, hi-1), 1} }
 
-// passesWithin returns a number of measured gradients after which the H-norm of the error is reduced by the
-// factor tol. The eigenvalues of Ĥ⁻¹H must be in [lo, hi]. The function rateOf returns the rate of the method.
-// passesWithin returns 0 if the iteration may not converge.
+// passesWithin returns the number of passes after which an iteration has reduced the H-norm of the error by the factor tol. The
+// eigenvalues of Ĥ⁻¹H must be in [lo, hi], and rateOf returns the rate of the method. The result is 0 if the iteration may not
+// converge.
 func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	if !(lo > 0) {
 		return 0
@@ -55,9 +55,9 @@ func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	}
 }
 
-// PredictedPasses returns an upper bound on the number of passes that an iterative method needs to reduce the H-norm of the error
-// by the factor tol, in exact arithmetic. It excludes the pass of the summary. The bound follows from the proved bounds on the
-// eigenvalues of Ĥ⁻¹H. It is 0 if the method may not converge. Galerkin has the same bound as CG.
+// PredictedPasses returns an upper bound on the number of passes that an iterative method needs to reduce the error, in the norm
+// of AᵀA + γI, by the factor tol, in exact arithmetic. It excludes the pass of the summary. The bound follows from the proved
+// bounds of the sketch. It is 0 if the method may not converge. Galerkin has the same bound as CG.
 func PredictedPasses(sum *ridge.Summary, gamma, tol float64, m ridge.Method) (int, error) {
 	if err := m.Takes(gamma); err != nil {
 		return 0, err

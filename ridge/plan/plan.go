@@ -12,7 +12,7 @@ import (
 // Config holds the options of [New]. The zero value of each field is the documented default.
 type Config struct {
 	Rows     int64     // n, the number of rows to plan for; default the number of rows of the summary
-	Gammas   []float64 // γ to solve for together; default the mean eigenvalue of K, scaled to n rows
+	Gammas   []float64 // γ to solve for together; default the mean eigenvalue of AᵀA, scaled to n rows
 	Sizes    []int     // sketch sizes m to consider; default the powers of two from 16 below d
 	Tol      float64   // relative error to reach; default 1e-8
 	MaxBytes uint64    // available memory in bytes; default 8 GiB
@@ -25,8 +25,8 @@ type Config struct {
 	ReadRate  float64 // bytes of rows per second, from the reader or from memory; a number has 8 bytes, an entry of a sparse row 12; default 1e10
 	FreshRate float64 // bytes per second of memory that is written for the first time; default 2e9
 
-	// BaseBytes and BaseSeconds are added to the memory and time of every option. They stand for the program,
-	// the blocks of the reader and earlier steps.
+	// BaseBytes and BaseSeconds are the memory and time of everything else: the program, the blocks of the reader and earlier
+	// steps. They are added to every option.
 	BaseBytes   uint64
 	BaseSeconds float64
 }
@@ -35,8 +35,9 @@ type Config struct {
 type Option struct {
 	Method ridge.Method `json:"method"`
 	Size   int          `json:"size"` // m; 0 for a direct method
-	// WorstShrinkage is the largest possible η in exact arithmetic of a sketch of this size, with the Shrink and Store of the
-	// summary. It is computed for the rows of the summary and scaled to n rows. It is 0 for a sketch that keeps AᵀA itself.
+	// WorstShrinkage is the largest possible shrinkage η of a sketch of this size in exact arithmetic, with the Shrink and Store
+	// of the summary. It is computed for the rows of the summary and scaled to n rows. It is 0 for a sketch that keeps AᵀA
+	// itself.
 	WorstShrinkage float64   `json:"worst_shrinkage"`
 	Shrinkage      float64   `json:"shrinkage"`   // expected η
 	Contraction    []float64 `json:"contraction"` // expected relative error of the one-shot fit for each γ: ρ/(γ+ρ) with the expected η
@@ -58,35 +59,36 @@ type Plan struct {
 	Exact     bool      `json:"-"`    // Exact runs if the caller names no method and memory suffices
 }
 
-// New predicts the cost of solving for n rows by each method, with sketches of several sizes. sum is a summary of all rows or of a
-// sample.
+// New predicts the cost of solving for n rows by each method, with sketches of several sizes. sum is a summary of all rows or of
+// a sample.
 //
 // All numbers are estimates. Let σ be the singular values of the sketch. For the rows of the summary, ‖A − A_k‖²_F ≤ ‖A‖²_F −
-// Σ_{i≤k}σᵢ². In exact arithmetic a sketch of size m therefore has
+// Σ_{i≤k}σᵢ², where A_k is the best approximation of A of rank k. In exact arithmetic, the shrinkage of a sketch of size m is
 //
 //	η ≤ min_{k≤m} (‖A‖²_F − Σ_{i≤k}σᵢ²)/(m+1−k).
 //
 // This is the largest possible η. A sketch that keeps AᵀA itself has η = 0. The expected values depend on these assumptions:
 //
-//   - The eigenvalues of K are σᵢ² + η. The rest of the trace is spread evenly over the other directions.
+//   - The eigenvalues of AᵀA are σᵢ² + η. The rest of the trace is spread evenly over the other directions.
 //   - At every size, η is the same fraction of its bound for these eigenvalues.
 //   - The eigenvalues are proportional to n. This is wrong for the first rows of a sorted file.
 //
-// The number of passes follows from η and from an estimate of the smallest nonzero eigenvalue of K, see [PredictedPasses]. The
-// expected maximum is d+2 passes for CG, and two thirds of this number for Galerkin. These numbers are accurate to a factor of
-// about two. If all eigenvalues are similar and the sketch is small, they may be up to three times too large.
+// The number of passes follows from η and from an estimate of the smallest nonzero eigenvalue of AᵀA, see [PredictedPasses]. It
+// is at most d+2 for CG, and two thirds of this for Galerkin. The numbers of passes are accurate to a factor of about two. If all
+// eigenvalues are similar and the sketch is small, they may be up to three times too large.
 //
 // The time is the sum of the times for matrix products at FlopRate, for reading at ReadRate and for writing new memory at
 // FreshRate, plus BaseSeconds. It is accurate to a factor of about two if the rates are right.
 //
 // Best predicts the choice of fdridge.Fit for these rows and γ, with MaxBytes − BaseBytes of memory, see [Choose]:
 //
-// 1. Exact, if Choose chooses it and it reaches Tol. 2. Otherwise the fastest sketch size with the iteration
-// that Choose chooses for that size. 3. If none of these reaches Tol within MaxBytes, Best equals Soonest.
-// fdridge.Fit runs this option only if the caller names its method.
+//  1. Exact, if Choose chooses it and it reaches Tol.
+//  2. Otherwise the fastest sketch size with the iteration that Choose chooses for that size.
+//  3. If none of these reaches Tol within MaxBytes, Best equals Soonest. fdridge.Fit runs this option only if the caller names
+//     its method.
 //
-// Soonest may be faster than Best, because Fit must choose before its first pass. To run an option, set Size in the options of Fit
-// and, unless it is Best, Method.
+// Soonest may be faster than Best, because Fit must choose before its first pass. To run an option, set Size in the options of
+// Fit and, unless it is Best, Method.
 //
 // Errors are [ridge.ErrEmpty], *[ridge.GammaError], and [ridge.ErrShape] for a size or a number of rows that is not positive.
 func New(sum *ridge.Summary, cfg Config) (*Plan, error) {
@@ -101,13 +103,13 @@ func New(sum *ridge.Summary, cfg Config) (*Plan, error) {
 	p := &Plan{Rows: cfg.Rows, Gammas: cfg.Gammas, Best: -1}
 	p.Options = append(p.Options, o.exactOption(cfg))
 	for _, m := range cfg.Sizes {
-		sketch, err := o.sketchCost(cfg.Rows, min(m, o.d), cfg.Lanes)
+		perRow, err := o.sketchCost(cfg.Rows, min(m, o.d), cfg.Lanes)
 		if err != nil {
 			return nil, err
 		}
-		p.Options = append(p.Options, o.oneShotOption(cfg, min(m, o.d), sketch))
+		p.Options = append(p.Options, o.oneShotOption(cfg, min(m, o.d), perRow))
 		for i := range iterations {
-			p.Options = append(p.Options, o.iterationOption(cfg, min(m, o.d), sketch, &iterations[i]))
+			p.Options = append(p.Options, o.iterationOption(cfg, min(m, o.d), perRow, &iterations[i]))
 		}
 	}
 	p.choose(cfg, o)
@@ -180,7 +182,7 @@ func (p *Plan) choose(cfg Config, o *forecast) {
 	}
 }
 
-// defaultOption returns the index of the option that fdridge.Fit runs by default, or -1 if this option does not reach the
+// defaultOption returns the index of the option that fdridge.Fit runs by default, or −1 if this option does not reach the
 // tolerance. It requires MaxBytes ≥ BaseBytes.
 func (p *Plan) defaultOption(cfg Config, o *forecast) int {
 	run := func(size int) ridge.Method {
@@ -192,12 +194,12 @@ func (p *Plan) defaultOption(cfg Config, o *forecast) int {
 	return p.soonest(func(c Option) bool { return c.Method != ridge.Exact && c.Method == run(c.Size) })
 }
 
-// soonest returns the index of the fastest option o that reaches the tolerance and has may(o) true, or -1 if
-// there is none.
-func (p *Plan) soonest(may func(Option) bool) int {
+// soonest returns the index of the fastest option that reaches the tolerance and for which accept returns true, or −1 if there is
+// none.
+func (p *Plan) soonest(accept func(Option) bool) int {
 	best := -1
 	for i, o := range p.Options {
-		if o.Reaches && may(o) && (best < 0 || o.Seconds < p.Options[best].Seconds) {
+		if o.Reaches && accept(o) && (best < 0 || o.Seconds < p.Options[best].Seconds) {
 			best = i
 		}
 	}
@@ -222,7 +224,7 @@ func (p *Option) setCost(cfg Config, total cost) {
 	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes && cfg.Tol >= ridge.LeastTol
 }
 
-// newOption returns an option with the fields that are the same for all methods with a sketch of m rows.
+// newOption returns an option with the fields that do not depend on the method, for a sketch of m rows.
 func (o *forecast) newOption(cfg Config, m int, method ridge.Method) Option {
 	p := Option{
 		Method: method, Size: m, Reaches: true,
@@ -238,21 +240,19 @@ func (o *forecast) newOption(cfg Config, m int, method ridge.Method) Option {
 // rowRatio returns the number of rows to plan for, divided by the number of rows of the summary.
 func (o *forecast) rowRatio(cfg Config) float64 { return float64(cfg.Rows) / float64(o.rows) }
 
-// oneShotOption returns the option of a one-shot solution with a sketch of m rows. The argument sketch is the cost of the sketch
-// per row.
-func (o *forecast) oneShotOption(cfg Config, m int, sketch cost) Option {
+// oneShotOption returns the option of the one-pass solution by a sketch of m rows. perRow is the cost of the sketch per row.
+func (o *forecast) oneShotOption(cfg Config, m int, perRow cost) Option {
 	p := o.newOption(cfg, m, ridge.OneShot)
 	for _, q := range p.Contraction {
 		p.Passes = append(p.Passes, 1)
 		p.Reaches = p.Reaches && q <= cfg.Tol
 	}
-	p.setCost(cfg, o.summaryCost(cfg, m, sketch))
+	p.setCost(cfg, o.summaryCost(cfg, m, perRow))
 	return p
 }
 
-// iterationOption returns the option of an iteration with a sketch of m rows. The argument sketch is the cost of the sketch per
-// row.
-func (o *forecast) iterationOption(cfg Config, m int, sketch cost, it *iteration) Option {
+// iterationOption returns the option of an iteration with a sketch of m rows. perRow is the cost of the sketch per row.
+func (o *forecast) iterationOption(cfg Config, m int, perRow cost, it *iteration) Option {
 	p := o.newOption(cfg, m, it.method)
 	p.ByName = it.byName
 	rho, round := p.Shrinkage/2, o.roundOff*o.rowRatio(cfg)
@@ -272,12 +272,11 @@ func (o *forecast) iterationOption(cfg Config, m int, sketch cost, it *iteration
 		}
 		p.Passes = append(p.Passes, passes)
 	}
-	p.setCost(cfg, o.summaryCost(cfg, m, sketch).plus(it.cost(o, cfg.Rows, m, len(cfg.Gammas)*o.t, most)))
+	p.setCost(cfg, o.summaryCost(cfg, m, perRow).plus(it.cost(o, cfg.Rows, m, len(cfg.Gammas)*o.t, most)))
 	return p
 }
 
-// summaryCost returns the cost of sketching all rows and of the one-shot solution. The argument sketch is the cost of the sketch
-// per row.
-func (o *forecast) summaryCost(cfg Config, m int, sketch cost) cost {
-	return sketch.times(float64(cfg.Rows)).plus(o.fitCost(m, len(cfg.Gammas)*o.t))
+// summaryCost returns the cost of sketching all rows and of the one-pass solution. perRow is the cost of the sketch per row.
+func (o *forecast) summaryCost(cfg Config, m int, perRow cost) cost {
+	return perRow.times(float64(cfg.Rows)).plus(o.fitCost(m, len(cfg.Gammas)*o.t))
 }

@@ -12,8 +12,8 @@ import (
 // A Remedy is a change of options that may help a fit reach its tolerance.
 type Remedy struct {
 	Kind RemedyKind
-	// Value is the number that Kind needs: a tolerance, a γ, a sketch size, a number of passes or a ratio. It
-	// is 0 if Kind needs no number.
+	// Value is the number that Kind needs: a tolerance, a γ, a sketch size, a number of passes or a ratio. It is 0 if Kind needs
+	// no number.
 	Value float64
 }
 
@@ -21,8 +21,8 @@ type Remedy struct {
 type RemedyKind int
 
 const (
-	// FactorDirectly: use method Exact. d² (or n²) numbers fit in memory. Gradients with twice the digits then correct the
-	// solution.
+	// FactorDirectly: use method Exact, because d² (or n²) numbers fit in memory. Gradients with twice the digits then correct
+	// the solution.
 	FactorDirectly RemedyKind = iota
 	// ScaleColumns: scale the features to similar norms, as [dataset.Standardize] does. Value is the ratio of the largest norm of a
 	// feature to the smallest. This changes the problem: γ then penalises all features equally.
@@ -39,7 +39,7 @@ const (
 	RaiseTol
 )
 
-// An Outcome describes a fit that ran, as input of [Remedies].
+// An Outcome describes a completed fit, as input of [Remedies].
 type Outcome struct {
 	Problem      Problem
 	Method       ridge.Method // the method that ran
@@ -53,15 +53,14 @@ type Outcome struct {
 	Shared       bool // several processes share the rows
 }
 
-// unevenSpread is the ratio of the norms of features, see [Spread], above which features count as differently
+// unevenSpread is the ratio of the largest to the smallest norm of a feature ([Spread]) above which the features should be
 // scaled.
 const unevenSpread = 10
 
 // maxAdvisedPasses is the largest number of passes that a remedy suggests.
 const maxAdvisedPasses = 100_000
 
-// doubledTol is the tolerance below which gradients usually need twice the digits. doubledPasses is the number
-// of further passes that this takes.
+// doubledTol is the tolerance below which gradients usually need twice the digits. These take doubledPasses more passes.
 const (
 	doubledPasses = 2
 	doubledTol    = 1e-10
@@ -79,16 +78,16 @@ func Remedies(o Outcome) ([]Remedy, error) {
 	if worst == 0 {
 		return out, nil
 	}
-	inReach := r.Tol >= ridge.LeastTol // if false, the rounding of the coefficients limits the error
-	if !r.Method.IsDirect() && r.canFactor() && (inReach || worst > ridge.LeastTol) {
+	canReach := r.Tol >= ridge.LeastTol // if false, the rounding of the coefficients limits the error
+	if !r.Method.IsDirect() && r.canFactor() && (canReach || worst > ridge.LeastTol) {
 		out = append(out, Remedy{Kind: FactorDirectly})
 	}
 	switch r.Status {
 	case ridge.RoundOff:
-		if inReach && r.canScale() {
+		if canReach && r.canScale() {
 			out = append(out, Remedy{ScaleColumns, r.ColumnSpread})
 		}
-		if gamma > 0 && worst < 1 && inReach {
+		if gamma > 0 && worst < 1 && canReach {
 			out = append(out, Remedy{RaiseGamma, 2 * gamma * worst / r.Tol})
 		}
 	case ridge.Unproved:
@@ -123,9 +122,9 @@ func (r *Outcome) worstMiss() (worst, gamma float64) {
 	return worst, gamma
 }
 
-// canScale reports whether scaling the columns may reduce the error bound to the tolerance. Scaling reduces the condition number of
-// K by at most the square of ColumnSpread. If the sketch has lost information, ColumnSpread is only a lower bound; canScale then
-// returns true for any value above unevenSpread.
+// canScale reports whether scaling the columns may reduce the error bound to the tolerance. Scaling divides the condition number
+// of AᵀA by at most the square of ColumnSpread. If the sketch has lost information, ColumnSpread is only a lower bound. canScale
+// then returns true for any value above unevenSpread.
 func (r *Outcome) canScale() bool {
 	if r.ColumnSpread <= unevenSpread || r.Summary != nil && !r.Summary.HoldsGram() {
 		return r.ColumnSpread > unevenSpread
@@ -145,9 +144,9 @@ func (r *Outcome) canScale() bool {
 	return missing <= r.ColumnSpread*r.ColumnSpread*r.Tol
 }
 
-// tolMargin returns the factor by which a tolerance must exceed the certified error, so that another run is
-// expected to reach the tolerance. The factor is 1 for a single system that stopped at MaxPasses, because
-// another run repeats the same steps. Otherwise the factor is 2, because another run may end differently.
+// tolMargin returns the factor from the certified error to a tolerance that another run is expected to reach. It is 1 for a
+// single system that stopped at MaxPasses, because another run repeats the same steps. Otherwise it is 2, because another run may
+// end differently.
 func (r *Outcome) tolMargin() float64 {
 	if r.Status == ridge.PassLimit && len(r.Solutions)*r.Problem.Targets == 1 {
 		return 1
@@ -165,8 +164,8 @@ func (r *Outcome) canFactor() bool {
 	return Fits(p)
 }
 
-// morePasses returns remedies for a fit at γ that reached MaxPasses, by the forecast of [New]. AllowPasses has a number of passes
-// that should be enough. EnlargeSketch has a size such that MaxPasses should be enough.
+// morePasses returns remedies for a fit at γ that reached MaxPasses, by the forecast of [New]: AllowPasses with a number of
+// passes that should be enough, and EnlargeSketch with a size for which MaxPasses should be enough.
 func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	if r.Summary == nil { // a direct method has no summary
 		return nil, nil
@@ -193,7 +192,7 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	if plan.Tol < doubledTol {
 		more = doubledPasses
 	}
-	suffices := false // the forecast for this size is within MaxPasses, so round-off caused the additional passes
+	suffices := false // MaxPasses should be enough for the present size, so round-off costs passes, not the sketch
 	for _, o := range p.Options {
 		passes, allowed := o.Passes[0]-1, r.MaxPasses // without the pass of the summary
 		switch {
@@ -210,8 +209,8 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	return out, nil
 }
 
-// roundOffError estimates the relative error that remains in iterations at γ because of round-off: the round-off in products with
-// K, divided by the smallest eigenvalue of H.
+// roundOffError estimates the relative error that round-off leaves in iterations at γ: the round-off in products with AᵀA,
+// divided by the smallest eigenvalue of AᵀA + γI.
 func (o *forecast) roundOffError(gamma float64) float64 {
 	least := gamma
 	if o.known.Rank() >= o.d {
@@ -238,12 +237,12 @@ func roundUp(v float64) float64 {
 }
 
 // Spread returns a lower bound on the ratio of the largest norm of a column to the smallest nonzero norm. The sum of squares of
-// column j is between squares[j] and squares[j]+more. Spread returns 0 if all squares are 0.
-func Spread(squares []float64, more float64) float64 {
+// column j is between squares[j] and squares[j]+slack. Spread returns 0 if all squares are 0.
+func Spread(squares []float64, slack float64) float64 {
 	least, largest := math.Inf(1), 0.0
 	for _, v := range squares {
-		if v+more > 0 {
-			least, largest = math.Min(least, v+more), math.Max(largest, v)
+		if v+slack > 0 {
+			least, largest = math.Min(least, v+slack), math.Max(largest, v)
 		}
 	}
 	if largest == 0 {

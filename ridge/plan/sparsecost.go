@@ -10,23 +10,23 @@ import (
 
 // Costs for sparse rows, if Config.Entries is given. The costs for dense rows are in cost.go.
 
-// scattered is the cost of multiplying an entry of a sparse row with an element of one vector, in flops of a
-// matrix product that takes as long. It was measured with irregular access to the vector.
+// scattered is the cost of multiplying an entry of a sparse row with an element of a vector, in flops of a matrix product that
+// takes as long. It was measured with irregular access to the vector.
 const scattered = 20
 
-// gathered is the cost per vector of multiplying an entry with several vectors, if the elements of all vectors
+// gathered is the cost per vector of multiplying an entry with several vectors that are stored together, so that their elements
 // for one column are contiguous.
 const gathered = 3
 
-// indexed is the cost of multiplying an entry with another entry of its column, which is found by an index.
+// indexed is the cost of multiplying an entry with another entry of the same column, which is found by an index.
 const indexed = 40
 
-// cgSteps is the usual number of steps of conjugate gradients with AAᵀ. cgMeasured is the cost of measuring the
-// error twice, in steps.
+// cgSteps is the usual number of steps of conjugate gradients with AAᵀ. Measuring the error twice costs as much as cgMeasured
+// steps.
 const cgSteps, cgMeasured = 60, 10
 
-// choleskyFlops·n³ is the measured cost of a Cholesky factorisation of order n and of the inverse for the
-// certificates, in flops of a matrix product that takes as long.
+// choleskyFlops·n³ is the measured cost of a Cholesky factorisation of order n and of the inverse for the certificates, in flops
+// of a matrix product that takes as long.
 const choleskyFlops = 1.3
 
 // entriesOf returns the number of entries of a row to plan for. It is d if the rows are dense or Entries is not given.
@@ -48,7 +48,7 @@ func (o *forecast) rowBytes() float64 {
 	return 8 * float64(o.d)
 }
 
-// gradientFlops returns the cost of the product of a row with a vector, and of adding a multiple of the row to another vector.
+// gradientFlops returns the cost of multiplying a row with a vector and adding a multiple of the row to another vector.
 func (o *forecast) gradientFlops() float64 {
 	dense := productFlops * float64(o.d)
 	if o.countsEntries() {
@@ -63,10 +63,9 @@ func (o *forecast) sparseSketchFlops(m, r float64) float64 {
 	return 4*gathered*m*o.entries + (2*m*m*d+eigenFlops*order*order*order)/r
 }
 
-// dualCost returns the cost of a direct solution by AAᵀ of n rows for k values of γ. The rows are kept in
-// memory. The argument most is the available memory in bytes. If dense rows need more, half of the remaining
-// memory holds a part of them.
-func (o *forecast) dualCost(n int64, k int, most float64) cost {
+// dualCost returns the cost of a direct solution by AAᵀ of n rows for k values of γ, with at most maxBytes of memory. The rows
+// are kept in memory. If dense rows do not fit, half of the remaining memory holds a part of them.
+func (o *forecast) dualCost(n int64, k int, maxBytes float64) cost {
 	rows := float64(n)
 	all := rows * o.entries
 	held := dual.KeptBytes(int(n), o.d, o.entries, o.countsEntries())
@@ -75,7 +74,7 @@ func (o *forecast) dualCost(n int64, k int, most float64) cost {
 	switch {
 	case !o.countsEntries():
 		c.flops = rows * (handledFlops + rows) * float64(o.d)
-		if room := most - c.memory; held > room {
+		if room := maxBytes - c.memory; held > room {
 			held = math.Max(0, room/2)
 		}
 	case k == 1 && dual.Steps(n, all) >= ridge.FewSteps:
@@ -90,8 +89,8 @@ func (o *forecast) dualCost(n int64, k int, most float64) cost {
 	return c.holding(held)
 }
 
-// keepsSparse returns the number of sparse rows that a sketch stores as sparse rows between two shrinks. It is r, or 0 if the rows
-// have too many entries and are stored as dense rows.
+// keepsSparse returns the number of sparse rows that a sketch collects between two shrinks. It is r, or 0 if the rows have so
+// many entries that they are stored as dense rows.
 func (o *forecast) keepsSparse(r int) int {
 	if !o.countsEntries() || fd.SparseShare*o.entries > float64(o.d) {
 		return 0

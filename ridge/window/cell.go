@@ -15,20 +15,19 @@ type cell struct {
 	extent   accum.Extent
 }
 
-// A recipe describes how to compute a cell: from rows, or by merging two cells.
+// A recipe describes how to compute the sketch of a cell: from rows, or by merging the sketches of two cells.
 type recipe struct {
 	rows         *chunk
 	older, newer *cell
 }
 
-// newCell returns a cell for a sketch that is already computed. sum must have one lane.
+// newCell returns a cell with a computed sketch, which must have a single lane.
 func newCell(sum *accum.Accumulator, level int, end, from, to int64) *cell {
 	return &cell{sum: sum, level: level, end: end, from: from, to: to, extent: sum.Extent()}
 }
 
-// makeCells computes the missing sketches. It first computes, in parallel, all sketches of rows. Then it
-// computes all cells that are merged from these sketches, then all cells that are merged from those cells, and
-// so on. The order of additions in each sketch does not depend on the number of cores.
+// makeCells computes the missing sketches: first, in parallel, all sketches of rows, then all sketches that are merged from
+// these, and so on. The order of additions in each sketch does not depend on the number of cores.
 func makeCells(cells []*cell, cfg accum.Config) error {
 	var byHeight [][]*cell
 	for _, c := range cells {
@@ -44,8 +43,8 @@ func makeCells(cells []*cell, cfg accum.Config) error {
 	return nil
 }
 
-// collect appends c, and the cells from which c is merged, to the lists in byHeight. The height of a cell is the number of cells on
-// the longest chain of cells that must be computed before it.
+// collect appends c, and the cells from which c is merged, to the lists in byHeight. A cell made from rows has height 0. A merged
+// cell has a greater height than the two cells that must be computed first.
 func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
 	if c.recipe == nil {
 		return byHeight, 0
@@ -63,7 +62,7 @@ func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
 	return byHeight, height + 1
 }
 
-// make computes the sketch of c. The cells in its recipe must be computed.
+// make computes the sketch of c. If c is merged from two cells, their sketches must be computed.
 func (c *cell) make(cfg accum.Config) (err error) {
 	r := c.recipe
 	if r.rows == nil {
@@ -80,11 +79,11 @@ func (c *cell) make(cfg accum.Config) (err error) {
 	return nil
 }
 
-// merge adds the rows of from to into.
-func merge(into, from *accum.Accumulator) error {
-	all, err := from.All()
+// merge adds the rows of b to a.
+func merge(a, b *accum.Accumulator) error {
+	all, err := b.All()
 	if err != nil {
 		return err
 	}
-	return into.Merge(all)
+	return a.Merge(all)
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// A chunk holds a block of consecutive rows. If the first row is dense, all rows are stored as dense rows.
-// Otherwise all rows are stored as sparse rows.
+// A chunk holds a block of consecutive rows. If the first row is dense, all rows are stored as dense rows, otherwise as sparse
+// rows.
 type chunk struct {
 	rows  dataset.Buffer
 	times []int64 // time of each row
-	end   int64   // number of the row after the last row that fits
+	end   int64   // row number, in the stream, at which the chunk is full
 	gone  int     // number of leading rows that are no longer in the window
 
 	extent accum.Extent // extent of all rows, including those no longer in the window
@@ -22,11 +22,11 @@ type chunk struct {
 // live returns the number of rows of the chunk that are still in the window.
 func (c *chunk) live() int { return c.rows.N - c.gone }
 
-// isFull reports whether the chunk is full, given the number of rows appended to the window so far.
+// isFull reports whether the chunk is full. appended is the number of rows appended to the window so far.
 func (c *chunk) isFull(appended int64) bool { return appended >= c.end }
 
-// first returns the number of the first row, given the number of rows appended to the window so far.
-func (c *chunk) first(appended int64) int64 { return min(c.end, appended) - int64(c.rows.N) }
+// firstRow returns the number, in the stream, of the first row of the chunk. appended is as for isFull.
+func (c *chunk) firstRow(appended int64) int64 { return min(c.end, appended) - int64(c.rows.N) }
 
 // block returns the rows of the chunk that are in the window.
 func (c *chunk) block(d, t int) dataset.Block {

@@ -36,19 +36,19 @@ func (e *TimeError) Error() string {
 // Is reports whether target is [ridge.ErrInput].
 func (e *TimeError) Is(target error) bool { return target == ridge.ErrInput }
 
-// next converts t to nanoseconds. It returns an error if t is earlier than the current time. row is the index for the error, or -1
-// if there is none.
+// next converts t to nanoseconds. It returns an error if t is earlier than the current time. row is the index of the row for the
+// error, or −1.
 func (c *clock) next(t time.Time, row int) (int64, error) { return nanosAfter(c.now, t, row) }
 
 // theClock returns c. It gives access to the clock that a type embeds.
 func (c *clock) theClock() *clock { return c }
 
-// rowTimes holds the times of the rows of a block in nanoseconds. There is either one valid time for each row or one time for all
-// rows. If rows are counted instead of time, the number of a row serves as its time.
+// rowTimes holds the times of the rows of a block in nanoseconds: one for each row, or one for all rows. If a window counts rows
+// instead of time, the time of a row is its number in the stream.
 type rowTimes struct {
-	each []time.Time // time of each row; nil if one applies
-	one  int64       // time of all rows, or number of the first row
-	step int64       // 1 if rows are numbered, otherwise 0
+	each  []time.Time // time of each row; nil if the other fields apply
+	first int64       // time of the first row
+	step  int64       // 1 if times are row numbers, 0 if all rows have the same time
 }
 
 // at returns the time of row i.
@@ -56,7 +56,7 @@ func (r rowTimes) at(i int) int64 {
 	if r.each != nil {
 		return r.each[i].UnixNano()
 	}
-	return r.one + int64(i)*r.step
+	return r.first + int64(i)*r.step
 }
 
 // A timedStream is a stream with a clock: a [Window] or a [Fading].
@@ -72,7 +72,7 @@ func appendAt(s timedStream, t time.Time, b dataset.Block) error {
 	if err != nil {
 		return err
 	}
-	if err := s.append(b, rowTimes{one: now}); err != nil {
+	if err := s.append(b, rowTimes{first: now}); err != nil {
 		return err
 	}
 	return s.Advance(t) // sets the time even if b has no rows
@@ -90,10 +90,10 @@ func appendTimes(s timedStream, times []time.Time, b dataset.Block) error {
 			return err
 		}
 	}
-	return s.append(b, rowTimes{each: times, one: last})
+	return s.append(b, rowTimes{each: times, first: last})
 }
 
-// nanosAfter converts t to nanoseconds. It returns an error if t is earlier than last. row is the index for the error.
+// nanosAfter converts t to nanoseconds. It returns an error if t is earlier than last. row is the index of the row for the error.
 func nanosAfter(last int64, t time.Time, row int) (int64, error) {
 	if t.Before(time.Unix(0, noTime+1)) || t.After(time.Unix(0, math.MaxInt64)) {
 		return 0, badinput.Errorf("ridge: the time %v cannot be counted in nanoseconds: it must be in the years 1678 to 2261", t)
@@ -113,10 +113,10 @@ func timeOf(nanos int64) time.Time {
 	return time.Unix(0, nanos).UTC()
 }
 
-// before returns nanos minus the duration by, but at least noTime.
-func before(nanos int64, by time.Duration) int64 {
-	if nanos < noTime+int64(by) {
+// before returns the time that is earlier than nanos by the duration d, but at least noTime.
+func before(nanos int64, d time.Duration) int64 {
+	if nanos < noTime+int64(d) {
 		return noTime
 	}
-	return nanos - int64(by)
+	return nanos - int64(d)
 }

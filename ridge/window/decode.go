@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// UnmarshalBinary replaces w by the window in data, exactly one message of [Window.MarshalBinary]. See [Window.ReadFrom].
+// UnmarshalBinary replaces w by the window in data, which must be one message of [Window.MarshalBinary]. See [Window.ReadFrom].
 func (w *Window) UnmarshalBinary(data []byte) error {
 	read, err := accum.ReadOnly(data, w.cfg.Summary.Backend, decodeWindow)
 	if err != nil {
@@ -23,9 +23,9 @@ func (w *Window) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// ReadFrom replaces w by the next window in r, written by [Window.WriteTo]. It reads exactly one message. It allocates at most
-// twice the size of the message, plus 64 KiB for each sketch. w may be the zero value. The backend of w is unchanged. After an
-// error w is unchanged.
+// ReadFrom replaces w by the next window in r, written by [Window.WriteTo]. It reads exactly one message. w may be the zero
+// value. The backend of w is unchanged. After an error w is unchanged. ReadFrom allocates at most twice the size of the message,
+// plus 64 KiB for each sketch.
 func (w *Window) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := accum.Read(r, w.cfg.Summary.Backend, decodeWindow)
 	if err != nil {
@@ -41,7 +41,7 @@ func decodeWindow(m *wire.Reader, be engine.Backend) *Window {
 	return decodeWindowContent(m, be, size)
 }
 
-// decodeWindowContent reads a window whose preamble was already read. size is the content size from the preamble.
+// decodeWindowContent reads a window after the start of the message. size is the number of bytes that the start announces.
 func decodeWindowContent(m *wire.Reader, be engine.Backend, size int64) *Window {
 	var h windowHeader
 	m.Struct(&h)
@@ -77,7 +77,7 @@ func decodeWindowContent(m *wire.Reader, be engine.Backend, size int64) *Window 
 	}
 	m.Close()
 	if m.Err() == nil {
-		if why := w.number(int64(h.Left)); why != "" {
+		if why := w.setRowNumbers(int64(h.Left)); why != "" {
 			m.Fail(wire.Start+windowHeaderSize, nil, "%s", why)
 		}
 	}
@@ -168,10 +168,9 @@ func pointsWithin(rowPtr []int, entries int) bool {
 	return last == entries
 }
 
-// number sets the row numbers of the chunks and cells that were read. The argument left is the number of rows
-// that can still be added to the newest chunk. If the numbers of rows, the times or the sums are inconsistent,
-// number returns the reason, otherwise "".
-func (w *Window) number(left int64) (why string) {
+// setRowNumbers sets the row numbers of the chunks and cells that were read. room is the number of rows that still fit in the
+// newest chunk. If the numbers of rows, the times or the sums are inconsistent, setRowNumbers returns the reason, otherwise "".
+func (w *Window) setRowNumbers(room int64) (why string) {
 	all, sums := accum.Extent{}, make([]*accum.Accumulator, 0, len(w.cells))
 	last := w.now
 	end := w.appended
@@ -179,7 +178,7 @@ func (w *Window) number(left int64) (why string) {
 		c := w.recent[i]
 		c.end = end
 		if i == len(w.recent)-1 {
-			c.end += left
+			c.end += room
 		}
 		end -= int64(c.rows.N)
 		missing := int64(w.cfg.BlockRows-c.rows.N) - (c.end - end - int64(c.rows.N))
@@ -223,8 +222,8 @@ func (w *Window) number(left int64) (why string) {
 	return accum.Mergeable(accum.Config(w.cfg.Summary), sums, "sketches")
 }
 
-// checkAges checks if appending rows one by one can produce the cells and chunks of w, see [ring]. If not, it returns the reason,
-// otherwise "".
+// checkAges returns "" if appending rows one by one to a [ring] can produce the cells and chunks of w, otherwise a reason why
+// not.
 func (w *Window) checkAges() (why string) {
 	full := 0
 	for _, c := range w.recent {
@@ -247,7 +246,7 @@ func (w *Window) checkAges() (why string) {
 		}
 	}
 	appended, cells, recent := w.appended, len(w.cells), len(w.recent)
-	if cells > 0 && w.hasLeft(w.cells[0].end-1, w.cells[0].to) || cells == 0 && recent > 0 && w.hasLeft(w.recent[0].first(appended), w.recent[0].times[0]) {
+	if cells > 0 && w.hasLeft(w.cells[0].end-1, w.cells[0].to) || cells == 0 && recent > 0 && w.hasLeft(w.recent[0].firstRow(appended), w.recent[0].times[0]) {
 		return "the first rows have left the window"
 	}
 	return ""

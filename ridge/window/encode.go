@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// windowHeader is the part of the message of a window from byte 24 up to Meta. See [Window.MarshalBinary].
+// windowHeader holds bytes 24 to 119 of the message of a window, see [Window.MarshalBinary].
 type windowHeader struct {
 	Rows, Duration                    uint64
 	Share                             float64
@@ -71,7 +71,7 @@ func (c *chunk) header() chunkHeader {
 	return h
 }
 
-// content returns the number of bytes that follow the header of a chunk with d features and t targets.
+// content returns the number of bytes after the header of a chunk of rows with d features and t targets.
 func (h *chunkHeader) content(d, t int) int64 {
 	n := int64(h.Rows)
 	size := 8 * n * int64(1+t)
@@ -84,7 +84,7 @@ func (h *chunkHeader) content(d, t int) int64 {
 	return size + 8*n*int64(d)
 }
 
-// content returns the number of bytes after the preamble and before the checksum. template is a summary without rows.
+// content returns the number of bytes between the start of the message and its checksum. template is a summary without rows.
 func (w *Window) content(template *accum.Accumulator) int64 {
 	size := windowHeaderSize + int64(len(w.meta)) + template.BinarySize(nil)
 	for _, c := range w.cells {
@@ -106,8 +106,8 @@ func (w *Window) BinarySize() int64 {
 	return wire.Frame + w.content(template)
 }
 
-// MarshalBinary encodes the whole state of the window. A decoded window continues with the same bits. Format version 1,
-// little-endian:
+// MarshalBinary returns the complete state of the window. A decoded window gives the same bits as w in all further operations.
+// Format version 1, little-endian:
 //
 //	offset  bytes
 //	0       8         magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
@@ -122,7 +122,7 @@ func (w *Window) BinarySize() int64 {
 //	64      8         rows appended
 //	72      8         the time: nanoseconds since 1970, signed; −2⁶³ if none was set
 //	80      8         number of sketches
-//	88      8         number of blocks of kept rows
+//	88      8         number of blocks of rows
 //	96      8         number of rows that still fit in the last block; 0 without blocks
 //	104     8         u ≤ 2³⁰, length of Meta
 //	112     8         v, length of the next summary

@@ -20,35 +20,36 @@ import (
 type FadingConfig struct {
 	Summary      ridge.SummaryConfig
 	HalfLife     time.Duration // h: after a time t, a row of weight w has weight w·2^(−t/h)
-	HalfLifeRows int64         // h in rows: the number of later rows is used instead of the time t
+	HalfLifeRows int64         // h as a number of rows: t is then the number of later rows
 }
 
 // halfLife returns h, in nanoseconds or in rows.
 func (c FadingConfig) halfLife() int64 { return max(int64(c.HalfLife), c.HalfLifeRows) }
 
-// byRows reports whether h is a number of rows.
-func (c FadingConfig) byRows() bool { return c.HalfLifeRows > 0 }
+// countsRows reports whether the half-life is a number of rows.
+func (c FadingConfig) countsRows() bool { return c.HalfLifeRows > 0 }
 
-// A Fading is a summary of all rows of a stream in which the weight of each row halves after each half-life h. At time t, a row of
-// weight w that arrived at time t₀ has the weight
+// A Fading is a summary of all rows of a stream in which the weight of each row halves after each half-life h. At time t, a row
+// of weight w that arrived at time t₀ has the weight
 //
 //	w·2^(−(t−t₀)/h).
 //
 // A Fading takes the memory of one [ridge.Summary]. The caller sets the time, as in a [Window]. With [FadingConfig.HalfLifeRows],
 // rows are counted instead, and times are ignored.
 //
-// Within a half-life the weights of new rows are increased instead of decreasing the weights of old rows. After a half-life,
-// [ridge.Summary.Decay] halves all weights. Fading therefore costs almost nothing. The relative error of a weight is at most 2⁻⁴⁹
-// at any age. Certificates are about the rounded weights; see [ridge.Summary.Decay].
+// Within a half-life, new rows get larger weights instead of old rows smaller ones. After a half-life, [ridge.Summary.Decay]
+// halves all weights. Fading therefore costs almost nothing. The relative error of a weight is at most 2⁻⁴⁹ at any age.
+// Certificates are for the rounded weights; see [ridge.Summary.Decay].
 //
-// If the total weight falls below 2⁻⁹⁰⁰, all rows are dropped when the next rows arrive. [Fading.Span] shows the rows that remain.
+// If the total weight falls below 2⁻⁹⁰⁰, all rows are dropped when the next rows arrive. [Fading.Span] returns the rows that
+// remain.
 //
 // One goroutine may write at a time; any number may read while none writes.
 type Fading struct {
 	cfg      FadingConfig
-	clock    // if rows are counted, the number of the last row
+	clock    // the time; if rows are counted, the number of the last row
 	sum      *accum.Accumulator
-	unit     int64 // the weights of sum are the weights at this time, at most h before the last row; noTime without rows
+	unit     int64 // the time for which sum has the weights, less than h before the last row; noTime without rows
 	appended int64 // number of rows appended
 	from, to int64 // times of the first and the last row in sum
 
@@ -89,9 +90,9 @@ func (f *Fading) Rows() int64 { return f.appended }
 // Now returns the last time that was set, or the zero time.
 func (f *Fading) Now() time.Time { return f.publicTime(f.now) }
 
-// publicTime converts nanoseconds to a time. It returns the zero time if rows are counted.
+// publicTime converts nanoseconds to a time. It returns the zero time if nanos is a number of rows.
 func (f *Fading) publicTime(nanos int64) time.Time {
-	if f.cfg.byRows() {
+	if f.cfg.countsRows() {
 		return time.Time{}
 	}
 	return timeOf(nanos)
@@ -103,7 +104,7 @@ func (f *Fading) Advance(t time.Time) error {
 	switch {
 	case f.cfg.halfLife() == 0:
 		return errUnmadeFading
-	case f.cfg.byRows():
+	case f.cfg.countsRows():
 		return nil
 	}
 	now, err := f.next(t, -1)
@@ -115,15 +116,15 @@ func (f *Fading) Advance(t time.Time) error {
 
 // Append adds the rows of a block with the current time. The time must have been set, unless rows are counted.
 func (f *Fading) Append(b dataset.Block) error {
-	if f.cfg.byRows() {
-		return f.append(b, rowTimes{one: f.appended, step: 1})
+	if f.cfg.countsRows() {
+		return f.append(b, rowTimes{first: f.appended, step: 1})
 	}
-	return f.append(b, rowTimes{one: f.now})
+	return f.append(b, rowTimes{first: f.now})
 }
 
 // AppendAt is like [Fading.AppendTimes] with time t for all rows.
 func (f *Fading) AppendAt(t time.Time, b dataset.Block) error {
-	if f.cfg.byRows() {
+	if f.cfg.countsRows() {
 		return f.Append(b)
 	}
 	return appendAt(f, t, b)
@@ -132,7 +133,7 @@ func (f *Fading) AppendAt(t time.Time, b dataset.Block) error {
 // AppendTimes adds the rows of a block with the given times, one for each row, and sets the time to the time of
 // the last row. Errors are the same as for [Window.AppendTimes]. A weight above 2⁴⁹⁹ is also an error.
 func (f *Fading) AppendTimes(times []time.Time, b dataset.Block) error {
-	if f.cfg.byRows() {
+	if f.cfg.countsRows() {
 		return f.Append(b)
 	}
 	return appendTimes(f, times, b)
@@ -152,7 +153,7 @@ func (f *Fading) append(b dataset.Block, times rowTimes) error {
 			return err
 		}
 		for hi < b.N {
-			halvings, rest := f.ages(times.at(hi))
+			halvings, rest := f.elapsed(times.at(hi))
 			if halvings > 0 {
 				break
 			}
@@ -169,8 +170,8 @@ func (f *Fading) append(b dataset.Block, times rowTimes) error {
 	return nil
 }
 
-// check returns an error if a row of the block cannot be added. It checks twice each weight, because weights
-// are multiplied by up to 2 before the end of a half-life.
+// check returns an error if a row of the block cannot be added. It checks twice each weight, because new rows are added with up
+// to twice their weights.
 func (f *Fading) check(b dataset.Block, times rowTimes) error {
 	if f.cfg.halfLife() == 0 {
 		return errUnmadeFading
@@ -195,25 +196,26 @@ func (f *Fading) check(b dataset.Block, times rowTimes) error {
 	return nil
 }
 
-// ages returns the number of half-lives from f.unit to the time at, and the elapsed fraction of the next half-life.
-func (f *Fading) ages(at int64) (halvings uint64, rest float64) {
-	passed, h := uint64(at)-uint64(f.unit), uint64(f.cfg.halfLife())
+// elapsed returns the number of half-lives from f.unit to the time t, and the elapsed fraction of the next half-life.
+func (f *Fading) elapsed(t int64) (halvings uint64, rest float64) {
+	passed, h := uint64(t)-uint64(f.unit), uint64(f.cfg.halfLife())
 	return passed / h, float64(passed%h) / float64(h)
 }
 
-// decayTo returns the factor beta for the weights of sum at the time at. If the total weight would be negligible, nothing is true.
-func (f *Fading) decayTo(at int64) (beta float64, nothing bool) {
-	halvings, rest := f.ages(at)
+// decayTo returns the factor by which the weights of sum decrease until the time t. negligible is true if their total would then
+// be too small.
+func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
+	halvings, rest := f.elapsed(t)
 	beta = math.Ldexp(math.Exp2(-rest), -int(min(halvings, 1<<12)))
 	weight := f.sum.Weight()
 	return beta, beta == 0 || weight > 0 && !(beta*weight >= accum.LeastWeight)
 }
 
-// rebase prepares sum for rows at the time at. It halves the weights for each half-life since f.unit. If the total weight would be
+// rebase prepares sum for rows at the time t. It halves the weights for each half-life since f.unit. If the total weight would be
 // negligible, it starts a new sum.
-func (f *Fading) rebase(at int64) error {
+func (f *Fading) rebase(t int64) error {
 	if f.sum.Rows() > 0 {
-		halvings, _ := f.ages(at)
+		halvings, _ := f.elapsed(t)
 		if halvings == 0 {
 			return nil
 		}
@@ -229,7 +231,7 @@ func (f *Fading) rebase(at int64) error {
 		}
 		f.sum = sum
 	}
-	f.unit, f.from = at, at
+	f.unit, f.from = t, t
 	return nil
 }
 
@@ -239,7 +241,7 @@ func (f *Fading) Span() Span {
 	if f.sum == nil || f.sum.Rows() == 0 {
 		return s
 	}
-	if _, nothing := f.decayTo(f.now); nothing {
+	if _, negligible := f.decayTo(f.now); negligible {
 		return s
 	}
 	s.Rows = f.sum.Rows()
@@ -248,7 +250,7 @@ func (f *Fading) Span() Span {
 	return s
 }
 
-// Copies returns 1, for the result of Summary, plus the number of sketches that merging the lanes allocates.
+// Copies returns 1, for the result of Summary, plus the number of sketches that merging parallel sketches allocates.
 func (f *Fading) Copies() int {
 	if f.cfg.Summary.Lanes <= 1 {
 		return 1

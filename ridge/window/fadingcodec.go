@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// fadingHeader is the part of the message of a Fading from byte 24 up to Meta. See [Fading.MarshalBinary].
+// fadingHeader holds bytes 24 to 95 of the message of a Fading, see [Fading.MarshalBinary].
 type fadingHeader struct {
 	HalfLife, Appended       uint64
 	Now, Unit, From, To      int64
@@ -37,7 +37,8 @@ func (f *Fading) content() int64 {
 	return fadingHeaderSize + int64(len(f.meta)) + f.sum.BinarySize(nil)
 }
 
-// MarshalBinary encodes the whole state of f. A decoded summary continues with the same bits. Format version 1, little-endian:
+// MarshalBinary returns the complete state of f. A decoded Fading gives the same bits as f in all further operations. Format
+// version 1, little-endian:
 //
 //	offset  bytes
 //	0       8         magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
@@ -47,7 +48,7 @@ func (f *Fading) content() int64 {
 //	24      8         the half-life h, in nanoseconds; or in rows, see flags
 //	32      8         rows appended
 //	40      8         the time: nanoseconds since 1970, signed, like the next three; −2⁶³ if none was set
-//	48      8         the time at which the weights of the summary hold: less than h before its last row
+//	48      8         the time for which the summary has the weights: less than h before its last row
 //	56      16        the times of its first and its last row
 //	72      8         u ≤ 2³⁰, length of Meta
 //	80      8         v, length of the summary
@@ -82,7 +83,7 @@ func (f *Fading) WriteTo(to io.Writer) (int64, error) {
 		HalfLife: uint64(f.cfg.halfLife()), Appended: uint64(f.appended), Now: f.now, Unit: f.unit, From: f.from, To: f.to,
 		Meta: uint64(len(f.meta)), SummarySize: uint64(f.sum.BinarySize(nil)),
 	}
-	if f.cfg.byRows() {
+	if f.cfg.countsRows() {
 		h.Flags = flagByRows
 	}
 	m.Struct(h)
@@ -92,7 +93,7 @@ func (f *Fading) WriteTo(to io.Writer) (int64, error) {
 	return m.Close()
 }
 
-// UnmarshalBinary replaces f by the Fading in data, exactly one message of [Fading.MarshalBinary]. See [Fading.ReadFrom].
+// UnmarshalBinary replaces f by the Fading in data, which must be one message of [Fading.MarshalBinary]. See [Fading.ReadFrom].
 func (f *Fading) UnmarshalBinary(data []byte) error {
 	read, err := accum.ReadOnly(data, f.cfg.Summary.Backend, decodeFading)
 	if err != nil {
@@ -119,7 +120,7 @@ func decodeFading(m *wire.Reader, be engine.Backend) *Fading {
 	return decodeFadingContent(m, be, size)
 }
 
-// decodeFadingContent reads a Fading whose preamble was already read. size is the content size from the preamble.
+// decodeFadingContent reads a Fading after the start of the message. size is the number of bytes that the start announces.
 func decodeFadingContent(m *wire.Reader, be engine.Backend, size int64) *Fading {
 	var h fadingHeader
 	m.Struct(&h)
@@ -174,7 +175,7 @@ func (f *Fading) checkTimes(m *wire.Reader) {
 		last = noTime
 	}
 	switch {
-	case f.cfg.byRows() && (f.now != last || n > 0 && (f.to != last || f.from != f.appended-n)):
+	case f.cfg.countsRows() && (f.now != last || n > 0 && (f.to != last || f.from != f.appended-n)):
 		m.Fail(40, nil, "the numbers of the rows are not those of %d rows of %d that were appended", n, f.appended)
 	case n > f.appended:
 		m.Fail(32, nil, "%d rows were appended, the summary has %d", f.appended, n)

@@ -10,9 +10,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// NewStream returns an empty stream of the kind that c.Policy selects. If c does not set the number of lanes
-// and the stream may have several lanes, NewStream chooses the number. Errors are the errors of
-// [ridge.NewSummary], [New] and [NewFading].
+// NewStream returns an empty stream: a [Window], a [Fading] or [Whole], as c.Policy selects. If c does not set the number of
+// parallel sketches and the stream may have several, NewStream chooses their number. Errors are the errors of [ridge.NewSummary],
+// [New] and [NewFading].
 func NewStream(c Settings) (Stream, error) {
 	set := 0
 	for _, isSet := range []bool{c.Rows != 0, c.Duration != 0, c.HalfLife != 0, c.HalfLifeRows != 0} {
@@ -45,8 +45,8 @@ func nilOnError(s Stream, err error) (Stream, error) {
 	return s, nil
 }
 
-// Read reads the next stream of any kind from r. The stream uses the backend be, or engine.Default() if be is nil. See
-// [ridge.Summary.ReadFrom].
+// Read reads the next stream from r: a [Window], a [Fading] or a summary of all rows ([Whole]). The stream uses the backend be,
+// or engine.Default() if be is nil. See [ridge.Summary.ReadFrom].
 func Read(r io.Reader, be engine.Backend) (Stream, error) {
 	s, _, err := accum.Read(r, be, decodeStream)
 	return s, err

@@ -14,9 +14,10 @@ import (
 // A window stores its rows as follows, with k = ⌈1/Share⌉ and blocks of B rows:
 //
 //   - The newest k full blocks are stored as rows. When there are k+1 full blocks, the oldest block becomes a cell of level 0.
-//   - Each level has at most k+1 cells. When a level has k+2 cells, its two oldest cells are merged into a cell of the next level.
+//   - Each level has at most k+1 cells. When a level has k+2 cells, its two oldest cells are merged into a cell of the next
+//     level.
 //
-// A cell of level l has at most B·2ˡ rows. If a cell of level l exists, every lower level i has at least k
+// A cell holds a sketch. A cell of level l has at most B·2ˡ rows. If a cell of level l exists, every lower level i has at least k
 // cells of exactly B·2ⁱ rows. The number of rows newer than the cell is therefore at least
 //
 //	k·B + Σ_{i<l} k·B·2ⁱ = k·B·2ˡ,
@@ -26,7 +27,7 @@ import (
 // The cells depend only on the numbers and times of rows. Therefore sketches are computed and merged in parallel at the end of a
 // call, by [makeCells].
 
-// A ring holds the rows of a window: sketches of the older rows (cells), and the newest rows themselves (chunks).
+// A ring holds the rows of a window: sketches of the older rows in cells, and the newest rows themselves in chunks.
 type ring struct {
 	cfg   Config
 	parts int // 1/Share, rounded up; 0 in the zero value
@@ -125,8 +126,8 @@ func (w *ring) release() {
 	w.recent = slices.Delete(w.recent, 0, 1)
 }
 
-// compact turns the oldest chunk into a cell. On each level that then has too many cells, it merges the oldest two. The sketches
-// are computed later.
+// compact turns the oldest chunk into a cell. On each level that then has too many cells, it merges the two oldest. It only adds
+// recipes; make computes the sketches.
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)
@@ -150,8 +151,7 @@ func (w *ring) compact() error {
 	return w.make()
 }
 
-// maxPending limits the number of pending chunks, and thus their memory. The limit is large enough to let many
-// cores work in parallel.
+// maxPending limits the number of pending chunks, and thus their memory. It is large enough for many cores to work in parallel.
 const maxPending = 32
 
 // queue appends a chunk to pending and returns the recipe of its cell.
@@ -168,13 +168,13 @@ func (w *ring) make() error {
 	if err := makeCells(w.cells, accum.Config(w.cfg.Summary)); err != nil {
 		return err
 	}
-	w.spare = append(w.spare, w.pending[0]) // if rows are appended one by one, one reusable chunk is enough
+	w.spare = append(w.spare, w.pending[0]) // one reusable chunk is enough if rows are appended one by one
 	clear(w.pending)
 	w.pending = w.pending[:0]
 	return nil
 }
 
-// expire removes the rows that have left the window: cells as a whole, and single rows of chunks.
+// expire removes the rows that have left the window: single rows of chunks, and a cell when all its rows have left.
 func (w *ring) expire() {
 	gone := 0
 	for gone < len(w.cells) && w.hasLeft(w.cells[gone].end-1, w.cells[gone].to) {
@@ -183,7 +183,7 @@ func (w *ring) expire() {
 	w.cells = slices.Delete(w.cells, 0, gone)
 	for len(w.recent) > 0 {
 		c := w.recent[0]
-		first := c.first(w.appended)
+		first := c.firstRow(w.appended)
 		for c.gone < c.rows.N && w.hasLeft(first+int64(c.gone), c.times[c.gone]) {
 			c.gone++
 		}
@@ -202,18 +202,17 @@ func (w *ring) hasLeft(row, at int64) bool {
 	return row < w.appended-w.cfg.Rows
 }
 
-// covered returns the cells that a summary contains. The result cut is the cell at the edge of the window, with
-// rows inside and outside the window, or nil. The cell cut is always the oldest cell. If cfg.Inside is true,
-// the result cells does not contain cut.
-func (w *ring) covered() (cells []*cell, cut *cell) {
+// covered returns the cells that a summary contains. edge is the oldest cell if it has rows inside and outside the window,
+// otherwise nil. If cfg.Inside is true, cells does not contain edge.
+func (w *ring) covered() (cells []*cell, edge *cell) {
 	if len(w.cells) == 0 {
 		return nil, nil
 	}
 	if c := w.cells[0]; w.hasLeft(c.end-c.sum.Rows(), c.from) {
-		cut = c
+		edge = c
 	}
-	if cut != nil && w.cfg.Inside {
-		return w.cells[1:], cut
+	if edge != nil && w.cfg.Inside {
+		return w.cells[1:], edge
 	}
-	return w.cells, cut
+	return w.cells, edge
 }

@@ -26,8 +26,8 @@ type Stream interface {
 
 	// Span describes the rows that a summary would contain now.
 	Span() Span
-	// Summary returns a summary of the current rows and their Span. The summary must not be modified. For [Whole] it is the summary
-	// passed to Whole.
+	// Summary returns a summary of the current rows and their Span. The summary must not be modified. For [Whole] it is the
+	// summary passed to Whole.
 	Summary() (*ridge.Summary, Span, error)
 	// Copies returns the number of sketches that Summary allocates.
 	Copies() int
@@ -43,7 +43,7 @@ type Stream interface {
 // notes implements Meta and SetMeta.
 type notes struct{ meta []byte }
 
-// Meta returns the bytes of the caller. Each summary of the stream gets a copy as its Meta. See [ridge.Summary].
+// Meta returns the bytes of the caller. Each summary of the stream has a copy as its Meta. See [ridge.Summary].
 func (n *notes) Meta() []byte { return n.meta }
 
 // SetMeta sets the bytes of the caller.
@@ -64,9 +64,9 @@ func (p Policy) ByTime() bool { return p.Duration > 0 || p.HalfLife > 0 }
 // Fades reports whether the weights of rows change.
 func (p Policy) Fades() bool { return p.HalfLife > 0 || p.HalfLifeRows > 0 }
 
-// DependsOnBlocks reports whether the round-off of a summary depends on how the rows are divided into blocks,
-// but not on their times. The result is false for a Window, which has the same bits for any blocks. The result
-// is also false for a Fading by time, whose bits depend on the times of the rows.
+// DependsOnBlocks reports whether the round-off of a summary depends on how the rows are divided into blocks, but not on their
+// times. It is false for a Window, which has the same bits for any blocks, and for a Fading by time, whose bits depend on the
+// times.
 func (p Policy) DependsOnBlocks() bool { return p.Rows == 0 && !p.ByTime() }
 
 // String returns a description of p.

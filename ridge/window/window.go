@@ -15,16 +15,17 @@ import (
 
 // A Window is a summary of the newest rows of a stream: the last N rows, or the rows of the last duration T. It stores
 // O(log(N/m)/Share) sketches of m rows, and the newest rows themselves. Rows are collected in blocks. Later a block becomes a
-// sketch, and pairs of sketches are merged into sketches of twice as many rows. This is the exponential histogram of M. Datar, A.
-// Gionis, P. Indyk and R. Motwani, SIAM J. Comput. 2002, with mergeable sketches. Sketches without rows in the window are removed.
+// sketch, and pairs of sketches are merged into sketches of twice as many rows. Sketches without rows in the window are removed.
+// This is the exponential histogram of M. Datar, A. Gionis, P. Indyk and R. Motwani, SIAM J. Comput. 2002, with mergeable
+// sketches.
 //
 // [Window.Summary] returns an ordinary [ridge.Summary] of consecutive rows. Its [Span] states which rows these are, and all
-// certificates are about these rows (docs/math.md §2).
+// certificates are for these rows (docs/math.md §2).
 //
-// The caller sets the time, with the rows or by [Window.Advance]. The same rows at the same times give the same bits, however they
-// are divided into blocks.
+// The caller sets the time, with the rows or by [Window.Advance]. The same rows at the same times give the same bits, however
+// they are divided into blocks.
 //
-// Append copies the rows. It allocates memory only for a new summary after every BlockRows rows.
+// Appending copies the rows. It allocates memory only for a new sketch after every BlockRows rows.
 //
 // One goroutine may write at a time; any number may read while none writes.
 type Window struct {
@@ -77,30 +78,29 @@ func (w *Window) Advance(t time.Time) error {
 	return nil
 }
 
-// Append is like [Window.AppendTimes] with the current time for all rows. If the window has a Duration, the
-// time must have been set.
-func (w *Window) Append(b dataset.Block) error { return w.append(b, rowTimes{one: w.now}) }
+// Append is like [Window.AppendTimes] with the current time for all rows. If the window has a Duration, the time must have been
+// set.
+func (w *Window) Append(b dataset.Block) error { return w.append(b, rowTimes{first: w.now}) }
 
 // AppendAt is like [Window.AppendTimes] with time t for all rows.
 func (w *Window) AppendAt(t time.Time, b dataset.Block) error { return appendAt(w, t, b) }
 
-// AppendTimes adds the rows of a block with the given times, one for each row, and sets the time to the time of the last row. Times
-// must not decrease, within the block and compared with earlier rows; otherwise the error is a *[TimeError].
+// AppendTimes adds the rows of a block with the given times, one for each row, and sets the time to the time of the last row.
+// Times must not decrease, within the block and compared with earlier rows; otherwise the error is a *[TimeError].
 //
 // AppendTimes checks all input before it changes the window. It neither modifies nor keeps its arguments. Other errors are the
-// errors of [ridge.Summary.Append]. A *[fd.RangeError] also reports rows that are out of range together with the rows in the
-// window.
+// errors of [ridge.Summary.Append]. A *[fd.RangeError] is also returned if the new rows and the rows in the window together are
+// out of range.
 func (w *Window) AppendTimes(times []time.Time, b dataset.Block) error {
 	return appendTimes(w, times, b)
 }
 
-// Span describes the rows that a summary would contain now. If there are no such rows, only First is set: the
-// number of the next row.
+// Span describes the rows that a summary would contain now. If there are none, only First is set, to the number of the next row.
 func (w *Window) Span() Span {
 	s := Span{First: w.appended}
-	cells, cut := w.covered()
-	if cut != nil {
-		s.Edge = cut.sum.Rows()
+	cells, edge := w.covered()
+	if edge != nil {
+		s.Edge = edge.sum.Rows()
 	}
 	var from, to int64
 	seen := func(rows, first, last int64) {
