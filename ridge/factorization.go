@@ -188,8 +188,8 @@ func (m Method) For(n int64, d int, gammas []float64) Method {
 	return Cholesky
 }
 
-// MaxGramBytes is the largest size in bytes of AᵀA (d² numbers) or AAᵀ (n² numbers) for which a direct method is chosen
-// by default.
+// MaxGramBytes is the largest size in bytes of AᵀA (d² numbers) or AAᵀ (n² numbers) up to which a direct method is
+// chosen by default.
 const MaxGramBytes = 1 << 30
 
 // DirectBytes returns the memory in bytes of a direct method for n rows, d features, t targets and k values of γ,

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// fewGammas is the smallest number of γ for which a direct solution reduces K = AᵀA to tridiagonal form. By
+// fewGammas is the smallest number of γ that makes a direct solution reduce K = AᵀA to tridiagonal form. By
 // measurement, the reduction takes as long as this number of Cholesky factorisations, including the inverses for their
 // certificates.
 const fewGammas = 4

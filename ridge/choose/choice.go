@@ -24,7 +24,7 @@ type Choice struct {
 	// Possible lists the candidates that may have the smallest score, ascending, including Index: all whose lower bounds are at
 	// most the smallest upper bound.
 	Possible []int `json:"possible"`
-	// Excess bounds the score of the chosen candidate minus the smallest score.
+	// Excess is an upper bound on the score of the chosen candidate minus the smallest score.
 	Excess float64 `json:"excess" null:"+Inf"`
 }
 
@@ -93,7 +93,7 @@ func Least(scores []ridge.Interval, estimates []float64) Choice {
 //
 //	GCV = n·RSS(x*)/(n − df)²
 //
-// RSS(x*) is the squared residual of the exact solution and df its effective dimension. If j is negative, LeastGCV uses the sum
+// RSS(x*) is the squared residual of the exact solution, and df its degrees of freedom. If j is negative, LeastGCV uses the sum
 // over all targets. fits is a result of [ridge.Summary.Path], [ridge.SolvePath] or [ridge.SolveExact]. The brackets come from the
 // certificates. If the choice is Certain, exact solutions would give the same choice.
 //

@@ -1,6 +1,7 @@
 // Package classes fits classifications by ridge regression, like scikit-learn's RidgeClassifier. Each class becomes a
 // target that is 1 for its rows and −1 for all others; two classes share one target. A row is assigned to the class
-// with the largest prediction. The package also counts decisions, and proves which of them the exact solution makes.
+// with the largest prediction. The package also counts correct assignments, and proves which assignments the exact
+// solution makes.
 package classes
 
 import (
@@ -27,14 +28,17 @@ type Classes struct {
 	// This is class_weight="balanced" of scikit-learn.
 	Balanced bool
 
-	place map[float64]int // class of each value of the target
+	classOf map[float64]int // class of each value of the target
 }
 
-// Learn reads the only target of src, in one pass, and returns its classes. Every value of the target is a class. The
-// function text returns the label of a value; nil stands for the value as a decimal number.
+// Learn makes a pass over src and returns the classes: the values of its only target. The function text returns the
+// label of a value. If text is nil, the label is the value as a decimal number.
 //
-// The error is a *[dataset.SourceError] in these cases: there is no single target, all labels are equal, all labels are
-// different, or there are more than [Most] classes.
+// The error is a *[dataset.SourceError] in these cases:
+//
+//   - There is no single target.
+//   - All labels are equal, or all labels are different.
+//   - There are more than [Most] classes.
 func Learn(ctx context.Context, src dataset.Source, text func(value float64) string) (*Classes, error) {
 	ctx = background.IfNil(ctx)
 	fail := func(format string, args ...any) (*Classes, error) {
@@ -61,7 +65,7 @@ func Learn(ctx context.Context, src dataset.Source, text func(value float64) str
 	if text == nil {
 		text = func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	}
-	c := &Classes{place: map[float64]int{}}
+	c := &Classes{classOf: map[float64]int{}}
 	of := map[string]float64{}
 	for v := range counts {
 		label := text(v)
@@ -70,7 +74,7 @@ func Learn(ctx context.Context, src dataset.Source, text func(value float64) str
 	}
 	c.sort()
 	for k, label := range c.Labels {
-		c.Counts, c.place[of[label]] = append(c.Counts, counts[of[label]]), k
+		c.Counts, c.classOf[of[label]] = append(c.Counts, counts[of[label]]), k
 	}
 	switch k := int64(len(c.Labels)); {
 	case k == 0:
@@ -83,7 +87,7 @@ func Learn(ctx context.Context, src dataset.Source, text func(value float64) str
 	return c, nil
 }
 
-// sort sorts the labels, as numbers if all of them are.
+// sort sorts the labels: by value if all labels are numbers, otherwise by bytes.
 func (c *Classes) sort() {
 	values := make(map[string]float64, len(c.Labels))
 	for _, label := range c.Labels {
@@ -115,13 +119,13 @@ func (c *Classes) Targets() int { return Targets(len(c.Labels)) }
 
 // Of returns the class of a value of the target, or −1 if no training row has the value.
 func (c *Classes) Of(value float64) int {
-	if k, ok := c.place[value]; ok {
+	if k, ok := c.classOf[value]; ok {
 		return k
 	}
 	return -1
 }
 
-// weight returns the factor of the weights of the rows of class k.
+// weight returns the factor by which the weights of the rows of class k are multiplied.
 func (c *Classes) weight(k int) float64 {
 	if !c.Balanced {
 		return 1
@@ -133,7 +137,7 @@ func (c *Classes) weight(k int) float64 {
 	return float64(n) / (float64(len(c.Counts)) * float64(c.Counts[k]))
 }
 
-// Encode returns src with targets of ±1 instead of its only target. If Balanced is set, the rows have the weights of
+// Encode returns src with targets of ±1 instead of its only target. If Balanced is true, the rows have the weights of
 // their classes. A pass ends with a *[dataset.SourceError] if a label is not among the classes.
 func (c *Classes) Encode(src dataset.Source) dataset.Source { return &encoded{c, src} }
 
@@ -153,15 +157,15 @@ func (e *encoded) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return e.BlocksFrom(ctx, 0)
 }
 
-// BlocksFrom is like Blocks, from the block with row first on; see [dataset.From].
-func (e *encoded) BlocksFrom(ctx context.Context, first int64) iter.Seq2[dataset.Block, error] {
+// BlocksFrom is like Blocks, but begins with the block that contains row firstRow; see [dataset.From].
+func (e *encoded) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[dataset.Block, error] {
 	return func(yield func(dataset.Block, error) bool) {
 		var y, w []float64
 		t, weights := e.Targets(), make([]float64, len(e.Labels))
 		for k := range weights {
 			weights[k] = e.weight(k)
 		}
-		for b, err := range dataset.From(ctx, e.src, first) {
+		for b, err := range dataset.From(ctx, e.src, firstRow) {
 			if err != nil {
 				yield(dataset.Block{}, err)
 				return

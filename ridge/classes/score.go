@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Decide returns the class of a row with the given predictions: the first class with the largest prediction. With one
+// Decide returns the class of a row with the predictions y: the first class with the largest prediction. With one
 // target, it is class 1 if the prediction is positive, otherwise class 0.
 func Decide(y []float64) int {
 	best := 0
@@ -43,28 +43,28 @@ func Margin(y []float64) float64 {
 	return y[best] - second
 }
 
-// Proves reports whether the exact solution is proved to decide for class k. within has intervals that contain its
-// predictions. The lower end for k must be above the upper ends of all other classes.
-func Proves(within []ridge.Interval, k int) bool { return beats(within, k, true) }
+// Proves reports whether the exact solution is proved to choose class k. intervals holds intervals that contain the
+// predictions of the exact solution. The lower end for k must be above the upper ends of all other classes.
+func Proves(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, true) }
 
-// Allows reports whether the exact solution may decide for class k.
-func Allows(within []ridge.Interval, k int) bool { return beats(within, k, false) }
+// Allows reports whether the exact solution may choose class k, given intervals that contain its predictions.
+func Allows(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, false) }
 
-// beats reports whether class k has the largest prediction. If always is true, this must hold for all predictions in
-// the intervals within; otherwise for some.
-func beats(within []ridge.Interval, k int, always bool) bool {
-	if len(within) == 0 {
+// isLargest reports whether class k has the largest prediction. If always is true, this must hold for all predictions
+// in the intervals, otherwise for some.
+func isLargest(intervals []ridge.Interval, k int, always bool) bool {
+	if len(intervals) == 0 {
 		return !always
 	}
-	of := func(k int) ridge.Interval { return within[k] }
-	classes := len(within)
+	of := func(k int) ridge.Interval { return intervals[k] }
+	classes := len(intervals)
 	if classes == 1 { // the predictions of the two classes are −y and y
 		classes = 2
 		of = func(k int) ridge.Interval {
-			if v := within[0]; k == 0 {
+			if v := intervals[0]; k == 0 {
 				return ridge.Interval{Lo: -v.Hi, Hi: -v.Lo}
 			}
-			return within[0]
+			return intervals[0]
 		}
 	}
 	for j := range classes {
@@ -77,7 +77,8 @@ func beats(within []ridge.Interval, k int, always bool) bool {
 	return true
 }
 
-// A Score counts decisions about rows. Every row counts once, whatever its weight. Rows of weight 0 are left out.
+// A Score counts the decisions for rows, right and wrong. Every row of positive weight counts once. Rows of weight 0
+// are left out.
 type Score struct {
 	Rows      int64     `json:"rows"`
 	Confusion [][]int64 `json:"confusion"` // number of rows of each class, by the decision
@@ -85,8 +86,8 @@ type Score struct {
 	Unknown int64 `json:"unknown"`
 	// Proved counts the decisions that the exact solution is proved to make.
 	Proved int64 `json:"proved"`
-	// Right and Possible count the rows of each class that the exact solution is proved to assign to their class, and
-	// the rows that it may assign to their class.
+	// Right counts the rows of each class that the exact solution is proved to assign to this class. Possible counts
+	// the rows of each class that it may assign to this class.
 	Right    []int64 `json:"right"`
 	Possible []int64 `json:"possible"`
 }
@@ -101,12 +102,12 @@ func (c *Classes) NewScore() *Score {
 	return s
 }
 
-// Add adds a row of class truth, which is −1 for an unknown label. y holds predictions, and within intervals that
-// contain the predictions of the exact solution, or nil.
-func (s *Score) Add(truth int, y []float64, within []ridge.Interval) {
+// Add adds a row of class truth, which is −1 for an unknown label. y holds the predictions. intervals holds intervals
+// that contain the predictions of the exact solution, or is nil.
+func (s *Score) Add(truth int, y []float64, intervals []ridge.Interval) {
 	s.Rows++
 	at := Decide(y)
-	if Proves(within, at) {
+	if Proves(intervals, at) {
 		s.Proved++
 	}
 	if truth < 0 {
@@ -114,25 +115,26 @@ func (s *Score) Add(truth int, y []float64, within []ridge.Interval) {
 		return
 	}
 	s.Confusion[truth][at]++
-	if Proves(within, truth) {
+	if Proves(intervals, truth) {
 		s.Right[truth]++
 	}
-	if Allows(within, truth) {
+	if Allows(intervals, truth) {
 		s.Possible[truth]++
 	}
 }
 
-// AddEncoded adds the rows of b, whose targets are encoded. y and within have an element for each row and target.
-func (s *Score) AddEncoded(b dataset.Block, y []float64, within []ridge.Interval) {
+// AddEncoded adds the rows of b, whose targets are the ±1 of [Classes.Encode]. y and intervals have an element for each
+// row and target.
+func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Interval) {
 	for i, t := 0, len(b.Y)/b.N; i < b.N; i++ {
 		if b.Weight(i) > 0 {
-			s.Add(Decide(b.Y[i*t:(i+1)*t]), y[i*t:(i+1)*t], within[i*t:(i+1)*t])
+			s.Add(Decide(b.Y[i*t:(i+1)*t]), y[i*t:(i+1)*t], intervals[i*t:(i+1)*t])
 		}
 	}
 }
 
-// Accuracy returns the fraction of rows whose decision is right, and a bracket of the same fraction for the decisions
-// of the exact solution. It is NaN without rows.
+// Accuracy returns the fraction of rows whose decision is right, and a bracket of this fraction for the decisions of
+// the exact solution. It returns NaN if there are no rows.
 func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
 	right, n := ridge.Interval{}, float64(s.Rows)
 	for k := range s.Confusion {
@@ -142,8 +144,9 @@ func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
 	return value / n, ridge.Interval{Lo: right.Lo / n, Hi: right.Hi / n}
 }
 
-// Balanced returns the balanced accuracy: the mean, over all classes that have rows, of the fraction of their rows whose
-// decision is right. The results correspond to the results of Accuracy.
+// Balanced returns the balanced accuracy, and a bracket of the balanced accuracy of the exact solution. For each class
+// that has rows, it takes the fraction of rows whose decision is right. The balanced accuracy is the mean of these
+// fractions.
 //
 // Each result is the exact number, rounded to the nearest float64. Equal accuracies thus have equal results.
 func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
@@ -170,7 +173,8 @@ func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
 }
 
 // Evaluate makes a pass over src and returns the score of each solution. The only target of src has the same values as
-// for [Learn]. The features are prepared as for the fit. Nothing is proved for a solution without a certificate.
+// for [Learn], and the features are prepared as for the fit. If a solution has no certificate, nothing is proved for
+// it.
 func (c *Classes) Evaluate(ctx context.Context, src dataset.Source, fits []*ridge.Solution) ([]*Score, error) {
 	ctx = background.IfNil(ctx)
 	scores, by := make([]*Score, len(fits)), make([]*ridge.Predictor, len(fits))
@@ -183,15 +187,15 @@ func (c *Classes) Evaluate(ctx context.Context, src dataset.Source, fits []*ridg
 	_, d, _ := src.Dims()
 	t := c.Targets()
 	y := make([]float64, t)
-	var within []ridge.Interval
+	var intervals []ridge.Interval
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, err
 		}
 		for k, f := range fits {
-			within = make([]ridge.Interval, b.N*t)
+			intervals = make([]ridge.Interval, b.N*t)
 			if by[k] != nil {
-				if err := by[k].Predict(within, b); err != nil {
+				if err := by[k].Predict(intervals, b); err != nil {
 					return nil, err
 				}
 			}
@@ -208,7 +212,7 @@ func (c *Classes) Evaluate(ctx context.Context, src dataset.Source, fits []*ridg
 				if err != nil {
 					return nil, err
 				}
-				its := within[i*t : (i+1)*t]
+				its := intervals[i*t : (i+1)*t]
 				if by[k] == nil {
 					its = nil
 				}

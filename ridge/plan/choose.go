@@ -118,7 +118,7 @@ func misfit(p Problem) reason.Reason {
 	return reason.Reason{}
 }
 
-// isDual reports whether a direct method solves a system of order n instead of d: if there are fewer rows than features.
+// isDual reports whether there are fewer rows than features, so that a direct method solves a system of order n instead of d.
 func (p *Problem) isDual() bool { return p.Rows >= 0 && p.Rows < int64(p.Dim) }
 
 // numGammas returns the number of γ that a direct method must solve for.

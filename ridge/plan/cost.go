@@ -51,8 +51,8 @@ func exactFlops(n int64, d, k int) float64 {
 func sketchFlops(m, p float64) float64 { return 2*m + p + 2*m*(m+p)/p }
 
 // prefersGalerkin reports whether Galerkin should run instead of CG, given the costs of the two. Galerkin must not cost more than
-// CG. For a single system, its vectors must also fit in 200 MiB. It usually keeps six vectors for each row of the sketch, half of
-// the possible number.
+// CG. For a single system, the vectors of Galerkin must also fit in 200 MiB. Their usual number is six for each row of the
+// sketch, half of the possible number.
 func prefersGalerkin(galerkin, cg float64, d, m, systems int) bool {
 	const most = 200 << 20
 	return galerkin <= cg && (systems > 1 || 6*8*float64(m+1)*float64(d) <= most)

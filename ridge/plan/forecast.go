@@ -60,7 +60,7 @@ type forecast struct {
 	eta      etaForecast
 }
 
-// An etaForecast predicts η for sketches of other sizes from the eigenvalues λ₁ ≥ λ₂ ≥ … of K.
+// An etaForecast predicts the shrinkage η of sketches of other sizes from the eigenvalues λ₁ ≥ λ₂ ≥ … of AᵀA.
 type etaForecast struct {
 	d         int
 	keepsGram func(m int) bool // whether a sketch of size m keeps AᵀA itself

@@ -12,7 +12,7 @@ import (
 // An iteration describes an iterative method.
 type iteration struct {
 	method ridge.Method
-	rate   func(lo, hi float64) rate // bounds the rate of convergence if the eigenvalues of Ĥ⁻¹H are in [lo, hi]
+	rate   func(lo, hi float64) rate // the rate if the eigenvalues of the preconditioned matrix are in [lo, hi]
 	ends   bool                      // ends after d steps in exact arithmetic
 	share  float64                   // usual number of passes, divided by the number for CG
 	cost   func(o *forecast, rows int64, size, systems, passes int) cost
@@ -29,18 +29,20 @@ var iterations = []iteration{
 // A rate bounds the error of an iteration: k steps multiply the error, in the norm of H, by at most factor·eachᵏ.
 type rate struct{ each, factor float64 }
 
-// cgRate returns the rate of CG if the eigenvalues of Ĥ⁻¹H are in [lo, hi]. It also holds for Galerkin until the subspace is full.
+// cgRate returns the rate of CG if the eigenvalues of the preconditioned matrix are in [lo, hi]. It also holds for Galerkin until
+// the subspace is full.
 func cgRate(lo, hi float64) rate {
 	kappa := math.Sqrt(hi / lo)
 	return rate{(kappa - 1) / (kappa + 1), 2}
 }
 
-// newtonRate returns the rate of Newton if the eigenvalues of Ĥ⁻¹H are in [lo, hi]. For hi ≥ 2 Newton diverges.
+// newtonRate returns the rate of Newton if the eigenvalues of the preconditioned matrix are in [lo, hi]. For hi ≥ 2 Newton
+// diverges.
 func newtonRate(lo, hi float64) rate { return rate{math.Max(1-lo, hi-1), 1} }
 
-// passesWithin returns the number of passes after which an iteration has reduced the H-norm of the error by the factor tol. The
-// eigenvalues of Ĥ⁻¹H must be in [lo, hi], and rateOf returns the rate of the method. The result is 0 if the iteration may not
-// converge.
+// passesWithin returns the number of passes after which an iteration has reduced the error, in the norm of H, by the factor tol.
+// The eigenvalues of the preconditioned matrix must be in [lo, hi]. rateOf returns the rate of the method. The result is 0 if the
+// iteration may not converge.
 func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	if !(lo > 0) {
 		return 0

@@ -194,8 +194,7 @@ func (p *Plan) defaultOption(cfg Config, o *forecast) int {
 	return p.soonest(func(c Option) bool { return c.Method != ridge.Exact && c.Method == run(c.Size) })
 }
 
-// soonest returns the index of the fastest option that reaches the tolerance and for which accept returns true, or −1 if there is
-// none.
+// soonest returns the index of the fastest option that reaches the tolerance and satisfies accept, or −1 if there is none.
 func (p *Plan) soonest(accept func(Option) bool) int {
 	best := -1
 	for i, o := range p.Options {

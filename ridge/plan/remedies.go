@@ -164,8 +164,8 @@ func (r *Outcome) canFactor() bool {
 	return Fits(p)
 }
 
-// morePasses returns remedies for a fit at γ that reached MaxPasses, by the forecast of [New]: AllowPasses with a number of
-// passes that should be enough, and EnlargeSketch with a size for which MaxPasses should be enough.
+// morePasses returns remedies for a fit at γ that reached MaxPasses, by the forecast of [New]. AllowPasses has a number of passes
+// that should be enough. EnlargeSketch has a size that should make MaxPasses enough.
 func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	if r.Summary == nil { // a direct method has no summary
 		return nil, nil

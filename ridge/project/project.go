@@ -1,6 +1,5 @@
-// Package project fits columns without penalty by projecting them out of the other columns and the targets.
-// It converts the solutions of the projected problem back, with bounds that cover the errors of the
-// projection.
+// Package project fits columns without penalty by projecting them out of the other columns and the targets. It converts
+// the solutions of the projected problem back, with bounds that include the errors of the projection.
 package project
 
 import (
@@ -35,16 +34,16 @@ type Options struct {
 	Progress  func(rows int64) // if not nil, called with the number of rows read so far
 }
 
-// A Projection removes the columns Z without penalty from rows [A Z Y]. For a target b, the ridge problem
+// A Projection removes the columns Z without penalty from rows [A Z Y]. For a target b, let M = (ZᵀZ)⁻¹ZᵀA and N =
+// (ZᵀZ)⁻¹Zᵀb. The ridge problem
 //
 //	min ½‖Ax + Zu − b‖² + γ/2·‖x‖²
 //
-// has the solution x* of the problem with A − ZM and b − ZN instead of A and b, where M = (ZᵀZ)⁻¹ZᵀA and N =
-// (ZᵀZ)⁻¹Zᵀb. The other part is u* = N − Mx*. Rows and targets are weighted, and centred if there is an
-// intercept.
+// has the same solution x* as the problem with A − ZM and b − ZN instead of A and b, without Zu. Then u* = N − Mx*.
+// Rows and targets are weighted, and centred if there is an intercept.
 //
-// M, N and A − ZM have rounding errors. [Projection.Restore] widens all bounds to cover them. The option
-// Unpenalized of fdridge.Fit does all of this.
+// M, N and A − ZM have rounding errors, by which [Projection.Restore] widens all bounds. The option Unpenalized of
+// fdridge.Fit does all of this.
 type Projection struct {
 	columns []int // the columns of Z, ascending
 	others  []int // the columns of A
@@ -52,15 +51,15 @@ type Projection struct {
 	opts    Options
 	found   *certify.Projection
 	shift   []float64 // means of the columns of [Z A Y]; zeros without an intercept
-	b       []float64 // (ZᵀZ)⁻¹Zᵀ[A Y] as computed, q×(p+t), for q columns in Z and p in A
+	coefs   []float64 // (ZᵀZ)⁻¹Zᵀ[A Y] as computed, q×(p+t), for q columns in Z and p in A
 	r       []float64 // triangular factor of Z, q×q
 
 	tss      []interval.Interval // ‖b‖² of each target before the projection, centred if there is an intercept
 	computed []float64
 }
 
-// A DependentError reports a column without penalty that depends linearly on others, so that its coefficient
-// is not unique.
+// A DependentError reports a column without penalty that depends linearly on other columns without penalty. Its
+// coefficient is not unique.
 type DependentError struct {
 	Column int   // the column, counted from 0
 	On     []int // the columns that it depends on; nil for a constant column with an intercept, or if they are unknown
@@ -70,7 +69,7 @@ func (e *DependentError) Error() string {
 	return fmt.Sprintf("project: column %d without penalty is %s", e.Column+1, e.Reason(func(j int) string { return fmt.Sprint("column ", j+1) }))
 }
 
-// Reason describes the dependence in words. name returns the name of a column.
+// Reason describes the dependence in words. The function name returns the name of a column.
 func (e *DependentError) Reason(name func(column int) string) string {
 	if len(e.On) == 0 {
 		return "constant, or too close to the other columns without penalty to prove anything: leave it out"
@@ -91,11 +90,11 @@ func (e *DependentError) Reason(name func(column int) string) string {
 // Is reports whether target is [ridge.ErrInput].
 func (e *DependentError) Is(target error) bool { return target == ridge.ErrInput }
 
-// New makes a pass over src and returns the Projection for the given columns, which are counted from 0. For q
-// columns the QR factorization takes O(q(d+t)) memory and O(nq(d+t)) time.
+// New makes a pass over src and returns the Projection for the given columns, counted from 0. With d features and t
+// targets, the QR factorization of q columns takes O(q(d+t)) memory and O(nq(d+t)) time.
 //
-// Errors: [ridge.ErrInput] for a column that is given twice or does not exist, for all columns, and for more
-// than [MaxColumns]; *[DependentError]; *[ridge.SizeError]; otherwise the errors of [ridge.SolveExact].
+// Errors: [ridge.ErrInput] for a column that is given twice or does not exist, for all columns, and for more than
+// [MaxColumns]; *[DependentError]; *[ridge.SizeError]; otherwise the errors of [ridge.SolveExact].
 func New(ctx context.Context, src dataset.Source, columns []int, opts Options) (*Projection, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil {
@@ -152,10 +151,10 @@ func New(ctx context.Context, src dataset.Source, columns []int, opts Options) (
 	for k := range q {
 		copy(p.r[k*q:(k+1)*q], found.R[k*found.Ld:k*found.Ld+q])
 	}
-	p.b, p.shift = make([]float64, q*w), make([]float64, q+w)
+	p.coefs, p.shift = make([]float64, q*w), make([]float64, q+w)
 	for j := range w {
 		for k := range q {
-			p.b[k*w+j] = found.X[j*q+k]
+			p.coefs[k*w+j] = found.X[j*q+k]
 		}
 	}
 	if opts.Intercept {
@@ -186,7 +185,7 @@ func (p *Projection) check() error {
 	return nil
 }
 
-// dependent returns the error for column k of Z. If k is −1, it is about the column that is closest to a
+// dependent returns the error for column k of Z. If k is −1, the error is for the column that is closest to a
 // combination of the others.
 func (p *Projection) dependent(system *direct.System, k int) error {
 	column, on := system.Dependent(k)
@@ -200,19 +199,19 @@ func (p *Projection) dependent(system *direct.System, k int) error {
 // Columns returns the columns without penalty, ascending.
 func (p *Projection) Columns() []int { return slices.Clone(p.columns) }
 
-// Apply returns src without the columns of Z. The parts of the other features and of the targets that lie in
-// the span of Z are subtracted. The rows are dense. src must have the same rows that New has read.
+// Apply returns src without the columns of Z. From the other features and the targets, it subtracts their projections
+// onto the span of Z. The rows are dense. src must have the same rows that New has read.
 func (p *Projection) Apply(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true}
 }
 
-// ApplyWithLeverages is Apply with one more target at the end: w·zᵀ(ZᵀZ)⁻¹z, the leverage of the columns Z
-// for a row z of weight w. With an intercept, z is centred. See ridge.LeaveOneOutOptions.
+// ApplyWithLeverages is like Apply, with one more target at the end: the leverage w·zᵀ(ZᵀZ)⁻¹z for a row z of Z with
+// weight w. With an intercept, z is centred. See ridge.LeaveOneOutOptions.
 func (p *Projection) ApplyWithLeverages(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true, leverages: true}
 }
 
-// LeverageError bounds the error of v, the leverage of the columns Z for a row of weight w.
+// LeverageError bounds the error of a leverage v from ApplyWithLeverages for a row of weight w.
 func (p *Projection) LeverageError(v, w float64) float64 {
 	if p.found == nil {
 		return math.Inf(1)
@@ -220,7 +219,7 @@ func (p *Projection) LeverageError(v, w float64) float64 {
 	return p.found.LeverageError(v, w)
 }
 
-// projected yields the rows of Apply if subtract is set. Otherwise it yields the rows of Z, with the rows of
+// projected yields the rows of Apply if subtract is true. Otherwise it yields the rows of Z as features and the rows of
 // [A Y] as targets.
 type projected struct {
 	src                 dataset.Source
@@ -247,7 +246,7 @@ func (s *projected) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] 
 }
 
 // BlocksFrom implements [dataset.Seeker].
-func (s *projected) BlocksFrom(ctx context.Context, first int64) iter.Seq2[dataset.Block, error] {
+func (s *projected) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[dataset.Block, error] {
 	ctx = background.IfNil(ctx)
 	return func(yield func(dataset.Block, error) bool) {
 		q, w := len(s.p.columns), len(s.p.others)+s.p.t
@@ -258,14 +257,14 @@ func (s *projected) BlocksFrom(ctx context.Context, first int64) iter.Seq2[datas
 			low = make([]float64, q+w)
 		}
 		var x, y []float64
-		for b, err := range dataset.From(ctx, s.src, first) {
+		for b, err := range dataset.From(ctx, s.src, firstRow) {
 			if err != nil {
 				yield(dataset.Block{}, err)
 				return
 			}
 			for lo := 0; lo < b.N; lo += rest {
 				hi := min(lo+rest, b.N)
-				if b.First+int64(hi) <= first {
+				if b.First+int64(hi) <= firstRow {
 					continue
 				}
 				x, y = x[:0], y[:0]
@@ -293,7 +292,7 @@ func (s *projected) BlocksFrom(ctx context.Context, first int64) iter.Seq2[datas
 	}
 }
 
-// arrange overwrites row with row i of [Z A Y].
+// arrange writes row i of [Z A Y] to row.
 func (p *Projection) arrange(b dataset.Block, i int, row []float64) {
 	q := len(p.columns)
 	copy(row[p.d:], b.Y[i*p.t:(i+1)*p.t])
@@ -328,13 +327,15 @@ func (p *Projection) leverage(z []float64) float64 {
 	return vec.Dot(z, z)
 }
 
-// precise reports whether rows are subtracted with twice the digits, which is slower.
+// precise reports whether projections are subtracted with twice the digits, which is slower.
 func (p *Projection) precise() bool { return len(p.columns)*(len(p.others)+p.t) <= 1<<10 }
 
-// subtract replaces a row [z a y] by [z − ν, [a y] − μ − (z − ν)B], where ν and μ are the means of [Z A Y]
-// and B is p.b. The error of an element is at most q + 4 units of round-off of the sum of the magnitudes of
-// its terms. low has the length of row, or is nil. With low, terms are added as pairs of numbers: an element
-// is rounded once, and is off by 4q + 16 squared units more.
+// subtract replaces a row [z a y] by [z − ν, [a y] − μ − (z − ν)B], where ν and μ are the means of [Z A Y] and B is
+// p.coefs.
+//
+// low is workspace of the length of row, or nil. If low is nil, the error of an element is at most q + 4 units of
+// round-off of the sum of the magnitudes of its terms. Otherwise, sums have twice the digits: an element is rounded
+// once, and its other errors are at most 4q + 16 squared units.
 func (p *Projection) subtract(row, low []float64) {
 	q := len(p.columns)
 	rest := row[q:]
@@ -342,7 +343,7 @@ func (p *Projection) subtract(row, low []float64) {
 		vec.Axpy(-1, p.shift, row)
 		for k, z := range row[:q] {
 			if z != 0 {
-				vec.Axpy(-z, p.b[k*len(rest):(k+1)*len(rest)], rest)
+				vec.Axpy(-z, p.coefs[k*len(rest):(k+1)*len(rest)], rest)
 			}
 		}
 		return
@@ -352,7 +353,7 @@ func (p *Projection) subtract(row, low []float64) {
 	}
 	after := low[q:]
 	for k, z := range row[:q] {
-		for j, v := range p.b[k*len(rest) : (k+1)*len(rest)] {
+		for j, v := range p.coefs[k*len(rest) : (k+1)*len(rest)] {
 			product, lost := twofold.Product(z, v)
 			sum, rounded := twofold.Sum(rest[j], -product)
 			rest[j], after[j] = sum, after[j]+(rounded-lost-low[k]*v)
@@ -363,16 +364,13 @@ func (p *Projection) subtract(row, low []float64) {
 	}
 }
 
-// Restore converts solutions for the rows of [Projection.Apply] to solutions for all columns, in place.
-// Solutions with a Penalty are left unchanged.
+// Restore converts solutions for the rows of [Projection.Apply] to solutions for all columns, in place. Solutions with
+// a Penalty are left unchanged. If the columns of A were divided by roots of penalties after Apply, penalty holds these
+// penalties; otherwise it is nil.
 //
-// If the columns of A were divided by roots of penalties after Apply, penalty has these penalties; otherwise
-// it is nil.
-//
-// Afterwards, Coef and Scaled have the coefficients of all columns; both are equal at the columns of Z.
-// Penalty is 0 at the columns of Z, and UnpenalizedBounds has a bound for each of them. If the errors of the
-// projection alone push a target above the relative error tol, the status becomes [ridge.RoundOff]. A tol of
-// 0 means no tolerance.
+// Afterwards, Coef and Scaled have the coefficients of all columns, and are equal at the columns of Z. Penalty is 0 at
+// the columns of Z, and UnpenalizedBounds has a bound for each of them. If only the errors of the projection raise the
+// relative error of a target above tol, the status becomes [ridge.RoundOff]. A tol of 0 means no tolerance.
 func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol float64) error {
 	if p.found == nil {
 		return rows.Unfit("a zero Projection; use New")
@@ -418,13 +416,14 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 	return nil
 }
 
-// restore converts the results o of target j. It returns the effective dimension of the whole problem.
+// restore converts the solution o of target j. scale holds the roots of the penalties. The result brackets the
+// effective dimension of the problem with all columns.
 func (p *Projection) restore(o *ridge.Target, found *certify.Projection, gamma float64, j int, df ridge.Interval, scale []float64) ridge.Interval {
 	before := certify.Weights{
-		Error: known(o.ErrorBound), Energy: known(o.EnergyBound), Objective: interval.Interval(o.Objective), RSS: interval.Interval(o.RSS),
+		Error: boundOrInf(o.ErrorBound), Energy: boundOrInf(o.EnergyBound), Objective: interval.Interval(o.Objective), RSS: interval.Interval(o.RSS),
 	}
 	w, dimension, moved := found.Weights(gamma, o.Coef, j, before, interval.Interval(df))
-	u, bounds, intercept := found.Unpenalized(o.Coef, j, w, moved, certify.Intercept{Value: o.Intercept, Error: known(o.InterceptBound)})
+	u, bounds, intercept := found.Unpenalized(o.Coef, j, w, moved, certify.Intercept{Value: o.Intercept, Error: boundOrInf(o.InterceptBound)})
 	w.Intercept, w.TSS = intercept, p.tss[j]
 	z := o.Coef
 	o.Coef, o.Scaled = make([]float64, p.d), make([]float64, p.d)
@@ -441,8 +440,8 @@ func (p *Projection) restore(o *ridge.Target, found *certify.Projection, gamma f
 	return ridge.Interval(dimension)
 }
 
-// known returns v, or +Inf if v is negative or NaN.
-func known(v float64) float64 {
+// boundOrInf returns v, or +Inf if v is negative or NaN.
+func boundOrInf(v float64) float64 {
 	if v >= 0 {
 		return v
 	}

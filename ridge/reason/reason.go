@@ -1,4 +1,4 @@
-// Package reason has the reasons for choices made during a fit: a rule and the numbers to which it was applied.
+// Package reason has the reasons for choices made during a fit: a rule and the numbers that the rule compared.
 package reason
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Reason explains a choice made during a fit. It holds the rule and the numbers to which the rule was applied.
+// A Reason explains a choice made during a fit: a rule and the numbers that the rule compared.
 type Reason struct {
 	Rule    Rule
-	Numbers []float64    // described at each Rule
+	Numbers []float64    // their meaning is described at each Rule
 	Method  ridge.Method // the method that the rule compares with, if any
 }
 
@@ -27,7 +27,7 @@ const (
 
 	// LeastSquares: γ = 0 can only be solved directly.
 	LeastSquares
-	// RanksShareRows: several processes share the rows, so a sketch is needed in each.
+	// RanksShareRows: several processes share the rows, so each process needs a sketch.
 	RanksShareRows
 	// TargetsNeedSummary: each target has its own γ, and these γ are chosen from a summary.
 	TargetsNeedSummary
@@ -74,10 +74,10 @@ const (
 	// LeverageTakesPass: leave-one-out errors need one pass, and one more for each extension of the grid.
 	LeverageTakesPass
 	// GramIsHeld: the summary holds AᵀA itself, so only round-off leaves the choice of γ open. Numbers: the relative
-	// excess of the chosen score over the smallest possible one; −1 for leave-one-out errors, because it is unknown
-	// before the pass.
+	// excess of the chosen score over the smallest possible score. It is −1 for leave-one-out errors, because their
+	// excess is unknown before the pass.
 	GramIsHeld
-	// GramWasComputed: another pass computed AᵀA. Numbers: the excess, as for GramIsHeld.
+	// GramWasComputed: one more pass computed AᵀA. Numbers: the excess, as for GramIsHeld.
 	GramWasComputed
 	// GramCostsTooMuch: a pass that computes AᵀA costs too much. Numbers: the excess, as for GramIsHeld, and the cost
 	// divided by the limit.
@@ -85,7 +85,7 @@ const (
 	// GramDoesNotFit: a pass that computes AᵀA needs too much memory. Numbers: the excess, as for GramIsHeld, d, and
 	// the bytes needed.
 	GramDoesNotFit
-	// CandidatesWereSolved: more passes solved for the γ that could still be best. Numbers: the number of passes.
+	// CandidatesWereSolved: further passes solved for the γ that could still be best. Numbers: the number of passes.
 	CandidatesWereSolved
 )
 

@@ -43,7 +43,7 @@ var references = sync.OnceValue(func() (out []known) {
 	for _, kind := range kinds {
 		for i, shape := range [][3]int{{20, 5, 1}, {90, 8, 2}, {7, 12, 1}, {24, 16, 3}, {3, 1, 1}, {50, 1, 1}, {1, 4, 1}} {
 			p := draw(r, kind, shape[0], shape[1], shape[2])
-			// Sparse rows far from zero are centred implicitly, which loses digits.
+			// Sparse rows are not centred explicitly, which loses digits if they are far from zero.
 			p.sparse = i%2 == 1 && kind != "offset"
 			for _, intercept := range []bool{false, true} {
 				k := known{problem: p, name: fmt.Sprintf("%s, %v, intercept %v", kind, p, intercept), intercept: intercept, solved: make(map[float64]*refbig.Solution)}
@@ -67,7 +67,7 @@ func rows(m *mat.Dense) [][]float64 {
 	return out
 }
 
-// gammas returns the penalties γ to test, scaled by the mean eigenvalue of AᵀA.
+// gammas returns the values of γ to test, given the mean eigenvalue of AᵀA.
 func (s Solver) gammas(mean float64) []float64 {
 	if s.Tol == 0 {
 		return []float64{1e-6 * mean, 1e-3 * mean, mean, 1e3 * mean}
@@ -75,12 +75,12 @@ func (s Solver) gammas(mean float64) []float64 {
 	return []float64{0.1 * mean, mean, 100 * mean}
 }
 
-// accuracy compares fits with the reference solutions. For an iterative solver, the relative error of the
-// coefficients must be at most Tol. A direct solver must satisfy the backward and forward error bounds
+// accuracy compares fits with the reference solutions x*. For an iterative solver, the relative error of the
+// coefficients x must be at most Tol. A direct solver must satisfy the backward and forward error bounds
 //
-//	‖Hx − c‖ ≤ ((‖A‖² + γ)‖x‖ + ‖c‖)·eps·max(n,d),  ‖x − x*‖ ≤ 10·eps·κ(H)·‖x*‖.
+//	‖Hx − c‖ ≤ ((‖A‖² + γ)‖x‖ + ‖c‖)·eps·max(n,d),  ‖x − x*‖ ≤ 10·eps·κ(H)·‖x*‖,
 //
-// Certificates must hold, and the reported residual must be accurate.
+// with H = AᵀA + γI and c = AᵀY. Certificates must hold, and the reported residual must be accurate.
 func (s Solver) accuracy(t *testing.T) {
 	var backward, forward, bound, residual float64
 	for _, k := range references() {
@@ -126,15 +126,15 @@ func (s Solver) accuracy(t *testing.T) {
 	t.Logf("worst relative error %.3g of %s, backward error %.3g of its bar, error %.3g of the certified, residual off by %.3g", forward, s.bar(), backward, bound, residual)
 }
 
-// residual compares the reported ‖Ax̂ − b‖² with the exact value and returns the difference. The difference
-// is relative to the exact value, or to 10⁻⁴‖b‖² if this is larger.
+// residual compares the reported ‖Ax̂ − b‖² with the exact value and returns the relative difference. If the exact
+// value is less than 10⁻⁴‖b‖², the difference is relative to 10⁻⁴‖b‖².
 func (s Solver) residual(t *testing.T, k known, f *ridge.Solution, j int) float64 {
 	t.Helper()
-	is, _ := k.ref.RSS(j, f.Targets[j].Coef).Float64()
-	says := f.Targets[j].RSS.Mid()
-	off := math.Abs(says-is) / math.Max(is, 1e-4*f.Targets[j].ComputedTSS)
+	exact, _ := k.ref.RSS(j, f.Targets[j].Coef).Float64()
+	reported := f.Targets[j].RSS.Mid()
+	off := math.Abs(reported-exact) / math.Max(exact, 1e-4*f.Targets[j].ComputedTSS)
 	if !(off <= 1e-10) {
-		t.Errorf("%s, γ = %g: the squared residual is reported as %.17g and is %.17g", k.name, f.Gamma, says, is)
+		t.Errorf("%s, γ = %g: the squared residual is reported as %.17g and is %.17g", k.name, f.Gamma, reported, exact)
 	}
 	return off
 }
@@ -169,15 +169,15 @@ func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool)
 		t.Fatalf("%v: %d fits for %d γ", p, len(fits), len(gammas))
 	}
 	for i, f := range fits {
-		if lacks := p.lacks(f); lacks != "" {
-			t.Fatalf("%v: fit %d has no %s of the shape that the problem asks for", p, i, lacks)
+		if missing := p.missingField(f); missing != "" {
+			t.Fatalf("%v: fit %d has no %s of the shape that the problem asks for", p, i, missing)
 		}
 	}
 	return fits
 }
 
-// lacks returns the name of the first required field that is missing in f, a fit to p, or "".
-func (p problem) lacks(f *ridge.Solution) string {
+// missingField returns the name of the first required field that is missing in f, a fit to p, or "".
+func (p problem) missingField(f *ridge.Solution) string {
 	_, d, targets := p.dims()
 	if f == nil || len(f.Targets) != targets {
 		return "Targets"

@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Near fails the test if the coefficients or intercepts of a and b differ by more than tol, relative to a.
-// Coefficients are compared in norm.
+// Near fails the test if the coefficients or intercepts of a and b differ by more than tol relative to a. The
+// difference of the coefficients is measured in the 2-norm.
 func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	t.Helper()
 	k, _ := a.Dims()
@@ -27,8 +27,8 @@ func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	}
 }
 
-// Bitwise fails the test if the coefficients of b are not exactly coef times the coefficients of a, or the
-// intercepts of b not exactly intercept times the intercepts of a.
+// Bitwise fails the test unless, bit for bit, the coefficients of b are coef times the coefficients of a, and the
+// intercepts of b are intercept times the intercepts of a.
 func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coef, intercept float64) {
 	t.Helper()
 	k, _ := a.Dims()
@@ -44,7 +44,7 @@ func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coef, intercept floa
 	}
 }
 
-// Certificate checks all bounds and brackets of a fit against the reference p. It returns the largest ratio
+// Certificate checks all bounds and brackets of the fit f against the exact solution of p. It returns the largest ratio
 // of an error to its bound.
 func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float64) {
 	t.Helper()
@@ -61,8 +61,7 @@ func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float6
 	return certificate(t, p, want, f)
 }
 
-// latest caches the reference solutions of the last problem, because tests check many fits of the same
-// problem in sequence.
+// latest caches the exact solutions of the last problem, because tests check many fits of the same problem in sequence.
 var latest memo
 
 type memo struct {
@@ -90,7 +89,7 @@ func (m *memo) solve(p *refbig.Problem, gamma float64) (*refbig.Solution, error)
 	return r.solution, r.err
 }
 
-// certificate does the checks of Certificate. want is the reference solution at the γ of f.
+// certificate does the checks of Certificate. want is the exact solution at the γ of f.
 func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.Solution) (worst float64) {
 	t.Helper()
 	Inside(t, "effective dimension", f.EffectiveDimension, want.EffectiveDimension, refbig.Float(float64(p.D)))
@@ -132,8 +131,7 @@ func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.
 	return worst
 }
 
-// Inside fails the test if v does not contain x, up to the rounding of the reference. The rounding is
-// relative to scale.
+// Inside fails the test if the interval v does not contain x. It allows an error of x of 2⁻⁴⁰⁰ times scale.
 func Inside(t rapid.TB, what string, v ridge.Interval, x, scale *big.Float) {
 	t.Helper()
 	slack := new(big.Float).SetMantExp(scale, -400)

@@ -11,7 +11,7 @@ import (
 // TestLacks: a fit that lacks something is told what, and not indexed.
 func TestLacks(t *testing.T) {
 	p := draw(rand.New(rand.NewPCG(1, 1)), kinds[0], 5, 3, 2)
-	if got := p.lacks(nil); got != "Targets" {
+	if got := p.missingField(nil); got != "Targets" {
 		t.Errorf("nil lacks %q", got)
 	}
 	nan := math.NaN()
@@ -27,7 +27,7 @@ func TestLacks(t *testing.T) {
 		{"ComputedTSS", func() { f.Targets[1].ComputedTSS = 0 }},
 		{"", func() {}},
 	} {
-		if got := p.lacks(f); got != step.lacks {
+		if got := p.missingField(f); got != step.lacks {
 			t.Fatalf("it lacks %q, not %q", got, step.lacks)
 		}
 		step.add()

@@ -13,8 +13,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// A problem is a set of n samples, the rows of x (n×d) and y (n×t), and the form in which a source yields
-// them.
+// A problem is a set of n samples, the rows of x (n×d) and y (n×t), and the format in which a source yields them.
 type problem struct {
 	x, y   *mat.Dense
 	w      []float64 // n sample weights; nil: all weights are 1
@@ -84,9 +83,8 @@ func (p problem) pick(rows []int) problem {
 	return out
 }
 
-// centred returns the problem with A and b as its rows: the rows of x and y times the square roots of their
-// weights, minus their means if there is an intercept. It also returns the means mx and my, which are zero
-// without an intercept.
+// centred returns the problem whose rows are A and b: the rows of x and y, minus their means mx and my if there is an
+// intercept. Each row is multiplied by the square root of its weight. Without an intercept, mx and my are zero.
 func (p problem) centred(intercept bool) (out problem, mx, my []float64) {
 	n, d, t := p.dims()
 	mx, my = make([]float64, d), make([]float64, t)

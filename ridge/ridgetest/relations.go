@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A trial is a problem and its fit. Each relation changes the problem and predicts the new fit.
+// A trial is a problem and its fit. A relation changes the problem and predicts the fit to the changed problem.
 type trial struct {
 	Solver
 	problem
@@ -61,8 +61,8 @@ func (s Solver) related(t *testing.T, holds func(*testing.T, trial)) {
 	}
 }
 
-// same fails the test if the fit to problem p at gamma differs from want. The tolerance allows for the error
-// of the solver in both fits and for rounding the entries of p.
+// same fails the test if the fit to problem p at gamma differs from want. The tolerance allows for the errors of the
+// solver in both fits and for rounding the entries of p.
 func (c trial) same(t *testing.T, what string, want *ridge.Solution, p problem, gamma float64) {
 	t.Helper()
 	Near(t, what, want, c.solve(t, p, []float64{gamma}, c.intercept)[0], c.within(p, gamma))
@@ -74,7 +74,7 @@ func (c trial) within(p problem, gamma float64) float64 {
 	return c.tol(was) + c.tol(is) + 8*eps*math.Sqrt(float64(n*d))*math.Max(was, is)
 }
 
-// with returns the fit with other coefficients, the rows of coef.
+// with returns the fit of c with the rows of coef as coefficients.
 func (c trial) with(coef *mat.Dense) *ridge.Solution {
 	out := &ridge.Solution{Targets: slices.Clone(c.fit.Targets)}
 	for j := range out.Targets {
@@ -83,7 +83,7 @@ func (c trial) with(coef *mat.Dense) *ridge.Solution {
 	return out
 }
 
-// halved checks that the problem [X X]/2 at γ/2 has the coefficients [x; x].
+// halved checks that the rows [X X]/2 at γ/2 give the coefficients [x; x], if the rows X at γ give x.
 func halved(t *testing.T, c trial) {
 	p := c.problem
 	p.x = new(mat.Dense)
@@ -94,7 +94,7 @@ func halved(t *testing.T, c trial) {
 	c.same(t, "[X X]/2 at γ/2", c.with(&coef), p, c.gamma/2)
 }
 
-// stacked checks that repeating all rows, and doubling γ, gives the same fit.
+// stacked checks that the fit is the same if all rows are repeated and γ is doubled.
 func stacked(t *testing.T, c trial) {
 	p := c.problem
 	p.x, p.y = new(mat.Dense), new(mat.Dense)
@@ -103,7 +103,8 @@ func stacked(t *testing.T, c trial) {
 	c.same(t, "[X; X], [y; y] at 2γ", c.fit, p, 2*c.gamma)
 }
 
-// scaled checks that multiplying X and y by 2ᵖ and γ by 2²ᵖ, or y alone by 2ᵖ, scales the fit exactly.
+// scaled checks that the fit scales exactly, for f = 2ᵖ, if X and y are multiplied by f and γ by f², or if only y is
+// multiplied by f.
 func scaled(t *testing.T, c trial) {
 	f := math.Exp2(float64(c.r.IntN(81) - 40))
 	p := c.problem
@@ -120,7 +121,7 @@ func permutedRows(t *testing.T, c trial) {
 	c.same(t, "rows permuted", c.fit, c.pick(c.r.Perm(n)), c.gamma)
 }
 
-// rotatedColumns checks that XQ has the coefficients Qᵀx, for an orthogonal Q.
+// rotatedColumns checks that the rows XQ, for an orthogonal Q, give the coefficients Qᵀx, if the rows X give x.
 func rotatedColumns(t *testing.T, c trial) {
 	_, d, _ := c.dims()
 	var qr mat.QR
@@ -179,8 +180,8 @@ func weights(t *testing.T, c trial) {
 	c.same(t, "weights of sparse rows", c.fit, weighted, c.gamma)
 }
 
-// centredByHand checks that a fit without an intercept to the centred rows has the same coefficients, and
-// that the intercept is ȳ − xᵀx̄.
+// centredByHand checks that a fit without an intercept to the centred rows has the same coefficients, and that the
+// intercept is ȳ − xᵀx̄.
 func centredByHand(t *testing.T, c trial) {
 	if !c.intercept {
 		return

@@ -2,8 +2,8 @@
 //
 //	ridgetest.Run(t, ridgetest.Solver{Solve: solve})
 //
-// The tests compare fits with solutions in 512-bit arithmetic. They also check metamorphic relations: how the
-// fit changes if the data are doubled, scaled, permuted, rotated, weighted or centred. No results are stored.
+// The tests compare fits with solutions in 512-bit arithmetic. They also check how the fit changes if the data are
+// doubled, scaled, permuted, rotated, weighted or centred. No results are stored.
 package ridgetest
 
 import (
@@ -21,9 +21,9 @@ type Solver struct {
 	// of the mean eigenvalue of AᵀA. A fit must have Coef, Intercept, Gamma, ComputedTSS, EffectiveDimension
 	// and a complete Certificate, as returned by the solvers of this module.
 	Solve func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error)
-	// Tol is the promised relative error of the coefficients. Tol = 0 means a direct solver. The error must
-	// then be at most 10·eps·κ(AᵀA + γI), also for γ down to 10⁻⁶ of the mean eigenvalue. Its coefficients
-	// must have the same bits for sparse rows, and for several γ at once.
+	// Tol is the promised relative error of the coefficients. Tol = 0 means a direct solver. Its error must be at most
+	// 10·eps·κ(AᵀA + γI), also for γ down to 10⁻⁶ of the mean eigenvalue. Its coefficients must have the same bits for
+	// sparse rows, and for several γ at once.
 	Tol float64
 	// Unweighted means that Solve does not support sample weights.
 	Unweighted bool

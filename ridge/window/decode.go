@@ -41,7 +41,7 @@ func decodeWindow(m *wire.Reader, be engine.Backend) *Window {
 	return decodeWindowContent(m, be, size)
 }
 
-// decodeWindowContent reads a window after the start of the message. size is the number of bytes that the start announces.
+// decodeWindowContent reads the rest of a window after the preamble. size is the length of the rest, as given in the preamble.
 func decodeWindowContent(m *wire.Reader, be engine.Backend, size int64) *Window {
 	var h windowHeader
 	m.Struct(&h)

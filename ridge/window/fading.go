@@ -37,9 +37,9 @@ func (c FadingConfig) countsRows() bool { return c.HalfLifeRows > 0 }
 // A Fading takes the memory of one [ridge.Summary]. The caller sets the time, as in a [Window]. With [FadingConfig.HalfLifeRows],
 // rows are counted instead, and times are ignored.
 //
-// Within a half-life, new rows get larger weights instead of old rows smaller ones. After a half-life, [ridge.Summary.Decay]
-// halves all weights. Fading therefore costs almost nothing. The relative error of a weight is at most 2⁻⁴⁹ at any age.
-// Certificates are for the rounded weights; see [ridge.Summary.Decay].
+// Within a half-life, new rows are added with increased weights, and old rows stay unchanged. After a half-life,
+// [ridge.Summary.Decay] halves all weights. Fading therefore costs almost nothing. The relative error of a weight is at most 2⁻⁴⁹
+// at any age. Certificates are for the rounded weights; see [ridge.Summary.Decay].
 //
 // If the total weight falls below 2⁻⁹⁰⁰, all rows are dropped when the next rows arrive. [Fading.Span] returns the rows that
 // remain.
@@ -49,7 +49,7 @@ type Fading struct {
 	cfg      FadingConfig
 	clock    // the time; if rows are counted, the number of the last row
 	sum      *accum.Accumulator
-	unit     int64 // the time for which sum has the weights, less than h before the last row; noTime without rows
+	unit     int64 // sum has the weights of this time, less than h before the last row; noTime without rows
 	appended int64 // number of rows appended
 	from, to int64 // times of the first and the last row in sum
 
@@ -202,8 +202,8 @@ func (f *Fading) elapsed(t int64) (halvings uint64, rest float64) {
 	return passed / h, float64(passed%h) / float64(h)
 }
 
-// decayTo returns the factor by which the weights of sum decrease until the time t. negligible is true if their total would then
-// be too small.
+// decayTo returns the factor from the weights in sum to the weights at the time t. negligible is true if the total weight would
+// then be too small.
 func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	halvings, rest := f.elapsed(t)
 	beta = math.Ldexp(math.Exp2(-rest), -int(min(halvings, 1<<12)))

@@ -120,7 +120,7 @@ func decodeFading(m *wire.Reader, be engine.Backend) *Fading {
 	return decodeFadingContent(m, be, size)
 }
 
-// decodeFadingContent reads a Fading after the start of the message. size is the number of bytes that the start announces.
+// decodeFadingContent reads the rest of a Fading after the preamble. size is the length of the rest, as given in the preamble.
 func decodeFadingContent(m *wire.Reader, be engine.Backend, size int64) *Fading {
 	var h fadingHeader
 	m.Struct(&h)
