@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// A DisagreeError reports that the ranks have different values for the same thing.
+// A DisagreeError reports that a value differs between ranks.
 type DisagreeError struct {
 	What  string
 	Ranks []int  // ranks whose value differs from rank 0's, ascending
@@ -21,8 +21,8 @@ func (e *DisagreeError) Error() string {
 }
 
 // Agree returns nil if value is the same on all ranks. Otherwise every rank returns the same *[DisagreeError], in
-// which the argument what is the name of the value. Agree is collective. It broadcasts the value of rank 0 and
-// makes an allreduce of one number for each rank. If a value differs, it makes another broadcast.
+// which what is the name of the value. Agree is a collective call. It broadcasts the value of rank 0 and makes an
+// allreduce of one number per rank, and another broadcast if a value differs.
 func Agree(ctx context.Context, t Transport, what, value string) error {
 	ctx = background.IfNil(ctx)
 	root, err := t.Broadcast(ctx, 0, []byte(value))

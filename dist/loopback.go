@@ -10,10 +10,10 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Loopback returns size ≥ 1 connected ranks in this process. Each rank is for one goroutine.
+// Loopback returns size ≥ 1 connected ranks in this process, each for one goroutine.
 //
-// Bytes are copied, so ranks share no memory. Allreduce adds the ranks in order, so a sum does not depend on
-// timing. Send waits until its bytes are received.
+// The ranks share no memory, because bytes are copied. Allreduce adds the numbers of the ranks in order, so that sums
+// do not depend on timing. Send waits until its bytes are received.
 func Loopback(size int) []Transport {
 	if size < 1 {
 		panic("dist: Loopback needs at least one rank")
@@ -32,7 +32,7 @@ func Loopback(size int) []Transport {
 	return ranks
 }
 
-// A call holds the name and the arguments of a collective call by one rank.
+// A call is a collective call by one rank, with its name and arguments.
 type call struct {
 	what string
 	root int
@@ -54,7 +54,7 @@ func (c call) String() string {
 	return c.what
 }
 
-// A hub is the memory that the ranks of a loopback share. A meeting takes place when all ranks have arrived.
+// A hub is the memory shared by the ranks of a loopback. A meeting takes place when all ranks have arrived.
 type hub struct {
 	mu       sync.Mutex
 	calls    []call // current call of each rank, set before the rank arrives
@@ -79,8 +79,8 @@ func (h *hub) pipe(from, to int) chan []byte {
 	return p
 }
 
-// arrive registers a rank for the next meeting and returns the number of the meeting. last is true if this rank was
-// the last to arrive, so that the meeting took place.
+// arrive registers a rank for the next meeting and returns the number of this meeting. last is true if the rank is
+// the last to arrive, so that the meeting takes place.
 func (h *hub) arrive(rank int) (meeting uint64, last bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -104,8 +104,8 @@ func (h *hub) arrive(rank int) (meeting uint64, last bool) {
 	return h.meetings - 1, true
 }
 
-// withdraw cancels the call of a rank that waits for a meeting, and returns true. If the meeting has already taken
-// place, withdraw returns false.
+// withdraw cancels the call of a rank that waits for a meeting. It returns false if the meeting has already taken
+// place.
 func (h *hub) withdraw(rank int, meeting uint64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -140,7 +140,7 @@ func (l *loopback) Abort(err error) {
 
 func (l *loopback) Traffic() Traffic { return l.meter.Traffic() }
 
-// stopped returns the reason why this rank can make no call, or nil.
+// stopped returns the reason why this rank cannot make a call, or nil.
 func (l *loopback) stopped(ctx context.Context) error {
 	select {
 	case <-l.aborted:
@@ -151,19 +151,19 @@ func (l *loopback) stopped(ctx context.Context) error {
 		return &BrokenError{Err: l.broken}
 	}
 	if err := ctx.Err(); err != nil {
-		return l.fallOut(err)
+		return l.markBroken(err)
 	}
 	return nil
 }
 
-// fallOut stores err as the reason why this rank can take part in no further call, and returns err.
-func (l *loopback) fallOut(err error) error {
+// markBroken stores err as the reason why this rank cannot make further calls, and returns err.
+func (l *loopback) markBroken(err error) error {
 	l.broken = err
 	return err
 }
 
-// meet waits until all ranks have arrived with a call. Each rank may then read the calls of the others until all
-// ranks have called the method part.
+// meet waits until all ranks have arrived with a call. Each rank may then read the calls of the others, until all
+// ranks have called leave.
 func (l *loopback) meet(ctx context.Context, c call) error {
 	if err := l.stopped(ctx); err != nil {
 		return err
@@ -183,15 +183,15 @@ func (l *loopback) meet(ctx context.Context, c call) error {
 		err = ctx.Err()
 	}
 	if l.withdraw(l.rank, meeting) {
-		return l.fallOut(err)
+		return l.markBroken(err)
 	}
 	<-l.wake[l.rank]
 	return l.mismatch
 }
 
-// part waits until all ranks of a meeting have finished with the calls of the others. It needs no ctx, because
+// leave waits until all ranks of a meeting have finished reading the calls of the others. It needs no ctx, because
 // every rank of the meeting calls it.
-func (l *loopback) part() {
+func (l *loopback) leave() {
 	if _, last := l.arrive(l.rank); !last {
 		<-l.wake[l.rank]
 	}
@@ -213,13 +213,13 @@ func (l *loopback) Allreduce(ctx context.Context, x []float64) error {
 		n, size := uint64(len(x)), uint64(l.Size())
 		lo, hi := n*uint64(l.rank)/size, n*uint64(l.rank+1)/size
 		l.sum(int(lo), int(hi))
-		l.part()
+		l.leave()
 	}
 	l.meter.Allreduce(l, start, len(x), err)
 	return err
 }
 
-// sum overwrites components lo to hi−1 of the x of every rank with their sum over the ranks.
+// sum overwrites components lo to hi−1 of x on every rank with their sum over the ranks.
 func (l *loopback) sum(lo, hi int) {
 	total := l.calls[0].x[lo:hi]
 	for _, c := range l.calls[1:] {
@@ -250,7 +250,7 @@ func (l *loopback) broadcast(ctx context.Context, root int, b []byte) ([]byte, e
 	if l.rank != root {
 		b = bytes.Clone(l.calls[root].b)
 	}
-	l.part()
+	l.leave()
 	return b, nil
 }
 
@@ -275,7 +275,7 @@ func (l *loopback) send(ctx context.Context, to int, b []byte) error {
 	case <-l.aborted:
 		return l.abort
 	case <-ctx.Done():
-		return l.fallOut(ctx.Err())
+		return l.markBroken(ctx.Err())
 	}
 }
 
@@ -300,6 +300,6 @@ func (l *loopback) recv(ctx context.Context, from int) ([]byte, error) {
 	case <-l.aborted:
 		return nil, l.abort
 	case <-ctx.Done():
-		return nil, l.fallOut(ctx.Err())
+		return nil, l.markBroken(ctx.Err())
 	}
 }

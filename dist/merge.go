@@ -9,19 +9,19 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Merge returns the summary of the rows of all P ranks, with the same bits on every rank. The argument sum is the
-// summary of this rank's rows; Merge destroys it. A rank may have no rows.
+// Merge returns the summary of the rows of all P ranks, with the same bits on every rank. sum is the summary of this
+// rank's rows, perhaps none; Merge destroys it.
 //
-// Summaries are sent up a binary tree in their wire format. For s = 1, 2, 4, … < P, every rank r that is a multiple
-// of 2s receives the summary of rank r+s, if that rank exists, and merges it by [ridge.Summary.Merge]. Rank 0 then
-// broadcasts the result, which has the Meta of rank 0. A summary is merged at most ⌈log₂P⌉ times. The error bound η
-// of the result is the sum of all shrinkage. The order of merges depends only on P.
+// Summaries are sent up a binary tree. For s = 1, 2, 4, … < P, every rank r that is a multiple of 2s receives the
+// summary of rank r+s, if that rank exists, and merges it by [ridge.Summary.Merge]. Rank 0 then broadcasts the
+// result, which has the Meta of rank 0. A summary is merged at most ⌈log₂P⌉ times, in an order that depends only on
+// P. The error bound η of the result is the total shrinkage.
 //
-// Let |S| be the size of a summary in bytes ([ridge.Summary.BinarySize]). Every rank except 0 sends |S| bytes once.
-// Rank r receives |S| bytes for each of its merges. Finally all ranks receive the result by the broadcast.
+// Let |S| be the size of a summary in bytes ([ridge.Summary.BinarySize]). Every rank except 0 sends |S| bytes once,
+// and every rank receives |S| bytes for each of its merges. Finally the result is broadcast.
 //
-// Errors: the errors of the transport, [ridge.Summary.Merge] and [ridge.ReadSummary]. An error of a merge states
-// both ranks and is returned only by the rank that merged. [Transport] describes how that rank must end the others.
+// Errors are errors of the transport, [ridge.Summary.Merge] and [ridge.ReadSummary]. Only the rank that merged
+// returns an error of the merge, with both ranks. This rank must then call Abort, see [Transport].
 func Merge(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary, error) {
 	ctx = background.IfNil(ctx)
 	rank, size := t.Rank(), t.Size()
@@ -65,7 +65,7 @@ func receive(ctx context.Context, t Transport, from int, sum *ridge.Summary) err
 	return nil
 }
 
-// share broadcasts the summary of rank 0 and returns it on every rank.
+// share returns the summary of rank 0 on every rank.
 func share(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary, error) {
 	if t.Rank() != 0 {
 		b, err := t.Broadcast(ctx, 0, nil)
@@ -85,7 +85,7 @@ func share(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary
 	return sum, err
 }
 
-// decode decodes a summary. The result uses the same backend as the summary like.
+// decode decodes a summary, which uses the backend of the summary like.
 func decode(b []byte, like *ridge.Summary) (*ridge.Summary, error) {
 	return ridge.ReadSummary(bytes.NewReader(b), like.Config().Backend)
 }

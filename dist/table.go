@@ -6,10 +6,9 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Table returns, on every rank, the arguments row of all ranks: element r of the result is the argument of rank
-// r. Table is collective. It makes one allreduce of P·k numbers, for P ranks and rows of k numbers. In it each
-// rank fills its own row and leaves zeros elsewhere. Numbers are exact, except for the sign of zeros. If rows
-// have different lengths, the error is [ErrMismatch].
+// Table returns the rows of all ranks on every rank, in the order of the ranks. It is a collective call with one
+// allreduce of P·k numbers, for P ranks and rows of k numbers: each rank sets its own row and zeros elsewhere.
+// Numbers are exact, except for the sign of zeros. If the lengths of rows differ, the error is [ErrMismatch].
 func Table(ctx context.Context, t Transport, row []float64) ([][]float64, error) {
 	ctx = background.IfNil(ctx)
 	k := len(row)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Volume counts the calls of one kind, and the bytes that a rank sent and received in them.
+// A Volume counts calls of one kind, and the bytes that a rank sent and received by them.
 type Volume struct {
 	Calls    int64 `json:"calls"`
 	Sent     int64 `json:"sent"`     // bytes
@@ -22,16 +22,15 @@ type Volume struct {
 //	Allreduce     8·len(x)   8·len(x)
 //	Barrier
 //
-// These are the bytes that a rank passes in and gets back. The number of bytes on the wire is at least as large. It
-// depends on the algorithm of the transport, such as a tree or a ring. A single rank sends nothing, but its calls are
-// counted.
+// These are the bytes of arguments and results. The number of bytes on the wire is at least as large, and depends on
+// the algorithm of the transport, such as a tree or a ring. A single rank sends nothing, but its calls are counted.
 type Traffic struct {
 	Send      Volume `json:"send"`
 	Recv      Volume `json:"recv"`
 	Broadcast Volume `json:"broadcast"`
 	Allreduce Volume `json:"allreduce"`
 	Barrier   Volume `json:"barrier"`
-	// Time is the time spent in all calls, moving bytes and waiting for other ranks.
+	// Time is the total time of all calls, including waiting for other ranks.
 	Time time.Duration `json:"time_ns"`
 }
 
@@ -45,7 +44,8 @@ func (t Traffic) Received() int64 {
 	return t.Recv.Received + t.Broadcast.Received + t.Allreduce.Received
 }
 
-// A Meter counts the traffic of a rank. Implementations of [Transport] use it. Its zero value is ready. It is safe for concurrent use.
+// A Meter counts the traffic of a rank, for implementations of [Transport]. Its zero value is ready to use, by
+// several goroutines at the same time.
 type Meter struct {
 	mu sync.Mutex
 	t  Traffic
@@ -58,14 +58,14 @@ func (m *Meter) Traffic() Traffic {
 	return m.t
 }
 
-// Send counts a call of [Transport.Send] with n bytes that started at start and returned err.
+// Send counts a call of [Transport.Send] with n bytes, its start and its error.
 func (m *Meter) Send(start time.Time, n int, err error) { m.count(&m.t.Send, start, n, 0, err) }
 
-// Recv counts a call of [Transport.Recv] that returned n bytes and err.
+// Recv counts a call of [Transport.Recv] with its start, and n bytes and err as its results.
 func (m *Meter) Recv(start time.Time, n int, err error) { m.count(&m.t.Recv, start, 0, n, err) }
 
-// Broadcast counts a call of [Transport.Broadcast] on rank t: n bytes sent if t is the root, and n bytes received
-// otherwise.
+// Broadcast counts a call of [Transport.Broadcast] on a rank t, which sent n bytes if t is the root, and otherwise
+// received them.
 func (m *Meter) Broadcast(t Transport, root int, start time.Time, n int, err error) {
 	switch {
 	case t.Size() == 1:
@@ -77,7 +77,7 @@ func (m *Meter) Broadcast(t Transport, root int, start time.Time, n int, err err
 	}
 }
 
-// Allreduce counts a call of [Transport.Allreduce] on rank t with n numbers.
+// Allreduce counts a call of [Transport.Allreduce] of n numbers on a rank t.
 func (m *Meter) Allreduce(t Transport, start time.Time, n int, err error) {
 	bytes := 8 * n
 	if t.Size() == 1 {

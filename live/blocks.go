@@ -8,35 +8,34 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// Blocks selects how a [Run] divides rows into the blocks that it appends to a sketch. If the sketch has all rows,
-// or weights that fade with the row number, the division affects the last bits of the result. The blocks of a pipe
-// differ from run to run, because a pipe ends a block when no more rows have arrived.
+// Blocks selects how a [Run] divides rows into the blocks that it appends to a sketch. The division affects the last
+// bits of a sketch of all rows, and of a sketch whose weights fade with the row number. It matters for pipes, whose
+// blocks end whenever no more rows have arrived.
 //
-// Two kinds of sketches ignore the setting and get the blocks of the source. A sketch of a window has the same bits
-// for any division. A sketch that fades with time depends on the times when rows arrive.
+// Other sketches get the blocks of the source. The bits of a sketch of a window do not depend on the division. A
+// sketch that fades with time depends on the times when rows arrive.
 type Blocks int
 
 const (
 	// OfSource appends the blocks of the source unchanged.
 	OfSource Blocks = iota
-	// Fixed appends blocks whose ends depend only on the rows. Dense blocks end at row numbers, counted from 1,
-	// that are multiples of [engine.Tuning.GradientRows]. Sparse blocks end at multiples of [dataset.SparseRows],
-	// or when they have 2¹⁴ entries.
+	// Fixed appends blocks whose ends depend only on the rows. Dense blocks end at row numbers, counted from 1, that
+	// are multiples of [engine.Tuning.GradientRows]. Sparse blocks end at multiples of [dataset.SparseRows], or at
+	// 2¹⁴ nonzero entries.
 	//
-	// Until the rows end, the file has whole blocks only. A run that was killed or stopped can therefore be
-	// repeated from the first row of the source with Run.Skip. The next run then reaches the same bits as an
-	// uninterrupted run.
+	// Before the rows end, the file has whole blocks only. So if a run is killed or stopped, another run that starts
+	// from the first row with Run.Skip gets the same bits as an uninterrupted run.
 	Fixed
-	// FixedPrompt divides rows like Fixed, but each write of the file has all rows that have arrived. In the middle
-	// of a block, the run writes a copy of the sketch that includes the incomplete block. If the run is not killed
-	// or stopped, the final sketch has the same bits as with [Fixed].
+	// FixedPrompt divides rows like Fixed, but each write of the file has all rows that have arrived. To this end the
+	// run writes a copy of the sketch with the rows of the incomplete block. If the run is not killed or stopped, the
+	// final sketch has the same bits as with [Fixed].
 	//
-	// If a row is invalid, the run ends at the next write or at the end of the block. The rows before the invalid
-	// row are kept.
+	// An invalid row ends the run at the next write or at the end of the block. The rows before the invalid row are
+	// kept.
 	FixedPrompt
 )
 
-// fixedEntries is the number of entries at which [Fixed] ends a sparse block.
+// fixedEntries is the number of nonzero entries at which [Fixed] ends a sparse block.
 const fixedEntries = 1 << 14
 
 // pending holds rows that wait until their block is complete.
@@ -44,7 +43,7 @@ type pending struct {
 	dataset.Buffer
 	regroups bool // the run divides rows into its own blocks
 	size     int  // largest number of rows of a dense block
-	judged   int  // number of rows of the block whose predictions were already compared with their targets
+	scored   int  // number of rows of the block whose predictions were already compared with their targets
 }
 
 // prepare decides how to divide the rows of r into blocks.
@@ -61,18 +60,17 @@ func (w *pending) prepare(r Run) error {
 	return nil
 }
 
-// isFull reports whether the pending block is complete. The argument before is the number of rows before this
-// block.
-func (w *pending) isFull(before int64) bool {
-	rows := before + int64(w.N)
+// isFull reports whether the pending block is complete. rowsBefore is the number of rows before the block.
+func (w *pending) isFull(rowsBefore int64) bool {
+	rows := rowsBefore + int64(w.N)
 	if w.Sparse {
 		return rows%dataset.SparseRows == 0 || len(w.CSR.Val) >= fixedEntries
 	}
 	return rows%int64(w.size) == 0
 }
 
-// regroup appends the rows of b to the pending block, and appends each complete block to the sketch. A block also ends
-// where rows change between dense and sparse, or between weighted and unweighted.
+// regroup appends the rows of b to the pending block, and each complete block to the sketch. A block also ends if
+// rows change between dense and sparse, or between weighted and unweighted.
 func (s *running) regroup(b dataset.Block) error {
 	c, w := s.Sketch.Settings().Summary, &s.pending
 	sparse, weighted := b.Sparse != nil, b.W != nil
@@ -100,20 +98,20 @@ func (s *running) block() dataset.Block {
 
 // flush appends the pending rows to the sketch.
 func (s *running) flush() error {
-	b, judged := s.block(), s.pending.judged
+	b, scored := s.block(), s.pending.scored
 	if b.N == 0 {
 		return nil
 	}
 	if err := appendTo(s.Sketch, s.now(), b); err != nil {
 		return err
 	}
-	err := s.judgeFrom(judged, b)
+	err := s.scoreFrom(scored, b)
 	s.pending.Reset()
-	s.pending.judged = 0
+	s.pending.scored = 0
 	return err
 }
 
-// current returns the sketch to write to the file. With FixedPrompt, the sketch includes the pending rows.
+// current returns the sketch to write to the file. With FixedPrompt it includes the pending rows.
 func (s *running) current() (window.Stream, error) {
 	if s.Blocks != FixedPrompt || s.pending.N == 0 {
 		return s.Sketch, nil
@@ -126,9 +124,9 @@ func (s *running) current() (window.Stream, error) {
 	if err := appendTo(all, s.now(), b); err != nil {
 		return nil, err
 	}
-	judged := s.pending.judged
-	s.pending.judged = b.N
-	return all, s.judgeFrom(judged, b)
+	scored := s.pending.scored
+	s.pending.scored = b.N
+	return all, s.scoreFrom(scored, b)
 }
 
 // clone returns a copy with the same bits.
@@ -140,9 +138,8 @@ func clone(s window.Stream) (window.Stream, error) {
 	return window.Read(&b, s.Settings().Summary.Backend)
 }
 
-// flushAtEnd appends the pending rows to the sketch when a run ends. With Fixed it does this only if the rows have
-// ended. If a row is invalid, flushAtEnd returns an error. Except with Fixed, it first appends the rows before the
-// invalid row.
+// flushAtEnd appends the pending rows to the sketch when a run ends; with Fixed, only if the rows have ended. It
+// returns an error if a row is invalid. Without Fixed, the rows before the invalid row are appended.
 func (s *running) flushAtEnd(why string) error {
 	if s.pending.N == 0 || s.Blocks == Fixed && why != EndOfRows {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// A File holds a sketch that one process updates while others read it. If its name is F, it consists of these files:
+// A File holds a sketch that one process updates while others read it. A File named F consists of:
 //
 //	F           the last sketch written; always complete, so that others may read it at any time
 //	F.previous  the sketch written before
@@ -21,15 +21,14 @@ type File struct {
 	damaged bool // F is damaged, so Load has returned F.previous
 }
 
-// Names returns the names of all files that a [File] with this name may use.
+// Names returns the names of all files that the [File] with this name may use.
 func Names(name string) []string { return checkpoint.Names(name) }
 
-// Kept returns the existing files that [File.Load] reads. To start with an empty sketch, remove all of these
-// files.
+// Kept returns the existing files that [File.Load] reads. Without these files, a run starts with an empty sketch.
 func Kept(name string) []string { return checkpoint.Kept(name) }
 
-// Open locks a [File], which need not exist. It follows symbolic links. If another process has
-// locked it, the error is a *[checkpoint.LockedError].
+// Open locks a [File], which need not exist. It follows symbolic links. If another process has the lock, the error is
+// a *[checkpoint.LockedError].
 func Open(name string) (*File, error) {
 	states, err := checkpoint.Open(name)
 	if err != nil {
@@ -38,9 +37,8 @@ func Open(name string) (*File, error) {
 	return &File{states: states}, nil
 }
 
-// Load returns the last complete sketch, or nil if there is none. If F is damaged, Load returns the sketch in
-// F.previous, and damage describes what is wrong with F. If F is not a sketch and there is no F.previous, Load
-// returns an error.
+// Load returns the last complete sketch, or nil if there is none. If F is damaged, it returns the sketch in
+// F.previous, and damage is the reason. If there is no F.previous either, it returns an error.
 func (f *File) Load(be engine.Backend) (s window.Stream, damage, err error) {
 	found, damage, err := f.states.Published(func(file *os.File) (err error) {
 		s, err = ReadOnly(file, be)
@@ -53,7 +51,7 @@ func (f *File) Load(be engine.Backend) (s window.Stream, damage, err error) {
 	return s, damage, err
 }
 
-// ReadOnly reads a sketch by [window.Read]. It returns an error if other data follow the sketch.
+// ReadOnly reads a sketch by [window.Read]. Data after the sketch are an error.
 func ReadOnly(file *os.File, be engine.Backend) (window.Stream, error) {
 	s, err := window.Read(file, be)
 	if errors.Is(err, io.EOF) {

@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// An Interval reports the state of a [Run] when it writes its file. A Run writes the file at regular
-// intervals. The JSON form of an Interval is one line.
+// An Interval reports the state of a [Run] after a write of its file, which the Run repeats at regular intervals. Its
+// JSON form is one line.
 type Interval struct {
 	Time    time.Time `json:"time"`
 	Rows    int64     `json:"rows"`     // number of rows appended so far, including rows no longer in the window
@@ -21,12 +21,12 @@ type Interval struct {
 	Seconds float64   `json:"seconds"`
 	Rate    float64   `json:"rows_per_second"`
 
-	// Next is the prediction error for the rows of this interval. They are predicted by the fit at the end of the
-	// previous interval. Next is nil if there is no such fit or no such row.
+	// Next is the prediction error for the rows of this interval, predicted by the fit at the end of the previous
+	// interval. It is nil if there is no such fit or no such row.
 	Next *Prequential `json:"next,omitempty"`
 
 	Covered int64 `json:"covered_rows"` // number of the latest rows that the sketch represents
-	// Fit is the fit to the covered rows. If they could not be fitted, Fit is nil and Unfitted has the reason.
+	// Fit is the fit to the covered rows. If it is impossible, Fit is nil and Unfitted is the reason.
 	Fit      *Fit   `json:"fit,omitempty"`
 	Unfitted string `json:"unfitted,omitempty"`
 
@@ -41,7 +41,7 @@ const (
 	Failed    = "failed"
 )
 
-// A Fit describes the fit at the end of an interval. The fit uses only the sketch.
+// A Fit describes the fit at the end of an interval, which uses only the sketch.
 type Fit struct {
 	Gamma              Number         `json:"gamma"`
 	Weight             Number         `json:"weight"`              // Σw of the rows with their current weights
@@ -49,14 +49,14 @@ type Fit struct {
 	EffectiveDimension ridge.Interval `json:"effective_dimension"` // brackets tr(H⁻¹K), with K = AᵀA and H = K + γI
 }
 
-// A Prequential is the prediction error of each target in one interval, on rows that the fit had
-// not seen (A. P. Dawid, J. R. Stat. Soc. A 147, 1984).
+// A Prequential is the prediction error of each target for rows that the fit has not seen (A. P. Dawid, J. R. Stat.
+// Soc. A 147, 1984).
 type Prequential struct {
 	R2   []Number `json:"r2"`   // 1 − Σw(y − ŷ)²/Σw(y − ȳ)²; NaN if y is constant
 	RMSE []Number `json:"rmse"` // √(Σw(y − ŷ)²/Σw)
 }
 
-// A Number is a float64 that is null in JSON if it is not finite.
+// A Number is a float64 whose JSON is null if it is not finite.
 type Number float64
 
 // MarshalJSON writes the number or null.
@@ -93,15 +93,15 @@ func (s *score) r2() float64 {
 
 func (s *score) rmse() float64 { return math.Sqrt(s.rss / s.weight) }
 
-// A judge predicts each row by the fit at the end of the previous interval, and scores the predictions.
-type judge struct {
+// A scorer predicts each row by the fit at the end of the previous interval, and scores the predictions.
+type scorer struct {
 	fit    *ridge.Solution // nil if there is none
 	scores []score
 	yhat   []float64
 }
 
 // refit sets the fit for the next predictions.
-func (j *judge) refit(fit *ridge.Solution) {
+func (j *scorer) refit(fit *ridge.Solution) {
 	j.fit = fit
 	if fit != nil {
 		t, _ := fit.Dims()
@@ -109,8 +109,8 @@ func (j *judge) refit(fit *ridge.Solution) {
 	}
 }
 
-// add predicts the rows of b and adds their errors to the scores.
-func (j *judge) add(b dataset.Block) error {
+// add predicts the rows of b and scores the predictions.
+func (j *scorer) add(b dataset.Block) error {
 	if j.fit == nil {
 		return nil
 	}
@@ -133,8 +133,8 @@ func (j *judge) add(b dataset.Block) error {
 	return nil
 }
 
-// verdict returns the errors of the predictions in this interval, or nil if no row was predicted.
-func (j *judge) verdict() *Prequential {
+// predictionError returns the errors of the predictions in this interval, or nil if no row was predicted.
+func (j *scorer) predictionError() *Prequential {
 	if j.fit == nil || !(j.scores[0].weight > 0) {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (j *judge) verdict() *Prequential {
 	return p
 }
 
-// fitOf fits the rows of a sketch at gamma. If gamma is 0, GCV chooses it.
+// fitOf fits the rows of a sketch at gamma. If gamma is 0, it is chosen by GCV.
 func fitOf(s window.Stream, gamma float64) (*ridge.Solution, *Fit, window.Span, error) {
 	sum, span, err := s.Summary()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package live maintains a sketch of an endless stream in a file that others can read at any time. The sketch has
-// all rows, the rows of a window, or rows whose weights fade. A [Run] appends rows as they arrive and writes the
-// file at intervals. It also reports the prediction error for new rows. After a run was killed, the next one
+// Package live maintains a sketch of an endless stream in a file that others can read at any time. The sketch covers
+// all rows, a window of the latest rows, or rows whose weights fade. A [Run] appends rows as they arrive, writes the
+// file at regular intervals, and reports the prediction error for new rows. After a run is killed, the next run
 // continues from the file.
 package live
 
@@ -18,17 +18,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// A Run appends the rows of a stream to a sketch and writes the sketch to a file. Sketch, File and Every are
-// required.
+// A Run appends rows to a sketch as they arrive, and writes the sketch to a file at regular intervals. Sketch, File
+// and Every are required.
 type Run struct {
 	Sketch window.Stream
 	File   *File
 	Every  time.Duration // time between two writes of the file; at least ten times the duration of a write
-	// Gamma is the γ of the fit at the end of each interval. If it is 0, GCV chooses γ each time.
-	// If weights fade, Gamma must be positive, because GCV counts rows without their weights.
+	// Gamma is the γ of the fit at the end of each interval. If it is 0, γ is chosen by GCV each time. If weights
+	// fade, Gamma must be positive, because GCV counts rows without their weights.
 	Gamma float64
-	// Skip is the number of rows to skip at the beginning. If the source starts again with the first row, set Skip
-	// to the number of rows in the sketch. If the source continues, leave it 0.
+	// Skip is the number of rows to skip at the beginning. If the source starts again with the first row, set Skip to
+	// the number of rows in the sketch; if it continues, to 0.
 	Skip int64
 	// Blocks selects how rows are divided into blocks.
 	Blocks Blocks
@@ -39,29 +39,28 @@ type Run struct {
 	Clock func() time.Time
 }
 
-// running is the state of a Run. One goroutine appends rows; another writes the file at each interval.
+// running is the state of a Run. One goroutine appends rows; another one writes the file at the end of each interval.
 type running struct {
 	Run
 	ctx  context.Context
 	stop context.CancelFunc // ends the reading of rows
 	view engine.CSR
 
-	mu       sync.Mutex // guards the fields below and the sketch
-	skipped  int64
-	judge    judge
-	pending  pending
-	written  int64     // number of rows in the file
-	told     int64     // number of rows at the start of the interval
-	begun    time.Time // start of the interval
-	finished bool      // the last write of the file is done
-	result   error     // set when finished
+	mu        sync.Mutex // guards the fields below and the sketch
+	skipped   int64
+	scorer    scorer
+	pending   pending
+	written   int64     // number of rows in the file
+	startRows int64     // number of rows at the start of the interval
+	startTime time.Time // start of the interval
+	finished  bool      // the last write of the file is done
+	result    error     // set when finished
 }
 
 // Do appends the rows of src to the sketch until they end or ctx is done, and then writes the file. An invalid row,
-// or an error of src, also ends the run. The file then has the blocks before the error; see also [FixedPrompt].
+// or an error of src, also ends the run. The file then has the blocks before the error, see also [FixedPrompt].
 //
-// If ctx is done and the file has all rows that were appended, Do returns nil. If no row was read, Do returns the
-// error of ctx.
+// If ctx is done, Do returns nil if the file has all rows appended, and the error of ctx if no row was read.
 func (r Run) Do(ctx context.Context, src dataset.Source) error {
 	ctx = background.IfNil(ctx)
 	if r.Gamma == 0 && r.Sketch.Settings().Fades() {
@@ -73,13 +72,13 @@ func (r Run) Do(ctx context.Context, src dataset.Source) error {
 	if r.Clock == nil {
 		r.Clock = time.Now
 	}
-	s := &running{Run: r, ctx: ctx, written: r.Sketch.Rows(), told: r.Sketch.Rows(), begun: r.Clock()}
+	s := &running{Run: r, ctx: ctx, written: r.Sketch.Rows(), startRows: r.Sketch.Rows(), startTime: r.Clock()}
 	if err := s.pending.prepare(r); err != nil {
 		return err
 	}
 	fit, _, _, err := fitOf(r.Sketch, r.Gamma)
 	if err == nil {
-		s.judge.refit(fit)
+		s.scorer.refit(fit)
 	} // the first interval reports the error
 	return s.follow(src)
 }
@@ -87,7 +86,7 @@ func (r Run) Do(ctx context.Context, src dataset.Source) error {
 // errFading reports a Run whose weights fade although Gamma is 0.
 var errFading = badinput.Errorf("live: gamma cannot be chosen for rows that fade, because GCV counts rows whatever they weigh: give a gamma")
 
-// now returns the time of Clock. If this is before the time of the sketch, now returns the time of the sketch.
+// now returns the time of Clock, but never a time before the time of the sketch.
 func (s *running) now() time.Time {
 	now := s.Clock()
 	if last := s.Sketch.Now(); now.Before(last) {
@@ -122,7 +121,7 @@ func (s *running) follow(src dataset.Source) error {
 	return s.result
 }
 
-// write writes the file at each interval until reading ends. If ctx ends first, write ends the run by finish.
+// write writes the file at the end of each interval until reading ends. If s.ctx ends, write ends the run.
 func (s *running) write(reading context.Context) {
 	timer := time.NewTimer(s.Every)
 	defer timer.Stop()
@@ -147,7 +146,7 @@ func (s *running) write(reading context.Context) {
 	}
 }
 
-// take appends the rows of a block, except rows to skip. It returns false if reading must end.
+// take appends the rows of a block, except rows to skip. It returns false if the run must end.
 func (s *running) take(b dataset.Block, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +172,7 @@ func (s *running) take(b dataset.Block, err error) bool {
 	return err == nil && s.ctx.Err() == nil
 }
 
-// add scores the predictions for the rows of a block and appends the block.
+// add appends a block to the sketch, and scores the predictions for its rows.
 func (s *running) add(b dataset.Block) error {
 	if b.N == 0 {
 		return nil
@@ -181,10 +180,10 @@ func (s *running) add(b dataset.Block) error {
 	if err := appendTo(s.Sketch, s.now(), b); err != nil {
 		return err
 	}
-	return s.judge.add(b)
+	return s.scorer.add(b)
 }
 
-// appendTo appends a block to a sketch. If this fails, the error states the row numbers of the block.
+// appendTo appends a block to a sketch. An error states the row numbers of the block.
 func appendTo(to window.Stream, now time.Time, b dataset.Block) error {
 	first := to.Rows() + 1
 	if err := to.AppendAt(now, b); err != nil {
@@ -193,13 +192,13 @@ func appendTo(to window.Stream, now time.Time, b dataset.Block) error {
 	return nil
 }
 
-// judgeFrom scores the predictions for the rows of b from index first on.
-func (s *running) judgeFrom(first int, b dataset.Block) error {
-	if first > 0 {
+// scoreFrom scores the predictions for the rows of b from index firstRow on.
+func (s *running) scoreFrom(firstRow int, b dataset.Block) error {
+	if firstRow > 0 {
 		c := s.Sketch.Settings().Summary
-		b = b.Cut(first, b.N, c.Dim, c.Targets, new(engine.CSR))
+		b = b.Cut(firstRow, b.N, c.Dim, c.Targets, new(engine.CSR))
 	}
-	return s.judge.add(b)
+	return s.scorer.add(b)
 }
 
 // tick writes the file at the end of an interval.
@@ -215,7 +214,7 @@ func (s *running) tick() {
 	}
 }
 
-// interval writes the sketch to the file if it has changed, and reports the interval.
+// interval writes the sketch to the file, if the sketch has changed, and reports the end of the interval.
 func (s *running) interval(sketch window.Stream, end string) error {
 	now := s.now()
 	byTime := sketch.Settings().ByTime()
@@ -225,7 +224,7 @@ func (s *running) interval(sketch window.Stream, end string) error {
 		}
 	}
 	rows := sketch.Rows()
-	i := Interval{Time: now.UTC().Truncate(time.Millisecond), Rows: rows, NewRows: rows - s.told, Seconds: now.Sub(s.begun).Seconds(), Next: s.judge.verdict(), End: end}
+	i := Interval{Time: now.UTC().Truncate(time.Millisecond), Rows: rows, NewRows: rows - s.startRows, Seconds: now.Sub(s.startTime).Seconds(), Next: s.scorer.predictionError(), End: end}
 	if i.Seconds > 0 {
 		i.Rate = float64(i.NewRows) / i.Seconds
 	}
@@ -241,15 +240,15 @@ func (s *running) interval(sketch window.Stream, end string) error {
 	if err != nil {
 		i.Unfitted = err.Error()
 	}
-	s.judge.refit(fit)
-	s.told, s.begun = rows, now
+	s.scorer.refit(fit)
+	s.startRows, s.startTime = rows, now
 	if s.Tell == nil {
 		return nil
 	}
 	return s.Tell(i)
 }
 
-// finish writes the file for the last time and ends the run. If the run failed, err is the reason.
+// finish writes the file for the last time and ends the run. err is the reason of a failure, or nil.
 func (s *running) finish(why string, err error) {
 	if s.finished {
 		return

@@ -5,7 +5,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// CheckSettings returns an error if a sketch with the settings c differs from s in the dimensions, the size, the
+// CheckSettings returns an error if the settings c and the settings of s differ in the dimensions, the size, the
 // intercept or the policy for old rows.
 func CheckSettings(s window.Stream, c window.Settings) error {
 	is := s.Settings()

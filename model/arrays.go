@@ -13,17 +13,16 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// headerName is the name of the archive member that holds the JSON of the model. The JSON lacks
-// the numbers that are stored in arrays.
+// headerName is the archive member with the JSON of the model. The JSON lacks the numbers that are in arrays.
 const headerName = filekind.ModelMember
 
-// An array is a member of the archive: a matrix with one row for each fit and target.
+// An array is a member of the archive: a matrix with one row for each γ and target.
 type array struct {
 	name    string
-	columns int // number of columns; 0 stands for the number of coefficients
-	// at returns the row for target j of the fit w. The argument r holds the certificates of w.
+	columns int // number of columns; 0: the number of coefficients
+	// at returns the row for the fit w and target j. r holds the certificates of w.
 	at func(w *Fit, r *Record, j int) []float64
-	// set stores v as that row.
+	// set stores v as the row for the fit w and target j.
 	set func(w *Fit, r *Record, j int, v []float64)
 }
 
@@ -35,7 +34,7 @@ func number(name string, at func(w *Fit, r *Record, j int) *float64) array {
 	}
 }
 
-// bracket returns an array with the two ends of a bracket in each row.
+// bracket returns an array with the two ends of a bracket, a proved interval, in each row.
 func bracket(name string, at func(w *Fit, r *Record, j int) *ridge.Interval) array {
 	return array{
 		name, 2, func(w *Fit, r *Record, j int) []float64 { v := at(w, r, j); return []float64{v.Lo, v.Hi} },
@@ -61,7 +60,7 @@ var arrays = []array{
 	{"fitted_coef", 0, func(w *Fit, _ *Record, j int) []float64 { return w.Fitted.Coef[j] }, func(w *Fit, _ *Record, j int, v []float64) { w.Fitted.Coef[j] = v }},
 }
 
-// arraysOf returns the arrays of a model. The argument fitted states whether [Fit].Fitted has coefficients.
+// arraysOf returns the arrays of a model. fitted is true if [Fit].Fitted has coefficients.
 func arraysOf(fitted bool) []array {
 	if fitted {
 		return arrays
@@ -69,9 +68,8 @@ func arraysOf(fitted bool) []array {
 	return arrays[:len(arrays)-2]
 }
 
-// WriteArrays writes the model as a .npz archive, which is compact for many targets. [Read] reads
-// the archive. Every array has one row for each γ and target; the rows of the first γ come first.
-// docs/model.md describes the arrays. WriteArrays returns the errors of [Model.Write], and a
+// WriteArrays writes the model as a .npz archive, which is compact for many targets. [Read] reads the archive. Every
+// array has one row for each γ and target, ordered by γ; see docs/model.md. Errors are as in [Model.Write], and a
 // *[CertificateError] if a certificate of the model cannot be read.
 func (m *Model) WriteArrays(w io.Writer) error {
 	if err := m.checkFits(); err != nil {
@@ -130,7 +128,7 @@ func (m *Model) WriteArrays(w io.Writer) error {
 	return z.Close()
 }
 
-// orNaN returns values. If values is empty, it returns t numbers that are NaN.
+// orNaN returns values, or t times NaN if values is empty.
 func orNaN(values []float64, t int) []float64 {
 	if len(values) == t {
 		return values
@@ -155,7 +153,7 @@ func openArchive(file []byte) (*archive, []byte, error) {
 		return nil, nil, fmt.Errorf("an archive without %s is no model", headerName)
 	}
 	defer f.Close() // only read
-	// WriteArrays does not compress the JSON. So its length is at most the length of the file, which limits the memory.
+	// The JSON is not compressed, so its length is limited by the length of the file.
 	text, err := io.ReadAll(io.LimitReader(f, int64(len(file))))
 	return &archive{z}, text, err
 }
@@ -174,7 +172,7 @@ func (z *archive) fill(fits []Fit) error {
 				return fmt.Errorf("coef has %d rows for %d gammas", rows, len(fits))
 			}
 			for i := range fits {
-				if records[i], err = makeRoom(&fits[i], t, fitted); err != nil {
+				if records[i], err = allocate(&fits[i], t, fitted); err != nil {
 					return err
 				}
 			}
@@ -203,8 +201,8 @@ func (z *archive) fill(fits []Fit) error {
 	return nil
 }
 
-// makeRoom allocates the slices of f for t targets and returns the record of the fit.
-func makeRoom(f *Fit, t int, fitted bool) (*Record, error) {
+// allocate makes the slices of f for t targets, and returns the record of f.
+func allocate(f *Fit, t int, fitted bool) (*Record, error) {
 	r, err := f.Certificate.Record()
 	if err != nil {
 		return nil, err

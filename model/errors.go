@@ -10,32 +10,33 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// ErrInput is the error for invalid shapes, values and files. All errors of this package except
-// *[ShortfallError] match it by errors.Is. It is the same error as [engine.ErrInput].
+// ErrInput is the error for invalid shapes, values and files. All errors of this package except *[ShortfallError]
+// match ErrInput by errors.Is. It equals [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
-// ErrShape is the error for arguments whose dimensions disagree. It is the same error as [engine.ErrShape].
+// ErrShape is the error for arguments whose dimensions disagree. It equals [engine.ErrShape].
 var ErrShape = engine.ErrShape
 
 // errShape is ErrShape with the name of this package.
 var errShape = fmt.Errorf("model: %w", engine.ErrShape)
 
-// errUnmade reports the use of a Predictor that is a zero value.
-var errUnmade = fmt.Errorf("%w: the predictor was not made by Model.Predictor", errShape)
+// errZeroPredictor reports a Predictor that was not made by Model.Predictor.
+var errZeroPredictor = fmt.Errorf("%w: the predictor was not made by Model.Predictor", errShape)
 
 // errNoSource reports a nil source.
 var errNoSource = fmt.Errorf("%w: no source of rows", errShape)
 
-// These errors state why intervals cannot be computed from the certificate of a model alone.
+// Errors of intervals from the certificate of a model alone.
 var (
-	// ErrUnrecorded reports a model written by an earlier version of this package. The certificate of such a model
-	// is about coefficients that are not in the file.
+	// ErrUnrecorded reports a model written by an earlier version of this package, without the coefficients that its
+	// certificate is about.
 	ErrUnrecorded = badinput.Errorf("model: an earlier program wrote it without the coefficients that intervals need; fit again, or give a summary")
-	// ErrUnpenalized reports a model that has columns without penalty. Intervals of its predictions are not available.
+	// ErrUnpenalized reports a model with columns that have no penalty. Intervals of its predictions are not
+	// available.
 	ErrUnpenalized = badinput.Errorf("model: some columns have no penalty, and intervals of predictions are then not available")
 )
 
-// addReason returns what, followed by the text of err if err is not nil.
+// addReason returns what and the text of err, or only what if err is nil.
 func addReason(what string, err error) string {
 	if err == nil {
 		return what
@@ -43,7 +44,7 @@ func addReason(what string, err error) string {
 	return what + ": " + err.Error()
 }
 
-// A FormatError reports a file that is not a model, or that is inconsistent.
+// A FormatError reports that a file is not a model or is inconsistent.
 type FormatError struct{ Err error }
 
 func (e *FormatError) Error() string { return addReason("model: this is not a model", e.Err) }
@@ -52,7 +53,7 @@ func (e *FormatError) Unwrap() error { return e.Err }
 // Is reports whether target is [ErrInput].
 func (e *FormatError) Is(target error) bool { return target == ErrInput }
 
-// A VersionError reports a model of a version that this package cannot read.
+// A VersionError reports a model in a version of the format that is unknown.
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
@@ -62,8 +63,8 @@ func (e *VersionError) Error() string {
 // Is reports whether target is [ErrInput].
 func (e *VersionError) Is(target error) bool { return target == ErrInput }
 
-// A GammaError reports that the model has no fit for Gamma. If Gamma is NaN, the model has several
-// fits and the caller must choose one with [Model.At].
+// A GammaError reports that the model has no fit for Gamma. If Gamma is NaN, the model has several fits, and one must
+// be selected by [Model.At].
 type GammaError struct {
 	Gamma float64
 	Has   []float64 // the γ of the model
@@ -86,7 +87,7 @@ func (e *GammaError) Error() string {
 // Is reports whether target is [ErrInput].
 func (e *GammaError) Is(target error) bool { return target == ErrInput }
 
-// A PreparationError reports rows that cannot be prepared in the same way as the training rows.
+// A PreparationError reports that rows cannot be prepared like the training rows.
 type PreparationError struct{ Err error }
 
 func (e *PreparationError) Error() string {
@@ -108,9 +109,9 @@ func (e *CertificateError) Unwrap() error { return e.Err }
 // Is reports whether target is [ErrInput].
 func (e *CertificateError) Is(target error) bool { return target == ErrInput }
 
-// A SummaryError reports a summary that does not belong to the fit of the model. Err is [ErrShape]
-// if the dimensions differ, [ErrPreparation] if the rows were prepared differently, and
-// [ridge.ErrOtherRows] if the number of rows or their sums differ.
+// A SummaryError reports a summary that does not belong to the fit of the model. Err is [ErrShape] if dimensions
+// differ, [ErrPreparation] if the rows were prepared differently, and [ridge.ErrOtherRows] if the rows differ in
+// number or sums.
 type SummaryError struct{ Err error }
 
 func (e *SummaryError) Error() string {
@@ -121,10 +122,10 @@ func (e *SummaryError) Unwrap() error { return e.Err }
 // Is reports whether target is [ErrInput].
 func (e *SummaryError) Is(target error) bool { return target == ErrInput }
 
-// ErrPreparation reports a summary whose rows were prepared differently from the training rows.
+// ErrPreparation reports a summary of rows that were prepared differently from the training rows.
 var ErrPreparation = badinput.Errorf("its rows were prepared in another way than the model's")
 
-// An OverflowError reports a row whose prediction is too large for float64. Row counts from 0.
+// An OverflowError reports a prediction that is too large for float64. Row counts from 0.
 type OverflowError struct{ Row int64 }
 
 func (e *OverflowError) Error() string {
@@ -134,8 +135,8 @@ func (e *OverflowError) Error() string {
 // Is reports whether target is [ErrInput].
 func (e *OverflowError) Is(target error) bool { return target == ErrInput }
 
-// A ShortfallError reports a fit whose proved error exceeds the requested tolerance. The certificate of this fit is
-// still valid. Unwrap returns the reason: [ridge.ErrRoundOff], [ridge.ErrPassLimit], [ridge.ErrDiverged] or
+// A ShortfallError reports a fit whose proved error exceeds the requested tolerance. The certificate of the fit is
+// valid. Unwrap returns the reason: [ridge.ErrRoundOff], [ridge.ErrPassLimit], [ridge.ErrDiverged] or
 // [ridge.ErrUnproved].
 type ShortfallError struct {
 	Gamma     float64

@@ -12,30 +12,30 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// An Evaluation compares predictions with the targets of rows, for example of rows that were held out.
+// An Evaluation compares predictions with the targets of rows, such as held-out rows.
 type Evaluation struct {
 	Scores [][]Score // for each solution and target
-	// Points are the predictions for some rows at equal distances, for a plot.
+	// Points are predictions for rows at equal distances, for a plot.
 	Points []Point
 	rows   int64 // number of rows compared so far
 	every  int64 // distance in rows between two points
 }
 
-// A Point holds the targets of one row and their predictions. If there are t targets, the prediction of target j by
-// solution i is at index i·t + j.
+// A Point holds the targets of one row and their predictions. The prediction of target j (of t) by solution i is
+// Predicted[i·t+j].
 type Point struct {
 	Observed, Predicted []float64
 }
 
-// An evaluation has at most maxPoints points, with at most maxNumbers predictions in total.
+// Limits on the points of an evaluation: their number, and the number of predictions in all points.
 const (
 	maxPoints  = 2000
 	maxNumbers = 1 << 20
 )
 
-// Evaluate makes one pass over src and compares the predictions of all solutions with the targets.
-// The rows of src must be prepared as for the fit. If the dimensions of rows and solutions differ,
-// the error is [ErrShape]. If a prediction overflows, the error is an *[OverflowError].
+// Evaluate makes one pass over src, whose rows must be prepared as for the fit, and compares the predictions of all
+// solutions with the targets. If dimensions differ, the error is [ErrShape]. If a prediction overflows, the error is
+// an *[OverflowError].
 func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Solution) (*Evaluation, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil || len(solutions) == 0 {
@@ -77,7 +77,7 @@ func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Soluti
 	return e, nil
 }
 
-// predictRow writes the predictions for row i of the block b, which has d features, to yhat.
+// predictRow sets yhat to the predictions for row i of the block b, which has d features.
 func predictRow(s *ridge.Solution, yhat []float64, b dataset.Block, i, d int) error {
 	if b.Sparse != nil {
 		idx, val := b.Sparse.Row(i)
@@ -86,7 +86,7 @@ func predictRow(s *ridge.Solution, yhat []float64, b dataset.Block, i, d int) er
 	return s.PredictRow(yhat, b.X[i*d:(i+1)*d])
 }
 
-// keep counts a row. It adds a point for every row whose index is a multiple of e.every.
+// keep counts a row. It adds a point for rows 0, e.every, 2·e.every, …
 func (e *Evaluation) keep(observed, yhat []float64) {
 	if e.rows++; (e.rows-1)%e.every != 0 || len(yhat) > maxNumbers {
 		return
@@ -95,7 +95,7 @@ func (e *Evaluation) keep(observed, yhat []float64) {
 	e.thin()
 }
 
-// thin removes every other point, and doubles e.every, until the limits on points hold.
+// thin removes every second point and doubles e.every, until the points are within the limits.
 func (e *Evaluation) thin() {
 	for len(e.Points) > maxPoints || len(e.Points) > 1 && len(e.Points)*len(e.Points[0].Predicted) > maxNumbers {
 		for i := range (len(e.Points) + 1) / 2 {
@@ -106,7 +106,7 @@ func (e *Evaluation) thin() {
 	}
 }
 
-// evaluationMessage holds the fields of an Evaluation that one process sends to the others.
+// evaluationMessage is an Evaluation in the form in which processes exchange it.
 type evaluationMessage struct {
 	Rows                       int64
 	Weight, RSS, Mean, Squares []float64
@@ -114,7 +114,7 @@ type evaluationMessage struct {
 	Points                     []Point
 }
 
-// Pool combines the evaluations of all processes; each process has evaluated one share of the rows. Every process
+// Pool combines the evaluations of all processes, which have evaluated different shares of the rows. Every process
 // must call Pool, and all get the same result.
 func (e *Evaluation) Pool(ctx context.Context, share dataset.Share, link prepare.Link) error {
 	ctx = background.IfNil(ctx)

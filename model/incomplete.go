@@ -2,8 +2,8 @@ package model
 
 import "sync"
 
-// rowNumbers is a queue of the numbers of rows with missing values. The goroutine that encodes the
-// rows appends to the queue, and the consumer of the rows removes the numbers.
+// rowNumbers is a queue of the numbers of rows with missing values. The goroutine that encodes rows adds numbers, and
+// the consumer of the rows removes them.
 type rowNumbers struct {
 	mu   sync.Mutex
 	rows []int64 // ascending
@@ -15,7 +15,7 @@ func (r *rowNumbers) add(row int64) {
 	r.rows = append(r.rows, row)
 }
 
-// has reports whether a row is in the queue. Calls must be in the order of the rows.
+// has reports whether a row is in the queue. The rows must be asked for in ascending order.
 func (r *rowNumbers) has(row int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// version is the highest version of the file format. In version 1, the fit for a single γ had its
-// fields at the top level instead of in the list models.
+// version is the highest version of the file format. In version 1 there is no list models if the model has a single
+// γ; the fields of its only element are at the top level.
 const version = 4
 
 // file is the JSON form of a [Model].
@@ -41,7 +41,7 @@ type header struct {
 	Target  string   `json:"target,omitempty"`
 }
 
-// readFile is the JSON form of a model of any version, for reading.
+// readFile is the JSON form of a model of any version.
 type readFile struct {
 	file
 	// Preparation is decoded by the method preparation.
@@ -62,8 +62,8 @@ func (f *readFile) fits() ([]Fit, error) {
 	return f.Models, nil
 }
 
-// preparation decodes the preparation of the rows. From version 2 on, an unknown field is an
-// error, because rows could not be prepared as for the fit.
+// preparation decodes the preparation of the rows. From version 2 on, an unknown field is an error, because ignoring
+// it would prepare rows differently.
 func (f *readFile) preparation() (p Preparation, err error) {
 	if f.Preparation == nil {
 		return p, nil
@@ -78,7 +78,7 @@ func (f *readFile) preparation() (p Preparation, err error) {
 	return p, nil
 }
 
-// A Number is a float64 that is null in JSON if it is not finite.
+// A Number is a float64 whose JSON is null if it is not finite.
 type Number float64
 
 // MarshalJSON writes the number or null.
@@ -89,7 +89,7 @@ func (x Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(x))
 }
 
-// UnmarshalJSON reads the output of MarshalJSON. It reads null as +∞, because only upper bounds can be infinite.
+// UnmarshalJSON reads a number, or null as +∞, because only upper bounds can be infinite.
 func (x *Number) UnmarshalJSON(text []byte) error {
 	if bytes.Equal(text, []byte("null")) {
 		*x = Number(math.Inf(1))
@@ -98,7 +98,7 @@ func (x *Number) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*float64)(x))
 }
 
-// PerTarget is a list with a value for each target. In JSON it is the bare value if there is one target.
+// PerTarget is a list with a value for each target. Its JSON is the bare value if there is one target.
 type PerTarget[T any] []T
 
 // MarshalJSON writes the list or the bare value.
@@ -137,12 +137,12 @@ func Numbers(x []float64) PerTarget[Number] {
 	return out
 }
 
-// isGamma reports whether v can be the γ of a ridge regression.
+// isGamma reports whether v is a valid γ of ridge regression.
 func isGamma(v float64) bool { return v >= 0 && isFinite(v) }
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// checkClasses returns an error if the labels do not fit t targets, or if two labels are equal.
+// checkClasses returns an error if the number of class labels does not fit t targets, or if two labels are equal.
 func (m *Model) checkClasses(t int) error {
 	if k := len(m.Classes); m.Classes != nil && (k < 2 || t != classes.Targets(k)) {
 		return fmt.Errorf("%d classes for %d targets", k, t)

@@ -1,6 +1,7 @@
-// Package model saves and loads fits of ridge regression. A model has the coefficients, their certificates, and the preparation of
-// the rows. Function [New] makes a model from solutions. Methods [Model.Write] and [Read] save and load it, [Model.At] selects one γ
-// of several, and [Model.Predictor] predicts for a [dataset.Source] or a matrix. Predictions may have proved intervals.
+// Package model saves and loads fits of ridge regression. A model has the coefficients, their certificates, and the
+// preparation of the rows. [New] makes a model from solutions, [Model.Write] saves it, and [Read] loads it.
+// [Model.At] selects one γ of several. [Model.Predictor] predicts for a [dataset.Source] or a matrix, on request with
+// proved intervals.
 //
 // # The file
 //
@@ -27,8 +28,8 @@
 //	                  the second class; otherwise each class has a target
 //	models            a list with an object for each γ
 //
-// In version 1, which is still read, a file for a single γ had the fields of such an object at the top level. Each object
-// in models has
+// In version 1, which is still read, a file for a single γ had the fields of such an object at the top level. Each
+// object in models has
 //
 //	gamma             γ; with a γ for each target, the smallest of them
 //	gammas            a list of the γ of each target, if they differ
@@ -73,12 +74,12 @@ type Model struct {
 	Header
 	Preparation Preparation
 	Terms       []string // names of the features that the coefficients belong to, nil without names
-	// Folded is the scaling that was applied to the columns for the fit, if the coefficients were converted back to the
-	// units of the file. A summary for intervals must have columns scaled this way.
+	// Folded is the scaling of the columns for the fit, if the coefficients were converted back to unscaled columns.
+	// Columns of a summary for intervals must be scaled by Folded.
 	Folded  *dataset.Scaling
 	Penalty *Penalty // the penalties of the columns, or nil; Folded includes them
 	Fits    []Fit    // one for each γ
-	// Classes holds the labels of the classes of a classification; see [classes.Classes]. It is nil for a regression.
+	// Classes holds the class labels of a classification, see [classes.Classes]. It is nil for a regression.
 	Classes []string
 }
 
@@ -88,8 +89,8 @@ type Header struct {
 	Target  string   // as named by the user
 }
 
-// A Fit holds the coefficients and the certificate for one γ. The coefficients are in the units of
-// the file, except if features were computed.
+// A Fit holds the coefficients and the certificate for one γ. Unless features were computed, the coefficients are in
+// the units of the file.
 type Fit struct {
 	Gamma       float64              `json:"gamma"`
 	Gammas      []float64            `json:"gammas,omitempty"` // the γ of each target, if they differ; Gamma is then the smallest of them
@@ -98,13 +99,13 @@ type Fit struct {
 	TSS         PerTarget[float64]   `json:"tss,omitempty"`    // t, ‖b‖², centred if an intercept was fitted; nil if unknown
 	Certificate Certificate          `json:"certificate,omitzero"`
 	Fitted      *Fitted              `json:"fitted,omitempty"`
-	// UnpenalizedBounds holds bounds on the errors of the coefficients without penalty, for each target, in the order
-	// of the columns. It is nil if there are no such columns or no proved bounds.
+	// UnpenalizedBounds holds bounds on the errors of the coefficients without penalty: a list for each target, in
+	// the order of the columns. It is nil if there are no such coefficients or no proved bounds.
 	UnpenalizedBounds PerTarget[[]float64] `json:"unpenalized_bounds,omitempty"`
 }
 
-// Fitted holds the coefficients that the certificate is about, if they differ from the coefficients in the [Fit].
-// Models of earlier programs have no Fitted. Their certificates cannot be used for intervals.
+// Fitted holds the coefficients of the scaled columns, which the certificate is about, if [Fit] has coefficients of
+// unscaled columns. Models of earlier programs have no Fitted, and no intervals by their certificates.
 type Fitted struct {
 	Coef      PerTarget[[]float64] `json:"coef,omitempty"`      // for scaled columns
 	Intercept PerTarget[float64]   `json:"intercept,omitempty"` // for scaled columns
@@ -123,12 +124,11 @@ type Details struct {
 	Classes   []string  // the labels of the classes; nil for a regression
 }
 
-// New makes a model of solutions for one or more γ. The argument prep describes how their rows
-// were prepared; its zero value means no preparation. If the solutions have a Penalty, it was
-// applied to the columns after prep. If prep scales columns and computes no features, New converts
-// the coefficients to unscaled columns. The model shares no memory with the solutions.
+// New makes a model of solutions for one or more γ. prep describes the preparation of their rows; its zero value
+// means no preparation. A Penalty of the solutions was applied after prep. If prep scales columns and computes no
+// features, New converts the coefficients to unscaled columns. The model shares no memory with the solutions.
 //
-// The solutions may come from a *[ridge.NotConvergedError]. The model keeps their status, and [Model.Err] reports it.
+// The solutions may come from a *[ridge.NotConvergedError]. [Model.Err] then returns an error.
 //
 // Errors:
 //
@@ -203,8 +203,8 @@ func (w *Fit) GammaOf(j int) float64 {
 	return w.Gamma
 }
 
-// newFit returns the fit for the solution f. If prep only scales columns, it converts the
-// coefficients to unscaled columns.
+// newFit returns the fit of the solution f. If prep only scales columns, newFit converts the coefficients to unscaled
+// columns.
 func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 	record := NewRecord(f, &prep, passes)
 	out := Fit{Gamma: f.Gamma, Gammas: slices.Clone(f.Gammas), Certificate: Certificate{record: &record}, Fitted: &Fitted{}}
@@ -227,7 +227,7 @@ func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 	return out
 }
 
-// boundUnpenalized sets w.UnpenalizedBounds. The bounds are in the units of the file.
+// boundUnpenalized sets w.UnpenalizedBounds, in the units of the file.
 func (w *Fit) boundUnpenalized(prep Preparation, f *ridge.Solution, penalty []float64) {
 	for j := range f.Targets {
 		o := &f.Targets[j]
@@ -248,8 +248,8 @@ func (w *Fit) boundUnpenalized(prep Preparation, f *ridge.Solution, penalty []fl
 	}
 }
 
-// Write writes the model as JSON. Equal models give equal bytes. Write returns [ErrShape] if the model has no fits, or
-// if the numbers of names and columns differ. It returns [ErrInput] if a γ is negative or not finite.
+// Write writes the model as JSON. Equal models give equal bytes. If there are no fits, or if the numbers of names and
+// columns differ, the error is [ErrShape]. If a γ is negative or not finite, the error is [ErrInput].
 func (m *Model) Write(w io.Writer) error {
 	if err := m.checkFits(); err != nil {
 		return err
@@ -293,8 +293,8 @@ func (m *Model) encode(w io.Writer) error {
 	return e.Encode(f)
 }
 
-// Read reads a model written by Write or WriteArrays. It reads r to its end. If the file is not a model, or is
-// inconsistent, the error is a *[FormatError]. If its version is unknown, the error is a *[VersionError].
+// Read reads r to its end, a model written by Write or WriteArrays. If the file is not a model or is inconsistent,
+// the error is a *[FormatError]. If its version is unknown, the error is a *[VersionError].
 func Read(r io.Reader) (*Model, error) {
 	if r == nil {
 		return nil, fmt.Errorf("%w: no reader of a model", errShape)
@@ -400,8 +400,8 @@ func (m *Model) check(w *Fit) error {
 	return w.Fitted.check(m.Features, len(w.Coef), m.Folded != nil)
 }
 
-// checkUnpenalized returns an error if w.UnpenalizedBounds is incomplete. The list must be empty, or have a bound
-// for each target and each column without penalty.
+// checkUnpenalized returns an error unless w.UnpenalizedBounds is nil or has a bound for each target and each column
+// without penalty.
 func (m *Model) checkUnpenalized(w *Fit) error {
 	if w.UnpenalizedBounds == nil {
 		return nil
@@ -438,8 +438,8 @@ func (w *Fit) checkFinite() error {
 	return nil
 }
 
-// check returns an error if the numbers of coefficients and targets are not d and t. The argument
-// folded states whether the model has a Folded scaling.
+// check returns an error unless there are d coefficients for each of t targets. folded is true if the model has a
+// Folded scaling.
 func (f *Fitted) check(d, t int, folded bool) error {
 	if f == nil {
 		return nil
@@ -468,8 +468,8 @@ func (m *Model) Gammas() []float64 {
 	return out
 }
 
-// At returns a model with only the fit for gamma. It shares memory with m. If m has no such fit,
-// the error is a *[GammaError].
+// At returns a model with only the fit for gamma, which shares memory with m. If there is no such fit, the error is a
+// *[GammaError].
 func (m *Model) At(gamma float64) (*Model, error) {
 	i := slices.IndexFunc(m.Fits, func(f Fit) bool { return f.Gamma == gamma })
 	if i < 0 {
@@ -480,8 +480,7 @@ func (m *Model) At(gamma float64) (*Model, error) {
 	return &one, nil
 }
 
-// Weights returns a matrix with a row [intercept, coefficients…] for each γ and target. The rows
-// of the first γ come first.
+// Weights returns a matrix with a row [intercept, coefficients…] for each γ and target, ordered by γ.
 func (m *Model) Weights() *mat.Dense {
 	var out mat.Dense
 	row := 0

@@ -11,12 +11,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// A Penalty holds a penalty pⱼ = Before[j]·After[j] for each column j. The objective of the fit then has γ·Σ pⱼxⱼ²
-// instead of γ‖x‖². The scaling in the [Preparation] of the rows includes the penalty. If pⱼ = 0, column j has no
-// penalty and is not scaled.
+// A Penalty holds a penalty pⱼ = Before[j]·After[j] for each column j. The objective of the fit has γ·Σ pⱼxⱼ² instead
+// of γ‖x‖², where x are the coefficients. The scaling in the [Preparation] of the rows includes the penalty. If pⱼ =
+// 0, column j has no penalty and is not scaled.
 type Penalty struct {
-	// Before holds the penalties that were applied to the rows before the sketch. After holds the
-	// penalties that [ridge.Summary.Penalize] applied to the sketch. nil means 1 for each column.
+	// Before was applied to the rows before they were sketched, After to the sketch by [ridge.Summary.Penalize]. nil
+	// means 1 for each column.
 	Before []float64 `json:"before,omitempty"`
 	After  []float64 `json:"after,omitempty"`
 	Bands  []Band    `json:"bands,omitempty"` // the groups of columns whose penalties were given or chosen
@@ -28,10 +28,10 @@ type Band struct {
 	Penalty float64 `json:"penalty"`
 }
 
-// Bands converts the bands of a fit to the type of this package.
-func Bands(of []choose.Band) []Band {
+// Bands converts bands, groups of columns with a common penalty, to the type of this package.
+func Bands(bands []choose.Band) []Band {
 	var out []Band
-	for _, b := range of {
+	for _, b := range bands {
 		out = append(out, Band{b.Name, b.Penalty})
 	}
 	return out
@@ -48,7 +48,7 @@ func (m *Model) Unpenalized(j int) bool {
 	return p != nil && (len(p.Before) > 0 && p.Before[j] == 0 || len(p.After) > 0 && p.After[j] == 0)
 }
 
-// check returns an error unless each list is nil or has d finite numbers >= 0.
+// check returns an error unless each list is nil or has d finite numbers ≥ 0.
 func (p *Penalty) check(d int) error {
 	if p == nil {
 		return nil
@@ -67,9 +67,9 @@ func (p *Penalty) check(d int) error {
 // errExpanded reports penalties together with computed features.
 var errExpanded = errors.New("penalties apply to columns, and features are computed from them: fit without features, or without a penalty")
 
-// Penalize returns a preparation that first applies p and then divides each column j by √penalty[j]; see
-// [dataset.Penalty]. Columns with penalty 0 are not changed. If penalty is nil, the result is p. If p computes
-// features, or has another number of columns than penalty, the error is a *[PreparationError].
+// Penalize returns a preparation that applies p and then divides each column j by √penalty[j], see [dataset.Penalty].
+// Columns with penalty 0 are not changed. If penalty is nil, the result is p. If p computes features, or if the
+// number of columns is wrong, the error is a *[PreparationError].
 func (p Preparation) Penalize(penalty []float64) (Preparation, error) {
 	if penalty == nil {
 		return p, nil
@@ -95,7 +95,7 @@ func (p Preparation) Penalize(penalty []float64) (Preparation, error) {
 	return p, nil
 }
 
-// penaltyOf returns the penalty of the solutions. If they have different penalties, it returns an error.
+// penaltyOf returns the common penalty of the solutions, or an error if their penalties differ.
 func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 	p := solutions[0].Penalty
 	if slices.ContainsFunc(solutions, func(f *ridge.Solution) bool { return !slices.Equal(f.Penalty, p) }) {
@@ -104,9 +104,8 @@ func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 	return p, nil
 }
 
-// asPrepared returns the summary sum, prepared as the model requires. The rows of sum were prepared by prep. If
-// only the penalty After of the model is missing, asPrepared applies it. If prep differs in another way, ok is
-// false.
+// asPrepared returns the summary sum of rows prepared by prep as a summary of rows prepared like the training rows.
+// If only the penalty After is missing, asPrepared applies it. ok is false if prep differs otherwise.
 func (m *Model) asPrepared(sum *ridge.Summary, prep *Preparation) (of *ridge.Summary, ok bool, err error) {
 	if prep == nil || reflect.DeepEqual(*prep, m.FittedPreparation()) {
 		return sum, true, nil

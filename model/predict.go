@@ -18,36 +18,34 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Intervals selects the data from which intervals of predictions are computed. Set ByModel or Summary. An interval
-// is proved to contain the prediction of the exact ridge solution at the model's γ. It does not include the noise
-// of observations.
+// Intervals selects the data from which intervals of predictions are computed: ByModel or Summary. An interval
+// contains, proved, the prediction of the exact ridge solution at the model's γ. It does not account for the noise of
+// observations.
 type Intervals struct {
-	// ByModel computes intervals from the certificate of the model alone. This is impossible if the model was
-	// written by an earlier version ([ErrUnrecorded]).
+	// ByModel uses the certificate of the model alone. Models of an earlier version do not support this
+	// ([ErrUnrecorded]).
 	ByModel bool
-	// Summary is a summary of the training rows, prepared as for the fit. If the certificate of
-	// the model also gives an interval, the result is the intersection of both intervals.
+	// Summary is a summary of the training rows, prepared as for the fit. Intervals by the certificate of the model,
+	// if possible, are intersected with intervals by the summary.
 	Summary *ridge.Summary
-	// Preparation describes how the rows of Summary were prepared; nil means [Model.FittedPreparation]. If it lacks
-	// only a penalty that was applied after the sketch, Predictor applies this penalty to Summary.
+	// Preparation describes the preparation of the rows of Summary; nil means [Model.FittedPreparation]. If only a
+	// penalty applied after the sketch is missing, Predictor applies it to Summary.
 	Preparation *Preparation
 }
 
-// A Basis names the data from which intervals were computed. The value "" means that there are no intervals.
+// A Basis names the data from which intervals were computed. "" means that there are no intervals.
 type Basis string
 
 const (
-	BySummary Basis = "sketch" // the summary alone; the model lacks the coefficients that its certificate is about
+	BySummary Basis = "sketch" // the summary alone, see ErrUnrecorded
 	ByModel   Basis = "model"
 	ByBoth    Basis = "sketch and model"
 )
 
-// A Predictor prepares rows and computes their predictions. Only one goroutine at a time may use it, because all
-// calls share its working memory.
+// A Predictor prepares rows and computes their predictions. Only one goroutine at a time may use it.
 type Predictor struct {
-	// Encode holds the options with which rows are encoded, if the model has an encoding. Set it before Predict;
-	// for rows from files, set Encode.Cells. A row that the model leaves out because of a missing value has the
-	// prediction NaN.
+	// Encode holds the options for encoding rows, if the model has an encoding. Set it before Predict; rows from
+	// files require Encode.Cells. The prediction is NaN for rows that the model leaves out because of missing values.
 	Encode prepare.EncodeOptions
 
 	prep      Preparation
@@ -66,8 +64,8 @@ type Prediction struct {
 	Last      bool             // the row is the last of its block; the next block of a [dataset.Pipe] may take time
 }
 
-// FittedPreparation returns the preparation of the training rows, including the scaling Folded.
-// The rows of a summary for [Intervals] must be prepared in this way.
+// FittedPreparation returns the preparation of the training rows, including the scaling Folded. Rows of a summary for
+// [Intervals] must be prepared in the same way.
 func (m *Model) FittedPreparation() Preparation {
 	p := m.Preparation
 	if m.Folded != nil {
@@ -76,8 +74,8 @@ func (m *Model) FittedPreparation() Preparation {
 	return p
 }
 
-// Prepare returns the rows of src after the preparation that the coefficients require. If rows cannot be prepared, for
-// example because their number of columns is wrong, the error is a *[PreparationError].
+// Prepare returns the rows of src, prepared for the coefficients. If this is impossible, for example because the
+// number of columns is wrong, the error is a *[PreparationError].
 func (m *Model) Prepare(src dataset.Source) (dataset.Source, error) {
 	d := m.Features
 	if len(m.Fits) > 0 && len(m.Fits[0].Coef) > 0 {
@@ -98,10 +96,9 @@ func (p *Preparation) applyForWeights(src dataset.Source, d int, o prepare.Encod
 	return src, nil
 }
 
-// Predictor returns a predictor for a model with a single γ (see [Model.At]). If by is nil, it computes no intervals.
+// Predictor returns a predictor for a model with a single γ, see [Model.At]. If by is nil, there are no intervals.
 //
 // Errors:
-//
 //   - *[GammaError] if the model has several γ, [ErrShape] if it has no fits
 //   - [ErrInput] if by has neither ByModel nor Summary
 //   - *[SummaryError] if the summary does not belong to the fit
@@ -141,8 +138,8 @@ func solution(w *Fit, coef [][]float64, intercept []float64) *ridge.Solution {
 	return f
 }
 
-// useSummary sets p to compute intervals from a summary and, if possible, from the model's
-// certificate. Both are about scaled columns, so p then predicts from scaled columns.
+// useSummary makes p compute intervals from a summary and, if possible, also from the model's certificate. Both are
+// about scaled columns, so p then predicts from scaled columns.
 func (p *Predictor) useSummary(m *Model, by *Intervals) error {
 	t, _ := p.fit.Dims()
 	sum, w := by.Summary, &m.Fits[0]
@@ -195,7 +192,7 @@ func (p *Predictor) useCertificate(m *Model) error {
 	return err
 }
 
-// useFitted makes p predict from scaled columns, with the coefficients in [Fit].Fitted.
+// useFitted makes p predict from scaled columns by the coefficients in [Fit].Fitted.
 func (p *Predictor) useFitted(m *Model) {
 	if m.Folded == nil {
 		return
@@ -214,8 +211,7 @@ func (p *Predictor) useFitted(m *Model) {
 	}
 }
 
-// certify copies the certificates of the model to the solution. The model has no bracket of ‖b‖²,
-// so certify uses the computed value.
+// certify copies the certificates of the model to p.fit. The model has only the computed ‖b‖², without a bracket.
 func (p *Predictor) certify(m *Model) error {
 	w := &m.Fits[0]
 	certificates, err := w.Certificates()
@@ -237,8 +233,8 @@ func (p *Predictor) certify(m *Model) error {
 	return nil
 }
 
-// sameRows returns an error if the summary and the fit have different rows. It compares the number
-// of rows, the intercept, and the sums of squares tss of the targets.
+// sameRows returns an error unless the summary and the fit have the same rows, judging by their number, the
+// intercept, and the sums of squares tss of the targets.
 func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
 	if sum.Rows() != m.Rows || sum.Config().Intercept != m.Intercept {
 		return fmt.Errorf("%w: it has %d rows with intercept %v, the model %d with intercept %v", ridge.ErrOtherRows, sum.Rows(), sum.Config().Intercept, m.Rows, m.Intercept)
@@ -256,10 +252,10 @@ func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
 	return nil
 }
 
-// Basis returns the data from which intervals are computed, or "" if there are no intervals.
+// Basis returns the data from which intervals are computed, or "" without intervals.
 func (p *Predictor) Basis() Basis { return p.basis }
 
-// Dims returns the number of targets and the number of columns of a row before preparation.
+// Dims returns the number of targets, and the number of columns of a row before preparation.
 func (p *Predictor) Dims() (t, d int) {
 	if p.fit == nil { // the zero value
 		return 0, 0
@@ -269,8 +265,8 @@ func (p *Predictor) Dims() (t, d int) {
 	return t, d
 }
 
-// Predict makes one pass over src, prepares its rows, and yields the prediction for each row, in order. A prediction is
-// valid until the next one. An error ends the pass: a *[PreparationError], an *[OverflowError], an error of src, or
+// Predict makes one pass over src, prepares its rows, and yields a prediction for each row, which is valid until the
+// next one. An error ends the pass: a *[PreparationError], an *[OverflowError], an error of src, or
 // [ridge.ErrOtherRows] if the intervals by the summary and by the model are disjoint.
 func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
 	ctx = background.IfNil(ctx)
@@ -286,7 +282,7 @@ var errEnough = errors.New("enough")
 
 func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(Prediction) bool) error {
 	if p.fit == nil {
-		return errUnmade
+		return errZeroPredictor
 	}
 	k, weights := p.fit.Dims()
 	var incomplete rowNumbers
@@ -330,12 +326,11 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 	return nil
 }
 
-// PredictMatrix prepares the samples in x (n×d, each row is a sample) and returns their predictions (n×t). If the
-// predictor has intervals, it also returns the interval of sample i and target j at index i·t + j. Errors are the
-// errors of Predict. If the number of columns is wrong, the error is a *[PreparationError].
+// PredictMatrix returns the predictions (n×t) for the samples in x (n×d, each row is a sample). With intervals, it
+// also returns the interval of sample i and target j at index i·t + j. Errors are as in Predict.
 func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, error) {
 	if p.fit == nil {
-		return nil, nil, errUnmade
+		return nil, nil, errZeroPredictor
 	}
 	if x == nil {
 		return nil, nil, fmt.Errorf("%w: no matrix", errShape)
@@ -366,8 +361,8 @@ func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, e
 	return out, within, nil
 }
 
-// Predict yields the predictions for the rows of src without intervals, see [Predictor.Predict].
-// The model must have a single γ.
+// Predict yields the predictions for the rows of src, without intervals, see [Predictor.Predict]. The model must have
+// a single γ.
 func (m *Model) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
 	ctx = background.IfNil(ctx)
 	p, err := m.Predictor(nil)
@@ -377,8 +372,8 @@ func (m *Model) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Predi
 	return p.Predict(ctx, src)
 }
 
-// PredictMatrix returns the predictions for the samples in x without intervals, see
-// [Predictor.PredictMatrix]. The model must have a single γ.
+// PredictMatrix returns the predictions for the samples in x, without intervals, see [Predictor.PredictMatrix]. The
+// model must have a single γ.
 func (m *Model) PredictMatrix(x mat.Matrix) (*mat.Dense, error) {
 	p, err := m.Predictor(nil)
 	if err != nil {

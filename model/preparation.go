@@ -12,9 +12,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Preparation describes how rows are prepared for a fit and for predictions. It applies up to
-// three steps. The Encoding replaces missing values and categories by numbers, Scaling scales the
-// columns, and Features or Polynomial computes features. Steps that are nil are skipped.
+// A Preparation describes how rows are prepared for a fit and for predictions, in up to three steps. Encoding
+// replaces missing values and categories by numbers, Scaling scales columns, and Features or Polynomial computes
+// features. A step that is nil is skipped.
 type Preparation struct {
 	Inputs     int                 `json:"inputs"`          // number of columns after encoding
 	Names      []string            `json:"names,omitempty"` // names of these columns
@@ -24,7 +24,7 @@ type Preparation struct {
 	Polynomial *dataset.Polynomial `json:"polynomial,omitempty"`
 }
 
-// Expand sets the features to compute, a [dataset.Fourier] or a [dataset.Polynomial]. nil means none.
+// Expand sets the features to compute: a [dataset.Fourier], a [dataset.Polynomial], or nil for none.
 func (p *Preparation) Expand(f dataset.Features) {
 	p.Features, p.Polynomial = nil, nil
 	switch f := f.(type) {
@@ -35,7 +35,7 @@ func (p *Preparation) Expand(f dataset.Features) {
 	}
 }
 
-// Expansion returns the features set by Expand, nil if there are none.
+// Expansion returns the features to compute, or nil.
 func (p *Preparation) Expansion() dataset.Features {
 	switch {
 	case p.Features != nil:
@@ -46,8 +46,8 @@ func (p *Preparation) Expansion() dataset.Features {
 	return nil
 }
 
-// Terms returns the names of the features that have coefficients: columns, or monomials of columns. It returns nil if
-// they have no names, such as Fourier features. In monomials, columns without names are called x1, x2, ….
+// Terms returns the names of the features with coefficients: columns, or monomials of columns. It returns nil if they
+// have no names, like Fourier features. In monomials, columns without names are x1, x2, ….
 func (p *Preparation) Terms() []string {
 	switch {
 	case p.Features != nil:
@@ -64,7 +64,7 @@ func (p *Preparation) Terms() []string {
 	return p.Polynomial.Names(names)
 }
 
-// Columns returns the number and the names of the columns before preparation. The names are nil if there are none.
+// Columns returns the number and the names of the columns before preparation; names is nil if they have none.
 func (p *Preparation) Columns() (d int, names []string) {
 	if p.Encoding != nil {
 		return p.Encoding.Inputs, p.Encoding.Names
@@ -72,8 +72,8 @@ func (p *Preparation) Columns() (d int, names []string) {
 	return p.Inputs, p.Names
 }
 
-// Encode sets the encoding, and sets Inputs and Names to its features. If [prepare.Look] made the
-// encoding, Encode also sets Scaling. If e is nil, there is no encoding.
+// Encode sets the encoding, or removes it if e is nil, and sets Inputs and Names to its features. For an encoding
+// made by [prepare.Look], Encode also sets Scaling.
 func (p *Preparation) Encode(e *prepare.Encoding) {
 	if p.Encoding = e; e != nil {
 		p.Inputs, p.Names = e.Width(), e.MadeNames()
@@ -83,7 +83,7 @@ func (p *Preparation) Encode(e *prepare.Encoding) {
 	}
 }
 
-// check returns an error if the encoding is invalid, for example in an edited file.
+// check returns an error if the encoding, perhaps edited by hand, is invalid.
 func (p *Preparation) check() error {
 	if p.Encoding == nil {
 		return nil
@@ -97,14 +97,14 @@ func (p *Preparation) check() error {
 	return nil
 }
 
-// Apply returns the rows of src after preparation. The backend be computes the features; nil means engine.Default(). If
-// rows cannot be prepared, for example because their number of columns is wrong, the error is a *[PreparationError].
+// Apply returns the rows of src, prepared. The backend be computes features; nil means engine.Default(). If
+// preparation is impossible, for example because the number of columns is wrong, the error is a *[PreparationError].
 func (p *Preparation) Apply(src dataset.Source, be engine.Backend) (dataset.Source, error) {
 	return p.ApplyEncoded(src, be, prepare.EncodeOptions{})
 }
 
-// ApplyEncoded is like Apply, with options for the encoding. For rows from files, o.Cells must be
-// the [prepare.Cells] with which they were read.
+// ApplyEncoded is Apply with options for the encoding. For rows from files, o.Cells must be the [prepare.Cells] with
+// which they were read.
 func (p *Preparation) ApplyEncoded(src dataset.Source, be engine.Backend, o prepare.EncodeOptions) (dataset.Source, error) {
 	if src == nil {
 		return nil, &PreparationError{errNoSource}
@@ -133,16 +133,16 @@ func (p *Preparation) ApplyEncoded(src dataset.Source, be engine.Backend, o prep
 	return src, nil
 }
 
-// unscales reports whether coefficients can be converted to unscaled columns. This requires scaled
-// columns and no computed features.
+// unscales reports whether coefficients can be converted to unscaled columns: columns are scaled and no features are
+// computed.
 func (p *Preparation) unscales() bool { return p.Scaling != nil && p.Expansion() == nil }
 
-// Unscale converts the coefficients of one target from the scaled columns (x − mean)/scale to the
-// columns x. The results are
+// Unscale converts the coefficients of one target for scaled columns (x − mean)/scale to coefficients for the columns
+// x. It returns
 //
 //	coefⱼ/scaleⱼ,   intercept − Σⱼ coefⱼ·meanⱼ/scaleⱼ.
 //
-// If p does not scale columns, or computes features, the results are copies of the arguments.
+// If p does not scale columns, or computes features, it returns copies of the arguments.
 func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, float64) {
 	out := slices.Clone(coef)
 	if !p.unscales() {
@@ -155,10 +155,9 @@ func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, flo
 	return out, intercept
 }
 
-// InterceptBound returns a bound on the error of the intercept that Unscale returns. If the coefficients have
-// errors Δxⱼ and the fitted intercept has error Δb, this error is Δb − Σⱼ Δxⱼ·meanⱼ/scaleⱼ plus round-off. The
-// bounds on Δx and Δb are taken from o. If o is nil, or its number of coefficients differs from the number of
-// columns, the result is +Inf.
+// InterceptBound returns a bound on the error of the intercept returned by Unscale. The coefficients in o have errors
+// Δxⱼ and the intercept in o has error Δb, with bounds in o. The error is Δb − Σⱼ Δxⱼ·meanⱼ/scaleⱼ, plus round-off.
+// The bound is +Inf if o is nil or has a wrong number of coefficients.
 func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
 	if o == nil || p.unscales() && len(o.Coef) != len(p.Scaling.Mean) {
 		return math.Inf(1)

@@ -13,11 +13,11 @@ import (
 )
 
 // A Record holds the outcome of the fit for one γ, and the certificate of each target. If the columns were scaled,
-// the certificates are about the coefficients of the scaled columns; only InterceptBound is in the units of the
-// file. TSS, the bracket of ‖b‖², is not saved and is unbounded after reading.
+// the certificates are about the coefficients of scaled columns; only InterceptBound is in the units of the file.
+// TSS, the bracket of ‖b‖², is not saved.
 //
-// In JSON a field of the certificates is a bare value for one target and a list for several. Status is written only
-// if Converged is false. If Status is absent, it is read as zero.
+// In JSON, a field of the certificates is a bare value for one target and a list for several. Status is absent if
+// Converged is true.
 type Record struct {
 	ridge.Outcome
 	Certificates []ridge.Certificate
@@ -36,9 +36,8 @@ var recordNames = []string{
 	"r2", "r2_bracket", "converged", "stop", "status",
 }
 
-// NewRecord returns the record of a solution whose rows were prepared by prep. It adds passes, the
-// number of passes made to prepare the rows, to the passes of the fit. If f has a Penalty, prep
-// must include it, see [Preparation.Penalize].
+// NewRecord returns the record of a solution of rows prepared by prep. The passes over the rows before the fit are
+// added to the passes of the fit. If f has a Penalty, prep must include it, see [Preparation.Penalize].
 func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 	f = f.Fitted()
 	out := Record{Outcome: f.Outcome, Converged: f.Status.Err() == nil, Stop: f.Status.String()}
@@ -53,10 +52,10 @@ func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 	return out
 }
 
-// MarshalJSON writes the record. Status is written only if the fit has not converged.
+// MarshalJSON writes the record, without Status if the fit has converged.
 func (r Record) MarshalJSON() ([]byte, error) { return r.MarshalWithout() }
 
-// MarshalWithout is like MarshalJSON, but leaves out the fields with the given names.
+// MarshalWithout is MarshalJSON without the named fields.
 func (r Record) MarshalWithout(without ...string) ([]byte, error) {
 	if r.Converged {
 		without = append(without, "status")
@@ -65,7 +64,7 @@ func (r Record) MarshalWithout(without ...string) ([]byte, error) {
 	return jsonfields.MarshalEach(names, r, r.Certificates)
 }
 
-// UnmarshalJSON reads the output of MarshalJSON. Bounds that are null or absent are infinite.
+// UnmarshalJSON reads the output of MarshalJSON. Bounds that are null or absent become infinite.
 func (r *Record) UnmarshalJSON(text []byte) error {
 	var out Record
 	var err error
@@ -75,8 +74,8 @@ func (r *Record) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// A Certificate is a [Record] that is part of a model. It is decoded only when needed, so that a
-// model with a damaged certificate can still predict without intervals.
+// A Certificate is a [Record] in a model. It is decoded only when needed, so that a model with a damaged certificate
+// can still predict without intervals.
 type Certificate struct {
 	record *Record         // nil if the certificate was read from a file
 	text   json.RawMessage // the JSON, if the certificate was read from a file
@@ -99,7 +98,7 @@ func (c *Certificate) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Record decodes the record. If the record cannot be read, the error is a *[CertificateError].
+// Record decodes the record. If this is impossible, the error is a *[CertificateError].
 func (c *Certificate) Record() (*Record, error) {
 	out := &Record{}
 	switch {
@@ -116,10 +115,9 @@ func (c *Certificate) Record() (*Record, error) {
 	return out, nil
 }
 
-// Certificates returns the certificate of each target. Each certificate is about the coefficients as fitted, see
-// [Fitted]. Bounds that the file lacks are infinite. The error is a *[CertificateError] if the certificates cannot
-// be read or have another number of targets. It is also a *[CertificateError] if bounds on the error, energy or
-// objective are missing.
+// Certificates returns the certificate of each target, about the coefficients as fitted, see [Fitted]. Bounds that
+// the file lacks are infinite. If the certificates cannot be read, if their number is wrong, or if bounds on the
+// error, the energy or the objective are missing, the error is a *[CertificateError].
 func (f *Fit) Certificates() ([]ridge.Certificate, error) {
 	r, err := f.Certificate.Record()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// RowMap returns a map that prepares single rows. Its errors are the errors of Apply. If the preparation has an
-// encoding, RowMap returns a *[PreparationError]; encode single rows with a [prepare.RowEncoder] first.
+// RowMap returns a map that prepares single rows. Errors are as in Apply, and a *[PreparationError] if there is an
+// encoding: encode single rows with a [prepare.RowEncoder] first.
 func (p *Preparation) RowMap() (*dataset.RowMap, error) {
 	if p.Encoding != nil {
 		return nil, &PreparationError{badinput.Errorf("model: missing values and categories are encoded by a prepare.RowEncoder, not by a map of rows")}
@@ -28,22 +28,22 @@ type rowWork struct {
 	features []float64
 }
 
-// PredictRow prepares the row x and writes its predictions to yhat, of length t (see Dims). If within is not nil,
-// PredictRow also writes the intervals to it; within then has length t, and p must have intervals.
+// PredictRow prepares the row x and writes its predictions to yhat, of length t (see Dims). If intervals is not nil,
+// it must have length t, and PredictRow writes the intervals of the predictions to it.
 //
-// If the model has an encoding, NaN is a missing value, and a number in a categorical column is a level. If the model
-// leaves out the row because of a missing value, yhat is NaN and the intervals are unbounded.
+// If the model has an encoding, NaN is a missing value, and a number in a categorical column is a category. If the
+// model leaves out rows with missing values, their predictions are NaN and the intervals unbounded.
 //
-// The first call computes what does not depend on the row, such as the matrix W of random Fourier features. Later calls do not allocate.
+// Only the first call allocates memory. It also draws random Fourier features.
 //
 // Errors:
 //
-//   - [ErrShape] if a length is wrong, or if p has no intervals and within is not nil
+//   - [ErrShape] if a length is wrong, or if p has no intervals and intervals is not nil
 //   - [ErrInput] if the row is not finite, or has an unknown level ([dataset.ErrUnknownLevel]) that Encode
 //     does not ignore
 //   - an *[OverflowError] with row 0
-func (p *Predictor) PredictRow(yhat []float64, within []ridge.Interval, x []float64) error {
-	if err := p.readyRow(len(yhat), len(x), within); err != nil {
+func (p *Predictor) PredictRow(yhat []float64, intervals []ridge.Interval, x []float64) error {
+	if err := p.readyRow(len(yhat), len(x), intervals); err != nil {
 		return err
 	}
 	columns := x
@@ -53,18 +53,18 @@ func (p *Predictor) PredictRow(yhat []float64, within []ridge.Interval, x []floa
 			return err
 		}
 		if !complete {
-			setUnknown(yhat, within)
+			setUnknown(yhat, intervals)
 			return nil
 		}
 		columns = p.row.columns
 	}
-	return p.predictColumns(yhat, within, columns)
+	return p.predictColumns(yhat, intervals, columns)
 }
 
-// PredictCells is like PredictRow, for a row whose cells are texts, for example from a form or a line of csv. Cells may
-// be numbers, True and False, and levels. If the model allows missing values, a cell may be empty or a mark such as NA.
-func (p *Predictor) PredictCells(yhat []float64, within []ridge.Interval, cells []string) error {
-	if err := p.readyRow(len(yhat), len(cells), within); err != nil {
+// PredictCells is PredictRow for a row of texts, for example from a form or a line of csv. Cells may be numbers,
+// True, False and categories. If the model allows missing values, a cell may be empty or a mark such as NA.
+func (p *Predictor) PredictCells(yhat []float64, intervals []ridge.Interval, cells []string) error {
+	if err := p.readyRow(len(yhat), len(cells), intervals); err != nil {
 		return err
 	}
 	if p.row.encode == nil {
@@ -81,21 +81,21 @@ func (p *Predictor) PredictCells(yhat []float64, within []ridge.Interval, cells 
 		return err
 	}
 	if !complete {
-		setUnknown(yhat, within)
+		setUnknown(yhat, intervals)
 		return nil
 	}
-	return p.predictColumns(yhat, within, p.row.columns)
+	return p.predictColumns(yhat, intervals, p.row.columns)
 }
 
-// readyRow checks the lengths yhat, x and len(within). The first call also makes the workspace.
-func (p *Predictor) readyRow(yhat, x int, within []ridge.Interval) error {
+// readyRow checks the lengths of yhat, x and intervals. The first call also allocates the workspace.
+func (p *Predictor) readyRow(yhat, x int, intervals []ridge.Interval) error {
 	t, d := p.Dims()
 	switch {
 	case p.fit == nil:
-		return errUnmade
-	case x != d || yhat != t || within != nil && len(within) != t:
-		return fmt.Errorf("%w: a row of %d columns, %d predictions and %d intervals, of %d columns and %d targets", errShape, x, yhat, len(within), d, t)
-	case within != nil && p.intervals == nil:
+		return errZeroPredictor
+	case x != d || yhat != t || intervals != nil && len(intervals) != t:
+		return fmt.Errorf("%w: a row of %d columns, %d predictions and %d intervals, of %d columns and %d targets", errShape, x, yhat, len(intervals), d, t)
+	case intervals != nil && p.intervals == nil:
 		return fmt.Errorf("%w: intervals of a predictor that was made without", errShape)
 	case p.row.prepare != nil:
 		return nil
@@ -124,18 +124,18 @@ func (w *rowWork) encodeBy(e *prepare.Encoding, o prepare.EncodeOptions) (err er
 	return nil
 }
 
-// setUnknown sets all predictions to NaN and all intervals to the whole line.
-func setUnknown(yhat []float64, within []ridge.Interval) {
+// setUnknown sets all predictions to NaN and all intervals to (−∞, ∞).
+func setUnknown(yhat []float64, intervals []ridge.Interval) {
 	for j := range yhat {
 		yhat[j] = math.NaN()
 	}
-	for j := range within {
-		within[j] = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
+	for j := range intervals {
+		intervals[j] = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 	}
 }
 
 // predictColumns predicts for a row that has been encoded.
-func (p *Predictor) predictColumns(yhat []float64, within []ridge.Interval, columns []float64) error {
+func (p *Predictor) predictColumns(yhat []float64, intervals []ridge.Interval, columns []float64) error {
 	if err := p.row.prepare.Row(p.row.features, columns); err != nil {
 		return err
 	}
@@ -145,8 +145,8 @@ func (p *Predictor) predictColumns(yhat []float64, within []ridge.Interval, colu
 	if slices.ContainsFunc(yhat, func(v float64) bool { return !isFinite(v) }) {
 		return &OverflowError{0}
 	}
-	if within == nil {
+	if intervals == nil {
 		return nil
 	}
-	return p.intervals.Predict(within, dataset.Block{N: 1, X: p.row.features})
+	return p.intervals.Predict(intervals, dataset.Block{N: 1, X: p.row.features})
 }

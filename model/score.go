@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// A Score measures the errors of the predictions of one target. Add adds a row, AddWeighted a row with a sample weight.
-// The zero value has no rows. For the training rows, [ridge.Target.R2] has proved brackets of R².
+// A Score measures the errors of the predictions of one target. Add adds a row, AddWeighted a row with a sample
+// weight. The zero value has no rows. For training rows, [ridge.Target.R2] returns a proved bracket of R².
 type Score struct {
 	rows    int64
 	weight  float64 // Σw
@@ -20,7 +20,7 @@ type Score struct {
 // Add adds one row with its observed and its predicted target.
 func (s *Score) Add(observed, predicted float64) { s.AddWeighted(1, observed, predicted) }
 
-// AddWeighted adds one row of weight w. If w is not positive, the row is ignored.
+// AddWeighted adds a row of weight w, or nothing if w is not positive.
 func (s *Score) AddWeighted(w, observed, predicted float64) {
 	if !(w > 0) {
 		return
@@ -48,8 +48,8 @@ func (s *Score) Join(o Score) {
 // Rows returns the number of rows.
 func (s *Score) Rows() int64 { return s.rows }
 
-// R2 returns 1 − Σw(y − ŷ)²/Σw(y − ȳ)², like scikit-learn's r2_score. It returns NaN if y is constant, if there are no rows, or if
-// Σw(y − ȳ)² overflows.
+// R2 returns 1 − Σw(y − ŷ)²/Σw(y − ȳ)², like scikit-learn's r2_score. It returns NaN if y is constant, if there are
+// no rows, or if Σw(y − ȳ)² overflows.
 func (s *Score) R2() float64 {
 	if !(s.squares > 0) || math.IsInf(s.squares, 1) {
 		return math.NaN()
@@ -71,17 +71,17 @@ type scoreJSON struct {
 	Squares Number `json:"squares"`
 }
 
-// MarshalJSON writes the number of rows n, r2, rmse, and four sums: weight = Σw, rss = Σw(y − ŷ)²,
-// mean = ȳ and squares = Σw(y − ȳ)². Values that are not finite are null.
+// MarshalJSON writes the number of rows n, r2, rmse, and the sums weight = Σw, rss = Σw(y − ŷ)², mean = ȳ and squares
+// = Σw(y − ȳ)². Values that are not finite are null.
 func (s Score) MarshalJSON() ([]byte, error) {
 	return json.Marshal(scoreJSON{
 		Rows: s.rows, R2: Number(s.R2()), RMSE: Number(s.RMSE()), Weight: Number(s.weight), RSS: Number(s.rss), Mean: Number(s.mean), Squares: Number(s.squares),
 	})
 }
 
-// UnmarshalJSON reads the output of MarshalJSON. It restores the sums exactly, so that rows can be
-// added and scores joined. A null sum, which has overflowed, becomes NaN. If n or a sum is missing
-// or inconsistent, the error is [ErrInput] and s is unchanged.
+// UnmarshalJSON reads the output of MarshalJSON. It restores the sums exactly, so that more rows or scores can be
+// added. A null sum becomes NaN. If n or a sum is missing or inconsistent, the error is [ErrInput] and s is
+// unchanged.
 func (s *Score) UnmarshalJSON(text []byte) error {
 	in := scoreJSON{Rows: -1, Weight: -1, RSS: -1, Mean: Number(math.NaN()), Squares: -1} // marks missing fields
 	if err := json.Unmarshal(text, &in); err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Err returns nil if the proved errors of all fits are within the tolerance that was requested. Otherwise it returns a
-// *[ShortfallError] about the fit with the largest proved error. It ignores certificates that cannot be read.
+// Err returns nil if the proved errors of all fits are within the requested tolerance. Otherwise it returns a
+// *[ShortfallError] about the fit with the largest proved error. Certificates that cannot be read are ignored.
 func (m *Model) Err() error {
 	var worst *ShortfallError
 	for i := range m.Fits {
@@ -31,8 +31,8 @@ func (m *Model) Err() error {
 	return worst
 }
 
-// Proves reports whether every fit and target has a certificate that proves a bound, see
-// [ridge.Target.Proves]. If a certificate is missing or cannot be read, the result is false.
+// Proves reports whether the certificates of all fits and targets prove a bound, see [ridge.Target.Proves]. It is
+// false if a certificate is missing or cannot be read.
 func (m *Model) Proves() bool {
 	for i := range m.Fits {
 		f := &m.Fits[i]

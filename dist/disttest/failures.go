@@ -10,10 +10,10 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// Kinds are the names of the calls that wait for other ranks.
+// Kinds are the names of the calls that can wait for other ranks.
 var Kinds = []string{"Send", "Recv", "Broadcast", "Allreduce", "Barrier"}
 
-// call makes a call of the given kind. The call involves the last rank.
+// call makes a call of the given kind that involves the last rank.
 func call(ctx context.Context, r dist.Transport, kind string) error {
 	last := r.Size() - 1
 	switch kind {
@@ -33,9 +33,8 @@ func call(ctx context.Context, r dist.Transport, kind string) error {
 	return fmt.Errorf("no call of kind %s", kind)
 }
 
-// Cancel checks a call that is cancelled on every rank except the last, which makes no call. The cancelled call
-// must return, and all later calls must return a *[dist.BrokenError]. The last rank returns at once, so that its
-// process can end.
+// Cancel checks a call that every rank except the last makes and cancels. The call must return, and all later calls
+// must return a *[dist.BrokenError]. The last rank makes no call.
 func Cancel(t *testing.T, open func() []dist.Transport, kind string) {
 	each(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {
 		if r.Rank() == r.Size()-1 {
@@ -56,9 +55,8 @@ func Cancel(t *testing.T, open func() []dist.Transport, kind string) {
 	})
 }
 
-// Abort checks that all calls end if the last rank aborts while the others are in a call or about to make one. Each
-// call must return an error that states the last rank and its error. The ranks must be in one process, because
-// between processes Abort does not return.
+// Abort checks that all current and later calls end if the last rank aborts. They must return an error with the last
+// rank and its error. All ranks must be in one process, because Abort does not return if ranks are processes.
 func Abort(t *testing.T, open func() []dist.Transport, kind string) {
 	why := errors.New("it had to be")
 	each(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {

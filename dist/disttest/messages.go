@@ -10,11 +10,11 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// sizes are the sizes of messages to test. MPI libraries send the largest one only when the receiver is ready.
+// sizes are the sizes of messages to test. MPI libraries send the largest one only after the receiver is ready.
 var sizes = []int{0, 1, 1000, 1 << 20}
 
-// messages checks messages from each rank to every other. They must arrive in order. They must not change if the
-// sender overwrites its bytes after Send. In each pair the lower rank sends first.
+// messages checks messages between all pairs of ranks. They must arrive in order, and must not change if the sender
+// overwrites its bytes after Send. In each pair the lower rank sends first.
 func messages(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for from := range r.Size() {
 		for to := range r.Size() {
@@ -60,8 +60,7 @@ func recvAll(ctx context.Context, r dist.Transport, from int) error {
 	return nil
 }
 
-// peers checks that a call with an invalid rank returns an error, and that the other ranks are not
-// affected.
+// peers checks that a call with an invalid rank returns an error and does not affect the other ranks.
 func peers(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for _, peer := range []int{-1, r.Rank(), r.Size()} {
 		if err := r.Send(ctx, peer, nil); !errors.Is(err, dist.ErrRank) {

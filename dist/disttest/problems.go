@@ -27,8 +27,8 @@ type problem struct {
 	rows            func(rank int) int
 }
 
-// problems are problems with different numbers of rows on the ranks. In some of them rank 0, other ranks, or all
-// ranks but one have no rows.
+// problems are problems with different numbers of rows on the ranks. In some of them, some ranks or all but one have
+// no rows.
 var problems = []problem{
 	{trial: 100, dim: 6, targets: 1, m: 3, rows: func(int) int { return 9 }},
 	{trial: 101, dim: 5, targets: 2, m: 5, intercept: true, rows: func(rank int) int { return 7 * (rank % 3) }},
@@ -75,28 +75,27 @@ func (p problem) summary(rank int) (*ridge.Summary, error) {
 	return s, s.Append(mat.NewDense(len(x), p.dim, slices.Concat(x...)), mat.NewDense(len(y), p.targets, slices.Concat(y...)), w)
 }
 
-// union returns the merged summary of the ranks from first to first+span−1 that are less than size. span is a power
-// of two. As in [dist.Merge], the union of the second half of these ranks is merged into the union of the first
-// half.
-func (p problem) union(first, span, size int) (*ridge.Summary, error) {
+// union returns the merged summary of the ranks firstRank to firstRank+span−1, as far as they are less than size.
+// span is a power of two. Like [dist.Merge], union merges the second half of these ranks into the first half.
+func (p problem) union(firstRank, span, size int) (*ridge.Summary, error) {
 	if span == 1 {
-		return p.summary(first)
+		return p.summary(firstRank)
 	}
-	s, err := p.union(first, span/2, size)
-	if err != nil || first+span/2 >= size {
+	s, err := p.union(firstRank, span/2, size)
+	if err != nil || firstRank+span/2 >= size {
 		return s, err
 	}
-	o, err := p.union(first+span/2, span/2, size)
+	o, err := p.union(firstRank+span/2, span/2, size)
 	if err != nil {
 		return nil, err
 	}
 	return s, s.Merge(o)
 }
 
-// treeSpan returns the smallest power of two that is at least size.
+// treeSpan returns the smallest power of two that is at least size, the number of ranks.
 func treeSpan(size int) int { return 1 << bits.Len(uint(size-1)) }
 
-// merge checks [dist.Merge]. Every rank must get the same bits as from merging pairs of summaries in one process.
+// merge checks that [dist.Merge] returns the same bits on every rank as merging pairs of summaries in one process.
 // The traffic must be as documented, and the certificates of fits to the merged summary must be valid.
 func merge(ctx context.Context, t *testing.T, r dist.Transport) error {
 	for _, p := range problems {
@@ -144,7 +143,7 @@ func (p problem) merged(ctx context.Context, t *testing.T, r dist.Transport) err
 	return p.certified(t, r.Size(), sum)
 }
 
-// mergeTraffic returns the documented traffic of [dist.Merge] if the merged summary has n bytes.
+// mergeTraffic returns the documented traffic of [dist.Merge] for a merged summary of n bytes.
 func (p problem) mergeTraffic(r dist.Transport, n int64) (dist.Traffic, error) {
 	rank, size := r.Rank(), r.Size()
 	model := dist.Traffic{Broadcast: dist.Volume{Calls: 1}}
@@ -179,8 +178,7 @@ func (p problem) mergeTraffic(r dist.Transport, n int64) (dist.Traffic, error) {
 	return model, nil
 }
 
-// certified checks the certificates of one-shot fits to the merged summary sum against reference solutions of all
-// rows.
+// certified checks the certificates of fits to the merged summary sum. The reference solutions use all rows.
 func (p problem) certified(t *testing.T, size int, sum *ridge.Summary) error {
 	var x, y [][]float64
 	var w []float64
@@ -205,8 +203,8 @@ func (p problem) certified(t *testing.T, size int, sum *ridge.Summary) error {
 	return nil
 }
 
-// mergeRefused checks that merging incompatible summaries returns an error that names both ranks. After this error,
-// the ranks must still be able to call Barrier.
+// mergeRefused checks that merging incompatible summaries returns an error with both ranks. The ranks must then still
+// be able to call Barrier.
 func mergeRefused(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	if r.Size() < 2 || r.Rank() > 1 {
 		return r.Barrier(ctx)
@@ -234,7 +232,7 @@ func mergeRefused(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return r.Barrier(ctx)
 }
 
-// reducer checks that a transport, used as a [ridge.Reducer], returns the sums over all ranks.
+// reducer checks that the sums of a transport, used as a [ridge.Reducer], are the sums over all ranks.
 func reducer(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	var workers ridge.Reducer = r
 	x := terms(r.Rank(), 50, 33)
@@ -254,7 +252,7 @@ func reducer(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return nil
 }
 
-// agree checks that [dist.Agree] returns the same error on every rank, with the ranks and values that differ.
+// agree checks that [dist.Agree] returns the same error on every rank, with the ranks and the values that differ.
 func agree(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for _, v := range []string{"", "the same"} {
 		if err := dist.Agree(ctx, r, "value", v); err != nil {
@@ -283,7 +281,7 @@ func agree(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return r.Barrier(ctx)
 }
 
-// table checks that [dist.Table] returns the rows of all ranks on every rank, also for numbers that are not finite.
+// table checks that [dist.Table] returns the rows of all ranks on every rank, including numbers that are not finite.
 func table(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	row := func(rank int) []float64 {
 		return []float64{float64(rank) + 0.1, math.Inf(-1), -1e-300, math.NaN(), math.MaxFloat64}

@@ -4,10 +4,10 @@
 //	disttest.Cancel(t, open, kind) // for each of disttest.Kinds
 //	disttest.Abort(t, open, kind)
 //
-// The function open returns the ranks of a new computation that live in this process: all ranks, or one rank if
-// each rank is a process. All processes must make the same calls. Each check runs on all ranks at the same time,
-// each in its own goroutine. Seeds determine the input of all ranks. Sums are compared with compensated sums.
-// Merged summaries are compared bit for bit with summaries merged in one process.
+// open starts a new computation and returns the ranks in this process: all ranks, or one rank if each rank is a
+// process. All processes must make the same calls. Each check runs on all ranks at the same time, each in its own
+// goroutine. Seeds determine the input. Sums are compared with compensated sums, and merged summaries, bit for bit,
+// with summaries merged in one process.
 package disttest
 
 import (
@@ -27,7 +27,7 @@ const eps = 0x1p-52
 // patience is the time limit of each check.
 const patience = time.Minute
 
-// Run runs all checks that leave the transport usable: all except Cancel and Abort.
+// Run runs all checks except Cancel and Abort, after which the transport cannot be used.
 func Run(t *testing.T, open func() []dist.Transport) {
 	for _, c := range []struct {
 		name  string
@@ -52,7 +52,7 @@ func Run(t *testing.T, open func() []dist.Transport) {
 	}
 }
 
-// each runs check on every rank of this process. If the check fails on a rank, each ends the job on all ranks.
+// each runs check on every rank of this process. If check fails on a rank, each ends the job on all ranks.
 func each(t *testing.T, ranks []dist.Transport, check func(ctx context.Context, t *testing.T, r dist.Transport) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -73,7 +73,7 @@ func each(t *testing.T, ranks []dist.Transport, check func(ctx context.Context, 
 	wg.Wait()
 }
 
-// random returns the random number generator of a rank in a trial. Every rank can construct it.
+// random returns the random number generator of a rank in a trial, which every rank can construct.
 func random(rank, trial int) *rand.Rand { return rand.New(rand.NewPCG(uint64(rank), uint64(trial))) }
 
 func ranks(ctx context.Context, _ *testing.T, r dist.Transport) error {

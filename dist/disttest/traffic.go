@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// traffic makes calls of every kind and checks that [dist.Traffic] counts them as documented.
+// traffic checks that [dist.Traffic] counts calls of every kind as documented.
 func traffic(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	before := r.Traffic()
 	want, err := round(ctx, r)
@@ -65,8 +65,7 @@ func round(ctx context.Context, r dist.Transport) (dist.Traffic, error) {
 	return want, nil
 }
 
-// moved checks the traffic of a rank since an earlier call of Traffic, which returned before. The expected difference
-// is want.
+// moved checks that the traffic of a rank since an earlier call of Traffic, with the result before, equals want.
 func moved(r dist.Transport, before, want dist.Traffic) error {
 	got := r.Traffic()
 	if !(got.Time > before.Time) {

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// terms describes a collective call. The fields what and arg must be equal on all ranks. Only the root sets length.
+// terms describes a collective call. what and arg must be equal on all ranks. Only the root sets length.
 type terms struct {
 	what   int
 	arg    int // the root, or the length of x
@@ -30,8 +30,8 @@ const (
 )
 
 // meet waits until all ranks have called it, and stores the length from the root in c.link.all. It returns
-// [dist.ErrMismatch] if the calls differ. To detect this, each rank contributes v and −v for every number v that
-// must be the same. The maxima of v and −v over all ranks add up to zero if and only if all ranks have the same v.
+// [dist.ErrMismatch] if the calls differ. To detect this, each rank contributes v and −v for every number v that must
+// be equal. The maxima of v and −v over the ranks add up to 0 only if all v are equal.
 func (c *Comm) meet(ctx context.Context, t terms) error {
 	what, arg := C.int64_t(t.what), C.int64_t(t.arg)
 	c.link.mine = [C.TERMS]C.int64_t{what, -what, arg, -arg, C.int64_t(t.length)}
@@ -56,8 +56,8 @@ func (c *Comm) Barrier(ctx context.Context) error {
 	return err
 }
 
-// Allreduce overwrites x with its sum over the ranks, see [dist.Transport]. After an error do not use x, because
-// the MPI library may still write to it.
+// Allreduce overwrites x with its sum over the ranks, see [dist.Transport]. After an error x must not be used,
+// because the MPI library may still write to it.
 func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
 	ctx = background.IfNil(ctx)
 	start := time.Now()
@@ -65,7 +65,7 @@ func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
 		if err := c.meet(ctx, terms{what: callAllreduce, arg: len(x)}); err != nil {
 			return err
 		}
-		for part := range pieces(x, c.most/8) {
+		for part := range pieces(x, c.maxCallBytes/8) {
 			if err := check("MPI_Allreduce", C.fdr_sum(c.link, unsafe.Pointer(&part[0]), C.int(len(part)))); err != nil {
 				return err
 			}
@@ -103,7 +103,7 @@ func (c *Comm) broadcast(ctx context.Context, root int, b *[]byte) error {
 	if c.rank != root {
 		*b = make([]byte, c.link.all[4])
 	}
-	for part := range pieces(*b, c.most) {
+	for part := range pieces(*b, c.maxCallBytes) {
 		if err := check("MPI_Bcast", C.fdr_bcast(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(root))); err != nil {
 			return err
 		}

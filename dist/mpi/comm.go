@@ -21,39 +21,37 @@ import (
 
 // A Comm is a [dist.Transport]: the rank of this process in the job that mpirun or srun started.
 //
-// One goroutine on one thread makes all calls of MPI, so MPI_THREAD_FUNNELED suffices. To wait for the other ranks,
-// a rank polls a non-blocking call of a few bytes and sleeps up to a millisecond between polls. A waiting rank
-// therefore does not occupy a core, and a cancelled ctx ends the wait. When all ranks have arrived, blocking calls
-// move the bytes from and to the caller's memory.
+// One goroutine on one thread makes all calls of MPI, so MPI_THREAD_FUNNELED suffices. A rank waits for other ranks
+// by polling a non-blocking call of a few bytes, and sleeps up to a millisecond between polls. Waiting therefore does
+// not occupy a core, and ends if ctx is cancelled. When all ranks have arrived, blocking calls move the data.
 //
-// Allreduce uses MPI_Allreduce, which by the standard gives identical sums on all processes (MPI 3.1, section
-// 5.9.6). The library chooses the order of summation. The order is the same in every run if the library follows the
-// advice of section 5.9.1.
+// Allreduce uses MPI_Allreduce, which gives identical sums on all processes (MPI 3.1, section 5.9.6). The library
+// chooses the order of summation, which is the same in every run if the library follows the advice of section 5.9.1.
 type Comm struct {
-	rank, size int
-	link       *C.fdr_link
-	most       int // largest number of bytes in one call of MPI
-	work       chan func() error
-	done       chan error
-	aborted    chan struct{}
-	abort      sync.Once
-	meter      dist.Meter
-	broken     error // error after which this rank can make no further call; nil otherwise
+	rank, size   int
+	link         *C.fdr_link
+	maxCallBytes int // largest number of bytes in one call of MPI
+	work         chan func() error
+	done         chan error
+	aborted      chan struct{}
+	abort        sync.Once
+	meter        dist.Meter
+	broken       error // error after which this rank can make no further call; nil otherwise
 }
 
 var _ dist.Transport = (*Comm)(nil)
 
-// grace is the time limit of a cancelled call, which may continue because its bytes may already be on their way.
-const grace = 500 * time.Millisecond
+// cancelTimeout is the time limit of a cancelled call, which may still move data.
+const cancelTimeout = 500 * time.Millisecond
 
 // Init starts MPI and waits until all processes of the job have called it. A process may call Init only once. A
-// process that was started alone is a job of one rank.
+// process started without mpirun or srun is a job of one rank.
 func Init() (*Comm, error) {
 	c := &Comm{
-		most:    most,
-		work:    make(chan func() error),
-		done:    make(chan error, 1),
-		aborted: make(chan struct{}),
+		maxCallBytes: maxCallBytes,
+		work:         make(chan func() error),
+		done:         make(chan error, 1),
+		aborted:      make(chan struct{}),
 	}
 	go c.serve()
 	if err := <-c.done; err != nil {
@@ -79,7 +77,7 @@ func (c *Comm) serve() {
 			}
 			c.done <- f()
 		case <-c.aborted:
-			c.die()
+			c.abortJob()
 		}
 	}
 }
@@ -100,9 +98,9 @@ func (c *Comm) init() error {
 	return nil
 }
 
-// Finalize waits until all ranks have called it, and then ends MPI. c must not be used afterwards. A process that
-// ends without Finalize ends the job. If an earlier call has failed on this rank, Finalize returns a
-// *[dist.BrokenError]; call Abort then.
+// Finalize waits until all ranks have called it, and ends MPI; c must not be used afterwards. A process that exits
+// without Finalize ends the job. If an earlier call has failed on this rank, Finalize returns a *[dist.BrokenError];
+// Abort must then be called.
 func (c *Comm) Finalize() error {
 	err := c.do(context.Background(), func() error {
 		if err := c.meet(context.Background(), terms{what: callFinalize}); err != nil {
@@ -135,12 +133,12 @@ func (c *Comm) Abort(err error) {
 		fmt.Fprintln(os.Stderr, &dist.AbortError{Rank: c.rank, Err: err})
 		close(c.aborted)
 	})
-	time.Sleep(grace)
+	time.Sleep(cancelTimeout)
 	os.Exit(1)
 }
 
-// die ends the job.
-func (c *Comm) die() {
+// abortJob ends the job.
+func (c *Comm) abortJob() {
 	C.fdr_abort(c.link)
 	os.Exit(1)
 }
@@ -156,7 +154,7 @@ func (c *Comm) do(ctx context.Context, f func() error) error {
 		select {
 		case err = <-c.done:
 		case <-ctx.Done():
-			err = c.givenUp(ctx)
+			err = c.awaitCancelled(ctx)
 		}
 	}
 	if err != nil && !errors.Is(err, dist.ErrMismatch) {
@@ -165,14 +163,14 @@ func (c *Comm) do(ctx context.Context, f func() error) error {
 	return err
 }
 
-// givenUp waits for a call whose ctx was cancelled, and returns its error. The call usually ends when it next polls
-// ctx. While bytes are moved, the call does not poll, and may never end if another rank has given up too. givenUp
-// therefore waits no longer than grace.
-func (c *Comm) givenUp(ctx context.Context) error {
+// awaitCancelled waits for a call whose ctx was cancelled, and returns its error. The call usually ends when it next
+// polls ctx. While it moves data, the call does not poll, and may never end if another rank was cancelled too.
+// Therefore the time is limited to cancelTimeout.
+func (c *Comm) awaitCancelled(ctx context.Context) error {
 	select {
 	case err := <-c.done:
 		return err
-	case <-time.After(grace):
+	case <-time.After(cancelTimeout):
 		return ctx.Err()
 	}
 }

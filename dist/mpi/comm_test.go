@@ -148,7 +148,7 @@ func TestRank(t *testing.T) {
 
 var roles = map[string]func(t *testing.T, c *Comm, arg string){
 	"suite":  func(t *testing.T, c *Comm, _ string) { disttest.Run(t, alone(c)) },
-	"pieces": func(t *testing.T, c *Comm, _ string) { c.most = 1000; disttest.Run(t, alone(c)) },
+	"pieces": func(t *testing.T, c *Comm, _ string) { c.maxCallBytes = 1000; disttest.Run(t, alone(c)) },
 	"life":   life,
 	"errors": refused,
 	"cancel": cancelled,

@@ -12,14 +12,13 @@ import (
 	"time"
 )
 
-// most is the largest number of bytes in one call of MPI; larger messages are divided. MPI counts elements in 32
-// bits, and for a sum in place the library allocates memory of the size of the call. Between two processes of one
-// machine, 100 MB took at least ten times as long in one call as in calls of 1 MiB. On a network, moving 1 MiB
-// takes far longer than the latency of a call.
-const most = 1 << 20
+// maxCallBytes is the maximum number of bytes in one call of MPI. MPI counts elements in 32 bits, and allocates
+// memory of the size of the call for a sum in place. Between processes of one machine, 100 MB took at least ten times
+// as long in one call as in calls of 1 MiB. On a network, moving 1 MiB takes far longer than the latency of a call.
+const maxCallBytes = 1 << 20
 
-// pieces yields x in consecutive nonempty pieces of at most n elements. Pass the memory of a piece to C by writing
-// &part[0] in the call itself. Cgo then looks for pointers only in the slice, not in the object that contains it.
+// pieces yields x in consecutive pieces of 1 to n elements. Callers pass a piece to C by writing &piece[0] in the
+// call itself. Cgo then looks for pointers only in the slice, and not in the object that contains it.
 func pieces[T any](x []T, n int) func(yield func([]T) bool) {
 	return func(yield func([]T) bool) {
 		for len(x) > 0 {
@@ -44,16 +43,15 @@ func (c *Comm) wait(ctx context.Context) error {
 		}
 		select {
 		case <-c.aborted:
-			c.die()
+			c.abortJob()
 		default:
 		}
 		time.Sleep(pause(time.Since(start)))
 	}
 }
 
-// pause returns the time to sleep before the next poll, given the time waited so far. The time to sleep is 0 at
-// first, then an eighth of the time waited, and at most a millisecond. A call is thus prolonged by at most an
-// eighth.
+// pause returns the time to sleep before the next poll, given the time waited so far: 0 at first, then an eighth of
+// the time waited, and at most a millisecond. So a call takes at most an eighth longer.
 func pause(waited time.Duration) time.Duration {
 	if waited < 100*time.Microsecond {
 		return 0

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Send waits until the other rank has called Recv, and then sends b. See [dist.Transport].
+// Send waits until the receiver has called Recv, and then sends b. See [dist.Transport].
 func (c *Comm) Send(ctx context.Context, to int, b []byte) error {
 	ctx = background.IfNil(ctx)
 	start := time.Now()
@@ -26,7 +26,7 @@ func (c *Comm) Send(ctx context.Context, to int, b []byte) error {
 	return err
 }
 
-// send first sends the length by a synchronous call, which returns when the receiver has asked for the length.
+// send sends the length by a synchronous call, which returns when the receiver has asked for it, and then the bytes.
 func (c *Comm) send(ctx context.Context, to int, b []byte) error {
 	c.link.mine[0] = C.int64_t(len(b))
 	if err := check("MPI_Issend", C.fdr_issend_length(c.link, C.int(to))); err != nil {
@@ -35,7 +35,7 @@ func (c *Comm) send(ctx context.Context, to int, b []byte) error {
 	if err := c.wait(ctx); err != nil {
 		return err
 	}
-	for part := range pieces(b, c.most) {
+	for part := range pieces(b, c.maxCallBytes) {
 		if err := check("MPI_Send", C.fdr_send(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(to))); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (c *Comm) recv(ctx context.Context, from int, b *[]byte) error {
 		return err
 	}
 	*b = make([]byte, c.link.all[0])
-	for part := range pieces(*b, c.most) {
+	for part := range pieces(*b, c.maxCallBytes) {
 		if err := check("MPI_Recv", C.fdr_recv(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(from))); err != nil {
 			return err
 		}
