@@ -13,29 +13,31 @@ import (
 // decided is the state of a classification.
 type decided struct {
 	labelled dataset.Source             // the rows before Options.Classes.Encode; nil without classes
-	left     map[float64]*classes.Score // leave-one-out decisions at each γ that was tried
+	leftOut  map[float64]*classes.Score // leave-one-out decisions at each γ that was tried
 }
 
-// countLeft returns the function that counts the leave-one-out decisions at gammas, or nil without classes.
-func (j *job) countLeft(gammas []float64) func(fit int, b dataset.Block, within []ridge.Interval, y []float64) {
+// leftOutCounter returns a function that counts the leave-one-out decisions at each γ of gammas, or nil without
+// classes.
+func (j *job) leftOutCounter(gammas []float64) func(fit int, b dataset.Block, within []ridge.Interval, y []float64) {
 	if j.Classes == nil {
 		return nil
 	}
-	if j.left == nil {
-		j.left = map[float64]*classes.Score{}
+	if j.leftOut == nil {
+		j.leftOut = map[float64]*classes.Score{}
 	}
 	for _, g := range gammas {
-		j.left[g] = j.Classes.NewScore()
+		j.leftOut[g] = j.Classes.NewScore()
 	}
 	var mu sync.Mutex
 	return func(fit int, b dataset.Block, within []ridge.Interval, y []float64) {
 		mu.Lock()
 		defer mu.Unlock()
-		j.left[gammas[fit]].AddEncoded(b, y, within)
+		j.leftOut[gammas[fit]].AddEncoded(b, y, within)
 	}
 }
 
-// chooseByAccuracy chooses γ again among the candidates of a choice by leave-one-out errors, if Select is an accuracy.
+// chooseByAccuracy chooses γ again by the leave-one-out accuracy, among the candidates of the choice. It does
+// nothing if Select is not an accuracy.
 func (j *job) chooseByAccuracy() error {
 	if !j.Select.Decides() {
 		return nil
@@ -43,9 +45,9 @@ func (j *job) chooseByAccuracy() error {
 	var rates []ridge.Interval
 	var estimates []float64
 	for _, f := range j.choice.Path {
-		of := j.left[f.Gamma].Accuracy
+		of := j.leftOut[f.Gamma].Accuracy
 		if j.Select == choose.BalancedAccuracy {
-			of = j.left[f.Gamma].Balanced
+			of = j.leftOut[f.Gamma].Balanced
 		}
 		value, right := of()
 		rates, estimates = append(rates, ridge.Interval{Lo: 1 - right.Hi, Hi: 1 - right.Lo}), append(estimates, 1-value)
@@ -60,7 +62,7 @@ func (j *job) classify(ctx context.Context, r *Result) error {
 	}
 	r.Classes = &Decisions{}
 	if r.Choice != nil {
-		r.Classes.LeftOut = j.left[r.Choice.Gamma()]
+		r.Classes.LeftOut = j.leftOut[r.Choice.Gamma()]
 	}
 	if j.once {
 		return nil

@@ -118,46 +118,46 @@ func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	return fits, status, nil
 }
 
-// certified returns the solutions at gammas, computed with the factorization made, and bounds their errors. If the
-// system is singular at some γ, the result omits this γ and all smaller ones.
-func (f *factored) certified(ctx context.Context, made *ridge.Factorization, gammas []float64) (fits []*ridge.Solution, err error) {
-	before := made.Passes()
-	if f.choice != nil && made == f.factors { // the solution at the chosen γ is known already
+// certified returns the solutions at gammas, computed with the given factorization, and bounds their errors. If
+// the system is singular at some γ, the result omits this γ and all smaller ones.
+func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, gammas []float64) (fits []*ridge.Solution, err error) {
+	before := factors.Passes()
+	if f.choice != nil && factors == f.factors { // the solution at the chosen γ is known already
 		chosen := *f.choice.Path[f.choice.Index]
 		chosen.Targets, chosen.Passes = slices.Clone(chosen.Targets), before // a copy, because Certify changes the solutions
 		fits, gammas = []*ridge.Solution{&chosen}, nil
 	}
 	for len(gammas) > 0 {
-		fits, err = made.Solve(ctx, gammas)
+		fits, err = factors.Solve(ctx, gammas)
 		singular, ok := errors.AsType[*ridge.SingularError](err)
 		if !ok {
 			break
 		}
-		if f.once && f.method == ridge.Exact && made.Method() != ridge.QR {
+		if f.once && f.method == ridge.Exact && factors.Method() != ridge.QR {
 			return nil, &dataset.OnceError{What: fmt.Sprintf("QR, which solves what is numerically singular to %v at gamma = %v,", singular.Method, singular.Gamma)}
 		}
-		f.record(Step{Stage: Reading, Method: made.Method(), Err: err, Reason: reason.Reason{Rule: reason.Unsolvable, Numbers: []float64{singular.Gamma}}})
+		f.record(Step{Stage: Reading, Method: factors.Method(), Err: err, Reason: reason.Reason{Rule: reason.Unsolvable, Numbers: []float64{singular.Gamma}}})
 		gammas = slices.DeleteFunc(slices.Clone(gammas), func(g float64) bool { return g <= singular.Gamma })
 		fits, err = nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := made.Certify(ctx, f.src, fits); err != nil {
+	if err := factors.Certify(ctx, f.src, fits); err != nil {
 		return nil, err
 	}
-	more := made.Passes() - before
+	more := factors.Passes() - before
 	for _, s := range fits {
 		more = max(more, s.Passes-before)
 	}
 	if more > 0 {
-		f.record(Step{Stage: Refining, Method: made.Method(), Passes: more})
+		f.record(Step{Stage: Refining, Method: factors.Method(), Passes: more})
 	}
 	return fits, nil
 }
 
-// needQR returns those gammas that QR should solve again. Their systems have no solution yet, or their error bounds
-// are limited by round-off.
+// needQR returns the gammas that QR should solve again. Their systems have no solution yet, or round-off limits
+// their error bounds.
 func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []float64) {
 	if f.method != ridge.Exact || f.factors.Method() == ridge.QR {
 		return nil
@@ -174,14 +174,14 @@ func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []flo
 	return again
 }
 
-// retryWithQR solves by QR at each γ in again. For each γ in gammas, the result contains the old or the new
-// solution, whichever has the smaller error bound.
-func (f *factored) retryWithQR(ctx context.Context, gammas []float64, fits []*ridge.Solution, again []float64) ([]*ridge.Solution, error) {
-	why := reason.Reason{Rule: reason.NotCertified, Method: f.factors.Method(), Numbers: again[:1]}
+// retryWithQR solves by QR at each γ in retry. For each γ in gammas it returns the old or the new solution,
+// whichever has the smaller error bound.
+func (f *factored) retryWithQR(ctx context.Context, gammas []float64, fits []*ridge.Solution, retry []float64) ([]*ridge.Solution, error) {
+	why := reason.Reason{Rule: reason.NotCertified, Method: f.factors.Method(), Numbers: retry[:1]}
 	if slices.ContainsFunc(f.trace, func(s Step) bool { return s.Err != nil }) {
 		why.Rule = reason.SingularTo
 	}
-	qr, err := ridge.Factorize(ctx, f.src, again, ridge.ExactOptions{
+	qr, err := ridge.Factorize(ctx, f.src, retry, ridge.ExactOptions{
 		Method: ridge.QR, Intercept: !f.NoIntercept, Backend: f.Backend, MaxBytes: f.MaxBytes, Tol: f.Tol, Projected: len(f.free), Progress: f.progress(Reading, 1),
 	})
 	if large, ok := errors.AsType[*ridge.SizeError](err); ok && len(fits) > 0 {
@@ -191,7 +191,7 @@ func (f *factored) retryWithQR(ctx context.Context, gammas []float64, fits []*ri
 		return nil, err
 	}
 	f.record(Step{Stage: Reading, Method: ridge.QR, Passes: 1, Reason: why})
-	found, err := f.certified(ctx, qr, again)
+	found, err := f.certified(ctx, qr, retry)
 	if err != nil {
 		return nil, err
 	}

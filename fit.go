@@ -134,8 +134,8 @@ func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 	return r, r.Err()
 }
 
-// summarise makes the first pass over the rows. If only this pass counts the rows, the method is chosen again with
-// their number. If the new choice is a direct method, summarise reads the rows again.
+// summarise makes the first pass over the rows. If the number of rows was unknown before, the method is then
+// chosen again. If the new choice is a direct method, summarise reads the rows again.
 func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error) {
 	if steps.Method.IsDirect() {
 		return j.factorise(ctx, steps)

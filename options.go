@@ -147,8 +147,8 @@ func (o *Options) choosesBands() bool {
 // projects reports whether some columns have no penalty and are projected out.
 func (o *Options) projects() bool { return len(o.Unpenalized) > 0 || slices.Contains(o.Penalty, 0) }
 
-// fill sets every zero field to its default. canRead tells whether the rows can be read again.
-func (o *Options) fill(canRead bool) error {
+// fill sets every zero field to its default. canReread reports whether the rows can be read again.
+func (o *Options) fill(canReread bool) error {
 	if o.choosesGamma() {
 		o.Gammas = nil
 	}
@@ -158,7 +158,7 @@ func (o *Options) fill(canRead bool) error {
 	case o.Select != choose.Auto:
 	case o.Folds != 0:
 		o.Select = choose.CV
-	case canRead && !o.PerTarget && o.Method != ridge.OneShot && !o.choosesBands() && !math.IsInf(o.GammaTol, 1) && !slices.Contains(o.Candidates, 0):
+	case canReread && !o.PerTarget && o.Method != ridge.OneShot && !o.choosesBands() && !math.IsInf(o.GammaTol, 1) && !slices.Contains(o.Candidates, 0):
 		o.Select = choose.LOO
 	default:
 		o.Select = choose.GCV

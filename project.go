@@ -15,7 +15,7 @@ import (
 // projection.
 const tolShare = 0.9
 
-// unpenalized describes the columns without penalty. It also holds those fields of a job that the projection
+// unpenalized describes the columns without penalty. It also keeps the fields of a job that the projection
 // replaces.
 type unpenalized struct {
 	free       []int
@@ -98,7 +98,7 @@ func (j *job) project(ctx context.Context) error {
 
 // leaveOneOut returns the rows and the options for a pass that computes leave-one-out errors.
 func (j *job) leaveOneOut(gammas []float64, pass int) (dataset.Source, ridge.LeaveOneOutOptions, error) {
-	opts := ridge.LeaveOneOutOptions{Reducer: j.Reducer, Progress: j.progress(Choosing, pass), Left: j.countLeft(gammas)}
+	opts := ridge.LeaveOneOutOptions{Reducer: j.Reducer, Progress: j.progress(Choosing, pass), Left: j.leftOutCounter(gammas)}
 	if j.projection == nil {
 		return j.src, opts, nil
 	}

@@ -82,8 +82,8 @@ func (j *job) fromSummary(sum *ridge.Summary) *sketched {
 //  2. The candidates are the given ones, or the grid of [choose.Gamma] for GCV or of [choose.AroundGCV] for leave-one-out
 //     errors.
 //  3. The grid is extended while the best candidate is at its end.
-//  4. The candidate with the smallest estimated score is chosen, or the one with the smallest upper bound among the
-//     candidates within 1 % of it. Candidates with a singular system are left out.
+//  4. The candidates within 1 % of the smallest estimated score are compared. The smallest upper bound decides.
+//     Candidates with a singular system are left out.
 //  5. If another candidate may still be better by more than GammaTol, a pass computes AᵀA, provided [plan.GramPass] finds
 //     it worth the cost.
 //  6. If the choice still depends on the training errors alone, further passes solve for the candidates that may be best,

@@ -79,8 +79,8 @@ func beginAnew(name string) string {
 
 var rankSuffix = regexp.MustCompile(`^\.rank\d+-of-(\d+)(\.previous)?$`)
 
-// refuseOthers returns an error if the checkpoint was written by a different number of ranks. The argument ranks is
-// 0 without a Transport.
+// refuseOthers returns an error if the checkpoint was written by a different number of ranks. Without a
+// Transport, ranks is 0.
 func refuseOthers(name string, ranks int) error {
 	dir, base := filepath.Split(name)
 	if dir == "" {
@@ -106,11 +106,11 @@ func refuseOthers(name string, ranks int) error {
 	return nil
 }
 
-// follow returns a progress callback that calls tell, and stores the position in each pass of the solver.
-func (j *Job) follow(tell func(fdridge.Stage, ridge.Progress)) func(fdridge.Stage, ridge.Progress) {
+// follow returns a progress callback that calls progress and stores the position in each pass of the solver.
+func (j *Job) follow(progress func(fdridge.Stage, ridge.Progress)) func(fdridge.Stage, ridge.Progress) {
 	return func(s fdridge.Stage, p ridge.Progress) {
-		if tell != nil {
-			tell(s, p)
+		if progress != nil {
+			progress(s, p)
 		}
 		if s == fdridge.Refining {
 			j.header.At = Position{p.Pass, p.Rows}

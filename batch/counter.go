@@ -96,21 +96,21 @@ func (c *Counter) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return c.BlocksFrom(ctx, 0)
 }
 
-// BlocksFrom reads the rows from index first on. A block must begin at this index.
-func (c *Counter) BlocksFrom(ctx context.Context, first int64) iter.Seq2[dataset.Block, error] {
+// BlocksFrom reads the rows from index firstRow on. A block must begin at this index.
+func (c *Counter) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[dataset.Block, error] {
 	ctx = background.IfNil(ctx)
 	if c.known().All {
-		return dataset.From(ctx, c.Source, first)
+		return dataset.From(ctx, c.Source, firstRow)
 	}
 	return func(yield func(dataset.Block, error) bool) {
 		var at nonzeros
-		if first > 0 {
+		if firstRow > 0 {
 			at = c.earlier
 		}
 		c.mark(at)
-		for b, err := range dataset.From(ctx, c.Source, first) {
+		for b, err := range dataset.From(ctx, c.Source, firstRow) {
 			if err == nil && b.First != at.Row {
-				yield(dataset.Block{}, fmt.Errorf("the block of row %d begins with row %d, before it began with row %d", first+1, b.First+1, at.Row+1))
+				yield(dataset.Block{}, fmt.Errorf("the block of row %d begins with row %d, before it began with row %d", firstRow+1, b.First+1, at.Row+1))
 				return
 			}
 			at.Count += nonzerosOf(b)

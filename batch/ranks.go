@@ -106,8 +106,8 @@ func (j *Job) catchUp(ctx context.Context) error {
 	return err
 }
 
-// union returns the summary of the rows of all ranks. If the checkpoint of a rank contains it, that rank broadcasts
-// it. Otherwise union merges the summaries of all ranks; sum is the summary of this rank.
+// union returns the summary of the rows of all ranks. If the checkpoint of a rank contains this summary, the
+// rank broadcasts it. Otherwise union merges the summaries of all ranks; sum is the summary of this rank.
 func (j *Job) union(ctx context.Context, sum *ridge.Summary) (*ridge.Summary, error) {
 	t := j.opts.Transport
 	switch {

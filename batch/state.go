@@ -78,19 +78,18 @@ func (s *state) read(be engine.Backend) error {
 	return s.place(at)
 }
 
-// place sets s.passes to readers of the states of the passes in the last state. The first of them begins at byte
-// at.
-func (s *state) place(at int64) error {
+// place sets s.passes to readers of the states of the passes in the last state. They begin at the given offset.
+func (s *state) place(offset int64) error {
 	s.passes = s.passes[:0]
 	for _, n := range s.header.Passes {
-		if n < 0 || n > s.last.Size()-at {
+		if n < 0 || n > s.last.Size()-offset {
 			return fmt.Errorf("has a pass of %d bytes, which is impossible", n)
 		}
-		s.passes = append(s.passes, io.NewSectionReader(s.last, at, n))
-		at += n
+		s.passes = append(s.passes, io.NewSectionReader(s.last, offset, n))
+		offset += n
 	}
-	if at != s.last.Size() {
-		return fmt.Errorf("has %d bytes, but its header requires %d", s.last.Size(), at)
+	if offset != s.last.Size() {
+		return fmt.Errorf("has %d bytes, but its header requires %d", s.last.Size(), offset)
 	}
 	return nil
 }

@@ -58,15 +58,13 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	return nil
 }
 
-// AppendFunc appends n rows that the function write generates in the memory of the sketch. AppendFunc calls
-// write repeatedly. Each call must fill block, a k×Dim matrix, with k of the n rows, beginning with row number
-// first. AppendFunc chooses k so that block fits into the second-level cache. The memory of block must not be
-// used after write returns.
+// AppendFunc appends n rows that the function write generates in the memory of the sketch. It calls write for
+// blocks of k rows, small enough for the second-level cache. Each call must fill the k×Dim matrix block with
+// the rows from number firstRow on. The memory of block must not be used after write returns.
 //
-// AppendFunc checks each block after write returns. If the block has an invalid row, AppendFunc discards the
-// block and returns the same error as the other Append methods. The blocks of earlier calls of write stay
-// appended.
-func (s *Sketch) AppendFunc(n int, write func(first int, block engine.Matrix)) error {
+// AppendFunc checks each block after write returns. If a row is invalid, it discards the block and returns the
+// same error as the other Append methods. Earlier blocks stay appended.
+func (s *Sketch) AppendFunc(n int, write func(firstRow int, block engine.Matrix)) error {
 	if err := s.checkReady(); err != nil {
 		return err
 	}
@@ -95,9 +93,9 @@ func (s *Sketch) AppendFunc(n int, write func(first int, block engine.Matrix)) e
 	return nil
 }
 
-// chunkRows returns the largest number of rows in a block of AppendFunc. It is a multiple of four, because
-// kernels process four rows together. The rows take at most 128 KiB, which fit into the second-level cache,
-// unless four rows take more.
+// chunkRows returns the largest number of rows in a block of AppendFunc, which should fit into the second-level
+// cache: at most 128 KiB, but at least four rows. It is a multiple of four, because kernels process four rows
+// together.
 func chunkRows(d int) int {
 	const bytes, least = 128 << 10, 4
 	return max(bytes/8/d/least*least, least)
@@ -182,11 +180,10 @@ func (s *Sketch) checkBlock(x *engine.CSR) error {
 }
 
 // sumBlock is the number of squares in a block. The squares of a block are added in sequence, to four partial
-// sums. The sums of the blocks are added pairwise. This keeps the relative error below 8·eps for every length.
+// sums. The blocks are then added pairwise, so that the relative error stays below 8·eps for every length.
 const sumBlock = engine.BlockOfSquares
 
-// half returns the number of terms in the first part of a sum of n > sumBlock terms that is split in two. It is
-// about n/2, rounded up to whole blocks.
+// half returns the position at which to split a sum of n > sumBlock terms: n/2, rounded up to whole blocks.
 func half(n int) int { return (n/2 + sumBlock - 1) / sumBlock * sumBlock }
 
 // squares returns the squared norm of x.
@@ -210,8 +207,8 @@ func addPairwise(n int, sums []float64) float64 {
 	return sums[0]
 }
 
-// admit adds norm2, the squared norm of row, to total. It returns an error, which names row i, if a value of
-// row is not finite or if total becomes too large.
+// admit adds norm2, the squared norm of row, to total. It returns an error for row i if a value is not finite
+// or if total exceeds [MaxSquares].
 func admit(i int, row []float64, norm2 float64, total *neumaier.Sum) error {
 	if err := checkFinite(i, 0, nil, row, norm2); err != nil {
 		return err
@@ -219,8 +216,8 @@ func admit(i int, row []float64, norm2 float64, total *neumaier.Sum) error {
 	return addNorm2(i, norm2, total)
 }
 
-// admitSparse is like admit for row i of x. It also checks the column indices. If both a value and a column
-// index are invalid, it reports the first of the two.
+// admitSparse is admit for row i of x. It also checks the column indices. If both a value and an index are
+// invalid, it reports the first of the two.
 func admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
 	idx, val, shape := CheckRow(i, x)
 	norm2 := squares(val)

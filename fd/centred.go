@@ -13,30 +13,30 @@ import (
 //
 //	r = s − κμ,
 //
-// where s is sparse and the centre μ is dense and shared by many rows. The sketch stores s and κ until the next
-// shrink, and μ as one of the dense rows. Let X = [B; μ…; S] be the stored rows. The appended rows are R = LX.
-// L differs from the identity in two ways: a sparse row has −κ in the column of its centre μ, and the row of μ
-// is zero. The shrink of R is
+// where s is sparse. Many rows share the dense centre μ. The sketch stores s and κ until the next shrink, and μ
+// once, as a dense row. Let X = [B; μ…; S] be the stored rows. The appended rows are R = LX. L is the identity,
+// except that a sparse row has −κ in the column of its centre, and that the row of a centre is zero. The shrink
+// of R is
 //
 //	G = L·XXᵀ·Lᵀ,   B ← diag(√(1 − δ/λ))·(UL)·X,
 //
-// with the eigenvalues λ of G and its eigenvectors as the rows of U. This shrink needs only products and sums
-// of sparse rows. In R the centre is a row of zeros.
+// with the eigenvalues λ of G and its eigenvectors as the rows of U. It needs only products and sums of sparse
+// rows.
 
 // A centre is the dense row μ that rows s − κμ share.
 type centre struct {
 	row   []float64
 	norm2 float64 // ‖μ‖²
 
-	// slot is 1 + the index of μ in the buffer, or 0 if μ is not stored. slot is valid only as long as the
-	// sketch's number of shrinks equals the field shrinks.
+	// slot is 1 + the index of μ in the buffer, or 0 if μ is not stored. It is valid until the next shrink. The
+	// field shrinks is the number of shrinks of the sketch when slot was set.
 	slot    int
 	shrinks int64
 	source  int // slot of the buffer row that centreOf put into row
 }
 
-// faintest is the smallest ‖μ‖² of a centre that is stored. The squares of the entries of a smaller centre
-// may underflow. Rows with a smaller centre are stored as dense rows.
+// faintest is the smallest ‖μ‖² of a stored centre. With a smaller one, squares of entries may underflow, and
+// rows are stored as dense rows.
 const faintest = 0x1p-900
 
 // isFaint reports whether ‖μ‖² is too small for the centre to be stored.
@@ -193,8 +193,7 @@ func (c *centre) writeOut(dst []float64, idx []int32, val []float64, f float64) 
 	return 3 * eps * norm * norm
 }
 
-// centres returns a slice that marks the rows of the buffer that are centres. It returns nil if there are no
-// centres.
+// centres returns a slice that marks the rows of the buffer that are centres, or nil if there are none.
 func (s *Sketch) centres() []bool {
 	if !s.sparse.hasCentres() {
 		return nil
@@ -208,8 +207,8 @@ func (s *Sketch) centres() []bool {
 	return of
 }
 
-// countCentres returns the number of centres in the buffer. In the order of the sparse rows, their slots never
-// decrease.
+// countCentres returns the number of centres in the buffer. Their slots never decrease in the order of the
+// sparse rows.
 func (s *Sketch) countCentres() (n int) {
 	last := 0
 	for _, slot := range s.sparse.centre {
@@ -225,8 +224,8 @@ func (w *sparseRows) hasCentres() bool {
 	return slices.ContainsFunc(w.centre, func(slot int) bool { return slot > 0 })
 }
 
-// centreOf sets c to the centre of sparse row i and returns c. It returns nil if the row has no centre. It
-// skips the copy if c already is this centre.
+// centreOf sets c to the centre of sparse row i and returns c, or nil if the row has no centre. It skips the
+// copy if c already is this centre.
 func (s *Sketch) centreOf(i int, c *centre) *centre {
 	slot := s.sparse.centre[i]
 	if slot == 0 {
@@ -239,7 +238,8 @@ func (s *Sketch) centreOf(i int, c *centre) *centre {
 	return c
 }
 
-// subtractCentres overwrites g, the lower triangle of XXᵀ (n×n), with the lower triangle of G = L·XXᵀ·Lᵀ.
+// subtractCentres overwrites the lower triangle of XXᵀ in g (n×n) with the lower triangle of L·XXᵀ·Lᵀ. X and L
+// are defined at the top of this file.
 func (s *Sketch) subtractCentres(g engine.Matrix) {
 	k, w := s.rows, &s.sparse
 	for i, slot := range w.centre {
@@ -282,7 +282,7 @@ func (s *Sketch) subtractCentres(g engine.Matrix) {
 // symmetricAt returns element i, j of the symmetric matrix whose lower triangle is in g.
 func symmetricAt(g engine.Matrix, i, j int) float64 { return g.Row(max(i, j))[min(i, j)] }
 
-// multiplyByL overwrites the rows u of U with the rows of UL.
+// multiplyByL overwrites the rows u of U with the rows of UL, for the L at the top of this file.
 func (s *Sketch) multiplyByL(u engine.Matrix) {
 	w := &s.sparse
 	if !w.hasCentres() {

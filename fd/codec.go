@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// sketchHeader is the part of a message from byte 24 up to the rows. See [Sketch.MarshalBinary].
+// sketchHeader starts at byte 24 of a message. The rows follow. See [Sketch.MarshalBinary].
 type sketchHeader struct {
 	Dim, Size, ShrinkRows, Driver uint64
 	Rows, Kept, Count, Shrinks    uint64
@@ -225,8 +225,8 @@ func readSketch(r io.Reader, be engine.Backend) (*Sketch, int64, error) {
 	return s, m.N(), nil
 }
 
-// decode reads a sketch. It allocates memory only for the rows in the message. Method allocate allocates the
-// room for more rows.
+// decode reads a sketch. It allocates memory only for the rows in the message. The method allocate makes room
+// for more rows.
 func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	var h sketchHeader
 	version, size := m.Preamble(wire.Sketch)
@@ -280,11 +280,10 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	return s
 }
 
-// largest bounds the squares in a message. It is the limit of Append, doubled to allow for round-off.
+// largest bounds the squares in a message. It is twice the limit of Append, to allow for round-off.
 const largest = 2 * MaxSquares
 
-// maxRows limits the number of rows and the number of shrinks in a message. The sum of two such numbers does
-// not overflow.
+// maxRows is the largest number of rows, and of shrinks, in a message.
 const maxRows = 1 << 62
 
 // check reports an invalid header before its sizes are used.

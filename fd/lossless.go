@@ -19,17 +19,17 @@ import (
 // 1/√(N/2) of the sum of squares of the rows before them, it rewrites all rows. The sum of the round-off bounds
 // is then proportional to √N·‖A‖²_F.
 
-// losslessBytes is the size in bytes of the rows that a lossless sketch collects between two shrinks by
-// default. The number of rows is at most 4096, but never less than 4d. With the SVD driver the number is always
-// 4d, because the round-off of the QR decomposition grows with the number of rows.
+// losslessBytes is the default size in bytes of the rows that a lossless sketch collects between two shrinks.
+// The number of these rows is at most 4096, but at least 4d. With the SVD driver it is always 4d, because the
+// round-off of the QR decomposition grows with the number of rows.
 const losslessBytes = 256 << 10
 
-// crossRows is the number of rows in each of the products that sumCross adds up. If R has more than crossRows²
-// rows, each product has more rows, and the number of products is crossRows.
+// crossRows is the number of rows in each of the products that sumCross adds up. For more than crossRows² rows,
+// it is the number of products instead.
 const crossRows = 64
 
-// sumCross adds the lower triangle of RᵀR to the compensated sums. The result pad bounds the norm of the
-// round-off. The first d rows are added last, because they may come from a shrink and be larger than the
+// sumCross adds the lower triangle of RᵀR, for the rows r of R, to the compensated sums. pad bounds the norm of
+// the round-off. The first d rows are added last, because they may come from a shrink and be larger than the
 // others. part is a d×d workspace.
 func sumCross(be engine.Backend, r engine.Matrix, sums []neumaier.Sum, part engine.Matrix) (pad float64) {
 	d := r.Cols
@@ -49,8 +49,8 @@ func sumCross(be engine.Backend, r engine.Matrix, sums []neumaier.Sum, part engi
 	return pad
 }
 
-// roundSums writes the sums to the lower triangle of c. It returns the trace of c. The second
-// result, pad, bounds the norm of the round-off.
+// roundSums writes the rounded sums to the lower triangle of c and returns its trace. pad bounds the norm of
+// the round-off.
 func roundSums(sums []neumaier.Sum, c engine.Matrix) (trace, pad float64) {
 	for i := range c.Rows {
 		row := c.Row(i)[:i+1]
@@ -74,9 +74,8 @@ func traceOf(a engine.Matrix) (sum float64) {
 func (s *Sketch) lossless() bool { return s.m == s.cfg.Dim }
 
 // countSpared returns the number of leading rows that the next shrink of a lossless sketch leaves unchanged:
-// either all rows left by an earlier shrink, or none. rest is the sum of squares of the other rows. The
-// result depends only on values that a message stores, so that a sketch that is read back continues
-// identically.
+// either all rows left by an earlier shrink, or none. rest is the sum of squares of the other rows. Only values
+// that a message stores matter, so that a sketch that is read back continues identically.
 func (s *Sketch) countSpared(rest float64) int {
 	if s.p < 4*s.m {
 		return 0 // too little room for other rows

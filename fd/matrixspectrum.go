@@ -33,8 +33,8 @@ func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, 
 	return p, nil
 }
 
-// fromMatrix sets p to the spectrum of a (d×d, lower triangle). The arguments w and p.V are the eigenvalues
-// and eigenvectors of a. The result pad bounds ‖a − VᵀΛV‖. a is overwritten, and part is a d×d workspace.
+// fromMatrix sets p to the spectrum of a (d×d, lower triangle), given the eigenvalues w and, in p.V, the
+// eigenvectors. pad bounds ‖a − VᵀΛV‖ for Λ = diag(w). a is overwritten, and part is a d×d workspace.
 func (p *Spectrum) fromMatrix(w []float64, a, part engine.Matrix, be engine.Backend) (pad float64, err error) {
 	d := p.Dim
 	before := frobenius(a)

@@ -81,10 +81,9 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 // inflate covers the round-off in the computed bounds, which are sums and products of nonnegative numbers.
 const inflate = 1.01
 
-// boundAbove returns a number b near delta with G̃ ⪯ UᵀSU + b·I. It tries increasing values of slack, from the
-// argument slack on, until the Cholesky factorisation of (delta + slack)·I − (G̃ − UᵀSU) succeeds. The
-// factorised matrix is then positive definite up to round-off (S. Rump, BIT 46, 2006). total is tr G̃ and kept
-// is tr S.
+// boundAbove returns a number b near delta with G̃ ⪯ UᵀSU + b·I. It increases slack until the Cholesky
+// factorisation of (delta + slack)·I − (G̃ − UᵀSU) succeeds. This matrix is then positive definite up to
+// round-off (S. Rump, BIT 46, 2006). total is tr G̃ and kept is tr S.
 func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []float64, total, kept, slack float64) float64 {
 	n, r := x.gram.Rows, x.u.Rows
 	scaled := engine.View(r, n, work[:r*n])
@@ -164,9 +163,9 @@ func (x *reduction) rounding(above, skew, size float64) roundedProduct {
 	return roundedProduct{squares: (2*math.Min(sum, all*norm) + norm*norm) * inflate, gram: (2*all*norm + norm*norm) * inflate}
 }
 
-// residual returns a bound on ‖A − XᵀX‖, its own round-off included. a holds the lower triangle of A (d×d)
-// and is overwritten with A − XᵀX. The argument before is a bound on ‖A‖_F, and part is a d×d workspace.
-func residual(be engine.Backend, a, x, part engine.Matrix, before float64) float64 {
+// residual bounds ‖A − XᵀX‖, its own round-off included. a holds the lower triangle of A (d×d) and is
+// overwritten with A − XᵀX. norm bounds ‖A‖_F, and part is a d×d workspace.
+func residual(be engine.Backend, a, x, part engine.Matrix, norm float64) float64 {
 	var squares, sums float64
 	for lo := 0; lo < x.Rows; lo += residualRows {
 		rows := x.Slice(lo, min(lo+residualRows, x.Rows), 0, x.Cols)
@@ -179,7 +178,7 @@ func residual(be engine.Backend, a, x, part engine.Matrix, before float64) float
 		sums++
 	}
 	product := be.Accuracy().Sum(min(x.Rows, residualRows)) + engine.Roundings + 1
-	return frobenius(a) + eps*(product*squares+sums/2*(before+squares))*inflate
+	return frobenius(a) + eps*(product*squares+sums/2*(norm+squares))*inflate
 }
 
 // residualRows is the number of rows of X in each of the products that residual subtracts. More rows per

@@ -74,8 +74,8 @@ func (s *Sketch) addToScatter() {
 	s.rows = 0
 }
 
-// addRows adds RᵀR, for the rows R of the buffer, to sums. It returns a bound pad on the norm of the
-// round-off in K, and the number of products RᵀR. product is a workspace of d·d numbers.
+// addRows adds RᵀR, for the rows R of the buffer, to sums. pad bounds the norm of the round-off in K, and
+// blocks is the number of products RᵀR. product is a workspace of d·d numbers.
 func (s *Sketch) addRows(sums []neumaier.Sum, product []float64) (pad float64, blocks int64) {
 	d := s.cfg.Dim
 	for lo := 0; lo < s.rows; lo += scatterRows {

@@ -73,8 +73,8 @@ func (ws *workspace) allocGram(cfg Config, m, order int) {
 //
 //	δ = λ_{m+1}, η ← η + δ, B ← diag(√max(1 − δ/λᵢ, 0))·UₘᵀB.
 //
-// This is Algorithm A1 of the paper with λ_{m+1} instead of λ_m (docs/math.md §2, §16). If m = d, δ is 0; see
-// lossless.go. If the sketch keeps K, shrink adds the rows to K; see scatter.go.
+// This is Algorithm A1 of C. Dickens (2020) with λ_{m+1} instead of λ_m (docs/math.md §2, §16). If m = d, δ is
+// 0; see lossless.go. If the sketch keeps K = AᵀA, shrink adds the rows to K; see scatter.go.
 func (s *Sketch) shrink() error {
 	switch {
 	case s.keepsScatter:
@@ -88,8 +88,8 @@ func (s *Sketch) shrink() error {
 	return s.shrinkGram()
 }
 
-// In renewal shrinks, the first computes the products of all rows. The others assume that the rows left by the
-// shrink before are orthogonal. Each of them adds the error of this assumption to the bound.
+// Of every renewal shrinks, the first computes the products of all rows. The others assume that the rows left
+// by the shrink before are orthogonal, and add the error of this assumption to the bound.
 const renewal = 4
 
 func (s *Sketch) shrinkGram() error {
@@ -162,8 +162,7 @@ func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.Spar
 }
 
 // cut computes the squared norms λᵢ − δ of the new rows and the factors √(1 − δ/λᵢ), for the leading
-// eigenvalues w with λᵢ > δ. It stores the norms in kept and the factors in scale. The results are the filled
-// parts of kept and scale.
+// eigenvalues w with λᵢ > δ. kept and scale are the memory for the results.
 func (x *reduction) cut(w, kept, scale []float64) (norm2, factors []float64) {
 	live := 0
 	for ; live < len(w) && w[live] > x.delta; live++ {
@@ -229,8 +228,8 @@ func (s *Sketch) finish(spared, live int, delta, pad float64) {
 	s.shrinks++
 }
 
-// gram writes the lower triangle of BBᵀ, for the dense rows B, to the leading part of g. For two rows left by
-// the last shrink it computes no product: they are orthogonal, and norm2 holds their squared norms.
+// gram writes the lower triangle of BBᵀ, for the dense rows B, to the leading part of g. Rows left by the last
+// shrink are orthogonal with the squared norms norm2, so that no products are computed for them.
 func (s *Sketch) gram(g engine.Matrix) {
 	k := s.rows
 	for i := range s.kept {

@@ -106,7 +106,7 @@ type Sketch struct {
 	bad error // the error of a failed factorisation, after which the sketch cannot be used
 }
 
-// A matrix is B with room for more rows. If the sketch keeps K, it holds the rows not yet added to K.
+// A matrix is B with room for more rows. If the sketch keeps K = AᵀA, it holds the rows not yet added to K.
 type matrix struct {
 	buf   []float64 // capacity×Dim, with leading dimension ld
 	ld    int

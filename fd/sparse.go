@@ -70,8 +70,8 @@ func (c Config) canKeepSparse(m int) bool {
 	return c.Shrink == Gram && c.Store != StoreScatter && m < c.Dim
 }
 
-// defaultSparseRows returns the default of SparseRows, ignoring the environment. It applies to messages that
-// do not contain SparseRows.
+// defaultSparseRows returns the default of SparseRows for messages that do not contain SparseRows. It ignores
+// the environment.
 func (c Config) defaultSparseRows(m, p int) int {
 	if !c.canKeepSparse(m) {
 		return -1
@@ -79,14 +79,13 @@ func (c Config) defaultSparseRows(m, p int) int {
 	return engine.Tuning{}.SparseRows(c.Dim, m, p)
 }
 
-// A sparse row stays sparse in the sketch if it has entries in at most 1/SparseShare of the columns. For z
-// entries, the products with the kept rows take 4mz flops. A dense row takes 7md flops, but each of them is
-// several times faster.
+// SparseShare limits sparse rows: a row with entries in more than 1/SparseShare of the columns is stored as a
+// dense row. For z entries, the products with the kept rows take 4mz flops. A dense row takes 7md flops, but
+// each of them is several times faster.
 const SparseShare = 8
 
-// maxEntries returns the largest number of entries that all sparse rows of the buffer may have together. So
-// many entries, with the workspace of a shrink for them, take as much memory as p dense rows. The longest
-// sparse rows have Dim/8 entries; 8/3·p of them reach the limit.
+// maxEntries returns the largest number of entries that all sparse rows of the buffer may have together.
+// Including the workspace of a shrink, they then take as much memory as p dense rows.
 func (s *Sketch) maxEntries() int {
 	const perEntry = 3 // 24 bytes an entry, 8 bytes a number
 	return max(s.p, SparseShare) * (s.cfg.Dim / perEntry)
@@ -161,7 +160,7 @@ func (s *Sketch) allocateSparse() {
 }
 
 // order returns the largest number of rows in the buffer if some are sparse. It is also the order of the
-// largest eigenproblem. If r = p, a shrink follows after as many sparse rows as dense rows.
+// largest eigenproblem.
 func (s *Sketch) order() int { return s.m + max(s.p, s.sparse.most) }
 
 // empty removes all rows.
@@ -172,9 +171,8 @@ func (w *sparseRows) empty() {
 	}
 }
 
-// gramSparse computes the last rows of G (n×n), which belong to the sparse rows, and writes them to the lower
-// triangle of g. The result off bounds the norm of their round-off. The other rows of g must hold the rows of G
-// for the dense rows.
+// gramSparse computes the rows of G (n×n) for the sparse rows, its last ones, and writes them to the lower
+// triangle of g. off bounds the norm of their round-off. On entry g must hold the rows of G for the dense rows.
 func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float64) {
 	k, n, w := s.rows, g.Rows, &s.sparse
 	if w.Rows == 0 {

@@ -155,7 +155,7 @@ func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 		p.Sigma2[i] *= squares(p.V[i*d : (i+1)*d])
 		all += p.Sigma2[i]
 	}
-	// Rounding σ² and the entries of v/‖v‖ changes σ²vᵀv by at most this.
+	// Rounding σ² and the entries of v/‖v‖ changes σ²vᵀv by at most 24·eps·σ².
 	pad = 24 * eps * all
 	p.sort()
 	pad += p.orthonormalise(be)
@@ -201,8 +201,8 @@ func (p *Spectrum) sort() {
 // before it, which have larger σ². Rows with σ² below √eps·λ₁ may need this. A row that becomes zero was only
 // round-off and is removed.
 //
-// The result moved bounds the change of BᵀB. With the rows B' that are changed and their change Z, it is ‖B'ᵀZ
-// + ZᵀB' + ZᵀZ‖ plus the squares of the removed rows.
+// moved bounds the change of BᵀB: ‖B'ᵀZ + ZᵀB' + ZᵀZ‖ for the changed rows B' and their change Z, plus the
+// squares of the removed rows.
 func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	d, r := p.Dim, len(p.Sigma2)
 	if r == 0 {
@@ -236,8 +236,7 @@ func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 }
 
 // firstSkew returns the index of the first row of V to orthogonalise, or r if there is none. g is the lower
-// triangle of VVᵀ (r×r). A row must be orthogonalised if an off-diagonal entry exceeds round-off, or if its
-// norm is not 1.
+// triangle of VVᵀ (r×r). Such a row has an off-diagonal entry above round-off, or a norm other than 1.
 func firstSkew(g []float64, r int) int {
 	for i := range r {
 		for _, v := range g[i*r : i*r+i] {

@@ -8,7 +8,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// gaussian applies an S with entries from N(0, 1/m). It draws the columns of S for panelRows rows at a time.
+// gaussian computes SA for an S (m×n) with entries from N(0, 1/m). It draws the columns of S for panelRows rows
+// of A at a time.
 type gaussian struct {
 	base
 	be engine.Backend
@@ -35,7 +36,7 @@ const drawCost = 16
 
 func (g *gaussian) drawColumns(s *stream, lo, hi int) {
 	for i := lo; i < hi; i++ {
-		s.seek(g.seed, forGaussian, g.first+int64(i))
+		s.seek(g.seed, forGaussian, g.firstRow+int64(i))
 		s.normal(g.s[(g.held+i)*g.m : (g.held+i+1)*g.m])
 	}
 }
@@ -47,11 +48,11 @@ func (g *gaussian) column(i int64, out []float64) {
 	floats.Scale(1/math.Sqrt(float64(g.m)), out)
 }
 
-func (g *gaussian) rows(first int64, n int, x []float64, ldx int, y []float64) {
+func (g *gaussian) rows(firstRow int64, n int, x []float64, ldx int, y []float64) {
 	w := g.width()
 	for done := 0; done < n; {
 		k := min(n-done, panelRows-g.held)
-		g.first = first + int64(done)
+		g.firstRow = firstRow + int64(done)
 		g.team.do(k, k*g.m*drawCost, g.draw)
 		for i := done; i < done+k; i++ {
 			row := g.waiting[g.held*w : (g.held+1)*w]
@@ -73,11 +74,11 @@ func (g *gaussian) multiply(out []float64) {
 	g.be.Gemm(true, false, 1, engine.View(g.held, g.m, g.s), engine.View(g.held, w, g.waiting), 1, engine.View(g.m, w, out))
 }
 
-func (g *gaussian) sparse(first int64, x *engine.CSR, y []float64) {
+func (g *gaussian) sparse(firstRow int64, x *engine.CSR, y []float64) {
 	g.csr, g.y = x, y
 	for g.lo = 0; g.lo < x.Rows; g.lo = g.hi {
 		g.hi = min(x.Rows, g.lo+panelRows-g.held)
-		g.first = first + int64(g.lo)
+		g.firstRow = firstRow + int64(g.lo)
 		g.team.do(g.hi-g.lo, (g.hi-g.lo)*g.m*drawCost, g.draw)
 		nnz := x.RowPtr[g.hi] - x.RowPtr[g.lo]
 		g.team.do(g.m, (nnz+(g.hi-g.lo)*g.t)*g.m, g.scatter)
@@ -85,8 +86,8 @@ func (g *gaussian) sparse(first int64, x *engine.CSR, y []float64) {
 	g.csr, g.y = nil, nil
 }
 
-// scatterRows adds the current sparse rows to rows lo to hi of the sum. It finishes one row of the sum before
-// the next, so that this row stays in cache.
+// scatterRows adds the current sparse rows to rows lo to hi−1 of the sum. It finishes one row of the sum before
+// the next, so that this row stays in the cache.
 func (g *gaussian) scatterRows(_ *stream, lo, hi int) {
 	for r := lo; r < hi; r++ {
 		row := g.row(r)

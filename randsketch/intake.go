@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// An intake checks rows before they are used. It counts them and sums their squares.
+// An intake checks rows before they are used, counts them and sums their squares.
 type intake struct {
 	dim, targets int
 	rows         int64
@@ -54,7 +54,7 @@ func (in *intake) admitSparse(x *engine.CSR, y []float64) error {
 	return nil
 }
 
-// add checks row i of a call and adds its squares. val has the entries in the columns idx, or in all columns
+// add checks row i of a call and adds its squares. val holds the entries in the columns idx, or in all columns
 // if idx is nil.
 func (in *intake) add(i int, idx []int32, val, y []float64) error {
 	q, err := fd.SquaredNorm(i, 0, idx, val)

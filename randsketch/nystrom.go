@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// NystromConfig has the options of [NewNystrom]. Rank and Dim are required. Any other field that is zero has
-// its documented default.
+// NystromConfig holds the options of [NewNystrom]. Rank and Dim are required. The zero value of any other field
+// selects its documented default.
 type NystromConfig struct {
 	Rank int    // m, number of columns of the test matrix; at most Dim are used
 	Dim  int    // d, number of features
@@ -33,7 +33,7 @@ type NystromConfig struct {
 //
 //	P⁻¹ = (λ_m + γ)·U(Λ + γI)⁻¹Uᵀ + (I − UUᵀ).
 //
-// The [Spectrum] of a Nystrom gives it up to a factor: Ĥ(γ)⁻¹ = P⁻¹/(λ_m + γ).
+// The [Spectrum] of a Nystrom applies it up to a factor: Ĥ(γ)⁻¹ = P⁻¹/(λ_m + γ).
 //
 // Ω depends only on Seed and the dimensions, apart from round-off that depends on the backend. Dense rows are
 // multiplied 256 at a time, counted from the first row, so that the sums do not depend on how the rows are
@@ -130,7 +130,7 @@ func (a *Nystrom) AppendRows(n int, x []float64, ldx int) error {
 	return nil
 }
 
-// multiply writes the contribution of the buffered rows to Yᵀ to share (m×d).
+// multiply overwrites share (m×d) with the contribution of the buffered rows to Yᵀ. r is workspace.
 func (a *Nystrom) multiply(share, r []float64) {
 	d := a.cfg.Dim
 	clear(share)
@@ -150,9 +150,9 @@ func (a *Nystrom) AppendSparse(x *engine.CSR) error {
 	return nil
 }
 
-// sparseGradient adds the contribution of the current sparse rows to rows lo to hi of Yᵀ. It forms a plain
-// sum of many rows before it adds to the compensated sums. If the current rows together have fewer entries
-// than there are columns, it adds each product directly.
+// sparseGradient adds the contribution of the current sparse rows to rows lo to hi−1 of Yᵀ. It forms a plain
+// sum over the rows before it adds to the compensated sums. If the rows have fewer entries than columns, it
+// adds each product directly.
 func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 	d := a.cfg.Dim
 	if a.csr.NNZ() < d {
@@ -173,7 +173,7 @@ func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 // addCost is the approximate cost of an addition to a compensated sum, in units of one plain addition.
 const addCost = 8
 
-// addRows adds rows lo to hi of a.share to Yᵀ.
+// addRows adds rows lo to hi−1 of a.share to Yᵀ.
 func (a *Nystrom) addRows(_ *stream, lo, hi int) {
 	for i := lo * a.cfg.Dim; i < hi*a.cfg.Dim; i++ {
 		a.y[i].Add(a.share[i])

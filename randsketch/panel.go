@@ -2,8 +2,8 @@ package randsketch
 
 import "github.com/fdridge/fdridge/engine"
 
-// panelRows is the number of rows that are multiplied together. Panels are counted from the first row and are
-// the same on every machine, so that sums do not depend on how the rows are divided into blocks.
+// panelRows is the number of rows that are multiplied together. Panels are counted from the first row, so that
+// sums do not depend on how the rows are divided into blocks.
 const panelRows = 256
 
 // A panel is a buffer of panelRows dense rows, which are collected and then multiplied together.
@@ -12,14 +12,14 @@ type panel struct {
 	held    int       // number of rows in waiting
 }
 
-// A call has the rows of one call of AppendRows or AppendSparse. At most panelRows rows are processed at a
-// time, the current rows: rows lo to hi−1 of the call. Row lo is row number first of A. Between two calls of
-// AppendRows or AppendSparse, a call holds no rows.
+// A call holds the rows of one call of AppendRows or AppendSparse. At most panelRows rows are processed at a
+// time, the current rows: rows lo to hi−1 of the call. Row lo is row number firstRow of A. Between two calls it
+// holds no rows.
 type call struct {
-	x      []float64 // dense rows with leading dimension ldx
-	ldx    int
-	csr    *engine.CSR // sparse rows
-	y      []float64   // targets of the rows, n×t
-	lo, hi int
-	first  int64
+	x        []float64 // dense rows with leading dimension ldx
+	ldx      int
+	csr      *engine.CSR // sparse rows
+	y        []float64   // targets of the rows, n×t
+	lo, hi   int
+	firstRow int64
 }

@@ -1,11 +1,11 @@
-// Package randsketch has randomised methods to compare with Frequent Directions. [Sketch] is SA, where A
-// (n×d) has the rows and S (m×n) is random, Gaussian or sparse. [Nystrom] is the Nyström approximation of
-// AᵀA. Rows may be appended one block at a time. From either, a [Spectrum] follows: an approximation Ĥ(γ) of
-// AᵀA + γI that is cheap to invert.
+// Package randsketch implements randomised methods, for comparison with Frequent Directions. A [Sketch] is SA
+// for the rows A (n×d) and a random S (m×n), Gaussian or sparse. A [Nystrom] is the Nyström approximation of
+// AᵀA. Rows are appended block by block. Both give a [Spectrum], an approximation Ĥ(γ) of AᵀA + γI that is
+// cheap to invert.
 //
 // Column i of S is drawn by its own generator ChaCha8 (Go's math/rand/v2), keyed by the seed, the kind of
-// sketch and i. S therefore does not depend on blocks of rows, the number of threads or the backend. Row i of
-// A is the i-th row appended, counted from 0.
+// sketch and i. S therefore does not depend on the division into blocks, the number of threads or the backend.
+// Row i of A is the i-th row appended, counted from 0.
 //
 // Notation: d features, t targets, m rows of the sketch, K = AᵀA.
 package randsketch
@@ -24,8 +24,8 @@ import (
 // [engine.ErrShape].
 var ErrShape = engine.ErrShape
 
-// ErrNoConvergence reports that an eigenvalue or singular value iteration failed. No finite data are known to cause it. It is
-// [engine.ErrNoConvergence].
+// ErrNoConvergence reports that an eigenvalue or singular value iteration failed. No finite data are known to
+// cause this error. It is [engine.ErrNoConvergence].
 var ErrNoConvergence = engine.ErrNoConvergence
 
 // errShape and errNoConvergence are the errors above, with the name of this package in the message.
@@ -56,8 +56,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
 
-// Config has the options of [New]. Rows and Dim are required. Any other field that is zero has its documented
-// default.
+// Config holds the options of [New]. Rows and Dim are required. The zero value of any other field selects its
+// documented default.
 type Config struct {
 	Kind     Kind
 	Rows     int    // m, number of rows of S
@@ -89,12 +89,12 @@ type Sketch struct {
 	op operator
 }
 
-// An operator adds up S times the rows, without a constant factor of S that only read applies.
+// An operator adds up S times the rows. Only read applies the constant factor of S.
 type operator interface {
-	// rows adds n dense rows of A; the first of them is row number first of A.
-	rows(first int64, n int, x []float64, ldx int, y []float64)
-	// sparse adds the rows of x; the first of them is row number first of A.
-	sparse(first int64, x *engine.CSR, y []float64)
+	// rows adds n dense rows of A, from row number firstRow on.
+	rows(firstRow int64, n int, x []float64, ldx int, y []float64)
+	// sparse adds the rows of x, from row number firstRow of A on.
+	sparse(firstRow int64, x *engine.CSR, y []float64)
 	// read writes [SA SY] (m×(d+t)) to out.
 	read(out []float64)
 	// column writes column i of S to out, which has length m.

@@ -8,8 +8,9 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// sjlt applies an S with nnz entries ±1/√nnz in each column. It only adds and subtracts rows, and divides by
-// √nnz at the end, so that every machine gets the same bits. Each goroutine computes some rows of the sum.
+// sjlt computes SA for an S with nnz entries ±1/√nnz in each column. It only adds and subtracts rows, and
+// divides by √nnz at the end, so that every machine gets the same bits. Each goroutine computes some rows of
+// SA.
 type sjlt struct {
 	base
 	nnz     int
@@ -31,7 +32,7 @@ func (j *sjlt) reset(seed uint64) {
 
 func (j *sjlt) drawColumns(s *stream, lo, hi int) {
 	for i := lo; i < hi; i++ {
-		s.seek(j.seed, forSJLT, j.first+int64(i))
+		s.seek(j.seed, forSJLT, j.firstRow+int64(i))
 		s.signs(j.m, j.nonzeros(i))
 	}
 }
@@ -49,24 +50,24 @@ func (j *sjlt) column(i int64, out []float64) {
 	}
 }
 
-func (j *sjlt) rows(first int64, n int, x []float64, ldx int, y []float64) {
+func (j *sjlt) rows(firstRow int64, n int, x []float64, ldx int, y []float64) {
 	j.x, j.ldx, j.y = x, ldx, y
-	j.panels(first, n, j.width(), j.addDense)
+	j.panels(firstRow, n, j.width(), j.addDense)
 	j.x, j.y = nil, nil
 }
 
-func (j *sjlt) sparse(first int64, x *engine.CSR, y []float64) {
+func (j *sjlt) sparse(firstRow int64, x *engine.CSR, y []float64) {
 	j.csr, j.y = x, y
-	j.panels(first, x.Rows, x.NNZ()/max(x.Rows, 1)+j.t, j.addSparse)
+	j.panels(firstRow, x.Rows, x.NNZ()/max(x.Rows, 1)+j.t, j.addSparse)
 	j.csr, j.y = nil, nil
 }
 
-// panels draws the columns of S for n rows and adds the rows by calling add. length is the approximate number
-// of nonzeros in a row.
-func (j *sjlt) panels(first int64, n, length int, add func(s *stream, lo, hi int)) {
+// panels draws the columns of S for n rows, from row number firstRow on, and adds the rows by calling add.
+// length is the approximate number of nonzeros in a row.
+func (j *sjlt) panels(firstRow int64, n, length int, add func(s *stream, lo, hi int)) {
 	for j.lo = 0; j.lo < n; j.lo = j.hi {
 		j.hi = min(n, j.lo+panelRows)
-		j.first = first + int64(j.lo)
+		j.firstRow = firstRow + int64(j.lo)
 		k := (j.hi - j.lo) * j.nnz
 		j.team.do(j.hi-j.lo, k*drawCost, j.draw)
 		j.team.do(j.m, k*length, add)

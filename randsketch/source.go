@@ -11,9 +11,9 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// AppendSource appends the rows of one pass over src. If the sketch has targets, src must have as many
-// ([ErrShape]); otherwise the targets of src are ignored. After an error, the sketch contains the blocks
-// before it.
+// AppendSource appends the rows of one pass over src. If the sketch has targets, src must have the same number
+// of targets ([ErrShape]). Otherwise the targets of src are ignored. After an error, the sketch contains all
+// earlier blocks.
 //
 // Rows are not centred. For a fit with an intercept, centre them first ([dataset.Standardize]). Otherwise the
 // sketch approximates another matrix.

@@ -65,7 +65,7 @@ func (s *Samples) lost(raw float64) float64 {
 	return terms * (1 + s.total + math.Sqrt(raw)) * 0x1p-1070
 }
 
-// weight returns Σw with twice the digits.
+// weight returns Σw in double-double arithmetic.
 func (s *Samples) weight() (total twofold.Number) {
 	for i := range s.n {
 		total = total.Plus(twofold.Of(s.Weight(i)))
