@@ -277,8 +277,11 @@ func (e *dualExact) multiply(ctx context.Context) (err error) {
 	return nil
 }
 
-// meanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d.
+// meanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d, or an upper bound before G is computed.
 func (e *dualExact) meanEigenvalue() float64 {
-	size := e.gram.Norm()
+	size := e.known.Size
+	if e.gram != nil {
+		size = e.gram.Norm()
+	}
 	return size * size / float64(e.d)
 }

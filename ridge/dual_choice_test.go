@@ -190,3 +190,30 @@ func TestDualSaysWhatIsUnknown(t *testing.T) {
 		t.Errorf("%s knows %v of the effective dimension", r.Solutions[0].Method, df)
 	}
 }
+
+// TestDualCGLeavesOut: a factorisation by DualCG gives the leave-one-out errors of Dual, and its mean eigenvalue is an
+// upper bound.
+func TestDualCGLeavesOut(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 2))
+	x, y := sparseRows(r, 30, 200, 5)
+	src := must(dataset.FromCSR(x, 1, y))(t)
+	gammas := []float64{0.1, 3}
+	scores, means := map[ridge.Method][][]ridge.Interval{}, map[ridge.Method]float64{}
+	for _, m := range []ridge.Method{ridge.Dual, ridge.DualCG} {
+		f := must(ridge.Factorize(t.Context(), src, gammas, ridge.ExactOptions{Method: m, LeaveOneOut: true}))(t)
+		means[m] = f.MeanEigenvalue()
+		_, found, err := f.LeaveOneOut(t.Context(), src, gammas, ridge.LeaveOneOutOptions{})
+		if err != nil {
+			t.Fatalf("%v: %v", m, err)
+		}
+		scores[m] = found.Bounds
+	}
+	for i := range gammas {
+		if a, b := scores[ridge.Dual][i][0], scores[ridge.DualCG][i][0]; !(a.Lo <= b.Hi && b.Lo <= a.Hi && b.Hi < 1.001*b.Lo) {
+			t.Errorf("γ = %v: %v by dual-cg, %v by dual", gammas[i], b, a)
+		}
+	}
+	if a, b := means[ridge.Dual], means[ridge.DualCG]; !(b >= a && b < 4*a) {
+		t.Errorf("mean eigenvalue %v by dual-cg, %v by dual", b, a)
+	}
+}

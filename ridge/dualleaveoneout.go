@@ -11,8 +11,11 @@ import (
 )
 
 // leaveOneOut returns the solution and the leave-one-out errors at every γ of gammas. If receive is not nil, it is
-// called with the predictions, like LeaveOneOutOptions.Left.
+// called with the predictions, like LeaveOneOutOptions.Left. DualCG switches to Dual, because the leverages need G = AAᵀ.
 func (e *dualExact) leaveOneOut(ctx context.Context, gammas []float64, receive func(int, dataset.Block, []Interval, []float64)) ([]*Solution, *LeftOutScores, error) {
+	if err := e.switchToGram(ctx); err != nil {
+		return nil, nil, err
+	}
 	e.reduce()
 	if e.reduction != nil && e.columns == nil {
 		e.columns = dual.Columns(e.reduction, e.data.N())

@@ -144,7 +144,8 @@ func (f *Factorization) Passes() int {
 	return 1
 }
 
-// MeanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d. For the zero Factorization it returns 1.
+// MeanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d. For [DualCG] it returns an upper bound, and for
+// the zero Factorization 1.
 func (f *Factorization) MeanEigenvalue() float64 {
 	switch {
 	case f.dual != nil:

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
@@ -340,5 +342,32 @@ func TestHeavyFarWeights(t *testing.T) {
 	check(t, heavy.Append(one, one, []float64{0x1p400}))
 	if err := sum.Merge(heavy); err == nil || string(marshal(t, sum)) != string(before) {
 		t.Errorf("Merge: %v", err)
+	}
+}
+
+// TestEachTargetAtTinyGamma: at a tiny γ the coefficients of FitEach are only round-off, which is not orthogonal to the
+// rows of the sketch. The brackets of the residual must contain the residual of these coefficients.
+func TestEachTargetAtTinyGamma(t *testing.T) {
+	const n, d = 7, 8
+	var p table
+	for i := range n {
+		row := make([]float64, d)
+		for j := range row {
+			row[j] = 1.6102939894165265 * float64(1-2*(i>>(j%4)&1))
+		}
+		p.x, p.y = append(p.x, row), append(p.y, []float64{row[0] * float64(1-i/3*2)})
+	}
+	for _, store := range []fd.Storage{fd.StoreRows, fd.StoreScatter} {
+		sum := must(ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: 6, Store: store}))(t)
+		x, y := mat.NewDense(n, d, slices.Concat(p.x...)), mat.NewDense(n, 1, slices.Concat(p.y...))
+		if err := sum.Append(x, y, nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, gamma := range []float64{6e-73, 1e-50, 1e-20, 1} {
+			f := must(sum.FitEach([]float64{gamma}))(t).Targets[0]
+			if rss, _ := p.truth(false).RSS(0, f.Coef).Float64(); !(f.RSS.Lo <= rss*(1+1e-15) && rss*(1-1e-15) <= f.RSS.Hi) {
+				t.Errorf("store %v, γ = %v: the residual is %v, not in %v", store, gamma, rss, f.RSS)
+			}
+		}
 	}
 }

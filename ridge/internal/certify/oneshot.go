@@ -132,7 +132,8 @@ func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 }
 
 // ApplyEach overwrites row j of x with φⱼ(BᵀB)c, where φⱼ is phi[j] and c belongs to target firstTarget+j. It
-// returns ‖Bx‖² for each row x.
+// returns ‖Bx‖² for each row x. If c has a part orthogonal to V, round-off gives this part a component along V, which φ can magnify
+// beyond x itself. Then ‖Bx‖² is computed from x.
 func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []float64) (bx []float64) {
 	d, r, q := k.eigen.Dim, len(k.eigen.Values), len(phi)
 	bx = make([]float64, q)
@@ -140,13 +141,14 @@ func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []f
 	for j, f := range phi {
 		for l, v := range k.targets[firstTarget+j].c.Along {
 			h[j*r+l] = f(k.eigen.Values[l]) * v
+			bx[j] += k.eigen.Values[l] * h[j*r+l] * h[j*r+l]
 		}
 		k.applyOff(firstTarget+j, f, x[j*d:])
-		for l, v := range h[j*r : (j+1)*r] {
-			bx[j] += k.eigen.Values[l] * v * v
-		}
 	}
 	k.Backend.Gemm(false, false, 1, engine.View(q, r, h), engine.View(r, d, k.eigen.V), 1, engine.View(q, d, x))
+	if k.cOff != nil {
+		return k.SketchNorms(q, x)
+	}
 	return bx
 }
 
