@@ -2,7 +2,7 @@ package engine
 
 import "github.com/fdridge/fdridge/engine/internal/accuracy"
 
-// Accuracy holds the guarantees of a backend about the round-off of its operations:
+// Accuracy bounds the round-off of the products of a backend:
 //
 //	type Accuracy struct {
 //		Strip        int  // see Dot
@@ -11,16 +11,17 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 //		Reproducible bool
 //	}
 //
-// A product along rows adds at most Strip terms to one sum, or it uses at least Sums sums in parallel. An
-// element of the result G of Gradient gets at most Gradient additions in one call. Reproducible means that the
-// same numbers give the same bits, for any number of threads.
+// A sum of k products along rows is split in one of two ways. There are fewer than k/Sums strips of at most Strip
+// terms, or fewer than Strip parallel sums of at most k/Sums terms. In one call of Gradient, an element of the result
+// G has at most Gradient additions in sequence. Reproducible means that the same numbers give the same bits, for any
+// number of threads.
 //
-// Let z be a computed element of a result, and z* = alpha·Σxᵢyᵢ + beta·c its exact value, with k products.
-// Let T = |alpha|·Σ|xᵢyᵢ| + |beta·c|. If nothing overflows or underflows, and k is less than 2²⁴,
+// Let z be a computed element of a result, and z* = alpha·Σxᵢyᵢ + beta·c its exact value, with k products. Let T =
+// |alpha|·Σ|xᵢyᵢ| + |beta·c|. If nothing overflows or underflows, and k is less than 2²⁴,
 //
-//	|z − z*| ≤ (bound + [Roundings])·eps·T,   eps = 2⁻⁵².
+//	|z − z*| ≤ (bound + [Roundings])·eps·T,   eps = 2⁻⁵²,
 //
-// The bound is
+// where the number bound is
 //
 //	Dot(k) = min(k, Strip)/2 + k/(2·Sums)
 //	                                 for products along rows: Gemm(false, true, …),
@@ -32,32 +33,30 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 //	                                 most [Tuning.GradientCall] rows
 //	Sum(n)                           for the G of any other call of Gradient
 //
-// A product may be split into several calls of Gemm, with beta = 0 in the first and alpha = beta = 1 in the
-// others. The bound is then the bound for all k terms, because each term has at most one more rounding.
+// A product may be split into several calls of Gemm, with beta = 0 in the first and alpha = beta = 1 in the others.
+// The bound is then the bound for all k terms, because each term has at most one more rounding.
 //
-// Proof: each rounding has an error of at most half an eps of the rounded sum, and no partial sum exceeds T(1
-// + k·eps). So the bound is half the largest number of roundings that follow a product, its own included (N.
-// Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2002, §4.2). If strips of columns are
-// summed separately, a term has at most min(k, Strip) roundings in its strip, and there are fewer than k/Sums
-// strips. If several sums are used in parallel, each has at most k/Sums roundings, and there are fewer than
-// Strip sums. Package enginetest tests backends with rows whose roundings all have the same sign; these come
-// close to the bound.
+// Proof: each rounding has an error of at most half an eps of the rounded sum, and no partial sum exceeds T(1 +
+// k·eps). So the bound is half the largest number of roundings that follow a product, its own included (N. Higham,
+// "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2002, §4.2). If strips are summed one after the other, a
+// term has at most min(k, Strip) roundings in its strip, and fewer than k/Sums later. With parallel sums, a term has
+// at most k/Sums roundings in its sum, and then fewer than Strip. Package enginetest tests backends with rows whose
+// roundings all have the same sign; these come close to the bound.
 //
-// All elements of a product are sums in the same order, or in one of at most [Orders] orders. If all rows of B
-// are equal, a row of ABᵀ has at most Orders different numbers.
+// All elements of a product are sums in the same order, or in one of at most [Orders] orders. If all rows of B are
+// equal, a row of ABᵀ has at most Orders different numbers.
 //
-// Products are summed by additions only. So Gemm, Syrk and Gram with alpha = 1 and beta 0 or 1 are exact if
-// every product and every partial sum is a float64.
+// Products are summed by additions only. So Gemm, Syrk and Gram with alpha = 1 and beta 0 or 1 are exact if every
+// product and every partial sum is a float64.
 //
-// Accuracy has no bounds for Cholesky, QR, Tridiagonal, SymEig and SVD. Package enginetest measures their
-// residuals.
+// Accuracy has no bounds for Cholesky, QR, Tridiagonal, SymEig and SVD. Package enginetest measures their residuals.
 type Accuracy = accuracy.Accuracy
 
-// Roundings is added to every bound of an [Accuracy], in units of eps. It covers alpha, beta, the addition to
+// Roundings is added to every bound of an [Accuracy], in units of eps. It covers the factor alpha, the addition of
 // beta·C, and terms of second order.
 const Roundings = accuracy.Roundings
 
-// Orders is the largest number of orders of addition among the elements of a product.
+// Orders is the largest number of different orders in which the elements of one product are summed.
 const Orders = accuracy.Orders
 
 // MaxGradientRows is the largest value that [Tuning.GradientCall] returns.

@@ -8,13 +8,13 @@
 // shapes panic with a constant string, as in gonum/blas. Dimensions may be zero.
 package engine
 
-// Backend is a set of dense kernels in float64. Results do not depend on earlier calls. A Backend is safe for
-// concurrent use if the outputs of concurrent calls don't overlap. After the first calls, no operation
-// allocates Go memory, with up to 64 concurrent calls.
+// Backend is a set of dense kernels in float64. Results do not depend on earlier calls. Concurrent calls are safe if
+// their outputs don't overlap. After the first calls, no operation allocates Go memory, with up to 64 concurrent
+// calls.
 //
-// Inputs are never written, unless the operation documents that it overwrites them. An output that the
-// formula does not read (beta = 0, eigenvectors, …) may contain NaN on entry. The dimensions of the matrices
-// must agree. Vectors are contiguous and may be longer than necessary.
+// Inputs are never written, unless the operation documents that it overwrites them. An output that the formula does
+// not read (beta = 0, eigenvectors, …) may contain NaN on entry. Operations panic if the dimensions of the matrices
+// disagree. Vectors are contiguous and may be longer than necessary.
 //
 // [Backend.Accuracy] bounds the round-off of sums.
 type Backend interface {
@@ -36,10 +36,9 @@ type Backend interface {
 	// with A k×n if trans is true. C is n×n. Its strict upper triangle is neither read nor written.
 	Syrk(trans bool, alpha float64, a Matrix, beta float64, c Matrix)
 
-	// Gram computes the lower triangle of C = A·Aᵀ, with A n×k and C n×n, but only its rows from index first
-	// on. The rest of C is neither read nor written. Gram thus extends the Gram matrix of the first rows of A
-	// by the other rows.
-	Gram(first int, a, c Matrix)
+	// Gram computes the lower triangle of C = A·Aᵀ, with A n×k and C n×n, but only its rows from index firstRow on.
+	// The rest of C is neither read nor written. So Gram updates C after rows were appended to A.
+	Gram(firstRow int, a, c Matrix)
 
 	// LeftMul overwrites the first m rows of B (k×n, m <= k) with W·B, where W is m×k. The other rows of B
 	// are unspecified. work must have at least LeftMulWork(m, n, k) elements.
@@ -130,13 +129,12 @@ type Backend interface {
 	QRWork(m, n int) int
 }
 
-// A Sharer is a [Backend] whose calls use several threads, so that concurrent calls would wait for each
-// other. Between Share and Unshare each call uses one thread, and as many calls as cores can run
-// concurrently. Use it if the work is divided among goroutines that call the backend, for example among the
-// lanes of a sketch.
+// A Sharer is a [Backend] whose calls use several threads, so that concurrent calls would wait for each other.
+// Between Share and Unshare each call uses one thread, and as many calls run concurrently as there are cores. Use
+// Share if several goroutines call the backend, for example one for each part of a sketch.
 //
-// Several callers may share at the same time. Share and Unshare wait for running calls, so a running call
-// must not use them.
+// Several goroutines may call Share; sharing ends with the last Unshare. Share and Unshare wait for running calls, so
+// they must not be called during a call.
 type Sharer interface {
 	Share()
 	Unshare()

@@ -19,9 +19,8 @@ type Cache struct {
 	Origin string `json:"origin"`
 }
 
-// detectCaches returns the data caches of levels 1 to 3. sys is the directory
-// /sys/devices/system/cpu/cpu0/cache, from which it reads associativity and sets. Without sysfs it returns
-// only the sizes from CPUID.
+// detectCaches returns the data caches of levels 1 to 3. It reads associativity and number of sets from sys, the
+// directory /sys/devices/system/cpu/cpu0/cache. Without this directory it returns only the sizes that CPUID reports.
 func detectCaches(sys fs.FS) [3]Cache {
 	c := [3]Cache{
 		{Size: cpuid.CPU.Cache.L1D, Origin: "cpuid"},
@@ -64,8 +63,8 @@ func readCache(sys fs.FS, dir string) (level int, c Cache, ok bool) {
 	if c.Size <= 0 {
 		return 0, Cache{}, false
 	}
-	// The cache is fully associative (0 ways), or a hypervisor reports inconsistent numbers. float64 is used
-	// because integer products could overflow.
+	// The numbers disagree if the cache is fully associative (0 ways), or if a hypervisor reports wrong numbers. The
+	// product in float64 cannot overflow.
 	if float64(c.Ways)*float64(c.Sets)*float64(c.Line) != float64(c.Size) {
 		c.Ways, c.Sets = 0, 0
 		c.Origin += ", without associativity"

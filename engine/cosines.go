@@ -6,20 +6,19 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 //
 //	z_c(x) = scale·cos(x₀·w_0c + x₁·w_1c + … + u_c).
 //
-// W (d×D) is stored in panels of 128 components for [Backend.Cosines], so that a panel stays in the cache for
-// many rows. Once all weights are set, any number of goroutines may use a CosineMap.
+// W (d×D) is stored for [Backend.Cosines] in panels of 128 columns, so that a panel stays in the cache for many rows.
+// Once all weights are set, any number of goroutines may use a CosineMap.
 //
-// The argument of the cosine is a chain of d fused multiply-adds that starts with u_c and takes the inputs in
-// order. It therefore depends only on x, W and u. An input of zero adds a zero, because W is finite, and does
-// not change any bit of z. A sparse row therefore gives the same bits as a dense row, whether or not it
-// stores its zeros.
+// The argument of the cosine is computed by d fused multiply-adds, starting with u_c, in the order of the inputs. An
+// input of zero adds a zero, because W is finite, and does not change any bit of z. A sparse row therefore gives the
+// same bits as a dense row, whether or not its zeros are stored.
 //
-// The computed cosine has an error of less than one ulp for an argument of any size. The cosine of an
-// infinite or NaN argument is NaN. The product with scale is rounded once more.
+// The computed cosine has an error of less than one ulp for an argument of any size. The cosine of an infinite or NaN
+// argument is NaN. The product with scale is rounded once more.
 type CosineMap = matrix.CosineMap
 
-// NewCosineMap returns a map with the given u, of length D, for rows of d = inputs columns. It does not copy
-// u. W is zero until its rows are set by
+// NewCosineMap returns a map for rows of d = inputs columns, with the given u of length D. It does not copy u. W is
+// zero until its rows are set by
 //
 //	func (m *CosineMap) SetWeights(j int, w []float64)
 //

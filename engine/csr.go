@@ -7,9 +7,9 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// CSR is a block of sparse rows in compressed sparse row form. The entries of row i are in columns
-// ColIdx[RowPtr[i]:RowPtr[i+1]], which strictly increase, and have the values Val[RowPtr[i]:RowPtr[i+1]]. A
-// CSR does not own its memory. A part of RowPtr selects a part of the rows.
+// CSR is a block of sparse rows in compressed sparse row form. Row i has the values Val[RowPtr[i]:RowPtr[i+1]] in the
+// columns ColIdx[RowPtr[i]:RowPtr[i+1]], which strictly increase. A CSR does not own its memory. A part of RowPtr
+// selects a part of the rows.
 type CSR struct {
 	Rows, Cols int
 	RowPtr     []int     // length Rows+1, non-decreasing
@@ -104,11 +104,11 @@ func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 	}
 }
 
-// underflowLoss bounds the underflow error in the low parts of a few products.
+// underflowLoss bounds the error that underflow causes in the low parts of a few products.
 const underflowLoss = 0x1p-1070
 
-// sparseResidual returns a·x − b + c as a sum hi + lo, and a bound off on its error. a is a sparse row.
-func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, off float64) {
+// sparseResidual returns a·x − b + c, for a sparse row a, as a sum hi + lo with a bound errBound on its error.
+func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, errBound float64) {
 	hi, lo = twofold.Sum(-b, c)
 	lows := math.Abs(lo) // sum of the magnitudes added to lo
 	for k, j := range idx {
@@ -123,7 +123,7 @@ func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, off fl
 	return hi, lo, n*(twofold.Lost*lows+underflowLoss) + (hi - hi) // hi − hi is 0, or NaN if hi is not finite
 }
 
-// addSparse adds weight·(hi + lo)·a to the sums gh + gl, and bounds on the errors to ge. a is a sparse row.
+// addSparse adds weight·(hi + lo)·a, for a sparse row a, to the sums gh + gl. It adds bounds on the errors to ge.
 func addSparse(idx []int32, val []float64, hi, lo, weight float64, gh, gl, ge []float64) {
 	ch, cl := twofold.Product(weight, hi)
 	cl = math.FMA(weight, lo, cl)

@@ -2,19 +2,19 @@ package engine
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// Products of sparse rows S (n×d) with k dense rows, and with each other, are computed in strips of columns.
-// A strip of the dense rows is transposed and stays in the cache. For each strip, the entries of all sparse
-// rows in its columns are processed; each entry is multiplied with, or added to, one contiguous vector of k
-// numbers. Dense rows are thus read from memory once, for any pattern of entries.
+// Products of sparse rows S (n×d) with k dense rows, and with each other, are computed for strips of columns. The
+// dense rows of a strip are transposed, so that k contiguous numbers belong to one column, and stay in the cache.
+// Each entry of S in the strip is then multiplied with, or added to, such k numbers. So the dense rows are read from
+// memory once, for any pattern of entries.
 
 const (
 	// sparseStrip is the number of columns in a strip of S·Sᵀ, which has no dense rows.
 	sparseStrip = 2048
-	// tileBytes is the size of a transposed strip, which stays in the second-level cache. fewestColumns is
-	// the smallest number of columns of a strip.
+	// tileBytes is the size of a transposed strip, which stays in the second-level cache. fewestColumns is the
+	// smallest number of columns of a strip.
 	tileBytes, fewestColumns = 256 << 10, 32
-	// tileRows is the number of dense rows that are transposed together. Their entries in one column fill a
-	// cache line.
+	// tileRows is the number of dense rows that are transposed together. Their entries in one column fill a cache
+	// line.
 	tileRows = 8
 )
 
@@ -29,11 +29,11 @@ type SparseWork struct {
 	share []sharing   // Gram: the entries of the strip that were processed
 }
 
-// A sparseRun is the range of the entries that a row has in one strip: lo, lo+1, …, hi−1.
+// A sparseRun is the range of entries lo to hi−1 that a row has in one strip.
 type sparseRun struct{ row, lo, hi int }
 
-// A sharing is an entry of a column. The field before is 1 + the index of the previous entry in the same
-// column, or 0 if there is none.
+// A sharing is an entry in a linked list of the entries of one column. before is 1 + the index of the previous entry
+// of the column in SparseWork.share, or 0 if there is none.
 type sharing struct {
 	row, before int32
 	value       float64
@@ -44,7 +44,7 @@ func (w *SparseWork) reset(s *CSR) {
 	w.next = append(w.next[:0], s.RowPtr[:s.Rows]...)
 }
 
-// nextStrip sets runs to the entries in columns below end that were not in an earlier strip.
+// nextStrip sets w.runs to the entries in columns below end that were not in an earlier strip.
 func (w *SparseWork) nextStrip(s *CSR, end int) {
 	w.runs = w.runs[:0]
 	for i, lo := range w.next {
@@ -59,7 +59,8 @@ func (w *SparseWork) nextStrip(s *CSR, end int) {
 	}
 }
 
-// stripColumns returns the number of columns in a strip of k dense rows, and allocates memory for the strip.
+// stripColumns returns the number of columns of a strip for k dense rows, and allocates the memory of the transposed
+// strip.
 func (w *SparseWork) stripColumns(k int) int {
 	n := max(tileBytes/word/max(k, 1), fewestColumns)
 	w.tile = grow(w.tile, n*k)
@@ -74,7 +75,7 @@ func grow(x []float64, n int) []float64 {
 	return x[:n]
 }
 
-// transpose overwrites t with columns lo to hi of B, one column after the other.
+// transpose writes columns lo to hi of B to t, one column after the other.
 func transpose(b Matrix, lo, hi int, t []float64) {
 	k := b.Rows
 	for first := 0; first < k; first += tileRows {
@@ -127,8 +128,8 @@ func addTransposed(t []float64, b Matrix, lo, hi int) {
 
 // TimesDense computes C = S·Bᵀ, where S is n×d, B is k×d and C is n×k.
 //
-// The terms of an element of C are added in the order of the entries. In a row with z entries, a term has at
-// most z roundings, including the rounding of the product.
+// The terms of an element of C are added in the order of the stored entries. The result of a row with z entries has
+// at most z roundings per term, including the rounding of the product.
 func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 	k := b.Rows
 	matrix.CheckShape(&b, k, s.Cols)
@@ -154,9 +155,8 @@ func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 	}
 }
 
-// AddLeftMul computes B = B + W·S, where S is n×d, W is k×n and B is k×d. Column j
-// of W·S is the sum of Sᵢⱼ times column i of W, over the stored entries of column j of S. The terms are added in the order
-// of i, and the sum is then added to B.
+// AddLeftMul computes B = B + W·S, where S is n×d, W is k×n and B is k×d. Column j of W·S is the sum of S_ij times
+// column i of W, over the stored entries of column j of S in the order of i. The sum is then added to column j of B.
 func (s *CSR) AddLeftMul(w, b Matrix, work *SparseWork) {
 	k := b.Rows
 	matrix.CheckShape(&b, k, s.Cols)

@@ -21,8 +21,8 @@ func newPureGo(t Tuning) (*purego.Backend, error) {
 	return purego.New(purego.Config{Kernel: t.ISA, MC: t.MC.Value, KC: t.KC.Value, NC: t.NC.Value})
 }
 
-// Names returns the names of the backends of this build, the default first. "purego" is always among them.
-// With the build tag openblas, "openblas" comes first.
+// Names returns the names of the backends of this build, the default first: "openblas" if the build tag openblas is
+// set, then "purego".
 func Names() []string {
 	names := make([]string, len(constructors))
 	for i, c := range constructors {
@@ -45,8 +45,8 @@ func New(name string, t Tuning) (Backend, error) {
 	return nil, fmt.Errorf("engine: no backend %q in this build, which has %v", name, Names())
 }
 
-// Default returns the backend that the build tags select, with [DefaultTuning]. All calls return the same
-// backend. The error reports an invalid environment variable or a backend that cannot run on this machine.
+// Default returns the backend that the build tags select, with [DefaultTuning]. All calls return the same backend. An
+// error reports an invalid environment variable, or a backend that cannot run on this machine.
 var Default = sync.OnceValues(func() (Backend, error) {
 	t, err := DefaultTuning()
 	if err != nil {

@@ -15,8 +15,8 @@ type Measurement struct {
 	Fresh     float64 `json:"fresh_gigabytes_per_second"` // the first write to new memory
 }
 
-// Measure measures the micro-kernel, a matrix product and reading memory, for a third of d each. It also
-// measures the first write to the 256 MiB that it then reads.
+// Measure measures the micro-kernel, a matrix product and the reading of memory, for a third of the time d each. It
+// also measures the first write to the 256 MiB that are then read.
 func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, error) {
 	ctx = background.IfNil(ctx)
 	t, err := DefaultTuning()
@@ -39,7 +39,7 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 	}
 	m.Gemm = 2 * n * n * n * float64(runs) / seconds / 1e9
 
-	// The time of a matrix-vector product is the time of reading the matrix.
+	// Reading the matrix takes nearly all the time of a matrix-vector product.
 	const rows, cols = 1 << 15, 1 << 10 // 256 MiB
 	const bytes = 8 * rows * cols
 	b, c = make([]float64, cols), make([]float64, rows)

@@ -2,23 +2,23 @@ package engine
 
 import "fmt"
 
-// The block sizes of packed products follow T. Low, F. Igual, T. Smith and E. Quintana-Ortí, "Analytical
-// Modeling Is Enough for High-Performance BLIS" (ACM TOMS 43, 2016). A cache has W ways and N sets; each way
-// of a set is a line. Half of the ways hold data that are used again, the other half data that are used once:
+// The block sizes of packed products follow T. Low, F. Igual, T. Smith and E. Quintana-Ortí, "Analytical Modeling Is
+// Enough for High-Performance BLIS" (ACM TOMS 43, 2016). Cache level i has Wᵢ ways and Nᵢ sets; each way of a set is
+// a line. Half of the ways hold data that are used again, the other half data that are used once:
 //
 //	L1: the micro-panel of A, MR×kc:  kc = ⌊W₁/2⌋·N₁·line/(8·MR)
 //	L2: the block of A, mc×kc:        mc = ⌊W₂/2⌋·N₂·line/(8·kc)
 //	L3: the panel of B, kc×nc:        nc = ⌊W₃/2⌋·N₃·line/(8·kc)
 //
-// The paper also keeps the micro-panel of B, kc×NR, in L1. Our tiles are three times as wide as high, so kc
-// would have to be three times smaller. BenchmarkBlocks in package bench shows that the L2 supplies B fast
-// enough, and that the larger kc is 7 % faster.
+// The paper also keeps the micro-panel of B, kc×NR, in L1. Here the tiles of C are three times as wide as high, so kc
+// would have to be three times smaller. BenchmarkBlocks in package bench shows that the L2 supplies B fast enough,
+// and that the larger kc is 7 % faster.
 //
-// kc is rounded down to a multiple of 8 from 64 to 384. mc and nc are rounded to whole tiles, and are at most
-// 1024 and 8192. So the packed A takes at most 3 MiB and the packed B at most 24 MiB.
+// kc is rounded down to a multiple of 8 from 64 to 384. mc and nc are rounded to whole tiles, and are at most 1024
+// and 8192. So the packed A takes at most 3 MiB and the packed B at most 24 MiB.
 
-// Sizes assumed for unknown caches, and limits on the size that one core may use. A virtual machine may
-// report an L3 of hundreds of MiB that it shares with others.
+// The fallback sizes are assumed for caches of unknown size. The limits bound the size that one core may use, because
+// a virtual machine may report an L3 of hundreds of MiB that it shares with others.
 const (
 	fallbackL1 = 32 << 10
 	fallbackL2 = 512 << 10
@@ -44,10 +44,10 @@ func (t *Tuning) setBlocks() {
 	t.NC = Setting{clampTo(halfBytes(l3)/(word*t.KC.Value), t.NR, 8192, t.NR), "BLIS model, L3 " + l3.Origin}
 }
 
-// halfBytes returns the size of half of the ways of a cache, but at least of one way.
+// halfBytes returns the size of half of the ways of a cache, at least of one way.
 func halfBytes(c Cache) int { return max(1, c.Ways/2) * (c.Size / c.Ways) }
 
-// completeCache replaces an unknown size or associativity by the given value, and notes this in Origin.
+// completeCache replaces an unknown size or associativity of c by the given value, and notes this in Origin.
 func completeCache(c Cache, size, ways int) Cache {
 	switch {
 	case c.Size < 4<<10:
@@ -60,7 +60,7 @@ func completeCache(c Cache, size, ways int) Cache {
 	return c
 }
 
-// clampTo limits n to [lo, hi] and rounds it down to a multiple of unit, but to at least one unit.
+// clampTo limits n to [lo, hi] and rounds it down to a multiple of unit, but not to zero.
 func clampTo(n, lo, hi, unit int) int {
 	n = min(max(n, lo), hi)
 	return max(n/unit, 1) * unit

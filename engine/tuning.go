@@ -21,11 +21,11 @@ type Setting struct {
 	Origin string `json:"origin"`
 }
 
-// Tuning holds properties of the machine and the settings that follow from them, each with its origin. A
-// program may change them before it calls [New].
+// Tuning holds properties of the machine and the settings that follow from them. Each has an origin, a text that
+// tells how it was found. A program may change settings before it calls [New].
 //
-// MC, KC and NC are the block sizes of purego's packed matrix products. They are computed by BLIS's
-// analytical model for the micro-kernel, see model.go.
+// MC, KC and NC are the block sizes of purego's packed matrix products. They are computed for the micro-kernel by the
+// analytical model of BLIS, see model.go.
 type Tuning struct {
 	ISA    string `json:"isa"` // purego's kernel: avx512, avx2, neon or generic
 	Origin string `json:"isa_origin"`
@@ -65,8 +65,7 @@ func Detect() Tuning {
 	return t
 }
 
-// DefaultTuning returns [Detect] with the overrides of the environment, see [Tuning.Override]. It is computed
-// once.
+// DefaultTuning returns [Detect] with the overrides from the environment, see [Tuning.Override]. It is computed once.
 var DefaultTuning = sync.OnceValues(func() (Tuning, error) {
 	t := Detect()
 	err := t.Override(os.LookupEnv)
@@ -79,7 +78,7 @@ type variable struct {
 	value *Setting
 }
 
-// variables returns the settings that environment variables may override, with the largest values.
+// variables returns the settings that environment variables may override, with their largest allowed values.
 func (t *Tuning) variables() []variable {
 	return []variable{
 		{"FDRIDGE_MC", 1 << 20, &t.MC},
@@ -123,7 +122,7 @@ func (t *Tuning) Override(lookup func(string) (string, bool)) error {
 	return nil
 }
 
-// setKernel selects the kernel with the given name and sets the block sizes for it.
+// setKernel selects a kernel by its name and sets the block sizes for this kernel.
 func (t *Tuning) setKernel(name string) error {
 	for _, k := range purego.Kernels() {
 		if k.Name == name {
@@ -138,9 +137,8 @@ func (t *Tuning) setKernel(name string) error {
 // ShrinkRows returns p = 5m/4, the number of rows that a sketch of m rows appends between two shrinks.
 //
 // A row costs (4m + p + 2m²/p)·d flops of products, which is smallest at p = √2·m. It also costs a part of an
-// eigenproblem of order m+p, which grows for p > m. BenchmarkSketch was run with p from m/2 to 2m, for four
-// shapes and both backends. The times are within 4 % of each other from m to 3m/2, and longer outside. Fewer
-// shrinks also lose less.
+// eigenproblem of order m+p, which grows for p > m. In BenchmarkSketch, for four shapes and both backends, the times
+// for p from m to 3m/2 differ by at most 4 %; outside they are longer. Fewer shrinks also lose less.
 func (t Tuning) ShrinkRows(m int) int {
 	if t.Shrink.Value > 0 {
 		return t.Shrink.Value
@@ -148,8 +146,9 @@ func (t Tuning) ShrinkRows(m int) int {
 	return m + (m+3)/4
 }
 
-// LosslessRows returns p for a sketch that keeps d rows of d features. It is 4d, or the number of rows in the
-// given number of bytes (at most 4096) if this is more. Fewer shrinks are faster and have less round-off.
+// LosslessRows returns the number of rows between two shrinks for a sketch that keeps d rows of d features. It is 4d,
+// or the number of rows that fit into the given number of bytes, at most 4096, if this is more. Fewer shrinks are
+// faster and have less round-off.
 func (t Tuning) LosslessRows(d, bytes int) int {
 	if t.Shrink.Value > 0 {
 		return t.Shrink.Value
@@ -157,14 +156,14 @@ func (t Tuning) LosslessRows(d, bytes int) int {
 	return max(4*min(d, math.MaxInt/8), min(bytes/word/max(d, 1), 4096))
 }
 
-// SparseRows returns r, the number of sparse rows between two shrinks of a sketch of size m for d features. p
-// is the number of dense rows between two shrinks. A row with z entries costs, in flops,
+// SparseRows returns r, the number of sparse rows between two shrinks of a sketch of size m for d features. p is the
+// number of dense rows between two shrinks. A row with z entries costs, in flops,
 //
 //	4mz + 2m²d/r + 7(m+r)³/r
 //
-// for its products with the kept rows, and its part of the new rows and of the eigenproblem of order m+r. For
-// every z the cost is smallest at the r with 7(m+r)²(2r−m) = 2m²d, which is near (m²d/7)^⅓ for many features. r
-// is at least p, because fewer shrinks lose less. If p is not t.ShrinkRows(m), the user has set it, and r = p.
+// for its products with the m rows of the sketch, and for its part of a shrink with an eigenproblem of order m+r. For
+// every z the cost is smallest at the r with 7(m+r)²(2r−m) = 2m²d, which is near (m²d/7)^⅓ for many features. r is at
+// least p, because fewer shrinks lose less. If p is not t.ShrinkRows(m), the user has set p, and r = p.
 func (t Tuning) SparseRows(d, m, p int) int {
 	if t.Sparse.Value > 0 {
 		return t.Sparse.Value
@@ -180,10 +179,10 @@ func (t Tuning) SparseRows(d, m, p int) int {
 	}))
 }
 
-// KeepsScatter reports whether a sketch of size m for d features should keep AᵀA instead of rows. It returns
-// true if the d² numbers of AᵀA are at most (m+p)·d, the size of the buffer of rows, with p =
-// t.ShrinkRows(m). AᵀA is then also faster: a row costs d² flops, compared with (4m + p + 2m²/p)·d for a
-// sketch, which by default is 6.85·m·d.
+// KeepsScatter reports whether a sketch of size m for d features should keep AᵀA instead of rows. It returns true if
+// the d² numbers of AᵀA are at most (m+p)·d, the size of the buffer of rows, with p = t.ShrinkRows(m). AᵀA is then
+// also faster: a row costs d² flops, compared with (4m + p + 2m²/p)·d for a sketch. By default the latter is
+// 6.85·m·d.
 func (t Tuning) KeepsScatter(d, m int) bool {
 	if t.Scatter.Value > 0 {
 		return d <= t.Scatter.Value
@@ -191,28 +190,27 @@ func (t Tuning) KeepsScatter(d, m int) bool {
 	return d <= m || d-m <= t.ShrinkRows(m)
 }
 
-// Limits on the lanes of a sketch: the memory of all buffers, how often each lane fills its buffer, and the
-// work of each lane. A lane with less work saves almost no time, and merging it costs time and precision.
+// Limits on the lanes, which are sketches built in parallel from portions of the rows. They limit the memory of all
+// buffers, and ensure that each lane fills its buffer often enough and has enough work. A lane with less work saves
+// almost no time, and merging it costs time and precision.
 const (
 	lanesBytes   = 1 << 30 // at most
 	minLaneFills = 8       // at least
 	minLaneFlops = 2e9     // at least
 )
 
-// LanesFor returns the number of lanes for a sketch of n rows of d features, where n < 0 means unknown.
-// buffer is the number of rows in the buffer of a lane. The result lanes is the number of cores, limited so
-// that
+// LanesFor returns the number of lanes (sketches built in parallel) for n rows of d features; n < 0 means unknown.
+// buffer is the number of rows in the buffer of a lane. lanes is the number of cores, limited so that
 //
 //   - all buffers fit into 1 GiB
 //   - each lane fills its buffer eight times
 //   - each lane has two billion flops of work, about 3·d·buffer for each row
 //
-// If memory allows fewer lanes than cores, the cores share the products of the lanes.
+// If memory allows fewer lanes than cores, several cores compute the products of one lane.
 //
-// If n is unknown and there are several lanes, the first rows all go to the first lane. The result after is
-// the number of rows from which the other lanes are used: the smallest number of rows with which a lane saves
-// time. Otherwise after is 0.
-func (t Tuning) LanesFor(n int64, d, buffer int) (lanes int, after int64) {
+// If n is unknown and there are several lanes, the first firstLaneRows rows all go to the first lane, because a
+// second lane saves no time for fewer rows. Otherwise firstLaneRows is 0.
+func (t Tuning) LanesFor(n int64, d, buffer int) (lanes int, firstLaneRows int64) {
 	each := float64(max(d, 1)) * float64(max(buffer, 1))
 	least := max(minLaneFills*float64(max(buffer, 1)), minLaneFlops/3/each) // smallest number of rows of a lane
 	most := min(float64(t.Lanes.Value), lanesBytes/word/each)
@@ -220,17 +218,17 @@ func (t Tuning) LanesFor(n int64, d, buffer int) (lanes int, after int64) {
 		return max(int(min(most, float64(n)/least)), 1), 0
 	}
 	if lanes = max(int(most), 1); lanes > 1 {
-		after = int64(least)
+		firstLaneRows = int64(least)
 	}
-	return lanes, after
+	return lanes, firstLaneRows
 }
 
-// gradientBytes is the size of a gradient block. It is enough work for several threads with every backend. It
-// is the same on every machine, so that the sums are the same.
+// gradientBytes is the size of a block of rows in a gradient. It is enough work for several threads with every
+// backend. It is the same on every machine, so that the sums are the same.
 const gradientBytes = 8 << 20
 
-// GradientRows returns the number of rows of d numbers in a gradient block: 8 MiB of rows, but at least 16
-// and at most 8192 rows.
+// GradientRows returns the number of rows of d numbers in a block of a gradient: 8 MiB of rows, but at least 16 and
+// at most 8192 rows.
 func (t Tuning) GradientRows(d int) int {
 	if t.Gradient.Value > 0 {
 		return t.Gradient.Value
@@ -238,16 +236,17 @@ func (t Tuning) GradientRows(d int) int {
 	return min(max(gradientBytes/word/max(d, 1), 16), 8192)
 }
 
-// manyVectors is the number of right-hand sides from which on backends pack the right-hand sides in every call
-// of Gradient. In a call with few rows, packing would take too long.
+// manyVectors is the number of right-hand sides from which backends pack the right-hand sides in every call of
+// Gradient. In a call with few rows, packing would take too long.
 const manyVectors = 8
 
 // GradientCall returns the number of rows for one call of [Backend.Gradient], given n rows of d columns and q
-// right-hand sides. The rows are enough work for several threads. They are few enough for
-// [Accuracy].Gradient, which bounds the number of additions to an element of G.
+// right-hand sides. The rows are enough work for several threads. They are few enough for [Accuracy].Gradient, which
+// bounds the number of additions to an element of G.
 //
-// The result is at most [MaxGradientRows]. If t.Gradient is set and q is less than 8, the result is at most
-// t.Gradient. If the call is too little work for several threads, the result is at most 32.
+// The result is at most [MaxGradientRows], and at most
+//   - t.Gradient if this is set and q is less than 8;
+//   - 32 if the call is too little work for several threads.
 func (t Tuning) GradientCall(n, d, q int) int {
 	n = min(n, MaxGradientRows)
 	if t.Gradient.Value > 0 && q < manyVectors {

@@ -35,12 +35,12 @@ var (
 	inUse *Backend // the only backend of the process
 )
 
-// New returns the backend with n OpenBLAS threads. If OpenBLAS was built for fewer threads (MAX_THREADS; 64
-// on Debian), it uses that number, which Capabilities reports.
+// New returns the backend with n OpenBLAS threads. An OpenBLAS that was built for fewer threads (MAX_THREADS; 64 on
+// Debian) uses fewer, as Capabilities reports.
 //
-// The number of threads is a setting of the process. Therefore there is only one backend, and a second call
-// of New with another n is an error. New first repairs the detected core, see [Backend.Capabilities]. The
-// value of GOMAXPROCS at the call of New determines how many calls may be inside OpenBLAS at a time.
+// The number of threads is a setting of the process. Therefore there is only one backend, and a second call of New
+// with another n is an error. New first selects the fastest kernels, see [Backend.Capabilities]. GOMAXPROCS at the
+// call of New determines the number of concurrent calls inside OpenBLAS.
 func New(n int) (*Backend, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("cblas: %d threads", n)
@@ -61,8 +61,8 @@ func New(n int) (*Backend, error) {
 	return b, nil
 }
 
-// start repairs the detected core and sets the number of threads of the process. OpenBLAS lowers this number
-// if it was built for fewer threads.
+// start selects the fastest kernels and sets the number of threads of the process. OpenBLAS lowers this number if it
+// was built for fewer threads.
 func start(n int) (*Backend, error) {
 	c, err := repairCoreOnce()
 	if err != nil {
@@ -81,8 +81,8 @@ func start(n int) (*Backend, error) {
 // Name returns "openblas".
 func (*Backend) Name() string { return "openblas" }
 
-// Capabilities returns the OpenBLAS core in use, the detected core, whether the core was repaired, the
-// version, the number of threads, and the number of concurrent calls.
+// Capabilities returns the kernels (core) that OpenBLAS detected and the kernels in use, whether they were changed,
+// the version, the number of threads, and the number of concurrent calls.
 func (b *Backend) Capabilities() map[string]string {
 	return map[string]string{
 		"kernel":           b.core.used,

@@ -35,19 +35,19 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A core describes the OpenBLAS kernels: the core that OpenBLAS found, the core in use, and a note about the
-// repair.
+// A core describes the kernels of OpenBLAS by their name, such as Haswell: the kernels that OpenBLAS detected, the
+// kernels in use, and a note about the change.
 type core struct{ found, used, note string }
 
-// width is the vector width in bits of the kernels of OpenBLAS cores. Cores that are not listed have 128 bits
-// or no FMA (Sandybridge and similar ones).
+// width is the vector width in bits of OpenBLAS kernels. Kernels that are not listed have vectors of 128 bits or no
+// fused multiply-add.
 var width = map[string]int{
 	"SkylakeX": 512, "Cooperlake": 512, "SapphireRapids": 512,
 	"Haswell": 256, "Zen": 256, "Excavator": 256,
 }
 
-// minGemmVectors returns the number of right-hand sides from which one Gemm is faster than a Gemv for each of
-// them. The AVX-512 kernels of OpenBLAS do not pack small matrices; the other kernels do.
+// minGemmVectors returns the number of right-hand sides from which one Gemm is faster than a Gemv for each. The
+// AVX-512 kernels of OpenBLAS do not pack small matrices; the other kernels do.
 func (c core) minGemmVectors() int {
 	if width[c.used] == 512 {
 		return 1
@@ -95,19 +95,19 @@ func repairCore() (core, error) {
 	return c, err
 }
 
-// switchCore makes OpenBLAS use the kernels of the core want. It returns the core in use afterwards, and a
-// note if this is not want. OPENBLAS_CORETYPE is set only during the switch.
-func switchCore(want string) (used, note string, err error) {
+// switchCore makes OpenBLAS use the kernels of the named core, and returns the name of the kernels in use afterwards.
+// If the switch failed, the note gives the reason. OPENBLAS_CORETYPE is set only during the switch.
+func switchCore(target string) (used, note string, err error) {
 	if C.can_repair() == 0 {
-		return coreName(), fmt.Sprintf("no: this OpenBLAS cannot change its core; set OPENBLAS_CORETYPE=%s", want), nil
+		return coreName(), fmt.Sprintf("no: this OpenBLAS cannot change its core; set OPENBLAS_CORETYPE=%s", target), nil
 	}
-	name := C.CString(want)
+	name := C.CString(target)
 	defer C.free(unsafe.Pointer(name))
 	if C.repair(name) != 0 {
-		return coreName(), "", fmt.Errorf("cblas: cannot set OPENBLAS_CORETYPE=%s", want)
+		return coreName(), "", fmt.Errorf("cblas: cannot set OPENBLAS_CORETYPE=%s", target)
 	}
 	used = coreName()
-	return used, fmt.Sprintf("no: asked for %s, got %s", want, used), nil
+	return used, fmt.Sprintf("no: asked for %s, got %s", target, used), nil
 }
 
 func coreName() string { return C.GoString(C.openblas_get_corename()) }

@@ -11,8 +11,8 @@ void cblas_dgemv(int order, int trans, int m, int n, double alpha, const double 
 void cblas_dgemm(int order, int transa, int transb, int m, int n, int k, double alpha, const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
 void cblas_daxpy(int n, double alpha, const double *x, int incx, double *y, int incy);
 
-// gradient adds A·Xᵀ to R, and then Rᵀ·A to G, for blocks of step rows of A. It uses two matrix
-// products a block or, if vectors is set, two products with vectors for each right-hand side.
+// gradient adds A·Xᵀ to R, and then Rᵀ·A to G, for blocks of step rows of A. It calls two matrix products for each
+// block or, if vectors is set, two products with vectors for each right-hand side.
 static void gradient(int n, int d, int t, int step, int vectors, const double *a, int lda, const double *x, int ldx, double *g, int ldg, double *r, int ldr) {
 	for (ptrdiff_t i = 0; i < n; i += step) {
 		const int m = n - i < step ? n - i : step;
@@ -50,9 +50,9 @@ type gradient struct {
 	a, x, b, g, r matrix.Matrix
 }
 
-// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. It computes both for a block of rows while the block is in
-// the cache, so that A is read from memory once. With several threads the rows are divided into fixed parts,
-// so that the sums do not depend on timing.
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. Both are computed for a block of rows while the block is in the
+// cache, so that A is read from memory once. Several threads process fixed parts of the rows, so that the sums do not
+// depend on timing.
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	matrix.CheckGradient(&a, &x, &rhs, &g, &r)
 	checkInt32(a, x, g, r)
@@ -75,14 +75,14 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 }
 
 const (
-	// blockEntries is the number of entries in a block of A, 64 KiB. A block stays in the second-level cache.
-	// Its products are small enough for the OpenBLAS kernels that do not pack.
+	// blockEntries is the number of entries in a block of A. 64 KiB stay in the second-level cache, and products of
+	// this size use OpenBLAS kernels that do not pack.
 	blockEntries = 1 << 13
 	minBlockRows = 8
 	// maxBlockRows is the largest number of rows of a block. dgemm adds these rows in sequence.
 	maxBlockRows = 64
-	// manyVectors is the number of right-hand sides from which on kernels that pack are faster. Blocks then
-	// have maxBlockRows rows.
+	// manyVectors is the number of right-hand sides from which kernels that pack are faster. Blocks then have
+	// maxBlockRows rows.
 	manyVectors = 32
 )
 
@@ -93,7 +93,7 @@ func blockRows(d, t int) int {
 	return min(max(blockEntries/d, minBlockRows), maxBlockRows)
 }
 
-// computeRows computes rows lo to hi of R. It adds their contribution Rᵀ·A to the argument g.
+// computeRows computes rows lo to hi of R, and adds Rᵀ·A for these rows to the argument g.
 func (v *gradient) computeRows(c core, lo, hi int, g matrix.Matrix) {
 	v.negate(lo, hi)
 	vectors := C.int(0)
@@ -120,15 +120,15 @@ func (v *gradient) negate(lo, hi int) {
 const (
 	// partRows is the smallest number of rows in a part.
 	partRows = 64
-	// partsPerThread is the largest number of parts for each thread. With several parts per thread, the other
-	// threads take work from a delayed thread.
+	// partsPerThread is the largest number of parts per thread. If a thread is delayed, other threads take over its
+	// parts.
 	partsPerThread = 4
-	// minSharedWork is the number of multiply-adds from which a second thread saves time.
+	// minSharedWork is the number of multiply-adds above which a second thread saves time.
 	minSharedWork = 1 << 16
 )
 
-// countParts returns the number of parts of a gradient. It depends only on the shape and the number of
-// threads. OpenBLAS's own threads do not speed up products of the size of a block.
+// countParts returns the number of parts into which the rows are divided. It depends only on the shape and the number
+// of threads. Goroutines process the parts, because threads of OpenBLAS do not speed up products as small as a block.
 func (b *Backend) countParts(n, d, t int) int {
 	if b.sharing.on.Load() || cap(b.slots) > 1 || b.threads == 1 || n*d*t < minSharedWork {
 		return 1
@@ -136,8 +136,8 @@ func (b *Backend) countParts(n, d, t int) int {
 	return min(partsPerThread*b.threads, n/partRows)
 }
 
-// A team computes the parts of a gradient in parallel. Part 0 adds to G. Each other part adds to a matrix of
-// its own in sums. These matrices are added to G at the end, in order.
+// A team computes the parts of a gradient in parallel. Part 0 adds to G; every other part adds to a matrix of its own
+// in the slice sums. At the end these matrices are added to G in order.
 type team struct {
 	gradient
 	core  core

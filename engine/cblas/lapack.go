@@ -26,8 +26,8 @@ func pointer(x []float64) *C.double {
 // block is the block size of dgelqf.
 const block = 64
 
-// sharedOrder is the order from which several threads speed up a factorisation. A smaller factorisation
-// consists of small products that wait for one another.
+// sharedOrder is the smallest order at which several threads speed up a factorisation. A smaller factorisation
+// consists of small products that depend on one another.
 const sharedOrder = 512
 
 // threadsFor returns the number of threads for a factorisation of order n.
@@ -38,8 +38,8 @@ func (b *Backend) threadsFor(n int) int {
 	return b.threads
 }
 
-// Cholesky overwrites the lower triangle of A with L of A = L·Lᵀ. In column-major order this is the upper
-// triangle of U = Lᵀ. It returns the number of leading positive pivots, and whether all pivots are positive.
+// Cholesky overwrites the lower triangle of A with L, for A = L·Lᵀ. It returns the number of leading positive pivots,
+// and whether all pivots are positive. LAPACK sees the transposed memory, so it computes the upper triangle U = Lᵀ.
 func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 	n := matrix.CheckSquare(&a)
 	checkInt32(a)
@@ -61,8 +61,7 @@ func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 	return positive, positive == n
 }
 
-// CholeskySolve overwrites each row b of B with the solution x of L·Lᵀ·x = b. The rows are the columns of the
-// column-major B.
+// CholeskySolve overwrites each row b of B with the solution x of L·Lᵀ·x = b. The rows are columns for LAPACK.
 func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
 	n, nrhs := matrix.CheckSquare(&l), rhs.Rows
 	matrix.CheckShape(&rhs, nrhs, n)
@@ -77,8 +76,8 @@ func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
 	}
 }
 
-// QR overwrites the upper trapezoid of A with R. In column-major order this is the lower trapezoid L in the
-// LQ factorisation of the transpose.
+// QR overwrites the upper trapezoid of A with R. LAPACK sees the transposed memory, so it computes the LQ
+// factorisation.
 func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	matrix.Check(&a)
 	m, n := a.Rows, a.Cols
@@ -95,5 +94,5 @@ func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	}
 }
 
-// QRWork returns the length of the workspace of QR: the scalars of the reflectors, and a block.
+// QRWork returns the length of the workspace of QR: min(m, n) scalar factors of the reflections, and a block.
 func (b *Backend) QRWork(m, n int) int { return min(m, n) + n*block }

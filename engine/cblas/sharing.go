@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// sharing is the state of [Backend.Share]. While sharing is on, all slots of the Backend are taken. Every
-// call then uses one thread and one element of the channel places.
+// sharing is the state of [Backend.Share]. While sharing is on, all elements of the channel Backend.slots are taken,
+// so no other calls start. Each call uses one thread and one element of the channel places.
 type sharing struct {
 	mu      sync.Mutex
 	callers int           // number of calls of Share without a call of Unshare
@@ -52,9 +52,9 @@ func (b *Backend) Unshare() {
 	}
 }
 
-// enter waits until the caller may call OpenBLAS. Every call of enter must be followed by leave. If there is
-// a single slot, the call uses the given number of threads. Otherwise it uses the number of threads of the
-// process: one while sharing is on, else the number set by New.
+// enter waits until the caller may call OpenBLAS. leave must follow. The argument threads is the number of threads of
+// the call if only one call at a time is allowed. Otherwise a call uses the number of threads of the process: one
+// while sharing is on, else the number set by New.
 func (b *Backend) enter(threads int) {
 	for {
 		if b.sharing.on.Load() {
@@ -73,7 +73,7 @@ func (b *Backend) enter(threads int) {
 	}
 }
 
-// leave lets another caller enter. Sharing does not start or end between enter and leave.
+// leave ends a call that enter began. Sharing does not start or end between enter and leave.
 func (b *Backend) leave() {
 	if b.sharing.on.Load() {
 		<-b.sharing.places

@@ -4,21 +4,21 @@ package cblas
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// Gram computes the lower triangle of C = A·Aᵀ, but only its rows from index first on. It computes the product
-// of the new rows with the earlier rows, and the triangle of the new rows.
-func (b *Backend) Gram(first int, a, c matrix.Matrix) {
+// Gram computes the lower triangle of C = A·Aᵀ, but only its rows from index firstRow on. It multiplies the new rows
+// by the earlier rows and by each other.
+func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
 	n, _, k := matrix.CheckProduct(false, true, &a, &a, &c)
-	matrix.CheckCount(first, n)
-	rows := a.Slice(first, n, 0, k)
-	b.Gemm(false, true, 1, rows, a.Slice(0, first, 0, k), 0, c.Slice(first, n, 0, first))
-	b.Syrk(false, 1, rows, 0, c.Slice(first, n, first, n))
+	matrix.CheckCount(firstRow, n)
+	rows := a.Slice(firstRow, n, 0, k)
+	b.Gemm(false, true, 1, rows, a.Slice(0, firstRow, 0, k), 0, c.Slice(firstRow, n, 0, firstRow))
+	b.Syrk(false, 1, rows, 0, c.Slice(firstRow, n, firstRow, n))
 }
 
-// panelWidth returns the number of columns that LeftMul computes at a time. The panel stays in the cache, and
-// OpenBLAS rarely packs W.
+// panelWidth returns the number of columns that LeftMul computes at a time. This many columns stay in the cache, and
+// OpenBLAS packs W only a few times.
 func panelWidth(n, k int) int { return min(n, max(k, 1024)) }
 
-// LeftMul overwrites the first m rows of B with W·B. It computes a panel of columns at a time, in work.
+// LeftMul overwrites the first m rows of B with W·B. It computes panelWidth columns at a time, in work.
 func (b *Backend) LeftMul(w, x matrix.Matrix, work []float64) {
 	m, n, k := matrix.CheckLeftMul(&w, &x)
 	matrix.CheckWork(b.LeftMulWork(m, n, k), len(work))

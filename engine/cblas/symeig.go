@@ -9,9 +9,9 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// SymEig computes all eigenvalues in descending order, and the k leading eigenvectors as rows. It uses
-// package eigen with OpenBLAS products. For the orders of a shrink, LAPACKE's dsytrd, dstedc and dormtr take
-// 1.1 to 1.3 times as long with the same OpenBLAS, and dsyevd takes longer still.
+// SymEig computes all eigenvalues in descending order, and the k leading eigenvectors as rows. It uses package eigen
+// with OpenBLAS products. For the eigenproblems of a sketch, LAPACKE's dsytrd, dstedc and dormtr take 1.1 to 1.3
+// times as long with the same OpenBLAS, and dsyevd takes longer still.
 func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []float64) (ok bool) {
 	n, k := matrix.CheckSymEig(&a, w, &v)
 	matrix.CheckWork(b.SymEigWork(n, k), len(work))
@@ -24,9 +24,9 @@ func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []f
 // SymEigWork returns the length of the workspace of SymEig.
 func (b *Backend) SymEigWork(n, k int) int { return eigen.Work(n, k) }
 
-// inside has the products of the Backend for callers between enter and leave: the methods of the Backend, and
-// package eigen during SymEig. It multiplies outputs by beta itself, because some versions of OpenBLAS
-// compute NaN·0 for beta = 0.
+// inside has the matrix products of a Backend whose caller is between enter and leave. The methods of the Backend and
+// package eigen use them. They multiply outputs by beta without OpenBLAS, because some of its versions compute NaN·0
+// for beta = 0.
 type inside Backend
 
 func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
@@ -43,8 +43,8 @@ func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, be
 	i.blas.Dgemm(op(transA), op(transB), m, c.Cols, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 }
 
-// bandRows is the number of rows in a band of a triangle. The part of a band right of the diagonal is
-// computed but not used.
+// bandRows is the number of rows of a triangle that are computed together. The entries right of the diagonal are
+// computed, too, but not used.
 const bandRows = 64
 
 func (i *inside) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
@@ -83,7 +83,7 @@ func (b *Backend) Tridiagonal(a matrix.Matrix, d, e, tau, work []float64) (ok bo
 // TridiagonalWork returns the length of the workspace of Tridiagonal.
 func (*Backend) TridiagonalWork(n int) int { return eigen.ReduceWork(n) }
 
-// ApplyQ multiplies rows by the reflections from Tridiagonal, in compact WY form.
+// ApplyQ multiplies rows by the reflections that Tridiagonal stored, in blocks (compact WY form).
 func (b *Backend) ApplyQ(trans bool, a matrix.Matrix, tau []float64, x matrix.Matrix, work []float64) {
 	n, k := matrix.CheckApplyQ(&a, tau, &x)
 	matrix.CheckWork(b.ApplyQWork(n, k), len(work))

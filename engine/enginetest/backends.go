@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
-// EachKernel is like [Each], but it runs f for each purego kernel of this machine, in sub-tests named after
-// the kernels.
+// EachKernel is like [Each], but it runs f once for each purego kernel of this machine. Sub-tests are named after the
+// kernels.
 func EachKernel(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	Each(t, func(t *testing.T, be engine.Backend) {
 		if be.Name() != "purego" {

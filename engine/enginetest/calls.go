@@ -16,7 +16,7 @@ func concurrent(t *testing.T, be engine.Backend) {
 	var wg sync.WaitGroup
 	for i := range workers {
 		wg.Go(func() {
-			// t.Fatal in a sub-test ends only its own goroutine, so that several can fail.
+			// t.Fatal in a sub-test ends only its own goroutine, so several sub-tests can fail.
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				gradientOnce(t, be, 130, 33, 3, true, uint64(i))
 				symEigOnce(t, be, "SymEig", 65, 20, spectra[0].at(65))
@@ -44,9 +44,8 @@ func allocations(t *testing.T, be engine.Backend) {
 	}
 }
 
-// allocationsInParallel is like testing.AllocsPerRun, but it does not set GOMAXPROCS to 1, which would
-// prevent parallel work. Like AllocsPerRun it rounds down. Allocations of the runtime are counted too, so it
-// returns the smallest of three counts.
+// allocationsInParallel is like testing.AllocsPerRun, but it leaves GOMAXPROCS unchanged, so that f runs in parallel.
+// Allocations of the Go runtime are counted too. Therefore the result is the smallest of three counts.
 func allocationsInParallel(runs int, f func()) float64 {
 	f()
 	least := math.Inf(1)
@@ -62,7 +61,7 @@ func allocationsInParallel(runs int, f func()) float64 {
 	return least
 }
 
-// panics checks that wrong shapes panic with a string, before any output is written.
+// panics checks that wrong shapes panic with a string before any output is written.
 func panics(t *testing.T, be engine.Backend) {
 	x, long, none := make([]float64, 100), make([]float64, 10000), engine.Matrix{}
 	v := func(r, c int) engine.Matrix { return engine.View(r, c, x) }

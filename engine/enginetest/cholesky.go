@@ -67,7 +67,7 @@ func cholesky(t *testing.T, be engine.Backend) {
 	}
 }
 
-// choleskySolve checks L·Lᵀ·x = b for the L in l and every row of B.
+// choleskySolve checks L·Lᵀ·x = b for every row b of B.
 func choleskySolve(t *testing.T, be engine.Backend, l *matrix, nrhs int) {
 	t.Helper()
 	n := l.r

@@ -29,7 +29,7 @@ func checkOrthonormal(t *testing.T, what string, v *matrix) {
 	}
 }
 
-// spoiled calls f with m×n matrices that each have one entry that is not finite.
+// spoiled calls f with m×n matrices, each with one entry that is NaN or infinite.
 func spoiled(m, n int, f func(what string, a *matrix)) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for _, at := range [][2]int{{0, 0}, {m - 1, 0}, {m - 1, n - 1}} {

@@ -11,7 +11,7 @@ import (
 // canary fills memory that no operation may read or write.
 var canary = math.Float64frombits(0x7ff8_c0ff_ee00_beef)
 
-// A matrix is an r×c matrix with canaries between its rows and after its end.
+// A matrix is an r×c matrix with guard values between its rows and after its end. A backend must not change them.
 type matrix struct {
 	r, c, ld int
 	data     []float64 // the slice passed to the backend, no longer than necessary
@@ -21,8 +21,8 @@ type matrix struct {
 
 func newMatrix(r, c int, f func(i, j int) float64) *matrix { return newSpaced(r, c, 3, f) }
 
-// newOutput is like newMatrix with other gaps, so that the leading dimensions of results and arguments
-// differ.
+// newOutput is like newMatrix with wider gaps between rows. So results and arguments have different leading
+// dimensions.
 func newOutput(r, c int, f func(i, j int) float64) *matrix { return newSpaced(r, c, 5, f) }
 
 func newSpaced(r, c, gap int, f func(i, j int) float64) *matrix {
@@ -67,7 +67,7 @@ func lowerOnly(f func(i, j int) float64) func(i, j int) float64 {
 	}
 }
 
-// checkGuards fails the test if an element outside the part that may change has changed.
+// checkGuards fails the test if an element has changed and mayChange returns false for this element.
 func (m *matrix) checkGuards(t *testing.T, what string, mayChange func(i, j int) bool) {
 	t.Helper()
 	for k, v := range m.all {

@@ -11,10 +11,10 @@ type pattern struct {
 	terms []float64
 }
 
-// patterns returns patterns of k terms. A term of a little less than half an eps is lost when it is added to
-// 1, and a little more than half an eps counts twice. The error is proportional to the number of such terms
-// that are added to the 1 in the same register. Registers, strips and parts differ between backends, so the
-// patterns vary the number and places of the ones.
+// patterns returns lists of k terms whose computed sums have large errors. A term of a little less than half an eps
+// is lost when it is added to 1. A term of a little more than half an eps counts twice. The error grows with the
+// number of such terms that are added to the same 1. Backends add terms in different orders, so the patterns vary the
+// number and places of the ones.
 func patterns(k int) []pattern {
 	const lost, twice = 0x1p-53 * (1 - 0x1p-9), 0x1p-53 * (1 + 0x1p-9)
 	var all []pattern
@@ -66,8 +66,8 @@ func patterns(k int) []pattern {
 	return all
 }
 
-// factors are the numbers by which the terms of a pattern are multiplied. Products with the first factor are
-// exact, products with the others are rounded.
+// factors are the numbers by which the terms of a pattern are multiplied. The first factor gives exact products, the
+// others rounded products.
 var factors = []float64{1, 1.0 / 3, -0.7}
 
 func factor(j int) float64 { return pick(factors, j) }

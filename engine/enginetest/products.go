@@ -21,10 +21,10 @@ var scalars = func() (pairs [][2]float64) {
 
 func pick[T any](xs []T, i int) T { return xs[i%len(xs)] }
 
-// A sweep calls f for many shapes m, n, k and numbers the calls.
+// A sweep calls f for many shapes m, n, k. trial numbers the calls.
 type sweep func(f func(trial, m, n, k int))
 
-// few calls f with some of the combinations of sizes. Each dimension takes every size at least once.
+// few is a sweep over some combinations of sizes. Each dimension takes every size at least once.
 func few(f func(trial, m, n, k int)) {
 	trial, steps := 0, []int{0, 1, 5, 11}
 	if testing.Short() {
@@ -61,8 +61,8 @@ func gemm(t *testing.T, be engine.Backend, shapes sweep) {
 	})
 }
 
-// orders checks the number of orders of addition. In products with equal columns, elements of a row can differ only by
-// the order.
+// orders checks in how many different orders a product adds its terms. If all columns of B are equal, elements of a
+// row of A·B differ only by the order of addition.
 func orders(t *testing.T, be engine.Backend) {
 	few(func(trial, m, n, k int) {
 		for _, tb := range []bool{false, true} {
@@ -87,7 +87,7 @@ func orders(t *testing.T, be engine.Backend) {
 	})
 }
 
-// operand returns op(A) with r rows and c columns, stored transposed if trans is true.
+// operand returns a matrix A such that op(A) has r rows and c columns. If trans is true, A is stored as c×r.
 func operand(trans bool, r, c int, f func(i, j int) float64) *matrix {
 	if trans {
 		r, c = c, r
@@ -102,30 +102,30 @@ func entry(a *matrix, trans bool, i, j int) float64 {
 	return a.was(i, j)
 }
 
-// checkProduct checks that the asked elements of C are alpha·Σ xy + beta·C_ij, for k products.
-func (c *matrix) checkProduct(t *testing.T, what string, asked func(i, j int) bool, s [2]float64, k int, bound float64, xy func(i, j, l int) (x, y float64)) {
+// checkProduct checks that C = alpha·P + beta·C for the elements that isChecked selects. P has sums of k products
+// x·y, which xy returns. scalars holds alpha and beta.
+func (c *matrix) checkProduct(t *testing.T, what string, isChecked func(i, j int) bool, scalars [2]float64, k int, bound float64, xy func(i, j, l int) (x, y float64)) {
 	for i := range c.r {
 		for j := range c.c {
-			if !asked(i, j) {
+			if !isChecked(i, j) {
 				continue
 			}
 			var want sum
-			if s[0] != 0 {
+			if scalars[0] != 0 {
 				for l := range k {
 					x, y := xy(i, j, l)
-					want.add(s[0]*x, y)
+					want.add(scalars[0]*x, y)
 				}
 			}
-			if s[1] != 0 {
-				want.add(s[1], c.was(i, j))
+			if scalars[1] != 0 {
+				want.add(scalars[1], c.was(i, j))
 			}
 			checkSum(t, what, c.at(i, j), want, bound)
 		}
 	}
 }
 
-// promisedBound returns the backend's bound on a sum of k products, for products along rows or other
-// products.
+// promisedBound returns the backend's bound on the round-off of a sum of k products, along rows or not.
 func promisedBound(be engine.Backend, alongRows bool, k int) float64 {
 	if alongRows {
 		return be.Accuracy().Dot(k)

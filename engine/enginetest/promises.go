@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Promises tests each bound of the backend's Accuracy with terms whose roundings all have the same sign. It
-// logs the largest ratio of an error to its bound.
+// Promises tests each bound of the backend's Accuracy with terms whose roundings all have the same sign. It logs
+// which fraction of each bound the largest error reaches.
 func Promises(t *testing.T, be engine.Backend) {
 	a := &attacker{T: t, be: be, acc: be.Accuracy(), operations: map[string]*operation{}, patterns: map[int][]pattern{}, sums: map[int][][]sum{}}
 	alongRows, along := []int{1, 5, 33, 264, 384, 512, 1000, 5000}, []int{1, 5, 33, 264, 700}
@@ -34,8 +34,8 @@ func Promises(t *testing.T, be engine.Backend) {
 	}
 }
 
-// representable checks that products of multiples of 2⁻²⁶ are exact, for rows with a norm of at most 1.2. All
-// sums of these products are multiples of 2⁻⁵² below 2.
+// representable checks that the backend computes products exactly if all partial sums are float64 numbers. The
+// entries are multiples of 2⁻²⁶ in rows of norm at most 1.2, so all sums are multiples of 2⁻⁵² below 2.
 func (a *attacker) representable(k int) {
 	const n = 11
 	entries := func(i, j int) float64 {
@@ -87,7 +87,8 @@ type attacker struct {
 	sums       map[int][][]sum   // exact sums of these patterns
 }
 
-// An operation is an operation of the backend, with the largest ratio of an error to its bound so far.
+// An operation is a tested operation of the backend. used is the largest ratio of an error to its bound so far, and
+// by names the pattern with this ratio.
 type operation struct {
 	t    *testing.T
 	name string
@@ -118,7 +119,7 @@ func (o *operation) check(what string, got float64, want sum, bound float64) {
 	}
 }
 
-// patternsOf returns all patterns of k terms, and their sums for each factor.
+// patternsOf returns all patterns of k terms, and the exact sums of each pattern for each factor.
 func (a *attacker) patternsOf(k int) ([]pattern, [][]sum) {
 	if a.sums[k] == nil {
 		a.patterns[k] = patterns(k)
@@ -260,8 +261,8 @@ func (a *attacker) columns(k int) {
 	}
 }
 
-// inCalls tests products F·Xᵀ that are split into several calls with a few terms each. F is m×k and xt is
-// k×n.
+// inCalls tests products F·Xᵀ that are computed by several calls, each for a few of the k terms. F is m×k and xt, the
+// transpose of X, is k×n.
 func (a *attacker) inCalls(k, m int, want [][]sum, f, xt *matrix, ps []pattern) {
 	op, n := a.operation("Gemm of columns, in calls"), len(ps)
 	for _, terms := range []int{1, 4, 7} {
@@ -282,7 +283,8 @@ func (a *attacker) inCalls(k, m int, want [][]sum, f, xt *matrix, ps []pattern) 
 	}
 }
 
-// gradients tests G in Gradient for R = −B, for calls within the limit of GradientCall and for longer calls.
+// gradients tests the result G of Gradient for X = 0, so that R = −B is exact. It makes calls of up to
+// MaxGradientRows rows, as GradientCall allows, and longer calls.
 func (a *attacker) gradients() {
 	tuning, rows := engine.Detect(), []int{7, 64, 200, engine.MaxGradientRows}
 	if testing.Short() {

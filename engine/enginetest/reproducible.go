@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// reproducible checks that a backend with Accuracy.Reproducible gives the same bits for any number of threads
-// and for repeated calls.
+// reproducible checks that a backend with Accuracy.Reproducible gives the same bits for any number of threads, and
+// again in repeated calls.
 func reproducible(t *testing.T, be engine.Backend) {
 	if !be.Accuracy().Reproducible {
 		t.Skip("not promised")
@@ -37,14 +37,14 @@ func reproducible(t *testing.T, be engine.Backend) {
 	}
 }
 
-// An invocation calls the backend with fixed operands. Afterwards out has the results.
+// An invocation calls the backend with fixed operands and stores the results in out.
 type invocation struct {
 	run func()
 	out [][]float64
 }
 
-// operations returns calls of all operations. Most operands have m, n or k rows and columns. Operations that
-// backends divide only for large operands have long rows.
+// operations returns a call of each operation, by name. Most operands have m, n or k rows and columns. Operations
+// that backends divide only for large operands have order or row length long.
 func operations(t *testing.T, be engine.Backend, m, n, k, long int) map[string]invocation {
 	rng := random(1)
 	fill := func(n int) []float64 {

@@ -61,12 +61,12 @@ var spectra = []struct {
 	}},
 }
 
-// tabulate computes at(i, j) once for all i and j below n. It returns a function with the same values.
-func tabulate(n int, at func(i, j int) float64) func(i, j int) float64 {
+// tabulate computes f(i, j) once for all i and j below n. It returns a function that looks up these values.
+func tabulate(n int, f func(i, j int) float64) func(i, j int) float64 {
 	x := make([]float64, n*n)
 	for i := range n {
 		for j := range n {
-			x[i*n+j] = at(i, j)
+			x[i*n+j] = f(i, j)
 		}
 	}
 	return func(i, j int) float64 { return x[i*n+j] }
@@ -95,8 +95,7 @@ func tridiagonal(d, e func(i int) float64) func(i, j int) float64 {
 	}
 }
 
-// reflected returns the full matrix (I − 2vvᵀ)·diag(d)·(I − 2vvᵀ), which has the eigenvalues d. All elements
-// of v are 1/√n.
+// reflected returns the matrix H·diag(d)·H with eigenvalues d, where H = I − 2vvᵀ and all elements of v are 1/√n.
 func reflected(n int, d func(i int) float64) func(i, j int) float64 {
 	total := 0.0
 	for i := range n {

@@ -1,13 +1,12 @@
-// Package enginetest tests that backends satisfy the contract of engine.Backend. A test of a backend is one
-// line:
+// Package enginetest tests that backends satisfy the contract of engine.Backend. The test of a backend is one line:
 //
 //	enginetest.Run(t, backend)
 //
-// All checks are invariants; no results are stored. Elements of products are compared with sums of higher
-// precision. Factorisations are checked by their residual and orthogonality, in units of eps·dimension·norm.
-// Outputs and workspaces hold NaN on entry, and workspaces have exactly the required size. Matrices have
-// leading dimensions larger than their width. The gaps between rows, and the memory after the last row, must
-// not change.
+// No expected results are stored. Elements of products are compared with sums of higher precision. Factorisations are
+// checked by their residual and orthogonality, in units of eps·dimension·norm.
+//
+// Outputs and workspaces hold NaN on entry, and workspaces have exactly the required size. Matrices have leading
+// dimensions larger than their width. The gaps between rows, and the memory after the last row, must not change.
 package enginetest
 
 import (
@@ -33,9 +32,9 @@ func Each(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	}
 }
 
-// Run runs all tests for a backend. It factorises large matrices of every size and every kind, and all
-// combinations of both only if FDRIDGE_THOROUGH is set. With go test -short, for emulated processors, products
-// have fewer combinations of sizes, too.
+// Run runs all tests for a backend. Factorisations are tested for matrices of all sizes and all kinds. All
+// combinations of size and kind are tested only if FDRIDGE_THOROUGH is set. go test -short, for emulated processors,
+// also tests fewer shapes of products.
 func Run(t *testing.T, be engine.Backend) {
 	fewer := testing.Short() || os.Getenv("FDRIDGE_THOROUGH") == ""
 	t.Run("Describes", func(t *testing.T) { describes(t, be) })
@@ -60,7 +59,7 @@ func Run(t *testing.T, be engine.Backend) {
 	t.Run("Panics", func(t *testing.T) { panics(t, be) })
 }
 
-// Edges tests products for every m <= rows and n <= cols, and cycles through sizes for k. For a micro-kernel
+// Edges tests products for every m <= rows and n <= cols, and varies k. For a micro-kernel that computes MR×NR tiles,
 // use rows = 2·MR+1 and cols = 2·NR+1.
 func Edges(t *testing.T, be engine.Backend, rows, cols int) {
 	all := func(f func(trial, m, n, k int)) {
@@ -93,7 +92,7 @@ func describes(t *testing.T, be engine.Backend) {
 	}
 }
 
-// sizes are the tested dimensions. They are near vector lengths, tiles and blocks.
+// sizes are the tested dimensions. They are near the lengths of vector registers, tiles and blocks.
 var sizes = []int{0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 33, 47, 49, 63, 64, 65, 97, 129}
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }

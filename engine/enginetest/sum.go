@@ -10,7 +10,7 @@ import (
 
 const eps = 0x1p-52
 
-// A sum adds products with about twice the working precision, and also adds their magnitudes.
+// A sum adds products with about twice the precision of float64, and also adds the magnitudes of the products.
 type sum struct{ s, c, abs float64 }
 
 func (a *sum) add(x, y float64) {
@@ -21,7 +21,7 @@ func (a *sum) add(x, y float64) {
 
 func (a *sum) value() float64 { return a.s + a.c }
 
-// checkSum checks a computed sum against its reference want: |computed − exact| ≤ (bound +
+// checkSum checks a computed sum against the reference sum want: |computed − want| ≤ (bound +
 // Roundings)·eps·Σ|products|.
 func checkSum(t *testing.T, what string, got float64, want sum, bound float64) {
 	allowed := (bound + engine.Roundings) * eps * want.abs

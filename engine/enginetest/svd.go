@@ -42,9 +42,13 @@ func svd(t *testing.T, be engine.Backend, fewer bool) {
 	}
 }
 
-// svdOnce checks that A = U·Σ·Vᵀ, without U. The rows A·v_i must satisfy ‖A·v_i‖ = σ_i and (A·v_i)·(A·v_j) =
-// 0, V must be orthonormal, and A = (A·V)·Vᵀ. If A + E is exactly U·Σ·Vᵀ, the error of the first equation is
-// at most ‖E‖, and the error of the second at most ‖E‖(σ_i + σ_j).
+// svdOnce checks A = U·Σ·Vᵀ without computing U:
+//
+//   - the rows A·v_i satisfy ‖A·v_i‖ = σ_i and (A·v_i)·(A·v_j) = 0
+//   - V is orthonormal
+//   - A = (A·V)·Vᵀ
+//
+// If A + E is exactly U·Σ·Vᵀ, the first two equations have errors of at most ‖E‖ and ‖E‖(σ_i + σ_j).
 func svdOnce(t *testing.T, be engine.Backend, what string, m, n int, f func(i, j int) float64) {
 	t.Helper()
 	q := min(m, n)

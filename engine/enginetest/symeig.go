@@ -43,7 +43,7 @@ func symEig(t *testing.T, be engine.Backend, fewer bool) {
 	}
 }
 
-// maxNorm returns ‖A‖_∞ of the symmetric matrix whose lower triangle is at.
+// maxNorm returns ‖A‖_∞ of a symmetric matrix, given a function for the entries of its lower triangle.
 func maxNorm(n int, at func(i, j int) float64) float64 {
 	largest := 0.0
 	for i := range n {
@@ -56,8 +56,8 @@ func maxNorm(n int, at func(i, j int) float64) float64 {
 	return largest
 }
 
-// symEigOnce checks ‖A·v − w·v‖ for every eigenvector and the orthogonality of the eigenvectors. It returns
-// all eigenvalues. The only check of eigenvalues without eigenvectors is the trace.
+// symEigOnce checks ‖A·v − w·v‖ for every eigenvector v with eigenvalue w, and the orthogonality of the eigenvectors.
+// Of the eigenvalues without eigenvectors it checks only the trace. It returns all eigenvalues.
 func symEigOnce(t *testing.T, be engine.Backend, what string, n, k int, at func(i, j int) float64) *matrix {
 	t.Helper()
 	sym := func(i, j int) float64 { return at(max(i, j), min(i, j)) }

@@ -29,8 +29,8 @@ func tridiagonals(t *testing.T, be engine.Backend, fewer bool) {
 	tridiagonalShared(t, be)
 }
 
-// tridiagonalOnce computes Q by applying ApplyQ to the unit vectors. It checks that the columns of Q are
-// orthonormal, that Q·T·Qᵀ = A, and that ApplyQ with and without trans are inverse.
+// tridiagonalOnce computes Q by applying ApplyQ to the unit vectors. It checks that Q is orthonormal, that Q·T·Qᵀ =
+// A, and that ApplyQ with and without trans are inverse to each other.
 func tridiagonalOnce(t *testing.T, be engine.Backend, what string, n int, at func(i, j int) float64) {
 	t.Helper()
 	sym := func(i, j int) float64 { return at(max(i, j), min(i, j)) }
@@ -94,7 +94,7 @@ func tridiagonalOnce(t *testing.T, be engine.Backend, what string, n int, at fun
 	}
 }
 
-// turn calls ApplyQ and checks that only X and the workspace are written.
+// turn calls ApplyQ and checks that it writes only X and the workspace.
 func turn(t *testing.T, be engine.Backend, what string, trans bool, a, tau, x *matrix) {
 	t.Helper()
 	before := append([]float64(nil), a.all...)
@@ -109,7 +109,7 @@ func turn(t *testing.T, be engine.Backend, what string, trans bool, a, tau, x *m
 	}
 }
 
-// tridiagonalShared checks that A·x = Q·T·Qᵀ·x, for an order that uses several goroutines.
+// tridiagonalShared checks A·x = Q·T·Qᵀ·x for a matrix large enough to use several goroutines.
 func tridiagonalShared(t *testing.T, be engine.Backend) {
 	const n, k = 901, 3
 	rng := random(11)

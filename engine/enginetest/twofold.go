@@ -20,15 +20,15 @@ type twofoldCase struct {
 	want       *twofoldSums
 }
 
-// twofoldSums holds the exact results of a case, and for each the sum of the magnitudes of its terms.
+// twofoldSums holds the exact results R and G of a case, and for each element the sum of the magnitudes of its terms.
 type twofoldSums struct {
 	r, g         []*big.Float
 	rSize, gSize []float64
 }
 
-// gradientTwofold compares R and G with sums of more than a thousand bits. The errors must be within the
-// returned bounds; the bounds of G refer to the returned R. The bounds must not be much larger than necessary
-// for twice the digits of a float64.
+// gradientTwofold compares R and G with sums of more than a thousand bits. The errors must be within the returned
+// bounds, where the bounds of G are for the returned R. The bounds must be about as small as twice the digits of a
+// float64 allow.
 func gradientTwofold(t *testing.T, be engine.Backend) {
 	dense, sparse := 0.0, 0.0
 	for _, c := range exactTwofolds() {
@@ -51,8 +51,8 @@ func newTwofold(rows, cols int) engine.Twofold {
 	return engine.Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
 }
 
-// twofoldOutOfRange uses an entry that makes sums overflow or become NaN. The bound of a result that depends
-// on this entry must not be finite.
+// twofoldOutOfRange computes sums that overflow or become NaN because of one entry. The error bounds of all results
+// that depend on this entry must be infinite or NaN.
 func twofoldOutOfRange(t *testing.T, be engine.Backend) {
 	const n, d, q = 70, 9, 2
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.MaxFloat64} {
@@ -90,19 +90,19 @@ func twofoldPanics(t *testing.T, be engine.Backend) {
 	})
 }
 
-// newExact returns v with so many bits that no sum in these tests is rounded.
+// newExact returns v as a number with 1200 bits, so that no sum in these tests is rounded.
 func newExact(v float64) *big.Float { return new(big.Float).SetPrec(1200).SetFloat64(v) }
 
 func times(x, y float64) *big.Float { return newExact(0).Mul(newExact(x), newExact(y)) }
 
 func noZeros() bool { return false }
 
-// toCSR returns the rows of a as sparse rows. It calls keep for each zero, to decide whether to store it.
-func toCSR(a engine.Matrix, keep func() bool) engine.CSR {
+// toCSR returns the rows of a as sparse rows. A zero is stored if storesZero returns true.
+func toCSR(a engine.Matrix, storesZero func() bool) engine.CSR {
 	s := engine.CSR{Rows: a.Rows, Cols: a.Cols, RowPtr: []int{0}}
 	for i := range a.Rows {
 		for j, v := range a.Row(i) {
-			if v != 0 || keep() {
+			if v != 0 || storesZero() {
 				s.ColIdx, s.Val = append(s.ColIdx, int32(j)), append(s.Val, v)
 			}
 		}
@@ -166,7 +166,7 @@ func (c twofoldCase) verify(t *testing.T, compute func(a, x, b engine.Matrix, c,
 	return worst
 }
 
-// exactG returns the exact G for the returned R. It is the exact G for the exact R, minus Σ w·a times the
+// exactG returns the exact G for the returned R. It is the exact G for the exact R, plus the contribution of the
 // error of R.
 func (c twofoldCase) exactG(rh, rl *matrix) []*big.Float {
 	out := make([]*big.Float, len(c.want.g))
@@ -181,7 +181,7 @@ func (c twofoldCase) exactG(rh, rl *matrix) []*big.Float {
 	return out
 }
 
-// addOuter adds r·w_i·a_ij to each element j of sums. It overwrites r.
+// addOuter adds r·w_i·a_ij to element j of sums, for all j. It overwrites r.
 func (c twofoldCase) addOuter(sums []*big.Float, i int, r *big.Float) {
 	if c.w != nil {
 		r.Mul(r, newExact(c.w(i, 0)))

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// twofoldCases returns cases of every kind, for shapes near the sizes of blocks.
+// twofoldCases returns test cases of every kind, with shapes near the sizes of blocks.
 func twofoldCases() []twofoldCase {
 	var cases []twofoldCase
 	shapes := [][3]int{{3, 0, 1}, {1, 1, 1}, {3, 2, 1}, {4, 7, 2}, {5, 8, 1}, {7, 17, 3}, {33, 5, 1}, {64, 31, 2}, {130, 70, 1}, {40, 520, 1}, {9, 1100, 2}, {300, 12, 5}}
@@ -31,7 +31,7 @@ var exactTwofolds = sync.OnceValue(func() []twofoldCase {
 	return cases
 })
 
-// table evaluates f once for each element and returns a function with the same values.
+// table computes f once for each element and returns a function that looks up these values.
 func table(rows, cols int, f func(i, j int) float64) func(i, j int) float64 {
 	x := make([]float64, rows*cols)
 	for i := range x {
@@ -57,7 +57,7 @@ func scaled(rng *rand.Rand, c *twofoldCase) {
 	c.w = table(c.n, 1, func(i, _ int) float64 { return 1 / row(i, 0) / row(i, 0) * rng.Float64() })
 }
 
-// cancelling has a B that differs from A·Xᵀ only by a rounding error.
+// cancelling makes B nearly equal to A·Xᵀ, so that R has the size of a rounding error.
 func cancelling(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name = "residuals of a rounding"
@@ -88,7 +88,7 @@ func shifted(rng *rand.Rand, c *twofoldCase) {
 	})
 }
 
-// outliers has a few rows and entries that are much larger than the others.
+// outliers makes a few rows and entries much larger than the others.
 func outliers(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "outliers", true
@@ -111,7 +111,7 @@ func outliers(rng *rand.Rand, c *twofoldCase) {
 	})
 }
 
-// graded has sums that are 10⁻³⁰ times as large as their terms.
+// graded makes sums that are 10⁻³⁰ times as large as their terms.
 func graded(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "condition 1e30", true
@@ -145,8 +145,7 @@ func small(rng *rand.Rand, c *twofoldCase) {
 	c.g = nil
 }
 
-// faint has targets and residuals near the smallest numbers. In G, large entries of A multiply the underflow
-// errors of R.
+// faint makes targets and residuals near the smallest numbers. Large entries of A multiply the underflow errors of R.
 func faint(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "targets that are all but 0", true
@@ -156,7 +155,7 @@ func faint(rng *rand.Rand, c *twofoldCase) {
 	c.x, c.g = func(int, int) float64 { return 0 }, nil
 }
 
-// faintX has rows of different sizes, and an X with elements near the smallest numbers.
+// faintX makes rows of different sizes, and an X with elements near the smallest numbers.
 func faintX(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "x that is all but 0", true

@@ -6,11 +6,11 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// leaf is the largest order of a triangular matrix that is processed element by element. Larger matrices are
-// split in half, so that most of the work is in matrix products.
+// leaf is the largest order of a triangular matrix that is processed element by element. Larger matrices are split in
+// half, so that most of the work is done by matrix products.
 const leaf = 48
 
-// leafRows is the number of right-hand sides that solveLeaf solves for together.
+// leafRows is the largest number of right-hand sides in one call of solveLeaf.
 const leafRows = 128
 
 // Cholesky overwrites the lower triangle of A with L of A = L·Lᵀ. It splits A in half:
@@ -92,8 +92,8 @@ func (b *Backend) solve(trans bool, l, x matrix.Matrix) {
 	b.solve(trans, first, left)
 }
 
-// solveLeaf is like solve for a small L. Unless X has few rows, solveLeaf transposes X, so that the inner loops
-// process many rows at once.
+// solveLeaf is like solve for an L of order at most leaf. Unless X has few rows, it transposes X, so that the inner
+// loops process many rows at once.
 func (b *Backend) solveLeaf(trans bool, m, n int, l []float64, ldl int, x []float64, ldx int) {
 	if m < b.kernel.Unit {
 		for i := range m {
@@ -114,8 +114,8 @@ func (b *Backend) solveLeaf(trans bool, m, n int, l []float64, ldl int, x []floa
 	scratches.put(s)
 }
 
-// solveColumns computes Y with L·Y = X if trans is true, and with Lᵀ·Y = X otherwise. X and Y have n rows,
-// leafRows apart. Row j of Y is
+// solveColumns solves L·Y = X if trans is true, and Lᵀ·Y = X otherwise. X and Y have n rows, stored leafRows apart.
+// Row j of Y is
 //
 //	yⱼ = xⱼ/lⱼⱼ − Σ (lⱼᵢ/lⱼⱼ)·yᵢ   over i < j, or with lᵢⱼ over i > j.
 func (b *Backend) solveColumns(trans bool, m, n int, l []float64, ldl int, x, y, factors []float64) {

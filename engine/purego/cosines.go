@@ -21,9 +21,9 @@ func (b *Backend) SparseCosines(m *matrix.CosineMap, rowPtr []int, colIdx []int3
 	return b.cosines(cosines{m: m, rowPtr: rowPtr, colIdx: colIdx, val: val, z: z}, rows)
 }
 
-// cosines holds the operands of Cosines, or of SparseCosines if it has row pointers. A part of the work is a
-// group of rows and one panel of components, which stays in the cache. The bits of Z do not depend on the
-// division of the work.
+// cosines holds the operands of Cosines, or of SparseCosines if it has row pointers. The work is divided into parts:
+// a group of rows and one panel of columns of W, which stays in the cache. The bits of Z do not depend on this
+// division.
 type cosines struct {
 	k      *kernel.Kernel
 	m      *matrix.CosineMap
@@ -43,10 +43,9 @@ type cosineTeam struct {
 
 var cosineTeams pool[cosineTeam]
 
-// cosineRows is the smallest number of rows of a part, which makes reading a panel cheap. cosineParts is the
-// number of parts for each thread, if there are enough rows. cosineInputs is the number of inputs that a part
-// processes at a time: 256 KiB of a panel. If Z has fewer than minSharedCosines elements, one goroutine
-// computes all, because waking another goroutine takes about ten microseconds.
+// minSharedCosines is the number of elements of Z from which several goroutines share the work. Waking a goroutine
+// takes about ten microseconds. The work is divided into parts of at least cosineRows rows, up to cosineParts parts
+// for each thread. A part processes cosineInputs inputs at a time, which are 256 KiB of a panel.
 const (
 	minSharedCosines = 1 << 12
 	cosineRows       = 64
@@ -104,7 +103,8 @@ func (c *cosines) at(i, panel int) *float64 {
 	return &c.z.Data[i*c.z.Stride+panel*matrix.PanelWidth]
 }
 
-// sparse computes rows lo to hi. It writes only the final cosines to Z, which is often not in the cache.
+// sparse computes rows lo to hi of one panel of Z. The arguments of the cosines are stored in sums, because Z is
+// often not in the cache.
 func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)
 	n := len(u)
@@ -117,8 +117,8 @@ func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	return finite
 }
 
-// dense computes rows lo to hi of Z. It processes the inputs in blocks, and adds the products of each block to the sums
-// that Z holds.
+// dense computes rows lo to hi of one panel of Z. It processes cosineInputs inputs at a time. Z holds the sums in
+// between, and the slice sums holds them at the end.
 func (c *cosines) dense(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)
 	n := len(u)
@@ -154,7 +154,8 @@ func (c *cosines) dense(lo, hi, panel int, sums []float64) (finite bool) {
 	return finite
 }
 
-// row returns the address of count elements of row i of X, from column first on.
+// row returns the address of element (i, first) of X, which count elements of row i follow. It returns nil if count
+// is 0.
 func (c *cosines) row(i, first, count int) *float64 {
 	if count == 0 {
 		return nil

@@ -18,13 +18,13 @@ func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64,
 	b.Gemmt(trans, !trans, alpha, a, a, beta, c)
 }
 
-// Gram computes the lower triangle of C = A·Aᵀ, but only its rows from index first on.
-func (b *Backend) Gram(first int, a, c matrix.Matrix) {
+// Gram computes the lower triangle of C = A·Aᵀ, but only its rows from index firstRow on.
+func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
 	n, _, k := matrix.CheckProduct(false, true, &a, &a, &c)
-	matrix.CheckCount(first, n)
+	matrix.CheckCount(firstRow, n)
 	multiply(&product{
 		be: b, m: n, n: n, k: k, a: operand{a, false}, b: operand{a, true}, c: c, alpha: 1,
-		triangle: triangle{lower: true, first: first},
+		triangle: triangle{lower: true, firstRow: firstRow},
 	})
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A matvec holds the operands of y = alpha·A·x + beta·y, or of alpha·Aᵀ·x + beta·y if trans is true.
+// A matvec holds the operands of y = alpha·A·x + beta·y, or of y = alpha·Aᵀ·x + beta·y if trans is true.
 type matvec struct {
 	be          *Backend
 	trans       bool
@@ -77,8 +77,7 @@ func (v *matvec) sum(s, y float64) float64 {
 	return v.alpha*s + v.beta*y
 }
 
-// strip is the number of columns that are processed together, so that a part of y stays in the first-level
-// cache.
+// strip is the number of columns that are processed together. That part of y stays in the first-level cache.
 const strip = 2048
 
 // columns computes elements lo to hi of alpha·Aᵀ·x + beta·y.
@@ -99,8 +98,8 @@ func (v *matvec) columns(lo, hi int) {
 	}
 }
 
-// Symv computes y = A·x for the symmetric n×n matrix A. It reads the lower triangle once. Each row of the
-// triangle contributes to y twice: by its product with x, and as a column times an element of x.
+// Symv computes y = A·x for the symmetric n×n matrix A. It reads the lower triangle once and uses each entry twice,
+// for its own row and for its column.
 func (b *Backend) Symv(sym matrix.Matrix, x, y []float64) {
 	n := matrix.CheckSquare(&sym)
 	matrix.CheckLength(n, len(x))
@@ -109,8 +108,8 @@ func (b *Backend) Symv(sym matrix.Matrix, x, y []float64) {
 	b.symvRows(0, n, sym, x, y)
 }
 
-// symvRows adds the contribution of rows lo to hi of the lower triangle of A to the first hi elements of y =
-// A·x. Elements from lo on must be zero on entry.
+// symvRows adds the contribution of rows lo to hi of the lower triangle of A to the first hi elements of y = A·x.
+// Elements lo to hi of y must be zero on entry.
 func (b *Backend) symvRows(lo, hi int, sym matrix.Matrix, x, y []float64) {
 	a, lda := sym.Data, sym.Stride
 	i := lo

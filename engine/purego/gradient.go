@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A gradient holds the operands of Gradient: R = A·Xᵀ − B and G += Rᵀ·A. The division of rows into parts
-// depends only on the shape.
+// A gradient holds the operands of Gradient: R = A·Xᵀ − B and G += Rᵀ·A. The division of the rows into parts depends
+// only on the shape of A and X.
 type gradient struct {
 	be         *Backend
 	n, d, t    int
@@ -16,8 +16,8 @@ type gradient struct {
 	sumTree
 }
 
-// A sumTree adds the sums of the parts in a binary tree. The order of the additions does not depend on which
-// goroutine computes which node. A task is a subtree.
+// A sumTree adds the sums of all parts of the rows in a binary tree. The order of the additions does not depend on
+// which goroutine computes which node. A task computes a subtree.
 type sumTree struct {
 	parts int       // a power of two
 	tasks int       // a power of two, at most parts
@@ -34,22 +34,21 @@ type gradientTeam struct {
 
 var gradients pool[gradientTeam]
 
-// partRows is the largest number of rows in a part, unless there would be more than maxParts parts. So there
-// are enough parts for several threads, few sums to add, and short chains of additions. severalTargets is the
-// number of right-hand sides from which on a part has twice as many rows, because the t×d sums do not fit in
-// the cache.
+// partRows is the largest number of rows of a part, unless this would give more than maxParts parts. This gives
+// enough parts for several threads, few sums to add, and few additions in sequence. From severalTargets right-hand
+// sides on, a part has twice as many rows, because the t×d sums do not fit in the cache.
 const (
 	partRows       = 32
 	maxParts       = 16
 	severalTargets = 4
 )
 
-// gradientStrip is the number of columns that are processed together. Four rows of a strip stay in the
-// first-level cache while they are added to the rows of G.
+// gradientStrip is the number of columns that are processed together. Four rows of a strip stay in the first-level
+// cache while they are added to all rows of G.
 const gradientStrip = 512
 
-// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. It computes both for a row of A while the row is in the
-// cache, so that A is read from memory once. For many right-hand sides it uses tiles, see [tiledGradient].
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. Both are computed for a row of A while the row is in the cache, so
+// that A is read from memory once. For many right-hand sides Gradient uses tiles, see [tiledGradient].
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	matrix.CheckGradient(&a, &x, &rhs, &g, &r)
 	n, d, t := a.Rows, a.Cols, x.Rows
@@ -87,17 +86,17 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	gradients.put(team)
 }
 
-// divide doubles the number of parts until each part has at most the given number of rows, or until there are
-// maxParts parts.
+// divide doubles the number of parts until a part has at most the given number of rows, or until there are maxParts
+// parts. A small gradient has one part.
 func (v *gradient) divide(rows int) {
 	for v.n*v.d*v.t >= accuracy.SharedWork && v.parts < maxParts && v.parts*rows < v.n {
 		v.parts *= 2
 	}
 }
 
-// plan chooses the number of tasks. Usually there is one task for each thread. More tasks balance the work
-// better, but the sums of a task would leave the cache. There are more tasks only if the sums of all tasks
-// together have at most maxParts rows.
+// plan chooses the number of tasks: one for each thread, rounded up to a power of two, if there are enough parts.
+// More tasks balance the work better, but need more memory for sums. Therefore more tasks are used only if the sums
+// of all tasks have at most maxParts rows.
 func (v *gradient) plan() {
 	v.tasks = 1
 	for v.tasks < min(v.parts, max(runtime.GOMAXPROCS(0), maxParts/v.t)) {
@@ -109,7 +108,7 @@ func (v *gradient) plan() {
 	}
 }
 
-// task returns the memory of task i, which begins with the sum of this task.
+// task returns the memory of task i, which begins with the sum that the task computes.
 func (v *sumTree) task(i int) []float64 {
 	size := v.depth * v.size
 	return v.sums[i*size : (i+1)*size]
@@ -118,7 +117,7 @@ func (v *sumTree) task(i int) []float64 {
 // doPart computes task i.
 func (v *gradient) doPart(i int, s *scratch) { v.subtree(i, s, v.overwrite) }
 
-// A leafSum writes the sum for rows lo to hi to g.
+// A leafSum computes the sum for rows lo to hi and writes it to g.
 type leafSum = func(s *scratch, lo, hi int, g []float64)
 
 func (v *gradient) overwrite(_ *scratch, lo, hi int, g []float64) {
@@ -126,20 +125,20 @@ func (v *gradient) overwrite(_ *scratch, lo, hi int, g []float64) {
 	v.computeRows(lo, hi, matrix.Strided(v.t, v.d, g, v.d))
 }
 
-// subtree computes the sum of task i. It calls leaf for each part of the task.
+// subtree computes the sum of task i, calling leaf for each part of the rows that belongs to the task.
 func (v *gradient) subtree(i int, s *scratch, leaf leafSum) {
 	parts := v.parts / v.tasks
 	v.tree(s, i*parts, parts, v.task(i), leaf)
 }
 
-// tree adds the sums of several parts, from part first on, and writes the result to the start of g. parts is
-// their number. The rest of g has room for one more sum for each level of the tree.
-func (v *gradient) tree(s *scratch, first, parts int, g []float64, leaf leafSum) {
-	if parts == 1 {
+// tree computes the sum over count parts, from part first on, and writes it to the start of g. The rest of g has room
+// for one more sum for each level of the tree.
+func (v *gradient) tree(s *scratch, first, count int, g []float64, leaf leafSum) {
+	if count == 1 {
 		leaf(s, partStart(v.n, first, v.parts, 4), partStart(v.n, first+1, v.parts, 4), g)
 		return
 	}
-	half := parts / 2
+	half := count / 2
 	v.tree(s, first, half, g, leaf)
 	v.tree(s, first+half, half, g[v.size:], leaf)
 	v.add(g, g[v.size:])
@@ -150,7 +149,7 @@ func (v *gradient) add(g, h []float64) {
 	v.be.kernel.Axpy1(v.size, 1, &h[0], &g[0])
 }
 
-// computeRows processes rows lo to hi: it computes their R and adds Rᵀ·A to g.
+// computeRows computes rows lo to hi of R, and adds Rᵀ·A for these rows to g.
 func (v *gradient) computeRows(lo, hi int, g matrix.Matrix) {
 	k, d := v.be.kernel, v.d
 	if d == 0 {
@@ -173,7 +172,7 @@ func (v *gradient) computeRows(lo, hi int, g matrix.Matrix) {
 	}
 }
 
-// fourRows is like computeRows for the four rows from row i on.
+// fourRows is like computeRows for four rows, from row i on.
 func (v *gradient) fourRows(i int, g matrix.Matrix) {
 	k, a, r := v.be.kernel, v.a.Data[i*v.a.Stride:], v.r.Data[i*v.r.Stride:]
 	k.DotsMany(v.d, v.t, &a[0], v.a.Stride, &v.x.Data[0], v.x.Stride, &r[0], v.r.Stride)

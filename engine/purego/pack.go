@@ -1,50 +1,49 @@
 package purego
 
-// packRows is the number of rows of X that are packed into all panels before the next rows. Each row is read
-// from start to end, which suits the prefetcher. The number is small, so that rows whose distance is a power
-// of two do not evict each other from the cache.
+// packRows is the number of rows of X that are packed into all panels before the next rows. Each row is read from
+// start to end, which suits the prefetcher. With many rows whose distance is a power of two, they would evict each
+// other from the cache.
 const packRows = 8
 
-// pack copies a k×n block of a matrix to dst, as panels. The block begins at row l and column j. A panel is
-// k×width, row by row. If along is true, x holds the matrix row by row; otherwise x holds the transpose of the
-// matrix row by row. The last panel is only as wide as necessary, a multiple of the unit of the kernel, and is
-// filled with zeros.
-func (b *Backend) pack(dst []float64, width int, along bool, x []float64, ldx, l, j, k, n int) []float64 {
+// pack copies a k×n block of a matrix, beginning at row l and column j, to dst as panels. A panel is k×width, row by
+// row. The last panel is only as wide as necessary, a multiple of the unit of the kernel, and is filled with zeros.
+// If isRowMajor is true, x holds the matrix row by row, otherwise column by column.
+func (b *Backend) pack(dst []float64, width int, isRowMajor bool, x []float64, ldx, l, j, k, n int) []float64 {
 	step := k
-	if along && n > width {
+	if isRowMajor && n > width {
 		step = packRows
 	}
 	for i := 0; i < k; i += step {
 		rows := min(step, k-i)
 		for c := 0; c < n; c += width {
-			b.packPanel(dst[c*k:], i, width, along, x, ldx, l+i, j+c, rows, min(width, n-c))
+			b.packPanel(dst[c*k:], i, width, isRowMajor, x, ldx, l+i, j+c, rows, min(width, n-c))
 		}
 	}
 	return dst
 }
 
-// packPanel packs k rows of one panel, from row i of the panel on. The panel has n <= width columns.
-func (b *Backend) packPanel(dst []float64, i, width int, along bool, x []float64, ldx, l, j, k, n int) {
+// packPanel packs k rows of one panel, starting at row i of the panel. The panel has n <= width columns.
+func (b *Backend) packPanel(dst []float64, i, width int, isRowMajor bool, x []float64, ldx, l, j, k, n int) {
 	unit := b.kernel.Unit
 	w := roundUp(min(width, n), unit)
 	for u := 0; u < w; u += unit {
 		d := dst[i*w+u:]
 		switch whole := n-u >= unit; {
-		case whole && along:
+		case whole && isRowMajor:
 			b.kernel.Pack(k, &x[l*ldx+j+u], ldx, &d[0], w)
 		case whole:
 			b.kernel.PackT(k, &x[(j+u)*ldx+l], ldx, &d[0], w)
 		default:
-			packEdge(d, w, unit, along, x, ldx, l, j+u, k, n-u)
+			packEdge(d, w, unit, isRowMajor, x, ldx, l, j+u, k, n-u)
 		}
 	}
 }
 
 // packEdge packs a unit that has only n columns.
-func packEdge(dst []float64, stride, unit int, along bool, x []float64, ldx, l, j, k, n int) {
+func packEdge(dst []float64, stride, unit int, isRowMajor bool, x []float64, ldx, l, j, k, n int) {
 	for i := range k {
 		d := dst[i*stride : i*stride+unit]
-		if along {
+		if isRowMajor {
 			copy(d, x[(l+i)*ldx+j:(l+i)*ldx+j+n])
 		} else {
 			for r := range n {

@@ -9,9 +9,9 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Peak returns the floating-point operations per second of the micro-kernel on panels in the first-level
-// cache, an upper bound on the speed of a product. It runs on GOMAXPROCS threads, each with its own panels,
-// for about d or until ctx ends.
+// Peak measures the floating-point operations per second of the micro-kernel on panels in the first-level cache. This
+// is an upper bound on the speed of a product. It runs on GOMAXPROCS threads, each with its own panels, for about the
+// time d or until ctx ends.
 func (b *Backend) Peak(ctx context.Context, d time.Duration) float64 {
 	ctx = background.IfNil(ctx)
 	flops := make([]float64, runtime.GOMAXPROCS(0))

@@ -7,13 +7,12 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A product holds the operands of C = alpha·op(A)·op(B) + beta·C, or of the lower triangle of this C. The
-// algorithm follows BLIS: K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM
-// TOMS 34 (2008); F. Van Zee, R. van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS
-// Functionality", ACM TOMS 41 (2015).
+// A product holds the operands of C = alpha·op(A)·op(B) + beta·C, or of the lower triangle of C. The algorithm
+// follows BLIS: K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34 (2008); F.
+// Van Zee, R. van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS Functionality", ACM TOMS 41 (2015).
 //
-// The sum of an element of C is divided into blocks of k in a way that does not depend on its tile. Therefore
-// the bits do not depend on the division of C into parts.
+// The k terms of an element of C are added in blocks that do not depend on the place of the element. Therefore the
+// bits do not depend on the division of C into parts.
 type product struct {
 	be          *Backend
 	m, n, k     int // op(A) is m×k, op(B) k×n
@@ -29,14 +28,14 @@ type operand struct {
 	trans bool
 }
 
-// A triangle selects a part of C. If lower is true, it is the lower triangle without the rows before row first.
-// Otherwise it is all of C.
+// A triangle selects the elements of C to compute. If lower is true, it selects the lower triangle from row firstRow
+// on, otherwise all of C.
 type triangle struct {
-	lower bool
-	first int // 0 if lower is false
+	lower    bool
+	firstRow int // 0 if lower is false
 }
 
-// A dividedProduct is a product in rows×cols parts, the blocks into which C is divided.
+// A dividedProduct is a product whose C is divided into rows×cols parts.
 type dividedProduct struct {
 	product
 	rows, cols int
@@ -49,16 +48,16 @@ type productTeam struct {
 
 var products pool[productTeam]
 
-// minParallel is the number of multiply-adds from which waking another goroutine saves time.
+// minParallel is the number of multiply-adds above which waking another goroutine saves time.
 const minParallel = 1 << 19
 
 // multiply computes p.
 func multiply(p *product) {
-	if p.m == p.first || p.n == 0 {
+	if p.m == p.firstRow || p.n == 0 {
 		return
 	}
 	if p.alpha == 0 || p.k == 0 {
-		p.scale(p.first, p.m, 0, p.n)
+		p.scale(p.firstRow, p.m, 0, p.n)
 		return
 	}
 	t := products.get()
@@ -68,11 +67,11 @@ func multiply(p *product) {
 	products.put(t)
 }
 
-// divide divides C into parts, just enough to keep every thread busy, because each part packs its own A and
+// divide divides C into parts. There are just enough to keep every thread busy, because each part packs its own A and
 // B.
 func (p *product) divide(threads int) dividedProduct {
 	rows := 1
-	work := (p.m - p.first) * p.n * p.k
+	work := (p.m - p.firstRow) * p.n * p.k
 	if threads == 1 || work < minParallel {
 		return dividedProduct{*p, 1, 1}
 	}
@@ -81,7 +80,7 @@ func (p *product) divide(threads int) dividedProduct {
 		parts *= 4 // with more parts a delayed thread costs less
 	}
 	if p.lower {
-		return dividedProduct{*p, min(parts, (p.m-p.first+p.be.kernel.NR()-1)/p.be.kernel.NR()), 1}
+		return dividedProduct{*p, min(parts, (p.m-p.firstRow+p.be.kernel.NR()-1)/p.be.kernel.NR()), 1}
 	}
 	packed := func(rows int) int { return parts/rows*p.m + rows*p.n }
 	for r := 2; r <= parts; r++ {
@@ -92,8 +91,8 @@ func (p *product) divide(threads int) dividedProduct {
 	return dividedProduct{*p, rows, parts / rows}
 }
 
-// doPart computes part i of C. The parts of a triangle are bands of rows with the same area. Bands with long
-// rows are computed first.
+// doPart computes part i of C. A triangle is divided into bands of rows with the same area; bands with long rows are
+// computed first.
 func (p *dividedProduct) doPart(i int, s *scratch) {
 	if p.lower {
 		i = p.rows - 1 - i
@@ -136,7 +135,7 @@ func (p *product) block(s *scratch, i0, i1, j0, j1 int) {
 	}
 }
 
-// partStart divides n items into parts of about the same size and returns the first item of part i. Parts begin
+// partStart returns the first item of part i, if n items are divided into parts of about the same size. Parts begin
 // at multiples of unit.
 func partStart(n, i, parts, unit int) int {
 	if i == parts {
@@ -147,11 +146,11 @@ func partStart(n, i, parts, unit int) int {
 
 // bandStart returns the first row of part i of the triangle.
 func (p *dividedProduct) bandStart(i int) int {
-	return triangleStart(p.first, p.m, i, p.rows, p.be.kernel.MR())
+	return triangleStart(p.firstRow, p.m, i, p.rows, p.be.kernel.MR())
 }
 
-// triangleStart divides the rows first to m−1 of a triangle into parts of about the same area and returns the
-// first row of part i. Parts begin at multiples of unit.
+// triangleStart returns the first row of part i, if the rows first to m−1 of a triangle are divided into parts of
+// about the same area. Parts begin at multiples of unit.
 func triangleStart(first, m, i, parts, unit int) int {
 	switch i {
 	case 0:
@@ -164,10 +163,10 @@ func triangleStart(first, m, i, parts, unit int) int {
 	return min(m, max(first, roundUp(int(row), unit)))
 }
 
-// evenStep returns the size of the parts if n is divided into parts of about the same size, as few as
-// possible. The size is at most the argument most, rounded up to a multiple of 8.
-func evenStep(n, most int) int {
-	parts := (n + most - 1) / most
+// evenStep returns the size of the parts if n items are divided into as few parts of about the same size as possible.
+// The size is at most limit, rounded up to a multiple of 8.
+func evenStep(n, limit int) int {
+	parts := (n + limit - 1) / limit
 	return max(1, roundUp((n+parts-1)/max(parts, 1), 8))
 }
 
@@ -187,9 +186,9 @@ func (p *product) scale(i0, i1, j0, j1 int) {
 	}
 }
 
-// tiles multiplies the packed a (mb rows) with b (nb columns) and stores the product in the block of C at (i,
-// j), or adds it if add is true. If ldb is 0, b is packed; otherwise ldb is the leading dimension of b. A
-// panel of b stays in the first-level cache while the panels of a are read.
+// tiles multiplies the packed a (mb rows) by b (nb columns). It stores the product in the block of C that begins at
+// (i, j), or adds the product to this block if add is true. If ldb is 0, b is packed; otherwise ldb is the leading
+// dimension of b. A panel of b stays in the first-level cache while the panels of a are read.
 func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, add bool) {
 	k := p.be.kernel
 	mr, nr := k.MR(), k.NR()
@@ -234,7 +233,8 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 	}
 }
 
-// exchange calls move for each row of an h×w block of C at (row, col) and the same row of the tile t.
+// exchange calls move for each row of an h×w block of C that begins at (row, col), and for the same row of the tile
+// t.
 func (p *product) exchange(t []float64, row, col, h, w int, move func(c, t []float64)) {
 	nr := p.be.kernel.NR()
 	for r := range h {

@@ -16,16 +16,16 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// Config selects the kernel and the block sizes of the packed products: MC×KC elements of A and KC×NC
-// elements of B are packed at a time. The zero value selects the fastest kernel, and blocks for a
-// second-level cache of 1 MiB. engine.Tuning chooses better blocks.
+// Config selects the kernel and the block sizes of the packed products. MC×KC elements of A and KC×NC elements of B
+// are packed at a time. The zero value selects the fastest kernel, and blocks for a second-level cache of 1 MiB.
+// engine.Tuning chooses blocks for the caches of the machine.
 type Config struct {
 	Kernel     string // avx512, avx2, neon or generic
 	MC, KC, NC int
 }
 
-// A KernelInfo describes a kernel that runs on this machine: its name, and the number of rows and columns of
-// the tile of C that it keeps in registers.
+// A KernelInfo describes a kernel that runs on this machine: its name, and the number of rows (MR) and columns (NR)
+// of the tile of C that it keeps in registers.
 type KernelInfo struct {
 	Name   string
 	MR, NR int
@@ -46,8 +46,8 @@ type Backend struct {
 	mc, kc, nc int
 }
 
-// New returns a backend. It returns an error for a kernel that this machine or this build doesn't have, and
-// for a block size that is negative or above 1<<24.
+// New returns a backend. It returns an error if this machine or this build does not have the kernel, or if a block
+// size is negative or above 1<<24.
 func New(cfg Config) (*Backend, error) {
 	k := kernel.All()[0]
 	if cfg.Kernel != "" {
@@ -76,13 +76,12 @@ func KernelNames() (names []string) {
 // roundUp returns n rounded up to a multiple of unit.
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
-// Accuracy returns bounds that hold for all kernels. The division of work does not depend on the number of
-// threads. A register sums at most kc terms, or wideStrip terms in tiles that read A directly. Products of
-// single rows use at least four sums in parallel.
+// Accuracy returns bounds that hold for all kernels and any number of threads. A register sums at most kc terms, or
+// wideStrip terms in tiles that read A directly. Products of single rows use at least four sums in parallel.
 //
-// A part of Gradient sums at most 2·partRows rows, or chunks of wideChunk rows in tiles. The sums of at most
-// maxParts parts are added in pairs. So an element of G has 69 additions in sequence: 64 rows, four levels of
-// pairs, and the addition to G. The value 73 leaves a margin of four.
+// A part of Gradient adds at most 64 terms in sequence: 2·partRows rows, or chunks of wideChunk rows in tiles. The
+// sums of at most maxParts parts are added in pairs. So an element of G has 69 additions in sequence: 64 rows, four
+// levels of pairs, and the addition to G. The value 73 leaves a margin of four.
 func (b *Backend) Accuracy() accuracy.Accuracy {
 	return accuracy.Accuracy{Strip: max(512, roundUp(b.kc, 8)), Sums: 4, Gradient: 73, Reproducible: true}
 }

@@ -7,27 +7,26 @@ import (
 )
 
 const (
-	// qrPanel is the number of columns that are reduced before the columns to their right are updated. qrLeaf
-	// is the number of columns that are reduced one by one.
+	// qrPanel is the number of columns that are reduced before the columns to their right are updated. In a panel,
+	// qrLeaf columns are reduced one by one.
 	qrPanel = 64
 	qrLeaf  = 16
-	// qrRows is the number of rows that are processed together. If A has more than qrRows columns, the number
-	// of columns is used instead.
+	// max(qrRows, n) rows of A (m×n) are processed together.
 	qrRows = 1024
 )
 
-// QR overwrites the upper trapezoid of A with R of A = Q·R by Householder reflections H = I − τ·vᵀv. Because
-// only R is needed, a tall A is reduced in blocks of rows, each together with the R of the rows above. A is
-// thus read from memory once. A block is reduced in panels of w columns. The reflections of a panel are
-// applied to the columns to its right in compact WY form,
+// QR overwrites the upper trapezoid of A with R of A = Q·R, by Householder reflections H = I − τ·vᵀv. Because only R
+// is needed, a tall A is reduced in blocks of rows, each together with the R of the rows above. So A is read from
+// memory once. A block is reduced in panels of w columns. The reflections of a panel are applied to the columns to
+// its right in compact WY form,
 //
 //	H₍w₎·…·H₁ = I − Vᵀ·T·V,   T lower triangular.
 //
-// V is w×(w+r), for the w rows of R and the r rows of the block in the panel. V is the transposed panel, so
-// that columns are contiguous.
+// V is w×(w+r), for the w rows of R and the r rows of the block. It is transposed, so that columns of the panel are
+// contiguous.
 //
-// Sources: Schreiber, Van Loan, SIAM J. Sci. Stat. Comput. 10 (1989); Demmel, Grigori, Hoemmen, Langou, SIAM
-// J. Sci. Comput. 34 (2012).
+// Sources: Schreiber, Van Loan, SIAM J. Sci. Stat. Comput. 10 (1989); Demmel, Grigori, Hoemmen, Langou, SIAM J. Sci.
+// Comput. 34 (2012).
 func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	matrix.Check(&a)
 	m, n := a.Rows, a.Cols
@@ -57,7 +56,8 @@ func (b *Backend) QRWork(m, n int) int {
 	return w*(w+min(m, max(qrRows, n))) + w*w + 2*w*max(n, w)
 }
 
-// A panel is a set of w columns to reduce: w rows of R and r rows below them, with n columns to the right.
+// A panel is a set of w columns to reduce, with w rows of R and r rows of A below them. n is the number of columns to
+// its right.
 type panel struct {
 	b          *Backend
 	w, n       int
@@ -76,8 +76,8 @@ func (p *panel) cut(work []float64) {
 	p.x, p.y = work[:size], work[size:2*size]
 }
 
-// reduce overwrites top with R, with zeros below its diagonal, and applies the reflections
-// to the columns to the right of the panel:
+// reduce overwrites top, the rows of R, with zeros below the diagonal. It applies the reflections to the columns C to
+// the right of the panel:
 //
 //	C ← C − Vᵀ·(T·(V·C)).
 func (p *panel) reduce() {
@@ -107,8 +107,8 @@ func (p *panel) reduce() {
 	}
 }
 
-// columns reduces columns lo to hi of the panel, which are rows of v, and computes their T. The reflections
-// before lo must have been applied. More than qrLeaf columns are split in half, V = [V₁; V₂], with
+// columns reduces columns lo to hi of the panel, which are rows of v, and computes the part of T for them. The
+// reflections before lo must have been applied. More than qrLeaf columns are split in half, V = [V₁; V₂], with
 //
 //	T = [ T₁            ]
 //	    [−T₂·V₂·V₁ᵀ·T₁ T₂].
@@ -140,8 +140,8 @@ func (p *panel) columns(lo, hi int) {
 	b.Gemm(false, false, 1, y, t1, 0, t21)
 }
 
-// column applies reflections lo to c to column c, which is row c of v, and reduces it. It moves the part
-// above the diagonal to R and sets it to zero in v.
+// column applies reflections lo to c−1 to column c of the panel, which is row c of v, and then reduces the column. It
+// moves the part above the diagonal to R and sets this part to zero in v.
 func (p *panel) column(lo, c int) {
 	b, done := p.b, c-lo
 	v, column := p.v.Slice(lo, c, lo, p.v.Cols), p.v.Row(c)
@@ -191,8 +191,8 @@ func (b *Backend) transpose(from, to matrix.Matrix) {
 	}
 }
 
-// reflector overwrites x with the vector v of the reflection H = I − tau·vᵀv that maps x to (beta, 0, …, 0).
-// The first element of v is 1.
+// reflector overwrites x with the vector v of the reflection H = I − tau·vᵀv that maps x to (beta, 0, …, 0). The
+// first element of v is 1.
 func (b *Backend) reflector(x []float64) (beta, tau float64) {
 	n := len(x)
 	norm2, exp := b.kernel.Dot1(n, &x[0], &x[0]), 0
@@ -214,8 +214,8 @@ func (b *Backend) reflector(x []float64) (beta, tau float64) {
 	return math.Ldexp(beta, exp), (beta - alpha) / beta
 }
 
-// normalise multiplies x by 2⁻ᵉˣᵖ so that the largest magnitude is in [½, 1). If it is zero or not finite, x
-// is unchanged.
+// normalise multiplies x by 2⁻ᵉˣᵖ so that the largest magnitude is in [½, 1). It does not change an x that is zero or
+// not finite.
 func normalise(x []float64) (exp int) {
 	var top float64
 	for _, v := range x {

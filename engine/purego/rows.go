@@ -5,12 +5,12 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// RowLoops holds the loops of one kernel for centring rows. All kernels compute the same bits, except in
+// RowLoops holds the loops of one kernel over the elements of rows. All kernels compute the same bits, except in
 // Axpy. The zero value is not usable.
 type RowLoops struct{ kernel *kernel.Kernel }
 
-// RowLoopsOf returns the loops of the kernel with the given name, or the loops in Go if this machine does not
-// have the kernel.
+// RowLoopsOf returns the loops of the kernel with the given name. If this machine does not have the kernel, it
+// returns portable loops in Go.
 func RowLoopsOf(name string) RowLoops {
 	k := kernel.Find(name)
 	if k == nil {

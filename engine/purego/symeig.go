@@ -22,7 +22,7 @@ func (b *Backend) Tridiagonal(a matrix.Matrix, d, e, tau, work []float64) (ok bo
 // TridiagonalWork returns the length of the workspace of Tridiagonal.
 func (*Backend) TridiagonalWork(n int) int { return eigen.ReduceWork(n) }
 
-// ApplyQ multiplies rows by the reflections from Tridiagonal, in compact WY form.
+// ApplyQ multiplies rows by the reflections that Tridiagonal stored, in blocks (compact WY form).
 func (b *Backend) ApplyQ(trans bool, a matrix.Matrix, tau []float64, x matrix.Matrix, work []float64) {
 	eigen.ApplyQ(b, trans, a, tau, x, work)
 }
@@ -33,5 +33,5 @@ func (*Backend) ApplyQWork(n, k int) int { return eigen.ApplyQWork(n, k) }
 // A shared is a Backend whose Symv uses several goroutines.
 type shared struct{ *Backend }
 
-// Symv computes y = A·x in parts, whose number depends only on n.
+// Symv computes y = A·x in parts. Their number depends only on n, so the bits do not depend on the number of threads.
 func (b shared) Symv(sym matrix.Matrix, x, y []float64) { b.symvInParts(sym, x, y) }

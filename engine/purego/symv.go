@@ -2,9 +2,8 @@ package purego
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// symv is a product of a symmetric matrix with a vector, computed in parts. A part is a band of rows of the
-// lower triangle, with its own sums. The sums of the bands are added in order, so that the bits do not depend
-// on the goroutines.
+// symv is a product of a symmetric matrix and a vector, computed in parts. A part is a band of rows of the lower
+// triangle. Each band has its own sums, which are added in order, so that the bits do not depend on the goroutines.
 type symv struct {
 	be    *Backend
 	a     matrix.Matrix
@@ -21,7 +20,7 @@ type symvTeam struct {
 
 var symvs pool[symvTeam]
 
-// Limits on the bands, which all have about the same area. With few bands, adding their sums is cheap.
+// Limits on the bands of rows, which all have about the same area. With few bands, adding their sums is cheap.
 const (
 	minBandRows  = 128 // smallest number of rows of a band, on average
 	maxBands     = 16  // largest number of bands

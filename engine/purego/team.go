@@ -13,7 +13,7 @@ type task interface {
 	doPart(i int, s *scratch)
 }
 
-// A team is a set of goroutines that work on one task. They take parts until none is left.
+// A team is a set of goroutines that work on one task. Each takes the next part until no part is left.
 type team struct {
 	task  task
 	parts int64
@@ -23,7 +23,7 @@ type team struct {
 	wg    sync.WaitGroup
 }
 
-// A goroutine looks for work, or waits for others, for the time patience before it sleeps. Waking a goroutine
+// patience is the time that a goroutine looks for work, or waits for others, before it sleeps. Waking a goroutine
 // takes about as long as a small task.
 const patience = 100 * time.Microsecond
 
@@ -44,8 +44,7 @@ func (t *team) work(s *scratch) {
 	}
 }
 
-// run runs the parts of a task on the calling goroutine and on helpers that are free, on at most GOMAXPROCS
-// goroutines in total.
+// run runs all parts of a task on the calling goroutine and on free helpers, at most GOMAXPROCS goroutines in total.
 func (t *team) run(k task, parts int) {
 	t.task, t.parts, t.room = k, int64(parts), min(parts, runtime.GOMAXPROCS(0))-1
 	t.next.Store(0)
@@ -65,8 +64,8 @@ func (t *team) run(k task, parts int) {
 
 func (t *team) isIdle() bool { return t.busy.Load() == 0 }
 
-// A board lists the teams that helpers may join. Helpers are goroutines that never end, so that a task starts
-// no goroutine and allocates nothing.
+// A board lists the teams that need helpers. Helpers are goroutines that never end, so a task starts no goroutine and
+// allocates nothing.
 type board struct {
 	start  sync.Once
 	mu     sync.Mutex

@@ -1,8 +1,8 @@
 package purego
 
-// A thin is a product C = alpha·A·op(B) + beta·C for an A with few rows. Packing B would take as long as the
-// product. Therefore B is read directly, in tiles. For very few rows of A, four rows of B at a time are
-// combined with as many rows of A or C as the kernels allow.
+// A thin is a product C = alpha·A·op(B) + beta·C for an A with few rows. Packing B would take as long as the product.
+// Therefore tiles read B directly. For very few rows of A, the kernels for vectors combine four rows of B with the
+// rows of A or C.
 //
 // Every element of C is a sum over k in an order that does not depend on the division of C.
 type thin struct {
@@ -17,22 +17,22 @@ type thinTeam struct {
 
 var thins pool[thinTeam]
 
-// fewRows is the number of rows of A from which on packing B is faster than reading B directly. thinTiles is
-// the number of rows of A from which on tiles are faster than single rows.
+// fewRows is the number of rows of A from which packing B is faster than reading B directly. thinTiles is the number
+// of rows of A from which tiles are faster than the kernels for vectors.
 const (
 	fewRows   = 48
 	thinTiles = 8
 )
 
 const (
-	// thinStrip is the number of columns of C that are computed together. Some rows of a strip stay in the
-	// first-level cache, and each call of a kernel does enough work.
+	// thinStrip is the number of columns of C that are computed together. Some rows of such a strip fit into the
+	// first-level cache, and each call of a kernel has enough work.
 	thinStrip = 512
-	// thinDepth is the number of columns of A and Bᵀ that the kernels for single rows process together. These
-	// columns of thinTiles rows stay in the second-level cache.
+	// thinDepth is the number of columns of A and Bᵀ that the kernels for vectors process together. These columns of
+	// thinTiles rows stay in the second-level cache.
 	thinDepth = 4096
-	// thinChunk is the number of rows of B that tiles process together. For Bᵀ, tiles process wideStrip
-	// columns together.
+	// thinChunk is the number of rows of B that tiles process together. For op(B) = Bᵀ, tiles process wideStrip
+	// columns of B together.
 	thinChunk = 32
 )
 
@@ -85,7 +85,8 @@ func (t *thin) doPart(i int, s *scratch) {
 	}
 }
 
-// columns adds the product to columns lo to hi of C, for op(B) = B: in tiles, for chunks of rows of B.
+// columns adds the product to columns lo to hi of C for op(B) = B. It computes tiles of C, for thinChunk rows of B at
+// a time.
 func (t *thin) columns(lo, hi int, s *scratch) {
 	mr := t.be.kernel.MR()
 	for l := 0; l < t.k; l += thinChunk {
@@ -95,8 +96,8 @@ func (t *thin) columns(lo, hi int, s *scratch) {
 	}
 }
 
-// rows adds the product to columns lo to hi of C, for op(B) = Bᵀ: it computes tiles of Cᵀ, products of rows
-// of Bᵀ with a packed Aᵀ.
+// rows adds the product to columns lo to hi of C for op(B) = Bᵀ. It computes tiles of Cᵀ, products of rows of B and a
+// packed Aᵀ.
 func (t *thin) rows(lo, hi int, s *scratch) {
 	unit, n := t.be.kernel.Unit, hi-lo
 	m, size := roundUp(t.m, unit), roundUp(n, unit)*roundUp(t.m, unit)
@@ -116,7 +117,7 @@ func (t *thin) rows(lo, hi int, s *scratch) {
 	}
 }
 
-// axpys adds the product to columns lo to hi of C, for op(B) = B: multiples of rows of B.
+// axpys adds the product to columns lo to hi of C for op(B) = B, as multiples of four rows of B at a time.
 func (t *thin) axpys(lo, hi int, s *scratch) {
 	k, n := t.be.kernel, hi-lo
 	c := grow(&s.a, 4*t.m)
@@ -136,14 +137,14 @@ func (t *thin) axpys(lo, hi int, s *scratch) {
 	}
 }
 
-// dots adds the product to columns lo to hi of C, for op(B) = Bᵀ: products of rows of A and Bᵀ.
+// dots adds the product to columns lo to hi of C for op(B) = Bᵀ, as inner products of rows of A and B.
 func (t *thin) dots(lo, hi int, s *scratch) {
 	for l := 0; l < t.k; l += thinDepth {
 		t.dotsBlock(l, min(thinDepth, t.k-l), lo, hi, grow(&s.a, 4*t.m))
 	}
 }
 
-// dotsBlock is like dots for columns l to l+n of A and Bᵀ. r is a workspace of 4·m numbers.
+// dotsBlock is like dots, but only for columns l to l+n of A and B. r is a workspace of 4·m numbers.
 func (t *thin) dotsBlock(l, n, lo, hi int, r []float64) {
 	k := t.be.kernel
 	i := lo

@@ -2,10 +2,10 @@ package purego
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// A tiledGradient is a gradient for many right-hand sides. Its arithmetic takes longer than reading A. Each
-// chunk of rows is processed in tiles twice: for R, which brings the chunk into the cache, and then for G. A
-// is read directly. Only X and R, which are small compared with A, are packed. The sums for G are stored tile
-// by tile, so that they are read and written sequentially.
+// A tiledGradient is a gradient for many right-hand sides. Its arithmetic takes longer than reading A. Each chunk of
+// rows is processed in tiles twice: for R, which brings the chunk into the cache, and then for G. A is read directly.
+// Only X and R, which are small compared with A, are packed. The sums for G are stored tile by tile, so that they are
+// read and written sequentially.
 //
 // An element of R is a sum over strips of columns, and an element of G is a sum over chunks of rows.
 type tiledGradient struct {
@@ -36,25 +36,23 @@ func (v *tiledGradient) doPart(i int, s *scratch) {
 	}
 }
 
-// wideTargets is the number of right-hand sides from which on tiles are faster than products of four rows with
-// a few vectors. widePartRows is the number of rows of a part that uses tiles. It is large, so that fewer sums
-// must be added.
+// wideTargets is the number of right-hand sides from which tiles are faster than the kernels for vectors.
+// widePartRows is the number of rows of a part that uses tiles. It is large, so that there are few sums to add.
 const (
 	wideTargets  = 8
 	widePartRows = 128
 )
 
-// wideStrip is the number of columns of a strip, a multiple of the tile of every kernel. wideChunk is the
-// number of rows of a chunk. A panel of X stays in the first-level cache while a chunk is processed. With
-// smaller chunks the sums for G would be loaded more often; with larger chunks they would leave the
-// second-level cache.
+// wideStrip is the number of columns of a strip, a multiple of the width of the tiles of every kernel. wideChunk is
+// the number of rows of a chunk. A panel of X stays in the first-level cache while a chunk is processed. With smaller
+// chunks the sums for G would be loaded more often; with larger chunks they would leave the second-level cache.
 const (
 	wideStrip = 264
 	wideChunk = 32
 )
 
-// usesTiles reports whether tiles are used for t right-hand sides. There must be enough of them, and rounding t
-// up to units must add at most half of t.
+// usesTiles reports whether tiles are used for t right-hand sides: if there are enough, and if rounding t up to a
+// multiple of the unit adds at most half of t.
 func (b *Backend) usesTiles(t int) bool {
 	return t >= wideTargets && 2*roundUp(t, b.kernel.Unit) <= 3*t
 }
@@ -80,8 +78,8 @@ func (v gradient) computeTiled(g matrix.Matrix) {
 	gradients.put(team)
 }
 
-// evenPanels returns the width of panels for n columns. There are as few panels as the largest tile allows,
-// all of about the same width.
+// evenPanels returns the width of panels for n columns. There are as few panels as the widest tile allows, all of
+// about the same width.
 func (b *Backend) evenPanels(n int) int {
 	panels := (n + b.kernel.NR() - 1) / b.kernel.NR()
 	return roundUp((n+panels-1)/panels, b.kernel.Unit)
@@ -97,7 +95,7 @@ func (v *tiledGradient) packStrips(i int) {
 	}
 }
 
-// addStrips adds the sums of all tasks to G, for the strips of task i.
+// addStrips adds the sums of all tasks to G, for the strips of columns that belong to task i.
 func (v *tiledGradient) addStrips(i int) {
 	k := v.be.kernel
 	begin, end := i*v.strips()/v.tasks*wideStrip, min((i+1)*v.strips()/v.tasks*wideStrip, v.d)
@@ -118,7 +116,7 @@ func (v *tiledGradient) addStrips(i int) {
 	}
 }
 
-// chunks processes rows lo to hi and overwrites sums with their Rᵀ·A.
+// chunks computes R for rows lo to hi, and overwrites sums with Rᵀ·A for these rows.
 func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
 	r := grow(&s.b, 2*wideChunk*v.padded)
 	r, packed := r[:wideChunk*v.padded], r[wideChunk*v.padded:]
@@ -137,8 +135,8 @@ func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
 	}
 }
 
-// addChunk computes Rᵀ·A for the packed R and the n rows of A from row i on. It overwrites sums with the
-// result, or adds the result to sums if add is true.
+// addChunk computes Rᵀ·A for the n rows of A from row i on and the packed R of these rows. It overwrites sums with
+// the result, or adds the result to sums if add is true.
 func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bool) {
 	k := v.be.kernel
 	for j := 0; j < v.d; j += k.NR() {
@@ -158,8 +156,8 @@ func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bo
 	}
 }
 
-// timesRows computes C = A·B, or adds A·B to C if add is true. A (n×k) is not packed; B (k×m) is packed in
-// panels of width columns. C must have room for n and m rounded up to units. Rows of C beyond n are
+// timesRows computes C = A·B, or adds A·B to C if add is true. A (n×k) is not packed; B (k×m) is packed in panels of
+// the given width. C must have room for n and m rounded up to multiples of the unit. Rows of C beyond n are
 // unspecified.
 func (b *Backend) timesRows(s *scratch, n, m, k int, a []float64, lda int, packed []float64, width int, c []float64, ldc int, add bool) {
 	unit := b.kernel.Unit

@@ -7,9 +7,9 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// GradientTwofold computes R = A·Xᵀ − B + 1cᵀ and G += (W·R)ᵀ·A as sums of two numbers, see engine.Backend.
-// The division of rows into parts depends only on the shape. Each part processes strips of rows that stay in
-// the second-level cache.
+// GradientTwofold computes R = A·Xᵀ − B + 1cᵀ and G += (W·R)ᵀ·A with twice the precision, see engine.Backend. The
+// division of the rows into parts depends only on the shape. Each part processes at most 32 rows at a time, which
+// stay in the second-level cache.
 func (b *Backend) GradientTwofold(a, x, rhs matrix.Matrix, c, w []float64, g, r matrix.Twofold) {
 	matrix.CheckGradientTwofold(&a, &x, &rhs, c, w, &g, &r)
 	n, d, t := a.Rows, a.Cols, x.Rows

@@ -8,13 +8,12 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// A twofoldStrip holds at most 32 rows of a call, rows lo to hi−1. It has scales s of the rows and scales c of
-// the columns, so that
+// A twofoldStrip holds rows lo to hi−1 of a call, at most 32. Scales s of the rows and c of the columns satisfy
 //
 //	|a_ij| ≤ s_i·c_j.
 //
-// The scales determine the bases of all sums and their error bounds, see [engine.Twofold]. The scales of rows
-// are powers of two.
+// The scales determine the bases of all sums and their error bounds, see [kernel.Twofold] and [engine.Twofold]. The
+// scales of rows are powers of two.
 type twofoldStrip struct {
 	*twofoldGradient
 	lo, hi int
@@ -28,7 +27,8 @@ type twofoldStrip struct {
 	small  []float64  // workspace for calls of kernels: twelve numbers, and one for each column
 }
 
-// fourSums holds the sums a·x of four rows over the strips of columns so far, and the sums of the magnitudes.
+// fourSums holds the sums a·x of four rows over the columns processed so far, as hi + lo, and the sums of the
+// magnitudes of their terms.
 type fourSums struct{ hi, lo, size [4]float64 }
 
 func newStrip(v *twofoldGradient, s *scratch, lo, hi int) twofoldStrip {
@@ -66,7 +66,7 @@ func (p *twofoldStrip) columns(strip int) (j, n int) {
 	return j, min(twofoldColumns, p.a.Cols-j)
 }
 
-// groupRows returns the address of the rows of a group, from column j on, and their leading dimension.
+// groupRows returns the address of the four rows of a group, from column j on, and the distance between the rows.
 func (p *twofoldStrip) groupRows(group, j int) (a *float64, lda int) {
 	if i := p.lo + 4*group; i+4 <= p.hi {
 		return &p.a.Data[i*p.a.Stride+j], p.a.Stride
@@ -74,13 +74,14 @@ func (p *twofoldStrip) groupRows(group, j int) (a *float64, lda int) {
 	return &p.last[j], p.a.Cols
 }
 
-// coefficients returns the coefficients w·r of a group for right-hand side q.
+// coefficients returns the coefficients w·r of the four rows of a group, for right-hand side q: four high parts, then
+// four low parts.
 func (p *twofoldStrip) coefficients(group, q int) []float64 {
 	return p.coef[8*(group*p.x.Rows+q):][:8]
 }
 
-// minScale is the smallest scale of a row or column. With it, inverses and products of scales neither
-// overflow nor underflow.
+// minScale is the smallest scale of a row or column. Inverses and products of larger scales neither overflow nor
+// underflow.
 const minScale = 0x1p-500
 
 // minScales is copied to fill slices with minScale, which is faster than a loop.
@@ -124,11 +125,11 @@ func (p *twofoldStrip) computeScales() {
 	}
 }
 
-// If the largest entries of the rows differ by at most a factor of maxRatio, scales of columns are enough.
+// If the largest entries of the rows differ by at most a factor of maxRatio, the scales of all rows are 1.
 const maxRatio = 8
 
-// isEven reports whether the largest entries of the nonzero rows differ by at most a factor of maxRatio. s must
-// hold the largest entry of each row. isEven returns false if they are near minScale or very large.
+// isEven reports whether the largest entries of the nonzero rows differ by at most a factor of maxRatio. p.s must
+// hold the largest entry of each row. isEven returns false if these entries are near minScale or very large.
 func (p *twofoldStrip) isEven() bool {
 	lo, hi := math.Inf(1), 0.
 	for _, s := range p.s[:p.hi-p.lo] {
@@ -139,11 +140,12 @@ func (p *twofoldStrip) isEven() bool {
 	return hi <= maxRatio*lo && math.Abs(float64(math.Ilogb(hi))) < 250
 }
 
-// scaleRows computes scales of rows from the largest entries of the rows. It reports whether they are better
-// than scales of columns alone. For columns x, x², x³, …, they are not.
+// scaleRows replaces the largest entries of the rows in p.s by scales of the rows, and adapts the scales of columns.
+// It returns false, without changing p.c, if scales of columns alone give smaller bounds, as for columns x, x², x³,
+// ….
 //
-// Let C_j be the scales of columns alone. With scales of rows, the bases for R are smaller by C_j/(s_i·c_j),
-// and the bases for G larger by max s_i·c_j/C_j. The two effects are compared as averages of exponents.
+// Let C_j be the scales of columns alone. With scales of rows, the bases for R are smaller by C_j/(s_i·c_j), and the
+// bases for G larger by max s_i·c_j/C_j. The two effects are compared as averages of exponents.
 func (p *twofoldStrip) scaleRows() (better bool) {
 	inverse, scaled := p.small[:4], p.small[12:]
 	fillMinScale(scaled)
@@ -172,7 +174,7 @@ func (p *twofoldStrip) scaleRows() (better bool) {
 	return true
 }
 
-// residuals computes R for a group of four rows, and stores the coefficients w·r.
+// residuals computes R for a group of four rows, and stores the coefficients w·r that G needs.
 func (p *twofoldStrip) residuals(group int) {
 	clear(p.sums)
 	for strip := range p.strips() {
@@ -192,8 +194,7 @@ func (p *twofoldStrip) residuals(group int) {
 	}
 }
 
-// dots adds the products of n columns of four rows with x to sums. The argument size is Σ c_j·|x_j| over
-// these columns.
+// dots adds the inner products of x and n columns of four rows to sums. size is Σ c_j·|x_j| over these columns.
 func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *float64, sums *fourSums) {
 	base, sum := p.small[:4], p.small[4:12]
 	for i := range base {
@@ -209,33 +210,32 @@ func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *
 	}
 }
 
-// unit2 is u² for u = 2⁻⁵³. Errors of sums of two numbers are multiples of it.
+// unit2 is u² for the unit round-off u = 2⁻⁵³. Error bounds of sums of two numbers are multiples of unit2.
 const unit2 = 0x1p-106
 
-// rowError bounds the error of an element of R, relative to the magnitudes that determine the bases of its
-// sums. The element is a product of d columns, in the given number of strips, minus b plus c. The formula is
-// derived in [engine.Twofold].
+// rowError bounds the error of an element of R, relative to the sum of the magnitudes of its terms: d products in the
+// given number of strips, −b and c. The formula is derived in [engine.Twofold].
 func rowError(d, strips int) float64 {
 	n, s := float64(min(d, twofoldColumns)), float64(strips+2)
 	return 2 * unit2 * (n*(70+n/2) + 2*s*(4*n+s))
 }
 
-// stripError bounds the error of an element of G for the given number of rows, relative to the magnitudes
-// that determine its base.
+// stripError bounds the error of an element of G for the given number of rows, relative to the sum of the magnitudes
+// of its terms. The formula is derived in [engine.Twofold].
 func stripError(rows int) float64 {
 	r := float64(rows)
 	return 2 * unit2 * (16*r*r + 4*r)
 }
 
-// tiny bounds the underflow error of the few thousand operations for an element of a strip.
+// tiny bounds the error that underflow causes in an element of a strip, in a few thousand operations.
 const tiny = 0x1p-1060
 
-// lostMagnitude bounds the underflow error of a sum of magnitudes of up to 512 columns or 32 rows. It matters
-// if the sum is multiplied by large scales.
+// lostMagnitude bounds the error that underflow causes in a sum of magnitudes over up to 512 columns or 32 rows. It
+// matters if the sum is multiplied by large scales.
 const lostMagnitude = 0x1p-1064
 
-// residual stores a·x − b + c for row i, given a·x = hi + lo and size, the sum of its magnitudes. It returns
-// the residual times the weight.
+// residual stores the residual r = a·x − b + c for row i and right-hand side q, and returns w·r as ch + cl. a·x is
+// given as hi + lo, and size is the sum of the magnitudes of its terms.
 func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64) {
 	if p.b.Data != nil {
 		b := p.b.Data[i*p.b.Stride+q]
@@ -264,23 +264,23 @@ func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64)
 	return ch, math.FMA(w, lo, math.FMA(w, hi, -ch))
 }
 
-// magnitude returns sigma = Σ s_i·|w_i·r_i| for right-hand side q, and a bound off on the error of Σ
-// s_i·w_i·r_i for the computed R. Both are 0 if R is 0.
-func (p *twofoldStrip) magnitude(q int) (sigma, off float64) {
+// magnitude returns sigma = Σ s_i·|w_i·r_i| for right-hand side q, and a bound on the error of Σ s_i·w_i·r_i for the
+// computed R. sigma is 0 if R is 0.
+func (p *twofoldStrip) magnitude(q int) (sigma, errBound float64) {
 	var some bool
 	for i := range p.hi - p.lo {
 		c := math.Abs(p.coefficients(i/4, q)[i%4])
 		if p.w != nil {
-			off += p.s[i] * (0x1p-103*c + tiny)
+			errBound += p.s[i] * (0x1p-103*c + tiny)
 		}
 		sigma += p.s[i] * c
 		some = some || c != 0
 	}
 	if !some {
-		return 0, off
+		return 0, errBound
 	}
 	sigma = inflate*sigma + lostMagnitude
-	return sigma, inflate*(off+stripError(4*p.groups())*sigma) + lostMagnitude
+	return sigma, inflate*(errBound+stripError(4*p.groups())*sigma) + lostMagnitude
 }
 
 // gradient adds the contribution of the strip to G.

@@ -10,7 +10,7 @@ type Accuracy struct {
 	Reproducible bool
 }
 
-// Dot bounds the round-off of a product along rows with k terms, in units of eps.
+// Dot bounds the round-off of a product along rows with k terms. The unit is eps times the sum of the magnitudes.
 func (a Accuracy) Dot(k int) float64 {
 	return float64(min(k, a.Strip))/2 + float64(k)/float64(2*a.Sums)
 }
@@ -18,19 +18,20 @@ func (a Accuracy) Dot(k int) float64 {
 // Sum bounds the round-off of every other product with k terms.
 func (a Accuracy) Sum(k int) float64 { return float64(k) / 2 }
 
-// Gradients bounds the round-off that one call of Gradient adds to G.
+// Gradients bounds the round-off that one call of Gradient adds to its result G, in the same unit as Dot.
 func (a Accuracy) Gradients() float64 { return float64((a.Gradient + 1) / 2) }
 
-// Roundings is added to every bound, in units of eps. It covers alpha and beta, the addition to beta·C, and
-// terms of second order.
+// Roundings is added to every bound, in units of eps. It covers the factor alpha, the addition of beta·C, and terms
+// of second order.
 const Roundings = 2
 
-// Orders is the largest number of orders of addition among the elements of a product. OpenBLAS uses up to three at the
-// edges of its tiles.
+// Orders is the largest number of different orders in which the elements of one product are summed. OpenBLAS uses up
+// to three at the edges of its tiles.
 const Orders = 4
 
-// MaxRows is the largest number of rows in a call of Gradient. A call with fewer than SharedWork multiply-adds
-// has at most FewRows rows. Backends divide the rows of such calls into parts so that Accuracy.Gradient holds.
+// MaxRows is the largest number of rows in a call of Gradient. A call with fewer than SharedWork multiply-adds has at
+// most FewRows rows. In longer calls, backends divide the rows into parts, so that Accuracy.Gradient bounds the
+// number of additions in sequence.
 const (
 	MaxRows    = 512
 	FewRows    = 32

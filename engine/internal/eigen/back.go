@@ -10,8 +10,8 @@ func backWork(n, k int) int {
 	return b * (b + 2*k)
 }
 
-// completeVectors writes zeros after the vectors that tridiagonalise left in the rows of A. After that, the
-// vectors that backTransform applies together are the rows of one matrix.
+// completeVectors fills A with zeros after the vectors that tridiagonalise left in its rows. Then wyRows successive
+// vectors are the rows of one matrix, as backTransform requires.
 func completeVectors(n int, a []float64, lda int) {
 	for begin := 1; begin < n; begin += wyRows {
 		nb := min(wyRows, n-begin)
@@ -22,16 +22,16 @@ func completeVectors(n int, a []float64, lda int) {
 	}
 }
 
-// backTransform multiplies the rows of X (k×n) by Qᵀ, or by Q if trans is true. A and tau represent Q; they
-// come from tridiagonalise and completeVectors. If the rows of X are eigenvectors of T, the rows of X·Qᵀ are
+// backTransform multiplies the rows of X (k×n) by Qᵀ, or by Q if trans is true. Q is represented by the outputs A and
+// tau of tridiagonalise, after completeVectors. If the rows of X are eigenvectors of T, the rows of X·Qᵀ are
 // eigenvectors of A.
 //
-// wyRows reflections are applied together, in the compact WY form H₍ᵦ₎·…·H₁ = I − Vᵀ·T·V with T lower
-// triangular. For Qᵀ the first rows of A come first, and
+// wyRows reflections are applied together, in the compact WY form H₍ᵦ₎·…·H₁ = I − Vᵀ·T·V with T lower triangular. For
+// Qᵀ the reflections in the first rows of A are applied first, and
 //
 //	X ← X − (X·Vᵀ)·Tᵀ·V.
 //
-// For Q the last rows come first, and X ← X − (X·Vᵀ)·T·V.
+// For Q the reflections in the last rows are applied first, and X ← X − (X·Vᵀ)·T·V.
 //
 // Source: Schreiber, Van Loan (1989).
 func backTransform(kr Kernels, trans bool, n, k int, a []float64, lda int, tau []float64, x []float64, ldx int, work []float64) {
@@ -58,8 +58,8 @@ func backTransform(kr Kernels, trans bool, n, k int, a []float64, lda int, tau [
 	}
 }
 
-// wyFactor computes the matrix T of the compact WY form, nb×nb and lower triangular with zeros above, for the
-// nb vectors in the rows of V (nb×cols). From (I − tauᵢ·vᵢᵀvᵢ)·(I − Vᵀ·T·V) follows row i,
+// wyFactor computes the lower triangular nb×nb matrix T of the compact WY form. tau and the rows vᵢ of V (nb×cols)
+// define the nb reflections. Row i of T follows from (I − tauᵢ·vᵢᵀvᵢ)·(I − Vᵀ·T·V):
 //
 //	T[i, 0:i] = −tauᵢ·(vᵢ·Vᵀ)·T[0:i, 0:i],   T[i, i] = tauᵢ.
 func wyFactor(kr Kernels, nb, cols int, v []float64, ldv int, tau, t []float64) {

@@ -8,8 +8,8 @@ import (
 // leafRows is the largest order of a tridiagonal block that the QL iteration solves.
 const leafRows = 24
 
-// divider is the state of the divide and conquer algorithm. In slices that cover only a block [lo, hi) of T,
-// rows and columns are numbered from lo. The slot of an eigenvector is the number of its row in q.
+// divider is the state of the divide and conquer algorithm for the tridiagonal matrix T. Slices for a block [lo, hi)
+// of T number its rows and columns from lo. The slot of an eigenvector is the number of its row in q.
 type divider struct {
 	kr   Kernels
 	n    int
@@ -25,8 +25,8 @@ type divider struct {
 	row    []float64 // workspace, n
 }
 
-// A deflation divides the slots of a merge into the kept slots, which belong to the secular equation, and the
-// dropped (deflated) slots.
+// A deflation divides the slots of a merge. The kept slots belong to the secular equation, and the dropped slots do
+// not.
 type deflation struct {
 	z       []float64 // the coupling vector z, by slot
 	kind    []int     // by slot
@@ -35,7 +35,7 @@ type deflation struct {
 	dropped []int     // deflated slots, by ascending d
 }
 
-// A solution holds the secular equation of a merge and its solution.
+// A solution holds the secular equation of a merge and the roots of this equation.
 type solution struct {
 	eq      secular
 	lambda  []float64 // the roots
@@ -47,14 +47,14 @@ func divideWork(n, k int) int {
 	return 13*n + n*n + packedWork(n) + vectorsWork(n, k)
 }
 
-// packedWork returns the length of the slice packed: n₁² + n₂², where n₁ and n₂ are the orders of the two
-// halves. This is enough, because for each row whose zeros a merge fills, the merge drops another row.
+// packedWork returns the length of divider.packed: n₁² + n₂², where n₁ and n₂ are the orders of the two halves. A
+// merge fills the zeros of a row only when it drops another row, so that this length is enough.
 func packedWork(n int) int {
 	return (n/2)*(n/2) + (n-n/2)*(n-n/2)
 }
 
-// vectorsWork returns the length of the slice vectors. It suffices for the last merge, which keeps k rows, and
-// for the merges in the two halves.
+// vectorsWork returns the length of solution.vectors, for the last merge, which stores k rows, and for the merges in
+// the two halves.
 func vectorsWork(n, k int) int {
 	return max(k*n, (n-n/2)*(n-n/2))
 }
@@ -100,18 +100,19 @@ func newDivider(kr Kernels, n, k int, d, e, work []float64) divider {
 	}
 }
 
-// ints returns the memory of x as a slice of integers, so that the caller's workspace can hold indices. An
-// int is not larger than a float64 and needs no stricter alignment, and neither type holds pointers.
+// ints returns the memory of x as a slice of integers, so that the caller's workspace can hold indices. The
+// conversion is safe: an int is not larger than a float64, needs no stricter alignment, and neither type holds
+// pointers.
 func ints(x []float64) []int {
 	return unsafe.Slice((*int)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
-// solve computes the eigenvalues of the block [lo, hi), and the eigenvectors of at least the k largest. It
-// splits the block,
+// solve computes the eigenvalues of the block [lo, hi) of T, and the eigenvectors of at least the k largest. It
+// splits the block at the off-diagonal entry e in its middle,
 //
-//	T = diag(T₁, T₂) + |e|·uᵀu,   u = (0, …, 0, 1, sign(e), 0, …, 0),
+//	block = diag(T₁, T₂) + |e|·uᵀu,   u = (0, …, 0, 1, sign(e), 0, …, 0),
 //
-// solves both halves and merges them.
+// solves both halves T₁ and T₂, and merges the solutions.
 func (s *divider) solve(lo, hi, k int) bool {
 	if hi-lo <= leafRows {
 		return s.leaf(lo, hi)
@@ -138,8 +139,7 @@ func (s *divider) leaf(lo, hi int) bool {
 	return true
 }
 
-// sortByValue sorts slots in ascending order of d. It uses insertion sort, because there are few slots or
-// they are nearly sorted.
+// sortByValue sorts slots in ascending order of d by insertion. There are few slots, or they are nearly sorted.
 func sortByValue(slots []int, d []float64) {
 	for i, slot := range slots {
 		j := i

@@ -45,7 +45,7 @@ type Kernels interface {
 
 const eps = 0x1p-52
 
-// Work returns the length of the workspace of [Sym]: 3n²/2 + kn + O(n), but at least the size of its panels.
+// Work returns the length of the workspace of [Sym]: 3n²/2 + kn + O(n), or more for small n.
 func Work(n, k int) int {
 	return 3*n + max(tridiagonalWork(n), divideWork(n, k), backWork(n, k))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// The kind of an eigenvector tells which of its two halves may have nonzero elements.
+// The kind of an eigenvector tells which of its halves may have nonzero elements.
 const (
 	firstHalf = iota
 	bothHalves
@@ -14,14 +14,14 @@ const (
 	deflated // not in the secular equation
 )
 
-// merge computes the eigenvalues and eigenvectors of the block [lo, hi) from the solutions of the blocks [lo,
-// mid) and [mid, hi). The entry e of T couples the two blocks. Let Q₁ and Q₂ be the eigenvectors of the two
-// blocks as rows, and D the diagonal matrix of all their eigenvalues. Then
+// merge computes the eigenvalues and eigenvectors of the block [lo, hi) from the solutions of the blocks [lo, mid)
+// and [mid, hi), which the entry e of T couples. Let Q₁ and Q₂ be the eigenvectors of the two blocks as rows, D the
+// diagonal matrix of all their eigenvalues, and z the coupling vector. Then the block is
 //
-//	T = Qᵀ·(D + rho·zᵀz)·Q,   Q = diag(Q₁, Q₂),
+//	Qᵀ·(D + rho·zᵀz)·Q,   Q = diag(Q₁, Q₂),
 //
-// where z consists of the last column of Q₁ and the first column of Q₂. merge computes the eigenvectors of
-// the k largest eigenvalues, and may omit others.
+// where z consists of the last column of Q₁ and the first column of Q₂. merge computes the eigenvectors of the k
+// largest eigenvalues, and may omit others.
 func (s *divider) merge(lo, mid, hi, k int, e float64) bool {
 	n1, n := mid-lo, hi-lo
 	d, q, perm := s.d[lo:hi], s.q[lo*s.n+lo:], s.perm[lo:hi]
@@ -44,8 +44,8 @@ func (s *divider) merge(lo, mid, hi, k int, e float64) bool {
 	return true
 }
 
-// couple sets the coupling vector z, scaled to norm one, and the kind of each eigenvector. If the coupling
-// entry is negative, couple changes the sign of the second half of z.
+// couple sets the coupling vector z, scaled to norm one, and the kind of each eigenvector. The sign of the second
+// half of z is the sign of the coupling entry of T.
 func (s *divider) couple(n1, n int, q []float64, negative bool) {
 	s.z, s.kind = s.z[:n], s.kind[:n]
 	second := math.Sqrt2 / 2
@@ -62,8 +62,8 @@ func (s *divider) couple(n1, n int, q []float64, negative bool) {
 	}
 }
 
-// mergeOrders writes all slots to s.order, sorted by ascending d. perm holds the slots of the first half, then
-// the slots of the second half; each half is sorted by d.
+// mergeOrders writes all slots to s.order, sorted by ascending d. The first n1 elements of perm are the sorted slots
+// of the first half, and the others are the sorted slots of the second half.
 func (s *deflation) mergeOrders(n1 int, d []float64, perm []int) {
 	s.order = s.order[:0]
 	first, second := perm[:n1], perm[n1:]
@@ -78,13 +78,15 @@ func (s *deflation) mergeOrders(n1 int, d []float64, perm []int) {
 	}
 }
 
-// deflate divides the slots into kept and dropped slots, and stores the secular equation of the kept slots in
-// eq. It drops a slot if its element of z is negligible. If the eigenvalue of the slot is very close to the
-// next eigenvalue, a rotation can make its element of z zero. deflate drops the slot, too, if the off-diagonal
-// entry that the rotation creates is negligible.
+// deflate divides the slots into kept and dropped slots, and stores the secular equation of the kept slots in s.eq.
+// It drops a slot in two cases:
 //
-// The neglected part is at most 8·eps times the norm of the block, plus eps² times the norm of A. The second
-// part ensures that the secular equation neither overflows nor underflows.
+//   - The element of z in this slot is negligible.
+//   - The eigenvalue is very close to the next one. Then a rotation can make the element of z zero, and the
+//     off-diagonal entry that it creates is negligible.
+//
+// The neglected part is at most 8·eps times the norm of the block, plus eps² times the norm of A. The second part
+// ensures that the secular equation neither overflows nor underflows.
 //
 // Source: Dongarra, Sorensen, SIAM J. Sci. Stat. Comput. 8 (1987).
 func (s *divider) deflate(n1, n int, d, q []float64, rho float64) {
@@ -122,8 +124,8 @@ func (s *deflation) drop(slot int) {
 	s.dropped = append(s.dropped, slot)
 }
 
-// rotateAway makes z zero at slot i by a rotation with slot j, and drops slot i. It requires d[i] <= d[j]. If
-// the new off-diagonal entry would exceed tol, it changes nothing and returns false.
+// rotateAway makes z zero at slot i by a rotation with slot j, and drops slot i. d[i] must be at most d[j]. If the
+// off-diagonal entry that the rotation creates exceeds tol, rotateAway changes nothing and returns false.
 func (s *divider) rotateAway(i, j, n int, d, q []float64, tol float64) bool {
 	zi, zj := s.z[i], s.z[j]
 	r := math.Hypot(zi, zj)
@@ -142,9 +144,11 @@ func (s *divider) rotateAway(i, j, n int, d, q []float64, tol float64) bool {
 	return true
 }
 
-// pack copies the kept eigenvectors to packed, grouped by kind and without the halves that are zero. First come
-// the n1 left columns of the kinds firstHalf and bothHalves. Then come the n−n1 right columns of the kinds
-// bothHalves and secondHalf. pack returns the number of eigenvectors of each kind.
+// pack copies the kept eigenvectors to s.packed, grouped by kind and without the halves that are zero. It returns the
+// number of eigenvectors of each kind. s.packed holds
+//
+//   - the n1 left columns of the kinds firstHalf and bothHalves,
+//   - then the n−n1 right columns of the kinds bothHalves and secondHalf.
 func (s *divider) pack(n1, n int, q []float64) (groups [3]int) {
 	for _, slot := range s.kept {
 		groups[s.kind[slot]]++
@@ -169,8 +173,8 @@ func (s *divider) pack(n1, n int, q []float64) (groups [3]int) {
 	return groups
 }
 
-// makeRoom moves the deflated eigenvalues and eigenvectors out of the first slots, which the solutions of the
-// secular equation need.
+// makeRoom moves the dropped eigenvalues and eigenvectors out of the first slots, where the new eigenvalues and
+// eigenvectors will be stored.
 func (s *divider) makeRoom(n int, d, q []float64) {
 	kept := len(s.kept)
 	free := kept
@@ -188,9 +192,9 @@ func (s *divider) makeRoom(n int, d, q []float64) {
 	}
 }
 
-// solveSecular computes all roots λⱼ of the secular equation. It writes the differences dᵢ − λⱼ of the last
-// roots to the rows of vectors. The number of these roots is stored. It sets zhat to a vector near z that makes
-// the computed roots exact, by Löwner's formula
+// solveSecular computes all roots λⱼ of the secular equation. For the largest roots, as many as stored, it writes the
+// differences dᵢ − λⱼ to the rows of s.vectors. It sets s.zhat to a vector ẑ near z that makes the computed roots
+// exact, by Löwner's formula
 //
 //	ẑᵢ² = Πⱼ(λⱼ − dᵢ) / Π_{j≠i}(dⱼ − dᵢ).
 //
@@ -228,8 +232,8 @@ func (s *divider) solveSecular(stored int) bool {
 	return true
 }
 
-// sortSlots sets perm to all slots in ascending order of the eigenvalues. It merges the roots and the dropped
-// slots, which are both sorted. It returns the number of roots among the k largest eigenvalues.
+// sortSlots sets perm to all slots in ascending order of the eigenvalues, by merging the sorted roots and the sorted
+// dropped slots. It returns the number of roots among the k largest eigenvalues.
 func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 	root, dropped := len(s.kept)-1, s.dropped
 	for i := n - 1; i >= 0; i-- {
@@ -247,9 +251,9 @@ func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 	return wanted
 }
 
-// eigenvectors computes the unit eigenvectors ẑᵢ/(dᵢ − λ) of the largest roots λ. Their number is wanted. On
-// entry the first stored rows of vectors hold dᵢ − λ for the largest roots. On return the first rows hold the
-// eigenvectors, with columns in the order of packed.
+// eigenvectors computes the unit eigenvectors ẑᵢ/(dᵢ − λ) of the largest roots λ, as many as wanted. On entry the
+// first rows of s.vectors, as many as stored, hold dᵢ − λ for the largest roots. On return the first rows hold the
+// eigenvectors, with columns in the order of s.packed.
 func (s *divider) eigenvectors(stored, wanted int) {
 	kept := len(s.kept)
 	zhat, group, row := s.zhat[:kept], s.group[:kept], s.row[:kept]
@@ -269,8 +273,8 @@ func (s *divider) eigenvectors(stored, wanted int) {
 	copy(s.vectors, s.vectors[(stored-wanted)*kept:stored*kept])
 }
 
-// multiply computes the new eigenvectors vectors·Q of the largest roots, whose number is wanted. It skips the
-// known zeros of Q.
+// multiply computes the new eigenvectors s.vectors·Q of the largest roots, as many as wanted. It skips the known
+// zeros of Q.
 func (s *divider) multiply(n1, n, wanted int, groups [3]int, q []float64) {
 	kept, n2 := len(s.kept), n-n1
 	if wanted == 0 {

@@ -8,9 +8,9 @@ import (
 // qlSweeps is the largest number of sweeps for one eigenvalue. The average is less than two.
 const qlSweeps = 60
 
-// qlValues computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e, and writes
-// them to w in descending order. d and e, both of length n, are overwritten. It returns false if the
-// iteration does not converge.
+// qlValues computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e, and writes them to
+// w in descending order. It overwrites d and e, both of length n. It returns false if the iteration does not
+// converge.
 func qlValues(d, e, w []float64) bool {
 	if !ql(d, e, nil, 0, 0) {
 		return false
@@ -22,10 +22,10 @@ func qlValues(d, e, w []float64) bool {
 	return true
 }
 
-// ql computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e[0:n−1] by the
-// implicit QL iteration with Wilkinson's shift. It overwrites d with the eigenvalues, which are not sorted,
-// and overwrites e, of length n. It applies the rotations to the rows of z (n×cols), so that the identity
-// becomes the matrix of eigenvectors. It returns false if an eigenvalue needs too many sweeps.
+// ql computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e[0:n−1] by the implicit QL
+// iteration with Wilkinson's shift. It overwrites d with the eigenvalues, which are not sorted, and overwrites e, of
+// length n. It applies the rotations to the rows of z (n×cols): an identity matrix z becomes the matrix of
+// eigenvectors. It returns false if an eigenvalue needs too many sweeps.
 //
 // Source: Dubrulle, Martin, Wilkinson, "The implicit QL algorithm", Numer. Math. 12 (1968).
 func ql(d, e, z []float64, ldz, cols int) bool {
@@ -49,14 +49,14 @@ func ql(d, e, z []float64, ldz, cols int) bool {
 	return true
 }
 
-// negligible reports whether the off-diagonal entry e between the diagonal entries p and q may be set to zero.
-// The limit is eps relative to p and q, but at least a sixteenth of eps·‖A‖. This second limit is less than the
-// error of the reduction to T. Without it, the entries of a steeply graded T may not converge.
+// negligible reports whether the off-diagonal entry e between the diagonal entries p and q may be set to zero. The
+// limit is eps·(|p| + |q|), but at least eps/16, which is less than the error of the reduction to T. Without this
+// minimum, the entries of a steeply graded T may not converge.
 func negligible(e, p, q float64) bool {
 	return math.Abs(e) <= eps*max(math.Abs(p)+math.Abs(q), 1.0/16)
 }
 
-// qlSweep makes one sweep of the QL iteration, from row m up to row l.
+// qlSweep makes one sweep of the QL iteration, from row m to row l < m.
 func qlSweep(d, e, z []float64, ldz, cols, l, m int) {
 	g := (d[l+1] - d[l]) / (2 * e[l])
 	g = d[m] - d[l] + e[l]/(g+math.Copysign(hypot(g, 1), g))

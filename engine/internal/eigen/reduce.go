@@ -5,13 +5,13 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 // ReduceWork returns the length of the workspace of [Reduce].
 func ReduceWork(n int) int { return tridiagonalWork(n) }
 
-// Reduce computes T = Qᵀ·A·Q for the symmetric n×n matrix A, with Q orthogonal and T tridiagonal. It writes
-// the diagonal of T to d (length n) and the subdiagonal to e (length n−1). Only the lower triangle of A is
-// read. A is overwritten with the vectors of the reflections whose product is Q, and tau (length n) with
-// their factors, see [ApplyQ]. work must have at least ReduceWork(n) elements.
+// Reduce computes T = Qᵀ·A·Q for the symmetric n×n matrix A, with Q orthogonal and T tridiagonal. It writes the
+// diagonal of T to d (length n) and the subdiagonal to e (length n−1). Only the lower triangle of A is read. A and
+// tau (length n) are overwritten with the vectors and factors of the reflections whose product is Q, see [ApplyQ].
+// work must have at least ReduceWork(n) elements.
 //
-// ‖A − Q·T·Qᵀ‖ is a small multiple of eps·n·‖A‖ for an orthogonal Q and any scale of A. Reduce returns false
-// if the lower triangle of A is not finite or an entry of T overflows; all outputs are then unspecified.
+// ‖A − Q·T·Qᵀ‖ is a small multiple of eps·n·‖A‖ for an orthogonal Q and any scale of A. Reduce returns false if the
+// lower triangle of A is not finite or an entry of T overflows; all outputs are then unspecified.
 func Reduce(kr Kernels, sym matrix.Matrix, d, e, tau, work []float64) (ok bool) {
 	n := matrix.CheckTridiagonal(&sym, d, e, tau)
 	matrix.CheckWork(ReduceWork(n), len(work))

@@ -2,38 +2,37 @@ package eigen
 
 import "math"
 
-// secularSteps is the largest number of evaluations for one root. The average is about three.
+// secularSteps is the largest number of evaluations of the secular function for one root. The average is about three.
 const secularSteps = 120
 
-// patience is the number of evaluations of f after which a bisection follows every step that does not reduce
-// f tenfold.
+// patience is a number of evaluations for one root. Later, a bisection follows every step that does not reduce |f|
+// tenfold.
 const patience = 8
 
-// lastStep determines the last step for a root: a step shorter than lastStep times the distance r from the
-// nearest pole. After such a step, f is not evaluated again. Both f and its approximation have second
-// derivatives of at most 2/r times the first, and agree to first order. So after a step η the distance from the
-// root is at most 4η²/r ≤ eps/4·r.
+// lastStep ends the iteration for a root: after a step shorter than lastStep times the distance r to the nearest
+// pole, f is not evaluated again. f and its approximation agree to first order, and their second derivatives are at
+// most 2/r times the first. So after a step η the distance to the root is at most 4η²/r ≤ eps/4·r.
 const lastStep = 0x1p-28
 
 // secular is the equation
 //
 //	f(λ) = 1/rho + Σᵢ zᵢ²/(dᵢ − λ) = 0,   d₀ < d₁ < … ,   rho > 0,
 //
-// for the eigenvalues λ of D + rho·zᵀz. Root j lies between the poles dⱼ and dⱼ₊₁. The last root lies between
-// the last pole and this pole plus rho·‖z‖². zz holds the squares of z.
+// for the eigenvalues λ of D + rho·zᵀz, where D is the diagonal matrix of the poles dᵢ. Root j lies between dⱼ and
+// dⱼ₊₁. The last root lies between the last pole and this pole plus rho·‖z‖². zz holds the squares of z.
 type secular struct {
 	rho      float64
 	d, z, zz []float64
 }
 
-// A value holds f, the derivatives of ψ and φ, and a bound on the round-off of f in units of eps. f is 1/rho +
-// ψ + φ, where ψ has the terms of the poles up to some pole p, and φ has the other terms.
+// A value is the value of f = 1/rho + ψ + φ at a point. ψ has the terms of the poles up to some pole p, and φ has the
+// other terms. dpsi and dphi are their derivatives. bound is a bound on the round-off of f in units of eps.
 type value struct {
 	f, dpsi, dphi, bound float64
 }
 
-// eval evaluates f at λ = d_o + τ, where ψ has the poles 0 to p. It sets delta[i] to dᵢ − λ = (dᵢ − d_o) − τ.
-// Terms of far poles, which are small, are added before terms of near poles.
+// eval evaluates f at λ = d_o + τ, where d_o is a pole near λ. ψ has the poles 0 to p. eval sets delta[i] to dᵢ − λ =
+// (dᵢ − d_o) − τ. It adds the small terms of far poles before the terms of near poles.
 func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 	d, zz, origin := s.d[:len(delta)], s.zz[:len(delta)], s.d[o]
 	var psi, dpsi, phi, dphi, partials float64
@@ -55,21 +54,21 @@ func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 		dphi += u * t
 		partials += math.Abs(phi)
 	}
-	// A term has about three roundings. Each partial sum and λ are rounded.
+	// A term has about three roundings. Each partial sum and λ have one rounding.
 	bound := 1/s.rho + partials + 4*(math.Abs(psi)+math.Abs(phi)) + math.Abs(tau)*(dpsi+dphi)
 	return value{1/s.rho + psi + phi, dpsi, dphi, bound}
 }
 
-// root computes root j as λ = d_o + τ, where d_o is the nearer pole. It sets delta[i] to dᵢ − λ = (dᵢ − d_o)
-// − τ, which is accurate to a few eps for every i.
+// root computes root j as λ = d_o + τ, where d_o is the nearer of the poles next to the root. It sets delta[i] to dᵢ
+// − λ = (dᵢ − d_o) − τ, which is accurate to a few eps for every i.
 //
-// The next iterate is the root of the approximation c + s/(d_p − λ) + t/(d_{p+1} − λ) of f. Here p and p+1
-// are the poles around the root, or the last two poles for the last root. Two methods determine s and t: the
-// fixed weight method and the middle way. If f keeps its sign and most of its size, the other method is used
-// next. Bisection replaces a step out of the bracket, and a late step that changes f little.
+// The next iterate is the root of the approximation c + s/(d_p − λ) + t/(d_{p+1} − λ) of f. Here p and p+1 are the
+// poles around the root, or the last two poles for the last root. Two methods determine s and t: the fixed weight
+// method and the middle way, see [secular.correction]. root changes the method if f keeps its sign and most of its
+// size. Bisection replaces a step that leaves the bracket, and a late step that changes f little.
 //
-// The iteration ends if f is zero up to round-off, if the step is shorter than lastStep allows, or if the
-// bracket contains no other number.
+// The iteration ends if f is zero up to round-off, if the step is short (see lastStep), or if the bracket contains no
+// other number.
 //
 // Source: Li (1993).
 func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
@@ -120,9 +119,9 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 	return 0, false
 }
 
-// start chooses the pole d_o from which root j is measured, the bracket (lo, hi) of τ = λ − d_o, and a first
-// τ inside. This τ is the root of far + zₒ²/(d_o − λ) + t/(d_q − λ), where q is the other pole next to the
-// root. This function has the value and slope of f in the middle between the poles.
+// start returns the index o of the pole nearest to root j, a bracket (lo, hi) of τ = λ − d_o for this root, and an
+// initial τ. This τ is the root of far + zₒ²/(d_o − λ) + t/(d_q − λ), where q is the other pole next to the root. The
+// constants far and t give this function the value and slope of f in the middle between the poles.
 func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	last := j > p
 	gap := s.d[p+1] - s.d[p]
@@ -147,7 +146,7 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 		zq += slope * dq * dq
 		far -= slope * dq
 	}
-	// far + zp/(d_p − λ) + zq/(d_{p+1} − λ) = 0, written as far·τ² − a·τ + b = 0.
+	// Solve far + zp/(d_p − λ) + zq/(d_{p+1} − λ) = 0, written as far·τ² − a·τ + b = 0.
 	switch {
 	case last:
 		o, lo, hi = j, 0, 4*middle // twice the bound, to allow for round-off
@@ -165,8 +164,8 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	return o, tau, lo, hi
 }
 
-// bisect returns a number between lo and hi, which must not have opposite signs. If lo and hi differ much in
-// size, it returns their geometric mean, because a root may be very close to its pole.
+// bisect returns a number between lo and hi, which must not have opposite signs. If the larger magnitude is more than
+// 4 times the smaller, the result is the geometric mean, because a root may be very close to its pole.
 func bisect(lo, hi float64) float64 {
 	near, far := lo, hi
 	if math.Abs(near) > math.Abs(far) {
@@ -193,10 +192,13 @@ func (s *secular) sumPoles(lo, hi int, origin, tau float64) (sum, slope float64)
 	return sum, slope
 }
 
-// correction returns the step η from the current λ to the root of c + s/(d_p − λ) + t/(d_{p+1} − λ), a
-// function that has the value and slope of f at the current λ. In the fixed weight method the nearer pole o
-// also has the weight zₒ². In the middle way s/(d_p − λ) has the slope of ψ, and t/(d_{p+1} − λ) the slope of
-// φ. For the last root both methods are the same.
+// correction returns the step from the current λ to the root of c + s/(d_p − λ) + t/(d_{p+1} − λ), a function with
+// the value and slope of f at the current λ. s and t are chosen by one of two methods:
+//
+//   - fixed weight: the term of the nearer pole o has its true weight zₒ²
+//   - middle way: s/(d_p − λ) has the slope of ψ, and t/(d_{p+1} − λ) the slope of φ
+//
+// For the last root both methods are the same.
 func (s *secular) correction(v value, p, o int, last, middleWay bool, delta []float64) float64 {
 	dp, dq := delta[p], delta[p+1]
 	slope := v.dpsi + v.dphi
@@ -218,8 +220,8 @@ func (s *secular) correction(v value, p, o int, last, middleWay bool, delta []fl
 	return eta
 }
 
-// rootOfQuadratic returns the root (a − √(a²−4bc))/2c of c·x² − a·x + b without cancellation. If plus is
-// true, it returns the root with + instead of −.
+// rootOfQuadratic returns the root (a − √(a²−4bc))/2c of c·x² − a·x + b = 0 without cancellation. If plus is true, it
+// returns the other root, with + before the square root.
 func rootOfQuadratic(a, b, c float64, plus bool) float64 {
 	root := math.Sqrt(math.Abs(a*a - 4*b*c))
 	if plus {

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// panelRows is the number of rows that are reduced before the rest of A is updated.
+// panelRows is the number of rows that are reduced before the other rows of A are updated.
 const panelRows = 16
 
 func tridiagonalWork(n int) int {
@@ -38,8 +38,9 @@ func tridiagonalise(kr Kernels, n int, a []float64, lda int, d, e, tau, work []f
 	}
 }
 
-// reducePanel reduces rows begin to end of A. It writes [V;W;V] to work, each block (end−begin)×end. In this
-// order both [V;W] and [W;V] are contiguous.
+// reducePanel reduces rows begin to end of A, the panel. It writes V, W and V again to work, each (end−begin)×end, so
+// that both [V;W] and [W;V] are contiguous. The rows of V are the reflection vectors, and the reduced matrix is A −
+// VᵀW − WᵀV.
 func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, work []float64) {
 	nb, ld := end-begin, end
 	vs, ws, vs2 := work[:nb*ld], work[nb*ld:2*nb*ld], work[2*nb*ld:3*nb*ld]
@@ -71,7 +72,7 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 			clear(w)
 			continue
 		}
-		// w = tau·(A − VᵀW − WᵀV)·v, minus a multiple of v such that H·A·H = A − vᵀw − wᵀv.
+		// w = tau·(A − VᵀW − WᵀV)·v minus a multiple of v, such that H·A·H = A − vᵀw − wᵀv.
 		kr.Symv(matrix.Strided(i, i, a, lda), v, w)
 		if done > 0 {
 			kr.Gemv(false, 1, matrix.Strided(done, i, wDone, ld), v, 0, wcol)
@@ -86,8 +87,8 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 	}
 }
 
-// updateLeading computes the lower triangle of A − VᵀW − WᵀV for the rows and columns before the panel, as
-// one product [V;W]ᵀ·[W;V].
+// updateLeading computes the lower triangle of A − VᵀW − WᵀV for the rows and columns before the panel, as the
+// product [V;W]ᵀ·[W;V]. V and W are in work, as reducePanel left them.
 func updateLeading(kr Kernels, begin, end int, a []float64, lda int, work []float64) {
 	nb, ld := end-begin, end
 	vw, wv := work[:2*nb*ld], work[nb*ld:3*nb*ld]

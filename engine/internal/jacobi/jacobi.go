@@ -23,23 +23,22 @@ const (
 	eps = 0x1p-52
 	// orthogonal is the largest cosine of two rows that count as orthogonal.
 	orthogonal = 4 * eps
-	// negligible is the norm, relative to ‖A‖, below which a row counts as zero. Its inner products would
+	// negligible is the norm, relative to ‖A‖, below which a row counts as zero. Inner products of smaller rows would
 	// underflow.
 	negligible = 0x1p-400
-	// sweeps is more than the number of sweeps that cyclic Jacobi is known to need.
+	// sweeps is the largest number of sweeps over all pairs of rows. Cyclic Jacobi is known to need fewer.
 	sweeps = 40
 )
 
-// SVD computes the singular values and right singular vectors by one-sided Jacobi rotations of the rows
-// (Hestenes 1958; J. Demmel, K. Veselić, "Jacobi's Method is More Accurate than QR", SIAM J. Matrix Anal.
-// Appl. 13, 1992).
+// SVD computes the singular values and right singular vectors by one-sided Jacobi rotations of the rows (Hestenes
+// 1958; J. Demmel, K. Veselić, "Jacobi's Method is More Accurate than QR", SIAM J. Matrix Anal. Appl. 13, 1992).
 //
-// The rotations make A·Aᵀ diagonal without forming it, so that small singular values have small relative
-// errors. Finally the rows are Σ·Vᵀ. First, a tall A is replaced by the factor R of its QR factorisation, and
-// the rows are multiplied by the eigenvectors of A·Aᵀ. Only rows below √eps·‖A‖ then still need rotations.
+// The rotations make A·Aᵀ diagonal without computing it, so that small singular values have small relative errors. At
+// the end the rows are Σ·Vᵀ. Before the rotations, a tall A is replaced by the factor R of its QR factorisation. The
+// rows are then multiplied by the eigenvectors of A·Aᵀ, after which only rows below √eps·‖A‖ need rotations.
 //
-// LAPACK's dgesdd and gonum's Dgesvd are less accurate. After a hundred shrinks of a sketch their errors
-// would exceed the tolerances of our tests.
+// LAPACK's dgesdd and gonum's Dgesvd are less accurate. After a hundred shrinks of a sketch their errors would exceed
+// the tolerances of our tests.
 //
 // The arguments are the arguments of SVD in engine.Backend and must be valid.
 func SVD(b Kernels, a matrix.Matrix, s []float64, vt matrix.Matrix, work []float64) (ok bool) {
@@ -112,8 +111,8 @@ func (j *jacobi) precondition(work []float64) bool {
 	return true
 }
 
-// rotate makes cyclic sweeps until every pair of rows is orthogonal relative to their norms. It computes A·Aᵀ
-// once per sweep, and skips pairs that are orthogonal in it.
+// rotate makes cyclic sweeps until every pair of rows is orthogonal relative to their norms. It computes A·Aᵀ once
+// per sweep, and skips the pairs that are orthogonal according to this product.
 func (j *jacobi) rotate() bool {
 	m := j.m
 	for range sweeps {
@@ -137,7 +136,7 @@ func (j *jacobi) rotate() bool {
 	return false
 }
 
-// pair makes rows p and q, p < q, orthogonal. It returns true if this needed a rotation.
+// pair makes rows p and q, p < q, orthogonal. It returns false if they were orthogonal already.
 func (j *jacobi) pair(p, q int) bool {
 	x, y, d := j.row(p), j.row(q), j.dots
 	j.be.Gemv(false, 1, matrix.Strided(2, j.n, j.a.Data[p*j.a.Stride:], (q-p)*j.a.Stride), y, 0, d)
@@ -173,7 +172,7 @@ func (j *jacobi) shear(f float64, x, y []float64) {
 	j.be.Gemv(true, f, matrix.View(1, j.n, x), one, 1, y)
 }
 
-// norm returns the norm of row i, or zero if it is negligible.
+// norm returns the norm of row i, or zero if the norm is negligible.
 func (j *jacobi) norm(i int) float64 {
 	x := j.row(i)
 	j.be.Gemv(false, 1, matrix.View(1, j.n, x), x, 0, j.dots)
@@ -183,8 +182,8 @@ func (j *jacobi) norm(i int) float64 {
 	return 0
 }
 
-// finish writes the norms of the rows to s in descending order, and the rows, scaled to length one, to vt. It
-// replaces rows of norm zero by unit vectors orthogonal to all other rows.
+// finish writes the norms of the rows to s in descending order, and the rows scaled to length one to vt. It replaces
+// rows of norm zero by unit vectors that are orthogonal to all other rows.
 func (j *jacobi) finish(s []float64, vt matrix.Matrix, work []float64) {
 	m := j.m
 	order := work[:m]  // row numbers, which float64 represents exactly
@@ -208,8 +207,8 @@ func (j *jacobi) finish(s []float64, vt matrix.Matrix, work []float64) {
 	}
 }
 
-// complete overwrites row i of v with a unit vector orthogonal to the rows before it. It orthogonalises the
-// first unit vector e_c that is not too close to their span.
+// complete overwrites row i of v with a unit vector orthogonal to the rows above it. It orthogonalises the first unit
+// vector e_c that is not too close to the span of these rows.
 func complete(i int, v matrix.Matrix) {
 	n, row := v.Cols, v.Row(i)
 	for c := range n {

@@ -2,11 +2,10 @@ package matrix
 
 import "math/bits"
 
-// The functions in this file take pointers, because a Matrix does not fit into registers and copying one
-// takes as long as a small product.
+// The functions in this file take pointers, because copying a Matrix takes as long as a small product.
 
-// Check panics unless Rows, Cols >= 0 and Data holds the matrix. If the matrix has entries, Stride must be at
-// least Cols, and Data must have at least (Rows−1)·Stride + Cols elements.
+// Check panics unless the matrix fits into Data: Rows and Cols must not be negative. If the matrix has entries,
+// Stride must be at least Cols, and Data must have at least (Rows−1)·Stride + Cols elements.
 func Check(m *Matrix) {
 	if m.Rows < 0 {
 		panic("engine: negative number of rows")
@@ -82,7 +81,7 @@ func CheckLength(n, length int) {
 	}
 }
 
-// CheckWork panics if length, the length of a workspace, is less than need.
+// CheckWork panics if a workspace of the given length is shorter than need.
 func CheckWork(need, length int) {
 	if length < need {
 		panic("engine: workspace too short")
@@ -115,8 +114,8 @@ func CheckSVD(a *Matrix, s []float64, vt *Matrix) int {
 	return q
 }
 
-// CheckSymEig checks the operands of an eigendecomposition and returns the order n of A and
-// the number k of eigenvectors.
+// CheckSymEig checks the operands of an eigendecomposition. It returns the order n of A and the number k of
+// eigenvectors.
 func CheckSymEig(a *Matrix, w []float64, v *Matrix) (n, k int) {
 	n = CheckSquare(a)
 	Check(v)

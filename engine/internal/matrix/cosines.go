@@ -12,11 +12,11 @@ type CosineMap struct {
 	columns []int32   // 0 to inputs−1, the column indices of a dense row
 }
 
-// PanelWidth is the number of components in a panel of W, which a kernel processes together. It is a multiple
-// of the register block of every kernel. The last panel may have fewer components.
+// PanelWidth is the number of columns of W in a panel. Kernels process a panel at a time, and the width is a multiple
+// of the number of columns in their registers. The last panel may be narrower.
 const PanelWidth = 128
 
-// NewCosineMap returns a map with W = 0 and the given u, which has one element for each component.
+// NewCosineMap returns a map with W = 0 and the given u, whose length is the number of functions.
 func NewCosineMap(inputs int, u []float64, scale float64) *CosineMap {
 	if inputs < 0 || inputs > math.MaxInt32 {
 		panic("engine: number of inputs not between 0 and 2³¹−1")
@@ -28,7 +28,7 @@ func NewCosineMap(inputs int, u []float64, scale float64) *CosineMap {
 	return m
 }
 
-// SetWeights copies w, the weights of input j for all components, to row j of W.
+// SetWeights copies w, the weights of input j in all functions, to row j of W.
 func (m *CosineMap) SetWeights(j int, w []float64) {
 	CheckLength(len(m.u), len(w))
 	for p := range m.Panels() {
@@ -49,7 +49,7 @@ func (m *CosineMap) Columns() []int32 { return m.columns }
 // Panels returns the number of panels.
 func (m *CosineMap) Panels() int { return (len(m.u) + PanelWidth - 1) / PanelWidth }
 
-// Panel returns panel p: the elements of u, and the columns of W (d×len(u)), for its components.
+// Panel returns the elements of u and the columns of W, as a d×len(u) matrix, that belong to panel p.
 func (m *CosineMap) Panel(p int) (u, w []float64) {
 	lo := p * PanelWidth
 	hi := min(lo+PanelWidth, len(m.u))

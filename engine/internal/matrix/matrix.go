@@ -28,8 +28,8 @@ func (m Matrix) Row(i int) []float64 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
 }
 
-// Slice returns rows i to k and columns j to l, k and l excluded. They share memory with m. The order of
-// arguments is the same as in gonum's mat.Dense.
+// Slice returns rows i to k and columns j to l, k and l excluded, without copying. The arguments have the same order
+// as in gonum's mat.Dense.
 func (m Matrix) Slice(i, k, j, l int) Matrix {
 	if i < 0 || k < i || k > m.Rows || j < 0 || l < j || l > m.Cols {
 		panic("engine: slice out of range of the matrix")
@@ -41,7 +41,7 @@ func (m Matrix) Slice(i, k, j, l int) Matrix {
 	return s
 }
 
-// Shape returns the shape of op(m), which is mᵀ if trans is true, otherwise m.
+// Shape returns the shape of op(m): of mᵀ if trans is true, otherwise of m.
 func Shape(trans bool, m *Matrix) (rows, cols int) {
 	if trans {
 		return m.Cols, m.Rows
@@ -49,8 +49,7 @@ func Shape(trans bool, m *Matrix) (rows, cols int) {
 	return m.Rows, m.Cols
 }
 
-// Span returns rows i to k of op(m) without transposing them. If trans is true, it returns columns i to k of
-// m.
+// Span returns the part of m with rows i to k of op(m). If trans is true, these are columns i to k of m.
 func Span(trans bool, m Matrix, i, k int) Matrix {
 	if trans {
 		return m.Slice(0, m.Rows, i, k)

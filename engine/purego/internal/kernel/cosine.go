@@ -8,28 +8,28 @@ import (
 // A Cosines holds the loops for scale·cos(xW + u), random Fourier features. All kernels compute the same
 // bits: they make the same operations as the Go versions, in the same order.
 type Cosines struct {
-	// Chain adds k products to each of n numbers, one after the other with fused multiply-adds:
+	// Chain adds k products to each of n numbers f_c = from[c], one after the other with fused multiply-adds:
 	//
 	//	z_c = (…((f_c + x₀·w_{J₀c}) + x₁·w_{J₁c}) + …).
 	//
-	// J are the column indices in columns, f is from, and the rows of W have length n.
+	// J₀, J₁, … are the row indices of W in columns, and the rows of W have length n.
 	Chain func(n, k int, x *float64, columns *int32, w, from, z *float64)
 
-	// Chain4 is like Chain for four rows of X, Z and F. The column indices are 0 to k−1. If ldf is zero, the
-	// four rows of F are the same.
+	// Chain4 is like Chain for four rows of x, from and z. Row i of W belongs to column i of x. ldx, ldf and ldz are
+	// the distances between rows; if ldf is zero, the four rows of from are the same.
 	Chain4 func(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)
 
-	// near computes y_j = scale·cos(x_j) for n numbers. It stops at the first vector register that contains a
-	// NaN or a number beyond nearLimit, and returns the number of results so far.
+	// near computes y_j = scale·cos(x_j) for j < n. It stops at the first vector register that contains a NaN or a
+	// number beyond nearLimit, and returns the number of computed y_j.
 	near func(n int, scale float64, x, y *float64) (done int)
 }
 
-// nearLimit is the largest magnitude of an argument that is reduced with three parts of π/2.
+// nearLimit bounds |x| for the fast computation of cos x, which subtracts a multiple of π/2 in three parts.
 const nearLimit = 1 << 20
 
-// Cos computes y_j = scale·cos(x_j) for j < n, and reports whether all x_j are finite. The computed cosine of
-// a finite number has an error of less than one ulp; for other numbers it is NaN. The product with scale is
-// rounded once more.
+// Cos computes y_j = scale·cos(x_j) for j < n, and reports whether all x_j are finite. For a finite number the
+// computed cosine has an error of less than one ulp; otherwise it is NaN. The product with scale is rounded once
+// more.
 func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
 	finite = true
 	for done := 0; done < n; {
@@ -44,8 +44,8 @@ func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
 	return finite
 }
 
-// π/2 as a sum of three numbers. The first has 53 bits. The second has 33 bits, so that its product with an
-// integer below 2²⁰ is exact.
+// π/2 is the sum of three numbers. The first has 53 bits. The second has 33 bits, so that its product with an integer
+// below 2²⁰ is exact.
 const (
 	halfPi1 = 0x1.921fb54442d18p+0
 	halfPi2 = 0x1.1a626331p-54
@@ -54,14 +54,14 @@ const (
 
 const (
 	twoOverPi = 0x1.45f306dc9c883p-1
-	// Adding toInteger to a number less than 2⁵¹ rounds it to an integer, which is then in the lowest bits of
+	// Adding toInteger to a number less than 2⁵¹ rounds the number to an integer, which is then in the lowest bits of
 	// the sum.
 	toInteger = 0x1.8p52
 )
 
-// sinCoefficients are the coefficients of r³, r⁵, … in an approximation of sin r. cosCoefficients are the
-// coefficients of r⁴, r⁶, … in an approximation of cos r. They were computed by the Remez algorithm. For |r| <=
-// π/4 the relative errors are at most 2⁻⁵⁶ and 2⁻⁵⁹.
+// sinCoefficients are the coefficients of r³, r⁵, … in a polynomial close to sin r. cosCoefficients are the
+// coefficients of r⁴, r⁶, … in a polynomial close to cos r. They were computed by the Remez algorithm. For |r| <= π/4
+// the relative errors are at most 2⁻⁵⁶ and 2⁻⁵⁹.
 var (
 	sinCoefficients = [6]float64{-0x1.5555555555548p-3, 0x1.111111110f7dp-7, -0x1.a01a019bfde86p-13,
 		0x1.71de3567cde2p-19, -0x1.ae5e5a8d5ea4cp-26, 0x1.5d8fd078426b1p-33}
@@ -91,14 +91,14 @@ func cosine(x float64) float64 {
 	return quadrant(r, l, math.Float64bits(rounded))
 }
 
-// quadrant returns cos(r + l + q·π/2) for |r| <= π/4 and |l| < 2⁻⁵³. It computes
+// quadrant returns cos(r + l + q·π/2) for |r| <= π/4 and |l| < 2⁻⁵³. If S and C are the polynomials with
+// sinCoefficients and cosCoefficients, it uses
 //
 //	sin(r + l) = r + (r³·S(r²) + l·(1 − r²/2))
 //	cos(r + l) = w + (r⁴·C(r²) + e − r·l),  w + e = 1 − r²/2, w rounded
 //
-// up to terms less than 2⁻⁵⁶ of the result. S and C are the polynomials with sinCoefficients and
-// cosCoefficients. The term added to r or w is less than a tenth of the sum, so its few roundings of half an
-// ulp change the result by at most about 0.3 ulp.
+// up to terms less than 2⁻⁵⁶ of the result. The term added to r or w is less than a tenth of the sum, so its few
+// roundings of half an ulp change the result by at most about 0.3 ulp.
 func quadrant(r, l float64, q uint64) float64 {
 	z := float64(r * r)
 	h := float64(r * 0.5)
@@ -143,8 +143,7 @@ func chain4Go(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float
 	}
 }
 
-// chain processes four components at a time, whose sums fit into registers. A nil columns means the column
-// indices 0 to len(x)−1.
+// chain computes Chain for any k, four columns of W at a time. Without columns, row i of W belongs to x[i].
 func chain(n int, x []float64, columns []int32, w, from, z *float64) {
 	row := func(i int) int {
 		if columns != nil {

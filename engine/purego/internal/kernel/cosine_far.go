@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// twoOverPiBits holds 64 zeros, followed by the first 1,280 bits of the fraction 2/π.
+// twoOverPiBits holds 64 zero bits, followed by the first 1,280 bits of the binary fraction 2/π.
 var twoOverPiBits = [...]uint64{0,
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
 	0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4,
@@ -13,13 +13,13 @@ var twoOverPiBits = [...]uint64{0,
 	0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d,
 }
 
-// farCosine returns cos x for |x| > nearLimit by exact reduction (M. Payne, R. Hanek, "Radian reduction for
-// trigonometric functions", ACM SIGNUM Newsletter 18, 1983).
+// farCosine returns cos x for |x| > nearLimit, by exact reduction to |r| <= π/4 (M. Payne, R. Hanek, "Radian
+// reduction for trigonometric functions", ACM SIGNUM Newsletter 18, 1983).
 //
-// Let x = m·2ᵉ, where m has 53 bits. The leading bits of 2/π, multiples of 4·2⁻ᵉ, contribute multiples of
-// four to x·2/π. These are whole turns and are skipped. The product of m and the next 256 bits, modulo 2²⁵⁶,
-// has the quadrant in the first two bits. The fraction of the quadrant follows, with an error of 2⁻²⁰⁰. For a
-// float64 this fraction exceeds 2⁻⁶⁴, so that more than the 106 bits of r + l are correct.
+// Let x = m·2ᵉ, where m has 53 bits. The bits of 2/π with weights of at least 4·2⁻ᵉ contribute multiples of four to
+// x·2/π. These are whole turns and are skipped. The product of m and the next 256 bits, modulo 2²⁵⁶, has the quadrant
+// in the first two bits. The fraction of the quadrant follows, with an error of 2⁻²⁰⁰. For a float64 this fraction
+// exceeds 2⁻⁶⁴, so that more than the 106 bits of r + l are correct.
 func farCosine(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return math.NaN()

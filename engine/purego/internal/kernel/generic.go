@@ -14,7 +14,7 @@ var generic = Kernel{
 	Twofold: twofoldGo, Cosines: cosinesGo, Rows: rowsGo,
 }
 
-// at returns the address of element i of the numbers at p.
+// at returns the address of element i of the array that starts at p.
 func at(p *float64, i int) *float64 {
 	return (*float64)(unsafe.Add(unsafe.Pointer(p), 8*i))
 }
@@ -33,8 +33,8 @@ func tileRowsBGo(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc i
 	tileOf(k, alpha, a, 1, 4, b, ldb, c, ldc, add)
 }
 
-// tileOf computes a tile of C. Element l of row r of A is at r·row + l·step. It processes two rows at a time,
-// whose eight sums fit into registers.
+// tileOf computes C = alpha·A·B for 4×4 matrices C, or adds to C if add is true. Element l of row r of A is a[r·row +
+// l·step]. tileOf processes two rows at a time, whose eight sums fit into registers.
 func tileOf(k int, alpha float64, a *float64, row, step int, b *float64, ldb int, c *float64, ldc int, add bool) {
 	for r := 0; r < 4; r += 2 {
 		var s00, s01, s02, s03, s10, s11, s12, s13 float64
@@ -128,8 +128,8 @@ func symv4Go(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) 
 	return s0, s1, s2, s3
 }
 
-// dotsGo and axpysGo process one vector at a time: the arithmetic takes longer than reading A, so that more
-// vectors would save nothing.
+// dotsGo and axpysGo are loops for one vector. In Go, loops for several vectors would not be faster, because the
+// arithmetic takes longer than reading A.
 func dotsGo(n int, a *float64, lda int, x *float64, _ int, s *float64, lds int) {
 	*s, *at(s, lds), *at(s, 2*lds), *at(s, 3*lds) = dot4Go(n, a, lda, x)
 }

@@ -9,21 +9,21 @@ package kernel
 //go:generate go -C ../../../../_asm run . -isa avx2 -pkg kernel -out ../engine/purego/internal/kernel/avx2_amd64.s -stubs ../engine/purego/internal/kernel/avx2_amd64.go
 //go:generate go -C ../../../../_asm run ./neon -out ../engine/purego/internal/kernel/neon_arm64.s -stubs ../engine/purego/internal/kernel/neon_arm64.go
 
-// A Kernel holds the loops for one instruction set. The bits of results do not depend on the division of rows
-// and columns into calls. Dot4 gives the same bits as four calls of Dot1, and an element of C has the same
+// A Kernel holds the loops for one instruction set. The bits of results do not depend on how rows and columns are
+// divided into calls. For example, Dot4 gives the same bits as four calls of Dot1, and an element of C has the same
 // bits in any tile.
 type Kernel struct {
 	Name string // avx512, avx2, neon or generic
 
-	// Unit is the number of rows or columns that Pack and PackT interleave. A tile of C has Unit rows and
-	// u·Unit columns, for a u from 1 to len(Tile).
+	// Unit is the number of rows or columns that Pack and PackT interleave. A tile of C has Unit rows, and Unit to
+	// len(Tile)·Unit columns.
 	Unit int
 
-	// Tile[u−1] computes the Unit×(u·Unit) matrix C = alpha·AᵀB for packed A (k×Unit) and B (k×u·Unit). If
-	// add is true, it adds the product to C.
+	// Tile[u−1] computes the Unit×(u·Unit) matrix C = alpha·AᵀB for packed A (k×Unit) and B (k×u·Unit). If add is
+	// true, the product is added to C.
 	Tile []tile
 
-	// TileRowsA[u−1] and TileRowsB[u−1] compute the same bits with an operand that is not packed. TileRowsA
+	// TileRowsA[u−1] and TileRowsB[u−1] give the same bits as Tile[u−1], but one operand is not packed: TileRowsA
 	// reads the rows of the Unit×k matrix Aᵀ, and TileRowsB the rows of B.
 	TileRowsA []tileRowsA
 	TileRowsB []tileRowsB
@@ -45,8 +45,8 @@ type Kernel struct {
 	// Symv4 computes s = A·x and y += cᵀ·A like Dot4 and Axpy4, but reads A once.
 	Symv4 func(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) (s0, s1, s2, s3 float64)
 
-	// Dots[u−1] and Axpys[u−1] give the same bits as Dot4 and Axpy4 for each of u vectors: S = A·Xᵀ and Y +=
-	// Cᵀ·A, where A is 4×n, X and Y are u×n, and S and C are 4×u. Dots and Axpys have the same length.
+	// Dots[u−1] and Axpys[u−1] give the same bits as Dot4 and Axpy4, but for u vectors: S = A·Xᵀ and Y += Cᵀ·A, where
+	// A is 4×n, X and Y are u×n, and S and C are 4×u. Dots and Axpys have the same length.
 	Dots  []dots
 	Axpys []axpys
 
@@ -66,8 +66,8 @@ type (
 	tileRowsB = func(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)
 )
 
-// DotsMany is like Dots for any number t of vectors. It divides the vectors into groups of about the same size,
-// which are at most as large as the largest kernel.
+// DotsMany is like Dots for any number t of vectors. It divides the vectors into groups of about the same size, at
+// most len(k.Dots).
 func (k *Kernel) DotsMany(n, t int, a *float64, lda int, x *float64, ldx int, s *float64, lds int) {
 	groups := (t + len(k.Dots) - 1) / len(k.Dots)
 	for g := range groups {

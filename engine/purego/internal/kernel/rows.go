@@ -1,18 +1,17 @@
 package kernel
 
-// A Rows holds the loops for centring rows. All kernels compute the same bits: they make the same operations
-// as the Go versions, in the same order and without fused multiply-adds.
+// A Rows holds the loops that centre rows and sum their squares. All kernels compute the same bits: they make the
+// same operations as the Go versions, in the same order and without fused multiply-adds.
 type Rows struct {
 	// Centre computes z_j = (x_j − origin_j) − mean_j.
 	Centre func(n int, x, origin, mean, z *float64)
 
-	// Spread4 adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the four rows of X (4×n) in
-	// order.
+	// Spread4 adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the four rows i of X (4×n) in order.
 	Spread4 func(n int, x *float64, ldx int, origin, sum, squares *float64)
 
-	// Norms4 computes s_i = Σ x_ij² for the rows of X (4×n). Each s_i is (p₀ + p₂) + (p₁ + p₃), where p_q is
-	// the sum of every fourth square from element q on. If n is not a multiple of four, p₀ also includes the
-	// squares of the last elements.
+	// Norms4 computes s_i = Σ x_ij² for the rows of X (4×n). Each s_i is (p₀ + p₂) + (p₁ + p₃), where p_q is the sum
+	// of every fourth square from element q on. If n is not a multiple of four, the squares of the last n mod 4
+	// elements are added to p₀.
 	Norms4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 
 	// Squares4 is like Norms4, but each s_i is (p₀ + p₁) + (p₂ + p₃).

@@ -1,37 +1,37 @@
 package kernel
 
-// A Twofold holds the loops for sums that are stored as two numbers: the sum s as plain addition computes it,
-// and the accumulated round-off l. A sum starts with a large number, its base, which is subtracted at the
-// end. One step adds a·x:
+// A Twofold holds the loops for sums with twice the precision. A sum is stored as two numbers: the sum s as plain
+// addition computes it, and the accumulated round-off l. A sum starts with a large number, its base, which is
+// subtracted at the end. One step adds a·x:
 //
 //	t = fl(a·x + s),   z = t − s,   e = fl(a·x − z)
 //
 // Then t replaces s, and e is added to l. As long as s is within a factor of two of the base, z is exact (P.
-// Sterbenz), and e is the round-off of t, rounded once. No branches are needed. This is the extraction of S.
-// Rump, T. Ogita, S. Oishi, "Accurate floating-point summation", SIAM J. Sci. Comput. 31 (2008), with a fused
-// multiply-add for the product.
+// Sterbenz), and e is the round-off of t, rounded once. No branches are needed. This is the extraction of S. Rump, T.
+// Ogita, S. Oishi, "Accurate floating-point summation", SIAM J. Sci. Comput. 31 (2008), with a fused multiply-add for
+// the product.
 //
 // A base is 3/2 times a power of two that exceeds twice the sum of the magnitudes of all terms, see [Base].
 type Twofold struct {
-	// Maxima writes the largest magnitude in each of four rows of length n to m. It also sets c_j = max(c_j,
-	// |a_ij|) for the four rows i.
+	// Maxima writes the largest |a_ij| in each row i of four rows of length n to m. It also sets c_j = max(c_j,
+	// |a_ij|) for these rows.
 	Maxima func(n int, a *float64, lda int, m, c *float64)
 
 	// ColMax sets c_j = max(c_j, f_i·|a_ij|) for four rows i of length n.
 	ColMax func(n int, f, a *float64, lda int, c *float64)
 
-	// Dots computes s + l = A·x for four rows of length n. base holds the base of each row. Dots writes the s
-	// to s[0:4] and the l to s[4:8].
+	// Dots computes s + l = A·x for four rows of length n. base holds the base of each row. The sums s are written to
+	// s[0:4] and the low parts l to s[4:8].
 	Dots func(n int, base, a *float64, lda int, x, s *float64)
 
-	// Open starts n sums h_j + l_j: h_j = Base(sigma·c_j), l_j = 0.
+	// Open starts n sums h_j + l_j with h_j = Base(sigma·c_j) and l_j = 0.
 	Open func(n int, sigma float64, c, h, l *float64)
 
-	// Axpys adds cᵀ·A, for four rows of A, to the n sums h + l. c holds numbers c[0:4] + c[4:8].
+	// Axpys adds cᵀ·A to the n sums h + l, for four rows of A. The factors are c[i] + c[4+i] for i < 4.
 	Axpys func(n int, c, a *float64, lda int, h, l *float64)
 
-	// Close subtracts the bases from the sums h + l. It adds the sums to gh + gl, and their error bounds
-	// eps·c_j to the error bounds ge.
+	// Close subtracts the bases from the sums h + l that Open started. It adds the sums to gh + gl, and their error
+	// bounds eps·c_j to the error bounds ge.
 	Close func(n int, sigma, eps float64, c, h, l, gh, gl, ge *float64)
 
 	// Add adds the sums h + l to gh + gl, and their error bounds e to ge.

@@ -10,10 +10,10 @@ var twofoldGo = Twofold{maximaGo, colMaxGo, dotsTwofoldGo, openGo, axpysTwofoldG
 
 const exponent = 0x7ff << 52
 
-// Binade returns the power of two 2^⌊log₂ b⌋ for a normal number b > 0, and 0 for smaller b.
+// Binade returns the power of two 2^⌊log₂ b⌋ for a normal number b > 0. For smaller b it returns 0.
 func Binade(b float64) float64 { return math.Float64frombits(math.Float64bits(b) & exponent) }
 
-// Base returns 3/2 times the power of two in (2b, 4b]. If b is smaller than the normal numbers, it returns 0;
+// Base returns 3/2 times the power of two in (2b, 4b]. It returns 0 if b is smaller than the normal numbers, because
 // such sums are exact.
 func Base(b float64) float64 { return 6 * Binade(b) }
 
