@@ -89,7 +89,7 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 // errors, rows are numbered from the first row of the call:
 //
 //   - [ErrShape] for wrong dimensions or a nil x or y
-//   - *[fd.NonFiniteError] for non-finite values; column d+j is target j, and column d+t is the weight
+//   - *[fd.NonFiniteError] for non-finite values; its Column is d+j for target j, and d+t for the weight
 //   - *[fd.RangeError] for values out of range
 func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
 	b, err := blockOf(s.cfg, x, y, weights)

@@ -34,7 +34,7 @@ type dualExact struct {
 	passes       int
 }
 
-// gramFactors holds G and its factors. A field is nil until it is computed.
+// gramFactors holds the Gram matrix G = AAᵀ and its factors. A field is nil until it is computed.
 type gramFactors struct {
 	gram      *dual.Gram
 	work      []float64               // room for a factor, n²

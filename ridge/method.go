@@ -34,17 +34,16 @@ const (
 	// Exact selects a direct method (Cholesky, QR, Tridiagonal or Dual) by the shape of the problem, see
 	// [Method.For].
 	Exact
-	// Cholesky accumulates K = AᵀA and c = AᵀY and factors H = K + γI = LLᵀ. The error is proportional to the condition
-	// number of H.
+	// Cholesky accumulates AᵀA and AᵀY and factors AᵀA + γI = LLᵀ. The error is proportional to the condition number of
+	// AᵀA + γI.
 	Cholesky
-	// QR accumulates the triangular factor of [A Y]. For each γ it factors this triangle with √γ·I below. One part of
-	// the error is proportional to the condition number of A. The other part is proportional to the residual and to the
-	// condition number of H. QR takes about four times as long as Cholesky. Use it for γ = 0 and for ill-conditioned
-	// data.
+	// QR accumulates the triangular factor R of [A Y]. For each γ it factors R with √γ·I below. One part of the error
+	// is proportional to the condition number of A. The other part is proportional to the residual and to the condition
+	// number of AᵀA + γI. QR takes about four times as long as Cholesky. Use it for γ = 0 and for ill-conditioned data.
 	QR
-	// Tridiagonal accumulates K and c and reduces K to tridiagonal form once, K = QTQᵀ. The reduction takes as long as
-	// a few Cholesky factorisations; each γ is then cheap. The error is proportional to the condition number of H,
-	// relative to ‖K‖.
+	// Tridiagonal accumulates K = AᵀA and AᵀY and reduces K to a tridiagonal matrix T once, K = QTQᵀ. The reduction
+	// takes as long as a few Cholesky factorisations; each γ is then cheap. The error is proportional to the condition
+	// number of K + γI, which depends on the units of the columns.
 	//
 	// Cholesky replaces Tridiagonal for a γ too small for the accuracy of T. Cholesky also replaces it if the columns
 	// differ in size and Cholesky certifies a smaller error. Solution.Method names the method that was used.

@@ -10,7 +10,7 @@ import (
 // rows. The summary, the γ and the options must be the same on all workers, bit for bit. All workers then take the same
 // steps and stop together, and their solutions and certificates are for all rows.
 //
-// After a pass that multiplies q vectors v, a worker calls Allreduce once with q·(d + 2) + 11 numbers:
+// After a pass that multiplies q vectors v by AᵀA, a worker calls Allreduce once with q·(d + 2) + 11 numbers:
 //
 //   - for each vector, the product (d numbers), ‖Av − b‖² and 1ᵀ(Av − b)
 //   - the number of rows and their weight

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A BandChoice holds the chosen penalties of bands and the chosen γ, and how they were chosen.
+// A BandChoice holds the chosen γ and penalties of groups of columns ([Band]), and how they were chosen.
 type BandChoice struct {
 	Bands []Band `json:"bands"` // with the chosen penalties
 	// Choice is the choice among Tried, by the smallest upper bound on GCV. Estimates are not used, because the loss of the

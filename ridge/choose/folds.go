@@ -42,7 +42,7 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, rec
 		if err != nil {
 			return err
 		}
-		// Check the block before its rows are distributed, so that errors have the position in the source.
+		// Check the block before its rows are distributed, so that errors number the rows of the source.
 		if raw, err = rows.CheckBlock(b, v.cfg.Dim, v.cfg.Targets, int(seen), raw); err != nil {
 			return err
 		}

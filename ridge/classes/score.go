@@ -84,7 +84,7 @@ type Score struct {
 	Confusion [][]int64 `json:"confusion"` // number of rows of each class, by the decision
 	// Unknown counts rows whose label no training row has. Their decisions are wrong.
 	Unknown int64 `json:"unknown"`
-	// Proved counts the decisions that the exact solution is proved to make.
+	// Proved counts the rows that the exact solution is proved to assign to the same class as the decision.
 	Proved int64 `json:"proved"`
 	// Right counts the rows of each class that the exact solution is proved to assign to this class. Possible counts
 	// the rows of each class that it may assign to this class.

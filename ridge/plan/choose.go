@@ -93,8 +93,8 @@ func Choose(p Problem) Steps {
 // because the cost of a direct solution is certain, but an iteration may need more passes than estimated.
 const maxCostRatio = 2
 
-// Fits reports whether a direct method fits the problem: d² numbers (n² if n < d) take at most [ridge.MaxGramBytes], and the method
-// needs at most MaxBytes.
+// Fits reports whether a direct method has enough memory: d² numbers (n² if n < d) take at most [ridge.MaxGramBytes], and the
+// method needs at most MaxBytes.
 func Fits(p Problem) bool { return misfit(p).Rule == reason.Asked }
 
 // misfit returns the reason why a direct method does not fit in memory, or the zero Reason if it fits.

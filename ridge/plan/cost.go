@@ -127,7 +127,7 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	be, m, p, d, t := o.be, float64(kept), float64(taken), float64(o.d), float64(o.t)
 	k, live := m+p, kept+taken
 	if o.sparse {
-		// Sparse rows stay sparse until a shrink, so the buffer may hold more than m+p rows.
+		// Sparse rows are stored as sparse rows until a shrink, so the buffer may hold more than m+p rows.
 		if live, err = (fd.Config{Dim: o.d, Size: size, Store: store}).Order(); err != nil {
 			return cost{}, err
 		}
@@ -137,7 +137,7 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	if r := o.keepsSparse(live - kept); r > taken {
 		products, shrink = o.sparseSketchFlops(m, float64(r)), 0
 	}
-	// Two copies of the Gram matrix, the eigenvectors, and the workspace for their error bounds.
+	// work counts the numbers of a shrink: copies of the Gram matrix, the eigenvectors, and the workspace for their error bounds.
 	measured := float64(live)*float64(live) + 4*math.Min(m, 256)*math.Min(float64(live), 512) + 3*m*m + m*float64(live)
 	work := measured + m*float64(live) + float64(live)*float64(live) - k*k + float64(max(be.SymEigWork(live, kept), be.LeftMulWork(kept, o.d, live)))
 	switch {

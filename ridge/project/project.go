@@ -317,7 +317,7 @@ func (p *Projection) arrange(b dataset.Block, i int, row []float64) {
 	}
 }
 
-// leverage returns ‖R⁻ᵀz‖² for the triangular factor R of Z. It overwrites z.
+// leverage returns zᵀ(ZᵀZ)⁻¹z = ‖R⁻ᵀz‖², with the triangular factor R of Z. It overwrites z.
 func (p *Projection) leverage(z []float64) float64 {
 	q := len(z)
 	for k := range z {

@@ -45,11 +45,11 @@ const (
 	DualTooLarge
 	// MemoryTooSmall: a direct method needs more than MaxBytes. Numbers: bytes needed, MaxBytes.
 	MemoryTooSmall
-	// DirectIsCheaper: factoring AᵀA costs at most twice as much as iterating with Method. Numbers: the ratio.
+	// DirectIsCheaper: factoring AᵀA costs at most twice as much as iterating with Method. Numbers: the ratio of the two costs.
 	DirectIsCheaper
-	// DualIsCheaper: factoring AAᵀ costs at most twice as much as iterating with Method. Numbers: the ratio.
+	// DualIsCheaper: factoring AAᵀ costs at most twice as much as iterating with Method. Numbers: the ratio of the two costs.
 	DualIsCheaper
-	// IterationIsCheaper: iterating costs less than half as much as factoring. Numbers: the ratio.
+	// IterationIsCheaper: iterating costs less than half as much as factoring. Numbers: the ratio of the two costs.
 	IterationIsCheaper
 	// SparseRows: the rows are sparse, there are fewer rows than features, and n² numbers do not fit.
 	SparseRows

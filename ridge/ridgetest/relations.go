@@ -31,7 +31,7 @@ var relations = []struct {
 	{"Sparse", sparse}, {"Blocks", otherBlocks},
 }
 
-// trials is the number of problems for each relation, with and without an intercept.
+// trials is the number of problems for each relation. Each is fitted with and without an intercept.
 const trials = 8
 
 // related checks a relation on random problems.

@@ -194,10 +194,10 @@ func (w *ring) expire() {
 	}
 }
 
-// hasLeft reports whether the row with this number and time has left the window.
-func (w *ring) hasLeft(row, at int64) bool {
+// hasLeft reports whether the row with the number row and the time t has left the window.
+func (w *ring) hasLeft(row, t int64) bool {
 	if w.cfg.Duration > 0 {
-		return at <= before(w.now, w.cfg.Duration)
+		return t <= before(w.now, w.cfg.Duration)
 	}
 	return row < w.appended-w.cfg.Rows
 }
