@@ -29,7 +29,7 @@ type dualSystem struct {
 	ended    bool
 }
 
-// A dualSolver overwrites the residual r of each system with an approximation of (G + γI)⁻¹r. The systems may have
+// A dualSolver overwrites the residual r of each system with an approximation of (AAᵀ + γI)⁻¹r. The systems may have
 // different γ.
 type dualSolver func(open []*dualSystem) error
 
@@ -177,7 +177,7 @@ func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64) ([]*
 	return fits, nil
 }
 
-// reduce computes the tridiagonal form of G, once. If numbers overflow, e.reduction stays nil.
+// reduce computes the tridiagonal form of G = AAᵀ, once. If numbers overflow, e.reduction stays nil.
 func (e *dualExact) reduce() {
 	if e.reduction == nil {
 		n := e.data.N()

@@ -26,10 +26,10 @@ type LeaveOneOutOptions struct {
 	// project.Projection.ApplyWithLeverages does. The last target of the source is then the leverage v = w·zᵀ(ZᵀZ)⁻¹z
 	// for a row z of Z with weight w. LeaveOneOut adds v to h. Unpenalized returns a bound on the error of v.
 	Unpenalized func(v, w float64) float64
-	// Left, if not nil, is called with blocks b of the rows, and for each block with the index fit of every solution.
-	// For row i and target j of b, element i·t + j of brackets bounds the prediction by the exact solution of all other
-	// rows. The same element of estimates estimates this prediction. For rows of weight 0 the elements are meaningless.
-	// Several goroutines may call Left at the same time.
+	// Left, if not nil, is called for each block b of the rows and each solution in fits, with the index fit of the
+	// solution. Element i·t + j of brackets bounds the prediction of target j for row i of b by the exact solution of
+	// all other rows. The elements of estimates are estimates of these predictions. For rows of weight 0 the elements
+	// are meaningless. Several goroutines may call Left at the same time.
 	Left func(fit int, b dataset.Block, brackets []Interval, estimates []float64)
 }
 
@@ -40,8 +40,8 @@ type LeftOutScores struct {
 }
 
 // LeaveOneOut makes a pass over src, the n rows of sum. For each fit and target, it brackets the leave-one-out error of
-// the exact solution at the γ of the fit. The leave-one-out error is the mean squared error if each row is predicted by
-// the exact solution of all other rows, with sample weights w:
+// the exact solution x* at the γ of the fit. The leave-one-out error is the mean squared error if each row is predicted
+// by the exact solution of all other rows. With sample weights w and H = AᵀA + γI it is
 //
 //	Σ w·(r/(1 − h))²/n,   h = w·aᵀH⁻¹a + w/Σw,   r = b − aᵀx*.
 //
@@ -181,7 +181,7 @@ func newLeaveOneOut(src dataset.Source, k *certify.Known, fits []*Solution, opts
 		own := *p // with its own workspace
 		l.tasks[i] = leftTask{Predictor: &own, errors: make([]leftSum, len(l.fits))}
 	}
-	l.loop = parallel.New(l.be, leftTasks, func(i int) error { l.take(i); return nil })
+	l.loop = parallel.New(l.be, leftTasks, func(i int) error { l.runTask(i); return nil })
 	return l, nil
 }
 
@@ -209,8 +209,8 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 	return rows.CheckCount(n, l.rows)
 }
 
-// take processes the parts of the current block that belong to task i.
-func (l *leaveOneOut) take(i int) {
+// runTask adds the parts of the current block that belong to task i to the sums of the task.
+func (l *leaveOneOut) runTask(i int) {
 	task := &l.tasks[i]
 	for lo := i * l.block; lo < l.now.N; lo += leftTasks * l.block {
 		l.add(task, l.now.Cut(lo, min(lo+l.block, l.now.N), l.d, l.width, &task.work.view))
@@ -313,8 +313,8 @@ func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, erro
 		return nil, unfit("this pass read %g rows of weight %g, the summary has %d of %g", rows, weight, l.known.Rows, l.known.Weight)
 	}
 	n := float64(l.known.Rows)
-	// round bounds the relative round-off of the sums: plain within a part of a block, compensated over the parts, and
-	// plain over tasks and workers.
+	// round bounds the relative round-off of the sums. They are compensated over the parts of blocks, but not within a
+	// part and not over tasks and workers.
 	round := (8 + n*n*roundoff.Unit + roundoff.StageRows + leftTasks + float64(workers)) * roundoff.Eps
 	lost := math.Sqrt(n) * 0x1p-536 // bounds the underflow error of squares times weights
 	out := &LeftOutScores{}

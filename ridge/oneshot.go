@@ -9,8 +9,8 @@ package ridge
 // appended later. The error is a *[GammaError] if γ is not positive, and [ErrEmpty] if there are no rows.
 func (s *Summary) Fit(gamma float64) (*Solution, error) { return s.fit(gamma, true) }
 
-// FitFD is like [Summary.Fit], but uses plain Frequent Directions (FDRR): x̂ = (BᵀB + γI)⁻¹c, with
-// ‖x̂ − x*‖ ≤ η/γ·‖x*‖.
+// FitFD is like [Summary.Fit], but uses plain Frequent Directions (FDRR): x̂ = (BᵀB + γI)⁻¹c, with an error
+// ‖x̂ − x*‖ ≤ η/γ·‖x*‖ for the shrinkage η.
 func (s *Summary) FitFD(gamma float64) (*Solution, error) { return s.fit(gamma, false) }
 
 func (s *Summary) fit(gamma float64, robust bool) (*Solution, error) {

@@ -5,7 +5,8 @@ import "github.com/fdridge/fdridge/ridge/internal/certify"
 // Path returns the solution from the sketch by Robust Frequent Directions for every γ of gammas. Each solution and
 // certificate is the result of [Summary.Fit], up to round-off.
 //
-// All γ share the singular values σ and right singular vectors V of the sketch, and the projection h = Vc:
+// All γ share the singular values σ and right singular vectors V of the sketch, and the projection h = Vc of c = AᵀY.
+// With half the shrinkage ρ,
 //
 //	x̂(γ) = Vᵀ(h/(σ² + γ+ρ)) + (c − Vᵀh)/(γ+ρ).
 //

@@ -60,10 +60,10 @@ func (s *Summary) Penalize(p []float64) (*Summary, error) {
 	return out, nil
 }
 
-// Penalty returns the p of [Summary.Penalize], or nil if s is not a view.
+// Penalty returns the penalties that [Summary.Penalize] has set, or nil if there are none.
 func (s *Summary) Penalty() []float64 { return slices.Clone(s.penalty) }
 
-// errView is the error of methods that cannot change or write a view.
+// errView is the error of methods that would change or write the result of Penalize.
 var errView = badinput.Errorf("ridge: a penalised summary is a read-only view: append to, merge, decay or write the original summary")
 
 // checkWritable returns an error if s is a view made by Penalize.
@@ -129,8 +129,9 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	return f.Fitted(), nil
 }
 
-// unscaledError bounds ‖x̂ − x*‖ of a target in the original columns. With xⱼ = zⱼ/√pⱼ, this norm is at most
-// ‖ẑ − z*‖/√min p, plus the rounding of the division. For columns without penalty, UnpenalizedBounds is added.
+// unscaledError bounds the error of the coefficients of a target in the original columns. In the columns divided by
+// √pⱼ, the error is at most ErrorBound; the division by √pⱼ multiplies it by at most 1/√min p and adds rounding.
+// UnpenalizedBounds is added for the columns without penalty.
 func (s *Solution) unscaledError(o *Target) float64 {
 	e := boundOrInf(o.ErrorBound)
 	if s.Penalty == nil {

@@ -118,17 +118,18 @@ func newPredictor(d, t int, be engine.Backend, forms ...*certify.Prediction) (*P
 	return &Predictor{d: d, t: t, be: be, forms: forms, gammaOf: make([]int, t), block: min(tuning.GradientRows(d), roundoff.StageRows)}, nil
 }
 
-// Narrow makes p also use f, a fit of the same rows at the same γ by any method. If the error of f is small, the
-// intervals become narrow:
+// Narrow makes p also use f, a fit x̂ of the same rows at the same γ by any method. Its certificate bounds the norms in
 //
-//	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖).
+//	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),   H = AᵀA + γI,
 //
-// The certificate of f bounds the errors of x̂. Predict returns the intersection of these intervals and the intervals
-// from the sketch. Bounds that are not finite have no effect. If Narrow was called before, f replaces the earlier fit.
+// for the matrix Ĥ_F of [Predictor]. If the error of f is small, the intervals become narrow. Predict returns the
+// intersection of these intervals and the intervals from the sketch. Bounds that are not finite have no effect. If
+// Narrow was called before, f replaces the earlier fit.
 //
 // The error is [ErrShape] if f has another γ, dimensions or penalty than p, or if p is the predictor of a solution
 // ([Solution.Predictor]). It is [ErrOtherRows] if f is a fit of other rows. Narrow compares the number of rows, ‖b‖²,
-// the intercept and cᵀx̂. It does not recognise other rows that agree in all of these; the intervals may then be wrong.
+// the intercept and bᵀAx̂. It does not recognise other rows that agree in all of these; the intervals may then be
+// wrong.
 func (p *Predictor) Narrow(f *Solution) error {
 	if p.ats == nil {
 		return fmt.Errorf("%w: a predictor without a summary cannot be narrowed", errShape)
@@ -320,8 +321,8 @@ func (p *Predictor) check(b dataset.Block, firstRow int) error {
 	return nil
 }
 
-// project computes Va, ‖a‖² and the norm before centring for each row of b, where a is the centred row. It writes the
-// results to work.along and work.size, and the dense centred rows to work.a. Sparse rows are not centred explicitly.
+// project computes, for each row of b, the centred row a, its projection Va onto the singular vectors, ‖a‖², and the
+// norm before centring. It writes them to work. Sparse rows are not centred explicitly.
 func (p *Predictor) project(b dataset.Block) {
 	d, r, w := p.d, len(p.basis.v)/p.d, &p.work
 	if b.Sparse == nil {
@@ -354,8 +355,8 @@ func (p *Predictor) project(b dataset.Block) {
 	}
 }
 
-// centred writes the dense rows of b, minus the mean, to work.a and returns them. Without a mean it returns the rows
-// themselves.
+// centred writes the dense rows of b, minus the mean, to work.a and returns them. If there is no mean, it returns the
+// rows of b themselves.
 func (p *Predictor) centred(b dataset.Block) []float64 {
 	if p.basis.mean == nil {
 		return b.X

@@ -25,9 +25,10 @@ type correction struct {
 	error  float64   // bounds ‖x + low − x*‖
 }
 
-// refine corrects the targets that miss Tol. A pass measures the gradient g at x with twice the digits. The corrected
-// solution is x − H⁻¹g, by the factor of H. If it still misses Tol, the next pass measures the gradient there. Between
-// passes the solution is the sum x + low of two vectors, because rounding it to float64 would lose digits.
+// refine corrects the targets that miss Tol. A pass measures the gradient g at the solution x with twice the digits.
+// The corrected solution is x − H⁻¹g with the factored H = AᵀA + γI. If it still misses Tol, the next pass measures the
+// gradient there. Between passes the solution is the sum x + low of two vectors, because rounding it to float64 would
+// lose digits.
 func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution) error {
 	var open []correction
 	for _, f := range fits {
@@ -57,7 +58,7 @@ func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.
 	return nil
 }
 
-// measure makes a pass that measures the gradient at x + low for each correction.
+// measure makes a pass that measures the gradient at the solution x + low of each correction.
 func (e *primal) measure(ctx context.Context, operator *gram.Operator, open []correction) ([]*gram.Measurement, error) {
 	var v []float64
 	var queries []gram.Query

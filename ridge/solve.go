@@ -74,8 +74,8 @@ type Iterate struct {
 	Target int
 	Pass   int       // number of passes so far, without the pass of the summary
 	Coef   []float64 // length d, valid during the call
-	// RelativeError bounds ‖x − x*‖/‖x*‖. The bound is proved if Measured is true. Otherwise it comes from a gradient
-	// that CG updated by recursion.
+	// RelativeError bounds the relative error ‖x − x*‖/‖x*‖. If Measured is true, the bound is proved. Otherwise it
+	// comes from a gradient that CG updated by recursion.
 	RelativeError float64
 	Measured      bool
 }
@@ -287,8 +287,8 @@ func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) err
 	return nil
 }
 
-// contraction bounds ‖I − Ĥ⁻¹H‖ in the norm of the Hessian Ĥ. A Newton step multiplies the error by at most this
-// factor.
+// contraction bounds the factor by which a Newton step multiplies the error: ‖I − Ĥ⁻¹(AᵀA + γI)‖ in the norm of the
+// Hessian Ĥ.
 func (o *SolveOptions) contraction(k *certify.Known, gamma float64) float64 {
 	switch {
 	case o.Hessian != nil:

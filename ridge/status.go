@@ -16,8 +16,8 @@ const (
 	NotTerminated Status = iota
 	// Converged: every target is certified to the tolerance. The default tolerance of [DualCG] is 1e-12.
 	Converged
-	// ZeroSolution: for some target, AᵀY and x* are zero up to round-off, so no relative error can be certified. All
-	// other targets are certified to the tolerance.
+	// ZeroSolution: for some target, AᵀY and the exact solution are zero up to round-off, so no relative error can be
+	// certified. All other targets are certified to the tolerance.
 	ZeroSolution
 	// OnePass: the solution was computed from the sketch of one pass, without a tolerance.
 	OnePass

@@ -30,20 +30,21 @@ type SummaryConfig struct {
 	// call must append at least Lanes·LaneRows rows. If Lanes is 0, [Summarize] and fdridge.Fit use
 	// [engine.Tuning.LanesFor], and NewSummary uses 1. The maximum is [MaxLanes].
 	Lanes int
-	// LaneRows is the number of consecutive rows that go to the same lane. Row i, counted from 0, goes to lane
-	// ⌊i/LaneRows⌋ mod Lanes. If LaneRows is 0, each block of a file has rows for every lane. LaneRows is ignored if
-	// there is one lane.
+	// LaneRows is the number of consecutive rows that go to the same lane (parallel sketch). Row i, counted from 0,
+	// goes to lane ⌊i/LaneRows⌋ mod Lanes. If LaneRows is 0, each block of a file has rows for every lane. LaneRows is
+	// ignored if there is one lane.
 	LaneRows int
-	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. If Lanes is 0 and the
-	// number of rows is unknown, LanesAfter is set to the number of rows above which several lanes are faster.
+	// LanesAfter is the number of rows that go to the first lane (parallel sketch) before the other lanes are used. If
+	// Lanes is 0 and the number of rows is unknown, LanesAfter is set to the number of rows above which several lanes
+	// are faster.
 	LanesAfter int64
 }
 
 // MaxLanes is the largest number of lanes of a summary.
 const MaxLanes = accum.MaxLanes
 
-// WithLanes returns c with the number of lanes that [engine.Tuning.LanesFor] chooses for n rows; n is −1 if unknown. If
-// Lanes is not 0, c is returned unchanged. Errors come from [engine.DefaultTuning].
+// WithLanes returns c with the number of parallel sketches that [engine.Tuning.LanesFor] chooses for n rows; n is −1 if
+// unknown. If Lanes is not 0, c is returned unchanged. Errors come from [engine.DefaultTuning].
 func (c SummaryConfig) WithLanes(n int64) (SummaryConfig, error) {
 	with, err := accum.Config(c).WithLanes(n)
 	return SummaryConfig(with), err
@@ -93,8 +94,8 @@ func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 }
 
 // Projected declares that q columns without penalty were projected out of the rows (project.Projection.Apply). GCV then
-// counts q more degrees of freedom. Projected returns s. Marshalling does not write q. If q changes, no other goroutine
-// may use s at the same time.
+// counts q more degrees of freedom. Projected returns s. The binary format does not contain q. If q changes, no other
+// goroutine may use s at the same time.
 func (s *Summary) Projected(q int) *Summary {
 	if s.projected != q {
 		s.projected = q
@@ -140,7 +141,7 @@ func (s *Summary) Joined() bool { return s != nil && (s.sum == nil || s.sum.Lane
 // isValid reports whether s is neither nil nor the zero value.
 func (s *Summary) isValid() bool { return s != nil && s.sum != nil }
 
-// all returns the sums over all rows, which must not be modified. The first call after a write merges the lanes.
+// all returns the sums over all rows, which must not be modified. The first call after a write merges parallel sketches.
 func (s *Summary) all() (*accum.Lane, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

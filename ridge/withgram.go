@@ -40,7 +40,7 @@ func (s *Summary) WithGram(ctx context.Context, src dataset.Source, opts SolveOp
 	return out, nil
 }
 
-// offsetJournal is the journal of a solve after earlier passes. before is the number of these passes.
+// offsetJournal is the journal of a solve that follows earlier passes. before is the number of the earlier passes.
 type offsetJournal struct {
 	Journal
 	before int

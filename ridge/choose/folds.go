@@ -85,7 +85,7 @@ func (v *validation) foldOf(i int64) int {
 	return int(p.Uint64() % k)
 }
 
-// A dealer collects the rows of each fold and calls receive with blocks of these rows.
+// A dealer collects the rows of each fold k in blocks and calls receive(k, b) with each block b.
 type dealer struct {
 	d, t, rows int
 	receive    func(k int, b dataset.Block) error

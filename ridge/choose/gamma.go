@@ -289,7 +289,7 @@ func chooseCandidate(all []Candidate) (*GammaChoice, error) {
 	return c, err
 }
 
-// Again chooses again, from other solutions or scores at the same γ.
+// Again returns a choice by the same criterion from other solutions or scores at the same γ.
 func (c *GammaChoice) Again(all []Candidate) (*GammaChoice, error) {
 	next, err := chooseCandidate(all)
 	next.By, next.Unknown = c.By, c.Unknown

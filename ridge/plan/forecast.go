@@ -152,7 +152,7 @@ func (o *forecast) floorOf(n int64) float64 {
 }
 
 // least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m. sums[k] is the sum of the k largest eigenvalues of AᵀA, or
-// a bound on it. The result bounds η for a sketch of m rows.
+// a bound on it. The minimum bounds the shrinkage of a sketch of m rows.
 func (s *etaForecast) least(sums []float64, m int) float64 {
 	best := math.Inf(1)
 	for k := 0; k < len(sums) && k <= m; k++ {

@@ -26,7 +26,7 @@ var iterations = []iteration{
 	{method: ridge.Newton, rate: newtonRate, share: 1, cost: (*forecast).separateCost, byName: true},
 }
 
-// A rate bounds the error of an iteration: k steps multiply the error, in the norm of H, by at most factor·eachᵏ.
+// A rate bounds the error of an iteration: k steps multiply the error, in the norm of AᵀA + γI, by at most factor·eachᵏ.
 type rate struct{ each, factor float64 }
 
 // cgRate returns the rate of CG if the eigenvalues of the preconditioned matrix are in [lo, hi]. It also holds for Galerkin until
@@ -40,9 +40,9 @@ func cgRate(lo, hi float64) rate {
 // diverges.
 func newtonRate(lo, hi float64) rate { return rate{math.Max(1-lo, hi-1), 1} }
 
-// passesWithin returns the number of passes after which an iteration has reduced the error, in the norm of H, by the factor tol.
-// The eigenvalues of the preconditioned matrix must be in [lo, hi]. rateOf returns the rate of the method. The result is 0 if the
-// iteration may not converge.
+// passesWithin returns the number of passes after which an iteration has reduced the error, in the norm of AᵀA + γI, by the
+// factor tol. The eigenvalues of the preconditioned matrix must be in [lo, hi]. rateOf returns the rate of the method. The result
+// is 0 if the iteration may not converge.
 func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	if !(lo > 0) {
 		return 0

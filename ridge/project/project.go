@@ -333,9 +333,9 @@ func (p *Projection) precise() bool { return len(p.columns)*(len(p.others)+p.t) 
 // subtract replaces a row [z a y] by [z − ν, [a y] − μ − (z − ν)B], where ν and μ are the means of [Z A Y] and B is
 // p.coefs.
 //
-// low is workspace of the length of row, or nil. If low is nil, the error of an element is at most q + 4 units of
-// round-off of the sum of the magnitudes of its terms. Otherwise, sums have twice the digits: an element is rounded
-// once, and its other errors are at most 4q + 16 squared units.
+// low is workspace of the length of row, or nil. If low is nil, the error of an element is at most q + 4 unit
+// round-offs times the sum of the magnitudes of its terms. Otherwise sums have twice the digits: an element is rounded
+// once, and its other errors are at most 4q + 16 squares of the unit round-off times this sum.
 func (p *Projection) subtract(row, low []float64) {
 	q := len(p.columns)
 	rest := row[q:]

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// known is a test problem with its solutions, computed in 512-bit arithmetic.
-type known struct {
+// refProblem is a test problem with its exact solutions, computed in 512-bit arithmetic.
+type refProblem struct {
 	problem
 	name              string
 	intercept         bool
@@ -23,8 +23,8 @@ type known struct {
 	solved            map[float64]*refbig.Solution // the solution for each γ
 }
 
-// solution returns the reference solution at γ. Later calls return the same solution.
-func (k known) solution(t *testing.T, gamma float64) *refbig.Solution {
+// solution returns the exact solution at γ. Later calls return the same solution.
+func (k refProblem) solution(t *testing.T, gamma float64) *refbig.Solution {
 	t.Helper()
 	if s := k.solved[gamma]; s != nil {
 		return s
@@ -37,8 +37,8 @@ func (k known) solution(t *testing.T, gamma float64) *refbig.Solution {
 	return s
 }
 
-// references returns the problems of the accuracy tests. They are shared by all solvers.
-var references = sync.OnceValue(func() (out []known) {
+// references returns the problems of the accuracy tests. All solvers are tested with the same problems.
+var references = sync.OnceValue(func() (out []refProblem) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, kind := range kinds {
 		for i, shape := range [][3]int{{20, 5, 1}, {90, 8, 2}, {7, 12, 1}, {24, 16, 3}, {3, 1, 1}, {50, 1, 1}, {1, 4, 1}} {
@@ -46,7 +46,7 @@ var references = sync.OnceValue(func() (out []known) {
 			// Sparse rows are not centred explicitly, which loses digits if they are far from zero.
 			p.sparse = i%2 == 1 && kind != "offset"
 			for _, intercept := range []bool{false, true} {
-				k := known{problem: p, name: fmt.Sprintf("%s, %v, intercept %v", kind, p, intercept), intercept: intercept, solved: make(map[float64]*refbig.Solution)}
+				k := refProblem{problem: p, name: fmt.Sprintf("%s, %v, intercept %v", kind, p, intercept), intercept: intercept, solved: make(map[float64]*refbig.Solution)}
 				k.ref = refbig.New(rows(p.x), rows(p.y), nil, intercept)
 				k.least, k.most, k.mean = p.eigenvalues(intercept)
 				if k.most > 0 { // a single row minus its mean is zero; then there is no scale for γ
@@ -128,7 +128,7 @@ func (s Solver) accuracy(t *testing.T) {
 
 // residual compares the reported ‖Ax̂ − b‖² with the exact value and returns the relative difference. If the exact
 // value is less than 10⁻⁴‖b‖², the difference is relative to 10⁻⁴‖b‖².
-func (s Solver) residual(t *testing.T, k known, f *ridge.Solution, j int) float64 {
+func (s Solver) residual(t *testing.T, k refProblem, f *ridge.Solution, j int) float64 {
 	t.Helper()
 	exact, _ := k.ref.RSS(j, f.Targets[j].Coef).Float64()
 	reported := f.Targets[j].RSS.Mid()

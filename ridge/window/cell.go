@@ -21,7 +21,7 @@ type recipe struct {
 	older, newer *cell
 }
 
-// newCell returns a cell with a computed sketch, which must have a single lane.
+// newCell returns a cell with a computed sketch.
 func newCell(sum *accum.Accumulator, level int, end, from, to int64) *cell {
 	return &cell{sum: sum, level: level, end: end, from: from, to: to, extent: sum.Extent()}
 }

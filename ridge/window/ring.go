@@ -36,7 +36,7 @@ type ring struct {
 
 	cells   []*cell  // sketches, the oldest first
 	recent  []*chunk // the newest rows, the oldest chunk first
-	pending []*chunk // rows of cells that are not computed yet; empty between calls
+	pending []*chunk // rows of cells whose sketches are not computed yet; empty between calls
 	spare   []*chunk // chunks whose memory can be reused
 	bad     error    // the error of a failed merge, after which the window cannot be used
 }
@@ -151,7 +151,8 @@ func (w *ring) compact() error {
 	return w.make()
 }
 
-// maxPending limits the number of pending chunks, and thus their memory. It is large enough for many cores to work in parallel.
+// maxPending limits the number of blocks whose sketches are not computed yet, and thus their memory. It is large enough for many
+// cores to work in parallel.
 const maxPending = 32
 
 // queue appends a chunk to pending and returns the recipe of its cell.
