@@ -66,7 +66,7 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 		apart = math.Max(apart, math.Abs(e-above))
 		shortfall = math.Max(shortfall, above-e)
 	}
-	// The error of the entries of Ω is bounded by RoundOff, far below eps.
+	// orthogonal.RoundOff bounds the error of the entries of Ω, far below eps.
 	phi := x.weighted(omega, above) + orthogonal.RoundOff(be, r, n)*(largest+above)
 	coupling := phi*(1+apart/above) + phi*(phi/above)
 	size := largest + above
@@ -117,7 +117,8 @@ func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []f
 	}
 }
 
-// weighted returns ‖Y^½|Ω|Y^½‖_F for Y = S + shift·I. omega holds the lower triangle of Ω.
+// weighted returns ‖Y^½|Ω|Y^½‖_F for Y = diag(kept) + shift·I. omega holds the lower triangle of Ω, the
+// deviation of UUᵀ from I.
 func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {
@@ -139,7 +140,8 @@ func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	return largest * math.Sqrt(norm2) * (1 + float64(len(x.kept)*len(x.kept))*eps)
 }
 
-// A roundedProduct bounds the effect of the round-off Y in the computed rows B = FUR + Y.
+// A roundedProduct bounds the effect of the round-off Y in the computed rows B = FUR + Y, where F =
+// diag(scale).
 type roundedProduct struct {
 	squares float64 // bounds the change of BᵀB
 	gram    float64 // bounds the change of BBᵀ

@@ -62,7 +62,7 @@ func (s *Sketch) capacity() int {
 	return s.m + s.p
 }
 
-// addToScatter adds the rows of the buffer to K and empties the buffer.
+// addToScatter adds RᵀR, for the rows R of the buffer, to K = AᵀA and empties the buffer.
 func (s *Sketch) addToScatter() {
 	d := s.cfg.Dim
 	if s.sums == nil {
@@ -131,7 +131,7 @@ func (s *Sketch) readScatter() (*Spectrum, error) {
 	return p, nil
 }
 
-// mergeScatter adds the K of o to the K of s. It ignores the rows in both buffers.
+// mergeScatter adds the matrix K = AᵀA of o to the K of s. It ignores the rows in both buffers.
 func (s *Sketch) mergeScatter(o *Sketch) {
 	switch {
 	case o.sums == nil:

@@ -88,8 +88,9 @@ func (s *Sketch) shrink() error {
 	return s.shrinkGram()
 }
 
-// Of every renewal shrinks, the first computes the products of all rows. The others assume that the rows left
-// by the shrink before are orthogonal, and add the error of this assumption to the bound.
+// renewal is the number of shrinks in a group. The first shrink of a group computes the products of all rows.
+// The others assume that the rows left by the shrink before are orthogonal, and add the error of this
+// assumption to the bound.
 const renewal = 4
 
 func (s *Sketch) shrinkGram() error {

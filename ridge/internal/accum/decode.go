@@ -178,7 +178,8 @@ const (
 	maxMean = 0x1p501             // for the means and their origin
 )
 
-// checkWeight fails m if the low part of the weight sum, or the bound on its round-off, is impossible.
+// checkWeight sets an error of m if the low part of the weight sum, or the bound on its round-off, is
+// impossible.
 func (l *Lane) checkWeight(m *wire.Reader) {
 	w, low := l.Stage.Weight.Parts()
 	if off := l.Stage.WeightError; !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!l.Stage.Weighted && (low != 0 || off != 0)) {
@@ -186,8 +187,8 @@ func (l *Lane) checkWeight(m *wire.Reader) {
 	}
 }
 
-// checkSums fails m if no rows can have these sums, or if the sketch cannot belong to the same rows. offset
-// is the position of the sums in the message.
+// checkSums sets an error of m if no rows can have these sums, or if the sketch cannot belong to the same rows.
+// offset is the position of the sums in the message.
 func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 	within := func(what string, i int, width int64, limit float64, v ...float64) {
 		for _, v := range v {

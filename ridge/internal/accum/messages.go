@@ -156,7 +156,7 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 	return a, meta
 }
 
-// checkTogether fails m if lanes that are valid one by one cannot belong to one accumulator.
+// checkTogether sets an error of m if lanes that are valid one by one cannot belong to one accumulator.
 func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 	at := wire.Start + lanesHeaderSize + int64(len(meta))
 	for i, l := range a.lanes {

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// At holds bounds on H⁻¹ at one γ,
+// At holds bounds on H⁻¹ at one γ, where H = AᵀA + γI:
 //
 //	(BᵀB + upper·I)⁻¹ ⪯ H⁻¹ ⪯ (BᵀB + lower·I)⁻¹,   lower = γ − pad,  upper = γ + η + pad.
 //
@@ -82,7 +82,7 @@ func (k *Known) lostNorm() float64 {
 // inverse bounds ‖H⁻¹‖.
 func (a At) inverse() float64 { return 1 / (a.Gamma + a.norm.least) }
 
-// timesInverse bounds ‖AH⁻¹‖, which is the largest √λ/(λ+γ) over the eigenvalues λ of K.
+// timesInverse bounds ‖AH⁻¹‖, the largest √λ/(λ+γ) over the eigenvalues λ of AᵀA.
 func (a At) timesInverse() float64 {
 	if least := a.norm.least; least > a.Gamma {
 		return math.Sqrt(least) / (least + a.Gamma)
@@ -95,13 +95,14 @@ func (a At) widestGap() float64 {
 	return math.Max(a.gap(a.eigen.Rest), a.gap(a.eigen.Largest()))
 }
 
-// middleDistance bounds ‖x* − Mc‖ for target j, where M is BᵀB with middle applied to its eigenvalues. The
-// bound is ½√(‖D‖·cᵀDc), where gap gives D (docs/math.md §5). It excludes round-off.
+// middleDistance bounds the distance of the exact coefficients of target j from Mc, with c = Aᵀb. M is BᵀB with
+// the function middle applied to its eigenvalues. The bound is ½√(‖D‖·cᵀDc), with gap instead of middle for D
+// (docs/math.md §5). It excludes round-off.
 func (a At) middleDistance(j int) float64 {
 	return math.Sqrt(a.widestGap()) * a.normAbove(&a.targets[j].c, a.rootGap) / 2
 }
 
-// energies brackets ‖H^{-½}g‖ for a vector g with the projection p. dg bounds the norm of the error of g.
+// energies brackets √(gᵀH⁻¹g) for a vector g, given its projection p. dg bounds the norm of the error of g.
 func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
 	lo := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(a.below(s2)) })

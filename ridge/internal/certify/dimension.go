@@ -7,7 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// EffectiveDimension brackets tr(H⁻¹K) = Σ λᵢ/(λᵢ+γ) over the eigenvalues λᵢ of K. They satisfy
+// EffectiveDimension brackets the effective degrees of freedom tr(H⁻¹K) = Σ λᵢ/(λᵢ+γ), with the eigenvalues λᵢ
+// of K = AᵀA. They satisfy
 //
 //	λᵢ = σᵢ² + eᵢ,   0 ≤ eᵢ ≤ η,   Σeᵢ = T,
 //
@@ -47,7 +48,7 @@ func (a At) leastDimension() float64 {
 	return df.Value() + math.Min(left, a.unseen())*ratio(eta, a.Gamma)
 }
 
-// traceError bounds the effect of round-off in the eigenvalues on the sum T of [At.EffectiveDimension].
+// traceError bounds the round-off of T = tr(AᵀA − BᵀB) that comes from the eigenvalues of the sketch B.
 func (k *Known) traceError() float64 {
 	return float64(max(k.Rank(), len(k.eigen.Values))) * k.bound.RoundOff
 }
@@ -59,7 +60,7 @@ func (k *Known) unseen() float64 { return math.Max(0, float64(k.Rank()-len(k.eig
 // the smaller of two maxima: one drops the condition eᵢ ≤ η, the other Σeᵢ = T.
 func (a At) mostDimension() float64 {
 	eta, s2, unseen := a.bound.Shrinkage, a.eigen.Values, a.unseen()
-	// Adding T to the smallest eigenvalues first raises them to a common level.
+	// Add T to the smallest eigenvalues first, which raises them to a common level.
 	level, below, left := 0.0, unseen, a.bound.Tail+a.traceError()
 	for i := len(s2); i > 0 && (s2[i-1]-level)*below <= left; i-- {
 		left -= (s2[i-1] - level) * below

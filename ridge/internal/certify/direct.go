@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Streamed holds the data about the rows of [A Y] that bounds for a direct method need.
+// Streamed describes the rows of [A Y] for the error bounds of a direct method.
 type Streamed struct {
 	Backend   engine.Backend
 	Rows      int64
@@ -33,8 +33,8 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 	return 1
 }
 
-// Factored is the result of a factorisation for one γ, with bounds on its round-off. x̂ is, up to a residual,
-// the solution for a slightly perturbed [A; √γI, Y]. RᵀR is H for another perturbed matrix, up to an error.
+// Factored is the result of a factorisation of H = AᵀA + γI, with bounds on its round-off. X is the solution
+// for slightly perturbed columns of [A; √γI, Y], up to a residual bounded by Residual. RᵀR approximates H.
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d
@@ -78,7 +78,7 @@ func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) 
 // lost bounds the underflow error of a sum of squares over the rows.
 func (e *Streamed) lost() float64 { return (float64(e.Rows) + float64(e.Dim)) * roundoff.Underflow }
 
-// columnErrors returns off and bounds on H. off[j] bounds the norm of the error of column j of [A Y].
+// columnErrors returns bounds off[j] on the norms of the errors of the columns j of [A Y], and bounds s on H.
 func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
 	d, t := e.Dim, len(e.TSS)
 	off = make([]float64, d+t) // E of Direct
@@ -151,7 +151,7 @@ type spectrum struct {
 	apart   float64 // if T is used: bounds the error of a computed Hv, relative to ‖v‖
 }
 
-// A nearness holds bounds on the distance of RᵀR from H and on the errors of solving with R.
+// A nearness bounds the distance of RᵀR from H, and the errors of solving with R.
 type nearness struct {
 	lower, upper float64   // lower·‖Rz‖ ≤ ‖H^{½}z‖ ≤ upper·‖Rz‖; 0 if unknown
 	transposed   float64   // relative error of a computed R⁻ᵀg
@@ -211,8 +211,8 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// objectiveNear brackets f* = f(x̂) − ½‖H^{½}(x̂ − x*)‖². energy brackets the norm, and rss brackets ‖Ax̂ −
-// b‖². xn is ‖x̂‖, computed from d numbers.
+// objectiveNear brackets the smallest objective f* = f(x̂) − ½‖H^{½}(x̂ − x*)‖², given computed coefficients
+// x̂. energy brackets the norm, and rss brackets ‖Ax̂ − b‖². xn is ‖x̂‖, computed from d numbers.
 func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -227,8 +227,9 @@ func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss i
 	return out
 }
 
-// rssAbove brackets ‖Ax − b‖² = 2f(x) − γ‖x‖². It uses f* ≤ f(x) ≤ f* + ½·energy², where objective brackets f*
-// and energy bounds ‖H^{½}(x − x*)‖. xn is ‖x‖, computed from d numbers.
+// rssAbove brackets ‖Ax − b‖² = 2f(x) − γ‖x‖² for the objective f. It uses f* ≤ f(x) ≤ f* + ½·energy², where
+// objective brackets the smallest objective f*, and energy bounds ‖H^{½}(x − x*)‖. xn is ‖x‖, computed from d
+// numbers.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -243,8 +244,9 @@ func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interva
 	return out
 }
 
-// rssNear brackets ‖Ax* − b‖². rss brackets ‖Ax̂ − b‖², and energy bounds ‖H^{½}(x̂ − x*)‖. The norms of the
-// two residuals differ by at most energy. At γ = 0 the residual of x* is the smaller one.
+// rssNear brackets ‖Ax* − b‖² of the exact coefficients x*. For computed coefficients x̂, rss brackets ‖Ax̂ −
+// b‖², and energy bounds ‖H^{½}(x̂ − x*)‖. The norms of the two residuals differ by at most energy. At γ = 0
+// the residual of x* is the smaller one.
 func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
 	hi := math.Sqrt(rss.Hi) + energy

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// CrossError bounds the norm of the error of the computed c for target j, from the sums and from centring and
-// scaling. It is 0 if all features or all values of the target are zero.
+// CrossError bounds the norm of the error in the computed Aᵀb of target j: of the sums, and of centring and
+// scaling the rows. It is 0 if all features or all values of the target are zero.
 func (k *Known) CrossError(j int) float64 {
 	if !k.NonZero[0] || !k.NonZero[1+j] {
 		return 0

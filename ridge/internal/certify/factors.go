@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// factors bounds the round-off of sums and products. Each factor is multiplied by eps and the sum of
-// magnitudes.
+// factors bounds the round-off of sums and products, relative to eps times the sum of the magnitudes of the
+// terms.
 type factors struct {
 	sum     float64 // sums over the rows, including the rounding by decays
 	pass    float64 // sums of a pass

@@ -39,14 +39,15 @@ func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	return eps*(h.held.factor.dot*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
-// Energy bounds ‖H^{½}(x̂ − x*)‖ for x̂, the coefficients computed from the sketch B of the other rows. xn is
-// ‖x̂‖, and bx is ‖Bx̂‖². The bound is the smaller of ρ‖x̂‖/√γ and √(2(f(x̂) − f*)).
+// Energy bounds ‖H^{½}(x̂ − x*)‖ for the other rows. x̂ are coefficients computed from their sketch B, and x*
+// the exact ones. xn is ‖x̂‖, and bx is ‖Bx̂‖². The bound is the smaller of ρ‖x̂‖/√γ and √(2(f(x̂) − f*)), for
+// the objective f.
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
 	return math.Min(2*o.ResidualShift(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
 }
 
-// A meanGap holds the difference x̄ − μ, ȳ − ν of two means: of the held-out rows, and of the other rows, by
-// which the fits are centred. It is zero without an intercept.
+// A meanGap holds the means of the held-out rows minus the means of the other rows, by which fits are centred:
+// x̄ − μ for the features, and ȳ − ν for the targets. It is zero without an intercept.
 type meanGap struct {
 	intercept     bool
 	root          float64   // √n of the rows held out

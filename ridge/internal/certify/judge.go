@@ -35,10 +35,10 @@ type Measured struct {
 // Judge returns the Judge for γ > 0. An error δ of a gradient, with |δ_j| ≤ ‖a_j‖ for every column a_j of A,
 // satisfies
 //
-//	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),   ‖H⁻¹δ‖ ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖,
+//	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),   ‖H⁻¹δ‖ ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖.
 //
-// where e_j is a unit vector, Ĥ_R = BᵀB + (γ+ρ)I, and L = BᵀB + lower·I as in [At]. Neither bound depends on
-// the units of the columns.
+// Here e_j is a unit vector, Ĥ_R = BᵀB + (γ+ρ)I for the sketch B with shrinkage 2ρ, and L = BᵀB + lower·I as in
+// [At]. Neither bound depends on the units of the columns.
 func (k *Known) Judge(gamma float64) *Judge {
 	a := k.At(gamma)
 	d, b, rest := k.eigen.Dim, k.bound, k.eigen.Rest
@@ -83,12 +83,12 @@ func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
-// Error bounds ‖x − x*‖ = ‖H⁻¹g‖ for the gradient g at x. p is the projection of g. The bound is the smallest
-// of
+// Error bounds the distance ‖x − x*‖ = ‖H⁻¹g‖ of coefficients x with the gradient g from the exact ones. p is
+// the projection of g. The bound is the smallest of
 //
 //	‖H⁻¹‖·‖g‖,   √(‖H⁻¹‖·gᵀĤ⁻¹g) for Ĥ ⪯ H,   (1 + ρ‖H⁻¹‖)·‖Ĥ_R⁻¹g‖,
 //
-// plus round, a bound on the effect of the round-off of g.
+// with ρ and Ĥ_R as in [Known.Judge]. round is added, a bound on the effect of the round-off of g.
 func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round
@@ -122,7 +122,8 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 	return g.complete(w, j, x, xn, off.Hi, math.Inf(1))
 }
 
-// objectiveMeasured brackets f*, given brackets of ‖Ax − b‖² and of gap = 2(f(x) − f*). xn is ‖x‖.
+// objectiveMeasured brackets the smallest objective f*, given brackets of ‖Ax − b‖² and of gap = 2(f(x) − f*).
+// xn is ‖x‖.
 func objectiveMeasured(gamma, xn float64, rss, gap interval.Interval) interval.Interval {
 	f := gamma * xn * xn
 	pad := few*eps*(f+rss.Hi) + lostSquares(xn)

@@ -178,8 +178,8 @@ func (l *LeftOut) Residual(o *LeftRow, f *LeftFit, y, product float64) (r, off f
 	return o.residual(f, base, fixed, y, product)
 }
 
-// baseOf returns the mean of the target. It also returns fixed, the part of the residuals' error bound that is
-// the same for all rows.
+// baseOf returns the mean of the target. It also returns the part of the error bound of residuals that is the
+// same for all rows.
 func (l *LeftOut) baseOf(f *LeftFit) (base, fixed float64) {
 	if l.Intercept {
 		base = l.Means[l.eigen.Dim+f.Target]
@@ -193,8 +193,8 @@ func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, off 
 	return y - (base + product), eps*(o.rounding*f.Norm+few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))*inflate + fixed
 }
 
-// Squared brackets and estimates w·(r/(1 − h))² for the exact solution, given the residual r of a fit. off
-// bounds the error of r.
+// Squared brackets and estimates w·(r/(1 − h))², the squared leave-one-out error of a row for the exact
+// solution. The residual r belongs to a fit, and off bounds its error.
 func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, off float64) (bracket interval.Interval, estimate float64) {
 	if o.weight == 0 {
 		return interval.Interval{}, 0

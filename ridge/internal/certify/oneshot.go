@@ -33,8 +33,8 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	return o.complete(w, j, x, xn, o.energy(j, xn), o.ResidualShift(j, xn))
 }
 
-// errors returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for target j. xn is ‖x̂‖, q is Contraction, and M is
-// the matrix of middleDistance. The bounds are the smallest of
+// errors returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for target j. xn is ‖x̂‖, q is Contraction, and Mc is
+// the point in [At.middleDistance]. The bounds are the smallest of
 //
 //	‖H⁻¹‖·‖K − BᵀB − shift·I‖·‖x̂‖,   q‖x*‖,   ‖x̂ − Mc‖ + middleDistance.
 func (o OneShot) errors(j int, xn float64) (abs, rel float64) {

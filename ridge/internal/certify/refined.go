@@ -80,7 +80,8 @@ type Refinement struct {
 	Before  float64 // a lower bound on ‖H^{½}(x − x*)‖ for the x before the correction
 }
 
-// alongMeans bounds Σ|x̄ⱼ||vⱼ| for every v with ‖H^{½}v‖ ≤ e. It uses |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖.
+// alongMeans bounds Σ|x̄ⱼ||vⱼ|, with the means x̄, for every v with ‖H^{½}v‖ ≤ e. It uses |vⱼ| ≤
+// √(H⁻¹)ⱼⱼ·‖H^{½}v‖.
 func (r *Refiner) alongMeans(e float64) float64 {
 	if r.rows.Means == nil {
 		return 0

@@ -42,8 +42,8 @@ func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64,
 }
 
 // SameProducts compares got = cᵀx̂, where c comes from the summary, with ‖b‖² − 2f* of the fit, bracketed by
-// want. Because Hx* = c implies ‖b‖² − 2f* = cᵀx*, they differ only by the errors of x̂ and c. With the
-// computed c̃ = c + δ,
+// want. Because Hx* = c implies ‖b‖² − 2f* = cᵀx*, the two numbers differ only by the errors of x̂ and c. With
+// the computed c̃ = c + δ,
 //
 //	|c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
 func (k *Known) SameProducts(c *Claim, j int) (got float64, want interval.Interval, same bool) {

@@ -54,12 +54,11 @@ func (k *Known) crossSlack(j int) float64 {
 	return roundoff.SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(k.rhs(j), 0)
 }
 
-// ResidualDiffers compares rss, the ‖Ax − b‖² of target j that a pass measured, with the value
+// ResidualDiffers compares rss, the ‖Ax − b‖² of target j that a pass measured, with
 //
-//	‖Ax − b‖² = ‖b‖² − cᵀx + xᵀ(Kx − c),
+//	want = ‖b‖² − cᵀx + xᵀ(Kx − c),
 //
-// computed from the product out = Kx − c of the same pass. It returns this value as want. It needs no
-// witness.
+// which equals ‖Ax − b‖². The product out = Kx − c comes from the same pass.
 func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want float64, differs bool) {
 	want = k.TSS[j] - vec.Dot(k.C(j), x) + vec.Dot(x, out)
 	xn := vec.Norm(x)

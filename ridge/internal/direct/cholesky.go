@@ -77,8 +77,8 @@ func (e *normalEquations) columns() []float64 {
 	return e.col
 }
 
-// gram returns the sums plus their corrections. A corrected sum over the groups has an error of at most
-// folds²·Unit². Hence only the additions in one group, and one more, count.
+// gram returns the sums plus their corrections. rounding counts the additions in one group and one more. A
+// corrected sum over the groups adds an error of at most folds²·Unit².
 func (e *normalEquations) gram() (k []float64, rounding float64) {
 	q := e.d + e.t
 	k = make([]float64, q*q)

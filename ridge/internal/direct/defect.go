@@ -16,7 +16,7 @@ import (
 // Hence an eigenvalue of T differs from the eigenvalue of K by at most reduced (docs/math.md §14).
 type defect struct{ reduced, skew float64 }
 
-// defectRows is the number of rows of Qᵀ, and of K, per product in defect.
+// defectRows is the number of rows in each matrix product of the method defect.
 const defectRows = 256
 
 // defect measures the error of the reduction of k (d×d, lower triangle). Beside computing Q, it takes about 2d³
@@ -61,7 +61,7 @@ func (r *TridiagonalForm) defect(k engine.Matrix) defect {
 	return defect{reduced: (off + skew*(1+skew)*size) * roundoff.Inflate, skew: skew}
 }
 
-// timesT overwrites x with rows lo to hi−1 of TP, for P (d×d) in p.
+// timesT overwrites x with rows lo to hi−1 of the product TP, where p holds P (d×d).
 func (r *TridiagonalForm) timesT(p []float64, lo, hi int, x []float64) {
 	d := r.d
 	for i := lo; i < hi; i++ {

@@ -178,7 +178,8 @@ func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	return v
 }
 
-// gradient overwrites g (length d) with R_Aᵀ(z − R_A x) − γx for target j, and v with the result of residual.
+// gradient overwrites g (length d) with the negative gradient R_Aᵀ(z − R_A x) − γx for target j, see [tsqr]. It
+// overwrites v with the result of residual.
 func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	d, q := e.d, e.d+e.t
 	clear(g)

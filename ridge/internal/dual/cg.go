@@ -106,7 +106,7 @@ func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float6
 	return false
 }
 
-// precondition computes z and Ht from r. It keeps z orthogonal to share.
+// precondition computes z and Ht from the residual r, see [CG]. It keeps z orthogonal to share.
 func (c *CG) precondition(r []float64) {
 	for i, v := range r {
 		c.z[i] = c.scale[i] * v

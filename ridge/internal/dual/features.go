@@ -120,7 +120,7 @@ func (s *gramSum) addRows(p engine.Matrix) {
 	s.addProduct(true, p)
 }
 
-// centre overwrites the feature x with the corresponding column of A. It returns Σwx².
+// centre overwrites the feature x with its column of A, centred and multiplied by √w. It returns Σwx².
 func (f *Features) centre(x []float64) (squares float64) {
 	mean := 0.0
 	for lo := 0; lo < len(x); lo += sumRows {

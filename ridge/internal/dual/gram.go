@@ -40,7 +40,8 @@ type gramSum struct {
 	work   []float64 // n×n, the product of a panel
 	panels int
 	empty  bool // g holds no sum yet
-	// The largest number of columns in a panel (n×k), and of features in a panel (k×n).
+	// widest is the largest number of columns of a panel in add, and tallest the largest number of rows in
+	// addRows.
 	widest, tallest int
 }
 

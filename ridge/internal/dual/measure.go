@@ -213,7 +213,7 @@ func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 	})
 }
 
-// blocks calls visit for ranges of at most engine.MaxGradientRows rows, which cover each part.
+// blocks calls visit for the rows of each part, in ranges of at most engine.MaxGradientRows rows.
 func (r *Rows) blocks(visit func(p *part, lo, hi int)) {
 	for k := range r.parts {
 		p := &r.parts[k]

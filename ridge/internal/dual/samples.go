@@ -142,7 +142,7 @@ func (s *Samples) Squares(target int) twofold.Number {
 	return squares
 }
 
-// Centred returns a target, minus its mean if there is an intercept, times √w.
+// Centred returns a target, minus its mean if there is an intercept, times the square roots of the weights.
 func (s *Samples) Centred(target int) []float64 {
 	out := make([]float64, s.n)
 	first := 0.0

@@ -162,7 +162,7 @@ func (m *measuring) add(b dataset.Block) {
 	}
 }
 
-// lostNorm returns ‖√w·δ‖ for the rows of a block, where δ is a column of delta.
+// lostNorm returns ‖√w·δ‖ for the rows of a block with weights w, where δ is a column of delta.
 func lostNorm(b dataset.Block, delta engine.Matrix, column int) float64 {
 	norm := 0.0
 	for lo := 0; lo < b.N; lo += lostRows {
@@ -181,8 +181,8 @@ func lostNorm(b dataset.Block, delta engine.Matrix, column int) float64 {
 // lostRows is the number of rows that lostNorm processes together.
 const lostRows = 64
 
-// numbers returns all sums over the rows: the weight, then Σwr, Σwr² and a bound on ‖√w·δ‖ for each point, then
-// the gradients.
+// numbers returns all sums over the rows: the weight, then three sums for each point, then the gradients. The
+// three sums are Σwr and Σwr² for the residuals r, and a bound on ‖√w·δ‖ for their errors δ.
 func (m *measuring) numbers() []twofold.Number {
 	out := []twofold.Number{m.weight}
 	for _, s := range m.sums {
@@ -225,7 +225,8 @@ func firstRows(m engine.Twofold, n int) engine.Twofold {
 	return engine.Twofold{Hi: cut(m.Hi), Lo: cut(m.Lo), Err: cut(m.Err)}
 }
 
-// residual returns a bound on ‖√w·δ‖ over all workers, given lost, the sum of the bounds of the workers.
+// residual bounds ‖√w·δ‖ over all workers for the errors δ of the residuals. lost is the sum of the bounds of
+// the workers.
 func residual(lost twofold.Number) float64 {
 	if lost.Err == 0 && lost.Lo == 0 {
 		return lost.Hi

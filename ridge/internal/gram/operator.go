@@ -20,7 +20,8 @@ import (
 type Query struct {
 	Target int
 	Affine bool
-	// Precise requests a Measurement at γ, too. If Affine is false, it is made without a target.
+	// Precise also requests a [Measurement] of the gradient at γ. If Affine is false, Aᵀb is not subtracted in
+	// it.
 	Precise bool
 	Gamma   float64
 }

@@ -25,8 +25,8 @@ type sharing struct {
 	recalling bool      // the journals of all workers may have the current pass
 }
 
-// questionWords is the number of 32-bit words of a question. As float64, their sums over up to 2²¹ workers are
-// exact.
+// questionWords is the number of 32-bit words of a question, which is a hash. The sums of a word over up to 2²¹
+// workers are exact in float64.
 const questionWords = 8
 
 // word returns the i-th 32-bit word of the question.

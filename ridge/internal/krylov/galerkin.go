@@ -195,8 +195,9 @@ func (m *galerkin) move() error {
 	return nil
 }
 
-// Gradients returns the projections of the gradients of the active systems. If Deflate is set, Q contains V. An
-// updated gradient is then orthogonal to V, and its projection is zero.
+// Gradients returns the projections of the gradients of the active systems. If Deflate is set, Q contains the
+// right singular vectors V of the sketch. An updated gradient is then orthogonal to V, and its projection is
+// zero.
 func (m *galerkin) Gradients() []Projection {
 	if m.cg != nil {
 		return m.cg.Gradients()
@@ -243,8 +244,8 @@ func (m *galerkin) Step(ctx context.Context) error {
 	return err
 }
 
-// correct solves the systems that have a new origin in the current subspace, without a pass. If the new iterate
-// should meet the tolerance, the next pass measures its gradient.
+// correct solves the systems with a new [origin] again in the current subspace, without a pass. If the new
+// iterate should meet the tolerance, the next pass measures its gradient.
 func (m *galerkin) correct() error {
 	found := false
 	for _, s := range m.Active {

@@ -201,7 +201,7 @@ func (b *Batch) read(ctx context.Context, pass int, r *Request) error {
 	return b.compare(qs, q, *r)
 }
 
-// rejudge replaces the bounds Known, and the Judge of each system accordingly.
+// rejudge replaces the bounds in Known, and the Judge of each system accordingly.
 func (b *Batch) rejudge(k *certify.Known) {
 	b.Known = k
 	judge := b.judges()

@@ -2,8 +2,8 @@ package krylov
 
 import "github.com/fdridge/fdridge/internal/vec"
 
-// newton is the iterative refinement of the paper (Algorithm 1; iFDRR, iRFDRR), with the term γx of the
-// gradient that the paper omits:
+// newton is the iterative refinement of C. Dickens (2020), Algorithm 1 (iFDRR and iRFDRR). It includes the term
+// γx of the gradient, which the paper omits:
 //
 //	x ← x − Ĥ⁻¹(Aᵀ(Ax − b) + γx).
 //

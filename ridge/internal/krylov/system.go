@@ -186,8 +186,9 @@ func (s *System) measuresPrecisely() bool {
 // the ratio is smaller, more passes cannot make the bound much smaller.
 const roundedAway = 1.125
 
-// distance bounds the distance of the rounded coefficients from x*, and returns the part of the bound that
-// rounding causes. round bounds the effect of the round-off of g.
+// distance bounds the distance of the rounded coefficients from the exact solution. g is the projection of the
+// gradient, and round bounds the effect of its round-off. rounding is the part of the bound that is caused by
+// rounding the coefficients.
 func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	if s.origin != nil {
 		rounding = s.origin.add(s.X)
@@ -250,7 +251,8 @@ func (s *System) query(affine bool, v []float64) gram.Query {
 	return q
 }
 
-// shift turns kv, which is Kv or the result of a gradient query, into Hv or the gradient.
+// shift turns kv, the result of a query with v, into Hv or into the gradient at v. It adds γv and, relative to
+// an origin, the gradient at the origin.
 func (s *System) shift(kv, v []float64, found *gram.Measurement) {
 	switch {
 	case found == nil:

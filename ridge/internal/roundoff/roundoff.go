@@ -24,7 +24,7 @@ const (
 	Underflow = 0x1p-1074
 	// Inflate is a factor for bounds on round-off. It covers the rounding of the bounds themselves.
 	Inflate = 1.01
-	// Few is the factor for a few operations, and for vec.Dot and vec.Norm.
+	// Few bounds the round-off of a few operations, and of vec.Dot and vec.Norm, in units of Eps.
 	Few = 8
 )
 
@@ -52,13 +52,13 @@ const (
 
 // Constants for sums over rows.
 const (
-	// SumRows is the number of rows whose products for c and the witness are added plainly. These sums are then
-	// added with compensation, so that the error does not grow with n. Sum is the factor for c, the witness and
-	// ‖b‖².
+	// SumRows is the number of rows whose contributions to AᵀY and to the witness are added plainly. These sums
+	// are then added with compensation, so that the error does not grow with n. Sum bounds the round-off of
+	// AᵀY, the witness and ‖b‖², in units of Eps.
 	SumRows = 32
 	Sum     = SumRows/2 + 4
-	// ManyTargets is the number of targets from which on c does not fit into the cache. Then ManyRows replaces
-	// SumRows, and SumMany replaces Sum.
+	// From ManyTargets targets on, AᵀY does not fit into the cache. ManyRows then replaces SumRows, and SumMany
+	// replaces Sum.
 	ManyTargets = 512
 	ManyRows    = 128
 	SumMany     = ManyRows/2 + 4
@@ -79,17 +79,18 @@ const (
 	SparseChain = 1024
 )
 
-// DenseDot returns the factor for the product of a dense row with coefficients, given the bound dot of the
-// backend for this product (engine.Accuracy.Dot).
+// DenseDot bounds the round-off of a product of a dense row with coefficients, in units of Eps. dot is the
+// bound of the backend for this product (engine.Accuracy.Dot).
 func DenseDot(dot float64) float64 { return dot + Few }
 
-// SparseDot returns the factor for the product of a sparse row of d features with coefficients. The product
-// is one plain sum minus the product with the means.
+// SparseDot bounds the round-off of a product of a sparse row of d features with coefficients, in units of Eps.
+// The product is one plain sum minus the product with the means.
 func SparseDot(d int) float64 { return 5*float64(d)/8 + 2*Few }
 
-// Pass returns the factor for the gradient of a pass. gradient is the number of additions in one call of the
-// backend (engine.Accuracy.Gradient). Pass adds the plain sums over calls and the rounding of a product. If
-// sparse is true, the pass may also have sparse rows, and the means times a sum of residuals are subtracted.
+// Pass bounds the round-off of the gradient of a pass, in units of Eps. gradient is the number of additions in
+// one call of the backend (engine.Accuracy.Gradient). The plain sums over calls and the rounding of a product
+// are added. If sparse is true, some rows may be sparse. The means times a sum of residuals are then
+// subtracted.
 func Pass(gradient int, sparse bool) float64 {
 	chain := gradient + ManyCalls
 	if sparse {
@@ -128,7 +129,8 @@ func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 // entry of K. The bound adds d+3 for the product.
 func CholeskyResidual(chain, d float64) float64 { return chain + d + 3 }
 
-// GammaResidual bounds the contribution of γx to the error of the same residual, in units of Unit·γ|xᵢ|.
+// GammaResidual bounds the contribution of γx to the error of component i of the computed c − Kx − γx, in units
+// of Unit·γ|xᵢ|.
 func GammaResidual(d float64) float64 { return d + 3 }
 
 // CholeskyRSS bounds the error of the computed ‖b‖² − 2cᵀx + xᵀKx with Kx = c − γx − r, in units of Unit·(‖b‖
@@ -170,7 +172,7 @@ func LostFold(q, rows float64) float64 { return 8 * q * (q + rows) * Underflow }
 func QRSolve(q float64) float64 { return 2 * (q + 4) }
 
 // QRPivot returns the size below which a pivot is treated as zero, in units of Unit times the norm of its
-// column. No bound depends on it.
+// column. No error bound depends on it.
 func QRPivot(q, longestFold, folds float64) float64 { return 4*(q+4) + longestFold*folds }
 
 // SeminormalResidual bounds the error of component i of the computed Rᵀ(z − Rx) − γx, in units of

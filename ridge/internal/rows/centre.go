@@ -9,10 +9,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// maxSpread is the largest Σw‖origin‖². Below it, Σw‖row − origin‖² is finite.
+// maxSpread limits Σw‖origin‖², for the weights w and the origin of the means, so that Σw‖row − origin‖² is
+// finite.
 const maxSpread = 0x1p1020
 
-// Overflows reports whether Σw‖row − origin‖² could overflow with the rows of b.
+// Overflows reports whether Σw‖row − origin‖² could overflow with the rows of b. The origin is defined at
+// [Stage].
 func (s *Stage) Overflows(b dataset.Block) bool {
 	if !s.intercept {
 		return false
