@@ -20,8 +20,8 @@ func (e *DisagreeError) Error() string {
 		e.What, e.Root, e.Ranks[0], e.Value, len(e.Ranks), e.Ranks)
 }
 
-// Agree returns nil if value is the same on all ranks. Otherwise every rank returns the same *[DisagreeError], in
-// which what is the name of the value. Agree is a collective call. It broadcasts the value of rank 0 and makes an
+// Agree returns nil if value is the same on all ranks. Otherwise every rank returns the same *[DisagreeError]; what
+// is the name of the value in its text. Agree is a collective call. It broadcasts the value of rank 0 and makes an
 // allreduce of one number per rank, and another broadcast if a value differs.
 func Agree(ctx context.Context, t Transport, what, value string) error {
 	ctx = background.IfNil(ctx)

@@ -58,10 +58,10 @@ func (m *Meter) Traffic() Traffic {
 	return m.t
 }
 
-// Send counts a call of [Transport.Send] with n bytes, its start and its error.
+// Send counts a call of [Transport.Send] that sent n bytes. It started at start and returned err.
 func (m *Meter) Send(start time.Time, n int, err error) { m.count(&m.t.Send, start, n, 0, err) }
 
-// Recv counts a call of [Transport.Recv] with its start, and n bytes and err as its results.
+// Recv counts a call of [Transport.Recv] that returned n bytes and err. It started at start.
 func (m *Meter) Recv(start time.Time, n int, err error) { m.count(&m.t.Recv, start, 0, n, err) }
 
 // Broadcast counts a call of [Transport.Broadcast] on a rank t, which sent n bytes if t is the root, and otherwise

@@ -36,12 +36,12 @@ var (
 	ErrUnpenalized = badinput.Errorf("model: some columns have no penalty, and intervals of predictions are then not available")
 )
 
-// addReason returns what and the text of err, or only what if err is nil.
-func addReason(what string, err error) string {
+// addReason returns message, followed by the text of err if err is not nil.
+func addReason(message string, err error) string {
 	if err == nil {
-		return what
+		return message
 	}
-	return what + ": " + err.Error()
+	return message + ": " + err.Error()
 }
 
 // A FormatError reports that a file is not a model or is inconsistent.

@@ -293,8 +293,8 @@ func (m *Model) encode(w io.Writer) error {
 	return e.Encode(f)
 }
 
-// Read reads r to its end, a model written by Write or WriteArrays. If the file is not a model or is inconsistent,
-// the error is a *[FormatError]. If its version is unknown, the error is a *[VersionError].
+// Read reads a model written by Write or WriteArrays, up to the end of r. If the file is not a model or is
+// inconsistent, the error is a *[FormatError]. If its version is unknown, the error is a *[VersionError].
 func Read(r io.Reader) (*Model, error) {
 	if r == nil {
 		return nil, fmt.Errorf("%w: no reader of a model", errShape)

@@ -18,8 +18,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Intervals selects the data from which intervals of predictions are computed: ByModel or Summary. An interval
-// contains, proved, the prediction of the exact ridge solution at the model's γ. It does not account for the noise of
+// Intervals selects the data from which intervals of predictions are computed: ByModel or Summary. An interval is
+// proved to contain the prediction of the exact ridge solution at the model's γ. It does not account for the noise of
 // observations.
 type Intervals struct {
 	// ByModel uses the certificate of the model alone. Models of an earlier version do not support this

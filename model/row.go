@@ -87,7 +87,8 @@ func (p *Predictor) PredictCells(yhat []float64, intervals []ridge.Interval, cel
 	return p.predictColumns(yhat, intervals, p.row.columns)
 }
 
-// readyRow checks the lengths of yhat, x and intervals. The first call also allocates the workspace.
+// readyRow checks the lengths of the predictions (yhat), of the row (x) and of the intervals. The first call also
+// allocates the workspace.
 func (p *Predictor) readyRow(yhat, x int, intervals []ridge.Interval) error {
 	t, d := p.Dims()
 	switch {

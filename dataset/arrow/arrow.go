@@ -32,8 +32,8 @@ import (
 
 // Options selects the columns.
 type Options struct {
-	// Targets are the target columns. Each is a name, "first", "last" or a 1-based column number. The name of a
-	// list selects all columns of the list.
+	// Targets are the target columns. Each is a name, "first", "last" or a 1-based column number. The name of a list
+	// column selects all its positions.
 	Targets []string
 	// Columns are the features, in the requested order. They are specified like Targets and must not include a
 	// target. If each begins with "-", these columns are left out and all others are features. An empty list
@@ -187,7 +187,7 @@ func (t *layout) choose(f *rawfile.File, opts Options) (columns.Choice, error) {
 	return c, err
 }
 
-// expand replaces each list name in specs by the names of all columns of the list.
+// expand replaces the name x of each list column in specs by x[1], x[2], ….
 func (t *layout) expand(specs []string) []string {
 	var out []string
 	for _, spec := range specs {
@@ -209,7 +209,8 @@ func (t *layout) expand(specs []string) []string {
 	return out
 }
 
-// checkColumn returns an error if column j cannot be read. The lexicon l is nil for a column of numbers.
+// checkColumn returns an error if column j cannot be read. For a numeric column, l is nil; for a categorical column,
+// l has the codes.
 func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *dataset.InputError {
 	dt := t.schema[t.fields[j].field].item()
 	if t.fields[j].item >= 0 && l != nil && l.IsLevels() {

@@ -186,8 +186,7 @@ func (m *messages) body(size int64) ([]byte, error) {
 	return nil, m.fail("%v", err)
 }
 
-// truncatedError returns an error for data that end within a message. It returns other errors of reading unchanged,
-// with a position.
+// truncatedError returns an error for data that end within a message. It adds the position to other errors.
 func (m *messages) truncatedError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		if _, of := m.file.Peek(1); m.file.Packed() != "" && of != io.EOF { // the compressed stream ends too early

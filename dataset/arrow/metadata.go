@@ -198,8 +198,7 @@ func blocksOf(footer []byte, i int) (out []block, err error) {
 	return out, err
 }
 
-// schemaIn decodes the schema in a footer. It replaces the schema message at the start of the file, which some
-// writers omit.
+// schemaIn decodes the schema in a footer, because some writers omit the schema message at the start of the file.
 func schemaIn(footer []byte) (fields []field, err error) {
 	err = recoverBounds(func() (err error) {
 		schema, ok := root(footer).table(1)

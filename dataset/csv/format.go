@@ -66,7 +66,8 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 }
 
 // plain parses the record that begins at byte p of text into row, and returns the start of the next record. It
-// returns 0 for a record that only Record can parse: several lines, a wrong number of fields, or an invalid cell.
+// returns 0 if the slower method Record must parse the record: several lines, a wrong number of fields, or an invalid
+// cell.
 func (f *format) plain(row []float64, text []byte, p int) int {
 	last := len(f.To) - 1
 	for i, k := range f.To {

@@ -17,8 +17,8 @@ import (
 type records struct {
 	lines
 	delimiter byte
-	// fields are the fields of the current record, valid until the next call of next. The record begins on the given
-	// line.
+	// fields are the fields of the current record, valid until the next call of next. line is the line on which the
+	// record begins.
 	fields [][]byte
 	line   int
 

@@ -53,7 +53,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return source(look, pass, opts)
 }
 
-// An opening opens an array. It returns an error if the stamp of the file is not was.
+// An opening opens an array. It returns an error if the stamp of the file has changed from was.
 type opening func(was dataset.Stamp) (*input, error)
 
 // An input is an array that is open for reading.

@@ -161,7 +161,7 @@ func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64) error 
 	return nil
 }
 
-// notFinite returns the error for a number v that is not finite. row and j, its column, count from 0.
+// notFinite returns the error for the number v in the given row and column j, which is not finite. Both count from 0.
 func (in *input) notFinite(row int64, j int, v float64) error {
 	msg := fmt.Sprintf("row %d, column %d is %v, which is not finite", row+1, j+1, v)
 	if in.integers {

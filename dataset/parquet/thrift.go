@@ -66,8 +66,8 @@ func (t *thrift) uvarint() uint64 {
 	return v
 }
 
-// value decodes a value into v, or skips the value if v is the zero Value. A boolean has no bytes of its own unless
-// it is an element of a list or map, because its kind states the value.
+// value decodes a value into v, or skips the value if v is the zero Value. A boolean is stored in its kind, except as
+// an element of a list or map, which has a byte.
 func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))

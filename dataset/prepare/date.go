@@ -7,7 +7,7 @@ import (
 )
 
 // parseDate parses a date, with or without a time, and returns its seconds since 1970-01-01 UTC, without fractions. A
-// time without a zone is UTC. Ambiguous dates such as 01/02/2006 are not accepted:
+// time without a zone is UTC. Ambiguous dates such as 01/02/2006 are not accepted. The layouts are
 //
 //	2006-01-02, 2006/01/02, 2006-01    ISO 8601, and with slashes
 //	02.01.2006                         day, month and year with dots

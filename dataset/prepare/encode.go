@@ -262,7 +262,7 @@ func (k *encodedColumn) find(text string) int {
 	return unknownNew
 }
 
-// tallyUnknown counts the unknown value x of column j in the Tally, once for each value.
+// tallyUnknown adds the unknown value x of column j to the set of unknown levels in the Tally.
 func (c *encoder) tallyUnknown(j int, x float64) {
 	k := &c.columns[j]
 	if x != x {

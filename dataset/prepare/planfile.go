@@ -10,8 +10,8 @@ import (
 // planVersion is the version of the plan file.
 const planVersion = 1
 
-// planFile is the JSON form of an encoding with Columns. Users may edit it, so it has only what does not follow from
-// the columns.
+// planFile is the JSON form of an encoding with Columns, for users to edit. It leaves out what follows from the
+// columns.
 type planFile struct {
 	Version int      `json:"fdridge_plan"`
 	Targets Missing  `json:"targets,omitempty"`

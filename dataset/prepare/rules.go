@@ -28,8 +28,8 @@ type Rules struct {
 	Indicators  bool
 	Targets     Missing // RefuseMissing or MissingDrop
 	Standardize bool    // standardise numbers, and the parts of dates that are numbers
-	// MinShare is the minimum fraction of training rows with a level that gets its own feature. If Auto is set, 0
-	// means 0.002.
+	// A level gets its own feature if its fraction of the training rows is at least MinShare. If Auto is set, 0 means
+	// 0.002.
 	MinShare float64
 }
 
@@ -127,8 +127,7 @@ const (
 //  3. Other numbers are standardised.
 //  4. Dates become elapsed days, year, month, weekday and hour, if these differ between the rows.
 //     Days and year are standardised. The others become one feature for each value.
-//  5. If at most 5 % of the values are texts and the others are numbers, the column is one of
-//     numbers, and the texts count as missing.
+//  5. If at most 5 % of the values are texts and the others are numbers, the texts count as missing.
 //  6. Any other column with texts becomes one feature for each level, including a level for missing values.
 //  7. Levels in fewer than 3 training rows, or in less than 0.2 %, share the feature (other).
 //  8. Texts are left out as a key if there are more different texts than half the rows, or more

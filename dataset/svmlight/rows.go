@@ -25,8 +25,8 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	return min(at, size)
 }
 
-// plain parses the line that begins at byte p of text, appends its row, and returns the end of the line. For a line
-// that only Record can parse, it appends nothing and returns 0.
+// plain parses the line that begins at byte p of text, appends its row, and returns the end of the line. If the
+// slower method Record must parse the line, plain appends nothing and returns 0.
 func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	p = skipBlanks(text, p)
 	y, n := decimal.Prefix(text[p:])

@@ -32,7 +32,7 @@ type Options struct {
 	Targets int
 	// Rows is the number of rows, or 0 if unknown. It is ignored if Features is 0.
 	Rows int64
-	// Range is the part of an uncompressed file to read, which may be without rows. If Features is 0, the number of
+	// Range is the part of an uncompressed file to read. It may contain no row. If Features is 0, the number of
 	// features is the largest index in this part.
 	Range dataset.Range
 	// Stamp is the stamp of the file when Features and Rows were determined. With the zero value, the file may have

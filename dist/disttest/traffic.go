@@ -65,7 +65,7 @@ func round(ctx context.Context, r dist.Transport) (dist.Traffic, error) {
 	return want, nil
 }
 
-// moved checks that the traffic of a rank since an earlier call of Traffic, with the result before, equals want.
+// moved checks that the traffic of a rank is now before + want.
 func moved(r dist.Transport, before, want dist.Traffic) error {
 	got := r.Traffic()
 	if !(got.Time > before.Time) {

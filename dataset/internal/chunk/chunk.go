@@ -47,7 +47,7 @@ func (c *chunk) parse(f Format) {
 	size := len(l.text)
 	end := 0 // end of the last row
 	for c.err = nil; c.err == nil; {
-		// Rows cannot handle a text that ends in an error or is too long; Record can.
+		// The method Rows cannot handle a text that ends in an error or is too long. The method Record can.
 		if (l.end == nil || l.end == errDivided) && size <= rawfile.MaxRow {
 			before := c.rows.N
 			l.at = f.Rows(&c.rows, l.text[:cap(l.text)], l.at, size)
