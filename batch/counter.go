@@ -57,7 +57,7 @@ func (c *Counter) finish(count int64) {
 	c.all, c.marks = nonzeros{All: true, Count: count}, nil
 }
 
-// resume sets the count of an earlier run and starts recording marks.
+// resume sets the count of an earlier run and starts recording counts at block boundaries, for checkpoints.
 func (c *Counter) resume(from nonzeros) {
 	if from.All {
 		c.all = from

@@ -22,10 +22,10 @@ func (k *Known) OneShot(gamma, shift float64) OneShot {
 	return OneShot{k.At(gamma), shift, math.Max(shift, b.Shrinkage-shift) + b.RoundOff}
 }
 
-// Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖, without the rounding of x̂.
+// Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖, for x̂ before rounding and the exact coefficients x*.
 func (o OneShot) Contraction() float64 { return o.apart / (o.Gamma + o.shift + o.eigen.Rest) }
 
-// Weights returns the bounds for the one-shot coefficients x of target j. bx is ‖Bx‖².
+// Weights returns the bounds for x, the rounded coefficients x̂ of target j. bx is ‖Bx‖².
 func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	xn := vec.Norm(x)
 	w := Weights{TSS: o.TotalSquares(j), RSS: o.RSS(j, x, xn, bx), Objective: o.Objective(j)}
@@ -57,12 +57,13 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	return abs, rel
 }
 
-// gradient bounds the norm of the gradient (K − BᵀB − shift·I)x̂ at the one-shot coefficients x̂. xn is ‖x̂‖.
+// gradient bounds the norm of (K − BᵀB − shift·I)x̂, the gradient at x̂, where K = AᵀA. xn is ‖x̂‖.
 func (o OneShot) gradient(j int, xn float64) float64 {
 	return o.apart*xn + o.CrossError(j) + o.factor.onto*eps*o.CNorm(j) + o.factor.back*eps*(o.norm.largest2+o.Gamma+o.shift)*xn
 }
 
-// ResidualShift bounds ‖A(x̂ − x*)‖ = ‖AH⁻¹g‖ for the gradient g at the one-shot coefficients x̂. xn is ‖x̂‖.
+// ResidualShift bounds ‖A(x̂ − x*)‖, the change of the residuals if the exact coefficients x* replace x̂. xn is
+// ‖x̂‖.
 func (o OneShot) ResidualShift(j int, xn float64) float64 {
 	return o.gradient(j, xn) * o.timesInverse()
 }
@@ -72,8 +73,8 @@ func (o OneShot) energy(j int, xn float64) float64 {
 	return o.gradient(j, xn) * math.Sqrt(o.inverse()) * (1 + 16*eps)
 }
 
-// RSS brackets ‖Ax − b‖² = ‖b‖² − 2cᵀx + xᵀKx for any coefficients x, with xn = ‖x‖ and bx = ‖Bx‖². It uses
-// xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖².
+// RSS brackets ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, with c = Aᵀb, xn = ‖x‖ and bx = ‖Bx‖².
+// For the sketch B with shrinkage η, ‖Ax‖² ∈ ‖Bx‖² + [0, η]‖x‖².
 func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
 	b, tss := k.bound, k.TSS[j]
 	cx := vec.Dot(k.C(j), x)
@@ -100,8 +101,8 @@ func (k *Known) SketchNorms(q int, x []float64) []float64 {
 	return out
 }
 
-// Apply returns φᵢ(BᵀB)c_j as row i·t + j of a matrix with d columns, where c_j belongs to target j. The
-// functions φ map eigenvalues of BᵀB.
+// Apply applies each function φᵢ to the eigenvalues of BᵀB, for the sketch B, and multiplies c = Aᵀb by the
+// result. Row i·t + j of the returned matrix (d columns) belongs to φᵢ and target j.
 func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	d, r, t := k.eigen.Dim, len(k.eigen.Values), len(k.targets)
 	q := len(phi) * t
@@ -152,8 +153,8 @@ func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []f
 	return bx
 }
 
-// LostCross bounds the relative error of one-shot coefficients at γ from the round-off of AᵀY alone. It holds
-// for sketches of any size.
+// LostCross bounds the relative error of coefficients from the sketch at γ that is due to the round-off of AᵀY
+// alone. It holds for sketches of any size.
 func (k *Known) LostCross(gamma float64) float64 {
 	var most float64
 	a := k.At(gamma)

@@ -156,8 +156,8 @@ func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df in
 	return out, df, m
 }
 
-// Unpenalized returns the unpenalised coefficients u = N − Bx of target j, where N is the column of B for the
-// target. bounds holds a bound on the error of each. w and m are the results of Weights for the coefficients x.
+// Unpenalized returns the coefficients u = N − Bx of the unpenalised columns for target j, with bounds on their
+// errors. N is the column of B for the target. w and m are the results of Weights for the coefficients x.
 // intercept belongs to the rows as computed, and out to the whole model.
 func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, intercept Intercept) (u, bounds []float64, out Intercept) {
 	d, q := len(x), len(p.Inverse)

@@ -160,9 +160,9 @@ func (e *Streamed) Serves(f *Factored) bool {
 	return s.factor.solved <= 0x1p-10
 }
 
-// MayGain reports whether a factorisation could be 100 times more accurate than T, if its bounds do not depend
-// on the units of the columns. The bound with T contains ‖A‖_F/σ instead of Σ ‖aⱼ‖√(H⁻¹)ⱼⱼ. MayGain compares
-// ‖A‖_F/σ with a lower bound of this sum, from (H⁻¹)ⱼⱼ ≥ 1/Hⱼⱼ.
+// MayGain reports whether a factorisation could have an error bound 100 times smaller than the reduction T. The
+// bound with T contains ‖A‖_F/σ. A factorisation has Σ ‖aⱼ‖√(H⁻¹)ⱼⱼ instead, which does not depend on the units
+// of the columns aⱼ. MayGain bounds this sum from below by (H⁻¹)ⱼⱼ ≥ 1/Hⱼⱼ.
 func (e *Streamed) MayGain(f *Factored) bool {
 	_, s := e.columnErrors(f)
 	least := 0.0

@@ -31,14 +31,15 @@ func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) We
 // lostSquares bounds the underflow error of a few products such as γ‖x‖², with xn = ‖x‖.
 func lostSquares(xn float64) float64 { return few * roundoff.Underflow * (1 + xn) }
 
-// excess bounds ‖H^{½}(x − x*)‖ by √(2(f(x) − f*)). xn is ‖x‖, rss brackets ‖Ax − b‖², and objective brackets
-// f*.
+// excess bounds ‖H^{½}(x − x*)‖ = √(2(f(x) − f*)), where f is the objective and f* = f(x*) its minimum. xn is
+// ‖x‖, rss brackets ‖Ax − b‖², and objective brackets f*.
 func (a At) excess(xn float64, rss, objective interval.Interval) float64 {
 	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*xn*xn*(1+few*eps)-2*objective.Lo)+4*eps*rss.Hi+lostSquares(xn)) * (1 + 16*eps)
 }
 
-// rssAtOptimum brackets ‖Ax* − b‖² by the intersection of the brackets in docs/math.md §5. e bounds ‖x − x*‖,
-// move bounds ‖A(x − x*)‖, f brackets f*, and rss brackets ‖Ax − b‖².
+// rssAtOptimum brackets ‖Ax* − b‖² for the exact coefficients x*, given bounds at coefficients x. e bounds ‖x −
+// x*‖, move bounds ‖A(x − x*)‖, f brackets the smallest objective, and rss brackets ‖Ax − b‖². The result is
+// the intersection of the brackets in docs/math.md §5.
 func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) interval.Interval {
 	far, near := xn+e, math.Max(0, xn-e)
 	lost := lostSquares(far)

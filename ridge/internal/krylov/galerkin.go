@@ -314,9 +314,9 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	return false, nil
 }
 
-// directions writes the parts of Ĥ⁻¹g orthogonal to the subspace to gradients.Off, for the systems to solve.
-// moved is the number of these systems, and rows is the number of rows written. If Deflate is set, an updated
-// gradient is orthogonal to Q, and Ĥ⁻¹g is a multiple of g.
+// directions writes to gradients.Off, for each system to solve, the part of Ĥ⁻¹g orthogonal to the subspace. g
+// is the gradient, and Ĥ approximates the Hessian. moved is the number of these systems, and rows is the number
+// of rows written. If Deflate is set, an updated gradient is orthogonal to Q, and Ĥ⁻¹g is a multiple of g.
 func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) {
 	d, w := m.Dim(), &m.work
 	if !m.Deflate {

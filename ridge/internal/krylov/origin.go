@@ -11,9 +11,9 @@ import (
 )
 
 // An origin is a point o where the gradient of a system was measured in double-double arithmetic. The iterate
-// of the system is then o + X. A plain pass computes the product HX, whose round-off is proportional to ‖X‖.
-// Hence the gradient at o + X stays as precise as at o, and rounding o + X to float64 does not limit the
-// iteration.
+// of the system is then o + X. Plain arithmetic computes the product of the Hessian with X, whose round-off is
+// proportional to ‖X‖. Hence the gradient at o + X stays as precise as at o, and rounding o + X to float64 does
+// not limit the iteration.
 type origin struct {
 	x, g  []float64      // the origin o and the gradient at o
 	exact certify.Exact  // the bounds at o
