@@ -13,13 +13,13 @@ import (
 	"syscall"
 )
 
-// Write writes a file atomically. It writes a temporary file in the same folder, syncs it, renames it to name
-// and syncs the folder. If there is an error, the old file is unchanged. If name is a symbolic link, Write
-// replaces the file that it leads to. A replaced file keeps its permissions; a new file gets them from the
+// Write writes a file atomically. It writes a temporary file in the same folder, syncs it, renames it to name and
+// syncs the folder. If there is an error, the old file is unchanged. If name is a symbolic link, Write replaces the
+// file to which the link leads. A replaced file keeps its permissions; a new file gets its permissions from the
 // umask.
 //
-// A name /dev/fd/N stands for a file that the parent process has opened, possibly without a name. Write
-// overwrites this file in place.
+// A name /dev/fd/N stands for a file that the parent process has opened, possibly without a name. Write overwrites
+// this file in place.
 func Write(name string, write func(w io.Writer) error) error {
 	if strings.HasPrefix(name, "/dev/fd/") {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
@@ -45,8 +45,8 @@ func Write(name string, write func(w io.Writer) error) error {
 	}
 }
 
-// Destination follows symbolic links from name and returns the final path. No file need exist there. A cycle
-// of links is an error.
+// Destination follows the symbolic link name, and all further links, to the final path. No file need exist there. A
+// cycle of links is an error.
 func Destination(name string) (string, error) {
 	const most = 40 // the limit on most systems
 	to := name
@@ -66,8 +66,8 @@ func Destination(name string) (string, error) {
 	return "", &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
 }
 
-// create creates a new file. It has the permissions of the first existing file in others, or of the umask if
-// none exists.
+// create creates a new file with the permissions of the first file in others that exists. If none exists, the umask
+// determines the permissions.
 func create(name string, others ...string) (*os.File, error) {
 	for _, other := range others {
 		info, err := os.Stat(other)
@@ -89,11 +89,11 @@ func create(name string, others ...string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// Replace is like Write, but the caller names all files, which are in one folder. It writes the file
-// temporary and renames it to name. The replaced file is kept as previous, unless previous is "".
+// Replace is like Write, but the caller names all files, which must be in one folder. It writes the file temporary,
+// renames the old file to previous unless previous is "", and renames temporary to name.
 //
-// The new file has the permissions of the replaced file or, if there is none, of previous. If a rename fails,
-// the last complete file is name or, if name is missing, previous.
+// The new file has the permissions of the old file or, if there is none, of previous. If a rename fails, the last
+// complete file is name or, if name is missing, previous.
 func Replace(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
 	f, err := d.Create(temporary, name, previous)
 	if err != nil {
@@ -107,8 +107,8 @@ func Replace(d Operations, temporary, name, previous string, write func(w io.Wri
 	}, write)
 }
 
-// Publish is like Replace, for a file that other processes read directly. Once name exists, it is a complete
-// file at all times. Until it is replaced, previous (if not "") is another name of the same file.
+// Publish is like Replace, for a file that other processes read directly. Once name exists, it is a complete file at
+// all times. The old file is kept under the name previous, unless previous is "".
 func Publish(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
 	f, err := d.Create(temporary, name, previous)
 	if err != nil {
@@ -125,7 +125,7 @@ func Publish(d Operations, temporary, name, previous string, write func(w io.Wri
 	}, write)
 }
 
-// nothing is the keep function for a caller that does not keep the old file.
+// nothing is an argument keep of replace that does not keep the old file.
 func nothing() error { return nil }
 
 // unless returns err, or nil if errors.Is(err, expected).
@@ -136,7 +136,8 @@ func unless(expected, err error) error {
 	return err
 }
 
-// replace writes the new file f, calls keep to keep the old file, and renames the new file to name.
+// replace writes the new file f, calls keep to keep the old file under another name, and renames the new file to
+// name.
 func replace(d Operations, f File, temporary, name string, keep func() error, write func(w io.Writer) error) error {
 	err := write(f)
 	if err == nil {
@@ -155,10 +156,10 @@ func replace(d Operations, f File, temporary, name string, keep func() error, wr
 	return d.SyncDir(filepath.Dir(name))
 }
 
-// Operations are the file operations of Replace and Publish. Tests use operations that fail.
+// Operations are the file operations of Replace and Publish. Tests replace them by operations that fail.
 type Operations interface {
-	// Create creates a new file with the permissions of the first existing file in others. An empty name in
-	// others is ignored.
+	// Create creates a new file with the permissions of the first existing file in others. Empty names in others are
+	// ignored.
 	Create(name string, others ...string) (File, error)
 	Rename(from, to string) error
 	Link(from, to string) error // makes to another name of the file from
@@ -178,7 +179,7 @@ var Disk Operations = disk{}
 
 type disk struct{}
 
-// Create removes an existing file or link first, so that the new data do not go through a link.
+// Create removes an existing file or link first. So the new data are never written to the target of a link.
 func (disk) Create(name string, others ...string) (File, error) {
 	if info, err := os.Lstat(name); err == nil && !info.IsDir() {
 		if err := os.Remove(name); err != nil {
@@ -190,7 +191,7 @@ func (disk) Create(name string, others ...string) (File, error) {
 
 func (disk) Rename(from, to string) error { return os.Rename(from, to) }
 
-// Link copies the file if the file system does not support links.
+// Link copies the file if the file system does not support hard links.
 func (d disk) Link(from, to string) error {
 	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {

@@ -3,8 +3,8 @@ package background
 
 import "context"
 
-// IfNil returns ctx, or [context.Background] if ctx is nil. The exported functions of this module
-// call it first, except those that only pass their context on.
+// IfNil returns ctx, or [context.Background] if ctx is nil. The exported functions of this module call IfNil first,
+// except functions that only pass on their context.
 func IfNil(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()

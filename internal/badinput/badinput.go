@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Err is matched by all errors of this package. It is also engine.ErrInput.
+// Err matches all errors of this package in errors.Is. It is also engine.ErrInput.
 var Err = errors.New("bad input")
 
 // Errorf is fmt.Errorf for an error that matches Err.

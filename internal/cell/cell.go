@@ -1,4 +1,4 @@
-// Package cell parses a cell of a table from its text. The table is a CSV file, or a row sent to a service.
+// Package cell parses one cell of a table, from a CSV file or from a request to a service.
 package cell
 
 import (
@@ -17,7 +17,7 @@ func Trimmed(s []byte) []byte {
 	return s
 }
 
-// Missing reports whether a trimmed cell is empty or contains a common mark for a missing value.
+// Missing reports whether a trimmed cell is empty or contains a common mark for a missing value, such as NA.
 func Missing(s []byte) bool {
 	if len(s) == 0 {
 		return true

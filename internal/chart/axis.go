@@ -7,10 +7,11 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// logTicks places the ticks of a logarithmic axis at powers of base, and labels at most nine of them. If all
-// powers of ten have labels, their multiples 2 to 9 get ticks without labels. An axis that contains fewer
-// than two powers gets labels at 1, 2 and 5 times a power of ten instead. If even these are fewer than two,
-// the axis gets the labels of a linear axis.
+// logTicks places ticks at powers of base on a logarithmic axis, and labels at most nine of them. If all powers of
+// ten have labels, the multiples 2 to 9 of each power get ticks without labels.
+//
+// An axis that contains fewer than two powers gets labels at 1, 2 and 5 times powers of ten. If the axis contains
+// fewer than two of these, it gets the labels of a linear axis.
 type logTicks struct{ base float64 }
 
 // Ticks implements [plot.Ticker].
@@ -51,12 +52,12 @@ func (t logTicks) narrow(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// linearTicks places the default ticks of package plot, with enough digits in the labels to tell them apart.
+// linearTicks places the default ticks of package plot. Labels have enough digits to differ from each other.
 type linearTicks struct{}
 
 // Ticks implements [plot.Ticker].
 func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
-	// plot squares the range, and treats a range below 1e-14 as empty.
+	// Package plot squares the range, and treats a range below 1e-14 as empty.
 	unit := 1.0
 	if k := math.Floor(math.Log10(hi/2 - lo/2)); k < -13 || k > 100 {
 		unit = math.Pow10(int(max(k, -300)))
@@ -103,7 +104,7 @@ func (wholeTicks) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// within returns the ticks between lo and hi, the range of a logarithmic axis.
+// within returns the ticks from lo to hi, the range of a logarithmic axis.
 func within(lo, hi float64, ticks []plot.Tick) []plot.Tick {
 	var out []plot.Tick
 	for _, t := range ticks {

@@ -42,7 +42,7 @@ type Line struct {
 	Loose  bool      // only markers, without a line
 }
 
-// A Mark is a position on the x axis, drawn as a vertical line, or a range from Lo to Hi if Lo < Hi.
+// A Mark is a vertical line at Lo = Hi on the x axis, or a shaded range from Lo to Hi.
 type Mark struct {
 	Method string // key in Figure.Looks
 	Lo, Hi float64
@@ -100,8 +100,8 @@ func (f *Figure) Save(w io.Writer, format string) error {
 }
 
 // Inline returns the figure as an svg element for an HTML page. Black, white and light grey become the CSS colours
-// currentColor, --page and --grid. label describes the figure to people who cannot see it. class is the class of the
-// element, or "".
+// currentColor, --page and --grid. label describes the figure to people who cannot see it. class is the CSS class of
+// the element, or "".
 func (f *Figure) Inline(class, label string) (string, error) {
 	d, err := layOut(f)
 	if err != nil {

@@ -83,7 +83,7 @@ func (d *drawing) titleHeight() vg.Length {
 	return titleLine
 }
 
-// captionHeight returns the height of the titles of panels, or 0 if no panel has one.
+// captionHeight returns the height of the titles of panels, or 0 if no panel has a title.
 func (d *drawing) captionHeight() vg.Length {
 	if !slices.ContainsFunc(d.Panels, func(p Panel) bool { return p.Title != "" }) {
 		return 0
@@ -126,7 +126,8 @@ func (d *drawing) panel(panel *Panel) (*plot.Plot, error) {
 	return p, nil
 }
 
-// line adds a line to a plot and to the legend, with the area up to line.High if that is given.
+// line adds a line to a plot and to the legend. If line.High is given, the area between the line and line.High is
+// filled.
 func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 	look, ok := d.Looks[line.Method]
 	if !ok {
@@ -181,14 +182,14 @@ func (d *drawing) mark(p *plot.Plot, m Mark) error {
 	return nil
 }
 
-// explain adds an entry to the legend unless an entry has the same label.
+// explain adds an entry to the legend, unless the legend has an entry with the same label.
 func (d *drawing) explain(e entry) {
 	if !slices.ContainsFunc(d.legend, func(o entry) bool { return o.label == e.label }) {
 		d.legend = append(d.legend, e)
 	}
 }
 
-// upright draws a mark over the full height of a panel. It does not extend the range of x.
+// upright draws a mark over the full height of a panel. A mark outside the range of x does not extend this range.
 type upright struct {
 	Mark
 	entry
@@ -209,8 +210,8 @@ func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(u.line, left, c.Min.Y, left, c.Max.Y)
 }
 
-// bare hides the sizes of markers and strokes from package plot, which would otherwise leave room for them
-// between the data and the axis.
+// bare hides the sizes of markers and strokes from package plot. Otherwise plot would leave room for them between the
+// data and the axis.
 type bare struct {
 	plot.Plotter
 	plot.DataRanger
@@ -221,14 +222,13 @@ func drawable(x float64, log bool) bool {
 	return !math.IsNaN(x) && !math.IsInf(x, 0) && (x > 0 || !log)
 }
 
-// spans returns the maximal ranges of indices in 0 to n−1 with fine(i) true. A range [a, b] contains a but
-// not b.
-func spans(n int, fine func(i int) bool) [][2]int {
+// spans returns the maximal ranges of indices i < n with isFine(i). A range [a, b] contains a but not b.
+func spans(n int, isFine func(i int) bool) [][2]int {
 	var out [][2]int
 	gap := true
 	for i := range n {
 		switch {
-		case !fine(i):
+		case !isFine(i):
 			gap = true
 		case gap:
 			out = append(out, [2]int{i, i + 1})
@@ -240,7 +240,8 @@ func spans(n int, fine func(i int) bool) [][2]int {
 	return out
 }
 
-// runs returns the points (x, y) that can be drawn, divided where a point between them cannot be drawn.
+// runs returns the points (x, y) that can be drawn. The points are divided into several lists at points that cannot
+// be drawn.
 func runs(panel *Panel, x, y []float64) []plotter.XYs {
 	var out []plotter.XYs
 	for _, s := range spans(len(y), func(i int) bool { return drawable(x[i], panel.LogX != 0) && drawable(y[i], panel.LogY) }) {
@@ -253,7 +254,7 @@ func runs(panel *Panel, x, y []float64) []plotter.XYs {
 	return out
 }
 
-// areas returns the polygons between line.Y and line.High, over the ranges of x where both can be drawn.
+// areas returns the polygons between line.Y and line.High. There are several if some points cannot be drawn.
 func areas(panel *Panel, line *Line) []plotter.XYs {
 	var out []plotter.XYs
 	for _, s := range spans(len(line.High), func(i int) bool {
@@ -271,8 +272,8 @@ func areas(panel *Panel, line *Line) []plotter.XYs {
 	return out
 }
 
-// axis sets the style and the range of an axis. base is 0 for a linear axis. If the range is automatic, it
-// extends a little beyond the data.
+// axis sets the style and the range of an axis. base is the base of the ticks of a logarithmic axis, 0 for a linear
+// axis. If lo and hi are 0, the range extends a little beyond the data.
 func axis(a *plot.Axis, base, lo, hi float64) {
 	a.Tick.Label.Font, a.Tick.Label.Handler = typeface(8.5), handler
 	a.Tick.Length, a.Padding, a.LineStyle.Width = 4, 0, 0.6
@@ -290,13 +291,13 @@ func axis(a *plot.Axis, base, lo, hi float64) {
 	}
 }
 
-// leastSpread is the smallest relative range of an axis. Data in a smaller range are drawn as equal values,
-// because ticks and positions need about ten digits.
+// leastSpread is the smallest relative range of an axis, because ticks and positions need about ten digits. Data in a
+// smaller range are drawn as equal values.
 const leastSpread = 1e-9
 
-// spread returns the range of an axis for finite data from lo to hi, which are positive if the axis is
-// logarithmic. The range is three per cent longer at each end, as far as float64 allows. flat is true if lo
-// and hi are too close for an axis.
+// spread returns the range of an axis for finite data from lo to hi. For a logarithmic axis lo and hi must be
+// positive. The range is three per cent longer than the data at each end, unless float64 overflows. flat is true if
+// lo and hi are too close for an axis.
 func spread(lo, hi float64, log bool) (from, to float64, flat bool) {
 	const room = 0.03
 	if log {
@@ -316,8 +317,7 @@ func spread(lo, hi float64, log bool) (from, to float64, flat bool) {
 	return max(lo-more, -math.MaxFloat64), min(hi+more, math.MaxFloat64), flat
 }
 
-// leastRange is the smallest range of a linear axis. In a smaller range, subnormal numbers would have too few
-// digits.
+// leastRange is the smallest range of a linear axis. Subnormal numbers in a smaller range have too few digits.
 const leastRange = 1e-290
 
 // A linearScale is a [plot.LinearScale] that does not overflow.
@@ -326,7 +326,7 @@ type linearScale struct{}
 // Normalize implements [plot.Normalizer].
 func (linearScale) Normalize(lo, hi, x float64) float64 { return (x/2 - lo/2) / (hi/2 - lo/2) }
 
-// A logScale is a [plot.LogScale] for all positive numbers. It uses Log2, because [math.Log] is wrong for
+// A logScale is a [plot.LogScale] that works for all positive numbers. It uses Log2, because [math.Log] is wrong for
 // subnormal numbers on amd64.
 type logScale struct{}
 
@@ -343,8 +343,7 @@ func grid() *plotter.Grid {
 	return g
 }
 
-// legendColumns returns the number of columns of the legend, and the width of a column. All columns have this
-// width.
+// legendColumns returns the number of columns of the legend, and the common width of these columns.
 func (d *drawing) legendColumns() (columns int, width vg.Length) {
 	for _, e := range d.legend {
 		w := textStyle(9.5).Width(e.label) + legendIcon + 18
@@ -389,11 +388,11 @@ func caption(c draw.Canvas, at vg.Point, size vg.Length, rotation float64, line 
 	c.FillText(sty, at, line)
 }
 
-// tiles divides c into one tile for each panel, without its title and labels, so that all axes are aligned
-// and have the same size. The result room is the largest distance between a tile and its axes.
+// tiles divides c into a tile for each panel, such that all axes are aligned and have the same size. Titles and
+// labels of panels are not part of a tile. room holds the largest distances between a tile and its axes.
 //
-// The labels are drawn separately: plot puts the label of a logarithmic axis off centre, and plot.Align then
-// gives panels of unequal size.
+// Labels are drawn separately: plot puts the label of a logarithmic axis off centre, and plot.Align then gives panels
+// of unequal size.
 func (d *drawing) tiles(c draw.Canvas) (tiles []draw.Canvas, room vg.Rectangle) {
 	grid := draw.Tiles{Rows: d.rows, Cols: d.columns, PadX: 8, PadY: 4}
 	for i, p := range d.plots {
@@ -406,7 +405,8 @@ func (d *drawing) tiles(c draw.Canvas) (tiles []draw.Canvas, room vg.Rectangle) 
 	}
 	for i, p := range d.plots {
 		want := draw.Crop(tiles[i], room.Min.X, -room.Max.X, room.Min.Y, -room.Max.Y)
-		// The margins of package plot for tick labels depend slightly on the tile, so this is repeated.
+		// The margins of package plot for tick labels depend slightly on the tile. Therefore the tile is adjusted
+		// repeatedly.
 		for range 4 {
 			axes := p.DataCanvas(tiles[i])
 			low, high := want.Min.Sub(axes.Min), want.Max.Sub(axes.Max)

@@ -15,8 +15,8 @@ type Look struct {
 	Dashes []vg.Length      // nil means a solid line
 }
 
-// Colours from M. Okabe and K. Ito, "Color Universal Design" (2008), which colour-blind people can tell
-// apart, and three colours from P. Tol.
+// Colours that colour-blind people can tell apart, by M. Okabe and K. Ito, "Color Universal Design" (2008), and three
+// colours by P. Tol.
 var (
 	Black     = color.RGBA{0x00, 0x00, 0x00, 0xff}
 	Blue      = color.RGBA{0x00, 0x72, 0xb2, 0xff}
@@ -45,15 +45,15 @@ func faint(c color.Color) color.Color {
 	return solid
 }
 
-// A marker is a polygon around a point, or a circle if it has no corners. Lengths are in units of the
-// marker's radius. The marker is filled in the line's colour or, if hollow, in white.
+// A marker is a polygon around a point, or a circle if it has no corners. Lengths are in units of the marker's
+// radius. The marker is filled in the line's colour or, if hollow is true, in white.
 type marker struct {
 	corners []vg.Point
 	circle  vg.Length // radius of the circle
 	hollow  bool
 }
 
-// polygon returns a marker with n corners at distance r from the point. The first corner is at turn times 360
+// polygon returns a marker with n corners at distance r from the centre. The first corner is at an angle of turn·360
 // degrees.
 func polygon(n int, turn, r float64) *marker {
 	m := &marker{}
@@ -64,7 +64,7 @@ func polygon(n int, turn, r float64) *marker {
 	return m
 }
 
-// Markers. Disc is larger than Square, so that each can be seen behind the other.
+// Disc is larger than Square, so that each can be seen behind the other.
 var (
 	Disc     = &marker{circle: 1.12}
 	Square   = polygon(4, 0.125, 1.15)
@@ -73,7 +73,7 @@ var (
 	Cross    = crossing{}
 )
 
-// Hollow returns the marker m (Disc, Square, Diamond or Triangle) filled in white.
+// Hollow returns a copy of the marker m (Disc, Square, Diamond or Triangle) that is filled in white.
 func Hollow(m *marker) draw.GlyphDrawer { return &marker{m.corners, m.circle, true} }
 
 // DrawGlyph implements [draw.GlyphDrawer].

@@ -62,26 +62,26 @@ func Short(x float64) string {
 	return fmt.Sprintf("%.1f·10%s", x/math.Pow10(k), Superscript(k))
 }
 
-// markup draws text. It draws superscripts as smaller raised characters, because the fonts have no
-// superscript minus, and Greek letters in italics.
+// markup draws text with superscripts and with Greek letters in italics. A superscript is drawn as smaller raised
+// characters, because the fonts have no superscript minus.
 type markup struct{ text.Plain }
 
-// The first two are the size and height of superscripts relative to the size of the font. greekSize enlarges
-// Greek letters, which are smaller in their font.
+// raisedSize and raisedHeight are the size and height of superscripts relative to the size of the font. greekSize
+// enlarges Greek letters, which are smaller in their font.
 const (
 	raisedSize   = 0.75
 	raisedHeight = 0.4
 	greekSize    = 1.15
 )
 
-// A run is a part of a line of text in one font.
+// A run is a part of a line of text that is drawn in one font.
 type run struct {
 	text   string
 	raised bool
 	greek  bool // in serif italics, which distinguish γ from y
 }
 
-// font returns the font of the run if the font of the line is f.
+// font returns the font of the run, given the font of the line.
 func (r run) font(f font.Font) font.Font {
 	if r.raised {
 		f.Size *= raisedSize
@@ -113,8 +113,8 @@ func split(line string) []run {
 	return runs
 }
 
-// Box implements [text.Handler]. It leaves room for a superscript in every line, so that all lines have the
-// same baseline.
+// Box implements [text.Handler]. The box of every line has room for a superscript, so that all lines have the same
+// baseline.
 func (m markup) Box(txt string, fnt font.Font) (width, height, depth vg.Length) {
 	for _, r := range split(txt) {
 		w, h, d := m.Plain.Box(r.text, r.font(fnt))
@@ -131,7 +131,7 @@ func (m markup) Draw(c vg.Canvas, txt string, sty text.Style, at vg.Point) {
 	c.SetColor(sty.Color)
 	c.Translate(at)
 	c.Rotate(sty.Rotation)
-	// The origin is at the baseline. The bottom of the box has YAlign = 0.
+	// The origin of the text is at the baseline. YAlign = 0 means the bottom of the box.
 	at = vg.Point{X: vg.Length(sty.XAlign) * width, Y: vg.Length(sty.YAlign)*(height+depth) + depth}
 	for _, r := range split(txt) {
 		f, y := r.font(sty.Font), at.Y

@@ -1,14 +1,14 @@
-// Package checkpoint stores the state of a long computation in a file, so that another process can continue
-// if this one is killed. A checkpoint with the name F consists of these files:
+// Package checkpoint stores the state of a long computation in a file, so that another process can continue the
+// computation if this process is killed. A checkpoint with the name F consists of these files:
 //
 //	F           the last saved state
-//	F.previous  the state saved before it
+//	F.previous  the state saved before F
 //	F.new       the next state, while it is being written
 //	F.lock      a lock, which contains the name of the process that uses the checkpoint
 //
-// A new state is written to F.new and synced. Then F is renamed to F.previous, F.new is renamed to F, and the
-// folder is synced. After a kill or with a full disk, the last complete state still exists: in F or, between
-// the two renames, in F.previous. Each state has the header and checksum of package wire.
+// A new state is written to F.new and synced. Then F is renamed to F.previous, F.new is renamed to F, and the folder
+// is synced. After a kill or with a full disk, the last complete state still exists: in F or, between the two
+// renames, in F.previous. Each state has the header and checksum of package wire.
 package checkpoint
 
 import (
@@ -28,13 +28,13 @@ type File struct {
 	name string
 	disk atomicfile.Operations
 	lock *os.File
-	// damaged is true if the file of the last state is damaged. Save then keeps the state before it as
-	// previous.
+	// damaged means that the last state is damaged. Save then does not overwrite F.previous, which holds the last
+	// intact state.
 	damaged bool
 }
 
-// Names returns the names of all files of a checkpoint. If name is a symbolic link, they are in the folder of
-// the file that it leads to.
+// Names returns the names of all files of a checkpoint. If name is a symbolic link, the files are in the folder of
+// the file to which the link leads.
 func Names(name string) []string {
 	to, err := atomicfile.Destination(name)
 	if err != nil {
@@ -47,8 +47,7 @@ func names(name string) []string {
 	return []string{name, name + ".previous", name + ".new", name + ".lock"}
 }
 
-// Kept returns the existing files of a checkpoint that contain a saved state. To remove the checkpoint,
-// remove all of them.
+// Kept returns the existing files of a checkpoint that contain a saved state. Removing them removes the checkpoint.
 func Kept(name string) []string {
 	var there []string
 	for _, name := range Names(name)[:2] {
@@ -59,9 +58,9 @@ func Kept(name string) []string {
 	return there
 }
 
-// Open locks the checkpoint with this name. No file need exist. If name is a symbolic link, Open follows it.
-// If another process has locked the checkpoint, the error is *[LockedError]. The lock ends with Close or with
-// the process.
+// Open locks the checkpoint with this name, which need not exist. If name is a symbolic link, Open follows it. If
+// another process has locked the checkpoint, the error is *[LockedError]. The lock ends with Close or with the
+// process.
 func Open(name string) (*File, error) { return open(name, atomicfile.Disk) }
 
 func open(name string, d atomicfile.Operations) (*File, error) {
@@ -89,8 +88,8 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is locked by %s", e.Lock, e.Holder)
 }
 
-// Save writes a new state of size bytes and returns it. If there is an error, Load still returns the state
-// before, unless only the sync of the folder failed.
+// Save writes a new state of size bytes and returns it. After an error, Load still returns the last state, unless
+// only the sync of the folder failed.
 func (f *File) Save(size int64, write func(w io.Writer) error) (*State, error) {
 	previous := f.name + ".previous"
 	if f.damaged {
@@ -189,9 +188,8 @@ func verify(file *os.File) (int64, error) {
 	return size, nil
 }
 
-// Publish is like Save, for a file that other processes read directly. The file has no header and no checksum.
-// Once it exists, it is complete at all times. Until the file is replaced, F.previous is another name of the
-// same file.
+// Publish is like Save, for a file that other processes read directly, without header and checksum. Once the file
+// exists, it is complete at all times. Publish keeps the old file as F.previous.
 func (f *File) Publish(write func(w io.Writer) error) error {
 	previous := f.name + ".previous"
 	if f.damaged {
@@ -210,11 +208,11 @@ func (f *File) Publish(write func(w io.Writer) error) error {
 	return err
 }
 
-// Published calls read with the last file that Publish wrote. If read returns an error, the file is damaged.
-// Published then sets damage to this error and tries the file before it.
+// Published calls read with the last file that Publish wrote. If read returns an error, the file counts as damaged;
+// Published then calls read with the previous file, and damage is the error about the damaged file.
 //
-// found is false if there is no file. Published returns an error if all files are damaged, or if one has a
-// newer version.
+// found is false if no file exists. Published returns an error if all files are damaged, or if one has a newer
+// version.
 func (f *File) Published(read func(*os.File) error) (found bool, damage, err error) {
 	for _, name := range names(f.name)[:2] {
 		err := readFile(name, read)
@@ -249,8 +247,8 @@ func (f *File) Release() error {
 // Close unlocks the checkpoint. The saved states remain.
 func (f *File) Close() error { return f.lock.Close() }
 
-// Remove removes all files of the checkpoint and unlocks it. It removes the newer state after the older one,
-// and the lock file last.
+// Remove removes all files of the checkpoint and unlocks it. It removes the older state before the newer one, and the
+// lock file last.
 func (f *File) Remove() error {
 	var errs []error
 	files := names(f.name)

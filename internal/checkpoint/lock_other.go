@@ -12,5 +12,5 @@ func acquire(name string) (*os.File, error) {
 	return nil, errors.New("checkpoints need flock, which this system does not have")
 }
 
-// Locked returns nil, because no process can lock a checkpoint on this system.
+// Locked returns nil, because this system does not support locks.
 func Locked(string) error { return nil }

@@ -13,15 +13,14 @@ import (
 	"time"
 )
 
-// patience is how long acquire waits for a lock. A killed process keeps its lock until the system has removed
+// patience is the time that acquire waits for a lock. A killed process keeps its lock until the system has removed
 // the process. Tests use a shorter time.
 var patience = 3 * time.Second
 
 // owner is the first word in a lock file.
 const owner = "process "
 
-// acquire creates a lock file and locks it by flock. The lock ends with the process, even if the process is
-// killed.
+// acquire creates a lock file and locks it by flock. The lock ends when the process ends or is killed.
 func acquire(name string) (*os.File, error) {
 	for start := time.Now(); ; {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
@@ -44,8 +43,8 @@ func acquire(name string) (*os.File, error) {
 	}
 }
 
-// Locked returns a *[LockedError] if a process uses the checkpoint with this name. Locks by other programs do
-// not count.
+// Locked returns a *[LockedError] if a process uses the checkpoint with this name. Locks by other programs are
+// ignored.
 func Locked(name string) error {
 	name = Names(name)[3]
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
@@ -76,8 +75,8 @@ func Locked(name string) error {
 	return nil
 }
 
-// take locks f and writes the text of holder to it. It returns false if the file was removed in the meantime:
-// another process may then lock a new file with the same name.
+// take locks f and writes the identity of this process to it. It returns false if the file was removed before it was
+// locked, because another process may then lock a new file with the same name.
 func take(f *os.File, name string) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	switch {

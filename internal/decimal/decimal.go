@@ -1,12 +1,13 @@
 // Package decimal parses decimal numbers to the nearest float64. The results have the same bits as
 // strconv.ParseFloat, but parsing is several times faster.
 //
-// It reads eight digits at a time. If they form an integer w ≤ 2⁵³ and the power of ten is at most 10²², a
-// single multiplication or division is correctly rounded (W. D. Clinger, "How to read floating point numbers
-// accurately", PLDI 1990). Otherwise w·10^q is rounded from the product of w and the first 128 bits of 10^q
-// (D. Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience 51, 2021). For the
-// few numbers that this does not decide, strconv is called: more than 19 digits, subnormal numbers, and some
-// numbers near the middle between two float64.
+// Eight digits are read at a time. If they form an integer w ≤ 2⁵³ and the power of ten is at most 10²², a single
+// multiplication or division is correctly rounded (W. D. Clinger, "How to read floating point numbers accurately",
+// PLDI 1990). Otherwise w·10^q is rounded from the product of w and the first 128 bits of 10^q (D. Lemire, "Number
+// parsing at a gigabyte per second", Software: Practice and Experience 51, 2021).
+//
+// A few numbers are left to strconv: more than 19 digits, subnormal numbers, and some numbers near the middle between
+// two float64.
 package decimal
 
 import (
@@ -14,9 +15,9 @@ import (
 	"strconv"
 )
 
-// Parse parses a decimal number. It accepts Inf, Infinity and NaN in any case and with a sign, like
-// np.loadtxt and pandas. Unlike strconv.ParseFloat, it rejects underscores (1_000) and hexadecimal numbers
-// (0x1p4), which are codes or mistakes in data. The error is a strconv error.
+// Parse parses a decimal number. It accepts Inf, Infinity and NaN in any case and with a sign, like np.loadtxt and
+// pandas. Unlike strconv.ParseFloat, it rejects underscores (1_000) and hexadecimal numbers (0x1p4). In data they are
+// codes or mistakes. The error is a strconv error.
 func Parse(text []byte) (float64, error) {
 	if len(text) <= Slack/2 {
 		var padded [Slack + Slack/2]byte
@@ -31,5 +32,5 @@ func Parse(text []byte) (float64, error) {
 	return strconv.ParseFloat(string(text), 64)
 }
 
-// isProgramNotation reports whether text contains characters of numbers that occur only in source code.
+// isProgramNotation reports whether text contains characters that only numbers in source code contain.
 func isProgramNotation(text []byte) bool { return bytes.ContainsAny(text, "_xX") }

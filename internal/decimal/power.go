@@ -8,17 +8,15 @@ import (
 // A wide is the number hi·2⁶⁴ + lo.
 type wide struct{ hi, lo uint64 }
 
-// powers is the table of power, filled at the first use. This takes less than a millisecond.
+// powers is the table of [power], filled at the first use. Filling takes less than a millisecond.
 var powers atomic.Pointer[[maxPower - minPower + 1]wide]
 
-// The powers of ten in the table are precise enough for all products if their exponents are from exactDown to
-// exactUp. Up to exactUp they are exact, since 5⁵⁵ < 2¹²⁸. For negative exponents q ≥ exactDown, 5^(−q) < 2⁶⁴.
-// An integer times the reciprocal of 5^(−q), which is rounded up, gives the correct quotient after rounding
-// down (Lemire, section 5).
+// For exponents q from exactDown to exactUp, the powers of ten in the table are precise enough for all products. For
+// 0 ≤ q ≤ exactUp they are exact, since 5⁵⁵ < 2¹²⁸. For negative q ≥ exactDown, 5^(−q) < 2⁶⁴. An integer times the
+// reciprocal of 5^(−q), which is rounded up, gives the correct quotient after rounding down (Lemire, section 5).
 const exactUp, exactDown = 55, -27
 
-// power returns the first 128 bits of 10^q, a number scaled by a power of two. It is rounded up for q from
-// exactDown to −1, and down for other q.
+// power returns the first 128 bits of 10^q. They are rounded up for q from exactDown to −1, and down for other q.
 func power(q int) wide {
 	t := powers.Load()
 	if t == nil {
@@ -28,7 +26,7 @@ func power(q int) wide {
 	return t[q-minPower]
 }
 
-// makePowers computes the table from powers of five, since 5^|q| and 10^|q| differ by a power of two.
+// makePowers computes the table from powers of five: 5^|q| and 10^|q| have the same leading bits.
 func makePowers() *[maxPower - minPower + 1]wide {
 	t := new([maxPower - minPower + 1]wide)
 	five, p, c := big.NewInt(5), big.NewInt(1), new(big.Int)

@@ -6,20 +6,20 @@ import (
 	"math/bits"
 )
 
-// Slack is the number of bytes that [Prefix] needs from the start of a number. Prefix reads eight bytes at a
-// time, also after the end of the number.
+// Slack is the smallest length of a text for [Prefix], which reads eight bytes at a time, also after the end of the
+// number.
 const Slack = 64
 
-// maxDigits is the largest number of digits with values that always fit in a uint64.
+// maxDigits is the largest number of digits whose value always fits in a uint64.
 const maxDigits = 19
 
 // Prefix parses the finite number at the start of text,
 //
 //	[+-] digits [. digits] [e [+-] digits]
 //
-// with at least one digit before or after the point. It returns the number, rounded to the nearest float64,
-// and its length in bytes. n is 0 if text does not start with a number, has fewer than Slack bytes, or needs
-// Parse. The caller must check the text after the number: in 1e or 1x, the number is 1.
+// with at least one digit before or after the point. It returns the number, rounded to the nearest float64, and its
+// length in bytes. The length is 0 if text does not start with a number or has fewer than Slack bytes, or if the
+// number needs Parse. The caller must check the text after the number: in 1e or 1x, the number is 1.
 func Prefix(text []byte) (v float64, n int) {
 	if len(text) < Slack {
 		return 0, 0
@@ -54,8 +54,7 @@ func Prefix(text []byte) (v float64, n int) {
 	return signed(float64(int64(w))/pow10[q], sign, text), i
 }
 
-// large returns the results of Prefix for a number with at least eight digits before the point. sign is the
-// length of the sign, 0 or 1.
+// large is Prefix for a number with at least eight digits before the point. sign is the length of the sign, 0 or 1.
 func large(text []byte, sign int) (v float64, n int) {
 	w, _ := eight(text, sign)
 	w, k := more(text, sign+8, w)
@@ -73,8 +72,8 @@ func large(text []byte, sign int) (v float64, n int) {
 	return finish(text, w, -q, sign, i, digits)
 }
 
-// finish reads the exponent, if there is one, at byte i, and returns the results of Prefix. The digits before
-// byte i form w·10^q. sign and digits are the lengths of the sign and of the digits.
+// finish completes Prefix: it reads the exponent, if any, at byte i and returns the number and its length. The digits
+// before byte i form w·10^q. sign and digits are the number of bytes of the sign and the number of digits.
 func finish(text []byte, w uint64, q, sign, i, digits int) (v float64, n int) {
 	if uint(digits-1) >= maxDigits && (digits == 0 || text[i]-'0' <= 9 || !fits(text, digits)) {
 		return 0, 0
@@ -91,8 +90,8 @@ func finish(text []byte, w uint64, q, sign, i, digits int) (v float64, n int) {
 	return signed(v, sign, text), i
 }
 
-// signed gives v the sign at the start of text, if sign is 1. It avoids a branch, which a random sign would
-// make slow: bit 1 of the character is 0 for '-' and 1 for '+'.
+// signed returns v with the sign that text[0] holds, if sign is 1. It avoids a branch, which would be slow for random
+// signs: bit 1 of the character is 0 for '-' and 1 for '+'.
 func signed(v float64, sign int, text []byte) float64 {
 	minus := uint64(sign &^ (int(text[0]) >> 1))
 	return math.Float64frombits(math.Float64bits(v) | minus<<63)
@@ -101,13 +100,13 @@ func signed(v float64, sign int, text []byte) float64 {
 // tens has the powers of ten up to 10⁸.
 var tens = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
-// eight reads up to eight digits at the start of text[i:]. It returns their value and their number.
+// eight reads up to eight digits at the start of text[i:]. It returns their value and the number of digits.
 func eight(text []byte, i int) (w uint64, k int) {
 	const ones = 0x0101010101010101
-	// A digit 0x30 to 0x39 becomes 0 to 9. The first digit is in the lowest byte.
+	// A digit 0x30 to 0x39 becomes 0 to 9. The first digit is in the lowest byte of t.
 	t := binary.LittleEndian.Uint64(text[i:]) ^ 0x30*ones
-	// The highest bit of a byte of other is set if the same byte of t is more than 9. A carry changes only
-	// bytes after the first such byte.
+	// The highest bit of a byte of other is set if the byte of t at the same place is more than 9. A carry changes
+	// only bytes after the first such byte.
 	other := (t + 0x76*ones | t) & (0x80 * ones)
 	k = bits.TrailingZeros64(other) / 8
 	t <<= 64 - 8*k // put zeros before the digits if there are fewer than eight
@@ -118,8 +117,8 @@ func eight(text []byte, i int) (w uint64, k int) {
 	return t, k
 }
 
-// more reads up to 16 digits at the start of text[i:], which follow the digits of w. It returns the value of
-// all digits together, and the number of digits read.
+// more reads up to 16 digits at the start of text[i:] that continue the number w. It returns the value of all digits
+// together, and the number of digits read.
 func more(text []byte, i int, w uint64) (uint64, int) {
 	f, k := eight(text, i)
 	w = w*tens[k] + f
@@ -130,7 +129,8 @@ func more(text []byte, i int, w uint64) (uint64, int) {
 	return w*tens[k] + f, 8 + k
 }
 
-// fits reports whether a number has at most maxDigits digits, leading zeros excluded.
+// fits reports whether a number has at most maxDigits digits, not counting leading zeros. digits is the number of
+// digits with leading zeros.
 func fits(text []byte, digits int) bool {
 	for _, c := range text {
 		switch c {
@@ -164,14 +164,14 @@ func exponent(text []byte) (e, n int) {
 // maxExact is 2⁵³. All integers from 0 to maxExact are float64.
 const maxExact = 1 << 53
 
-// pow10 has the powers of ten that are float64, since 5²² < 2⁵³.
+// pow10 holds the powers of ten that float64 represents exactly, since 5²² < 2⁵³.
 var pow10 = [...]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// rounded returns w·10^q rounded to the nearest float64. ok is false if the method cannot decide between two
-// float64.
+// rounded returns w·10^q rounded to the nearest float64. ok is false if the method cannot decide which of two float64
+// is nearer.
 func rounded(w uint64, q int) (v float64, ok bool) {
 	if w <= maxExact {
 		if v = float64(int64(w)); uint(-q) < uint(len(pow10)) {
@@ -183,16 +183,15 @@ func rounded(w uint64, q int) (v float64, ok bool) {
 	return product(w, q)
 }
 
-// Powers of ten below minPower give 0 for every w, and above maxPower infinity.
+// For q < minPower, w·10^q is rounded to 0 for every w; for q > maxPower it overflows.
 const minPower, maxPower = -342, 308
 
-// product returns w·10^q rounded to the nearest float64, from a product of 64 by 128 bits. ok is false if the
-// product cannot decide, and for subnormal or infinite results.
+// product returns w·10^q rounded to the nearest float64, from a product of 64 by 128 bits. ok is false if these bits
+// do not determine the rounding, and for subnormal or infinite results.
 //
-// Let w be shifted to 64 bits, and 10^q ≈ T·2^p with 2¹²⁷ ≤ T < 2¹²⁸. The result comes from the upper bits of
-// w·T: 53 bits, a rounding bit, and whether any later bit is set. Lemire proves that the upper half of T is
-// enough, except if the next bits are all ones. Then the whole T is enough, except if these bits are all ones
-// again.
+// Let w be shifted to 64 bits, and 10^q ≈ T·2^p with 2¹²⁷ ≤ T < 2¹²⁸. The result comes from the upper bits of w·T: 53
+// bits, a rounding bit, and whether any later bit is set. Lemire proves that the upper half of T is enough, except if
+// the next bits are all ones. Then the whole T is enough, except if these bits are all ones again.
 func product(w uint64, q int) (v float64, ok bool) {
 	if w == 0 {
 		return 0, true
@@ -234,8 +233,7 @@ func product(w uint64, q int) (v float64, ok bool) {
 	return math.Float64frombits(uint64(e)<<52 | m&^(1<<52)), true
 }
 
-// dropBits is the number of bits after the rounding bit in the upper 64 bits of a product whose first bit is
-// 0.
+// dropBits is the number of bits after the rounding bit in the upper 64 bits of a product whose first bit is 0.
 const dropBits = 64 - 53 - 2
 
 // Whole reads up to 16 digits at the start of text. It returns their value and their number. The number is 0

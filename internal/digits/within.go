@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// A Known is a number that is known to lie in an interval, written as value ± bound. Both end with the same
-// decimal place,
+// A Known is a number that is known to lie in an interval, written as value ± bound with the same last decimal place:
 //
 //	12.3456 ± 0.0007
 //
-// The interval lies in [value − bound, value + bound]. The bound has one significant digit from 3 to 9, or
-// two from 10 to 29 (DIN 1333), which makes the last place as small as possible. If value − bound to value +
-// bound contains zero and the interval does not, the bound gets up to four more digits if they show the sign.
+// The interval lies in [value − bound, value + bound]. The bound has one significant digit from 3 to 9, or two from
+// 10 to 29 (DIN 1333), which makes the last place as small as possible. If [value − bound, value + bound] contains
+// zero and the interval does not, the bound gets up to four more digits to show the sign.
 //
-// For an interval that is a single number, the value is the shortest decimal that parses to the same float64,
-// and the bound is 0.
+// For an interval that is a single number, the value is the shortest decimal that parses to the same float64, and the
+// bound is 0.
 type Known struct {
 	negative bool
 	digits   string // the digits of |value|/10^power, without leading zeros
@@ -70,7 +69,8 @@ func exactly(x float64) (k Known, ok bool) {
 func between(lo, hi *big.Rat) Known {
 	half := new(big.Rat).Sub(hi, lo)
 	half.Quo(half, big.NewRat(2, 1))
-	// Here 10^power ≤ half ≤ 10^(power+1). With one more place, the bound has two digits.
+	// The loops find the power with 10^power ≤ half < 10^(power+1). With one more decimal place, the bound has two
+	// digits.
 	power := (new(big.Float).SetRat(half).MantExp(nil) - 1) * 3 / 10
 	for half.Cmp(powerOfTen(power)) < 0 {
 		power--
@@ -92,8 +92,8 @@ func between(lo, hi *big.Rat) Known {
 	return k
 }
 
-// atMost returns the Known with the last place 10^(power−1), if its bound is then at most units. Otherwise
-// the last place is 10^power.
+// atMost returns the Known with the last place 10^(power−1), if its bound is then at most the given number of units.
+// Otherwise the last place is 10^power.
 func atMost(units int64, lo, hi *big.Rat, power int) Known {
 	if k := in(lo, hi, power-1); k.bound <= units {
 		return k
@@ -101,7 +101,7 @@ func atMost(units int64, lo, hi *big.Rat, power int) Known {
 	return in(lo, hi, power)
 }
 
-// reachesZero reports whether value − bound to value + bound contains zero.
+// reachesZero reports whether [value − bound, value + bound] contains zero.
 func (k Known) reachesZero() bool {
 	value, ok := new(big.Int).SetString(k.digits, 10)
 	return ok && value.Cmp(big.NewInt(k.bound)) <= 0
@@ -138,14 +138,14 @@ func powerOfTen(n int) *big.Rat {
 	return p
 }
 
-// String returns "value ± bound", or only the value if the bound is 0. A power of ten is written as by %g,
-// for example (1.2345 ± 0.0003)e-30.
+// String returns "value ± bound", or only the value if the bound is 0. Powers of ten are written like %g does, for
+// example (1.2345 ± 0.0003)e-30.
 func (k Known) String() string { return k.Text(Exponent) }
 
 // Exponent formats a power of ten like %g.
 func Exponent(e int) string { return fmt.Sprintf("e%+03d", e) }
 
-// Text is like String, but scale formats the power of ten, for example as ·10⁻³⁰.
+// Text is like String, but scale formats the powers of ten, for example as ·10⁻³⁰.
 func (k Known) Text(scale func(exp int) string) string {
 	if k.bound == 0 {
 		return k.Value(scale)
@@ -177,7 +177,7 @@ func (k Known) Bound(scale func(exp int) string) string {
 	return decimal(strconv.FormatInt(k.bound, 10), k.power, scale)
 }
 
-// isFixed reports whether a number is written without a power of ten. Its first digit is multiplied by 10^e.
+// isFixed reports whether a number d.ddd·10^e is written without a power of ten.
 func isFixed(e int) bool { return -5 < e && e < 9 }
 
 // decimal formats digits·10^power. scale formats a power of ten.

@@ -1,4 +1,4 @@
-// Package excerpt shortens input that messages quote, because a field or a name can be arbitrarily long.
+// Package excerpt shortens input that messages quote, because fields and names can be arbitrarily long.
 package excerpt
 
 import (
@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// most is the largest number of bytes that a message quotes. mostMessage is the largest length of a message
-// of another package, which may quote input as well.
+// most is the largest number of bytes that a message quotes. mostMessage is the largest length of a message from
+// another package, which may itself quote input.
 const (
 	most        = 80
 	mostMessage = 4096
@@ -25,7 +25,7 @@ func All(texts []string) []string {
 	return out
 }
 
-// List joins the first most names, each shortened by Of, with commas. It ends with "…" if there are more names.
+// List joins the first most names with commas, each shortened by Of. It appends "…" if there are more names.
 func List(names []string, most int) string {
 	list := strings.Join(All(names[:min(len(names), most)]), ", ")
 	if len(names) > most {

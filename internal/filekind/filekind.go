@@ -25,7 +25,7 @@ const (
 	Picture
 )
 
-// kinds has the name of each kind, and advice on how to use a file of the kind.
+// kinds holds the name of each kind, and advice on how to use a file of this kind.
 var kinds = [...]struct{ name, use string }{
 	Sketch:     {"a sketch", "fdridge solve fits from it"},
 	Checkpoint: {"a checkpoint", "run the command that wrote it once more, to go on"},
@@ -58,7 +58,7 @@ var (
 	reportKey  = regexp.MustCompile(`"(method|fits|trace)"\s*:`)
 )
 
-// Of returns the kind of a file from its first Head bytes, or from the whole file if it is shorter.
+// Of returns the kind of a file, given its first Head bytes, or all bytes of a shorter file.
 func Of(head []byte) Kind {
 	head = head[:min(len(head), Head)]
 	if bytes.HasPrefix(head, []byte(Magic)) {

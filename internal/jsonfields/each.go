@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// MarshalEach writes a JSON object from the struct one and from the structs in each. names lists the members
-// in order. A name is a field of one, or else a field of the structs in each. In the second case the member
-// is the list of values, or just the value if each has a single element:
+// MarshalEach writes one JSON object from the struct one and the structs in each. names lists the members of the
+// object in order. A name is a field of one, or else a field of all structs in each. In the second case the member is
+// the list of values, or the value itself if each has a single element:
 //
 //	{"gamma": 1, "error_bound": [1e-9, 2e-9]}
 func MarshalEach[T any](names []string, one any, each []T) ([]byte, error) {
@@ -58,10 +58,10 @@ func list(each [][]field, name string) ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// UnmarshalEach parses the output of [MarshalEach] into *one and *each. *each gets as many structs as the
-// longest list has values, and shorter lists are ignored. Names match in upper or lower case.
+// UnmarshalEach parses the output of [MarshalEach] into *one and *each. The longest list determines the length of
+// *each; shorter lists are ignored. Names match in upper or lower case.
 //
-// counts has the number of values in the text for each member, which is 1 for a field of one.
+// counts holds the number of values in the text for each member, which is 1 for a field of one.
 func UnmarshalEach[T, U any](text []byte, one *T, each *[]U) (counts map[string]int, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {

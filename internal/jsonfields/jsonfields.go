@@ -1,13 +1,13 @@
-// Package jsonfields writes structs as JSON and reads them. It uses the json tags of encoding/json, and a tag
-// null that says which number the JSON value null stands for:
+// Package jsonfields writes structs as JSON and reads them. It uses the json tags of encoding/json, and a tag null
+// with the number that the JSON value null stands for:
 //
 //	ErrorBound float64 `json:"error_bound" null:"+Inf"`
 //
-// A float64 with this tag is written as null if it is infinite or NaN. When reading, a field that is null or
-// missing in the text gets the number in its tag, also in nested structs.
+// A float64 with this tag is written as null if it is infinite or NaN. When reading, a field that is null or missing
+// in the text gets the number in its tag, also in nested structs.
 //
-// Fields without a json tag are not written. Names are in lower case. omitempty is the only option of
-// encoding/json that is supported.
+// Fields without a json tag are not written. Names are in lower case. omitempty is the only option of encoding/json
+// that is supported.
 //
 // The functions ignore the methods of the struct itself. So its MarshalJSON and UnmarshalJSON can call them.
 package jsonfields
@@ -49,12 +49,12 @@ func fieldsOf(v reflect.Value) []field {
 	return out
 }
 
-// named returns the index of the field with the JSON name name, or −1.
+// named returns the index of the field with the given JSON name, or −1.
 func named(fields []field, name string) int {
 	return slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 }
 
-// isLeftOut reports whether the field is empty and has the option omitempty.
+// isLeftOut reports whether the field has the option omitempty and is empty.
 func (f field) isLeftOut() bool {
 	return f.omits && (f.value.IsZero() || f.value.Kind() == reflect.Slice && f.value.Len() == 0)
 }
@@ -68,8 +68,8 @@ func (f field) marshal() ([]byte, error) {
 	return json.Marshal(f.value.Interface())
 }
 
-// unmarshal parses text into the field. If text is null and the field is a struct or has the tag null, the
-// field is left unchanged. A null in a list of numbers is an ErrInput; encoding/json would parse it as zero.
+// unmarshal parses text into the field. If text is null, a field that is a struct or has the tag null is left
+// unchanged. A null in a list of numbers is an ErrInput, because encoding/json would parse it as zero.
 func (f field) unmarshal(text []byte) error {
 	isNull := string(text) == "null"
 	if isNull && (f.null != "" || f.value.Kind() == reflect.Struct) {
@@ -84,7 +84,7 @@ func (f field) unmarshal(text []byte) error {
 	return nil
 }
 
-// setNull sets the fields of a struct, also of nested structs, to the numbers in their null tags.
+// setNull sets the fields of a struct, and of nested structs, to the numbers in their null tags.
 func setNull(v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Field(i)

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Floats sets dst to the numbers in b, which has 8·len(dst) bytes. Decoding four numbers at a time is three
-// times as fast as one at a time.
+// Floats decodes b, which has 8·len(dst) bytes, into dst. It decodes four numbers at a time, which is three times as
+// fast as one at a time.
 func Floats(dst []float64, b []byte) {
 	for len(dst) >= 4 && len(b) >= 32 {
 		x, y := dst[:4:4], b[:32:32]
@@ -29,8 +29,8 @@ func PutFloats(b []byte, x []float64) {
 	}
 }
 
-// Bytes returns the memory of x as bytes on a little-endian machine, so that numbers can be read into it
-// without decoding. On a big-endian machine it returns nil.
+// Bytes returns the memory of x as bytes, so that numbers can be read into it without decoding. On a big-endian
+// machine it returns nil.
 func Bytes(x []float64) []byte {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return nil

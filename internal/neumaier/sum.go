@@ -1,5 +1,5 @@
-// Package neumaier sums float64 numbers with the compensation of A. Neumaier (ZAMM 54, 1974). For any number
-// of terms, the error of a sum is a few units in the last place of the sum of absolute values.
+// Package neumaier sums float64 numbers with the compensation of A. Neumaier (ZAMM 54, 1974). The error of a sum of
+// any number of terms is a few eps times the sum of the absolute values.
 package neumaier
 
 import "math"
@@ -42,7 +42,7 @@ func AddScaled(sums []Sum, f float64, idx []int32, val []float64) {
 	}
 }
 
-// plus is Add without branches, by the algorithm of D. Knuth. It computes the same correction.
+// plus is like Add and computes the same correction, but without branches, by an algorithm of D. Knuth.
 func (s *Sum) plus(v float64) {
 	t := s.sum + v
 	rounded := t - s.sum // the part of v that was added to s.sum
@@ -62,7 +62,7 @@ func (a *Sum) Scale(f float64) {
 	a.low *= f
 }
 
-// Parts returns the uncorrected sum and its correction, the arguments of FromParts.
+// Parts returns the uncorrected sum and the correction, which FromParts takes as arguments.
 func (a Sum) Parts() (sum, low float64) { return a.sum, a.low }
 
 // FromParts is the inverse of Parts.

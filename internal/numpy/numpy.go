@@ -18,7 +18,7 @@ const align = 64
 // Magic begins every .npy file.
 const Magic = "\x93NUMPY"
 
-// Header begins the dictionary of a matrix of float64 in C order, up to its shape.
+// Header is the format of the start of the header of a float64 matrix in C order, up to its shape.
 const Header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d)"
 
 // Write writes an array of rows×cols float64 as a .npy file:
@@ -58,8 +58,8 @@ func Write(w io.Writer, rows, cols int, row func(i int) []float64) error {
 	return b.Flush()
 }
 
-// Parse returns the dimensions and the entries of a file that Write, or NumPy, wrote for a matrix of float64 in C
-// order. ok is false for another file.
+// Parse returns the dimensions and the entries of a .npy file with a float64 matrix in C order, as Write and NumPy
+// write it. ok is false for any other file.
 func Parse(file []byte) (rows, cols int, data []float64, ok bool) {
 	const prefix = len(Magic) + 4
 	if len(file) < prefix || len(file) < prefix+int(binary.LittleEndian.Uint16(file[prefix-2:])) || string(file[:len(Magic)]) != Magic {

@@ -12,10 +12,10 @@ const (
 	inflate = 1.01 // covers the round-off in the evaluation of bounds, which are sums of nonnegative numbers
 )
 
-// grid rounds a number of at most 1.5 to a multiple of 2⁻²⁶: add grid to the number, then subtract grid.
+// grid rounds a number of magnitude at most 1.5 to a multiple of 2⁻²⁶: add grid to the number, then subtract grid.
 const grid = 0x1.8p26
 
-// Loss divides V into blocks of blockRows rows and blockColumns columns, and multiplies two blocks at a time.
+// Loss divides V into blocks of blockRows rows and blockColumns columns, and multiplies pairs of blocks.
 const (
 	blockRows    = 256
 	blockColumns = 512
@@ -27,13 +27,12 @@ func Work(r, k int) int {
 	return 4*nb*kb + 2*nb*nb
 }
 
-// Loss returns a bound on ‖Ω‖_F for Ω = VVᵀ − I, which covers its own round-off. V is r×k. Loss returns +Inf
-// if a row is much longer than 1. If omega (r×r) has data, Loss overwrites the lower triangle of omega with
-// Ω.
+// Loss returns a bound on ‖Ω‖_F for Ω = VVᵀ − I and an r×k matrix V. The bound includes the round-off of Loss itself.
+// It is +Inf if a row is much longer than 1. If omega (r×r) has data, Loss overwrites its lower triangle with Ω.
 //
-// Let V = H + L, where the entries of H are multiples of 2⁻²⁶. The product HHᵀ is exact, because its partial
-// sums are multiples of 2⁻⁵² and less than 2 (K. Ozaki, T. Ogita, S. Oishi, S. Rump, Numer. Algorithms 59,
-// 2012). The rest of VVᵀ is (V − L/2)Lᵀ + L(V − L/2)ᵀ. It is smaller by a factor 2⁻²⁷√k.
+// Let V = H + L, where the entries of H are multiples of 2⁻²⁶. The product HHᵀ is exact, because its partial sums are
+// multiples of 2⁻⁵² and less than 2 (K. Ozaki, T. Ogita, S. Oishi, S. Rump, Numer. Algorithms 59, 2012). The rest of
+// VVᵀ is (V − L/2)Lᵀ + L(V − L/2)ᵀ. It is smaller by a factor 2⁻²⁷√k.
 func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 	r := v.Rows
 	o := newMultiplier(be, min(r, blockRows), min(v.Cols, blockColumns), work)
@@ -74,7 +73,7 @@ func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 	return math.Sqrt(math.Max(norm2, 0))*(1+float64(r)*float64(r)*eps)*inflate + roundOff(be, r, v.Cols, o.lows)
 }
 
-// RoundOff bounds the Frobenius norm of the error in the Ω that Loss writes, for an r×k matrix.
+// RoundOff bounds the Frobenius norm of the error of the Ω that Loss writes, for an r×k matrix V.
 func RoundOff(be engine.Backend, r, k int) float64 {
 	return roundOff(be, r, k, float64(r)*float64(k)*0x1p-54) // entries of L are at most 2⁻²⁷ in magnitude
 }
@@ -129,10 +128,10 @@ func (o *multiplier) square(a engine.Matrix) {
 	}
 }
 
-// twoSlices holds rows of V as the sum of the matrices high (H) and low (L).
+// twoSlices holds rows of V as the sum of two matrices, high (H) and low (L).
 type twoSlices struct{ high, low engine.Matrix }
 
-// split writes H and L for the rows v to the memory of s, and returns them.
+// split computes H and L of the rows v in the memory of s, and returns them.
 func (s twoSlices) split(v engine.Matrix) twoSlices {
 	s.high, s.low = s.high.Slice(0, v.Rows, 0, v.Cols), s.low.Slice(0, v.Rows, 0, v.Cols)
 	for i := range v.Rows {

@@ -1,5 +1,5 @@
-// Package printable escapes invisible characters, and characters that a terminal would interpret as commands.
-// Names of columns may contain such characters.
+// Package printable escapes invisible characters, and characters that a terminal interprets as commands. For example,
+// column names may contain such characters.
 package printable
 
 import (
@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Text escapes all characters except visible ones and blanks. An escaped character looks like \x1b or \u202e.
+// Text escapes all characters except visible ones and blanks. Escaped characters look like \x1b or \u202e.
 func Text(text string) string { return escape(text, unicode.IsGraphic) }
 
 // escape escapes every character c of text with plain(c) false.
@@ -42,8 +42,8 @@ func escape(text string, plain func(rune) bool) string {
 	return out.String()
 }
 
-// Writer returns a writer that escapes like [Text], but does not escape line ends and tabs. A call of Write
-// must not end within a character.
+// Writer returns a writer that escapes like [Text], except line ends and tabs. A call of Write must not end within a
+// UTF-8 character.
 func Writer(w io.Writer) io.Writer { return writer{w} }
 
 type writer struct{ to io.Writer }

@@ -3,7 +3,7 @@ package proportion
 
 import "math/bits"
 
-// Of returns ⌊n·a/b⌋ for n >= 0, 0 <= a <= b and b > 0. The product n·a may be larger than the largest int64.
+// Of returns ⌊n·a/b⌋ for n >= 0, 0 <= a <= b and b > 0. The product n·a may overflow int64.
 func Of(n, a, b int64) int64 {
 	if a == b {
 		return n

@@ -1,9 +1,9 @@
-// Package resolvent applies (BᵀB + sI)⁻¹ to vectors g, for many values of s. It uses the nonzero eigenvalues
-// λ of BᵀB and their eigenvectors, which are the rows of V:
+// Package resolvent applies (BᵀB + sI)⁻¹ to vectors g, for many values of s. Let λ be the nonzero eigenvalues of BᵀB,
+// V their eigenvectors as rows, and λ_rest the value of all other eigenvalues. Then
 //
 //	(BᵀB + sI)⁻¹g = Vᵀ(Vg/(λ + s)) + (g − VᵀVg)/(λ_rest + s).
 //
-// All other eigenvalues are λ_rest. The package also computes norms ‖φ(BᵀB)g‖ for functions φ.
+// The package also computes norms ‖φ(BᵀB)g‖ for functions φ.
 package resolvent
 
 import (
@@ -21,7 +21,8 @@ type Eigen struct {
 	Rest   float64   // λ_rest, the eigenvalue of all vectors orthogonal to the rows of V
 }
 
-// Gradients has q vectors g of length d, and their projections. r is the number of rows of V.
+// Gradients holds q vectors g of length d, and their projections on the span of the r rows of V and on its
+// complement.
 type Gradients struct {
 	G     []float64 // the vectors g, q×d
 	Along []float64 // Vg for each g, q×r
@@ -45,7 +46,7 @@ func (g *Gradients) Reserve(q int, e *Eigen) {
 	g.G, g.Along, g.Off = vec.Grow(g.G, q*d), vec.Grow(g.Along, q*r), vec.Grow(g.Off, q*d)
 }
 
-// A Resolvent applies (BᵀB + sI)⁻¹. It has a workspace, so only one goroutine at a time may use it.
+// A Resolvent applies (BᵀB + sI)⁻¹. Its workspace allows only one goroutine at a time.
 type Resolvent struct {
 	*Eigen
 	be   engine.Backend
@@ -55,12 +56,12 @@ type Resolvent struct {
 // New returns the Resolvent of e. It keeps e.
 func New(e *Eigen, be engine.Backend) *Resolvent { return &Resolvent{Eigen: e, be: be} }
 
-// Project overwrites the slice along with Vg (q×r) and the slice off with g − VᵀVg (q×d), for each of the q
-// rows of g. off may be g.
+// Project computes, for each of the q rows of g, Vg in along (q×r) and g − VᵀVg in off (q×d). off may be the same
+// slice as g.
 //
-// Because of round-off, g − VᵀVg still has a component of about eps·‖g‖ in the span of V. Division by s would
-// amplify this component. If it is not small compared with g − VᵀVg, Project projects a second time. Twice is
-// enough (B. Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9).
+// Because of round-off, g − VᵀVg still has a component of about eps·‖g‖ in the span of V. Division by s would amplify
+// this component. If it is not small compared with g − VᵀVg, Project projects a second time. Twice is enough (B.
+// Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9).
 func (m *Resolvent) Project(q int, g, along, off []float64) {
 	d, r := m.Dim, len(m.Values)
 	ld := max(r, 1)
@@ -76,7 +77,7 @@ func (m *Resolvent) Project(q int, g, along, off []float64) {
 	vec.Axpy(1, m.more, along[:q*r])
 }
 
-// cancelled reports whether, for any of the q vectors, ‖g − VᵀVg‖ is less than a tenth of ‖Vg‖.
+// cancelled reports whether, for any of the q vectors g, ‖g − VᵀVg‖ is less than a tenth of ‖Vg‖.
 func (m *Resolvent) cancelled(q int, along, off []float64) bool {
 	d, r := m.Dim, len(m.Values)
 	for i := range q {
@@ -90,8 +91,8 @@ func (m *Resolvent) cancelled(q int, along, off []float64) bool {
 // ProjectAll computes g.Along and g.Off for the first q vectors of g.
 func (m *Resolvent) ProjectAll(q int, g *Gradients) { m.Project(q, g.G, g.Along, g.Off) }
 
-// Invert overwrites row i of off with (BᵀB + sᵢI)⁻¹gᵢ for each of the q values in s. Project must have
-// computed along and off for the vectors gᵢ. Invert also overwrites along.
+// Invert overwrites row i of off with (BᵀB + sᵢI)⁻¹gᵢ, for each value sᵢ in s. On entry, along and off must hold the
+// results of Project for the vectors gᵢ. Invert also overwrites along.
 func (m *Resolvent) Invert(s, along, off []float64) {
 	d, r, q := m.Dim, len(m.Values), len(s)
 	for i, s := range s {
@@ -104,7 +105,7 @@ func (m *Resolvent) Invert(s, along, off []float64) {
 	m.be.Gemm(false, false, 1, engine.View(q, r, along), engine.View(r, d, m.V), 1, engine.View(q, d, off))
 }
 
-// A Projection has what is needed to compute ‖φ(BᵀB)g‖ for a vector g.
+// A Projection holds the norms and products that Norm needs to compute ‖φ(BᵀB)g‖ for a vector g.
 type Projection struct {
 	Along []float64 // Vg
 	Off   float64   // ‖g − VᵀVg‖
@@ -117,9 +118,9 @@ func (g *Gradients) Of(i int, e *Eigen) Projection {
 	return Projection{Along: g.Along[i*r : (i+1)*r], Off: vec.Norm(g.Off[i*d : (i+1)*d]), Norm: vec.Norm(g.G[i*d : (i+1)*d])}
 }
 
-// Norm returns ‖φ(BᵀB)g‖, where phi is the function φ of an eigenvalue. The squares do not underflow, because
-// all terms are divided by the largest one. Only the products of φ and the r+1 components of g may underflow.
-// Apart from this, the relative error is at most (r+8)·2⁻⁵².
+// Norm returns ‖φ(BᵀB)g‖, where phi is φ as a function of an eigenvalue. The relative error is at most (r+8)·2⁻⁵²,
+// unless products of φ and components of g underflow. Squares do not underflow, because all terms are divided by the
+// largest one.
 func (e *Eigen) Norm(p *Projection, phi func(lambda float64) float64) float64 {
 	largest, sum := math.Abs(p.Off*phi(e.Rest)), 1.0
 	for i, h := range p.Along {

@@ -16,8 +16,7 @@ func IsNil(x mat.Matrix) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// Of returns the elements of x row by row. If the rows of x are contiguous in memory, it returns this memory,
-// otherwise a copy.
+// Of returns the elements of x row by row. It returns the memory of x if the rows are contiguous, otherwise a copy.
 func Of(x mat.Matrix) []float64 {
 	r, c := x.Dims()
 	if raw, ok := x.(mat.RawMatrixer); ok {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Available returns the number of bytes that can be allocated without swapping: MemAvailable of
-// Linux, or less if the memory limit of the process leaves less. It returns 0 if both are unknown.
+// Available returns the number of bytes that can be allocated without swapping. This is MemAvailable of Linux, or
+// less if the memory limit of the process leaves less. It returns 0 if both are unknown.
 func Available() int64 { return available("/") }
 
 // Limited returns the smallest memory limit of the control groups of the process, or a zero Limit.
@@ -26,7 +26,7 @@ func available(root string) int64 {
 	return there
 }
 
-// bytesOf returns the value of a line "key N kB", or 0 if there is none.
+// bytesOf returns the bytes in the line "key N kB" of text, or 0 if there is no such line.
 func bytesOf(text, key string) int64 {
 	for line := range strings.Lines(text) {
 		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == key {
@@ -36,13 +36,13 @@ func bytesOf(text, key string) int64 {
 	return 0
 }
 
-// highWater is Peak without the memory of the parent process, which getrusage can include after a
+// highWater is like Peak, but it excludes the memory of the parent process, which getrusage may include after a
 // vfork.
 func highWater() int64 { return bytesOf(read("/", "/proc/self/status"), "VmHWM:") }
 
-// limits returns the smallest limit of the process's control group and all groups above it, and the
-// smallest number of bytes that one of them leaves. Pages that the kernel can drop at once are not
-// counted as used.
+// limits returns the smallest memory limit of the process's control group and all groups above it. left is the
+// smallest number of bytes that one of these groups has left. Pages that the kernel can drop at once are not counted
+// as used.
 //
 // Format: the kernel's cgroup-v2.rst (memory.max) and cgroup-v1/memory.rst (memory.limit_in_bytes).
 func limits(root string) (least Limit, left int64) {
@@ -82,8 +82,8 @@ func limits(root string) (least Limit, left int64) {
 	return least, left
 }
 
-// mounted returns the folder where the hierarchy of a control group is mounted, and the path of the
-// group in it. In a container the hierarchy may begin at the group.
+// mounted returns the folder where the hierarchy of a control group is mounted, and the path of the group in this
+// folder. In a container the hierarchy may begin at the group.
 func mounted(root, kind, group string) (top, at string) {
 	for line := range strings.Lines(read(root, "/proc/self/mountinfo")) {
 		before, after, ok := strings.Cut(line, " - ")
@@ -106,7 +106,7 @@ func read(root, name string) string {
 	return string(text)
 }
 
-// number returns a number in decimal, or 0 for other text such as "max".
+// number parses a decimal number. It returns 0 for other text such as "max".
 func number(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// A Limit is the largest amount of memory that the kernel lets a group of processes use, for example
-// a container or a Slurm job.
+// A Limit is the largest amount of memory that the kernel allows a group of processes to use, for example a container
+// or a Slurm job.
 type Limit struct {
 	Bytes int64  `json:"bytes"` // 0: there is no limit
 	From  string `json:"from"`  // the file that states the limit

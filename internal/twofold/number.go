@@ -2,8 +2,8 @@ package twofold
 
 import "math"
 
-// A Number is the sum Hi + Lo of two float64, with an error of at most Err. The zero value is 0. Every
-// operation adds a bound on its round-off to Err. After an overflow, Err is infinite or NaN.
+// A Number is the sum Hi + Lo of two float64 that differs from the exact value by at most Err. The zero value is 0.
+// Every operation adds a bound on its round-off to Err. After an overflow, Err is infinite or NaN.
 type Number struct{ Hi, Lo, Err float64 }
 
 // Of returns v as a Number.
@@ -18,7 +18,7 @@ func Times(a, b float64) Number {
 	return Number{p, e, underflow(p)}
 }
 
-// underflow bounds the error of the product p = a·b that its low part does not capture.
+// underflow bounds the part of a·b − p that the low part of the product p = fl(a·b) lacks because of underflow.
 func underflow(p float64) float64 {
 	if p == 0 || math.Abs(p) > 0x1p-960 {
 		return 0
@@ -58,7 +58,7 @@ func (n Number) Over(m Number) Number {
 // magnitude returns an upper bound on |Hi + Lo|.
 func (n Number) magnitude() float64 { return math.Abs(n.Hi) + math.Abs(n.Lo) }
 
-// Round returns the float64 v nearest to n. The result off is a bound on the error of v.
+// Round returns the float64 nearest to n, and a bound on its error.
 func (n Number) Round() (v, off float64) {
 	hi, lo := Sum(n.Hi, n.Lo)
 	return hi, (math.Abs(lo) + n.Err) * (1 + 0x1p-50)

@@ -1,31 +1,27 @@
-// Package twofold computes sums and products of two float64 exactly. A result is a rounded float64 plus its
-// round-off error.
+// Package twofold computes sums and products of two float64 without error, as a rounded float64 plus the round-off.
 package twofold
 
 import "math"
 
-// Sum returns s and e with a + b = s + e exactly, where s is the rounded sum (D. Knuth). It assumes that s
-// does not overflow.
+// Sum returns s and e with a + b = s + e exactly, where s is the rounded sum (D. Knuth). s must not overflow.
 func Sum(a, b float64) (s, e float64) {
 	s = a + b
 	z := s - a
 	return s, (a - (s - z)) + (b - z)
 }
 
-// Product returns p and e with a·b = p + e exactly, where p is the rounded product. It assumes that p does
-// not overflow and e does not underflow. The conversion to float64 keeps the compiler from fusing the product
-// with a later addition.
+// Product returns p and e with a·b = p + e exactly, where p is the rounded product. p must not overflow, and e must
+// not underflow. The conversion to float64 keeps the compiler from fusing the product with a later addition.
 func Product(a, b float64) (p, e float64) {
 	p = float64(a * b)
 	return p, math.FMA(a, b, -p)
 }
 
-// Lost times the sum of the magnitudes of the low parts bounds the round-off of [Add], which has four
-// roundings.
+// Lost times the sum of the magnitudes of the low parts bounds the round-off of [Add].
 const Lost = 0x1p-51
 
-// Add adds h + l to the sum *gh + *gl. e is a bound on the error of h + l, and *ge a bound on the error of
-// the sum. Afterwards |*gl| is at most half a unit in the last place of *gh.
+// Add adds h + l to the sum *gh + *gl. e bounds the error of h + l, and *ge bounds the error of the sum. Afterwards
+// |*gl| is at most half a unit in the last place of *gh.
 func Add(h, l, e float64, gh, gl, ge *float64) {
 	s, missing := Sum(*gh, h)
 	low := *gl + (l + missing)

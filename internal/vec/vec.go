@@ -1,5 +1,5 @@
-// Package vec has operations on vectors. Their round-off bounds, which certificates use, do not grow with the
-// length of the vectors.
+// Package vec has operations on vectors. Bounds on their round-off do not grow with the length of the vectors,
+// because error bounds of fits rest on them.
 package vec
 
 import (
@@ -16,12 +16,12 @@ func Axpy(a float64, x, y []float64) { floats.AddScaled(y, a, x) }
 // Scale computes x *= a.
 func Scale(a float64, x []float64) { floats.Scale(a, x) }
 
-// dotBlock is the number of products in a block. Dot adds the products of a block in four plain sums, then
-// adds the block to a compensated sum.
+// dotBlock is the number of products in a block. Dot adds the products of a block in four plain sums, and adds the
+// blocks in a compensated sum.
 const dotBlock = 32
 
-// Dot returns xᵀy. Its error is at most 8·eps·Σ|xᵢyᵢ|, whatever the length of the vectors. A plain sum can be
-// much less accurate: for many equal terms, all roundings may have the same sign.
+// Dot returns xᵀy with an error of at most 8·eps·Σ|xᵢyᵢ|, for vectors of any length. A plain sum can be much less
+// accurate: for many equal terms, all roundings may have the same sign.
 func Dot(x, y []float64) float64 {
 	y = y[:len(x)]
 	var total neumaier.Sum
@@ -59,7 +59,7 @@ func SparseDot(idx []int32, val, y []float64) float64 {
 	return s
 }
 
-// AbsDot returns Σ wⱼ|xⱼ| for a nonnegative w. If wⱼ is the norm of column j of A, the result bounds ‖Ax‖.
+// AbsDot returns Σ wⱼ|xⱼ| for a nonnegative w. If wⱼ is the norm of column j of a matrix A, the result bounds ‖Ax‖.
 func AbsDot(w, x []float64) float64 {
 	var s float64
 	for j, v := range x {
@@ -68,7 +68,7 @@ func AbsDot(w, x []float64) float64 {
 	return s
 }
 
-// Norm returns ‖x‖ with a relative error of at most 8·eps. Its squares neither overflow nor underflow.
+// Norm returns ‖x‖ with a relative error of at most 8·eps. Large and small elements cause no overflow or underflow.
 func Norm(x []float64) float64 {
 	if s := Dot(x, x); s >= 0x1p-900 && s <= 0x1p900 {
 		return math.Sqrt(s)
@@ -94,7 +94,7 @@ func Norm(x []float64) float64 {
 	return math.Ldexp(math.Sqrt(total.Value()), exponent)
 }
 
-// Grow returns a slice of n numbers with unspecified values. It uses the memory of x if this is large enough.
+// Grow returns a slice of n unspecified numbers. It uses the memory of x if that is large enough.
 func Grow(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)

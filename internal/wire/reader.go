@@ -13,12 +13,11 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// A Reader reads one message, and no byte after it. It keeps the first error; after an error, reads return
-// zero or nil.
+// A Reader reads one message, and no byte after it. It keeps the first error; later reads return zero or nil.
 //
-// It allocates at most twice the number of bytes received, plus two chunks. A size in the message is trusted
-// only if the source is known to hold enough bytes. Otherwise the data are read in parts of doubling size,
-// which are joined at the end.
+// A Reader allocates at most twice the number of bytes received, plus two chunks. A size in the message is trusted
+// only if the source is known to hold enough bytes. Otherwise the data are read in parts of doubling size, which are
+// joined at the end.
 type Reader struct {
 	src   io.Reader
 	n     int64
@@ -29,8 +28,8 @@ type Reader struct {
 	err   error
 }
 
-// NewReader returns a Reader of one message. The number of bytes in r is known if r is a regular file or has
-// a method Len, like a bytes.Reader.
+// NewReader returns a Reader of one message. The number of bytes in r is known if r is a regular file, or if it has a
+// method Len like bytes.Reader.
 func NewReader(r io.Reader) *Reader { return &Reader{src: r, sure: remaining(r)} }
 
 func remaining(r io.Reader) int64 {
@@ -57,20 +56,21 @@ func remaining(r io.Reader) int64 {
 // N returns the number of bytes read so far.
 func (r *Reader) N() int64 { return r.n }
 
-// Err returns the first error: an error of the source, io.EOF if the source was empty, or an *Error about the
+// Err returns the first error. It is an error of the source, io.EOF if the source was empty, or an *Error about the
 // message.
 func (r *Reader) Err() error { return r.err }
 
 // Len returns the number of further bytes that the source is known to hold.
 func (r *Reader) Len() int { return int(min(max(0, r.sure-r.n), math.MaxInt)) }
 
-// Fail records an *Error: the message is wrong at the given offset. If err is not nil, the *Error wraps err.
-// After an earlier error, Fail has no effect.
+// Fail records that the message is wrong at the given offset, as an *Error that wraps err if err is not nil. After an
+// earlier error, Fail has no effect.
 func (r *Reader) Fail(offset int64, err error, format string, a ...any) {
 	r.Stop(&Error{offset, fmt.Sprintf(format, a...), err})
 }
 
-// Within calls Fail if v, the named number at the given offset, is less than lo or greater than hi.
+// Within calls Fail if v is less than lo or greater than hi. what is the name of v in the error, and offset its
+// place.
 func (r *Reader) Within(offset int64, what string, v, lo, hi uint64) {
 	if v < lo || v > hi {
 		r.Fail(offset, nil, "%s is %d, not between %d and %d", what, v, lo, hi)
@@ -91,7 +91,7 @@ func (r *Reader) Preamble(kind Kind) (version uint32, size int64) {
 	return version, size
 }
 
-// PreambleOf is like Preamble for a message that is of one of several kinds. It also returns the kind.
+// PreambleOf is like Preamble for a message of one of several kinds. It also returns the kind.
 func (r *Reader) PreambleOf(kind Kind, others ...Kind) (of Kind, version uint32, size int64) {
 	var p preamble
 	r.Struct(&p)
@@ -131,7 +131,7 @@ func (r *Reader) Float64s(n int) []float64 {
 	return elements(r, n, 8, little.Floats)
 }
 
-// Int32s reads n numbers and returns them in new memory. Numbers above the largest int32 become negative.
+// Int32s reads n numbers into new memory. Numbers above the largest int32 become negative.
 func (r *Reader) Int32s(n int) []int32 {
 	return elements(r, n, 4, func(dst []int32, b []byte) {
 		for i := range dst {
@@ -140,8 +140,8 @@ func (r *Reader) Int32s(n int) []int32 {
 	})
 }
 
-// Ints reads n numbers of 8 bytes and returns them in new memory. A number above the largest int becomes
-// negative or, on a 32-bit machine, wrong.
+// Ints reads n numbers of 8 bytes into new memory. A number above the largest int becomes negative or, on a 32-bit
+// machine, wrong.
 func (r *Reader) Ints(n int) []int {
 	return elements(r, n, 8, func(dst []int, b []byte) {
 		for i := range dst {
@@ -159,7 +159,7 @@ func (r *Reader) Int64s(n int) []int64 {
 	})
 }
 
-// Sums reads n sums with their corrections and returns them in new memory.
+// Sums reads n compensated sums into new memory.
 func (r *Reader) Sums(n int) []neumaier.Sum {
 	return elements(r, n, 16, func(dst []neumaier.Sum, b []byte) {
 		for i := range dst {
@@ -188,8 +188,7 @@ func (r *Reader) Close() {
 	}
 }
 
-// elements reads n elements and decodes them by calling decode. width is the number of bytes of an element, a
-// divisor of 16.
+// elements reads n elements of width bytes each, and decodes them by calling decode. width must divide 16.
 func elements[T any](r *Reader, n int, width int64, decode func(dst []T, b []byte)) []T {
 	size := int64(n) * width
 	if r.err == nil && r.sure-r.n >= size {
@@ -217,8 +216,8 @@ func elements[T any](r *Reader, n int, width int64, decode func(dst []T, b []byt
 	return out
 }
 
-// gather reads size bytes and returns them in parts. The parts are valid until the next call. Each part is as
-// long as all parts before it together, and a multiple of 16 bytes.
+// gather reads size bytes and returns them in parts, which are valid until the next call. Each part is a multiple of
+// 16 bytes and as long as all parts before it together.
 func (r *Reader) gather(size int64) [][]byte {
 	var parts [][]byte
 	for got := int64(0); got < size && r.err == nil; {

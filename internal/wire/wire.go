@@ -25,7 +25,7 @@ type Kind uint32
 const (
 	Sketch  Kind = 1 // an fd.Sketch
 	Summary Kind = 2 // a ridge.Summary
-	// Checkpoint is a state of internal/checkpoint. Pass is the content of a ridge.Journal.
+	// Checkpoint is a state of package internal/checkpoint. Pass is the content of a ridge.Journal.
 	Checkpoint Kind = 3
 	Pass       Kind = 4
 	Lanes      Kind = 5 // a ridge.Summary with several lanes
@@ -33,7 +33,7 @@ const (
 	Fading     Kind = 7 // a ridge.Fading
 )
 
-// Version returns the newest format version of the kind, which NewWriter writes.
+// Version returns the newest format version of messages of kind k, which NewWriter writes.
 func (k Kind) Version() uint32 {
 	switch k {
 	case Sketch:
@@ -76,23 +76,22 @@ var magic = [8]byte{0x89, 'F', 'D', 'R', '\r', '\n', 0x1a, '\n'}
 // Magic returns the first bytes of every message.
 func Magic() string { return string(magic[:]) }
 
-// Start is the offset of the content in a message. Frame is the number of bytes of a message without its
-// content.
+// Start is the offset of the content in a message. Frame is the number of bytes of a message that are not content.
 const (
 	Start = 24
 	Frame = Start + 4
 )
 
-// chunk is the number of bytes that are converted at a time. A chunk fits in the L1 cache.
+// chunk is the number of bytes that are converted at a time, which fit in the L1 cache.
 const chunk = 8 << 10
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrVersion is matched by an Error about a message with a newer version than [Kind.Version].
+// ErrVersion matches, in errors.Is, an Error about a message with a newer version than [Kind.Version].
 var ErrVersion = errors.New("newer format version")
 
-// An Error reports that a message is wrong at the byte Offset. The packages that use wire convert it to an
-// exported error with the same fields.
+// An Error reports that a message is wrong at the byte Offset. The packages that use wire convert it to an exported
+// error with the same fields.
 type Error struct {
 	Offset int64
 	Reason string

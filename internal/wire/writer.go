@@ -65,7 +65,7 @@ func (w *Writer) Int32s(x []int32) {
 	}
 }
 
-// Ints writes x, whose numbers must not be negative, as numbers of 8 bytes.
+// Ints writes the numbers of x, which must not be negative, with 8 bytes each.
 func (w *Writer) Ints(x []int) {
 	for _, v := range x {
 		w.buf = binary.LittleEndian.AppendUint64(w.room(8), uint64(v))
@@ -89,7 +89,7 @@ func (w *Writer) Sums(x []neumaier.Sum) {
 	}
 }
 
-// Write writes b, so that w can be the destination of a nested message.
+// Write writes b. With this method, w can be the destination of a nested message.
 func (w *Writer) Write(b []byte) (int, error) {
 	w.flush()
 	w.pass(b)
@@ -99,7 +99,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Fail stores the first error that is not nil; the message is then incomplete.
+// Fail stores err if it is the first error that is not nil. The message is then incomplete.
 func (w *Writer) Fail(err error) {
 	if w.err == nil {
 		w.err = err

@@ -13,20 +13,19 @@ import (
 	"time"
 )
 
-// patience is the time that goroutines have to end after the test. Files must be closed at once.
+// patience is the time that Check gives goroutines to end after the test. Files must be closed at once.
 const patience = 5 * time.Second
 
-// residents are goroutines that run until the program ends: the helpers that the engine starts for its first
-// large task.
+// residents are goroutines that run until the program ends: helpers that the engine starts for its first large task.
 var residents = []string{"engine/purego.(*board).help"}
 
-// garbage is the memory that a test may allocate before the garbage collector runs. The collector would close
-// files that the test forgot.
+// garbage is the memory that a test may allocate before the garbage collector runs. The collector would close files
+// that the test has left open.
 const garbage = 256 << 20
 
-// Check fails t if, at the end of the test, goroutines run that did not run when Check was called. The error
-// contains their stacks. On Linux, Check does the same for open and mapped files. To find forgotten files, it
-// delays garbage collection during the test. Parallel tests must not use Check.
+// Check fails t if goroutines run at the end of the test that did not run when Check was called. The error contains
+// their stacks. On Linux, Check also fails t for files that are open or mapped only at the end. To find such files,
+// it delays garbage collection during the test. Parallel tests must not use Check.
 func Check(t testing.TB) {
 	t.Helper()
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(-1)
@@ -43,7 +42,7 @@ func Check(t testing.TB) {
 	})
 }
 
-// await returns the stacks of goroutines that are not in before and do not end within patience.
+// await returns the stacks of goroutines that are not in before and do not end within the time patience.
 func await(before map[string]string) (left []string) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		left = left[:0]
@@ -58,12 +57,12 @@ func await(before map[string]string) (left []string) {
 	}
 }
 
-// files counts for each file how often it is open and how often it is mapped.
+// files counts, for each file name, how often the file is open and how often it is mapped.
 type files struct{ open, mapped map[string]int }
 
 func take() files { return files{openFiles(), mappings()} }
 
-// without lists the files that are open or mapped more often than in before.
+// without lists the files that f holds open or mapped more often than before does.
 func (f files) without(before files) (left []string) {
 	more := func(what string, now, then map[string]int) {
 		for name, n := range now {
@@ -101,7 +100,7 @@ func resident(stack string) bool {
 	return false
 }
 
-// openFiles returns the regular files and folders that are open. It returns none if there is no /proc.
+// openFiles returns the regular files and folders that are open. Without /proc it returns none.
 func openFiles() map[string]int {
 	out := map[string]int{}
 	entries, err := os.ReadDir("/proc/self/fd")

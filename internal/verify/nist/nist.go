@@ -1,4 +1,4 @@
-// Package nist has the linear problems of the Statistical Reference Datasets (NIST StRD,
+// Package nist contains the linear problems of the Statistical Reference Datasets (NIST StRD,
 // https://www.itl.nist.gov/div898/strd/, public domain).
 package nist
 
@@ -13,7 +13,7 @@ import (
 //go:embed *.dat
 var files embed.FS
 
-// Names has the names of the problems in NIST's order, from lower to higher difficulty.
+// Names lists the problems in NIST's order, from lower to higher difficulty.
 var Names = []string{"Norris", "Pontius", "NoInt1", "NoInt2", "Filip", "Longley", "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5"}
 
 // A Set is a problem: to fit Y by a linear combination of the columns of X. NIST certifies the solution for
@@ -25,7 +25,7 @@ type Set struct {
 	RSS       float64   // residual sum of squares
 }
 
-// Read returns the problem with the given name. A polynomial model has a column for each power of its
+// Read returns the problem with the given name. If the model is a polynomial, X has a column for each power of the
 // predictor, rounded to float64.
 func Read(name string) (*Set, error) {
 	text, err := files.ReadFile(name + ".dat")
@@ -49,8 +49,8 @@ func Read(name string) (*Set, error) {
 	return set, nil
 }
 
-// find returns the lines of a section. The header of the file announces them with a title, as in "Data (lines
-// 31 to 55)".
+// find returns the lines of a section of the file. The first lines of the file give the place of each section, as in
+// "Data (lines 31 to 55)".
 func find(lines []string, title string) ([]string, error) {
 	for _, line := range lines[:min(10, len(lines))] {
 		before, numbers, found := strings.Cut(line, "(lines")

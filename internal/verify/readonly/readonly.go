@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// Slice returns a copy of x that is read-only until the test ends. A write to it, even by assembly, ends the
-// process. Reads beyond its end may go unnoticed up to the end of the last page.
+// Slice returns a copy of x that is read-only until the test ends. A write to the copy, even by assembly, ends the
+// process. Reads beyond the end of the copy may go unnoticed up to the end of the last memory page.
 func Slice[T float64 | float32 | int32 | int](t testing.TB, x []T) []T {
 	t.Helper()
 	if len(x) == 0 {

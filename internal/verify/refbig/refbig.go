@@ -1,8 +1,7 @@
-// Package refbig computes reference results for tests: ridge regression with optional weights and intercept,
-// in 512-bit arithmetic. It is for problems with a few dozen features, because it is not fast.
+// Package refbig computes reference results for tests: ridge regression with optional weights and intercept, in
+// 512-bit arithmetic. It is slow, for problems with a few dozen features.
 //
-// The data are float64 and taken as exact. The elimination takes O(d³) operations, and the statistics about
-// as many.
+// The data are float64 and count as exact. The solution takes O(d³) operations, and its statistics about as many.
 package refbig
 
 import (
@@ -13,11 +12,11 @@ import (
 // Prec is the precision of all arithmetic in bits.
 const Prec = 512
 
-// ErrSingular reports that the columns are linearly dependent and γ = 0.
+// ErrSingular reports that γ = 0 and the columns are linearly dependent.
 var ErrSingular = errors.New("refbig: singular")
 
-// A Problem minimises ½‖W^{½}(AX + 1·intercept − Y)‖² + γ/2·‖X‖². It holds only the moments K = AᵀWA, c =
-// AᵀWY and YᵀWY. With an intercept they are centred by the weighted means.
+// A Problem minimises ½‖W^{½}(AX + 1·intercept − Y)‖² + γ/2·‖X‖². It holds only the moments AᵀWA, AᵀWY and YᵀWY. With
+// an intercept, the columns are centred by their weighted means first.
 type Problem struct {
 	N, D, T   int
 	Intercept bool
@@ -27,12 +26,12 @@ type Problem struct {
 	MeanX []*big.Float   // zeros without an intercept
 	MeanY []*big.Float
 
-	// Penalty has a factor for each column, by which Solve multiplies γ. nil means 1 for all. A column with
-	// penalty 0 counts as one in EffectiveDimension.
+	// Penalty holds a factor of γ for each column; nil means 1 for all. A column with penalty 0 counts as one in
+	// EffectiveDimension.
 	Penalty []float64
 }
 
-// New reduces x (n×d), y (n×t) and weights w (nil, or n of them).
+// New computes the moments of x (n×d) and y (n×t) with n weights w. A nil w means weights of 1.
 func New(x, y [][]float64, w []float64, intercept bool) *Problem {
 	weights := make([]*big.Float, len(x))
 	for i := range x {
@@ -44,12 +43,11 @@ func New(x, y [][]float64, w []float64, intercept bool) *Problem {
 	return NewWeighted(x, y, weights, intercept)
 }
 
-// NewWeighted is [New] with weights that float64 may not represent, such as sums of weights or
-// decayed weights.
+// NewWeighted is [New] for weights that float64 cannot represent, such as sums of weights.
 func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 	p := &Problem{N: len(x), D: len(x[0]), T: len(y[0]), Intercept: intercept}
 	p.MeanX, p.MeanY = vector(p.D), vector(p.T)
-	// Use rows relative to the heaviest row, so that a common offset cancels exactly.
+	// Rows are used relative to the row with the largest weight, so that a common offset cancels exactly.
 	originX, originY := vector(p.D), vector(p.T)
 	deltaX, deltaY := vector(p.D), vector(p.T)
 	if intercept {
@@ -127,7 +125,7 @@ type Solution struct {
 	GCV                []*big.Float   // n·RSS/(n − df − [intercept])²; nil where n = df
 }
 
-// Solve computes the solution for γ >= 0 by LDLᵀ of K + γI.
+// Solve computes the solution for γ >= 0 by the factorisation K + γI = LDLᵀ.
 func (p *Problem) Solve(gamma float64) (*Solution, error) {
 	g := Float(gamma)
 	l, err := p.Factor(g)
@@ -164,8 +162,8 @@ func (p *Problem) Solve(gamma float64) (*Solution, error) {
 	return s, nil
 }
 
-// RSS returns ‖Ax − b‖² of target j at any coefficients x, with the best intercept for x if the
-// problem has one.
+// RSS returns ‖Ax − b‖² of target j for any coefficients x, with the best intercept for x if the problem has an
+// intercept.
 func (p *Problem) RSS(j int, x []float64) *big.Float { return p.rss(j, vectorOf(x)) }
 
 func (p *Problem) rss(j int, x []*big.Float) *big.Float {
@@ -215,7 +213,8 @@ func Norm(x []*big.Float) float64 {
 	return f
 }
 
-// Factor returns unit lower triangular L with D on its diagonal, K + γI = LDLᵀ.
+// Factor returns L with K + γI = LDLᵀ, where L is unit lower triangular and its diagonal is replaced by the diagonal
+// D.
 func (p *Problem) Factor(gamma *big.Float) ([][]*big.Float, error) {
 	l, product := matrix(p.D, p.D), new(big.Float)
 	for i := range p.D {

@@ -1,5 +1,5 @@
-// Package sparsework tests that the cost of a pass over sparse rows is proportional to the number of their
-// entries. A pass may loop over all columns a few times, but not once for each row or block.
+// Package sparsework tests that the cost of a pass over sparse rows is proportional to the number of entries. A pass
+// may loop over all columns a few times, but not once for each row or block.
 package sparsework
 
 import (
@@ -21,16 +21,16 @@ const (
 	Entries = 3
 )
 
-// Each block has one row. The test compares passes over few rows and over many rows. mostSweeps limits the
-// additional processor time of the second, in units of the time to set Dim numbers to zero. Doing that for
-// each row would take 4000 units.
+// few and many are numbers of rows, with one row in each block. The test compares passes over few and over many rows.
+// The second may take mostSweeps more units of processor time, where a unit is the time to set Dim numbers to zero.
+// Setting them for each row would take 4000 units.
 const (
 	few        = 4
 	many       = 4000
 	mostSweeps = 3000
 )
 
-// Rows is a source of sparse rows with random columns and one target. The rows are the same in each run.
+// Rows is a source of sparse rows with random columns and one target. The rows are the same in each run of the test.
 type Rows struct {
 	x *engine.CSR
 	y []float64
@@ -67,8 +67,8 @@ func (r Rows) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	}
 }
 
-// Hold runs passes over few rows and over many rows. The test fails if the second take more time or memory
-// than their entries account for. begin returns a function that makes some passes and returns their number.
+// Hold fails the test if passes over many rows take more time or memory, compared with passes over few rows, than
+// their entries account for. begin returns a function that makes some passes and returns their number.
 func Hold(t *testing.T, begin func(t *testing.T, src dataset.Source) func() (passes int)) {
 	t.Helper()
 	little, much := begin(t, New(few)), begin(t, New(many))
@@ -82,8 +82,7 @@ func Hold(t *testing.T, begin func(t *testing.T, src dataset.Source) func() (pas
 	}
 }
 
-// least calls do several times. It returns the smallest time of a pass, and the smallest memory that a call
-// allocated.
+// least calls do three times. It returns the smallest time and the smallest allocated memory per pass.
 func least(do func() int) (least time.Duration, bytes float64) {
 	least, bytes = math.MaxInt64, math.Inf(1)
 	for range 3 {
@@ -98,7 +97,7 @@ func least(do func() int) (least time.Duration, bytes float64) {
 	return least, bytes
 }
 
-// sweep returns the smallest time in which Dim numbers can be set to zero.
+// sweep returns the time to set Dim numbers to zero, the smallest of five.
 func sweep() time.Duration {
 	x, least := make([]float64, Dim), time.Duration(math.MaxInt64)
 	for range 5 {

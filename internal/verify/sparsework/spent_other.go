@@ -6,5 +6,5 @@ import "time"
 
 var begun = time.Now()
 
-// spent returns the elapsed time, because the time of the process is unknown.
+// spent returns the elapsed time, because the processor time is unknown on this system.
 func spent() time.Duration { return time.Since(begun) }

@@ -1,4 +1,4 @@
-// Package wiretest has tests for all types that are stored as messages.
+// Package wiretest has tests for types that are stored as messages.
 package wiretest
 
 import (
@@ -20,7 +20,8 @@ type Message interface {
 	ReadFrom(io.Reader) (int64, error)
 }
 
-// Readers make readers of b. Some show how many bytes they have, others do not.
+// Readers holds functions that return a reader of b. Some of these readers show how many bytes are left, others do
+// not.
 var Readers = map[string]func(b []byte) io.Reader{
 	"bytes":  func(b []byte) io.Reader { return bytes.NewReader(b) },
 	"hidden": func(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} },
@@ -28,7 +29,7 @@ var Readers = map[string]func(b []byte) io.Reader{
 	"eof":    func(b []byte) io.Reader { return iotest.DataErrReader(bytes.NewReader(b)) },
 }
 
-// Marshal returns m as a message. It fails if the length is not m.BinarySize().
+// Marshal returns m as a message. The test fails if the length of the message is not m.BinarySize().
 func Marshal(t rapid.TB, m Message) []byte {
 	t.Helper()
 	b, err := m.MarshalBinary()
@@ -41,8 +42,8 @@ func Marshal(t rapid.TB, m Message) []byte {
 	return b
 }
 
-// Refuses reads the bad message b in every way. The test fails if one of them succeeds, returns an error that
-// is not an E, or changes the receiver. Refuses returns the last error.
+// Refuses reads the bad message b by UnmarshalBinary, and by ReadFrom from each of the Readers. The test fails if a
+// call succeeds, returns an error of another type than E, or changes the receiver. Refuses returns the last error.
 func Refuses[E error](t rapid.TB, what string, b []byte, receiver Message) E {
 	t.Helper()
 	before := Marshal(t, receiver)
@@ -65,7 +66,7 @@ func Refuses[E error](t rapid.TB, what string, b []byte, receiver Message) E {
 	return format
 }
 
-// Seal corrects the checksum at the end of a message, if the message is long enough to have one.
+// Seal corrects the checksum at the end of a message, unless the message is too short for a checksum.
 func Seal(b []byte) []byte {
 	if n := len(b) - 4; n >= 0 {
 		binary.LittleEndian.PutUint32(b[n:], crc32.Checksum(b[:n], crc32.MakeTable(crc32.Castagnoli)))
