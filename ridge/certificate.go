@@ -11,7 +11,8 @@ import "github.com/fdridge/fdridge/ridge/internal/certify"
 //
 // The round-off of sums over rows and of products over features is bounded a priori, from the number of additions. This
 // covers AᵀY, ‖Y‖², gradients, residuals, means, centring, Cholesky and QR. The errors of eigenproblems and of
-// reductions to tridiagonal form are measured with products of bounded round-off (docs/math.md §14).
+// reductions to tridiagonal form are measured after the computation, by matrix products whose own round-off is bounded
+// (docs/math.md §14).
 type Certificate struct {
 	ErrorBound         float64 `json:"error_bound" null:"+Inf"`          // bounds ‖x̂ − x*‖₂
 	RelativeErrorBound float64 `json:"relative_error_bound" null:"+Inf"` // bounds ‖x̂ − x*‖₂/‖x*‖₂

@@ -277,7 +277,7 @@ func (e *dualExact) multiply(ctx context.Context) (err error) {
 	return nil
 }
 
-// meanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d, or an upper bound before G is computed.
+// meanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d, or an upper bound before AAᵀ is computed.
 func (e *dualExact) meanEigenvalue() float64 {
 	size := e.known.Size
 	if e.gram != nil {

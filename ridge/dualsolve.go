@@ -185,8 +185,8 @@ func (e *dualExact) reduce() {
 	}
 }
 
-// factorAt returns the factor of T + γI with its bounds, where T is the tridiagonal form of G. ok is false if T + γI is
-// not positive definite.
+// factorAt returns the factor of T + γI with its bounds, where T is the tridiagonal form of AAᵀ. ok is false if T + γI
+// is not positive definite.
 func (e *dualExact) factorAt(gamma float64) (f *certify.Factored, ok bool) {
 	if e.reduction == nil {
 		return nil, false

@@ -67,7 +67,7 @@ type Summary struct {
 	mu        sync.Mutex
 	joined    *accum.Lane    // all lanes merged; nil until computed
 	spec      *fd.Spectrum   // spectrum of the sketch; nil until computed
-	holdsGram bool           // spec is the spectrum of K itself, see WithGram
+	holdsGram bool           // spec is the spectrum of AᵀA itself, see WithGram
 	penalty   []float64      // the p of Penalize, if s is a view; spec is then in the scaled columns
 	projected int            // number of columns set by Projected
 	known     *certify.Known // cached result of Known for many targets; nil until computed

@@ -81,13 +81,13 @@ func isLargest(intervals []ridge.Interval, k int, always bool) bool {
 // are left out.
 type Score struct {
 	Rows      int64     `json:"rows"`
-	Confusion [][]int64 `json:"confusion"` // number of rows of each class, by the decision
-	// Unknown counts rows whose label no training row has. Their decisions are wrong.
+	Confusion [][]int64 `json:"confusion"` // Confusion[i][j] is the number of rows of class i that are assigned to class j
+	// Unknown counts rows with a label that is not in the training rows. Their decisions are wrong.
 	Unknown int64 `json:"unknown"`
 	// Proved counts the rows that the exact solution is proved to assign to the same class as the decision.
 	Proved int64 `json:"proved"`
 	// Right counts the rows of each class that the exact solution is proved to assign to this class. Possible counts
-	// the rows of each class that it may assign to this class.
+	// the rows of each class that the exact solution may assign to this class.
 	Right    []int64 `json:"right"`
 	Possible []int64 `json:"possible"`
 }

@@ -28,8 +28,12 @@ type Problem struct {
 // DefaultSize is the default number of rows of a sketch.
 const DefaultSize = 256
 
-// LosslessSize returns the number of rows of a sketch that loses no information about n×d rows; n is −1 if unknown. It is d if
-// AᵀA fits in [ridge.MaxGramBytes], or n if n is smaller than d and the rows fit. If neither fits, it is DefaultSize.
+// LosslessSize returns the number of rows of a sketch that loses no information about n×d rows, if the sketch fits in memory; n
+// is −1 if unknown.
+//
+//   - n, if n < d and the rows fit in [ridge.MaxGramBytes]
+//   - otherwise d, if AᵀA fits in [ridge.MaxGramBytes]
+//   - otherwise DefaultSize, which may lose information
 func LosslessSize(n int64, d int) int {
 	switch {
 	case n >= 0 && n < int64(d) && 8*float64(n)*float64(d) <= ridge.MaxGramBytes:

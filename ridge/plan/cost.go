@@ -67,9 +67,9 @@ func (c cost) plus(o cost) cost { return cost{c.flops + o.flops, c.read + o.read
 
 func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
 
-// handledFlops is the measured cost of preparing one number of a dense row, in flops of a matrix product that takes as long. The
+// prepareFlops is the measured cost of preparing one number of a dense row, in flops of a matrix product that takes as long. The
 // number is copied to a block, centred, checked, and packed for AᵀA.
-const handledFlops = 250
+const prepareFlops = 250
 
 // exactCost returns the cost of a direct solution for k values of γ, with at most maxBytes of memory.
 func (o *forecast) exactCost(n int64, k int, maxBytes float64) cost {
@@ -77,7 +77,7 @@ func (o *forecast) exactCost(n int64, k int, maxBytes float64) cost {
 		return o.dualCost(n, k, maxBytes)
 	}
 	numbers := float64(n) * float64(o.d)
-	return cost{flops: numbers * (handledFlops + exactFlops(n, o.d, k)), read: o.rowBytes() * float64(n), memory: ridge.DirectBytes(factorFor(k), n, o.d, o.t, k, false)}
+	return cost{flops: numbers * (prepareFlops + exactFlops(n, o.d, k)), read: o.rowBytes() * float64(n), memory: ridge.DirectBytes(factorFor(k), n, o.d, o.t, k, false)}
 }
 
 // eigenFlops·n³ is the measured cost of a symmetric eigenproblem of order n, in flops of a matrix product that
@@ -143,7 +143,7 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	switch {
 	case store == fd.StoreScatter:
 		return cost{
-			flops:  (handledFlops+d)*d + sumFlops*d*d/2/p + 2*t*d,
+			flops:  (prepareFlops+d)*d + sumFlops*d*d/2/p + 2*t*d,
 			read:   o.rowBytes(),
 			memory: 8 * sketches * (p*d + 7*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + o.stagedNumbers()),
 		}, nil

@@ -111,29 +111,29 @@ func newEtaForecast(k *certify.Known, m int) etaForecast {
 	return s
 }
 
-// lastEigenvalue estimates the smallest nonzero eigenvalue λ_rank, given the r-th eigenvalue last and the sum rest of all smaller
-// ones. It returns the geometric mean of two estimates. One assumes a power law in the index, the other equal eigenvalues, like
-// the eigenvalues of noise.
-func lastEigenvalue(last, rest float64, r, rank int) float64 {
-	if rank <= r || !(rest > 0) {
-		return math.Max(0, last)
+// lastEigenvalue estimates the smallest nonzero eigenvalue, number rank, given eigenvalue number r, lambda, and the sum tail of
+// all smaller eigenvalues. It returns the geometric mean of two estimates. One assumes a power law in the index, the other equal
+// eigenvalues, like the eigenvalues of noise.
+func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
+	if rank <= r || !(tail > 0) {
+		return math.Max(0, lambda)
 	}
 	sum := func(power float64) float64 {
 		all := 0.0
 		for i := r + 1; i <= rank; i++ {
 			all += math.Pow(float64(i)/float64(r), -power)
 		}
-		return last * all
+		return lambda * all
 	}
 	low, high := 0.0, 64.0
 	for range 40 {
-		if mid := (low + high) / 2; sum(mid) > rest {
+		if mid := (low + high) / 2; sum(mid) > tail {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
-	return math.Sqrt(last * math.Pow(float64(rank)/float64(r), -high) * rest / float64(rank-r))
+	return math.Sqrt(lambda * math.Pow(float64(rank)/float64(r), -high) * tail / float64(rank-r))
 }
 
 // floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows like the rows of the summary. The estimate from the sketch

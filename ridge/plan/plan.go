@@ -40,7 +40,7 @@ type Option struct {
 	// itself.
 	WorstShrinkage float64   `json:"worst_shrinkage"`
 	Shrinkage      float64   `json:"shrinkage"`   // expected η
-	Contraction    []float64 `json:"contraction"` // expected relative error of the one-shot fit for each γ: ρ/(γ+ρ) with the expected η
+	Contraction    []float64 `json:"contraction"` // expected relative error of the one-pass fit for each γ: ρ/(γ+ρ), with half the expected η as ρ
 	Passes         []int     `json:"passes"`      // expected number of passes for each γ; 0: may not converge
 	Bytes          uint64    `json:"bytes"`       // memory in bytes, including BaseBytes
 	Seconds        float64   `json:"seconds"`     // time in seconds, including BaseSeconds

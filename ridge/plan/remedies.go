@@ -192,7 +192,7 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	if plan.Tol < doubledTol {
 		more = doubledPasses
 	}
-	suffices := false // MaxPasses should be enough for the present size, so round-off costs passes, not the sketch
+	suffices := false // MaxPasses should be enough for the present size, so a larger sketch does not help against round-off
 	for _, o := range p.Options {
 		passes, allowed := o.Passes[0]-1, r.MaxPasses // without the pass of the summary
 		switch {

@@ -73,7 +73,7 @@ func (o *forecast) dualCost(n int64, k int, maxBytes float64) cost {
 	factors := math.Min(choleskyFlops*float64(k), reduceFlops) * rows * rows * rows
 	switch {
 	case !o.countsEntries():
-		c.flops = rows * (handledFlops + rows) * float64(o.d)
+		c.flops = rows * (prepareFlops + rows) * float64(o.d)
 		if room := maxBytes - c.memory; held > room {
 			held = math.Max(0, room/2)
 		}

@@ -43,8 +43,8 @@ func makeCells(cells []*cell, cfg accum.Config) error {
 	return nil
 }
 
-// collect appends c, and the cells from which c is merged, to the lists in byHeight. A cell made from rows has height 0. A merged
-// cell has a greater height than the two cells that must be computed first.
+// collect appends c, and the cells that must be computed before c, to the lists in byHeight. Cells in byHeight[h] depend only on
+// cells in earlier lists.
 func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
 	if c.recipe == nil {
 		return byHeight, 0

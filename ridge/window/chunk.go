@@ -25,7 +25,8 @@ func (c *chunk) live() int { return c.rows.N - c.gone }
 // isFull reports whether the chunk is full. appended is the number of rows appended to the window so far.
 func (c *chunk) isFull(appended int64) bool { return appended >= c.end }
 
-// firstRow returns the number, in the stream, of the first row of the chunk. appended is as for isFull.
+// firstRow returns the number, in the stream, of the first row of the chunk, given the number of rows appended to the window so
+// far.
 func (c *chunk) firstRow(appended int64) int64 { return min(c.end, appended) - int64(c.rows.N) }
 
 // block returns the rows of the chunk that are in the window.

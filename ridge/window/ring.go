@@ -126,8 +126,8 @@ func (w *ring) release() {
 	w.recent = slices.Delete(w.recent, 0, 1)
 }
 
-// compact turns the oldest chunk into a cell. On each level that then has too many cells, it merges the two oldest. It only adds
-// recipes; make computes the sketches.
+// compact turns the oldest block of rows into a sketch. On each level that then has too many sketches, it merges the two oldest.
+// It only records what to compute; make computes the sketches.
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)
@@ -155,7 +155,7 @@ func (w *ring) compact() error {
 // cores to work in parallel.
 const maxPending = 32
 
-// queue appends a chunk to pending and returns the recipe of its cell.
+// queue appends a block of rows to pending and returns the recipe of its sketch.
 func (w *ring) queue(c *chunk) *recipe {
 	w.pending = append(w.pending, c)
 	return &recipe{rows: c}
