@@ -164,7 +164,7 @@ func (w *cacheWriter) numbers(b Block, d, t int) error {
 	return binary.Write(w.out, binary.LittleEndian, w.sum.Sum32())
 }
 
-// convert writes the numbers in from. put encodes numbers of size bytes each.
+// convert writes the numbers in from. The function put encodes some numbers, each in size bytes.
 func convert[T any](w *cacheWriter, from []T, size int, put func(to []byte, from []T)) error {
 	w.chunk = slices.Grow(w.chunk[:0], cacheChunk)
 	for len(from) > 0 {

@@ -182,7 +182,7 @@ func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
 	return err
 }
 
-// floats reads n numbers into the memory of to, which must be empty.
+// floats reads n numbers, and uses the memory of the empty slice to.
 func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 	to = slices.Grow(to, n)
 	err := r.words(n, 8, func(b []byte) {

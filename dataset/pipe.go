@@ -57,7 +57,7 @@ func NewPipe(ctx context.Context, name string, r io.Reader) *Pipe {
 			return nil, errNoPipe
 		}
 		if f, ok := r.(*os.File); ok {
-			widen(f)
+			enlargePipe(f)
 		}
 		return io.NopCloser(r), nil
 	})
@@ -72,7 +72,7 @@ func OpenPipe(ctx context.Context, name string) *Pipe {
 		if err != nil {
 			return nil, err
 		}
-		widen(f)
+		enlargePipe(f)
 		return f, nil
 	})
 }

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// widen enlarges the buffer of a system pipe, so that its reader and writer wait less often. It does nothing for
+// enlargePipe enlarges the buffer of a system pipe, so that its reader and writer wait less often. It does nothing for
 // other files.
-func widen(f *os.File) {
+func enlargePipe(f *os.File) {
 	const setPipeSize, size = 1031, 1 << 20 // F_SETPIPE_SZ, and the size that Linux allows every user
 	raw, err := f.SyscallConn()
 	if err != nil {

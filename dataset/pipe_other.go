@@ -4,5 +4,5 @@ package dataset
 
 import "os"
 
-// widen does nothing: only Linux can enlarge a pipe.
-func widen(*os.File) {}
+// enlargePipe does nothing: only Linux can enlarge a pipe.
+func enlargePipe(*os.File) {}

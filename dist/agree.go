@@ -20,10 +20,10 @@ func (e *DisagreeError) Error() string {
 		e.What, e.Root, e.Ranks[0], e.Value, len(e.Ranks), e.Ranks)
 }
 
-// Agree returns nil if value is the same on all ranks. Otherwise every rank returns the same *[DisagreeError]; what
-// is the name of the value in its text. Agree is a collective call. It broadcasts the value of rank 0 and makes an
-// allreduce of one number per rank, and another broadcast if a value differs.
-func Agree(ctx context.Context, t Transport, what, value string) error {
+// Agree returns nil if value is the same on all ranks. Otherwise every rank returns the same *[DisagreeError]; its
+// text contains name, the name of the value. Agree is a collective call. It broadcasts the value of rank 0 and makes
+// an allreduce of one number per rank, and another broadcast if a value differs.
+func Agree(ctx context.Context, t Transport, name, value string) error {
 	ctx = background.IfNil(ctx)
 	root, err := t.Broadcast(ctx, 0, []byte(value))
 	if err != nil {
@@ -36,7 +36,7 @@ func Agree(ctx context.Context, t Transport, what, value string) error {
 	if err := t.Allreduce(ctx, differs); err != nil {
 		return err
 	}
-	e := &DisagreeError{What: what, Root: string(root)}
+	e := &DisagreeError{What: name, Root: string(root)}
 	for r, d := range differs {
 		if d != 0 {
 			e.Ranks = append(e.Ranks, r)

@@ -95,7 +95,7 @@ func (x *index) addRows(b *block, rows int64) error {
 	return nil
 }
 
-// messageAt returns the message that begins at byte at. The kind is 0 at the end of the stream.
+// messageAt returns the message at the given position. The kind is 0 at the end of the stream.
 func messageAt(f *rawfile.File, at int64, memory []byte) (b block, h head, err error) {
 	if at == f.Plain {
 		return b, h, nil

@@ -405,10 +405,10 @@ func (r *reader) checkNulls(n int) error {
 	return nil
 }
 
-// nullError returns the error for a null in row at of the record batch and column j.
-func (r *reader) nullError(at, j int) error {
+// nullError returns the error for a null in column j and row batchRow of the record batch.
+func (r *reader) nullError(batchRow, j int) error {
 	return r.Gap(j, &dataset.InputError{
-		File: r.file.Name, Line: int(r.row) + at - r.at + 1, Column: j + 1,
+		File: r.file.Name, Line: int(r.row) + batchRow - r.at + 1, Column: j + 1,
 		Msg: "column " + excerpt.Of(r.names[j]) + " has a missing value (null)",
 	})
 }

@@ -157,7 +157,7 @@ func inspect(name string, opts Options) (*layout, error) {
 	case c < 0 || c > '~' || c == '"' || c == '\r' || c == '\n':
 		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("%q cannot be a delimiter", c)}
 	}
-	if err := refuseCR(f); err != nil {
+	if err := checkLineEnd(f); err != nil {
 		return nil, err
 	}
 	r := newRecords(f, l.delimiter)
@@ -195,9 +195,9 @@ func (r *records) checkNames() error {
 	return nil
 }
 
-// refuseCR returns an error if the first line contains a CR without LF. Otherwise a file with CR line ends would be
-// read as a single line.
-func refuseCR(f *rawfile.File) error {
+// checkLineEnd returns an error if the first line contains a CR without LF. Otherwise a file with CR line ends would
+// be read as a single line.
+func checkLineEnd(f *rawfile.File) error {
 	line, _ := unquotedLine(f.Head(func(head []byte) bool {
 		_, rest := unquotedLine(head)
 		return rest != nil
@@ -228,11 +228,11 @@ func (r *records) trimmed() []string {
 	return names
 }
 
-// isHeader reports whether the first record, with the given fields, is a header. It may read the second record. If
-// gaps is true, missing values in either record are ignored.
-func (r *records) isHeader(first []string, gaps bool) bool {
+// isHeader reports whether the first line, with the given fields, is a header. It may read the second line. If gaps
+// is true, missing values in either line are ignored.
+func (r *records) isHeader(firstLine []string, gaps bool) bool {
 	text, numbers := false, false
-	for _, s := range first {
+	for _, s := range firstLine {
 		switch {
 		case s == "" || gaps && cell.Missing([]byte(s)):
 		case isText(s):
@@ -244,15 +244,15 @@ func (r *records) isHeader(first []string, gaps bool) bool {
 	if !text || !numbers {
 		return text
 	}
-	if r.next() != nil || len(r.fields) != len(first) { // the reader reports this error later
+	if r.next() != nil || len(r.fields) != len(firstLine) { // the reader reports this error later
 		return true
 	}
 	for i, s := range r.fields {
 		second := string(bytes.TrimSpace(s))
-		if gaps && (cell.Missing([]byte(first[i])) || cell.Missing([]byte(second))) {
+		if gaps && (cell.Missing([]byte(firstLine[i])) || cell.Missing([]byte(second))) {
 			continue
 		}
-		if isText(first[i]) != isText(second) {
+		if isText(firstLine[i]) != isText(second) {
 			return true
 		}
 	}
@@ -276,18 +276,18 @@ func isText(s string) bool {
 // sniff detects the delimiter in the first line that is not blank. It reads the second line only if blanks may be the
 // delimiter, so as not to wait for a pipe.
 func sniff(f *rawfile.File) byte {
-	first, _ := unquotedLine(f.Head(func(head []byte) bool {
+	firstLine, _ := unquotedLine(f.Head(func(head []byte) bool {
 		_, rest := unquotedLine(head)
 		return rest != nil
 	}))
 	best := byte(',')
 	for _, c := range []byte(";\t") {
-		if bytes.Count(first, []byte{c}) > bytes.Count(first, []byte{best}) {
+		if bytes.Count(firstLine, []byte{c}) > bytes.Count(firstLine, []byte{best}) {
 			best = c
 		}
 	}
-	n := len(bytes.Fields(first))
-	if bytes.IndexByte(first, best) >= 0 || n < 2 {
+	n := len(bytes.Fields(firstLine))
+	if bytes.IndexByte(firstLine, best) >= 0 || n < 2 {
 		return best
 	}
 	_, rest := unquotedLine(f.Head(func(head []byte) bool {

@@ -48,8 +48,8 @@ func (r *reader) read(b *dataset.Buffer) error {
 	return nil
 }
 
-// texts returns the names of the numeric features that hold only text in the next hundred records. It returns nil if
-// feature i is not among them.
+// texts returns the names of the features that are read as numbers, but hold only text in the next hundred records.
+// It returns nil if feature i is not among them.
 func (r *reader) texts(i int) []string {
 	const most = 100
 	text, number := make([]bool, len(r.To)), make([]bool, len(r.To))
@@ -106,15 +106,15 @@ func (r *reader) number(i int) (float64, error) {
 		return 0, r.errorAt(i, "column %s: the header is repeated, as in files that were joined; remove it, or pass the files one by one", name)
 	}
 	err := r.errorAt(i, "column %s: %q is not a number", name, excerpt.Of(s))
-	if hint := commas(s); hint != "" {
+	if hint := commaHint(s); hint != "" {
 		err.Hint = hint
 		return 0, err
 	}
 	return 0, r.NoNumber(i, err)
 }
 
-// commas returns a hint if s is a number with a decimal comma or thousands separators, and otherwise "".
-func commas(s []byte) string {
+// commaHint returns a hint if s is a number with a decimal comma or thousands separators, and otherwise "".
+func commaHint(s []byte) string {
 	digits := bytes.TrimLeft(s, "+-")
 	if bytes.IndexByte(s, ',') < 0 || len(bytes.Trim(digits, "0123456789,.")) > 0 || !digit(digits[0]) || !digit(s[len(s)-1]) {
 		return ""

@@ -81,7 +81,7 @@ func (r *records) next() error {
 	}
 }
 
-func (r *records) tooMany() error {
+func (r *records) tooManyFieldsError() error {
 	return &dataset.InputError{File: r.Name(), Line: r.Line(), Msg: fmt.Sprintf("the row has more than %d fields", maxFields)}
 }
 
@@ -100,7 +100,7 @@ func (r *records) split() error {
 			break
 		}
 		if len(r.fields) == maxFields {
-			return r.tooMany()
+			return r.tooManyFieldsError()
 		}
 		r.fields = append(r.fields, rest[:i])
 		rest = rest[i+1:]
@@ -182,7 +182,7 @@ func (f *feed) begin(text []byte) error {
 
 func (f *feed) take(text []byte) error {
 	if f.fields += bytes.Count(text, []byte{f.delimiter}); f.fields > maxFields {
-		return f.tooMany()
+		return f.tooManyFieldsError()
 	}
 	f.rest = text
 	f.lines++

@@ -23,15 +23,15 @@ func targetIsFile(path string, opts Options) (bool, error) {
 		return false, nil
 	}
 	target := opts.Target[0]
-	if isPlace(target) {
+	if isPosition(target) {
 		return false, nil
 	}
 	format, err := Format(path, opts)
 	if err != nil {
 		return false, err
 	}
-	inside, err := named(format).inside(path, opts)
-	if err != nil || slices.Contains(inside, target) {
+	candidates, err := formatByName(format).targetCandidates(path, opts)
+	if err != nil || slices.Contains(candidates, target) {
 		return false, err
 	}
 	name, _ := SplitArray(target)
@@ -46,7 +46,7 @@ func targetIsFile(path string, opts Options) (bool, error) {
 
 // targetIsArray reports whether the target is an array of the .npz archive named archive.
 func targetIsArray(archive string, target []string) (bool, error) {
-	if len(target) != 1 || isPlace(target[0]) {
+	if len(target) != 1 || isPosition(target[0]) {
 		return false, nil
 	}
 	arrays, err := npy.Members(archive)
@@ -64,19 +64,19 @@ func OwnTarget(path string, opts Options) (string, error) {
 	case own:
 		return opts.Target[0], nil
 	}
-	if format, err := Format(path, opts); err != nil || named(format).arrays == nil {
+	if format, err := Format(path, opts); err != nil || formatByName(format).arrays == nil {
 		return "", err
 	}
 	archive, _ := SplitArray(path)
-	inside, err := targetIsArray(archive, opts.Target)
-	if err != nil || !inside {
+	isArray, err := targetIsArray(archive, opts.Target)
+	if err != nil || !isArray {
 		return "", err
 	}
 	return archive + ":" + opts.Target[0], nil
 }
 
-// isPlace reports whether target is "first", "last" or a column number.
-func isPlace(target string) bool {
+// isPosition reports whether target is "first", "last" or a column number.
+func isPosition(target string) bool {
 	_, err := strconv.Atoi(target)
 	return err == nil || target == "first" || target == "last"
 }
@@ -88,17 +88,17 @@ func exists(path string) bool {
 
 // looksLikeFile reports whether target, which is neither a column nor an existing file, looks like a file name.
 func looksLikeFile(target string) bool {
-	return strings.ContainsAny(target, "/\\") || suffixFormat(target) != "" || unpacked(target) != target || strings.HasSuffix(target, ".txt")
+	return strings.ContainsAny(target, "/\\") || suffixFormat(target) != "" || trimCompression(target) != target || strings.HasSuffix(target, ".txt")
 }
 
-// unpacked returns a file name without the suffix .gz or .zst.
-func unpacked(path string) string {
+// trimCompression returns a file name without the suffix .gz or .zst.
+func trimCompression(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 }
 
 // suffixFormat returns the format with the suffix of the file name path, or "" if no format has this suffix.
 func suffixFormat(path string) string {
-	suffix := filepath.Ext(unpacked(path))
+	suffix := filepath.Ext(trimCompression(path))
 	for _, f := range formats() {
 		if slices.Contains(f.suffixes, suffix) {
 			return f.name
@@ -110,7 +110,7 @@ func suffixFormat(path string) string {
 // SplitArray splits FILE.npz:NAME into the file and the name of an array. Without :NAME, or if the file FILE.npz:NAME
 // exists, array is "".
 func SplitArray(path string) (name, array string) {
-	if i := strings.LastIndexByte(path, ':'); i >= 0 && !exists(path) && (exists(path[:i]) || named(suffixFormat(path[:i])).arrays != nil) {
+	if i := strings.LastIndexByte(path, ':'); i >= 0 && !exists(path) && (exists(path[:i]) || formatByName(suffixFormat(path[:i])).arrays != nil) {
 		return path[:i], path[i+1:]
 	}
 	return path, ""
@@ -123,7 +123,7 @@ func Format(path string, opts Options) (string, error) {
 	}
 	name, array := SplitArray(path)
 	format, err := detect(name, opts.Pipe)
-	if err == nil && array != "" && named(format).arrays == nil {
+	if err == nil && array != "" && formatByName(format).arrays == nil {
 		return "", &dataset.InputError{File: name, Msg: "is " + format + ", which has no arrays such as " + strconv.Quote(excerpt.Of(array))}
 	}
 	return format, err
@@ -154,13 +154,13 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 	}
 	if f.Begins(filekind.Magic) {
 		head, _ := f.Peek(filekind.Head) // the reader reports the error later
-		return "", noTable(f.Name, filekind.Of(head))
+		return "", notTableError(f.Name, filekind.Of(head))
 	}
 	head := f.Head(func(head []byte) bool { // the last line may be incomplete
 		return len(head) >= maxDetected || formatOfLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
 	})
 	if kind := filekind.Of(head); kind != filekind.Unknown {
-		return "", noTable(f.Name, kind)
+		return "", notTableError(f.Name, kind)
 	}
 	if format := formatOfLines(head[:min(len(head), maxDetected)]); format != "" {
 		return format, nil
@@ -171,8 +171,8 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 	return "csv", nil
 }
 
-// noTable returns the error for a file that is not a table.
-func noTable(name string, kind filekind.Kind) error {
+// notTableError returns the error for a file that is not a table.
+func notTableError(name string, kind filekind.Kind) error {
 	return &dataset.InputError{File: name, Msg: "is " + kind.String() + ", not a table of rows", Hint: kind.Use()}
 }
 

@@ -135,7 +135,7 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		return nil, err
 	}
 	for _, p := range files {
-		s, f, err := out.one(p, inner)
+		s, f, err := out.openPart(p, inner)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +144,7 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		}
 		sources = append(sources, s)
 	}
-	if err := out.sameWidth(files, sources, inner); err != nil {
+	if err := out.widenAll(files, sources, inner); err != nil {
 		return nil, err
 	}
 	x, err := dataset.Concat(sources...)
@@ -191,7 +191,7 @@ func checkPipe(paths []string, opts Options) error {
 		return fail("is a pipe, whose rows cannot be divided among readers")
 	}
 	name, err := Format(paths[0], opts)
-	if err == nil && !named(name).piped && named(name).open != nil {
+	if err == nil && !formatByName(name).piped && formatByName(name).open != nil {
 		err = fail("is %s, which cannot be read sequentially from a pipe; write it to a file", name)
 	}
 	return err
@@ -206,13 +206,13 @@ func (o *Opened) transpose(x dataset.Source) (dataset.Source, error) {
 	return dataset.Transpose(context.Background(), x, 0)
 }
 
-// one opens a single file.
-func (o *Opened) one(p part, opts Options) (dataset.Source, format, error) {
+// openPart opens a single file.
+func (o *Opened) openPart(p part, opts Options) (dataset.Source, format, error) {
 	name, err := Format(p.path, opts)
 	if err != nil {
 		return nil, format{}, err
 	}
-	f := named(name)
+	f := formatByName(name)
 	if f.open == nil {
 		return nil, f, errUnknown(name)
 	}
@@ -241,17 +241,17 @@ func (o *Opened) keep(p part, s *dataset.Stream, err error) (dataset.Source, err
 // archive opens the features of a .npz archive, and the targets if they are an array of the same archive.
 func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	name, array := SplitArray(p.path)
-	inside, err := targetIsArray(name, opts.Target)
+	isArray, err := targetIsArray(name, opts.Target)
 	if err != nil {
 		return nil, err
 	}
 	choice := npy.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells}
-	if inside {
+	if isArray {
 		choice.Targets = nil
 	}
 	s, err := npy.OpenMember(name, array, choice)
 	x, err := o.keep(p, s, err)
-	if err != nil || !inside {
+	if err != nil || !isArray {
 		return x, err
 	}
 	s, err = npy.OpenMember(name, opts.Target[0], npy.Options{})
@@ -281,9 +281,9 @@ func (o *Opened) follow(p part, s dataset.Source, f format, opts Options) error 
 	return nil
 }
 
-// sameWidth reopens svmlight files that have fewer features than the widest file.
-func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options) error {
-	f := named(o.Format)
+// widenAll reopens svmlight files that have fewer features than the widest file.
+func (o *Opened) widenAll(files []part, sources []dataset.Source, opts Options) error {
+	f := formatByName(o.Format)
 	if !f.labelled {
 		return nil
 	}
@@ -322,7 +322,7 @@ func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
 	if opts.Cells != nil && opts.Cells.Labels != nil {
 		of.Cells = &prepare.Cells{Features: []int{0}, Lexicons: []*prepare.Lexicon{opts.Cells.Labels}}
 	}
-	y, f, err := o.one(part{path: own, stamp: opts.Was[name]}, of)
+	y, f, err := o.openPart(part{path: own, stamp: opts.Was[name]}, of)
 	if err != nil {
 		return nil, err
 	}

@@ -107,8 +107,8 @@ func formatNames() []string {
 	return names
 }
 
-// named returns the format with a name, or the zero format if the name is unknown.
-func named(name string) format {
+// formatByName returns the format with a name, or the zero format if the name is unknown.
+func formatByName(name string) format {
 	all := formats()
 	if i := slices.IndexFunc(all, func(f format) bool { return f.name == name }); i >= 0 {
 		return all[i]
@@ -117,10 +117,10 @@ func named(name string) format {
 }
 
 // Numbered reports whether the rows of a format can be found by their numbers. Such files are divided by rows.
-func Numbered(format string) bool { return named(format).numbered }
+func Numbered(format string) bool { return formatByName(format).numbered }
 
 // Labelled reports whether each row of a format begins with a label, which is the target.
-func Labelled(format string) bool { return named(format).labelled }
+func Labelled(format string) bool { return formatByName(format).labelled }
 
 // Columns returns the names of the columns of a file, or nil if the file has none. Errors are as in [Open].
 func Columns(path string, opts Options) ([]string, error) {
@@ -128,7 +128,7 @@ func Columns(path string, opts Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f := named(name); f.columns != nil {
+	if f := formatByName(name); f.columns != nil {
 		return f.columns(path, opts)
 	}
 	return nil, nil
@@ -174,8 +174,9 @@ func (f format) names(path string, opts Options) (features, targets []string, er
 	return f.chosen(path, opts)
 }
 
-// inside returns the names of everything in the file that can be a target: its columns, or the arrays of an archive.
-func (f format) inside(path string, opts Options) ([]string, error) {
+// targetCandidates returns the names of everything in the file that can be a target: columns, or arrays of an
+// archive.
+func (f format) targetCandidates(path string, opts Options) ([]string, error) {
 	switch {
 	case f.columns != nil:
 		return f.columns(path, opts)

@@ -42,7 +42,7 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := (&Opened{}).one(part{path: "nowhere"}, Options{Format: "arff"}); err == nil || err.Error() != errUnknown("arff").Error() {
+	if _, _, err := (&Opened{}).openPart(part{path: "nowhere"}, Options{Format: "arff"}); err == nil || err.Error() != errUnknown("arff").Error() {
 		t.Errorf("a format that there is not: %v", err)
 	}
 }

@@ -17,29 +17,30 @@ type Layout struct {
 	Features, Targets  int
 }
 
-// Agrees returns nil if rows with layout l may follow rows with layout first, and otherwise an *[dataset.InputError]
-// that describes the difference. The formats and the numbers of features and targets must be equal; [Labelled] rows
-// may differ in the number of features. If both layouts have column names, the names must be equal.
-func (l Layout) Agrees(first Layout) error {
+// Agrees returns nil if rows with layout l may follow rows with the other layout, and otherwise an
+// *[dataset.InputError] that describes the difference. The formats and the numbers of features and targets must be
+// equal; [Labelled] rows may differ in the number of features. If both layouts have column names, the names must be
+// equal.
+func (l Layout) Agrees(other Layout) error {
 	var msg string
 	switch {
-	case l.Format != first.Format:
-		msg = fmt.Sprintf("is %s, but %s is %s", l.Format, first.File, first.Format)
-	case l.Targets != first.Targets, l.Features != first.Features && !Labelled(l.Format):
-		msg = fmt.Sprintf("has %d features and %d targets, %s has %d and %d", l.Features, l.Targets, first.File, first.Features, first.Targets)
-	case l.Names == nil || first.Names == nil:
+	case l.Format != other.Format:
+		msg = fmt.Sprintf("is %s, but %s is %s", l.Format, other.File, other.Format)
+	case l.Targets != other.Targets, l.Features != other.Features && !Labelled(l.Format):
+		msg = fmt.Sprintf("has %d features and %d targets, %s has %d and %d", l.Features, l.Targets, other.File, other.Features, other.Targets)
+	case l.Names == nil || other.Names == nil:
 		return nil
 	default:
-		differ := difference("feature", l.Names, first.Names)
+		differ := difference("feature", l.Names, other.Names)
 		if differ == "" {
-			differ = difference("target", l.TargetNames, first.TargetNames)
+			differ = difference("target", l.TargetNames, other.TargetNames)
 		}
 		if differ == "" {
 			return nil
 		}
-		msg = fmt.Sprintf("its columns differ from those of %s: %s", first.File, differ)
+		msg = fmt.Sprintf("its columns differ from those of %s: %s", other.File, differ)
 	}
-	return &dataset.InputError{File: l.File, Msg: fmt.Sprintf("%s (files %d and %d of the list)", msg, l.Number, first.Number)}
+	return &dataset.InputError{File: l.File, Msg: fmt.Sprintf("%s (files %d and %d of the list)", msg, l.Number, other.Number)}
 }
 
 // difference describes the first position at which two lists of equal length differ, or returns "".

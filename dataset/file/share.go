@@ -74,11 +74,12 @@ func parts(paths []string, opts Options) ([]part, error) {
 	return mine, nil
 }
 
-// sizes returns each file as a whole part, and the total size. Files without a stamp in was get their current stamp.
-func sizes(paths []string, was map[string]dataset.Stamp) (all []part, total int64) {
+// sizes returns each file as a whole part, and the total size. Files without a stamp in stamps get their current
+// stamp.
+func sizes(paths []string, stamps map[string]dataset.Stamp) (all []part, total int64) {
 	for i, path := range paths {
 		name, _ := SplitArray(path)
-		stamp, seen := was[name]
+		stamp, seen := stamps[name]
 		if info, err := os.Stat(name); err == nil && !seen { // if Stat fails, opening the file reports the error later
 			stamp = dataset.StampOf(info)
 		}

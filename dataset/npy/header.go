@@ -37,7 +37,7 @@ const maxHeader = 1 << 16
 func (in *input) readHeader(size int64) error {
 	prefix := make([]byte, 12)
 	if _, err := io.ReadFull(in.data, prefix[:10]); err != nil {
-		return in.early(err, "is too short for a .npy file")
+		return in.headerError(err, "is too short for a .npy file")
 	}
 	if !bytes.Equal(prefix[:6], []byte(magic)) {
 		return errors.New("is not a .npy file")
@@ -45,7 +45,7 @@ func (in *input) readHeader(size int64) error {
 	length, start := int(binary.LittleEndian.Uint16(prefix[8:])), 10
 	if prefix[6] >= 2 {
 		if _, err := io.ReadFull(in.data, prefix[10:]); err != nil {
-			return in.early(err, "is too short for a .npy file")
+			return in.headerError(err, "is too short for a .npy file")
 		}
 		// Compare as uint32, because an int may have only 32 bits.
 		if n := binary.LittleEndian.Uint32(prefix[8:]); n > maxHeader {
@@ -56,7 +56,7 @@ func (in *input) readHeader(size int64) error {
 	text := make([]byte, start+length)
 	copy(text, prefix[:start])
 	if _, err := io.ReadFull(in.data, text[start:]); err != nil {
-		return in.early(err, "ends within its header")
+		return in.headerError(err, "ends within its header")
 	}
 	if version := text[6]; version < 1 || version > 3 {
 		return fmt.Errorf("has version %d of the format; versions 1 to 3 can be read", version)
@@ -78,14 +78,14 @@ func (in *input) readHeader(size int64) error {
 		if _, err := in.at.ReadAt(next, need); err != nil {
 			return in.wrap(err, 0)
 		}
-		return in.excess(next)
+		return in.excessError(next)
 	}
 	return nil
 }
 
-// early returns an error with the message msg if the file ends within the header. It adds the position to other
+// headerError returns an error with the message msg if the file ends within the header. It adds the position to other
 // errors.
-func (in *input) early(err error, msg string) error {
+func (in *input) headerError(err error, msg string) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New(msg)
 	}

@@ -66,7 +66,7 @@ func features(name string) (string, error) {
 	case isSparse(names):
 		return "", &dataset.InputError{File: name, Msg: "holds a sparse matrix of scipy, which cannot be read; write it as svmlight, by sklearn.datasets.dump_svmlight_file(x, y, file, zero_based=False)"}
 	}
-	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s; select one, as in %s:%s", some(names), name, excerpt.Of(names[0]))}
+	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s; select one, as in %s:%s", joinNames(names), name, excerpt.Of(names[0]))}
 }
 
 // isSparse reports whether the archive has the arrays that scipy.sparse.save_npz writes.
@@ -74,8 +74,8 @@ func isSparse(names []string) bool {
 	return slices.Contains(names, "format") && slices.Contains(names, "shape") && slices.Contains(names, "data")
 }
 
-// some joins at most the first 12 names by commas.
-func some(names []string) string {
+// joinNames joins at most the first 12 names by commas.
+func joinNames(names []string) string {
 	const most = 12
 	if len(names) > most {
 		return strings.Join(excerpt.All(names[:most]), ", ") + ", …"
@@ -118,7 +118,7 @@ func openMember(name, member string, was dataset.Stamp) (*input, error) {
 	i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == member+".npy" })
 	if i < 0 {
 		f.Close() // only the directory of the archive was read
-		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has no array %q; it holds %s", excerpt.Of(member), some(members(z)))}
+		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has no array %q; it holds %s", excerpt.Of(member), joinNames(members(z)))}
 	}
 	in := &input{name: name + ":" + member, stamp: f.Stamp(), unchanged: f.Unchanged}
 	in.wrap = func(err error, row int) error { return wrapMember(in.name, err, row) }

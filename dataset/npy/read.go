@@ -126,13 +126,13 @@ func (r *rowReader) end() error {
 	next := make([]byte, len(magic))
 	n, err := io.ReadFull(r.data, next)
 	if n > 0 {
-		return r.excess(next[:n])
+		return r.excessError(next[:n])
 	}
 	return r.wrap(err, int(r.rows))
 }
 
-// excess returns the error for data after the last row that begin with the bytes next.
-func (in *input) excess(next []byte) error {
+// excessError returns the error for data after the last row that begin with the bytes next.
+func (in *input) excessError(next []byte) error {
 	what := ""
 	if string(next) == magic {
 		what = ", another array; save each array to its own file, or all with np.savez"

@@ -62,7 +62,7 @@ type DatePart struct {
 	Values []int    `json:"values,omitempty"`
 }
 
-// OtherLevels is the name of the feature for all levels without a feature of their own.
+// OtherLevels is the name of the feature for all levels of a categorical column that have no feature of their own.
 const OtherLevels = "(other)"
 
 // Width returns the number of features that the column becomes.

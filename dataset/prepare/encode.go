@@ -15,8 +15,8 @@ type EncodeOptions struct {
 	// Cells must be the value that was passed to the reader of the rows. nil means that the rows were read without
 	// Cells; each number in a categorical column is then a level.
 	Cells *Cells
-	// IgnoreUnknown encodes an unknown level as zeros, like scikit-learn's OneHotEncoder(handle_unknown="ignore").
-	// Otherwise an unknown level is an *[dataset.InputError].
+	// IgnoreUnknown encodes an unknown level (category) as zeros, like scikit-learn's
+	// OneHotEncoder(handle_unknown="ignore"). Otherwise an unknown level is an *[dataset.InputError].
 	IgnoreUnknown bool
 	// KeepIncomplete encodes the rows that MissingDrop would leave out as zero rows. Incomplete, if not nil, is
 	// called with the number of each such row, in order, before the block with the row is yielded.
@@ -227,7 +227,8 @@ func (k *encodedColumn) put(to *encodedRow, x float64) {
 	}
 }
 
-// level returns the index of the level with value x in column j, or a negative number if the level is unknown.
+// level returns the index of the level (category) with value x in column j, or a negative number if the level is
+// unknown.
 func (c *encoder) level(j int, x float64) int {
 	k := &c.columns[j]
 	if x != x {

@@ -215,7 +215,7 @@ func FromColumns(columns []Column, targets Missing, lenient bool) (*Encoding, er
 // [UseOmit].
 func (e *Encoding) read() iter.Seq2[int, *Column] {
 	if e.Columns == nil {
-		return e.readByHand
+		return e.readCategories
 	}
 	return func(yield func(int, *Column) bool) {
 		j := 0
@@ -231,8 +231,8 @@ func (e *Encoding) read() iter.Seq2[int, *Column] {
 	}
 }
 
-// readByHand does the work of read for an encoding without Columns.
-func (e *Encoding) readByHand(yield func(int, *Column) bool) {
+// readCategories does the work of read for an encoding without Columns.
+func (e *Encoding) readCategories(yield func(int, *Column) bool) {
 	categories := e.Categories
 	for j := range e.Inputs {
 		c := &Column{Use: UseNumber, Missing: e.Missing}

@@ -134,7 +134,7 @@ func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 	return learnt, nil
 }
 
-// fewLevels is the number of levels that Doubtful accepts in any column.
+// fewLevels is the number of levels (different values) that Doubtful accepts in any categorical column.
 const fewLevels = 1000
 
 // Doubtful returns the indices in e.Categories of columns that are probably not categorical, for example row numbers
@@ -149,8 +149,8 @@ func (e *Encoding) Doubtful(l *Learnt) []int {
 	return out
 }
 
-// sortLevels sorts levels and removes duplicates: as numbers if all levels are numbers, otherwise by their bytes. The
-// level "" of missing values comes last.
+// sortLevels sorts the levels of a categorical column and removes duplicates. If all levels are numbers, it sorts
+// them as numbers, otherwise by their bytes. The level "" of missing values comes last.
 func sortLevels(levels []string) []string {
 	slices.Sort(levels)
 	levels = slices.Compact(levels)

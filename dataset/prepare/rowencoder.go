@@ -112,7 +112,7 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 			to.put(k.at+len(k.Levels), 1)
 		default:
 			if to.unknown++; !r.by.o.IgnoreUnknown && !r.by.Lenient {
-				return true, r.unlearnt(j, s)
+				return true, r.unknownTextError(j, s)
 			}
 		}
 		return true, nil
@@ -147,8 +147,8 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 	return true, nil
 }
 
-// unlearnt returns the error for the unknown level s of column j.
-func (r *RowEncoder) unlearnt(j int, s []byte) error {
+// unknownTextError returns the error for the unknown level s of column j.
+func (r *RowEncoder) unknownTextError(j int, s []byte) error {
 	err := r.by.columnError(j, "%q is not among the %d levels learnt from the training rows", excerpt.Of(string(s)), len(r.by.columns[j].Levels))
 	err.UnknownLevel = true
 	return err

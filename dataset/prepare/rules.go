@@ -89,7 +89,7 @@ func (r *Rules) decide(s *tableStats, names []string) (*Encoding, error) {
 			columns[j] = r.autoColumn(&s.Columns[j], s)
 		} else {
 			var err *dataset.InputError
-			if columns[j], err = r.handColumn(&s.Columns[j], s, name); err != nil && !err.Omittable {
+			if columns[j], err = r.ruleColumn(&s.Columns[j], s, name); err != nil && !err.Omittable {
 				return nil, err
 			} else if err != nil && texts == nil {
 				texts = err
@@ -212,9 +212,9 @@ func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(
 	return out
 }
 
-// handColumn chooses the features of a column if Auto is not set. If the error is Omittable, the column has texts and
+// ruleColumn chooses the features of a column if Auto is not set. If the error is Omittable, the column has texts and
 // can be left out.
-func (r *Rules) handColumn(c *columnStats, s *tableStats, name string) (Column, *dataset.InputError) {
+func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, *dataset.InputError) {
 	fail := func(format string, args ...any) (Column, *dataset.InputError) {
 		return Column{}, &dataset.InputError{File: UnnamedRows, Msg: "column " + excerpt.Of(name) + ": " + fmt.Sprintf(format, args...)}
 	}
@@ -280,7 +280,7 @@ func (r *Rules) handColumn(c *columnStats, s *tableStats, name string) (Column, 
 			if !c.Numbers.Kept {
 				return fail("it has too many different values for the policy %q", string(f.Missing))
 			}
-			fill = c.Numbers.middle(f.Missing == MissingMode)
+			fill = c.Numbers.medianOrMode(f.Missing == MissingMode)
 		}
 		unfilled := c.Unfilled
 		if !f.Missing.fills() {
@@ -327,8 +327,8 @@ func (c *columnStats) dateParts() []DatePart {
 	return out
 }
 
-// levels sets out.Levels to the levels in at least minRows training rows, and returns the number of other levels.
-// gaps is the number of rows with a missing value, the level "".
+// levels sets out.Levels to the levels (categories) in at least minRows training rows, and returns the number of
+// other levels. gaps is the number of rows with a missing value, the level "".
 func (c *columnStats) levels(out *Column, minRows, gaps int64) (rare int64) {
 	counts := maps.Clone(c.Texts.Levels)
 	if counts == nil {
@@ -354,7 +354,7 @@ func (c *columnStats) levels(out *Column, minRows, gaps int64) (rare int64) {
 	return rare
 }
 
-// mostFrequent returns the most frequent level, or the first of these in byte order.
+// mostFrequent returns the most frequent level of a categorical column, or the first of several in byte order.
 func mostFrequent(levels map[string]int64) string {
 	best := ""
 	for level, n := range levels {

@@ -106,9 +106,9 @@ func rounded(x float64) float64 {
 	return x
 }
 
-// middle returns the median of Values. If mode is true, it returns the most frequent number instead, or the smallest
-// of these.
-func (c *numberStats) middle(mode bool) float64 {
+// medianOrMode returns the median of Values or, if mode is true, the most frequent number. Of several equally
+// frequent numbers it returns the smallest.
+func (c *numberStats) medianOrMode(mode bool) float64 {
 	all := slices.Sorted(maps.Keys(c.Values))
 	if mode {
 		best := all[0]
@@ -156,9 +156,9 @@ func (c *columnStats) kind() Kind {
 	return KindText
 }
 
-// merge adds the statistics o of the next share, which has the given number of rows after the rowsBefore rows of the
-// shares before. maxNumbers and maxTexts limit the different values kept. If mayRound is true, numbers may be
-// rounded.
+// merge adds the statistics o of the next share of the rows. The next share has the given number of rows, and the
+// shares before it have rowsBefore rows. maxNumbers and maxTexts limit the different values kept. If mayRound is
+// true, numbers may be rounded.
 func (c *columnStats) merge(o *columnStats, rowsBefore, rows int64, maxNumbers, maxTexts int, mayRound bool) {
 	c.Missing += o.Missing
 	c.Gaps += o.Gaps

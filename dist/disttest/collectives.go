@@ -46,7 +46,7 @@ func allreduce(ctx context.Context, _ *testing.T, r dist.Transport) error {
 		if err := isSum(x, trial, r.Size()); err != nil {
 			return fmt.Errorf("of %d numbers: %w", n, err)
 		}
-		if err := same(ctx, r, float64Bytes(x)); err != nil {
+		if err := sameAsRoot(ctx, r, float64Bytes(x)); err != nil {
 			return fmt.Errorf("of %d numbers: %w", n, err)
 		}
 		again := terms(r.Rank(), trial, n)
@@ -84,8 +84,8 @@ func isSum(x []float64, trial, size int) error {
 	return nil
 }
 
-// same returns an error if b differs from the value of b on rank 0.
-func same(ctx context.Context, r dist.Transport, b []byte) error {
+// sameAsRoot returns an error if b differs from the value of b on rank 0.
+func sameAsRoot(ctx context.Context, r dist.Transport, b []byte) error {
 	root, err := r.Broadcast(ctx, 0, b)
 	if err == nil && !bytes.Equal(b, root) {
 		err = errors.New("the bits are not those of rank 0")

@@ -125,7 +125,7 @@ func (p problem) merged(ctx context.Context, t *testing.T, r dist.Transport) err
 	}
 	model, err := p.mergeTraffic(r, int64(len(want)))
 	if err == nil {
-		err = moved(r, before, model)
+		err = checkTraffic(r, before, model)
 	}
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (p problem) merged(ctx context.Context, t *testing.T, r dist.Transport) err
 	if r.Rank() > 0 {
 		return nil
 	}
-	return p.certified(t, r.Size(), sum)
+	return p.checkCertificates(t, r.Size(), sum)
 }
 
 // mergeTraffic returns the documented traffic of [dist.Merge] for a merged summary of n bytes.
@@ -178,8 +178,8 @@ func (p problem) mergeTraffic(r dist.Transport, n int64) (dist.Traffic, error) {
 	return model, nil
 }
 
-// certified checks the certificates of fits to the merged summary sum. The reference solutions use all rows.
-func (p problem) certified(t *testing.T, size int, sum *ridge.Summary) error {
+// checkCertificates checks the certificates of fits to the merged summary sum. The reference solutions use all rows.
+func (p problem) checkCertificates(t *testing.T, size int, sum *ridge.Summary) error {
 	var x, y [][]float64
 	var w []float64
 	for rank := range size {

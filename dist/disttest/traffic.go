@@ -15,7 +15,7 @@ func traffic(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	if err != nil {
 		return err
 	}
-	return moved(r, before, want)
+	return checkTraffic(r, before, want)
 }
 
 // round makes calls of every kind and returns the expected counts.
@@ -65,8 +65,8 @@ func round(ctx context.Context, r dist.Transport) (dist.Traffic, error) {
 	return want, nil
 }
 
-// moved checks that the traffic of a rank is now before + want.
-func moved(r dist.Transport, before, want dist.Traffic) error {
+// checkTraffic checks that the traffic of a rank is now before + want.
+func checkTraffic(r dist.Transport, before, want dist.Traffic) error {
 	got := r.Traffic()
 	if !(got.Time > before.Time) {
 		return fmt.Errorf("the calls took no time: %v before, %v after", before.Time, got.Time)

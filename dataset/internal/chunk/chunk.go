@@ -70,9 +70,9 @@ func (c *chunk) parse(f Format) {
 	}
 }
 
-// tooLong returns an error if the first record of the chunk exceeds rawfile.MaxRow together with blankBytes, the
+// checkLength returns an error if the first record of the chunk exceeds rawfile.MaxRow together with blankBytes, the
 // number of bytes of the blank lines before the chunk.
-func (c *chunk) tooLong(f Format, blankBytes int) error {
+func (c *chunk) checkLength(f Format, blankBytes int) error {
 	if blankBytes == 0 || blankBytes+len(c.lines.text) <= rawfile.MaxRow {
 		return nil
 	}

@@ -43,7 +43,7 @@ func (k *cutter) fill(c *chunk) bool {
 	var err error
 	for seen, quotes := 0, 0; ; {
 		if len(text) >= want {
-			want = longer(want)
+			want = nextSize(want)
 		}
 		before := len(text)
 		if text, err = k.read(text, want); err != nil {
@@ -80,9 +80,9 @@ func (k *cutter) fill(c *chunk) bool {
 	return n > 0 || err != nil && err != errDivided
 }
 
-// longer returns the number of bytes to read next if the first want bytes hold no whole record. Each increase copies
-// the text, so a large number is increased to the maximum at once.
-func longer(want int) int {
+// nextSize returns the number of bytes to read next if the first want bytes hold no whole record. Each increase
+// copies the text, so a large number is increased to the maximum at once.
+func nextSize(want int) int {
 	if want *= 4; want > maxText {
 		want = rawfile.MaxRow + chunkSize
 	}

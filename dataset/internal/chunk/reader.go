@@ -106,7 +106,7 @@ func (r *Reader) advance() bool {
 		return false
 	}
 	r.next = 0
-	if err := r.now.tooLong(r.format, r.tail); err != nil {
+	if err := r.now.checkLength(r.format, r.tail); err != nil {
 		r.now.rows.Reset()
 		r.now.err = err
 	}

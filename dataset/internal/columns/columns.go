@@ -187,24 +187,24 @@ func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	return err
 }
 
-// Refuse records that column j of the file cannot be read because of err. It adds the name of the column to the error
-// of the first such column, which the caller passes as first, and returns that error. isText is true if the column
-// could be read as categories.
-func (c *Choice) Refuse(first, err *dataset.InputError, j int, name string, isText bool) *dataset.InputError {
-	if first == nil {
-		first = err
+// Refuse records that column j of the file cannot be read because of err. It adds the name of the column to firstErr,
+// the error of the first such column, and returns firstErr. For the first column, firstErr is nil, and Refuse returns
+// err. isText is true if the column could be read as categories.
+func (c *Choice) Refuse(firstErr, err *dataset.InputError, j int, name string, isText bool) *dataset.InputError {
+	if firstErr == nil {
+		firstErr = err
 	}
 	switch {
 	case c.To[j] >= c.Features:
 	case isText:
-		first.Texts = append(first.Texts, name)
+		firstErr.Texts = append(firstErr.Texts, name)
 	default:
-		first.Others = append(first.Others, name)
+		firstErr.Others = append(firstErr.Others, name)
 	}
-	return first
+	return firstErr
 }
 
-// without returns the columns in all that are not in out. Columns have the numbers 0 to n−1.
+// without removes the columns in out from all. Columns have the numbers 0 to n−1.
 func without(all, out []int, n int) []int {
 	gone := make([]bool, n)
 	for _, i := range out {
@@ -350,7 +350,7 @@ func (t *table) suggest(spec string) string {
 	if !t.named {
 		return ""
 	}
-	name := near(t.names, spec)
+	name := mostSimilar(t.names, spec)
 	if name == "" {
 		return ""
 	}

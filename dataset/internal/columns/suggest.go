@@ -8,9 +8,9 @@ import (
 // maxCompared is the maximum length of the names that near compares, in runes.
 const maxCompared = 64
 
-// near returns the element of names that is most similar to name, or "" if none is similar or if several are equally
-// similar. It compares letters and digits only and ignores case.
-func near(names []string, name string) string {
+// mostSimilar returns the element of names that is most similar to name, or "" if none is similar or if several are
+// equally similar. It compares letters and digits only and ignores case.
+func mostSimilar(names []string, name string) string {
 	wanted := letters(name)
 	if len(wanted) == 0 || len(wanted) > maxCompared {
 		return ""

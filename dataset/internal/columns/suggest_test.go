@@ -13,11 +13,11 @@ func TestNear(t *testing.T) {
 		"temp11": "temp_11", "temp_3": "", "temp_111": "temp_11", "Sale_Price": "sale price", "größe": "Größe", "grösse": "", "groesse": "",
 		"ID": "id", "X1": "x1", "x3": "", "": "", "y": "", strings.Repeat("price", 20): "",
 	} {
-		if got := near(names, name); got != want {
+		if got := mostSimilar(names, name); got != want {
 			t.Errorf("%q is taken for %q, want %q", name, got, want)
 		}
 	}
-	if got := near([]string{"Price", "price"}, "PRICE"); got != "" {
+	if got := mostSimilar([]string{"Price", "price"}, "PRICE"); got != "" {
 		t.Errorf("of two that are as near %q is taken", got)
 	}
 	for _, c := range []struct {

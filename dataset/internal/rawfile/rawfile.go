@@ -181,7 +181,7 @@ func (f *File) recode(order binary.ByteOrder) {
 	f.decode(newUTF16Reader(f.Reader, order))
 }
 
-// decode makes f read the output of a decoder, text, instead of the file itself.
+// decode makes f read decoded text instead of the file itself.
 func (f *File) decode(text io.Reader) {
 	f.Reader, f.decoder.text, f.Plain = bufio.NewReaderSize(text, bufferSize), text, -1
 }
