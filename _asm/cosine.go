@@ -9,16 +9,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// cosines writes the loops of random Fourier features. cosine.go of package kernel explains the
-// operations.
+// cosines writes the loops of random Fourier features. The file cosine.go of package kernel explains the operations.
 func (v isa) cosines() {
 	v.chain()
 	v.chain4()
 	v.near()
 }
 
-// blocks calls body for all n components: first for most vectors at a time, then for one vector, then for one
-// element. offset is the offset of the components in bytes, and stride the length of a row of W in bytes.
+// blocks calls body for all n columns of W: first for most vectors of columns at a time, then for one vector, then
+// for one column. offset is the place of the columns in a row in bytes, and stride the length of a row of W in bytes.
 func (v isa) blocks(most int, body func(offset, stride reg.GPVirtual, w width, vectors int, label string)) {
 	n, offset := pointer("n"), GP64()
 	stride := GP64()
@@ -31,7 +30,7 @@ func (v isa) blocks(most int, body func(offset, stride reg.GPVirtual, w width, v
 	})
 }
 
-// everywhere returns a vector whose elements all have the number at m.
+// everywhere returns a vector with the number at m in all elements.
 func (w width) everywhere(m Mem) reg.VecVirtual {
 	r := w.reg()
 	if w.one {
@@ -113,7 +112,7 @@ func (v isa) chain4() {
 	ret()
 }
 
-// cosineConstants has the constants of cosine, in memory. All elements of a vector have the same number.
+// cosineConstants holds the constants of cosine in memory. A constant fills all elements of a vector.
 type cosineConstants struct {
 	magnitude, nearest, twoOverPi, toInteger, half, one, integerOne, sign Mem
 
@@ -140,7 +139,7 @@ func (v isa) cosineConstants() cosineConstants {
 	return c
 }
 
-// jumpUnlessNear jumps to the label if an element of x is NaN or too large in magnitude.
+// jumpUnlessNear jumps to the label if an element of x is NaN, or larger in magnitude than kernel.nearLimit.
 func (w width) jumpUnlessNear(x reg.VecVirtual, c cosineConstants, label string) {
 	const notLessOrEqual = 0x16 // also for a NaN, without an exception
 	magnitude := w.reg()
@@ -158,15 +157,15 @@ func (w width) jumpUnlessNear(x reg.VecVirtual, c cosineConstants, label string)
 	JNE(LabelRef(label))
 }
 
-// choose returns a vector of elements from a and b. An element comes from a if the sign bit in the same
-// element of the vector which is set, otherwise from b.
-func (w width) choose(which, a, b reg.VecVirtual) reg.VecVirtual {
+// choose combines two vectors. An element of the result comes from a if the element of mask at the same place has its
+// sign bit set, otherwise from b.
+func (w width) choose(mask, a, b reg.VecVirtual) reg.VecVirtual {
 	if w.one || w.v.lanes == 4 {
-		VBLENDVPD(which, a, b, b)
+		VBLENDVPD(mask, a, b, b)
 		return b
 	}
 	k := K()
-	VPMOVQ2M(which, k)
+	VPMOVQ2M(mask, k)
 	VBLENDMPD(a, b, k, b)
 	return b
 }
@@ -180,7 +179,7 @@ func (w width) polynomial(z reg.VecVirtual, c []Mem) reg.VecVirtual {
 	return p
 }
 
-// all returns a vector loaded from m, where a constant fills all elements.
+// all returns a vector loaded from m, where cosineConstants fills all elements with one constant.
 func (w width) all(m Mem) reg.VecVirtual {
 	r := w.reg()
 	VMOVUPD(m, r)

@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// dots has the accumulators for sums along rows. Each row has two, whatever the number of rows that are
-// processed together, so that a sum does not depend on this number.
+// dots holds the accumulators for sums along rows. Each row has two, so that the bits of a sum do not depend on the
+// number of rows that are processed together.
 type dots struct {
 	v   isa
 	acc [][2]reg.VecVirtual
@@ -25,8 +25,8 @@ func (v isa) newDots(rows int) dots {
 	return d
 }
 
-// loops calls body for all n elements: for two vectors at a time, then for one. Then it reduces the accumulators, and
-// calls body for one element at a time.
+// loops calls body for all n elements: for two vectors at a time, then for one. It then adds up the accumulators, and
+// calls body for the remaining elements one at a time.
 func (d dots) loops(n reg.GPVirtual, suffix string, body func(vectors int, w width)) {
 	countdown(n, 2*d.v.lanes, "two"+suffix, func() { body(2, width{d.v, false}) })
 	countdown(n, d.v.lanes, "vector"+suffix, func() { body(1, width{d.v, false}) })
@@ -142,7 +142,7 @@ func (v isa) axpy(rows int) {
 	ret()
 }
 
-// symv writes a function that computes s = A·x and y += cᵀ·A, and reads the four rows of A once.
+// symv writes a function that computes s = A·x and y += cᵀ·A for four rows, and reads these rows once.
 func (v isa) symv() {
 	const rows = 4
 	v.function("symv4", "(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) (s0, s1, s2, s3 float64)",
@@ -153,7 +153,7 @@ func (v isa) symv() {
 	y := pointer("y")
 	cs := v.coefficients(rows)
 	d := v.newDots(rows)
-	// A vector of a row is loaded into a register, because it is used twice.
+	// Each vector of a row is loaded into a register, because it is used twice.
 	d.loops(n, "", func(vectors int, w width) {
 		for i := range vectors {
 			xv, yv := w.load(Mem{Base: x, Disp: i * w.bytes()}), w.load(Mem{Base: y, Disp: i * w.bytes()})

@@ -17,7 +17,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// An isa is a vector instruction set. The same kernels are written for each.
+// An isa is a vector instruction set. All kernels are written for each.
 type isa struct {
 	suffix string
 	lanes  int // number of float64 in a vector, and number of rows of a tile
@@ -29,13 +29,13 @@ var isas = map[string]isa{
 	"avx2":   {"AVX2", 4, YMM},
 }
 
-// wide is the number of vectors in a row of the widest tile. With it, the 16 or 32 registers have room for
-// 3·lanes accumulators, 3 vectors of B and at least one of A.
+// wide is the number of vectors in a row of the widest tile. Then 3·lanes accumulators, 3 vectors of B and at least
+// one of A fill the 16 or 32 registers.
 const wide = 3
 
-// several is the largest number of vectors that are combined with four rows at a time. In axpys, 12
-// coefficients, 3 vectors and one vector of A fill 16 registers. In dots there are two sums for each row and
-// vector, 3 vectors and one vector of A: 28 registers for four rows, 16 for two.
+// several is the largest number of vectors that are combined with four rows. In axpys, 12 coefficients, 3 vectors and
+// one vector of A fill 16 registers. In dots there are two sums for each row and vector, 3 vectors and one vector of
+// A: 28 registers for four rows, 16 for two.
 const several = 3
 
 func main() {
@@ -83,7 +83,7 @@ func (v isa) vectors(n int) []reg.VecVirtual {
 	return r
 }
 
-// function starts a function. Its name is the given name with the suffix of the instruction set.
+// function starts a function, whose name is the given name with the suffix of the instruction set.
 func (v isa) function(name, signature string, doc ...string) {
 	TEXT(name+v.suffix, NOSPLIT, "func"+signature)
 	Pragma("noescape")
@@ -116,7 +116,7 @@ func ret() {
 	RET()
 }
 
-// countdown repeats body while n >= step. After each time, n decreases by step.
+// countdown repeats body while n >= step, and subtracts step from n each time.
 func countdown(n reg.GPVirtual, step int, label string, body func()) {
 	CMPQ(n, U32(step))
 	JLT(LabelRef(label + "Done"))
@@ -128,11 +128,10 @@ func countdown(n reg.GPVirtual, step int, label string, body func()) {
 	Label(label + "Done")
 }
 
-// strides holds what is needed to address up to four rows of a matrix. Row i is at base + i·ld. The registers
-// have base, ld and 3·ld.
+// strides addresses up to four rows of a matrix. Row i is at base + i·ld. The registers hold base, ld and 3·ld.
 type strides struct{ base, ld, ld3 reg.GPVirtual }
 
-// rowsOf loads a pointer and a leading dimension, and converts the latter to bytes.
+// rowsOf loads a pointer and a leading dimension, which it converts to bytes.
 func rowsOf(base, ld string, rows int) strides {
 	s := strides{base: pointer(base)}
 	if rows == 1 {

@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// rowLoops writes the functions that centre rows. A product is rounded before it is added, so that all
-// instruction sets give the same bits.
+// rowLoops writes the functions that centre rows. They round a product before they add it, so that all instruction
+// sets give the same bits.
 func (v isa) rowLoops() {
 	v.centre()
 	v.spread()
@@ -56,8 +56,8 @@ func (v isa) spread() {
 	ret()
 }
 
-// norms writes a function that computes four sums for each row, in one register of four elements. All
-// instruction sets use four, so that they give the same bits.
+// norms writes a function that computes the sum of the squares of each row. All instruction sets use four partial
+// sums per row, so that they give the same bits. neighbours tells which partial sums are added first.
 func (v isa) norms(name, doc string, neighbours bool) {
 	v.function(name, "(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)", doc)
 	n := pointer("n")

@@ -7,12 +7,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Functions for several vectors load each vector of a row of A once. So the functions for four rows and
-// several vectors need fewer loads for a multiply-add than the functions for one vector, and read A less
-// often.
+// A function for several vectors loads each vector of a row of A only once. So it needs fewer loads per multiply-add
+// than a function for one vector, and reads A less often.
 
-// dots writes a function that computes S = A·Xᵀ for four rows and u vectors. A sum has the same bits as in
-// dot. If the registers have no room for the sums of four rows, it processes two rows at a time.
+// dots writes a function that computes S = A·Xᵀ for four rows and u vectors. A sum has the same bits as in dot. If
+// the sums of four rows do not fit into the registers, it processes two rows at a time.
 func (v isa) dots(u int) {
 	v.function(fmt.Sprint("dot4x", u), "(n int, a *float64, lda int, x *float64, ldx int, s *float64, lds int)",
 		fmt.Sprintf("computes S = A·Xᵀ for A (4×n), X (%d×n) and S (4×%d).", u, u))
@@ -26,7 +25,7 @@ func (v isa) dots(u int) {
 	ret()
 }
 
-// dotsOf computes the given number of rows of S, from row first.
+// dotsOf computes the given number of rows of S, from row first on.
 func (v isa) dotsOf(first, rows, u int) {
 	n := pointer("n")
 	a, x := rowsOf("a", "lda", 4), rowsOf("x", "ldx", u)
@@ -58,7 +57,7 @@ func (v isa) dotsOf(first, rows, u int) {
 	}
 }
 
-// axpys writes a function that computes Y += Cᵀ·A for four rows and u vectors, with the same bits as axpy.
+// axpys writes a function that computes Y += Cᵀ·A for four rows of A and u vectors, with the same bits as axpy.
 func (v isa) axpys(u int) {
 	v.function(fmt.Sprint("axpy4x", u), "(n int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int)",
 		fmt.Sprintf("computes Y += Cᵀ·A for C (4×%d), A (4×n) and Y (%d×n).", u, u))

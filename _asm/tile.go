@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A micro-kernel computes lanes rows and u·lanes columns of C as a sum of k outer products. All of C is in
-// registers. A and B may both be packed, or only one of them.
+// A micro-kernel computes a tile of C, with lanes rows and u·lanes columns, as a sum of k outer products. All of the
+// tile is in registers. Both A and B may be packed, or only one of them.
 
 // tile writes the micro-kernel for packed A and B.
 func (v isa) tile(u int) {
@@ -22,8 +22,8 @@ func (v isa) tile(u int) {
 		func(n int) { ADDQ(U32(n*u*v.bytes()), b) })
 }
 
-// tileRowsB writes the micro-kernel for packed A and rows of B with leading dimension ldb. It is 2 % slower
-// than tile, because it computes the addresses of rows.
+// tileRowsB writes the micro-kernel for packed A and a B that is not packed, with rows of leading dimension ldb. It
+// is 2 % slower than tile, because it computes the addresses of rows.
 func (v isa) tileRowsB(u int) {
 	v.function(fmt.Sprintf("tileRowsB%d", u), "(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)",
 		fmt.Sprintf("computes C = alpha·AᵀB, plus C if add is set, for packed A (k×%d), B (k×%d)", v.lanes, u*v.lanes),
@@ -40,8 +40,8 @@ func (v isa) tileRowsB(u int) {
 		})
 }
 
-// packedA writes a micro-kernel for packed A. It processes up to four steps together. b(i, q) is the address
-// of vector q of B in step i. next(n) advances B by n steps.
+// packedA writes a micro-kernel for packed A. It combines up to four of the k steps. b(i, q) is the address of vector
+// q of B in step i. next(n) advances B by n steps.
 func (v isa) packedA(u int, b func(i, q int) Mem, next func(n int)) {
 	rows := v.lanes
 	k := pointer("k")
@@ -66,7 +66,7 @@ func (v isa) packedA(u int, b func(i, q int) Mem, next func(n int)) {
 	})
 }
 
-// tileRowsA writes the micro-kernel for packed B and rows of A with leading dimension lda.
+// tileRowsA writes the micro-kernel for packed B and an A that is not packed, with rows of leading dimension lda.
 func (v isa) tileRowsA(u int) {
 	width := u * v.bytes()
 	v.function(fmt.Sprintf("tileRowsA%d", u), "(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool)",
@@ -92,8 +92,8 @@ func (v isa) tileRowsA(u int) {
 	})
 }
 
-// intoTile writes the common part of the micro-kernels. loop calls step with the addresses of the elements of
-// A and of the vectors of B.
+// intoTile writes the common part of the micro-kernels. Its argument loop must call step for each of the k steps,
+// with the addresses of the elements of A and of the vectors of B.
 func (v isa) intoTile(u int, loop func(step func(a, b func(int) Mem))) {
 	rows, width := v.lanes, u*v.bytes()
 	c := pointer("c")
@@ -145,7 +145,7 @@ func (v isa) intoTile(u int, loop func(step func(a, b func(int) Mem))) {
 	ret()
 }
 
-// update calls finish for each vector of the tile and stores the result in C.
+// update calls finish for each vector x of the tile and its place m in C, and stores x in C.
 func (v isa) update(c, ldc reg.GPVirtual, acc [][]reg.VecVirtual, finish func(Mem, reg.VecVirtual)) {
 	for r := range acc {
 		for q, x := range acc[r] {

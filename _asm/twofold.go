@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A width is the number of elements that an instruction processes: a whole vector, or one element. With one
-// element, the other elements of the register are zero.
+// A width is the number of elements that an instruction processes: a whole vector, or one element. With one element,
+// the other elements of the register are zero.
 type width struct {
 	v   isa
 	one bool
@@ -74,8 +74,8 @@ func (v isa) each(n reg.GPVirtual, body func(w width)) {
 	countdown(n, 1, "one", func() { body(width{v, true}) })
 }
 
-// loops calls body for all n elements: first for most vectors at a time, then for one vector, then for one
-// element. The label of a loop is many, vector or one, followed by suffix.
+// loops calls body for all n elements: first for most vectors at a time, then for one vector, then for one element.
+// The loops have the labels many, vector and one, followed by suffix.
 func (v isa) loops(n reg.GPVirtual, most int, many, suffix string, body func(vectors int, w width, label string)) {
 	for _, l := range []struct {
 		label   string
@@ -90,7 +90,7 @@ func (v isa) loops(n reg.GPVirtual, most int, many, suffix string, body func(vec
 	}
 }
 
-// constant returns memory with a vector in which all elements have the given bits.
+// constant returns memory that holds a vector with the given bits in all elements.
 func (v isa) constant(name string, bits uint64) Mem {
 	m := GLOBL(name+v.suffix, 8|16) // RODATA|NOPTR
 	for i := range v.lanes {
@@ -116,7 +116,7 @@ func (v isa) twofold() {
 	v.addSums(c)
 }
 
-// across combines all elements of a vector, pair by pair. The result is in the lowest element.
+// across combines all elements of a vector pair by pair, down to one result in the lowest element.
 func (v isa) across(x reg.VecVirtual, combine func(a, b, to reg.VecVirtual)) {
 	if v.lanes == 8 {
 		half := YMM()
@@ -197,7 +197,7 @@ func (v isa) colMax(c twofoldConstants) {
 	ret()
 }
 
-// extract adds a·x to sum. It adds the round-off of this addition to low.
+// extract adds a·x to sum, and the round-off of this addition to low.
 func (w width) extract(a, x, sum, low reg.Register) {
 	before := w.copyOf(sum.(reg.VecVirtual))
 	VFMADD231PD(x, a, sum)
@@ -270,7 +270,7 @@ func (w width) as(x reg.VecVirtual) reg.Register {
 	return x
 }
 
-// broadcast returns a vector whose elements all have the value of a parameter.
+// broadcast returns a vector with the value of a parameter in all elements.
 func (v isa) broadcast(name string) reg.VecVirtual {
 	p, err := Param(name).Resolve()
 	if err != nil {
@@ -331,7 +331,7 @@ func (w width) twoSum(a, b reg.VecVirtual) (s, e reg.VecVirtual) {
 	return s, t
 }
 
-// sums has pointers to sums in two parts: the high parts, the low parts, and the error bounds.
+// sums holds pointers to the high parts, the low parts and the error bounds of sums.
 type sums [3]reg.GPVirtual
 
 func loadSums(hi, lo, bound string) sums {

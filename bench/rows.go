@@ -1,10 +1,10 @@
-// Package bench holds the benchmarks across packages. Each runs on every backend of the build:
+// Package bench holds benchmarks that involve several packages. Each benchmark runs on every backend of the build:
 //
 //	go test -bench . ./bench
-//	go test -bench . ./bench -large   # including those that take minutes or gigabytes
+//	go test -bench . ./bench -large   # including benchmarks that take minutes or gigabytes
 //	FDRIDGE_THREADS=1 GOMAXPROCS=1 go test -tags openblas -bench Sketch ./bench
 //
-// Command compare, in a subfolder, times rivals in turn.
+// Command compare, in a subfolder, compares fdridge with other programs.
 package bench
 
 import (
@@ -12,15 +12,15 @@ import (
 	"math/rand/v2"
 )
 
-// Rows returns n×d data with the spectrum of the paper's synthetic data: column j has the standard
-// deviation exp(−j²/R²) with R = ⌊0.1d + ½⌋. One Householder reflection makes every entry nonzero.
+// Rows returns n×d data with the spectrum of the paper's synthetic data: column j has the standard deviation
+// exp(−j²/R²) with R = ⌊0.1d + ½⌋. A Householder reflection then makes every entry nonzero.
 func Rows(n, d int) []float64 {
 	r := math.Floor(0.1*float64(d) + 0.5)
 	return rows(n, d, func(j int) float64 { return math.Exp(-float64(j*j) / (r * r)) })
 }
 
-// Slow is Rows with the standard deviation (j+1)^−½: the eigenvalues of K fall as 1/j, so that no
-// sketch captures nearly all of them.
+// Slow is like Rows with the standard deviation (j+1)^−½. The eigenvalues of K = AᵀA fall like 1/j, so that no sketch
+// captures nearly all of them.
 func Slow(n, d int) []float64 {
 	return rows(n, d, func(j int) float64 { return 1 / math.Sqrt(float64(j+1)) })
 }
@@ -49,8 +49,8 @@ func rows(n, d int, deviation func(j int) float64) []float64 {
 	return a
 }
 
-// Targets returns targets for the n rows of a: b = A·x₀ + ε for normal x₀ and ε. ε has a tenth of
-// the norm.
+// Targets returns targets b = A·x₀ + ε for the n rows of a, with normal x₀ and ε. The norm of ε is a tenth of the
+// norm of A·x₀.
 func Targets(n, d int, a []float64) []float64 {
 	rng := rand.New(rand.NewPCG(2, 2))
 	x0, b, noise := make([]float64, d), make([]float64, n), make([]float64, n)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ProcessorTime returns the processor time of this process, in the program and in the system. Other programs disturb
+// ProcessorTime returns the processor time of this process, including its system calls. Other programs disturb
 // processor time less than elapsed time.
 func ProcessorTime() time.Duration {
 	var u syscall.Rusage

@@ -28,8 +28,7 @@ type finding struct {
 	why     string
 }
 
-// A claim is a claim of the paper, with the rule that judges it and the known reasons why it may
-// fail.
+// A claim of the paper has a text, a rule that judges it, and a known reason why it may fail.
 type claim struct {
 	text    string
 	judge   func(*results) finding
@@ -46,7 +45,7 @@ type section struct {
 
 var sections = []section{findingsR1, findingsR2, statisticsSummary, statisticsBounds, findingsIterative, findingsCertificates}
 
-// parts judges a claim of two parts with names. It holds if both parts do.
+// parts judges a claim that consists of two named parts. The claim holds if both parts hold.
 func parts[T any](nameA string, judgeA func(T) finding, nameB string, judgeB func(T) finding) func(T) finding {
 	return func(x T) finding {
 		a, b := judgeA(x), judgeB(x)
@@ -77,7 +76,7 @@ func (v verdict) and(o verdict) verdict {
 	return partly
 }
 
-// check returns the finding for a claim that is true or false.
+// check returns the finding for a claim that holds if ok is true. why is the reason if it fails.
 func check(ok bool, numbers, why string) finding {
 	v := fails
 	if ok {
@@ -86,7 +85,7 @@ func check(ok bool, numbers, why string) finding {
 	return finding{numbers, v, why}
 }
 
-// A tally records where a claim about several series (metrics, methods) is true, for every γ.
+// A tally records, for several series (metrics or methods) and every γ, whether a claim is true.
 type tally struct {
 	series []string
 	gammas []float64
@@ -97,8 +96,8 @@ func (t *tally) add(series string, ok ...bool) {
 	t.series, t.ok = append(t.series, series), append(t.ok, ok)
 }
 
-// finding judges a tally. If all entries are true, the claim holds. If at least half are true, it
-// holds under the condition where. Otherwise it fails.
+// finding judges a tally. The claim holds if all entries are true. If at least half are true, it holds under the
+// condition that where describes. Otherwise it fails.
 func (t tally) finding(numbers string) finding {
 	yes, all := 0, 0
 	for _, ok := range slices.Concat(t.ok...) {
@@ -119,7 +118,7 @@ func (t tally) finding(numbers string) finding {
 	return f
 }
 
-// where returns, for each series, the γ at which the claim is true. Series with the same γ are
+// where describes, for each series, the values of γ at which the claim is true. Series with the same values are
 // listed together.
 func (t tally) where() string {
 	var places []string
@@ -211,7 +210,7 @@ func (r *run) markdown() string {
 	return b.String()
 }
 
-// show writes the figures of this run, or a note that they were not run.
+// show writes the given figures, or a note that this run did not draw them.
 func (r *run) show(b *strings.Builder, figures []int) {
 	for _, number := range figures {
 		i := slices.IndexFunc(r.saved, func(f *figure) bool { return f.Number == number })

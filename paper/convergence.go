@@ -19,7 +19,7 @@ import (
 // datasets lists the data sets of figures 3, 4 and 5, in this order.
 var datasets = []string{"w8a", "covtype", "YearPredictionMSD"}
 
-// A convergence is the result of figures 3, 4 and 5 for one data set.
+// A convergence holds the results of figure 3, 4 or 5, each for one data set.
 type convergence struct {
 	dataset   string
 	rows      int64
@@ -39,8 +39,8 @@ type curve struct {
 	bounds []float64 // error bounds of the certificates; 1 at x⁽⁰⁾
 }
 
-// contraction returns the largest factor by which an iteration changed the error. It ignores
-// iterates near the floor, where x* itself is inexact.
+// contraction returns the largest factor by which an iteration changed the error. It ignores errors near floor, the
+// error of x* itself.
 func (c *curve) contraction(floor float64) float64 {
 	most := 0.0
 	for i := 1; i < len(c.errors); i++ {
@@ -51,7 +51,7 @@ func (c *curve) contraction(floor float64) float64 {
 	return most
 }
 
-// find returns the curve of a method at γ, or nil if there is none.
+// find returns the curve of a method at γ. It returns nil if this curve was not computed.
 func (c *convergence) find(method string, gamma float64) *curve {
 	i := slices.IndexFunc(c.curves, func(k *curve) bool { return k.method == method && k.gamma == gamma })
 	if i < 0 {
@@ -60,7 +60,8 @@ func (c *convergence) find(method string, gamma float64) *curve {
 	return c.curves[i]
 }
 
-// rate returns the factor that the sketch guarantees for each iteration: η/γ (FD) or ρ/(γ+ρ) (RFD).
+// rate returns the factor by which an iteration multiplies the error at most: η/γ for FD, and ρ/(γ+ρ) for RFD. The
+// sketch guarantees this factor.
 func (c *convergence) rate(method string, gamma float64) float64 {
 	if method == "FD" {
 		return c.shrinkage / gamma
@@ -69,8 +70,8 @@ func (c *convergence) rate(method string, gamma float64) float64 {
 	return rho / (gamma + rho)
 }
 
-// convergence draws figures 3 to 5: the error of each iterate of Algorithm 1 with every sketch and
-// of conjugate gradients, and the bounds of the certificates.
+// convergence draws figures 3 to 5. They show the error of each iterate of Algorithm 1 with every sketch, and of
+// conjugate gradients, with the certified error bounds.
 func (r *run) convergence(ctx context.Context) error {
 	for i, name := range datasets {
 		if r.figure = 3 + i; !r.wants(r.figure) {
@@ -109,7 +110,7 @@ func sketchAll(ctx context.Context, src dataset.Source, cfg randsketch.Config) (
 	return s, s.AppendSource(ctx, src)
 }
 
-// converge runs every method on one data set, with all γ in the same passes.
+// converge runs every method on one data set. One pass serves all γ.
 func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 	r.tell(name+", reading", 0)
 	src, err := r.open(ctx, name)
@@ -192,8 +193,8 @@ func relativeError(x []float64, exact *ridge.Solution) float64 {
 	return floats.Distance(x, ref, 2) / floats.Norm(ref, 2)
 }
 
-// trace runs one method and returns its curve for each γ. An iteration ends early if it has
-// diverged or reached round-off.
+// trace runs one method and returns its curve for each γ. An iteration ends early if it diverges or reaches
+// round-off.
 func (m *iterative) trace(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact []*ridge.Solution, iterations int) ([]*curve, error) {
 	var gammas []float64
 	var curves []*curve

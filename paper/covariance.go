@@ -17,11 +17,10 @@ import (
 	"github.com/fdridge/fdridge/randsketch"
 )
 
-// sketchTrials is the number of sketches of each kind and size. Each random sketch has its own
-// seed.
+// sketchTrials is the number of sketches of each kind and size. Each random sketch has its own seed.
 const sketchTrials = 3
 
-// A covariance is the result of figure 7 for one data set.
+// A covariance holds the results of figure 7 for one data set.
 type covariance struct {
 	dataset, from, title string
 	points               []*covariancePoint
@@ -36,8 +35,8 @@ type covariancePoint struct {
 	rate   float64   // appended rows per second, the best of the trials
 }
 
-// covariance draws figure 7: the error of K̂ from each sketch of m rows on real data, and the
-// number of appended rows per second.
+// covariance draws figure 7: the error of K̂ ≈ AᵀA from each sketch of m rows on real data, and the number of
+// appended rows per second.
 func (r *run) covariance(ctx context.Context) error {
 	r.figure = 7
 	var found []*covariance
@@ -83,8 +82,8 @@ func (r *run) covarianceOf(ctx context.Context, name string, tell func(what stri
 	return c, nil
 }
 
-// sketches makes the sketches of one size. Each trial makes one of every kind in turn, so that
-// other load on the machine affects all kinds alike.
+// sketches makes the sketches of one size. Each trial makes one sketch of every kind in turn, so that other load on
+// the machine affects all kinds alike.
 func (r *run) sketches(ctx context.Context, src dataset.Source, k *gram, m int) ([]*covariancePoint, error) {
 	rfd := &covariancePoint{method: "RFD", size: m}
 	var points []*covariancePoint
@@ -197,8 +196,8 @@ func newGram(ctx context.Context, src dataset.Source, be engine.Backend) (*gram,
 	return g, nil
 }
 
-// minus returns the smallest and the largest eigenvalue of AᵀA − BᵀB. It computes all eigenvalues,
-// because an iteration for the largest would give only a lower bound.
+// minus returns the smallest and the largest eigenvalue of AᵀA − BᵀB. It computes all eigenvalues, because an
+// iteration for the largest would only give a lower bound.
 func (g *gram) minus(b *mat.Dense) (lo, hi float64, err error) {
 	copy(g.e, g.k)
 	g.be.Syrk(true, -1, engine.Matrix(b.RawMatrix()), 1, engine.View(g.d, g.d, g.e))
@@ -208,7 +207,7 @@ func (g *gram) minus(b *mat.Dense) (lo, hi float64, err error) {
 	return g.w[g.d-1], g.w[0], nil
 }
 
-// drawCovariances draws the errors above the rates, with the same scale for all data sets.
+// drawCovariances draws the errors above the rates, on the same scale for all data sets.
 func drawCovariances(found []*covariance) *figure {
 	f := &figure{
 		Number: 7, Columns: len(found), Title: "Covariance error and rows per second against m",

@@ -17,17 +17,16 @@ type realRows struct {
 	from string // how the rows were made, for the record
 }
 
-// open prepares a real data set. It reads the first Rows rows (default 10,000, as in the published
-// curves), standardises columns and target, and maps the columns to Features. The published
-// experiments draw their rows at random.
+// open prepares a real data set. It reads the first Rows rows (default 10,000, as in the published curves),
+// standardises columns and target, and maps the columns to Features. The published experiments draw their rows at
+// random.
 //
-// The columns are centred although the rows of w8a are sparse, because the features are dense
-// anyway, and the published experiments centred them. The centred target replaces an intercept:
-// without it, a year near 2000 would dominate the fit. Scaling the target does not change a
-// relative error.
+// The columns of w8a are centred although they are sparse, because the features are dense anyway, and the published
+// experiments centred them. The centred target replaces an intercept: without it, a year near 2000 would dominate the
+// fit. Scaling the target does not change a relative error.
 //
-// Features that fit in a gibibyte are computed once and kept in memory; otherwise each pass
-// computes them.
+// Features of up to one gibibyte are computed once and kept in memory. Larger features are computed again in each
+// pass.
 func (r *run) open(ctx context.Context, name string) (*realRows, error) {
 	s := realSets[name]
 	found, err := r.locate(s)
@@ -67,7 +66,7 @@ func (r *run) open(ctx context.Context, name string) (*realRows, error) {
 	return &realRows{src, from}, nil
 }
 
-// inMemory reads src once into memory. The number of its rows must be known.
+// inMemory reads src into memory in one pass. src must know its number of rows.
 func inMemory(ctx context.Context, src dataset.Source) (dataset.Source, error) {
 	n, d, t := src.Dims()
 	x, y := make([]float64, 0, n*int64(d)), make([]float64, 0, n*int64(t))
@@ -80,8 +79,8 @@ func inMemory(ctx context.Context, src dataset.Source) (dataset.Source, error) {
 	return dataset.FromDense(int(n), d, t, x, y)
 }
 
-// features parses Config.Features, by dataset.ParseFeatures or as "none", and describes the features.
-// The default seed is the seed of the run.
+// features parses Config.Features: "none", or a text for dataset.ParseFeatures. It also returns a description of the
+// features. The default seed is the seed of the run.
 func (r *run) features() (dataset.Features, string, error) {
 	text := r.Features
 	switch {
@@ -102,8 +101,8 @@ func (r *run) features() (dataset.Features, string, error) {
 	return f, f.String(), nil
 }
 
-// read returns the columns and the target of the first rows, or of all rows if rows is −1. Both are
-// dense features in memory. If there are several files, it drops rows that equal an earlier row.
+// read returns the columns and the target of the first rows, in memory; rows = −1 means all rows. If there are
+// several files, rows that equal an earlier row are dropped.
 func (s *realData) read(ctx context.Context, files []located, rows int64) (x, y dataset.Source, err error) {
 	var xs, ys []float64
 	seen := map[string]bool{}

@@ -17,7 +17,7 @@ const (
 	eps       = 0x1p-52
 	underflow = 0x1p-1074 // largest underflow of one product
 
-	// roundFactor is the number of roundings allowed for each term of a sum.
+	// roundFactor is the number of roundings that the error bounds assume for each term of a sum.
 	roundFactor = 8
 )
 
@@ -26,8 +26,8 @@ const (
 //	x̂ = Ĥ⁻¹Fb,   Ĥ = BᵀB + (γ + shift)I,
 //	E x̂ − x₀ = Ĥ⁻¹(FA − Ĥ)x₀,   Var x̂ = τ²·Ĥ⁻¹FFᵀĤ⁻¹,
 //
-// with F = Aᵀ, or AᵀSᵀS for the classical sketch. In the basis V of eigenvectors of BᵀB =
-// Vᵀdiag(σ²)V bias and variance are sums of d terms.
+// where B is the sketch, and F is Aᵀ, or AᵀSᵀS for the classical sketch with the random matrix S. In the basis of the
+// eigenvectors V of BᵀB = Vᵀdiag(σ²)V, bias and variance are sums of d terms.
 type Estimator struct {
 	Method string // "exact", "fd", "rfd", "classical" or "hessian"
 
@@ -40,8 +40,8 @@ type Estimator struct {
 	bound  *fd.Bound // on K − BᵀB; nil if there is none
 }
 
-// estimator decomposes BᵀB for B r×d, and returns V too. The field excess is zero, and the caller
-// must fill noise2.
+// estimator decomposes BᵀB for the r×d matrix B, and returns an Estimator with the eigenvectors V. Its field excess
+// is zero, and the caller must fill noise2.
 func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator, v []float64, err error) {
 	d := m.d
 	e = &Estimator{Method: method, model: m, s2: make([]float64, d), x0: make([]float64, d), excess: make([]float64, d)}
@@ -58,8 +58,9 @@ func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator
 	return e, v, nil
 }
 
-// oneShot returns the estimator x̂ = Ĥ⁻¹Aᵀb for B r×d: F = Aᵀ, ‖Fᵀvᵢ‖ = ‖Rvᵢ‖. Using R instead of K
-// keeps round-off in a direction relative to ‖A‖, and in the variance relative to ‖A‖/γ.
+// oneShot returns the estimator x̂ = Ĥ⁻¹Aᵀb for the r×d matrix B, so that F = Aᵀ and ‖Fᵀvᵢ‖ = ‖Rvᵢ‖ with the
+// triangular factor R of A. With R instead of K = AᵀA, round-off is relative to ‖A‖ in each direction, and relative
+// to ‖A‖/γ in the variance.
 func (m *LinearModel) oneShot(method string, r int, b []float64) (*Estimator, error) {
 	e, v, err := m.estimator(method, r, b)
 	if err != nil {
@@ -76,7 +77,7 @@ func (m *LinearModel) oneShot(method string, r int, b []float64) (*Estimator, er
 	return e, nil
 }
 
-// rowDots returns the inner products of the n rows of a with the rows of b.
+// rowDots returns the inner products of row i of a and row i of b, for each of n rows.
 func rowDots(n int, a, b []float64) []float64 {
 	c, out := len(a)/n, make([]float64, n)
 	for i := range out {
@@ -85,13 +86,13 @@ func rowDots(n int, a, b []float64) []float64 {
 	return out
 }
 
-// Exact returns the estimator x* = H⁻¹Aᵀb, H = K + γI, with bias −γH⁻¹x₀ and variance τ²H⁻¹KH⁻¹
+// Exact returns the estimator x* = H⁻¹Aᵀb with H = K + γI and K = AᵀA. It has bias −γH⁻¹x₀ and variance τ²H⁻¹KH⁻¹
 // (lemma 1 of the paper).
 func (m *LinearModel) Exact() *Estimator { return m.exact }
 
-// FD returns the estimator x̂ = (BᵀB + γI)⁻¹Aᵀb of FDRR, [ridge.Summary.FitFD], for a sketch of A.
-// It has bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ (lemma 2 of the paper). The cost is O(d³).
-// Errors: [ridge.ErrShape] for other dimensions, [ridge.ErrNoConvergence].
+// FD returns the estimator x̂ = Ĥ⁻¹Aᵀb with Ĥ = BᵀB + γI for a sketch B of A, the paper's FDRR
+// ([ridge.Summary.FitFD]). It has bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ with K = AᵀA (lemma 2 of the paper). The
+// cost is O(d³). Errors: [ridge.ErrShape] for other dimensions, [ridge.ErrNoConvergence].
 func (m *LinearModel) FD(sketch *fd.Spectrum) (*Estimator, error) {
 	r := len(sketch.Sigma2)
 	if sketch.Dim != m.d || len(sketch.V) != r*m.d {
@@ -110,7 +111,8 @@ func (m *LinearModel) FD(sketch *fd.Spectrum) (*Estimator, error) {
 	return e, nil
 }
 
-// RFD is [LinearModel.FD] for RFDRR, [ridge.Summary.Fit]: Ĥ = BᵀB + (γ + ρ)I, ρ = η/2.
+// RFD is like [LinearModel.FD] with Ĥ = BᵀB + (γ + ρ)I, ρ = η/2, the paper's RFDRR ([ridge.Summary.Fit]). η is the
+// error bound of the sketch.
 func (m *LinearModel) RFD(sketch *fd.Spectrum) (*Estimator, error) {
 	e, err := m.FD(sketch)
 	if err != nil {
@@ -120,9 +122,9 @@ func (m *LinearModel) RFD(sketch *fd.Spectrum) (*Estimator, error) {
 	return e, nil
 }
 
-// Hessian returns the estimator x^H = (AᵀSᵀSA + γI)⁻¹Aᵀb of the Hessian sketch, given SA (m×d). It
-// has bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ for this one S; only ε is random. The cost is O(d³).
-// Errors: [ridge.ErrShape], *[fd.NonFiniteError], *[fd.RangeError], [ridge.ErrNoConvergence].
+// Hessian returns the estimator x^H = Ĥ⁻¹Aᵀb with Ĥ = AᵀSᵀSA + γI, given the Hessian sketch SA (m×d). It has bias
+// (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ for this one S; only the noise ε is random. The cost is O(d³). Errors:
+// [ridge.ErrShape], *[fd.NonFiniteError], *[fd.RangeError], [ridge.ErrNoConvergence].
 //
 // M. Pilanci, M. Wainwright, "Iterative Hessian Sketch" (2016).
 func (m *LinearModel) Hessian(sa mat.Matrix) (*Estimator, error) {
@@ -133,17 +135,17 @@ func (m *LinearModel) Hessian(sa mat.Matrix) (*Estimator, error) {
 	return m.oneShot("hessian", r, b)
 }
 
-// Classical returns the estimator x^C = (AᵀSᵀSA + γI)⁻¹AᵀSᵀSb of the classical sketch, given SA
-// (m×d) and SSᵀ (m×m, positive semidefinite). It has
+// Classical returns the estimator x^C = Ĥ⁻¹AᵀSᵀSb with Ĥ = AᵀSᵀSA + γI, given the classical sketch SA (m×d) and SSᵀ
+// (m×m, positive semidefinite). It has
 //
 //	bias −γĤ⁻¹x₀,   variance τ²·Ĥ⁻¹(SA)ᵀSSᵀ(SA)Ĥ⁻¹
 //
-// for this one S; only ε is random. The cost is O(d³ + m²d). Errors: [ridge.ErrShape],
+// for this one S; only the noise ε is random. The cost is O(d³ + m²d). Errors: [ridge.ErrShape],
 // *[fd.NonFiniteError], *[fd.RangeError], [ridge.ErrNoConvergence].
 //
-// H. Avron, K. Clarkson, D. Woodruff, "Sharper Bounds for Regularized Data Fitting" (2017); S.
-// Wang, A. Gittens, M. Mahoney, "Sketched Ridge Regression: Optimization Perspective, Statistical
-// Perspective, and Model Averaging" (2018).
+// H. Avron, K. Clarkson, D. Woodruff, "Sharper Bounds for Regularized Data Fitting" (2017); S. Wang, A. Gittens, M.
+// Mahoney, "Sketched Ridge Regression: Optimization Perspective, Statistical Perspective, and Model Averaging"
+// (2018).
 func (m *LinearModel) Classical(sa mat.Matrix, sst mat.Symmetric) (*Estimator, error) {
 	r, b, err := m.sketched(sa)
 	if err != nil {
@@ -190,8 +192,8 @@ type Risk struct {
 //
 //	‖bias‖² = Σᵢ ((zᵢ − s·hᵢ)/(σᵢ² + s))²,   tr var = τ²·Σᵢ ‖Fᵀvᵢ‖²/(σᵢ² + s)²,
 //
-// with h = Vx₀ and z = V(FA − BᵀB)x₀. The cost is O(d), the round-off is relative to tr(K)/γ. A γ
-// that is not positive and finite is a *[ridge.GammaError].
+// with h = Vx₀ and z = V(FA − BᵀB)x₀, in the notation of [Estimator]. The cost is O(d), and the round-off is relative
+// to tr(K)/γ. A γ that is not positive and finite is a *[ridge.GammaError].
 func (e *Estimator) Risk(gamma float64) (Risk, error) {
 	if err := e.check(gamma); err != nil {
 		return Risk{}, err
@@ -211,21 +213,21 @@ func (e *Estimator) Risk(gamma float64) (Risk, error) {
 // RiskBounds contains the [Risk] of an estimator.
 type RiskBounds struct{ Bias2, Variance, MSE ridge.Interval }
 
-// Bounds returns bounds on the risk of FDRR (shift 0) and RFDRR (shift ρ), relative to the risk of
-// x*. They follow from the guarantee −pad ⪯ K − BᵀB ⪯ η + pad of a Frequent Directions sketch. With
-// q = (max(shift, η − shift) + pad)/(γ + shift),
+// Bounds returns bounds on the risk of FDRR (shift 0) and RFDRR (shift ρ), relative to the risk of x*. They follow
+// from the guarantee −pad ⪯ K − BᵀB ⪯ η + pad of a Frequent Directions sketch, where pad bounds the round-off. With q
+// = (max(shift, η − shift) + pad)/(γ + shift),
 //
 //	‖bias(x̂) − bias(x*)‖ ≤ q·‖E x*‖,
 //	γ/(γ + shift + pad) ≤ √(tr var(x̂)/tr var(x*)) ≤ 1 + q,
 //
-// widened by the round-off of both sides. So tr var(x̂) >= tr var(x*) for FD, and at least (1 −
-// ρ/(γ+ρ))² of it for RFD. For the exact estimator q and pad are zero. The bounds of the classical
-// and Hessian sketches are [0, ∞), because nothing is known without a bound on the distortion of S.
+// widened by the round-off of both sides. So tr var(x̂) >= tr var(x*) for FD, and tr var(x̂) >= (1 − ρ/(γ+ρ))²·tr
+// var(x*) for RFD. For the exact estimator q and pad are zero. The bounds of the classical and Hessian sketches are
+// [0, ∞), because nothing is known without a bound on the distortion of S.
 //
-// These bounds replace theorems 1 to 3 of the paper. The paper bounds the bias by multiples 1 − θ
-// and 1/(1 − θ) of the bias of x*. This is false: M = (Ĥ⁻¹K − I)H is not symmetric, and its
-// eigenvalues do not bound ‖Mu‖. The paper's var(x*) ⪯ var(x̂) is false too. Only the traces are so
-// ordered: with P = KH⁻¹ ⪰ 0 and Ĥ ⪯ H + aI ⪯ (1 + a/γ)H,
+// These bounds replace theorems 1 to 3 of the paper. The paper bounds the bias by multiples 1 − θ and 1/(1 − θ) of
+// the bias of x*. This is false: M = (Ĥ⁻¹K − I)H is not symmetric, and its eigenvalues do not bound ‖Mu‖. The paper's
+// var(x*) ⪯ var(x̂) is false too. Only the traces are ordered in this way: with P = KH⁻¹ ⪰ 0 and Ĥ ⪯ H + aI ⪯ (1 +
+// a/γ)H,
 //
 //	‖K^½Ĥ⁻¹‖_F·‖K^½H⁻¹‖_F ≥ tr(PĤ⁻¹) ≥ γ/(γ+a)·tr(PH⁻¹) = γ/(γ+a)·‖K^½H⁻¹‖_F².
 //
@@ -247,8 +249,8 @@ func (e *Estimator) Bounds(gamma float64) (RiskBounds, error) {
 	s := gamma + e.shift
 	q := (math.Max(e.shift, b.Shrinkage-e.shift) + b.RoundOff) / s
 
-	// Evaluation perturbs K and BᵀB by a multiple of eps·tr K, each ‖Rvᵢ‖ by a multiple of
-	// eps·‖A‖_F, and sums of d terms.
+	// Evaluating the bounds perturbs K and BᵀB by a multiple of eps·tr K, each ‖Rvᵢ‖ by a multiple of eps·‖A‖_F, and
+	// the sums of d terms.
 	root := math.Sqrt(float64(m.d))
 	round := roundFactor * eps * (root + m.trace/gamma)
 	bias := math.Sqrt(optimal.Bias2)
@@ -263,7 +265,7 @@ func (e *Estimator) Bounds(gamma float64) (RiskBounds, error) {
 	return r, nil
 }
 
-// squared brackets x² for lo <= x <= hi and x >= 0, including underflow.
+// squared returns an interval that contains x² for lo <= x <= hi and x >= 0, also after underflow.
 func squared(lo, hi float64) ridge.Interval {
 	lo = math.Max(0, lo)
 	out := ridge.Interval{Lo: math.Max(0, lo*lo-underflow), Hi: hi * hi}

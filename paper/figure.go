@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/internal/chart"
 )
 
-// A figure is a grid of panels with one legend, and the table of its numbers.
+// A figure is a grid of panels with one legend, and a table of its numbers.
 type figure struct {
 	Number   int
 	Title    string
@@ -17,16 +17,15 @@ type figure struct {
 	Table    table
 }
 
-// A table holds rows with one value for each column: a string, a number or a bool.
+// A table holds rows of values, one for each column. A value is a string, a number or a bool.
 type table struct {
 	Columns []string
 	Rows    [][]any
 }
 
-// styles is the look of every method in all figures. The colour shows the model. The marker shows
-// the sketch: a circle for FD, a square for RFD, a triangle for Gaussian, a cross for SJLT, a
-// diamond for Nyström. Conjugate gradients are hollow and dashed. SJLT is dashed too, for prints
-// without colours.
+// styles is the look of every method in all figures. The colour shows the model. The marker shows the sketch: a
+// circle for FD, a square for RFD, a triangle for Gaussian, a cross for SJLT, a diamond for Nyström. Conjugate
+// gradients are hollow and dashed. SJLT is also dashed, for prints without colours.
 var styles = map[string]chart.Look{
 	"Exact": {Color: chart.Black, Dashes: chart.ShortDash},
 
@@ -54,7 +53,7 @@ var styles = map[string]chart.Look{
 	"Nyström":  {Color: chart.Pink, Marker: chart.Diamond},
 }
 
-// power formats a power of two as 2⁻⁴, and any other number in digits.
+// power formats a power of two such as 2⁻⁴, and any other number in digits.
 func power(x float64) string {
 	if frac, e := math.Frexp(x); frac == 0.5 {
 		switch e--; e {

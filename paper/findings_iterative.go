@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/internal/chart"
 )
 
-// The claims of section 4 of the paper, "Findings", on figures 3 to 5, repeated in its appendix for
+// The claims of section 4 of the paper, "Findings", about figures 3 to 5. The appendix of the paper repeats them for
 // figures 4 and 5. Errors are ‖x⁽ᵗ⁾ − x*‖/‖x*‖.
 
 // Meanings of the paper's words.
@@ -78,12 +78,12 @@ func onLarger(judge func(*convergence, float64) finding) func(*results) finding 
 	})
 }
 
-// every joins the named findings of one claim on several data sets or γ. The claim holds if it holds
-// for all, and holds with a condition if it holds for some.
-func every[T any](on []T, judge func(T) (name string, f finding)) finding {
+// every judges a claim on several data sets or for several γ. The claim holds if it holds for all of them, and holds
+// with a condition if it holds for some. judge also returns the name of the data set or γ.
+func every[T any](cases []T, judge func(T) (name string, f finding)) finding {
 	var n notes
-	_, out := judge(on[0])
-	for _, x := range on {
+	_, out := judge(cases[0])
+	for _, x := range cases {
 		name, f := judge(x)
 		n.number("%s%s", name, f.numbers)
 		n.unless(f.why == "", "%s%s", name, f.why)
@@ -94,7 +94,7 @@ func every[T any](on []T, judge func(T) (name string, f finding)) finding {
 	return f
 }
 
-// notes collects the numbers of a finding, and what contradicts the claim.
+// notes collects the numbers of a finding, and the facts that contradict the claim.
 type notes struct{ numbers, wrong []string }
 
 func (n *notes) number(format string, values ...any) {
@@ -108,7 +108,7 @@ func (n *notes) unless(ok bool, format string, values ...any) {
 	}
 }
 
-// finding returns the finding for a claim that holds if nothing is wrong.
+// finding returns the finding for a claim that holds if no fact contradicts it.
 func (n *notes) finding() finding {
 	return check(n.wrong == nil, strings.Join(n.numbers, "; "), strings.Join(n.wrong, "; "))
 }
@@ -145,7 +145,7 @@ func easier(c *convergence) finding {
 	return n.finding()
 }
 
-// converging judges that a method reaches an error below 1 exactly if should(method) is true.
+// converging judges the claim that a method converges, to an error below 1, exactly if should(method) is true.
 func converging(should func(method string) bool, note string) func(*convergence, float64) finding {
 	return func(c *convergence, gamma float64) finding {
 		var wrong []string
@@ -324,7 +324,7 @@ func (c *convergence) has(gamma float64) bool {
 	return !slices.ContainsFunc(iterated, func(m string) bool { return c.find(m, gamma) == nil })
 }
 
-// at returns the error of iterate t, or of the last iterate if the iteration ended before.
+// at returns the error of iterate t. If the iteration ended earlier, it returns the error of the last iterate.
 func (c *convergence) at(method string, gamma float64, t int) float64 {
 	e := c.find(method, gamma).errors
 	return e[min(t, len(e)-1)]
@@ -344,8 +344,7 @@ func (c *convergence) listed(gamma float64, t int, methods ...string) string {
 	return strings.Join(parts, ", ")
 }
 
-// comparable returns the last iteration at which all errors at γ are well above the error of x*
-// itself.
+// comparable returns the last iteration at which all methods have errors well above the error of x* itself.
 func (c *convergence) comparable(gamma float64) int {
 	last := math.MaxInt
 	for _, m := range iterated {
@@ -364,13 +363,13 @@ func (c *convergence) byError(gamma float64, t int) func(a, b string) int {
 	return func(a, b string) int { return cmp.Compare(c.at(a, gamma, t), c.at(b, gamma, t)) }
 }
 
-// order sorts the methods by their error at γ, at the last comparable iteration t.
+// order sorts the methods by their error at γ, at the last iteration t at which the errors can be compared.
 func (c *convergence) order(gamma float64) (methods []string, t int) {
 	t = c.comparable(gamma)
 	return slices.SortedFunc(slices.Values(iterated), c.byError(gamma, t)), t
 }
 
-// orders returns the number of powers of ten by which a method's error exceeds another's.
+// orders returns the number of powers of ten by which the error of a method exceeds the error of the method over.
 func (c *convergence) orders(method, over string, gamma float64) float64 {
 	t := c.comparable(gamma)
 	return math.Log10(c.at(method, gamma, t) / c.at(over, gamma, t))

@@ -9,10 +9,10 @@ import (
 	"github.com/fdridge/fdridge/internal/chart"
 )
 
-// The claims of section 3 of the paper, "Findings" and "Summary", on figures 1 and 2. Errors are
-// relative errors, |û − u*|/u*.
+// The claims of section 3 of the paper, "Findings" and "Summary", about figures 1 and 2. Errors are relative errors,
+// |û − u*|/u*, of a quantity u such as the bias.
 
-// turn is the γ at which methods change places in figure 2, according to the paper.
+// turn is the γ at which the best method changes in figure 2, according to the paper.
 const turn = 1.0 / 16
 
 // Meanings of the paper's words.
@@ -123,7 +123,7 @@ var statisticsBounds = section{"Section 3, theorems 1 to 3", nil, hasBoth, []cla
 	{"Bias, variance and MSE of FDRR and RFDRR are bounded by their values for ridge regression. (The paper's bounds on bias and MSE are false, see paper.Estimator.Bounds; judged here are the corrected ones.)", onBoth(bounded), ""},
 }}
 
-// alikeAbove judges that FDRR and RFDRR are alike for γ > 2⁻⁴.
+// alikeAbove judges whether FDRR and RFDRR have similar errors for γ > 2⁻⁴.
 var alikeAbove = domain{[]metric{bias, variance}, large}.judge(quantity{plainToRobust.name + " for γ > 2⁻⁴", plainToRobust.of}, aboutOne(similar))
 
 func sjltVariance(x *risks) finding {
@@ -173,16 +173,16 @@ func twoOrders(x *risks) finding {
 		fmt.Sprintf("%.1f orders of magnitude", orders))
 }
 
-// largest returns the largest of some numbers over the γ with the given indices.
-func (x *risks) largest(of evaluation, m metric, at []int) float64 {
+// largest returns the largest value of number for metric m, over the γ with the given indices.
+func (x *risks) largest(number evaluation, m metric, at []int) float64 {
 	w := 0.0
 	for _, i := range at {
-		w = math.Max(w, of(x, m, i))
+		w = math.Max(w, number(x, m, i))
 	}
 	return w
 }
 
-// noImprovement compares the largest error for γ > 2⁻⁴ with the error at the last γ.
+// noImprovement compares the largest error for γ > 2⁻⁴ with the error at the largest γ.
 func noImprovement(x *risks) finding {
 	at := x.among(large)
 	if len(at) < 2 {
@@ -201,7 +201,7 @@ func noImprovement(x *risks) finding {
 		power(x.gammas[last]), strings.Join(shown, "; "), noFurther, improvement, improvement))
 }
 
-// dependsOnGamma judges that for R₂ FDRR is much worse at the smallest γ, and similar at the
+// dependsOnGamma judges whether FDRR, in figure 2 (R₂), is much worse than RFDRR at the smallest γ and similar at the
 // largest.
 var dependsOnGamma = parts("R₁", on(1, negligibly), "R₂", on(2, func(x *risks) finding {
 	last := len(x.gammas) - 1
@@ -246,7 +246,7 @@ func bounded(x *risks) finding {
 	return t.finding("upper bound of the MSE over the optimal one: " + strings.Join(shown, ", "))
 }
 
-// A quantity is a number of figure 1 or 2 for each metric and γ.
+// A quantity is a named number of figure 1 or 2, which depends on the metric and γ.
 type quantity struct {
 	name string
 	of   evaluation
@@ -255,12 +255,12 @@ type quantity struct {
 // An evaluation computes a number for metric m and the γ with index i.
 type evaluation func(x *risks, m metric, i int) float64
 
-// err and value return the relative error and the value of a method.
+// err and value return the relative error and the value of a metric for one method.
 func (x *risks) err(method string, m metric, i int) float64   { return x.relative[method][m][i] }
 func (x *risks) value(method string, m metric, i int) float64 { return x.absolute[method][m][i] }
 
-// least and most return the smallest and the largest error of some methods, leastValue and
-// mostValue their smallest and largest value.
+// least and most return the smallest and the largest error of the given methods. leastValue and mostValue return
+// their smallest and largest value of the metric.
 func least(methods ...string) evaluation { return extreme((*risks).err, math.Min, methods) }
 
 func most(methods ...string) evaluation { return extreme((*risks).err, math.Max, methods) }
@@ -284,7 +284,7 @@ func over(a, b evaluation) evaluation {
 	return func(x *risks, m metric, i int) float64 { return a(x, m, i) / b(x, m, i) }
 }
 
-// over describes the range over all γ of the variance of a method relative to Classical:Gaussian.
+// over describes the range, over all γ, of the variance of a method divided by the variance of Classical:Gaussian.
 func (x *risks) over(method string) string {
 	var values []float64
 	for i := range x.gammas {
@@ -293,7 +293,7 @@ func (x *risks) over(method string) string {
 	return span(values...)
 }
 
-// among returns the indices of the γ with in(γ) true; nil selects all.
+// among returns the indices of all γ with in(gamma). A nil function selects all γ.
 func (x *risks) among(in func(gamma float64) bool) []int {
 	var out []int
 	for i, gamma := range x.gammas {
@@ -308,7 +308,7 @@ func small(gamma float64) bool { return gamma <= turn }
 
 func large(gamma float64) bool { return gamma > turn }
 
-// A domain is the metrics and the γ that a claim is about.
+// A domain holds the metrics and the values of γ that a claim is about.
 type domain struct {
 	of []metric
 	in func(gamma float64) bool // nil: all γ
@@ -319,7 +319,8 @@ var (
 	biasOnly   = domain{of: []metric{bias}}
 )
 
-// judge returns a function that tallies a claim about a quantity for each metric and γ, and describes its range.
+// judge returns a function that tallies, for each metric and γ, whether the quantity q obeys the rule agrees. It also
+// describes the range of q.
 func (d domain) judge(q quantity, agrees rule) func(*risks) finding {
 	return func(x *risks) finding {
 		var t tally
@@ -348,7 +349,7 @@ func (d domain) judge(q quantity, agrees rule) func(*risks) finding {
 	}
 }
 
-// A rule decides which values of a quantity agree with a claim.
+// A rule decides whether a value of a quantity agrees with a claim.
 type rule struct {
 	text string
 	ok   func(float64) bool

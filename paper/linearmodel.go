@@ -20,10 +20,9 @@ import (
 //
 //	b = A·x₀ + ε,   E ε = 0,   Var ε = τ²·I,   A n×d (each row is a sample).
 //
-// A method computes coefficients x̂ from A and b. They have a bias E x̂ − x₀, a variance and a mean
-// squared error E‖x̂ − x₀‖² (section 3 of the paper). The model stores the triangular factor of A
-// and the eigenvalues of K. It is for experiments with d up to a few thousand. Several goroutines
-// may use it at once.
+// A method computes coefficients x̂ from A and b. They have a bias E x̂ − x₀, a variance and a mean squared error
+// E‖x̂ − x₀‖² (section 3 of the paper). The model stores the triangular factor of A and the eigenvalues of K = AᵀA.
+// It is for experiments with d up to a few thousand. Several goroutines may use it at once.
 type LinearModel struct {
 	be    engine.Backend
 	d     int
@@ -35,14 +34,12 @@ type LinearModel struct {
 	exact *Estimator
 }
 
-// NewLinearModel returns the model of the features of src with true coefficients x0 (d) and noise
-// variance τ² = noise >= 0. The source must have targets, which are ignored. It takes one pass,
-// O(nd² + d³) time and O(d²) memory. A nil be stands for engine.Default(). The arguments are not
-// kept.
+// NewLinearModel returns the model of the features of src with true coefficients x0 (d) and noise variance τ² = noise
+// >= 0. src must have targets, but they are ignored. NewLinearModel makes one pass, and takes O(nd² + d³) time and
+// O(d²) memory. If be is nil, it uses engine.Default(). It keeps no reference to its arguments.
 //
-// Errors: errors of src; [ridge.ErrEmpty]; [ridge.ErrShape]; *[ridge.SizeError];
-// *[fd.NonFiniteError] and *[fd.RangeError] for rows, and for x0 as row 0;
-// [ridge.ErrNoConvergence].
+// Errors: errors of src; [ridge.ErrEmpty]; [ridge.ErrShape]; *[ridge.SizeError]; *[fd.NonFiniteError] and
+// *[fd.RangeError] for rows, and for x0 as row 0; [ridge.ErrNoConvergence].
 func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise float64, be engine.Backend) (*LinearModel, error) {
 	ctx = background.IfNil(ctx)
 	if !(noise >= 0) || math.IsInf(noise, 0) {
@@ -73,16 +70,14 @@ func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise
 	return m, nil
 }
 
-// maxSquares limits the sum of the squares of all rows, as in package ridge.
+// maxSquares limits the sum of the squares of all entries of A, as in package ridge.
 const maxSquares = fd.MaxSquares / 4
 
-// factor returns R of A = QR, d×d with zeros below the diagonal, for the features A of src. A row of
-// weight w is multiplied by √w. factor makes one pass. As an exact fit by QR does, it appends rows
-// [A Y] of width d+t to the current factor and factors again. It returns an error if more than 8 GiB
-// are needed.
+// factor returns the d×d factor R of A = QR, with zeros below the diagonal, for the features A of src. A row of
+// weight w is multiplied by √w. factor makes one pass: like an exact fit by QR, it appends rows [A Y] of width d+t to
+// the current factor and factors again. It returns an error if more than 8 GiB are needed.
 //
-// J. Demmel et al., "Communication-optimal parallel and sequential QR and LU factorizations"
-// (2012).
+// J. Demmel et al., "Communication-optimal parallel and sequential QR and LU factorizations" (2012).
 func factor(ctx context.Context, src dataset.Source, be engine.Backend) ([]float64, error) {
 	const leastRows, most = 256, 8 << 30
 	_, d, t := src.Dims()
@@ -148,7 +143,7 @@ func factor(ctx context.Context, src dataset.Source, be engine.Backend) ([]float
 	return r, nil
 }
 
-// addSquares adds the squares of a row to sum. Errors name the row by its number.
+// addSquares returns sum plus the squares of a row. Its errors name the row by the given number.
 func addSquares(sum float64, number int, row []float64) (float64, error) {
 	q, err := fd.SquaredNorm(number, 0, nil, row)
 	if err != nil {
@@ -160,7 +155,7 @@ func addSquares(sum float64, number int, row []float64) (float64, error) {
 	return sum, nil
 }
 
-// checkRows returns an error unless n contiguous rows are finite and within the range of a sketch.
+// checkRows returns an error unless n contiguous rows are finite and small enough for a sketch.
 func checkRows(n int, x []float64) (err error) {
 	c, sum := len(x)/n, 0.0
 	for i := range n {

@@ -57,7 +57,7 @@ func (r *run) locate(s *realData) ([]located, error) {
 	return nil, s.missing(folders)
 }
 
-// missing returns the error for a data set that was not found, with instructions.
+// missing returns the error that a data set was not found, with instructions.
 func (s *realData) missing(folders []string) error {
 	looked := "there was no folder to look in"
 	if len(folders) > 0 {
@@ -67,7 +67,7 @@ func (s *realData) missing(folders []string) error {
 		looked, s.home, s.editions[0][0].names[0])}
 }
 
-// repository returns the root of this module above the working directory, or "".
+// repository returns the root folder of this module if the working directory is inside it, otherwise "".
 func repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -86,7 +86,8 @@ func repository() (string, error) {
 	}
 }
 
-// in returns the checked files of the first edition that is complete in a folder, or nil.
+// in returns the files of the first edition of the data set that is complete in a folder, after checking them. It
+// returns nil if there is none.
 func (s *realData) in(folder string) ([]located, error) {
 	for _, edition := range s.editions {
 		var found []located
@@ -135,7 +136,7 @@ func mismatch(sum string, known ...string) string {
 	return fmt.Sprintf("is not the public data: the sha256 of its text is %s, it must be %s", sum, strings.Join(known, " or "))
 }
 
-// sumOfText returns the sha256 of r's text, which may be compressed by gzip.
+// sumOfText returns the sha256 of the text in r, which may be compressed by gzip.
 func sumOfText(r io.Reader) (string, error) {
 	buffered := bufio.NewReader(r)
 	var text io.Reader = buffered

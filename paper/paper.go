@@ -1,7 +1,6 @@
-// Package paper reproduces the experiments of C. Dickens, "Ridge Regression with Frequent
-// Directions" (2020), and two further ones. Each is a figure with a table of its numbers. The
-// package also judges the claims of the paper by these numbers. The command "fdridge paper" runs
-// it.
+// Package paper reproduces the experiments of C. Dickens, "Ridge Regression with Frequent Directions" (2020), and
+// adds two. Each experiment draws a figure with a table of its numbers. The package also judges the claims of the
+// paper by these numbers. The command "fdridge paper" runs it.
 package paper
 
 import (
@@ -19,8 +18,8 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Config selects what to run. A zero field stands for the setting of each figure: the paper's, or a
-// small one with Quick. Other values apply to every figure that has the setting.
+// Config selects what to run. A zero field stands for the setting of each figure: the paper's, or a small one if
+// Quick is true. Other values apply to every figure that has the setting.
 type Config struct {
 	Out     string // folder for RESULTS.md and figures/; created if missing
 	Figures []int  // figures to draw; nil means all of Figures()
@@ -54,7 +53,7 @@ type Progress struct {
 	Done   float64 // fraction of the figure's work, 0 to 1
 }
 
-// An experiment draws one or more figures, as far as the run selects them.
+// An experiment draws one or more figures, if the run selects them.
 type experiment struct {
 	figures []int
 	run     func(*run, context.Context) error
@@ -76,7 +75,7 @@ func Figures() []int {
 	return out
 }
 
-// A run is one execution of Run: its settings and its results so far.
+// A run is the state of one call of Run: its settings, and its results so far.
 type run struct {
 	Config
 	results
@@ -87,17 +86,16 @@ type run struct {
 	made    []string // created folders, the deepest first
 }
 
-// results holds the results of the experiments, by which claims are judged. Results that were not
-// computed are nil.
+// results holds the results of the experiments, for judging the claims. Results that were not computed are nil.
 type results struct {
 	risks     [2]*risks       // of figures 1 and 2
 	converged [3]*convergence // of figures 3 to 5
 }
 
-// Run runs the selected experiments and writes figures/figureN.png, .svg, .csv and .json, and
-// RESULTS.md, into cfg.Out. It returns the files written, also with an error. If there are none, it
-// removes the folders it created. Files are written atomically. RESULTS.md is rewritten after each
-// experiment and covers only this run.
+// Run runs the selected experiments and writes figures/figureN.png, .svg, .csv and .json, and RESULTS.md, into
+// cfg.Out. It returns the names of the written files, also with an error. If no file was written, it removes the
+// folders that it created. Files are written atomically. RESULTS.md is rewritten after each experiment and covers
+// only this run.
 func Run(ctx context.Context, cfg Config) ([]string, error) {
 	ctx = background.IfNil(ctx)
 	r := &run{Config: cfg}
@@ -185,15 +183,15 @@ func (r *run) wants(figure int) bool {
 	return r.Figures == nil || slices.Contains(r.Figures, figure)
 }
 
-// tell reports progress on r.figure: the current step, and the fraction of the work done.
+// tell reports progress on figure r.figure: the current step, and the completed fraction of the work.
 func (r *run) tell(what string, done float64) {
 	if r.Progress != nil {
 		r.Progress(Progress{Figure: r.figure, What: what, Done: done})
 	}
 }
 
-// setting returns the value of a setting: the given value if it is not zero, otherwise the paper's,
-// or the quick one in a quick run.
+// setting returns the value of a setting: given if it is not zero, otherwise quick in a quick run and paper in other
+// runs.
 func setting[T comparable](r *run, given, paper, quick T) T {
 	var zero T
 	switch {

@@ -17,13 +17,13 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// accuracy is the relative error up to which figure 6 counts passes.
+// accuracy is the relative error that methods have to reach in figure 6.
 const accuracy = 1e-8
 
 // mostPasses limits the passes of a method in figure 6.
 const mostPasses = 1000
 
-// An effort is the cost for one method to reach accuracy, at one γ of one data set of figure 6.
+// An effort is the cost of one method to reach accuracy, for one γ and one data set of figure 6.
 type effort struct {
 	dataset string
 	method  string
@@ -33,8 +33,8 @@ type effort struct {
 	seconds float64 // includes the pass of the sketch
 }
 
-// passes draws figure 6: the passes and the time to a relative error of 1e-8 as functions of γ/η,
-// for each iteration with each preconditioner.
+// passes draws figure 6: the number of passes and the time to reach accuracy, against γ/η, for each iteration with
+// each preconditioner.
 func (r *run) passes(ctx context.Context) error {
 	r.figure = 6
 	if !r.wants(6) {
@@ -54,7 +54,7 @@ func (r *run) passes(ctx context.Context) error {
 	return r.save(r.drawEfforts(all, from))
 }
 
-// effortsOn measures all methods on one data set, and describes the source of its rows.
+// effortsOn measures all methods on one data set. from describes the source of its rows.
 func (r *run) effortsOn(ctx context.Context, name string, tell func(what string, done float64)) (efforts []effort, from string, err error) {
 	tell("reading", 0)
 	src, err := r.open(ctx, name)
@@ -124,9 +124,9 @@ func (r *run) effortsOn(ctx context.Context, name string, tell func(what string,
 // errReached ends a solve whose error is below accuracy.
 var errReached = errors.New("reached")
 
-// reach iterates until the error is below accuracy, and returns the number of passes and the
-// seconds. The error is measured against the exact solution and not certified. It returns 0 passes
-// if the solve diverged or took too many.
+// reach iterates until the error is below accuracy, and returns the number of passes and the seconds. The error is
+// measured against the exact solution, not proved. reach returns 0 passes if the iteration diverges or takes too many
+// passes.
 func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *ridge.Solution, opts ridge.SolveOptions) (passes int, seconds float64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -146,10 +146,10 @@ func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *r
 	return passes, seconds, err
 }
 
-// iterationNames labels the methods of figure 6 whose names give only the sketch.
+// iterationNames are the labels of methods of figure 6 whose names mention only the sketch.
 var iterationNames = map[string]string{"FD": "Newton:FD", "RFD": "Newton:RFD", "CG": "CG, no sketch"}
 
-// drawEfforts draws figure 6: passes above, seconds below, a column for each data set.
+// drawEfforts draws figure 6: passes above and seconds below, with a column for each data set.
 func (r *run) drawEfforts(all []effort, from []string) *figure {
 	f := &figure{
 		Number: 6, Columns: len(datasets),

@@ -94,7 +94,7 @@ func (r *run) write(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// writeCSV writes lines of comment, which begin with #, and the table.
+// writeCSV writes the table after lines of comment, which begin with #.
 func (r *run) writeCSV(w io.Writer, f *figure, leftOut []chart.Point) error {
 	head := fmt.Sprintf("# figure %d: %s\n", f.Number, f.Title)
 	for _, fact := range r.env.summary() {
@@ -154,7 +154,7 @@ func (r *run) writeJSON(w io.Writer, f *figure, leftOut []chart.Point) error {
 	return e.Encode(out)
 }
 
-// finite returns v, or nil for a number that is not finite, which JSON cannot represent.
+// finite returns v, or nil if v is a number that is not finite. JSON cannot represent such numbers.
 func finite(v any) any {
 	if x, ok := v.(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
 		return nil

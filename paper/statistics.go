@@ -35,7 +35,7 @@ var (
 	sketched      = slices.Concat(deterministic, randomised)
 )
 
-// A metric is one of the three metrics of figures 1 and 2.
+// A metric is one of the three metrics that figures 1 and 2 show.
 type metric int
 
 const (
@@ -58,8 +58,8 @@ type risks struct {
 	seconds  map[string]float64            // to sketch A, for FDRR and the random methods: the median over the trials
 }
 
-// statistics draws figures 1 and 2, section 3 of the paper: bias, variance and mean squared error
-// in closed form on synthetic data.
+// statistics draws figures 1 and 2, for section 3 of the paper. They show bias, variance and mean squared error on
+// synthetic data, computed in closed form.
 func (r *run) statistics(ctx context.Context) error {
 	for i, ratio := range []float64{synthetic.LowRank, synthetic.HighRank} {
 		if !r.wants(i + 1) {
@@ -88,7 +88,7 @@ func (r *run) statistics(ctx context.Context) error {
 
 func (r *run) trials() int { return setting(r, r.Trials, 10, 3) }
 
-// risks computes one figure. Trial i of a random method draws S from the seed plus i.
+// risks computes the numbers of one figure. In trial i of a random method, the seed is the seed of the run plus i.
 func (r *run) risks(ctx context.Context, data synthetic.Config) (*risks, error) {
 	r.tell("exact ridge regression", 0)
 	d, err := synthetic.Generate(data)
@@ -186,8 +186,8 @@ func outer(s *randsketch.Sketch) *mat.SymDense {
 	return &sst
 }
 
-// add evaluates the estimators of one method, one for each trial, at every γ and takes medians. The
-// exact method must be added first.
+// add evaluates the estimators of one method at every γ. There is one estimator for each trial, and add stores the
+// medians. The exact method must be added first.
 func (x *risks) add(method string, trials ...*Estimator) error {
 	var absolute, relative [metrics][]float64
 	for i, gamma := range x.gammas {
@@ -221,16 +221,15 @@ func (x *risks) add(method string, trials ...*Estimator) error {
 	return nil
 }
 
-// median returns the median of a list that is not empty. For an even length it lies between two
-// values.
+// median returns the median of a nonempty list. For an even length it is the mean of the two values in the middle.
 func median(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	n := len(x)
 	return (x[(n-1)/2] + x[n/2]) / 2
 }
 
-// figure draws the relative error above the absolute value. Its table has every number, and the
-// bounds of the deterministic methods.
+// figure draws the relative errors above the values. Its table has every number, and the bounds of the deterministic
+// methods.
 func (x *risks) figure(number int, data synthetic.Config, trials int) *figure {
 	f := &figure{
 		Number: number, Columns: int(metrics),

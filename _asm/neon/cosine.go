@@ -4,16 +4,15 @@ import (
 	"math"
 )
 
-// cosines writes the loops of random Fourier features. cosine.go of package kernel explains the
-// operations.
+// cosines writes the loops of random Fourier features. The file cosine.go of package kernel explains the operations.
 func (p *program) cosines() {
 	p.chain()
 	p.chain4()
 	p.near()
 }
 
-// blocks calls body for all R0 components: first for most vectors at a time, then for one vector, then for
-// one element. R1 is the offset of the components in bytes, and R2 the length of a row of W in bytes.
+// blocks calls body for all R0 columns of W: first for most vectors of columns at a time, then for one vector, then
+// for one column. R1 is the place of the columns in a row in bytes, and R2 the length of a row of W in bytes.
 func (p *program) blocks(most int, body func(w width, vectors int, label string)) {
 	p.op("LSL", "$3, R0, R2")
 	p.op("MOVD", "ZR, R1")
@@ -28,7 +27,7 @@ func (p *program) blocks(most int, body func(w width, vectors int, label string)
 	}
 }
 
-// times repeats body as often as register R says. R must not be negative.
+// times repeats body as often as register R says; its value must not be negative.
 func (p *program) times(r int, label string, body func()) {
 	p.op("CBZ", "R%d, %sDone", r, label)
 	p.label(label)
@@ -100,7 +99,7 @@ func (p *program) chain4() {
 	p.ret()
 }
 
-// Vector registers of near. The first are variables; the others have a constant in all elements.
+// These are the vector registers of near. The first are variables; the others hold a constant in all elements.
 const (
 	cosL, cosRounded, cosQ, cosR, cosZ, cosH, cosCos, cosE, cosP = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
@@ -110,8 +109,7 @@ const (
 // fms subtracts x·y from d, element by element.
 func (p *program) fms(d, x, y int) { p.op("VFMLS", "V%d.D2, V%d.D2, V%d.D2", y, x, d) }
 
-// polynomial computes Σ c_i·zⁱ with six coefficients in register to, by Horner's rule. It overwrites the
-// register other.
+// polynomial writes Σ c_i·zⁱ with six coefficients to register to, by Horner's rule. It overwrites register other.
 func (p *program) polynomial(to, other, c, z int) {
 	p.move(other, c+5)
 	for i := 4; i >= 0; i-- {
@@ -122,7 +120,7 @@ func (p *program) polynomial(to, other, c, z int) {
 	p.move(to, other)
 }
 
-// cosine computes the cosine of register cosL and leaves it in cosCos.
+// cosine computes the cosine of register cosL in register cosCos.
 func (p *program) cosine() {
 	p.move(cosRounded, cosToInteger)
 	p.fma(cosRounded, cosL, cosTwoOverPi)

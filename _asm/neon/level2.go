@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// accumulators is the number of accumulators for a row's sum. It is enough to hide the latency of additions.
-// It does not depend on the number of rows that are processed together, so neither does a sum.
+// accumulators is the number of accumulators for the sum of a row, enough to hide the latency of additions. The bits
+// of a sum do not depend on the number of rows that are processed together.
 const accumulators = 4
 
 // numbered returns prefix0, prefix1, … for the given number of rows.
@@ -18,8 +18,8 @@ func numbered(prefix string, rows int) string {
 	return strings.Join(names, ", ")
 }
 
-// rows writes a function that reads the given number of rows of A once. With dot, the function computes s =
-// A·x. With axpy, it computes y += cᵀ·A.
+// rows writes a function that reads the given number of rows of A once. If dot is true, the function computes s =
+// A·x. If axpy is true, it computes y += cᵀ·A.
 func (p *program) rows(name string, rows int, dot, axpy bool) {
 	const x, y, c, a = 16, 20, 24, 28 // vectors; the accumulators are V0 to V15
 	const aPtr, xPtr, yPtr = 1, 6, 7

@@ -1,9 +1,8 @@
-// Command neon writes the assembly of the arm64 kernels and their Go declarations into
-// engine/purego/internal/kernel:
+// Command neon writes the assembly of the arm64 kernels and their Go declarations into engine/purego/internal/kernel:
 //
 //	go run ./neon -out …/neon_arm64.s -stubs …/neon_arm64.go
 //
-// It does for arm64 what avo does for amd64, as far as the kernels need it. Registers are given by number.
+// It takes the place of the library avo, which only supports amd64. Registers are given by number.
 package main
 
 import (
@@ -62,8 +61,8 @@ type program struct {
 	names       []string // names of the parameters, followed by names of the results
 }
 
-// function starts a function. Each parameter and result takes eight bytes. Only the last parameter may be a
-// bool, and only without results.
+// function starts a function. Each parameter and result takes eight bytes. Only the last parameter may be a bool, and
+// then the function must not have results.
 func (p *program) function(name, params, results string, doc ...string) {
 	name += "NEON"
 	p.names = nil
@@ -94,7 +93,7 @@ func (p *program) op(name, format string, args ...any) {
 func (p *program) label(name string) { fmt.Fprintf(&p.text, "\n%s:\n", name) }
 func (p *program) ret()              { p.text.WriteString("\tRET\n") }
 
-// arg returns the address of a parameter or result in the frame.
+// arg returns the address of a parameter or result in the stack frame.
 func (p *program) arg(name string) string {
 	for i, s := range p.names {
 		if s == name {
@@ -111,8 +110,8 @@ func (p *program) params(r int, names ...string) {
 	}
 }
 
-// matrix loads a pointer to a matrix and its leading dimension ld. It returns consecutive registers from r
-// on, which point to the rows. The next register has ld in bytes.
+// matrix loads a pointer to a matrix and its leading dimension. It returns consecutive registers from r on, which
+// point to the rows. The register after them holds the leading dimension in bytes.
 func (p *program) matrix(r, rows int, pointer, ld string) []int {
 	p.params(r, pointer)
 	pointers := []int{r}
@@ -129,7 +128,7 @@ func (p *program) matrix(r, rows int, pointer, ld string) []int {
 	return pointers
 }
 
-// countdown repeats body while R0 >= step. After each time, R0 decreases by step.
+// countdown repeats body while R0 >= step, and subtracts step from R0 each time.
 func (p *program) countdown(step int, name string, body func()) {
 	p.op("CMP", "$%d, R0", step)
 	p.op("BLT", "%sDone", name)
@@ -141,7 +140,7 @@ func (p *program) countdown(step int, name string, body func()) {
 	p.label(name + "Done")
 }
 
-// load loads n vectors into consecutive registers, the first into v. They are disp bytes after the pointer R.
+// load loads n vectors, which begin disp bytes after the pointer R, into consecutive registers from v on.
 func (p *program) load(n, v, r, disp int) {
 	if n == 1 {
 		p.op("FMOVQ", "%d(R%d), F%d", disp, r, v)
@@ -152,7 +151,7 @@ func (p *program) load(n, v, r, disp int) {
 	}
 }
 
-// store stores n vectors from consecutive registers, the first of them v, at the pointer R.
+// store stores n vectors from consecutive registers, from v on, at the pointer R.
 func (p *program) store(n, v, r int) {
 	if n == 1 {
 		p.op("FMOVQ", "F%d, (R%d)", v, r)
@@ -184,12 +183,12 @@ func (p *program) fmaOne(d, x, y int) { p.op("FMADDD", "F%d, F%d, F%d, F%d", y, 
 
 // The assembler of Go lacks the following instructions.
 
-// fmaBy adds the vector x times element i of y to d.
+// fmaBy adds x·y[i] to d, where x is a vector and y[i] is element i of vector y.
 func (p *program) fmaBy(d, x, y, i int) {
 	p.word(0x4fc01000, d, x, y, i, "FMLA V%d.2D, V%d.2D, V%d.D[%d]", d, x, y, i)
 }
 
-// mulBy sets d to the vector x times element i of y.
+// mulBy sets d to x·y[i], where x is a vector and y[i] is element i of vector y.
 func (p *program) mulBy(d, x, y, i int) {
 	p.word(0x4fc09000, d, x, y, i, "FMUL V%d.2D, V%d.2D, V%d.D[%d]", d, x, y, i)
 }
@@ -199,7 +198,7 @@ func (p *program) add(d, x, y int) {
 	p.word(0x4e60d400, d, x, y, 0, "FADD V%d.2D, V%d.2D, V%d.2D", d, x, y)
 }
 
-// sum sets the lowest element of d to the sum of x.
+// sum sets the lowest element of d to the sum of the elements of x.
 func (p *program) sum(d, x int) {
 	p.word(0x7e70d800, d, x, 0, 0, "FADDP D%d, V%d.2D", d, x)
 }

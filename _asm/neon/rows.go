@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// rowLoops writes the functions that centre rows. A product is rounded before it is added, so that all
-// instruction sets give the same bits.
+// rowLoops writes the functions that centre rows. They round a product before they add it, so that all instruction
+// sets give the same bits.
 func (p *program) rowLoops() {
 	p.centre()
 	p.spread()

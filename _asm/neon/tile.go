@@ -2,12 +2,12 @@ package main
 
 import "fmt"
 
-// A micro-kernel computes unit rows and u·unit columns of C as a sum of k outer products. All of C is in
-// registers. A and B may both be packed, or only one of them. Vectors 0 to 23 have C, and the others B and A.
+// A micro-kernel computes unit rows and u·unit columns of C as a sum of k outer products. All of C is in registers.
+// Both A and B may be packed, or only one of them. Vectors 0 to 23 hold C, and the others hold B and A.
 const tileB, tileA = 24, 30
 
-// tile writes the micro-kernel for packed A. B is packed too or, if apart is set, has rows with leading
-// dimension ldb.
+// tile writes the micro-kernel for packed A. If apart is true, B is not packed, but has rows with leading dimension
+// ldb.
 func (p *program) tile(u int, apart bool) {
 	const aPtr, bPtr, ldb, cPtr = 1, 2, 3, 4
 	cols := u * unit
@@ -50,7 +50,7 @@ func (p *program) tile(u int, apart bool) {
 	})
 }
 
-// tileRowsA writes the micro-kernel for packed B and rows of A with leading dimension lda.
+// tileRowsA writes the micro-kernel for packed B and an A that is not packed, with rows of leading dimension lda.
 func (p *program) tileRowsA(u int) {
 	const aPtr, bPtr, cPtr = 1, 6, 7
 	cols := u * unit
@@ -80,8 +80,8 @@ func (p *program) tileRowsA(u int) {
 	})
 }
 
-// intoTile writes the common part of the micro-kernels. loop calls multiply, which multiplies the row of B by
-// element i of vector a and adds the product to row r of C.
+// intoTile writes the common part of the micro-kernels. Its argument loop must call multiply for each element of A.
+// multiply multiplies a row of B by element i of vector a, and adds the product to row r of C.
 func (p *program) intoTile(u, cPtr int, loop func(multiply func(r, a, i int))) {
 	const alpha = tileA
 	cols := u * unit

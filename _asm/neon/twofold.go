@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// A width is the number of elements that an instruction processes: a whole vector, or one element. With one
-// element, the other element of the register is zero.
+// A width is the number of elements that an instruction processes: a whole vector, or one element. With one element,
+// the other element of the register is zero.
 type width struct {
 	*program
 	elements int
@@ -29,7 +29,8 @@ func (w width) put(v, r int) {
 	}
 }
 
-// takeFrom loads n vectors, or one element, into consecutive registers from v. They are disp bytes after the pointer R.
+// takeFrom loads n vectors, or one element, into consecutive registers from v on. They begin disp bytes after the
+// pointer R.
 func (w width) takeFrom(n, v, r, disp int) {
 	if w.elements == 1 {
 		w.take(v, r)
@@ -66,8 +67,7 @@ func (w width) fmaBy(d, x, y int) {
 	}
 }
 
-// each calls body for all R0 elements, first for whole vectors, then for single elements. It advances the
-// pointers.
+// each calls body for all R0 elements, first for whole vectors, then for single elements, and advances the pointers.
 func (p *program) each(pointers []int, body func(w width)) {
 	for _, w := range []width{{p, lanes}, {p, 1}} {
 		p.countdown(w.elements, map[int]string{lanes: "vector", 1: "one"}[w.elements], func() {
@@ -170,7 +170,7 @@ func (p *program) colMax() {
 	p.ret()
 }
 
-// extract adds a·x to sum. It adds the round-off of this addition to low. It overwrites before.
+// extract adds a·x to sum, and the round-off of this addition to low. It overwrites before.
 func (p *program) extract(a, x, sum, low, before int) {
 	p.move(before, sum)
 	p.fma(sum, a, x)
@@ -202,8 +202,7 @@ func (p *program) dotsTwofold() {
 		step(width{p, lanes})
 		p.advance(lanes, pointers...)
 	})
-	// At most one element is left. It gets a new sum, because the zero in the other element would damage the
-	// old one.
+	// At most one element is left. It gets a new sum, because the zero in the other element would damage the old sum.
 	for r := range 4 {
 		p.all(before+r, 10, 8*r)
 		p.sub(sum+r, sum+r, before+r)
@@ -239,7 +238,7 @@ func (p *program) baseConstants() {
 	p.constant(six, 20, math.Float64bits(6))
 }
 
-// base sets b to 3/2 of the power of two in (2·sigma·c, 4·sigma·c].
+// base sets b to 3/2 times the power of two in (2·sigma·c, 4·sigma·c].
 func (p *program) base(b, sigma, c int) {
 	p.mul(b, sigma, c)
 	p.op("VAND", "V%d.B16, V%d.B16, V%d.B16", exponent, b, b)
@@ -288,7 +287,7 @@ func (p *program) axpysTwofold() {
 	p.ret()
 }
 
-// twoSum computes a + b = s + e without error. It overwrites z.
+// twoSum computes s and e with a + b = s + e exactly. It overwrites z.
 func (p *program) twoSum(s, e, a, b, z int) {
 	p.add(s, a, b)
 	p.sub(z, s, a)
@@ -298,12 +297,11 @@ func (p *program) twoSum(s, e, a, b, z int) {
 	p.add(e, e, z)
 }
 
-// lost is the register with the relative error of an addition, with respect to the magnitudes of the low
-// parts.
+// lost is the register with the relative error of an addition, relative to the magnitudes of the low parts.
 const lost = 29
 
-// accumulate adds h + l to the sums at the pointers hi, lo and bound. e bounds the error of h + l. It
-// overwrites vectors 8 to 15.
+// accumulate adds h + l to the sums at the pointers hi and lo. e bounds the error of h + l and is added to the bounds
+// at the pointer bound. accumulate overwrites vectors 8 to 15.
 func (w width) accumulate(h, l, e, hi, lo, bound int) {
 	const gh, gl, ge, s, missing, z, size, x = 8, 9, 10, 11, 12, 13, 14, 15
 	w.take(gh, hi)

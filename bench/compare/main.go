@@ -1,11 +1,11 @@
-// Command compare times sketches and paths of γ on every available rival in turn. The command prints a
-// table of medians and ratios:
+// Command compare times the same jobs for fdridge and its rivals in turn, and prints a table of medians and ratios.
+// The jobs are sketches, and solutions for many γ:
 //
 //	go run -tags openblas ./bench/compare [-run REGEXP] [-rivals REGEXP] [-rounds 5] [-threads 1] [-json]
 //
-// The rivals are fdridge's backends. If python3 has numpy (and scikit-learn), the rivals include the
-// programs in rows.py. The last column is the rate of the job's first rival divided by the rate of the
-// row. The first rival is purego unless -rivals leaves it out.
+// The rivals are fdridge's backends. If python3 has numpy (and scikit-learn), the programs in rows.py are rivals,
+// too. The last column is the rate of the first rival of the job divided by the rate of the row. The first rival is
+// purego unless -rivals leaves out purego.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// An entry is a job with its name. It is set up when its turn comes.
+// An entry is a named job. make creates the job just before it runs.
 type entry struct {
 	name string
 	make func() *job
@@ -60,13 +60,13 @@ func contenders(threads int) (names []string, engines []engine.Backend, err erro
 	return names, engines, nil
 }
 
-// A rival runs a job. run runs it once or several times, and returns the time of one run.
+// A rival is a program that can run a job. run makes one or several runs, and returns the time of one.
 type rival struct {
 	name string
 	run  func() time.Duration
 }
 
-// timed returns a rival that repeats a function until 50 ms have passed.
+// timed returns a rival that repeats f for 50 ms.
 func timed(name string, f func()) rival {
 	reps := 0
 	return rival{name, func() time.Duration {
@@ -185,7 +185,7 @@ func (r Row) String() string {
 	return s
 }
 
-// table prints the rates, and the ratio of the first rate to each.
+// table prints the rate of each rival, and the rate of the first rival divided by this rate.
 func table(rows []Row) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "job\trival\trate\t\tfirst/rival")

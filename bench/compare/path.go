@@ -17,13 +17,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// gammas is the number of γ of a path, over [10⁻³, 10³]·‖A‖²_F/d.
+// gammas is the number of γ, which span [10⁻³, 10³]·‖A‖²_F/d.
 const gammas = 50
 
-// paths are the jobs of solving for a path of γ to 10⁻⁸. The methods of fdridge are: a sketch, GCV
-// from it and joint passes for all γ; and one reduction of K = AᵀA to tridiagonal form if d²
-// numbers fit. Its rivals compute K with a Cholesky decomposition for each γ, or its
-// eigendecomposition. The jobs take seconds to minutes, so each rival runs once in a round.
+// paths are jobs that solve for many γ to a relative error of 10⁻⁸. fdridge uses two methods:
+//
+//   - a sketch, GCV from this sketch, and passes for all γ together
+//   - one reduction of K = AᵀA to tridiagonal form, if d² numbers fit into memory
+//
+// The rivals compute K, and either a Cholesky decomposition for each γ or the eigendecomposition of K. The jobs take
+// seconds to minutes, so each rival runs once in a round.
 func paths(names []string, engines []engine.Backend, py *python.Process, dir string) []entry {
 	var all []entry
 	for _, p := range []struct {

@@ -18,13 +18,13 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A stream is a sketch to make: n rows of d features into m rows.
+// A stream is a job: to sketch n rows of d features in m rows.
 type stream struct{ n, d, m int }
 
 var streams = []stream{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}, {5000, 16384, 64}}
 
-// sketches are the jobs of the streams. Python reads the rows from a file. On several threads the
-// first backend also sketches in lanes.
+// sketches are the jobs of all streams. Python reads the rows from a file. On several threads the first backend also
+// makes the sketch in lanes, which are parallel sketches of portions of the rows.
 func sketches(names []string, engines []engine.Backend, py *python.Process, dir string) []entry {
 	var all []entry
 	for _, s := range streams {

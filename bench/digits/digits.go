@@ -17,7 +17,7 @@ type answer struct {
 	failed    string  // why there is no answer
 }
 
-// A grade is the accuracy of an answer in decimal digits: −log₁₀ of a relative error.
+// A grade is the accuracy of an answer in decimal digits, −log₁₀ of a relative error.
 type grade struct {
 	weights   float64 // of ‖x̂ − x*‖/‖x*‖; +Inf if each coefficient is the float64 nearest to the exact one
 	least     float64 // of the worst coefficient or intercept; +Inf if all are the nearest float64
@@ -48,7 +48,8 @@ func (p *problem) grade(a answer) grade {
 	return g
 }
 
-// agree returns the number of digits in which v agrees with want: +Inf if v is the nearest float64.
+// agree returns the number of digits in which v agrees with want. It returns +Inf if v is the float64 nearest to
+// want.
 func agree(v float64, want *big.Float) float64 {
 	if nearest, _ := want.Float64(); v == nearest {
 		return math.Inf(1)
@@ -59,7 +60,7 @@ func agree(v float64, want *big.Float) float64 {
 // digitsOf returns −log₁₀ of a relative error, at least 0.
 func digitsOf(relative float64) float64 { return max(0, -math.Log10(relative)) }
 
-// text formats digits, cut after the first decimal, and +Inf as "all".
+// text formats digits, cut after the first decimal place. +Inf becomes "all".
 func text(digits float64) string {
 	switch {
 	case math.IsInf(digits, 1):

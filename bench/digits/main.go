@@ -1,16 +1,15 @@
-// Command digits counts how many decimal digits numpy, scikit-learn and fdridge get right, and how
-// many fdridge certifies:
+// Command digits counts how many decimal digits numpy, scikit-learn and fdridge get right, and how many digits
+// fdridge certifies:
 //
 //	go run ./bench/digits [-into bench/digits/RESULTS.md]
 //
-// The problems are the linear ones of NIST's Statistical Reference Datasets (γ = 0) and ten ridge
-// regressions from a fixed seed. Answers are compared with the exact solution for the float64 data,
-// computed with 512 bits. Digits are −log₁₀ of ‖x̂ − x*‖/‖x*‖ for the coefficients. For NIST's
-// problems the worst relative error of a coefficient or intercept is also given. A false
-// certificate ends the program with an error.
+// The problems are the linear problems of NIST's Statistical Reference Datasets (γ = 0) and ten ridge regressions
+// from a fixed seed. Answers are compared with the exact solution for the float64 data, computed with 512 bits.
+// Digits are −log₁₀ of ‖x̂ − x*‖/‖x*‖ for the coefficients. For NIST's problems the worst relative error of a
+// coefficient or intercept is also given. A false certificate ends the program with an error.
 //
-// The peers need a python3 with numpy, scipy and scikit-learn; otherwise their rows are "-". -into
-// writes the tables into a page, between the lines "<!-- digits -->" and "<!-- end of digits -->".
+// The peers need a python3 with numpy, scipy and scikit-learn; otherwise their rows are "-". -into writes the tables
+// into a page, between the lines "<!-- digits -->" and "<!-- end of digits -->".
 package main
 
 import (
@@ -35,7 +34,7 @@ func main() {
 	}
 }
 
-// run prints the tables to w, or writes them into a page.
+// run prints the tables to w, or writes them into the page that into names.
 func run(w io.Writer, into string) error {
 	dir, err := os.MkdirTemp("", "digits")
 	if err != nil {
@@ -70,7 +69,7 @@ func run(w io.Writer, into string) error {
 	return insert(into, b.String())
 }
 
-// compare solves all problems with these solvers; only solvers for γ = 0 get NIST's.
+// compare solves all problems by the given solvers. NIST's problems are only solved by solvers for γ = 0.
 func compare(solvers []solver) ([]table, error) {
 	var sets, ten []*problem
 	for _, name := range nist.Names {

@@ -16,7 +16,7 @@ import (
 //go:embed peers.py
 var peersPy string
 
-// peerNames lists the solvers of numpy and scikit-learn, and their names in peers.py.
+// peerNames lists the solvers of numpy and scikit-learn: the name in tables and the name in peers.py.
 var peerNames = [][2]string{
 	{"numpy lstsq", "lstsq"},
 	{"numpy lstsq, rcond=-1", "lstsq-1"},
@@ -28,8 +28,8 @@ var peerNames = [][2]string{
 	{"sklearn sparse_cg, tol=1e-15", "sparse_cg:1e-15"},
 }
 
-// peers starts Python, and returns its solvers and the versions of their libraries. Problems are
-// passed in files in dir.
+// peers starts Python. It returns the solvers of the libraries and their versions. Problems are passed to Python in
+// files in dir.
 func peers(dir string) ([]solver, string, error) {
 	py, err := python.Start(peersPy, "numpy, scipy, sklearn", 1)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 )
 
-// A problem is ridge regression, or least squares with γ = 0, of one target, with its exact
-// solution for the float64 data.
+// A problem is a ridge regression with one target, or least squares if γ = 0, with the exact solution for the float64
+// data.
 type problem struct {
 	name, about string
 	x, y        [][]float64 // n×d, n×1
@@ -76,8 +76,8 @@ func nistProblem(name string) (*problem, error) {
 	return p, p.solve()
 }
 
-// A recipe describes a generated problem. The singular values of A fall geometrically from 10 to
-// 10/cond, and y = A·w + noise·e with standard normal w and e.
+// A recipe describes a generated problem. The singular values of A fall geometrically from 10 to 10/cond, and y = A·w
+// + noise·e for standard normal w and e.
 type recipe struct {
 	about     string
 	n, d      int
@@ -103,7 +103,7 @@ var recipes = []recipe{
 	{about: "tiny γ", n: 200, d: 20, cond: 1e10, gamma: 1e-14, noise: 1e-6},
 }
 
-// gradedProblem returns the problem of recipe i, with its number from 1.
+// gradedProblem returns the problem of recipe i. Its name is i+1.
 func gradedProblem(i int) (*problem, error) {
 	p := recipes[i].problem(rand.New(rand.NewPCG(20, uint64(i))))
 	p.name = fmt.Sprint(i + 1)
@@ -178,8 +178,7 @@ func (r recipe) falling(l, k int) float64 { return 10 * math.Pow(r.cond, -fracti
 // fraction returns l/(k−1).
 func fraction(l, k int) float64 { return float64(l) / float64(k-1) }
 
-// orthonormal returns k ≤ n random vectors of length n. Each is made orthogonal to the earlier ones
-// twice by the Gram-Schmidt method.
+// orthonormal returns k ≤ n orthonormal random vectors of length n, by the Gram-Schmidt method with two passes.
 func orthonormal(rng *rand.Rand, k, n int) [][]float64 {
 	var q [][]float64
 	for range k {

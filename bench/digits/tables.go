@@ -26,7 +26,7 @@ func (t table) markdown() string {
 	return text
 }
 
-// A contest holds the grades of some solvers on some problems, with a row for each solver.
+// A contest holds the grades of all solvers on all problems, with a row for each solver.
 type contest struct {
 	problems []*problem
 	solvers  []solver
@@ -48,8 +48,8 @@ func hold(problems []*problem, solvers []solver) (*contest, error) {
 	return c, nil
 }
 
-// table returns a table with a column for each problem. cell formats a grade. Solvers whose cells
-// are all empty are left out.
+// table returns a table with a column for each problem and a row for each solver. cell formats a grade. A solver with
+// only empty cells is left out.
 func (c *contest) table(caption string, cell func(grade) string) table {
 	header, kappa := []string{""}, []string{"condition number of A"}
 	for _, p := range c.problems {
@@ -72,7 +72,7 @@ func (c *contest) table(caption string, cell func(grade) string) table {
 	return t
 }
 
-// weights formats the digits of the coefficients, with the certified digits in parentheses.
+// weights formats the digits of the coefficients, followed by the certified digits in parentheses.
 func weights(g grade) string {
 	if math.IsNaN(g.certified) {
 		return text(g.weights)
@@ -80,7 +80,7 @@ func weights(g grade) string {
 	return text(g.weights) + " (" + text(g.certified) + ")"
 }
 
-// passes formats the reads of the rows, or "" if they were not counted.
+// passes formats the number of passes over the rows, or "" if they were not counted.
 func passes(g grade) string {
 	if g.passes == 0 {
 		return ""

@@ -57,7 +57,8 @@ func main() {
 // shapes are the sketches of docs/performance.md.
 var shapes = []shape{{D: 1024, M: 256}, {D: 1024, M: 64}, {D: 4096, M: 128}, {D: 16384, M: 64}}
 
-// run writes the table to w. With o.measure it measures the given shapes, each time for about the given seconds.
+// run writes the table to w. If o.measure is true, it measures the costs of the given shapes, each for about the
+// given seconds.
 func (o *options) run(w io.Writer, shapes []shape, seconds float64) error {
 	path := filepath.Join(o.out, "costs.json")
 	if o.measure {
@@ -87,13 +88,13 @@ func (o *options) run(w io.Writer, shapes []shape, seconds float64) error {
 	return atomicfile.Write(filepath.Join(o.out, "scaling.svg"), func(w io.Writer) error { return figure(all).Save(w, "svg") })
 }
 
-// A curve is a sketch on 1, 2, 4, … cores or ranks.
+// A curve holds the times of a sketch on 1, 2, 4, … cores or ranks (MPI processes).
 type curve struct {
 	shape, rows string // the sketch, and where its rows come from
 	times       []parts
 }
 
-// speedUp returns the time on one core or rank divided by the time on 2ⁱ.
+// speedUp returns the time on one core or rank divided by the time on 2ⁱ cores or ranks.
 func (c curve) speedUp(i int) float64 { return c.times[0].total() / c.times[i].total() }
 
 // mostCores and mostRanks are the largest simulated numbers.
@@ -122,7 +123,7 @@ func (o *options) curves() []curve {
 // first is the exponent of the first number in the table: the speed-ups of 2 and 4 cores are close to 2 and 4.
 const first = 3
 
-// table returns the speed-ups, and what limits them if less than 80 % of the ideal is reached.
+// table returns the speed-ups as a table. A speed-up below 80 % of the ideal is followed by what limits it.
 func table(all []curve) string {
 	var b strings.Builder
 	b.WriteString("| sketch | rows |")

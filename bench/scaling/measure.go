@@ -43,7 +43,7 @@ type shape struct {
 // A clock returns the mean processor time of a call of f, in seconds.
 type clock func(f func() error) (float64, error)
 
-// newClock returns a clock that calls f for about the given processor time, at least three times.
+// newClock returns a clock that calls f at least three times, for about the given processor time.
 func newClock(seconds float64) clock {
 	return func(f func() error) (float64, error) {
 		begin := bench.ProcessorTime()
@@ -58,7 +58,7 @@ func newClock(seconds float64) clock {
 	}
 }
 
-// measure measures the costs of the shapes. Each time is measured for about the given seconds.
+// measure measures the costs of the shapes. Each cost is measured for about the given number of seconds.
 func measure(ctx context.Context, shapes []shape, seconds float64) (*costs, error) {
 	report, err := engine.NewReport()
 	if err != nil {
@@ -82,7 +82,7 @@ func measure(ctx context.Context, shapes []shape, seconds float64) (*costs, erro
 	return c, nil
 }
 
-// reading measures Read and Pass with 256 MiB of rows, which exceed the caches.
+// reading measures Read and Pass with 256 MiB of rows, which do not fit into the caches.
 func (c *costs) reading(ctx context.Context, be engine.Backend, timed clock) error {
 	const n, d = 1 << 15, 1 << 10
 	dir, err := os.MkdirTemp("", "scaling")
@@ -139,7 +139,8 @@ func (s *shape) measure(be engine.Backend, timed clock) error {
 	if err != nil {
 		return err
 	}
-	// A lane is between two shrinks when it is merged, so that on average half of P rows wait in its buffer.
+	// A lane, one of several parallel sketches, is between two shrinks when it is merged. On average half of P rows
+	// wait in its buffer.
 	half := 3*s.P + s.P/2
 	if err := other.AppendBlock(dataset.Block{N: half, X: x[:half*s.D], Y: y[:half]}); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// A machine has equal cores, which share its memory. Machines are connected by a network.
+// A machine has equal cores that share its memory. A network connects machines.
 type machine struct {
 	costs
 	Memory    float64 // bytes per second that all cores together move to and from memory
@@ -28,7 +28,7 @@ const (
 // sources are the names of the sources, by number.
 var sources = []string{"one reader", "16 readers", "own readers", "in memory"}
 
-// parts are the seconds of a sketch, by what they are spent on.
+// parts divides the time of a sketch, in seconds, by what the time is spent on.
 type parts struct {
 	work    float64 // appending and shrinking, if divided evenly among all cores
 	reading float64 // lanes wait for rows, or read them
@@ -45,10 +45,10 @@ func (p parts) limit() string {
 	return all[max(p.reading, p.memory, p.lanes, p.merging)]
 }
 
-// depth is the number of blocks that are read ahead, as in dataset.
+// depth is the number of blocks that are read in advance, as in package dataset.
 const depth = 3
 
-// mostReaders is the largest number of goroutines that read parts of a block, as in dataset/npy.
+// mostReaders is the largest number of goroutines that read parts of one block, as in package dataset/npy.
 const mostReaders = 16
 
 // laneRows returns the default of ridge.SummaryConfig.LaneRows.
@@ -59,11 +59,12 @@ func laneRows(d, lanes int) int {
 // rowBytes returns the number of bytes of a row.
 func (s shape) rowBytes() float64 { return 8 * float64(s.D) }
 
-// stretch returns the factor by which lanes that work at once slow each other down, because they share the memory.
+// stretch returns the factor by which lanes (parallel sketches) slow each other down, because they share the memory.
+// busy is the number of lanes that work at the same time.
 //
-// Between two shrinks a lane copies p rows, computes BBᵀ of m+p rows and combines these to m rows. It moves 3p + 2(m+p)
-// + m rows to or from memory, but only p if the sketch fits into the cache. Reading a file moves each row twice more:
-// out of the page cache and into a block.
+// Between two shrinks a lane copies p rows, computes BBᵀ of m+p rows and combines these to m rows. It moves 3p +
+// 2(m+p) + m rows to or from memory, but only p if the sketch fits into the cache. Reading a file moves each row
+// twice more: out of the page cache and into a block.
 func (m machine) stretch(s shape, busy float64, src source) float64 {
 	k, p := float64(s.M), float64(s.P)
 	moved := 3*p + 2*(k+p) + k
@@ -93,7 +94,7 @@ func (m machine) sketch(s shape, n, cores int, src source) parts {
 	return out
 }
 
-// apart simulates lanes that read and sketch their own rows, without waiting for each other.
+// apart simulates lanes (parallel sketches) that read their own rows, without waiting for each other.
 func (m machine) apart(s shape, n, cores, lanes int) parts {
 	rows := math.Ceil(float64(n) / float64(lanes))
 	work, read := rows*s.Shrink/float64(s.P), rows*s.rowBytes()/m.Read
@@ -101,8 +102,8 @@ func (m machine) apart(s shape, n, cores, lanes int) parts {
 	return parts{work: work * used, reading: read * used, lanes: (work + read) * (1 - used), memory: work * (slow - 1)}
 }
 
-// together simulates lanes that get their rows from blocks of 8 MiB. All lanes wait until all rows of a block are in
-// the lanes. A lane shrinks when P rows are in its buffer.
+// together simulates lanes (parallel sketches) that get their rows from blocks of 8 MiB. No lane continues before all
+// rows of a block are in the lanes. A lane shrinks when P rows are in its buffer.
 func (m machine) together(s shape, n, cores, lanes int, src source) (out parts) {
 	block, group := engine.Tuning{}.GradientRows(s.D), laneRows(s.D, lanes)
 	fill, due := make([]int, lanes), make([]float64, lanes)
@@ -146,9 +147,9 @@ func (m machine) together(s shape, n, cores, lanes int, src source) (out parts) 
 	return out
 }
 
-// ranks simulates ranks that have one machine of the given number of cores each. Each rank reads its share of n rows
-// into its own lanes. Rank r merges the sketch of rank r+k for k = 1, 2, 4, …, if r is a multiple of 2k. The result is
-// sent back down the same tree.
+// ranks simulates ranks (MPI processes), each on a machine with the given number of cores. Each rank reads its share
+// of n rows into its own lanes. Rank r merges the sketch of rank r+k for k = 1, 2, 4, …, if r is a multiple of 2k.
+// The result is sent back down the same tree.
 func (m machine) ranks(s shape, n, ranks, cores int) parts {
 	out := m.sketch(s, (n+ranks-1)/ranks, cores, ownReaders)
 	levels := math.Ceil(math.Log2(float64(ranks)))

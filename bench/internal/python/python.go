@@ -1,6 +1,5 @@
-// Package python runs a Python program that answers each line of its input by one line. It runs the
-// rivals that use numpy, scipy and scikit-learn. Programs in other languages can be run in the same
-// way.
+// Package python runs a Python program that answers each input line with one line. It runs rivals that use numpy,
+// scipy and scikit-learn. [Command] runs such programs in other languages.
 package python
 
 import (
@@ -21,8 +20,8 @@ type Process struct {
 	out *bufio.Reader
 }
 
-// Start runs a program on the given number of threads, by the first python3 that has the modules
-// ("numpy, scipy"). It returns an error if there is none. The program ends with this process.
+// Start runs a program on the given number of threads. It uses the first python3 that has the given modules, such as
+// "numpy, scipy", and returns an error if there is none. The program ends with this process.
 func Start(program, modules string, threads int) (*Process, error) {
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
 		if err := exec.Command(name, "-c", "import "+modules).Run(); err != nil {
@@ -58,7 +57,7 @@ func begun(c *exec.Cmd) (*Process, error) {
 	return &Process{in, bufio.NewReader(out)}, c.Start()
 }
 
-// Ask writes a line of these words, separated by spaces, and returns the answer.
+// Ask writes a line of words, separated by spaces, and returns the line that the program answers.
 func (p *Process) Ask(words ...any) (string, error) {
 	if _, err := fmt.Fprintln(p.in, words...); err != nil {
 		return "", err
