@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// dualTol is the default relative error of a dual solution. A small value is cheap: it requires only a few more
-// products with rows in memory.
+// dualTol is the default relative error of a dual solution. It is small because more corrections cost little: each
+// needs only a few products with rows in memory.
 const dualTol = 1e-12
 
 // dualExact is the state of a direct fit by the Gram matrix G = AAᵀ.

@@ -127,8 +127,7 @@ const (
 	minGain       = 1e-3
 )
 
-// shouldExtendGrid reports whether an extension, which changed the choice from before to after, improved it enough to try
-// another.
+// shouldExtendGrid reports whether an extension improved the choice, from before to after, enough to try another.
 func shouldExtendGrid(before, after Choice) bool { return after.Estimate < before.Estimate*(1-minGain) }
 
 // Gamma chooses γ from the solutions of [ridge.Summary.Path], by GCV summed over all targets, see [LeastGCV].

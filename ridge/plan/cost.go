@@ -187,9 +187,9 @@ func (o *forecast) separateCost(numRows int64, size, q, passes int) cost {
 	return pass.times(float64(passes)).holding(13 * 8 * float64(q) * d)
 }
 
-// galerkinCost returns the cost of Galerkin for q systems. Galerkin first multiplies the vectors of the sketch once. Each pass
-// then multiplies a block of further vectors, which is made orthogonal to the subspace; this step is counted as if the subspace
-// were full. Once the subspace is full, each pass multiplies one vector for each system.
+// galerkinCost returns the cost of Galerkin for q systems. It multiplies the vectors of the sketch once, then a block of vectors
+// in each pass; if the subspace is full, one vector for each system. Making the vectors orthogonal to the subspace is counted as
+// if the subspace were full.
 func (o *forecast) galerkinCost(numRows int64, size, q, passes int) cost {
 	n, m, d := float64(numRows), float64(o.numVectors(size)), float64(o.d)
 	most := krylov.SubspaceRows(int(min(int64(o.d), numRows)), o.numVectors(size), q)

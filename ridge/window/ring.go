@@ -13,19 +13,19 @@ import (
 
 // A window stores its rows as follows, with k = ⌈1/Share⌉ and blocks of B rows:
 //
-//   - The newest k full blocks are stored as rows. When there are k+1 full blocks, the oldest block becomes a cell of level 0.
-//   - Each level has at most k+1 cells. When a level has k+2 cells, its two oldest cells are merged into a cell of the next
+//   - The newest k full blocks are stored as rows. When there are k+1 full blocks, the oldest block becomes a sketch of level 0.
+//   - Each level has at most k+1 sketches. When a level has k+2 sketches, its two oldest are merged into a sketch of the next
 //     level.
 //
-// A cell holds a sketch. A cell of level l has at most B·2ˡ rows. If a cell of level l exists, every lower level i has at least k
-// cells of exactly B·2ⁱ rows. The number of rows newer than the cell is therefore at least
+// A sketch of level l has at most B·2ˡ rows. If a sketch of level l exists, every lower level i has at least k sketches of
+// exactly B·2ⁱ rows. The number of rows newer than the sketch is therefore at least
 //
 //	k·B + Σ_{i<l} k·B·2ⁱ = k·B·2ˡ,
 //
-// and the cell has at most 1/k of this number.
+// and the sketch has at most 1/k of this number.
 //
-// The cells depend only on the numbers and times of rows. Therefore sketches are computed and merged in parallel at the end of a
-// call, by [makeCells].
+// When sketches are merged depends only on the numbers and times of rows. Sketches are therefore computed and merged in parallel
+// at the end of a call, by [makeCells].
 
 // A ring holds the rows of a window: sketches of the older rows in cells, and the newest rows themselves in chunks.
 type ring struct {
