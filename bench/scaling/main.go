@@ -120,8 +120,8 @@ func (o *options) curves() []curve {
 	return out
 }
 
-// first is the exponent of the first number in the table: the speed-ups of 2 and 4 cores are close to 2 and 4.
-const first = 3
+// first is the exponent of the first number in the table. Most speed-ups of 2 to 8 cores are close to ideal.
+const first = 4
 
 // table returns the speed-ups as a table. A speed-up below 80 % of the ideal is followed by what limits it.
 func table(all []curve) string {
