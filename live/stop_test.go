@@ -36,7 +36,7 @@ func (s *tester) ends(t *testing.T, ctx context.Context, src dataset.Source) err
 	select {
 	case err := <-ended:
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		panic("the run hangs") // so that the stacks are shown
 	}
 }

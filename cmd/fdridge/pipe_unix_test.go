@@ -3,9 +3,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,7 +36,12 @@ func TestFIFO(t *testing.T) {
 		t.Errorf("plan: exit %d, %s", code, errs)
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
-	time.AfterFunc(10*time.Millisecond, interrupt)
+	go func() { // interrupts the command once it opens the FIFO
+		defer interrupt()
+		for stacks := make([]byte, 1<<20); !bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte(".OpenPipe.func")); {
+			time.Sleep(time.Millisecond)
+		}
+	}()
 	if code, _, errs := piped(ctx, strings.NewReader(""), "fit", "--data", name, "--target", "y", "--gamma", "1"); code != failed || !strings.Contains(errs, "interrupted") {
 		t.Errorf("hanging: exit %d, %s", code, errs)
 	}

@@ -304,11 +304,13 @@ func TestPipeLeft(t *testing.T) {
 				}
 			}()
 			src := opened(t, []string{"-"}, file.Options{Origin: file.Origin{Pipe: p}, Features: 2})
-			time.AfterFunc(20*time.Millisecond, cancel)
 			blocks := 0
 			for _, err := range src.Blocks(ctx) {
 				if blocks++; err != nil && !errors.Is(err, context.Canceled) {
 					t.Errorf("%s: %v", name, err)
+				}
+				if blocks == 1 { // the pass waits for another row by then
+					time.AfterFunc(20*time.Millisecond, cancel)
 				}
 				if leaves {
 					break

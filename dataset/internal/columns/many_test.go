@@ -7,6 +7,23 @@ import (
 	"time"
 )
 
+// quickly requires one of three calls to take less than ten seconds. A busy machine may delay some of them.
+func quickly(t *testing.T, choose func() (Choice, error)) Choice {
+	t.Helper()
+	for range 3 {
+		begin := time.Now()
+		c, err := choose()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(begin) <= 10*time.Second {
+			return c
+		}
+	}
+	t.Fatal("three calls take more than ten seconds each")
+	panic("Fatal returned")
+}
+
 // TestChooseMany: of very many columns as many are found, in another order or all but a
 // few, in a time that does not grow with the square of their number; and of few specs and
 // of many the same is said.
@@ -18,14 +35,7 @@ func TestChooseMany(t *testing.T) {
 	}
 	reversed := slices.Clone(names[1:])
 	slices.Reverse(reversed)
-	begin := time.Now()
-	c, err := Choose(names, true, names[:1], reversed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("%v for %d columns", took, n)
-	}
+	c := quickly(t, func() (Choice, error) { return Choose(names, true, names[:1], reversed) })
 	if c.Features != n-1 || c.Targets != 1 || c.To[0] != n-1 || c.To[1] != n-2 || c.To[n-1] != 0 {
 		t.Errorf("%d features, %d targets; to %v…", c.Features, c.Targets, c.To[:3])
 	}
@@ -33,12 +43,8 @@ func TestChooseMany(t *testing.T) {
 	for _, s := range names[10:] {
 		left = append(left, "-"+s)
 	}
-	begin = time.Now()
-	if c, err = Choose(names, true, nil, left); err != nil || c.Features != 10 || c.To[9] != 9 || c.To[10] != -1 {
-		t.Errorf("%d features, %v", c.Features, err)
-	}
-	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("%v to leave out %d columns", took, n-10)
+	if c = quickly(t, func() (Choice, error) { return Choose(names, true, nil, left) }); c.Features != 10 || c.To[9] != 9 || c.To[10] != -1 {
+		t.Errorf("%d features", c.Features)
 	}
 	for _, more := range []int{0, 40} { // looked through, or by an index
 		specs := slices.Clone(names[100 : 100+more])

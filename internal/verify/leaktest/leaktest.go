@@ -14,7 +14,7 @@ import (
 )
 
 // patience is the time that Check gives goroutines to end after the test. Files must be closed at once.
-const patience = 5 * time.Second
+const patience = time.Minute
 
 // residents are goroutines that run until the program ends: helpers that the engine starts for its first large task.
 var residents = []string{"engine/purego.(*board).help"}
