@@ -40,7 +40,7 @@ func openCache(name string, h cacheHeader) (r *cacheReader, rows int64, err erro
 	return r, rows, nil
 }
 
-// begin reads the header and the last frame, and seeks to the first block.
+// begin checks the header, reads the number of rows at the end of the file, and seeks to the first block.
 func (r *cacheReader) begin(want cacheHeader) (rows int64, err error) {
 	info, err := r.file.Stat()
 	if err != nil {

@@ -211,7 +211,7 @@ func (s *transposed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[B
 	}
 }
 
-// fillWindow reads x and copies some of its columns to the rows of the window.
+// fillWindow reads x and sets the rows of the window, which are columns of x.
 func (s *transposed) fillWindow(ctx context.Context, window Block) error {
 	lo, feature := int(window.First), 0
 	for b, err := range s.x.Blocks(ctx) {

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// transformed is a source whose features are computed from the features of src, block by block, on a goroutine.
-// Targets and weights are the same.
+// transformed is a source whose features are computed from the features of src, block by block, on a goroutine. The
+// targets and weights of src do not change.
 type transformed struct {
 	src  Source
 	name string // used in errors and waits

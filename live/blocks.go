@@ -9,8 +9,8 @@ import (
 )
 
 // Blocks selects how a [Run] divides rows into the blocks that it appends to a sketch. The division affects the last
-// bits of a sketch of all rows, and of a sketch whose weights fade with the row number. It matters for pipes, whose
-// blocks end whenever no more rows have arrived.
+// bits of a sketch of all rows, and of a sketch whose weights fade with the row number. The blocks of a pipe differ
+// from run to run, because a pipe ends a block when no more rows have arrived.
 //
 // Other sketches get the blocks of the source. The bits of a sketch of a window do not depend on the division. A
 // sketch that fades with time depends on the times when rows arrive.

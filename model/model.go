@@ -105,7 +105,7 @@ type Fit struct {
 }
 
 // Fitted holds the coefficients of the scaled columns, which the certificate is about, if [Fit] has coefficients of
-// unscaled columns. Models of earlier programs have no Fitted, and no intervals by their certificates.
+// unscaled columns. In models of earlier programs it is nil, and their certificates give no intervals.
 type Fitted struct {
 	Coef      PerTarget[[]float64] `json:"coef,omitempty"`      // for scaled columns
 	Intercept PerTarget[float64]   `json:"intercept,omitempty"` // for scaled columns

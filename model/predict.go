@@ -211,7 +211,8 @@ func (p *Predictor) useFitted(m *Model) {
 	}
 }
 
-// certify copies the certificates of the model to p.fit. The model has only the computed ‖b‖², without a bracket.
+// certify copies the certificates of the model to p.fit. Of a target's sum of squares ‖b‖², the model has only the
+// computed value, and no bracket.
 func (p *Predictor) certify(m *Model) error {
 	w := &m.Fits[0]
 	certificates, err := w.Certificates()

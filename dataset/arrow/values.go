@@ -164,7 +164,7 @@ func (a *array) text(i int) []byte {
 	return a.texts[0][offsets[i]:offsets[i+1]]
 }
 
-// maxExact is 2⁵³. float64 can represent all integers of at most this size.
+// maxExact is 2⁵³. float64 represents all integers from −2⁵³ to 2⁵³ exactly.
 const maxExact = 1 << 53
 
 func convert[T float32 | int8 | int16 | int32 | uint8 | uint16 | uint32](dst []float64, a *array, at int) {

@@ -13,9 +13,8 @@
 // characters beyond ASCII are errors.
 //
 // The package accepts quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a missing final
-// newline. Every selected cell must be a finite decimal number, or True or False (also TRUE, true, …), which are 1
-// and
-// 0. Numbers are rounded to the nearest float64. The notations 1_000 and 0x1p4 are errors.
+// newline. Every selected cell must be a finite decimal number, or True (also TRUE, true, …) for 1 or False for 0.
+// Numbers are rounded to the nearest float64. The notations 1_000 and 0x1p4 are errors.
 //
 // With [prepare.Cells], values may be missing: an empty cell, NaN, NA, N/A, <NA>, null, None, ? or ., in upper or
 // lower case. Columns may also be categorical. Their categories are the texts without surrounding blanks, so that 1

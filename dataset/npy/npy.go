@@ -124,8 +124,8 @@ func (in *input) Stop() {
 // Unchanged implements [dataset.Witness].
 func (in *input) Unchanged() error { return in.unchanged() }
 
-// begin reads the header and returns in. size is the number of bytes of the header and the entries, or -1 if unknown.
-// If begin fails, it closes the input.
+// begin reads the header of the input and returns the input. size is the number of bytes of the header and the
+// entries, or -1 if unknown. If begin fails, it closes the input.
 func (in *input) begin(size int64) (*input, error) {
 	err := in.readHeader(size)
 	if err == nil && in.fortran && in.at == nil {

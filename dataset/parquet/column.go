@@ -96,7 +96,7 @@ func dates(perSecond int64, l *prepare.Lexicon) func(v int64) float64 {
 	return func(v int64) float64 { return l.Date(v, perSecond) }
 }
 
-// maxExact is 2⁵³. float64 can represent all integers of at most this size.
+// maxExact is 2⁵³. float64 represents all integers from −2⁵³ to 2⁵³ exactly.
 const maxExact = 1 << 53
 
 func signed(v int64) float64 {

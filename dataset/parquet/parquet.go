@@ -153,7 +153,7 @@ func (f *opened) limitPages(n int) {
 	f.limit = min(maxPage, max(least, total/n))
 }
 
-// newPages returns a reader of the values of a column. Its method open selects the row group.
+// newPages returns a reader of the values of a column. The method open of the reader selects the row group.
 func (f *opened) newPages(c *column, shared *scratch) *pages {
 	return &pages{file: f.raw.At(), end: f.raw.Plain - footerEnd, limit: f.limit, optional: c.optional, shared: shared, decoder: decoder{kind: c.kind, number: c.convert}}
 }

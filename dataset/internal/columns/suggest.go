@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxCompared is the maximum length of the names that near compares, in runes.
+// maxCompared is the maximum length of the names that mostSimilar compares, in runes.
 const maxCompared = 64
 
 // mostSimilar returns the element of names that is most similar to name, or "" if none is similar or if several are
