@@ -16,15 +16,15 @@ func (v isa) cosines() {
 	v.near()
 }
 
-// blocks calls body for all n columns of W: first for most vectors of columns at a time, then for one vector, then
+// blocks calls body for all n columns of W: first for maxVectors vectors of columns at a time, then for one vector, then
 // for one column. offset is the place of the columns in a row in bytes, and stride the length of a row of W in bytes.
-func (v isa) blocks(most int, body func(offset, stride reg.GPVirtual, w width, vectors int, label string)) {
+func (v isa) blocks(maxVectors int, body func(offset, stride reg.GPVirtual, w width, vectors int, label string)) {
 	n, offset := pointer("n"), GP64()
 	stride := GP64()
 	MOVQ(n, stride)
 	SHLQ(U8(3), stride)
 	XORQ(offset, offset)
-	v.loops(n, most, "many", "", func(vectors int, w width, label string) {
+	v.loops(n, maxVectors, "many", "", func(vectors int, w width, label string) {
 		body(offset, stride, w, vectors, label)
 		ADDQ(U32(vectors*w.bytes()), offset)
 	})

@@ -25,15 +25,15 @@ func (v isa) dots(u int) {
 	ret()
 }
 
-// dotsOf computes the given number of rows of S, from row first on.
-func (v isa) dotsOf(first, rows, u int) {
+// dotsOf computes the given number of rows of S, from row firstRow on.
+func (v isa) dotsOf(firstRow, rows, u int) {
 	n := pointer("n")
 	a, x := rowsOf("a", "lda", 4), rowsOf("x", "ldx", u)
-	if first > 0 {
-		LEAQ(a.at(first, 0), a.base)
+	if firstRow > 0 {
+		LEAQ(a.at(firstRow, 0), a.base)
 	}
 	d := v.newDots(rows * u)
-	d.loops(n, fmt.Sprint(first), func(vectors int, w width) {
+	d.loops(n, fmt.Sprint(firstRow), func(vectors int, w width) {
 		for i := range vectors {
 			xs := make([]reg.VecVirtual, u)
 			for q := range xs {
@@ -52,7 +52,7 @@ func (v isa) dotsOf(first, rows, u int) {
 	for r := range rows {
 		for q := range u {
 			sum := d.acc[r*u+q][0].AsX()
-			VMOVSD(sum, s.at(first+r, 8*q))
+			VMOVSD(sum, s.at(firstRow+r, 8*q))
 		}
 	}
 }

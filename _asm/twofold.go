@@ -74,14 +74,14 @@ func (v isa) each(n reg.GPVirtual, body func(w width)) {
 	countdown(n, 1, "one", func() { body(width{v, true}) })
 }
 
-// loops calls body for all n elements: first for most vectors at a time, then for one vector, then for one element.
+// loops calls body for all n elements: first for maxVectors vectors at a time, then for one vector, then for one element.
 // The loops have the labels many, vector and one, followed by suffix.
-func (v isa) loops(n reg.GPVirtual, most int, many, suffix string, body func(vectors int, w width, label string)) {
+func (v isa) loops(n reg.GPVirtual, maxVectors int, many, suffix string, body func(vectors int, w width, label string)) {
 	for _, l := range []struct {
 		label   string
 		vectors int
 		w       width
-	}{{many, most, width{v, false}}, {"vector", 1, width{v, false}}, {"one", 1, width{v, true}}} {
+	}{{many, maxVectors, width{v, false}}, {"vector", 1, width{v, false}}, {"one", 1, width{v, true}}} {
 		step := 1
 		if !l.w.one {
 			step = l.vectors * v.lanes

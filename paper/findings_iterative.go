@@ -113,8 +113,8 @@ func (n *notes) finding() finding {
 	return check(n.wrong == nil, strings.Join(n.numbers, "; "), strings.Join(n.wrong, "; "))
 }
 
-// cannot returns the finding for a claim about a γ that was not run.
-func cannot(gamma float64) finding {
+// notRun returns the finding for a claim about a γ that was not run.
+func notRun(gamma float64) finding {
 	return finding{"", unknown, fmt.Sprintf("γ = %g was not run", gamma)}
 }
 
@@ -122,7 +122,7 @@ func cannot(gamma float64) finding {
 func at(gamma float64, judge func(c *convergence, gamma float64) finding) func(*convergence) finding {
 	return func(c *convergence) finding {
 		if !c.has(gamma) {
-			return cannot(gamma)
+			return notRun(gamma)
 		}
 		return judge(c, gamma)
 	}
@@ -238,7 +238,7 @@ func poor(c *convergence, gamma float64) finding {
 
 func sameOrder(c *convergence) finding {
 	if !c.has(100) || !c.has(1000) {
-		return cannot(1000)
+		return notRun(1000)
 	}
 	a, _ := c.order(100)
 	b, _ := c.order(1000)
@@ -258,7 +258,7 @@ func sameEverywhere(r *results) finding {
 	best, all := true, true
 	for _, c := range r.sets() {
 		if !c.has(100) {
-			return cannot(100)
+			return notRun(100)
 		}
 		methods, _ := c.order(100)
 		if first == nil {
@@ -369,10 +369,10 @@ func (c *convergence) order(gamma float64) (methods []string, t int) {
 	return slices.SortedFunc(slices.Values(iterated), c.byError(gamma, t)), t
 }
 
-// orders returns the number of powers of ten by which the error of a method exceeds the error of the method over.
-func (c *convergence) orders(method, over string, gamma float64) float64 {
+// orders returns log₁₀ of the quotient of the errors of method and other.
+func (c *convergence) orders(method, other string, gamma float64) float64 {
 	t := c.comparable(gamma)
-	return math.Log10(c.at(method, gamma, t) / c.at(over, gamma, t))
+	return math.Log10(c.at(method, gamma, t) / c.at(other, gamma, t))
 }
 
 // bestRandom names the best randomised method and its error.

@@ -190,8 +190,7 @@ func (r *run) tell(what string, done float64) {
 	}
 }
 
-// setting returns the value of a setting: given if it is not zero, otherwise quick in a quick run and paper in other
-// runs.
+// setting returns given if it is not zero. Otherwise it returns quick in a quick run, and paper in other runs.
 func setting[T comparable](r *run, given, paper, quick T) T {
 	var zero T
 	switch {

@@ -11,15 +11,15 @@ func (p *program) cosines() {
 	p.near()
 }
 
-// blocks calls body for all R0 columns of W: first for most vectors of columns at a time, then for one vector, then
+// blocks calls body for all R0 columns of W: first for maxVectors vectors of columns at a time, then for one vector, then
 // for one column. R1 is the place of the columns in a row in bytes, and R2 the length of a row of W in bytes.
-func (p *program) blocks(most int, body func(w width, vectors int, label string)) {
+func (p *program) blocks(maxVectors int, body func(w width, vectors int, label string)) {
 	p.op("LSL", "$3, R0, R2")
 	p.op("MOVD", "ZR, R1")
 	for _, b := range []struct {
 		label             string
 		elements, vectors int
-	}{{"many", lanes, most}, {"vector", lanes, 1}, {"one", 1, 1}} {
+	}{{"many", lanes, maxVectors}, {"vector", lanes, 1}, {"one", 1, 1}} {
 		p.countdown(b.elements*b.vectors, b.label, func() {
 			body(width{p, b.elements}, b.vectors, b.label)
 			p.op("ADD", "$%d, R1", 8*b.elements*b.vectors)
@@ -109,15 +109,15 @@ const (
 // fms subtracts x·y from d, element by element.
 func (p *program) fms(d, x, y int) { p.op("VFMLS", "V%d.D2, V%d.D2, V%d.D2", y, x, d) }
 
-// polynomial writes Σ c_i·zⁱ with six coefficients to register to, by Horner's rule. It overwrites register other.
-func (p *program) polynomial(to, other, c, z int) {
-	p.move(other, c+5)
+// polynomial writes Σ c_i·zⁱ with six coefficients to register dst, by Horner's rule. It overwrites register scratch.
+func (p *program) polynomial(dst, scratch, c, z int) {
+	p.move(scratch, c+5)
 	for i := 4; i >= 0; i-- {
-		p.move(to, c+i)
-		p.fma(to, other, z)
-		to, other = other, to
+		p.move(dst, c+i)
+		p.fma(dst, scratch, z)
+		dst, scratch = scratch, dst
 	}
-	p.move(to, other)
+	p.move(dst, scratch)
 }
 
 // cosine computes the cosine of register cosL in register cosCos.

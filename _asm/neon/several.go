@@ -24,15 +24,15 @@ func (p *program) dots(u int) {
 	p.ret()
 }
 
-// dotsOf computes the given number of rows of S, from row first on.
-func (p *program) dotsOf(first, rows, u int) {
+// dotsOf computes the given number of rows of S, from row firstRow on.
+func (p *program) dotsOf(firstRow, rows, u int) {
 	const x, a = 24, 30 // vectors; the accumulators are V0 to V23
 	const aPtr, xPtr, sPtr, lds = 1, 6, 10, 11
 	p.params(0, "n")
 	as := p.matrix(aPtr, rows, "a", "lda")
 	p.params(sPtr, "s", "lds")
 	p.op("LSL", "$3, R%d", lds)
-	for range first {
+	for range firstRow {
 		for _, r := range as {
 			p.op("ADD", "R%d, R%d", aPtr+rows, r)
 		}
@@ -61,7 +61,7 @@ func (p *program) dotsOf(first, rows, u int) {
 			p.advance(n*w.elements, xs...)
 		}
 	}
-	label := func(name string) string { return fmt.Sprint(name, first) }
+	label := func(name string) string { return fmt.Sprint(name, firstRow) }
 	p.countdown(accumulators*lanes, label("four"), step(accumulators, width{p, lanes}))
 	p.countdown(lanes, label("vector"), step(1, width{p, lanes}))
 	for i := range rows * u {

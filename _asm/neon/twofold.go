@@ -170,13 +170,13 @@ func (p *program) colMax() {
 	p.ret()
 }
 
-// extract adds a·x to sum, and the round-off of this addition to low. It overwrites before.
-func (p *program) extract(a, x, sum, low, before int) {
-	p.move(before, sum)
+// extract adds a·x to sum, and the round-off of this addition to low. It overwrites scratch.
+func (p *program) extract(a, x, sum, low, scratch int) {
+	p.move(scratch, sum)
 	p.fma(sum, a, x)
-	p.sub(before, before, sum)
-	p.fma(before, a, x)
-	p.add(low, low, before)
+	p.sub(scratch, scratch, sum)
+	p.fma(scratch, a, x)
+	p.add(low, low, scratch)
 }
 
 func (p *program) dotsTwofold() {

@@ -141,8 +141,8 @@ func (o *runFlags) backend() (engine.Backend, error) {
 	return be, nil
 }
 
-// checkMemory returns an error if a sketch of size rows, d features and t targets does not fit into memory. Such a
-// sketch stores
+// checkMemory returns an error if a sketch of d features and t targets does not fit into memory. size is the requested
+// number of rows of the sketch. Such a sketch stores
 //   - m = min(size, d) rows, a buffer of 1.25·m rows and m vectors of length d; or
 //   - AᵀA with its round-off corrections and one copy.
 //

@@ -52,9 +52,9 @@ func (b *Backend) Unshare() {
 	}
 }
 
-// enter waits until the caller may call OpenBLAS. leave must follow. The argument threads is the number of threads of
-// the call if only one call at a time is allowed. Otherwise a call uses the number of threads of the process: one
-// while sharing is on, else the number set by New.
+// enter waits until the caller may call OpenBLAS. Every call of enter must be followed by leave. If only one call at
+// a time is allowed, it uses the given number of threads. Otherwise a call uses the number of threads of the process:
+// one while sharing is on, else the number set by New.
 func (b *Backend) enter(threads int) {
 	for {
 		if b.sharing.on.Load() {

@@ -44,8 +44,8 @@ type invocation struct {
 }
 
 // operations returns a call of each operation, by name. Most operands have m, n or k rows and columns. Operations
-// that backends divide only for large operands have order or row length long.
-func operations(t *testing.T, be engine.Backend, m, n, k, long int) map[string]invocation {
+// that backends divide only for large operands use matrices with rows of length largeOrder, or of about this order.
+func operations(t *testing.T, be engine.Backend, m, n, k, largeOrder int) map[string]invocation {
 	rng := random(1)
 	fill := func(n int) []float64 {
 		x := make([]float64, n)
@@ -54,11 +54,11 @@ func operations(t *testing.T, be engine.Backend, m, n, k, long int) map[string]i
 		}
 		return x
 	}
-	a, b, x, tall, spd := fill(m*k), fill(k*n), fill(m*max(m, n, k)), fill(long*long), fill(m*m)
+	a, b, x, tall, spd := fill(m*k), fill(k*n), fill(m*max(m, n, k)), fill(largeOrder*largeOrder), fill(m*m)
 	for i := range m {
 		spd[i*m+i] += float64(m)
 	}
-	rows, cols, large, view := engine.View(m, k, a), engine.View(k, n, b), engine.View(long, long, tall), engine.View
+	rows, cols, large, view := engine.View(m, k, a), engine.View(k, n, b), engine.View(largeOrder, largeOrder, tall), engine.View
 	// on returns an invocation that calls f with copies of args.
 	on := func(f func(c [][]float64), args ...[]float64) invocation {
 		c := make([][]float64, len(args))
@@ -88,7 +88,7 @@ func operations(t *testing.T, be engine.Backend, m, n, k, long int) map[string]i
 			t.Error("reports failure")
 		}
 	}
-	order, half := long*4/5, long/2
+	order, half := largeOrder*4/5, largeOrder/2
 	eig, sv, q := workspace(be.SymEigWork(m, n)), workspace(be.SVDWork(k, n)), workspace(be.QRWork(m, k))
 	tri, turned, left := workspace(be.TridiagonalWork(order)), workspace(be.ApplyQWork(order, 2)), workspace(be.LeftMulWork(k/2, n, k))
 	zeros := func(n int) []float64 { return make([]float64, n) }
@@ -103,14 +103,14 @@ func operations(t *testing.T, be engine.Backend, m, n, k, long int) map[string]i
 		"Syrk T":             on(func(c [][]float64) { be.Syrk(true, 1, rows, 0, engine.Strided(k, k, c[0], m)) }, x[:m*k]),
 		"Gram":               on(func(c [][]float64) { be.Gram(m/3, rows, view(m, m, c[0])) }, x[:m*m]),
 		"LeftMul":            on(func(c [][]float64) { be.LeftMul(view(k/2, k, a), view(k, n, c[0]), left) }, b),
-		"Gemv":               on(func(c [][]float64) { be.Gemv(false, 1, large, tall, 0, c[0]) }, workspace(long)),
-		"Gemv T":             on(func(c [][]float64) { be.Gemv(true, 1, large, tall, 0, c[0]) }, workspace(long)),
+		"Gemv":               on(func(c [][]float64) { be.Gemv(false, 1, large, tall, 0, c[0]) }, workspace(largeOrder)),
+		"Gemv T":             on(func(c [][]float64) { be.Gemv(true, 1, large, tall, 0, c[0]) }, workspace(largeOrder)),
 		"Gradient":           gradient(3),
 		"Gradient of many":   gradient(16),
 		"GradientTwofold": on(func(c [][]float64) {
-			be.GradientTwofold(engine.Strided(long, half, tall, long), engine.Strided(3, half, tall, long), engine.Strided(long, 3, tall, long), nil, nil,
-				twofold(3, half, c[:3]), twofold(long, 3, c[3:]))
-		}, zeros(3*half), zeros(3*half), zeros(3*half), zeros(3*long), zeros(3*long), zeros(3*long)),
+			be.GradientTwofold(engine.Strided(largeOrder, half, tall, largeOrder), engine.Strided(3, half, tall, largeOrder), engine.Strided(largeOrder, 3, tall, largeOrder), nil, nil,
+				twofold(3, half, c[:3]), twofold(largeOrder, 3, c[3:]))
+		}, zeros(3*half), zeros(3*half), zeros(3*half), zeros(3*largeOrder), zeros(3*largeOrder), zeros(3*largeOrder)),
 		"Cosines": on(func(c [][]float64) { must(be.Cosines(cos.m, cos.x.view(), view(m, k, c[0]))) }, workspace(m*k)),
 		"SparseCosines": on(func(c [][]float64) {
 			must(be.SparseCosines(cos.m, sparse.RowPtr, sparse.ColIdx, sparse.Val, view(m, k, c[0])))

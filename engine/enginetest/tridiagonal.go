@@ -43,7 +43,7 @@ func tridiagonalOnce(t *testing.T, be engine.Backend, what string, n int, at fun
 		m.checkGuards(t, what, anywhere)
 	}
 	q := newMatrix(n, n, diagonal(func(int) float64 { return 1 })) // row i becomes Q·eᵢ, column i of Q
-	turn(t, be, what, false, a, tau, q)
+	applyQ(t, be, what, false, a, tau, q)
 	checkOrthonormal(t, what, q)
 	tol := limit * eps * float64(n) * maxNorm(n, at)
 	for i := range n { // A·Q = Q·T, column by column
@@ -70,7 +70,7 @@ func tridiagonalOnce(t *testing.T, be engine.Backend, what string, n int, at fun
 		x := newMatrix(k, n, normal(random(uint64(n+k))))
 		tol := limit * eps * float64(n+1) * x.norm()
 		there := newMatrix(k, n, x.was)
-		turn(t, be, what, true, a, tau, there)
+		applyQ(t, be, what, true, a, tau, there)
 		for i := range k {
 			for j := range n { // (Qᵀx)ⱼ is the product of x with column j
 				var s sum
@@ -83,7 +83,7 @@ func tridiagonalOnce(t *testing.T, be engine.Backend, what string, n int, at fun
 			}
 		}
 		back := newMatrix(k, n, there.at)
-		turn(t, be, what, false, a, tau, back)
+		applyQ(t, be, what, false, a, tau, back)
 		for i := range k {
 			for j := range n {
 				if !(math.Abs(back.at(i, j)-x.was(i, j)) <= tol) {
@@ -94,8 +94,8 @@ func tridiagonalOnce(t *testing.T, be engine.Backend, what string, n int, at fun
 	}
 }
 
-// turn calls ApplyQ and checks that it writes only X and the workspace.
-func turn(t *testing.T, be engine.Backend, what string, trans bool, a, tau, x *matrix) {
+// applyQ calls ApplyQ and checks that it writes only X and the workspace.
+func applyQ(t *testing.T, be engine.Backend, what string, trans bool, a, tau, x *matrix) {
 	t.Helper()
 	before := append([]float64(nil), a.all...)
 	work := newMatrix(1, be.ApplyQWork(x.c, x.r), nan)

@@ -154,12 +154,11 @@ func (c *cosines) dense(lo, hi, panel int, sums []float64) (finite bool) {
 	return finite
 }
 
-// row returns the address of element (i, first) of X, which count elements of row i follow. It returns nil if count
-// is 0.
-func (c *cosines) row(i, first, count int) *float64 {
+// row returns the address of element (i, column) of X, which starts count elements. It returns nil if count is 0.
+func (c *cosines) row(i, column, count int) *float64 {
 	if count == 0 {
 		return nil
 	}
-	at := i*c.x.Stride + first
+	at := i*c.x.Stride + column
 	return unsafe.SliceData(c.x.Data[at : at+count])
 }

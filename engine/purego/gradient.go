@@ -131,16 +131,16 @@ func (v *gradient) subtree(i int, s *scratch, leaf leafSum) {
 	v.tree(s, i*parts, parts, v.task(i), leaf)
 }
 
-// tree computes the sum over count parts, from part first on, and writes it to the start of g. The rest of g has room
-// for one more sum for each level of the tree.
-func (v *gradient) tree(s *scratch, first, count int, g []float64, leaf leafSum) {
+// tree computes the sum over count parts, from part firstPart on, and writes it to the start of g. The rest of g has
+// room for one more sum for each level of the tree.
+func (v *gradient) tree(s *scratch, firstPart, count int, g []float64, leaf leafSum) {
 	if count == 1 {
-		leaf(s, partStart(v.n, first, v.parts, 4), partStart(v.n, first+1, v.parts, 4), g)
+		leaf(s, partStart(v.n, firstPart, v.parts, 4), partStart(v.n, firstPart+1, v.parts, 4), g)
 		return
 	}
 	half := count / 2
-	v.tree(s, first, half, g, leaf)
-	v.tree(s, first+half, half, g[v.size:], leaf)
+	v.tree(s, firstPart, half, g, leaf)
+	v.tree(s, firstPart+half, half, g[v.size:], leaf)
 	v.add(g, g[v.size:])
 }
 

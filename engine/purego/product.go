@@ -149,18 +149,18 @@ func (p *dividedProduct) bandStart(i int) int {
 	return triangleStart(p.firstRow, p.m, i, p.rows, p.be.kernel.MR())
 }
 
-// triangleStart returns the first row of part i, if the rows first to m−1 of a triangle are divided into parts of
+// triangleStart returns the first row of part i, if rows firstRow to m−1 of a triangle are divided into parts of
 // about the same area. Parts begin at multiples of unit.
-func triangleStart(first, m, i, parts, unit int) int {
+func triangleStart(firstRow, m, i, parts, unit int) int {
 	switch i {
 	case 0:
-		return first
+		return firstRow
 	case parts:
 		return m
 	}
-	above, all := float64(first)*float64(first), float64(m)*float64(m)
+	above, all := float64(firstRow)*float64(firstRow), float64(m)*float64(m)
 	row := math.Sqrt(above + (all-above)*float64(i)/float64(parts))
-	return min(m, max(first, roundUp(int(row), unit)))
+	return min(m, max(firstRow, roundUp(int(row), unit)))
 }
 
 // evenStep returns the size of the parts if n items are divided into as few parts of about the same size as possible.

@@ -25,10 +25,10 @@ func All(texts []string) []string {
 	return out
 }
 
-// List joins the first most names with commas, each shortened by Of. It appends "…" if there are more names.
-func List(names []string, most int) string {
-	list := strings.Join(All(names[:min(len(names), most)]), ", ")
-	if len(names) > most {
+// List joins the first n names with commas, each shortened by Of. It appends "…" if there are more names.
+func List(names []string, n int) string {
+	list := strings.Join(All(names[:min(len(names), n)]), ", ")
+	if len(names) > n {
 		list += ", …"
 	}
 	return list

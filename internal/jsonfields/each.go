@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// MarshalEach writes one JSON object from the struct one and the structs in each. names lists the members of the
-// object in order. A name is a field of one, or else a field of all structs in each. In the second case the member is
-// the list of values, or the value itself if each has a single element:
+// MarshalEach writes one JSON object from the struct common and the structs in items. names lists the members of the
+// object in order. A name is a field of common, or else a field of all structs in items. In the second case the
+// member is the list of values, or the value itself if there is a single item:
 //
 //	{"gamma": 1, "error_bound": [1e-9, 2e-9]}
-func MarshalEach[T any](names []string, one any, each []T) ([]byte, error) {
-	single := fieldsOf(reflect.ValueOf(one))
-	fields := make([][]field, len(each))
-	for j := range each {
-		fields[j] = fieldsOf(reflect.ValueOf(each[j]))
+func MarshalEach[T any](names []string, common any, items []T) ([]byte, error) {
+	single := fieldsOf(reflect.ValueOf(common))
+	fields := make([][]field, len(items))
+	for j := range items {
+		fields[j] = fieldsOf(reflect.ValueOf(items[j]))
 	}
 	var out bytes.Buffer
 	separator := "{"
@@ -44,9 +44,9 @@ func MarshalEach[T any](names []string, one any, each []T) ([]byte, error) {
 }
 
 // list returns the values of the named field in all structs as JSON.
-func list(each [][]field, name string) ([]byte, error) {
-	values := make([]json.RawMessage, len(each))
-	for j, fields := range each {
+func list(items [][]field, name string) ([]byte, error) {
+	values := make([]json.RawMessage, len(items))
+	for j, fields := range items {
 		var err error
 		if values[j], err = fields[named(fields, name)].marshal(); err != nil {
 			return nil, err
@@ -58,11 +58,11 @@ func list(each [][]field, name string) ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// UnmarshalEach parses the output of [MarshalEach] into *one and *each. The longest list determines the length of
-// *each; shorter lists are ignored. Names match in upper or lower case.
+// UnmarshalEach parses the output of [MarshalEach] into *common and *items. The longest list determines the length of
+// *items; shorter lists are ignored. Names match in upper or lower case.
 //
-// counts holds the number of values in the text for each member, which is 1 for a field of one.
-func UnmarshalEach[T, U any](text []byte, one *T, each *[]U) (counts map[string]int, err error) {
+// counts holds the number of values in the text for each member, which is 1 for a field of common.
+func UnmarshalEach[T, U any](text []byte, common *T, items *[]U) (counts map[string]int, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func UnmarshalEach[T, U any](text []byte, one *T, each *[]U) (counts map[string]
 		members[strings.ToLower(name)] = text
 	}
 	counts = map[string]int{}
-	single := reflect.ValueOf(one).Elem()
+	single := reflect.ValueOf(common).Elem()
 	setNull(single)
 	for _, f := range fieldsOf(single) {
 		if text, ok := members[f.name]; ok {
@@ -98,9 +98,9 @@ func UnmarshalEach[T, U any](text []byte, one *T, each *[]U) (counts map[string]
 		lists[f.name], counts[f.name] = values, len(values)
 		longest = max(longest, len(values))
 	}
-	*each = make([]U, longest)
-	for j := range *each {
-		value := reflect.ValueOf(&(*each)[j]).Elem()
+	*items = make([]U, longest)
+	for j := range *items {
+		value := reflect.ValueOf(&(*items)[j]).Elem()
 		setNull(value)
 		for _, f := range fieldsOf(value) {
 			if values := lists[f.name]; len(values) == longest {

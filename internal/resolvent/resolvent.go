@@ -56,8 +56,8 @@ type Resolvent struct {
 // New returns the Resolvent of e. It keeps e.
 func New(e *Eigen, be engine.Backend) *Resolvent { return &Resolvent{Eigen: e, be: be} }
 
-// Project computes, for each of the q rows of g, Vg in along (q×r) and g − VᵀVg in off (q×d). off may be the same
-// slice as g.
+// Project computes two results for each of the q rows of g: Vg, written to along (q×r), and g − VᵀVg, written to off
+// (q×d). off may be the same slice as g.
 //
 // Because of round-off, g − VᵀVg still has a component of about eps·‖g‖ in the span of V. Division by s would amplify
 // this component. If it is not small compared with g − VᵀVg, Project projects a second time. Twice is enough (B.

@@ -192,16 +192,16 @@ func (s *divider) makeRoom(n int, d, q []float64) {
 	}
 }
 
-// solveSecular computes all roots λⱼ of the secular equation. For the largest roots, as many as stored, it writes the
-// differences dᵢ − λⱼ to the rows of s.vectors. It sets s.zhat to a vector ẑ near z that makes the computed roots
-// exact, by Löwner's formula
+// solveSecular computes all roots λⱼ of the secular equation. For the nStored largest roots, it writes the differences
+// dᵢ − λⱼ to the rows of s.vectors. It sets s.zhat to a vector ẑ near z that makes the computed roots exact, by
+// Löwner's formula
 //
 //	ẑᵢ² = Πⱼ(λⱼ − dᵢ) / Π_{j≠i}(dⱼ − dᵢ).
 //
 // Eigenvectors computed from ẑ are orthogonal even for very close roots.
 //
 // Source: Gu, Eisenstat (1995).
-func (s *divider) solveSecular(stored int) bool {
+func (s *divider) solveSecular(nStored int) bool {
 	d := s.eq.d
 	kept := len(d)
 	s.lambda, s.zhat = s.lambda[:kept], s.zhat[:kept]
@@ -210,7 +210,7 @@ func (s *divider) solveSecular(stored int) bool {
 	}
 	for j := range kept {
 		delta := s.row[:kept]
-		if at := j - (kept - stored); at >= 0 {
+		if at := j - (kept - nStored); at >= 0 {
 			delta = s.vectors[at*kept : (at+1)*kept]
 		}
 		var ok bool
@@ -251,13 +251,13 @@ func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 	return wanted
 }
 
-// eigenvectors computes the unit eigenvectors ẑᵢ/(dᵢ − λ) of the largest roots λ, as many as wanted. On entry the
-// first rows of s.vectors, as many as stored, hold dᵢ − λ for the largest roots. On return the first rows hold the
-// eigenvectors, with columns in the order of s.packed.
-func (s *divider) eigenvectors(stored, wanted int) {
+// eigenvectors computes the unit eigenvectors ẑᵢ/(dᵢ − λ) of the nWanted largest roots λ. On entry the first nStored
+// rows of s.vectors hold dᵢ − λ for the largest roots. On return the first nWanted rows hold the eigenvectors, with
+// columns in the order of s.packed.
+func (s *divider) eigenvectors(nStored, nWanted int) {
 	kept := len(s.kept)
 	zhat, group, row := s.zhat[:kept], s.group[:kept], s.row[:kept]
-	for at := stored - wanted; at < stored; at++ {
+	for at := nStored - nWanted; at < nStored; at++ {
 		delta := s.vectors[at*kept : (at+1)*kept]
 		var sum float64
 		for i, x := range delta {
@@ -270,20 +270,19 @@ func (s *divider) eigenvectors(stored, wanted int) {
 			delta[i] = f * x
 		}
 	}
-	copy(s.vectors, s.vectors[(stored-wanted)*kept:stored*kept])
+	copy(s.vectors, s.vectors[(nStored-nWanted)*kept:nStored*kept])
 }
 
-// multiply computes the new eigenvectors s.vectors·Q of the largest roots, as many as wanted. It skips the known
-// zeros of Q.
-func (s *divider) multiply(n1, n, wanted int, groups [3]int, q []float64) {
+// multiply computes the new eigenvectors s.vectors·Q of the nWanted largest roots. It skips the known zeros of Q.
+func (s *divider) multiply(n1, n, nWanted int, groups [3]int, q []float64) {
 	kept, n2 := len(s.kept), n-n1
-	if wanted == 0 {
+	if nWanted == 0 {
 		return
 	}
 	// A product over zero rows is zero.
 	left := groups[firstHalf] + groups[bothHalves]
 	right := groups[bothHalves] + groups[secondHalf]
-	out := q[(kept-wanted)*s.n:]
-	s.kr.Gemm(false, false, 1, matrix.Strided(wanted, left, s.vectors, kept), matrix.View(left, n1, s.packed), 0, matrix.Strided(wanted, n1, out, s.n))
-	s.kr.Gemm(false, false, 1, matrix.Strided(wanted, right, s.vectors[groups[firstHalf]:], kept), matrix.View(right, n2, s.packed[left*n1:]), 0, matrix.Strided(wanted, n2, out[n1:], s.n))
+	out := q[(kept-nWanted)*s.n:]
+	s.kr.Gemm(false, false, 1, matrix.Strided(nWanted, left, s.vectors, kept), matrix.View(left, n1, s.packed), 0, matrix.Strided(nWanted, n1, out, s.n))
+	s.kr.Gemm(false, false, 1, matrix.Strided(nWanted, right, s.vectors[groups[firstHalf]:], kept), matrix.View(right, n2, s.packed[left*n1:]), 0, matrix.Strided(nWanted, n2, out[n1:], s.n))
 }

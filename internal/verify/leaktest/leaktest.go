@@ -42,12 +42,12 @@ func Check(t testing.TB) {
 	})
 }
 
-// await returns the stacks of goroutines that are not in before and do not end within the time patience.
-func await(before map[string]string) (left []string) {
+// await returns the stacks of goroutines that are not in earlier and do not end within the time patience.
+func await(earlier map[string]string) (left []string) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		left = left[:0]
 		for id, stack := range goroutines() {
-			if _, known := before[id]; !known {
+			if _, known := earlier[id]; !known {
 				left = append(left, stack)
 			}
 		}
@@ -62,8 +62,8 @@ type files struct{ open, mapped map[string]int }
 
 func take() files { return files{openFiles(), mappings()} }
 
-// without lists the files that f holds open or mapped more often than before does.
-func (f files) without(before files) (left []string) {
+// without lists the files that are open or mapped more often in f than in earlier.
+func (f files) without(earlier files) (left []string) {
 	more := func(what string, now, then map[string]int) {
 		for name, n := range now {
 			if old := then[name]; n > old {
@@ -71,8 +71,8 @@ func (f files) without(before files) (left []string) {
 			}
 		}
 	}
-	more("open", f.open, before.open)
-	more("mapped", f.mapped, before.mapped)
+	more("open", f.open, earlier.open)
+	more("mapped", f.mapped, earlier.mapped)
 	return left
 }
 

@@ -164,13 +164,13 @@ var hints = map[string]string{
 	"convergence": "; use fit --json or solve --json with cg, galerkin or newton",
 }
 
-// ChooseKind returns the kind of chart to draw for all files. It returns asked, unless asked is empty; then the files
-// must have exactly one kind in common.
-func ChooseKind(asked string, all []*Drawable) (string, error) {
+// ChooseKind returns the kind of chart to draw for all files. It returns requested unless this is empty. Then the
+// files must have exactly one kind in common.
+func ChooseKind(requested string, all []*Drawable) (string, error) {
 	possible := slices.Clone(Kinds)
 	for _, d := range all {
-		if asked != "" && d.charts[asked] == nil {
-			return "", badinput.Errorf("--kind: %s has no %s%s", d.Name, asked, hints[asked])
+		if requested != "" && d.charts[requested] == nil {
+			return "", badinput.Errorf("--kind: %s has no %s%s", d.Name, requested, hints[requested])
 		}
 		if len(d.charts) == 0 {
 			return "", badinput.Errorf("%s has nothing to draw: neither a path of several gammas, nor refining passes, nor a sketch", d.Name)
@@ -178,8 +178,8 @@ func ChooseKind(asked string, all []*Drawable) (string, error) {
 		possible = slices.DeleteFunc(possible, func(k string) bool { return d.charts[k] == nil })
 	}
 	switch {
-	case asked != "":
-		return asked, nil
+	case requested != "":
+		return requested, nil
 	case len(possible) == 0:
 		return "", badinput.Errorf("the files have no kind of chart in common")
 	case len(possible) > 1:

@@ -35,7 +35,7 @@ func written(x float64, n int) decimal {
 	return d
 }
 
-// outward rounds x up to at most n digits if up is true, otherwise down.
+// outward rounds x to at most n digits: upward if up is true, otherwise downward.
 func outward(x float64, n int, up bool) decimal {
 	d := written(x, allDigits)
 	if len(d.digits) <= n {
@@ -109,7 +109,7 @@ func plainNumber(d decimal, n int) string {
 // AtMost formats an upper bound, rounded up to n digits.
 func AtMost(x float64, n int) string { return plainNumber(outward(x, n, true), n) }
 
-// candidate formats a γ. A γ of more than four digits is rounded to four, up if up is true, otherwise down.
+// candidate formats a γ. A γ of more than four digits is rounded to four: upward if up is true, otherwise downward.
 func candidate(gamma float64, up bool) string {
 	d := written(gamma, -1)
 	if len(d.digits) > fewDigits {
