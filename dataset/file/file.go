@@ -40,9 +40,9 @@ type Options struct {
 	// [dataset.Transpose] of the files, and Columns selects samples. The target must be a separate file, and Share
 	// the zero value.
 	Transposed bool
-	// Share is the portion of the rows to read, by default all. If there are fewer files than shares, files are
-	// divided: npy, npz, Parquet and Arrow by row numbers, csv and svmlight by bytes. A record belongs to the share
-	// that has its first byte. Otherwise, a share consists of whole files.
+	// Share is the portion of the rows to read, by default all. If there are at least as many files as shares, a
+	// share consists of whole files. Otherwise files are divided: npy, npz, Parquet and Arrow by row numbers, csv and
+	// svmlight by bytes. A text record belongs to the share that has its first byte.
 	//
 	// Compressed text is not divided. Targets from a separate file require npy, npz, Parquet or Arrow.
 	Share dataset.Share

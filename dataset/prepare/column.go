@@ -15,8 +15,8 @@ type Column struct {
 	Use  Use    `json:"use"`
 	Why  string `json:"why,omitempty"`
 
-	// Missing is the policy for missing values. A missing number becomes Fill. A missing level becomes FillLevel; ""
-	// stands for a level of missing values.
+	// Missing is the policy for missing values. A missing number becomes Fill, and a missing level becomes FillLevel.
+	// The FillLevel "" is a level of its own, for missing values only.
 	Missing   Missing `json:"missing,omitempty"`
 	Fill      float64 `json:"fill,omitempty"`
 	FillLevel string  `json:"fill_level,omitempty"`

@@ -36,7 +36,7 @@ func call(ctx context.Context, r dist.Transport, kind string) error {
 // Cancel checks a call that every rank except the last makes and cancels. The call must return, and all later calls
 // must return a *[dist.BrokenError]. The last rank makes no call.
 func Cancel(t *testing.T, open func() []dist.Transport, kind string) {
-	each(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {
+	onEveryRank(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {
 		if r.Rank() == r.Size()-1 {
 			return nil
 		}
@@ -59,7 +59,7 @@ func Cancel(t *testing.T, open func() []dist.Transport, kind string) {
 // rank and its error. All ranks must be in one process, because Abort does not return if ranks are processes.
 func Abort(t *testing.T, open func() []dist.Transport, kind string) {
 	why := errors.New("it had to be")
-	each(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {
+	onEveryRank(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {
 		last := r.Size() - 1
 		if r.Rank() == last {
 			time.Sleep(5 * time.Millisecond)

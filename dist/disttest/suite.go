@@ -48,12 +48,12 @@ func Run(t *testing.T, open func() []dist.Transport) {
 		{"Agree", agree},
 		{"Table", table},
 	} {
-		t.Run(c.name, func(t *testing.T) { each(t, open(), c.check) })
+		t.Run(c.name, func(t *testing.T) { onEveryRank(t, open(), c.check) })
 	}
 }
 
-// each runs check on every rank of this process. If check fails on a rank, each ends the job on all ranks.
-func each(t *testing.T, ranks []dist.Transport, check func(ctx context.Context, t *testing.T, r dist.Transport) error) {
+// onEveryRank runs check on every rank of this process. If check fails on a rank, the job ends on all ranks.
+func onEveryRank(t *testing.T, ranks []dist.Transport, check func(ctx context.Context, t *testing.T, r dist.Transport) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
