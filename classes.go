@@ -16,8 +16,7 @@ type decided struct {
 	leftOut  map[float64]*classes.Score // leave-one-out decisions at each γ that was tried
 }
 
-// leftOutCounter returns a function that counts the leave-one-out decisions at each γ of gammas, or nil without
-// classes.
+// leftOutCounter returns a function that counts leave-one-out decisions, or nil without classes.
 func (j *job) leftOutCounter(gammas []float64) func(fit int, b dataset.Block, within []ridge.Interval, y []float64) {
 	if j.Classes == nil {
 		return nil
@@ -36,8 +35,7 @@ func (j *job) leftOutCounter(gammas []float64) func(fit int, b dataset.Block, wi
 	}
 }
 
-// chooseByAccuracy chooses γ again by the leave-one-out accuracy, among the candidates of the choice. It does
-// nothing if Select is not an accuracy.
+// chooseByAccuracy chooses γ again if Select is an accuracy.
 func (j *job) chooseByAccuracy() error {
 	if !j.Select.Decides() {
 		return nil

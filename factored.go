@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// factored is a fit by a direct method whose matrix has been read and factored.
+// A factored fit uses a direct method. Its matrix has been factored.
 type factored struct {
 	*job
 	method  ridge.Method // Exact, or the method of one factorization if it was requested
@@ -37,8 +37,7 @@ func (j *job) factorise(ctx context.Context, steps plan.Steps) (*factored, error
 	return f, nil
 }
 
-// chooseGamma returns the γ that were given. If none was given, it chooses γ by GCV or by leave-one-out errors of
-// direct solutions.
+// chooseGamma chooses γ by the criterion, unless Gammas are given.
 func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
 	if !f.choosesGamma() {
 		return f.Gammas, nil
@@ -63,8 +62,7 @@ func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
 	return []float64{f.choice.Gamma()}, nil
 }
 
-// chooseByLeaveOneOut chooses γ by leave-one-out errors; [choose.AroundGCV] describes the candidates. Dual methods
-// compute the errors without a pass over the rows.
+// chooseByLeaveOneOut uses the candidates of [choose.AroundGCV]. Dual methods need no pass over the rows.
 func (f *factored) chooseByLeaveOneOut(ctx context.Context, byGCV *choose.GammaChoice) (err error) {
 	passes := 0
 	f.choice, err = choose.Among(f.Candidates, choose.AroundGCV(byGCV), func(gammas []float64) ([]choose.Candidate, error) {
@@ -93,8 +91,8 @@ func (f *factored) chooseByLeaveOneOut(ctx context.Context, byGCV *choose.GammaC
 
 // solve returns the solutions at gammas, with error bounds that meet the tolerance if possible.
 //
-// With method Exact, solve tries QR for each γ whose system was singular or whose error bound is limited by
-// round-off. QR reads the rows again. If QR fails as well, the result has no solution for this γ.
+// Method Exact reads the rows again for QR if a system is singular, or if round-off limits an error bound. If QR fails
+// as well, the result has no solution for this γ.
 func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
 	fits, err := f.certified(ctx, f.factors, gammas)
 	if err != nil {
@@ -118,8 +116,8 @@ func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	return fits, status, nil
 }
 
-// certified returns the solutions at gammas, computed with the given factorization, and bounds their errors. If
-// the system is singular at some γ, the result omits this γ and all smaller ones.
+// certified returns the solutions at gammas and bounds their errors. If the system is singular at some γ, it omits this γ
+// and all smaller ones.
 func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, gammas []float64) (fits []*ridge.Solution, err error) {
 	before := factors.Passes()
 	if f.choice != nil && factors == f.factors { // the solution at the chosen γ is known already
@@ -156,8 +154,7 @@ func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, 
 	return fits, nil
 }
 
-// needQR returns the gammas that QR should solve again. Their systems have no solution yet, or round-off limits
-// their error bounds.
+// needQR returns the γ without a solution, or with an error bound limited by round-off.
 func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []float64) {
 	if f.method != ridge.Exact || f.factors.Method() == ridge.QR {
 		return nil
@@ -174,8 +171,7 @@ func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []flo
 	return again
 }
 
-// retryWithQR solves by QR at each γ in retry. For each γ in gammas it returns the old or the new solution,
-// whichever has the smaller error bound.
+// retryWithQR solves by QR at each γ in retry. Each result is the solution with the smaller error bound.
 func (f *factored) retryWithQR(ctx context.Context, gammas []float64, fits []*ridge.Solution, retry []float64) ([]*ridge.Solution, error) {
 	why := reason.Reason{Rule: reason.NotCertified, Method: f.factors.Method(), Numbers: retry[:1]}
 	if slices.ContainsFunc(f.trace, func(s Step) bool { return s.Err != nil }) {

@@ -93,17 +93,17 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opt
 	return j.finish(ctx, j.fromSummary(sum))
 }
 
-// A firstPass is the outcome of the first pass over the rows: a summary, or the factors of a direct method.
+// A firstPass holds a summary, or the factors of a direct method.
 type firstPass interface {
-	// chooseGamma returns the values of γ to solve for. If none is given, it chooses one.
+	// chooseGamma returns the values of γ to solve for.
 	chooseGamma(ctx context.Context) ([]float64, error)
-	// solve returns the solutions at gammas and the status of the fit.
+	// solve returns the solutions and the status of the fit.
 	solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error)
-	// report fills in the fields of r that only a summary or only a direct method can provide.
+	// report fills in the fields that depend on the kind of method.
 	report(r *Result)
 }
 
-// finish does all work after the first pass: it chooses γ, solves, and builds the Result.
+// finish chooses γ, solves, and builds the Result.
 func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 	gammas, err := first.chooseGamma(ctx)
 	if err != nil {
@@ -134,8 +134,8 @@ func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 	return r, r.Err()
 }
 
-// summarise makes the first pass over the rows. If the number of rows was unknown before, the method is then
-// chosen again. If the new choice is a direct method, summarise reads the rows again.
+// summarise makes the first pass. If the number of rows was unknown, it may then choose a direct method, which reads the
+// rows again.
 func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error) {
 	if steps.Method.IsDirect() {
 		return j.factorise(ctx, steps)
@@ -151,7 +151,7 @@ func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error
 	return known, nil
 }
 
-// fitBlocks fits blocks of width targets one after the other, and joins their results.
+// fitBlocks fits blocks of width targets and joins the results.
 func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int) (*Result, error) {
 	_, _, t := src.Dims()
 	gammas, observe, all := opts.Gammas, opts.Observe, (*Result)(nil)

@@ -18,7 +18,7 @@ var (
 	errNoSummary = fmt.Errorf("%w: no summary", ridge.ErrShape)
 )
 
-// A job is the state of a running fit: the options with all defaults filled in, and the results so far.
+// A job is the state of a running fit. All options have values.
 type job struct {
 	Options
 	src    dataset.Source // the rows after projection and division by the roots of the penalties; nil without rows
@@ -36,18 +36,16 @@ type job struct {
 	bands *choose.BandChoice
 }
 
-// chosen holds the choice of γ, for all targets or for each.
+// chosen holds a γ for all targets, or one for each.
 type chosen struct {
 	choice *choose.GammaChoice
 	each   *choose.TargetChoice
 }
 
-// manyTargets is the number of targets from which on Options.PerTarget builds one sketch instead of several in
-// parallel. Products with so many targets keep all cores busy, so more sketches would only take memory.
+// manyTargets is the number of targets that keep all cores busy without parallel sketches.
 const manyTargets = 512
 
-// resolve returns the job of a fit to the rows of src. It fills in the defaults of opts and scales the rows by the
-// given penalties.
+// resolve returns a job with completed options and scaled rows.
 func resolve(src dataset.Source, opts Options) (*job, error) {
 	if err := opts.Check(); err != nil {
 		return nil, err
@@ -80,7 +78,7 @@ func resolve(src dataset.Source, opts Options) (*job, error) {
 	return j, j.resolvePenalty()
 }
 
-// resolveSummary returns the job of a fit to a summary, with the defaults of opts filled in.
+// resolveSummary returns the job of a fit to a summary.
 func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (*job, error) {
 	if sum == nil {
 		return nil, errNoSummary
@@ -116,8 +114,7 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (*job,
 	return j, j.resolvePenalty()
 }
 
-// resolvePenalty sets the penalty of each column from Penalty or Bands, and scales the rows by the penalties. It
-// also checks the number of γ if PerTarget is set.
+// resolvePenalty sets the penalties and scales the rows. It also checks the number of γ if PerTarget is set.
 func (j *job) resolvePenalty() error {
 	switch {
 	case j.PerTarget && len(j.Gammas) != j.t && !j.choosesGamma():
@@ -141,13 +138,13 @@ func (j *job) resolvePenalty() error {
 	return j.scale()
 }
 
-// scale divides each column of j.src by the square root of its penalty.
+// scale divides the columns of j.src by the roots of their penalties.
 func (j *job) scale() (err error) {
 	j.src, err = j.scaled(j.src)
 	return err
 }
 
-// scaled returns src with each column divided by the square root of its penalty.
+// scaled divides the columns of src by the roots of their penalties.
 func (j *job) scaled(src dataset.Source) (dataset.Source, error) {
 	if j.penalty == nil || src == nil {
 		return src, nil
@@ -159,7 +156,7 @@ func (j *job) scaled(src dataset.Source) (dataset.Source, error) {
 	return scaling.Apply(src)
 }
 
-// peek reads the first block to find out whether the rows are sparse, if the choice of the method depends on this.
+// peek finds out whether the rows are sparse, if the method depends on this.
 func (j *job) peek(ctx context.Context) error {
 	if j.free != nil {
 		return nil // projected rows are dense
@@ -199,8 +196,7 @@ func (j *job) problem() plan.Problem {
 	return p
 }
 
-// checkMethod returns an error if method m cannot solve for one of the γ. If the rows can be read only once, it also
-// returns an error if m or the criterion needs a second pass.
+// checkMethod returns an error if method m does not allow one of the γ, or needs a second pass that is impossible.
 func (j *job) checkMethod(m ridge.Method) error {
 	for _, g := range append(j.Candidates[:len(j.Candidates):len(j.Candidates)], j.Gammas...) {
 		if err := m.Takes(g); err != nil {
@@ -220,8 +216,7 @@ func (j *job) checkMethod(m ridge.Method) error {
 // record adds a step to the trace.
 func (j *job) record(s Step) { j.trace = append(j.trace, s) }
 
-// progress returns a function that reports the number of rows read to Options.Progress, with stage s and the pass.
-// It returns nil if Options.Progress is nil.
+// progress returns a callback that calls Options.Progress, or nil.
 func (j *job) progress(s Stage, pass int) func(rows int64) {
 	if j.Progress == nil {
 		return nil

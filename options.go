@@ -144,10 +144,10 @@ func (o *Options) choosesBands() bool {
 	return slices.ContainsFunc(o.Bands, func(b choose.Band) bool { return b.Penalty == 0 })
 }
 
-// projects reports whether some columns have no penalty and are projected out.
+// projects reports whether some columns have no penalty.
 func (o *Options) projects() bool { return len(o.Unpenalized) > 0 || slices.Contains(o.Penalty, 0) }
 
-// fill sets every zero field to its default. canReread reports whether the rows can be read again.
+// fill sets every zero field to its default.
 func (o *Options) fill(canReread bool) error {
 	if o.choosesGamma() {
 		o.Gammas = nil
@@ -203,7 +203,7 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// checkGamma returns an error if the method or the criterion in the options does not allow this γ.
+// checkGamma returns an error if the method or criterion does not allow this γ.
 func (o *Options) checkGamma(gamma float64) error {
 	if o.Select.LeavesOut() && gamma == 0 {
 		return &ridge.GammaError{Gamma: 0, Method: "leave-one-out"}
@@ -217,7 +217,7 @@ func (o *Options) checkGamma(gamma float64) error {
 	return o.Method.Takes(gamma)
 }
 
-// An optionRule is a rule for valid options. violated reports whether o breaks it.
+// An optionRule is a rule that valid options do not violate.
 type optionRule struct {
 	fields   []string
 	rule     string

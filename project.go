@@ -11,12 +11,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/project"
 )
 
-// tolShare is the fraction of Tol that is left for the fit of the projected rows. The rest is for the errors of the
-// projection.
+// tolShare leaves a part of Tol for the errors of the projection.
 const tolShare = 0.9
 
-// unpenalized describes the columns without penalty. It also keeps the fields of a job that the projection
-// replaces.
+// unpenalized keeps options that the projection replaces.
 type unpenalized struct {
 	free       []int
 	projection *project.Projection // nil if all columns have a penalty
@@ -26,8 +24,7 @@ type unpenalized struct {
 	asksLOO    bool                // Options.Select asks for leave-one-out errors
 }
 
-// findUnpenalized sets j.free to the columns without penalty. It then restricts d, Penalty and Bands to the other
-// columns.
+// findUnpenalized restricts d, Penalty and Bands to columns with a penalty.
 func (j *job) findUnpenalized() error {
 	for i, p := range j.Penalty {
 		if p == 0 {
@@ -79,8 +76,7 @@ func (j *job) findUnpenalized() error {
 	return nil
 }
 
-// project makes a pass that computes the projection onto the complement of the columns without penalty. The
-// projected rows then replace the rows of the job.
+// project makes a pass that projects the columns without penalty out of the rows of the job.
 func (j *job) project(ctx context.Context) error {
 	var err error
 	j.projection, err = project.New(ctx, j.src, j.free, project.Options{
@@ -96,7 +92,7 @@ func (j *job) project(ctx context.Context) error {
 	return j.scale()
 }
 
-// leaveOneOut returns the rows and the options for a pass that computes leave-one-out errors.
+// leaveOneOut returns the rows and options of a leave-one-out pass.
 func (j *job) leaveOneOut(gammas []float64, pass int) (dataset.Source, ridge.LeaveOneOutOptions, error) {
 	opts := ridge.LeaveOneOutOptions{Reducer: j.Reducer, Progress: j.progress(Choosing, pass), Left: j.leftOutCounter(gammas)}
 	if j.projection == nil {
@@ -107,9 +103,8 @@ func (j *job) leaveOneOut(gammas []float64, pass int) (dataset.Source, ridge.Lea
 	return src, opts, err
 }
 
-// checkLeverages changes the criterion from leave-one-out errors to GCV if columns have no penalty and the method is
-// dual. Dual methods do not compute the leverages of such columns. If leave-one-out errors were requested, an error
-// is returned.
+// checkLeverages replaces leave-one-out errors by GCV if a dual method cannot compute the leverages of columns without
+// penalty. If leave-one-out errors were requested, it returns an error.
 func (j *job) checkLeverages(m ridge.Method) error {
 	switch {
 	case j.projection == nil || !j.choosesGamma() || !j.Select.LeavesOut() || !m.For(j.n, j.d, nil).IsDual():
@@ -121,7 +116,7 @@ func (j *job) checkLeverages(m ridge.Method) error {
 	return nil
 }
 
-// restore converts the solutions in r to the original columns, including the columns without penalty.
+// restore converts the solutions in r to the original columns.
 func (j *job) restore(r *Result) error {
 	all := r.Solutions
 	if r.Choice != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// sketched is a fit by a sketching method, after the first pass has built a summary.
+// A sketched fit uses the summary of the first pass.
 type sketched struct {
 	*job
 	method  ridge.Method
@@ -25,8 +25,7 @@ type sketched struct {
 	journal int              // number of these passes recorded in Options.Journal
 }
 
-// sketch makes the first pass over the rows and builds the summary. If cross-validation is requested, it also builds
-// a summary of each fold.
+// sketch builds the summary, and for cross-validation a summary of each fold.
 func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 	s := &sketched{job: j, method: steps.Method}
 	cfg := ridge.SummaryConfig{Size: j.Size, Intercept: !j.NoIntercept, Lanes: j.Lanes, Backend: j.Backend}
@@ -80,15 +79,13 @@ func (j *job) fromSummary(sum *ridge.Summary) *sketched {
 //  1. The criterion is cross-validation if there are folds, leave-one-out errors if the rows can be read again, and
 //     otherwise GCV.
 //  2. The candidates are the given ones, or the grid of [choose.Gamma] for GCV or of [choose.AroundGCV] for leave-one-out
-//     errors.
-//  3. The grid is extended while the best candidate is at its end.
-//  4. The candidates within 1 % of the smallest estimated score are compared. The smallest upper bound decides.
-//     Candidates with a singular system are left out.
-//  5. If another candidate may still be better by more than GammaTol, a pass computes AᵀA, provided [plan.GramPass] finds
-//     it worth the cost.
-//  6. If the choice still depends on the training errors alone, further passes solve for the candidates that may be best,
-//     provided their vectors fit in MaxBytes.
-//  7. One-shot fits make no further pass.
+//     errors. The grid is extended while the best candidate is at its end.
+//  3. Among the candidates within 1 % of the smallest estimated score, the smallest upper bound decides.
+//  4. If another candidate may be better by more than GammaTol, a pass computes AᵀA, provided [plan.GramPass] finds it
+//     worth the cost.
+//  5. If only the training errors leave the choice open, more passes solve for the candidates that may be best, provided
+//     their vectors fit in MaxBytes.
+//  6. One-shot fits make no further pass.
 func (s *sketched) chooseGamma(ctx context.Context) ([]float64, error) {
 	if s.choosesBands() {
 		if err := s.chooseBands(ctx); err != nil {
@@ -144,9 +141,7 @@ func (s *sketched) chooseByGCV(ctx context.Context) (err error) {
 	return nil
 }
 
-// chooseByLeaveOneOut chooses γ by leave-one-out errors. If the sketch has lost information, a pass first computes
-// AᵀA, as for GCV. A further pass computes the errors of all candidates. Each extension of the grid takes one more
-// pass.
+// chooseByLeaveOneOut makes a pass that computes AᵀA if the sketch has lost information, and a pass for the errors.
 func (s *sketched) chooseByLeaveOneOut(ctx context.Context) error {
 	spent := []reason.Reason{{Rule: reason.LeverageTakesPass}}
 	if !s.sum.HoldsGram() && !math.IsInf(s.GammaTol, 1) {
@@ -185,8 +180,7 @@ func (s *sketched) chooseByLeaveOneOut(ctx context.Context) error {
 	return s.chooseByAccuracy()
 }
 
-// isDecided reports whether no other candidate can be better by more than GammaTol. If the candidates fit the data
-// perfectly, a limit proportional to round-off is used instead of GammaTol.
+// isDecided reports whether no other candidate can be better by more than GammaTol, or round-off for a perfect fit.
 func (s *sketched) isDecided() bool {
 	const fitted, nothing = 1e-12, 1e-300
 	squares := 0.0
@@ -196,8 +190,7 @@ func (s *sketched) isDecided() bool {
 	return s.choice.RelativeExcess() <= s.GammaTol || s.choice.Excess <= fitted*squares/float64(s.sum.Rows())+nothing
 }
 
-// dependsOnResiduals reports whether exact training errors would decide the choice of γ. This is true if the bounds
-// on the degrees of freedom change the score of every possible candidate by at most the fraction GammaTol.
+// dependsOnResiduals reports whether exact training errors would decide the choice of γ.
 func (s *sketched) dependsOnResiduals() bool {
 	n := float64(s.sum.Rows()) - float64(len(s.free))
 	if !s.NoIntercept {
@@ -212,14 +205,13 @@ func (s *sketched) dependsOnResiduals() bool {
 	return true
 }
 
-// hasRoom reports whether the iteration vectors for all candidates that may be best fit in MaxBytes.
+// hasRoom reports whether the vectors for all possible candidates fit in memory.
 func (s *sketched) hasRoom() bool {
 	return 13*8*float64(len(s.choice.Possible)*s.t)*float64(s.d) <= float64(s.MaxBytes)
 }
 
-// computeGram makes a pass that computes AᵀA, if [plan.GramPass] finds the pass worth its cost. The returned reason
-// states why the pass was made or not. excess is the fraction by which another candidate may still be better.
-// eigenproblems is the number of eigenproblems to solve with AᵀA.
+// computeGram makes a pass that computes AᵀA, if [plan.GramPass] finds the pass worth its cost. Another candidate may be
+// better by the fraction excess.
 func (s *sketched) computeGram(ctx context.Context, excess float64, eigenproblems int) (reason.Reason, error) {
 	if s.current.HoldsGram() {
 		return reason.Reason{Rule: reason.GramIsHeld, Numbers: []float64{excess}}, nil
@@ -240,7 +232,7 @@ func (s *sketched) computeGram(ctx context.Context, excess float64, eigenproblem
 	return why, nil
 }
 
-// pass returns the options for the next pass that helps to choose γ.
+// pass returns the options of the next pass for choosing γ.
 func (s *sketched) pass() ridge.SolveOptions {
 	o := ridge.SolveOptions{Journal: ridge.After(s.Journal, s.journal), Reducer: s.Reducer}
 	if tell := s.Progress; tell != nil {
@@ -253,8 +245,7 @@ func (s *sketched) pass() ridge.SolveOptions {
 	return o
 }
 
-// solveCandidates iterates simultaneously at all γ that may be the best, and then chooses among all candidates
-// again.
+// solveCandidates iterates at all γ that may be the best, then chooses again.
 func (s *sketched) solveCandidates(ctx context.Context) error {
 	const tol = 1e-8
 	open := s.choice.Possible
@@ -284,9 +275,8 @@ func (s *sketched) solveCandidates(ctx context.Context) error {
 	return err
 }
 
-// chooseBands chooses the penalties of the bands by GCV. If other penalties may be better by more than GammaTol and
-// [plan.GramPass] allows a pass, the pass computes AᵀA and the choice is repeated. The rows and summaries are then
-// scaled by the chosen penalties.
+// chooseBands chooses the penalties of the bands by GCV, and scales the rows and summaries. If the choice is open and
+// [plan.GramPass] allows a pass, it computes AᵀA and chooses again.
 func (s *sketched) chooseBands(ctx context.Context) error {
 	choice, err := choose.Bands(ctx, s.sum, s.Bands, s.Candidates)
 	if err != nil {
@@ -357,8 +347,7 @@ func (s *sketched) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	return fits, status, nil
 }
 
-// start returns the coefficients from which the iteration starts. If passes were made to choose γ, these are the
-// solution at the chosen γ. Otherwise start returns nil, which stands for the one-shot solution.
+// start returns the solution at the chosen γ, or nil to start from the one-shot solution.
 func (s *sketched) start() *mat.Dense {
 	if s.passes == 0 || s.choice == nil {
 		return nil

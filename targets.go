@@ -10,9 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// chooseEach chooses a γ for each target; see [Options].PerTarget. If GCV leaves open whether another
-// γ is better by more than GammaTol for some target, a pass computes AᵀA. The pass is made only if [plan.GramPass]
-// finds it worth its cost.
+// chooseEach chooses a γ for each target; see [Options].PerTarget. A pass computes AᵀA if GCV leaves a choice open and
+// [plan.GramPass] finds the pass worth its cost.
 func (s *sketched) chooseEach(ctx context.Context) (gammas []float64, err error) {
 	switch s.Select {
 	case choose.CV:
@@ -73,11 +72,10 @@ func (s *sketched) chooseEachByLeaveOneOut(ctx context.Context) error {
 	return nil
 }
 
-// eachGrid is the number of γ in the default grid for choosing by the leave-one-out errors of each target.
+// eachGrid is the grid size for choosing each γ by leave-one-out errors.
 const eachGrid = 25
 
-// blockOfTargets returns the number of targets to fit together; see [Options].PerTarget. A fit needs memory for sums
-// and the projected AᵀY of each target. Some criteria also need the coefficients of each target at every candidate.
+// blockOfTargets returns the number of targets to fit together, limited by memory.
 func (j *job) blockOfTargets() int {
 	if !j.PerTarget || j.once || j.choosesBands() || j.KeepSummary || j.Journal != nil || j.Reducer != nil {
 		return j.t

@@ -114,8 +114,7 @@ func Run(ctx context.Context, o Options, do func(*Job) error) error {
 	return err
 }
 
-// isShared returns true if the other ranks need not be informed of err: they get the same error, or end on their
-// own.
+// isShared reports whether the other ranks get the same error, or end on their own.
 func isShared(err error) bool {
 	_, aborted := errors.AsType[*dist.AbortError](err)
 	_, short := errors.AsType[*ridge.NotConvergedError](err)

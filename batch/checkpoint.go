@@ -17,8 +17,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// open locks the checkpoint file of this rank and reads its state. If there is none, open writes an initial state,
-// so that an unwritable file is detected at once.
+// open locks and reads the checkpoint file. A missing file is written at once, to detect an unwritable place.
 func (j *Job) open() error {
 	ranks := 0
 	j.name = j.opts.Checkpoint
@@ -42,7 +41,7 @@ func (j *Job) open() error {
 	return nil
 }
 
-// load reads the last state. It returns an error if the state belongs to another job.
+// load reads the last state, unless it belongs to another job.
 func (j *Job) load() error {
 	last, err := j.file.Load()
 	if err != nil {
@@ -71,16 +70,14 @@ func (j *Job) load() error {
 	return nil
 }
 
-// beginAnew returns a text that asks the user to remove all files of a checkpoint. The text includes the file with
-// the previous state, which would be read if the last state were missing.
+// beginAnew asks the user to remove all files of a checkpoint, because the previous state is read if the last is missing.
 func beginAnew(name string) string {
 	return fmt.Sprintf("remove %s to begin anew", strings.Join(checkpoint.Kept(name), " and "))
 }
 
 var rankSuffix = regexp.MustCompile(`^\.rank\d+-of-(\d+)(\.previous)?$`)
 
-// refuseOthers returns an error if the checkpoint was written by a different number of ranks. Without a
-// Transport, ranks is 0.
+// refuseOthers returns an error if another number of ranks wrote the checkpoint.
 func refuseOthers(name string, ranks int) error {
 	dir, base := filepath.Split(name)
 	if dir == "" {
@@ -106,7 +103,7 @@ func refuseOthers(name string, ranks int) error {
 	return nil
 }
 
-// follow returns a progress callback that calls progress and stores the position in each pass of the solver.
+// follow wraps progress and stores the position in the solver's passes.
 func (j *Job) follow(progress func(fdridge.Stage, ridge.Progress)) func(fdridge.Stage, ridge.Progress) {
 	return func(s fdridge.Stage, p ridge.Progress) {
 		if progress != nil {
@@ -118,7 +115,7 @@ func (j *Job) follow(progress func(fdridge.Stage, ridge.Progress)) func(fdridge.
 	}
 }
 
-// A journal implements ridge.Journal: it stores the state of each pass of the solver in the job.
+// A journal stores the state of each solver pass in the job.
 type journal struct{ *Job }
 
 var _ ridge.Journal = journal{}
@@ -141,7 +138,7 @@ func (j journal) Record(pass int, found []byte) error {
 
 func (j *Job) due() bool { return j.file != nil && !time.Now().Before(j.next) }
 
-// postpone sets the time of the next write. took is the duration of the last one.
+// postpone delays the next write by Every, or by ten times took.
 func (j *Job) postpone(took time.Duration) { j.next = time.Now().Add(max(j.opts.Every, 10*took)) }
 
 func (j *Job) saveIfDue() {
@@ -150,7 +147,7 @@ func (j *Job) saveIfDue() {
 	}
 }
 
-// trySave saves the state. If that fails, the job continues with the last state, and may save again later.
+// trySave saves the state. After a failure the job continues.
 func (j *Job) trySave() {
 	if err := j.save(); err != nil {
 		j.notify(Unsaved, err)
@@ -182,8 +179,7 @@ func (j *Job) notify(kind EventKind, err error) {
 	}
 }
 
-// end closes the checkpoint of a job that ended with err, and returns the error to report. If err is nil, or if the
-// checkpoint contains nothing to resume from, end removes it. An interrupted job first writes its current state.
+// end closes the checkpoint and returns the error to report. It removes a checkpoint that is useless or finished.
 func (j *Job) end(err error) error {
 	if j.file == nil {
 		return err
@@ -195,8 +191,7 @@ func (j *Job) end(err error) error {
 		return nil
 	}
 	var unsaved error
-	// After other errors in the sketching pass, the state is not saved: the summary may hold only a part of a
-	// block.
+	// After other errors in the sketching pass, the summary may hold only a part of a block, and is not saved.
 	if j.dirty && (isInterruption(err) || j.header.Sketched) {
 		unsaved = j.save()
 	}

@@ -26,8 +26,7 @@ type Counter struct {
 	marks []nonzeros // counts at the block boundaries since the last call of before
 }
 
-// nonzeros is a number of nonzero features. If All is true, it counts all rows. Otherwise it counts the rows before
-// Row, which is the first row of a block.
+// nonzeros counts nonzero features in all rows, or in the rows before Row, the first row of a block.
 type nonzeros struct {
 	All   bool  `json:"all"`
 	Row   int64 `json:"row"`
@@ -57,7 +56,7 @@ func (c *Counter) finish(count int64) {
 	c.all, c.marks = nonzeros{All: true, Count: count}, nil
 }
 
-// resume sets the count of an earlier run and starts recording counts at block boundaries, for checkpoints.
+// resume starts from an earlier count and records counts at block boundaries.
 func (c *Counter) resume(from nonzeros) {
 	if from.All {
 		c.all = from
@@ -66,8 +65,7 @@ func (c *Counter) resume(from nonzeros) {
 	}
 }
 
-// before returns the count of the rows before the block that contains row. If all rows were counted, it returns the
-// complete count.
+// before returns the complete count, or the count before the block that contains row.
 func (c *Counter) before(row int64) nonzeros {
 	c.mu.Lock()
 	defer c.mu.Unlock()

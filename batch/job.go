@@ -73,8 +73,7 @@ func (j *Job) Count(c *Counter) {
 	}
 }
 
-// summarize returns the summary of the rows of all ranks. It reads only the rows that the checkpoint does not
-// contain.
+// summarize reads only the rows that the checkpoint does not contain.
 func (j *Job) summarize(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) (*ridge.Summary, error) {
 	_, d, t := src.Dims()
 	if j.opts.Room != nil {
@@ -107,8 +106,7 @@ func (j *Job) summarize(ctx context.Context, src dataset.Source, cfg ridge.Summa
 	return sum, nil
 }
 
-// readRows adds the remaining rows of this rank to the summary. The summary has the same bits as the result of
-// [ridge.Summarize].
+// readRows adds the remaining rows. The summary has the same bits as [ridge.Summarize].
 func (j *Job) readRows(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) error {
 	if j.sum == nil {
 		var n int64

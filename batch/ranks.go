@@ -14,8 +14,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// begin checks that all ranks have the same settings, opens the checkpoint of each rank, and exchanges what the
-// ranks need from them.
+// begin checks that all ranks have the same settings, and opens the checkpoints.
 func (j *Job) begin(ctx context.Context) error {
 	t := j.opts.Transport
 	if t != nil {
@@ -53,9 +52,8 @@ func agree(ctx context.Context, t dist.Transport, settings []Setting) error {
 	return nil
 }
 
-// allOpened returns an error on every rank if any rank could not open its checkpoint. The argument err is the error
-// of this rank, or nil. Two barriers let the other ranks remove or close their checkpoints before a failed rank
-// ends the job.
+// allOpened returns an error on every rank if any rank failed to open its checkpoint. Two barriers let the other ranks
+// remove or close their checkpoints before a failed rank ends the job.
 func (j *Job) allOpened(ctx context.Context, err error) error {
 	t := j.opts.Transport
 	failed := []float64{flag(err != nil)}
@@ -82,9 +80,8 @@ func flag(is bool) float64 {
 	return 0
 }
 
-// catchUp gives this rank the column scaling if the checkpoint of any rank contains one. It also sets j.merged to
-// the first rank whose checkpoint contains the merged sketch. The checkpoints of the ranks may differ, because
-// ranks save at different times. The solver synchronises its passes itself.
+// catchUp copies the column scaling from any rank that has one, and finds the first rank with the merged sketch.
+// The checkpoints may differ, because ranks save at different times.
 func (j *Job) catchUp(ctx context.Context) error {
 	own := &j.header
 	all, err := dist.Table(ctx, j.opts.Transport, []float64{flag(own.Scaling != nil), flag(own.Sketched)})
@@ -106,8 +103,7 @@ func (j *Job) catchUp(ctx context.Context) error {
 	return err
 }
 
-// union returns the summary of the rows of all ranks. If the checkpoint of a rank contains this summary, the
-// rank broadcasts it. Otherwise union merges the summaries of all ranks; sum is the summary of this rank.
+// union returns the summary of all rows. A rank that has this summary broadcasts it; otherwise the ranks merge theirs.
 func (j *Job) union(ctx context.Context, sum *ridge.Summary) (*ridge.Summary, error) {
 	t := j.opts.Transport
 	switch {

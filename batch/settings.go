@@ -89,11 +89,10 @@ func BackendSetting(be engine.Backend) (Setting, error) {
 	return Setting{"the backend", machine}, nil
 }
 
-// freeOptions are the fields of [fdridge.Options] that may change between runs of a job.
+// freeOptions may change between runs of a job.
 var freeOptions = []string{"Tol", "MaxPasses"}
 
-// optionSettings returns a setting for each field of opts, except functions, interfaces and the fields in
-// freeOptions.
+// optionSettings omits functions, interfaces and freeOptions.
 func optionSettings(opts fdridge.Options) []Setting {
 	var out []Setting
 	v := reflect.ValueOf(opts)

@@ -48,7 +48,7 @@ func (r *header) empty() bool { return r.Scaling == nil && r.Summary == 0 }
 // maxHeader limits the memory for a header that is read.
 const maxHeader = 1 << 30
 
-// read reads the header and the summary of the last state. The states of the passes are read when they are needed.
+// read reads the header and the summary of the last state.
 func (s *state) read(be engine.Backend) error {
 	var size int64
 	if err := binary.Read(s.last, binary.LittleEndian, &size); err != nil {
@@ -78,7 +78,7 @@ func (s *state) read(be engine.Backend) error {
 	return s.place(at)
 }
 
-// place sets s.passes to readers of the states of the passes in the last state. They begin at the given offset.
+// place sets s.passes to the states of the passes, which begin at offset.
 func (s *state) place(offset int64) error {
 	s.passes = s.passes[:0]
 	for _, n := range s.header.Passes {
@@ -94,7 +94,7 @@ func (s *state) place(offset int64) error {
 	return nil
 }
 
-// save writes the state to a file, which becomes the last state.
+// save writes the state, which becomes the last state.
 func (s *state) save(file *checkpoint.File) error {
 	s.header.Summary, s.header.Passes = 0, nil
 	if s.sum != nil {

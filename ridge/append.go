@@ -102,7 +102,7 @@ func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
 // AppendBlock is like [Summary.Append] for a block of a [dataset.Source], dense or sparse.
 func (s *Summary) AppendBlock(b dataset.Block) error { return s.appendFrom(0, b) }
 
-// appendFrom appends the rows of b. Its errors number these rows from firstRow.
+// appendFrom appends b. Errors number rows from firstRow.
 func (s *Summary) appendFrom(firstRow int64, b dataset.Block) error {
 	if !s.isValid() {
 		return errZeroValue
@@ -115,7 +115,7 @@ func (s *Summary) appendFrom(firstRow int64, b dataset.Block) error {
 	return err
 }
 
-// invalidate must be called after a write. It updates the configuration and drops all cached results.
+// invalidate updates the configuration and drops cached results after a write.
 func (s *Summary) invalidate() {
 	s.cfg = SummaryConfig(s.sum.Config())
 	s.joined, s.spec, s.known = nil, nil, nil

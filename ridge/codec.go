@@ -125,14 +125,14 @@ func ReadSummary(r io.Reader, be engine.Backend) (*Summary, error) {
 	return s, err
 }
 
-// replaceBy moves the state of read into s. read must not be used afterwards.
+// replaceBy moves the state of read into s.
 func (s *Summary) replaceBy(read *Summary) {
 	s.sum, s.Meta = read.sum, read.Meta
 	s.penalty, s.holdsGram = nil, false
 	s.invalidate()
 }
 
-// decode reads a summary. It returns nil if m has an error.
+// decode returns nil if m has an error.
 func decode(m *wire.Reader, be engine.Backend) *Summary {
 	sum, meta := accum.Decode(m, be)
 	if sum == nil {

@@ -2,11 +2,11 @@ package ridge
 
 import "math"
 
-// zeroShare is the largest share of ‖b‖² that a solution may explain and still count as zero, see isZero.
+// zeroShare is the largest share of ‖b‖² that counts as zero.
 const zeroShare = 1e-9
 
-// dualStatus returns the status of a dual solution without a requested tolerance. DualCG always counts as converged,
-// because a factorisation replaces conjugate gradients that do not converge.
+// dualStatus returns the status without a tolerance.
+// A factorisation replaces conjugate gradients that do not converge.
 func dualStatus(m Method) Status {
 	if m == DualCG {
 		return Converged
@@ -14,7 +14,7 @@ func dualStatus(m Method) Status {
 	return Factorized
 }
 
-// directStatus returns the status of a direct solution, given the relative error tol that it had to reach.
+// directStatus returns the status for the relative error tol.
 func (s *Solution) directStatus(tol float64) Status {
 	status := Factorized
 	if s.Method == DualCG {
@@ -33,8 +33,8 @@ func (s *Solution) directStatus(tol float64) Status {
 	return status
 }
 
-// isZero reports whether the exact solution x* counts as zero: no relative error of x̂ is proved, and x* explains at
-// most the share zeroShare of ‖b‖². The explained part is ‖b‖² − 2f*, where f* is the smallest objective.
+// isZero reports whether the exact solution counts as zero: no relative error is proved, and at most zeroShare of ‖b‖²
+// is explained. The explained part is ‖b‖² − 2f*, where f* is the smallest objective.
 func (t *Target) isZero() bool {
 	if !math.IsInf(t.RelativeErrorBound, 1) {
 		return false

@@ -14,11 +14,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// dualTol is the default relative error of a dual solution. It is small because more corrections cost little: each
-// needs only a few products with rows in memory.
+// dualTol is small because a correction only needs products with rows in memory.
 const dualTol = 1e-12
 
-// dualExact is the state of a direct fit by the Gram matrix G = AAᵀ.
+// A dualExact is the state of a direct fit by AAᵀ.
 type dualExact struct {
 	d, t   int
 	opts   ExactOptions
@@ -34,7 +33,7 @@ type dualExact struct {
 	passes       int
 }
 
-// gramFactors holds the Gram matrix G = AAᵀ and its factors. A field is nil until it is computed.
+// gramFactors holds G = AAᵀ and its factors, nil until computed.
 type gramFactors struct {
 	gram      *dual.Gram
 	work      []float64               // room for a factor, n²
@@ -52,7 +51,7 @@ type dualPlan struct {
 // shouldReduce reports whether to reduce G = AAᵀ to tridiagonal form.
 func (p dualPlan) shouldReduce() bool { return p.leverage || shouldReduce(p.gammas) }
 
-// newDual prepares a dual fit. It returns a *[SizeError] if the number of rows is known and n² numbers do not fit.
+// newDual checks the size, if the number of rows is known.
 func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, error) {
 	n, d, t := src.Dims()
 	if d < 1 || t < 1 {
@@ -65,7 +64,7 @@ func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, 
 	return e, e.checkMemory(max(n, 0))
 }
 
-// checkMemory returns a *[SizeError] if n rows, the n×n matrix G = AAᵀ and its factors need more memory than allowed.
+// checkMemory returns a *[SizeError] if n rows need too much memory.
 func (e *dualExact) checkMemory(n int64) error {
 	if need := dualBytes(n, e.d, e.t, e.method, e.plan) + float64(e.rowBytes); need > float64(e.opts.MaxBytes) {
 		return &SizeError{Dim: e.d, Rows: n, Bytes: uint64(math.Min(need, math.MaxInt64)), Limit: e.opts.MaxBytes}
@@ -73,7 +72,7 @@ func (e *dualExact) checkMemory(n int64) error {
 	return nil
 }
 
-// dualBytes returns the memory in bytes of a dual solution for n rows, without the rows themselves.
+// dualBytes returns the memory for n rows, without the rows themselves.
 func dualBytes(n int64, d, t int, method Method, plan dualPlan) float64 {
 	rows, features := float64(n), float64(d)
 	vectors := 8 * float64(t) * (8*features + 16*rows)
@@ -91,8 +90,7 @@ func dualBytes(n int64, d, t int, method Method, plan dualPlan) float64 {
 	return vectors + 8*(squares*rows*rows+panel)
 }
 
-// read makes the pass over src. It stores the rows if they fit in memory. Unless conjugate gradients run, it also
-// computes G = AAᵀ.
+// read makes the pass over src. DualCG does not compute AAᵀ.
 func (e *dualExact) read(ctx context.Context, src dataset.Source) error {
 	e.passes = 1
 	if features, ok := dataset.ByColumns(src); ok {
@@ -118,7 +116,7 @@ func (e *dualExact) read(ctx context.Context, src dataset.Source) error {
 	return e.learn(ctx, kept)
 }
 
-// readColumns computes G = AAᵀ from the columns of A, which it reads one after the other.
+// readColumns computes AAᵀ column by column.
 func (e *dualExact) readColumns(ctx context.Context, features dataset.Source, y, w []float64) error {
 	e.method = Dual
 	_, n, _ := features.Dims()
@@ -147,8 +145,7 @@ func (e *dualExact) readColumns(ctx context.Context, features dataset.Source, y,
 	return nil
 }
 
-// readAgain computes G = AAᵀ for dense rows that do not fit in memory. It splits the columns of A into groups that fit,
-// and makes one pass for each group.
+// readAgain computes AAᵀ of rows that do not fit in memory, with one pass for each group of columns.
 func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 	src = counted{src, &e.passes}
 	n, _, _ := src.Dims()
@@ -201,7 +198,7 @@ func (s counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 // costs less than FewSteps steps, the factorisation is used instead.
 const FewSteps = 60
 
-// storeRows reads the rows into memory. It returns nil if the rows are dense and do not fit.
+// storeRows returns nil if the rows are dense and do not fit in memory.
 func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Rows, error) {
 	n, _, _ := src.Dims()
 	raw, kept := 0.0, dual.NewRows(e.d, e.t, e.opts.Intercept)
@@ -251,7 +248,7 @@ func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Ro
 	return kept, nil
 }
 
-// learn stores the rows and computes the quantities that do not depend on γ.
+// learn stores the rows and computes what does not depend on γ.
 func (e *dualExact) learn(ctx context.Context, data dual.Operator) error {
 	e.data = data
 	e.known = certify.Dual{Backend: e.opts.Backend, Rows: int64(data.N()), Dim: e.d, Intercept: e.opts.Intercept, Projected: e.opts.Projected, Size: data.Size()}
@@ -277,7 +274,7 @@ func (e *dualExact) multiply(ctx context.Context) (err error) {
 	return nil
 }
 
-// meanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d, or an upper bound before AAᵀ is computed.
+// meanEigenvalue returns ‖A‖²_F/d, or an upper bound before AAᵀ is computed.
 func (e *dualExact) meanEigenvalue() float64 {
 	size := e.known.Size
 	if e.gram != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// leaveOneOut returns the solution and the leave-one-out errors at every γ of gammas. If receive is not nil, it is
-// called with the predictions, like LeaveOneOutOptions.Left. DualCG switches to Dual, because the leverages need G = AAᵀ.
+// leaveOneOut returns the solutions and leave-one-out errors. DualCG switches to Dual, because leverages need AAᵀ.
 func (e *dualExact) leaveOneOut(ctx context.Context, gammas []float64, receive func(int, dataset.Block, []Interval, []float64)) ([]*Solution, *LeftOutScores, error) {
 	if err := e.switchToGram(ctx); err != nil {
 		return nil, nil, err
@@ -38,8 +37,7 @@ func (e *dualExact) leaveOneOut(ctx context.Context, gammas []float64, receive f
 	return fits, scores, nil
 }
 
-// leftOutPredictions returns the arguments of LeaveOneOutOptions.Left for all rows: the targets and weights of the
-// rows, and the brackets and estimates of the leave-one-out predictions.
+// leftOutPredictions returns the arguments of LeaveOneOutOptions.Left for all rows.
 func (e *dualExact) leftOutPredictions(found *dualFit, levers []certify.Leverage) (b dataset.Block, brackets []Interval, estimates []float64) {
 	b.N = e.data.N()
 	for i := range b.N {
@@ -54,7 +52,7 @@ func (e *dualExact) leftOutPredictions(found *dualFit, levers []certify.Leverage
 	return b, brackets, estimates
 }
 
-// leftOutErrors returns the leave-one-out error of each target at the γ of found, and the leverage of each row.
+// leftOutErrors returns the error of each target and the leverage of each row.
 func (e *dualExact) leftOutErrors(found *dualFit) ([]Interval, []certify.Leverage) {
 	gamma, out := found.systems[0].Gamma, make([]Interval, e.t)
 	for j := range out {

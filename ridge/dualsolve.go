@@ -13,12 +13,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// maxMeasurements limits the number of corrections of a dual solution. Each correction is followed by a measurement of
-// the residual.
+// maxMeasurements limits the corrections; a measurement of the residual follows each.
 const maxMeasurements = 6
 
-// A dualSystem is the equation (G + γI)α = b for one target and one γ, with G = AAᵀ. It holds the current iterate α and
-// the best solution so far.
+// A dualSystem is the equation (AAᵀ + γI)α = b for one target and one γ.
 type dualSystem struct {
 	dual.Point
 	df       interval.Interval // effective dimension
@@ -29,17 +27,15 @@ type dualSystem struct {
 	ended    bool
 }
 
-// A dualSolver overwrites the residual r of each system with an approximation of (AAᵀ + γI)⁻¹r. The systems may have
-// different γ.
+// A dualSolver overwrites each residual r with an approximation of (AAᵀ + γI)⁻¹r.
 type dualSolver func(open []*dualSystem) error
 
-// A dualFit holds the systems for one γ, one for each target.
+// A dualFit holds the systems of all targets at one γ.
 type dualFit struct {
 	systems []*dualSystem
 	by      Method
 }
 
-// certifiedTo reports whether the relative error of every target is proved to be at most tol.
 func (f *dualFit) certifiedTo(tol float64) bool {
 	for _, s := range f.systems {
 		if !(s.bounds.Relative <= tol) {
@@ -61,7 +57,7 @@ func (f *dualFit) isFinite() bool {
 	return true
 }
 
-// solve returns the solution for each γ of gammas. It solves for batch() values of γ at a time.
+// solve solves for batch() values of γ at a time.
 func (e *dualExact) solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	fits := make([]*Solution, 0, len(gammas))
 	for part := range slices.Chunk(gammas, e.batch()) {
@@ -76,7 +72,7 @@ func (e *dualExact) solve(ctx context.Context, gammas []float64) ([]*Solution, e
 	return fits, nil
 }
 
-// solveSystems solves at every γ of gammas. For many γ it reduces G = AAᵀ to tridiagonal form once.
+// solveSystems reduces AAᵀ to tridiagonal form if there are many γ.
 func (e *dualExact) solveSystems(ctx context.Context, gammas []float64) ([]*dualFit, error) {
 	if e.method != DualCG && e.plan.shouldReduce() {
 		return e.solveByReduction(ctx, gammas)
@@ -92,15 +88,14 @@ func (e *dualExact) solveSystems(ctx context.Context, gammas []float64) ([]*dual
 	return fits, nil
 }
 
-// batch returns the number of γ to solve for together. Their vectors take at most 64 MiB or n² numbers, if this is
-// more.
+// batch returns the number of γ whose vectors fit in 64 MiB, or in n² numbers if this is more.
 func (e *dualExact) batch() int {
 	n := float64(e.data.N())
 	each := float64(e.t) * (8*float64(e.d) + 16*n)
 	return max(1, int(math.Max(n*n, 8<<20)/each))
 }
 
-// fit solves for one γ, by conjugate gradients or by a factorisation of G + γI with G = AAᵀ.
+// fit uses conjugate gradients or a factorisation of AAᵀ + γI.
 func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 	if e.method == DualCG {
 		f, converged, err := e.solveByCG(ctx, gamma)
@@ -133,8 +128,7 @@ func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 	return found, nil
 }
 
-// solveByReduction solves for several γ with the reduction of G = AAᵀ to a tridiagonal matrix T. If T is too inaccurate
-// for a γ, it factors G + γI.
+// solveByReduction uses the tridiagonal form T. If T is too inaccurate for a γ, it factors AAᵀ + γI.
 func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64) ([]*dualFit, error) {
 	e.reduce()
 	var served []*dualSystem
@@ -177,7 +171,7 @@ func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64) ([]*
 	return fits, nil
 }
 
-// reduce computes the tridiagonal form of G = AAᵀ, once. If numbers overflow, e.reduction stays nil.
+// reduce computes the tridiagonal form of AAᵀ. On overflow, e.reduction stays nil.
 func (e *dualExact) reduce() {
 	if e.reduction == nil {
 		n := e.data.N()
@@ -185,8 +179,7 @@ func (e *dualExact) reduce() {
 	}
 }
 
-// factorAt returns the factor of T + γI with its bounds, where T is the tridiagonal form of AAᵀ. ok is false if T + γI
-// is not positive definite.
+// factorAt returns the factor of T + γI, or false if T + γI is not positive definite.
 func (e *dualExact) factorAt(gamma float64) (f *certify.Factored, ok bool) {
 	if e.reduction == nil {
 		return nil, false
@@ -203,14 +196,14 @@ func gatherResiduals(open []*dualSystem) (all []float64) {
 	return all
 }
 
-// scatterResiduals copies vectors, one for each system, to the residuals of the systems. It reverses gatherResiduals.
+// scatterResiduals reverses gatherResiduals.
 func scatterResiduals(open []*dualSystem, all []float64) {
 	for i, s := range open {
 		copy(s.residual, all[i*len(s.residual):])
 	}
 }
 
-// systems returns the systems of all targets at γ, with α = 0. df brackets the effective dimension.
+// systems returns the systems of all targets with α = 0.
 func (e *dualExact) systems(gamma float64, df interval.Interval) []*dualSystem {
 	out := make([]*dualSystem, e.t)
 	for j := range out {
@@ -231,8 +224,7 @@ func (e *dualExact) tol() float64 {
 	return dualTol
 }
 
-// refine improves the α of each system until its solution is certified to the tolerance or no longer improves. It
-// repeats two steps: solve computes a correction of α from the residual, and a measurement computes the new residual.
+// refine alternates corrections by solve and measurements of the residual until every system has ended.
 func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dualSolver) error {
 	for range maxMeasurements {
 		var open []*dualSystem
@@ -269,8 +261,7 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dua
 	return nil
 }
 
-// addCorrection adds the correction in s.residual to the α of s. Element i of α is stored divided by √wᵢ, where wᵢ is
-// the sample weight of row i.
+// addCorrection adds the correction to α. Element i is stored divided by √wᵢ, where wᵢ is the sample weight of row i.
 func (e *dualExact) addCorrection(s *dualSystem) {
 	for i, v := range s.residual {
 		if root := e.data.Root(i); root > 0 {
@@ -280,8 +271,7 @@ func (e *dualExact) addCorrection(s *dualSystem) {
 	}
 }
 
-// record stores a measurement. It ends the system if the target is certified to the tolerance, or if the residual is
-// more than half of the previous residual.
+// record stores a measurement. The system ends when it is certified or its residual did not halve.
 func (e *dualExact) record(s *dualSystem, found *dual.Found) {
 	bounds := e.known.Weights(s.Target, &certify.DualPoint{
 		Gamma: s.Gamma, X: found.X, Low: found.Low, Apart: found.Apart, Slack: found.Slack, Norm: found.Norm,
@@ -295,7 +285,6 @@ func (e *dualExact) record(s *dualSystem, found *dual.Found) {
 	copy(s.residual, found.Residual)
 }
 
-// solution returns the solution for all targets at the γ of found.
 func (e *dualExact) solution(found *dualFit) *Solution {
 	f := &Solution{Outcome: Outcome{
 		Gamma: found.systems[0].Gamma, EffectiveDimension: Interval(found.systems[0].df),
@@ -309,8 +298,7 @@ func (e *dualExact) solution(found *dualFit) *Solution {
 	return f
 }
 
-// solveByCG solves by conjugate gradients on sparse rows, without G = AAᵀ. If converged is false, a factorisation of
-// G + γI must be used instead.
+// solveByCG needs no AAᵀ. If it does not converge, the caller must factor AAᵀ + γI.
 func (e *dualExact) solveByCG(ctx context.Context, gamma float64) (f *dualFit, converged bool, err error) {
 	kept, ok := e.data.(*dual.Rows)
 	if !ok {
@@ -344,7 +332,7 @@ func (e *dualExact) solveByCG(ctx context.Context, gamma float64) (f *dualFit, c
 	return f, converged && f.certifiedTo(e.tol()), nil
 }
 
-// switchToGram computes G = AAᵀ, so that a factorisation replaces conjugate gradients.
+// switchToGram computes AAᵀ, so that a factorisation replaces conjugate gradients.
 func (e *dualExact) switchToGram(ctx context.Context) error {
 	if e.gram != nil {
 		return nil

@@ -47,7 +47,7 @@ func (s *Summary) Known(method string, workers int, gammas ...float64) (*certify
 	return k, checkKnown(k, gammas)
 }
 
-// checkKnown returns an error if k cannot certify a solution, or if a γ or a norm in k is out of range.
+// checkKnown returns an error if k certifies nothing or a number is out of range.
 func checkKnown(k *certify.Known, gammas []float64) error {
 	if k.Unproven() {
 		return ErrUnproven
@@ -65,7 +65,7 @@ func checkGamma(g float64, method string) error {
 	return nil
 }
 
-// checkRows returns an [ErrEmpty] if n is 0 or no row has a positive weight.
+// checkRows returns an [ErrEmpty] if all weights are zero.
 func checkRows(n int64, weight float64) error {
 	switch {
 	case n == 0:

@@ -117,7 +117,7 @@ func SolveExact(ctx context.Context, src dataset.Source, gammas []float64, opts 
 	return fits, f.Certify(ctx, src, fits)
 }
 
-// primal is the state of a direct fit by K = AᵀA or by a QR factorisation of A.
+// A primal is the state of a direct fit by AᵀA or by QR of A.
 type primal struct {
 	d, t   int
 	opts   ExactOptions
@@ -164,7 +164,7 @@ func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, 
 	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Projected, e.opts.Backend), nil
 }
 
-// rankBound returns an upper bound on the rank of A: the number of rows, or one less with an intercept.
+// rankBound bounds the rank of A. Centring makes one row dependent.
 func (e *primal) rankBound() int64 {
 	if e.opts.Intercept {
 		return e.stage.Rows - 1
@@ -172,7 +172,7 @@ func (e *primal) rankBound() int64 {
 	return e.stage.Rows
 }
 
-// isUnderdetermined reports whether γ is 0 and there are too few rows for a unique solution.
+// isUnderdetermined reports whether too few rows make the solution not unique.
 func (e *primal) isUnderdetermined(gamma float64) bool {
 	return gamma == 0 && e.rankBound() < int64(e.d)
 }
@@ -196,7 +196,7 @@ func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float
 	return fits, nil
 }
 
-// fit solves for one γ, with a factorisation for this γ only.
+// fit factors the system for one γ.
 func (e *primal) fit(system *direct.System, gamma float64, factor Method) (*Solution, error) {
 	if e.isUnderdetermined(gamma) {
 		return nil, &SingularError{gamma, e.opts.Method, int(e.rankBound())} // the first rankBound()+1 features are dependent
@@ -208,7 +208,7 @@ func (e *primal) fit(system *direct.System, gamma float64, factor Method) (*Solu
 	return e.solution(system.Evidence(), found, factor), nil
 }
 
-// solution returns the certified Solution of the factorisation in found. factor is the method to report.
+// solution certifies the solution in found. The Solution reports factor as its method.
 func (e *primal) solution(rows *certify.Streamed, found *certify.Factored, factor Method) *Solution {
 	weights, df := certify.Direct(rows, found)
 	f := &Solution{Outcome: Outcome{

@@ -86,7 +86,7 @@ func LeaveOneOut(ctx context.Context, src dataset.Source, sum *Summary, fits []*
 	return leaveOneOutOf(ctx, src, k, fits, opts)
 }
 
-// leaveOneOutOf does the work of LeaveOneOut. k holds the bounds from the summary of the rows.
+// leaveOneOutOf uses the bounds k from the summary of the rows.
 func leaveOneOutOf(ctx context.Context, src dataset.Source, k *certify.Known, fits []*Solution, opts LeaveOneOutOptions) (*LeftOutScores, error) {
 	l, err := newLeaveOneOut(src, k, fits, opts)
 	if err != nil {
@@ -105,8 +105,7 @@ func leaveOneOutOf(ctx context.Context, src dataset.Source, k *certify.Known, fi
 	return l.scores(found, workers)
 }
 
-// leftTasks is the number of tasks that share a block of rows. The sums depend on leftTasks, but not on the number of
-// cores.
+// leftTasks is a constant, so that the sums do not depend on the number of cores.
 const leftTasks = 8
 
 // leaveOneOut is the state of the pass of [LeaveOneOut].
@@ -126,7 +125,7 @@ type leaveOneOut struct {
 	loop      *parallel.Loop
 }
 
-// A leftTask holds the sums and the workspace of one task. Each task processes a fixed part of every block.
+// A leftTask sums a fixed part of every block.
 type leftTask struct {
 	*Predictor // projects rows onto V; its anchors are the coefficients of all fits
 	weight     neumaier.Sum
@@ -209,7 +208,7 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 	return rows.CheckCount(n, l.rows)
 }
 
-// runTask adds the parts of the current block that belong to task i to the sums of the task.
+// runTask adds the rows of task i in the current block.
 func (l *leaveOneOut) runTask(i int) {
 	task := &l.tasks[i]
 	for lo := i * l.block; lo < l.now.N; lo += leftTasks * l.block {
@@ -217,7 +216,7 @@ func (l *leaveOneOut) runTask(i int) {
 	}
 }
 
-// add adds the rows of b, at most l.block, to the sums of s.
+// add adds at most l.block rows to the sums of s.
 func (l *leaveOneOut) add(s *leftTask, b dataset.Block) {
 	r, n, w := len(s.basis.v)/l.d, b.N, &s.work
 	q, k := len(l.fits), len(l.fits)/l.t
@@ -272,7 +271,7 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block) {
 	}
 }
 
-// predict calls LeaveOneOutOptions.Left with the rows of b and the index g of a fit.
+// predict calls LeaveOneOutOptions.Left for fit g.
 func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int) {
 	size := b.N * l.t
 	s.brackets, s.estimates = slices.Grow(s.brackets[:0], size)[:size], vec.Grow(s.estimates, size)
@@ -286,11 +285,10 @@ func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int) {
 	l.opts.Left(g, b, brackets, s.estimates)
 }
 
-// leftNumbers is the number of sums that the pass computes for each fit.
+// leftNumbers is the number of sums for each fit.
 const leftNumbers = 5
 
-// sums returns the numbers to add up over the workers: the number of rows, their weight, and leftNumbers sums for each
-// fit.
+// sums returns the number of rows, their weight, and leftNumbers sums for each fit.
 func (l *leaveOneOut) sums() []float64 {
 	out := make([]float64, 2+leftNumbers*len(l.fits))
 	out[0] = float64(l.rows)
@@ -306,15 +304,13 @@ func (l *leaveOneOut) sums() []float64 {
 	return out
 }
 
-// scores returns the leave-one-out errors, given the sums over all workers. It returns an error if the number or weight
-// of the rows differs from the summary.
+// scores computes the leave-one-out errors from the sums over all workers.
 func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, error) {
 	if rows, weight := found[0], found[1]; rows != float64(l.known.Rows) || !(math.Abs(weight-l.known.Weight) <= roundoff.SameRows*l.known.Weight) {
 		return nil, unfit("this pass read %g rows of weight %g, the summary has %d of %g", rows, weight, l.known.Rows, l.known.Weight)
 	}
 	n := float64(l.known.Rows)
-	// round bounds the relative round-off of the sums. They are compensated over the parts of blocks, but not within a
-	// part and not over tasks and workers.
+	// round bounds the relative round-off. Sums over tasks, over workers and within a part are not compensated.
 	round := (8 + n*n*roundoff.Unit + roundoff.StageRows + leftTasks + float64(workers)) * roundoff.Eps
 	lost := math.Sqrt(n) * 0x1p-536 // bounds the underflow error of squares times weights
 	out := &LeftOutScores{}

@@ -9,7 +9,6 @@ import (
 	"github.com/fdridge/fdridge/internal/rowmajor"
 )
 
-// blockOf returns a block of the rows of x with targets y.
 func blockOf(cfg SummaryConfig, x, y mat.Matrix, weights []float64) (dataset.Block, error) {
 	if rowmajor.IsNil(x) || rowmajor.IsNil(y) {
 		return dataset.Block{}, fmt.Errorf("%w: x or y is nil", errShape)

@@ -17,7 +17,7 @@ import "github.com/fdridge/fdridge/ridge/internal/certify"
 // rows or targets are out of range.
 func (s *Summary) Path(gammas []float64) ([]*Solution, error) { return s.path(gammas, true) }
 
-// path is like Path. It uses Robust Frequent Directions if robust is true, and Frequent Directions otherwise.
+// path uses Robust Frequent Directions if robust is true.
 func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
 	k, err := s.Known(OneShot.String(), 1, gammas...)
 	if err != nil {

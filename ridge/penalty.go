@@ -63,10 +63,10 @@ func (s *Summary) Penalize(p []float64) (*Summary, error) {
 // Penalty returns the penalties that [Summary.Penalize] has set, or nil if there are none.
 func (s *Summary) Penalty() []float64 { return slices.Clone(s.penalty) }
 
-// errView is the error of methods that would change or write the result of Penalize.
+// errView is the error of writing to the result of Penalize.
 var errView = badinput.Errorf("ridge: a penalised summary is a read-only view: append to, merge, decay or write the original summary")
 
-// checkWritable returns an error if s is a view made by Penalize.
+// checkWritable returns errView for the result of Penalize.
 func (s *Summary) checkWritable() error {
 	if s.penalty != nil {
 		return errView
@@ -121,7 +121,7 @@ func (s *Solution) Fitted() *Solution {
 	return &out
 }
 
-// inColumns returns f for the columns of s. If s has a penalty, these are the scaled columns.
+// inColumns returns f for the columns of s, which a penalty scales.
 func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	if f.Penalty != nil && !slices.Equal(f.Penalty, s.penalty) {
 		return nil, unfit("a fit with a penalty that is not the summary's")
@@ -129,9 +129,8 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	return f.Fitted(), nil
 }
 
-// unscaledError bounds the error of the coefficients of a target in the original columns. In the columns divided by
-// √pⱼ, the error is at most ErrorBound; the division by √pⱼ multiplies it by at most 1/√min p and adds rounding.
-// UnpenalizedBounds is added for the columns without penalty.
+// unscaledError bounds the error of the coefficients in the original columns. Dividing column j by √pⱼ, where pⱼ is its
+// penalty, multiplied the error by at most 1/√min p and added rounding. UnpenalizedBounds is for columns without penalty.
 func (s *Solution) unscaledError(o *Target) float64 {
 	e := boundOrInf(o.ErrorBound)
 	if s.Penalty == nil {

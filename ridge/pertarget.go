@@ -50,7 +50,7 @@ func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 	return f, nil
 }
 
-// eachBytes limits the memory of the vectors that [SolveEach] uses at a time, in bytes.
+// eachBytes limits the vectors that [SolveEach] uses at a time.
 const eachBytes = 1 << 28
 
 // SolveEach returns a solution in which target j has its own γ, gammas[j]. It starts with [Summary.FitEach]. Passes
@@ -90,8 +90,7 @@ func SolveEach(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	return f, nil
 }
 
-// solvePairs iterates for some targets of f, each with its γ. It replaces a target unless the new error bound is
-// larger.
+// solvePairs replaces a target of f unless its new error bound is larger.
 func (s *Summary) solvePairs(ctx context.Context, src dataset.Source, f *Solution, pairs []krylov.Pair, opts SolveOptions) error {
 	var gammas []float64
 	for _, p := range pairs {

@@ -42,7 +42,7 @@ type Predictor struct {
 	work predictorWork
 }
 
-// A basis holds the vectors onto which rows are projected. It is empty without a summary.
+// A basis holds the vectors onto which rows are projected, if any.
 type basis struct {
 	v         []float64 // V, the right singular vectors of the sketch, r×d
 	mean      []float64 // of the features; nil without an intercept
@@ -90,11 +90,10 @@ func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 	return p, nil
 }
 
-// at returns the bounds from the summary at the γ of target j.
+// at returns the bounds at the γ of target j.
 func (p *Predictor) at(j int) *certify.At { return p.ats[p.gammaOf[j]] }
 
-// projector returns a Predictor without coefficients, which only projects rows onto the singular vectors V of the
-// sketch.
+// projector returns a Predictor that only projects rows onto V.
 func projector(k *certify.Known) (*Predictor, error) {
 	p, err := newPredictor(k.Sketch.Dim, len(k.TSS), k.Backend)
 	if err != nil {
@@ -172,8 +171,7 @@ func boundOrInf(v float64) float64 {
 	return math.Inf(1)
 }
 
-// checkSameRows returns an error if f cannot be a fit of the rows of the predictor's summary. It compares target j of f
-// with the bounds from the summary.
+// checkSameRows returns an error if f contradicts the bounds from the summary.
 func (p *Predictor) checkSameRows(f *Solution, j int) error {
 	o, at := &f.Targets[j], p.at(j)
 	c := certify.Claim{
@@ -268,7 +266,7 @@ func (s *Summary) PredictInterval(gamma float64, x []float64) ([]Interval, error
 	return dst, nil
 }
 
-// predict is like Predict for at most p.block rows. Its errors number the rows of b from firstRow.
+// predict handles at most p.block rows. Errors number rows from firstRow.
 func (p *Predictor) predict(dst []Interval, b dataset.Block, firstRow int) error {
 	if err := p.check(b, firstRow); err != nil {
 		return err
@@ -303,7 +301,7 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, firstRow int) error
 	return nil
 }
 
-// check returns an error if a row of b is not finite or out of range. Its errors number the rows of b from firstRow.
+// check returns an error for an invalid row. Errors number rows from firstRow.
 func (p *Predictor) check(b dataset.Block, firstRow int) error {
 	for i := range b.N {
 		idx, row, err := rows.Features(b, i, p.d)
@@ -321,8 +319,8 @@ func (p *Predictor) check(b dataset.Block, firstRow int) error {
 	return nil
 }
 
-// project computes, for each row of b, the centred row a, its projection Va onto the singular vectors, ‖a‖², and the
-// norm before centring. It writes them to work. Sparse rows are not centred explicitly.
+// project computes for each row the centred row a, Va, ‖a‖², and the norm before centring.
+// Sparse rows are not centred explicitly.
 func (p *Predictor) project(b dataset.Block) {
 	d, r, w := p.d, len(p.basis.v)/p.d, &p.work
 	if b.Sparse == nil {
@@ -355,8 +353,7 @@ func (p *Predictor) project(b dataset.Block) {
 	}
 }
 
-// centred writes the dense rows of b, minus the mean, to work.a and returns them. If there is no mean, it returns the
-// rows of b themselves.
+// centred returns the dense rows of b minus the mean, if any.
 func (p *Predictor) centred(b dataset.Block) []float64 {
 	if p.basis.mean == nil {
 		return b.X
@@ -369,8 +366,7 @@ func (p *Predictor) centred(b dataset.Block) []float64 {
 	return w.a
 }
 
-// multiply multiplies the q coefficient vectors in weights with the n rows of b. It writes the products to work.product
-// (q×n). project must have been called for b.
+// multiply multiplies the coefficients with the rows of b. It needs the results of project.
 func (p *Predictor) multiply(b dataset.Block) {
 	d, q, w := p.d, len(p.anchors), &p.work
 	if b.Sparse == nil {

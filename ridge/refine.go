@@ -12,11 +12,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// maxCorrections limits the number of passes that correct a direct solution. Each multiplies the error by about the
-// relative error of the factor.
+// maxCorrections limits the correcting passes. Each multiplies the error by about the relative error of the factor.
 const maxCorrections = 5
 
-// A correction is a target of a direct solution that further passes correct.
+// A correction is a target that more passes correct.
 type correction struct {
 	fit    *Solution
 	target int
@@ -25,10 +24,8 @@ type correction struct {
 	error  float64   // bounds ‖x + low − x*‖
 }
 
-// refine corrects the targets that miss Tol. A pass measures the gradient g at the solution x with twice the digits.
-// The corrected solution is x − H⁻¹g with the factored H = AᵀA + γI. If it still misses Tol, the next pass measures the
-// gradient there. Between passes the solution is the sum x + low of two vectors, because rounding it to float64 would
-// lose digits.
+// refine corrects the targets that miss Tol. A pass measures the gradient g at the solution x with twice the digits of
+// float64. The corrected solution is x − H⁻¹g with the factored H = AᵀA + γI.
 func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution) error {
 	var open []correction
 	for _, f := range fits {
@@ -58,7 +55,7 @@ func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.
 	return nil
 }
 
-// measure makes a pass that measures the gradient at the solution x + low of each correction.
+// measure measures the gradients at x + low in one pass.
 func (e *primal) measure(ctx context.Context, operator *gram.Operator, open []correction) ([]*gram.Measurement, error) {
 	var v []float64
 	var queries []gram.Query
@@ -86,7 +83,7 @@ func (e *primal) measure(ctx context.Context, operator *gram.Operator, open []co
 	return found, nil
 }
 
-// correct corrects the solutions by the measured gradients. It returns the targets that need another pass.
+// correct applies the measured gradients. It returns the targets that need another pass.
 func (e *primal) correct(system *direct.System, open []correction, found []*gram.Measurement, pass int) (next []correction, err error) {
 	var factored *certify.Factored
 	var refiner *certify.Refiner

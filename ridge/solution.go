@@ -75,7 +75,7 @@ func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *S
 	}}
 }
 
-// newTarget returns a Target with the coefficients x and the bounds in w. It keeps x.
+// newTarget keeps x. The bounds are in w.
 func newTarget(x []float64, tss float64, w certify.Weights) Target {
 	return Target{Coef: x, Intercept: w.Intercept.Value, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w)}
 }
@@ -128,8 +128,7 @@ func (s *Solution) hasShape(t, d int) bool {
 	return len(s.Targets) == t && !slices.ContainsFunc(s.Targets, func(o Target) bool { return len(o.Coef) != d })
 }
 
-// isCertified reports whether every target has a certificate. A target counts as uncertified if a coefficient is
-// nonzero, but Objective and an error bound are zero. These values contradict each other.
+// isCertified reports whether every target has a certificate. Zero bounds of nonzero coefficients prove nothing.
 func (s *Solution) isCertified() bool {
 	return !slices.ContainsFunc(s.Targets, func(o Target) bool {
 		return o.Objective == Interval{} && !(o.ErrorBound > 0 && o.EnergyBound > 0) &&

@@ -127,8 +127,7 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	return sum.solutions(gammas, &opts, found)
 }
 
-// kind returns the iteration to run. If the summary holds AᵀA itself, CG replaces Galerkin: the solution from the
-// summary is then exact up to round-off, and the subspace of Galerkin would contain mostly round-off.
+// kind replaces Galerkin by CG if the summary holds AᵀA: the subspace would contain mostly round-off.
 func (s *Summary) kind(opts *SolveOptions) krylov.Kind {
 	if opts.Method == Galerkin && opts.Hessian == nil && s.HoldsGram() {
 		return krylov.CG
@@ -179,7 +178,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	return nil
 }
 
-// newProblem returns a Problem for package krylov at gammas. The caller adds the pairs of γ and target.
+// newProblem returns a problem to which the caller adds the pairs of γ and target.
 func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveOptions) (krylov.Problem, error) {
 	workers := 1
 	if opts.Reducer != nil {
@@ -224,8 +223,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	return p, nil
 }
 
-// solutions returns one Solution per γ. If a target missed the tolerance, it returns a *[NotConvergedError] with the
-// solutions.
+// solutions returns one Solution per γ, and a *[NotConvergedError] if a target missed the tolerance.
 func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.Batch) ([]*Solution, error) {
 	t := s.cfg.Targets
 	out := make([]*Solution, len(gammas))
@@ -263,8 +261,7 @@ func targetOf(k *certify.Known, sys *krylov.System) Target {
 	return target
 }
 
-// improve replaces a target that missed the tolerance by the solution from the sketch, if this solution has a smaller
-// error bound. If the target then meets the tolerance, its status becomes Converged.
+// improve replaces targets that missed the tolerance, if the solution from the sketch has a smaller error bound.
 func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) error {
 	if !slices.ContainsFunc(stopped, func(v Status) bool { return v.Err() != nil }) {
 		return nil
@@ -287,8 +284,7 @@ func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) err
 	return nil
 }
 
-// contraction bounds the factor by which a Newton step multiplies the error: ‖I − Ĥ⁻¹(AᵀA + γI)‖ in the norm of the
-// Hessian Ĥ.
+// contraction bounds ‖I − Ĥ⁻¹(AᵀA + γI)‖ in the norm of the Hessian Ĥ. A Newton step multiplies the error by this factor.
 func (o *SolveOptions) contraction(k *certify.Known, gamma float64) float64 {
 	switch {
 	case o.Hessian != nil:
@@ -306,7 +302,7 @@ type givenHessian struct {
 	dim int
 }
 
-// Solve computes Ĥ⁻¹ times the gradients in g. It first refreshes the Hessian Ĥ if Ĥ is a Refresher.
+// Solve refreshes a Refresher before computing Ĥ⁻¹ times the gradients.
 func (h *givenHessian) Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error {
 	if r, ok := h.Hessian.(Refresher); ok {
 		if err := r.Refresh(ctx); err != nil {

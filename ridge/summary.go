@@ -88,7 +88,7 @@ func SummaryOf(sum *accum.Accumulator, meta []byte) *Summary {
 	return &Summary{cfg: SummaryConfig(sum.Config()), sum: sum, Meta: meta}
 }
 
-// view returns a read-only copy of s with the sums in l and the spectrum spec.
+// view returns a read-only copy of s with other sums and spectrum.
 func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 	return &Summary{cfg: s.cfg, sum: accum.View(accum.Config(s.cfg), l), spec: spec, holdsGram: s.holdsGram, penalty: s.penalty, projected: s.projected}
 }
@@ -141,7 +141,7 @@ func (s *Summary) Joined() bool { return s != nil && (s.sum == nil || s.sum.Lane
 // isValid reports whether s is neither nil nor the zero value.
 func (s *Summary) isValid() bool { return s != nil && s.sum != nil }
 
-// all returns the sums over all rows, which must not be modified. The first call after a write merges parallel sketches.
+// all merges parallel sketches at the first call after a write.
 func (s *Summary) all() (*accum.Lane, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *Summary) allLocked() (*accum.Lane, error) {
 	return joined, err
 }
 
-// spectrum returns the spectrum of the sketch. The first call after a write computes it.
+// spectrum computes the spectrum of the sketch at the first call after a write.
 func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

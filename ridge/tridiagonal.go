@@ -9,16 +9,13 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// fewGammas is the smallest number of γ that makes a direct solution reduce K = AᵀA to tridiagonal form. By
-// measurement, the reduction takes as long as this number of Cholesky factorisations, including the inverses for their
-// certificates.
+// fewGammas is the measured number of Cholesky factorisations, with their certificates, that take as long as a reduction.
 const fewGammas = 4
 
 // shouldReduce reports whether a direct solution for k values of γ reduces AᵀA to tridiagonal form.
 func shouldReduce(k int) bool { return k >= fewGammas }
 
-// tridiagonal solves for all γ with a single reduction AᵀA = QTQᵀ to a tridiagonal matrix T. Cholesky replaces T in two
-// cases:
+// tridiagonal solves for all γ with one reduction AᵀA = QTQᵀ to a tridiagonal matrix T. Cholesky replaces T in two cases:
 //
 //   - γ is not much larger than the error of T.
 //   - The columns differ much in size, so that T is less accurate, and no passes will correct the solution (Tol is 0).
@@ -50,8 +47,7 @@ func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas 
 	return fits, nil
 }
 
-// solutionFromT returns the solution at γ from found, the solution by T. If found is nil or too inaccurate, it uses
-// Cholesky.
+// solutionFromT returns the solution by T in found, or uses Cholesky if T is too inaccurate.
 func (e *primal) solutionFromT(system *direct.System, gamma float64, found *certify.Factored) (*Solution, error) {
 	rows := system.Evidence()
 	if found != nil && !e.isUnderdetermined(gamma) && rows.Serves(found) {
@@ -63,7 +59,6 @@ func (e *primal) solutionFromT(system *direct.System, gamma float64, found *cert
 	return e.fit(system, gamma, Cholesky)
 }
 
-// certifiedTo reports whether all targets are certified to a relative error of tol.
 func (s *Solution) certifiedTo(tol float64) bool {
 	for j := range s.Targets {
 		if !(s.Targets[j].RelativeErrorBound <= tol) {
@@ -73,8 +68,7 @@ func (s *Solution) certifiedTo(tol float64) bool {
 	return true
 }
 
-// steps computes the corrections of the solutions that were computed with the tridiagonal matrix. It sets Gradient,
-// Step and Left of their elements of corrected.
+// steps corrects the solutions that were computed with T. It sets Gradient, Step and Left.
 func (e *primal) steps(open []correction, found []*gram.Measurement, corrected []certify.Corrected) {
 	var gammas, gradients []float64
 	for i, c := range open {

@@ -40,7 +40,7 @@ func (s *Summary) WithGram(ctx context.Context, src dataset.Source, opts SolveOp
 	return out, nil
 }
 
-// offsetJournal is the journal of a solve that follows earlier passes. before is the number of the earlier passes.
+// An offsetJournal adds earlier passes to the pass numbers.
 type offsetJournal struct {
 	Journal
 	before int

@@ -93,7 +93,7 @@ type bandSearch struct {
 	triedExponents [][]float64 // the exponents of each trial in tried
 }
 
-// freeBands returns the indices of the bands whose penalties the search varies.
+// freeBands returns the indices of the bands without a given penalty.
 func (b *bandSearch) freeBands() []int {
 	var out []int
 	columns, given := 0, false
@@ -109,7 +109,7 @@ func (b *bandSearch) freeBands() []int {
 	return out
 }
 
-// bandsAt returns the bands with penalty 10^exponents[i] for each band i to be chosen.
+// bandsAt returns the bands with penalty 10^exponents[i] for a free band i.
 func (b *bandSearch) bandsAt(exponents []float64) []Band {
 	out := slices.Clone(b.bands)
 	for i := range out {
@@ -126,8 +126,7 @@ func (b *bandSearch) begin() error {
 	return err
 }
 
-// try makes a trial with the penalties 10^exponents[i]. It tries the given γ, or the default grid if gammas is nil. It reports
-// whether the trial is the best so far.
+// try makes a trial with the penalties 10^exponents[i], and reports whether it is the best so far.
 func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 	bands := b.bandsAt(exponents)
 	p, err := Penalties(b.sum.Config().Dim, bands)
@@ -174,8 +173,8 @@ func (b *bandSearch) gammas() []float64 {
 	return out
 }
 
-// searchLine increases the exponent of band i by step as long as the score improves. If the first increase does not improve the
-// score, searchLine decreases the exponent in the same way. It reports whether the exponent moved.
+// searchLine increases the exponent of band i by step while the score improves. If the first increase fails, it decreases the
+// exponent instead.
 func (b *bandSearch) searchLine(ctx context.Context, i int, step float64) (moved bool, err error) {
 	for _, change := range []float64{step, -step} {
 		for {

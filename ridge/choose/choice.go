@@ -109,7 +109,6 @@ func LeastGCV(fits []*ridge.Solution, j int) (Choice, error) {
 	return chooseTarget(gcvOf(fits), nil, j)
 }
 
-// gcvOf returns the bracket of the GCV of each fit and target.
 func gcvOf(fits []*ridge.Solution) [][]ridge.Interval {
 	gcv := make([][]ridge.Interval, len(fits))
 	for i, f := range fits {
@@ -120,8 +119,7 @@ func gcvOf(fits []*ridge.Solution) [][]ridge.Interval {
 	return gcv
 }
 
-// chooseTarget chooses a candidate by the scores of target j, or by their sums over all targets if j is negative. scores[i] and
-// estimates[i] belong to candidate i. estimates may be nil.
+// chooseTarget chooses by the scores of target j, or by their sums over all targets if j is negative.
 func chooseTarget(scores [][]ridge.Interval, estimates [][]float64, j int) (Choice, error) {
 	if len(scores) == 0 {
 		return Choice{}, rows.Unfit("a choice of nothing")
@@ -149,7 +147,7 @@ func chooseTarget(scores [][]ridge.Interval, estimates [][]float64, j int) (Choi
 	return Least(sums, at), nil
 }
 
-// sumBrackets returns a bracket of the sum of nonnegative numbers, given their brackets.
+// sumBrackets returns a bracket of a sum of nonnegative numbers.
 func sumBrackets(parts []ridge.Interval) interval.Interval {
 	list := make([]interval.Interval, len(parts))
 	for i, v := range parts {

@@ -165,7 +165,7 @@ type validation struct {
 	held []*ridge.Summary // summary of the rows of each fold
 }
 
-// A fold holds the results of the fits to all other folds. Each slice has an element for each γ and target.
+// A fold holds the results of the fits to all other folds, for each γ and target.
 type fold struct {
 	errors []interval.Interval // brackets of the squared error on the rows of the fold
 	shift  []float64           // bounds on the norm of the difference between the residuals of exact and one-pass fits
@@ -173,8 +173,7 @@ type fold struct {
 	scorer *scorer             // the fits, if a second pass computes their errors
 }
 
-// checkMemory returns a *FoldsError if the folds of n rows need more memory than allowed; n is −1 if unknown. Each fold needs a
-// sketch, its vectors, the matrices of its shrinks, AᵀY, the means, and a buffer of rows. Exact also needs the coefficients.
+// checkMemory returns a *FoldsError if the folds of n rows need too much memory. n is −1 if unknown.
 func (v *validation) checkMemory(n int64) error {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
@@ -207,7 +206,7 @@ func (v *validation) checkMemory(n int64) error {
 	return nil
 }
 
-// summarize makes the first pass, which computes a summary of each fold.
+// summarize computes a summary of each fold in one pass.
 func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 	for range v.cv.Folds {
 		s, err := ridge.NewSummary(v.cfg)
@@ -264,7 +263,7 @@ func (v *validation) fit(ctx context.Context, gammas []float64) ([]fold, error) 
 	return folds, nil
 }
 
-// fitWithout fits every γ to all folds except k, and brackets the squared errors on fold k.
+// fitWithout fits to all folds except k, and brackets the squared errors on fold k.
 func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f fold, err error) {
 	rest, err := v.mergeWithout(ctx, k)
 	if err != nil {
@@ -309,7 +308,7 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 	return f, nil
 }
 
-// evaluate makes the second pass, which computes the errors of the fits on each row.
+// evaluate computes the errors of the fits in a second pass.
 func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []fold) error {
 	count, weight := make([]int64, len(folds)), make([]neumaier.Sum, len(folds))
 	err := v.deal(ctx, src, 2, func(k int, b dataset.Block) error {

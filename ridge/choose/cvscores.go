@@ -9,13 +9,13 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// cvScores holds the scores of a cross-validation for each γ and target, see [CVResult].
+// cvScores holds the scores for each γ and target, see [CVResult].
 type cvScores struct {
 	gammas        []float64
 	fitted, ridge [][]ridge.Interval
 }
 
-// scores returns the mean squared errors over all rows, from the squared errors on each fold.
+// scores returns the mean squared errors over all rows.
 func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 	n, t := all.Weight(), all.Config().Targets
 	round := all.RelativeWeightError() // finite, because the weight is positive
@@ -35,8 +35,7 @@ func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 	return s
 }
 
-// extendGrid extends the grid if the best γ is at an end, by the rules of [Gamma]. It fits the new γ to the summaries of the
-// folds.
+// extendGrid extends the grid by the rules of [Gamma] if the best γ is at an end.
 func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summary) (cvScores, error) {
 	for range maxExtensions {
 		fitted, ridge, err := s.best()
@@ -69,7 +68,7 @@ func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summ
 	return s, nil
 }
 
-// best returns the choice by the scores in fitted and the choice by the scores in ridge, each summed over all targets.
+// best chooses γ by each kind of score, summed over all targets.
 func (s cvScores) best() (fitted, ridge Choice, err error) {
 	if fitted, err = chooseTarget(s.fitted, nil, -1); err == nil {
 		ridge, err = chooseTarget(s.ridge, midpoints(s.fitted), -1)
@@ -77,7 +76,7 @@ func (s cvScores) best() (fitted, ridge Choice, err error) {
 	return fitted, ridge, err
 }
 
-// midpoints returns the midpoint of each bracket. The midpoints of CVResult.Fitted also serve as estimates for exact solutions.
+// midpoints returns the midpoint of each bracket.
 func midpoints(scores [][]ridge.Interval) [][]float64 {
 	out := make([][]float64, len(scores))
 	for i, targets := range scores {
@@ -88,12 +87,11 @@ func midpoints(scores [][]ridge.Interval) [][]float64 {
 	return out
 }
 
-// startingAt returns the scores of γ number i and of all later γ.
 func (s cvScores) startingAt(i int) cvScores {
 	return cvScores{s.gammas[i:], s.fitted[i:], s.ridge[i:]}
 }
 
-// merged returns the scores of s and o in ascending order of γ.
+// merged returns both lists of scores in ascending order of γ.
 func (s cvScores) merged(o cvScores) cvScores {
 	order := make([]int, len(s.gammas)+len(o.gammas))
 	for i := range order {

@@ -11,8 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// deal makes a pass over src and calls receive(k, b) with blocks b of the rows of fold k. Calls for different folds run in
-// parallel.
+// deal passes the rows of each fold k to receive. Calls for different folds run in parallel.
 func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, receive func(k int, b dataset.Block) error) error {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
@@ -42,7 +41,7 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, rec
 		if err != nil {
 			return err
 		}
-		// Check the block before its rows are distributed, so that errors number the rows of the source.
+		// Check the whole block first, so that errors number the rows of the source.
 		if raw, err = rows.CheckBlock(b, v.cfg.Dim, v.cfg.Targets, int(seen), raw); err != nil {
 			return err
 		}
@@ -85,7 +84,7 @@ func (v *validation) foldOf(i int64) int {
 	return int(p.Uint64() % k)
 }
 
-// A dealer collects the rows of each fold k in blocks and calls receive(k, b) with each block b.
+// A dealer collects the rows of each fold in blocks for receive.
 type dealer struct {
 	d, t, rows int
 	receive    func(k int, b dataset.Block) error
@@ -107,7 +106,7 @@ func (h *dealer) add(k int, b dataset.Block, i int) error {
 	return nil
 }
 
-// capacity returns the number of rows to collect in buf. Sparse rows take little memory, so their number does not depend on d.
+// capacity returns the number of rows to collect in buf.
 func (h *dealer) capacity(buf *dataset.Buffer) int {
 	if buf.Sparse {
 		return roundoff.StageRows
@@ -125,6 +124,5 @@ func (h *dealer) flush(k int) error {
 	return err
 }
 
-// dealtRows returns the number of dense rows to collect for a fold. Blocks should be large, because with an intercept each block
-// adds a row to the sketch.
+// dealtRows returns a large number, because with an intercept each block adds a row to the sketch.
 func dealtRows(t engine.Tuning, d int) int { return min(t.GradientRows(d), roundoff.StageRows) }

@@ -127,7 +127,7 @@ const (
 	minGain       = 1e-3
 )
 
-// shouldExtendGrid reports whether an extension improved the choice, from before to after, enough to try another.
+// shouldExtendGrid reports whether the last extension improved the choice enough.
 func shouldExtendGrid(before, after Choice) bool { return after.Estimate < before.Estimate*(1-minGain) }
 
 // Gamma chooses γ from the solutions of [ridge.Summary.Path], by GCV summed over all targets, see [LeastGCV].
@@ -227,15 +227,14 @@ func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Cand
 	return best, nil
 }
 
-// gammasBelow returns the elements of an ascending grid that are smaller than least.
+// gammasBelow returns the γ of an ascending grid that are smaller than least.
 func gammasBelow(grid []float64, least float64) []float64 {
 	n, _ := slices.BinarySearch(grid, least)
 	return slices.Clone(grid[:n])
 }
 
-// findSolvable returns the candidates whose systems are not singular to working precision, in the order of gammas. unsolved lists
-// the other γ, ascending. If the system is singular at some γ, all smaller γ count as singular too. If it is singular at all γ,
-// findSolvable returns the error at the largest γ.
+// findSolvable returns the candidates with a nonsingular system, in the order of gammas, and the other γ in ascending order. If a
+// system is singular, all smaller γ count as singular. If all are singular, the error is for the largest γ.
 func findSolvable(gammas []float64, find func(gammas []float64) ([]Candidate, error)) (all []Candidate, unsolved []float64, err error) {
 	if all, err = find(gammas); err == nil {
 		return all, nil, nil
@@ -313,8 +312,8 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	return c, err
 }
 
-// gammasBeyond returns new γ beyond an end of the ascending grid: the given number of points over three powers of ten, without
-// points that overflow or underflow. best is the index of the best γ. If best is not an end, the result is nil.
+// gammasBeyond returns new γ over three powers of ten beyond an end of the ascending grid. The result is nil if grid[best] is not
+// an end.
 func gammasBeyond(grid []float64, best, points int) []float64 {
 	end, step := grid[0], -1.0
 	switch best {

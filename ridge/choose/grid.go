@@ -32,7 +32,7 @@ func gridAround(mean float64, k int) []float64 {
 	return out
 }
 
-// gridOf returns the [Grid] of sum with k γ, extended downwards by extendDown. Keep is k.
+// gridOf returns the [Grid] of sum with k γ, extended by extendDown.
 func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 	spec, err := sum.Spectrum()
 	if err != nil {
@@ -72,8 +72,7 @@ func GridFor(mean float64, squares []float64) GammaGrid {
 	return GammaGrid{Gammas: extendDown(gridAround(mean, GridSize), squares), Keep: GridSize}
 }
 
-// start returns the index of the first γ to keep among the n largest γ of the grid. score(i) returns the bracket of the score of
-// the i-th of them. A bracket counts as known if its ends differ by at most 1 %, the default tolerance of a choice.
+// start keeps the Keep largest γ, and smaller ones as long as their scores are known within 1 %.
 func (g GammaGrid) start(n int, score func(i int) ridge.Interval) int {
 	from := max(n-g.Keep, 0)
 	for from > 0 {
@@ -85,9 +84,8 @@ func (g GammaGrid) start(n int, score func(i int) ridge.Interval) int {
 	return from
 }
 
-// extendDown extends a grid downwards, with the same spacing, to the smallest sum of squares of a column. If columns differ much
-// in size, large columns determine the mean eigenvalue, but the best γ for small columns is far below. Sums below 2⁻¹⁰⁴ of the
-// largest are ignored, because they may be the round-off of a constant column minus its mean.
+// extendDown extends a grid downwards to the smallest sum of squares of a column, because small columns may need a small γ. Sums
+// below 2⁻¹⁰⁴ of the largest are ignored: they may be round-off of a constant column minus its mean.
 func extendDown(grid, squares []float64) []float64 {
 	if len(squares) == 0 {
 		return grid

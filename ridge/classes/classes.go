@@ -87,7 +87,7 @@ func Learn(ctx context.Context, src dataset.Source, text func(value float64) str
 	return c, nil
 }
 
-// sort sorts the labels: by value if all labels are numbers, otherwise by bytes.
+// sort sorts numbers by value, and other labels by bytes.
 func (c *Classes) sort() {
 	values := make(map[string]float64, len(c.Labels))
 	for _, label := range c.Labels {
@@ -125,7 +125,7 @@ func (c *Classes) Of(value float64) int {
 	return -1
 }
 
-// weight returns the factor by which the weights of the rows of class k are multiplied.
+// weight returns the factor for the weights of class k.
 func (c *Classes) weight(k int) float64 {
 	if !c.Balanced {
 		return 1
@@ -157,7 +157,7 @@ func (e *encoded) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return e.BlocksFrom(ctx, 0)
 }
 
-// BlocksFrom is like Blocks, but begins with the block that contains row firstRow; see [dataset.From].
+// BlocksFrom implements [dataset.From].
 func (e *encoded) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[dataset.Block, error] {
 	return func(yield func(dataset.Block, error) bool) {
 		var y, w []float64

@@ -93,15 +93,15 @@ func Choose(p Problem) Steps {
 	return Steps{ridge.Exact, reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
 }
 
-// maxCostRatio is the largest accepted ratio of the cost of a direct solution to the cost of a dozen passes. It is more than 1,
-// because the cost of a direct solution is certain, but an iteration may need more passes than estimated.
+// maxCostRatio bounds the cost of a direct solution, relative to a dozen passes. It is above 1, because an iteration may need
+// more passes than estimated.
 const maxCostRatio = 2
 
 // Fits reports whether a direct method has enough memory: d² numbers (n² if n < d) take at most [ridge.MaxGramBytes], and the
 // method needs at most MaxBytes.
 func Fits(p Problem) bool { return misfit(p).Rule == reason.Asked }
 
-// misfit returns the reason why a direct method does not fit in memory, or the zero Reason if it fits.
+// misfit returns the zero Reason if a direct method fits in memory.
 func misfit(p Problem) reason.Reason {
 	k := p.numGammas()
 	order, rule, method := p.Dim, reason.GramTooLarge, factorFor(k)
@@ -122,10 +122,10 @@ func misfit(p Problem) reason.Reason {
 	return reason.Reason{}
 }
 
-// isDual reports whether there are fewer rows than features, so that a direct method solves a system of order n instead of d.
+// isDual reports whether a direct method solves a system of order n < d.
 func (p *Problem) isDual() bool { return p.Rows >= 0 && p.Rows < int64(p.Dim) }
 
-// numGammas returns the number of γ that a direct method must solve for.
+// numGammas returns the number of γ to solve for.
 func (p *Problem) numGammas() int {
 	if p.Gammas == nil {
 		return p.Grid
@@ -133,7 +133,7 @@ func (p *Problem) numGammas() int {
 	return len(p.Gammas)
 }
 
-// exactWork returns the cost of a direct solution, including reading, in flops per element of A (n×d).
+// exactWork returns the cost of a direct solution in flops per element of A.
 func exactWork(p Problem) float64 {
 	if p.isDual() {
 		return readFlops + exactFlops(int64(p.Dim), int(p.Rows), p.numGammas())
@@ -161,9 +161,7 @@ func GramPass(p Problem, eigenproblems int) reason.Reason {
 // readFlops is the assumed cost of reading one number, in flops.
 const readFlops = 500
 
-// cheaperIteration returns CG or Galerkin, whichever costs less, and its cost in flops per element of A. It assumes that CG makes
-// a dozen passes, and that each pass of Galerkin multiplies the largest number of vectors. A system is a pair of a γ and a
-// target.
+// cheaperIteration returns CG or Galerkin and the cost in flops per element of A. A system is a pair of a γ and a target.
 func cheaperIteration(d, m, systems int) (method ridge.Method, flops float64) {
 	const passes = 12
 	sketch := readFlops + sketchFlops(float64(m), float64(max(m, 1)))

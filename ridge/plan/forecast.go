@@ -46,7 +46,7 @@ func SizeFor(sum *ridge.Summary, relErr, gamma float64) (worst, likely int, err 
 	return least(o.eta.worst), least(o.eta.estimate), nil
 }
 
-// A forecast predicts the costs and bounds of sketches of other sizes from a summary.
+// A forecast predicts costs and bounds of sketches from a summary.
 type forecast struct {
 	known    *certify.Known
 	cfg      ridge.SummaryConfig
@@ -60,7 +60,7 @@ type forecast struct {
 	eta      etaForecast
 }
 
-// An etaForecast predicts the shrinkage η of sketches of other sizes from the eigenvalues λ₁ ≥ λ₂ ≥ … of AᵀA.
+// An etaForecast predicts the shrinkage η of sketches from the eigenvalues λ₁ ≥ λ₂ ≥ … of AᵀA.
 type etaForecast struct {
 	d         int
 	keepsGram func(m int) bool // whether a sketch of size m keeps AᵀA itself
@@ -111,9 +111,8 @@ func newEtaForecast(k *certify.Known, m int) etaForecast {
 	return s
 }
 
-// lastEigenvalue estimates the smallest nonzero eigenvalue, number rank, given eigenvalue number r, lambda, and the sum tail of
-// all smaller eigenvalues. It returns the geometric mean of two estimates. One assumes a power law in the index, the other equal
-// eigenvalues, like the eigenvalues of noise.
+// lastEigenvalue estimates the smallest nonzero eigenvalue from eigenvalue number r, lambda, and the sum tail of all smaller ones.
+// It returns the geometric mean of the estimates for a power law and for equal eigenvalues.
 func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 	if rank <= r || !(tail > 0) {
 		return math.Max(0, lambda)
@@ -136,12 +135,11 @@ func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 	return math.Sqrt(lambda * math.Pow(float64(rank)/float64(r), -high) * tail / float64(rank-r))
 }
 
-// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows like the rows of the summary. The estimate from the sketch
-// is scaled by the number of rows. If it was extrapolated, floorOf multiplies it by 1 − √q with q = min(n,d)/max(n,d).
+// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows. If the estimate was extrapolated, it is multiplied by
+// 1 − √q with q = min(n,d)/max(n,d).
 //
 // Noise of n×d entries with variance v has eigenvalues down to (1 − √q)²·v·max(n,d) (V. Marchenko, L. Pastur, Math. USSR-Sbornik
-// 1, 1967). The factor is not squared here, because lastEigenvalue is the geometric mean of the estimate for noise and another
-// one.
+// 1, 1967). The factor is not squared, because lastEigenvalue returns a geometric mean.
 func (o *forecast) floorOf(n int64) float64 {
 	floor := o.eta.floor * float64(n) / float64(o.rows)
 	if o.eta.noisy {
@@ -151,8 +149,8 @@ func (o *forecast) floorOf(n int64) float64 {
 	return floor
 }
 
-// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m. sums[k] is the sum of the k largest eigenvalues of AᵀA, or
-// a bound on it. The minimum bounds the shrinkage of a sketch of m rows.
+// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m, where sums[k] bounds the sum of the k largest eigenvalues
+// of AᵀA. It bounds the shrinkage of a sketch of m rows.
 func (s *etaForecast) least(sums []float64, m int) float64 {
 	best := math.Inf(1)
 	for k := 0; k < len(sums) && k <= m; k++ {
@@ -161,7 +159,7 @@ func (s *etaForecast) least(sums []float64, m int) float64 {
 	return best
 }
 
-// worst returns the largest possible shrinkage η of a sketch of size m, for the rows of the summary and without round-off.
+// worst bounds the shrinkage η of a sketch of size m, without round-off.
 func (s *etaForecast) worst(m int) float64 {
 	if m >= s.d || s.keepsGram(m) {
 		return 0
@@ -169,7 +167,7 @@ func (s *etaForecast) worst(m int) float64 {
 	return s.least(s.lowest, m)
 }
 
-// estimate returns the expected shrinkage η of a sketch of size m.
+// estimate returns the expected shrinkage η for size m.
 func (s *etaForecast) estimate(m int) float64 {
 	if m >= s.d || s.keepsGram(m) {
 		return 0

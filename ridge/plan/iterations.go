@@ -26,23 +26,20 @@ var iterations = []iteration{
 	{method: ridge.Newton, rate: newtonRate, share: 1, cost: (*forecast).separateCost, byName: true},
 }
 
-// A rate bounds the error of an iteration: k steps multiply the error, in the norm of AᵀA + γI, by at most factor·eachᵏ.
+// A rate means that k steps multiply the error by at most factor·eachᵏ.
 type rate struct{ each, factor float64 }
 
-// cgRate returns the rate of CG if the eigenvalues of the preconditioned matrix are in [lo, hi]. It also holds for Galerkin until
-// the subspace is full.
+// cgRate returns the rate of CG for eigenvalues in [lo, hi].
 func cgRate(lo, hi float64) rate {
 	kappa := math.Sqrt(hi / lo)
 	return rate{(kappa - 1) / (kappa + 1), 2}
 }
 
-// newtonRate returns the rate of Newton if the eigenvalues of the preconditioned matrix are in [lo, hi]. For hi ≥ 2 Newton
-// diverges.
+// newtonRate returns the rate of Newton, which diverges for hi ≥ 2.
 func newtonRate(lo, hi float64) rate { return rate{math.Max(1-lo, hi-1), 1} }
 
-// passesWithin returns the number of passes after which an iteration has reduced the error, in the norm of AᵀA + γI, by the
-// factor tol. The eigenvalues of the preconditioned matrix must be in [lo, hi]. rateOf returns the rate of the method. The result
-// is 0 if the iteration may not converge.
+// passesWithin returns the number of passes that reduce the error, in the norm of AᵀA + γI, by the factor tol. The result is 0 if
+// the iteration may not converge.
 func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	if !(lo > 0) {
 		return 0

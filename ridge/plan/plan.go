@@ -116,7 +116,7 @@ func New(sum *ridge.Summary, cfg Config) (*Plan, error) {
 	return p, nil
 }
 
-// complete fills in the defaults and returns an error for invalid values.
+// complete fills in the defaults and validates the fields.
 func (c *Config) complete(o *forecast) error {
 	if c.Rows == 0 {
 		c.Rows = o.rows
@@ -182,8 +182,7 @@ func (p *Plan) choose(cfg Config, o *forecast) {
 	}
 }
 
-// defaultOption returns the index of the option that fdridge.Fit runs by default, or −1 if this option does not reach the
-// tolerance. It requires MaxBytes ≥ BaseBytes.
+// defaultOption returns the index of the option that fdridge.Fit runs by default, or −1 if it misses the tolerance.
 func (p *Plan) defaultOption(cfg Config, o *forecast) int {
 	run := func(size int) ridge.Method {
 		return Choose(Problem{Rows: p.Rows, Dim: o.d, Targets: o.t, Gammas: p.Gammas, Size: size, MaxBytes: cfg.MaxBytes - cfg.BaseBytes}).Method
@@ -194,7 +193,7 @@ func (p *Plan) defaultOption(cfg Config, o *forecast) int {
 	return p.soonest(func(c Option) bool { return c.Method != ridge.Exact && c.Method == run(c.Size) })
 }
 
-// soonest returns the index of the fastest option that reaches the tolerance and satisfies accept, or −1 if there is none.
+// soonest returns the index of the fastest acceptable option, or −1.
 func (p *Plan) soonest(accept func(Option) bool) int {
 	best := -1
 	for i, o := range p.Options {
@@ -216,14 +215,13 @@ func (o *forecast) exactOption(cfg Config) Option {
 	return p
 }
 
-// setCost sets the memory and the time of the option. It also updates Reaches.
 func (p *Option) setCost(cfg Config, total cost) {
 	p.Bytes = cfg.BaseBytes + uint64(math.Min(total.memory, math.MaxInt64))
 	p.Seconds = cfg.BaseSeconds + total.flops/cfg.FlopRate + total.read/cfg.ReadRate + total.memory/cfg.FreshRate
 	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes && cfg.Tol >= ridge.LeastTol
 }
 
-// newOption returns an option with the fields that do not depend on the method, for a sketch of m rows.
+// newOption sets the fields that do not depend on the method.
 func (o *forecast) newOption(cfg Config, m int, method ridge.Method) Option {
 	p := Option{
 		Method: method, Size: m, Reaches: true,
@@ -236,10 +234,10 @@ func (o *forecast) newOption(cfg Config, m int, method ridge.Method) Option {
 	return p
 }
 
-// rowRatio returns the number of rows to plan for, divided by the number of rows of the summary.
+// rowRatio is the planned number of rows divided by the summary's.
 func (o *forecast) rowRatio(cfg Config) float64 { return float64(cfg.Rows) / float64(o.rows) }
 
-// oneShotOption returns the option of the one-pass solution by a sketch of m rows. perRow is the cost of the sketch per row.
+// oneShotOption plans the one-pass solution by a sketch of m rows.
 func (o *forecast) oneShotOption(cfg Config, m int, perRow cost) Option {
 	p := o.newOption(cfg, m, ridge.OneShot)
 	for _, q := range p.Contraction {
@@ -250,7 +248,7 @@ func (o *forecast) oneShotOption(cfg Config, m int, perRow cost) Option {
 	return p
 }
 
-// iterationOption returns the option of an iteration with a sketch of m rows. perRow is the cost of the sketch per row.
+// iterationOption plans an iteration with a sketch of m rows.
 func (o *forecast) iterationOption(cfg Config, m int, perRow cost, it *iteration) Option {
 	p := o.newOption(cfg, m, it.method)
 	p.ByName = it.byName
@@ -275,7 +273,7 @@ func (o *forecast) iterationOption(cfg Config, m int, perRow cost, it *iteration
 	return p
 }
 
-// summaryCost returns the cost of sketching all rows and of the one-pass solution. perRow is the cost of the sketch per row.
+// summaryCost returns the cost of the sketch and the one-pass solution.
 func (o *forecast) summaryCost(cfg Config, m int, perRow cost) cost {
 	return perRow.times(float64(cfg.Rows)).plus(o.fitCost(m, len(cfg.Gammas)*o.t))
 }

@@ -53,8 +53,7 @@ type Outcome struct {
 	Shared       bool // several processes share the rows
 }
 
-// unevenSpread is the ratio of the largest to the smallest norm of a feature ([Spread]) above which the features should be
-// scaled.
+// unevenSpread is the [Spread] above which the features should be scaled.
 const unevenSpread = 10
 
 // maxAdvisedPasses is the largest number of passes that a remedy suggests.
@@ -123,8 +122,7 @@ func (r *Outcome) worstMiss() (worst, gamma float64) {
 }
 
 // canScale reports whether scaling the columns may reduce the error bound to the tolerance. Scaling divides the condition number
-// of AᵀA by at most the square of ColumnSpread. If the sketch has lost information, ColumnSpread is only a lower bound. canScale
-// then returns true for any value above unevenSpread.
+// of AᵀA by at most the square of ColumnSpread.
 func (r *Outcome) canScale() bool {
 	if r.ColumnSpread <= unevenSpread || r.Summary != nil && !r.Summary.HoldsGram() {
 		return r.ColumnSpread > unevenSpread
@@ -144,9 +142,8 @@ func (r *Outcome) canScale() bool {
 	return missing <= r.ColumnSpread*r.ColumnSpread*r.Tol
 }
 
-// tolMargin returns the factor from the certified error to a tolerance that another run is expected to reach. It is 1 for a
-// single system that stopped at MaxPasses, because another run repeats the same steps. Otherwise it is 2, because another run may
-// end differently.
+// tolMargin returns the factor from the certified error to a tolerance that another run should reach. It is 1 if the run
+// repeats the same steps.
 func (r *Outcome) tolMargin() float64 {
 	if r.Status == ridge.PassLimit && len(r.Solutions)*r.Problem.Targets == 1 {
 		return 1
@@ -154,7 +151,6 @@ func (r *Outcome) tolMargin() float64 {
 	return 2
 }
 
-// canFactor reports whether a direct method can be used for these rows.
 func (r *Outcome) canFactor() bool {
 	if !r.CanRead || r.Shared {
 		return false
@@ -164,8 +160,7 @@ func (r *Outcome) canFactor() bool {
 	return Fits(p)
 }
 
-// morePasses returns remedies for a fit at γ that reached MaxPasses, by the forecast of [New]. AllowPasses has a number of passes
-// that should be enough. EnlargeSketch has a size that should make MaxPasses enough.
+// morePasses suggests more passes, or a larger sketch, for a fit that reached MaxPasses.
 func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	if r.Summary == nil { // a direct method has no summary
 		return nil, nil
@@ -209,8 +204,7 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	return out, nil
 }
 
-// roundOffError estimates the relative error that round-off leaves in iterations at γ: the round-off in products with AᵀA,
-// divided by the smallest eigenvalue of AᵀA + γI.
+// roundOffError estimates the round-off in products with AᵀA, divided by the smallest eigenvalue of AᵀA + γI.
 func (o *forecast) roundOffError(gamma float64) float64 {
 	least := gamma
 	if o.known.Rank() >= o.d {

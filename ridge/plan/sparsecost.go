@@ -8,28 +8,24 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 )
 
-// Costs for sparse rows, if Config.Entries is given. The costs for dense rows are in cost.go.
+// Costs for sparse rows, if Config.Entries is given. All costs are in flops of a matrix product that takes as long.
 
-// scattered is the cost of multiplying an entry of a sparse row with an element of a vector, in flops of a matrix product that
-// takes as long. It was measured with irregular access to the vector.
+// scattered is the measured cost of multiplying an entry of a sparse row with a vector.
 const scattered = 20
 
-// gathered is the cost per vector of multiplying an entry with several vectors that are stored together, so that their elements
-// for one column are contiguous.
+// gathered is the cost per vector if several vectors are stored together.
 const gathered = 3
 
-// indexed is the cost of multiplying an entry with another entry of the same column, which is found by an index.
+// indexed is the cost of multiplying two entries of the same column.
 const indexed = 40
 
-// cgSteps is the usual number of steps of conjugate gradients with AAᵀ. Measuring the error twice costs as much as cgMeasured
-// steps.
+// cgSteps is the usual number of conjugate gradient steps. Measuring the error twice costs as much as cgMeasured steps.
 const cgSteps, cgMeasured = 60, 10
 
-// choleskyFlops·n³ is the measured cost of a Cholesky factorisation of order n and of the inverse for the certificates, in flops
-// of a matrix product that takes as long.
+// choleskyFlops·n³ is the measured cost of a Cholesky factorisation of order n and the inverse.
 const choleskyFlops = 1.3
 
-// entriesOf returns the number of entries of a row to plan for. It is d if the rows are dense or Entries is not given.
+// entriesOf returns the number of entries of a row to plan for.
 func (o *forecast) entriesOf(cfg Config) float64 {
 	if o.sparse && cfg.Entries > 0 {
 		return math.Min(cfg.Entries, float64(o.d))
@@ -37,10 +33,9 @@ func (o *forecast) entriesOf(cfg Config) float64 {
 	return float64(o.d)
 }
 
-// countsEntries reports whether the plan is for sparse rows with a known number of entries.
+// countsEntries reports whether the number of entries of sparse rows is known.
 func (o *forecast) countsEntries() bool { return o.sparse && o.entries < float64(o.d) }
 
-// rowBytes returns the number of bytes of a row: 8 for each number of a dense row, 12 for each entry of a sparse row.
 func (o *forecast) rowBytes() float64 {
 	if o.countsEntries() {
 		return 12 * o.entries
@@ -48,7 +43,7 @@ func (o *forecast) rowBytes() float64 {
 	return 8 * float64(o.d)
 }
 
-// gradientFlops returns the cost of multiplying a row with a vector and adding a multiple of the row to another vector.
+// gradientFlops returns the cost per row of two products with a vector.
 func (o *forecast) gradientFlops() float64 {
 	dense := productFlops * float64(o.d)
 	if o.countsEntries() {
@@ -57,14 +52,13 @@ func (o *forecast) gradientFlops() float64 {
 	return dense
 }
 
-// sparseSketchFlops returns the cost per row of a sketch of m rows that shrinks after every r sparse rows, see docs/math.md §2.
+// sparseSketchFlops returns the cost per row of a sketch that shrinks after r sparse rows, see math.md §2.
 func (o *forecast) sparseSketchFlops(m, r float64) float64 {
 	d, order := float64(o.d), m+r
 	return 4*gathered*m*o.entries + (2*m*m*d+eigenFlops*order*order*order)/r
 }
 
-// dualCost returns the cost of a direct solution by AAᵀ of n rows for k values of γ, with at most maxBytes of memory. The rows
-// are kept in memory. If dense rows do not fit, half of the remaining memory holds a part of them.
+// dualCost returns the cost of a direct solution by AAᵀ. If dense rows do not fit, half of the remaining memory holds some.
 func (o *forecast) dualCost(n int64, k int, maxBytes float64) cost {
 	rows := float64(n)
 	all := rows * o.entries
@@ -89,8 +83,7 @@ func (o *forecast) dualCost(n int64, k int, maxBytes float64) cost {
 	return c.holding(held)
 }
 
-// keepsSparse returns the number of sparse rows that a sketch collects between two shrinks. It is r, or 0 if the rows have so
-// many entries that they are stored as dense rows.
+// keepsSparse returns r, the number of buffered sparse rows, or 0 if they are stored dense.
 func (o *forecast) keepsSparse(r int) int {
 	if !o.countsEntries() || fd.SparseShare*o.entries > float64(o.d) {
 		return 0

@@ -163,7 +163,7 @@ func New(ctx context.Context, src dataset.Source, columns []int, opts Options) (
 	return p, nil
 }
 
-// check returns an error if the list of columns is invalid or needs too much memory.
+// check validates the list of columns and the memory limit.
 func (p *Projection) check() error {
 	q := len(p.columns)
 	switch {
@@ -185,8 +185,7 @@ func (p *Projection) check() error {
 	return nil
 }
 
-// dependent returns the error for column k of Z. If k is −1, the error is for the column that is closest to a
-// combination of the others.
+// dependent returns the error for column k of Z. If k is −1, it selects the column closest to dependence.
 func (p *Projection) dependent(system *direct.System, k int) error {
 	column, on := system.Dependent(k)
 	e := &DependentError{Column: p.columns[column]}
@@ -219,8 +218,7 @@ func (p *Projection) LeverageError(v, w float64) float64 {
 	return p.found.LeverageError(v, w)
 }
 
-// projected yields the rows of Apply if subtract is true. Otherwise it yields the rows of Z as features and the rows of
-// [A Y] as targets.
+// projected yields the rows of Apply if subtract is true, otherwise Z as features and [A Y] as targets.
 type projected struct {
 	src                 dataset.Source
 	p                   *Projection
@@ -317,7 +315,7 @@ func (p *Projection) arrange(b dataset.Block, i int, row []float64) {
 	}
 }
 
-// leverage returns zᵀ(ZᵀZ)⁻¹z = ‖R⁻ᵀz‖², with the triangular factor R of Z. It overwrites z.
+// leverage returns ‖R⁻ᵀz‖² for the triangular factor R of Z. It overwrites z.
 func (p *Projection) leverage(z []float64) float64 {
 	q := len(z)
 	for k := range z {
@@ -327,15 +325,15 @@ func (p *Projection) leverage(z []float64) float64 {
 	return vec.Dot(z, z)
 }
 
-// precise reports whether projections are subtracted with twice the digits, which is slower.
+// precise reports whether to subtract with twice the digits, which is slower.
 func (p *Projection) precise() bool { return len(p.columns)*(len(p.others)+p.t) <= 1<<10 }
 
 // subtract replaces a row [z a y] by [z − ν, [a y] − μ − (z − ν)B], where ν and μ are the means of [Z A Y] and B is
 // p.coefs.
 //
-// low is workspace of the length of row, or nil. If low is nil, the error of an element is at most q + 4 unit
-// round-offs times the sum of the magnitudes of its terms. Otherwise sums have twice the digits: an element is rounded
-// once, and its other errors are at most 4q + 16 squares of the unit round-off times this sum.
+// If low is nil, the error of an element is at most q + 4 unit round-offs times the sum of the magnitudes of its terms.
+// Otherwise low is workspace, and sums have twice the digits: an element is rounded once, and its other errors are at most
+// 4q + 16 squares of the unit round-off times this sum.
 func (p *Projection) subtract(row, low []float64) {
 	q := len(p.columns)
 	rest := row[q:]
@@ -416,8 +414,8 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 	return nil
 }
 
-// restore converts the solution o of target j. scale holds the roots of the penalties. The result brackets the
-// effective dimension of the problem with all columns.
+// restore converts the solution of target j and returns a bracket of the effective dimension with all columns.
+// scale holds the roots of the penalties.
 func (p *Projection) restore(o *ridge.Target, found *certify.Projection, gamma float64, j int, df ridge.Interval, scale []float64) ridge.Interval {
 	before := certify.Weights{
 		Error: boundOrInf(o.ErrorBound), Energy: boundOrInf(o.EnergyBound), Objective: interval.Interval(o.Objective), RSS: interval.Interval(o.RSS),

@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// refProblem is a test problem with its exact solutions, computed in 512-bit arithmetic.
+// A refProblem has exact solutions, computed in 512-bit arithmetic.
 type refProblem struct {
 	problem
 	name              string
@@ -23,7 +23,7 @@ type refProblem struct {
 	solved            map[float64]*refbig.Solution // the solution for each γ
 }
 
-// solution returns the exact solution at γ. Later calls return the same solution.
+// solution computes the exact solution at γ once.
 func (k refProblem) solution(t *testing.T, gamma float64) *refbig.Solution {
 	t.Helper()
 	if s := k.solved[gamma]; s != nil {
@@ -37,13 +37,13 @@ func (k refProblem) solution(t *testing.T, gamma float64) *refbig.Solution {
 	return s
 }
 
-// references returns the problems of the accuracy tests. All solvers are tested with the same problems.
+// references returns the problems of the accuracy tests.
 var references = sync.OnceValue(func() (out []refProblem) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, kind := range kinds {
 		for i, shape := range [][3]int{{20, 5, 1}, {90, 8, 2}, {7, 12, 1}, {24, 16, 3}, {3, 1, 1}, {50, 1, 1}, {1, 4, 1}} {
 			p := draw(r, kind, shape[0], shape[1], shape[2])
-			// Sparse rows are not centred explicitly, which loses digits if they are far from zero.
+			// Sparse rows far from zero lose digits, because they are not centred explicitly.
 			p.sparse = i%2 == 1 && kind != "offset"
 			for _, intercept := range []bool{false, true} {
 				k := refProblem{problem: p, name: fmt.Sprintf("%s, %v, intercept %v", kind, p, intercept), intercept: intercept, solved: make(map[float64]*refbig.Solution)}
@@ -67,7 +67,7 @@ func rows(m *mat.Dense) [][]float64 {
 	return out
 }
 
-// gammas returns the values of γ to test, given the mean eigenvalue of AᵀA.
+// gammas returns the γ to test for a mean eigenvalue of AᵀA.
 func (s Solver) gammas(mean float64) []float64 {
 	if s.Tol == 0 {
 		return []float64{1e-6 * mean, 1e-3 * mean, mean, 1e3 * mean}
@@ -80,7 +80,7 @@ func (s Solver) gammas(mean float64) []float64 {
 //
 //	‖Hx − c‖ ≤ ((‖A‖² + γ)‖x‖ + ‖c‖)·eps·max(n,d),  ‖x − x*‖ ≤ 10·eps·κ(H)·‖x*‖,
 //
-// with H = AᵀA + γI and c = AᵀY. Certificates must hold, and the reported residual must be accurate.
+// with H = AᵀA + γI and c = AᵀY.
 func (s Solver) accuracy(t *testing.T) {
 	var backward, forward, bound, residual float64
 	for _, k := range references() {
@@ -126,8 +126,7 @@ func (s Solver) accuracy(t *testing.T) {
 	t.Logf("worst relative error %.3g of %s, backward error %.3g of its bar, error %.3g of the certified, residual off by %.3g", forward, s.bar(), backward, bound, residual)
 }
 
-// residual compares the reported ‖Ax̂ − b‖² with the exact value and returns the relative difference. If the exact
-// value is less than 10⁻⁴‖b‖², the difference is relative to 10⁻⁴‖b‖².
+// residual returns the error of the reported ‖Ax̂ − b‖², relative to the exact value or 10⁻⁴‖b‖² if larger.
 func (s Solver) residual(t *testing.T, k refProblem, f *ridge.Solution, j int) float64 {
 	t.Helper()
 	exact, _ := k.ref.RSS(j, f.Targets[j].Coef).Float64()
@@ -139,7 +138,7 @@ func (s Solver) residual(t *testing.T, k refProblem, f *ridge.Solution, j int) f
 	return off
 }
 
-// tol returns the allowed relative error of the coefficients at condition number kappa.
+// tol returns the allowed error at condition number kappa.
 func (s Solver) tol(kappa float64) float64 {
 	if s.Tol == 0 {
 		return 10 * eps * kappa
@@ -154,7 +153,6 @@ func (s Solver) bar() string {
 	return fmt.Sprint(s.Tol)
 }
 
-// solve runs the solver. If the solver returns an error, the test fails.
 func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool) []*ridge.Solution {
 	t.Helper()
 	src, err := p.source()
@@ -176,7 +174,7 @@ func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool)
 	return fits
 }
 
-// missingField returns the name of the first required field that is missing in f, a fit to p, or "".
+// missingField returns the name of a required field that f lacks, or "".
 func (p problem) missingField(f *ridge.Solution) string {
 	_, d, targets := p.dims()
 	if f == nil || len(f.Targets) != targets {

@@ -61,7 +61,7 @@ func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float6
 	return certificate(t, p, want, f)
 }
 
-// latest caches the exact solutions of the last problem, because tests check many fits of the same problem in sequence.
+// latest caches exact solutions, because tests check many fits of one problem.
 var latest memo
 
 type memo struct {
@@ -89,7 +89,7 @@ func (m *memo) solve(p *refbig.Problem, gamma float64) (*refbig.Solution, error)
 	return r.solution, r.err
 }
 
-// certificate does the checks of Certificate. want is the exact solution at the γ of f.
+// certificate does the checks of Certificate for the exact solution want.
 func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.Solution) (worst float64) {
 	t.Helper()
 	Inside(t, "effective dimension", f.EffectiveDimension, want.EffectiveDimension, refbig.Float(float64(p.D)))

@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// A problem is a set of n samples, the rows of x (n×d) and y (n×t), and the format in which a source yields them.
+// A problem is a set of n samples with a storage format.
 type problem struct {
 	x, y   *mat.Dense
 	w      []float64 // n sample weights; nil: all weights are 1
@@ -24,7 +24,7 @@ type problem struct {
 // kinds names the kinds of data that draw generates.
 var kinds = []string{"gaussian", "decaying", "graded", "dependent", "integers", "offset"}
 
-// draw returns a problem with rows x of the given kind and targets y = xw + noise.
+// draw returns rows of a kind and targets xw + noise.
 func draw(r *rand.Rand, kind string, n, d, t int) problem {
 	x := normal(r, n, d)
 	for i := range n {
@@ -83,8 +83,8 @@ func (p problem) pick(rows []int) problem {
 	return out
 }
 
-// centred returns the problem whose rows are A and b: the rows of x and y, minus their means mx and my if there is an
-// intercept. Each row is multiplied by the square root of its weight. Without an intercept, mx and my are zero.
+// centred subtracts the means mx and my of x and y if there is an intercept, and multiplies rows by the roots of their
+// weights.
 func (p problem) centred(intercept bool) (out problem, mx, my []float64) {
 	n, d, t := p.dims()
 	mx, my = make([]float64, d), make([]float64, t)
@@ -114,7 +114,7 @@ func (p problem) centred(intercept bool) (out problem, mx, my []float64) {
 	return out, mx, my
 }
 
-// eigenvalues returns the smallest, the largest and the mean eigenvalue of AᵀA.
+// eigenvalues returns three eigenvalues of AᵀA.
 func (p problem) eigenvalues(intercept bool) (least, most, mean float64) {
 	n, d, _ := p.dims()
 	a, _, _ := p.centred(intercept)
@@ -171,7 +171,7 @@ func (p problem) String() string {
 	return fmt.Sprintf("%d×%d, %d targets, blocks of %d", n, d, t, p.block)
 }
 
-// packed returns the entries of m row by row. m must have no gaps between rows.
+// packed requires m without gaps between rows.
 func packed(m *mat.Dense) []float64 { return m.RawMatrix().Data }
 
 func compress(m *mat.Dense) *engine.CSR {

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A trial is a problem and its fit. A relation changes the problem and predicts the fit to the changed problem.
+// A trial is a problem and its fit. A relation predicts the fit to a changed problem.
 type trial struct {
 	Solver
 	problem
@@ -21,7 +21,7 @@ type trial struct {
 	fit       *ridge.Solution
 }
 
-// relations lists how the fit must change if the data are changed.
+// relations lists the changes of data with a known effect.
 var relations = []struct {
 	name  string
 	holds func(t *testing.T, c trial)
@@ -31,7 +31,7 @@ var relations = []struct {
 	{"Sparse", sparse}, {"Blocks", otherBlocks},
 }
 
-// trials is the number of problems for each relation. Each is fitted with and without an intercept.
+// trials is the number of problems for each relation.
 const trials = 8
 
 // related checks a relation on random problems.
@@ -61,8 +61,7 @@ func (s Solver) related(t *testing.T, holds func(*testing.T, trial)) {
 	}
 }
 
-// same fails the test if the fit to problem p at gamma differs from want. The tolerance allows for the errors of the
-// solver in both fits and for rounding the entries of p.
+// same compares want with the fit to p. The tolerance allows for the errors of both fits and for rounding p.
 func (c trial) same(t *testing.T, what string, want *ridge.Solution, p problem, gamma float64) {
 	t.Helper()
 	Near(t, what, want, c.solve(t, p, []float64{gamma}, c.intercept)[0], c.within(p, gamma))
@@ -74,7 +73,7 @@ func (c trial) within(p problem, gamma float64) float64 {
 	return c.tol(was) + c.tol(is) + 8*eps*math.Sqrt(float64(n*d))*math.Max(was, is)
 }
 
-// with returns the fit of c with the rows of coef as coefficients.
+// with returns the fit of c with other coefficients.
 func (c trial) with(coef *mat.Dense) *ridge.Solution {
 	out := &ridge.Solution{Targets: slices.Clone(c.fit.Targets)}
 	for j := range out.Targets {
@@ -83,7 +82,7 @@ func (c trial) with(coef *mat.Dense) *ridge.Solution {
 	return out
 }
 
-// halved checks that the rows [X X]/2 at γ/2 give the coefficients [x; x], if the rows X at γ give x.
+// halved: rows [X X]/2 at γ/2 give coefficients [x; x].
 func halved(t *testing.T, c trial) {
 	p := c.problem
 	p.x = new(mat.Dense)
@@ -94,7 +93,7 @@ func halved(t *testing.T, c trial) {
 	c.same(t, "[X X]/2 at γ/2", c.with(&coef), p, c.gamma/2)
 }
 
-// stacked checks that the fit is the same if all rows are repeated and γ is doubled.
+// stacked: repeated rows at 2γ give the same fit.
 func stacked(t *testing.T, c trial) {
 	p := c.problem
 	p.x, p.y = new(mat.Dense), new(mat.Dense)
@@ -103,8 +102,7 @@ func stacked(t *testing.T, c trial) {
 	c.same(t, "[X; X], [y; y] at 2γ", c.fit, p, 2*c.gamma)
 }
 
-// scaled checks that the fit scales exactly, for f = 2ᵖ, if X and y are multiplied by f and γ by f², or if only y is
-// multiplied by f.
+// scaled multiplies X and y by f = 2ᵖ and γ by f², or only y by f. The fit must scale exactly.
 func scaled(t *testing.T, c trial) {
 	f := math.Exp2(float64(c.r.IntN(81) - 40))
 	p := c.problem
@@ -121,7 +119,7 @@ func permutedRows(t *testing.T, c trial) {
 	c.same(t, "rows permuted", c.fit, c.pick(c.r.Perm(n)), c.gamma)
 }
 
-// rotatedColumns checks that the rows XQ, for an orthogonal Q, give the coefficients Qᵀx, if the rows X give x.
+// rotatedColumns: rows XQ, for an orthogonal Q, give coefficients Qᵀx.
 func rotatedColumns(t *testing.T, c trial) {
 	_, d, _ := c.dims()
 	var qr mat.QR
@@ -154,7 +152,7 @@ func oneTarget(t *testing.T, c trial) {
 	}
 }
 
-// weights checks that a row of weight k has the effect of k equal rows, and a row of weight 0 has no effect.
+// weights: weight k has the effect of k equal rows.
 func weights(t *testing.T, c trial) {
 	if c.Unweighted {
 		t.Skip("the solver does not support sample weights")
@@ -180,8 +178,7 @@ func weights(t *testing.T, c trial) {
 	c.same(t, "weights of sparse rows", c.fit, weighted, c.gamma)
 }
 
-// centredByHand checks that a fit without an intercept to the centred rows has the same coefficients, and that the
-// intercept is ȳ − xᵀx̄.
+// centredByHand: centred rows without an intercept give the same coefficients. The intercept is ȳ − xᵀx̄.
 func centredByHand(t *testing.T, c trial) {
 	if !c.intercept {
 		return

@@ -35,7 +35,7 @@ func (w *allRows) Span() Span { return Span{Rows: w.sum.Rows()} }
 // Summary returns the summary itself.
 func (w *allRows) Summary() (*ridge.Summary, Span, error) { return w.sum, w.Span(), nil }
 
-// Copies returns the number of sketches that merging parallel sketches allocates, or 0 if there is nothing to merge.
+// Copies returns the number of sketches that a merge allocates.
 func (w *allRows) Copies() int {
 	if w.sum.Joined() {
 		return 0
@@ -43,7 +43,7 @@ func (w *allRows) Copies() int {
 	return mergedLanes(w.sum.Config())
 }
 
-// mergedLanes returns the number of sketches that merging the parallel sketches of a summary allocates.
+// mergedLanes returns the number of sketches that a merge allocates.
 func mergedLanes(cfg ridge.SummaryConfig) int { return (cfg.Lanes + 1) / 2 }
 
 // Meta returns the Meta of the summary.

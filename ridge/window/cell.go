@@ -15,7 +15,7 @@ type cell struct {
 	extent   accum.Extent
 }
 
-// A recipe describes how to compute the sketch of a cell: from rows, or by merging the sketches of two cells.
+// A recipe makes a sketch from rows, or from two older cells.
 type recipe struct {
 	rows         *chunk
 	older, newer *cell
@@ -26,8 +26,8 @@ func newCell(sum *accum.Accumulator, level int, end, from, to int64) *cell {
 	return &cell{sum: sum, level: level, end: end, from: from, to: to, extent: sum.Extent()}
 }
 
-// makeCells computes the missing sketches: first, in parallel, all sketches of rows, then all sketches that are merged from
-// these, and so on. The order of additions in each sketch does not depend on the number of cores.
+// makeCells computes the missing sketches in parallel: first sketches of rows, then the sketches merged from them, and so on.
+// The order of additions does not depend on the number of cores.
 func makeCells(cells []*cell, cfg accum.Config) error {
 	var byHeight [][]*cell
 	for _, c := range cells {
@@ -43,8 +43,7 @@ func makeCells(cells []*cell, cfg accum.Config) error {
 	return nil
 }
 
-// collect appends c, and the cells that must be computed before c, to the lists in byHeight. Cells in byHeight[h] depend only on
-// cells in earlier lists.
+// collect adds c and its missing sources to the lists. Cells in byHeight[h] depend only on earlier lists.
 func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
 	if c.recipe == nil {
 		return byHeight, 0
@@ -62,7 +61,7 @@ func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
 	return byHeight, height + 1
 }
 
-// make computes the sketch of c. If c is merged from two cells, their sketches must be computed.
+// make computes the sketch of c, after its sources.
 func (c *cell) make(cfg accum.Config) (err error) {
 	r := c.recipe
 	if r.rows == nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// A chunk holds a block of consecutive rows. If the first row is dense, all rows are stored as dense rows, otherwise as sparse
-// rows.
+// A chunk holds consecutive rows, all dense or all sparse like the first.
 type chunk struct {
 	rows  dataset.Buffer
 	times []int64 // time of each row
@@ -19,17 +18,16 @@ type chunk struct {
 	extent accum.Extent // extent of all rows, including those no longer in the window
 }
 
-// live returns the number of rows of the chunk that are still in the window.
+// live returns the number of rows still in the window.
 func (c *chunk) live() int { return c.rows.N - c.gone }
 
-// isFull reports whether the chunk is full. appended is the number of rows appended to the window so far.
+// isFull compares the number of appended rows with the end.
 func (c *chunk) isFull(appended int64) bool { return appended >= c.end }
 
-// firstRow returns the number, in the stream, of the first row of the chunk, given the number of rows appended to the window so
-// far.
+// firstRow returns the number of the first row in the stream.
 func (c *chunk) firstRow(appended int64) int64 { return min(c.end, appended) - int64(c.rows.N) }
 
-// block returns the rows of the chunk that are in the window.
+// block returns the rows that are in the window.
 func (c *chunk) block(d, t int) dataset.Block {
 	b := dataset.Block{N: c.rows.N, Y: c.rows.Y, X: c.rows.X}
 	if len(c.rows.W) > 0 {

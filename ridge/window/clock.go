@@ -11,12 +11,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A clock holds the current time of a stream. The caller of the stream sets the time.
+// A clock holds the time that the caller set last.
 type clock struct {
 	now int64 // in nanoseconds since 1970, or noTime
 }
 
-// noTime means that no time was set. It is earlier than every time.
+// noTime is earlier than every time that can be set.
 const noTime = math.MinInt64
 
 // A TimeError reports a time that is earlier than the current time of the stream. It matches [ridge.ErrInput].
@@ -36,15 +36,12 @@ func (e *TimeError) Error() string {
 // Is reports whether target is [ridge.ErrInput].
 func (e *TimeError) Is(target error) bool { return target == ridge.ErrInput }
 
-// next converts t to nanoseconds. It returns an error if t is earlier than the current time. row is the index of the row for the
-// error, or −1.
+// next converts t to nanoseconds, unless t is in the past. Errors name the row, or −1.
 func (c *clock) next(t time.Time, row int) (int64, error) { return nanosAfter(c.now, t, row) }
 
-// theClock returns c. It gives access to the clock that a type embeds.
 func (c *clock) theClock() *clock { return c }
 
-// rowTimes holds the times of the rows of a block in nanoseconds: one for each row, or one for all rows. If a window counts rows
-// instead of time, the time of a row is its number in the stream.
+// rowTimes holds times in nanoseconds, or row numbers if the window counts rows.
 type rowTimes struct {
 	each  []time.Time // time of each row; nil if the other fields apply
 	first int64       // time of the first row
@@ -59,7 +56,7 @@ func (r rowTimes) at(i int) int64 {
 	return r.first + int64(i)*r.step
 }
 
-// A timedStream is a stream with a clock: a [Window] or a [Fading].
+// A timedStream is a [Window] or a [Fading].
 type timedStream interface {
 	Advance(t time.Time) error
 	theClock() *clock
@@ -93,7 +90,7 @@ func appendTimes(s timedStream, times []time.Time, b dataset.Block) error {
 	return s.append(b, rowTimes{each: times, first: last})
 }
 
-// nanosAfter converts t to nanoseconds. It returns an error if t is earlier than last. row is the index of the row for the error.
+// nanosAfter converts t to nanoseconds, unless t is earlier than last.
 func nanosAfter(last int64, t time.Time, row int) (int64, error) {
 	if t.Before(time.Unix(0, noTime+1)) || t.After(time.Unix(0, math.MaxInt64)) {
 		return 0, badinput.Errorf("ridge: the time %v cannot be counted in nanoseconds: it must be in the years 1678 to 2261", t)
@@ -105,7 +102,7 @@ func nanosAfter(last int64, t time.Time, row int) (int64, error) {
 	return nanos, nil
 }
 
-// timeOf converts nanoseconds to a time in UTC. It converts noTime to the zero time.
+// timeOf returns a time in UTC, zero for noTime.
 func timeOf(nanos int64) time.Time {
 	if nanos == noTime {
 		return time.Time{}
@@ -113,7 +110,7 @@ func timeOf(nanos int64) time.Time {
 	return time.Unix(0, nanos).UTC()
 }
 
-// before returns the time that is earlier than nanos by the duration d, but at least noTime.
+// before subtracts d from nanos, but returns at least noTime.
 func before(nanos int64, d time.Duration) int64 {
 	if nanos < noTime+int64(d) {
 		return noTime

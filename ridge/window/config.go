@@ -36,7 +36,7 @@ type Config struct {
 // MaxParts is the largest possible 1/Share.
 const MaxParts = 64
 
-// complete fills in the defaults and returns an error for invalid values.
+// complete fills in the defaults and validates the fields.
 func (cfg Config) complete() (Config, error) {
 	if cfg.Share == 0 {
 		cfg.Share = 0.25
@@ -67,7 +67,7 @@ func (cfg Config) complete() (Config, error) {
 	return cfg, nil
 }
 
-// oneLane returns an empty accumulator. It returns an error if cfg has several lanes (parallel sketches).
+// oneLane returns an empty accumulator for one sketch.
 func oneLane(cfg accum.Config) (*accum.Accumulator, error) {
 	if cfg.Lanes > 1 {
 		return nil, badinput.Errorf("ridge: Lanes is %d; a summary that forgets has one lane", cfg.Lanes)

@@ -35,13 +35,13 @@ func (w *Window) ReadFrom(r io.Reader) (int64, error) {
 	return n, nil
 }
 
-// decodeWindow reads a window. It returns nil if m has an error.
+// decodeWindow returns nil if m has an error.
 func decodeWindow(m *wire.Reader, be engine.Backend) *Window {
 	_, size := m.Preamble(wire.Window)
 	return decodeWindowContent(m, be, size)
 }
 
-// decodeWindowContent reads the rest of a window after the preamble. size is the length of the rest, as given in the preamble.
+// decodeWindowContent reads size bytes after the preamble.
 func decodeWindowContent(m *wire.Reader, be engine.Backend, size int64) *Window {
 	var h windowHeader
 	m.Struct(&h)
@@ -106,7 +106,7 @@ func (w *Window) readCell(m *wire.Reader, be engine.Backend) {
 	w.cells = append(w.cells, newCell(sum, int(h.Level), 0, h.From, h.To))
 }
 
-// readChunk reads the next chunk. size is the size of the message.
+// readChunk reads a chunk of a message of size bytes.
 func (w *Window) readChunk(m *wire.Reader, size int64) {
 	at := m.N()
 	var h chunkHeader
@@ -156,7 +156,7 @@ func (w *Window) readChunk(m *wire.Reader, size int64) {
 	w.recent = append(w.recent, c)
 }
 
-// pointsWithin reports whether rowPtr starts with 0, does not decrease and ends with entries.
+// pointsWithin reports whether rowPtr ascends from 0 to entries.
 func pointsWithin(rowPtr []int, entries int) bool {
 	last := 0
 	for i, at := range rowPtr {
@@ -168,8 +168,8 @@ func pointsWithin(rowPtr []int, entries int) bool {
 	return last == entries
 }
 
-// setRowNumbers sets the row numbers of the chunks and cells that were read. room is the number of rows that still fit in the
-// newest chunk. If the numbers of rows, the times or the sums are inconsistent, setRowNumbers returns the reason, otherwise "".
+// setRowNumbers numbers the rows of the chunks and cells. It returns a reason if counts, times or sums are inconsistent.
+// room is the free capacity of the newest chunk.
 func (w *Window) setRowNumbers(room int64) (why string) {
 	all, sums := accum.Extent{}, make([]*accum.Accumulator, 0, len(w.cells))
 	last := w.now
@@ -222,8 +222,7 @@ func (w *Window) setRowNumbers(room int64) (why string) {
 	return accum.Mergeable(accum.Config(w.cfg.Summary), sums, "sketches")
 }
 
-// checkAges returns "" if appending rows one by one to a [ring] can produce the cells and chunks of w, otherwise a reason why
-// not.
+// checkAges returns a reason if no sequence of appended rows produces these cells and chunks, otherwise "".
 func (w *Window) checkAges() (why string) {
 	full := 0
 	for _, c := range w.recent {
@@ -252,7 +251,7 @@ func (w *Window) checkAges() (why string) {
 	return ""
 }
 
-// config returns the configuration in a header. It reports invalid fields to m.
+// config reports invalid fields of the header to m.
 func (h *windowHeader) config(m *wire.Reader) Config {
 	m.Within(24, "the number of rows of the window", h.Rows, 0, math.MaxInt64)
 	m.Within(32, "the duration of the window", h.Duration, 0, math.MaxInt64)
@@ -274,5 +273,5 @@ func (h *windowHeader) config(m *wire.Reader) Config {
 	}
 }
 
-// maxLevel is larger than the level of any cell, because a message has at most 2⁶² rows.
+// maxLevel exceeds the level of every cell.
 const maxLevel = 63

@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// windowHeader holds bytes 24 to 119 of the message of a window, see [Window.MarshalBinary].
+// windowHeader holds bytes 24 to 119, see [Window.MarshalBinary].
 type windowHeader struct {
 	Rows, Duration                    uint64
 	Share                             float64
@@ -42,7 +42,6 @@ const (
 	flagsChunkEnd
 )
 
-// header returns the header of w. size is the length of the message of a summary without rows.
 func (w *Window) header(size int64) windowHeader {
 	h := windowHeader{
 		Rows: uint64(w.cfg.Rows), Duration: uint64(w.cfg.Duration), Share: w.cfg.Share,
@@ -58,7 +57,7 @@ func (w *Window) header(size int64) windowHeader {
 	return h
 }
 
-// header returns the header of c. It counts only the rows in the window.
+// header counts only the rows in the window.
 func (c *chunk) header() chunkHeader {
 	h := chunkHeader{Rows: uint64(c.live())}
 	if c.rows.Sparse {
@@ -71,7 +70,7 @@ func (c *chunk) header() chunkHeader {
 	return h
 }
 
-// content returns the number of bytes after the header of a chunk of rows with d features and t targets.
+// content returns the number of bytes after the header of a chunk.
 func (h *chunkHeader) content(d, t int) int64 {
 	n := int64(h.Rows)
 	size := 8 * n * int64(1+t)
@@ -84,7 +83,7 @@ func (h *chunkHeader) content(d, t int) int64 {
 	return size + 8*n*int64(d)
 }
 
-// content returns the number of bytes between the start of the message and its checksum. template is a summary without rows.
+// content returns the number of bytes of the message before its checksum.
 func (w *Window) content(template *accum.Accumulator) int64 {
 	size := windowHeaderSize + int64(len(w.meta)) + template.BinarySize(nil)
 	for _, c := range w.cells {
@@ -187,7 +186,7 @@ func (w *Window) WriteTo(to io.Writer) (int64, error) {
 	return m.Close()
 }
 
-// write writes the header and the rows of c that are in the window.
+// write writes the header and the rows in the window.
 func (c *chunk) write(m *wire.Writer, d, t int) {
 	m.Struct(c.header())
 	b := c.block(d, t)

@@ -90,7 +90,7 @@ func (f *Fading) Rows() int64 { return f.appended }
 // Now returns the last time that was set, or the zero time.
 func (f *Fading) Now() time.Time { return f.publicTime(f.now) }
 
-// publicTime converts nanoseconds to a time. It returns the zero time if nanos is a number of rows.
+// publicTime returns the zero time if the stream counts rows.
 func (f *Fading) publicTime(nanos int64) time.Time {
 	if f.cfg.countsRows() {
 		return time.Time{}
@@ -139,7 +139,7 @@ func (f *Fading) AppendTimes(times []time.Time, b dataset.Block) error {
 	return appendTimes(f, times, b)
 }
 
-// append adds the rows of a block. The times must be valid.
+// append adds the rows of a block with valid times.
 func (f *Fading) append(b dataset.Block, times rowTimes) error {
 	if err := f.check(b, times); err != nil {
 		return err
@@ -170,8 +170,7 @@ func (f *Fading) append(b dataset.Block, times rowTimes) error {
 	return nil
 }
 
-// check returns an error if a row of the block cannot be added. It checks twice each weight, because new rows are added with up
-// to twice their weights.
+// check validates a block. Rows are added with up to twice their weights.
 func (f *Fading) check(b dataset.Block, times rowTimes) error {
 	if f.cfg.halfLife() == 0 {
 		return errUnmadeFading
@@ -196,14 +195,13 @@ func (f *Fading) check(b dataset.Block, times rowTimes) error {
 	return nil
 }
 
-// elapsed returns the number of half-lives from f.unit to the time t, and the elapsed fraction of the next half-life.
+// elapsed returns the half-lives from f.unit to t: a number and a fraction.
 func (f *Fading) elapsed(t int64) (halvings uint64, rest float64) {
 	passed, h := uint64(t)-uint64(f.unit), uint64(f.cfg.halfLife())
 	return passed / h, float64(passed%h) / float64(h)
 }
 
-// decayTo returns the factor from the weights in sum to the weights at the time t. negligible is true if the total weight would
-// then be too small.
+// decayTo returns the factor from the weights in sum to the weights at t, and whether the total weight is negligible.
 func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	halvings, rest := f.elapsed(t)
 	beta = math.Ldexp(math.Exp2(-rest), -int(min(halvings, 1<<12)))
@@ -211,8 +209,7 @@ func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	return beta, beta == 0 || weight > 0 && !(beta*weight >= accum.LeastWeight)
 }
 
-// rebase prepares sum for rows at the time t. It halves the weights for each half-life since f.unit. If the total weight would be
-// negligible, it starts a new sum.
+// rebase halves the weights for each half-life since f.unit. If the total weight is negligible, it starts a new sum.
 func (f *Fading) rebase(t int64) error {
 	if f.sum.Rows() > 0 {
 		halvings, _ := f.elapsed(t)

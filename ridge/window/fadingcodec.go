@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// fadingHeader holds bytes 24 to 95 of the message of a Fading, see [Fading.MarshalBinary].
+// fadingHeader holds bytes 24 to 95, see [Fading.MarshalBinary].
 type fadingHeader struct {
 	HalfLife, Appended       uint64
 	Now, Unit, From, To      int64
@@ -114,13 +114,13 @@ func (f *Fading) ReadFrom(r io.Reader) (int64, error) {
 	return n, nil
 }
 
-// decodeFading reads a Fading. It returns nil if m has an error.
+// decodeFading returns nil if m has an error.
 func decodeFading(m *wire.Reader, be engine.Backend) *Fading {
 	_, size := m.Preamble(wire.Fading)
 	return decodeFadingContent(m, be, size)
 }
 
-// decodeFadingContent reads the rest of a Fading after the preamble. size is the length of the rest, as given in the preamble.
+// decodeFadingContent reads size bytes after the preamble.
 func decodeFadingContent(m *wire.Reader, be engine.Backend, size int64) *Fading {
 	var h fadingHeader
 	m.Struct(&h)

@@ -37,7 +37,7 @@ func NewStream(c Settings) (Stream, error) {
 	return nilOnError(Whole(sum), err)
 }
 
-// nilOnError returns s if err is nil, otherwise a nil Stream and err.
+// nilOnError avoids a non-nil Stream that holds a nil pointer.
 func nilOnError(s Stream, err error) (Stream, error) {
 	if err != nil {
 		return nil, err

@@ -17,17 +17,16 @@ import (
 //   - Each level has at most k+1 sketches. When a level has k+2 sketches, its two oldest are merged into a sketch of the next
 //     level.
 //
-// A sketch of level l has at most B·2ˡ rows. If a sketch of level l exists, every lower level i has at least k sketches of
-// exactly B·2ⁱ rows. The number of rows newer than the sketch is therefore at least
+// A sketch of level l has at most B·2ˡ rows. If it exists, every lower level i has at least k sketches of exactly B·2ⁱ rows.
+// At least
 //
-//	k·B + Σ_{i<l} k·B·2ⁱ = k·B·2ˡ,
+// 	k·B + Σ_{i<l} k·B·2ⁱ = k·B·2ˡ
 //
-// and the sketch has at most 1/k of this number.
+// rows are therefore newer than the sketch, which has at most 1/k of this number.
 //
-// When sketches are merged depends only on the numbers and times of rows. Sketches are therefore computed and merged in parallel
-// at the end of a call, by [makeCells].
+// Merges depend only on the numbers and times of rows. [makeCells] computes them in parallel at the end of a call.
 
-// A ring holds the rows of a window: sketches of the older rows in cells, and the newest rows themselves in chunks.
+// A ring holds sketches of the older rows in cells, and the newest rows in chunks.
 type ring struct {
 	cfg   Config
 	parts int // 1/Share, rounded up; 0 in the zero value
@@ -41,7 +40,7 @@ type ring struct {
 	bad     error    // the error of a failed merge, after which the window cannot be used
 }
 
-// newRing returns an empty ring. All fields of cfg must be set.
+// newRing returns an empty ring for a completed configuration.
 func newRing(cfg Config) ring {
 	return ring{cfg: cfg, parts: int(math.Ceil(1 / cfg.Share)), clock: clock{noTime}}
 }
@@ -49,7 +48,7 @@ func newRing(cfg Config) ring {
 // errUnmadeWindow reports the use of the zero value of a Window.
 var errUnmadeWindow = badinput.Errorf("ridge: the window was not made by New or Read")
 
-// checkUsable returns an error if the window is the zero value or if a merge has failed.
+// checkUsable refuses the zero value and a ring after a failed merge.
 func (w *ring) checkUsable() error {
 	if w.parts == 0 {
 		return errUnmadeWindow
@@ -57,7 +56,7 @@ func (w *ring) checkUsable() error {
 	return w.bad
 }
 
-// append adds the rows of a block. The times must be valid.
+// append adds the rows of a block with valid times.
 func (w *ring) append(b dataset.Block, times rowTimes) error {
 	if err := w.checkUsable(); err != nil {
 		return err
@@ -94,7 +93,7 @@ func (w *ring) append(b dataset.Block, times rowTimes) error {
 	return w.bad
 }
 
-// add adds row i of a valid block at the current time.
+// add adds row i of a valid block.
 func (w *ring) add(b dataset.Block, i int) error {
 	if n := len(w.recent); n == 0 || w.recent[n-1].isFull(w.appended) {
 		w.recent = append(w.recent, w.newChunk())
@@ -126,8 +125,8 @@ func (w *ring) release() {
 	w.recent = slices.Delete(w.recent, 0, 1)
 }
 
-// compact turns the oldest block of rows into a sketch. On each level that then has too many sketches, it merges the two oldest.
-// It only records what to compute; make computes the sketches.
+// compact turns the oldest block into a sketch, and merges the two oldest sketches of each level with too many. It only records
+// the recipes.
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)
@@ -151,11 +150,10 @@ func (w *ring) compact() error {
 	return w.make()
 }
 
-// maxPending limits the number of blocks whose sketches are not computed yet, and thus their memory. It is large enough for many
-// cores to work in parallel.
+// maxPending limits the blocks in memory whose sketches are not computed yet.
 const maxPending = 32
 
-// queue appends a block of rows to pending and returns the recipe of its sketch.
+// queue returns a recipe for the sketch of c.
 func (w *ring) queue(c *chunk) *recipe {
 	w.pending = append(w.pending, c)
 	return &recipe{rows: c}
@@ -175,7 +173,7 @@ func (w *ring) make() error {
 	return nil
 }
 
-// expire removes the rows that have left the window: single rows of chunks, and a cell when all its rows have left.
+// expire removes rows of chunks, and cells all of whose rows have left the window.
 func (w *ring) expire() {
 	gone := 0
 	for gone < len(w.cells) && w.hasLeft(w.cells[gone].end-1, w.cells[gone].to) {
@@ -195,7 +193,7 @@ func (w *ring) expire() {
 	}
 }
 
-// hasLeft reports whether the row with the number row and the time t has left the window.
+// hasLeft reports whether a row with time t has left the window.
 func (w *ring) hasLeft(row, t int64) bool {
 	if w.cfg.Duration > 0 {
 		return t <= before(w.now, w.cfg.Duration)
@@ -203,8 +201,7 @@ func (w *ring) hasLeft(row, t int64) bool {
 	return row < w.appended-w.cfg.Rows
 }
 
-// covered returns the cells that a summary contains. edge is the oldest cell if it has rows inside and outside the window,
-// otherwise nil. If cfg.Inside is true, cells does not contain edge.
+// covered returns the cells of a summary, and the cell that lies partly outside the window. cfg.Inside excludes this cell.
 func (w *ring) covered() (cells []*cell, edge *cell) {
 	if len(w.cells) == 0 {
 		return nil, nil
