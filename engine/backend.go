@@ -112,9 +112,9 @@ type Backend interface {
 	// Cholesky overwrites the lower triangle of the symmetric positive definite n×n matrix A with the factor
 	// L of A = L·Lᵀ. Only the lower triangle is read.
 	//
-	// If A is not numerically positive definite, ok is false, and A is unspecified. pivot is then the index
-	// of the first pivot that is not positive. Up to round-off, row pivot of A is a linear combination of the
-	// rows before it, and likewise for columns.
+	// If A is not numerically positive definite, ok is false, and A is unspecified. pivot is then the index of the first
+	// pivot that is not positive. Up to round-off, the row of A with this index is a linear combination of the rows
+	// before it, and likewise for columns.
 	Cholesky(a Matrix) (pivot int, ok bool)
 
 	// CholeskySolve overwrites each row b_i of B (nrhs×n) with the solution x of L·Lᵀ·x = b_i, where L is the

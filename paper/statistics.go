@@ -18,7 +18,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// The methods of figures 1 and 2, in the order of the legend.
+// These are the methods of figures 1 and 2, in the order of the legend.
 const (
 	exact             = "Exact"
 	fdrr              = "FDRR"

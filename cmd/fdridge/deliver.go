@@ -70,13 +70,13 @@ func nameFlags(err error) error {
 // or [report.Fit.Lost] is true.
 func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, stdout io.Writer) error {
 	missed := f.Found.Err()
-	keeps := missed == nil || !o.strict && !f.Lost()
+	isWritten := missed == nil || !o.strict && !f.Lost()
 	f.Written.Page = o.report
-	if keeps {
+	if isWritten {
 		f.Written.Model = o.out
 	}
 	prep, solutions := f.Data.Preparation, f.Found.Solutions
-	kept := func() (*model.Model, error) {
+	newModel := func() (*model.Model, error) {
 		return model.New(prep, solutions, model.Details{
 			Intercept: f.Asked.Intercept, Size: f.Size(), Tol: o.tol, Passes: f.Cost.PreparingReads, Columns: columns, Target: target,
 			Before: f.Data.Before, Bands: f.Bands(), Classes: f.Classes.Names(),
@@ -88,8 +88,8 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	if err := f.AsFitted(); err != nil {
 		return err
 	}
-	if o.out != "" && keeps {
-		if err := writeModel(o.out, kept); err != nil {
+	if o.out != "" && isWritten {
+		if err := writeModel(o.out, newModel); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
 	}
@@ -98,8 +98,8 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
-	if o.coef != "" && keeps {
-		if err := writeCoef(o.coef, kept); err != nil {
+	if o.coef != "" && isWritten {
+		if err := writeCoef(o.coef, newModel); err != nil {
 			return fmt.Errorf("--coef: %w", err)
 		}
 	}
@@ -113,14 +113,14 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	if missed == nil {
 		return nil
 	}
-	return &shortError{o.shortfall(f, keeps), keeps, missed}
+	return &shortError{o.shortfall(f, isWritten), isWritten, missed}
 }
 
 // A shortError is the error of a fit that missed its tolerance.
 type shortError struct {
-	message string
-	kept    bool  // the result was written
-	err     error // a *[ridge.NotConvergedError]
+	message   string
+	isWritten bool  // the result was written
+	err       error // a *[ridge.NotConvergedError]
 }
 
 func (e *shortError) Error() string { return e.message }
@@ -177,8 +177,8 @@ func (o *solveFlags) shortfall(f *report.Fit, isWritten bool) string {
 }
 
 // writeModel writes the model atomically.
-func writeModel(name string, kept func() (*model.Model, error)) error {
-	m, err := kept()
+func writeModel(name string, newModel func() (*model.Model, error)) error {
+	m, err := newModel()
 	if err != nil {
 		return err
 	}
@@ -190,8 +190,8 @@ func writeModel(name string, kept func() (*model.Model, error)) error {
 
 // writeCoef writes the coefficients as an .npy array. Each row holds the intercept and the coefficients of one
 // target at one γ.
-func writeCoef(name string, kept func() (*model.Model, error)) error {
-	m, err := kept()
+func writeCoef(name string, newModel func() (*model.Model, error)) error {
+	m, err := newModel()
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func exitCode(err error) int {
 // sharedCode returns the exit code for an error that the input did not cause: 3 if the tolerance was missed but the
 // result was written, otherwise 1.
 func sharedCode(err error) int {
-	if e, ok := errors.AsType[*shortError](err); ok && e.kept {
+	if e, ok := errors.AsType[*shortError](err); ok && e.isWritten {
 		return short
 	}
 	return failed

@@ -34,13 +34,13 @@ type fitOptions struct {
 	input.Flags
 	sketchFlags
 	solveFlags
-	runs runFlags
-	kept checkpointFlags
-	rows input.CacheFlags
-	save string
-	cv   int
-	mpi  bool
-	held input.HoldoutFlags
+	runs       runFlags
+	checkpoint checkpointFlags
+	rows       input.CacheFlags
+	save       string
+	cv         int
+	mpi        bool
+	held       input.HoldoutFlags
 
 	classes     bool
 	classWeight string
@@ -77,7 +77,7 @@ func fitCommand(mpi joiner) *cobra.Command {
 	c.Flags().StringVar(&o.classWeight, "class-weight", "", "with --classes: balanced gives all classes the same weight")
 	cli.SetValues(c.Flags(), "class-weight", "balanced")
 	o.RegisterUnpenalized(c.Flags())
-	o.kept.register(c.Flags())
+	o.checkpoint.register(c.Flags())
 	o.rows.Register(c.Flags())
 	o.runs.register(c)
 	return c
@@ -88,7 +88,7 @@ func (o *fitOptions) check() error {
 	if o.selectBy == "cv" && o.cv == 0 {
 		o.cv = 5
 	}
-	err := cli.FirstError(o.Flags.Check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(true), cli.CheckOutput("save-sketch", o.save), o.kept.check(), o.rows.Check(), o.held.Check(), o.checkCells(), o.checkPipe())
+	err := cli.FirstError(o.Flags.Check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(true), cli.CheckOutput("save-sketch", o.save), o.checkpoint.check(), o.rows.Check(), o.held.Check(), o.checkCells(), o.checkPipe())
 	if err == nil && !o.mpi {
 		err = refuseUnusedMPI()
 	}
@@ -114,7 +114,7 @@ func (o *fitOptions) check() error {
 	if err := cli.FirstError(cli.OneOf("class-weight", cmp.Or(o.classWeight, "balanced"), "balanced"), o.checkOptions()); err != nil {
 		return err
 	}
-	return cli.Distinct(o.Files(), append(append(o.solveFlags.outputs(), cli.Output{Flag: "save-sketch", Path: o.save}), o.kept.outputs()...)...)
+	return cli.Distinct(o.Files(), append(append(o.solveFlags.outputs(), cli.Output{Flag: "save-sketch", Path: o.save}), o.checkpoint.outputs()...)...)
 }
 
 // options returns the options of the library.
@@ -139,7 +139,7 @@ func (o *fitOptions) checkOptions() error {
 	if o.classes {
 		opts.Classes = &classes.Classes{}
 	}
-	if o.kept.name != "" {
+	if o.checkpoint.name != "" {
 		opts.Journal = struct{ ridge.Journal }{}
 	}
 	if o.mpi {
@@ -199,7 +199,7 @@ func (o *fitOptions) run(ctx context.Context, ranks dist.Transport, stdout, stde
 	cache := &input.RowCache{CacheFlags: &o.rows}
 	run := input.Session{Ranks: ranks, Seen: seen, Cache: cache, Alone: true, Holdout: o.held.Holdout()}
 	err = batch.Run(ctx, batch.Options{
-		Checkpoint: o.kept.name, Every: o.kept.every, Settings: settings, Transport: ranks, Backend: be, Room: o.checkMemory,
+		Checkpoint: o.checkpoint.name, Every: o.checkpoint.every, Settings: settings, Transport: ranks, Backend: be, Room: o.checkMemory,
 		Notify: func(e batch.Event) { bar.Checkpoint(e, run.Leads(), stderr) },
 	}, func(j *batch.Job) error {
 		run.Job = j
@@ -266,7 +266,7 @@ func (o *fitOptions) fit(ctx context.Context, run input.Session, be engine.Backe
 	}
 	f.Cost.Total = time.Since(start)
 	bar.Finish()
-	o.resumes, o.once = o.kept.name, dataset.Once(d.Source)
+	o.resumes, o.once = o.checkpoint.name, dataset.Once(d.Source)
 	return o.deliver(f, columns, o.Target.Value, stdout)
 }
 
@@ -373,7 +373,7 @@ func (o *fitOptions) checkPipe() error {
 		return nil
 	case o.mpi:
 		why = "--mpi: ranks share files, and only one process can read %s; sketch the rows of each rank (sketch --data -) and merge the sketches"
-	case o.kept.name != "":
+	case o.checkpoint.name != "":
 		why = "--checkpoint: a resumed run reads the rows again, and %s can be read only once; write the rows to a file"
 	default:
 		return o.rows.CheckPipe(data, o.Scales(), o.Learns(), o.held.Flag())

@@ -11,7 +11,7 @@ char *openblas_get_config(void);
 void openblas_set_num_threads(int);
 int openblas_get_num_threads(void);
 
-// Exported by builds of OpenBLAS that choose their kernels at run time.
+// Only builds of OpenBLAS that choose their kernels at run time have these functions. Otherwise they are null.
 extern void gotoblas_dynamic_init(void) __attribute__((weak));
 extern void gotoblas_dynamic_quit(void) __attribute__((weak));
 

@@ -8,13 +8,13 @@
 // row-major matrix is the LQ factorisation of a column-major matrix. The eigenproblem and the SVD use the
 // algorithms of this module with OpenBLAS products.
 //
-// Before the first call, the core that OpenBLAS detected is compared with CPUID and repaired (core.go). At
-// most GOMAXPROCS/threads calls are inside OpenBLAS at a time; other calls wait in Go. So the numbers of Go
-// and OpenBLAS threads do not multiply. If only one call is allowed, the number of its threads depends on the
-// operation. Small factorisations use one thread, and a gradient uses several goroutines for parts of the
-// rows.
+// OpenBLAS may choose slow kernels for a CPU that it does not know. Before the first call, this package compares them
+// with CPUID and selects faster ones (core.go). At most GOMAXPROCS/threads calls are inside OpenBLAS at a time; other
+// calls wait in Go. So the numbers of Go and OpenBLAS threads do not multiply. If only one call is allowed, the number
+// of its threads depends on the operation. Small factorisations use one thread, and a gradient uses several goroutines
+// for parts of the rows.
 //
 // OpenBLAS does not guarantee the same bits for repeated calls. In all tests the bits were the same within
 // one process, also from many goroutines. They change with the number of threads, with GOMAXPROCS at the call
-// of New, with the core and with the version of OpenBLAS. For reproducible bits use package purego.
+// of New, with the kernels and with the version of OpenBLAS. For reproducible bits use package purego.
 package cblas

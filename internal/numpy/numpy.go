@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/internal/shape"
 )
 
-// align is the alignment of the entries in a file, for programs that map it.
+// align is the alignment of the entries in a file, for programs that map the file into memory.
 const align = 64
 
 // Magic begins every .npy file.

@@ -60,7 +60,7 @@ func (r *Reader) N() int64 { return r.n }
 // message.
 func (r *Reader) Err() error { return r.err }
 
-// Len returns the number of further bytes that the source is known to hold.
+// Len returns a number of further bytes that the source certainly has. It is 0 if this number is unknown.
 func (r *Reader) Len() int { return int(min(max(0, r.sure-r.n), math.MaxInt)) }
 
 // Fail records that the message is wrong at the given offset, as an *Error that wraps err if err is not nil. After an

@@ -1,5 +1,5 @@
-// Package accuracy defines the guarantees of backends about round-off, and the largest calls that they cover.
-// Its type Accuracy is also engine.Accuracy.
+// Package accuracy defines bounds on the round-off of backends, and the largest calls that the bounds cover. Its type
+// Accuracy is also engine.Accuracy.
 package accuracy
 
 // Accuracy holds bounds on the round-off of a backend's sums. See engine.Accuracy.

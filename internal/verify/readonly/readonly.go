@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package readonly provides read-only slices, for tests that a function does not write to its arguments.
+// Package readonly provides read-only slices, to test that a function does not write to its arguments.
 package readonly
 
 import (
