@@ -171,9 +171,9 @@ type LeftFit struct {
 	Target int
 }
 
-// Residual returns the residual r of a row with target value y, and a bound off on the error of r. The argument
+// Residual returns the residual r of a row with target value y, and a bound rError on its error. The argument
 // product is aᵀx. If there is an intercept, the mean of the target is added.
-func (l *LeftOut) Residual(o *LeftRow, f *LeftFit, y, product float64) (r, off float64) {
+func (l *LeftOut) Residual(o *LeftRow, f *LeftFit, y, product float64) (r, rError float64) {
 	base, fixed := l.baseOf(f)
 	return o.residual(f, base, fixed, y, product)
 }
@@ -189,19 +189,19 @@ func (l *LeftOut) baseOf(f *LeftFit) (base, fixed float64) {
 }
 
 // residual is like Residual, given the results of baseOf.
-func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, off float64) {
+func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, rError float64) {
 	return y - (base + product), eps*(o.rounding*f.Norm+few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))*inflate + fixed
 }
 
 // Squared brackets and estimates w·(r/(1 − h))², the squared leave-one-out error of a row for the exact
-// solution. The residual r belongs to a fit, and off bounds its error.
-func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, off float64) (bracket interval.Interval, estimate float64) {
+// solution. The residual r belongs to a fit, and rError bounds its error.
+func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket interval.Interval, estimate float64) {
 	if o.weight == 0 {
 		return interval.Interval{}, 0
 	}
-	off += v.root * f.Energy * (1 + few*eps)
+	rError += v.root * f.Energy * (1 + few*eps)
 	size := math.Abs(r)
-	least := size - off
+	least := size - rError
 	if !(least > 0) {
 		least = 0
 	}
@@ -211,9 +211,9 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, off float64) (bracket inte
 	var lo, at, hi float64
 	if up+down <= 0x1p-20 { // one division for all three, by 1/(1 + up) ≥ 1 − up and 1/(1 − down) ≤ 1 + down·(1 + 2⁻¹⁹)
 		inverse *= o.root
-		lo, at, hi = least*inverse*(1-up), size*inverse, (size+off)*inverse*(1+down*(1+0x1p-19))
+		lo, at, hi = least*inverse*(1-up), size*inverse, (size+rError)*inverse*(1+down*(1+0x1p-19))
 	} else {
-		lo, at, hi = least/v.Free.Hi*o.root, size/v.Estimate*o.root, (size+off)/v.Free.Lo*o.root
+		lo, at, hi = least/v.Free.Hi*o.root, size/v.Estimate*o.root, (size+rError)/v.Free.Lo*o.root
 	}
 	lo, hi = lo*lo*(1-3*few*eps)-8*roundoff.Underflow, hi*hi*(1+3*few*eps)+8*roundoff.Underflow
 	if !(lo > 0) { // or lo is NaN
@@ -227,10 +227,10 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, off float64) (bracket inte
 	return interval.Interval{Lo: lo, Hi: hi}, at * at
 }
 
-// Prediction brackets and estimates y − r/(1 − h), the prediction for a row by the exact solution of all other rows.
-// off bounds the error of the computed residual r of the exact solution of all rows.
-func (v *Leverage) Prediction(y, r, off float64) (bracket interval.Interval, estimate float64) {
-	lo, hi := r-off, r+off
+// Prediction brackets and estimates y − r/(1 − h), the prediction for a row by the exact solution of all other
+// rows. rError bounds the error of the computed residual r of the exact solution of all rows.
+func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, estimate float64) {
+	lo, hi := r-rError, r+rError
 	if lo > 0 {
 		lo /= v.Free.Hi
 	} else {
@@ -249,11 +249,11 @@ func (v *Leverage) Prediction(y, r, off float64) (bracket interval.Interval, est
 	return bracket, y - r/v.Estimate
 }
 
-// Unweighted is [Leverage.Prediction] for a row of weight w. root is the computed √w, missed is √w times the
-// residual, and off bounds the error of missed.
-func (v *Leverage) Unweighted(y, root, missed, off float64) (bracket interval.Interval, estimate float64) {
+// Unweighted is [Leverage.Prediction] for a row of weight w. root is the computed √w. missed is √w times the
+// residual, with an error of at most missedError.
+func (v *Leverage) Unweighted(y, root, missed, missedError float64) (bracket interval.Interval, estimate float64) {
 	r := missed / root
-	return v.Prediction(y, r, off/root*(1+few*eps)+few*eps*math.Abs(r))
+	return v.Prediction(y, r, missedError/root*(1+few*eps)+few*eps*math.Abs(r))
 }
 
 // Predictions writes the brackets and estimates of [Leverage.Prediction] for one fit. Row i writes element i·t

@@ -112,19 +112,19 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	return sum.Value(), true
 }
 
-// dimension brackets d − γ·tr H⁻¹, if the eigenvalues of H and of T + γI differ by at most off.
-func (t *Tridiagonal) dimension(gamma, off, limit float64) interval.Interval {
+// dimension brackets d − γ·tr H⁻¹, if the eigenvalues of H and of T + γI differ by at most distance.
+func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interval {
 	d := float64(len(t.Diagonal))
 	out := interval.Interval{Hi: limit}
 	if gamma == 0 {
 		return interval.Interval{Lo: limit, Hi: limit}
 	}
 	const round = 16 * eps
-	off = (off + t.rounding(gamma+off)) * inflate
-	if most, ok := t.inverseTrace(gamma, gamma-off); ok {
+	distance = (distance + t.rounding(gamma+distance)) * inflate
+	if most, ok := t.inverseTrace(gamma, gamma-distance); ok {
 		out.Lo = math.Min(limit, math.Max(0, d-most*(1+round)-round*d))
 	}
-	if least, ok := t.inverseTrace(gamma, gamma+off); ok {
+	if least, ok := t.inverseTrace(gamma, gamma+distance); ok {
 		out.Hi = math.Min(limit, math.Max(0, d-least*(1-round)+round*d))
 	}
 	return out

@@ -31,9 +31,9 @@ func Probe(d int) []float64 {
 }
 
 // ProductDiffers compares a product of a pass with the witness: out = Kx, or out = Kx − c of target j if affine
-// is true. off is the difference, and differs reports whether off is too large for the rows of the summary. If
-// the product is not finite, because the iteration diverged, differs is false.
-func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (off float64, differs bool) {
+// is true. differs reports whether the difference is too large for the rows of the summary. If the product is
+// not finite, because the iteration diverged, differs is false.
+func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (difference float64, differs bool) {
 	if k.Product == nil {
 		return 0, false
 	}
@@ -69,22 +69,22 @@ func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want floa
 	return want, differs
 }
 
-// apart returns the distance off of a and b, and whether it is larger than slack. If the distance is not
-// finite, because the iteration diverged, beyond is false.
-func apart(a, b, slack float64) (off float64, beyond bool) {
-	off = math.Abs(a - b)
-	return off, off <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(off <= slack)
+// apart returns the distance of a and b, and whether it is larger than slack. If the distance is not finite,
+// because the iteration diverged, beyond is false.
+func apart(a, b, slack float64) (distance float64, beyond bool) {
+	distance = math.Abs(a - b)
+	return distance, distance <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(distance <= slack)
 }
 
 // CrossDiffers compares AᵀY and ‖Y‖² of target j in a pass and in the summary. At coefficients 0, the pass
-// measured the gradient out = −AᵀY and the squared residual rss = ‖Y‖². off is the distance between the two
-// values of AᵀY.
-func (k *Known) CrossDiffers(j int, out []float64, rss float64) (off float64, differs bool) {
+// measured the gradient out = −AᵀY and the squared residual rss = ‖Y‖². The returned distance is the norm of
+// the difference of both AᵀY.
+func (k *Known) CrossDiffers(j int, out []float64, rss float64) (distance float64, differs bool) {
 	d := make([]float64, len(out))
 	copy(d, out)
 	vec.Axpy(1, k.C(j), d)
 	b := k.targetNorm(j)
 	squares := roundoff.SameRows*b*b + k.SquaresError(j) + math.Pow(k.norm.root*k.targets[j].meanOff, 2)
-	off = vec.Norm(d)
-	return off, !(off <= k.crossSlack(j)) || !(math.Abs(rss-k.TSS[j]) <= squares)
+	distance = vec.Norm(d)
+	return distance, !(distance <= k.crossSlack(j)) || !(math.Abs(rss-k.TSS[j]) <= squares)
 }

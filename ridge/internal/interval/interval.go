@@ -10,16 +10,17 @@ import (
 // An Interval contains the numbers from Lo to Hi.
 type Interval struct{ Lo, Hi float64 }
 
-// Around returns [max(0, x−off), x+off]. It brackets a nonnegative number that differs from x by at most off.
-func Around(x, off float64) Interval { return Interval{math.Max(0, x-off), x + off} }
+// Around returns [max(0, x−radius), x+radius]. It brackets a nonnegative number that differs from x by at most
+// radius.
+func Around(x, radius float64) Interval { return Interval{math.Max(0, x-radius), x + radius} }
 
-// Outward returns Around(x, off) with both ends rounded outward. If |x| + off is not finite, it
-// returns [0, ∞).
-func Outward(x, off float64) Interval {
-	if !(math.Abs(x)+off <= math.MaxFloat64) {
+// Outward returns Around(x, radius) with both ends rounded outward. If |x| + radius is not finite, it returns
+// [0, ∞).
+func Outward(x, radius float64) Interval {
+	if !(math.Abs(x)+radius <= math.MaxFloat64) {
 		return Nonnegative()
 	}
-	return Interval{math.Max(0, math.Nextafter(x-off, math.Inf(-1))), math.Nextafter(x+off, math.Inf(1))}
+	return Interval{math.Max(0, math.Nextafter(x-radius, math.Inf(-1))), math.Nextafter(x+radius, math.Inf(1))}
 }
 
 // Nonnegative returns [0, ∞).
