@@ -71,13 +71,15 @@ func newRoot(mpi joiner) *cobra.Command {
 	root.DisableSuggestions = true // suggestCommands adds suggestions to the error line
 	root.SetUsageFunc(writeUsage)
 	addExamples(root)
-	completeFlags(root)
 	return root
 }
 
 // execute executes one command line, like run. mpi and stdin replace the MPI library and the standard input in tests.
 func execute(ctx context.Context, args []string, mpi joiner, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot(mpi)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		completeFlags(root)
+	}
 	root.SetArgs(input.JoinStandardize(args))
 	root.SetIn(stdin)
 	root.SetOut(stdout)
