@@ -208,8 +208,8 @@ func housingStandardised(t *testing.T) dataset.Source {
 }
 
 // chooseOnRealData has Fit choose γ of every public set, as it is and standardised, by sketches of
-// d/8 and d/4 rows, and hands on what it found and how often it read the rows. Of w8a, seconds
-// each, all is for FDRIDGE_THOROUGH.
+// d/8 and d/4 rows, and hands on what it found and how often it read the rows. w8a takes seconds
+// and is fitted only if FDRIDGE_THOROUGH is set.
 func chooseOnRealData(t *testing.T, by choose.Criterion, check func(t *testing.T, what string, all dataset.Source, c *choose.GammaChoice, passes int)) {
 	var names []string
 	for _, p := range publicData {
@@ -220,7 +220,7 @@ func chooseOnRealData(t *testing.T, by choose.Criterion, check func(t *testing.T
 			all, _ := prepare(t, raw, standardise)
 			_, d, _ := all.Dims()
 			for _, part := range []int{8, 4} {
-				if (part == 4 || !standardise) && name == "w8a" && os.Getenv("FDRIDGE_THOROUGH") == "" {
+				if name == "w8a" && os.Getenv("FDRIDGE_THOROUGH") == "" {
 					continue
 				}
 				src := &reads{Source: all}

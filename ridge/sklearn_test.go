@@ -244,6 +244,9 @@ func TestSklearnRidge(t *testing.T) {
 			seen := figures{}
 			for _, c := range fixture.Cases {
 				for _, targets := range []int{1, 2} {
+					if targets == 1 && name == "w8a" && os.Getenv("FDRIDGE_THOROUGH") == "" {
+						continue // half of the time of the test
+					}
 					src, scaling := prepare(t, data.source(t, targets, c.Weights), c.Standardise)
 					for _, f := range fitsOf(t, src, fixture.Alpha, c.Intercept, be) {
 						compare(t, f, scaling, c, seen)

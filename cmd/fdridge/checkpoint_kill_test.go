@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -17,18 +18,29 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/fdridge/fdridge/engine"
 )
 
 // init makes the test binary the command, where a test starts it so. The goroutine of
 // init is locked to its thread, as that of a program isn't. No test depends on measured
-// speeds, so they are measured for a short time.
+// speeds, so they are measured once and for a short time.
 func init() {
 	measuring = 20 * time.Millisecond
+	once := sync.OnceValues(func() (engine.Measurement, error) {
+		be, err := engine.Default()
+		if err != nil {
+			return engine.Measurement{}, err
+		}
+		return engine.Measure(context.Background(), be, measuring)
+	})
+	measure = func(context.Context, engine.Backend, time.Duration) (engine.Measurement, error) { return once() }
 	if os.Getenv("FDRIDGE_TEST_COMMAND") != "" {
 		go main() // which exits
 		select {}
@@ -141,14 +153,14 @@ func kills(t *testing.T) int {
 		return n
 	}
 	if os.Getenv("FDRIDGE_THOROUGH") == "" {
-		return 16
+		return 8
 	}
 	return 30
 }
 
 // TestKilled: a run that is killed at random moments, time and again, goes on from no
 // earlier than the last checkpoint that it said it had, and ends with the model of a
-// run that wasn't: sixteen kills, thirty if FDRIDGE_THOROUGH is set, or FDRIDGE_KILLS.
+// run that wasn't: eight kills, thirty if FDRIDGE_THOROUGH is set, or FDRIDGE_KILLS.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	tables(t, dir)
@@ -181,7 +193,7 @@ func TestKilled(t *testing.T) {
 				// makes no other goes on until one has served,
 				// and so does the last run until one has served iterations.
 				unserved := slices.Contains(args, "one-shot") && sketching == 0 || i == len(runs)-1 && refining == 0
-				more := killed < each || unserved && killed < 20*each
+				more := killed < each || unserved && killed < max(40, 20*each)
 				if !more && finished > 0 {
 					break
 				}

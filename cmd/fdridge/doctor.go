@@ -32,7 +32,7 @@ func doctorCommand(mpi joiner) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			m, err := engine.Measure(cmd.Context(), be, 2*measuring)
+			m, err := measure(cmd.Context(), be, 2*measuring)
 			if err != nil {
 				return err
 			}

@@ -316,12 +316,15 @@ func weightsOf(t *testing.T, path string) (coef []float64, intercept float64) {
 }
 
 // TestMethodsAgree: any two methods are as near as their certificates say, on the
-// housing data, covtype and YearPredictionMSD, the latter of FDRIDGE_DATA or the
-// clone's.
+// housing data. If FDRIDGE_THOROUGH is set, covtype and YearPredictionMSD are fitted
+// too, from FDRIDGE_DATA or the clone.
 func TestMethodsAgree(t *testing.T) {
 	t.Run("housing", func(t *testing.T) {
 		methodsAgree(t, "4", housing, "last", append(methodNames(false), "exact")...) // dual takes n² numbers
 	})
+	if os.Getenv("FDRIDGE_THOROUGH") == "" {
+		return
+	}
 	dir := os.Getenv("FDRIDGE_DATA")
 	if dir == "" {
 		dir = "../../paper/data"

@@ -24,6 +24,9 @@ import (
 // twice this time.
 var measuring = time.Second
 
+// measure measures the speed of the machine. Tests replace it.
+var measure = engine.Measure
+
 // planOptions holds the flags of the command plan.
 type planOptions struct {
 	in     input.Flags
@@ -142,7 +145,7 @@ func (o *planOptions) run(ctx context.Context, cfg plan.Config, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	measured, err := engine.Measure(ctx, be, measuring)
+	measured, err := measure(ctx, be, measuring)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func b2i(b bool) int {
 
 // TestRanksInterrupted: ranks that are interrupted at any time, of which some lose their
 // last state or all, as if they had been killed, end with the bits of ranks that weren't:
-// seven interruptions of each run, or a fourth of FDRIDGE_KILLS.
+// two interruptions of each run, seven if FDRIDGE_THOROUGH is set, or a fourth of FDRIDGE_KILLS.
 func TestRanksInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	shared(t, 3000)

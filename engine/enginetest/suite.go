@@ -44,7 +44,7 @@ func Run(t *testing.T, be engine.Backend) {
 	t.Run("Gram", func(t *testing.T) { gram(t, be, few) })
 	t.Run("LeftMul", func(t *testing.T) { leftMul(t, be, few) })
 	t.Run("Gemv", func(t *testing.T) { gemv(t, be, few) })
-	t.Run("Gradient", func(t *testing.T) { gradient(t, be) })
+	t.Run("Gradient", func(t *testing.T) { gradient(t, be, fewer) })
 	t.Run("GradientTwofold", func(t *testing.T) { gradientTwofold(t, be) })
 	t.Run("Cosines", func(t *testing.T) { cosines(t, be) })
 	t.Run("Promises", func(t *testing.T) { Promises(t, be) })

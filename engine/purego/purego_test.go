@@ -30,8 +30,8 @@ func TestNew(t *testing.T) {
 
 // TestKernels runs the products of every edge on each kernel of the machine, and the suite on
 // the second, with blocks so small that every product has several: enginetest's own test has the
-// first with blocks of the usual size. Of others what certificates are made of is held to all the
-// same. Where FDRIDGE_THOROUGH is set every kernel has the suite in blocks of both sizes.
+// first with blocks of the usual size. Other kernels are held to the accuracies that they promise. If
+// FDRIDGE_THOROUGH is set, each kernel has the suite with blocks of both sizes.
 func TestKernels(t *testing.T) {
 	thorough := os.Getenv("FDRIDGE_THOROUGH") != ""
 	kernels := purego.Kernels()
@@ -47,7 +47,7 @@ func TestKernels(t *testing.T) {
 		if thorough || testing.Short() {
 			t.Run(k.Name, func(t *testing.T) { enginetest.Run(t, usual) })
 		}
-		if i > 1 && !thorough && !testing.Short() {
+		if i > 1 && !testing.Short() {
 			t.Run(k.Name+"/promises", func(t *testing.T) { enginetest.Promises(t, usual) })
 		}
 		t.Run(k.Name+"/edges", func(t *testing.T) { enginetest.Edges(t, usual, 2*k.MR+1, 2*k.NR+1) })

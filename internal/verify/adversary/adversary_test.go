@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -20,9 +21,9 @@ func TestFindings(t *testing.T) { hold(t, findings) }
 // TestElsewhere is TestFindings for data from elsewhere.
 func TestElsewhere(t *testing.T) { hold(t, elsewhere) }
 
-// TestOften is TestFindings for data that need many rows.
+// TestOften is TestFindings for data that need many rows, if FDRIDGE_THOROUGH is set.
 func TestOften(t *testing.T) {
-	if testing.Short() {
+	if os.Getenv("FDRIDGE_THOROUGH") == "" {
 		t.Skip("a million rows")
 	}
 	hold(t, often)
