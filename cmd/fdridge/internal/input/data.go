@@ -156,8 +156,8 @@ func (d *Data) learnScaling(ctx context.Context, o *Flags, run Session, bar *cli
 	return err
 }
 
-// look returns how to encode each column, from the plan file of --prepare or from a pass over the rows. The result is
-// nil without --prepare.
+// look returns how to encode each column, from a plan file or from a pass over the rows. The result is nil if the
+// flags require neither.
 func (o *Flags) look(ctx context.Context, run Session, bar *cli.Progress) (*report.Encoded, error) {
 	if o.plan != nil {
 		return &report.Encoded{Encoding: o.plan, Tally: new(prepare.Tally)}, nil
@@ -232,7 +232,7 @@ func (d *Data) WarnCategories(bar *cli.Progress, stderr io.Writer) {
 }
 
 // encode sets d.Held to the held-out rows and d.Counted to the other rows, which are encoded for the fit. If the
-// levels of categorical columns are unknown, a pass over the rows collects them.
+// encoding needs the levels or means of columns, a pass over the rows learns them.
 func (d *Data) encode(ctx context.Context, o *Flags, run Session, src dataset.Source, bar *cli.Progress) error {
 	_, d.Prep.Inputs, _ = src.Dims()
 	d.Prep.Names = unique(d.Opened.Names)

@@ -108,7 +108,7 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 }
 
 // share states the error bound η of the sketch as a percentage of ‖A‖², the sum of squares of the rows. It returns ""
-// if A is zero. η is the part of ‖A‖² that shrinking the sketch may have lost in one direction.
+// if A is zero. η bounds the part of ‖A‖² that shrinking the sketch loses in any direction.
 func (f *Fit) share(eta float64) string {
 	s, err := f.Found.Summary.Spectrum()
 	if err != nil || s.Bound.Frobenius2 == 0 { // an error here would already have ended the fit

@@ -148,7 +148,7 @@ func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 }
 
 // convergencePanel shows the error bound after each pass. Each γ and target has a line, and a dashed line that
-// predicts the bounds. If there are more than six, only the first and the last have colours of their own.
+// predicts the bounds. If there are more than six lines, only the first and the last have colours of their own.
 func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Panel {
 	const most = 6
 	p := chart.Panel{Title: "convergence", X: "pass over the rows after the first", WholeX: true, Y: "bound on ‖x − x*‖ / ‖x*‖", LogY: true}

@@ -18,7 +18,8 @@ type columnRecord struct {
 	Why     string       `json:"why,omitempty"`
 }
 
-// prepared returns a record for each column, if --prepare determined how columns are converted.
+// prepared returns a record for each column, if a plan file or a pass over the rows decided how columns are
+// converted.
 func (e *Encoded) prepared() []columnRecord {
 	var out []columnRecord
 	for j := range e.Encoding.Columns {
