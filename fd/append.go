@@ -2,6 +2,7 @@ package fd
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -180,8 +181,16 @@ func (s *Sketch) checkBlock(x *engine.CSR) error {
 }
 
 // sumBlock is the number of squares in a block. The squares of a block are added in sequence, to four partial
-// sums. The blocks are then added pairwise, so that the relative error stays below 8·eps for every length.
+// sums. The blocks are then added pairwise. SquaresError bounds the error.
 const sumBlock = engine.BlockOfSquares
+
+// SquaresError bounds the relative error of the squared norm of a row of n numbers that a sketch adds to
+// [Bound].Frobenius2, in units of 2⁻⁵². A term passes one product and the additions of a quarter of a block, with up
+// to three more terms. Two additions of quarters follow, and one addition for each doubling of the number of blocks.
+func SquaresError(n int) float64 {
+	blocks := max(n+sumBlock-1, sumBlock) / sumBlock
+	return (float64(min(n, sumBlock)/4+5) + math.Ceil(math.Log2(float64(blocks)))) / 2
+}
 
 // half returns the position at which to split a sum of n > sumBlock terms: n/2, rounded up to whole blocks.
 func half(n int) int { return (n/2 + sumBlock - 1) / sumBlock * sumBlock }

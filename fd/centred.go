@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // AppendCentred appends rows
@@ -104,7 +105,7 @@ func timesOf(times []float64, i int) float64 {
 	return times[i]
 }
 
-func newCentre(row []float64) centre { return centre{row: row, norm2: squares(row)} }
+func newCentre(row []float64) centre { return centre{row: row, norm2: vec.Dot(row, row)} }
 
 // KeepsSparse reports whether the sketch stores sparse rows, with or without a centre, as sparse rows until
 // the next shrink.

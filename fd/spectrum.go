@@ -10,6 +10,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/orthogonal"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A Spectrum holds the singular values σ and right singular vectors V of a sketch B, so that BᵀB =
@@ -152,7 +153,7 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 	d, all := p.Dim, 0.0
 	for i := range p.Sigma2 {
-		p.Sigma2[i] *= squares(p.V[i*d : (i+1)*d])
+		p.Sigma2[i] *= vec.Dot(p.V[i*d:(i+1)*d], p.V[i*d:(i+1)*d])
 		all += p.Sigma2[i]
 	}
 	// Rounding σ² and the entries of v/‖v‖ changes σ²vᵀv by at most 24·eps·σ².
@@ -280,7 +281,7 @@ func normalise(v []float64) bool {
 	for i := range v {
 		v[i] /= largest
 	}
-	floats.Scale(1/math.Sqrt(squares(v)), v)
+	floats.Scale(1/math.Sqrt(vec.Dot(v, v)), v)
 	return true
 }
 

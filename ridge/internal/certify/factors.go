@@ -3,6 +3,7 @@ package certify
 import (
 	"math"
 
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
@@ -18,6 +19,7 @@ type factors struct {
 	back    float64 // a product Vᵀz, relative to ‖z‖
 	along   float64 // a sum over the rows of V
 	skew    float64 // the distance of V from orthonormal rows
+	squares float64 // ‖A‖²_F
 }
 
 // newFactors computes the factors. Adding the sums of W workers, in any order, has a relative error of at
@@ -35,6 +37,7 @@ func newFactors(e *Evidence) factors {
 		skew:    e.Sketch.Skew / eps,
 		dense:   roundoff.DenseDot(accuracy.Dot(d)),
 		along:   float64(len(e.Sketch.Sigma2))/2 + few,
+		squares: math.Max(fd.SquaresError(d), roundoff.CentredSquares) + long + float64(e.Decays) + few,
 	}
 	f.back, f.onto = productsWithV(float64(d), float64(len(e.Sketch.Sigma2)), 2*accuracy.Dot(d))
 	f.onto += f.skew

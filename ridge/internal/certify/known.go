@@ -182,8 +182,8 @@ type norms struct {
 func (k *Known) summarisedNorms() norms {
 	d, b := k.eigen.Dim, k.bound
 	n := norms{
-		size:    math.Sqrt(b.Frobenius2) * (1 + few*eps),
-		staged2: math.Min(b.Frobenius2, b.FD()+k.eigen.Largest()) + b.RoundOff,
+		size:    math.Sqrt(b.Frobenius2) * (1 + k.factor.squares*eps),
+		staged2: math.Min(b.Frobenius2*(1+k.factor.squares*eps), b.FD()+k.eigen.Largest()) + b.RoundOff,
 		root:    math.Sqrt(k.Weight),
 	}
 	for _, v := range k.Displaced[:d] {

@@ -172,7 +172,7 @@ func (b *Batch) pass(ctx context.Context, m Method, pass int) error {
 			s.Status = PassLimit
 		}
 		if s.Measured && !s.best.known {
-			return fmt.Errorf("ridge: the first gradient of target %[2]d at gamma = %[1]g is not finite: the Hessian or Start is unusable", s.Gamma(), s.Target)
+			return fmt.Errorf("ridge: the first gradient of target %d at gamma = %g is not finite: gamma is too small for these data, or the Hessian or Start is unusable", s.Target+1, s.Gamma())
 		}
 	}
 	b.Active = slices.DeleteFunc(b.Active, func(s *System) bool { return s.Status != Iterating })

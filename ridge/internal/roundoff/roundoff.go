@@ -52,6 +52,8 @@ const (
 
 // Constants for sums over rows.
 const (
+	// CentredSquares bounds the error of the squared norm of a sparse row that is centred, like fd.SquaresError.
+	CentredSquares = 15
 	// SumRows is the number of rows whose contributions to AᵀY and to the witness are added plainly. These sums
 	// are then added with compensation, so that the error does not grow with n. Sum bounds the round-off of
 	// AᵀY, the witness and ‖b‖², in units of Eps.
