@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A factored fit uses a direct method. Its matrix has been factored.
+// A factored fit holds the factors of a direct method.
 type factored struct {
 	*job
 	method  ridge.Method // Exact, or the method of one factorization if it was requested
@@ -62,7 +62,7 @@ func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
 	return []float64{f.choice.Gamma()}, nil
 }
 
-// chooseByLeaveOneOut uses the candidates of [choose.AroundGCV]. Dual methods need no pass over the rows.
+// Dual methods compute leave-one-out errors without a pass over the rows.
 func (f *factored) chooseByLeaveOneOut(ctx context.Context, byGCV *choose.GammaChoice) (err error) {
 	passes := 0
 	f.choice, err = choose.Among(f.Candidates, choose.AroundGCV(byGCV), func(gammas []float64) ([]choose.Candidate, error) {
@@ -89,10 +89,8 @@ func (f *factored) chooseByLeaveOneOut(ctx context.Context, byGCV *choose.GammaC
 	return nil
 }
 
-// solve returns the solutions at gammas, with error bounds that meet the tolerance if possible.
-//
-// Method Exact reads the rows again for QR if a system is singular, or if round-off limits an error bound. If QR fails
-// as well, the result has no solution for this γ.
+// solve returns the solutions at gammas. Method Exact reads the rows again for QR if a system is singular, or if round-off
+// limits an error bound.
 func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
 	fits, err := f.certified(ctx, f.factors, gammas)
 	if err != nil {
@@ -116,8 +114,7 @@ func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	return fits, status, nil
 }
 
-// certified returns the solutions at gammas and bounds their errors. If the system is singular at some γ, it omits this γ
-// and all smaller ones.
+// certified omits the γ with a singular system and all smaller γ.
 func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, gammas []float64) (fits []*ridge.Solution, err error) {
 	before := factors.Passes()
 	if f.choice != nil && factors == f.factors { // the solution at the chosen γ is known already
@@ -154,7 +151,7 @@ func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, 
 	return fits, nil
 }
 
-// needQR returns the γ without a solution, or with an error bound limited by round-off.
+// needQR returns the γ without a solution or limited by round-off.
 func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []float64) {
 	if f.method != ridge.Exact || f.factors.Method() == ridge.QR {
 		return nil
@@ -171,7 +168,7 @@ func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []flo
 	return again
 }
 
-// retryWithQR solves by QR at each γ in retry. Each result is the solution with the smaller error bound.
+// retryWithQR keeps the old solution if QR has a larger error bound.
 func (f *factored) retryWithQR(ctx context.Context, gammas []float64, fits []*ridge.Solution, retry []float64) ([]*ridge.Solution, error) {
 	why := reason.Reason{Rule: reason.NotCertified, Method: f.factors.Method(), Numbers: retry[:1]}
 	if slices.ContainsFunc(f.trace, func(s Step) bool { return s.Err != nil }) {

@@ -93,13 +93,13 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opt
 	return j.finish(ctx, j.fromSummary(sum))
 }
 
-// A firstPass holds a summary, or the factors of a direct method.
+// A firstPass holds a summary or factors.
 type firstPass interface {
 	// chooseGamma returns the values of γ to solve for.
 	chooseGamma(ctx context.Context) ([]float64, error)
 	// solve returns the solutions and the status of the fit.
 	solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error)
-	// report fills in the fields that depend on the kind of method.
+	// report fills in fields that depend on the method.
 	report(r *Result)
 }
 
@@ -134,8 +134,7 @@ func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 	return r, r.Err()
 }
 
-// summarise makes the first pass. If the number of rows was unknown, it may then choose a direct method, which reads the
-// rows again.
+// summarise makes the first pass. If the number of rows was unknown, a direct method may then read the rows again.
 func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error) {
 	if steps.Method.IsDirect() {
 		return j.factorise(ctx, steps)

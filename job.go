@@ -18,7 +18,7 @@ var (
 	errNoSummary = fmt.Errorf("%w: no summary", ridge.ErrShape)
 )
 
-// A job is the state of a running fit. All options have values.
+// A job is the state of a running fit.
 type job struct {
 	Options
 	src    dataset.Source // the rows after projection and division by the roots of the penalties; nil without rows
@@ -114,7 +114,7 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (*job,
 	return j, j.resolvePenalty()
 }
 
-// resolvePenalty sets the penalties and scales the rows. It also checks the number of γ if PerTarget is set.
+// resolvePenalty sets the penalties, scales the rows, and checks PerTarget.
 func (j *job) resolvePenalty() error {
 	switch {
 	case j.PerTarget && len(j.Gammas) != j.t && !j.choosesGamma():
@@ -138,13 +138,13 @@ func (j *job) resolvePenalty() error {
 	return j.scale()
 }
 
-// scale divides the columns of j.src by the roots of their penalties.
+// scale divides the columns by the roots of their penalties.
 func (j *job) scale() (err error) {
 	j.src, err = j.scaled(j.src)
 	return err
 }
 
-// scaled divides the columns of src by the roots of their penalties.
+// scaled divides the columns by the roots of their penalties.
 func (j *job) scaled(src dataset.Source) (dataset.Source, error) {
 	if j.penalty == nil || src == nil {
 		return src, nil
@@ -156,7 +156,7 @@ func (j *job) scaled(src dataset.Source) (dataset.Source, error) {
 	return scaling.Apply(src)
 }
 
-// peek finds out whether the rows are sparse, if the method depends on this.
+// peek finds out whether the rows are sparse.
 func (j *job) peek(ctx context.Context) error {
 	if j.free != nil {
 		return nil // projected rows are dense
@@ -196,7 +196,7 @@ func (j *job) problem() plan.Problem {
 	return p
 }
 
-// checkMethod returns an error if method m does not allow one of the γ, or needs a second pass that is impossible.
+// checkMethod returns an error if method m cannot run.
 func (j *job) checkMethod(m ridge.Method) error {
 	for _, g := range append(j.Candidates[:len(j.Candidates):len(j.Candidates)], j.Gammas...) {
 		if err := m.Takes(g); err != nil {

@@ -203,7 +203,7 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// checkGamma returns an error if the method or criterion does not allow this γ.
+// checkGamma returns an error if the options do not allow γ.
 func (o *Options) checkGamma(gamma float64) error {
 	if o.Select.LeavesOut() && gamma == 0 {
 		return &ridge.GammaError{Gamma: 0, Method: "leave-one-out"}

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/project"
 )
 
-// tolShare leaves a part of Tol for the errors of the projection.
+// The errors of the projection may use 1 − tolShare of Tol.
 const tolShare = 0.9
 
 // unpenalized keeps options that the projection replaces.
@@ -76,7 +76,7 @@ func (j *job) findUnpenalized() error {
 	return nil
 }
 
-// project makes a pass that projects the columns without penalty out of the rows of the job.
+// project makes a pass that projects the columns without penalty out.
 func (j *job) project(ctx context.Context) error {
 	var err error
 	j.projection, err = project.New(ctx, j.src, j.free, project.Options{
@@ -103,8 +103,7 @@ func (j *job) leaveOneOut(gammas []float64, pass int) (dataset.Source, ridge.Lea
 	return src, opts, err
 }
 
-// checkLeverages replaces leave-one-out errors by GCV if a dual method cannot compute the leverages of columns without
-// penalty. If leave-one-out errors were requested, it returns an error.
+// checkLeverages replaces leave-one-out errors by GCV, because dual methods have no leverages for columns without penalty.
 func (j *job) checkLeverages(m ridge.Method) error {
 	switch {
 	case j.projection == nil || !j.choosesGamma() || !j.Select.LeavesOut() || !m.For(j.n, j.d, nil).IsDual():

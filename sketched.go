@@ -25,7 +25,7 @@ type sketched struct {
 	journal int              // number of these passes recorded in Options.Journal
 }
 
-// sketch builds the summary, and for cross-validation a summary of each fold.
+// sketch builds a summary, and for cross-validation one per fold.
 func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 	s := &sketched{job: j, method: steps.Method}
 	cfg := ridge.SummaryConfig{Size: j.Size, Intercept: !j.NoIntercept, Lanes: j.Lanes, Backend: j.Backend}
@@ -141,7 +141,7 @@ func (s *sketched) chooseByGCV(ctx context.Context) (err error) {
 	return nil
 }
 
-// chooseByLeaveOneOut makes a pass that computes AᵀA if the sketch has lost information, and a pass for the errors.
+// chooseByLeaveOneOut makes a pass for AᵀA if needed, and one for the errors.
 func (s *sketched) chooseByLeaveOneOut(ctx context.Context) error {
 	spent := []reason.Reason{{Rule: reason.LeverageTakesPass}}
 	if !s.sum.HoldsGram() && !math.IsInf(s.GammaTol, 1) {
@@ -180,7 +180,7 @@ func (s *sketched) chooseByLeaveOneOut(ctx context.Context) error {
 	return s.chooseByAccuracy()
 }
 
-// isDecided reports whether no other candidate can be better by more than GammaTol, or round-off for a perfect fit.
+// isDecided reports whether no candidate can be better by more than GammaTol.
 func (s *sketched) isDecided() bool {
 	const fitted, nothing = 1e-12, 1e-300
 	squares := 0.0
@@ -190,7 +190,7 @@ func (s *sketched) isDecided() bool {
 	return s.choice.RelativeExcess() <= s.GammaTol || s.choice.Excess <= fitted*squares/float64(s.sum.Rows())+nothing
 }
 
-// dependsOnResiduals reports whether exact training errors would decide the choice of γ.
+// dependsOnResiduals reports whether exact training errors would decide the choice.
 func (s *sketched) dependsOnResiduals() bool {
 	n := float64(s.sum.Rows()) - float64(len(s.free))
 	if !s.NoIntercept {
@@ -205,13 +205,12 @@ func (s *sketched) dependsOnResiduals() bool {
 	return true
 }
 
-// hasRoom reports whether the vectors for all possible candidates fit in memory.
+// hasRoom reports whether vectors for all possible candidates fit in memory.
 func (s *sketched) hasRoom() bool {
 	return 13*8*float64(len(s.choice.Possible)*s.t)*float64(s.d) <= float64(s.MaxBytes)
 }
 
-// computeGram makes a pass that computes AᵀA, if [plan.GramPass] finds the pass worth its cost. Another candidate may be
-// better by the fraction excess.
+// computeGram makes a pass that computes AᵀA, unless [plan.GramPass] finds it too costly.
 func (s *sketched) computeGram(ctx context.Context, excess float64, eigenproblems int) (reason.Reason, error) {
 	if s.current.HoldsGram() {
 		return reason.Reason{Rule: reason.GramIsHeld, Numbers: []float64{excess}}, nil
@@ -245,7 +244,7 @@ func (s *sketched) pass() ridge.SolveOptions {
 	return o
 }
 
-// solveCandidates iterates at all γ that may be the best, then chooses again.
+// solveCandidates iterates for the possible candidates, then chooses again.
 func (s *sketched) solveCandidates(ctx context.Context) error {
 	const tol = 1e-8
 	open := s.choice.Possible
@@ -275,8 +274,8 @@ func (s *sketched) solveCandidates(ctx context.Context) error {
 	return err
 }
 
-// chooseBands chooses the penalties of the bands by GCV, and scales the rows and summaries. If the choice is open and
-// [plan.GramPass] allows a pass, it computes AᵀA and chooses again.
+// chooseBands chooses penalties by GCV and scales the rows. If the choice is open, a pass computes AᵀA, and chooseBands
+// chooses again.
 func (s *sketched) chooseBands(ctx context.Context) error {
 	choice, err := choose.Bands(ctx, s.sum, s.Bands, s.Candidates)
 	if err != nil {
@@ -347,7 +346,7 @@ func (s *sketched) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	return fits, status, nil
 }
 
-// start returns the solution at the chosen γ, or nil to start from the one-shot solution.
+// start returns the solution at the chosen γ, if passes computed it.
 func (s *sketched) start() *mat.Dense {
 	if s.passes == 0 || s.choice == nil {
 		return nil

@@ -10,8 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// chooseEach chooses a γ for each target; see [Options].PerTarget. A pass computes AᵀA if GCV leaves a choice open and
-// [plan.GramPass] finds the pass worth its cost.
+// chooseEach chooses a γ for each target. If GCV leaves a choice open, a pass may compute AᵀA.
 func (s *sketched) chooseEach(ctx context.Context) (gammas []float64, err error) {
 	switch s.Select {
 	case choose.CV:
@@ -72,10 +71,10 @@ func (s *sketched) chooseEachByLeaveOneOut(ctx context.Context) error {
 	return nil
 }
 
-// eachGrid is the grid size for choosing each γ by leave-one-out errors.
+// eachGrid is the grid size for leave-one-out errors per target.
 const eachGrid = 25
 
-// blockOfTargets returns the number of targets to fit together, limited by memory.
+// blockOfTargets returns the number of targets that fit in memory together.
 func (j *job) blockOfTargets() int {
 	if !j.PerTarget || j.once || j.choosesBands() || j.KeepSummary || j.Journal != nil || j.Reducer != nil {
 		return j.t

@@ -114,7 +114,7 @@ func Run(ctx context.Context, o Options, do func(*Job) error) error {
 	return err
 }
 
-// isShared reports whether the other ranks get the same error, or end on their own.
+// isShared reports whether the other ranks learn of err anyway.
 func isShared(err error) bool {
 	_, aborted := errors.AsType[*dist.AbortError](err)
 	_, short := errors.AsType[*ridge.NotConvergedError](err)

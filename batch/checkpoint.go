@@ -17,7 +17,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// open locks and reads the checkpoint file. A missing file is written at once, to detect an unwritable place.
+// open locks and reads the checkpoint, or writes an initial one.
 func (j *Job) open() error {
 	ranks := 0
 	j.name = j.opts.Checkpoint
@@ -70,14 +70,14 @@ func (j *Job) load() error {
 	return nil
 }
 
-// beginAnew asks the user to remove all files of a checkpoint, because the previous state is read if the last is missing.
+// beginAnew names all files, because the previous state is read if the last is missing.
 func beginAnew(name string) string {
 	return fmt.Sprintf("remove %s to begin anew", strings.Join(checkpoint.Kept(name), " and "))
 }
 
 var rankSuffix = regexp.MustCompile(`^\.rank\d+-of-(\d+)(\.previous)?$`)
 
-// refuseOthers returns an error if another number of ranks wrote the checkpoint.
+// refuseOthers returns an error for checkpoints of other numbers of ranks.
 func refuseOthers(name string, ranks int) error {
 	dir, base := filepath.Split(name)
 	if dir == "" {
@@ -115,7 +115,7 @@ func (j *Job) follow(progress func(fdridge.Stage, ridge.Progress)) func(fdridge.
 	}
 }
 
-// A journal stores the state of each solver pass in the job.
+// A journal stores the state of each solver pass.
 type journal struct{ *Job }
 
 var _ ridge.Journal = journal{}
@@ -138,7 +138,7 @@ func (j journal) Record(pass int, found []byte) error {
 
 func (j *Job) due() bool { return j.file != nil && !time.Now().Before(j.next) }
 
-// postpone delays the next write by Every, or by ten times took.
+// postpone delays the next write by at least 10·took.
 func (j *Job) postpone(took time.Duration) { j.next = time.Now().Add(max(j.opts.Every, 10*took)) }
 
 func (j *Job) saveIfDue() {
@@ -179,7 +179,7 @@ func (j *Job) notify(kind EventKind, err error) {
 	}
 }
 
-// end closes the checkpoint and returns the error to report. It removes a checkpoint that is useless or finished.
+// end closes the checkpoint, or removes it if nothing can be resumed.
 func (j *Job) end(err error) error {
 	if j.file == nil {
 		return err
@@ -191,7 +191,7 @@ func (j *Job) end(err error) error {
 		return nil
 	}
 	var unsaved error
-	// After other errors in the sketching pass, the summary may hold only a part of a block, and is not saved.
+	// After another error, the summary may hold a part of a block.
 	if j.dirty && (isInterruption(err) || j.header.Sketched) {
 		unsaved = j.save()
 	}

@@ -26,7 +26,7 @@ type Counter struct {
 	marks []nonzeros // counts at the block boundaries since the last call of before
 }
 
-// nonzeros counts nonzero features in all rows, or in the rows before Row, the first row of a block.
+// nonzeros counts nonzero features in all rows, or before row Row.
 type nonzeros struct {
 	All   bool  `json:"all"`
 	Row   int64 `json:"row"`
@@ -56,7 +56,7 @@ func (c *Counter) finish(count int64) {
 	c.all, c.marks = nonzeros{All: true, Count: count}, nil
 }
 
-// resume starts from an earlier count and records counts at block boundaries.
+// resume starts from an earlier count and records block boundaries.
 func (c *Counter) resume(from nonzeros) {
 	if from.All {
 		c.all = from
@@ -65,7 +65,7 @@ func (c *Counter) resume(from nonzeros) {
 	}
 }
 
-// before returns the complete count, or the count before the block that contains row.
+// before returns the count before the block with the row, or the complete count.
 func (c *Counter) before(row int64) nonzeros {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -106,7 +106,7 @@ func (j *Job) summarize(ctx context.Context, src dataset.Source, cfg ridge.Summa
 	return sum, nil
 }
 
-// readRows adds the remaining rows. The summary has the same bits as [ridge.Summarize].
+// readRows computes the same bits as [ridge.Summarize].
 func (j *Job) readRows(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) error {
 	if j.sum == nil {
 		var n int64

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// begin checks that all ranks have the same settings, and opens the checkpoints.
+// begin compares the settings of all ranks and opens the checkpoints.
 func (j *Job) begin(ctx context.Context) error {
 	t := j.opts.Transport
 	if t != nil {
@@ -52,8 +52,8 @@ func agree(ctx context.Context, t dist.Transport, settings []Setting) error {
 	return nil
 }
 
-// allOpened returns an error on every rank if any rank failed to open its checkpoint. Two barriers let the other ranks
-// remove or close their checkpoints before a failed rank ends the job.
+// allOpened returns an error on every rank if any rank failed. Two barriers let the other ranks remove or close their
+// checkpoints before a failed rank ends the job.
 func (j *Job) allOpened(ctx context.Context, err error) error {
 	t := j.opts.Transport
 	failed := []float64{flag(err != nil)}
@@ -80,8 +80,7 @@ func flag(is bool) float64 {
 	return 0
 }
 
-// catchUp copies the column scaling from any rank that has one, and finds the first rank with the merged sketch.
-// The checkpoints may differ, because ranks save at different times.
+// catchUp finds the column scaling and the merged sketch in the checkpoints, which may differ between ranks.
 func (j *Job) catchUp(ctx context.Context) error {
 	own := &j.header
 	all, err := dist.Table(ctx, j.opts.Transport, []float64{flag(own.Scaling != nil), flag(own.Sketched)})
@@ -103,7 +102,7 @@ func (j *Job) catchUp(ctx context.Context) error {
 	return err
 }
 
-// union returns the summary of all rows. A rank that has this summary broadcasts it; otherwise the ranks merge theirs.
+// union broadcasts the summary of all rows, or merges the ranks' summaries.
 func (j *Job) union(ctx context.Context, sum *ridge.Summary) (*ridge.Summary, error) {
 	t := j.opts.Transport
 	switch {

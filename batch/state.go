@@ -78,7 +78,7 @@ func (s *state) read(be engine.Backend) error {
 	return s.place(at)
 }
 
-// place sets s.passes to the states of the passes, which begin at offset.
+// place sets s.passes to the pass states, beginning at offset.
 func (s *state) place(offset int64) error {
 	s.passes = s.passes[:0]
 	for _, n := range s.header.Passes {

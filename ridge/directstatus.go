@@ -5,11 +5,10 @@ import "math"
 // zeroShare is the largest share of ‖b‖² that counts as zero.
 const zeroShare = 1e-9
 
-// dualStatus returns the status without a tolerance.
-// A factorisation replaces conjugate gradients that do not converge.
+// dualStatus returns the status of a dual solution without a tolerance.
 func dualStatus(m Method) Status {
 	if m == DualCG {
-		return Converged
+		return Converged // otherwise a factorisation has replaced it
 	}
 	return Factorized
 }
@@ -33,8 +32,8 @@ func (s *Solution) directStatus(tol float64) Status {
 	return status
 }
 
-// isZero reports whether the exact solution counts as zero: no relative error is proved, and at most zeroShare of ‖b‖²
-// is explained. The explained part is ‖b‖² − 2f*, where f* is the smallest objective.
+// isZero reports whether no relative error is proved and the solution explains at most zeroShare of TSS.
+// The explained part is TSS − 2f*, where f* is the smallest objective.
 func (t *Target) isZero() bool {
 	if !math.IsInf(t.RelativeErrorBound, 1) {
 		return false

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// dualTol is small because a correction only needs products with rows in memory.
+// dualTol is small, because corrections of dual solutions cost little.
 const dualTol = 1e-12
 
 // A dualExact is the state of a direct fit by AAᵀ.
@@ -145,7 +145,7 @@ func (e *dualExact) readColumns(ctx context.Context, features dataset.Source, y,
 	return nil
 }
 
-// readAgain computes AAᵀ of rows that do not fit in memory, with one pass for each group of columns.
+// readAgain computes AAᵀ with one pass for each group of columns.
 func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 	src = counted{src, &e.passes}
 	n, _, _ := src.Dims()
@@ -198,7 +198,7 @@ func (s counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 // costs less than FewSteps steps, the factorisation is used instead.
 const FewSteps = 60
 
-// storeRows returns nil if the rows are dense and do not fit in memory.
+// storeRows returns nil for dense rows that do not fit.
 func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Rows, error) {
 	n, _, _ := src.Dims()
 	raw, kept := 0.0, dual.NewRows(e.d, e.t, e.opts.Intercept)
@@ -248,7 +248,7 @@ func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Ro
 	return kept, nil
 }
 
-// learn stores the rows and computes what does not depend on γ.
+// learn stores data and computes the quantities independent of γ.
 func (e *dualExact) learn(ctx context.Context, data dual.Operator) error {
 	e.data = data
 	e.known = certify.Dual{Backend: e.opts.Backend, Rows: int64(data.N()), Dim: e.d, Intercept: e.opts.Intercept, Projected: e.opts.Projected, Size: data.Size()}

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// leaveOneOut returns the solutions and leave-one-out errors. DualCG switches to Dual, because leverages need AAᵀ.
+// leaveOneOut solves and computes leave-one-out errors, which need AAᵀ.
 func (e *dualExact) leaveOneOut(ctx context.Context, gammas []float64, receive func(int, dataset.Block, []Interval, []float64)) ([]*Solution, *LeftOutScores, error) {
 	if err := e.switchToGram(ctx); err != nil {
 		return nil, nil, err
@@ -52,7 +52,7 @@ func (e *dualExact) leftOutPredictions(found *dualFit, levers []certify.Leverage
 	return b, brackets, estimates
 }
 
-// leftOutErrors returns the error of each target and the leverage of each row.
+// leftOutErrors returns errors of the targets and leverages of the rows.
 func (e *dualExact) leftOutErrors(found *dualFit) ([]Interval, []certify.Leverage) {
 	gamma, out := found.systems[0].Gamma, make([]Interval, e.t)
 	for j := range out {

@@ -88,7 +88,7 @@ func (e *dualExact) solveSystems(ctx context.Context, gammas []float64) ([]*dual
 	return fits, nil
 }
 
-// batch returns the number of γ whose vectors fit in 64 MiB, or in n² numbers if this is more.
+// batch returns the number of γ whose vectors take limited memory.
 func (e *dualExact) batch() int {
 	n := float64(e.data.N())
 	each := float64(e.t) * (8*float64(e.d) + 16*n)
@@ -128,7 +128,7 @@ func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 	return found, nil
 }
 
-// solveByReduction uses the tridiagonal form T. If T is too inaccurate for a γ, it factors AAᵀ + γI.
+// solveByReduction factors AAᵀ + γI if the tridiagonal form is too inaccurate.
 func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64) ([]*dualFit, error) {
 	e.reduce()
 	var served []*dualSystem
@@ -171,7 +171,7 @@ func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64) ([]*
 	return fits, nil
 }
 
-// reduce computes the tridiagonal form of AAᵀ. On overflow, e.reduction stays nil.
+// reduce computes the tridiagonal form of AAᵀ, nil on overflow.
 func (e *dualExact) reduce() {
 	if e.reduction == nil {
 		n := e.data.N()
@@ -179,7 +179,7 @@ func (e *dualExact) reduce() {
 	}
 }
 
-// factorAt returns the factor of T + γI, or false if T + γI is not positive definite.
+// factorAt returns false if T + γI is not positive definite.
 func (e *dualExact) factorAt(gamma float64) (f *certify.Factored, ok bool) {
 	if e.reduction == nil {
 		return nil, false
@@ -224,7 +224,7 @@ func (e *dualExact) tol() float64 {
 	return dualTol
 }
 
-// refine alternates corrections by solve and measurements of the residual until every system has ended.
+// refine corrects the systems until each is certified or stops improving.
 func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dualSolver) error {
 	for range maxMeasurements {
 		var open []*dualSystem
@@ -261,7 +261,7 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dua
 	return nil
 }
 
-// addCorrection adds the correction to α. Element i is stored divided by √wᵢ, where wᵢ is the sample weight of row i.
+// addCorrection adds s.residual, divided by the roots of the weights, to α.
 func (e *dualExact) addCorrection(s *dualSystem) {
 	for i, v := range s.residual {
 		if root := e.data.Root(i); root > 0 {
@@ -271,7 +271,7 @@ func (e *dualExact) addCorrection(s *dualSystem) {
 	}
 }
 
-// record stores a measurement. The system ends when it is certified or its residual did not halve.
+// record stores a measurement. A residual that did not halve ends the system.
 func (e *dualExact) record(s *dualSystem, found *dual.Found) {
 	bounds := e.known.Weights(s.Target, &certify.DualPoint{
 		Gamma: s.Gamma, X: found.X, Low: found.Low, Apart: found.Apart, Slack: found.Slack, Norm: found.Norm,
@@ -298,7 +298,7 @@ func (e *dualExact) solution(found *dualFit) *Solution {
 	return f
 }
 
-// solveByCG needs no AAᵀ. If it does not converge, the caller must factor AAᵀ + γI.
+// solveByCG solves without AAᵀ, but may not converge.
 func (e *dualExact) solveByCG(ctx context.Context, gamma float64) (f *dualFit, converged bool, err error) {
 	kept, ok := e.data.(*dual.Rows)
 	if !ok {

@@ -47,7 +47,7 @@ func (s *Summary) Known(method string, workers int, gammas ...float64) (*certify
 	return k, checkKnown(k, gammas)
 }
 
-// checkKnown returns an error if k certifies nothing or a number is out of range.
+// checkKnown returns an error if k cannot certify solutions at gammas.
 func checkKnown(k *certify.Known, gammas []float64) error {
 	if k.Unproven() {
 		return ErrUnproven

@@ -117,7 +117,7 @@ func SolveExact(ctx context.Context, src dataset.Source, gammas []float64, opts 
 	return fits, f.Certify(ctx, src, fits)
 }
 
-// A primal is the state of a direct fit by AᵀA or by QR of A.
+// A primal is a direct fit by AᵀA or by QR.
 type primal struct {
 	d, t   int
 	opts   ExactOptions
@@ -208,7 +208,7 @@ func (e *primal) fit(system *direct.System, gamma float64, factor Method) (*Solu
 	return e.solution(system.Evidence(), found, factor), nil
 }
 
-// solution certifies the solution in found. The Solution reports factor as its method.
+// solution certifies found and reports factor as its method.
 func (e *primal) solution(rows *certify.Streamed, found *certify.Factored, factor Method) *Solution {
 	weights, df := certify.Direct(rows, found)
 	f := &Solution{Outcome: Outcome{

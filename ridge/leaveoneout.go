@@ -105,7 +105,7 @@ func leaveOneOutOf(ctx context.Context, src dataset.Source, k *certify.Known, fi
 	return l.scores(found, workers)
 }
 
-// leftTasks is a constant, so that the sums do not depend on the number of cores.
+// leftTasks is fixed: the sums must not depend on the cores.
 const leftTasks = 8
 
 // leaveOneOut is the state of the pass of [LeaveOneOut].
@@ -288,7 +288,7 @@ func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int) {
 // leftNumbers is the number of sums for each fit.
 const leftNumbers = 5
 
-// sums returns the number of rows, their weight, and leftNumbers sums for each fit.
+// sums returns the row count, the weight, and the fits' sums.
 func (l *leaveOneOut) sums() []float64 {
 	out := make([]float64, 2+leftNumbers*len(l.fits))
 	out[0] = float64(l.rows)

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// leverages computes the eigenvectors of AᵀA at the first call, in O(d³) time.
+// leverages computes the eigenvectors of AᵀA once, in O(d³) time.
 func (e *primal) leverages(system *direct.System, gammas []float64) (*certify.Known, error) {
 	for _, g := range gammas {
 		if err := checkGamma(g, "leave-one-out"); err != nil {

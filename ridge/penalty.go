@@ -121,7 +121,7 @@ func (s *Solution) Fitted() *Solution {
 	return &out
 }
 
-// inColumns returns f for the columns of s, which a penalty scales.
+// inColumns returns f for the columns of s, scaled by penalties.
 func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	if f.Penalty != nil && !slices.Equal(f.Penalty, s.penalty) {
 		return nil, unfit("a fit with a penalty that is not the summary's")
@@ -129,8 +129,8 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	return f.Fitted(), nil
 }
 
-// unscaledError bounds the error of the coefficients in the original columns. Dividing column j by √pⱼ, where pⱼ is its
-// penalty, multiplied the error by at most 1/√min p and added rounding. UnpenalizedBounds is for columns without penalty.
+// unscaledError bounds the error of the coefficients in the original columns. Dividing by the root of a penalty p
+// multiplies the error by at most 1/√min p and adds rounding.
 func (s *Solution) unscaledError(o *Target) float64 {
 	e := boundOrInf(o.ErrorBound)
 	if s.Penalty == nil {

@@ -90,7 +90,7 @@ func SolveEach(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	return f, nil
 }
 
-// solvePairs replaces a target of f unless its new error bound is larger.
+// solvePairs replaces targets of f whose error bounds do not grow.
 func (s *Summary) solvePairs(ctx context.Context, src dataset.Source, f *Solution, pairs []krylov.Pair, opts SolveOptions) error {
 	var gammas []float64
 	for _, p := range pairs {

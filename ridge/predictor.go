@@ -42,7 +42,7 @@ type Predictor struct {
 	work predictorWork
 }
 
-// A basis holds the vectors onto which rows are projected, if any.
+// A basis holds vectors for projecting rows, empty without a summary.
 type basis struct {
 	v         []float64 // V, the right singular vectors of the sketch, r×d
 	mean      []float64 // of the features; nil without an intercept
@@ -171,7 +171,7 @@ func boundOrInf(v float64) float64 {
 	return math.Inf(1)
 }
 
-// checkSameRows returns an error if f contradicts the bounds from the summary.
+// checkSameRows returns an error if f contradicts the summary's bounds.
 func (p *Predictor) checkSameRows(f *Solution, j int) error {
 	o, at := &f.Targets[j], p.at(j)
 	c := certify.Claim{
@@ -301,7 +301,7 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, firstRow int) error
 	return nil
 }
 
-// check returns an error for an invalid row. Errors number rows from firstRow.
+// check returns an error that numbers invalid rows from firstRow.
 func (p *Predictor) check(b dataset.Block, firstRow int) error {
 	for i := range b.N {
 		idx, row, err := rows.Features(b, i, p.d)
@@ -319,8 +319,7 @@ func (p *Predictor) check(b dataset.Block, firstRow int) error {
 	return nil
 }
 
-// project computes for each row the centred row a, Va, ‖a‖², and the norm before centring.
-// Sparse rows are not centred explicitly.
+// project computes projections Va and norms of the centred rows a.
 func (p *Predictor) project(b dataset.Block) {
 	d, r, w := p.d, len(p.basis.v)/p.d, &p.work
 	if b.Sparse == nil {
@@ -353,7 +352,7 @@ func (p *Predictor) project(b dataset.Block) {
 	}
 }
 
-// centred returns the dense rows of b minus the mean, if any.
+// centred returns the dense rows minus the mean, if any.
 func (p *Predictor) centred(b dataset.Block) []float64 {
 	if p.basis.mean == nil {
 		return b.X
@@ -366,7 +365,7 @@ func (p *Predictor) centred(b dataset.Block) []float64 {
 	return w.a
 }
 
-// multiply multiplies the coefficients with the rows of b. It needs the results of project.
+// multiply multiplies rows and coefficients, after project.
 func (p *Predictor) multiply(b dataset.Block) {
 	d, q, w := p.d, len(p.anchors), &p.work
 	if b.Sparse == nil {

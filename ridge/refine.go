@@ -24,8 +24,8 @@ type correction struct {
 	error  float64   // bounds ‖x + low − x*‖
 }
 
-// refine corrects the targets that miss Tol. A pass measures the gradient g at the solution x with twice the digits of
-// float64. The corrected solution is x − H⁻¹g with the factored H = AᵀA + γI.
+// refine corrects targets that miss Tol. A pass measures the gradient g with twice the digits of float64. With the
+// factored H = AᵀA + γI, the solution x becomes x − H⁻¹g.
 func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution) error {
 	var open []correction
 	for _, f := range fits {
@@ -83,7 +83,7 @@ func (e *primal) measure(ctx context.Context, operator *gram.Operator, open []co
 	return found, nil
 }
 
-// correct applies the measured gradients. It returns the targets that need another pass.
+// correct returns the corrected targets that need another pass.
 func (e *primal) correct(system *direct.System, open []correction, found []*gram.Measurement, pass int) (next []correction, err error) {
 	var factored *certify.Factored
 	var refiner *certify.Refiner

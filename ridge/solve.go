@@ -127,7 +127,7 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	return sum.solutions(gammas, &opts, found)
 }
 
-// kind replaces Galerkin by CG if the summary holds AᵀA: the subspace would contain mostly round-off.
+// kind replaces Galerkin by CG if the summary holds AᵀA, because the subspace would contain mostly round-off.
 func (s *Summary) kind(opts *SolveOptions) krylov.Kind {
 	if opts.Method == Galerkin && opts.Hessian == nil && s.HoldsGram() {
 		return krylov.CG
@@ -178,7 +178,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	return nil
 }
 
-// newProblem returns a problem to which the caller adds the pairs of γ and target.
+// newProblem leaves the pairs of γ and target to the caller.
 func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveOptions) (krylov.Problem, error) {
 	workers := 1
 	if opts.Reducer != nil {
@@ -223,7 +223,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	return p, nil
 }
 
-// solutions returns one Solution per γ, and a *[NotConvergedError] if a target missed the tolerance.
+// solutions also returns a *[NotConvergedError] if a target missed the tolerance.
 func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.Batch) ([]*Solution, error) {
 	t := s.cfg.Targets
 	out := make([]*Solution, len(gammas))
@@ -261,7 +261,7 @@ func targetOf(k *certify.Known, sys *krylov.System) Target {
 	return target
 }
 
-// improve replaces targets that missed the tolerance, if the solution from the sketch has a smaller error bound.
+// improve replaces unconverged targets if the sketch has smaller error bounds.
 func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) error {
 	if !slices.ContainsFunc(stopped, func(v Status) bool { return v.Err() != nil }) {
 		return nil

@@ -88,7 +88,7 @@ func SummaryOf(sum *accum.Accumulator, meta []byte) *Summary {
 	return &Summary{cfg: SummaryConfig(sum.Config()), sum: sum, Meta: meta}
 }
 
-// view returns a read-only copy of s with other sums and spectrum.
+// view returns a read-only copy of s with other sums.
 func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 	return &Summary{cfg: s.cfg, sum: accum.View(accum.Config(s.cfg), l), spec: spec, holdsGram: s.holdsGram, penalty: s.penalty, projected: s.projected}
 }
@@ -159,7 +159,7 @@ func (s *Summary) allLocked() (*accum.Lane, error) {
 	return joined, err
 }
 
-// spectrum computes the spectrum of the sketch at the first call after a write.
+// spectrum is cached until the next write.
 func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

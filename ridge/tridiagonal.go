@@ -9,10 +9,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// fewGammas is the measured number of Cholesky factorisations, with their certificates, that take as long as a reduction.
+// By measurement, a reduction takes as long as fewGammas Cholesky factorisations.
 const fewGammas = 4
 
-// shouldReduce reports whether a direct solution for k values of γ reduces AᵀA to tridiagonal form.
+// shouldReduce reports whether k values of γ justify a tridiagonal reduction.
 func shouldReduce(k int) bool { return k >= fewGammas }
 
 // tridiagonal solves for all γ with one reduction AᵀA = QTQᵀ to a tridiagonal matrix T. Cholesky replaces T in two cases:
@@ -47,7 +47,7 @@ func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas 
 	return fits, nil
 }
 
-// solutionFromT returns the solution by T in found, or uses Cholesky if T is too inaccurate.
+// solutionFromT returns found, or uses Cholesky if T is inaccurate.
 func (e *primal) solutionFromT(system *direct.System, gamma float64, found *certify.Factored) (*Solution, error) {
 	rows := system.Evidence()
 	if found != nil && !e.isUnderdetermined(gamma) && rows.Serves(found) {
@@ -68,7 +68,7 @@ func (s *Solution) certifiedTo(tol float64) bool {
 	return true
 }
 
-// steps corrects the solutions that were computed with T. It sets Gradient, Step and Left.
+// steps fills in corrected for solutions by T.
 func (e *primal) steps(open []correction, found []*gram.Measurement, corrected []certify.Corrected) {
 	var gammas, gradients []float64
 	for i, c := range open {

@@ -109,7 +109,7 @@ func (b *bandSearch) freeBands() []int {
 	return out
 }
 
-// bandsAt returns the bands with penalty 10^exponents[i] for a free band i.
+// bandsAt sets the penalty of free band i to 10^exponents[i].
 func (b *bandSearch) bandsAt(exponents []float64) []Band {
 	out := slices.Clone(b.bands)
 	for i := range out {
@@ -126,7 +126,7 @@ func (b *bandSearch) begin() error {
 	return err
 }
 
-// try makes a trial with the penalties 10^exponents[i], and reports whether it is the best so far.
+// try reports whether the penalties 10^exponents[i] are the best so far.
 func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 	bands := b.bandsAt(exponents)
 	p, err := Penalties(b.sum.Config().Dim, bands)
@@ -173,8 +173,7 @@ func (b *bandSearch) gammas() []float64 {
 	return out
 }
 
-// searchLine increases the exponent of band i by step while the score improves. If the first increase fails, it decreases the
-// exponent instead.
+// searchLine increases the exponent of band i while the score improves, or else decreases the exponent.
 func (b *bandSearch) searchLine(ctx context.Context, i int, step float64) (moved bool, err error) {
 	for _, change := range []float64{step, -step} {
 		for {

@@ -165,7 +165,7 @@ type validation struct {
 	held []*ridge.Summary // summary of the rows of each fold
 }
 
-// A fold holds the results of the fits to all other folds, for each γ and target.
+// A fold holds the results of fits to the other folds.
 type fold struct {
 	errors []interval.Interval // brackets of the squared error on the rows of the fold
 	shift  []float64           // bounds on the norm of the difference between the residuals of exact and one-pass fits
@@ -173,7 +173,7 @@ type fold struct {
 	scorer *scorer             // the fits, if a second pass computes their errors
 }
 
-// checkMemory returns a *FoldsError if the folds of n rows need too much memory. n is −1 if unknown.
+// checkMemory returns a *FoldsError if n rows need too much memory.
 func (v *validation) checkMemory(n int64) error {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
@@ -263,7 +263,7 @@ func (v *validation) fit(ctx context.Context, gammas []float64) ([]fold, error) 
 	return folds, nil
 }
 
-// fitWithout fits to all folds except k, and brackets the squared errors on fold k.
+// fitWithout fits without fold k and brackets its squared errors.
 func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f fold, err error) {
 	rest, err := v.mergeWithout(ctx, k)
 	if err != nil {

@@ -35,7 +35,7 @@ func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 	return s
 }
 
-// extendGrid extends the grid by the rules of [Gamma] if the best γ is at an end.
+// extendGrid adds γ while the best γ is at an end.
 func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summary) (cvScores, error) {
 	for range maxExtensions {
 		fitted, ridge, err := s.best()
@@ -68,7 +68,7 @@ func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summ
 	return s, nil
 }
 
-// best chooses γ by each kind of score, summed over all targets.
+// best chooses γ by s.fitted and by s.ridge.
 func (s cvScores) best() (fitted, ridge Choice, err error) {
 	if fitted, err = chooseTarget(s.fitted, nil, -1); err == nil {
 		ridge, err = chooseTarget(s.ridge, midpoints(s.fitted), -1)

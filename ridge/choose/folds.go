@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// deal passes the rows of each fold k to receive. Calls for different folds run in parallel.
+// deal distributes rows to folds. Different folds run receive in parallel.
 func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, receive func(k int, b dataset.Block) error) error {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
@@ -41,7 +41,7 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, rec
 		if err != nil {
 			return err
 		}
-		// Check the whole block first, so that errors number the rows of the source.
+		// Errors must number the rows of the source, not of folds.
 		if raw, err = rows.CheckBlock(b, v.cfg.Dim, v.cfg.Targets, int(seen), raw); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (v *validation) foldOf(i int64) int {
 	return int(p.Uint64() % k)
 }
 
-// A dealer collects the rows of each fold in blocks for receive.
+// A dealer collects the rows of each fold in blocks.
 type dealer struct {
 	d, t, rows int
 	receive    func(k int, b dataset.Block) error
@@ -124,5 +124,5 @@ func (h *dealer) flush(k int) error {
 	return err
 }
 
-// dealtRows returns a large number, because with an intercept each block adds a row to the sketch.
+// dealtRows is large, because each block may add a sketch row.
 func dealtRows(t engine.Tuning, d int) int { return min(t.GradientRows(d), roundoff.StageRows) }

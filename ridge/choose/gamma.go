@@ -227,14 +227,14 @@ func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Cand
 	return best, nil
 }
 
-// gammasBelow returns the γ of an ascending grid that are smaller than least.
+// gammasBelow returns the γ of an ascending grid below least.
 func gammasBelow(grid []float64, least float64) []float64 {
 	n, _ := slices.BinarySearch(grid, least)
 	return slices.Clone(grid[:n])
 }
 
-// findSolvable returns the candidates with a nonsingular system, in the order of gammas, and the other γ in ascending order. If a
-// system is singular, all smaller γ count as singular. If all are singular, the error is for the largest γ.
+// findSolvable returns the candidates with nonsingular systems, and the other γ in ascending order. All γ below a singular one
+// count as singular.
 func findSolvable(gammas []float64, find func(gammas []float64) ([]Candidate, error)) (all []Candidate, unsolved []float64, err error) {
 	if all, err = find(gammas); err == nil {
 		return all, nil, nil
@@ -312,8 +312,7 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	return c, err
 }
 
-// gammasBeyond returns new γ over three powers of ten beyond an end of the ascending grid. The result is nil if grid[best] is not
-// an end.
+// gammasBeyond returns new γ beyond the end at index best, or nil if best is not an end.
 func gammasBeyond(grid []float64, best, points int) []float64 {
 	end, step := grid[0], -1.0
 	switch best {

@@ -32,7 +32,7 @@ func gridAround(mean float64, k int) []float64 {
 	return out
 }
 
-// gridOf returns the [Grid] of sum with k γ, extended by extendDown.
+// gridOf returns the extended [Grid] of sum with k γ.
 func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 	spec, err := sum.Spectrum()
 	if err != nil {
@@ -72,7 +72,7 @@ func GridFor(mean float64, squares []float64) GammaGrid {
 	return GammaGrid{Gammas: extendDown(gridAround(mean, GridSize), squares), Keep: GridSize}
 }
 
-// start keeps the Keep largest γ, and smaller ones as long as their scores are known within 1 %.
+// start keeps the g.Keep largest γ, and smaller γ whose scores are known within 1 %.
 func (g GammaGrid) start(n int, score func(i int) ridge.Interval) int {
 	from := max(n-g.Keep, 0)
 	for from > 0 {

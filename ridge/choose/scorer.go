@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A scorer sums squared residuals of q coefficient vectors in one pass.
+// A scorer sums squared residuals of q coefficient vectors.
 type scorer struct {
 	be        engine.Backend
 	d, t      int
@@ -25,7 +25,7 @@ type scorer struct {
 
 func newScorer(be engine.Backend, d, t int) *scorer { return &scorer{be: be, d: d, t: t} }
 
-// add adds the squared residuals of b. Errors number rows from firstRow.
+// add adds squared residuals. Errors number rows from firstRow.
 func (s *scorer) add(b dataset.Block, firstRow int) error {
 	q := len(s.intercept)
 	if s.rss == nil {

@@ -130,7 +130,7 @@ func (r *CVResult) ChooseEach(oneShot bool) (*TargetChoice, error) {
 	}), nil
 }
 
-// each chooses γ for each target, given a bracket and an estimate of each score.
+// each chooses γ for each target by the given scores.
 func each(by Criterion, gammas []float64, t int, score func(i, j int) (ridge.Interval, float64)) *TargetChoice {
 	c := &TargetChoice{By: by, Candidates: gammas}
 	scores, estimates := make([]ridge.Interval, len(gammas)), make([]float64, len(gammas))

@@ -50,7 +50,7 @@ func Proves(intervals []ridge.Interval, k int) bool { return isLargest(intervals
 // Allows reports whether the exact solution may choose class k, given intervals that contain its predictions.
 func Allows(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, false) }
 
-// isLargest reports whether class k has the largest prediction: for all points of the intervals if always, otherwise for some.
+// isLargest reports whether class k has the largest prediction for some, or always for all, values in the intervals.
 func isLargest(intervals []ridge.Interval, k int, always bool) bool {
 	if len(intervals) == 0 {
 		return !always

@@ -101,7 +101,7 @@ const maxCostRatio = 2
 // method needs at most MaxBytes.
 func Fits(p Problem) bool { return misfit(p).Rule == reason.Asked }
 
-// misfit returns the zero Reason if a direct method fits in memory.
+// misfit returns the zero Reason if a direct method fits.
 func misfit(p Problem) reason.Reason {
 	k := p.numGammas()
 	order, rule, method := p.Dim, reason.GramTooLarge, factorFor(k)
@@ -122,7 +122,7 @@ func misfit(p Problem) reason.Reason {
 	return reason.Reason{}
 }
 
-// isDual reports whether a direct method solves a system of order n < d.
+// isDual reports whether a direct method solves for n < d.
 func (p *Problem) isDual() bool { return p.Rows >= 0 && p.Rows < int64(p.Dim) }
 
 // numGammas returns the number of γ to solve for.
@@ -133,7 +133,7 @@ func (p *Problem) numGammas() int {
 	return len(p.Gammas)
 }
 
-// exactWork returns the cost of a direct solution in flops per element of A.
+// exactWork returns flops of a direct solution per element of A.
 func exactWork(p Problem) float64 {
 	if p.isDual() {
 		return readFlops + exactFlops(int64(p.Dim), int(p.Rows), p.numGammas())
@@ -161,7 +161,7 @@ func GramPass(p Problem, eigenproblems int) reason.Reason {
 // readFlops is the assumed cost of reading one number, in flops.
 const readFlops = 500
 
-// cheaperIteration returns CG or Galerkin and the cost in flops per element of A. A system is a pair of a γ and a target.
+// cheaperIteration returns CG or Galerkin with the flops per element of A.
 func cheaperIteration(d, m, systems int) (method ridge.Method, flops float64) {
 	const passes = 12
 	sketch := readFlops + sketchFlops(float64(m), float64(max(m, 1)))

@@ -12,26 +12,26 @@ import (
 
 // Costs of the methods, in flops per element of A (n×d), for sketches of m rows with p rows between two shrinks:
 //
-// 	exact      d for AᵀA, and d²/(3n) for each γ. A reduction to tridiagonal form for all γ takes
-// 	           3d²/n (measured; half of it waits for memory) and then 8d/n for each γ.
-// 	           If n < d, n and d are interchanged.
-// 	sketch     2m + p + 2m(m+p)/p, which is 7m if p = m. If m = d it is d + d²/p, and if AᵀA is
-// 	           kept it is d.
-// 	a pass     4 for each vector that is multiplied; CG has one for each γ and target.
-// 	galerkin   4m more in total for the vectors of the sketch, and at most 32 vectors in a pass.
+//	exact      d for AᵀA, and d²/(3n) for each γ. A reduction to tridiagonal form for all γ takes
+//	           3d²/n (measured; half of it waits for memory) and then 8d/n for each γ.
+//	           If n < d, n and d are interchanged.
+//	sketch     2m + p + 2m(m+p)/p, which is 7m if p = m. If m = d it is d + d²/p, and if AᵀA is
+//	           kept it is d.
+//	a pass     4 for each vector that is multiplied; CG has one for each γ and target.
+//	galerkin   4m more in total for the vectors of the sketch, and at most 32 vectors in a pass.
 //
 // [Choose] uses only these costs and an assumed cost of reading. [New] adds the costs that do not grow with n·d.
 
 const (
 	productFlops = 4
-	// galerkinShare is the usual number of passes of Galerkin divided by the number for CG. On seven data sets it was 0.43 to 0.8.
+	// On seven data sets, Galerkin made 0.43 to 0.8 times as many passes as CG.
 	galerkinShare = 2.0 / 3
 )
 
-// reduceFlops·d³ is the cost of a reduction to tridiagonal form, measured at d = 1024 and 2048.
+// reduceFlops·d³ is the measured cost of a reduction to tridiagonal form.
 const reduceFlops = 3
 
-// exactFlops returns the cost of a direct solution for k values of γ, in flops per element of A. n ≤ 0 means unknown.
+// exactFlops returns the flops per element of A for k γ. n ≤ 0 means unknown.
 func exactFlops(n int64, d, k int) float64 {
 	flops := float64(d)
 	if n > 0 && factorFor(k) == ridge.Tridiagonal {
@@ -42,18 +42,17 @@ func exactFlops(n int64, d, k int) float64 {
 	return flops
 }
 
-// sketchFlops returns the cost of a sketch per element of A, without the eigenproblems. With p rows between shrinks, a shrink
-// takes (2mp + p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the new sketch B of m rows.
+// sketchFlops returns the cost of a sketch per element of A, without the eigenproblems. A shrink after p rows takes
+// (2mp + p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the new sketch B of m rows.
 func sketchFlops(m, p float64) float64 { return 2*m + p + 2*m*(m+p)/p }
 
-// prefersGalerkin compares the costs of Galerkin and CG. For a single system, the vectors of Galerkin, usually six for each row of
-// the sketch, must also fit in 200 MiB.
+// prefersGalerkin reports whether Galerkin costs no more than CG. For a single system, its vectors must also fit in 200 MiB.
 func prefersGalerkin(galerkin, cg float64, d, m, systems int) bool {
 	const most = 200 << 20
 	return galerkin <= cg && (systems > 1 || 6*8*float64(m+1)*float64(d) <= most)
 }
 
-// A cost holds flops, bytes of rows to read, and bytes of memory.
+// A cost holds flops, bytes to read, and bytes of memory.
 type cost struct{ flops, read, memory float64 }
 
 func (c cost) times(f float64) cost { return cost{f * c.flops, f * c.read, c.memory} }
@@ -62,10 +61,10 @@ func (c cost) plus(o cost) cost { return cost{c.flops + o.flops, c.read + o.read
 
 func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
 
-// prepareFlops is the measured cost of copying, centring, checking and packing one number of a dense row.
+// prepareFlops is the measured cost of copying and packing one dense number.
 const prepareFlops = 250
 
-// exactCost returns the cost of a direct solution for k values of γ.
+// exactCost returns the cost of a direct solution for k γ.
 func (o *forecast) exactCost(n int64, k int, maxBytes float64) cost {
 	if n < int64(o.d) {
 		return o.dualCost(n, k, maxBytes)
@@ -74,7 +73,7 @@ func (o *forecast) exactCost(n int64, k int, maxBytes float64) cost {
 	return cost{flops: numbers * (prepareFlops + exactFlops(n, o.d, k)), read: o.rowBytes() * float64(n), memory: ridge.DirectBytes(factorFor(k), n, o.d, o.t, k, false)}
 }
 
-// eigenFlops·n³ is the measured cost of a symmetric eigenproblem of order n.
+// eigenFlops·n³ is the measured cost of an eigenproblem of order n.
 const eigenFlops = 7
 
 // sumFlops is the cost of an addition to a compensated sum.
@@ -93,7 +92,7 @@ func (o *forecast) numVectors(size int) int {
 	return size
 }
 
-// sketchCost returns the cost per row of a sketch of n rows, including the shrinks, in the given number of parallel sketches.
+// sketchCost returns the cost per row of a sketch of n rows, in the given number of parallel sketches.
 //
 //   - A shrink solves an eigenproblem of order m+p. If the sketch has d rows, it loses nothing and the order is d.
 //   - A sketch that keeps AᵀA solves an eigenproblem only when it is read.
@@ -118,7 +117,7 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	be, m, p, d, t := o.be, float64(kept), float64(taken), float64(o.d), float64(o.t)
 	k, live := m+p, kept+taken
 	if o.sparse {
-		// Sparse rows stay sparse until a shrink, so the buffer may hold more than m+p rows.
+		// Sparse rows stay sparse until a shrink, so more than m+p fit.
 		if live, err = (fd.Config{Dim: o.d, Size: size, Store: store}).Order(); err != nil {
 			return cost{}, err
 		}
@@ -128,7 +127,7 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	if r := o.keepsSparse(live - kept); r > taken {
 		products, shrink = o.sparseSketchFlops(m, float64(r)), 0
 	}
-	// work counts the numbers in copies of the Gram matrix, eigenvectors, and workspace.
+	// work counts copies of the Gram matrix, eigenvectors, and workspace.
 	measured := float64(live)*float64(live) + 4*math.Min(m, 256)*math.Min(float64(live), 512) + 3*m*m + m*float64(live)
 	work := measured + m*float64(live) + float64(live)*float64(live) - k*k + float64(max(be.SymEigWork(live, kept), be.LeftMulWork(kept, o.d, live)))
 	switch {
@@ -149,7 +148,7 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	}, nil
 }
 
-// stagedNumbers returns the size of the buffers besides the sketch. An entry of a sparse row counts as one and a half numbers.
+// stagedNumbers returns the size of the buffers besides the sketch, in numbers.
 func (o *forecast) stagedNumbers() float64 {
 	n, d, t := float64(rows.RowsPerStage(o.d, o.sparse)), float64(o.d), float64(o.t)
 	const sums, sparseSums = 12, 6 // sums over rows and over blocks, with bounds on their round-off
@@ -169,14 +168,14 @@ func (o *forecast) fitCost(size, q int) cost {
 	return c
 }
 
-// separateCost returns the cost of an iteration that computes q gradients in each pass.
+// separateCost returns the cost of an iteration with q gradients per pass.
 func (o *forecast) separateCost(numRows int64, size, q, passes int) cost {
 	n, m, d := float64(numRows), float64(o.numVectors(size)), float64(o.d)
 	pass := cost{flops: (o.gradientFlops()*n + 10*m*d) * float64(q), read: o.rowBytes() * n}
 	return pass.times(float64(passes)).holding(13 * 8 * float64(q) * d)
 }
 
-// galerkinCost returns the cost of Galerkin for q systems. Orthogonalisation is counted as if the subspace were full.
+// galerkinCost counts orthogonalisation as if the subspace were full.
 func (o *forecast) galerkinCost(numRows int64, size, q, passes int) cost {
 	n, m, d := float64(numRows), float64(o.numVectors(size)), float64(o.d)
 	most := krylov.SubspaceRows(int(min(int64(o.d), numRows)), o.numVectors(size), q)

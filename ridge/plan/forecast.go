@@ -112,7 +112,7 @@ func newEtaForecast(k *certify.Known, m int) etaForecast {
 }
 
 // lastEigenvalue estimates the smallest nonzero eigenvalue from eigenvalue number r, lambda, and the sum tail of all smaller ones.
-// It returns the geometric mean of the estimates for a power law and for equal eigenvalues.
+// The result is the geometric mean of the estimates for a power law and for equal eigenvalues.
 func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 	if rank <= r || !(tail > 0) {
 		return math.Max(0, lambda)
@@ -135,8 +135,8 @@ func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 	return math.Sqrt(lambda * math.Pow(float64(rank)/float64(r), -high) * tail / float64(rank-r))
 }
 
-// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows. If the estimate was extrapolated, it is multiplied by
-// 1 − √q with q = min(n,d)/max(n,d).
+// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows. An extrapolated estimate is multiplied by 1 − √q with
+// q = min(n,d)/max(n,d).
 //
 // Noise of n×d entries with variance v has eigenvalues down to (1 − √q)²·v·max(n,d) (V. Marchenko, L. Pastur, Math. USSR-Sbornik
 // 1, 1967). The factor is not squared, because lastEigenvalue returns a geometric mean.
@@ -149,8 +149,8 @@ func (o *forecast) floorOf(n int64) float64 {
 	return floor
 }
 
-// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m, where sums[k] bounds the sum of the k largest eigenvalues
-// of AᵀA. It bounds the shrinkage of a sketch of m rows.
+// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m, which bounds the shrinkage of a sketch of m rows if
+// sums[k] bounds the sum of the k largest eigenvalues of AᵀA.
 func (s *etaForecast) least(sums []float64, m int) float64 {
 	best := math.Inf(1)
 	for k := 0; k < len(sums) && k <= m; k++ {
@@ -159,7 +159,7 @@ func (s *etaForecast) least(sums []float64, m int) float64 {
 	return best
 }
 
-// worst bounds the shrinkage η of a sketch of size m, without round-off.
+// worst bounds the shrinkage for size m, without round-off.
 func (s *etaForecast) worst(m int) float64 {
 	if m >= s.d || s.keepsGram(m) {
 		return 0

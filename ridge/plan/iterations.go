@@ -26,7 +26,7 @@ var iterations = []iteration{
 	{method: ridge.Newton, rate: newtonRate, share: 1, cost: (*forecast).separateCost, byName: true},
 }
 
-// A rate means that k steps multiply the error by at most factor·eachᵏ.
+// A rate bounds the error: k steps multiply it by at most factor·eachᵏ.
 type rate struct{ each, factor float64 }
 
 // cgRate returns the rate of CG for eigenvalues in [lo, hi].
@@ -35,11 +35,10 @@ func cgRate(lo, hi float64) rate {
 	return rate{(kappa - 1) / (kappa + 1), 2}
 }
 
-// newtonRate returns the rate of Newton, which diverges for hi ≥ 2.
+// newtonRate is the rate of Newton, which diverges for hi ≥ 2.
 func newtonRate(lo, hi float64) rate { return rate{math.Max(1-lo, hi-1), 1} }
 
-// passesWithin returns the number of passes that reduce the error, in the norm of AᵀA + γI, by the factor tol. The result is 0 if
-// the iteration may not converge.
+// passesWithin returns the number of passes that reduce the error by the factor tol, or 0 for a possible divergence.
 func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	if !(lo > 0) {
 		return 0

@@ -108,7 +108,7 @@ func Remedies(o Outcome) ([]Remedy, error) {
 	return out, nil
 }
 
-// worstMiss returns the largest error bound and the smallest γ of the solutions that miss the tolerance.
+// worstMiss returns the largest error bound and smallest γ among misses.
 func (r *Outcome) worstMiss() (worst, gamma float64) {
 	gamma = math.Inf(1)
 	for _, s := range r.Solutions {
@@ -142,8 +142,7 @@ func (r *Outcome) canScale() bool {
 	return missing <= r.ColumnSpread*r.ColumnSpread*r.Tol
 }
 
-// tolMargin returns the factor from the certified error to a tolerance that another run should reach. It is 1 if the run
-// repeats the same steps.
+// tolMargin is the factor from the certified error to an attainable tolerance.
 func (r *Outcome) tolMargin() float64 {
 	if r.Status == ridge.PassLimit && len(r.Solutions)*r.Problem.Targets == 1 {
 		return 1
@@ -160,7 +159,7 @@ func (r *Outcome) canFactor() bool {
 	return Fits(p)
 }
 
-// morePasses suggests more passes, or a larger sketch, for a fit that reached MaxPasses.
+// morePasses suggests more passes, or a larger sketch.
 func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	if r.Summary == nil { // a direct method has no summary
 		return nil, nil
@@ -204,7 +203,7 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	return out, nil
 }
 
-// roundOffError estimates the round-off in products with AᵀA, divided by the smallest eigenvalue of AᵀA + γI.
+// roundOffError divides the round-off in AᵀA by the smallest eigenvalue of AᵀA + γI.
 func (o *forecast) roundOffError(gamma float64) float64 {
 	least := gamma
 	if o.known.Rank() >= o.d {

@@ -8,24 +8,24 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 )
 
-// Costs for sparse rows, if Config.Entries is given. All costs are in flops of a matrix product that takes as long.
+// Costs for sparse rows, in flops of a matrix product that takes as long.
 
-// scattered is the measured cost of multiplying an entry of a sparse row with a vector.
+// scattered is the measured cost of multiplying a sparse entry.
 const scattered = 20
 
-// gathered is the cost per vector if several vectors are stored together.
+// gathered is the cost per vector for vectors stored together.
 const gathered = 3
 
-// indexed is the cost of multiplying two entries of the same column.
+// indexed is the cost of multiplying two entries in one column.
 const indexed = 40
 
-// cgSteps is the usual number of conjugate gradient steps. Measuring the error twice costs as much as cgMeasured steps.
+// Conjugate gradients usually make cgSteps steps. Measuring the error twice costs as much as cgMeasured steps.
 const cgSteps, cgMeasured = 60, 10
 
-// choleskyFlops·n³ is the measured cost of a Cholesky factorisation of order n and the inverse.
+// choleskyFlops·n³ is the measured cost of factoring and inverting.
 const choleskyFlops = 1.3
 
-// entriesOf returns the number of entries of a row to plan for.
+// entriesOf returns the planned number of entries of a row.
 func (o *forecast) entriesOf(cfg Config) float64 {
 	if o.sparse && cfg.Entries > 0 {
 		return math.Min(cfg.Entries, float64(o.d))
@@ -33,7 +33,7 @@ func (o *forecast) entriesOf(cfg Config) float64 {
 	return float64(o.d)
 }
 
-// countsEntries reports whether the number of entries of sparse rows is known.
+// countsEntries reports whether sparse rows have a known size.
 func (o *forecast) countsEntries() bool { return o.sparse && o.entries < float64(o.d) }
 
 func (o *forecast) rowBytes() float64 {
@@ -43,7 +43,7 @@ func (o *forecast) rowBytes() float64 {
 	return 8 * float64(o.d)
 }
 
-// gradientFlops returns the cost per row of two products with a vector.
+// gradientFlops is the cost of two products of a row.
 func (o *forecast) gradientFlops() float64 {
 	dense := productFlops * float64(o.d)
 	if o.countsEntries() {
@@ -52,7 +52,7 @@ func (o *forecast) gradientFlops() float64 {
 	return dense
 }
 
-// sparseSketchFlops returns the cost per row of a sketch that shrinks after r sparse rows, see math.md §2.
+// sparseSketchFlops returns the cost per row with shrinks after r rows, see math.md §2.
 func (o *forecast) sparseSketchFlops(m, r float64) float64 {
 	d, order := float64(o.d), m+r
 	return 4*gathered*m*o.entries + (2*m*m*d+eigenFlops*order*order*order)/r
@@ -83,7 +83,7 @@ func (o *forecast) dualCost(n int64, k int, maxBytes float64) cost {
 	return c.holding(held)
 }
 
-// keepsSparse returns r, the number of buffered sparse rows, or 0 if they are stored dense.
+// keepsSparse returns r, or 0 if the sketch stores dense rows.
 func (o *forecast) keepsSparse(r int) int {
 	if !o.countsEntries() || fd.SparseShare*o.entries > float64(o.d) {
 		return 0

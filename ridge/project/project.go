@@ -185,7 +185,7 @@ func (p *Projection) check() error {
 	return nil
 }
 
-// dependent returns the error for column k of Z. If k is −1, it selects the column closest to dependence.
+// dependent returns the error for column k of Z, or for the column closest to dependence if k is −1.
 func (p *Projection) dependent(system *direct.System, k int) error {
 	column, on := system.Dependent(k)
 	e := &DependentError{Column: p.columns[column]}
@@ -218,7 +218,7 @@ func (p *Projection) LeverageError(v, w float64) float64 {
 	return p.found.LeverageError(v, w)
 }
 
-// projected yields the rows of Apply if subtract is true, otherwise Z as features and [A Y] as targets.
+// projected yields the rows of Apply, or else Z as features and [A Y] as targets.
 type projected struct {
 	src                 dataset.Source
 	p                   *Projection
@@ -315,7 +315,7 @@ func (p *Projection) arrange(b dataset.Block, i int, row []float64) {
 	}
 }
 
-// leverage returns ‖R⁻ᵀz‖² for the triangular factor R of Z. It overwrites z.
+// leverage overwrites z and returns ‖R⁻ᵀz‖².
 func (p *Projection) leverage(z []float64) float64 {
 	q := len(z)
 	for k := range z {
@@ -325,7 +325,7 @@ func (p *Projection) leverage(z []float64) float64 {
 	return vec.Dot(z, z)
 }
 
-// precise reports whether to subtract with twice the digits, which is slower.
+// precise reports whether sums have twice the digits, which is slower.
 func (p *Projection) precise() bool { return len(p.columns)*(len(p.others)+p.t) <= 1<<10 }
 
 // subtract replaces a row [z a y] by [z − ν, [a y] − μ − (z − ν)B], where ν and μ are the means of [Z A Y] and B is
@@ -414,8 +414,7 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 	return nil
 }
 
-// restore converts the solution of target j and returns a bracket of the effective dimension with all columns.
-// scale holds the roots of the penalties.
+// restore converts the solution of target j and brackets the full effective dimension.
 func (p *Projection) restore(o *ridge.Target, found *certify.Projection, gamma float64, j int, df ridge.Interval, scale []float64) ridge.Interval {
 	before := certify.Weights{
 		Error: boundOrInf(o.ErrorBound), Energy: boundOrInf(o.EnergyBound), Objective: interval.Interval(o.Objective), RSS: interval.Interval(o.RSS),

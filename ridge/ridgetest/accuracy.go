@@ -43,7 +43,7 @@ var references = sync.OnceValue(func() (out []refProblem) {
 	for _, kind := range kinds {
 		for i, shape := range [][3]int{{20, 5, 1}, {90, 8, 2}, {7, 12, 1}, {24, 16, 3}, {3, 1, 1}, {50, 1, 1}, {1, 4, 1}} {
 			p := draw(r, kind, shape[0], shape[1], shape[2])
-			// Sparse rows far from zero lose digits, because they are not centred explicitly.
+			// Sparse rows far from zero lose digits: they are not centred.
 			p.sparse = i%2 == 1 && kind != "offset"
 			for _, intercept := range []bool{false, true} {
 				k := refProblem{problem: p, name: fmt.Sprintf("%s, %v, intercept %v", kind, p, intercept), intercept: intercept, solved: make(map[float64]*refbig.Solution)}
@@ -67,7 +67,7 @@ func rows(m *mat.Dense) [][]float64 {
 	return out
 }
 
-// gammas returns the γ to test for a mean eigenvalue of AᵀA.
+// gammas returns the γ to test for the mean eigenvalue.
 func (s Solver) gammas(mean float64) []float64 {
 	if s.Tol == 0 {
 		return []float64{1e-6 * mean, 1e-3 * mean, mean, 1e3 * mean}
@@ -126,7 +126,7 @@ func (s Solver) accuracy(t *testing.T) {
 	t.Logf("worst relative error %.3g of %s, backward error %.3g of its bar, error %.3g of the certified, residual off by %.3g", forward, s.bar(), backward, bound, residual)
 }
 
-// residual returns the error of the reported ‖Ax̂ − b‖², relative to the exact value or 10⁻⁴‖b‖² if larger.
+// residual returns the relative error of RSS, with 10⁻⁴ TSS as the smallest denominator.
 func (s Solver) residual(t *testing.T, k refProblem, f *ridge.Solution, j int) float64 {
 	t.Helper()
 	exact, _ := k.ref.RSS(j, f.Targets[j].Coef).Float64()
@@ -174,7 +174,7 @@ func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool)
 	return fits
 }
 
-// missingField returns the name of a required field that f lacks, or "".
+// missingField names a required field that f lacks, or "".
 func (p problem) missingField(f *ridge.Solution) string {
 	_, d, targets := p.dims()
 	if f == nil || len(f.Targets) != targets {

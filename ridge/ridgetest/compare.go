@@ -61,7 +61,7 @@ func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float6
 	return certificate(t, p, want, f)
 }
 
-// latest caches exact solutions, because tests check many fits of one problem.
+// latest caches exact solutions for many fits of one problem.
 var latest memo
 
 type memo struct {

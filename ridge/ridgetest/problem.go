@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// A problem is a set of n samples with a storage format.
+// A problem holds samples and their storage format.
 type problem struct {
 	x, y   *mat.Dense
 	w      []float64 // n sample weights; nil: all weights are 1
@@ -83,8 +83,7 @@ func (p problem) pick(rows []int) problem {
 	return out
 }
 
-// centred subtracts the means mx and my of x and y if there is an intercept, and multiplies rows by the roots of their
-// weights.
+// centred subtracts the means mx and my, and multiplies rows by the roots of their weights.
 func (p problem) centred(intercept bool) (out problem, mx, my []float64) {
 	n, d, t := p.dims()
 	mx, my = make([]float64, d), make([]float64, t)

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A trial is a problem and its fit. A relation predicts the fit to a changed problem.
+// A trial is a problem and its fit.
 type trial struct {
 	Solver
 	problem
@@ -61,7 +61,7 @@ func (s Solver) related(t *testing.T, holds func(*testing.T, trial)) {
 	}
 }
 
-// same compares want with the fit to p. The tolerance allows for the errors of both fits and for rounding p.
+// same compares want with the fit to p at gamma.
 func (c trial) same(t *testing.T, what string, want *ridge.Solution, p problem, gamma float64) {
 	t.Helper()
 	Near(t, what, want, c.solve(t, p, []float64{gamma}, c.intercept)[0], c.within(p, gamma))
@@ -102,7 +102,7 @@ func stacked(t *testing.T, c trial) {
 	c.same(t, "[X; X], [y; y] at 2γ", c.fit, p, 2*c.gamma)
 }
 
-// scaled multiplies X and y by f = 2ᵖ and γ by f², or only y by f. The fit must scale exactly.
+// scaled multiplies X and y by f = 2ᵖ and γ by f². The fit must scale exactly.
 func scaled(t *testing.T, c trial) {
 	f := math.Exp2(float64(c.r.IntN(81) - 40))
 	p := c.problem
@@ -178,7 +178,7 @@ func weights(t *testing.T, c trial) {
 	c.same(t, "weights of sparse rows", c.fit, weighted, c.gamma)
 }
 
-// centredByHand: centred rows without an intercept give the same coefficients. The intercept is ȳ − xᵀx̄.
+// centredByHand checks that centring by hand gives the same coefficients.
 func centredByHand(t *testing.T, c trial) {
 	if !c.intercept {
 		return

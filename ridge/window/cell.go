@@ -15,7 +15,7 @@ type cell struct {
 	extent   accum.Extent
 }
 
-// A recipe makes a sketch from rows, or from two older cells.
+// A recipe makes a sketch from rows or from two cells.
 type recipe struct {
 	rows         *chunk
 	older, newer *cell
@@ -26,7 +26,7 @@ func newCell(sum *accum.Accumulator, level int, end, from, to int64) *cell {
 	return &cell{sum: sum, level: level, end: end, from: from, to: to, extent: sum.Extent()}
 }
 
-// makeCells computes the missing sketches in parallel: first sketches of rows, then the sketches merged from them, and so on.
+// makeCells computes the missing sketches in parallel, first from rows, then by merges.
 // The order of additions does not depend on the number of cores.
 func makeCells(cells []*cell, cfg accum.Config) error {
 	var byHeight [][]*cell
@@ -43,7 +43,7 @@ func makeCells(cells []*cell, cfg accum.Config) error {
 	return nil
 }
 
-// collect adds c and its missing sources to the lists. Cells in byHeight[h] depend only on earlier lists.
+// collect adds c to byHeight. Cells in byHeight[h] depend only on earlier lists.
 func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
 	if c.recipe == nil {
 		return byHeight, 0

@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// A chunk holds consecutive rows, all dense or all sparse like the first.
+// A chunk holds consecutive rows, all dense or all sparse.
 type chunk struct {
 	rows  dataset.Buffer
 	times []int64 // time of each row

@@ -36,12 +36,12 @@ func (e *TimeError) Error() string {
 // Is reports whether target is [ridge.ErrInput].
 func (e *TimeError) Is(target error) bool { return target == ridge.ErrInput }
 
-// next converts t to nanoseconds, unless t is in the past. Errors name the row, or −1.
+// next converts t to nanoseconds, unless t is in the past.
 func (c *clock) next(t time.Time, row int) (int64, error) { return nanosAfter(c.now, t, row) }
 
 func (c *clock) theClock() *clock { return c }
 
-// rowTimes holds times in nanoseconds, or row numbers if the window counts rows.
+// rowTimes holds times in nanoseconds, or row numbers.
 type rowTimes struct {
 	each  []time.Time // time of each row; nil if the other fields apply
 	first int64       // time of the first row

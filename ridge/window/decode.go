@@ -168,8 +168,7 @@ func pointsWithin(rowPtr []int, entries int) bool {
 	return last == entries
 }
 
-// setRowNumbers numbers the rows of the chunks and cells. It returns a reason if counts, times or sums are inconsistent.
-// room is the free capacity of the newest chunk.
+// setRowNumbers numbers the rows, or returns why the message is inconsistent.
 func (w *Window) setRowNumbers(room int64) (why string) {
 	all, sums := accum.Extent{}, make([]*accum.Accumulator, 0, len(w.cells))
 	last := w.now
@@ -222,7 +221,7 @@ func (w *Window) setRowNumbers(room int64) (why string) {
 	return accum.Mergeable(accum.Config(w.cfg.Summary), sums, "sketches")
 }
 
-// checkAges returns a reason if no sequence of appended rows produces these cells and chunks, otherwise "".
+// checkAges returns "" if appending rows can produce these cells and chunks.
 func (w *Window) checkAges() (why string) {
 	full := 0
 	for _, c := range w.recent {

@@ -70,7 +70,7 @@ func (c *chunk) header() chunkHeader {
 	return h
 }
 
-// content returns the number of bytes after the header of a chunk.
+// content returns the number of bytes after the header.
 func (h *chunkHeader) content(d, t int) int64 {
 	n := int64(h.Rows)
 	size := 8 * n * int64(1+t)
@@ -83,7 +83,7 @@ func (h *chunkHeader) content(d, t int) int64 {
 	return size + 8*n*int64(d)
 }
 
-// content returns the number of bytes of the message before its checksum.
+// content returns the number of bytes before the checksum.
 func (w *Window) content(template *accum.Accumulator) int64 {
 	size := windowHeaderSize + int64(len(w.meta)) + template.BinarySize(nil)
 	for _, c := range w.cells {

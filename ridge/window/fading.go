@@ -170,7 +170,7 @@ func (f *Fading) append(b dataset.Block, times rowTimes) error {
 	return nil
 }
 
-// check validates a block. Rows are added with up to twice their weights.
+// check validates a block at twice the weights, the largest used.
 func (f *Fading) check(b dataset.Block, times rowTimes) error {
 	if f.cfg.halfLife() == 0 {
 		return errUnmadeFading
@@ -195,13 +195,13 @@ func (f *Fading) check(b dataset.Block, times rowTimes) error {
 	return nil
 }
 
-// elapsed returns the half-lives from f.unit to t: a number and a fraction.
+// elapsed returns the half-lives from f.unit to t.
 func (f *Fading) elapsed(t int64) (halvings uint64, rest float64) {
 	passed, h := uint64(t)-uint64(f.unit), uint64(f.cfg.halfLife())
 	return passed / h, float64(passed%h) / float64(h)
 }
 
-// decayTo returns the factor from the weights in sum to the weights at t, and whether the total weight is negligible.
+// decayTo returns the factor from the weights in sum to the weights at t.
 func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	halvings, rest := f.elapsed(t)
 	beta = math.Ldexp(math.Exp2(-rest), -int(min(halvings, 1<<12)))
@@ -209,7 +209,7 @@ func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	return beta, beta == 0 || weight > 0 && !(beta*weight >= accum.LeastWeight)
 }
 
-// rebase halves the weights for each half-life since f.unit. If the total weight is negligible, it starts a new sum.
+// rebase halves the weights for each half-life since f.unit, or drops a negligible sum.
 func (f *Fading) rebase(t int64) error {
 	if f.sum.Rows() > 0 {
 		halvings, _ := f.elapsed(t)

@@ -20,13 +20,13 @@ import (
 // A sketch of level l has at most B·2ˡ rows. If it exists, every lower level i has at least k sketches of exactly B·2ⁱ rows.
 // At least
 //
-// 	k·B + Σ_{i<l} k·B·2ⁱ = k·B·2ˡ
+//	k·B + Σ_{i<l} k·B·2ⁱ = k·B·2ˡ
 //
 // rows are therefore newer than the sketch, which has at most 1/k of this number.
 //
 // Merges depend only on the numbers and times of rows. [makeCells] computes them in parallel at the end of a call.
 
-// A ring holds sketches of the older rows in cells, and the newest rows in chunks.
+// A ring holds sketches of older rows, and the newest rows.
 type ring struct {
 	cfg   Config
 	parts int // 1/Share, rounded up; 0 in the zero value
@@ -48,7 +48,7 @@ func newRing(cfg Config) ring {
 // errUnmadeWindow reports the use of the zero value of a Window.
 var errUnmadeWindow = badinput.Errorf("ridge: the window was not made by New or Read")
 
-// checkUsable refuses the zero value and a ring after a failed merge.
+// checkUsable refuses the zero value and unsuccessful merges.
 func (w *ring) checkUsable() error {
 	if w.parts == 0 {
 		return errUnmadeWindow
@@ -125,8 +125,8 @@ func (w *ring) release() {
 	w.recent = slices.Delete(w.recent, 0, 1)
 }
 
-// compact turns the oldest block into a sketch, and merges the two oldest sketches of each level with too many. It only records
-// the recipes.
+// compact replaces the oldest block by a sketch, and merges the two oldest sketches of each crowded level.
+// It records recipes only.
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)
@@ -150,7 +150,7 @@ func (w *ring) compact() error {
 	return w.make()
 }
 
-// maxPending limits the blocks in memory whose sketches are not computed yet.
+// maxPending limits the blocks in memory without a sketch.
 const maxPending = 32
 
 // queue returns a recipe for the sketch of c.
@@ -173,7 +173,7 @@ func (w *ring) make() error {
 	return nil
 }
 
-// expire removes rows of chunks, and cells all of whose rows have left the window.
+// expire removes rows, and cells without a row in the window.
 func (w *ring) expire() {
 	gone := 0
 	for gone < len(w.cells) && w.hasLeft(w.cells[gone].end-1, w.cells[gone].to) {
@@ -193,7 +193,6 @@ func (w *ring) expire() {
 	}
 }
 
-// hasLeft reports whether a row with time t has left the window.
 func (w *ring) hasLeft(row, t int64) bool {
 	if w.cfg.Duration > 0 {
 		return t <= before(w.now, w.cfg.Duration)
@@ -201,7 +200,7 @@ func (w *ring) hasLeft(row, t int64) bool {
 	return row < w.appended-w.cfg.Rows
 }
 
-// covered returns the cells of a summary, and the cell that lies partly outside the window. cfg.Inside excludes this cell.
+// covered returns the cells of a summary, and the cell that lies partly outside the window.
 func (w *ring) covered() (cells []*cell, edge *cell) {
 	if len(w.cells) == 0 {
 		return nil, nil

@@ -43,7 +43,7 @@ type Stream interface {
 // notes implements Meta and SetMeta.
 type notes struct{ meta []byte }
 
-// Meta returns the caller's bytes, which every summary of the stream copies.
+// Meta returns the caller's bytes, copied to every summary.
 func (n *notes) Meta() []byte { return n.meta }
 
 // SetMeta sets the bytes of the caller.
