@@ -51,8 +51,8 @@ const (
 	wideChunk = 32
 )
 
-// usesTiles reports whether tiles are used for t right-hand sides: if there are enough, and if rounding t up to a
-// multiple of the unit adds at most half of t.
+// usesTiles reports whether tiles are used for t right-hand sides. t must be large enough, and rounding t up to a
+// multiple of the kernel's unit must add at most half of t.
 func (b *Backend) usesTiles(t int) bool {
 	return t >= wideTargets && 2*roundUp(t, b.kernel.Unit) <= 3*t
 }

@@ -30,8 +30,8 @@ const Roundings = 2
 const Orders = 4
 
 // MaxRows is the largest number of rows in a call of Gradient. A call with fewer than SharedWork multiply-adds has at
-// most FewRows rows. In longer calls, backends divide the rows into parts, so that Accuracy.Gradient bounds the
-// number of additions in sequence.
+// most FewRows rows. For calls within these limits, backends divide the rows into parts such that Accuracy.Gradient
+// bounds the number of additions in sequence.
 const (
 	MaxRows    = 512
 	FewRows    = 32

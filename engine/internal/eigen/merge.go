@@ -44,8 +44,8 @@ func (s *divider) merge(lo, mid, hi, k int, e float64) bool {
 	return true
 }
 
-// couple sets the coupling vector z, scaled to norm one, and the kind of each eigenvector. The sign of the second
-// half of z is the sign of the coupling entry of T.
+// couple sets the coupling vector z, scaled to norm one, and the kind of each eigenvector. If the coupling entry of T
+// is negative, couple changes the sign of the second half of z.
 func (s *divider) couple(n1, n int, q []float64, negative bool) {
 	s.z, s.kind = s.z[:n], s.kind[:n]
 	second := math.Sqrt2 / 2

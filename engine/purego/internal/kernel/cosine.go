@@ -44,8 +44,8 @@ func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
 	return finite
 }
 
-// π/2 is the sum of three numbers. The first has 53 bits. The second has 33 bits, so that its product with an integer
-// below 2²⁰ is exact.
+// halfPi1 + halfPi2 + halfPi3 is π/2 with an error of at most 2⁻¹⁴¹. halfPi1 has 53 bits. halfPi2 has 33 bits, so
+// that its product with an integer below 2²⁰ is exact.
 const (
 	halfPi1 = 0x1.921fb54442d18p+0
 	halfPi2 = 0x1.1a626331p-54
