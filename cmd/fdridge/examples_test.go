@@ -13,7 +13,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unpacked := firstRows(t, housing, 20640)
+	unpacked := firstRows(t, packed, 20640)
 	t.Chdir(t.TempDir())
 	if err := os.Symlink(unpacked, "rows.csv"); err != nil {
 		t.Fatal(err)

@@ -195,7 +195,7 @@ func TestFlagThreads(t *testing.T) {
 // passes they are told, with the rows and the shift they are told.
 func TestFlagsOfSolvers(t *testing.T) {
 	dir := t.TempDir()
-	houses := firstRows(t, housing, 4000)
+	houses := firstRows(t, packed, 4000)
 	input := []string{"--data", houses, "--target", "last", "--rows", "1:2000"}
 	prepared := []string{"--features", "rff:40,gamma=1e-7,seed=2", "--size", "10"}
 	sketch := filepath.Join(dir, "s")

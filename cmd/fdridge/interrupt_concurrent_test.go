@@ -94,7 +94,7 @@ func before(t *testing.T) string {
 // TestInterruptAnyTime cancels commands at random moments: none leaves a goroutine, an
 // open file or half an output behind.
 func TestInterruptAnyTime(t *testing.T) {
-	houses := firstRows(t, housing, 10000)
+	houses := firstRows(t, packed, 10000)
 	for name := range interruptible("", houses) {
 		t.Run(name, func(t *testing.T) {
 			leaktest.Check(t)
@@ -126,7 +126,7 @@ func TestSignals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	houses := firstRows(t, housing, 10000)
+	houses := firstRows(t, packed, 10000)
 	var took time.Duration
 	cut, clean := 0, map[syscall.Signal]bool{}
 	i, most := 0, 60

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -21,9 +22,40 @@ import (
 )
 
 const (
-	w8a     = "../../testdata/w8a.svm.gz"
-	housing = "../../testdata/cal_housing.csv.gz"
+	w8a    = "../../testdata/w8a.svm.gz"
+	packed = "../../testdata/cal_housing.csv.gz"
 )
+
+// housing is the unpacked file, which dozens of tests read. TestMain removes it.
+var housing = unpack()
+
+func unpack() string {
+	if os.Getenv("FDRIDGE_TEST_COMMAND") != "" {
+		return "" // this is the command, and runs no test
+	}
+	f, err := os.Open(packed)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		panic(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		panic(err)
+	}
+	dir, err := os.MkdirTemp("", "housing")
+	if err != nil {
+		panic(err)
+	}
+	path := filepath.Join(dir, "cal_housing.csv")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		panic(err)
+	}
+	return path
+}
 
 // call runs a command line.
 func call(args ...string) (code int, stdout, stderr string) {

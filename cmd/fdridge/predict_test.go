@@ -158,7 +158,7 @@ func TestIntervalsNarrow(t *testing.T) {
 		}
 	}
 	const features = "rff:64,gamma=0.05,seed=1"
-	web, houses := firstRows(t, w8a, 1000), firstRows(t, housing, 1000)
+	web, houses := firstRows(t, w8a, 1000), firstRows(t, packed, 1000)
 	methods := map[string][]string{
 		"one-shot": {"--method", "one-shot", "--gamma", "2"}, "cg": {"--method", "cg", "--gamma", "2"}, "galerkin": {"--method", "galerkin", "--gamma", "2,20"},
 		"cholesky": {"--method", "exact", "--gamma", "2"}, "qr": {"--method", "exact", "--gamma", "0,2"},
