@@ -19,43 +19,40 @@ import (
 type Options struct {
 	// Gammas are the values of γ to solve for. If there are none, Fit chooses γ.
 	Gammas []float64
-	// Candidates are the values among which γ is chosen. The default is a grid that depends on Select. See
-	// [choose.Gamma] for GCV, [choose.AroundGCV] for leave-one-out errors, and [choose.CrossValidate] for
-	// cross-validation.
+	// Candidates are the values among which γ is chosen. The default grid depends on Select, see [choose.Gamma],
+	// [choose.AroundGCV] and [choose.CrossValidate].
 	Candidates []float64
-	// Select is the criterion that chooses γ. The default is cross-validation if Folds is given, otherwise
-	// leave-one-out errors if they can be computed, otherwise GCV. Leave-one-out errors need a further pass over the
-	// rows. They are not the default for OneShot, bands with chosen penalties, an infinite GammaTol, or a candidate
-	// 0.
+	// Select is the criterion that chooses γ. The default is the first that applies:
+	//
+	//   - cross-validation, if Folds is given
+	//   - leave-one-out errors, if they can be computed, usually by one more pass; not for OneShot, bands with chosen
+	//     penalties, an infinite GammaTol, or a candidate 0
+	//   - GCV
 	Select choose.Criterion
 	// Folds is the number of folds of cross-validation, at least 2. Default: 5 if Select is cross-validation.
 	Folds int
-	// GammaTol is the accepted relative difference between the score of the chosen γ and the best score. Fit makes
-	// further passes as long as the difference may be larger. Default 0.01. +Inf means no such passes.
+	// GammaTol is the accepted relative difference between the score of the chosen γ and the best score. Fit may make more
+	// passes to reach it. Default 0.01. +Inf means no such passes.
 	GammaTol float64
 
-	// PerTarget gives each target a γ of its own. Gammas must then contain one γ for each target, or none.
+	// PerTarget gives each target a γ of its own. Gammas must then contain one γ for each target, or none. Some defaults
+	// differ:
 	//
-	// A chosen γ has the smallest score of its target among the Candidates. Some defaults differ. Candidates is
-	// [choose.Grid] of 50 γ for GCV, and of 25 for other criteria. Select is GCV, or CV if Folds is given. Size is
-	// the smallest number of rows that loses no information, if these rows take at most 1 GiB.
+	//   - Candidates is [choose.Grid] of 50 γ for GCV, and of 25 for other criteria.
+	//   - Select is GCV, or CV if Folds is given.
+	//   - Size is the smallest size that loses no information, if such a sketch takes at most 1 GiB.
 	//
-	// Fit solves for a block of targets at a time and reads the rows again for each block. The sums
-	// of a block take at most 1 GiB or an eighth of MaxBytes, whichever is less, but a block has at least one target. The
-	// sketch, workspaces and all coefficients take further memory.
+	// Fit reads the rows again for each block of targets. The sums of a block take at most 1 GiB and at most MaxBytes/8.
 	PerTarget bool
 
-	// Penalty holds a factor pⱼ ≥ 0 for each feature j. The penalty term is then γ·Σ pⱼxⱼ² instead of γ‖x‖². Fit
-	// divides column j by √pⱼ and converts the solutions back. Observe, Summarized and Result.Summary use the
-	// divided columns. pⱼ = 0 has the same effect as listing j in Unpenalized.
+	// Penalty holds a factor pⱼ ≥ 0 for each feature j: the penalty term is γ·Σ pⱼxⱼ². Observe, Summarized and
+	// Result.Summary refer to columns divided by √pⱼ. pⱼ = 0 has the same effect as listing j in Unpenalized.
 	Penalty []float64
-	// Unpenalized lists columns without penalty, counted from 0. There may be at most [project.MaxColumns].
-	// Like the intercept, their coefficients are fitted by least squares. The other coefficients solve the
-	// problem with these columns projected out; see [project.New].
+	// Unpenalized lists columns without penalty, counted from 0. There may be at most [project.MaxColumns]. Their
+	// coefficients are fitted by least squares, like an intercept; see [project.New].
 	//
-	// The projection takes one more pass, and all further passes read dense rows. With a dual method, γ is
-	// chosen by GCV only. The other columns must have a positive penalty. Observe and Summarized see the
-	// projected rows.
+	// The projection takes one more pass, and all further passes read dense rows. With a dual method, γ is chosen by GCV
+	// only. The other columns must have a positive penalty. Observe and Summarized see the projected rows.
 	Unpenalized []int
 	// Bands are groups of columns with a common penalty. Columns outside all bands have penalty 1. If a band has no
 	// given penalty, Fit chooses the penalty together with γ; see [choose.Bands].
@@ -95,11 +92,10 @@ type Options struct {
 	// Progress, if not nil, is called after every block of rows. In the stages Sketching and Reading, only
 	// p.Rows and p.Pass are set.
 	Progress func(s Stage, p ridge.Progress)
-	// Summarize, if not nil, replaces [ridge.Summarize]. With a Reducer it is required, and must return the
-	// summary of the rows of all workers.
+	// Summarize, if not nil, replaces [ridge.Summarize]. With a Reducer it is required, and must summarise the rows of all
+	// workers.
 	Summarize func(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(rows int64)) (*ridge.Summary, error)
-	// Summarized, if not nil, is called with the summary of all rows before Fit uses the summary. If Summarized
-	// returns an error, the fit ends with this error.
+	// Summarized, if not nil, is called with the summary of all rows. An error ends the fit.
 	Summarized func(*ridge.Summary) error
 }
 

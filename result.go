@@ -22,9 +22,8 @@ type Result struct {
 	Summary   *ridge.Summary       // nil for a direct method; of the projected rows if some columns have no penalty
 	Passes    int                  // number of passes over the data
 	Trace     []Step               // the steps of the fit, in order
-	// ColumnSpread is the largest norm of a feature column divided by the smallest nonzero norm. Columns are first
-	// divided by the roots of their penalties. For a sketching method, ColumnSpread is a lower bound. It is 0 if
-	// unknown.
+	// ColumnSpread is the largest norm of a feature column divided by the smallest nonzero norm, in columns divided by the
+	// roots of their penalties. For a sketching method it is a lower bound, and 0 if unknown.
 	ColumnSpread float64
 
 	outcome plan.Outcome
@@ -58,8 +57,8 @@ func (r *Result) Best() *ridge.Solution {
 	return r.Solutions[c.Index]
 }
 
-// Reason returns why the method ran. If QR read the rows again, Reason returns why QR did. The result is zero if the
-// user requested the method and no pass was repeated.
+// Reason returns why the method ran, or why QR read the rows again. The result is zero if the user requested the method
+// and no pass was repeated.
 func (r *Result) Reason() reason.Reason {
 	if len(r.Trace) == 0 {
 		return reason.Reason{}

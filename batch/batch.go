@@ -40,8 +40,7 @@ type Options struct {
 	Backend engine.Backend
 	// Notify, if not nil, is called when a state is written or read.
 	Notify func(Event)
-	// Room, if not nil, checks the available memory. The job calls it before it allocates a sketch of size×dim
-	// numbers and the given number of targets. If Room returns an error, the job ends with this error.
+	// Room, if not nil, checks the memory for a sketch of size×dim numbers. An error ends the job.
 	Room func(size, dim, targets int) error
 }
 

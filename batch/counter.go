@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// A Counter reads a source and counts its nonzero features in the first complete pass. After a call of [Job.Count],
-// a pass that resumes from a checkpoint continues the count of the earlier run.
+// A Counter reads a source and counts its nonzero features in the first complete pass. [Job.Count] lets the count
+// continue after an interruption.
 type Counter struct {
 	dataset.Source
 	// Progress, if not nil, is called with the number of rows read so far during that pass.
@@ -140,8 +140,7 @@ func nonzerosOf(b dataset.Block) (n int64) {
 	return n
 }
 
-// ByColumns implements [dataset.Columnar]. A pass by columns counts nonzero features in the same way as a pass by
-// rows.
+// ByColumns implements [dataset.Columnar] and counts as a pass by rows does.
 func (c *Counter) ByColumns() dataset.Columns {
 	features, ok := dataset.ByColumns(c.Source)
 	if !ok {

@@ -52,8 +52,8 @@ func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options)
 	return fdridge.Fit(ctx, src, opts)
 }
 
-// Scaling returns the column scaling that an earlier run stored in the checkpoint. If there is none, Scaling calls
-// learn, stores its result, which may be nil, and returns it.
+// Scaling returns the column scaling in the checkpoint. If there is none, Scaling stores the result of learn, which may be
+// nil.
 func (j *Job) Scaling(learn func() (*dataset.Scaling, error)) (*dataset.Scaling, error) {
 	if j.header.Scaling != nil {
 		return j.header.Scaling, nil
@@ -65,8 +65,7 @@ func (j *Job) Scaling(learn func() (*dataset.Scaling, error)) (*dataset.Scaling,
 	return s, err
 }
 
-// Count makes the checkpoint store the number of nonzero features that the Counter c has counted. The source passed
-// to [Job.Fit] must read its rows from c.
+// Count stores the count of c in the checkpoint. The source passed to [Job.Fit] must read its rows from c.
 func (j *Job) Count(c *Counter) {
 	if j.count = c; j.file != nil {
 		c.resume(j.header.Nonzeros)

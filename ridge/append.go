@@ -121,15 +121,13 @@ func (s *Summary) invalidate() {
 	s.joined, s.spec, s.known = nil, nil, nil
 }
 
-// Decay multiplies the weight of every row so far by beta, 0 < beta ≤ 1. After k calls, a row that was appended before
-// them has betaᵏ times its weight.
+// Decay multiplies the weight of every row so far by beta, 0 < beta ≤ 1.
 //
-// All later results and certificates are for the weighted rows, but n remains the number of rows appended, also in the
-// GCV score. A decayed summary cannot be refined by passes, because no source has these weights.
+// All later results are for the weighted rows, but n remains the number of rows appended, also in the GCV score. A decayed
+// summary cannot be refined by passes, because no source has these weights.
 //
 // Decay returns an error if beta is out of range, and a *[ScaleError] if the sum of the weights would fall below 2⁻⁹⁰⁰.
-// After an error nothing is changed; start a new summary. If only the weight of one of several parallel sketches
-// ([SummaryConfig.Lanes]) would fall below 2⁻⁹⁰⁰, Decay first merges the sketches.
+// After an error nothing is changed; start a new summary.
 func (s *Summary) Decay(beta float64) error {
 	if !s.isValid() {
 		return errZeroValue

@@ -118,8 +118,7 @@ func (s *Summary) ReadFrom(r io.Reader) (int64, error) {
 	return n, nil
 }
 
-// ReadSummary reads the next summary from r. The summary uses the backend be, or engine.Default() if be is
-// nil. See [Summary.ReadFrom].
+// ReadSummary reads the next summary from r, see [Summary.ReadFrom]. A nil be means engine.Default().
 func ReadSummary(r io.Reader, be engine.Backend) (*Summary, error) {
 	s, _, err := accum.Read(r, be, decode)
 	return s, err

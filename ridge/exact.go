@@ -20,9 +20,9 @@ type ExactOptions struct {
 	Intercept bool           // fit an intercept for each target, unpenalised
 	Backend   engine.Backend // nil is engine.Default()
 	MaxBytes  uint64         // memory limit in bytes; 0 means 8 GiB
-	// Tol is the relative error to reach. A solution with a larger bound is corrected by up to five more passes, which
-	// measure gradients with twice the digits. If the corrected solution still misses Tol, its Status is [RoundOff],
-	// but SolveExact returns no error. If Tol is 0, no more passes are made, and Dual aims at 1e-12.
+	// Tol is the relative error to reach. Solutions with a larger bound are corrected by up to five more passes. If a
+	// solution still misses Tol, its Status is [RoundOff], without an error. If Tol is 0, no more passes are made, and
+	// Dual aims at 1e-12.
 	Tol float64
 	// LeaveOneOut allows a call of [Factorization.LeaveOneOut].
 	LeaveOneOut bool
@@ -68,8 +68,8 @@ func (e *SizeError) Is(target error) bool { return target == ErrInput }
 type SingularError struct {
 	Gamma  float64
 	Method Method
-	// Column is a feature that depends linearly on the features before it, up to round-off, counted from 0. It is −1 if
-	// no such feature is known. With enough rows, it is the first such feature.
+	// Column is a feature, counted from 0, that depends linearly on the features before it, up to round-off. It is −1 if
+	// no such feature is known.
 	Column int
 }
 

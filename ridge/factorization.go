@@ -76,9 +76,8 @@ func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solutio
 	return f.primal.fits(ctx, f.system, gammas)
 }
 
-// Certify sets the Status of solutions returned by [Factorization.Solve]. If a solution from a factorisation of AᵀA
-// misses ExactOptions.Tol, further passes over src correct the solution in place. They measure gradients with twice the
-// digits. A source that can be read only once is not read again.
+// Certify sets the Status of solutions from [Factorization.Solve]. Solutions that miss ExactOptions.Tol are corrected in
+// place by further passes over src, if AᵀA was factored. A source that can be read only once is not read again.
 func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []*Solution) error {
 	ctx = background.IfNil(ctx)
 	if f.opts.Tol == 0 {
@@ -218,6 +217,5 @@ const (
 )
 
 // LeastTol is the smallest tolerance that can always be certified. Rounding the coefficients to float64 changes them by
-// up to 2⁻⁵³ of their norm, and the certified bound is up to an eighth larger than this change. A smaller tolerance is
-// certified only if the rounding happens to change the coefficients less.
+// up to 2⁻⁵³ of their norm, and the certified bound is up to an eighth larger than this change.
 const LeastTol = 9 * 0x1p-56

@@ -22,14 +22,13 @@ import (
 type LeaveOneOutOptions struct {
 	Reducer  Reducer          // as for [SolvePath]; a pass adds up 5kt + 2 numbers for k values of γ and t targets
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
-	// Unpenalized must be set if columns Z without penalty were projected out of the rows, as
-	// project.Projection.ApplyWithLeverages does. The last target of the source is then the leverage v = w·zᵀ(ZᵀZ)⁻¹z
-	// for a row z of Z with weight w. LeaveOneOut adds v to h. Unpenalized returns a bound on the error of v.
+	// Unpenalized is required for rows of project.Projection.ApplyWithLeverages, whose last target is a leverage
+	// v = w·zᵀ(ZᵀZ)⁻¹z. Here z is a row, with weight w, of the columns Z without penalty. Unpenalized returns a bound on
+	// the error of v.
 	Unpenalized func(v, w float64) float64
-	// Left, if not nil, is called for each block b of the rows and each solution in fits, with the index fit of the
-	// solution. Element i·t + j of brackets bounds the prediction of target j for row i of b by the exact solution of
-	// all other rows. The elements of estimates are estimates of these predictions. For rows of weight 0 the elements
-	// are meaningless. Several goroutines may call Left at the same time.
+	// Left, if not nil, is called for each block b of the rows and each solution fits[fit]. Element i·t + j of brackets
+	// bounds the prediction of target j for row i of b by the exact solution of all other rows. estimates holds estimates
+	// of these predictions. For rows of weight 0 the elements are meaningless. Calls of Left may run in parallel.
 	Left func(fit int, b dataset.Block, brackets []Interval, estimates []float64)
 }
 

@@ -26,8 +26,7 @@ func (s *Summary) Merge(o *Summary) error {
 	return err
 }
 
-// Join merges the parallel sketches ([SummaryConfig.Lanes]), which frees memory. Results do not change. Rows appended
-// later go to new sketches. But if only the first sketch was in use ([SummaryConfig.LanesAfter]), s keeps a single one.
+// Join merges the parallel sketches ([SummaryConfig.Lanes]), which frees memory. Results do not change.
 func (s *Summary) Join() error {
 	if !s.isValid() {
 		return errZeroValue

@@ -45,8 +45,7 @@ const (
 	// takes as long as a few Cholesky factorisations; each γ is then cheap. The error is proportional to the condition
 	// number of K + γI, which depends on the units of the columns.
 	//
-	// Cholesky replaces Tridiagonal for a γ too small for the accuracy of T. Cholesky also replaces it if the columns
-	// differ in size and Cholesky certifies a smaller error. Solution.Method names the method that was used.
+	// Cholesky replaces Tridiagonal if T is too inaccurate for a γ. Solution.Method names the method that was used.
 	Tridiagonal
 	// Dual factors G + γI with G = AAᵀ (n×n), and keeps the rows in memory. Use Dual for fewer rows than features: it
 	// does not need d² numbers. For sparse rows it does not need n·d numbers either. The certificate comes from a

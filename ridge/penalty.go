@@ -89,8 +89,8 @@ func (s *Summary) Bound() fd.Bound {
 	return s.Sketch().Bound()
 }
 
-// Unscale converts the coefficients z of columns divided by √pⱼ to the coefficients of the original columns, zⱼ/√pⱼ. It
-// sets Penalty to p. If s already has a Penalty, Unscale does nothing.
+// Unscale converts the coefficients z of columns divided by √pⱼ to zⱼ/√pⱼ, and sets Penalty to p. If s already has a
+// Penalty, Unscale does nothing.
 func (s *Solution) Unscale(p []float64) {
 	if s.Penalty != nil {
 		return
@@ -106,9 +106,8 @@ func (s *Solution) Unscale(p []float64) {
 	}
 }
 
-// Fitted returns the solution for the columns that were fitted: with a Penalty p, the columns divided by √pⱼ. The
-// certificate describes the Coef of the result. For a penalised summary, [Predictor.Narrow] and [LeaveOneOut] need this
-// form. A solution without a penalty is returned unchanged.
+// Fitted returns the solution for the columns that were fitted: with a Penalty p, the columns divided by √pⱼ. For a
+// penalised summary, [Predictor.Narrow] and [LeaveOneOut] need this form.
 func (s *Solution) Fitted() *Solution {
 	if s == nil || s.Penalty == nil {
 		return s

@@ -54,8 +54,7 @@ func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 const eachBytes = 1 << 28
 
 // SolveEach returns a solution in which target j has its own γ, gammas[j]. It starts with [Summary.FitEach]. Passes
-// over src then refine the targets that miss opts.Tol, as in [SolvePath]. The targets are refined in groups whose
-// vectors fit in 256 MiB. If the summary holds AᵀA, most targets need no pass.
+// over src then refine the targets that miss opts.Tol, as in [SolvePath].
 //
 // A non-nil opts.Start is an error. The other errors are the errors of [SolvePath], and [ErrShape] if the number of γ
 // is not the number of targets.

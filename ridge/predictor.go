@@ -121,14 +121,12 @@ func newPredictor(d, t int, be engine.Backend, forms ...*certify.Prediction) (*P
 //
 //	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),   H = AᵀA + γI,
 //
-// for the matrix Ĥ_F of [Predictor]. If the error of f is small, the intervals become narrow. Predict returns the
-// intersection of these intervals and the intervals from the sketch. Bounds that are not finite have no effect. If
-// Narrow was called before, f replaces the earlier fit.
+// for the matrix Ĥ_F of [Predictor]. Predict returns the intersection of these intervals and the intervals from the
+// sketch. A second call replaces the first fit.
 //
-// The error is [ErrShape] if f has another γ, dimensions or penalty than p, or if p is the predictor of a solution
-// ([Solution.Predictor]). It is [ErrOtherRows] if f is a fit of other rows. Narrow compares the number of rows, ‖b‖²,
-// the intercept and bᵀAx̂. It does not recognise other rows that agree in all of these; the intervals may then be
-// wrong.
+// The error is [ErrShape] if f has another γ, dimensions or penalty than p, or if p comes from [Solution.Predictor]. It is
+// [ErrOtherRows] if f differs in the number of rows, ‖b‖², the intercept or bᵀAx̂. Other rows that agree in all of these
+// are not recognised; the intervals may then be wrong.
 func (p *Predictor) Narrow(f *Solution) error {
 	if p.ats == nil {
 		return fmt.Errorf("%w: a predictor without a summary cannot be narrowed", errShape)

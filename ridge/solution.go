@@ -25,13 +25,10 @@ type Outcome struct {
 
 	// Shrinkage bounds ‖AᵀA − BᵀB‖₂ for the sketch B: its shrinkage η plus round-off. It is 0 for an exact method.
 	Shrinkage float64 `json:"shrinkage" null:"+Inf"`
-	// Contraction is a factor q with ‖x̂ − x*‖ ≤ q‖x*‖ for the solution x̂ from the sketch alone. Up to round-off, q is
-	// η/γ for FD and ρ/(γ+ρ) with ρ = η/2 for RFD. A Newton step multiplies the error by at most q. With another
-	// Hessian, q is max(1 − lo, hi − 1) for the lo and hi of its Range. q does not include the rounding of x̂. It is 0
-	// for an exact method.
+	// Contraction is a factor q with ‖x̂ − x*‖ ≤ q‖x*‖ for the solution x̂ from the sketch alone, without its rounding. It
+	// is 0 for an exact method. A Newton step multiplies the error by at most q.
 	Contraction float64 `json:"contraction" null:"+Inf"`
-	// EffectiveDimension brackets tr((AᵀA + γI)⁻¹AᵀA). For [DualCG] the bracket is wide: its upper end is the smaller
-	// of the rank and ‖A‖²_F/γ. [Dual] gives a narrow bracket.
+	// EffectiveDimension brackets tr((AᵀA + γI)⁻¹AᵀA). The bracket is wide for [DualCG].
 	EffectiveDimension Interval `json:"effective_dimension"`
 }
 
@@ -47,17 +44,15 @@ type Solution struct {
 // A Target is the solution x̂ for one target, with its certificate.
 type Target struct {
 	Coef []float64 `json:"coef"` // x̂, length d
-	// Intercept is ȳ − x̂ᵀx̄, zero without an intercept and NaN if unknown. If a gradient was measured with
-	// twice the digits, Intercept is computed from x̂ before the rounding to float64.
+	// Intercept is ȳ − x̂ᵀx̄ for the means x̄ and ȳ of features and target, zero without an intercept, NaN if unknown.
 	Intercept float64 `json:"intercept" null:"NaN"`
-	// Scaled holds the coefficients ẑ of the columns divided by √pⱼ, with ẑⱼ = √pⱼ·x̂ⱼ, if the solution has a Penalty
-	// p; otherwise it is nil. Certificate, GradientNorm and all norms then refer to ẑ. For a column without penalty,
-	// the element is x̂ⱼ, and norms leave it out.
+	// Scaled holds the coefficients √pⱼ·x̂ⱼ for a Penalty p; otherwise it is nil. Certificate, GradientNorm and all norms
+	// then refer to Scaled. For a column without penalty, the element is x̂ⱼ, and norms leave it out.
 	Scaled []float64 `json:"scaled_coef,omitempty"`
 	// ComputedTSS is ‖b‖² as computed, with b centred if there is an intercept. It is NaN if unknown.
 	ComputedTSS float64 `json:"computed_tss" null:"NaN"`
-	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass. It is NaN for a method without a pass
-	// at x̂. If x̂ was refined with twice the digits, GradientNorm refers to x̂ before its rounding to float64.
+	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass, before any rounding of x̂. It is NaN for a method
+	// without a pass at x̂.
 	GradientNorm float64 `json:"gradient_norm" null:"NaN"`
 
 	Certificate `json:"certificate"`

@@ -21,9 +21,8 @@ import (
 // SolveOptions are the options of [Solve] and [SolvePath]. The zero value is the default.
 type SolveOptions struct {
 	Method Method // CG (the default), Galerkin or Newton
-	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. If the round-off of
-	// plain gradients is too large for Tol, gradients are measured with twice the digits. The rounding of the
-	// coefficients to float64 then limits Tol, to between 1e-17 and 1.1e-16.
+	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. The rounding of the
+	// coefficients to float64 limits Tol, to between 1e-17 and 1.1e-16.
 	Tol float64
 	// MaxPasses limits the number of passes over the data, besides the pass of the summary. Default 500.
 	MaxPasses int
@@ -74,8 +73,7 @@ type Iterate struct {
 	Target int
 	Pass   int       // number of passes so far, without the pass of the summary
 	Coef   []float64 // length d, valid during the call
-	// RelativeError bounds the relative error ‖x − x*‖/‖x*‖. If Measured is true, the bound is proved. Otherwise it
-	// comes from a gradient that CG updated by recursion.
+	// RelativeError bounds ‖x − x*‖/‖x*‖. The bound is proved only if Measured is true.
 	RelativeError float64
 	Measured      bool
 }

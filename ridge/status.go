@@ -99,8 +99,8 @@ func (s *Status) UnmarshalText(text []byte) error {
 	return badinput.Errorf("ridge: %q is no status", text)
 }
 
-// Worse returns the combined status of two parts of a solve, s and t. If a part failed, its status is returned; if both
-// failed, t. Otherwise, the result is [ZeroSolution] if s or t is.
+// Worse returns the combined status of two parts of a solve. A failure wins over a success, t over s if both failed, and
+// [ZeroSolution] over other successes.
 func (s Status) Worse(t Status) Status {
 	if t.Err() != nil || s.Err() == nil && (s == NotTerminated || t == ZeroSolution) {
 		return t

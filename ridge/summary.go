@@ -22,21 +22,18 @@ type SummaryConfig struct {
 	Backend    engine.Backend // nil is engine.Default()
 	Store      fd.Storage     // what the sketch stores; default AᵀA if that is no larger than the buffer of rows
 
-	// Lanes is the number of sketches that are computed in parallel, each on its own core. Each sketch, a lane, gets a
-	// fixed part of the rows. Reading the summary merges the lanes in a fixed order. Results therefore depend on Lanes
-	// and LaneRows, but not on the number of cores.
+	// Lanes is the number of sketches, called lanes, that are computed in parallel. Each lane gets a fixed part of the rows.
+	// Results therefore depend on Lanes and LaneRows, but not on the number of cores.
 	//
 	// Each lane needs the memory of a summary. Merging needs half of this memory in addition. To keep all cores busy, a
 	// call must append at least Lanes·LaneRows rows. If Lanes is 0, [Summarize] and fdridge.Fit use
 	// [engine.Tuning.LanesFor], and NewSummary uses 1. The maximum is [MaxLanes].
 	Lanes int
-	// LaneRows is the number of consecutive rows that go to the same lane (parallel sketch). Row i, counted from 0,
-	// goes to lane ⌊i/LaneRows⌋ mod Lanes. If LaneRows is 0, each block of a file has rows for every lane. LaneRows is
-	// ignored if there is one lane.
+	// LaneRows is the number of consecutive rows that go to the same lane. Row i, counted from 0, goes to lane
+	// ⌊i/LaneRows⌋ mod Lanes. If LaneRows is 0, each block of a file has rows for every lane.
 	LaneRows int
-	// LanesAfter is the number of rows that go to the first lane (parallel sketch) before the other lanes are used. If
-	// Lanes is 0 and the number of rows is unknown, LanesAfter is set to the number of rows above which several lanes
-	// are faster.
+	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. If Lanes is 0 and the
+	// number of rows is unknown, LanesAfter is the number above which several lanes are faster.
 	LanesAfter int64
 }
 
@@ -94,8 +91,7 @@ func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 }
 
 // Projected declares that q columns without penalty were projected out of the rows (project.Projection.Apply). GCV then
-// counts q more degrees of freedom. Projected returns s. The binary format does not contain q. If q changes, no other
-// goroutine may use s at the same time.
+// counts q more degrees of freedom. Projected returns s. The binary format does not contain q.
 func (s *Summary) Projected(q int) *Summary {
 	if s.projected != q {
 		s.projected = q
@@ -124,8 +120,8 @@ func (s *Summary) Weight() float64 {
 func (s *Summary) Config() SummaryConfig { return s.cfg }
 
 // Sketch returns the sketch of A, centred if there is an intercept. It must not be modified. If merging parallel
-// sketches failed, all methods of the sketch return the error. The zero Summary has no sketch. For a view
-// ([Summary.Penalize]) it is the sketch of the original columns.
+// sketches failed, all methods of the sketch return the error. A view ([Summary.Penalize]) has the sketch of the original
+// columns.
 func (s *Summary) Sketch() *fd.Sketch {
 	if !s.isValid() {
 		return nil
@@ -134,8 +130,7 @@ func (s *Summary) Sketch() *fd.Sketch {
 	return all.Sketch
 }
 
-// Joined reports whether at most one of the parallel sketches ([SummaryConfig.Lanes]) is in use. Then reading s needs
-// no merge and no memory for a merge.
+// Joined reports whether reading s needs no merge of parallel sketches ([SummaryConfig.Lanes]).
 func (s *Summary) Joined() bool { return s != nil && (s.sum == nil || s.sum.Lanes() <= 1) }
 
 // isValid reports whether s is neither nil nor the zero value.

@@ -11,9 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
-// WithGram makes a pass over the rows of s that computes K = AᵀA itself. It returns a read-only view of s in which the
-// spectrum of K replaces the spectrum of the sketch, so that only round-off is lost. It uses the fields Journal,
-// Reducer and Progress of opts as [SolvePath] does and ignores the others.
+// WithGram makes a pass over the rows of s that computes K = AᵀA itself. It returns a read-only view of s with the
+// spectrum of K, so that only round-off is lost. It uses only the fields Journal, Reducer and Progress of opts.
 func (s *Summary) WithGram(ctx context.Context, src dataset.Source, opts SolveOptions) (*Summary, error) {
 	ctx = background.IfNil(ctx)
 	p, err := newProblem(src, s, nil, &opts)
@@ -52,8 +51,7 @@ func (j offsetJournal) Record(pass int, state []byte) error {
 	return j.Journal.Record(j.before+pass, state)
 }
 
-// After returns a journal for a solve after the given number of earlier passes: its pass k is pass passes + k of j. If
-// j is nil, After returns nil.
+// After returns a journal for a solve that follows earlier passes. Its pass k is pass passes + k of j.
 func After(j Journal, passes int) Journal {
 	if j == nil || passes == 0 {
 		return j

@@ -13,9 +13,8 @@ import (
 // A BandChoice holds the chosen γ and penalties of groups of columns ([Band]), and how they were chosen.
 type BandChoice struct {
 	Bands []Band `json:"bands"` // with the chosen penalties
-	// Choice is the choice among Tried, by the smallest upper bound on GCV. Estimates are not used, because the loss of the
-	// sketch in each column is not known. For the trials that were not chosen, the brackets begin at BandTrial.Least. Choice
-	// compares only the trials; other penalties may be better even if it is Certain. Index is −1 if all penalties were given.
+	// Choice is the choice among Tried, by the smallest upper bound on GCV. Untried penalties may be better, even if Choice is
+	// Certain. Index is −1 if all penalties were given.
 	Choice Choice          `json:"choice"`
 	Tried  []BandTrial     `json:"tried"`           // the trials, in order
 	AtEnd  bool            `json:"at_end"`          // a penalty is 10⁸ or 10⁻⁸, the ends of the search
@@ -32,8 +31,7 @@ type BandTrial struct {
 	Least     float64        `json:"least" null:"-Inf"` // lower bound on GCV at all γ tried with these penalties
 }
 
-// The search tries penalties that are powers of 10^step, between 10^−bandReach and 10^bandReach, for each step of bandSteps. Each
-// trial uses 2·bandGammas + 1 values of γ around the best γ so far. Neighbouring γ differ by a factor of 10^¼.
+// Each trial of the search uses 2·bandGammas + 1 values of γ with the ratio 10^¼. Penalties are at most 10^±bandReach.
 const (
 	bandReach  = 8
 	bandGammas = 4

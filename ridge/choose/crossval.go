@@ -21,15 +21,13 @@ import (
 // CrossValidation holds the options of [CrossValidate]. The zero value of each field is the documented default.
 type CrossValidation struct {
 	Folds int // K, the number of folds; at least 2 and at most the number of rows; default 5
-	// Gammas are the γ to compare. The default is Grid(25) of all rows, extended as in [Gamma]. If Exact is true, the default is
-	// not extended beyond its ends, because this would need more passes.
+	// Gammas are the γ to compare. The default is Grid(25) of all rows, extended as in [Gamma], or only downwards if Exact.
 	Gammas []float64
-	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. The folds then have equal sizes, and each has rows from
-	// all parts of a sorted file. Any other seed assigns rows by a hash of the seed and i. Use another seed for rows with a
-	// period.
+	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. Any other seed assigns rows by a hash of the seed and i; use
+	// one for rows with a period.
 	Seed uint64
 	// Exact makes a second pass, which computes the errors of the fits on the held-out rows. Otherwise only brackets of these
-	// errors are known, from the sketches of the folds. Exact needs memory for K·k·t·d coefficients, for k values of γ.
+	// errors are known. Exact needs memory for K·k·t·d coefficients, for k values of γ.
 	Exact bool
 	// MaxBytes limits the memory of the folds, in bytes; 0 means 8 GiB.
 	MaxBytes uint64

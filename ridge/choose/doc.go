@@ -1,4 +1,3 @@
 // Package choose chooses γ and the penalties of groups of columns. The score is generalised cross-validation, the leave-one-out
-// error, or the error of K-fold cross-validation. The package brackets the score of every candidate, and can thus prove that a
-// choice is the best.
+// error, or the error of K-fold cross-validation. Brackets of the scores can prove that a choice is the best.
 package choose

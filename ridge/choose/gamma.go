@@ -24,9 +24,8 @@ type GammaChoice struct {
 	Passes    int             `json:"passes"`          // number of passes for the choice, besides the pass of the summary
 	Whole     bool            `json:"whole"`           // AᵀA was computed or the solutions are exact, so only round-off widens the brackets
 	Spent     []reason.Reason `json:"spent,omitempty"` // why each pass was made, or why none was; empty if the summary was enough
-	// Unknown lists the γ that were left out, ascending: all whose system is singular to working precision and, if no candidates
-	// were given, small γ whose scores are not known to one per cent. A γ in Unknown may be better than the chosen one, even if
-	// the choice is Certain.
+	// Unknown lists the γ that were left out, ascending, because the system is singular or, in a default grid, because the
+	// score is not known to one per cent. They may be better than the chosen γ, even if the choice is Certain.
 	Unknown []float64 `json:"unknown,omitempty"`
 }
 
@@ -38,8 +37,8 @@ func (c *GammaChoice) Gamma() float64 {
 	return c.Path[c.Index].Gamma
 }
 
-// GCVExcess returns by how much the estimated leave-one-out error at the γ that GCV would choose exceeds the error at the chosen
-// γ, as a fraction of the latter. It is 0 if the scores are not leave-one-out errors.
+// GCVExcess returns the estimated leave-one-out error at the γ that GCV would choose, divided by the error at the chosen γ,
+// minus 1. It is 0 if the scores are not leave-one-out errors.
 func (c *GammaChoice) GCVExcess() float64 {
 	if c == nil || c.By != LOO || c.Index < 0 || len(c.Estimates) != len(c.Path) {
 		return 0
@@ -112,16 +111,15 @@ func (c *GammaChoice) LittleKnown() bool {
 	return false
 }
 
-// GridSize is the number of γ in the default grid, over six powers of ten. gridCV is the same number for cross-validation.
+// GridSize is the number of γ in the default grid, over six powers of ten; gridCV is for cross-validation.
 const (
 	GridSize = 50
 	gridCV   = 25
 )
 
-// Limits of the extension of a grid whose best γ is at an end. An extension has half as many γ as the grid, over three powers of
-// ten beyond the end. There are at most maxExtensions, each only if the last one lowered the estimated score by the fraction
-// minGain. Columns that differ much in size need many extensions: for monomials of degree three in columns up to 10⁵, the mean
-// eigenvalue is 10³⁰ times the best γ of other columns.
+// A grid is extended at most maxExtensions times, each time only if the last extension lowered the estimated score by the
+// fraction minGain. Columns that differ much in size need many extensions: for monomials of degree three in columns up to 10⁵,
+// the mean eigenvalue is 10³⁰ times the best γ of other columns.
 const (
 	maxExtensions = 20
 	minGain       = 1e-3
@@ -178,8 +176,7 @@ func ByScore(fits []*ridge.Solution, scores [][]ridge.Interval, estimates [][]fl
 func ByGCV(fits []*ridge.Solution) []Candidate { return ByScore(fits, gcvOf(fits), nil) }
 
 // Among chooses from the candidates that find returns for gammas. If gammas is nil, Among uses the grid, without the small γ
-// whose scores are hardly known ([GammaGrid]), and extends it as [Gamma] does. Candidates whose system is singular to working
-// precision are left out.
+// whose scores are hardly known, and extends it as [Gamma] does. Candidates with a singular system are left out.
 func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
 	extend := gammas == nil
 	if extend {
@@ -294,8 +291,7 @@ func (c *GammaChoice) Again(all []Candidate) (*GammaChoice, error) {
 	return next, err
 }
 
-// ChooseGamma chooses γ by the cross-validation errors, summed over all targets. It uses the errors in Fitted if oneShot is true,
-// otherwise the errors of exact solutions, in Ridge.
+// ChooseGamma chooses γ by the errors summed over all targets: in Fitted if oneShot is true, otherwise in Ridge.
 func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	if r == nil || r.Summary == nil {
 		return nil, rows.Unfit("a cross-validation without a summary")

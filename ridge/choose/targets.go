@@ -67,8 +67,8 @@ func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
 }
 
 // EachGCV chooses γ for each target by GCV; see [EachScore]. If candidates is nil, the candidates are the [Grid] of 50 γ,
-// extended downwards as in [Gamma]. The grid is not extended upwards; TargetChoice.AtEnd counts the targets at its ends. Errors
-// are the errors of [ridge.Summary.Path].
+// extended downwards as in [Gamma]. TargetChoice.AtEnd counts the targets at the ends of the grid. Errors are the errors of
+// [ridge.Summary.Path].
 func EachGCV(sum *ridge.Summary, candidates []float64) (*TargetChoice, error) {
 	grid, err := GammaGrid{Gammas: Ascending(candidates)}, error(nil)
 	if candidates == nil {
@@ -115,8 +115,7 @@ func EachLeftOut(gammas []float64, scores *ridge.LeftOutScores) (*TargetChoice, 
 	}), nil
 }
 
-// ChooseEach chooses γ for each target by the cross-validation errors: the errors in Fitted if oneShot is true, otherwise the
-// errors of exact solutions, in Ridge.
+// ChooseEach chooses γ for each target by the errors in Fitted if oneShot is true, otherwise in Ridge.
 func (r *CVResult) ChooseEach(oneShot bool) (*TargetChoice, error) {
 	if r == nil || len(r.Ridge) == 0 {
 		return nil, rows.Unfit("a cross-validation without scores")

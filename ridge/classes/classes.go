@@ -1,7 +1,6 @@
 // Package classes fits classifications by ridge regression, like scikit-learn's RidgeClassifier. Each class becomes a
 // target that is 1 for its rows and −1 for all others; two classes share one target. A row is assigned to the class
-// with the largest prediction. The package also counts correct assignments, and proves which assignments the exact
-// solution makes.
+// with the largest prediction.
 package classes
 
 import (

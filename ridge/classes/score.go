@@ -43,8 +43,8 @@ func Margin(y []float64) float64 {
 	return y[best] - second
 }
 
-// Proves reports whether the exact solution is proved to choose class k. intervals holds intervals that contain the
-// predictions of the exact solution. The lower end for k must be above the upper ends of all other classes.
+// Proves reports whether intervals prove that the exact solution chooses class k: the lower end for k is above all other
+// upper ends.
 func Proves(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, true) }
 
 // Allows reports whether the exact solution may choose class k, given intervals that contain its predictions.
@@ -143,9 +143,8 @@ func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
 	return value / n, ridge.Interval{Lo: right.Lo / n, Hi: right.Hi / n}
 }
 
-// Balanced returns the balanced accuracy, and a bracket of the balanced accuracy of the exact solution. For each class
-// that has rows, it takes the fraction of rows whose decision is right. The balanced accuracy is the mean of these
-// fractions.
+// Balanced returns the balanced accuracy, and a bracket of the balanced accuracy of the exact solution. The balanced
+// accuracy is the mean, over the classes that have rows, of the fraction of right decisions.
 //
 // Each result is the exact number, rounded to the nearest float64. Equal accuracies thus have equal results.
 func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
@@ -171,9 +170,8 @@ func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
 	return value, ridge.Interval{Lo: mean(func(k int) int64 { return s.Right[k] }), Hi: mean(func(k int) int64 { return s.Possible[k] })}
 }
 
-// Evaluate makes a pass over src and returns the score of each solution. The only target of src has the same values as
-// for [Learn], and the features are prepared as for the fit. If a solution has no certificate, nothing is proved for
-// it.
+// Evaluate makes a pass over src, prepared as for the fit and with the target of [Learn], and returns the score of each
+// solution. If a solution has no certificate, nothing is proved.
 func (c *Classes) Evaluate(ctx context.Context, src dataset.Source, fits []*ridge.Solution) ([]*Score, error) {
 	ctx = background.IfNil(ctx)
 	scores, by := make([]*Score, len(fits)), make([]*ridge.Predictor, len(fits))

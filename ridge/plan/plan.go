@@ -35,9 +35,8 @@ type Config struct {
 type Option struct {
 	Method ridge.Method `json:"method"`
 	Size   int          `json:"size"` // m; 0 for a direct method
-	// WorstShrinkage is the largest possible shrinkage η of a sketch of this size in exact arithmetic, with the Shrink and Store
-	// of the summary. It is computed for the rows of the summary and scaled to n rows. It is 0 for a sketch that keeps AᵀA
-	// itself.
+	// WorstShrinkage is the largest possible shrinkage η of a sketch of this size in exact arithmetic, scaled to n rows. It is 0
+	// for a sketch that keeps AᵀA itself.
 	WorstShrinkage float64   `json:"worst_shrinkage"`
 	Shrinkage      float64   `json:"shrinkage"`   // expected η
 	Contraction    []float64 `json:"contraction"` // expected relative error of the one-pass fit for each γ: ρ/(γ+ρ), with half the expected η as ρ

@@ -59,7 +59,7 @@ const unevenSpread = 10
 // maxAdvisedPasses is the largest number of passes that a remedy suggests.
 const maxAdvisedPasses = 100_000
 
-// doubledTol is the tolerance below which gradients usually need twice the digits. These take doubledPasses more passes.
+// Gradients usually need twice the digits, and doubledPasses more passes, for tolerances below doubledTol.
 const (
 	doubledPasses = 2
 	doubledTol    = 1e-10

@@ -363,12 +363,12 @@ func (p *Projection) subtract(row, low []float64) {
 }
 
 // Restore converts solutions for the rows of [Projection.Apply] to solutions for all columns, in place. Solutions with
-// a Penalty are left unchanged. If the columns of A were divided by roots of penalties after Apply, penalty holds these
-// penalties; otherwise it is nil.
+// a Penalty are left unchanged. penalty holds the penalties by whose roots the columns of A were divided after Apply, or is
+// nil.
 //
-// Afterwards, Coef and Scaled have the coefficients of all columns, and are equal at the columns of Z. Penalty is 0 at
-// the columns of Z, and UnpenalizedBounds has a bound for each of them. If only the errors of the projection raise the
-// relative error of a target above tol, the status becomes [ridge.RoundOff]. A tol of 0 means no tolerance.
+// Afterwards, Coef and Scaled have the coefficients of all columns. Penalty is 0 at the columns of Z, and
+// UnpenalizedBounds has a bound for each of them. If only the errors of the projection raise the relative error of a target
+// above tol, the status becomes [ridge.RoundOff]. A tol of 0 means no tolerance.
 func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol float64) error {
 	if p.found == nil {
 		return rows.Unfit("a zero Projection; use New")

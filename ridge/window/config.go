@@ -20,16 +20,15 @@ type Config struct {
 	Rows     int64         // the window has the last Rows rows
 	Duration time.Duration // the window has the rows later than now − Duration
 
-	// Share limits the inaccuracy at the edge of the window. The oldest sketch contains rows inside and outside the window. Its
-	// number of rows is at most Share times the number of newer rows. 1/Share is rounded up to a whole number, at most
-	// [MaxParts]. The default is 1/4. Half the share takes about twice the memory.
+	// Share limits the inaccuracy at the edge of the window: a sketch with rows inside and outside the window has at most Share
+	// times as many rows as are newer. 1/Share is rounded up to a whole number, at most [MaxParts]. The default is 1/4. Half the
+	// share takes about twice the memory.
 	Share float64
-	// Inside leaves out the oldest sketch if some of its rows are outside the window. The summary then lacks some rows of the
-	// window. By default the summary contains all rows in the window, and some older rows.
+	// Inside leaves out the oldest sketch if some of its rows are outside the window. By default the summary contains all rows in
+	// the window, and some older rows.
 	Inside bool
 	// BlockRows is the number of rows of the smallest sketches. 0 means the number of rows that a sketch holds before it shrinks.
-	// The newest rows are stored as rows: at least BlockRows/Share rows, and at most BlockRows more. If the window ends among
-	// these rows, it contains no other rows.
+	// At least BlockRows/Share of the newest rows are stored as rows.
 	BlockRows int
 }
 

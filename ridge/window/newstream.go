@@ -10,8 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// NewStream returns an empty stream: a [Window], a [Fading] or [Whole], as c.Policy selects. If c does not set the number of
-// parallel sketches and the stream may have several, NewStream chooses their number. Errors are the errors of [ridge.NewSummary],
+// NewStream returns an empty [Window], [Fading] or [Whole], as c.Policy selects. Errors are the errors of [ridge.NewSummary],
 // [New] and [NewFading].
 func NewStream(c Settings) (Stream, error) {
 	set := 0
@@ -45,8 +44,8 @@ func nilOnError(s Stream, err error) (Stream, error) {
 	return s, nil
 }
 
-// Read reads the next stream from r: a [Window], a [Fading] or a summary of all rows ([Whole]). The stream uses the backend be,
-// or engine.Default() if be is nil. See [ridge.Summary.ReadFrom].
+// Read reads the next [Window], [Fading] or summary of all rows ([Whole]) from r, see [ridge.Summary.ReadFrom]. A nil be means
+// engine.Default().
 func Read(r io.Reader, be engine.Backend) (Stream, error) {
 	s, _, err := accum.Read(r, be, decodeStream)
 	return s, err

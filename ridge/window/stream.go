@@ -65,7 +65,6 @@ func (p Policy) ByTime() bool { return p.Duration > 0 || p.HalfLife > 0 }
 func (p Policy) Fades() bool { return p.HalfLife > 0 || p.HalfLifeRows > 0 }
 
 // DependsOnBlocks reports whether the round-off of a summary depends on how the rows are divided into blocks, but not on their
-// times. It is false for a Window, which has the same bits for any blocks, and for a Fading by time, whose bits depend on the
 // times.
 func (p Policy) DependsOnBlocks() bool { return p.Rows == 0 && !p.ByTime() }
 

@@ -14,18 +14,15 @@ import (
 )
 
 // A Window is a summary of the newest rows of a stream: the last N rows, or the rows of the last duration T. It stores
-// O(log(N/m)/Share) sketches of m rows, and the newest rows themselves. Rows are collected in blocks. Later a block becomes a
-// sketch, and pairs of sketches are merged into sketches of twice as many rows. Sketches without rows in the window are removed.
-// This is the exponential histogram of M. Datar, A. Gionis, P. Indyk and R. Motwani, SIAM J. Comput. 2002, with mergeable
-// sketches.
+// O(log(N/m)/Share) sketches of m rows, and the newest rows themselves. Pairs of sketches are merged into sketches of twice as
+// many rows. This is the exponential histogram of M. Datar, A. Gionis, P. Indyk and R. Motwani, SIAM J. Comput. 2002, with
+// mergeable sketches.
 //
 // [Window.Summary] returns an ordinary [ridge.Summary] of consecutive rows. Its [Span] states which rows these are, and all
 // certificates are for these rows (docs/math.md §2).
 //
 // The caller sets the time, with the rows or by [Window.Advance]. The same rows at the same times give the same bits, however
 // they are divided into blocks.
-//
-// Appending copies the rows. It allocates memory only for a new sketch after every BlockRows rows.
 //
 // One goroutine may write at a time; any number may read while none writes.
 type Window struct {
