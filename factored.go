@@ -114,7 +114,7 @@ func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	return fits, status, nil
 }
 
-// certified omits the γ with a singular system and all smaller γ.
+// certified omits a γ with a singular system, and all smaller γ.
 func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, gammas []float64) (fits []*ridge.Solution, err error) {
 	before := factors.Passes()
 	if f.choice != nil && factors == f.factors { // the solution at the chosen γ is known already
@@ -168,7 +168,7 @@ func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []flo
 	return again
 }
 
-// retryWithQR keeps the old solution if QR has a larger error bound.
+// retryWithQR keeps the solution with the smaller error bound.
 func (f *factored) retryWithQR(ctx context.Context, gammas []float64, fits []*ridge.Solution, retry []float64) ([]*ridge.Solution, error) {
 	why := reason.Reason{Rule: reason.NotCertified, Method: f.factors.Method(), Numbers: retry[:1]}
 	if slices.ContainsFunc(f.trace, func(s Step) bool { return s.Err != nil }) {

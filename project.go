@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/project"
 )
 
-// The errors of the projection may use 1 − tolShare of Tol.
+// tolShare is the part of Tol left for the projected fit.
 const tolShare = 0.9
 
 // unpenalized keeps options that the projection replaces.

@@ -191,7 +191,7 @@ func (j *Job) end(err error) error {
 		return nil
 	}
 	var unsaved error
-	// After another error, the summary may hold a part of a block.
+	// A failed sketching pass may have added only part of a block.
 	if j.dirty && (isInterruption(err) || j.header.Sketched) {
 		unsaved = j.save()
 	}

@@ -125,7 +125,7 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	return sum.solutions(gammas, &opts, found)
 }
 
-// kind replaces Galerkin by CG if the summary holds AᵀA, because the subspace would contain mostly round-off.
+// kind replaces Galerkin by CG if the summary holds AᵀA, because Galerkin's subspace would contain mostly round-off.
 func (s *Summary) kind(opts *SolveOptions) krylov.Kind {
 	if opts.Method == Galerkin && opts.Hessian == nil && s.HoldsGram() {
 		return krylov.CG

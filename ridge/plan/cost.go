@@ -31,7 +31,7 @@ const (
 // reduceFlops·d³ is the measured cost of a reduction to tridiagonal form.
 const reduceFlops = 3
 
-// exactFlops returns the flops per element of A for k γ. n ≤ 0 means unknown.
+// exactFlops returns the flops per element of A for k values of γ. n ≤ 0 means unknown.
 func exactFlops(n int64, d, k int) float64 {
 	flops := float64(d)
 	if n > 0 && factorFor(k) == ridge.Tridiagonal {
@@ -64,7 +64,7 @@ func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
 // prepareFlops is the measured cost of copying and packing one dense number.
 const prepareFlops = 250
 
-// exactCost returns the cost of a direct solution for k γ.
+// exactCost returns the cost of a direct solution.
 func (o *forecast) exactCost(n int64, k int, maxBytes float64) cost {
 	if n < int64(o.d) {
 		return o.dualCost(n, k, maxBytes)

@@ -38,7 +38,7 @@ func cgRate(lo, hi float64) rate {
 // newtonRate is the rate of Newton, which diverges for hi ≥ 2.
 func newtonRate(lo, hi float64) rate { return rate{math.Max(1-lo, hi-1), 1} }
 
-// passesWithin returns the number of passes that reduce the error by the factor tol, or 0 for a possible divergence.
+// passesWithin returns the number of passes that reduce the error by the factor tol, or 0 if the iteration may diverge.
 func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	if !(lo > 0) {
 		return 0
