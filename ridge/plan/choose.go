@@ -141,9 +141,8 @@ func exactWork(p Problem) float64 {
 	return readFlops + exactFlops(p.Rows, p.Dim, p.numGammas())
 }
 
-// GramPass returns the reason why γ should be chosen without a pass that computes AᵀA, or the zero Reason if the pass is
-// worthwhile: AᵀA fits in MaxBytes and [ridge.MaxGramBytes], and the pass with its eigenproblems costs at most five times as much
-// as an iteration.
+// GramPass returns the zero Reason if a pass that computes AᵀA is worthwhile, otherwise the reason why not. AᵀA must fit in
+// MaxBytes and in [ridge.MaxGramBytes]. The pass and its eigenproblems may cost at most five times as much as an iteration.
 func GramPass(p Problem, eigenproblems int) reason.Reason {
 	d := float64(p.Dim)
 	if need := 8 * 8 * d * (d + float64(p.Targets)); need > ridge.MaxGramBytes || need > float64(p.MaxBytes) {
