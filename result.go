@@ -42,8 +42,7 @@ type Step struct {
 // Decisions has the scores of a classification on the training rows.
 type Decisions struct {
 	Training []*classes.Score // for each solution; nil if the rows can be read only once
-	// LeftOut has the decisions about each row by the exact solution of all other rows, at the chosen γ. It is nil
-	// unless γ was chosen by leave-one-out errors.
+	// LeftOut scores the leave-one-out decisions at the chosen γ. It is nil unless γ was chosen by leave-one-out errors.
 	LeftOut *classes.Score
 }
 

@@ -123,7 +123,7 @@ func (s *Summary) invalidate() {
 
 // Decay multiplies the weight of every row so far by beta, 0 < beta ≤ 1.
 //
-// All later results are for the weighted rows, but n remains the number of rows appended, also in the GCV score. A decayed
+// All later results are for the weighted rows. The number of rows does not change, not even in the GCV score. A decayed
 // summary cannot be refined by passes, because no source has these weights.
 //
 // Decay returns an error if beta is out of range, and a *[ScaleError] if the sum of the weights would fall below 2⁻⁹⁰⁰.

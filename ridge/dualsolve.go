@@ -128,7 +128,7 @@ func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 	return found, nil
 }
 
-// solveByReduction factors AAᵀ + γI if the tridiagonal form is too inaccurate.
+// solveByReduction uses the tridiagonal form, and fit if this is inaccurate.
 func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64) ([]*dualFit, error) {
 	e.reduce()
 	var served []*dualSystem

@@ -115,7 +115,7 @@ func EachLeftOut(gammas []float64, scores *ridge.LeftOutScores) (*TargetChoice, 
 	}), nil
 }
 
-// ChooseEach chooses γ for each target by the errors in Fitted if oneShot is true, otherwise in Ridge.
+// ChooseEach chooses γ for each target by r.Fitted if oneShot is true, otherwise by r.Ridge.
 func (r *CVResult) ChooseEach(oneShot bool) (*TargetChoice, error) {
 	if r == nil || len(r.Ridge) == 0 {
 		return nil, rows.Unfit("a cross-validation without scores")

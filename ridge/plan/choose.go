@@ -160,7 +160,7 @@ func GramPass(p Problem, eigenproblems int) reason.Reason {
 // readFlops is the assumed cost of reading one number, in flops.
 const readFlops = 500
 
-// cheaperIteration returns CG or Galerkin with the flops per element of A.
+// cheaperIteration returns CG or Galerkin, whichever costs less.
 func cheaperIteration(d, m, systems int) (method ridge.Method, flops float64) {
 	const passes = 12
 	sketch := readFlops + sketchFlops(float64(m), float64(max(m, 1)))
