@@ -74,15 +74,14 @@ const (
 	// LeverageTakesPass: leave-one-out errors need one pass, and one more for each extension of the grid.
 	LeverageTakesPass
 	// GramIsHeld: the summary holds AᵀA itself, so only round-off leaves the choice of γ open. Numbers: the relative
-	// excess of the chosen score over the smallest possible score. It is −1 for leave-one-out errors, because their
-	// excess is unknown before the pass.
+	// excess of the chosen score over the smallest possible score, or −1 for leave-one-out errors.
 	GramIsHeld
-	// GramWasComputed: one more pass computed AᵀA. Numbers: the excess, as for GramIsHeld.
+	// GramWasComputed: one more pass computed AᵀA. Numbers: the relative excess of the chosen score.
 	GramWasComputed
-	// GramCostsTooMuch: a pass that computes AᵀA costs too much. Numbers: the excess, as for GramIsHeld, and the cost
+	// GramCostsTooMuch: a pass that computes AᵀA costs too much. Numbers: the relative excess of the chosen score, and the cost
 	// divided by the limit.
 	GramCostsTooMuch
-	// GramDoesNotFit: a pass that computes AᵀA needs too much memory. Numbers: the excess, as for GramIsHeld, d, and
+	// GramDoesNotFit: a pass that computes AᵀA needs too much memory. Numbers: the relative excess of the chosen score, d, and
 	// the bytes needed.
 	GramDoesNotFit
 	// CandidatesWereSolved: further passes solved for the γ that could still be best. Numbers: the number of passes.

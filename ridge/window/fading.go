@@ -232,7 +232,7 @@ func (f *Fading) rebase(t int64) error {
 	return nil
 }
 
-// Span returns the rows that a summary would contain now, whatever their weights. Dropped rows are missing.
+// Span returns the rows that a summary would contain now.
 func (f *Fading) Span() Span {
 	s := Span{First: f.appended}
 	if f.sum == nil || f.sum.Rows() == 0 {
@@ -247,7 +247,7 @@ func (f *Fading) Span() Span {
 	return s
 }
 
-// Copies returns 1, for the result of Summary, plus the number of sketches that merging parallel sketches allocates.
+// Copies returns the number of sketches that Summary allocates, also for merging parallel sketches.
 func (f *Fading) Copies() int {
 	if f.cfg.Summary.Lanes <= 1 {
 		return 1
