@@ -40,7 +40,8 @@ type Options struct {
 	Backend engine.Backend
 	// Notify, if not nil, is called when a state is written or read.
 	Notify func(Event)
-	// Room, if not nil, checks the memory for a sketch of size×dim numbers. An error ends the job.
+	// Room, if not nil, checks the memory for a sketch of size×dim numbers and the targets. An error ends
+	// the job.
 	Room func(size, dim, targets int) error
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// dualTol is small, because corrections of dual solutions cost little.
+// dualTol is the default tolerance; corrections of dual solutions cost little.
 const dualTol = 1e-12
 
 // A dualExact is the state of a direct fit by AAᵀ.

@@ -68,7 +68,7 @@ func (s *Solution) certifiedTo(tol float64) bool {
 	return true
 }
 
-// steps fills in corrected for solutions by T.
+// steps fills in corrected for solutions by the tridiagonal matrix.
 func (e *primal) steps(open []correction, found []*gram.Measurement, corrected []certify.Corrected) {
 	var gammas, gradients []float64
 	for i, c := range open {

@@ -48,7 +48,7 @@ func newRing(cfg Config) ring {
 // errUnmadeWindow reports the use of the zero value of a Window.
 var errUnmadeWindow = badinput.Errorf("ridge: the window was not made by New or Read")
 
-// checkUsable refuses the zero value and unsuccessful merges.
+// checkUsable returns an error for the zero value or a failed merge.
 func (w *ring) checkUsable() error {
 	if w.parts == 0 {
 		return errUnmadeWindow
