@@ -71,12 +71,11 @@ func Cached(src Source, o CacheOptions) (*Cache, error) {
 	return c, nil
 }
 
-// keptName returns the name of the file that is kept after Close.
 func (c *Cache) keptName() string {
 	return filepath.Join(c.opts.Dir, "fdridge-"+hex.EncodeToString(c.head.Key[:16])+".rows")
 }
 
-// openKept opens the file of an earlier run with the same Key, if that file exists.
+// openKept opens the file that an earlier run kept, if present.
 func (c *Cache) openKept() {
 	r, rows, err := openCache(c.keptName(), c.head)
 	if err != nil {
@@ -180,8 +179,8 @@ func (c *Cache) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block,
 	}
 }
 
-// planPass decides where a pass from row firstRow on gets its rows. If name is not "", from this file; otherwise from
-// the source. If write is true, the pass also writes them to a file.
+// planPass returns the file to read, or "" for the source.
+// If write is true, the pass also records its rows in a file.
 func (c *Cache) planPass(firstRow int64) (name string, write bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,7 +192,7 @@ func (c *Cache) planPass(firstRow int64) (name string, write bool) {
 	return "", write
 }
 
-// record yields the blocks of the source and writes them to a new file.
+// record yields the blocks of the source and writes a file.
 func (c *Cache) record(ctx context.Context, yield func(Block, error) bool) {
 	w, err := newCacheWriter(c.opts.Dir, c.head, c.opts.MaxBytes)
 	complete := false
@@ -219,8 +218,7 @@ func (c *Cache) record(ctx context.Context, yield func(Block, error) bool) {
 	complete = true
 }
 
-// finishRecord keeps the file of w if it is complete, and removes it otherwise. err is the reason why rows could not
-// be written, or nil.
+// finishRecord keeps a complete file and removes any other.
 func (c *Cache) finishRecord(w *cacheWriter, complete bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -236,7 +234,7 @@ func (c *Cache) finishRecord(w *cacheWriter, complete bool, err error) {
 	}
 }
 
-// adopt completes the file of w, gives the file its final name, and makes later passes read it.
+// adopt renames the complete file of w, for use by later passes.
 func (c *Cache) adopt(w *cacheWriter) error {
 	name := w.file.Name()
 	err := w.finish()
@@ -252,8 +250,7 @@ func (c *Cache) adopt(w *cacheWriter) error {
 	return nil
 }
 
-// replay yields the rows in the file from row firstRow on. If the file is damaged, the remaining rows come from the
-// source.
+// replay yields the rows in the file. If the file is damaged, the remaining rows come from the source.
 func (c *Cache) replay(ctx context.Context, name string, firstRow int64, yield func(Block, error) bool) {
 	_, d, _ := c.src.Dims()
 	at := firstRow
@@ -300,7 +297,6 @@ func (c *Cache) reread(ctx context.Context, firstRow int64, yield func(Block, er
 	From(ctx, c.src, firstRow)(yield)
 }
 
-// discard removes a file that cannot be read, and stores err as the reason.
 func (c *Cache) discard(name string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -54,8 +54,7 @@ const (
 	cacheSumSize    = 4
 )
 
-// size returns the number of bytes in the file of a block with frame f, d features and t targets, including frame and
-// checksum.
+// size returns the number of bytes of a block, including frame and checksum.
 func (f cacheFrame) size(d, t int) (int64, error) {
 	const maxBytes = 1 << 58
 	n, words := float64(f.Rows), float64(t)
@@ -76,7 +75,7 @@ func (f cacheFrame) size(d, t int) (int64, error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// cacheChunk is the number of bytes that are converted at a time. They fit in the CPU's cache.
+// cacheChunk is the number of bytes converted at a time. They fit in cache.
 const cacheChunk = 1 << 18
 
 // A cacheWriter writes the file of a [Cache].
@@ -101,7 +100,7 @@ func newCacheWriter(dir string, h cacheHeader, maxBytes int64) (*cacheWriter, er
 	return w, binary.Write(w.out, binary.LittleEndian, h)
 }
 
-// block writes the block b of d features and t targets. n is the number of rows of the source, or -1 if unknown.
+// block writes b. n is the number of rows of the source, or −1.
 func (w *cacheWriter) block(b Block, n int64, d, t int) error {
 	if b.N == 0 {
 		return nil
@@ -164,7 +163,7 @@ func (w *cacheWriter) numbers(b Block, d, t int) error {
 	return binary.Write(w.out, binary.LittleEndian, w.sum.Sum32())
 }
 
-// convert writes the numbers in from. The function put encodes some numbers, each in size bytes.
+// convert writes numbers, each encoded by put in size bytes.
 func convert[T any](w *cacheWriter, from []T, size int, put func(to []byte, from []T)) error {
 	w.chunk = slices.Grow(w.chunk[:0], cacheChunk)
 	for len(from) > 0 {

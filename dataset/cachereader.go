@@ -24,10 +24,9 @@ type cacheReader struct {
 	chunk []byte
 }
 
-// errDamaged reports that a cache file does not have the contents that were written.
 var errDamaged = errors.New("is damaged")
 
-// openCache opens a cache file, whose header must equal h, and returns its number of rows.
+// openCache opens a cache file with header h.
 func openCache(name string, h cacheHeader) (r *cacheReader, rows int64, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -40,7 +39,7 @@ func openCache(name string, h cacheHeader) (r *cacheReader, rows int64, err erro
 	return r, rows, nil
 }
 
-// begin checks the header, reads the number of rows at the end of the file, and seeks to the first block.
+// begin checks the header, reads the row count, and finds the first block.
 func (r *cacheReader) begin(want cacheHeader) (rows int64, err error) {
 	info, err := r.file.Stat()
 	if err != nil {
@@ -72,14 +71,14 @@ func (r *cacheReader) begin(want cacheHeader) (rows int64, err error) {
 	return int64(f.Entries), nil
 }
 
-// read fills b with the next bytes of the file and updates the checksum.
+// read fills b and updates the checksum.
 func (r *cacheReader) read(b []byte) error {
 	_, err := io.ReadFull(r.file, b)
 	r.sum = crc32.Update(r.sum, castagnoli, b)
 	return err
 }
 
-// frame reads the next frame. rest is the number of bytes of the block after its frame.
+// frame reads the next frame. rest is the block's number of remaining bytes.
 func (r *cacheReader) frame() (f cacheFrame, rest int64, err error) {
 	if r.left == 0 {
 		return f, 0, io.EOF
@@ -126,7 +125,7 @@ func (r *cacheReader) skip(row int64) error {
 	}
 }
 
-// fill reads the next block into out. It returns io.EOF after the last block.
+// fill reads the next block, or returns io.EOF.
 func (r *cacheReader) fill(out *Buffer) error {
 	f, _, err := r.frame()
 	if err != nil {
@@ -159,7 +158,7 @@ func (r *cacheReader) fill(out *Buffer) error {
 	return nil
 }
 
-// sparse reads n sparse rows with the given total number of nonzero entries.
+// sparse reads n sparse rows.
 func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
 	err := r.words(n, 4, func(b []byte) {
 		for ; len(b) > 0; b = b[4:] {
@@ -182,7 +181,7 @@ func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
 	return err
 }
 
-// floats reads n numbers, and uses the memory of the empty slice to.
+// floats appends the next n numbers to the empty slice to.
 func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 	to = slices.Grow(to, n)
 	err := r.words(n, 8, func(b []byte) {
@@ -193,7 +192,7 @@ func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 	return to, err
 }
 
-// words reads n numbers of size bytes each, in chunks, and calls take for each chunk.
+// words reads n numbers of size bytes, in chunks passed to take.
 func (r *cacheReader) words(n, size int, take func(b []byte)) error {
 	for n > 0 {
 		k := min(n, cacheChunk/size)

@@ -84,7 +84,7 @@ func (s *Stream) Samples(ctx context.Context) (y, w []float64, err error) {
 	return y, nil, nil
 }
 
-// readAll returns the n×d features of src, a dense source of n rows.
+// readAll returns the n×d features of a dense source.
 func readAll(ctx context.Context, src Source, n int64) (x []float64, err error) {
 	_, d, _ := src.Dims()
 	for b, err := range src.Blocks(ctx) {
@@ -127,7 +127,7 @@ func (z *zip) Samples(ctx context.Context) (y, w []float64, err error) {
 	return y, other, checkWeights(other, 0)
 }
 
-// transposeBytes is the default size in bytes of the rows that a transposed source holds at a time.
+// transposeBytes is the default memory for the rows of a transposed source.
 const transposeBytes = 64 << 20
 
 // transposed is a source whose rows are the columns of x.
@@ -211,7 +211,7 @@ func (s *transposed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[B
 	}
 }
 
-// fillWindow reads x and sets the rows of the window, which are columns of x.
+// fillWindow sets rows of the transposed matrix from columns of x.
 func (s *transposed) fillWindow(ctx context.Context, window Block) error {
 	lo, feature := int(window.First), 0
 	for b, err := range s.x.Blocks(ctx) {
@@ -267,7 +267,7 @@ func (s untargeted) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 	}
 }
 
-// ByColumns implements [Columnar] for transforms that change each column separately, such as a scaling.
+// ByColumns implements [Columnar] for transforms of separate columns, like a scaling.
 func (s *transformed) ByColumns() Columns {
 	features, ok := ByColumns(s.src)
 	if !ok || s.transformColumns == nil {

@@ -47,7 +47,6 @@ func checkSources(sources ...Source) error {
 	return nil
 }
 
-// newDimensionError returns a SourceError about dimensions that disagree, with a formatted Reason.
 func newDimensionError(format string, args ...any) error {
 	return newSourceError("dimensions disagree: "+format, args...)
 }
@@ -112,8 +111,7 @@ func (e *InputError) Is(target error) bool {
 	return target == ErrInput || e.UnknownLevel && target == ErrUnknownLevel
 }
 
-// checkFinite returns an error if a number in x is not finite. x holds rows of cols numbers, from row firstRow of the
-// named data on.
+// checkFinite checks rows of cols numbers, from row firstRow on.
 func checkFinite(name string, x []float64, firstRow int64, cols int) error {
 	if allFinite(x) {
 		return nil
@@ -126,8 +124,7 @@ func checkFinite(name string, x []float64, firstRow int64, cols int) error {
 	return nil
 }
 
-// allFinite reports whether all numbers in x are finite. It adds up v − v, which is 0 or NaN, in four independent
-// sums for speed.
+// allFinite adds up v − v, which is 0 or NaN, in four sums for speed.
 func allFinite(x []float64) bool {
 	var s0, s1, s2, s3 float64
 	for ; len(x) >= 4; x = x[4:] {

@@ -65,7 +65,7 @@ func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 	}}, nil
 }
 
-// draw draws u, and then W, column by column. d is the number of inputs, the columns of W.
+// draw draws u, and then the d columns of W.
 func (f Fourier) draw(d int) *engine.CosineMap {
 	rng := rand.New(rand.NewPCG(f.Seed, 0x466f7572696572)) // "Fourier"
 	u := make([]float64, f.Components)

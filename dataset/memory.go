@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/internal/rowmajor"
 )
 
-// memory is a source of rows in memory. Its blocks share this memory.
+// memory is a source of rows in memory, which blocks share.
 type memory struct {
 	whole Block
 	d, t  int
@@ -94,7 +94,7 @@ func FromCSR(x *engine.CSR, t int, y []float64) (Source, error) {
 	return &memory{Block{N: x.Rows, Sparse: x, Y: y}, x.Cols, t}, nil
 }
 
-// checkRow returns an error if row i is no valid row of an engine.CSR, or is not finite.
+// checkRow returns an error if row i is invalid or not finite.
 func checkRow(x *engine.CSR, i int) error {
 	if lo, hi := x.RowPtr[i], x.RowPtr[i+1]; lo < 0 || hi < lo || hi > len(x.Val) {
 		return newSourceError("sparse row %d is entries %d to %d of %d", i+1, lo, hi, len(x.Val))
@@ -113,7 +113,7 @@ func checkRow(x *engine.CSR, i int) error {
 	return nil
 }
 
-// isProduct reports whether n = a·b, without overflow. a and b must not be negative.
+// isProduct reports whether n = a·b, without overflow, for a, b ≥ 0.
 func isProduct(n, a, b int) bool {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	return hi == 0 && lo == uint64(n)

@@ -15,14 +15,12 @@ type moments struct {
 	n               float64 // total weight of the rows
 	count, mean, m2 []float64
 
-	// rows counts the rows of positive weight, and stored[j] those that store an entry in column j. If stored[j] <
-	// rows, column j has entries that are not stored. The sums n and count cannot show this, because their round-off
-	// differs.
+	// rows counts the rows of positive weight, and stored[j] those with an entry in column j. The sums n and count
+	// cannot be compared instead, because their round-off differs.
 	rows   int64
 	stored []int64
 
-	// centre, sum and square are workspace for a dense block. centre holds the first row and later the mean. sum and
-	// square are sums of differences from centre.
+	// centre, sum and square are workspace. sum and square hold differences from centre.
 	centre, sum, square []float64
 }
 
@@ -62,9 +60,8 @@ func (m *moments) add(b Block) {
 	}
 }
 
-// addDense adds a dense block of total weight n > 0. It computes the mean as a difference from the first row of
-// positive weight, so that a constant column has no round-off. The squares are computed about this mean and corrected
-// for its round-off.
+// addDense adds a dense block of total weight n > 0.
+// Differences from the first row make the mean of a constant column exact. The squares are corrected for round-off.
 func (m *moments) addDense(b Block, n float64) {
 	d := len(m.mean)
 	lead := 0
@@ -103,7 +100,7 @@ func (m *moments) addDense(b Block, n float64) {
 	}
 }
 
-// join adds a group of entries to column j, with total weight n, the given mean, and sum of squares m2.
+// join adds a group of total weight n to column j.
 func (m *moments) join(j int, n, mean, m2 float64) {
 	if m.count[j] == 0 { // mean² may be infinite
 		m.count[j], m.mean[j], m.m2[j] = n, mean, m2

@@ -14,7 +14,7 @@ type layers struct {
 	height [128]float32 // density at the right end of the layer
 }
 
-// tailBegins is the start of the tail. layerArea is the area of each layer; the lowest layer includes the tail.
+// tailBegins is the start of the tail, which the lowest layer includes.
 const (
 	tailBegins = 3.442619855899
 	layerArea  = 9.91256303526217e-3
@@ -42,9 +42,8 @@ func makeLayers() *layers {
 	return &z
 }
 
-// normal draws a standard normal number by the algorithm of rand.Rand.NormFloat64, see docs/model.md. The algorithm
-// is repeated here because saved models depend on the numbers drawn. The conversions to float64 prevent fused
-// multiply-adds, which could change a number.
+// normal draws a number by the algorithm of rand.Rand.NormFloat64, see docs/model.md. It is a copy because saved
+// models depend on the numbers, and its conversions prevent fused multiply-adds.
 func (z *layers) normal(rng *rand.Rand) float64 {
 	for {
 		word := rng.Uint64()
@@ -63,7 +62,7 @@ func (z *layers) normal(rng *rand.Rand) float64 {
 	}
 }
 
-// tail draws a number from the tail and returns its distance from tailBegins.
+// tail draws a number from the tail, minus tailBegins.
 func tail(rng *rand.Rand) float64 {
 	for {
 		x := float64(-math.Log(rng.Float64()) * (1.0 / tailBegins))

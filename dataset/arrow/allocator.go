@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// An allocator provides the memory of record batches, at most maxMemory bytes at a time. Freed buffers are kept for
-// reuse, because batches usually have the same size.
+// An allocator lends memory for record batches, and reuses freed buffers.
 type allocator struct {
 	mu    sync.Mutex
 	used  int
@@ -14,17 +13,16 @@ type allocator struct {
 	kept  int // bytes of freed
 }
 
-// maxMemory is enough for a compressed batch of maxBody bytes, its maxDecompressed bytes after decompression, and
-// half of another batch whose rows are still in use.
+// maxMemory holds a compressed batch, its decompressed buffers, and half another batch.
 const maxMemory = 2*maxBody - 1 // fits in 32 bits
 
-// maxFreed and maxFreedBytes limit the number of freed buffers that are kept, and their total size.
+// Limits on the freed buffers that are kept for reuse.
 const (
 	maxFreed      = 8
 	maxFreedBytes = 256 << 20
 )
 
-// take returns a buffer of size bytes, or an error if more than maxMemory bytes would be in use.
+// take returns a buffer, unless more than maxMemory would be used.
 func (r *allocator) take(size int) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

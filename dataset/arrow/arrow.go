@@ -187,7 +187,7 @@ func (t *layout) choose(f *rawfile.File, opts Options) (columns.Choice, error) {
 	return c, err
 }
 
-// expand replaces the name x of each list column in specs by x[1], x[2], ….
+// expand replaces each list column x by x[1], x[2], ….
 func (t *layout) expand(specs []string) []string {
 	var out []string
 	for _, spec := range specs {
@@ -209,8 +209,7 @@ func (t *layout) expand(specs []string) []string {
 	return out
 }
 
-// checkColumn returns an error if column j cannot be read. For a numeric column, l is nil; for a categorical column,
-// l has the codes.
+// checkColumn checks the type of column j. l is nil for numeric columns.
 func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *dataset.InputError {
 	dt := t.schema[t.fields[j].field].item()
 	if t.fields[j].item >= 0 && l != nil && l.IsLevels() {

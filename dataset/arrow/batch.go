@@ -15,7 +15,6 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// An array holds the values of a column in a record batch.
 type array struct {
 	of    *dataType
 	n     int
@@ -26,14 +25,14 @@ type array struct {
 	dict  *dictionary
 }
 
-// A dictionary holds the texts that a dictionary-encoded column refers to by index.
+// A dictionary holds the texts of a dictionary-encoded column.
 type dictionary struct {
 	parts []*array
 }
 
 func (a *array) isNull(i int) bool { return a.valid != nil && a.valid[i>>3]>>(i&7)&1 == 0 }
 
-// A batch is a decoded record batch. When the number of holders drops to 0, its memory is freed.
+// A batch is a decoded record batch, freed when holders becomes 0.
 type batch struct {
 	rows    int
 	columns []*array // nil for columns that are not read
@@ -53,9 +52,8 @@ func (b *batch) release() {
 // unzstd decompresses buffers. Several goroutines may use it at once.
 var unzstd, errUnzstd = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxWindow))
 
-// A decoder decodes the columns of a record batch in depth-first order. nodes holds the length of each column, and
-// buffers the positions of its buffers. An offset outside the data causes a panic, which recoverBounds turns into an
-// error.
+// A decoder decodes the columns of a record batch in depth-first order.
+// It panics at an offset outside the data; recoverBounds returns an error instead.
 type decoder struct {
 	body    []byte
 	version int16
@@ -103,7 +101,7 @@ func (d *decoder) batch(rows int64, schema []field, wanted []bool) (*batch, erro
 	return b, d.err
 }
 
-// array decodes the next column. If wanted is false, it skips the column.
+// array decodes the next column, or skips the column if !wanted.
 func (d *decoder) array(t *dataType, wanted bool) *array {
 	a := &array{of: t}
 	length, nulls := int64(binary.LittleEndian.Uint64(d.nodes)), int64(binary.LittleEndian.Uint64(d.nodes[8:]))
@@ -147,7 +145,7 @@ func (d *decoder) array(t *dataType, wanted bool) *array {
 	return a
 }
 
-// bigEndian is true if this machine stores numbers in big-endian order. Files use little-endian order.
+// Files are little-endian.
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // swap reverses the bytes of each number.
@@ -157,7 +155,7 @@ func swap(b []byte, size int) {
 	}
 }
 
-// isComplete reports whether the buffers of the column have enough bytes for its values.
+// isComplete reports whether the buffers hold all values of the column.
 func (a *array) isComplete(nulls int64) bool {
 	t, n := a.of, int64(a.n)
 	if t.index != nil {
@@ -179,8 +177,7 @@ func (a *array) isComplete(nulls int64) bool {
 	return true
 }
 
-// buffer returns the next buffer, after decompression if it is compressed. If wanted is false, it skips the buffer
-// and returns nil.
+// buffer returns the next buffer, decompressed. If !wanted, it returns nil.
 func (d *decoder) buffer(wanted bool) []byte {
 	lo, size := int64(binary.LittleEndian.Uint64(d.buffers)), int64(binary.LittleEndian.Uint64(d.buffers[8:]))
 	d.buffers = d.buffers[16:]

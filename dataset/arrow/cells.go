@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-// putCodes writes the next n values of a categorical column to x or y, as codes. An empty text becomes NaN; fillNulls
-// handles nulls. putCodes reports whether all values are finite.
+// putCodes writes the codes of the next n categories, and NaN for empty texts.
+// It reports whether all codes are finite. fillNulls handles the nulls.
 func (r *reader) putCodes(p *part, x, y []float64, n int) bool {
 	a := r.batch.columns[p.fields[0]]
 	values, at := r.tile[:n], p.js[0]
@@ -50,7 +50,7 @@ func (r *reader) putCodes(p *part, x, y []float64, n int) bool {
 	return finite
 }
 
-// fillNulls writes NaN for each null in the next n rows. It returns true if there is no null.
+// fillNulls writes NaN for each null in the next n rows.
 func (r *reader) fillNulls(x, y []float64, n int) (none bool) {
 	none = true
 	put := func(row, j int) {

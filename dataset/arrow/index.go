@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// An index holds the locations of the messages of an uncompressed file.
+// An index locates the messages of an uncompressed file.
 type index struct {
 	schema  []field
 	before  []block // locations of the dictionaries
@@ -18,8 +18,7 @@ type index struct {
 	rows    int64 // number of rows of all batches
 }
 
-// indexOf finds all messages of a file. The footer lists them. A stream has no footer, so indexOf reads the metadata
-// of one message after the other and skips the bodies.
+// indexOf finds all messages of a file or stream without reading their bodies.
 func indexOf(f *rawfile.File) (x *index, err error) {
 	x = &index{}
 	if f.Begins(magic) {
@@ -36,8 +35,7 @@ func indexOf(f *rawfile.File) (x *index, err error) {
 	return x, nil
 }
 
-// byFooter reads the schema and the message locations from the footer, and the number of rows of each batch from its
-// metadata.
+// byFooter reads the schema and the locations of messages from the footer.
 func (x *index) byFooter(f *rawfile.File) (err error) {
 	if f.Plain < int64(fileStart+fileEnd) {
 		return fmt.Errorf("it has only %d bytes", f.Plain)
@@ -95,7 +93,7 @@ func (x *index) addRows(b *block, rows int64) error {
 	return nil
 }
 
-// messageAt returns the message at the given position. The kind is 0 at the end of the stream.
+// messageAt reads the message at byte at. kind is 0 at the end.
 func messageAt(f *rawfile.File, at int64, memory []byte) (b block, h head, err error) {
 	if at == f.Plain {
 		return b, h, nil

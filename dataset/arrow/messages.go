@@ -14,14 +14,13 @@ import (
 const (
 	magic        = "ARROW1"
 	continuation = 0xffffffff
-	// fileStart is the position of the first message of a file, after the magic bytes and two bytes of padding.
+	// The first message follows magic bytes and two bytes of padding.
 	fileStart = 8
-	// fileEnd is the number of bytes after the footer: the length of the footer, and the magic bytes.
+	// The length of the footer and the magic bytes end a file.
 	fileEnd = 4 + len(magic)
 )
 
-// messages reads the messages of a file: in order, or at the locations in index. Lengths are checked against the
-// limits and the data present before memory is allocated.
+// messages reads the messages of a file, in order or at the locations in index.
 type messages struct {
 	file   *rawfile.File
 	room   allocator
@@ -45,8 +44,7 @@ func (m *messages) fail(format string, args ...any) error {
 	return &dataset.InputError{File: m.file.Name, Msg: msg}
 }
 
-// read reads the next message: its metadata into m.meta, to which the result h refers, and its body into allocated
-// memory. After the last message it returns io.EOF.
+// read reads the next message. The result h refers to m.meta.
 func (m *messages) read() (h head, body []byte, err error) {
 	if m.ended {
 		return h, nil, io.EOF
@@ -84,7 +82,7 @@ func (m *messages) read() (h head, body []byte, err error) {
 	return h, body, err
 }
 
-// prefix reads the length of the next message's metadata. It returns io.EOF if no message follows.
+// prefix returns the length of the next metadata, or io.EOF.
 func (m *messages) prefix() (int, error) {
 	var b [8]byte
 	n, err := io.ReadFull(m.file, b[:4])
@@ -100,7 +98,7 @@ func (m *messages) prefix() (int, error) {
 	return m.length(b[:])
 }
 
-// length decodes the eight bytes before a message's metadata. It returns io.EOF if they mark the end of the stream.
+// length decodes the eight bytes before the metadata of a message.
 func (m *messages) length(b []byte) (int, error) {
 	n := binary.LittleEndian.Uint32(b[4:])
 	switch is := binary.LittleEndian.Uint32(b); {
@@ -114,8 +112,7 @@ func (m *messages) length(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// end returns io.EOF if the data end correctly after the last message: a stream with no further byte, a file with its
-// footer.
+// end returns io.EOF if the data end correctly after the last message.
 func (m *messages) end() error {
 	if !m.asFile && m.file.Piped() {
 		return io.EOF // a pipe may continue with other data
@@ -157,7 +154,7 @@ func (m *messages) head() (head, error) {
 	return h, nil
 }
 
-// body reads a body of size bytes. It allocates memory in steps, because the data may end before size bytes.
+// body allocates memory in steps, because the data may end before size bytes.
 func (m *messages) body(size int64) ([]byte, error) {
 	have, want := 0, int(min(size, max(1<<20, int64(m.known))))
 	b, err := m.room.take(want)
@@ -186,7 +183,7 @@ func (m *messages) body(size int64) ([]byte, error) {
 	return nil, m.fail("%v", err)
 }
 
-// truncatedError returns an error for data that end within a message. It adds the position to other errors.
+// truncatedError replaces io.EOF within a message, and adds positions to other errors.
 func (m *messages) truncatedError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		if _, of := m.file.Peek(1); m.file.Packed() != "" && of != io.EOF { // the compressed stream ends too early
@@ -228,7 +225,7 @@ func (m *messages) readPlace() (h head, body []byte, err error) {
 	return h, body, nil
 }
 
-// metaAt returns the metadata of the message at location p. It reads them into memory if that slice is large enough.
+// metaAt returns the metadata of message p, in memory if large enough.
 func metaAt(f *rawfile.File, p block, memory []byte) ([]byte, error) {
 	if p.meta > maxMeta+8 || p.at > f.Plain-p.meta || p.body > f.Plain-p.meta-p.at {
 		return nil, fmt.Errorf("the message at byte %d, with %d and %d bytes, lies outside the file", p.at, p.meta, p.body)
@@ -247,7 +244,7 @@ func metaAt(f *rawfile.File, p block, memory []byte) ([]byte, error) {
 	return b[8 : 8+n], nil
 }
 
-// grown returns a slice of size bytes. It reuses b if b is large enough.
+// grown returns b[:size], or a new slice if b is too small.
 func grown(b []byte, size int) []byte {
 	if cap(b) < size {
 		return make([]byte, size)

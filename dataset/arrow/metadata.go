@@ -7,9 +7,7 @@ import (
 	"math"
 )
 
-// The metadata of messages are flatbuffers: tables whose fields are at offsets given by the file. An offset outside
-// the data causes a panic of a slice expression, which recoverBounds converts to an error.
-//
+// The metadata of messages are flatbuffers: tables whose fields are at offsets given by the file.
 // Format: github.com/google/flatbuffers, "FlatBuffer Internals". Fields are numbered as in Schema.fbs, Message.fbs
 // and File.fbs of Apache Arrow's format directory.
 
@@ -32,7 +30,7 @@ func root(b []byte) table {
 	return tableAt(b, int(binary.LittleEndian.Uint32(b)))
 }
 
-// place returns the position of field i in t.b, or 0 if the field is absent and has its default value.
+// place returns the position of field i, or 0 if absent.
 func (t table) place(i int) int {
 	if 4+2*i+2 > t.size {
 		return 0
@@ -71,7 +69,7 @@ func (t table) int64(i int) int64 {
 	return 0
 }
 
-// table returns the table in field i. If the field is absent, ok is false.
+// table returns the table in field i, if present.
 func (t table) table(i int) (sub table, ok bool) {
 	p := t.place(i)
 	if p == 0 {
@@ -80,8 +78,7 @@ func (t table) table(i int) (sub table, ok bool) {
 	return tableAt(t.b, p+int(binary.LittleEndian.Uint32(t.b[p:]))), true
 }
 
-// vector returns the n elements of the vector in field i, as bytes. Each element has size bytes; the first begins at
-// t.b[at].
+// vector returns the bytes of n elements, which begin at t.b[at].
 func (t table) vector(i, size int) (elements []byte, n, at int) {
 	p := t.place(i)
 	if p == 0 {
@@ -92,7 +89,6 @@ func (t table) vector(i, size int) (elements []byte, n, at int) {
 	return t.b[p+4 : p+4+n*size], n, p + 4
 }
 
-// tables calls visit for each table in the vector of field i.
 func (t table) tables(i int, visit func(table) error) error {
 	elements, n, at := t.vector(i, 4)
 	for k := range n {
@@ -103,7 +99,7 @@ func (t table) tables(i int, visit func(table) error) error {
 	return nil
 }
 
-// recoverBounds calls read, which decodes metadata, and converts its panic at an offset outside the data to an error.
+// recoverBounds converts a panic at an offset outside the data to an error.
 func recoverBounds(read func() error) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -198,7 +194,7 @@ func blocksOf(footer []byte, i int) (out []block, err error) {
 	return out, err
 }
 
-// schemaIn decodes the schema in a footer, because some writers omit the schema message at the start of the file.
+// schemaIn decodes the footer's schema, because some writers omit the schema message.
 func schemaIn(footer []byte) (fields []field, err error) {
 	err = recoverBounds(func() (err error) {
 		schema, ok := root(footer).table(1)

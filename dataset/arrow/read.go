@@ -15,7 +15,7 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A reader reads the rows of one pass, record batch by record batch.
+// A reader reads the rows of one pass, batch by batch.
 type reader struct {
 	*layout
 	columns.Choice
@@ -33,24 +33,20 @@ type reader struct {
 	why    string // why this text has no code
 }
 
-// A part is a group of columns that are copied to rows together: all columns of one list, or up to columns.Tile other
-// columns.
+// A part is a list column, or up to columns.Tile other columns.
 type part struct {
 	js     []int // the columns
 	fields []int // their fields in the schema; one for a list
 	width  int   // length of a list, 0 for other columns
-	// plain is true if all columns are float64 features that are adjacent in the rows. They are copied without
-	// conversion.
+	// plain is true for adjacent float64 features, which need no conversion.
 	plain bool
-	// lent is true if blocks refer to the memory of the record batch instead of a copy. The part must hold all
-	// features, as float64.
+	// lent is true if blocks share the memory of the record batch.
 	lent bool
-	// lexicon maps the categories of a categorical column to codes. It is nil for numeric columns.
+	// lexicon maps categories to codes. It is nil for numeric columns.
 	lexicon *prepare.Lexicon
 }
 
-// rowsPerTile is the number of rows that are converted at a time. A tile of rowsPerTile × columns.Tile numbers fits
-// in the CPU's cache.
+// rowsPerTile is the number of rows converted at a time. A tile fits in cache.
 const rowsPerTile = 1024
 
 func newReader(f *rawfile.File, t *layout, choice columns.Choice) (*reader, error) {
@@ -124,7 +120,7 @@ func (r *reader) isUsed(js []int) bool {
 	return false
 }
 
-// areAdjacent reports whether the columns are adjacent features of the rows, in the same order.
+// areAdjacent reports whether the columns are adjacent features, in order.
 func (r *reader) areAdjacent(js []int) bool {
 	for k, j := range js {
 		if r.To[j] < 0 || r.To[j] != r.To[js[0]]+k || r.To[j] >= r.Features {
@@ -147,7 +143,7 @@ func (r *reader) Stop() { r.file.Stop() }
 // Unchanged implements [dataset.Witness].
 func (r *reader) Unchanged() error { return r.file.Unchanged() }
 
-// Skip implements [dataset.Skipper]. Record batches before the first wanted row are not read.
+// Skip implements [dataset.Skipper], without reading the skipped batches.
 func (r *reader) Skip(rows int64) (bool, error) {
 	if r.index == nil {
 		return false, nil
@@ -165,8 +161,8 @@ func (r *reader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read fills a block with the given number of rows, from several record batches if necessary. If
-// [dataset.Pipe].Prompt is set, it ends the block at the end of a record batch, so that rows are not delayed.
+// Read fills a block from one or more record batches.
+// With [dataset.Pipe].Prompt, a block ends with its record batch, so that rows are not delayed.
 func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 	defer func() {
 		if recover() != nil { // an offset of a text, or an index into a dictionary, lies outside the data
@@ -258,8 +254,7 @@ func (r *reader) advance() (bool, error) {
 	return true, nil
 }
 
-// addDictionary decodes a dictionary that a wanted column uses, and keeps its memory. It frees the memory of other
-// dictionaries.
+// addDictionary decodes a dictionary if a wanted column uses the dictionary.
 func (r *reader) addDictionary(h *head, d *decoder) error {
 	for i := range r.schema {
 		of := r.schema[i].dataType
@@ -282,8 +277,7 @@ func (r *reader) addDictionary(h *head, d *decoder) error {
 	return nil
 }
 
-// rows adds the next n rows of the record batch to the block. If lends is true, the block refers to the memory of the
-// record batch instead of a copy.
+// rows adds the next n rows of the record batch to the block.
 func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	if err := r.checkNulls(n); err != nil {
 		return err
@@ -320,8 +314,7 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	return nil
 }
 
-// put copies the columns of p, for the next n rows, to the features x or the targets y. It reports whether all values
-// are finite.
+// put copies n values of each column, and reports whether all are finite.
 func (r *reader) put(p *part, x, y []float64, n int) bool {
 	if p.width > 0 {
 		return r.putLists(p, x, y, n)
@@ -376,7 +369,7 @@ func (r *reader) putLists(p *part, x, y []float64, n int) bool {
 	return finite
 }
 
-// checkNulls returns an error if one of the next n rows has a null in a column that allows no missing values.
+// checkNulls checks n rows of the columns that allow no missing values.
 func (r *reader) checkNulls(n int) error {
 	for i := range r.parts {
 		p := &r.parts[i]
@@ -405,7 +398,7 @@ func (r *reader) checkNulls(n int) error {
 	return nil
 }
 
-// nullError returns the error for a null in column j and row batchRow of the record batch.
+// nullError returns the error for a null in column j.
 func (r *reader) nullError(batchRow, j int) error {
 	return r.Gap(j, &dataset.InputError{
 		File: r.file.Name, Line: int(r.row) + batchRow - r.at + 1, Column: j + 1,
@@ -413,7 +406,7 @@ func (r *reader) nullError(batchRow, j int) error {
 	})
 }
 
-// notFinite returns the error for a value v of column j that is not finite. Rows count from 0.
+// notFinite returns the error for v in column j. row counts from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
 	out := &dataset.InputError{File: r.file.Name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true, Missing: v != v}
 	dt := r.schema[r.fields[j].field].item()
@@ -427,8 +420,7 @@ func (r *reader) notFinite(row int64, j int, v float64) error {
 	return out
 }
 
-// allFinite reports whether all numbers are finite. It is also false if their sum overflows; the caller then examines
-// each number.
+// allFinite may also return false if the sum of finite numbers overflows.
 func allFinite(x []float64) bool {
 	sum := floats.Sum(x)
 	return sum-sum == 0

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Types of columns, numbered as in Schema.fbs of Apache Arrow's format directory.
+// Types of columns, numbered as in Apache Arrow's Schema.fbs.
 const (
 	typeNull = iota + 1
 	typeInt
@@ -65,7 +65,7 @@ func (t *dataType) isText() bool {
 
 func (t *dataType) isFloat64() bool { return t.id == typeFloat && t.bits == 64 && t.index == nil }
 
-// item returns the type of the items if t is a list of fixed length, and otherwise t.
+// item returns the item type of a fixed-length list, and otherwise t.
 func (t *dataType) item() *dataType {
 	if t.id == typeFixedList && t.index == nil {
 		return &t.children[0].dataType
@@ -73,8 +73,8 @@ func (t *dataType) item() *dataType {
 	return t
 }
 
-// A schemaDecoder counts fields and bytes of names, to limit the memory of a schema. In a small file many fields can
-// refer to the same long name or the same children.
+// A schemaDecoder limits the memory of a schema.
+// In a small file, many fields can refer to the same long name or children.
 type schemaDecoder struct {
 	fields, names int
 }
@@ -153,8 +153,8 @@ func (t *dataType) setType(id byte, of table) {
 	}
 }
 
-// buffers returns the number of buffers of a column in a record batch. It does not count the buffers of children and
-// the additional buffers of text views. Before version 5 of the format, a union also has a bitmap of nulls.
+// buffers returns the number of buffers of a column, without its children.
+// Before version 5 of the format, a union also has a bitmap of nulls.
 func (t *dataType) buffers(version int16) int {
 	if t.index != nil {
 		return 2

@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 )
 
-// valuesOf returns the items of all lists, one after the other, if a is a column of lists, and otherwise a.
+// valuesOf returns the items of all lists of a, or a itself.
 func valuesOf(a *array) *array {
 	if a.of.item() != a.of {
 		return a.items
@@ -16,8 +16,7 @@ func valuesOf(a *array) *array {
 	return a
 }
 
-// view returns the first n numbers in b as a slice that shares the memory of b. The bytes must be aligned to 8 bytes
-// and in the machine's byte order.
+// view returns the first n numbers in b, which is aligned to 8 bytes.
 func view[T any](b []byte, n int) []T {
 	if n == 0 {
 		return nil
@@ -27,10 +26,10 @@ func view[T any](b []byte, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)
 }
 
-// float64s returns the values of an array of float64, without a copy.
+// float64s returns the values of a without a copy.
 func float64s(a *array) []float64 { return view[float64](a.data, a.n) }
 
-// firstNull returns the index of the first null in a[at:at+n], or -1.
+// firstNull returns the index of the first null, or -1.
 func firstNull(a *array, at, n int) int {
 	if a.valid == nil {
 		return -1
@@ -43,8 +42,8 @@ func firstNull(a *array, at, n int) int {
 	return -1
 }
 
-// fill sets dst to the values a[at:at+len(dst)], converted to float64. An integer that float64 cannot represent
-// becomes +∞, because NaN would mean a missing value.
+// fill converts values of a to float64.
+// An inexact integer becomes +∞, because NaN would mean a missing value.
 func fill(dst []float64, a *array, at int) {
 	signed := 0
 	if a.of.signed {
@@ -92,7 +91,7 @@ func fill(dst []float64, a *array, at int) {
 	}
 }
 
-// half converts a float of 16 bits: a sign, 5 bits of exponent and 10 bits of fraction.
+// half converts a float16: sign, 5 bits of exponent, 10 of fraction.
 func half(v uint16) float64 {
 	x := math.Ldexp(float64(v&0x3ff), -24) // subnormal
 	switch exp := int(v >> 10 & 31); {
@@ -109,7 +108,6 @@ func half(v uint16) float64 {
 	return x
 }
 
-// integer returns value i of an array of integers of any width.
 func (a *array) integer(t *dataType, i int) int64 {
 	switch b := a.data[i*t.bits/8:]; t.bits {
 	case 8:
@@ -134,7 +132,7 @@ func (a *array) integer(t *dataType, i int) int64 {
 	}
 }
 
-// text returns value i of a column of texts, which may be dictionary-encoded.
+// text returns text i, from the dictionary if there is one.
 func (a *array) text(i int) []byte {
 	if a.of.index != nil {
 		k := a.integer(a.of.index, i)
@@ -152,7 +150,7 @@ func (a *array) text(i int) []byte {
 		if size <= 12 {
 			return v[4 : 4+size]
 		}
-		// A view holds the first four bytes of the text, the number of its buffer, and its position in the buffer.
+		// A view holds four bytes of text, a buffer number and a position.
 		at := binary.LittleEndian.Uint32(v[12:])
 		return a.texts[binary.LittleEndian.Uint32(v[8:])][at : uint64(at)+uint64(size)]
 	}
@@ -164,7 +162,7 @@ func (a *array) text(i int) []byte {
 	return a.texts[0][offsets[i]:offsets[i+1]]
 }
 
-// maxExact is 2⁵³. float64 represents all integers from −2⁵³ to 2⁵³ exactly.
+// maxExact is 2⁵³: float64 represents all integers up to ±2⁵³.
 const maxExact = 1 << 53
 
 func convert[T float32 | int8 | int16 | int32 | uint8 | uint16 | uint32](dst []float64, a *array, at int) {
@@ -173,7 +171,7 @@ func convert[T float32 | int8 | int16 | int32 | uint8 | uint16 | uint32](dst []f
 	}
 }
 
-// transpose writes columns of n values each to rows. Row i begins at to[i*stride].
+// transpose writes columns to rows. Row i begins at to[i*stride].
 func transpose(to []float64, stride int, from *[columns.Tile][]float64, n int) {
 	c0, c1, c2, c3 := from[0][:n], from[1][:n], from[2][:n], from[3][:n]
 	c4, c5, c6, c7 := from[4][:n], from[5][:n], from[6][:n], from[7][:n]

@@ -144,7 +144,7 @@ func (w *Writer) schema(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return b.EndObject()
 }
 
-// message writes a message: its length, its metadata and its body. Each has a multiple of 8 bytes.
+// message writes length, metadata and body, each padded to 8 bytes.
 func (w *Writer) message(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffsetT, body []byte) error {
 	b.StartObject(5)
 	b.PrependInt16Slot(0, version, 0)

@@ -66,7 +66,6 @@ type Options struct {
 	Pipe *dataset.Pipe
 }
 
-// name returns the name of the file or pipe for error messages.
 func (o *Options) name(file string) string {
 	if o.Pipe != nil {
 		return o.Pipe.Name()
@@ -84,7 +83,7 @@ const (
 	Absent
 )
 
-// A layout holds what Open finds in the first lines of a file.
+// A layout is found in the first lines of a file.
 type layout struct {
 	delimiter byte
 	header    bool
@@ -140,7 +139,7 @@ func choose(name string, opts Options) (*layout, error) {
 	return l, nil
 }
 
-// inspect reads the first record and detects the delimiter and the header.
+// inspect detects the delimiter and the header.
 func inspect(name string, opts Options) (*layout, error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	if err != nil {
@@ -178,7 +177,7 @@ func inspect(name string, opts Options) (*layout, error) {
 	return l, badName
 }
 
-// checkNames returns an error if a name in the header is not UTF-8.
+// checkNames checks that the header is UTF-8.
 func (r *records) checkNames() error {
 	for i, s := range r.fields {
 		if utf8.Valid(s) && bytes.IndexByte(s, 0) < 0 {
@@ -194,8 +193,7 @@ func (r *records) checkNames() error {
 	return nil
 }
 
-// checkLineEnd returns an error if the first line contains a CR without LF. Otherwise a file with CR line ends would
-// be read as a single line.
+// checkLineEnd rejects CR line ends, with which the file would be one line.
 func checkLineEnd(f *rawfile.File) error {
 	line, _ := unquotedLine(f.Head(func(head []byte) bool {
 		_, rest := unquotedLine(head)
@@ -207,8 +205,7 @@ func checkLineEnd(f *rawfile.File) error {
 	return &dataset.InputError{File: f.Name, Line: 1, Msg: "the line ends with CR only; lines must end with LF or CRLF", Hint: "convert the file, for instance by tr '\\r' '\\n'"}
 }
 
-// trimmed returns the fields of the current record without surrounding blanks. All strings share one allocation,
-// because there may be a million fields.
+// trimmed returns the fields without blanks, in one allocation for all.
 func (r *records) trimmed() []string {
 	size := 0
 	for _, s := range r.fields {
@@ -227,8 +224,8 @@ func (r *records) trimmed() []string {
 	return names
 }
 
-// isHeader reports whether the first line, with the given fields, is a header. It may read the second line. If gaps
-// is true, missing values in either line are ignored.
+// isHeader reports whether the first line is a header. It may read the second line. If gaps is true, missing values
+// are ignored.
 func (r *records) isHeader(firstLine []string, gaps bool) bool {
 	text, numbers := false, false
 	for _, s := range firstLine {
@@ -258,10 +255,10 @@ func (r *records) isHeader(firstLine []string, gaps bool) bool {
 	return false
 }
 
-// isText reports whether s is neither empty nor a number. Unsupported notations such as 1_000 count as numbers, so
-// that their line is not mistaken for a header and dropped.
+// isText reports whether s is neither empty nor a number.
+// Notations like 1_000 count as numbers, so that no line of data becomes a header.
 func isText(s string) bool {
-	// Most names differ from numbers in the first byte. Testing this byte avoids strconv, which allocates an error.
+	// Test the first byte, because strconv allocates an error for each name.
 	if s != "" && strings.IndexByte("+-.0123456789iInNtTfF", s[0]) < 0 {
 		return true
 	}
@@ -272,8 +269,8 @@ func isText(s string) bool {
 	return s != "" && err != nil && !errors.Is(err, strconv.ErrRange)
 }
 
-// sniff detects the delimiter in the first line that is not blank. It reads the second line only if blanks may be the
-// delimiter, so as not to wait for a pipe.
+// sniff detects the delimiter.
+// It reads a second line only if necessary, because a pipe may be slow.
 func sniff(f *rawfile.File) byte {
 	firstLine, _ := unquotedLine(f.Head(func(head []byte) bool {
 		_, rest := unquotedLine(head)
@@ -301,8 +298,8 @@ func sniff(f *rawfile.File) byte {
 	return best
 }
 
-// unquotedLine returns the first line that is not blank, with an x for each quote and without the quoted text, and
-// the rest of text after the line. If the line is incomplete, rest is nil.
+// unquotedLine returns the first line that is not blank, with x for each quoted text. rest is nil if the line is
+// incomplete.
 func unquotedLine(text []byte) (line, rest []byte) {
 	text = bytes.TrimLeft(text, " \r\n")
 	quoted := false

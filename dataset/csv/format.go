@@ -49,7 +49,7 @@ func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	width := f.Features + f.Targets
 	for at < size {
-		// Parse the row into b.X, features first, and then move its targets to b.Y.
+		// Parse features, then targets, and move the targets to b.Y.
 		n := len(b.X)
 		b.X = slices.Grow(b.X, width)[:n+width]
 		next := f.plain(b.X[n:], text, at)
@@ -65,9 +65,8 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	return min(at, size)
 }
 
-// plain parses the record that begins at byte p of text into row, and returns the start of the next record. It
-// returns 0 if the slower method Record must parse the record: several lines, a wrong number of fields, or an invalid
-// cell.
+// plain parses a record and returns the start of the next record.
+// It returns 0 if the slower Record must parse the record.
 func (f *format) plain(row []float64, text []byte, p int) int {
 	last := len(f.To) - 1
 	for i, k := range f.To {
@@ -95,7 +94,7 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 	return p
 }
 
-// cell parses the field s of column i, which has no surrounding blanks. If the field is invalid, ok is false.
+// cell parses field s of column i, which has no surrounding blanks.
 func (l *layout) cell(i int, s []byte) (v float64, ok bool) {
 	if cell.Missing(s) {
 		return math.NaN(), l.Allows(i)
@@ -106,8 +105,8 @@ func (l *layout) cell(i int, s []byte) (v float64, ok bool) {
 	return cell.Number(s)
 }
 
-// field returns the field that begins at byte p of text, and the position of the delimiter or line end after the
-// field. end is 0 if only encoding/csv can parse the field: quotes within it, or a quoted line break.
+// field returns the field at byte p and its end.
+// end is 0 if only encoding/csv can parse the field.
 func (f *format) field(text []byte, p int) (field []byte, end int) {
 	blanks := f.delimiter == ' '
 	from := p
@@ -144,7 +143,7 @@ func (f *format) field(text []byte, p int) (field []byte, end int) {
 	return field, end
 }
 
-// quoted does the work of field for a quoted field. The opening quote is at byte p−1.
+// quoted parses a field whose opening quote is at byte p−1.
 func (f *format) quoted(text []byte, p int) (field []byte, end int) {
 	for end = p; text[end] != '"'; end++ {
 		if text[end] == '\n' {

@@ -13,8 +13,7 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A reader parses any record, and returns errors with their positions. It is slower than [format.plain], which parses
-// only records of a single line with valid cells.
+// A reader parses any record and locates errors. [format.plain] is faster.
 type reader struct {
 	*layout
 	*records
@@ -48,8 +47,8 @@ func (r *reader) read(b *dataset.Buffer) error {
 	return nil
 }
 
-// texts returns the names of the features that are read as numbers, but hold only text in the next hundred records.
-// It returns nil if feature i is not among them.
+// texts returns the names of numeric features with only text in the next hundred records, or nil if feature i has
+// numbers.
 func (r *reader) texts(i int) []string {
 	const most = 100
 	text, number := make([]bool, len(r.To)), make([]bool, len(r.To))
@@ -113,7 +112,7 @@ func (r *reader) number(i int) (float64, error) {
 	return 0, r.NoNumber(i, err)
 }
 
-// commaHint returns a hint if s is a number with a decimal comma or thousands separators, and otherwise "".
+// commaHint returns a hint for decimal commas or thousands separators, or "".
 func commaHint(s []byte) string {
 	digits := bytes.TrimLeft(s, "+-")
 	if bytes.IndexByte(s, ',') < 0 || len(bytes.Trim(digits, "0123456789,.")) > 0 || !digit(digits[0]) || !digit(s[len(s)-1]) {
@@ -129,7 +128,7 @@ func (r *reader) errorAt(field int, format string, args ...any) *dataset.InputEr
 	return &dataset.InputError{File: r.Name(), Line: line, Column: column, Msg: fmt.Sprintf(format, args...)}
 }
 
-// notFinite returns the error for a number that is NaN, infinite or beyond the range of float64.
+// notFinite returns the error for NaN, infinity or overflow in a field.
 func (r *reader) notFinite(field int, format string, args ...any) error {
 	err := r.errorAt(field, format, args...)
 	err.NonFinite, err.Missing = true, cell.Missing(cell.Trimmed(r.fields[field]))

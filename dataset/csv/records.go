@@ -12,15 +12,13 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// records reads the records of a file in order. It splits lines without quotes at the delimiters. Records with
-// quotes, which may continue on further lines, are parsed by encoding/csv.
+// records reads the records in order. encoding/csv parses those with quotes.
 type records struct {
 	lines
 	delimiter byte
-	// fields are the fields of the current record, valid until the next call of next. line is the line on which the
-	// record begins.
+	// fields of the current record, valid until the next call of next
 	fields [][]byte
-	line   int
+	line   int // line on which the record begins
 
 	text   []byte // current line; the fields are slices of it
 	quoted *csv.Reader
@@ -28,7 +26,7 @@ type records struct {
 	copied []byte // memory for the fields of a quoted record
 }
 
-// lines reads the lines of a file, or of a chunk of a file.
+// lines reads the lines of a file or chunk.
 type lines interface {
 	Name() string // name of the file
 	Done() bool
@@ -52,7 +50,7 @@ func newRecords(f *rawfile.File, delimiter byte) *records {
 // from makes r read the lines of l.
 func (r *records) from(l lines) { r.lines, r.feed.at = l, 0 }
 
-// maxFields limits the number of fields of a row, and so the memory for the fields and the names.
+// maxFields limits the memory for fields and names.
 const maxFields = 1 << 20
 
 // next reads the next record that is not blank.
@@ -85,7 +83,7 @@ func (r *records) tooManyFieldsError() error {
 	return &dataset.InputError{File: r.Name(), Line: r.Line(), Msg: fmt.Sprintf("the row has more than %d fields", maxFields)}
 }
 
-// split divides the current line at the delimiters. A run of blanks is one delimiter.
+// split divides the line at the delimiters. A run of blanks is one delimiter.
 func (r *records) split() error {
 	rest := bytes.TrimSuffix(bytes.TrimSuffix(r.text, []byte("\n")), []byte("\r"))
 	if r.fields = r.fields[:0]; cap(r.fields) == 0 {
@@ -112,7 +110,7 @@ func (r *records) split() error {
 	return nil
 }
 
-// unquote parses the record that begins with the current line, using encoding/csv.
+// unquote parses the current record with encoding/csv.
 func (r *records) unquote() error {
 	if r.quoted == nil {
 		r.quoted = csv.NewReader(&r.feed)
@@ -146,8 +144,8 @@ func (r *records) unquote() error {
 	return nil
 }
 
-// position returns the line of field i and its first byte in this line, both counted from 1. A field made by split is
-// a slice of the line and shares the end of its array, so the difference of the capacities is the position.
+// position returns the line and first byte of field i, both from 1.
+// Fields share the end of r.text's array, so capacities give the position.
 func (r *records) position(i int) (line, column int) {
 	if r.feed.at == r.line {
 		line, column = r.quoted.FieldPos(i)
@@ -156,7 +154,7 @@ func (r *records) position(i int) (line, column int) {
 	return r.line, cap(r.text) - cap(r.fields[i]) + 1
 }
 
-// wrap adds the position in the file to an error of encoding/csv.
+// wrap adds the position in the file to err.
 func (r *records) wrap(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {
@@ -165,7 +163,7 @@ func (r *records) wrap(err error) error {
 	return err // errors of the file have their position already
 }
 
-// feed is an [io.Reader] through which encoding/csv reads the lines of one record.
+// A feed passes the lines of one record to encoding/csv.
 type feed struct {
 	*records
 	at     int    // first line of the last record that was passed on, or 0
@@ -189,7 +187,7 @@ func (f *feed) take(text []byte) error {
 	return nil
 }
 
-// Read returns at most one line, so that encoding/csv does not read beyond the end of the record.
+// Read returns at most one line, so that encoding/csv stops after the record.
 func (f *feed) Read(p []byte) (int, error) {
 	if len(f.rest) == 0 {
 		text, err := f.ReadLine()

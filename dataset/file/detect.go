@@ -44,7 +44,7 @@ func targetIsFile(path string, opts Options) (bool, error) {
 	return true, nil
 }
 
-// targetIsArray reports whether the target is an array of the .npz archive named archive.
+// targetIsArray reports whether target is an array of the archive.
 func targetIsArray(archive string, target []string) (bool, error) {
 	if len(target) != 1 || isPosition(target[0]) {
 		return false, nil
@@ -86,7 +86,6 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// looksLikeFile reports whether target, which is neither a column nor an existing file, looks like a file name.
 func looksLikeFile(target string) bool {
 	return strings.ContainsAny(target, "/\\") || suffixFormat(target) != "" || trimCompression(target) != target || strings.HasSuffix(target, ".txt")
 }
@@ -96,7 +95,7 @@ func trimCompression(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 }
 
-// suffixFormat returns the format with the suffix of the file name path, or "" if no format has this suffix.
+// suffixFormat returns the format with the suffix of path, or "".
 func suffixFormat(path string) string {
 	suffix := filepath.Ext(trimCompression(path))
 	for _, f := range formats() {
@@ -171,15 +170,14 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 	return "csv", nil
 }
 
-// notTableError returns the error for a file that is not a table.
 func notTableError(name string, kind filekind.Kind) error {
 	return &dataset.InputError{File: name, Msg: "is " + kind.String() + ", not a table of rows", Hint: kind.Use()}
 }
 
-// maxDetected is the number of bytes of text examined to detect the format.
+// maxDetected is the number of bytes of text examined.
 const maxDetected = 1 << 14
 
-// formatOfLines returns the format of the text in head, or "" if the lines do not determine the format.
+// formatOfLines returns the format of the text in head, or "".
 func formatOfLines(head []byte) string {
 	for line := range bytes.Lines(head) {
 		line, _, _ = bytes.Cut(line, []byte("#"))
@@ -196,7 +194,7 @@ func formatOfLines(head []byte) string {
 	return ""
 }
 
-// isEntry reports whether field is index:value or qid:n. It returns false for a time of day.
+// isEntry reports whether field is index:value or qid:n, not a time.
 func isEntry(field []byte) bool {
 	index, value, ok := bytes.Cut(field, []byte(":"))
 	if _, err := strconv.Atoi(string(index)); !ok || (err != nil && string(index) != "qid") {

@@ -174,7 +174,7 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	return out, err
 }
 
-// checkPipe returns an error if an option is not supported for pipes.
+// checkPipe rejects options that pipes do not support.
 func checkPipe(paths []string, opts Options) error {
 	if opts.Pipe == nil {
 		return nil
@@ -197,7 +197,7 @@ func checkPipe(paths []string, opts Options) error {
 	return err
 }
 
-// transpose returns x with rows and columns exchanged. The result has no names.
+// transpose exchanges rows and columns. The result has no names.
 func (o *Opened) transpose(x dataset.Source) (dataset.Source, error) {
 	if n, _, _ := x.Dims(); n < 0 {
 		o.Scans++ // count the passes that the transposition needs
@@ -226,7 +226,7 @@ func (o *Opened) openPart(p part, opts Options) (dataset.Source, format, error) 
 	return src, f, err
 }
 
-// keep adds the stream s of a part to o.streams and returns it. It returns err, the error of opening s, unchanged.
+// keep adds s to o.streams, unless opening s failed with err.
 func (o *Opened) keep(p part, s *dataset.Stream, err error) (dataset.Source, error) {
 	if err == nil {
 		err = p.check(s)
@@ -238,7 +238,7 @@ func (o *Opened) keep(p part, s *dataset.Stream, err error) (dataset.Source, err
 	return s, nil
 }
 
-// archive opens the features of a .npz archive, and the targets if they are an array of the same archive.
+// archive opens the features, and perhaps the targets, of a .npz archive.
 func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	name, array := SplitArray(p.path)
 	isArray, err := targetIsArray(name, opts.Target)
@@ -262,7 +262,7 @@ func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	return dataset.Zip(x, y)
 }
 
-// follow returns an error if the layout of a file does not agree with the previous files. It updates o.Layout.
+// follow compares the layout of a file with the previous files.
 func (o *Opened) follow(p part, s dataset.Source, f format, opts Options) error {
 	l := Layout{File: p.path, Number: p.number, Format: f.name}
 	_, l.Features, l.Targets = s.Dims()
@@ -281,7 +281,7 @@ func (o *Opened) follow(p part, s dataset.Source, f format, opts Options) error 
 	return nil
 }
 
-// widenAll reopens svmlight files that have fewer features than the widest file.
+// widenAll reopens svmlight files with fewer features than the widest file.
 func (o *Opened) widenAll(files []part, sources []dataset.Source, opts Options) error {
 	f := formatByName(o.Format)
 	if !f.labelled {
@@ -314,7 +314,7 @@ func (o *Opened) widenAll(files []part, sources []dataset.Source, opts Options) 
 	return nil
 }
 
-// zip joins the features x with the targets from a separate file.
+// zip joins the features x with targets from another file.
 func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
 	own := opts.Target[0]
 	name, _ := SplitArray(own)
@@ -335,7 +335,7 @@ func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
 	return dataset.Zip(x, y)
 }
 
-// countTargets returns an error if the number of targets is not opts.Targets. The targets come from the file at path.
+// countTargets checks the number of targets read from path.
 func (o *Opened) countTargets(path string, opts Options) error {
 	_, _, t := o.Dims()
 	switch least := -opts.Targets; {

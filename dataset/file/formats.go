@@ -17,27 +17,24 @@ type format struct {
 	name     string
 	magic    []string // first bytes of files; none for text formats, which detect recognises by their lines
 	suffixes []string
-	// numbered is true if rows can be found by their numbers. Files are then divided by rows, otherwise by bytes.
+	// numbered is true if files are divided by rows, not by bytes.
 	numbered bool
-	// piped is true if the format can be read from a pipe.
+	// piped is true if a pipe can have the format.
 	piped bool
-	// fields is true for text with a delimiter and perhaps a header.
+	// fields is true for delimited text, perhaps with a header.
 	fields bool
-	// labelled is true if a row is a label, the target, and the nonzero features. Columns cannot be selected. All
-	// files get the number of features of the widest file.
+	// labelled is true for rows of a target and nonzero features.
+	// All files get the number of features of the widest file.
 	labelled bool
-	// open opens a part of a file. If numbered is true, it returns all rows of the file, and the caller selects the
-	// part.
+	// open opens a part of a file. If numbered, it opens all rows.
 	open func(o *Opened, p part, opts Options) (dataset.Source, error)
-	// widen reopens a part of a labelled file with opts.Features features. rows is the number of rows of the part, or
-	// -1 if unknown. The stamp of the file must be the given one.
+	// widen reopens a part with opts.Features features, if stamp is unchanged. rows may be −1.
 	widen func(p part, opts Options, rows int64, stamp dataset.Stamp) (*dataset.Stream, error)
-	// columns returns the names of all columns, or nil for a file without names. It is nil if the format has no
-	// names.
+	// columns returns the column names. It is nil without names.
 	columns func(path string, opts Options) ([]string, error)
-	// chosen returns the names of the features and targets selected by opts. It is nil if columns is nil.
+	// chosen returns the names selected by opts. It is nil without names.
 	chosen func(path string, opts Options) (features, targets []string, err error)
-	// arrays returns the names of the arrays of an archive. It is nil for other formats.
+	// arrays returns the names of the arrays in an archive, or is nil.
 	arrays func(path string) ([]string, error)
 }
 
@@ -89,8 +86,7 @@ func formats() []format {
 	}}
 }
 
-// The first bytes and suffixes of Parquet and Arrow files. Programs that are built without readers of these formats
-// still detect them.
+// Programs built without readers of these formats still detect the formats.
 var (
 	parquetMagic, parquetSuffixes = []string{"PAR1"}, []string{".parquet"}
 	arrowMagic, arrowSuffixes     = []string{"ARROW1", "\xff\xff\xff\xff"}, []string{".arrow", ".arrows", ".feather"}
@@ -107,7 +103,7 @@ func formatNames() []string {
 	return names
 }
 
-// formatByName returns the format with a name, or the zero format if the name is unknown.
+// formatByName returns the zero format for an unknown name.
 func formatByName(name string) format {
 	all := formats()
 	if i := slices.IndexFunc(all, func(f format) bool { return f.name == name }); i >= 0 {
@@ -138,7 +134,7 @@ func csvOptions(opts Options) csv.Options {
 	return csv.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe}
 }
 
-// check returns an error if opts has an option that the format does not support.
+// check rejects options that the format does not support.
 func (f format) check(path string, opts Options) error {
 	var msg string
 	switch {
@@ -166,7 +162,7 @@ func labels(opts Options) int {
 	return 1
 }
 
-// names returns the names of the selected features and targets, or nil if the file has no names.
+// names returns the selected names, or nil for a file without names.
 func (f format) names(path string, opts Options) (features, targets []string, err error) {
 	if f.chosen == nil {
 		return nil, nil, nil
@@ -174,8 +170,7 @@ func (f format) names(path string, opts Options) (features, targets []string, er
 	return f.chosen(path, opts)
 }
 
-// targetCandidates returns the names of everything in the file that can be a target: columns, or arrays of an
-// archive.
+// targetCandidates returns the names of all columns, or of all arrays.
 func (f format) targetCandidates(path string, opts Options) ([]string, error) {
 	switch {
 	case f.columns != nil:
@@ -187,7 +182,6 @@ func (f format) targetCandidates(path string, opts Options) ([]string, error) {
 	return nil, nil
 }
 
-// errUnknown returns the error for a format name that is not in Formats.
 func errUnknown(name string) error {
 	return fmt.Errorf("dataset: unknown format %q; it must be one of %s", excerpt.Of(name), strings.Join(formatNames(), ", "))
 }

@@ -43,7 +43,7 @@ func (l Layout) Agrees(other Layout) error {
 	return &dataset.InputError{File: l.File, Msg: fmt.Sprintf("%s (files %d and %d of the list)", msg, l.Number, other.Number)}
 }
 
-// difference describes the first position at which two lists of equal length differ, or returns "".
+// difference describes the first difference of the lists, or returns "".
 func difference(what string, names, others []string) string {
 	for i, name := range names {
 		if name != others[i] {

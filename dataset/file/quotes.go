@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// checkFirstLine returns an error if a part of a csv file begins within a quoted record, so that an odd number of
-// quotes precedes the part. If the preceding part is read too, its reader reports this error.
+// checkFirstLine returns an error if p begins within a quoted record.
+// If the preceding part is read too, its reader reports this error.
 func (p part) checkFirstLine() error {
 	if p.lo == 0 || p.lo >= p.hi {
 		return nil
@@ -28,13 +28,13 @@ func (p part) checkFirstLine() error {
 	return nil
 }
 
-// quotesBefore counts the lines that begin before byte lo. odd is true if the number of quotes in these lines is odd.
+// quotesBefore counts the lines that begin before byte lo, and whether their quotes are odd.
 func quotesBefore(text io.Reader, lo int64) (odd bool, lines int, err error) {
 	buf := make([]byte, 1<<20)
 	for at := int64(0); ; {
 		n, err := text.Read(buf)
 		seen, ended := buf[:n], false
-		// Count up to the end of the line that contains byte lo − 1.
+		// Count up to the end of the line that contains byte lo−1.
 		if from := max(lo-1-at, 0); from < int64(n) {
 			if i := bytes.IndexByte(seen[from:], '\n'); i >= 0 {
 				seen, ended = seen[:from+int64(i)+1], true

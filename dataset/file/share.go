@@ -9,8 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/proportion"
 )
 
-// A part is a file or a portion of it. Of a text with size bytes, it is the bytes lo to hi−1. Of numbered rows, it is
-// the same fraction, from lo/size to hi/size of the rows.
+// A part is a portion of a file: the bytes lo to hi−1 of text with size bytes, or the same fraction of numbered rows.
 type part struct {
 	path         string
 	number       int // number of the file, from 1
@@ -18,7 +17,7 @@ type part struct {
 	stamp        dataset.Stamp // zero if the file did not exist
 }
 
-// check returns an error if the file has changed since it was divided.
+// check checks that the file is unchanged since it was divided.
 func (p part) check(s *dataset.Stream) error {
 	name, _ := SplitArray(p.path)
 	return p.stamp.Check(name, s.Stamp)
@@ -34,7 +33,7 @@ func (p part) bytes() dataset.Range {
 	return dataset.Range{Lo: p.lo, Hi: p.hi}
 }
 
-// rows returns the rows from the fraction lo/size to the fraction hi/size of src, both rounded down to whole rows.
+// rows returns the rows in the fraction lo/size to hi/size of src.
 func (p part) rows(src dataset.Source) (dataset.Source, error) {
 	if p.whole() {
 		return src, nil
@@ -74,8 +73,7 @@ func parts(paths []string, opts Options) ([]part, error) {
 	return mine, nil
 }
 
-// sizes returns each file as a whole part, and the total size. Files without a stamp in stamps get their current
-// stamp.
+// sizes returns each file as a whole part, and the total size.
 func sizes(paths []string, stamps map[string]dataset.Stamp) (all []part, total int64) {
 	for i, path := range paths {
 		name, _ := SplitArray(path)
@@ -89,8 +87,8 @@ func sizes(paths []string, stamps map[string]dataset.Stamp) (all []part, total i
 	return all, total
 }
 
-// group returns the files whose middle byte lies in share s of all bytes. If a share would have no file, it gets a
-// file of a neighbouring share.
+// group returns the files whose middle byte lies in s.
+// If a share would have no file, it gets a neighbour's file.
 func group(all []part, total int64, s dataset.Share) []part {
 	var mine []part
 	at, rank := int64(0), -1
@@ -105,7 +103,7 @@ func group(all []part, total int64, s dataset.Share) []part {
 	return mine
 }
 
-// split returns the part of each file that lies in the share's range of all bytes.
+// split divides each file at the ends of the share's bytes.
 func split(all []part, total int64, opts Options) ([]part, error) {
 	var mine []part
 	lo, hi := opts.Share.Of(total)
@@ -123,7 +121,7 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 				to = from
 			}
 		}
-		// An empty file belongs to exactly one share, whose reader reports that the file is empty.
+		// An empty file belongs to exactly one share, whose reader reports an error.
 		empty := p.size == 0 && lo <= at && (at < hi || hi == total)
 		if p.lo, p.hi = from, to; from < to || empty {
 			mine = append(mine, p)
@@ -133,7 +131,7 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 	return mine, nil
 }
 
-// isUndivided reports whether a file can be read only from its start, like compressed text.
+// isUndivided reports whether a file can only be read from its start.
 func isUndivided(path string, opts Options) (bool, error) {
 	format, err := Format(path, opts)
 	if err != nil || Numbered(format) {
@@ -146,7 +144,7 @@ func isUndivided(path string, opts Options) (bool, error) {
 	return f.Packed() != "", f.Close()
 }
 
-// divideRows restricts the rows to share s. The features and the targets are in different files.
+// divideRows keeps the rows of share s of separate features and targets.
 func (o *Opened) divideRows(path string, s dataset.Share) error {
 	if s.Whole() {
 		return nil

@@ -9,8 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// byColumns returns two sources for an array in Fortran order. Each row of a source is a column of the array: a
-// feature or a target.
+// byColumns returns the features and targets of a Fortran-order array as rows.
 func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stamp) *dataset.Columns {
 	order := make([]int, choice.Features+choice.Targets)
 	for j, k := range choice.To {
@@ -40,7 +39,7 @@ func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stam
 	return out
 }
 
-// A transposedReader reads the columns of an array in Fortran order. They become the rows of the blocks.
+// A transposedReader reads columns of a Fortran-order array as rows.
 type transposedReader struct {
 	*input
 	order []int // order[i] is the column of the array that becomes row i
@@ -57,7 +56,7 @@ func (r *transposedReader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read appends columns of the array to the block as rows. Columns that are adjacent in the file are read together.
+// Read appends columns as rows. It reads adjacent columns together.
 func (r *transposedReader) Read(b *dataset.Buffer, rows int) error {
 	if r.next == len(r.order) {
 		return io.EOF

@@ -8,18 +8,17 @@ import (
 	"github.com/fdridge/fdridge/internal/little"
 )
 
-// A kind is a type of numbers in an array, such as NumPy's "<f8".
+// A kind is a number type, such as NumPy's "<f8".
 type kind struct {
 	size int // bytes of an entry
-	// decode converts the bytes raw to len(dst) numbers. It may overwrite raw. An integer that float64 cannot
-	// represent becomes +∞, because NaN would mean a missing value.
+	// decode converts raw to numbers, and may overwrite raw. An inexact integer becomes +∞, because NaN would mean a
+	// missing value.
 	decode   func(dst []float64, raw []byte)
 	integers bool
 	asIs     bool // the entries are little-endian float64, which need no conversion
 }
 
-// kinds lists the little-endian types. Each has its own loop, because a function call for each number would take
-// three times as long.
+// Each kind has its own loop, because function calls would triple the time.
 var kinds = map[string]kind{
 	"f8": {8, little.Floats, false, true},
 	"f2": {2, float16s, false, false},
@@ -83,7 +82,7 @@ func float16s(dst []float64, raw []byte) {
 	}
 }
 
-// float16 converts a half-precision number, which has a sign, 5 bits of exponent and 10 bits of mantissa.
+// float16 converts a sign, 5 bits of exponent, 10 of mantissa.
 func float16(bits uint16) float64 {
 	exponent, mantissa := int(bits>>10&0x1f), float64(bits&0x3ff)
 	v := math.Ldexp(mantissa, -24) // a subnormal number
@@ -155,7 +154,7 @@ func uint8s(dst []float64, raw []byte) {
 	}
 }
 
-// maxExact is 2⁵³. A float64 represents every integer from 0 to maxExact.
+// maxExact is 2⁵³: float64 represents every integer up to maxExact.
 const maxExact = 1 << 53
 
 func signed(v int64) float64 {

@@ -15,7 +15,7 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A header holds the fields of the header of a .npy file.
+// A header is the header of a .npy file.
 type header struct {
 	kind
 	rows    int64
@@ -24,16 +24,16 @@ type header struct {
 	start   int64 // position of the first entry
 }
 
-// length returns the number of bytes of the header and the entries together.
+// length returns the number of bytes of header and entries.
 func (h *header) length() int64 { return h.start + h.rows*int64(h.cols*h.size) }
 
 // magic starts every .npy file.
 const magic = "\x93NUMPY"
 
-// maxHeader limits the length of a header in bytes. NumPy writes headers of less than 200 bytes.
+// maxHeader limits the bytes of a header. NumPy writes less than 200.
 const maxHeader = 1 << 16
 
-// readHeader reads the header. size is the number of bytes of the header and the data, or -1 if unknown.
+// readHeader reads the header. size is the data's length, or −1.
 func (in *input) readHeader(size int64) error {
 	prefix := make([]byte, 12)
 	if _, err := io.ReadFull(in.data, prefix[:10]); err != nil {
@@ -73,7 +73,7 @@ func (in *input) readHeader(size int64) error {
 	if need := in.length(); size >= 0 && size < need {
 		return fmt.Errorf("is truncated: %d×%d entries of %d bytes need %d bytes, it has %d", in.rows, in.cols, in.size, need, size)
 	} else if size > need && in.at != nil {
-		// The end of a compressed file is checked later, when the last row has been read.
+		// For a compressed file, the end is checked after the last row.
 		next := make([]byte, min(size-need, int64(len(magic))))
 		if _, err := in.at.ReadAt(next, need); err != nil {
 			return in.wrap(err, 0)
@@ -83,8 +83,7 @@ func (in *input) readHeader(size int64) error {
 	return nil
 }
 
-// headerError returns an error with the message msg if the file ends within the header. It adds the position to other
-// errors.
+// headerError returns msg if the file ends within the header.
 func (in *input) headerError(err error, msg string) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New(msg)
@@ -92,7 +91,7 @@ func (in *input) headerError(err error, msg string) error {
 	return in.wrap(err, 0)
 }
 
-// maxColumns limits the number of columns, to bound the memory of a row.
+// maxColumns limits the memory of a row.
 const maxColumns = 1 << 24
 
 // A description is the dictionary in a header.
@@ -102,11 +101,10 @@ type description struct {
 	shape   []int64
 }
 
-// entry matches one key of the dictionary, its value and the comma after it. The value is a string, a list (the type
-// of records), a boolean or a tuple of integers.
+// entry matches a key, a string, list, boolean or tuple, and a comma.
 var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[[^\]]*\])|(True|False)|\(([-0-9L,\s]*)\))\s*(,|$)`)
 
-// parse parses the dictionary in a header. It must have exactly the keys descr, fortran_order and shape.
+// parse parses a dictionary of descr, fortran_order and shape.
 func parse(text string) (d description, err error) {
 	malformed := errors.New("has a malformed header: it is not a dictionary of descr, fortran_order and shape")
 	text = strings.TrimSpace(text)
@@ -139,7 +137,7 @@ func parse(text string) (d description, err error) {
 	return d, nil
 }
 
-// parseShape parses the integers of a tuple. Python 2 writes an L after a long integer.
+// parseShape parses a tuple. Python 2 appends L to long integers.
 func parseShape(text string) (shape []int64, err error) {
 	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ","), ",") {
 		if part = strings.TrimSpace(part); part == "" && text == "" {

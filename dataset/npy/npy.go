@@ -53,7 +53,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return source(look, pass, opts)
 }
 
-// An opening opens an array. It returns an error if the stamp of the file has changed from was.
+// An opening opens an array whose file must have the stamp was.
 type opening func(was dataset.Stamp) (*input, error)
 
 // An input is an array that is open for reading.
@@ -61,22 +61,20 @@ type input struct {
 	header
 	name string
 	data io.Reader // the header, then the entries in order
-	// at reads the header and the array at arbitrary positions. It is nil if the array is compressed or comes from a
-	// pipe.
+	// at reads at arbitrary positions, or is nil for compressed or piped data.
 	at    io.ReaderAt
 	wrap  func(err error, row int) error
 	close func() error
-	// stamp is the stamp of the file when it was opened. unchanged returns an error if the file has changed since.
+	// unchanged returns an error if the stamp of the file has changed.
 	stamp     dataset.Stamp
 	unchanged func() error
 	stop      func() // makes a read that waits for a pipe return
-	// available returns the number of bytes that have arrived from a pipe with the option Prompt. It is nil for other
-	// inputs.
+	// available counts the bytes that arrived from a Prompt pipe, or is nil.
 	available func() int
 	piped     bool
 }
 
-// An extended joins a header and the entries of an array, which are stored in another file.
+// An extended joins a header and entries from another file.
 type extended struct {
 	header  io.ReaderAt
 	size    int64 // of the header in bytes
@@ -124,8 +122,7 @@ func (in *input) Stop() {
 // Unchanged implements [dataset.Witness].
 func (in *input) Unchanged() error { return in.unchanged() }
 
-// begin reads the header of the input and returns the input. size is the number of bytes of the header and the
-// entries, or -1 if unknown. If begin fails, it closes the input.
+// begin reads the header, and closes the input after an error.
 func (in *input) begin(size int64) (*input, error) {
 	err := in.readHeader(size)
 	if err == nil && in.fortran && in.at == nil {
@@ -146,8 +143,7 @@ func (in *input) begin(size int64) (*input, error) {
 	return nil, err
 }
 
-// source returns a source of the rows of an array. It calls look once, to read the header. Each pass over the rows
-// calls pass.
+// source calls look once for the header, and pass for each pass.
 func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 	in, err := look(dataset.Stamp{})
 	if err != nil {

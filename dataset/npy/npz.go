@@ -135,7 +135,7 @@ func openMember(name, member string, was dataset.Stamp) (*input, error) {
 	return in.begin(int64(z.File[i].UncompressedSize64))
 }
 
-// openEntry opens a member for sequential reading. If the member is not compressed, it also sets in.at.
+// openEntry opens a member, and sets in.at if it is not compressed.
 func (in *input) openEntry(m *zip.File, f *rawfile.File) (io.ReadCloser, error) {
 	const encrypted = 1
 	if m.Flags&encrypted != 0 {
@@ -151,8 +151,7 @@ func (in *input) openEntry(m *zip.File, f *rawfile.File) (io.ReadCloser, error) 
 	return m.Open()
 }
 
-// wrapMember converts an error of reading a row from an archive to an *[dataset.InputError]. It returns io.EOF
-// unchanged.
+// wrapMember converts a read error, but not io.EOF, to an *[dataset.InputError].
 func wrapMember(name string, err error, row int) error {
 	var known *dataset.InputError
 	if err == nil || err == io.EOF || errors.As(err, &known) {

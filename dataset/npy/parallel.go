@@ -11,18 +11,18 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// maxParts limits the number of goroutines that read parts of a block in parallel.
+// maxParts limits the goroutines that read a block.
 const maxParts = 16
 
-// A part is the memory of a goroutine that reads some of the rows of a block.
+// A part is the memory of one goroutine that reads rows.
 type part struct {
 	raw   []byte
 	plain []float64
 	err   error
 }
 
-// countParts returns the number of goroutines to read the given number of rows, at most one per core. It is 1 if the
-// array cannot be read at arbitrary positions, or has categories, whose codes depend on the order of the rows.
+// countParts returns the number of goroutines that read rows.
+// It is 1 without random access, and for categories, whose codes depend on the order of rows.
 func (r *rowReader) countParts(rows int) int {
 	if _, ok := r.data.(io.Seeker); !ok || r.at == nil || r.Category != nil {
 		return 1
@@ -30,7 +30,6 @@ func (r *rowReader) countParts(rows int) int {
 	return max(1, min(runtime.GOMAXPROCS(0), maxParts, rows/r.chunk))
 }
 
-// readParts reads the next rows in parallel and appends them to b.
 func (r *rowReader) readParts(b *dataset.Buffer, rows, parts int) error {
 	r.parts = slices.Grow(r.parts[:0], parts)[:parts]
 	x, y := r.Grow(b, rows)
@@ -55,8 +54,8 @@ func (r *rowReader) readParts(b *dataset.Buffer, rows, parts int) error {
 	return nil
 }
 
-// readPart reads rows of the array, from firstRow on, into the features x and the targets y. If the features are the
-// first columns, it reads whole rows into x and then moves the targets to y, which saves a copy.
+// readPart reads rows into the features x and the targets y. If features precede targets, whole rows go to x, which
+// saves a copy.
 func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) error {
 	width := r.cols * r.size
 	for done := 0; done < rows; {

@@ -13,18 +13,18 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// chunkBytes is the number of bytes of an array in C order that are read at a time. They fit in the CPU's cache.
+// chunkBytes of a C-order array are read at a time. They fit in cache.
 const chunkBytes = 1 << 18
 
-// windowBytes and windowRows limit the rows of an array in Fortran order that are in memory at a time. Larger windows
-// read longer runs of each column; more than windowRows rows gave no gain.
+// Limits on the rows of a Fortran-order array in memory. Larger windows read longer runs of each column; more than
+// windowRows gave no gain.
 const (
 	windowBytes = 16 << 20
 	windowRows  = 1024
 )
 
-// stripColumns is the number of columns that are read and transposed together. Writing long runs to a row is twice as
-// fast as writing single cache lines. tileRows is the number of rows transposed at a time; they fit in the L1 cache.
+// stripColumns are transposed together: writing long runs was twice as fast as single cache lines. tileRows rows fit
+// in the L1 cache.
 const (
 	stripColumns = 16 * columns.Tile
 	tileRows     = 16
@@ -90,8 +90,7 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// read appends the next n rows to b, and returns their features x and targets y. Little-endian float64 are read
-// directly into the block if possible.
+// read appends n rows to b, without a copy if possible.
 func (r *rowReader) read(b *dataset.Buffer, n int) (x, y []float64, err error) {
 	if r.asIs {
 		if raw := little.Bytes(r.Whole(b, n)); len(raw) > 0 {
@@ -121,7 +120,7 @@ func (r *rowReader) fill(raw []byte) error {
 	return nil
 }
 
-// end returns io.EOF if the file ends after the last row, and otherwise an error.
+// end returns io.EOF if the file ends after the last row.
 func (r *rowReader) end() error {
 	next := make([]byte, len(magic))
 	n, err := io.ReadFull(r.data, next)
@@ -131,7 +130,7 @@ func (r *rowReader) end() error {
 	return r.wrap(err, int(r.rows))
 }
 
-// excessError returns the error for data after the last row that begin with the bytes next.
+// excessError returns the error for bytes after the last row.
 func (in *input) excessError(next []byte) error {
 	what := ""
 	if string(next) == magic {
@@ -140,8 +139,7 @@ func (in *input) excessError(next []byte) error {
 	return &dataset.InputError{File: in.name, Msg: fmt.Sprintf("has more bytes than its %d rows, from byte %d on%s", in.rows, in.length(), what)}
 }
 
-// truncatedError returns the error for an array that ends after the given number of complete rows. Other errors of
-// reading get a position.
+// truncatedError describes a truncated array, and adds the row to other errors.
 func (in *input) truncatedError(err error, rows int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is truncated: row %d of %d is incomplete", rows+1, in.rows)}
@@ -149,8 +147,7 @@ func (in *input) truncatedError(err error, rows int64) error {
 	return in.wrap(err, int(rows+1))
 }
 
-// check replaces categories by their codes, and returns an error if a number is not finite. The rows have the
-// features x and the targets y, and begin at firstRow of the array.
+// check replaces categories by codes, and rejects numbers that are not finite.
 func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64) error {
 	if i, j, v, bad := c.Find(x, y); bad {
 		return in.notFinite(firstRow+int64(i), j, v)
@@ -161,7 +158,7 @@ func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64) error 
 	return nil
 }
 
-// notFinite returns the error for the number v in the given row and column j, which is not finite. Both count from 0.
+// notFinite returns the error for v in row and column j, from 0.
 func (in *input) notFinite(row int64, j int, v float64) error {
 	msg := fmt.Sprintf("row %d, column %d is %v, which is not finite", row+1, j+1, v)
 	if in.integers {
@@ -236,8 +233,7 @@ func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// load reads the next window, a strip of columns at a time. It transposes each strip while the strip is in the CPU's
-// cache.
+// load reads a window by strips, each transposed while in cache.
 func (r *columnReader) load() error {
 	r.first = r.next
 	r.held = int(min(int64(r.height), r.rows-r.first))

@@ -22,12 +22,10 @@ const (
 	codecLZ4    = 7 // one block, without a frame
 )
 
-// unpacker decompresses whole pages, also on several goroutines at once. The window of a zstd stream may be as large
-// as a page.
+// unpacker may run on several goroutines at once.
 var unpacker, errUnpacker = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxPage))
 
-// decompress writes the decompressed data of src to dst. It returns an error if the data do not have len(dst) bytes,
-// and never writes more, because a few bytes of zstd or snappy can stand for gigabytes.
+// decompress fills dst exactly, because few bytes can stand for gigabytes.
 func decompress(codec int32, dst, src []byte) (err error) {
 	n := len(dst)
 	switch codec {
@@ -63,7 +61,7 @@ func decompress(codec int32, dst, src []byte) (err error) {
 	return err
 }
 
-// readAll fills dst from r, and returns an error if r has more or fewer bytes.
+// readAll returns an error unless r has exactly len(dst) bytes.
 func readAll(r io.Reader, dst []byte) error {
 	if _, err := io.ReadFull(r, dst); err != nil {
 		return err

@@ -25,12 +25,11 @@ type column struct {
 	date     bool
 	lexicon  *prepare.Lexicon // codes of the levels of a categorical column; nil for numbers
 	kind     int32            // physical type
-	// convert converts the bits of a number or boolean to float64. An integer that float64 cannot represent becomes
-	// +∞, because NaN would mean a missing value.
+	// convert converts bits to float64. An inexact integer becomes +∞, because NaN would mean a missing value.
 	convert func(bits uint64) float64
 }
 
-// column returns a description of column j of the file, or an error if the column cannot be read.
+// column describes column j, or returns why it cannot be read.
 func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputError) {
 	leaf, means := &f.columns[j], f.columns[j].annotation()
 	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.Repetition == 1, missing: choice.Allows(j), lexicon: choice.Lexicon(j)}
@@ -90,13 +89,12 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 	return refuse("values of type "+cmp.Or(means.name, "fixed-length bytes"), "cast it to double")
 }
 
-// dates returns a function that converts integers to dates: units of 1/perSecond seconds since 1970, or days if
-// perSecond is −86400.
+// dates converts units of 1/perSecond seconds, or days for perSecond = −86400.
 func dates(perSecond int64, l *prepare.Lexicon) func(v int64) float64 {
 	return func(v int64) float64 { return l.Date(v, perSecond) }
 }
 
-// maxExact is 2⁵³. float64 represents all integers from −2⁵³ to 2⁵³ exactly.
+// maxExact is 2⁵³: float64 represents all integers up to ±2⁵³.
 const maxExact = 1 << 53
 
 func signed(v int64) float64 {
@@ -106,7 +104,6 @@ func signed(v int64) float64 {
 	return float64(v)
 }
 
-// unsigned returns a function that converts the bits of an unsigned integer to float64.
 func unsigned(kind int32) func(bits uint64) float64 {
 	if kind == typeInt32 {
 		return func(bits uint64) float64 { return float64(uint32(bits)) }
@@ -125,8 +122,7 @@ var pow10 = [...]float64{
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// decimal returns a function that divides an integer by scale. Both are exact in float64; only the quotient is
-// rounded.
+// decimal divides by scale. Integer and scale are exact in float64.
 func decimal(scale float64) func(v int64) float64 {
 	return func(v int64) float64 { return signed(v) / scale }
 }
@@ -136,11 +132,9 @@ type levelError string
 
 func (e levelError) Error() string { return string(e) }
 
-// errEmpty reports an empty text in a column that allows no missing values.
 var errEmpty = errors.New("has an empty text, which is a missing value")
 
-// code returns the code of a text in a categorical column. An empty text is a missing value, with the code NaN, or
-// the error errEmpty if missing values are not allowed.
+// code returns the code of a text, or NaN if empty. If missing values are not allowed, an empty text gives errEmpty.
 func (c *column) code(text []byte) (float64, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {

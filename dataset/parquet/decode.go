@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// The encodings of values in a page are described in github.com/apache/parquet-format, "Encodings.md". The memory for
-// decoding does not depend on sizes stated in the file.
+// Source: github.com/apache/parquet-format, "Encodings.md". The memory for decoding does not depend on sizes stated
+// in the file.
 
 var (
 	errShort = errors.New("a page has fewer values than its header states")
@@ -15,7 +15,7 @@ var (
 	errIndex = errors.New("a page refers to a value that is not in its dictionary")
 )
 
-// bitsAt returns width bits of b, at most 64, starting at bit number bit. Bits beyond the end of b are 0.
+// bitsAt returns width ≤ 64 bits. Bits beyond b are 0.
 func bitsAt(b []byte, bit, width int) uint64 {
 	b, shift := b[min(bit>>3, len(b)):], bit&7
 	if len(b) < 9 {
@@ -27,8 +27,7 @@ func bitsAt(b []byte, bit, width int) uint64 {
 	return v & (1<<width - 1)
 }
 
-// A hybrid decodes definition levels, dictionary indices and booleans. They are stored as runs of equal values and
-// runs of packed bits.
+// A hybrid decodes runs of equal values and of packed bits.
 type hybrid struct {
 	b      []byte
 	width  int // bits of a value, at most 32
@@ -38,7 +37,7 @@ type hybrid struct {
 	bit    int    // next bit of packed
 }
 
-// run returns the number of values left in the current run, or in the next run if the current run has ended.
+// run returns the number of values left in a run.
 func (h *hybrid) run() (int, error) {
 	for h.left == 0 {
 		head, n := binary.Uvarint(h.b)

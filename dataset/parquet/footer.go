@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// The footer of a file lists the columns and the positions of their values. The struct tags are the field numbers in
-// parquet.thrift of github.com/apache/parquet-format.
+// The footer lists columns and the positions of their values. The struct tags are the field numbers in parquet.thrift
+// of github.com/apache/parquet-format.
 
 // Physical types.
 const (
@@ -33,7 +33,7 @@ type fileMetaData struct {
 	Groups []group   `thrift:"4"`
 }
 
-// An element is a column of the schema, or a group of columns.
+// An element is a column or a group of columns.
 type element struct {
 	Kind       *int32       `thrift:"1"` // physical type; nil for a group
 	Repetition int32        `thrift:"3"` // 0 required, 1 optional, 2 repeated
@@ -45,7 +45,7 @@ type element struct {
 	Logical    *logicalType `thrift:"10"`
 }
 
-// A logicalType is a union: at most one field is not nil.
+// A logicalType has at most one field that is not nil.
 type logicalType struct {
 	Text    *struct{} `thrift:"1"`
 	Decimal *struct {
@@ -77,7 +77,7 @@ type group struct {
 	Rows int64 `thrift:"3"`
 }
 
-// A chunk is the location of the values of one column in a row group.
+// A chunk locates the values of a column in a row group.
 type chunk struct {
 	Kind       int32 `thrift:"1"`
 	Codec      int32 `thrift:"4"`
@@ -123,7 +123,7 @@ func readFooter(f io.ReaderAt, size int64) (*footer, error) {
 	return newFooter(m.Schema[1:], m.Groups)
 }
 
-// newFooter finds the top-level columns among the elements of a schema, which are listed depth first.
+// newFooter finds the top-level columns in a schema, listed depth first.
 func newFooter(schema []element, groups []group) (*footer, error) {
 	f, leaves := &footer{groups: groups}, 0
 	for i := 0; i < len(schema); {
@@ -160,7 +160,7 @@ func newFooter(schema []element, groups []group) (*footer, error) {
 	return f, nil
 }
 
-// An annotation states the meaning of the numbers or bytes of a physical type.
+// An annotation states the meaning of a physical type.
 type annotation struct {
 	name      string // "" for a plain physical type
 	perSecond int64  // units of a timestamp per second, −86400 for a date

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// A column chunk is a sequence of pages, each with a header: at most one dictionary page, then data pages. A data
-// page has the values that are not null, and a definition level for each value: 0 for null, 1 otherwise.
+// A column chunk is at most one dictionary page, then data pages.
+// A data page has the values that are not null, and for each row a definition level, 0 for null.
 
 // Types of pages.
 const (
@@ -21,7 +21,7 @@ const (
 // maxPageHeader is the largest size of a header in bytes.
 const maxPageHeader = 16 << 20
 
-// A header describes a page. The struct tags are the field numbers in parquet.thrift.
+// The tags are the field numbers of a page header in parquet.thrift.
 type header struct {
 	Kind   int32 `thrift:"1"`
 	Size   int32 `thrift:"2"` // bytes after decompression
@@ -73,7 +73,7 @@ func (p *pages) open(c chunk) error {
 	return nil
 }
 
-// header reads the header of the next page, and sets p.at to the end of the header.
+// header reads the header at p.at, and moves p.at after it.
 func (p *pages) header() (h header, err error) {
 	for size := 1 << 8; ; size <<= 4 {
 		if p.at < 0 || p.at >= p.end {
@@ -103,8 +103,7 @@ func (p *pages) header() (h header, err error) {
 
 var errOutside = errors.New("a page lies outside the file")
 
-// load reads the data of a page into *memory, and sets p.at to the end of the page. The first levelBytes bytes of the
-// data are not compressed.
+// load reads a page, whose first levelBytes bytes are not compressed.
 func (p *pages) load(h *header, levelBytes int, codec int32, memory *[]byte) error {
 	if levelBytes > int(min(h.Packed, h.Size)) {
 		return errShort
@@ -131,8 +130,7 @@ func (p *pages) load(h *header, levelBytes int, codec int32, memory *[]byte) err
 	return decompress(codec, dst[levelBytes:], src[levelBytes:])
 }
 
-// advance skips data pages with up to skip values in total, without reading their data, and loads the next data page.
-// It returns the number of skipped values. ok is false at the end of the column.
+// advance skips pages of at most skip values without reading, and loads the next data page. ok is false at the end.
 func (p *pages) advance(skip int64) (skipped int64, ok bool, err error) {
 	for p.left > 0 {
 		h, err := p.header()
@@ -214,8 +212,7 @@ func (p *pages) begin(h *header) error {
 	return p.decoder.begin(h.V1.Encoding, data)
 }
 
-// levelsOf decodes the definition levels of the next n values, and returns the number of values that are not null.
-// levels is nil if there is no null.
+// levelsOf decodes n definition levels. nil means that no value is null.
 func (p *pages) levelsOf(n int) (levels []uint32, values int, err error) {
 	if !p.optional {
 		return nil, n, nil
@@ -238,7 +235,7 @@ func (p *pages) levelsOf(n int) (levels []uint32, values int, err error) {
 	return levels, values, nil
 }
 
-// skip skips the next rows. It does not read the data of pages that it skips as a whole.
+// skip skips rows, and does not read pages skipped as a whole.
 func (p *pages) skip(rows int64) error {
 	for rows > 0 {
 		if p.inPage == 0 {
@@ -267,9 +264,8 @@ func (p *pages) skip(rows int64) error {
 	return nil
 }
 
-// read reads the next len(dst) values, at most rowsPerTile, and converts texts by the function text. It stops early
-// at an error, at the end of the column, and at a null if missing is false; null is then true. rows is the number of
-// values read.
+// read reads up to len(dst) ≤ rowsPerTile values.
+// It stops at the end of the column, an error, or a null that is not allowed.
 func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, error)) (rows int, null bool, err error) {
 	for rows < len(dst) {
 		if p.inPage == 0 {
@@ -315,7 +311,7 @@ func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, er
 	return rows, false, nil
 }
 
-// spread moves the values at the start of dst to the rows that are not null, and writes NaN to the other rows.
+// spread moves values to the rows that are not null.
 func spread(dst []float64, levels []uint32, values int) {
 	for i := len(dst) - 1; i >= 0; i-- {
 		if levels[i] == 0 {
@@ -327,7 +323,7 @@ func spread(dst []float64, levels []uint32, values int) {
 	}
 }
 
-// grown changes the length of *memory to n and returns *memory. It allocates new memory if necessary.
+// grown resizes *memory to n bytes.
 func grown(memory *[]byte, n int) []byte {
 	if cap(*memory) < n {
 		*memory = make([]byte, n)

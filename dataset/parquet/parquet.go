@@ -147,13 +147,13 @@ func (f *opened) Unchanged() error { return f.raw.Unchanged() }
 // maxPage is the largest size of a page in bytes.
 const maxPage = 256 << 20
 
-// limitPages sets the maximum size of a page so that the pages of n columns together need little memory.
+// limitPages limits the page size, so that n columns need little memory.
 func (f *opened) limitPages(n int) {
 	const total, least = 1 << 30, 8 << 20
 	f.limit = min(maxPage, max(least, total/n))
 }
 
-// newPages returns a reader of the values of a column. The method open of the reader selects the row group.
+// newPages returns a reader, whose method open selects a row group.
 func (f *opened) newPages(c *column, shared *scratch) *pages {
 	return &pages{file: f.raw.At(), end: f.raw.Plain - footerEnd, limit: f.limit, optional: c.optional, shared: shared, decoder: decoder{kind: c.kind, number: c.convert}}
 }

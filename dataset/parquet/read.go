@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A reader reads the rows of one pass, row group by row group.
+// A reader reads the rows of a pass by row groups.
 type reader struct {
 	*opened
 	columns.Choice
@@ -26,8 +26,7 @@ type reader struct {
 	scratch scratch
 }
 
-// rowsPerTile is the number of rows that are read from a column at a time. A tile of rowsPerTile × columns.Tile
-// numbers fits in the CPU's cache.
+// A tile of rowsPerTile × columns.Tile numbers fits in the cache.
 const rowsPerTile = 1024
 
 func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (dataset.Reader, error) {
@@ -43,8 +42,7 @@ func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (
 	return r, nil
 }
 
-// use prepares to read the selected columns. It returns an error if the file no longer has n rows and the same number
-// of columns.
+// use selects columns. The file must still have n rows.
 func (r *reader) use(n int64) error {
 	if len(r.names) != len(r.To) || r.rows != n {
 		return r.fail("is now %d×%d, but was %d×%d when it was opened", r.rows, len(r.names), n, len(r.To))
@@ -67,7 +65,7 @@ func (r *reader) use(n int64) error {
 	return nil
 }
 
-// Skip implements [dataset.Skipper]. Row groups and pages before the first wanted row are not read.
+// Skip implements [dataset.Skipper] without reading skipped row groups and pages.
 func (r *reader) Skip(rows int64) (bool, error) {
 	for rows > 0 && r.group < len(r.groups) {
 		n := r.groups[r.group].Rows
@@ -89,7 +87,7 @@ func (r *reader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read fills a block with the given number of rows, from several row groups if necessary.
+// Read fills a block from one or more row groups.
 func (r *reader) Read(b *dataset.Buffer, rows int) error {
 	for b.N < rows {
 		for r.left == 0 {
@@ -183,7 +181,7 @@ func (r *reader) fill(values []float64, c *column, p *pages) error {
 	return nil
 }
 
-// notFinite returns the error for a value v of column j that is not finite. Rows count from 0.
+// notFinite returns the error for v in column j. row counts from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
 	out := &dataset.InputError{File: r.name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true, Missing: v != v}
 	for _, c := range r.used {

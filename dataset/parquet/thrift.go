@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A thrift decodes values in Thrift's compact protocol. If the data are damaged, rest is nil and bad is true.
-// Format: github.com/apache/thrift, "thrift-compact-protocol.md".
+// A thrift decodes github.com/apache/thrift, "thrift-compact-protocol.md". For damaged data, rest is nil and bad is
+// true.
 type thrift struct {
 	rest         []byte
 	bad          bool
@@ -30,9 +30,8 @@ const (
 	thriftUUID   = 13
 )
 
-// unmarshal decodes the struct at the start of b into *v. The tags of the fields of *v are Thrift's field numbers;
-// other fields in b are skipped. It returns the number of bytes of the struct, or 0 if the struct is damaged or
-// incomplete.
+// unmarshal decodes a struct into *v by the field numbers in its tags.
+// It returns the number of bytes of the struct, or 0 if damaged.
 func unmarshal(b []byte, v any) int {
 	t := &thrift{rest: b, elementsLeft: len(b)/8 + 1} // the structs in a footer have at least 8 bytes
 	if t.value(thriftStruct, reflect.ValueOf(v).Elem(), 0, false); t.bad {
@@ -66,8 +65,8 @@ func (t *thrift) uvarint() uint64 {
 	return v
 }
 
-// value decodes a value into v, or skips the value if v is the zero Value. A boolean is stored in its kind, except as
-// an element of a list or map, which has a byte.
+// value decodes into v, or skips the value if v is zero. A boolean is in kind, except as an element, which has a
+// byte.
 func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))
@@ -168,7 +167,7 @@ func (t *thrift) fields(v reflect.Value, depth int) {
 	}
 }
 
-// numbersOf maps each struct type to a map from the tags of its fields to their indices.
+// numbersOf maps struct types to maps from tags to field indices.
 var numbersOf sync.Map // of map[int16]int by reflect.Type
 
 func fieldsOf(t reflect.Type) map[int16]int {

@@ -7,8 +7,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 )
 
-// byColumns returns two sources for a file of n rows. Each row of a source is a column of the file: a feature or a
-// target.
+// byColumns returns sources whose rows are the features and targets.
 func byColumns(name string, choice columns.Choice, n int64, stamp dataset.Stamp) *dataset.Columns {
 	source := func(first, count int) dataset.Source {
 		s := dataset.NewStream(int64(count), int(n), 0, false, func() (dataset.Reader, error) {
@@ -28,14 +27,14 @@ func byColumns(name string, choice columns.Choice, n int64, stamp dataset.Stamp)
 	return out
 }
 
-// A transposedReader reads one column after the other through all row groups. Each column becomes a row of a block.
+// A transposedReader reads each column, across row groups, as a row.
 type transposedReader struct {
 	*reader
 	order []column
 	next  int // index in order of the next column
 }
 
-// newTransposedReader returns a reader of count selected columns: features first, then targets, from firstColumn on.
+// newTransposedReader reads count selected columns, from firstColumn on.
 func newTransposedReader(r *reader, firstColumn, count int) *transposedReader {
 	t := &transposedReader{reader: r, order: make([]column, count)}
 	for i, j := range r.indices {

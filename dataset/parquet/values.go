@@ -88,7 +88,7 @@ func (d *decoder) begin(encoding int32, data []byte) (err error) {
 	return err
 }
 
-// lengths prepares a page that stores the lengths of all texts before the texts.
+// lengths reads a page that stores all lengths before the texts.
 func (d *decoder) lengths(data []byte) (err error) {
 	if d.ints, err = newDelta(data); err == nil {
 		d.data, err = d.ints.rest()
@@ -96,7 +96,7 @@ func (d *decoder) lengths(data []byte) (err error) {
 	return err
 }
 
-// numbers decodes numbers or booleans into dst. indices is working memory, at least as long as dst.
+// numbers decodes numbers or booleans. indices is workspace of len(dst).
 func (d *decoder) numbers(dst []float64, indices []uint32) error {
 	switch d.encoding {
 	case encodingPlain:
@@ -162,7 +162,7 @@ func (d *decoder) plain(dst []float64) error {
 	return nil
 }
 
-// split decodes numbers stored as the first bytes of all numbers, then all second bytes, and so on.
+// split decodes numbers stored as all first bytes, all second bytes, ….
 func (d *decoder) split(dst []float64) error {
 	n := len(d.data) / d.size
 	if d.at+len(dst) > n {
@@ -179,7 +179,7 @@ func (d *decoder) split(dst []float64) error {
 	return nil
 }
 
-// text returns the next text. The result is valid until the next call.
+// text returns the next text, valid until the next call.
 func (d *decoder) text() ([]byte, error) {
 	switch d.encoding {
 	case encodingPlain:
@@ -218,7 +218,7 @@ func (d *decoder) text() ([]byte, error) {
 	return text, nil
 }
 
-// textAt returns the text at the start of b, which is preceded by its length.
+// textAt returns the text at b, which follows its length.
 func textAt(b []byte) ([]byte, error) {
 	if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
 		return nil, errShort
@@ -226,8 +226,7 @@ func textAt(b []byte) ([]byte, error) {
 	return b[4:][:binary.LittleEndian.Uint32(b)], nil
 }
 
-// setDictionary decodes the n values of a dictionary page. If the values are texts, the dictionary refers to the
-// memory of data.
+// setDictionary decodes n values. Texts share the memory of data.
 func (d *decoder) setDictionary(n int, data []byte) error {
 	d.dict.data, d.dict.starts, d.dict.numbers = data, d.dict.starts[:0], d.dict.numbers[:0]
 	if d.kind == typeBytes {

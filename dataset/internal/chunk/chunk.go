@@ -23,7 +23,7 @@ type Format interface {
 	Quotes() bool
 }
 
-// A chunk is a piece of text of whole records, and the rows parsed from the text.
+// A chunk is text of whole records, and the rows parsed from it.
 type chunk struct {
 	lines Lines
 	whole []byte // memory that holds lines.text
@@ -47,7 +47,7 @@ func (c *chunk) parse(f Format) {
 	size := len(l.text)
 	end := 0 // end of the last row
 	for c.err = nil; c.err == nil; {
-		// The method Rows cannot handle a text that ends in an error or is too long. The method Record can.
+		// Record parses text that ends in an error or is too long for Rows.
 		if (l.end == nil || l.end == errDivided) && size <= rawfile.MaxRow {
 			before := c.rows.N
 			l.at = f.Rows(&c.rows, l.text[:cap(l.text)], l.at, size)
@@ -70,8 +70,7 @@ func (c *chunk) parse(f Format) {
 	}
 }
 
-// checkLength returns an error if the first record of the chunk exceeds rawfile.MaxRow together with blankBytes, the
-// number of bytes of the blank lines before the chunk.
+// checkLength limits the first record together with the blank lines before it.
 func (c *chunk) checkLength(f Format, blankBytes int) error {
 	if blankBytes == 0 || blankBytes+len(c.lines.text) <= rawfile.MaxRow {
 		return nil

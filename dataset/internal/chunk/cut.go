@@ -9,12 +9,11 @@ import (
 	"github.com/fdridge/fdridge/internal/decimal"
 )
 
-// chunkSize is the number of bytes of a chunk, unless a record is longer. A chunk fits in the caches of a core, and
-// is large enough that passing it to another goroutine costs less than parsing it.
+// chunkSize is the number of bytes of a chunk, unless a record is longer. A chunk fits in a core's cache, and parsing
+// one costs more than passing it to another goroutine.
 const chunkSize = 1 << 17
 
-// padding is the number of bytes after the text of a chunk: a line end, and the bytes that a parser may read beyond
-// it.
+// padding follows the text: a line end, and bytes that parsers may read.
 const padding = 1 + decimal.Slack
 
 // A cutter divides a file into chunks.
@@ -29,7 +28,7 @@ type cutter struct {
 // errLong marks a chunk whose last record is longer than MaxRow.
 var errLong = errors.New("too long")
 
-// fill reads the next chunk into c. It returns false at the end of the file.
+// fill reads the next chunk, and returns false at the end.
 func (k *cutter) fill(c *chunk) bool {
 	if k.ended {
 		return false
@@ -80,8 +79,8 @@ func (k *cutter) fill(c *chunk) bool {
 	return n > 0 || err != nil && err != errDivided
 }
 
-// nextSize returns the number of bytes to read next if the first want bytes hold no whole record. Each increase
-// copies the text, so a large number is increased to the maximum at once.
+// nextSize returns the bytes to read next, after want were too few.
+// A large want becomes the maximum at once, because each increase copies the text.
 func nextSize(want int) int {
 	if want *= 4; want > maxText {
 		want = rawfile.MaxRow + chunkSize
@@ -89,7 +88,7 @@ func nextSize(want int) int {
 	return want
 }
 
-// read reads until text has want bytes. From a pipe with the option Prompt, it returns as soon as bytes have arrived.
+// read extends text to want bytes, or with Prompt to those available.
 func (k *cutter) read(text []byte, want int) ([]byte, error) {
 	if cap(text) < want+padding { // allocate no more than needed, because text may be large
 		text = append(make([]byte, 0, want+padding), text...)
@@ -107,8 +106,7 @@ func (k *cutter) read(text []byte, want int) ([]byte, error) {
 	return text, nil
 }
 
-// lastEnd returns the end of the last complete record in text, or 0. The text begins with a record and contains the
-// given number of quotes.
+// lastEnd returns the end of the last complete record, or 0. quotes is the number of quotes in text.
 func lastEnd(text []byte, quotes int) int {
 	i := bytes.LastIndexByte(text, '\n')
 	if quotes == 0 {

@@ -13,7 +13,7 @@ import (
 type Lines struct {
 	file *rawfile.File
 	text []byte
-	// end is errDivided or a read error if the text may stop within a record, and otherwise nil.
+	// errDivided or a read error, if text may stop within a record
 	end error
 
 	at   int // start of the next line in text
@@ -21,7 +21,7 @@ type Lines struct {
 	size int // bytes of the lines since the last EndRow
 }
 
-// errDivided reports that the share of the file ends here, but the file continues.
+// errDivided reports the end of a share within the file.
 var errDivided = errors.New("the share ends")
 
 // Name returns the name of the file.

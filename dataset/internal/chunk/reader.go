@@ -88,7 +88,7 @@ func (r *Reader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// place converts the line number of an error, which counts from the start of the chunk, to a line number in the file.
+// place adds the lines before the chunk to the line of an error.
 func (r *Reader) place(err error) error {
 	if e, ok := errors.AsType[*dataset.InputError](err); ok && e.Line > 0 {
 		moved := *e
@@ -100,7 +100,7 @@ func (r *Reader) place(err error) error {
 	return r.file.Place(err)
 }
 
-// advance moves to the next chunk. It returns false at the end of the file.
+// advance moves to the next chunk, and returns false at the end.
 func (r *Reader) advance() bool {
 	if r.now = r.parsed(); r.now == nil {
 		return false
@@ -113,8 +113,8 @@ func (r *Reader) advance() bool {
 	return true
 }
 
-// parsed returns the next chunk, parsed, or nil at the end of the file. The caller's goroutine parses the first
-// chunk. It also parses the others if there is no team of parsing goroutines.
+// parsed returns the next parsed chunk, or nil at the end.
+// Without a team, and for the first chunk, the caller's goroutine parses.
 func (r *Reader) parsed() *chunk {
 	if r.team != nil {
 		return r.team.next()
@@ -148,11 +148,11 @@ func (r *Reader) drop() {
 	}
 }
 
-// maxReserved is the maximum number of elements that grow allocates in advance.
+// maxReserved limits the numbers that grow allocates in advance.
 const maxReserved = 1 << 19
 
-// grow makes space in s for n more elements. In a file of several chunks it makes space for blockSize elements at
-// once, so that s does not grow repeatedly.
+// grow makes space in s for n more numbers. For a file of several chunks it reserves a block, so that s does not grow
+// repeatedly.
 func (r *Reader) grow(s []float64, n, blockSize int) []float64 {
 	if len(s)+n > cap(s) && (r.team != nil || !r.cutter.ended) {
 		n = max(n, min(blockSize, maxReserved)-len(s))
@@ -160,8 +160,7 @@ func (r *Reader) grow(s []float64, n, blockSize int) []float64 {
 	return slices.Grow(s, n)
 }
 
-// deliver appends rows of the current chunk to b, until b has the given number of rows, a sparse block is full, or
-// the chunk ends.
+// deliver appends rows until b is full or the chunk ends.
 func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	from := &r.now.rows
 	lo, hi := r.next, min(from.N, r.next+rows-b.N)
@@ -177,8 +176,7 @@ func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	r.next, r.begun = hi, true
 }
 
-// sparseRows appends rows lo to hi−1 of the chunk to b, or fewer if the sparse block is full. It returns the index
-// after the last appended row.
+// sparseRows appends rows from lo to hi−1 until b is full, and returns the index after the last one.
 func (r *Reader) sparseRows(b *dataset.Buffer, lo, hi int) int {
 	ptr := r.now.rows.CSR.RowPtr
 	shift := len(b.CSR.Val) - ptr[lo]

@@ -3,15 +3,15 @@ package chunk
 import "sync"
 
 const (
-	// maxWorkers limits the number of parsing goroutines. One reading goroutine cannot supply more.
+	// maxWorkers is the number of parsers that one reading goroutine can supply.
 	maxWorkers = 16
-	// maxText limits the bytes of text in all chunks together. A longer chunk waits until no other chunk is in use.
+	// maxText limits the text of all chunks. A longer chunk waits until no other is in use.
 	maxText = 8 << 20
 	// maxKept limits the bytes of memory kept for reuse.
 	maxKept = 64 << 20
 )
 
-// A team is a group of goroutines that parse the chunks of a file.
+// A team of goroutines parses the chunks of a file.
 type team struct {
 	free  chan *chunk // chunks to fill with text
 	order chan *chunk // filled chunks in the order of the file, whether parsed or not
@@ -20,11 +20,11 @@ type team struct {
 	all   sync.WaitGroup
 }
 
-// newTeam starts one reading goroutine and the given number of parsing goroutines. There are two more chunks than
-// parsing goroutines: one is filled with text while the rows of another are delivered.
+// newTeam starts a reading goroutine and workers parsing goroutines.
+// Of two more chunks, one is filled while the rows of another are delivered.
 func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 	n := workers + 2
-	// Each channel has space for all n chunks and the chunk filled before the team started, so that no send blocks.
+	// Channels hold all chunks and the chunk filled earlier, so no send blocks.
 	t := &team{free: make(chan *chunk, n+1), order: make(chan *chunk, n+1), work: make(chan *chunk, n+1), stop: make(chan struct{})}
 	for range n {
 		t.free <- newChunk(sparse)
@@ -45,7 +45,7 @@ func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 	return t
 }
 
-// next waits until the next chunk is parsed, and returns the chunk, or nil at the end of the file.
+// next waits for the next parsed chunk, or returns nil.
 func (t *team) next() *chunk {
 	c, ok := <-t.order
 	if !ok {
@@ -55,14 +55,13 @@ func (t *team) next() *chunk {
 	return c
 }
 
-// read fills chunks with text until the file ends or the team stops.
+// read fills chunks until the file ends or the team stops.
 func (t *team) read(cutter *cutter) {
 	defer close(t.order)
 	defer close(t.work)
 	var spare []*chunk
 	inFlight, held := 0, 0
-	// awaitChunk waits until the rows of a chunk are delivered, and adds the chunk to spare. It returns false if the
-	// team stops.
+	// awaitChunk adds a delivered chunk to spare, unless the team stops.
 	awaitChunk := func() bool {
 		select {
 		case <-t.stop:

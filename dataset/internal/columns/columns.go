@@ -204,7 +204,7 @@ func (c *Choice) Refuse(firstErr, err *dataset.InputError, j int, name string, i
 	return firstErr
 }
 
-// without removes the columns in out from all. Columns have the numbers 0 to n−1.
+// without returns the columns of all, numbered below n, except out.
 func without(all, out []int, n int) []int {
 	gone := make([]bool, n)
 	for _, i := range out {
@@ -236,7 +236,7 @@ func Numbers(n int) []string {
 type table struct {
 	names []string
 	named bool
-	// places maps each name to its index, or to -1 if the name is not unique. It is nil if few columns are looked up.
+	// places maps names to indices, or −1 if ambiguous. It may be nil.
 	places map[string]int
 }
 
@@ -255,8 +255,7 @@ func (t *table) index(specs int) {
 	}
 }
 
-// place returns the index of the column with the given name, or -1 if several columns have this name. If there is no
-// such column, ok is false.
+// place returns the index of a column, or −1 if ambiguous. ok is false if no column has the name.
 func (t *table) place(name string) (i int, ok bool) {
 	if !t.named {
 		return 0, false
@@ -274,8 +273,7 @@ func (t *table) place(name string) (i int, ok bool) {
 	return i, true
 }
 
-// features returns the indices of the selected features. listed is false if specs is empty or lists the columns to
-// leave out.
+// features returns the selected columns. listed is false unless specs lists columns to keep.
 func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	all := make([]int, len(t.names))
 	for i := range all {
@@ -308,7 +306,7 @@ func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	return without(all, out, len(t.names)), false, nil
 }
 
-// list returns the indices of the specified columns. A column may occur only once.
+// list returns the indices of the columns, without duplicates.
 func (t *table) list(specs []string) ([]int, error) {
 	t.index(len(specs))
 	var out []int
@@ -345,7 +343,7 @@ func (t *table) find(spec string) (int, error) {
 	return n - 1, nil
 }
 
-// suggest returns "did you mean …" with the name most similar to spec, or "" if no name is similar.
+// suggest returns "did you mean …" with a similar name, or "".
 func (t *table) suggest(spec string) string {
 	if !t.named {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// maxReserved limits the numbers that Reserve allocates. It is enough for a block of 8 MiB with its targets.
+// maxReserved limits Reserve to a block of 8 MiB with its targets.
 const maxReserved = 1<<20 + 1<<14
 
 // Reserve allocates memory for n rows, so that Grow need not copy them to larger memory. It allocates at most
@@ -52,7 +52,7 @@ func (c *Choice) Rows(x, y, rows []float64) {
 	}
 }
 
-// split is Rows for columns that are in order. It moves no number to a higher index, so x and rows may share memory.
+// split separates columns that are in order. x and rows may share memory, because no number moves to a higher index.
 func (c *Choice) split(x, y, rows []float64) {
 	cols := len(c.To)
 	for i := range len(rows) / cols {
@@ -108,8 +108,7 @@ func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float6
 	return firstNotFinite(values) == len(values)
 }
 
-// countAdjacent returns the number of columns at the start of js that are adjacent features, rounded down to a
-// multiple of Tile.
+// countAdjacent counts the adjacent features at js[0], a multiple of Tile.
 func (c *Choice) countAdjacent(js []int) int {
 	k := 0
 	for k < len(js) && c.To[js[k]] == c.To[js[0]]+k && c.To[js[k]] < c.Features {
@@ -118,7 +117,7 @@ func (c *Choice) countAdjacent(js []int) int {
 	return k - k%Tile
 }
 
-// transpose writes columns of n values each to rows. Row i begins at to[i*stride].
+// transpose writes columns to rows. Row i begins at to[i*stride].
 func transpose(to []float64, stride int, values []float64, n int) {
 	cols := len(values) / n
 	for i := range n {
@@ -132,7 +131,7 @@ func transpose(to []float64, stride int, values []float64, n int) {
 	}
 }
 
-// column copies the values of column j of the file to x or y, from row firstRow on.
+// column copies column j to x or y, from row firstRow on.
 func (c *Choice) column(x, y []float64, j, firstRow int, values []float64) {
 	to, stride, k := x, c.Features, c.To[j]
 	if k >= c.Features {
@@ -161,8 +160,8 @@ func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 	return row, slices.Index(c.To, place), v, true
 }
 
-// firstRefused returns the index in v of the first number that is infinite, or NaN in a column without missing
-// values, or len(v). v has rows of width numbers, which belong to the output columns from firstColumn on.
+// firstRefused returns the index of the first infinity or forbidden NaN, or len(v). v has rows of width numbers, from
+// column firstColumn on.
 func (c *Choice) firstRefused(v []float64, firstColumn, width int) int {
 	at := firstNotFinite(v)
 	for at < len(v) && !math.IsInf(v[at], 0) && (v[at] == v[at] || c.Cells.Allows(firstColumn+at%width, c.Features)) {

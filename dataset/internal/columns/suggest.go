@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxCompared is the maximum length of the names that mostSimilar compares, in runes.
+// maxCompared limits the length of compared names, in runes.
 const maxCompared = 64
 
-// mostSimilar returns the element of names that is most similar to name, or "" if none is similar or if several are
-// equally similar. It compares letters and digits only and ignores case.
+// mostSimilar returns the most similar name, or "" if none or several.
+// It compares letters and digits, and ignores case.
 func mostSimilar(names []string, name string) string {
 	wanted := letters(name)
 	if len(wanted) == 0 || len(wanted) > maxCompared {
@@ -35,7 +35,7 @@ func mostSimilar(names []string, name string) string {
 	return found
 }
 
-// letters returns the letters and digits of a name in lower case.
+// letters returns the letters and digits in lower case.
 func letters(name string) []rune {
 	var out []rune
 	for _, r := range name {
@@ -46,11 +46,11 @@ func letters(name string) []rune {
 	return out
 }
 
-// A distance computes distances between texts. It keeps the last three rows of the recurrence.
+// A distance keeps the last three rows of the recurrence.
 type distance struct{ before, last, row []int }
 
-// of returns the optimal string alignment distance of a and b (F. Damerau, 1964). This is the
-// number of insertions, deletions, replacements and exchanges of neighbours that turn a into b.
+// of returns the optimal string alignment distance (F. Damerau, 1964): the number of insertions, deletions,
+// replacements and exchanges of neighbours.
 func (d *distance) of(a, b []rune) int {
 	d.last = d.last[:0]
 	for j := range len(b) + 1 {

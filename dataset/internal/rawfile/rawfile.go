@@ -20,7 +20,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// maxWindow limits the memory that a zstd stream may require for its window. The zstd command has the same limit.
+// maxWindow is the zstd command's limit on the window of a stream.
 const maxWindow = 128 << 20
 
 // MaxRow limits the bytes of text of a row, including the blank lines and comments before it, and so the memory for a
@@ -46,7 +46,7 @@ type File struct {
 	status  status
 }
 
-// A decoder is the decompressor of a file, or its converter from UTF-16 to UTF-8.
+// A decoder decompresses a file, or converts UTF-16 to UTF-8.
 type decoder struct {
 	name  string    // "gzip", "zstd" or "UTF-16"; "" for a file read unchanged
 	text  io.Reader // the decoded data, from which the Reader of the File reads
@@ -93,7 +93,7 @@ func of(name string, from io.Reader, taken *dataset.Taken) (*File, error) {
 	return f, nil
 }
 
-// open opens a regular file and its decoder. It calls check with the stamp of the file.
+// open opens a regular file whose stamp passes check.
 func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	// Check first, because opening a pipe would wait for its writer.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -136,7 +136,7 @@ const bufferSize = 1 << 18
 // gzipMagic is the beginning of a gzip stream.
 const gzipMagic = "\x1f\x8b"
 
-// unpack adds a decoder if the file is compressed or UTF-16 text.
+// unpack adds a decoder for compressed files and UTF-16 text.
 func (f *File) unpack() error {
 	switch {
 	case f.Begins(gzipMagic):
@@ -186,14 +186,13 @@ func (f *File) decode(text io.Reader) {
 	f.Reader, f.decoder.text, f.Plain = bufio.NewReaderSize(text, bufferSize), text, -1
 }
 
-// beginsSkippable reports whether the file begins with a skippable zstd frame, as written by pzstd.
+// beginsSkippable reports whether a skippable zstd frame comes first, as from pzstd.
 func (f *File) beginsSkippable() bool {
 	const least, most, magic = 0x50, 0x5f, "\x2a\x4d\x18"
 	head, err := f.Peek(1)
 	return err == nil && least <= head[0] && head[0] <= most && f.Begins(string(head)+magic)
 }
 
-// convert returns a hint how to convert text from the named encoding to UTF-8.
 func convert(from string) string {
 	return "text must be UTF-8, or UTF-16 with a byte order mark: convert it, for instance by iconv -f " + from + " -t UTF-8"
 }
@@ -207,7 +206,7 @@ func NotUTF8(err *dataset.InputError) error {
 	return err
 }
 
-// foreign lists the first bytes of compressed files that this package cannot decompress.
+// foreign lists the first bytes of unsupported compressed files.
 var foreign = []struct{ magic, name string }{
 	{"\xfd7zXZ\x00", "xz"},
 	{"BZh91AY&SY", "bzip2"},

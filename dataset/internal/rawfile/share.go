@@ -10,13 +10,13 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A share is the part of a text file that a File reads. It consists of the lines that begin before byte end.
+// A share of a text file is the lines that begin before end.
 type share struct {
 	start int64 // start of the first line of the share; 0 for the beginning of the file
 	next  int64 // start of the next line
 	end   int64
 	mark  int // bytes of a byte order mark, which belong to the first line
-	// nextErr is the result of reading one byte after the share: nil, io.EOF or another error.
+	// nextErr is io.EOF if no byte follows the share.
 	nextErr error
 }
 
@@ -46,7 +46,7 @@ func (f *File) Limit(r dataset.Range) error {
 	if r.Lo <= f.share.next {
 		return nil
 	}
-	// Start one byte earlier: a line begins at r.Lo only if the byte before is a line end.
+	// Start one byte earlier, because r.Lo may lie within a line.
 	if _, err := f.file.Seek(r.Lo-1, io.SeekStart); err != nil {
 		return f.Wrap(err, 0)
 	}
@@ -100,7 +100,7 @@ func (f *File) Text(p []byte) (int, error) {
 // Divided reports whether the share has been read to its end and the file continues.
 func (f *File) Divided() bool { return f.Done() && f.share.nextErr != io.EOF }
 
-// beyond returns the error for a record that continues after the share.
+// beyond returns the error for a record that exceeds the share.
 func (f *File) beyond() error {
 	_, f.share.nextErr = f.Peek(1)
 	return f.Beyond(f.Line)

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A status holds the result of fstat. Its reuse avoids the allocation by os.File.Stat for every block.
+// A status is reused, because os.File.Stat allocates for every block.
 type status struct{ syscall.Stat_t }
 
 func (s *status) of(f *os.File) (dataset.Stamp, error) {

@@ -24,7 +24,7 @@ type utf16Reader struct {
 	err   error  // error after text
 }
 
-// newUTF16Reader skips the byte order mark of from and returns a reader of the text after it.
+// newUTF16Reader returns a reader of the text after the byte order mark.
 func newUTF16Reader(from *bufio.Reader, order binary.ByteOrder) *utf16Reader {
 	_, err := from.Discard(2)
 	return &utf16Reader{from: from, order: order, err: err}
@@ -42,7 +42,7 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 	return 0, u.err
 }
 
-// fill decodes the characters in the buffer. If the buffer is empty, it waits for one character.
+// fill decodes the buffered characters, or waits for one.
 func (u *utf16Reader) fill() {
 	const most = 1 << 15
 	u.buf = u.buf[:0]
