@@ -45,7 +45,7 @@ type pump struct {
 const (
 	pipeBuffer  = 512 << 10
 	pipeBuffers = 3
-	// pipeHead limits the bytes that Look keeps. It is enough for the two longest possible lines of text.
+	// pipeHead limits what Look keeps: two of the longest lines.
 	pipeHead = 129 << 20
 )
 
@@ -122,7 +122,7 @@ func (p *pump) stop() {
 	})
 }
 
-// run fills buffers until the stream ends, a read fails, or the pump is stopped.
+// run fills buffers until the end, an error, or a stop.
 func (p *pump) run() {
 	defer close(p.full)
 	from, err := p.open()
@@ -167,7 +167,7 @@ func (p *pump) run() {
 	}
 }
 
-// fetch fills p.rest if it is empty. If wait is false and no data have arrived, fetch returns errNotYet.
+// fetch fills p.rest if empty. Without waiting, it may return errNotYet.
 func (p *Pipe) fetch(wait bool) error {
 	if len(p.rest) > 0 {
 		return nil
@@ -184,7 +184,7 @@ func (p *Pipe) fetch(wait bool) error {
 	return nil
 }
 
-// next returns the next full buffer. If wait is false and no buffer is full, it returns errNotYet.
+// next returns the next full buffer. Without waiting, it may return errNotYet.
 func (p *pump) next(wait bool) (b []byte, err error) {
 	if p.open == nil {
 		return nil, errNoPipe
@@ -250,7 +250,7 @@ func (t *Taken) Stop() {
 	}
 }
 
-// A pipeReader reads a Pipe from its beginning: first the kept bytes, then new bytes.
+// A pipeReader reads first the kept bytes, then new bytes.
 type pipeReader struct {
 	p    *Pipe
 	at   int  // position in head

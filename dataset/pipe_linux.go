@@ -5,8 +5,7 @@ import (
 	"syscall"
 )
 
-// enlargePipe enlarges the buffer of a system pipe, so that its reader and writer wait less often. It does nothing for
-// other files.
+// enlargePipe enlarges a system pipe's buffer, so that both ends wait less.
 func enlargePipe(f *os.File) {
 	const setPipeSize, size = 1031, 1 << 20 // F_SETPIPE_SZ, and the size that Linux allows every user
 	raw, err := f.SyscallConn()

@@ -22,7 +22,7 @@ type Polynomial struct {
 	Degree int `json:"degree"`
 }
 
-// maxMonomials limits the number of monomials, so that a row has at most 128 MiB.
+// maxMonomials limits a row to 128 MiB.
 const maxMonomials = 1 << 24
 
 // Apply returns the monomials of src as dense rows. If a monomial overflows, the pass ends with an *[InputError].
@@ -68,8 +68,7 @@ func (p Polynomial) columns(d int) (int, error) {
 func (p Polynomial) Names(columns []string) []string {
 	var out []string
 	var extend func(prefix string, last, power, left int)
-	// extend appends the names of all monomials that begin with prefix·x_last^power and have exactly left more
-	// factors.
+	// extend appends the names that begin with prefix·x_last^power and have left more factors.
 	extend = func(prefix string, last, power, left int) {
 		name := prefix + columns[last]
 		if power > 1 {
@@ -99,8 +98,7 @@ type monomials struct {
 	starts          []int     // starts[j] is the index of the first monomial of the current degree that begins with x_j
 }
 
-// features appends the monomials of each row of b to out. It returns finite = false because monomials may overflow,
-// so that the caller checks them.
+// features appends monomials. They may overflow, so finite is false and the caller checks them.
 func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 	out.Sparse = false
 	z := out.extend(b.N * m.columns)
@@ -123,8 +121,8 @@ func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 	return false
 }
 
-// row writes the monomials of x to z, degree by degree. The monomials of the next degree that begin with x_j are x_j
-// times the monomials of the current degree that begin with x_j, x_{j+1}, …, the last of this degree.
+// row writes the monomials of x to z, degree by degree.
+// The products of x_j and the monomials of degree k in x_j, …, x_last are those of degree k + 1 that begin with x_j.
 func (m *monomials) row(x, z []float64) {
 	for j := range x {
 		m.starts[j] = j

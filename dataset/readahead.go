@@ -57,7 +57,7 @@ func (b *Buffer) EndRow() {
 	}
 }
 
-// extend appends n numbers to X and returns them. The caller must set them.
+// extend appends n unset numbers to X and returns them.
 func (b *Buffer) extend(n int) []float64 {
 	before := len(b.X)
 	b.X = slices.Grow(b.X, n)[:before+n]
@@ -104,13 +104,12 @@ func (b *Buffer) Block(firstRow int64, d int) Block {
 // depth is the number of buffers of a pass.
 const depth = 3
 
-// buffers keeps buffers for reuse by later passes. Writing to used memory is several times as fast as writing to new
-// memory.
+// buffers reuses memory, because writing to new memory is several times slower.
 var buffers = sync.Pool{New: func() any { return new(Buffer) }}
 
-// readAhead returns a pass whose blocks are filled in advance by a goroutine. fill appends the rows of the next block
-// to an empty buffer and sets its firstRow, or returns io.EOF if no rows are left. If the consumer leaves the loop,
-// readAhead stops the goroutine and waits for its end. name is the name of the step in [Waits].
+// readAhead returns a pass whose blocks a goroutine fills in advance.
+// fill fills an empty buffer and sets its firstRow, or returns io.EOF. When the consumer stops, readAhead waits for
+// the goroutine.
 func readAhead(ctx context.Context, name string, d int, fill func(b *Buffer) error) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

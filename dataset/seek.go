@@ -28,7 +28,7 @@ func From(ctx context.Context, src Source, firstRow int64) iter.Seq2[Block, erro
 	return dropBefore(src.Blocks(ctx), firstRow)
 }
 
-// dropBefore drops the blocks that end before row firstRow, and sets First in the other blocks by counting rows.
+// dropBefore drops blocks that end before firstRow, and sets First.
 func dropBefore(blocks iter.Seq2[Block, error], firstRow int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		var at int64
@@ -53,8 +53,7 @@ type Skipper interface {
 	Skip(rows int64) (bool, error)
 }
 
-// skip skips the blocks that end before row firstRow, if r is a Skipper, and returns the number of rows skipped. Each
-// block has the given number of rows.
+// skip skips whole blocks before firstRow, and returns their number of rows.
 func skip(r Reader, firstRow int64, rows int) (int64, error) {
 	s, ok := r.(Skipper)
 	start := firstRow - firstRow%int64(rows)

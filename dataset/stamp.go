@@ -57,8 +57,8 @@ type Witness interface {
 	Unchanged() error
 }
 
-// checkUnchanged returns a *[ChangedError] if r is a Witness whose file has changed, and otherwise err. The change
-// has priority, because it may have caused err.
+// checkUnchanged returns a *[ChangedError] instead of err if the file changed, because the change may have caused
+// err.
 func checkUnchanged(r Reader, err error) error {
 	if w, ok := r.(Witness); ok {
 		if changed := w.Unchanged(); changed != nil {

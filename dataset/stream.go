@@ -82,8 +82,7 @@ func (s *Stream) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block
 	}
 }
 
-// pass makes a pass that starts with the block of row firstRow. ended is true if the consumer has left the loop or
-// received the error.
+// pass starts with the block of row firstRow. ended is true if the consumer left the loop or received the error.
 func (s *Stream) pass(ctx context.Context, firstRow int64, yield func(Block, error) bool) (ended bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -150,7 +149,7 @@ func (s *Stream) blockRows() (int, error) {
 	return denseRows(s.d)
 }
 
-// denseRows returns the default number of rows of a dense block with d features.
+// denseRows returns the default number of rows of a dense block.
 func denseRows(d int) (int, error) {
 	t, err := engine.DefaultTuning()
 	return t.GradientRows(d), err

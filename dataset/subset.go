@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// subset is a source of some of the rows of another source.
+// subset is a source of the rows selected by keep.
 type subset struct {
 	src  Source
 	keep func(row int64) bool

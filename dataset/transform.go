@@ -9,22 +9,19 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// transformed is a source whose features are computed from the features of src, block by block, on a goroutine. The
-// targets and weights of src do not change.
+// transformed computes features from src on a goroutine. Targets and weights do not change.
 type transformed struct {
 	src  Source
 	name string // used in errors and waits
 	d    int    // number of features of the result
 	rows int    // largest number of rows of a block; 0: the same blocks as src
-	// start begins a pass. apply appends the new features of each row of b to out; if it returns finite = false, the
-	// caller checks them. stop ends the pass.
+	// start begins a pass, and stop ends the pass.
 	start func() (apply applier, stop func())
-	// transformColumns returns the columns of the result, given the columns of src. It is nil if a column of the
-	// result depends on several columns of src.
+	// transformColumns computes each column from one column of src, or is nil.
 	transformColumns func(features Source) Source
 }
 
-// An applier transforms a block b and appends the rows to out.
+// An applier appends transformed rows. Unless finite, the caller checks them.
 type applier func(b Block, out *Buffer) (finite bool, err error)
 
 // infallible turns a function without errors into an applier.
@@ -54,7 +51,7 @@ func (s *transformed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[
 	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		_, d, t := s.src.Dims()
-		// Deferred calls run in reverse order, so the goroutine of readAhead ends before stop and end are called.
+		// Deferred calls run in reverse order: readAhead's goroutine ends before stop and end.
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		next, stop := iter.Pull2(From(ctx, s.src, firstRow))
@@ -96,7 +93,7 @@ func (s *transformed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[
 	}
 }
 
-// rowsBefore returns the number of rows of b in output blocks that end before row firstRow.
+// rowsBefore returns the rows of b in output blocks before firstRow.
 func (s *transformed) rowsBefore(b Block, firstRow int64) int {
 	if n := int(firstRow - b.First); n > 0 && s.rows > 0 {
 		return n / s.rows * s.rows
@@ -104,7 +101,7 @@ func (s *transformed) rowsBefore(b Block, firstRow int64) int {
 	return 0
 }
 
-// check returns an error if a feature in out is not finite. firstRow is the index of the first row.
+// check returns an error if a feature is not finite.
 func (s *transformed) check(firstRow int64, out *Buffer) error {
 	if !out.Sparse {
 		return checkFinite(s.name, out.X, firstRow, s.d)

@@ -47,7 +47,7 @@ func (w *Waits) add(name string, t time.Duration) {
 	w.times[name] += t
 }
 
-// receive receives a full buffer, and adds the waiting time to the named step.
+// receive adds the time waited for a buffer to the named step.
 func receive(ctx context.Context, full <-chan *Buffer, name string) (*Buffer, bool) {
 	w, ok := ctx.Value(waitsKey{}).(*Waits)
 	if !ok {

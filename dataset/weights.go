@@ -25,7 +25,7 @@ func Weigh(x, w Source) (Source, error) {
 	return &zip{x, w, true}, nil
 }
 
-// checkWeights returns an error if a weight is negative. w[0] is the weight of row firstRow, counted from 0.
+// checkWeights rejects negative weights. w[0] is the weight of row firstRow.
 func checkWeights(w []float64, firstRow int64) error {
 	for i, v := range w {
 		if v < 0 {

@@ -102,7 +102,7 @@ func (z *zip) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, e
 	}
 }
 
-// targets reads the source of the targets, one block at a time.
+// targets reads the targets one block at a time.
 type targets struct {
 	next  func() (Block, error, bool)
 	block Block
@@ -111,7 +111,7 @@ type targets struct {
 	ended bool
 }
 
-// fetch reads the next block if all rows of the current one are used.
+// fetch reads a block if the current one is used up.
 func (y *targets) fetch() error {
 	for y.used == y.block.N && !y.ended {
 		b, err, ok := y.next()
@@ -129,8 +129,8 @@ func (y *targets) fetch() error {
 	return nil
 }
 
-// align skips the targets before row firstRow. If the current block begins after firstRow, it returns the number of
-// rows between.
+// align skips the targets before firstRow.
+// If the block begins after firstRow, it returns the number of rows between.
 func (y *targets) align(firstRow int64) int {
 	if y.ended {
 		return 0

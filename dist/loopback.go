@@ -32,7 +32,7 @@ func Loopback(size int) []Transport {
 	return ranks
 }
 
-// A call is a collective call by one rank, with its name and arguments.
+// A call is one rank's collective call.
 type call struct {
 	what string
 	root int
@@ -54,7 +54,7 @@ func (c call) String() string {
 	return c.what
 }
 
-// A hub is the memory shared by the ranks of a loopback. A meeting takes place when all ranks have arrived.
+// A hub is shared memory. Ranks meet when all have arrived.
 type hub struct {
 	mu       sync.Mutex
 	calls    []call // current call of each rank, set before the rank arrives
@@ -79,8 +79,7 @@ func (h *hub) pipe(from, to int) chan []byte {
 	return p
 }
 
-// arrive registers a rank for the next meeting and returns the number of this meeting. last is true if the rank is
-// the last to arrive, so that the meeting takes place.
+// arrive registers a rank for the next meeting. last means that the meeting takes place.
 func (h *hub) arrive(rank int) (meeting uint64, last bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -104,8 +103,7 @@ func (h *hub) arrive(rank int) (meeting uint64, last bool) {
 	return h.meetings - 1, true
 }
 
-// withdraw cancels the call of a rank that waits for a meeting. It returns false if the meeting has already taken
-// place.
+// withdraw cancels a waiting call, unless the meeting has taken place.
 func (h *hub) withdraw(rank int, meeting uint64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -140,7 +138,7 @@ func (l *loopback) Abort(err error) {
 
 func (l *loopback) Traffic() Traffic { return l.meter.Traffic() }
 
-// stopped returns the reason why this rank cannot make a call, or nil.
+// stopped returns why this rank cannot make a call, or nil.
 func (l *loopback) stopped(ctx context.Context) error {
 	select {
 	case <-l.aborted:
@@ -156,14 +154,13 @@ func (l *loopback) stopped(ctx context.Context) error {
 	return nil
 }
 
-// markBroken stores err as the reason why this rank cannot make further calls, and returns err.
+// markBroken makes later calls of this rank fail with err.
 func (l *loopback) markBroken(err error) error {
 	l.broken = err
 	return err
 }
 
-// meet waits until all ranks have arrived with a call. Each rank may then read the calls of the others, until all
-// ranks have called leave.
+// meet waits until all ranks have arrived. A rank may then read the calls of the others, until all have called leave.
 func (l *loopback) meet(ctx context.Context, c call) error {
 	if err := l.stopped(ctx); err != nil {
 		return err
@@ -189,8 +186,7 @@ func (l *loopback) meet(ctx context.Context, c call) error {
 	return l.mismatch
 }
 
-// leave waits until all ranks of a meeting have finished reading the calls of the others. It needs no ctx, because
-// every rank of the meeting calls it.
+// leave waits until every rank has read the other ranks' calls.
 func (l *loopback) leave() {
 	if _, last := l.arrive(l.rank); !last {
 		<-l.wake[l.rank]
@@ -219,7 +215,7 @@ func (l *loopback) Allreduce(ctx context.Context, x []float64) error {
 	return err
 }
 
-// sum overwrites components lo to hi−1 of x on every rank with their sum over the ranks.
+// sum replaces x[lo:hi] on every rank by the sum over ranks.
 func (l *loopback) sum(lo, hi int) {
 	total := l.calls[0].x[lo:hi]
 	for _, c := range l.calls[1:] {

@@ -85,7 +85,7 @@ func share(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary
 	return sum, err
 }
 
-// decode decodes a summary, which uses the backend of the summary other.
+// decode decodes a summary, which gets the backend of other.
 func decode(b []byte, other *ridge.Summary) (*ridge.Summary, error) {
 	return ridge.ReadSummary(bytes.NewReader(b), other.Config().Backend)
 }

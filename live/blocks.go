@@ -35,7 +35,7 @@ const (
 	FixedPrompt
 )
 
-// fixedEntries is the number of nonzero entries at which [Fixed] ends a sparse block.
+// fixedEntries is the number of entries that ends a sparse block.
 const fixedEntries = 1 << 14
 
 // pending holds rows that wait until their block is complete.
@@ -60,7 +60,7 @@ func (w *pending) prepare(r Run) error {
 	return nil
 }
 
-// isFull reports whether the pending block is complete. rowsBefore is the number of rows before the block.
+// isFull reports whether the block after rowsBefore rows is complete.
 func (w *pending) isFull(rowsBefore int64) bool {
 	rows := rowsBefore + int64(w.N)
 	if w.Sparse {
@@ -69,8 +69,8 @@ func (w *pending) isFull(rowsBefore int64) bool {
 	return rows%int64(w.size) == 0
 }
 
-// regroup appends the rows of b to the pending block, and each complete block to the sketch. A block also ends if
-// rows change between dense and sparse, or between weighted and unweighted.
+// regroup adds the rows of b to pending blocks, and complete blocks to the sketch. A block also ends where rows
+// change between dense and sparse, or weighted and unweighted.
 func (s *running) regroup(b dataset.Block) error {
 	c, w := s.Sketch.Settings().Summary, &s.pending
 	sparse, weighted := b.Sparse != nil, b.W != nil
@@ -111,7 +111,7 @@ func (s *running) flush() error {
 	return err
 }
 
-// current returns the sketch to write to the file. With FixedPrompt it includes the pending rows.
+// current returns the sketch to write, with pending rows for FixedPrompt.
 func (s *running) current() (window.Stream, error) {
 	if s.Blocks != FixedPrompt || s.pending.N == 0 {
 		return s.Sketch, nil
@@ -138,8 +138,8 @@ func clone(s window.Stream) (window.Stream, error) {
 	return window.Read(&b, s.Settings().Summary.Backend)
 }
 
-// flushAtEnd appends the pending rows to the sketch when a run ends; with Fixed, only if the rows have ended. It
-// returns an error if a row is invalid. Without Fixed, the rows before the invalid row are appended.
+// flushAtEnd appends the pending rows, with Fixed only if the rows have ended. Without Fixed, rows before an invalid
+// row are appended.
 func (s *running) flushAtEnd(why string) error {
 	if s.pending.N == 0 || s.Blocks == Fixed && why != EndOfRows {
 		return nil

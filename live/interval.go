@@ -93,7 +93,7 @@ func (s *score) r2() float64 {
 
 func (s *score) rmse() float64 { return math.Sqrt(s.rss / s.weight) }
 
-// A scorer predicts each row by the fit at the end of the previous interval, and scores the predictions.
+// A scorer scores predictions by the fit of the previous interval.
 type scorer struct {
 	fit    *ridge.Solution // nil if there is none
 	scores []score
@@ -133,7 +133,7 @@ func (j *scorer) add(b dataset.Block) error {
 	return nil
 }
 
-// predictionError returns the errors of the predictions in this interval, or nil if no row was predicted.
+// predictionError returns nil if no row was predicted.
 func (j *scorer) predictionError() *Prequential {
 	if j.fit == nil || !(j.scores[0].weight > 0) {
 		return nil
@@ -145,7 +145,7 @@ func (j *scorer) predictionError() *Prequential {
 	return p
 }
 
-// fitOf fits the rows of a sketch at gamma. If gamma is 0, it is chosen by GCV.
+// fitOf fits a sketch at gamma; 0 chooses gamma by GCV.
 func fitOf(s window.Stream, gamma float64) (*ridge.Solution, *Fit, window.Span, error) {
 	sum, span, err := s.Summary()
 	if err != nil {

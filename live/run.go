@@ -39,7 +39,7 @@ type Run struct {
 	Clock func() time.Time
 }
 
-// running is the state of a Run. One goroutine appends rows; another one writes the file at the end of each interval.
+// running is the state of a Run. One goroutine appends rows; another writes the file.
 type running struct {
 	Run
 	ctx  context.Context
@@ -86,7 +86,7 @@ func (r Run) Do(ctx context.Context, src dataset.Source) error {
 // errFading reports a Run whose weights fade although Gamma is 0.
 var errFading = badinput.Errorf("live: gamma cannot be chosen for rows that fade, because GCV counts rows whatever they weigh: give a gamma")
 
-// now returns the time of Clock, but never a time before the time of the sketch.
+// now returns Clock's time, but never before the sketch's time.
 func (s *running) now() time.Time {
 	now := s.Clock()
 	if last := s.Sketch.Now(); now.Before(last) {
@@ -95,7 +95,7 @@ func (s *running) now() time.Time {
 	return now
 }
 
-// follow appends rows as they arrive, while another goroutine writes the file.
+// follow appends arriving rows, while another goroutine writes the file.
 func (s *running) follow(src dataset.Source) error {
 	reading, stop := context.WithCancel(s.ctx)
 	s.stop = stop
@@ -121,7 +121,7 @@ func (s *running) follow(src dataset.Source) error {
 	return s.result
 }
 
-// write writes the file at the end of each interval until reading ends. If s.ctx ends, write ends the run.
+// write writes the file after each interval, until reading or s.ctx ends.
 func (s *running) write(reading context.Context) {
 	timer := time.NewTimer(s.Every)
 	defer timer.Stop()
@@ -146,7 +146,7 @@ func (s *running) write(reading context.Context) {
 	}
 }
 
-// take appends the rows of a block, except rows to skip. It returns false if the run must end.
+// take appends rows, except those to skip. false ends the run.
 func (s *running) take(b dataset.Block, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +172,7 @@ func (s *running) take(b dataset.Block, err error) bool {
 	return err == nil && s.ctx.Err() == nil
 }
 
-// add appends a block to the sketch, and scores the predictions for its rows.
+// add appends a block, and scores the predictions for its rows.
 func (s *running) add(b dataset.Block) error {
 	if b.N == 0 {
 		return nil
@@ -183,7 +183,7 @@ func (s *running) add(b dataset.Block) error {
 	return s.scorer.add(b)
 }
 
-// appendTo appends a block to a sketch. An error states the row numbers of the block.
+// appendTo adds the row numbers of b to an error.
 func appendTo(to window.Stream, now time.Time, b dataset.Block) error {
 	first := to.Rows() + 1
 	if err := to.AppendAt(now, b); err != nil {
@@ -192,7 +192,7 @@ func appendTo(to window.Stream, now time.Time, b dataset.Block) error {
 	return nil
 }
 
-// scoreFrom scores the predictions for the rows of b from index firstRow on.
+// scoreFrom scores the rows of b from index firstRow on.
 func (s *running) scoreFrom(firstRow int, b dataset.Block) error {
 	if firstRow > 0 {
 		c := s.Sketch.Settings().Summary
@@ -214,7 +214,7 @@ func (s *running) tick() {
 	}
 }
 
-// interval writes the sketch to the file, if the sketch has changed, and reports the end of the interval.
+// interval writes a changed sketch, and reports the end of the interval.
 func (s *running) interval(sketch window.Stream, end string) error {
 	now := s.now()
 	byTime := sketch.Settings().ByTime()
@@ -248,7 +248,7 @@ func (s *running) interval(sketch window.Stream, end string) error {
 	return s.Tell(i)
 }
 
-// finish writes the file for the last time and ends the run. err is the reason of a failure, or nil.
+// finish writes the last file and ends the run, after failure err.
 func (s *running) finish(why string, err error) {
 	if s.finished {
 		return

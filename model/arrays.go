@@ -13,16 +13,16 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// headerName is the archive member with the JSON of the model. The JSON lacks the numbers that are in arrays.
+// headerName is the member with the JSON, except numbers in arrays.
 const headerName = filekind.ModelMember
 
-// An array is a member of the archive: a matrix with one row for each γ and target.
+// An array is an archive member with rows for each γ and target.
 type array struct {
 	name    string
 	columns int // number of columns; 0: the number of coefficients
-	// at returns the row for the fit w and target j. r holds the certificates of w.
+	// at returns the row for w, its certificates r, and target j.
 	at func(w *Fit, r *Record, j int) []float64
-	// set stores v as the row for the fit w and target j.
+	// set stores the row for w and target j.
 	set func(w *Fit, r *Record, j int, v []float64)
 }
 
@@ -34,7 +34,7 @@ func number(name string, at func(w *Fit, r *Record, j int) *float64) array {
 	}
 }
 
-// bracket returns an array with the two ends of a bracket, a proved interval, in each row.
+// bracket returns an array of the ends of proved intervals.
 func bracket(name string, at func(w *Fit, r *Record, j int) *ridge.Interval) array {
 	return array{
 		name, 2, func(w *Fit, r *Record, j int) []float64 { v := at(w, r, j); return []float64{v.Lo, v.Hi} },
@@ -42,7 +42,7 @@ func bracket(name string, at func(w *Fit, r *Record, j int) *ridge.Interval) arr
 	}
 }
 
-// arrays lists the arrays of an archive. The last two are written only if [Fit].Fitted has coefficients.
+// The last two arrays are written only if [Fit].Fitted has coefficients.
 var arrays = []array{
 	{"coef", 0, func(w *Fit, _ *Record, j int) []float64 { return w.Coef[j] }, func(w *Fit, _ *Record, j int, v []float64) { w.Coef[j] = v }},
 	number("intercept", func(w *Fit, _ *Record, j int) *float64 { return &w.Intercept[j] }),
@@ -60,7 +60,7 @@ var arrays = []array{
 	{"fitted_coef", 0, func(w *Fit, _ *Record, j int) []float64 { return w.Fitted.Coef[j] }, func(w *Fit, _ *Record, j int, v []float64) { w.Fitted.Coef[j] = v }},
 }
 
-// arraysOf returns the arrays of a model. fitted is true if [Fit].Fitted has coefficients.
+// arraysOf returns the arrays. fitted means that [Fit].Fitted has coefficients.
 func arraysOf(fitted bool) []array {
 	if fitted {
 		return arrays
@@ -153,7 +153,7 @@ func openArchive(file []byte) (*archive, []byte, error) {
 		return nil, nil, fmt.Errorf("an archive without %s is no model", headerName)
 	}
 	defer f.Close() // only read
-	// The JSON is not compressed, so its length is limited by the length of the file.
+	// The JSON is not compressed, so it is shorter than the file.
 	text, err := io.ReadAll(io.LimitReader(f, int64(len(file))))
 	return &archive{z}, text, err
 }
@@ -201,7 +201,7 @@ func (z *archive) fill(fits []Fit) error {
 	return nil
 }
 
-// allocate makes the slices of f for t targets, and returns the record of f.
+// allocate makes the slices of f for t targets.
 func allocate(f *Fit, t int, fitted bool) (*Record, error) {
 	r, err := f.Certificate.Record()
 	if err != nil {

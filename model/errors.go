@@ -36,7 +36,7 @@ var (
 	ErrUnpenalized = badinput.Errorf("model: some columns have no penalty, and intervals of predictions are then not available")
 )
 
-// addReason returns message, followed by the text of err if err is not nil.
+// addReason appends the text of err unless err is nil.
 func addReason(message string, err error) string {
 	if err == nil {
 		return message

@@ -27,7 +27,7 @@ type Point struct {
 	Observed, Predicted []float64
 }
 
-// Limits on the points of an evaluation: their number, and the number of predictions in all points.
+// Limits on the points of an evaluation, and on their predictions.
 const (
 	maxPoints  = 2000
 	maxNumbers = 1 << 20
@@ -77,7 +77,7 @@ func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Soluti
 	return e, nil
 }
 
-// predictRow sets yhat to the predictions for row i of the block b, which has d features.
+// predictRow predicts row i of b, which has d features.
 func predictRow(s *ridge.Solution, yhat []float64, b dataset.Block, i, d int) error {
 	if b.Sparse != nil {
 		idx, val := b.Sparse.Row(i)
@@ -86,7 +86,7 @@ func predictRow(s *ridge.Solution, yhat []float64, b dataset.Block, i, d int) er
 	return s.PredictRow(yhat, b.X[i*d:(i+1)*d])
 }
 
-// keep counts a row. It adds a point for rows 0, e.every, 2·e.every, …
+// keep counts a row, and keeps every e.every-th row as a point.
 func (e *Evaluation) keep(observed, yhat []float64) {
 	if e.rows++; (e.rows-1)%e.every != 0 || len(yhat) > maxNumbers {
 		return
@@ -95,7 +95,7 @@ func (e *Evaluation) keep(observed, yhat []float64) {
 	e.thin()
 }
 
-// thin removes every second point and doubles e.every, until the points are within the limits.
+// thin removes every second point until the points are within limits.
 func (e *Evaluation) thin() {
 	for len(e.Points) > maxPoints || len(e.Points) > 1 && len(e.Points)*len(e.Points[0].Predicted) > maxNumbers {
 		for i := range (len(e.Points) + 1) / 2 {
@@ -106,7 +106,7 @@ func (e *Evaluation) thin() {
 	}
 }
 
-// evaluationMessage is an Evaluation in the form in which processes exchange it.
+// evaluationMessage is the form in which processes exchange an Evaluation.
 type evaluationMessage struct {
 	Rows                       int64
 	Weight, RSS, Mean, Squares []float64

@@ -2,8 +2,7 @@ package model
 
 import "sync"
 
-// rowNumbers is a queue of the numbers of rows with missing values. The goroutine that encodes rows adds numbers, and
-// the consumer of the rows removes them.
+// rowNumbers is a queue of rows with missing values, from the goroutine that encodes rows to their consumer.
 type rowNumbers struct {
 	mu   sync.Mutex
 	rows []int64 // ascending
@@ -15,7 +14,7 @@ func (r *rowNumbers) add(row int64) {
 	r.rows = append(r.rows, row)
 }
 
-// has reports whether a row is in the queue. The rows must be asked for in ascending order.
+// has removes the row if present. Rows must come in ascending order.
 func (r *rowNumbers) has(row int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// version is the highest version of the file format. In version 1 there is no list models if the model has a single
-// γ; the fields of its only element are at the top level.
+// version is the highest version of the file format. In version 1, a model with a single γ has no list models, but
+// its fields at the top level.
 const version = 4
 
 // file is the JSON form of a [Model].
@@ -62,8 +62,8 @@ func (f *readFile) fits() ([]Fit, error) {
 	return f.Models, nil
 }
 
-// preparation decodes the preparation of the rows. From version 2 on, an unknown field is an error, because ignoring
-// it would prepare rows differently.
+// preparation decodes the preparation of the rows.
+// From version 2 on, an unknown field is an error, because ignoring it would prepare rows differently.
 func (f *readFile) preparation() (p Preparation, err error) {
 	if f.Preparation == nil {
 		return p, nil
@@ -142,7 +142,7 @@ func isGamma(v float64) bool { return v >= 0 && isFinite(v) }
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// checkClasses returns an error if the number of class labels does not fit t targets, or if two labels are equal.
+// checkClasses checks the number of labels, and that labels differ.
 func (m *Model) checkClasses(t int) error {
 	if k := len(m.Classes); m.Classes != nil && (k < 2 || t != classes.Targets(k)) {
 		return fmt.Errorf("%d classes for %d targets", k, t)

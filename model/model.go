@@ -203,8 +203,7 @@ func (w *Fit) GammaOf(j int) float64 {
 	return w.Gamma
 }
 
-// newFit returns the fit of the solution f. If prep only scales columns, newFit converts the coefficients to unscaled
-// columns.
+// newFit converts the coefficients to unscaled columns if prep only scales.
 func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 	record := NewRecord(f, &prep, passes)
 	out := Fit{Gamma: f.Gamma, Gammas: slices.Clone(f.Gammas), Certificate: Certificate{record: &record}, Fitted: &Fitted{}}
@@ -400,8 +399,7 @@ func (m *Model) check(w *Fit) error {
 	return w.Fitted.check(m.Features, len(w.Coef), m.Folded != nil)
 }
 
-// checkUnpenalized returns an error unless w.UnpenalizedBounds is nil or has a bound for each target and each column
-// without penalty.
+// checkUnpenalized requires all or none of the bounds of unpenalized columns.
 func (m *Model) checkUnpenalized(w *Fit) error {
 	if w.UnpenalizedBounds == nil {
 		return nil
@@ -423,7 +421,6 @@ func (m *Model) checkUnpenalized(w *Fit) error {
 	return nil
 }
 
-// checkFinite returns an error if a coefficient or an intercept is not finite.
 func (w *Fit) checkFinite() error {
 	for j, c := range w.Coef {
 		for _, v := range c {
@@ -438,8 +435,7 @@ func (w *Fit) checkFinite() error {
 	return nil
 }
 
-// check returns an error unless there are d coefficients for each of t targets. folded is true if the model has a
-// Folded scaling.
+// check returns an error unless t targets have d coefficients each. folded is true for a model with a Folded scaling.
 func (f *Fitted) check(d, t int, folded bool) error {
 	if f == nil {
 		return nil

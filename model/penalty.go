@@ -48,7 +48,7 @@ func (m *Model) Unpenalized(j int) bool {
 	return p != nil && (len(p.Before) > 0 && p.Before[j] == 0 || len(p.After) > 0 && p.After[j] == 0)
 }
 
-// check returns an error unless each list is nil or has d finite numbers ≥ 0.
+// check requires lists that are nil or d finite numbers ≥ 0.
 func (p *Penalty) check(d int) error {
 	if p == nil {
 		return nil
@@ -95,7 +95,7 @@ func (p Preparation) Penalize(penalty []float64) (Preparation, error) {
 	return p, nil
 }
 
-// penaltyOf returns the common penalty of the solutions, or an error if their penalties differ.
+// penaltyOf returns the common penalty, or an error if penalties differ.
 func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 	p := solutions[0].Penalty
 	if slices.ContainsFunc(solutions, func(f *ridge.Solution) bool { return !slices.Equal(f.Penalty, p) }) {
@@ -104,8 +104,8 @@ func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 	return p, nil
 }
 
-// asPrepared returns the summary sum of rows prepared by prep as a summary of rows prepared like the training rows.
-// If only the penalty After is missing, asPrepared applies it. ok is false if prep differs otherwise.
+// asPrepared returns sum for rows prepared like the training rows, not by prep.
+// It applies the penalty After if only that is missing. ok is false if prep differs otherwise.
 func (m *Model) asPrepared(sum *ridge.Summary, prep *Preparation) (of *ridge.Summary, ok bool, err error) {
 	if prep == nil || reflect.DeepEqual(*prep, m.FittedPreparation()) {
 		return sum, true, nil

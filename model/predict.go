@@ -84,7 +84,7 @@ func (m *Model) Prepare(src dataset.Source) (dataset.Source, error) {
 	return m.Preparation.applyForWeights(src, d, prepare.EncodeOptions{})
 }
 
-// applyForWeights applies p to src. It returns an error if the result does not have d features.
+// applyForWeights applies p, and requires a result with d features.
 func (p *Preparation) applyForWeights(src dataset.Source, d int, o prepare.EncodeOptions) (dataset.Source, error) {
 	src, err := p.ApplyEncoded(src, nil, o)
 	if err != nil {
@@ -138,8 +138,8 @@ func solution(w *Fit, coef [][]float64, intercept []float64) *ridge.Solution {
 	return f
 }
 
-// useSummary makes p compute intervals from a summary and, if possible, also from the model's certificate. Both are
-// about scaled columns, so p then predicts from scaled columns.
+// useSummary prepares intervals from a summary and, if possible, the model's certificate.
+// Both are about scaled columns, so p then predicts from scaled columns.
 func (p *Predictor) useSummary(m *Model, by *Intervals) error {
 	t, _ := p.fit.Dims()
 	sum, w := by.Summary, &m.Fits[0]
@@ -192,7 +192,7 @@ func (p *Predictor) useCertificate(m *Model) error {
 	return err
 }
 
-// useFitted makes p predict from scaled columns by the coefficients in [Fit].Fitted.
+// useFitted makes p predict from scaled columns by [Fit].Fitted.
 func (p *Predictor) useFitted(m *Model) {
 	if m.Folded == nil {
 		return
@@ -211,8 +211,8 @@ func (p *Predictor) useFitted(m *Model) {
 	}
 }
 
-// certify copies the certificates of the model to p.fit. Of a target's sum of squares ‖b‖², the model has only the
-// computed value, and no bracket.
+// certify copies the certificates of the model to p.fit. For ‖b‖² of a target, the model has no bracket, only the
+// computed value.
 func (p *Predictor) certify(m *Model) error {
 	w := &m.Fits[0]
 	certificates, err := w.Certificates()
@@ -234,8 +234,7 @@ func (p *Predictor) certify(m *Model) error {
 	return nil
 }
 
-// sameRows returns an error unless the summary and the fit have the same rows, judging by their number, the
-// intercept, and the sums of squares tss of the targets.
+// sameRows compares the rows by their number, intercept and sums of squares.
 func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
 	if sum.Rows() != m.Rows || sum.Config().Intercept != m.Intercept {
 		return fmt.Errorf("%w: it has %d rows with intercept %v, the model %d with intercept %v", ridge.ErrOtherRows, sum.Rows(), sum.Config().Intercept, m.Rows, m.Intercept)

@@ -83,7 +83,7 @@ func (p *Preparation) Encode(e *prepare.Encoding) {
 	}
 }
 
-// check returns an error if the encoding, perhaps edited by hand, is invalid.
+// check returns an error if the encoding, perhaps edited, is invalid.
 func (p *Preparation) check() error {
 	if p.Encoding == nil {
 		return nil
@@ -133,8 +133,7 @@ func (p *Preparation) ApplyEncoded(src dataset.Source, be engine.Backend, o prep
 	return src, nil
 }
 
-// unscales reports whether coefficients can be converted to unscaled columns: columns are scaled and no features are
-// computed.
+// unscales reports whether coefficients can be converted to unscaled columns.
 func (p *Preparation) unscales() bool { return p.Scaling != nil && p.Expansion() == nil }
 
 // Unscale converts the coefficients of one target for scaled columns (x − mean)/scale to coefficients for the columns

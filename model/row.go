@@ -87,8 +87,7 @@ func (p *Predictor) PredictCells(yhat []float64, intervals []ridge.Interval, cel
 	return p.predictColumns(yhat, intervals, p.row.columns)
 }
 
-// readyRow checks the lengths of the predictions (yhat), of the row (x) and of the intervals. The first call also
-// allocates the workspace.
+// readyRow checks the lengths of its arguments, and allocates the workspace once.
 func (p *Predictor) readyRow(yhat, x int, intervals []ridge.Interval) error {
 	t, d := p.Dims()
 	switch {
@@ -125,7 +124,7 @@ func (w *rowWork) encodeBy(e *prepare.Encoding, o prepare.EncodeOptions) (err er
 	return nil
 }
 
-// setUnknown sets all predictions to NaN and all intervals to (−∞, ∞).
+// setUnknown sets predictions to NaN and intervals to (−∞, ∞).
 func setUnknown(yhat []float64, intervals []ridge.Interval) {
 	for j := range yhat {
 		yhat[j] = math.NaN()

@@ -93,14 +93,14 @@ func (c *Cells) Begin(d int) {
 	}
 }
 
-// Limits for [Look]: the number of different values of a column, of all columns together, and the bytes of all texts.
+// Limits for [Look] on the different values and their text.
 const (
 	maxValues    = 1 << 16
 	maxAllValues = 1 << 21
 	maxAllBytes  = 1 << 28
 )
 
-// lookLimit returns the maximum number of different texts of a column in a table of d columns.
+// lookLimit limits the different texts of one of d columns.
 func lookLimit(d int) int { return min(maxValues, max(maxAllValues/d, 16)) }
 
 // For [Look], readers return a text or a date as a NaN, a boxed value. Its lowest 49 bits are 2⁴⁸ plus a code or a
@@ -119,13 +119,13 @@ func boxed(kind uint64, v int64) float64 {
 	return math.Float64frombits(boxQuiet | kind<<boxShift | uint64(v+boxZero)&(1<<boxShift-1))
 }
 
-// unbox returns the type and the value of a boxed value. For a missing value the type is 0.
+// unbox returns the type and value. Missing values have type 0.
 func unbox(x float64) (kind uint64, v int64) {
 	bits := math.Float64bits(x)
 	return bits >> boxShift & 3, int64(bits&(1<<boxShift-1)) - boxZero
 }
 
-// isForeign reports whether x is a boxed text or date, and not a missing value.
+// isForeign reports whether x is a boxed text or date.
 func isForeign(x float64) bool {
 	kind, _ := unbox(x)
 	return kind != 0

@@ -93,7 +93,7 @@ func (p *DatePart) width() int {
 	return len(p.Values)
 }
 
-// madeNames appends the names of the features to out. name is the name of the column.
+// madeNames appends the feature names of the column called name.
 func (c *Column) madeNames(out []string, name string) []string {
 	switch c.Use {
 	case UseNumber:
@@ -149,7 +149,7 @@ func (c *Column) scaling(s *dataset.Scaling) {
 	}
 }
 
-// check returns an error if the column, perhaps edited by hand, is invalid.
+// check returns an error if the column, perhaps edited, is invalid.
 func (c *Column) check() error {
 	numbers := []float64{c.Fill, c.Mean, c.Scale}
 	for _, p := range c.Parts {

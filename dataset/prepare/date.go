@@ -51,8 +51,7 @@ func parseDate(s []byte) (seconds int64, ok bool) {
 	return 0, false
 }
 
-// Layouts for package time, which also accepts one- or two-digit numbers, months in upper or lower case, and
-// fractions of a second.
+// Package time also accepts single digits, any case, and fractions of seconds.
 var (
 	yearFirst  = []string{"2006-1-2", "2006/1/2", "2006-1"}
 	monthFirst = []string{"Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006"}
@@ -60,7 +59,7 @@ var (
 	clocks     = []string{"15:04:05", "15:04:05Z07:00", "15:04", "15:04:05Z0700", "15:04:05Z07", "15:04Z07:00", "15:04Z0700", "15:04Z07"}
 )
 
-// midnight is the result of parsing the time 00:00 without a date, in seconds since 1970.
+// midnight is the result of parsing only the time 00:00.
 var midnight = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 
 // A DateUnit is a part of a date that becomes one or more features.
@@ -80,7 +79,7 @@ var dateUnits = []DateUnit{Elapsed, Year, Month, Weekday, Hour}
 // isNumber reports whether the part becomes one number.
 func (p DateUnit) isNumber() bool { return p == Elapsed || p == Year }
 
-// of returns the part of a date. The date is in seconds since 1970.
+// of returns the unit p of a date in seconds since 1970.
 func (p DateUnit) of(seconds float64) float64 {
 	if p == Elapsed {
 		return seconds / 86400

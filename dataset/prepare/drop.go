@@ -9,14 +9,14 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A dropper decides which rows are left out because of missing values. A nil dropper keeps all rows.
+// A dropper leaves out rows with missing values. nil keeps all.
 type dropper struct {
 	all     bool  // leave out a row if any of its values is missing
 	columns []int // leave out a row if one of these features is missing
 	target  bool  // leave out a row if a target or the weight is missing
 }
 
-// dropper returns the dropper of the encoding, or nil if all rows are kept.
+// dropper returns nil if all rows are kept.
 func (e *Encoding) dropper() *dropper {
 	d := &dropper{all: e.Missing == MissingDrop, target: e.Targets == MissingDrop}
 	if e.Columns != nil {
@@ -32,8 +32,8 @@ func (e *Encoding) dropper() *dropper {
 	return d
 }
 
-// drops reports whether row i of a dense block with d features is left out. If checkTarget is false, missing targets
-// and weights are ignored.
+// drops reports whether row i of a dense block is left out.
+// Without checkTarget, missing targets and weights are ignored.
 func (r *dropper) drops(b dataset.Block, i, d int, checkTarget bool) bool {
 	switch {
 	case r == nil:
@@ -57,7 +57,7 @@ func hasTarget(b dataset.Block, i int) bool {
 	return !hasNaN(b.Y[i*t:(i+1)*t]) && (b.W == nil || !math.IsNaN(b.W[i]))
 }
 
-// isComplete reports whether row i of a dense block with d features has no missing value.
+// isComplete reports whether row i has no missing value.
 func isComplete(b dataset.Block, i, d int) bool { return !hasNaN(b.X[i*d:(i+1)*d]) && hasTarget(b, i) }
 
 func hasNaN(row []float64) bool {
@@ -69,7 +69,7 @@ func hasNaN(row []float64) bool {
 	return false
 }
 
-// completeRows is a source without the rows that a dropper leaves out.
+// completeRows is a source without the rows that drops leaves out.
 type completeRows struct {
 	src   dataset.Source
 	drops *dropper

@@ -80,7 +80,6 @@ type encoder struct {
 	drops    *dropper
 }
 
-// An encodedColumn is an input column and the positions of its features.
 type encodedColumn struct {
 	*Column
 	at       int            // position of its first feature
@@ -149,7 +148,7 @@ func (c *encoder) apply(b dataset.Block, out *dataset.Buffer) error {
 	return nil
 }
 
-// An encodedRow receives the features of a row, and counts values for the Tally.
+// An encodedRow receives features, and counts values for the Tally.
 type encodedRow struct {
 	dense                    []float64 // a row of zeros to write to; if nil, entries are appended to out
 	out                      *dataset.Buffer
@@ -198,7 +197,7 @@ func (c *encoder) row(row []float64, to *encodedRow, number int64) error {
 	return nil
 }
 
-// put encodes the number or date x, or the value to fill in if x is NaN.
+// put encodes x, or the value to fill in for NaN.
 func (k *encodedColumn) put(to *encodedRow, x float64) {
 	at := k.at
 	if k.Use == UseNumber {
@@ -227,8 +226,7 @@ func (k *encodedColumn) put(to *encodedRow, x float64) {
 	}
 }
 
-// level returns the index of the level (category) with value x in column j, or a negative number if the level is
-// unknown.
+// level returns the level of x, or a negative number if unknown.
 func (c *encoder) level(j int, x float64) int {
 	k := &c.columns[j]
 	if x != x {
@@ -263,7 +261,7 @@ func (k *encodedColumn) find(text string) int {
 	return unknownNew
 }
 
-// tallyUnknown adds the unknown value x of column j to the set of unknown levels in the Tally.
+// tallyUnknown counts the unknown level x in the Tally.
 func (c *encoder) tallyUnknown(j int, x float64) {
 	k := &c.columns[j]
 	if x != x {
@@ -286,7 +284,6 @@ func (c *encoder) tallyUnknown(j int, x float64) {
 	}
 }
 
-// unknownLevelError returns the error for the unknown value x of column j. Rows count from 0.
 func (c *encoder) unknownLevelError(j int, x float64, row int64) error {
 	what := "a missing value"
 	switch {

@@ -11,7 +11,6 @@ func newSourceError(format string, args ...any) error {
 	return &dataset.SourceError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// newDimensionError returns a [dataset.SourceError] about dimensions that disagree, with a formatted Reason.
 func newDimensionError(format string, args ...any) error {
 	return newSourceError("dimensions disagree: "+format, args...)
 }

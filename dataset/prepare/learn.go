@@ -70,7 +70,7 @@ func (e *Encoding) Learn(ctx context.Context, src dataset.Source, o LearnOptions
 	return e.complete(stats)
 }
 
-// checkWidth returns an error if the number of columns of src is wrong.
+// checkWidth checks the number of columns of src.
 func (e *Encoding) checkWidth(src dataset.Source) error {
 	if src == nil {
 		return newSourceError("the source of rows is nil")
@@ -81,7 +81,6 @@ func (e *Encoding) checkWidth(src dataset.Source) error {
 	return nil
 }
 
-// columnError returns an error about input column j, with a formatted message.
 func (e *Encoding) columnError(j int, format string, args ...any) *dataset.InputError {
 	return &dataset.InputError{File: UnnamedRows, Msg: "column " + excerpt.Of(e.name(j)) + ": " + fmt.Sprintf(format, args...)}
 }
@@ -89,7 +88,7 @@ func (e *Encoding) columnError(j int, format string, args ...any) *dataset.Input
 // UnnamedRows is the file name in errors about rows whose file is not known.
 const UnnamedRows = "rows"
 
-// complete sets the levels and means of the encoding to the ones found in the rows.
+// complete sets the levels and means of the encoding from s.
 func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 	switch {
 	case s.Rows == 0:
@@ -134,7 +133,7 @@ func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 	return learnt, nil
 }
 
-// fewLevels is the number of levels (different values) that Doubtful accepts in any categorical column.
+// fewLevels is the number of levels that are never doubtful.
 const fewLevels = 1000
 
 // Doubtful returns the indices in e.Categories of columns that are probably not categorical, for example row numbers
@@ -149,8 +148,8 @@ func (e *Encoding) Doubtful(l *Learnt) []int {
 	return out
 }
 
-// sortLevels sorts the levels of a categorical column and removes duplicates. If all levels are numbers, it sorts
-// them as numbers, otherwise by their bytes. The level "" of missing values comes last.
+// sortLevels sorts levels without duplicates, as numbers if all are numbers. The level "" of missing values comes
+// last.
 func sortLevels(levels []string) []string {
 	slices.Sort(levels)
 	levels = slices.Compact(levels)

@@ -45,7 +45,7 @@ const (
 	maxTextBytes = 64 << 20
 )
 
-// A reading states how a Lexicon converts the cells of its column.
+// A reading states how a Lexicon converts cells.
 type reading uint8
 
 const (
@@ -126,7 +126,7 @@ func (l *Lexicon) CodeOf(text string) (code float64, ok bool) {
 	return l.lookUp(text)
 }
 
-// box returns the value that stands for a code in a row: the code, or a NaN that contains the code.
+// box returns the code, or a NaN that contains the code.
 func (l *Lexicon) box(code int32) float64 {
 	if l.reads == readAny {
 		return boxed(boxText, int64(code))
@@ -156,7 +156,7 @@ func (l *Lexicon) Date(v, perSecond int64) float64 {
 	return math.Inf(1)
 }
 
-// maxSeconds limits dates to about a million years before and after 1970, in seconds.
+// maxSeconds limits dates to about a million years around 1970.
 const maxSeconds = 1 << 45
 
 // Refusal returns the reason why Cell or Code did not accept a text.
@@ -181,7 +181,7 @@ func (l *Lexicon) Refusal(text string) string {
 // TooManyLevels is the message about a column with more texts than a lexicon can hold.
 const TooManyLevels = "has too many levels to be categorical (2²⁰, or 64 MiB of text): is it a name or a number?"
 
-// lookUp returns the value of a text that is not in the snapshot l.known. It adds the text if it is new.
+// lookUp returns the value of a text outside l.known. It adds a new text.
 func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 	if !utf8.ValidString(text) {
 		return 0, false
@@ -213,8 +213,7 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 		l.texts, l.codes[kept] = append(l.texts, kept), c
 		l.size += len(text)
 	}
-	// Make a new snapshot after as many lookups as the snapshot has texts. Copying it then costs no more than the
-	// lookups.
+	// After as many lookups as texts, copying costs no more than the lookups.
 	if l.misses++; l.misses > len(l.texts) {
 		l.known.Store(copyMap(l.codes))
 		l.misses = 0
@@ -259,7 +258,7 @@ func copyMap[K string | float64](m map[K]int32) *map[K]int32 {
 	return &out
 }
 
-// numberText returns the shortest decimal text of a number; −0 becomes "0".
+// numberText returns the shortest decimal text; −0 becomes "0".
 func numberText(v float64) string {
 	if v == 0 {
 		return "0"

@@ -61,7 +61,7 @@ func Look(ctx context.Context, src dataset.Source, o LookOptions) (*Encoding, *L
 	return e, learnt, nil
 }
 
-// read reads the rows of this process, and returns the statistics of the rows of all processes.
+// read reads the rows, and returns the statistics of all processes.
 func (l *collector) read(ctx context.Context, src dataset.Source) (*tableStats, error) {
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
@@ -91,7 +91,7 @@ func distinct(names []string) bool {
 	return true
 }
 
-// A collector computes the statistics of the columns from the rows of one process.
+// A collector computes column statistics from the rows of one process.
 type collector struct {
 	o        *LookOptions
 	all      tableStats
@@ -121,7 +121,7 @@ func newCollector(d int, o *LookOptions) *collector {
 	return l
 }
 
-// useRules determines which values to count and which rows to leave out.
+// useRules chooses the values to count and rows to leave out.
 func (l *collector) useRules() {
 	d := len(l.all.Columns)
 	if l.numbers = min(256, max(maxAllValues/d/4, 2)); l.o.needsValues() {
@@ -201,7 +201,7 @@ func (l *collector) add(b dataset.Block) {
 	}
 }
 
-// number counts the number x in column j. Equal numbers that follow each other are added to Values together.
+// number counts x. A run of equal numbers reaches Values at once.
 func (l *collector) number(j int, x float64) {
 	c := &l.all.Columns[j]
 	c.Numbers.Min, c.Numbers.Max = min(c.Numbers.Min, x), max(c.Numbers.Max, x)
@@ -219,7 +219,7 @@ func (l *collector) number(j int, x float64) {
 	l.last[j], l.repeats[j] = x, 1
 }
 
-// flush adds the last number of column j and its repetitions to Values.
+// flush adds the last number and its repetitions to Values.
 func (l *collector) flush(j int) {
 	if l.repeats[j] > 0 {
 		l.all.Columns[j].Numbers.count(l.last[j], l.repeats[j], l.numbers, l.o.Rules.policy(l.name(j)).Missing == MissingMedian)
@@ -229,7 +229,7 @@ func (l *collector) flush(j int) {
 
 func (l *collector) name(j int) string { return l.all.name(l.o.Names, j) }
 
-// text counts a text of column j, given by its code, in a row of weight w.
+// text counts the text with a code, in a row of weight w.
 func (l *collector) text(j, code int, w float64) {
 	for code >= len(l.counts[j]) {
 		l.counts[j], l.dates[j] = append(l.counts[j], -1), append(l.dates[j], math.NaN())
@@ -268,7 +268,7 @@ func (l *collector) stats() *tableStats {
 	return &l.all
 }
 
-// pool combines the statistics s of all processes, in the order of their shares of the rows.
+// pool combines the statistics of all processes, in order of their shares.
 func (l *collector) pool(ctx context.Context, s *tableStats, share dataset.Share, link Link) (*tableStats, error) {
 	var own bytes.Buffer
 	if err := gob.NewEncoder(&own).Encode(s); err != nil {

@@ -10,8 +10,7 @@ import (
 // planVersion is the version of the plan file.
 const planVersion = 1
 
-// planFile is the JSON form of an encoding with Columns, for users to edit. It leaves out what follows from the
-// columns.
+// planFile is the editable JSON form of an encoding with Columns, without the fields that follow from the columns.
 type planFile struct {
 	Version int      `json:"fdridge_plan"`
 	Targets Missing  `json:"targets,omitempty"`

@@ -87,7 +87,7 @@ func (r *RowEncoder) Texts(dst []float64, cells []string) (complete bool, err er
 	return complete, unknown
 }
 
-// text encodes the text s in column j. known is false if the value is missing and the row must be left out.
+// text encodes s in column j. If !known, the row is left out.
 func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err error) {
 	k, missing := &r.by.columns[j], cell.Missing(s)
 	if k.Use == UseOmit {
@@ -147,7 +147,7 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 	return true, nil
 }
 
-// unknownTextError returns the error for the unknown level s of column j.
+// unknownTextError returns the error for the unknown level s.
 func (r *RowEncoder) unknownTextError(j int, s []byte) error {
 	err := r.by.columnError(j, "%q is not among the %d levels learnt from the training rows", excerpt.Of(string(s)), len(r.by.columns[j].Levels))
 	err.UnknownLevel = true

@@ -47,7 +47,7 @@ func (r *Rules) policy(name string) Filling {
 	return r.Missing
 }
 
-// checkNames returns an error if the rules name a column that does not exist.
+// checkNames returns an error if rules name a nonexistent column.
 func (r *Rules) checkNames(names []string) error {
 	for _, name := range slices.Concat(r.Dates, slices.Sorted(maps.Keys(r.MissingOf))) {
 		if !slices.Contains(names, name) {
@@ -57,7 +57,7 @@ func (r *Rules) checkNames(names []string) error {
 	return nil
 }
 
-// needsValues reports whether the rules need all different numbers of a column, as for a median.
+// needsValues reports whether a rule, such as median, needs all numbers.
 func (r *Rules) needsValues() bool {
 	for _, f := range append(slices.Collect(maps.Values(r.MissingOf)), r.Missing) {
 		if f.Missing == MissingMedian || f.Missing == MissingMode {
@@ -67,7 +67,7 @@ func (r *Rules) needsValues() bool {
 	return false
 }
 
-// decide returns the encoding for a table with the statistics s and the given column names.
+// decide returns the encoding for a table with statistics s.
 func (r *Rules) decide(s *tableStats, names []string) (*Encoding, error) {
 	switch {
 	case s.Rows == 0:
@@ -212,8 +212,8 @@ func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(
 	return out
 }
 
-// ruleColumn chooses the features of a column if Auto is not set. If the error is Omittable, the column has texts and
-// can be left out.
+// ruleColumn chooses the features of a column without Auto.
+// After an Omittable error, the column has texts and can be left out.
 func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, *dataset.InputError) {
 	fail := func(format string, args ...any) (Column, *dataset.InputError) {
 		return Column{}, &dataset.InputError{File: UnnamedRows, Msg: "column " + excerpt.Of(name) + ": " + fmt.Sprintf(format, args...)}
@@ -303,7 +303,7 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 	return out, nil
 }
 
-// dateParts returns the parts of a date that differ between the rows.
+// dateParts returns the date parts that differ between rows.
 func (c *columnStats) dateParts() []DatePart {
 	var out []DatePart
 	for i, m := range []moment{c.Dates.Days, c.Dates.Years} {
@@ -327,8 +327,8 @@ func (c *columnStats) dateParts() []DatePart {
 	return out
 }
 
-// levels sets out.Levels to the levels (categories) in at least minRows training rows, and returns the number of
-// other levels. gaps is the number of rows with a missing value, the level "".
+// levels sets out.Levels to the levels in at least minRows rows. gaps rows have a missing value, the level "". rare
+// is the number of other levels.
 func (c *columnStats) levels(out *Column, minRows, gaps int64) (rare int64) {
 	counts := maps.Clone(c.Texts.Levels)
 	if counts == nil {
@@ -354,7 +354,7 @@ func (c *columnStats) levels(out *Column, minRows, gaps int64) (rare int64) {
 	return rare
 }
 
-// mostFrequent returns the most frequent level of a categorical column, or the first of several in byte order.
+// mostFrequent returns the most frequent level. Ties go to the first by bytes.
 func mostFrequent(levels map[string]int64) string {
 	best := ""
 	for level, n := range levels {
@@ -365,8 +365,7 @@ func mostFrequent(levels map[string]int64) string {
 	return best
 }
 
-// example returns an example of a text in the column for a message. The text is neither a date nor the name of the
-// column.
+// example returns a text that is neither a date nor name.
 func (c *columnStats) example(name string) string {
 	for _, text := range slices.Sorted(maps.Keys(c.Texts.Levels)) {
 		if _, is := parseDate([]byte(text)); !is && text != name {
@@ -376,7 +375,7 @@ func (c *columnStats) example(name string) string {
 	return ""
 }
 
-// count returns for example "3 rows" for n = 3 and thing = "row".
+// count returns for example "3 rows".
 func count(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// tableStats holds the statistics of the rows of one process or of all processes, which exchange them.
+// tableStats holds statistics, which processes exchange.
 type tableStats struct {
 	Rows    int64 // rows read
 	Trained int64 // training rows: positive weight, a target, and not held out
@@ -14,7 +14,7 @@ type tableStats struct {
 	Columns []columnStats
 }
 
-// A columnStats holds the statistics of one column. All except Missing are about the training rows.
+// A columnStats describes one column of the training rows.
 type columnStats struct {
 	Missing  int64   // number of missing values in all rows that are not left out
 	Gaps     int64   // number of missing values in training rows
@@ -34,12 +34,12 @@ type numberStats struct {
 	Kept     bool              // Values has all numbers, although rounded if Rounded is set
 	Rounded  bool
 
-	// Counts is true if the numbers are First, First+1, First+2, … in all rows.
+	// Counts is true for numbers First, First+1, … in all rows.
 	Counts bool
 	First  float64
 }
 
-// A textStats holds the statistics of the texts in a column, including dates.
+// A textStats describes the texts of a column, including dates.
 type textStats struct {
 	Count   int64
 	Foreign int64 // number of texts whose code is not known
@@ -64,8 +64,8 @@ func (s *tableStats) name(names []string, j int) string {
 	return names[j]
 }
 
-// count adds n occurrences of x to Values. If Values would have more than limit elements, count rounds the numbers if
-// mayRound is true, and otherwise drops them all.
+// count adds n occurrences of x to Values.
+// Beyond limit elements, count rounds the numbers if mayRound, and otherwise drops them all.
 func (c *numberStats) count(x float64, n int64, limit int, mayRound bool) {
 	if !c.Kept {
 		return
@@ -106,8 +106,7 @@ func rounded(x float64) float64 {
 	return x
 }
 
-// medianOrMode returns the median of Values or, if mode is true, the most frequent number. Of several equally
-// frequent numbers it returns the smallest.
+// medianOrMode returns the median or mode of Values; of several modes, the smallest.
 func (c *numberStats) medianOrMode(mode bool) float64 {
 	all := slices.Sorted(maps.Keys(c.Values))
 	if mode {
@@ -156,9 +155,7 @@ func (c *columnStats) kind() Kind {
 	return KindText
 }
 
-// merge adds the statistics o of the next share of the rows. The next share has the given number of rows, and the
-// shares before it have rowsBefore rows. maxNumbers and maxTexts limit the different values kept. If mayRound is
-// true, numbers may be rounded.
+// merge adds the statistics o of the next share's rows.
 func (c *columnStats) merge(o *columnStats, rowsBefore, rows int64, maxNumbers, maxTexts int, mayRound bool) {
 	c.Missing += o.Missing
 	c.Gaps += o.Gaps
@@ -216,7 +213,7 @@ func (c *dateStats) merge(o *dateStats) {
 	c.Stored = c.Stored || o.Stored
 }
 
-// A moment holds the total weight, the mean and the weighted sum of squared deviations of some numbers.
+// A moment describes numbers by weight, mean, and sum of squared deviations.
 type moment struct{ Weight, Mean, M2 float64 }
 
 func (m *moment) add(x, w float64) {
@@ -226,7 +223,7 @@ func (m *moment) add(x, w float64) {
 	m.M2 += w * delta * (x - m.Mean)
 }
 
-// merge combines m with the moment o of other numbers (T. Chan, G. Golub, R. LeVeque, 1983).
+// merge adds other numbers (T. Chan, G. Golub, R. LeVeque, 1983).
 func (m *moment) merge(o moment) {
 	if o.Weight == 0 {
 		return
@@ -238,8 +235,7 @@ func (m *moment) merge(o moment) {
 	m.Weight = w
 }
 
-// filled returns the mean and the standard deviation of the numbers and a further number, fill, of the given weight.
-// It also returns fill. A deviation within round-off becomes 1.
+// filled includes a number fill of the given weight in the moments. A deviation within round-off becomes 1.
 func (m moment) filled(weight, fill float64) (mean, scale, filled float64) {
 	all := m
 	all.merge(moment{Weight: weight, Mean: fill})

@@ -19,7 +19,7 @@ type Tally struct {
 	unknown map[unknownLevel]struct{}
 }
 
-// An unknownLevel is a level of a categorical column that the encoding does not know; "" stands for missing values.
+// An unknownLevel is not in the encoding; "" means missing values.
 type unknownLevel struct {
 	column int
 	text   string

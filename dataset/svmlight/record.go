@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A record parses lines of any form, and returns errors with their positions.
+// A record parses lines of any form, and locates errors.
 type record struct {
 	format *format
 	lines  *chunk.Lines
@@ -38,7 +38,7 @@ func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 	return nil
 }
 
-// row appends the row of a line, or nothing for an empty line.
+// row appends the row of a line that is not empty.
 func (r *record) row(b *dataset.Buffer, text []byte) error {
 	full := text
 	if i := bytes.IndexByte(text, '#'); i >= 0 {
@@ -90,7 +90,7 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 	return nil
 }
 
-// field returns the first field of text and the text after this field.
+// field splits text after its first field.
 func field(text []byte) (f, rest []byte) {
 	i := 0
 	for i < len(text) && blank(text[i]) {
@@ -121,8 +121,8 @@ func (r *record) number(line, f []byte, what string) (float64, error) {
 	return v, nil
 }
 
-// errorAt returns an error about the field f of a line. Both slices extend to the end of the same array, so the
-// difference of their capacities is the position of f.
+// errorAt returns an error about the field f of a line.
+// Both end in the same array, so capacities give the position of f.
 func (r *record) errorAt(line, f []byte, msg string, nonFinite bool) error {
 	column := cap(line) - cap(f) + 1
 	return &dataset.InputError{File: r.lines.Name(), Line: r.lines.Line(), Column: column, Msg: msg, NonFinite: nonFinite}

@@ -25,8 +25,8 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	return min(at, size)
 }
 
-// plain parses the line that begins at byte p of text, appends its row, and returns the end of the line. If the
-// slower method Record must parse the line, plain appends nothing and returns 0.
+// plain appends the row at byte p and returns its end.
+// It returns 0 if the slower Record must parse the line.
 func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	p = skipBlanks(text, p)
 	y, n := decimal.Prefix(text[p:])
@@ -66,7 +66,7 @@ func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	return p + 1
 }
 
-// query returns the end of a field qid:n that begins at byte p, or 0 if no such field begins there.
+// query returns the end of a field qid:n at byte p, or 0.
 func query(text []byte, p int) int {
 	if !bytes.HasPrefix(text[p:], []byte("qid:")) {
 		return 0
@@ -77,7 +77,7 @@ func query(text []byte, p int) int {
 	return p
 }
 
-// skipBlanks returns the start of the next field, or the end of the line.
+// skipBlanks returns the next field's start, or the line's end.
 func skipBlanks(text []byte, p int) int {
 	for text[p] != '\n' && blank(text[p]) {
 		p++

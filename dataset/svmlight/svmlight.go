@@ -82,8 +82,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return s, nil
 }
 
-// scan reads the file and returns the number of rows, the largest index and the stamp. The index is 0 if every row is
-// only a label. A file without rows is an error.
+// scan returns the number of rows and the largest index.
+// The index is 0 if every row is only a label.
 func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, stamp dataset.Stamp, err error) {
 	r, err := open(name, maxIndex, &Options{Range: part}, was)
 	if err != nil {
@@ -112,7 +112,6 @@ func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, s
 	}
 }
 
-// open opens a file for one pass over its rows of d features.
 func open(name string, d int, opts *Options, was dataset.Stamp) (*chunk.Reader, error) {
 	f, err := rawfile.Pass(name, opts.Pipe, was)
 	if err != nil {
@@ -126,5 +125,5 @@ func open(name string, d int, opts *Options, was dataset.Stamp) (*chunk.Reader, 
 	return chunk.New(f, &format{d, opts.Targets}, chunk.Options{Entries: blockEntries}), nil
 }
 
-// blockEntries is the maximum number of nonzero features of a block. The last row of a block may exceed it.
+// blockEntries limits the nonzero features of a block, except its last row.
 const blockEntries = 1 << 14

@@ -16,13 +16,12 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// lengths returns lengths of x to test: 0, small and odd numbers, and numbers close to size, the number of ranks.
+// lengths returns small lengths, and lengths close to size.
 func lengths(size int) []int {
 	return []int{0, 1, 2, size - 1, size, size + 1, 1000, 10007}
 }
 
-// terms returns the n numbers that a rank adds to the sum in a trial. They have both signs and span 40 binary orders
-// of magnitude. Every fourth number is an integer.
+// terms returns n numbers of both signs over 40 binary orders. Every fourth number is an integer.
 func terms(rank, trial, n int) []float64 {
 	rnd := random(rank, trial)
 	x := make([]float64, n)
@@ -35,8 +34,8 @@ func terms(rank, trial, n int) []float64 {
 	return x
 }
 
-// allreduce checks that the error of a sum over P ranks is at most the round-off of P−1 additions. The sum must have
-// the same bits on all ranks and in a second call.
+// allreduce checks sums of P ranks: the round-off of P−1 additions at most, and the same bits on all ranks and in a
+// second call.
 func allreduce(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for trial, n := range lengths(r.Size()) {
 		x := terms(r.Rank(), trial, n)
@@ -60,8 +59,8 @@ func allreduce(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return nil
 }
 
-// isSum returns an error if x differs from the compensated sum of the terms of all ranks by more than round-off. Sums
-// of integers must be exact, because they stay below 2⁵³.
+// isSum compares x with the compensated sum of the terms. Sums of integers must be exact, because they stay below
+// 2⁵³.
 func isSum(x []float64, trial, size int) error {
 	all := make([][]float64, size)
 	for r := range all {
@@ -84,7 +83,7 @@ func isSum(x []float64, trial, size int) error {
 	return nil
 }
 
-// sameAsRoot returns an error if b differs from the value of b on rank 0.
+// sameAsRoot compares b with rank 0.
 func sameAsRoot(ctx context.Context, r dist.Transport, b []byte) error {
 	root, err := r.Broadcast(ctx, 0, b)
 	if err == nil && !bytes.Equal(b, root) {
@@ -108,7 +107,7 @@ func payload(rank, trial, n int) []byte {
 	return b
 }
 
-// broadcast checks that the root gets its own slice back, and every other rank a separate copy.
+// broadcast checks that all ranks but the root get a copy.
 func broadcast(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	last := r.Size() - 1
 	for trial, c := range []struct{ root, n int }{
@@ -135,7 +134,7 @@ func broadcast(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return err
 }
 
-// inside checks calls whose arguments are parts of an object with pointers, because cgo inspects such objects.
+// inside passes parts of an object with pointers, which cgo inspects.
 func inside(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	o := &struct {
 		x       [2]float64
@@ -167,7 +166,7 @@ func inside(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return err
 }
 
-// barrier checks that after a barrier every rank finds the files that all ranks created before.
+// barrier checks that every rank sees the files created before.
 func barrier(ctx context.Context, t *testing.T, r dist.Transport) error {
 	dir, err := r.Broadcast(ctx, 0, []byte(t.TempDir()))
 	if err != nil {
@@ -190,8 +189,7 @@ func barrier(ctx context.Context, t *testing.T, r dist.Transport) error {
 	return r.Barrier(ctx) // rank 0 then deletes the files
 }
 
-// mismatch checks that all ranks get an error if one of them makes a different collective call, and that all ranks
-// can then make further calls.
+// mismatch checks that different calls fail on all ranks, and later calls work.
 func mismatch(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	if r.Size() == 1 {
 		return nil

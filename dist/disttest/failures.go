@@ -13,7 +13,7 @@ import (
 // Kinds are the names of the calls that can wait for other ranks.
 var Kinds = []string{"Send", "Recv", "Broadcast", "Allreduce", "Barrier"}
 
-// call makes a call of the given kind that involves the last rank.
+// call makes a call that involves the last rank.
 func call(ctx context.Context, r dist.Transport, kind string) error {
 	last := r.Size() - 1
 	switch kind {

@@ -10,11 +10,11 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// sizes are the sizes of messages to test. MPI libraries send the largest one only after the receiver is ready.
+// sizes of messages. MPI libraries send the largest only to ready receivers.
 var sizes = []int{0, 1, 1000, 1 << 20}
 
-// messages checks messages between all pairs of ranks. They must arrive in order, and must not change if the sender
-// overwrites its bytes after Send. In each pair the lower rank sends first.
+// messages checks the order of messages between all pairs of ranks. The lower rank sends first. After Send, senders
+// overwrite the bytes, which must not change the message.
 func messages(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for from := range r.Size() {
 		for to := range r.Size() {
@@ -60,7 +60,7 @@ func recvAll(ctx context.Context, r dist.Transport, from int) error {
 	return nil
 }
 
-// peers checks that a call with an invalid rank returns an error and does not affect the other ranks.
+// peers checks that invalid ranks give errors and harm no other rank.
 func peers(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for _, peer := range []int{-1, r.Rank(), r.Size()} {
 		if err := r.Send(ctx, peer, nil); !errors.Is(err, dist.ErrRank) {

@@ -27,8 +27,7 @@ type problem struct {
 	rows            func(rank int) int
 }
 
-// problems are problems with different numbers of rows on the ranks. In some of them, some ranks or all but one have
-// no rows.
+// problems include ranks without rows.
 var problems = []problem{
 	{trial: 100, dim: 6, targets: 1, m: 3, rows: func(int) int { return 9 }},
 	{trial: 101, dim: 5, targets: 2, m: 5, intercept: true, rows: func(rank int) int { return 7 * (rank % 3) }},
@@ -75,8 +74,8 @@ func (p problem) summary(rank int) (*ridge.Summary, error) {
 	return s, s.Append(mat.NewDense(len(x), p.dim, slices.Concat(x...)), mat.NewDense(len(y), p.targets, slices.Concat(y...)), w)
 }
 
-// union returns the merged summary of the ranks firstRank to firstRank+span−1, as far as they are less than size.
-// span is a power of two. Like [dist.Merge], union merges the second half of these ranks into the first half.
+// union merges the summaries of span ranks, a power of two.
+// Like [dist.Merge], union merges the second half of the ranks into the first half.
 func (p problem) union(firstRank, span, size int) (*ridge.Summary, error) {
 	if span == 1 {
 		return p.summary(firstRank)
@@ -92,11 +91,11 @@ func (p problem) union(firstRank, span, size int) (*ridge.Summary, error) {
 	return s, s.Merge(o)
 }
 
-// treeSpan returns the smallest power of two that is at least size, the number of ranks.
+// treeSpan returns the smallest power of two ≥ size.
 func treeSpan(size int) int { return 1 << bits.Len(uint(size-1)) }
 
-// merge checks that [dist.Merge] returns the same bits on every rank as merging pairs of summaries in one process.
-// The traffic must be as documented, and the certificates of fits to the merged summary must be valid.
+// merge checks that [dist.Merge] gives every rank the bits of merges of pairs in one process, with the documented
+// traffic and valid certificates.
 func merge(ctx context.Context, t *testing.T, r dist.Transport) error {
 	for _, p := range problems {
 		if err := p.merged(ctx, t, r); err != nil {
@@ -143,7 +142,7 @@ func (p problem) merged(ctx context.Context, t *testing.T, r dist.Transport) err
 	return p.checkCertificates(t, r.Size(), sum)
 }
 
-// mergeTraffic returns the documented traffic of [dist.Merge] for a merged summary of n bytes.
+// mergeTraffic returns the documented traffic for a merged summary of n bytes.
 func (p problem) mergeTraffic(r dist.Transport, n int64) (dist.Traffic, error) {
 	rank, size := r.Rank(), r.Size()
 	model := dist.Traffic{Broadcast: dist.Volume{Calls: 1}}
@@ -178,7 +177,7 @@ func (p problem) mergeTraffic(r dist.Transport, n int64) (dist.Traffic, error) {
 	return model, nil
 }
 
-// checkCertificates checks the certificates of fits to the merged summary sum. The reference solutions use all rows.
+// checkCertificates compares fits to sum with reference solutions of all rows.
 func (p problem) checkCertificates(t *testing.T, size int, sum *ridge.Summary) error {
 	var x, y [][]float64
 	var w []float64
@@ -203,8 +202,7 @@ func (p problem) checkCertificates(t *testing.T, size int, sum *ridge.Summary) e
 	return nil
 }
 
-// mergeRefused checks that merging incompatible summaries returns an error with both ranks. The ranks must then still
-// be able to call Barrier.
+// mergeRefused checks that incompatible summaries give an error with both ranks, after which Barrier works.
 func mergeRefused(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	if r.Size() < 2 || r.Rank() > 1 {
 		return r.Barrier(ctx)
@@ -232,7 +230,7 @@ func mergeRefused(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return r.Barrier(ctx)
 }
 
-// reducer checks that the sums of a transport, used as a [ridge.Reducer], are the sums over all ranks.
+// reducer checks the sums of a transport as a [ridge.Reducer].
 func reducer(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	var workers ridge.Reducer = r
 	x := terms(r.Rank(), 50, 33)
@@ -252,7 +250,7 @@ func reducer(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return nil
 }
 
-// agree checks that [dist.Agree] returns the same error on every rank, with the ranks and the values that differ.
+// agree checks that [dist.Agree] returns the same error on every rank.
 func agree(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for _, v := range []string{"", "the same"} {
 		if err := dist.Agree(ctx, r, "value", v); err != nil {
@@ -281,7 +279,7 @@ func agree(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return r.Barrier(ctx)
 }
 
-// table checks that [dist.Table] returns the rows of all ranks on every rank, including numbers that are not finite.
+// table checks that [dist.Table] returns all rows, including numbers not finite.
 func table(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	row := func(rank int) []float64 {
 		return []float64{float64(rank) + 0.1, math.Inf(-1), -1e-300, math.NaN(), math.MaxFloat64}

@@ -52,7 +52,7 @@ func Run(t *testing.T, open func() []dist.Transport) {
 	}
 }
 
-// onEveryRank runs check on every rank of this process. If check fails on a rank, the job ends on all ranks.
+// onEveryRank runs check on every rank. One failure ends all ranks.
 func onEveryRank(t *testing.T, ranks []dist.Transport, check func(ctx context.Context, t *testing.T, r dist.Transport) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -73,7 +73,7 @@ func onEveryRank(t *testing.T, ranks []dist.Transport, check func(ctx context.Co
 	wg.Wait()
 }
 
-// random returns the random number generator of a rank in a trial, which every rank can construct.
+// random returns a generator that every rank can construct.
 func random(rank, trial int) *rand.Rand { return rand.New(rand.NewPCG(uint64(rank), uint64(trial))) }
 
 func ranks(ctx context.Context, _ *testing.T, r dist.Transport) error {

@@ -65,7 +65,7 @@ func round(ctx context.Context, r dist.Transport) (dist.Traffic, error) {
 	return want, nil
 }
 
-// checkTraffic checks that the traffic of a rank is now before + want.
+// checkTraffic checks that r's traffic grew by want.
 func checkTraffic(r dist.Transport, before, want dist.Traffic) error {
 	got := r.Traffic()
 	if !(got.Time > before.Time) {

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// terms describes a collective call. what and arg must be equal on all ranks. Only the root sets length.
+// terms describes a collective call. Only the root sets length; what and arg must be equal on all ranks.
 type terms struct {
 	what   int
 	arg    int // the root, or the length of x
@@ -29,9 +29,9 @@ const (
 	callFinalize
 )
 
-// meet waits until all ranks have called it, and stores the length from the root in c.link.all. It returns
-// [dist.ErrMismatch] if the calls differ. To detect this, each rank contributes v and −v for every number v that must
-// be equal. The maxima of v and −v over the ranks add up to 0 only if all v are equal.
+// meet waits for all ranks, and stores the root's length in c.link.all. It returns [dist.ErrMismatch] if the calls
+// differ.
+// A number v is equal on all ranks only if the maxima of v and −v add up to 0.
 func (c *Comm) meet(ctx context.Context, t terms) error {
 	what, arg := C.int64_t(t.what), C.int64_t(t.arg)
 	c.link.mine = [C.TERMS]C.int64_t{what, -what, arg, -arg, C.int64_t(t.length)}

@@ -41,7 +41,7 @@ type Comm struct {
 
 var _ dist.Transport = (*Comm)(nil)
 
-// cancelTimeout is the time limit of a cancelled call, which may still move data.
+// cancelTimeout limits a cancelled call, which may still move data.
 const cancelTimeout = 500 * time.Millisecond
 
 // Init starts MPI and waits until all processes of the job have called it. A process may call Init only once. A
@@ -143,7 +143,7 @@ func (c *Comm) abortJob() {
 	os.Exit(1)
 }
 
-// do runs f in the goroutine that makes all calls of MPI.
+// do runs f in the goroutine that calls MPI.
 func (c *Comm) do(ctx context.Context, f func() error) error {
 	if c.broken != nil {
 		return &dist.BrokenError{Err: c.broken}
@@ -163,9 +163,9 @@ func (c *Comm) do(ctx context.Context, f func() error) error {
 	return err
 }
 
-// awaitCancelled waits for a call whose ctx was cancelled, and returns its error. The call usually ends when it next
-// polls ctx. While it moves data, the call does not poll, and may never end if another rank was cancelled too.
-// Therefore the time is limited to cancelTimeout.
+// awaitCancelled returns the error of a call whose ctx was cancelled.
+// A call that moves data does not poll ctx. If another rank was cancelled too, the call may never end. Therefore the
+// wait is limited.
 func (c *Comm) awaitCancelled(ctx context.Context) error {
 	select {
 	case err := <-c.done:

@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// maxCallBytes is the maximum number of bytes in one call of MPI. MPI counts elements in 32 bits, and allocates
-// memory of the size of the call for a sum in place. Between processes of one machine, 100 MB took at least ten times
-// as long in one call as in calls of 1 MiB. On a network, moving 1 MiB takes far longer than the latency of a call.
+// maxCallBytes limits one call of MPI, which counts elements in 32 bits and allocates memory for a sum in place.
+// Between processes of one machine, 100 MB took ten times as long as in pieces of 1 MiB.
 const maxCallBytes = 1 << 20
 
-// pieces yields x in consecutive pieces of 1 to n elements. Callers pass a piece to C by writing &piece[0] in the
-// call itself. Cgo then looks for pointers only in the slice, and not in the object that contains it.
+// pieces yields x in pieces of 1 to n elements.
+// Write &piece[0] in the call of C itself: cgo then looks for pointers only in the slice.
 func pieces[T any](x []T, n int) func(yield func([]T) bool) {
 	return func(yield func([]T) bool) {
 		for len(x) > 0 {
@@ -50,8 +49,7 @@ func (c *Comm) wait(ctx context.Context) error {
 	}
 }
 
-// pause returns the time to sleep before the next poll, given the time waited so far: 0 at first, then an eighth of
-// the time waited, and at most a millisecond. So a call takes at most an eighth longer.
+// pause returns the time to sleep before the next poll: 0 at first, then waited/8, at most a millisecond.
 func pause(waited time.Duration) time.Duration {
 	if waited < 100*time.Microsecond {
 		return 0

@@ -26,7 +26,7 @@ func (c *Comm) Send(ctx context.Context, to int, b []byte) error {
 	return err
 }
 
-// send sends the length by a synchronous call, which returns when the receiver has asked for it, and then the bytes.
+// send waits until the receiver asks for the length, then sends the bytes.
 func (c *Comm) send(ctx context.Context, to int, b []byte) error {
 	c.link.mine[0] = C.int64_t(len(b))
 	if err := check("MPI_Issend", C.fdr_issend_length(c.link, C.int(to))); err != nil {
