@@ -122,7 +122,7 @@ func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 }
 
 // row writes the monomials of x to z, degree by degree.
-// The products of x_j and the monomials of degree k in x_j, …, x_last are those of degree k + 1 that begin with x_j.
+// A monomial of degree k + 1 that begins with x_j is x_j times a monomial of degree k in x_j, …, x_last.
 func (m *monomials) row(x, z []float64) {
 	for j := range x {
 		m.starts[j] = j
