@@ -13,6 +13,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // Most is the largest number of classes.
@@ -38,6 +39,8 @@ type Classes struct {
 //   - There is no single target.
 //   - All labels are equal, or all labels are different.
 //   - There are more than [Most] classes.
+//
+// The error is [ridge.ErrEmpty] if there are no rows.
 func Learn(ctx context.Context, src dataset.Source, text func(value float64) string) (*Classes, error) {
 	ctx = background.IfNil(ctx)
 	fail := func(format string, args ...any) (*Classes, error) {
@@ -77,7 +80,7 @@ func Learn(ctx context.Context, src dataset.Source, text func(value float64) str
 	}
 	switch k := int64(len(c.Labels)); {
 	case k == 0:
-		return fail("there are no rows")
+		return nil, ridge.ErrEmpty
 	case k == 1:
 		return fail("all %d rows have the label %q; a classification needs two classes", n, excerpt.Of(c.Labels[0]))
 	case k == n && n > 2:
