@@ -203,7 +203,11 @@ func (o *fitOptions) run(ctx context.Context, ranks dist.Transport, stdout, stde
 		Notify: func(e batch.Event) { bar.Checkpoint(e, run.Leads(), stderr) },
 	}, func(j *batch.Job) error {
 		run.Job = j
-		return nameData(o.Data.Value, o.NameColumns(o.fit(ctx, run, be, bar, stdout, stderr)))
+		err := o.NameColumns(o.fit(ctx, run, be, bar, stdout, stderr))
+		if errors.Is(err, ridge.ErrEmpty) && o.held.Share > 0 {
+			err = cli.BadInput("--holdout: %v leaves no row for the fit; use a smaller fraction", o.held.Share)
+		}
+		return nameData(o.Data.Value, err)
 	})
 	cache.End(bar, stderr)
 	return err

@@ -23,9 +23,11 @@ type PenaltyFlags struct {
 	Bands       string
 	Unpenalized string
 	fits        bool // the command computes a fit, so columns may have no penalty
+	flags       *pflag.FlagSet
 }
 
 func (o *PenaltyFlags) Register(f *pflag.FlagSet) {
+	o.flags = f
 	f.StringVar(&o.Penalty, "penalty", "", "file with one number for each input column, which multiplies gamma")
 	f.StringVar(&o.Bands, "bands", "", "penalty of groups of columns: 1-10=1,11-20=100; without =P: chosen")
 }
@@ -39,7 +41,12 @@ func (o *PenaltyFlags) RegisterUnpenalized(f *pflag.FlagSet) {
 // Check validates the flags. features means that the fit uses features computed from the columns, instead of the
 // columns.
 func (o *PenaltyFlags) Check(features bool) error {
+	isEmpty := func(name, list string) bool { return o.flags.Changed(name) && len(cli.SplitList(list)) == 0 }
 	switch {
+	case isEmpty("bands", o.Bands):
+		return cli.BadInput("--bands: it names no columns")
+	case isEmpty("unpenalized", o.Unpenalized):
+		return cli.BadInput("--unpenalized: it names no columns")
 	case o.Penalty != "" && o.Bands != "":
 		return cli.BadInput("--bands: it excludes --penalty")
 	case o.Penalty != "" && features:
@@ -78,9 +85,6 @@ func (o *PenaltyFlags) split() ([]namedBand, error) {
 			return nil, cli.BadInput("--bands: %q names no columns", excerpt.Of(part))
 		}
 		out = append(out, b)
-	}
-	if o.Bands != "" && len(out) == 0 {
-		return nil, cli.BadInput("--bands: it needs at least one group of columns")
 	}
 	return out, nil
 }
