@@ -125,8 +125,16 @@ const (
 )
 
 // bracket formats an interval with four to six digits, rounded outward. It uses more than four digits if rounding
-// would more than double the width. If both rounded ends are equal, bracket writes a single number.
+// would more than double the width. If both rounded ends are equal, bracket writes a single number. An end beyond
+// 10³⁰⁰ becomes infinite, because it is the rest of an overflow.
 func bracket(v ridge.Interval) string {
+	const huge = 1e300
+	if v.Hi > huge {
+		v.Hi = math.Inf(1)
+	}
+	if v.Lo < -huge {
+		v.Lo = math.Inf(-1)
+	}
 	for n := fewDigits; ; n++ {
 		lo, hi := outward(v.Lo, n, false), outward(v.Hi, n, true)
 		if n < mostDigits && hi.value()-lo.value() > 2*(v.Hi-v.Lo) {

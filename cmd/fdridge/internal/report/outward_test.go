@@ -212,6 +212,7 @@ func TestFigure(t *testing.T) {
 		"[0.07871, 0.07996]": {Lo: 0.07871992128439803, Hi: 0.07995501044273824},
 		"0.5":                {Lo: 0.5, Hi: 0.5},
 		"[-Inf, 10]":         {Lo: math.Inf(-1), Hi: 9.9995},
+		"[-Inf, +Inf]":       {Lo: -4e307, Hi: 4e307},
 	} {
 		if got := figure(v); got != text {
 			t.Errorf("%v is printed as %s, want %s", v, got, text)
