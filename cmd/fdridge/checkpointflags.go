@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/internal/checkpoint"
 )
 
-// checkpointFlags are --checkpoint, the file for the state of a fit, and --checkpoint-every, the time between two
-// writes.
+// checkpointFlags are two flags. --checkpoint names the file for the state of a fit. --checkpoint-every is the time
+// between two writes of this file.
 type checkpointFlags struct {
 	name  string
 	every time.Duration

@@ -53,7 +53,8 @@ func (d *decider) label() string {
 	return d.Labels[d.class]
 }
 
-// linesOfClasses writes a line for each row: label, margin, and whether the decision is proved (true or false).
+// linesOfClasses writes one csv line for each row: the predicted label, the margin, and whether the prediction is
+// proved.
 type linesOfClasses struct {
 	*decider
 	to *csv.Writer
@@ -73,8 +74,12 @@ func (l *linesOfClasses) end() error {
 	return l.to.Error()
 }
 
-// asNumbers returns a writer that passes three numbers for each row to next: the class counted from 0, the margin,
-// and 1 if the decision is proved, otherwise 0. It returns next if d is nil.
+// asNumbers returns a writer that passes each row to next as three numbers:
+//   - the class, counted from 0
+//   - the margin
+//   - 1 if the decision is proved, otherwise 0
+//
+// It returns next if d is nil.
 func (d *decider) asNumbers(next predictionWriter) predictionWriter {
 	if d == nil {
 		return next

@@ -25,8 +25,8 @@ func (o *solveFlags) options() fdridge.Options {
 	return opts
 }
 
-// begin creates an empty report and an empty collection of error bounds per pass. It returns both, and a copy of opts
-// that records the bounds and uses the backend be.
+// begin returns an empty report, an empty list of error bounds, and a copy of opts. A fit with these options uses the
+// backend be, and records its error bound after each pass in the list.
 func (o *solveFlags) begin(be engine.Backend, intercept bool, opts fdridge.Options) (*report.Fit, *report.Traces, fdridge.Options) {
 	f := &report.Fit{
 		Asked: report.Asked{Command: o.command, Program: version(), Tol: o.tol, Intercept: intercept},

@@ -128,8 +128,8 @@ func (o *fitOptions) options() fdridge.Options {
 	return opts
 }
 
-// checkOptions returns an error if options contradict each other. Options whose values depend on the rows have dummy
-// values here.
+// checkOptions returns an error if options contradict each other, before any row is read. Options that depend on the
+// rows have dummy values here.
 func (o *fitOptions) checkOptions() error {
 	opts := o.options()
 	opts.Bands = o.NamedBands()

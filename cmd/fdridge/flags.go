@@ -141,12 +141,12 @@ func (o *runFlags) backend() (engine.Backend, error) {
 	return be, nil
 }
 
-// checkMemory returns an error if a sketch of d features and t targets does not fit into memory. size is the requested
-// number of rows of the sketch. Such a sketch stores
+// checkMemory returns an error if a sketch of rows A with d features and t targets does not fit into memory. size is
+// the requested number of rows of the sketch. A sketch stores
 //   - m = min(size, d) rows, a buffer of 1.25·m rows and m vectors of length d; or
-//   - AᵀA with its round-off corrections and one copy.
+//   - the d×d matrix AᵀA, its round-off corrections and one copy.
 //
-// Several sketches built in parallel (lanes) take this much each, plus half as much to merge them. If the sketch is
+// Sketches built in parallel (lanes) take this much memory each, plus half as much to merge them. If the sketch is
 // copied before it is written, the memory triples.
 func (o *sketchFlags) checkMemory(size, d, t int) error {
 	lanes := 1.0

@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/internal/rss"
 )
 
-// CheckMemory returns an error if bytes exceeds the available memory. The message begins with the formatted text and
-// ends with the hint.
+// CheckMemory returns an error if bytes exceeds the available memory. The message begins with format, filled with
+// args, and ends with hint.
 func CheckMemory(bytes float64, hint, format string, args ...any) error {
 	there := float64(rss.Available())
 	if there == 0 || bytes <= there {

@@ -64,8 +64,8 @@ func (p *Progress) Watch(ctx context.Context) context.Context {
 	return p.waits.Context(ctx)
 }
 
-// waited returns the seconds that the current pass has waited so far, for each reason. The text states them as
-// percentages of elapsed, the duration of the pass in seconds.
+// waited returns for how many seconds the current pass has waited, by the name of what it waited for. words lists
+// these times as percentages of elapsed, the duration of the pass in seconds.
 func (p *Progress) waited(elapsed float64) (seconds map[string]float64, words string) {
 	seconds = make(map[string]float64)
 	names, times := p.waits.Of()

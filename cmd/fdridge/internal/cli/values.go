@@ -27,8 +27,8 @@ type Single struct {
 func (o *Single) String() string { return o.Value }
 func (o *Single) Type() string   { return "string" }
 
-// Set stores the first value. A second value is no error here, because cobra sets each flag twice during shell
-// completion. [CheckSingle] returns the error.
+// Set stores the first value. A second value causes no error here, because cobra sets each flag twice during shell
+// completion. [CheckSingle] reports a second value.
 func (o *Single) Set(s string) error {
 	if o.Given {
 		o.again, o.twice = s, true

@@ -44,8 +44,8 @@ type RowCache struct {
 	kept *dataset.Cache
 }
 
-// rows returns src with a cache, or src itself without --cache. key is called for --cache-keep; it returns a text by
-// which later runs recognise the rows.
+// rows returns src with a cache, or src itself without --cache. For --cache-keep, rows calls key. The returned text
+// identifies the rows, so that later runs recognise them.
 func (c *RowCache) rows(src dataset.Source, key func() (string, error)) (dataset.Source, error) {
 	if c == nil || c.dir == "" {
 		return src, nil

@@ -134,8 +134,8 @@ func (d *Data) Columns(o *RowFlags) ([]string, error) {
 	return csv.Columns(o.DataFiles()[0], text)
 }
 
-// learnScaling sets d.Prep.Scaling. For --standardize, a pass over the rows computes the scaling. The penalties of
-// the columns are then included in it.
+// learnScaling sets d.Prep.Scaling. For --standardize, a pass over the rows computes the scaling. A column with
+// penalty p > 0 is also divided by √p.
 func (d *Data) learnScaling(ctx context.Context, o *Flags, run Session, bar *cli.Progress) error {
 	var err error
 	if o.Standardize == ScaleAll {
@@ -231,8 +231,8 @@ func (d *Data) WarnCategories(bar *cli.Progress, stderr io.Writer) {
 	}
 }
 
-// encode sets d.Held to the held-out rows and d.Counted to the other rows, which are encoded for the fit. If the
-// encoding needs the levels or means of columns, a pass over the rows learns them.
+// encode splits the rows into the held-out rows d.Held and the other rows d.Counted. It encodes d.Counted for the fit.
+// If the encoding needs the levels or means of columns, encode makes a pass over the rows.
 func (d *Data) encode(ctx context.Context, o *Flags, run Session, src dataset.Source, bar *cli.Progress) error {
 	_, d.Prep.Inputs, _ = src.Dims()
 	d.Prep.Names = unique(d.Opened.Names)

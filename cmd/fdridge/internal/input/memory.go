@@ -9,12 +9,15 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// memoryVariable names an environment variable with the value D:A:B, by which the calling program passes an array
-// without writing it to a file. The .npy file of --data then has only the header. The array is the B bytes at address
-// A of the calling program. D is an inherited file descriptor of /proc/self/mem, opened by the calling program.
+// memoryVariable names an environment variable by which the calling program passes an array without writing it to a
+// file. The .npy file of --data then contains only the header. The value D:A:B has three numbers:
+//   - D is an inherited file descriptor of /proc/self/mem, opened by the calling program.
+//   - A is the address of the array in the calling program.
+//   - B is the number of bytes.
 const memoryVariable = "FDRIDGE_MEMORY"
 
-// lentEntries reads the array that [memoryVariable] describes, or is nil. Its file descriptor stays open.
+// lentEntries returns a reader of the array that [memoryVariable] describes, or nil if the variable is not set. Its
+// file descriptor stays open.
 var lentEntries = sync.OnceValues(func() (*io.SectionReader, error) {
 	text := os.Getenv(memoryVariable)
 	if text == "" {

@@ -44,16 +44,16 @@ func ExplainOnce(err error, data, advice string) error {
 	return cli.BadInput("%s needs another pass over the rows, and %s can be read only once: %s", e.What, Name(data), advice)
 }
 
-// WaysOfFit, WaysOfSketch and WaysOfLive are advice for rows that can be read only once: for the command fit, for the
-// command sketch, and for live sketches.
+// WaysOfFit, WaysOfSketch and WaysOfLive advise what to do if the rows can be read only once. They are for the command
+// fit, for the command sketch and for live sketches.
 const (
 	WaysOfFit    = "use --method one-shot, which needs one pass, or --cache DIR"
 	WaysOfSketch = "use --cache DIR, or write the rows to a file"
 	WaysOfLive   = "leave it out, or sketch rows that end"
 )
 
-// CheckPipe returns an error if flags need to read a pipe again. --cache-keep is always an error. The names in
-// needPass are flags that need a second pass; without --cache they are errors. Empty names are ignored.
+// CheckPipe returns an error if a flag needs a second pass over a pipe. needPass lists the names of such flags; they
+// are allowed with --cache. Empty names are ignored. --cache-keep is always an error.
 func (o *CacheFlags) CheckPipe(data string, needPass ...string) error {
 	if o.keep {
 		return cli.BadInput("--cache-keep: a later run cannot know whether %s has the same rows", data)

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// prepareFlags configure how columns are encoded as features. A pass over all rows decides on each column, or a plan
-// file does.
+// prepareFlags configure how columns are encoded as features. The encoding is read from a plan file, or found by a
+// pass over all rows.
 type prepareFlags struct {
 	prepare, prepareOut string
 	dates               string

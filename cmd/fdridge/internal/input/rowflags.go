@@ -60,8 +60,8 @@ func (o *RowFlags) registerTransposed(f *pflag.FlagSet) {
 	f.BoolVar(&o.transposed, "transposed", false, "the files have one feature a row and one sample a column")
 }
 
-// RegisterSamples adds --transposed, and --columns to select samples of transposed files. Features are selected by
-// name, so no flag is needed for them.
+// RegisterSamples adds the flags --transposed and --columns. With --transposed a column of the file is a sample, and
+// --columns selects samples. Features are selected by the names in the model or sketch.
 func (o *RowFlags) RegisterSamples(f *pflag.FlagSet) {
 	o.registerTransposed(f)
 	f.StringVar(&o.columns, "columns", "", "samples to use, with --transposed")
@@ -75,8 +75,8 @@ func (o *RowFlags) CheckSamples() error {
 	return nil
 }
 
-// targetCount returns the number of targets in --target. A file, an array and the label of a labelled format count as
-// one target.
+// targetCount returns the number of targets in --target. A file, an array, or the label column of a labelled format
+// counts as one target.
 func (o *RowFlags) targetCount() int { return max(1, len(cli.SplitList(o.Target.Value))) }
 
 // DataFiles returns the file names in --data, which commas separate. A text that is itself the name of a file is not
@@ -191,7 +191,7 @@ func (o *RowFlags) Piped() bool {
 	return len(files) == 1 && isPipe(files[0])
 }
 
-// Listen opens the pipe if --data names one. prompt means that each row is delivered as soon as it arrives.
+// Listen opens the pipe if --data names one. If prompt is true, the pipe delivers each row as soon as it arrives.
 func (o *RowFlags) Listen(cmd *cobra.Command, prompt bool) {
 	if !o.Piped() {
 		return

@@ -28,9 +28,9 @@ type Session struct {
 	Job *batch.Job
 	// Cache stores the parsed rows; nil: no cache.
 	Cache *RowCache
-	// part is the part of the rows that a single process reads. The zero value means all rows.
+	// part selects the rows that this process reads if there is no MPI job. The zero value selects all rows.
 	part dataset.Share
-	// Alone means that no other process reads the remaining parts of the rows.
+	// Alone is true if no other process reads the rows that part leaves out.
 	Alone bool
 	// Holdout selects the held-out rows. The zero value selects none.
 	Holdout dataset.Holdout
@@ -50,7 +50,7 @@ type expected struct {
 	names []string // of the features; nil: none
 	// planned means that names are used instead of --columns.
 	planned bool
-	// ownTarget means that the sketch determines the target's name, which must be a column and not a file.
+	// ownTarget means that the target is the column with the name stored in the sketch, and not a file.
 	ownTarget bool
 	cells     *prepare.Cells // encoding of cells; nil: all are numbers
 }
@@ -271,8 +271,8 @@ func (o *RowFlags) checkPart(share dataset.Share, opts file.Options) error {
 	return cli.BadInput("--part: %s is %s, and a part cannot know the number of features of the others: use --n-features", path, format)
 }
 
-// addNames sets the column names if this process reads csv files without a header. Another part of the rows may begin
-// with a header; the first file with a header gives the names, as in a run over all files.
+// addNames sets the column names if the csv files of this process have no header. It searches all files, because files
+// of another process may have a header. The first header found gives the names, as in a run of one process.
 func (o *RowFlags) addNames(opened *file.Opened, opts file.Options) error {
 	if opts.Share.Whole() || opened.Format != "csv" || opened.Names != nil {
 		return nil

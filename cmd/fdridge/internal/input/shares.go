@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// agreeOnLayout returns an error if the files of two MPI processes (ranks) have different columns. If the files of
-// this rank have no column names, opened gets the names from the first rank that has names.
+// agreeOnLayout returns an error if files of different MPI processes (ranks) have different columns. If the files of
+// this rank have no column names, opened gets the names of the first rank with names.
 func agreeOnLayout(ctx context.Context, t dist.Transport, opened *file.Opened) error {
 	named := []float64{0}
 	if opened.Names != nil {

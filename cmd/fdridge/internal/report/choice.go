@@ -49,7 +49,7 @@ type leftOut struct {
 	Gamma [2]number `json:"gamma"`
 }
 
-// A wording holds facts about the fit that the advice about a choice mentions.
+// A wording holds facts about a fit for the text of a choice.
 type wording struct {
 	narrower string // option that would make the brackets narrower; "": none
 }
@@ -94,8 +94,8 @@ var criteria = map[string]criterion{
 	},
 }
 
-// scores returns the brackets of the score that chose γ. It returns nil for GCV, whose brackets are in
-// p.Certificates.
+// scores returns the brackets (lower and upper bounds) of the score that chose γ. It returns nil for GCV, whose
+// brackets are in p.Certificates.
 func (p *point) scores() brackets {
 	switch {
 	case p.LOO != nil:
@@ -215,8 +215,8 @@ func (c *choice) sentence() string {
 		gamma, c.score(), len(c.Path), bracket(c.Score), candidate(float64(c.Possible[0]), false), candidate(float64(c.Possible[1]), true), costOf(float64(c.Relative)), c.advice())
 }
 
-// costOf states by how much another γ may be better, as a percentage. relative is that amount as a fraction of the
-// score.
+// costOf returns a text such as "may be better by up to 3 %", for the choice of another γ. relative is the possible
+// gain as a fraction of the score.
 func costOf(relative float64) string {
 	if v := 100 * relative * (1 + 0x1p-52); v <= 1e4 {
 		return "may be better by up to " + AtMost(v, 2) + " %"

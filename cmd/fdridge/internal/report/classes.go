@@ -144,8 +144,12 @@ func WriteAccuracy(w io.Writer, labels []string, s *classes.Score) {
 	}
 }
 
-// confusion returns the confusion matrix of the first solution as a table, or nil. It counts the held-out rows, if any;
-// otherwise the leave-one-out predictions, if computed; otherwise the training rows.
+// confusion returns the confusion matrix of the first solution as a table. It counts the first predictions that exist:
+//   - of the held-out rows
+//   - of leave-one-out
+//   - of the training rows
+//
+// It returns nil if the fit is no classification.
 func (c *Classes) confusion() *table {
 	switch {
 	case c == nil:

@@ -164,8 +164,8 @@ var hints = map[string]string{
 	"convergence": "; use fit --json or solve --json with cg, galerkin or newton",
 }
 
-// ChooseKind returns the kind of chart to draw for all files. It returns requested unless this is empty. Then the
-// files must have exactly one kind in common.
+// ChooseKind returns the kind of chart to draw for all files. It returns requested if the user gave a kind. Otherwise
+// the files must have exactly one kind of chart in common.
 func ChooseKind(requested string, all []*Drawable) (string, error) {
 	possible := slices.Clone(Kinds)
 	for _, d := range all {

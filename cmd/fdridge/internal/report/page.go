@@ -58,8 +58,7 @@ type page struct {
 	Version     string
 }
 
-// A fact is a named line of the section "What ran" of the page. The text report has the same lines without names, and
-// some more that have no name.
+// A fact is a named line of the section "What ran" of the page. The text report prints the same values without names.
 type fact struct{ Name, Value string }
 
 // WritePage writes the HTML page.
@@ -126,7 +125,8 @@ func (f *Fit) targetName(j int) string {
 	return fmt.Sprintf("target %d", j+1)
 }
 
-// nameOf returns a name for the fit of target j in solution s: its γ and, if there are several targets, the target.
+// nameOf returns a name for the fit of target j in solution s. The name consists of γ and, if there are several
+// targets, the target.
 func (f *Fit) nameOf(s *ridge.Solution, j int) string {
 	name := fmt.Sprintf("gamma = %.6g", s.GammaOf(j))
 	if len(s.Targets) > 1 {

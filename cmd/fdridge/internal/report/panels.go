@@ -84,9 +84,9 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	}
 }
 
-// window returns the range of a logarithmic axis that shows brackets. Ends that are zero or infinite are ignored. The
-// axis extends at most a factor of about 1000 below the smallest upper end and above the largest lower end. window
-// returns 0, 0 if no end is positive and finite.
+// window returns the range of a logarithmic axis that shows the given brackets. It returns 0, 0 if no end of a bracket
+// is positive and finite. Very wide brackets do not fit: the axis ends about a factor of 1000 below the smallest upper
+// end, and above the largest lower end.
 func window(values []ridge.Interval) (lo, hi float64) {
 	leastLo, mostLo, leastHi, mostHi := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for _, v := range values {
@@ -109,8 +109,8 @@ func window(values []ridge.Interval) (lo, hi float64) {
 	return max(leastLo, leastHi/beyond) / room, min(max(leastHi, min(mostHi, mostLo*beyond))*room, math.MaxFloat64)
 }
 
-// leastShown is the smallest value shown on a logarithmic axis. Outward rounding turns the end of a bracket of zero
-// into a smaller positive number.
+// leastShown is the smallest value on a logarithmic axis. Smaller ends of brackets are zeros that outward rounding has
+// changed.
 const leastShown = 0x1p-1000
 
 // cut limits v to the axis. A value outside moves to a point just beyond the axis.
@@ -147,8 +147,9 @@ func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 	return p
 }
 
-// convergencePanel shows the error bound after each pass. Each γ and target has a line, and a dashed line that
-// predicts the bounds. If there are more than six lines, only the first and the last have colours of their own.
+// convergencePanel shows the error bound after each pass, with two lines for each γ and target: the proved bounds, and
+// dashed, the predicted bounds. If there are more than six traces, only the first and the last have colours of their
+// own.
 func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Panel {
 	const most = 6
 	p := chart.Panel{Title: "convergence", X: "pass over the rows after the first", WholeX: true, Y: "bound on ‖x − x*‖ / ‖x*‖", LogY: true}
@@ -186,8 +187,8 @@ func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Pane
 	return p
 }
 
-// predicted returns the dashed line from the first error bound to the tolerance, which t.Predicted passes are
-// expected to reach. The line ends at pass lastPass.
+// predicted returns the dashed line of predicted error bounds. It falls from the first bound to the tolerance in
+// t.Predicted passes, and is cut at pass lastPass.
 func (t *Trace) predicted(lastPass float64) chart.Line {
 	line := chart.Line{Label: "predicted from η", Dashed: true}
 	if t.Predicted < 2 {

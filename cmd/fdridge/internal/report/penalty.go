@@ -11,8 +11,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// AsFitted changes the report if solve applied penalties to the columns of an existing sketch. Such penalties scale
-// the columns. AsFitted adds this scaling to the preparation, so that the report describes the scaled columns.
+// AsFitted changes the report if solve applied penalties to the columns of an existing sketch. Penalties scale the
+// columns. AsFitted adds this scaling to the preparation, and replaces the solutions by the solutions in scaled
+// columns.
 func (f *Fit) AsFitted() error {
 	penalty := f.Found.Solutions[0].Penalty
 	prep, err := f.Data.Preparation.Penalize(penalty)

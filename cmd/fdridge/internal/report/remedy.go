@@ -64,5 +64,5 @@ func (f *Fit) isStandardized() bool {
 	return prep.Scaling != nil || prep.Encoding != nil && slices.ContainsFunc(prep.Encoding.Columns, scaled)
 }
 
-// solves reports whether the command is solve. It cannot change the sketch.
+// solves reports whether the command is solve, which cannot change the sketch.
 func (f *Fit) solves() bool { return strings.HasPrefix(f.Asked.Command, "fdridge solve") }

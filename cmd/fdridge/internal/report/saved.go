@@ -126,7 +126,8 @@ func (s *Saved) fit(f *model.Fit, j int) savedFit {
 	return out
 }
 
-// TargetName returns the name of target j of a model. The target of one of several classes has the name of the class.
+// TargetName returns the name of target j of a model. If the model has more than two classes, target j has the name of
+// class j.
 func TargetName(m *model.Model, j int) string {
 	if len(m.Classes) > 2 {
 		return labelName(m.Classes[j])

@@ -11,8 +11,8 @@ import (
 // textWidth is the maximum width of the text report.
 const textWidth = 100
 
-// A table is printed in the text report or on the page. If a table is wider than textWidth, the text report prints
-// the remaining columns below, after repeating the first keys columns.
+// A table is printed in the text report or on the page. If a table is wider than textWidth, the text report prints it
+// in parts, one below the other. Each part repeats the first columns; keys is their number.
 type table struct {
 	keys     int
 	rows     [][]string // the first row holds the headings

@@ -86,7 +86,7 @@ func largest(indices []int, value func(i int) float64) []int {
 	return indices
 }
 
-// quantiles are the fractions in the table of quantiles, a column each.
+// quantiles are the fractions in the table of quantiles. Each fraction has a column.
 var quantiles = []float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1}
 
 // quantilesTable returns a table of quantiles over the targets of fit i, for γ, error bound, R² and score. The
