@@ -19,19 +19,22 @@ type Blocks int
 const (
 	// OfSource appends the blocks of the source unchanged.
 	OfSource Blocks = iota
-	// Fixed appends blocks whose ends depend only on the rows. Dense blocks end at row numbers, counted from 1, that
-	// are multiples of [engine.Tuning.GradientRows]. Sparse blocks end at multiples of [dataset.SparseRows], or at
-	// 2¹⁴ nonzero entries.
+	// Fixed divides the rows into blocks whose boundaries depend only on the rows, not on when they arrive:
+	//   - A dense block ends at a row number that is a multiple of [engine.Tuning.GradientRows]. Rows are counted
+	//     from 1.
+	//   - A sparse block ends at a row number that is a multiple of [dataset.SparseRows], or when it has 2¹⁴ nonzero
+	//     entries.
 	//
-	// Before the rows end, the file has whole blocks only. So if a run is killed or stopped, another run that starts
-	// from the first row with Run.Skip gets the same bits as an uninterrupted run.
+	// Until the rows end, only whole blocks are appended and written to the file. Therefore a stopped or killed run
+	// can be continued by a run with Skip, which reads the rows again from the first row. The final sketch has the
+	// same bits as without interruption.
 	Fixed
-	// FixedPrompt divides rows like Fixed, but each write of the file has all rows that have arrived. To this end the
-	// run writes a copy of the sketch with the rows of the incomplete block. If the run is not killed or stopped, the
-	// final sketch has the same bits as with [Fixed].
+	// FixedPrompt divides rows like Fixed, but each write of the file contains all rows that have arrived. If a block
+	// is incomplete, its rows are appended to a copy of the sketch, and the copy is written. If the run is not stopped
+	// or killed, the final sketch has the same bits as with [Fixed].
 	//
-	// An invalid row ends the run at the next write or at the end of the block. The rows before the invalid row are
-	// kept.
+	// An invalid row ends the run at the next write of the file, or at the end of the block. The rows before the
+	// invalid row are kept.
 	FixedPrompt
 )
 
@@ -69,8 +72,8 @@ func (w *pending) isFull(rowsBefore int64) bool {
 	return rows%int64(w.size) == 0
 }
 
-// regroup adds the rows of b to pending blocks, and complete blocks to the sketch. A block also ends where rows
-// change between dense and sparse, or weighted and unweighted.
+// regroup adds the rows of b to the pending block. When a block is complete, regroup appends it to the sketch. A block
+// is also complete if the next row is sparse instead of dense, or weighted instead of unweighted, or vice versa.
 func (s *running) regroup(b dataset.Block) error {
 	c, w := s.Sketch.Settings().Summary, &s.pending
 	sparse, weighted := b.Sparse != nil, b.W != nil
@@ -138,8 +141,8 @@ func clone(s window.Stream) (window.Stream, error) {
 	return window.Read(&b, s.Settings().Summary.Backend)
 }
 
-// flushAtEnd appends the pending rows, with Fixed only if the rows have ended. Without Fixed, rows before an invalid
-// row are appended.
+// flushAtEnd appends the pending rows when the run ends. With Fixed, it appends them only if the rows have ended. In
+// the other modes, if a pending row is invalid, the rows before this row are appended.
 func (s *running) flushAtEnd(why string) error {
 	if s.pending.N == 0 || s.Blocks == Fixed && why != EndOfRows {
 		return nil

@@ -37,8 +37,8 @@ func Open(name string) (*File, error) {
 	return &File{states: states}, nil
 }
 
-// Load returns the last complete sketch, or nil if there is none. If F is damaged, it returns the sketch in
-// F.previous, and damage is the reason. If there is no F.previous either, it returns an error.
+// Load returns the sketch in the file F, or nil if there is no sketch yet. If F is damaged, Load returns the older
+// sketch in F.previous, and the reason as damage. If F is damaged and there is no F.previous, it returns an error.
 func (f *File) Load(be engine.Backend) (s window.Stream, damage, err error) {
 	found, damage, err := f.states.Published(func(file *os.File) (err error) {
 		s, err = ReadOnly(file, be)
@@ -51,7 +51,7 @@ func (f *File) Load(be engine.Backend) (s window.Stream, damage, err error) {
 	return s, damage, err
 }
 
-// ReadOnly reads a sketch by [window.Read]. Data after the sketch are an error.
+// ReadOnly reads a sketch by [window.Read]. It returns an error if data follow the sketch.
 func ReadOnly(file *os.File, be engine.Backend) (window.Stream, error) {
 	s, err := window.Read(file, be)
 	if errors.Is(err, io.EOF) {

@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// An Interval reports the state of a [Run] after a write of its file, which the Run repeats at regular intervals. Its
+// An Interval reports the state of a [Run] at the end of an interval, after the sketch was written to the file. Its
 // JSON form is one line.
 type Interval struct {
 	Time    time.Time `json:"time"`
@@ -21,12 +21,12 @@ type Interval struct {
 	Seconds float64   `json:"seconds"`
 	Rate    float64   `json:"rows_per_second"`
 
-	// Next is the prediction error for the rows of this interval, predicted by the fit at the end of the previous
-	// interval. It is nil if there is no such fit or no such row.
+	// Next is the prediction error for the rows of this interval. The predictions come from the fit at the end of the
+	// previous interval. Next is nil if there is no such fit, or if no row arrived.
 	Next *Prequential `json:"next,omitempty"`
 
 	Covered int64 `json:"covered_rows"` // number of the latest rows that the sketch represents
-	// Fit is the fit to the covered rows. If it is impossible, Fit is nil and Unfitted is the reason.
+	// Fit is the fit to the covered rows. If no fit is possible, Fit is nil and Unfitted is the reason.
 	Fit      *Fit   `json:"fit,omitempty"`
 	Unfitted string `json:"unfitted,omitempty"`
 

@@ -24,11 +24,11 @@ type Run struct {
 	Sketch window.Stream
 	File   *File
 	Every  time.Duration // time between two writes of the file; at least ten times the duration of a write
-	// Gamma is the γ of the fit at the end of each interval. If it is 0, γ is chosen by GCV each time. If weights
-	// fade, Gamma must be positive, because GCV counts rows without their weights.
+	// Gamma is the γ of the fit at the end of each interval. 0 means that GCV chooses γ at each interval. If weights
+	// fade, Gamma must be positive, because GCV ignores the weights of rows.
 	Gamma float64
-	// Skip is the number of rows to skip at the beginning. If the source starts again with the first row, set Skip to
-	// the number of rows in the sketch; if it continues, to 0.
+	// Skip is the number of rows to skip at the beginning. If src starts again with the first row, set Skip to the
+	// number of rows in the sketch. If src continues after the last row of the sketch, set it to 0.
 	Skip int64
 	// Blocks selects how rows are divided into blocks.
 	Blocks Blocks
@@ -57,10 +57,12 @@ type running struct {
 	result    error     // set when finished
 }
 
-// Do appends the rows of src to the sketch until they end or ctx is done, and then writes the file. An invalid row,
-// or an error of src, also ends the run. The file then has the blocks before the error, see also [FixedPrompt].
+// Do appends the rows of src to the sketch and writes the file. The run ends when the rows end, when ctx is done, at
+// an invalid row, or at an error of src. After such an error the file contains the blocks before the error, see also
+// [FixedPrompt].
 //
-// If ctx is done, Do returns nil if the file has all rows appended, and the error of ctx if no row was read.
+// If ctx is done, Do returns nil if the file contains all rows that were appended. If no row was read, it returns the
+// error of ctx.
 func (r Run) Do(ctx context.Context, src dataset.Source) error {
 	ctx = background.IfNil(ctx)
 	if r.Gamma == 0 && r.Sketch.Settings().Fades() {
@@ -121,7 +123,7 @@ func (s *running) follow(src dataset.Source) error {
 	return s.result
 }
 
-// write writes the file after each interval, until reading or s.ctx ends.
+// write writes the file after each interval. It returns when reading or s.ctx is done.
 func (s *running) write(reading context.Context) {
 	timer := time.NewTimer(s.Every)
 	defer timer.Stop()
@@ -214,7 +216,8 @@ func (s *running) tick() {
 	}
 }
 
-// interval writes a changed sketch, and reports the end of the interval.
+// interval writes the sketch to the file if the sketch has changed. It then reports the interval to s.Tell. end is the
+// reason why the run ends, or "" if it continues.
 func (s *running) interval(sketch window.Stream, end string) error {
 	now := s.now()
 	byTime := sketch.Settings().ByTime()
@@ -248,7 +251,7 @@ func (s *running) interval(sketch window.Stream, end string) error {
 	return s.Tell(i)
 }
 
-// finish writes the last file and ends the run, after failure err.
+// finish ends the run and writes the file a last time. err is the error that ended the run, or nil.
 func (s *running) finish(why string, err error) {
 	if s.finished {
 		return
