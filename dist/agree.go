@@ -20,9 +20,9 @@ func (e *DisagreeError) Error() string {
 		e.What, e.Root, e.Ranks[0], e.Value, len(e.Ranks), e.Ranks)
 }
 
-// Agree returns nil if value is the same on all ranks. Otherwise every rank returns the same *[DisagreeError]; its
-// text contains name, the name of the value. Agree is a collective call. It broadcasts the value of rank 0 and makes
-// an allreduce of one number per rank, and another broadcast if a value differs.
+// Agree returns nil if value is the same on all ranks. Otherwise every rank returns the same *[DisagreeError], whose
+// text begins with name. Agree is a collective call: every rank must call it. It makes one broadcast and one allreduce
+// of one number per rank. If a value differs, it makes a second broadcast.
 func Agree(ctx context.Context, t Transport, name, value string) error {
 	ctx = background.IfNil(ctx)
 	root, err := t.Broadcast(ctx, 0, []byte(value))

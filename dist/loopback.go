@@ -10,10 +10,10 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Loopback returns size ≥ 1 connected ranks in this process, each for one goroutine.
+// Loopback returns size ≥ 1 connected ranks in this process. Each rank is for one goroutine.
 //
-// The ranks share no memory, because bytes are copied. Allreduce adds the numbers of the ranks in order, so that sums
-// do not depend on timing. Send waits until its bytes are received.
+// The ranks share no memory, because bytes are copied. Allreduce adds the numbers in the order of the ranks, so that
+// sums do not depend on timing. Send returns after its bytes were received.
 func Loopback(size int) []Transport {
 	if size < 1 {
 		panic("dist: Loopback needs at least one rank")
@@ -79,7 +79,8 @@ func (h *hub) pipe(from, to int) chan []byte {
 	return p
 }
 
-// arrive registers a rank for the next meeting. last means that the meeting takes place.
+// arrive adds a rank to the next meeting. If the rank is the last to arrive, arrive wakes the other ranks and last is
+// true.
 func (h *hub) arrive(rank int) (meeting uint64, last bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -160,7 +161,8 @@ func (l *loopback) markBroken(err error) error {
 	return err
 }
 
-// meet waits until all ranks have arrived. A rank may then read the calls of the others, until all have called leave.
+// meet waits until all ranks have called meet. A rank may then read the calls of the other ranks, until all ranks have
+// called leave.
 func (l *loopback) meet(ctx context.Context, c call) error {
 	if err := l.stopped(ctx); err != nil {
 		return err

@@ -58,14 +58,14 @@ func (m *Meter) Traffic() Traffic {
 	return m.t
 }
 
-// Send counts a call of [Transport.Send] that sent n bytes. It started at start and returned err.
+// Send counts a call of [Transport.Send] that sent n bytes. The call began at start and returned err.
 func (m *Meter) Send(start time.Time, n int, err error) { m.count(&m.t.Send, start, n, 0, err) }
 
-// Recv counts a call of [Transport.Recv] that returned n bytes and err. It started at start.
+// Recv counts a call of [Transport.Recv] that returned n bytes and err. The call began at start.
 func (m *Meter) Recv(start time.Time, n int, err error) { m.count(&m.t.Recv, start, 0, n, err) }
 
-// Broadcast counts a call of [Transport.Broadcast] on a rank t, which sent n bytes if t is the root, and otherwise
-// received them.
+// Broadcast counts a call of [Transport.Broadcast]. The rank t sent n bytes if it is the root, otherwise it received n
+// bytes.
 func (m *Meter) Broadcast(t Transport, root int, start time.Time, n int, err error) {
 	switch {
 	case t.Size() == 1:

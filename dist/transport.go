@@ -26,17 +26,17 @@ type Transport interface {
 	Send(ctx context.Context, to int, b []byte) error
 	// Recv returns the next bytes sent by another rank. They belong to the caller.
 	Recv(ctx context.Context, from int) ([]byte, error)
-	// Broadcast returns the root's b on every rank. The root gets b itself, and the other ranks copies that belong to
-	// the caller. Their argument b is ignored.
+	// Broadcast sends the root's b to every rank. The root returns b itself. The other ranks ignore their argument b
+	// and return a copy that belongs to the caller.
 	Broadcast(ctx context.Context, root int, b []byte) ([]byte, error)
 	// Allreduce overwrites x with its sum over the ranks, with the same bits on every rank. The transport chooses the
 	// order of summation. After an error x is undefined.
 	Allreduce(ctx context.Context, x []float64) error
 	// Barrier returns when every rank has called it.
 	Barrier(ctx context.Context) error
-	// Abort ends the job on every rank. Current and later calls return an *[AbortError] with the first rank that
-	// aborted and its error. If ranks are processes, Abort does not return: it writes the error to the standard error
-	// and ends all processes, this one with a non-zero exit code.
+	// Abort ends the job on every rank. Current and later calls return an *[AbortError] with the number and the error
+	// of the first rank that called Abort. If ranks are processes, Abort does not return: it writes the error to the
+	// standard error and ends all processes, this process with a non-zero exit code.
 	Abort(err error)
 	// Traffic returns the traffic of this rank so far.
 	Traffic() Traffic
@@ -58,7 +58,7 @@ func (e *AbortError) Error() string { return fmt.Sprintf("rank %d: %v", e.Rank, 
 
 func (e *AbortError) Unwrap() error { return e.Err }
 
-// A BrokenError reports a call on a rank whose earlier call has failed, so that it can make no further call.
+// A BrokenError reports a call on a rank that can make no further call, because an earlier call has failed.
 type BrokenError struct {
 	Err error // error of the earlier call
 }

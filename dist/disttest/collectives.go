@@ -21,7 +21,8 @@ func lengths(size int) []int {
 	return []int{0, 1, 2, size - 1, size, size + 1, 1000, 10007}
 }
 
-// terms returns n numbers of both signs over 40 binary orders. Every fourth number is an integer.
+// terms returns n numbers of both signs, of very different size (a factor of up to about 2⁴⁰). Every fourth number is
+// an integer.
 func terms(rank, trial, n int) []float64 {
 	rnd := random(rank, trial)
 	x := make([]float64, n)
@@ -34,8 +35,8 @@ func terms(rank, trial, n int) []float64 {
 	return x
 }
 
-// allreduce checks sums of P ranks: the round-off of P−1 additions at most, and the same bits on all ranks and in a
-// second call.
+// allreduce checks sums over P ranks. The round-off must not exceed the round-off of P−1 additions. All ranks, and a
+// second call, must return the same bits.
 func allreduce(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for trial, n := range lengths(r.Size()) {
 		x := terms(r.Rank(), trial, n)

@@ -74,8 +74,8 @@ func (p problem) summary(rank int) (*ridge.Summary, error) {
 	return s, s.Append(mat.NewDense(len(x), p.dim, slices.Concat(x...)), mat.NewDense(len(y), p.targets, slices.Concat(y...)), w)
 }
 
-// union merges the summaries of span ranks, a power of two.
-// Like [dist.Merge], union merges the second half of the ranks into the first half.
+// union merges the summaries of span ranks, beginning with firstRank. span is a power of two. Like [dist.Merge], union
+// merges the second half of the ranks into the first half.
 func (p problem) union(firstRank, span, size int) (*ridge.Summary, error) {
 	if span == 1 {
 		return p.summary(firstRank)
@@ -94,8 +94,8 @@ func (p problem) union(firstRank, span, size int) (*ridge.Summary, error) {
 // treeSpan returns the smallest power of two ≥ size.
 func treeSpan(size int) int { return 1 << bits.Len(uint(size-1)) }
 
-// merge checks that [dist.Merge] gives every rank the bits of merges of pairs in one process, with the documented
-// traffic and valid certificates.
+// merge checks that [dist.Merge] gives every rank the same bits as [problem.union], which merges in one process. It
+// also checks the traffic and the certificates.
 func merge(ctx context.Context, t *testing.T, r dist.Transport) error {
 	for _, p := range problems {
 		if err := p.merged(ctx, t, r); err != nil {

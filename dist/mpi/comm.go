@@ -163,9 +163,8 @@ func (c *Comm) do(ctx context.Context, f func() error) error {
 	return err
 }
 
-// awaitCancelled returns the error of a call whose ctx was cancelled.
-// A call that moves data does not poll ctx. If another rank was cancelled too, the call may never end. Therefore the
-// wait is limited.
+// awaitCancelled returns the error of a call whose ctx was cancelled. It waits for a limited time only. A call that
+// moves data does not look at ctx, and may never end if another rank was cancelled too.
 func (c *Comm) awaitCancelled(ctx context.Context) error {
 	select {
 	case err := <-c.done:
