@@ -70,7 +70,8 @@ func (j *Job) load() error {
 	return nil
 }
 
-// beginAnew names all files, because the previous state is read if the last is missing.
+// beginAnew advises to remove all files of the checkpoint. If only the last state is removed, the previous state is
+// read.
 func beginAnew(name string) string {
 	return fmt.Sprintf("remove %s to begin anew", strings.Join(checkpoint.Kept(name), " and "))
 }
@@ -179,7 +180,7 @@ func (j *Job) notify(kind EventKind, err error) {
 	}
 }
 
-// end closes the checkpoint, or removes it if nothing can be resumed.
+// end closes the checkpoint. It removes the checkpoint if err is nil, or if the checkpoint contains nothing to resume.
 func (j *Job) end(err error) error {
 	if j.file == nil {
 		return err
@@ -191,7 +192,7 @@ func (j *Job) end(err error) error {
 		return nil
 	}
 	var unsaved error
-	// A failed sketching pass may have added only part of a block.
+	// A failed pass that sketches may have appended only a part of a block. Such a sketch is not saved.
 	if j.dirty && (isInterruption(err) || j.header.Sketched) {
 		unsaved = j.save()
 	}

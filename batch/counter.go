@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// A Counter reads a source and counts its nonzero features in the first complete pass. [Job.Count] lets the count
-// continue after an interruption.
+// A Counter reads a source and counts the nonzero features in the first complete pass. [Job.Count] stores the count in
+// the checkpoint, so that a resumed job continues to count.
 type Counter struct {
 	dataset.Source
 	// Progress, if not nil, is called with the number of rows read so far during that pass.
@@ -65,7 +65,8 @@ func (c *Counter) resume(from nonzeros) {
 	}
 }
 
-// before returns the count before the block with the row, or the complete count.
+// before returns the number of nonzeros before the block that contains the row. If the complete count is known, it
+// returns the complete count.
 func (c *Counter) before(row int64) nonzeros {
 	c.mu.Lock()
 	defer c.mu.Unlock()

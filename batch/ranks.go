@@ -52,8 +52,8 @@ func agree(ctx context.Context, t dist.Transport, settings []Setting) error {
 	return nil
 }
 
-// allOpened returns an error on every rank if any rank failed. Two barriers let the other ranks remove or close their
-// checkpoints before a failed rank ends the job.
+// allOpened returns an error on every rank if any rank failed to open its checkpoint. Two barriers order the end of
+// the job: only after the other ranks have removed or closed their checkpoints does a failed rank end the job.
 func (j *Job) allOpened(ctx context.Context, err error) error {
 	t := j.opts.Transport
 	failed := []float64{flag(err != nil)}
@@ -80,7 +80,8 @@ func flag(is bool) float64 {
 	return 0
 }
 
-// catchUp finds the column scaling and the merged sketch in the checkpoints, which may differ between ranks.
+// catchUp gets the column scaling from a rank whose checkpoint contains it. It also finds a rank with the merged
+// sketch.
 func (j *Job) catchUp(ctx context.Context) error {
 	own := &j.header
 	all, err := dist.Table(ctx, j.opts.Transport, []float64{flag(own.Scaling != nil), flag(own.Sketched)})
@@ -102,7 +103,8 @@ func (j *Job) catchUp(ctx context.Context) error {
 	return err
 }
 
-// union broadcasts the summary of all rows, or merges the ranks' summaries.
+// union returns the summary of all rows on every rank. If a rank has the merged summary from its checkpoint, this rank
+// broadcasts it. Otherwise the summaries of all ranks are merged.
 func (j *Job) union(ctx context.Context, sum *ridge.Summary) (*ridge.Summary, error) {
 	t := j.opts.Transport
 	switch {
@@ -134,7 +136,7 @@ type Work struct {
 	Sent, Received int64   // bytes moved by the Transport
 }
 
-// Work returns the statistics of all ranks so far, on every rank. All ranks must call it. Without a Transport the
+// Work returns the statistics of all ranks so far, on every rank. All ranks must call Work. Without a Transport the
 // result is nil.
 func (j *Job) Work(ctx context.Context) ([]Work, error) {
 	ctx = background.IfNil(ctx)
