@@ -76,7 +76,7 @@ func (v verdict) and(o verdict) verdict {
 	return partly
 }
 
-// check returns the finding for a claim that holds if ok is true. why is the reason if it fails.
+// check returns the finding for a claim, which holds if ok is true. why is the reason if it does not hold.
 func check(ok bool, numbers, why string) finding {
 	v := fails
 	if ok {

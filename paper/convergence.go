@@ -60,8 +60,8 @@ func (c *convergence) find(method string, gamma float64) *curve {
 	return c.curves[i]
 }
 
-// rate returns the factor by which an iteration multiplies the error at most: η/γ for FD, and ρ/(γ+ρ) for RFD. The
-// sketch guarantees this factor.
+// rate returns the proved bound on the factor by which an iteration multiplies the error: η/γ for FD, and ρ/(γ+ρ) for
+// RFD. η is the error bound of the sketch, and ρ = η/2.
 func (c *convergence) rate(method string, gamma float64) float64 {
 	if method == "FD" {
 		return c.shrinkage / gamma

@@ -35,8 +35,8 @@ type covariancePoint struct {
 	rate   float64   // appended rows per second, the best of the trials
 }
 
-// covariance draws figure 7: the error of K̂ ≈ AᵀA from each sketch of m rows on real data, and the number of
-// appended rows per second.
+// covariance draws figure 7. It shows how well sketches of m rows of real data approximate AᵀA, and how many rows each
+// sketch appends per second.
 func (r *run) covariance(ctx context.Context) error {
 	r.figure = 7
 	var found []*covariance
@@ -196,8 +196,8 @@ func newGram(ctx context.Context, src dataset.Source, be engine.Backend) (*gram,
 	return g, nil
 }
 
-// minus returns the smallest and the largest eigenvalue of AᵀA − BᵀB. It computes all eigenvalues, because an
-// iteration for the largest would only give a lower bound.
+// minus returns the smallest and the largest eigenvalue of AᵀA − bᵀb. It computes all eigenvalues, because an
+// iteration for the largest eigenvalue would only give a lower bound.
 func (g *gram) minus(b *mat.Dense) (lo, hi float64, err error) {
 	copy(g.e, g.k)
 	g.be.Syrk(true, -1, engine.Matrix(b.RawMatrix()), 1, engine.View(g.d, g.d, g.e))

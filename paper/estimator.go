@@ -17,17 +17,18 @@ const (
 	eps       = 0x1p-52
 	underflow = 0x1p-1074 // largest underflow of one product
 
-	// roundFactor is the number of roundings that the error bounds assume for each term of a sum.
+	// roundFactor is the assumed number of rounding errors per term of a sum.
 	roundFactor = 8
 )
 
-// An Estimator is one method on a [LinearModel], for every γ. It is a linear function of b,
+// An Estimator is one method applied to the targets b = Ax₀ + ε of a [LinearModel], where the noise ε has variance τ².
+// It is a linear function of b, and can be evaluated at every γ:
 //
 //	x̂ = Ĥ⁻¹Fb,   Ĥ = BᵀB + (γ + shift)I,
-//	E x̂ − x₀ = Ĥ⁻¹(FA − Ĥ)x₀,   Var x̂ = τ²·Ĥ⁻¹FFᵀĤ⁻¹,
+//	E x̂ − x₀ = Ĥ⁻¹(FA − Ĥ)x₀,   Var x̂ = τ²·Ĥ⁻¹FFᵀĤ⁻¹.
 //
-// where B is the sketch, and F is Aᵀ, or AᵀSᵀS for the classical sketch with the random matrix S. In the basis of the
-// eigenvectors V of BᵀB = Vᵀdiag(σ²)V, bias and variance are sums of d terms.
+// B is the sketch. F is Aᵀ, or AᵀSᵀS for the classical sketch SA with the random matrix S. With the eigendecomposition
+// BᵀB = Vᵀdiag(σ²)V, bias and variance are sums of d terms. The rows vᵢ of V are eigenvectors.
 type Estimator struct {
 	Method string // "exact", "fd", "rfd", "classical" or "hessian"
 
@@ -40,8 +41,8 @@ type Estimator struct {
 	bound  *fd.Bound // on K − BᵀB; nil if there is none
 }
 
-// estimator decomposes BᵀB for the r×d matrix B, and returns an Estimator with the eigenvectors V. Its field excess
-// is zero, and the caller must fill noise2.
+// estimator returns an Estimator for the sketch b, an r×d matrix, and the eigenvectors of bᵀb as rows of v. The caller
+// must set the fields excess and noise2.
 func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator, v []float64, err error) {
 	d := m.d
 	e = &Estimator{Method: method, model: m, s2: make([]float64, d), x0: make([]float64, d), excess: make([]float64, d)}
@@ -58,9 +59,9 @@ func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator
 	return e, v, nil
 }
 
-// oneShot returns the estimator x̂ = Ĥ⁻¹Aᵀb for the r×d matrix B, so that F = Aᵀ and ‖Fᵀvᵢ‖ = ‖Rvᵢ‖ with the
-// triangular factor R of A. With R instead of K = AᵀA, round-off is relative to ‖A‖ in each direction, and relative
-// to ‖A‖/γ in the variance.
+// oneShot returns the estimator x̂ = Ĥ⁻¹Aᵀb of the targets b, with Ĥ from a sketch, an r×d matrix. It computes from
+// the factor R of A = QR instead of K = AᵀA. Round-off is then relative to ‖A‖ in each direction, and relative to
+// ‖A‖/γ in the variance.
 func (m *LinearModel) oneShot(method string, r int, b []float64) (*Estimator, error) {
 	e, v, err := m.estimator(method, r, b)
 	if err != nil {
@@ -86,8 +87,8 @@ func rowDots(n int, a, b []float64) []float64 {
 	return out
 }
 
-// Exact returns the estimator x* = H⁻¹Aᵀb with H = K + γI and K = AᵀA. It has bias −γH⁻¹x₀ and variance τ²H⁻¹KH⁻¹
-// (lemma 1 of the paper).
+// Exact returns the estimator x* = H⁻¹Aᵀb of exact ridge regression, with H = K + γI and K = AᵀA. It has bias −γH⁻¹x₀
+// and variance τ²H⁻¹KH⁻¹ (lemma 1 of the paper).
 func (m *LinearModel) Exact() *Estimator { return m.exact }
 
 // FD returns the estimator x̂ = Ĥ⁻¹Aᵀb with Ĥ = BᵀB + γI for a sketch B of A, the paper's FDRR
@@ -249,8 +250,8 @@ func (e *Estimator) Bounds(gamma float64) (RiskBounds, error) {
 	s := gamma + e.shift
 	q := (math.Max(e.shift, b.Shrinkage-e.shift) + b.RoundOff) / s
 
-	// Evaluating the bounds perturbs K and BᵀB by a multiple of eps·tr K, each ‖Rvᵢ‖ by a multiple of eps·‖A‖_F, and
-	// the sums of d terms.
+	// Round-off in K and BᵀB is a multiple of eps·tr K, and in each ‖Rvᵢ‖ a multiple of eps·‖A‖_F. The sums of d terms
+	// add their own.
 	root := math.Sqrt(float64(m.d))
 	round := roundFactor * eps * (root + m.trace/gamma)
 	bias := math.Sqrt(optimal.Bias2)

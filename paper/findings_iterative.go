@@ -369,7 +369,7 @@ func (c *convergence) order(gamma float64) (methods []string, t int) {
 	return slices.SortedFunc(slices.Values(iterated), c.byError(gamma, t)), t
 }
 
-// orders returns log₁₀ of the quotient of the errors of method and other.
+// orders returns log₁₀ of the error of method divided by the error of other.
 func (c *convergence) orders(method, other string, gamma float64) float64 {
 	t := c.comparable(gamma)
 	return math.Log10(c.at(method, gamma, t) / c.at(other, gamma, t))

@@ -71,7 +71,7 @@ var (
 		return math.Abs(x.err(fdrr, m, i) - x.err(rfdrr, m, i))
 	}}, atMost(negligible))
 
-	// gaussianFirst and sjltBias compare a classical sketch with the best randomised method.
+	// gaussianFirst and sjltBias judge whether a classical sketch is the best randomised method.
 	gaussianFirst = allMetrics.judge(quantity{"error of Classical:Gaussian over the least of the randomised", over(least(classicalGaussian), least(randomised...))}, atMost(near))
 	sjltBias      = biasOnly.judge(quantity{"error of Classical:SJLT over the least of the randomised", over(least(classicalSJLT), least(randomised...))}, atMost(near))
 

@@ -34,12 +34,12 @@ type LinearModel struct {
 	exact *Estimator
 }
 
-// NewLinearModel returns the model of the features of src with true coefficients x0 (d) and noise variance τ² = noise
-// >= 0. src must have targets, but they are ignored. NewLinearModel makes one pass, and takes O(nd² + d³) time and
-// O(d²) memory. If be is nil, it uses engine.Default(). It keeps no reference to its arguments.
+// NewLinearModel returns the model of the features of src, with true coefficients x0 (d numbers) and noise variance τ²
+// = noise >= 0. src must have targets, but they are ignored. NewLinearModel makes one pass, and takes O(nd² + d³) time
+// and O(d²) memory. If be is nil, it uses engine.Default(). It keeps no reference to its arguments.
 //
-// Errors: errors of src; [ridge.ErrEmpty]; [ridge.ErrShape]; *[ridge.SizeError]; *[fd.NonFiniteError] and
-// *[fd.RangeError] for rows, and for x0 as row 0; [ridge.ErrNoConvergence].
+// Errors: errors of src; [ridge.ErrEmpty]; [ridge.ErrShape]; *[ridge.SizeError]; [ridge.ErrNoConvergence].
+// *[fd.NonFiniteError] and *[fd.RangeError] name an invalid row of src, or row 0 if x0 is invalid.
 func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise float64, be engine.Backend) (*LinearModel, error) {
 	ctx = background.IfNil(ctx)
 	if !(noise >= 0) || math.IsInf(noise, 0) {
@@ -70,12 +70,12 @@ func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise
 	return m, nil
 }
 
-// maxSquares limits the sum of the squares of all entries of A, as in package ridge.
+// maxSquares is the largest allowed sum of squares of all features, as in package ridge.
 const maxSquares = fd.MaxSquares / 4
 
-// factor returns the d×d factor R of A = QR, with zeros below the diagonal, for the features A of src. A row of
-// weight w is multiplied by √w. factor makes one pass: like an exact fit by QR, it appends rows [A Y] of width d+t to
-// the current factor and factors again. It returns an error if more than 8 GiB are needed.
+// factor returns the triangular d×d factor R of A = QR, where A are the features of src. Elements below the diagonal
+// are 0. A row of weight w is multiplied by √w. factor makes one pass: it appends rows of features and targets to the
+// current factor, and factors again. It returns an error if more than 8 GiB are needed.
 //
 // J. Demmel et al., "Communication-optimal parallel and sequential QR and LU factorizations" (2012).
 func factor(ctx context.Context, src dataset.Source, be engine.Backend) ([]float64, error) {

@@ -86,8 +86,8 @@ func repository() (string, error) {
 	}
 }
 
-// in returns the files of the first edition of the data set that is complete in a folder, after checking them. It
-// returns nil if there is none.
+// in checks the files in a folder. It returns the files of the first edition of the data set whose files are all
+// there, or nil.
 func (s *realData) in(folder string) ([]located, error) {
 	for _, edition := range s.editions {
 		var found []located

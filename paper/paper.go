@@ -18,8 +18,8 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Config selects what to run. A zero field stands for the setting of each figure: the paper's, or a small one if
-// Quick is true. Other values apply to every figure that has the setting.
+// Config selects what to run. If a field is zero, each figure has its own setting: the setting of the paper, or a
+// small one if Quick is true. A nonzero field replaces the setting in all figures.
 type Config struct {
 	Out     string // folder for RESULTS.md and figures/; created if missing
 	Figures []int  // figures to draw; nil means all of Figures()
