@@ -24,7 +24,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// An entry is a named job. make creates the job just before it runs.
+// An entry is a named job. The job is created by make just before it runs.
 type entry struct {
 	name string
 	make func() *job
@@ -60,7 +60,7 @@ func contenders(threads int) (names []string, engines []engine.Backend, err erro
 	return names, engines, nil
 }
 
-// A rival is a program that can run a job. run makes one or several runs, and returns the time of one.
+// A rival is a program that can run a job. run repeats a short job, and returns the time of one repetition.
 type rival struct {
 	name string
 	run  func() time.Duration

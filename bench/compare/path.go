@@ -22,10 +22,10 @@ const gammas = 50
 
 // paths are jobs that solve for many γ to a relative error of 10⁻⁸. fdridge uses two methods:
 //
-//   - a sketch, GCV from this sketch, and passes for all γ together
-//   - one reduction of K = AᵀA to tridiagonal form, if d² numbers fit into memory
+//   - It sketches the rows, chooses γ by GCV from the sketch, and refines the solutions for all γ in the same passes.
+//   - It reduces K = AᵀA to tridiagonal form once, if the d×d matrix K fits into memory.
 //
-// The rivals compute K, and either a Cholesky decomposition for each γ or the eigendecomposition of K. The jobs take
+// The rivals compute K, and then a Cholesky decomposition for each γ, or one eigendecomposition of K. The jobs take
 // seconds to minutes, so each rival runs once in a round.
 func paths(names []string, engines []engine.Backend, py *python.Process, dir string) []entry {
 	var all []entry

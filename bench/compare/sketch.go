@@ -23,8 +23,8 @@ type stream struct{ n, d, m int }
 
 var streams = []stream{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}, {5000, 16384, 64}}
 
-// sketches are the jobs of all streams. Python reads the rows from a file. On several threads the first backend also
-// makes the sketch in lanes, which are parallel sketches of portions of the rows.
+// sketches are the jobs of all streams. Python reads the rows from a file. With several threads, the first backend
+// also runs with lanes: it sketches portions of the rows in parallel.
 func sketches(names []string, engines []engine.Backend, py *python.Process, dir string) []entry {
 	var all []entry
 	for _, s := range streams {

@@ -32,7 +32,7 @@ func nistItself() solver {
 }
 
 // ours returns fdridge's methods, each at the default tolerance and at a tolerance of 1e-15. Iterations start from a
-// sketch of half of min(rows, features) rows. So the small problems lose as much in the sketch as large problems do.
+// sketch of half of min(rows, features) rows. Without this limit the sketch of a small problem would be exact.
 func ours() []solver {
 	var all []solver
 	for _, tol := range []struct {

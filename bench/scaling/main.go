@@ -120,10 +120,11 @@ func (o *options) curves() []curve {
 	return out
 }
 
-// first is the exponent of the first number in the table. Most speed-ups of 2 to 8 cores are close to ideal.
+// first determines the first column of speed-ups in the table, for 2⁴ cores. Most speed-ups of 2 to 8 cores are close
+// to ideal.
 const first = 4
 
-// table returns the speed-ups as a table. A speed-up below 80 % of the ideal is followed by what limits it.
+// table returns the speed-ups as a table. If a speed-up is below 80 % of the ideal, the limiting cost follows.
 func table(all []curve) string {
 	var b strings.Builder
 	b.WriteString("| sketch | rows |")

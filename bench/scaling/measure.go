@@ -139,8 +139,8 @@ func (s *shape) measure(be engine.Backend, timed clock) error {
 	if err != nil {
 		return err
 	}
-	// A lane, one of several parallel sketches, is between two shrinks when it is merged. On average half of P rows
-	// wait in its buffer.
+	// A lane is one of several parallel sketches. It is merged between two shrinks, when P/2 rows wait in its buffer
+	// on average.
 	half := 3*s.P + s.P/2
 	if err := other.AppendBlock(dataset.Block{N: half, X: x[:half*s.D], Y: y[:half]}); err != nil {
 		return err

@@ -62,9 +62,9 @@ func (s shape) rowBytes() float64 { return 8 * float64(s.D) }
 // stretch returns the factor by which lanes (parallel sketches) slow each other down, because they share the memory.
 // busy is the number of lanes that work at the same time.
 //
-// Between two shrinks a lane copies p rows, computes BBᵀ of m+p rows and combines these to m rows. It moves 3p +
-// 2(m+p) + m rows to or from memory, but only p if the sketch fits into the cache. Reading a file moves each row
-// twice more: out of the page cache and into a block.
+// Between two shrinks a lane with m rows copies p new rows, computes the inner products of all m+p rows, and combines
+// these rows to m rows. It moves 3p + 2(m+p) + m rows to or from memory, but only p if the sketch fits into the cache.
+// Reading a file moves each row twice more: out of the page cache and into a block.
 func (m machine) stretch(s shape, busy float64, src source) float64 {
 	k, p := float64(s.M), float64(s.P)
 	moved := 3*p + 2*(k+p) + k
@@ -102,8 +102,8 @@ func (m machine) apart(s shape, n, cores, lanes int) parts {
 	return parts{work: work * used, reading: read * used, lanes: (work + read) * (1 - used), memory: work * (slow - 1)}
 }
 
-// together simulates lanes (parallel sketches) that get their rows from blocks of 8 MiB. No lane continues before all
-// rows of a block are in the lanes. A lane shrinks when P rows are in its buffer.
+// together simulates lanes (parallel sketches) that get their rows from the same blocks of 8 MiB. Each lane waits
+// until all rows of a block are copied into the lanes. A lane shrinks when P rows are in its buffer.
 func (m machine) together(s shape, n, cores, lanes int, src source) (out parts) {
 	block, group := engine.Tuning{}.GradientRows(s.D), laneRows(s.D, lanes)
 	fill, due := make([]int, lanes), make([]float64, lanes)
@@ -147,9 +147,9 @@ func (m machine) together(s shape, n, cores, lanes int, src source) (out parts) 
 	return out
 }
 
-// ranks simulates ranks (MPI processes), each on a machine with the given number of cores. Each rank reads its share
-// of n rows into its own lanes. Rank r merges the sketch of rank r+k for k = 1, 2, 4, …, if r is a multiple of 2k.
-// The result is sent back down the same tree.
+// ranks simulates ranks (MPI processes), each on a machine with the given number of cores. Each rank sketches its
+// share of n rows in its own lanes. The sketches are then merged along a binary tree: for k = 1, 2, 4, …, rank r
+// merges the sketch of rank r+k if r is a multiple of 2k. The result is sent back down this tree.
 func (m machine) ranks(s shape, n, ranks, cores int) parts {
 	out := m.sketch(s, (n+ranks-1)/ranks, cores, ownReaders)
 	levels := math.Ceil(math.Log2(float64(ranks)))
