@@ -89,8 +89,8 @@ func (f *factored) chooseByLeaveOneOut(ctx context.Context, byGCV *choose.GammaC
 	return nil
 }
 
-// solve returns the solutions at gammas. Method Exact reads the rows again for QR if a system is singular, or if round-off
-// limits an error bound.
+// solve returns the solutions at gammas. With method Exact, it reads the rows again for a QR factorization if a system
+// is singular, or if round-off limits an error bound.
 func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
 	fits, err := f.certified(ctx, f.factors, gammas)
 	if err != nil {
@@ -114,7 +114,7 @@ func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	return fits, status, nil
 }
 
-// certified omits a γ with a singular system, and all smaller γ.
+// certified solves and certifies at gammas. It omits a γ with a singular system and all smaller γ.
 func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, gammas []float64) (fits []*ridge.Solution, err error) {
 	before := factors.Passes()
 	if f.choice != nil && factors == f.factors { // the solution at the chosen γ is known already

@@ -74,11 +74,11 @@ func MethodOf(ctx context.Context, src dataset.Source, opts Options) (ridge.Meth
 	return m, j.checkMethod(m)
 }
 
-// FitSummary fits from an existing summary, as in steps 5 and 6 of [Fit]. src yields the rows that were summarised.
-// If src is nil, the only possible method is OneShot.
+// FitSummary fits from an existing summary, as in steps 5 and 6 of [Fit]. src yields the rows that were summarised. If
+// src is nil, the only possible method is OneShot.
 //
-// Options of the sketch are ignored. Direct methods and folds are an *[OptionError]. Result.Passes counts the passes
-// over src.
+// FitSummary ignores options of the sketch. It returns an *[OptionError] if opts requests a direct method or folds.
+// Result.Passes is the number of passes over src.
 func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opts Options) (*Result, error) {
 	ctx = background.IfNil(ctx)
 	j, err := resolveSummary(src, sum, opts)
@@ -134,7 +134,8 @@ func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 	return r, r.Err()
 }
 
-// summarise makes the first pass. If the number of rows was unknown, a direct method may then read the rows again.
+// summarise makes the first pass. If this pass was the first to count the rows, a direct method may be chosen now,
+// which reads the rows again.
 func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error) {
 	if steps.Method.IsDirect() {
 		return j.factorise(ctx, steps)

@@ -22,17 +22,18 @@ type Options struct {
 	// Candidates are the values among which γ is chosen. The default grid depends on Select, see [choose.Gamma],
 	// [choose.AroundGCV] and [choose.CrossValidate].
 	Candidates []float64
-	// Select is the criterion that chooses γ. The default is the first that applies:
-	//
+	// Select is the criterion that chooses γ. The default is the first possible criterion:
 	//   - cross-validation, if Folds is given
-	//   - leave-one-out errors, if they can be computed, usually by one more pass; not for OneShot, bands with chosen
-	//     penalties, an infinite GammaTol, or a candidate 0
+	//   - leave-one-out errors, which usually need one more pass
 	//   - GCV
+	//
+	// Leave-one-out errors are not possible for the method OneShot, for bands with chosen penalties, for an infinite
+	// GammaTol, or if 0 is a candidate.
 	Select choose.Criterion
-	// Folds is the number of folds of cross-validation, at least 2. Default: 5 if Select is cross-validation.
+	// Folds is the number of folds of cross-validation, at least 2. The default is 5 if Select is cross-validation.
 	Folds int
-	// GammaTol is the accepted relative difference between the score of the chosen γ and the best score. Fit may make more
-	// passes to reach it. Default 0.01. +Inf means no such passes.
+	// GammaTol is the accepted relative difference between the score of the chosen γ and the best score. Fit may make
+	// more passes to reach GammaTol. The default is 0.01. With +Inf, Fit makes no such passes.
 	GammaTol float64
 
 	// PerTarget gives each target a γ of its own. Gammas must then contain one γ for each target, or none. Some defaults
@@ -49,10 +50,11 @@ type Options struct {
 	// Result.Summary refer to columns divided by √pⱼ. pⱼ = 0 has the same effect as listing j in Unpenalized.
 	Penalty []float64
 	// Unpenalized lists columns without penalty, counted from 0. There may be at most [project.MaxColumns]. Their
-	// coefficients are fitted by least squares, like an intercept; see [project.New].
+	// coefficients are fitted by least squares, like an intercept. Fit first projects the other columns and the
+	// targets onto the orthogonal complement of these columns; see [project.New].
 	//
-	// The projection takes one more pass, and all further passes read dense rows. With a dual method, γ is chosen by GCV
-	// only. The other columns must have a positive penalty. Observe and Summarized see the projected rows.
+	// The projection needs one more pass, and all later passes read dense rows. The other columns must have a positive
+	// penalty. With a dual method, γ is chosen by GCV only. Observe and Summarized see the projected rows.
 	Unpenalized []int
 	// Bands are groups of columns with a common penalty. Columns outside all bands have penalty 1. If a band has no
 	// given penalty, Fit chooses the penalty together with γ; see [choose.Bands].
@@ -92,8 +94,8 @@ type Options struct {
 	// Progress, if not nil, is called after every block of rows. In the stages Sketching and Reading, only
 	// p.Rows and p.Pass are set.
 	Progress func(s Stage, p ridge.Progress)
-	// Summarize, if not nil, replaces [ridge.Summarize]. With a Reducer it is required, and must summarise the rows of all
-	// workers.
+	// Summarize, if not nil, replaces [ridge.Summarize]. A fit with a Reducer requires a Summarize function that
+	// summarises the rows of all workers.
 	Summarize func(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(rows int64)) (*ridge.Summary, error)
 	// Summarized, if not nil, is called with the summary of all rows. An error ends the fit.
 	Summarized func(*ridge.Summary) error

@@ -22,8 +22,8 @@ type Result struct {
 	Summary   *ridge.Summary       // nil for a direct method; of the projected rows if some columns have no penalty
 	Passes    int                  // number of passes over the data
 	Trace     []Step               // the steps of the fit, in order
-	// ColumnSpread is the largest norm of a feature column divided by the smallest nonzero norm, in columns divided by the
-	// roots of their penalties. For a sketching method it is a lower bound, and 0 if unknown.
+	// ColumnSpread is the largest norm of a feature column divided by the smallest nonzero norm. The columns are first
+	// divided by the roots of their penalties. A sketching method computes a lower bound instead. 0 means unknown.
 	ColumnSpread float64
 
 	outcome plan.Outcome
@@ -46,8 +46,8 @@ type Decisions struct {
 	LeftOut *classes.Score
 }
 
-// Best returns the solution at the chosen γ. If γ was given, Best returns the solution with the smallest upper bound
-// on GCV, summed over all targets.
+// Best returns the solution at the chosen γ. If γ was given, Best returns the solution with the smallest GCV. It
+// compares upper bounds on GCV, summed over all targets.
 func (r *Result) Best() *ridge.Solution {
 	c, err := choose.LeastGCV(r.Solutions, -1)
 	if err != nil || c.Index < 0 {

@@ -141,7 +141,7 @@ func (s *sketched) chooseByGCV(ctx context.Context) (err error) {
 	return nil
 }
 
-// chooseByLeaveOneOut makes a pass for AᵀA if needed, and one for the errors.
+// chooseByLeaveOneOut makes one pass for the leave-one-out errors. A pass before it may compute AᵀA.
 func (s *sketched) chooseByLeaveOneOut(ctx context.Context) error {
 	spent := []reason.Reason{{Rule: reason.LeverageTakesPass}}
 	if !s.sum.HoldsGram() && !math.IsInf(s.GammaTol, 1) {
@@ -274,8 +274,8 @@ func (s *sketched) solveCandidates(ctx context.Context) error {
 	return err
 }
 
-// chooseBands chooses penalties by GCV and scales the rows. If the choice is open, a pass computes AᵀA, and chooseBands
-// chooses again.
+// chooseBands chooses penalties by GCV and scales the rows. If the error bounds leave the choice uncertain, a pass
+// computes AᵀA, and chooseBands chooses again.
 func (s *sketched) chooseBands(ctx context.Context) error {
 	choice, err := choose.Bands(ctx, s.sum, s.Bands, s.Candidates)
 	if err != nil {

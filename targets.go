@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// chooseEach chooses a γ for each target. If GCV leaves a choice open, a pass may compute AᵀA.
+// chooseEach chooses a γ for each target. If GCV does not decide for a target, a pass may compute AᵀA.
 func (s *sketched) chooseEach(ctx context.Context) (gammas []float64, err error) {
 	switch s.Select {
 	case choose.CV:
