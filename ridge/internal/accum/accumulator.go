@@ -4,8 +4,8 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// An Accumulator distributes rows over one or several partial sums, the lanes. A method that changes the
-// sums must not run concurrently with another method.
+// An Accumulator sums rows in one or several lanes. Each lane holds the sums over a part of the rows. A method
+// that adds rows or merges lanes must not run concurrently with another method.
 type Accumulator struct {
 	cfg    Config
 	lanes  []*Lane // lanes with rows come first
@@ -52,7 +52,8 @@ func (a *Accumulator) Weight() float64 {
 	return w.Value()
 }
 
-// RelativeWeight bounds the relative round-off error of w > 0, the sum of the weights in the first lane.
+// RelativeWeight bounds the relative round-off of w, the sum of the row weights in the first lane. w must be
+// positive.
 func (a *Accumulator) RelativeWeight(w float64) float64 { return a.lanes[0].Stage.RelativeWeight(w) }
 
 // Empty reports whether no rows were added. It also checks the sketch, because a damaged message may hold

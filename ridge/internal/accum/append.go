@@ -8,7 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Append adds all rows of b, or none if one is invalid. Errors number the rows of b from firstRow.
+// Append adds all rows of b, or none if one is invalid. In an error, the first row of b has the number
+// firstRow.
 func (a *Accumulator) Append(firstRow int, b dataset.Block) error {
 	if a.cfg.Lanes > 1 && a.Rows()+int64(b.N) > a.cfg.LanesAfter {
 		return a.appendToLanes(firstRow, b)
@@ -75,8 +76,8 @@ func (a *Accumulator) canAdd(o *Lane) bool {
 	return e.Squares <= rows.MaxSquares && (len(a.lanes) == 1 || rows.Spreads(4*e.Far, e.Weight))
 }
 
-// Decay multiplies the weight of every row by beta, 0 < beta ≤ 1. The sum of all weights must stay at least
-// [LeastWeight]. Decay first merges the lanes if one of them would fall below LeastWeight.
+// Decay multiplies the weight of every row by beta, 0 < beta ≤ 1. The caller must keep the total weight at least
+// [LeastWeight]. If the weight of a single lane would fall below LeastWeight, Decay first merges the lanes.
 func (a *Accumulator) Decay(beta float64) error {
 	if a.fades(beta) {
 		if err := a.Join(); err != nil {
@@ -91,8 +92,7 @@ func (a *Accumulator) Decay(beta float64) error {
 	return nil
 }
 
-// fades reports whether a decay by beta would leave one of several lanes with a weight below [LeastWeight].
-// Its mean would underflow.
+// fades reports whether a decay by beta would make a lane's mean underflow.
 func (a *Accumulator) fades(beta float64) bool {
 	return a.cfg.Intercept && len(a.lanes) > 1 && beta > 0 && beta <= 1 && slices.ContainsFunc(a.lanes, func(l *Lane) bool {
 		w := l.Stage.Weight.Value()

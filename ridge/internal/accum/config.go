@@ -81,8 +81,8 @@ func laneRows(d, lanes int) int {
 	return max(min(block/8/d, 8192)/lanes, min(least/8/d, 8), 1)
 }
 
-// WithLanes sets Lanes and LanesAfter by [engine.Tuning.LanesFor] for n rows, or for n = −1 if the number
-// is unknown. If Lanes is set already, c is returned unchanged.
+// WithLanes returns c with Lanes and LanesAfter chosen by [engine.Tuning.LanesFor] for n rows. n = −1 means
+// that the number of rows is unknown. If c.Lanes is set already, c is returned unchanged.
 func (c Config) WithLanes(n int64) (Config, error) {
 	if c.Lanes != 0 || c.Dim <= 0 || c.Size <= 0 {
 		return c, nil

@@ -14,8 +14,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// decodeLane reads a lane from m. The caller has read the preamble, which gives the format version and the
-// content size.
+// decodeLane reads a lane from m, after the message's preamble.
 func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (l *Lane, meta []byte) {
 	var h summaryHeader
 	m.Struct(&h)
@@ -56,13 +55,13 @@ func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (
 	return l, meta
 }
 
-// storesGramByDefault reports whether the default of Store is to keep AᵀA itself instead of a sketch.
+// storesGramByDefault reports whether fd stores AᵀA, not a sketch, by default.
 func (l *Lane) storesGramByDefault() bool {
 	keeps, err := fd.Config{Dim: l.cfg.Dim, Size: l.cfg.Size, Shrink: l.cfg.Shrink}.Scatter()
 	return err == nil && keeps
 }
 
-// decodeSums reads the part of the message after Meta and before the sketch.
+// decodeSums reads the sums, stored between Meta and the sketch.
 func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	d, t := l.cfg.Dim, l.cfg.Targets
 	l.sums.d, l.sums.t = d, t
@@ -83,10 +82,10 @@ func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	return st
 }
 
-// assumeWorst sets the bounds that format version 1 lacks to their worst values. Without weights, the
-// origin of the means is one of the n rows, hence Σ‖row − origin‖² ≤ 2(1+n)Σ‖row‖². Each of at most n
-// merges rounded a sum once, relative to the square root of this value. With weights no bound is known,
-// because the origin may be a row of almost zero weight.
+// assumeWorst sets the bounds that format version 1 does not store to their largest possible values. Without
+// weights, the origin of the means is one of the n rows. Hence Σ‖row − origin‖² ≤ 2(1+n)·Σ‖row‖². Each of the
+// at most n merges rounded a sum once, with an error relative to the square root of this value. With weights
+// there is no bound, because the origin may be a row of almost zero weight.
 func (l *Lane) assumeWorst() {
 	st, n := l.Stage, float64(l.Stage.Rows)
 	l.lacksWitness = true
@@ -127,7 +126,7 @@ func readSketch(m *wire.Reader, be engine.Backend, size int64) *fd.Sketch {
 	return sketch
 }
 
-// check reports an invalid header before anything is allocated for its sizes.
+// check validates the header's sizes before memory is allocated for them.
 func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 	if m.Err() != nil {
 		return
@@ -167,8 +166,7 @@ func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 // MaxRows is the largest number of rows in a message.
 const MaxRows = 1 << 62
 
-// maxCross is the largest number of entries of AᵀY. Their compensated sums, of 16 bytes each, can be
-// addressed.
+// maxCross limits the number of entries of AᵀY, so that their compensated sums of 16 bytes are addressable.
 const maxCross = min(1<<44, math.MaxInt/16)
 
 // Limits on the magnitudes in a message. [Accumulator.Append] keeps sums and means below them, round-off
@@ -178,8 +176,7 @@ const (
 	maxMean = 0x1p501             // for the means and their origin
 )
 
-// checkWeight sets an error of m if the low part of the weight sum, or the bound on its round-off, is
-// impossible.
+// checkWeight makes m fail if the weight sum, or its error bound, is impossible.
 func (l *Lane) checkWeight(m *wire.Reader) {
 	w, low := l.Stage.Weight.Parts()
 	if off := l.Stage.WeightError; !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!l.Stage.Weighted && (low != 0 || off != 0)) {
@@ -187,8 +184,8 @@ func (l *Lane) checkWeight(m *wire.Reader) {
 	}
 }
 
-// checkSums sets an error of m if no rows can have these sums, or if the sketch cannot belong to the same rows.
-// offset is the position of the sums in the message.
+// checkSums makes m fail if no rows can have these sums, or if the sketch must belong to other rows. offset is
+// the position of the sums in the message.
 func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 	within := func(what string, i int, width int64, limit float64, v ...float64) {
 		for _, v := range v {
@@ -244,7 +241,7 @@ func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 	}
 }
 
-// squares returns the sum of squares of all rows before centring. Its range is checked, so that later
+// squares returns the sum of squares of all rows before centring. checkSums limits this sum, so that later
 // appends and merges can detect overflow.
 func (l *Lane) squares() float64 {
 	v := l.Sketch.Bound().Frobenius2

@@ -9,7 +9,8 @@ import (
 
 // The byte tables of the messages are at ridge.Summary.MarshalBinary.
 
-// summaryHeader starts at byte 24 of a message. A weightHeader (from version 2 on) and Meta follow.
+// summaryHeader is the part of a message from byte 24 on. From format version 2 on, a weightHeader follows.
+// Then comes Meta.
 type summaryHeader struct {
 	Dim, Targets, Flags, Rows uint64
 	Weight, Raw               float64
@@ -127,7 +128,7 @@ func (l *Lane) write(w io.Writer, meta []byte) (int64, error) {
 	return m.Close()
 }
 
-// lanesHeader starts at byte 24 of a message of several lanes. Meta and the lanes follow.
+// lanesHeader is the part from byte 24 on of a message with several lanes. Meta and the lanes follow.
 type lanesHeader struct{ Lanes, LaneRows, After, Parts, Meta uint64 }
 
 const lanesHeaderSize = 8 * 5

@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// Evidence collects the inputs of the error bounds, with spec as the spectrum of the sketch.
+// Evidence returns the inputs of the error bounds. spec is the spectrum of the lane's sketch.
 func (l *Lane) Evidence(spec *fd.Spectrum) certify.Evidence {
 	d, t, st := l.cfg.Dim, l.cfg.Targets, l.Stage
 	e := certify.Evidence{

@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// An Extent bounds the sums over a set of rows. It tells whether merging the rows, in any order, could
-// overflow.
+// An Extent holds bounds on sums over a set of rows. [Extent.InRange] uses them to rule out overflow in a
+// merge.
 type Extent struct {
 	Squares float64 // Σ weight·‖row‖², targets included
 	Weight  float64
@@ -38,8 +38,9 @@ func (e *Extent) Merge(o Extent) {
 	e.Far = max(e.Far, o.Far)
 }
 
-// InRange reports whether the rows can be merged in any order without overflow. Two origins of means are at
-// most twice the largest row norm apart. slack covers round-off, which depends on the order.
+// InRange reports whether the rows can be merged in any order without overflow. A lane's means are relative to
+// its origin, which is a row. Two origins are at most twice the largest row norm apart. slack covers round-off,
+// which depends on the order of the merges.
 func (e *Extent) InRange(intercept bool) bool {
 	const slack = 1 + 1e-6
 	return e.Squares*slack <= rows.MaxSquares && (!intercept || rows.Spreads(4*slack*e.Far, e.Weight))

@@ -2,13 +2,12 @@ package accum
 
 import "sync"
 
-// All returns a lane with the sums over all rows, which the caller must not modify. Several lanes are
-// merged into a new one and stay unchanged. After a failed merge, the sketch of the returned lane also
-// returns the error.
+// All returns a lane with the sums over all rows. The caller must not modify this lane. Several lanes are
+// merged into a new lane and stay unchanged. If a merge fails, the sketch of the returned lane keeps the error.
 func (a *Accumulator) All() (*Lane, error) { return join(a.cfg, a.lanes) }
 
-// Join merges the lanes permanently and frees their memory. Later rows are distributed over new lanes. If
-// only the first lane was in use, it also receives all later rows.
+// Join merges the lanes permanently and frees their memory. If several lanes were in use, later rows are
+// distributed over new lanes. Otherwise the first lane receives all later rows.
 func (a *Accumulator) Join() error {
 	if a.Rows() <= a.cfg.LanesAfter {
 		a.cfg.Lanes, a.cfg.LaneRows, a.cfg.LanesAfter = 1, 0, 0

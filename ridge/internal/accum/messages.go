@@ -61,8 +61,8 @@ func DecodeContent(m *wire.Reader, be engine.Backend, kind wire.Kind, version ui
 	return View(l.cfg, l), meta
 }
 
-// DecodePart decodes a message nested in another one. The nested message must have no Meta. Errors refer to
-// it as name. The result is nil if m has an error.
+// DecodePart decodes a message that is nested in the message m. The nested message must have no Meta. Errors
+// call the nested message name. If m has an error, the result is nil.
 func DecodePart(m *wire.Reader, be engine.Backend, name string) *Accumulator {
 	return decodePart(m, name, func(part *wire.Reader) (*Accumulator, []byte) { return Decode(part, be) })
 }
@@ -84,7 +84,7 @@ func readLane(m *wire.Reader, be engine.Backend, name string) *Lane {
 	})
 }
 
-// decodePart decodes a nested message, which must have no Meta. Errors contain name and the position in m.
+// decodePart decodes a message that is nested in m and has no Meta. Errors contain name and the position in m.
 func decodePart[T any](m *wire.Reader, name string, decode func(*wire.Reader) (T, []byte)) T {
 	at := m.N()
 	part := wire.NewReader(m)
@@ -156,7 +156,7 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 	return a, meta
 }
 
-// checkTogether sets an error of m if lanes that are valid one by one cannot belong to one accumulator.
+// checkTogether makes m fail if valid lanes cannot belong to one accumulator.
 func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 	at := wire.Start + lanesHeaderSize + int64(len(meta))
 	for i, l := range a.lanes {
@@ -173,8 +173,8 @@ func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 	}
 }
 
-// addUp adds up the counts and sums of the lanes, without their sketches. reason tells why the lanes cannot
-// be merged, or is empty. noun is the word for lanes in reason.
+// addUp adds up the counts and sums of the lanes, without their sketches. If the lanes cannot be merged, reason
+// says why. The caller chooses noun, the word for lanes in reason.
 func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
 	all = &Lane{cfg: cfg, Stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept), sums: newSums(cfg.Dim, cfg.Targets)}
 	var sketched, shrinks, squares float64
@@ -202,8 +202,8 @@ func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
 	return all, ""
 }
 
-// Mergeable returns "" if all lanes of parts can form one accumulator with configuration cfg. Otherwise it
-// returns the reason, in which noun is the word for lanes.
+// Mergeable checks whether all lanes of parts can form one accumulator with configuration cfg. It returns "" if
+// they can, otherwise the reason. The caller chooses noun, the word for lanes in reason.
 func Mergeable(cfg Config, parts []*Accumulator, noun string) (reason string) {
 	var lanes []*Lane
 	for _, a := range parts {

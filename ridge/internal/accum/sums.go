@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// sums holds sums over rows A (n×d) with t targets. Kh = Aᵀ(Ah), for a fixed vector h, serves to detect
-// whether a later pass reads the same rows (docs/math.md §15).
+// sums holds sums over rows A (n×d) with t targets Y. They include Kh = Aᵀ(Ah) for a fixed vector h. Kh serves
+// to detect that a later pass reads other rows (docs/math.md §15).
 type sums struct {
 	d, t  int
 	cross []neumaier.Sum // c = AᵀY, t×d, followed by Kh, 1×d
@@ -31,8 +31,8 @@ func newSums(d, t int) sums {
 	return sums{d: d, t: t, cross: make([]neumaier.Sum, (t+1)*d), yy: make([]neumaier.Sum, t)}
 }
 
-// add adds the rows st to the sketch and to the sums. Dense rows are multiplied by their targets right
-// after they were written to the sketch, while they are cached.
+// add adds the rows st to the sketch and to the sums. Dense rows are multiplied by their targets right after
+// the sketch has stored them, while they are in the cache.
 func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 	if s.h == nil {
 		s.h = certify.Probe(s.d)
@@ -73,8 +73,7 @@ func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 	return nil
 }
 
-// appendSparse adds the sparse rows of st to the sketch, each minus its multiple of the centre if there is
-// one.
+// appendSparse adds the sparse rows to the sketch. Centring subtracts st.Times[i]·st.Centre.
 func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 	if st.Centre == nil {
 		return sketch.AppendSparse(st.Sparse)
@@ -82,10 +81,10 @@ func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 	return sketch.AppendCentred(st.Sparse, st.Times, st.Centre)
 }
 
-// addDense adds to cross the products of the rows x (k×d) with their targets and with hᵀa of each row a.
-// The argument offset is the index of the first row of x among the n rows that belong to y. Products of SumRows
-// consecutive rows are added plainly, and these groups with compensation, so that round-off does not grow
-// with n. A group may continue in the next call.
+// addDense adds the products of the rows x (k×d) with their targets, and with the probe, to s.cross. x begins
+// at row offset of the n rows that y belongs to. A group of SumRows consecutive rows is summed plainly. The
+// sums of groups are added with compensation, so that round-off does not grow with n. A group may continue in
+// the next call.
 func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []float64, n int) {
 	d, t := s.d, s.t
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
@@ -103,8 +102,7 @@ func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []floa
 	}
 }
 
-// addMany is addDense for many targets y (n×t). It works on 64 targets at a time, so that their sums stay
-// in the cache.
+// addMany is addDense for many targets y (n×t). It works on 64 targets at a time, whose sums fit in the cache.
 func (s *sums) addMany(be engine.Backend, x engine.Matrix, y []float64) {
 	const few = 64
 	d, t := s.d, s.t
@@ -124,8 +122,7 @@ func (s *sums) addMany(be engine.Backend, x engine.Matrix, y []float64) {
 	}
 }
 
-// withProbe returns a (t+1)×n matrix for the n rows of x: their transposed targets y (n×t), then hᵀa of
-// each row a.
+// withProbe returns yᵀ with one more row: the products x·s.h.
 func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine.Matrix {
 	n, t := x.Rows, s.t
 	s.targets = vec.Grow(s.targets, n*(t+1))
@@ -140,8 +137,8 @@ func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine
 	return out
 }
 
-// addSparse adds the products of the sparse rows of st to cross. For rows centred as a − κ·centre, the
-// terms of centre are added up first and subtracted once.
+// addSparse adds the products of the sparse rows of st to s.cross. A centred row is a − κ·centre. The products
+// with centre are added up first and subtracted once.
 func (s *sums) addSparse(st rows.Staged) {
 	d, t := s.d, s.t
 	var along float64 // hᵀ·centre
@@ -204,8 +201,8 @@ func (s *sums) merge(o *sums) {
 	}
 }
 
-// scaled returns the sums for columns divided by scale. With R = diag(scale), the probe h becomes Rh/‖Rh‖
-// and Kh becomes R⁻¹Kh/‖Rh‖.
+// scaled returns the sums for columns divided by scale. Let R = diag(scale), and K = AᵀA. The probe h becomes
+// Rh/‖Rh‖, and the product Kh becomes R⁻¹Kh/‖Rh‖.
 func (s *sums) scaled(scale []float64) sums {
 	out := sums{d: s.d, t: s.t, cross: slices.Clone(s.cross), yy: slices.Clone(s.yy), h: slices.Clone(s.probe())}
 	for j, r := range scale {
