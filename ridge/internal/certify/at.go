@@ -9,12 +9,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// At holds bounds on H⁻¹ at one γ, where H = AᵀA + γI:
+// At holds bounds on the inverse of H = AᵀA + γI at one γ, from a sketch B of A:
 //
 //	(BᵀB + upper·I)⁻¹ ⪯ H⁻¹ ⪯ (BᵀB + lower·I)⁻¹,   lower = γ − pad,  upper = γ + η + pad.
 //
-// η is the shrinkage of the sketch B, and pad = bound.RoundOff bounds its round-off. For an eigenvalue s2 of
-// BᵀB, the two bounds have the eigenvalues [At.below] and [At.above].
+// η is the shrinkage of B, and pad = bound.RoundOff bounds the round-off in B. For an eigenvalue s2 of BᵀB, the
+// two bounds have the eigenvalues [At.below] and [At.above].
 type At struct {
 	*Known
 	Gamma        float64
@@ -43,8 +43,8 @@ func (a At) above(s2 float64) float64 {
 // middle returns the mean of a.below(s2) and a.above(s2).
 func (a At) middle(s2 float64) float64 { return (a.below(s2) + a.above(s2)) / 2 }
 
-// estimate estimates the eigenvalue of H⁻¹ that corresponds to the eigenvalue s2 of BᵀB. It assumes that AᵀA −
-// BᵀB adds meanLoss to every eigenvalue.
+// estimate estimates the eigenvalue of H⁻¹ = (AᵀA + γI)⁻¹ that corresponds to the eigenvalue s2 of BᵀB. It
+// assumes that each eigenvalue of AᵀA is an eigenvalue of BᵀB plus meanLoss.
 func (a At) estimate(s2 float64) float64 { return 1 / (s2 + a.Gamma + a.meanLoss()) }
 
 // meanLoss returns tr(AᵀA − BᵀB) divided by the rank of A.
@@ -65,8 +65,8 @@ func (a At) rootGap(s2 float64) float64 { return math.Sqrt(a.gap(s2)) }
 // rootAbove returns the square root of a.above(s2).
 func (a At) rootAbove(s2 float64) float64 { return math.Sqrt(a.above(s2)) }
 
-// normAbove bounds ‖φ(BᵀB)g‖ from above, including round-off and underflow. p is the projection of g onto the
-// eigenvectors of BᵀB.
+// normAbove returns an upper bound on ‖φ(BᵀB)g‖ for the sketch B and a vector g. The bound includes round-off
+// and underflow. p is the projection of g onto the eigenvectors of BᵀB.
 func (k *Known) normAbove(p *resolvent.Projection, phi func(s2 float64) float64) float64 {
 	if p.Norm == 0 {
 		return 0
@@ -82,7 +82,7 @@ func (k *Known) lostNorm() float64 {
 // inverse bounds ‖H⁻¹‖.
 func (a At) inverse() float64 { return 1 / (a.Gamma + a.norm.least) }
 
-// timesInverse bounds ‖AH⁻¹‖, the largest √λ/(λ+γ) over the eigenvalues λ of AᵀA.
+// timesInverse bounds ‖A(AᵀA + γI)⁻¹‖, the largest √λ/(λ+γ) over the eigenvalues λ of AᵀA.
 func (a At) timesInverse() float64 {
 	if least := a.norm.least; least > a.Gamma {
 		return math.Sqrt(least) / (least + a.Gamma)
@@ -95,14 +95,14 @@ func (a At) widestGap() float64 {
 	return math.Max(a.gap(a.eigen.Rest), a.gap(a.eigen.Largest()))
 }
 
-// middleDistance bounds the distance of the exact coefficients of target j from Mc, with c = Aᵀb. M is BᵀB with
-// the function middle applied to its eigenvalues. The bound is ½√(‖D‖·cᵀDc), with gap instead of middle for D
-// (docs/math.md §5). It excludes round-off.
+// middleDistance bounds ‖x* − Mc‖ for the exact coefficients x* of target j, without round-off. M is the
+// midpoint of the bracket of H⁻¹, and c = Aᵀb (docs/math.md §5, "Position").
 func (a At) middleDistance(j int) float64 {
 	return math.Sqrt(a.widestGap()) * a.normAbove(&a.targets[j].c, a.rootGap) / 2
 }
 
-// energies brackets √(gᵀH⁻¹g) for a vector g, given its projection p. dg bounds the norm of the error of g.
+// energies brackets √(gᵀH⁻¹g) for H = AᵀA + γI and a vector g. p is the projection of g onto the eigenvectors
+// of the sketch. dg bounds the norm of the error of g.
 func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
 	lo := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(a.below(s2)) })

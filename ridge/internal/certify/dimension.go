@@ -7,13 +7,13 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// EffectiveDimension brackets the effective degrees of freedom tr(H⁻¹K) = Σ λᵢ/(λᵢ+γ), with the eigenvalues λᵢ
-// of K = AᵀA. They satisfy
+// EffectiveDimension brackets the effective degrees of freedom Σ λᵢ/(λᵢ+γ), where λᵢ are the eigenvalues of
+// AᵀA. The sketch restricts these eigenvalues to
 //
-//	λᵢ = σᵢ² + eᵢ,   0 ≤ eᵢ ≤ η,   Σeᵢ = T,
+//	λᵢ = σᵢ² + eᵢ,   0 ≤ eᵢ ≤ η,   Σeᵢ = T.
 //
-// where T is bound.Tail, η is the shrinkage, and σᵢ are the singular values of the sketch, or 0 beyond its
-// rank. The bracket holds for all such eᵢ (docs/math.md §5). It is computed on the first call.
+// σᵢ are the singular values of the sketch, and 0 beyond its rank. η is the shrinkage, and T is bound.Tail. The
+// bracket holds for all such eᵢ (docs/math.md §5). It is computed on the first call.
 func (a At) EffectiveDimension() interval.Interval { return a.dimension() }
 
 func (a At) effectiveDimension() interval.Interval {
@@ -48,19 +48,20 @@ func (a At) leastDimension() float64 {
 	return df.Value() + math.Min(left, a.unseen())*ratio(eta, a.Gamma)
 }
 
-// traceError bounds the round-off of T = tr(AᵀA − BᵀB) that comes from the eigenvalues of the sketch B.
+// traceError bounds the error of tr(AᵀA − BᵀB) from round-off in B's eigenvalues.
 func (k *Known) traceError() float64 {
 	return float64(max(k.Rank(), len(k.eigen.Values))) * k.bound.RoundOff
 }
 
-// unseen bounds the rank of A minus the number of eigenvalues of the sketch.
+// unseen bounds the number of nonzero eigenvalues of AᵀA beyond the sketch.
 func (k *Known) unseen() float64 { return math.Max(0, float64(k.Rank()-len(k.eigen.Values))) }
 
-// mostDimension bounds Σ λᵢ/(λᵢ+γ) from above, with the λᵢ = σᵢ² + eᵢ of [At.EffectiveDimension]. It returns
-// the smaller of two maxima: one drops the condition eᵢ ≤ η, the other Σeᵢ = T.
+// mostDimension bounds Σ λᵢ/(λᵢ+γ) from above, under the conditions on λᵢ = σᵢ² + eᵢ in
+// [At.EffectiveDimension]. It computes two maxima and returns the smaller one. The first maximum ignores the
+// condition eᵢ ≤ η. The second one ignores the condition Σeᵢ = T.
 func (a At) mostDimension() float64 {
 	eta, s2, unseen := a.bound.Shrinkage, a.eigen.Values, a.unseen()
-	// Add T to the smallest eigenvalues first, which raises them to a common level.
+	// Distribute T over the smallest eigenvalues, which raises them to a common level.
 	level, below, left := 0.0, unseen, a.bound.Tail+a.traceError()
 	for i := len(s2); i > 0 && (s2[i-1]-level)*below <= left; i-- {
 		left -= (s2[i-1] - level) * below

@@ -24,7 +24,8 @@ type Streamed struct {
 	Columns
 }
 
-// share bounds ‖H^{-½}Aᵀ‖ by ‖A‖_F/√(‖A‖²_F + γ). off[j] bounds the norm of the error of column j of A.
+// share bounds ‖(AᵀA + γI)^{-½}Aᵀ‖ by ‖A‖_F/√(‖A‖²_F + γ). off[j] bounds the norm of the error of column j of
+// A.
 func (e *Streamed) share(gamma float64, off []float64) float64 {
 	size := (e.Size + vec.Norm(off[:e.Dim])) * inflate
 	if share := size / math.Hypot(size, math.Sqrt(gamma)) * (1 + few*eps); share < 1 {
@@ -33,8 +34,8 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 	return 1
 }
 
-// Factored is the result of a factorisation of H = AᵀA + γI, with bounds on its round-off. X is the solution
-// for slightly perturbed columns of [A; √γI, Y], up to a residual bounded by Residual. RᵀR approximates H.
+// Factored is the result of a factorisation of H = AᵀA + γI, with bounds on its round-off. X solves Hx = c for
+// slightly perturbed columns of A, √γI and Y, except for a residual of at most Residual.
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d
@@ -50,7 +51,7 @@ type Factored struct {
 	bounds *spectrum // bounds on H by R, once they are known
 }
 
-// A Triangle is a factor of H, with bounds on its error.
+// A Triangle is a triangular factor of H = AᵀA + γI, with bounds on its error.
 type Triangle struct {
 	R       []float64 // RᵀR ≈ H; upper triangular d×d, leading dimension Ld
 	Ld      int
@@ -75,10 +76,11 @@ func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) 
 	return weights, s.df
 }
 
-// lost bounds the underflow error of a sum of squares over the rows.
+// lost bounds the underflow error of a sum of squares over all rows.
 func (e *Streamed) lost() float64 { return (float64(e.Rows) + float64(e.Dim)) * roundoff.Underflow }
 
-// columnErrors returns bounds off[j] on the norms of the errors of the columns j of [A Y], and bounds s on H.
+// columnErrors returns bounds off[j] on the norms of the errors in the columns j of [A Y]. It also returns
+// bounds s on H = AᵀA + γI.
 func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
 	d, t := e.Dim, len(e.TSS)
 	off = make([]float64, d+t) // E of Direct
@@ -99,8 +101,8 @@ func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
 	return off, *f.bounds
 }
 
-// weights computes the bounds of target j. off[j] bounds the norm of the error of column j of [A Y]. lost
-// bounds the underflow error of a sum of squares.
+// weights computes the bounds of target j. off[j] bounds the norm of the error in column j of [A Y]. lost
+// bounds the underflow error of a sum of squares over all rows.
 func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64, j int) Weights {
 	d, root := e.Dim, math.Sqrt(f.Gamma)
 	x := f.X[j*d : (j+1)*d]
@@ -134,8 +136,8 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	}
 }
 
-// totalSquares brackets ‖b‖² of target j. TSS[j] is a compensated sum of rounded squares, and lost bounds its
-// underflow error.
+// totalSquares brackets ‖b‖² of target j from TSS[j], a compensated sum of rounded squares. lost bounds the
+// underflow error of this sum.
 func (e *Streamed) totalSquares(j int, lost float64) interval.Interval {
 	n, tss, off := float64(e.Rows), e.TSS[j], e.Displaced[e.Dim+j]
 	round := (4 + n*n*roundoff.Unit) * roundoff.Unit * tss
@@ -151,7 +153,7 @@ type spectrum struct {
 	apart   float64 // if T is used: bounds the error of a computed Hv, relative to ‖v‖
 }
 
-// A nearness bounds the distance of RᵀR from H, and the errors of solving with R.
+// A nearness bounds the distance between RᵀR and H = AᵀA + γI, and the errors of solving with R.
 type nearness struct {
 	lower, upper float64   // lower·‖Rz‖ ≤ ‖H^{½}z‖ ≤ upper·‖Rz‖; 0 if unknown
 	transposed   float64   // relative error of a computed R⁻ᵀg
@@ -211,8 +213,9 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// objectiveNear brackets the smallest objective f* = f(x̂) − ½‖H^{½}(x̂ − x*)‖², given computed coefficients
-// x̂. energy brackets the norm, and rss brackets ‖Ax̂ − b‖². xn is ‖x̂‖, computed from d numbers.
+// objectiveNear brackets the smallest objective f*, given computed coefficients x̂ with ‖x̂‖ = xn. Its formula
+// is f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖², where x* is the exact solution. energy brackets the norm in the formula,
+// and rss brackets ‖Ax̂ − b‖². d is the length of x̂, for the round-off of xn.
 func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -227,9 +230,9 @@ func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss i
 	return out
 }
 
-// rssAbove brackets ‖Ax − b‖² = 2f(x) − γ‖x‖² for the objective f. It uses f* ≤ f(x) ≤ f* + ½·energy², where
-// objective brackets the smallest objective f*, and energy bounds ‖H^{½}(x − x*)‖. xn is ‖x‖, computed from d
-// numbers.
+// rssAbove brackets ‖Ax − b‖² for coefficients x with ‖x‖ = xn. It uses the objective
+// f(x) = ½‖Ax − b‖² + ½γ‖x‖², and f* ≤ f(x) ≤ f* + ½·energy². The argument objective brackets the minimum f*. d
+// is the length of x, for the round-off of xn.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -244,9 +247,9 @@ func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interva
 	return out
 }
 
-// rssNear brackets ‖Ax* − b‖² of the exact coefficients x*. For computed coefficients x̂, rss brackets ‖Ax̂ −
-// b‖², and energy bounds ‖H^{½}(x̂ − x*)‖. The norms of the two residuals differ by at most energy. At γ = 0
-// the residual of x* is the smaller one.
+// rssNear brackets ‖Ax* − b‖² for the exact coefficients x*, given computed coefficients x̂. rss brackets
+// ‖Ax̂ − b‖². energy bounds ‖A(x̂ − x*)‖, and so the difference of the two norms. For γ = 0, ‖Ax* − b‖ is at
+// most ‖Ax̂ − b‖.
 func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
 	hi := math.Sqrt(rss.Hi) + energy

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Dual describes the rows of a problem that is solved in its dual form, by G = AAᵀ.
+// Dual describes the rows of a problem that is solved in dual form, with the matrix G = AAᵀ.
 type Dual struct {
 	Backend   engine.Backend
 	Rows      int64
@@ -23,7 +23,8 @@ type Dual struct {
 	Shift     float64          // with an intercept, G has an eigenvalue Shift instead of 0; otherwise Shift is 0
 }
 
-// A DualPoint is a measurement at coefficients x and dual coefficients α, in double-double arithmetic.
+// A DualPoint is a measurement in double-double arithmetic, at coefficients x and dual coefficients α with
+// x ≈ Aᵀα.
 type DualPoint struct {
 	Gamma  float64
 	X, Low []float64
@@ -36,17 +37,17 @@ type DualPoint struct {
 	MeanNorm float64
 }
 
-// Weights returns the bounds for X, the rounded coefficients of target j. df brackets the effective dimension.
-// For any x and α, with r = b − Ax − γα (docs/math.md §8),
+// Weights returns the bounds for the coefficients X of target j, which are x = X + Low rounded. df brackets the
+// effective dimension. For any x and α, let r = b − Ax − γα. The exact solution x* satisfies (docs/math.md §8)
 //
 //	‖X − x*‖ ≤ min(1/(2√γ), ‖A‖/γ)·‖r‖ + ‖x − Aᵀα‖ + ‖Low‖,
-//	‖H^{½}(x − x*)‖ ≤ min(1, ‖A‖/√γ)·‖r‖ + √γ·‖x − Aᵀα‖.
+//	‖H^{½}(x − x*)‖ ≤ min(1, ‖A‖/√γ)·‖r‖ + √γ·‖x − Aᵀα‖,   H = AᵀA + γI.
 //
-// f* and the training error of x* are bracketed from x, before it is rounded to X.
+// The brackets of the objective and of the training error of x* use x, not X.
 func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
-	// Apart does not count products that underflow to 0: at most one per row in each of the d elements.
+	// Apart does not count products that underflow to 0. Each of the d elements has at most one per row.
 	round, tiny := 1+few*eps, float64(e.Rows+1)*(d+few)*roundoff.Underflow
 	// ‖A‖/γ or ‖r‖/γ may underflow. The smallest positive number is added, so that the bound still holds.
 	along := math.Min((e.Size/p.Gamma+roundoff.Underflow)*p.Norm, (p.Norm/p.Gamma+roundoff.Underflow)*e.Size)
@@ -91,19 +92,19 @@ func certain(bound float64) float64 {
 	return bound
 }
 
-// Rank brackets the effective dimension from below by 0, and from above by the rank of A and by ‖A‖²_F/γ. If a
-// quotient underflows, its error is at most 4·2⁻¹⁰⁷⁴·‖A‖_F.
+// Rank brackets the effective dimension between 0 and the smaller of the rank of A and ‖A‖²_F/γ. If a quotient
+// underflows, its error is at most 4·2⁻¹⁰⁷⁴·‖A‖_F.
 func (e *Dual) Rank(gamma float64) interval.Interval {
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
 	return interval.Interval{Hi: math.Min(limit, e.Size/gamma*e.Size*(1+few*eps)+8*roundoff.Underflow)}
 }
 
-// For γ ≤ largest, the reciprocals of elements of G + γI and of its factors are normal numbers.
+// If γ ≤ largest, the elements of G + γI and of its factors have normal reciprocals.
 const largest = 0x1p1000
 
-// Dimension brackets the effective dimension tr(H⁻¹K) = n − γ·tr (G + γI)⁻¹, given a factor of G + γI or the
-// reduction G = QTQᵀ. The bounds are the same as in [Direct], with G instead of K and rows instead of columns.
-// For a shifted G, Shift/(Shift+γ) is subtracted. For γ > largest, Dimension returns [Dual.Rank].
+// Dimension brackets the effective dimension n − γ·tr (G + γI)⁻¹. f is a factor of G + γI, or the reduction of
+// G to tridiagonal form. If Shift > 0, the eigenvalue Shift of G adds Shift/(Shift+γ), which is subtracted
+// again. For very large γ, Dimension returns [Dual.Rank].
 func (e *Dual) Dimension(f *Factored) interval.Interval {
 	if f.Gamma > largest {
 		return e.Rank(f.Gamma)
@@ -131,17 +132,17 @@ type DualLeft struct {
 	Missed   []float64 // b − Ax for coefficients x
 	Off      float64   // bounds the error of each element of Missed
 	Energy   float64   // bounds ‖H^{½}(x − x*)‖
-	// Levers receives the leverages, if it is not nil. An element stays zero if no bound is known.
+	// If not nil, Levers receives the leverages. An element stays zero if its leverage has no known bound.
 	Levers []Leverage
 }
 
-// LeftOut brackets the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution. A row of weight w has the
-// residual r and the leverage h, see [LeftOut]:
+// LeftOut brackets the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution. Row i has the weight w,
+// the residual r and the leverage h, with
 //
-//	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − w/Σw.
+//	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − w/Σw·γ/(Shift + γ).
 //
-// Without an intercept the last term is missing. For a shifted G it is w/Σw·γ/(Shift + γ). docs/math.md §8
-// bounds the diagonal. The error of √w·aᵀx is at most ‖H^{½}(x − x*)‖.
+// Without an intercept the last term is missing. docs/math.md §8 bounds the diagonal. Energy bounds the error
+// of each √w·aᵀx, where a is the row.
 func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	if f.Gamma > largest {
 		return interval.Nonnegative()

@@ -18,8 +18,9 @@ type Exact struct {
 	gradient        float64           // bounds ‖δ‖
 }
 
-// Exact returns the bounds at a point whose gradient was measured in double-double arithmetic, with an error of
-// e + Aᵀδ. bounds[i] bounds |eᵢ|. residual bounds the norm of δ, the error of Ax − b:
+// Exact returns the bounds at a point x whose gradient was measured in double-double arithmetic. The gradient
+// has the error e + Aᵀδ, where δ is the error of Ax − b. bounds[i] bounds |eᵢ|, and residual bounds ‖δ‖. With
+// H = AᵀA + γI,
 //
 //	‖H⁻¹Aᵀδ‖ ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,   ‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
 func (g *Judge) Exact(rss interval.Interval, bounds []float64, residual float64) Exact {
@@ -34,8 +35,8 @@ func (g *Judge) Exact(rss interval.Interval, bounds []float64, residual float64)
 	}
 }
 
-// A Move leads from coefficients x, whose gradient was measured in double-double arithmetic, to x + e. The
-// products with e were computed in plain arithmetic.
+// A Move is a step from coefficients x to x + e. The gradient at x was measured in double-double arithmetic.
+// The products with e were computed in plain arithmetic.
 type Move struct {
 	From     *Exact
 	X        []float64
@@ -45,8 +46,8 @@ type Move struct {
 	Norm     float64 // norm of Gradient + He, the gradient at x + e, as computed
 }
 
-// Moved returns the bounds at x + e. The round-off of the products with e is proportional to ‖e‖, not to ‖x‖.
-// With the gradient g at x,
+// Moved returns the bounds at x + e, where x and e are the coefficients and the step of m. The round-off of the
+// products with e is proportional to ‖e‖, not to ‖x‖. With the gradient g at x,
 //
 //	‖A(x + e) − b‖² = ‖Ax − b‖² + 2(g − γx)ᵀe + ‖Ae‖².
 func (g *Judge) Moved(m *Move) *Exact {
@@ -77,8 +78,8 @@ func (g *Judge) Moved(m *Move) *Exact {
 	return out
 }
 
-// exactWeights returns the bounds for the rounded coefficients x of target j. m is a measurement at x +
-// m.Low, the coefficients before rounding.
+// exactWeights returns the bounds for the coefficients x of target j, which are rounded. m is a measurement at
+// the coefficients x + m.Low before rounding.
 func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	xn, low := vec.Norm(x), vec.Norm(m.Low)*(1+few*eps)
 	lowA := vec.AbsDot(g.columnNorms(), m.Low) * (1 + few*eps) // bounds ‖A·low‖

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// factors bounds the round-off of sums and products, relative to eps times the sum of the magnitudes of the
-// terms.
+// factors holds bounds on the round-off of sums and products. They are in units of eps times the sum of the
+// magnitudes of the terms.
 type factors struct {
 	sum     float64 // sums over the rows, including the rounding by decays
 	pass    float64 // sums of a pass
@@ -22,8 +22,8 @@ type factors struct {
 	squares float64 // ‖A‖²_F
 }
 
-// newFactors computes the factors. Adding the sums of W workers, in any order, has a relative error of at
-// most (W−1)·eps/2 (docs/math.md §14).
+// newFactors computes the factors. Adding the sums of W workers, in any order, has a relative error of at most
+// (W−1)·eps/2 (docs/math.md §14).
 func newFactors(e *Evidence) factors {
 	d, rows, accuracy := e.Sketch.Dim, float64(e.Rows), e.Backend.Accuracy()
 	long := rows * rows * roundoff.Unit // round-off of the corrections of compensated sums
@@ -48,8 +48,8 @@ func newFactors(e *Evidence) factors {
 	return f
 }
 
-// productsWithV returns the round-off factors of products with the r×d matrix V, whose rows are nearly
-// orthonormal. back is the factor of Vᵀz. onto is the factor of a projection onto V followed by a product Vᵀz.
+// productsWithV returns bounds on the round-off of products with the r×d matrix V, whose rows are nearly
+// orthonormal. back belongs to a product Vᵀz. onto belongs to a projection onto V followed by a product Vᵀz.
 // Each term of a product of length d is rounded at most roundings times. The proof is in docs/math.md §14,
 // "Products with V".
 func productsWithV(d, r, roundings float64) (back, onto float64) {

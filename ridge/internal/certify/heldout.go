@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A HeldOut bounds the errors of fits on rows that were held out. It uses a summary of the held-out rows and a
-// summary of all other rows. The formulas are documented at ridge.CrossValidate.
+// A HeldOut bounds the errors of fits on rows that were held out. It uses one summary of the held-out rows and
+// one of all other rows. ridge.CrossValidate documents the formulas.
 type HeldOut struct {
 	held, rest *Known // summaries of the rows held out and of the other rows
 	apart      meanGap
@@ -26,28 +26,28 @@ func NewHeldOut(held, rest *Known) *HeldOut {
 }
 
 // Missed brackets the sum of squared residuals of the held-out rows, for coefficients x of target j. xn is ‖x‖,
-// and bx is ‖Bx‖² for the sketch B of the held-out rows.
+// and bx is ‖Bx‖², where B is the sketch of the held-out rows.
 func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
 	return interval.Total([]interval.Interval{h.held.RSS(j, x, xn, bx), h.apart.missed(j, x, xn)})
 }
 
-// RoundOff bounds the norm of the round-off of the held-out residuals, evaluated row by row. xn is the norm of
-// the coefficients.
+// RoundOff bounds the norm of the round-off in the held-out residuals, if they are evaluated row by row. xn is
+// the norm of the coefficients.
 func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	g := &h.apart
 	own := g.errorY[j] + g.errorX*xn + few*eps*(g.meanX*xn+math.Abs(intercept))
 	return eps*(h.held.factor.dot*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
-// Energy bounds ‖H^{½}(x̂ − x*)‖ for the other rows. x̂ are coefficients computed from their sketch B, and x*
-// the exact ones. xn is ‖x̂‖, and bx is ‖Bx̂‖². The bound is the smaller of ρ‖x̂‖/√γ and √(2(f(x̂) − f*)), for
-// the objective f.
+// Energy bounds ‖H^{½}(x̂ − x*)‖ for a fit x̂ to the other rows, not held out, from their sketch B. x* is the
+// exact solution for these rows, and H = AᵀA + γI. xn is ‖x̂‖, and bx is ‖Bx̂‖². The bound is the smaller of
+// ρ‖x̂‖/√γ and √(2(f(x̂) − f*)). Here ρ is half the shrinkage of B, and f* is the minimum of the objective f.
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
 	return math.Min(2*o.ResidualShift(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
 }
 
-// A meanGap holds the means of the held-out rows minus the means of the other rows, by which fits are centred:
-// x̄ − μ for the features, and ȳ − ν for the targets. It is zero without an intercept.
+// A meanGap holds the means of the held-out rows minus the means of the other rows. A fit to the other rows is
+// centred by their means, so that the gap contributes to its residuals. Without an intercept the gap is zero.
 type meanGap struct {
 	intercept     bool
 	root          float64   // √n of the rows held out
@@ -90,7 +90,8 @@ func newMeanGap(held, rest *Known) meanGap {
 	return g
 }
 
-// missed brackets n(ȳ − ν − (x̄ − μ)ᵀx)², the contribution of the gap to the squared residuals of target j.
+// missed brackets n·u², the contribution of the gap to the squared residuals of target j for n held-out rows. u
+// is g.y[j] minus the product of g.x and the coefficients x.
 func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	if !g.intercept {
 		return interval.Interval{}
@@ -101,12 +102,13 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
 }
 
-// A heldOutGain bounds ‖AH⁻¹Aᵀ‖. A holds the held-out rows, centred by the means of the other rows, and H
-// belongs to the other rows. Replacing x̂ by x* changes the residuals of A by at most
+// A heldOutGain bounds g = ‖AH⁻¹Aᵀ‖. A holds the held-out rows, centred by the means of the other rows. H is
+// the Hessian for the other rows. If x* replaces x̂, the residuals of the held-out rows change by at most
 //
-//	‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖.
+//	‖A(x̂ − x*)‖ ≤ √g·‖H^{½}(x̂ − x*)‖.
 //
-// For n held-out rows with the sketch B_h and its shrinkage η_h, AᵀA ⪯ B_hᵀB_h + η_hI + n(x̄ − μ)(x̄ − μ)ᵀ.
+// The bound uses AᵀA ⪯ B_hᵀB_h + η_hI + n·zzᵀ, where B_h is the sketch of the n held-out rows, η_h its
+// shrinkage, and z the gap of the means.
 type heldOutGain struct {
 	along []float64            // B_hVᵀ, r_h×r
 	gram  []float64            // Gram matrix of the parts of the rows of B_h orthogonal to V, r_h×r_h
@@ -130,7 +132,7 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	return u
 }
 
-// Gain bounds ‖AH⁻¹Aᵀ‖^{½} at γ. The result ok is false if an eigenvalue iteration failed.
+// Gain bounds ‖AH⁻¹Aᵀ‖^{½} at γ, with A and H as in heldOutGain. ok is false if an eigenvalue iteration failed.
 func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 	u, a := &h.gain, h.rest.At(gamma)
 	be, s2 := a.Backend, a.eigen.Values

@@ -10,7 +10,8 @@ import (
 // An Intercept is a computed intercept, with a bound on its distance from the exact solution's intercept.
 type Intercept struct{ Value, Error float64 }
 
-// intercept returns the intercept ȳ − x̂ᵀx̄ of target j. xn is ‖x̂‖, and xError bounds ‖x̂ − x*‖.
+// intercept returns the intercept ȳ − x̂ᵀx̄ of target j, with the means x̄ of the features and ȳ of the target.
+// xn is ‖x̂‖, and xError bounds ‖x̂ − x*‖.
 func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	d := len(x)
 	if c.Means == nil {
@@ -25,15 +26,15 @@ func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	return out
 }
 
-// A Landing is a step from coefficients x, whose gradient was measured in double-double arithmetic, to x̂ = x −
-// Step − Low. Low is the rounding error of x̂.
+// A Landing is a step from coefficients x to x̂ = x − Step − Low, where Low is the rounding error of x̂. The
+// gradient at x was measured in double-double arithmetic.
 type Landing struct {
 	Shift     twofold.Number // the mean of Xx − y for the rows X and targets y before centring
 	Step, Low []float64
 }
 
-// landed returns the intercept Stepᵀx̄ − Shift for the coefficients x − Step, rounded once. xError bounds ‖x −
-// Step − x*‖, and dotError bounds |x̄|ᵀ|x − Step − x*|.
+// landed returns the intercept for the coefficients x − Step, rounded once. The intercept is Stepᵀx̄ − Shift,
+// with the means x̄ of the features. xError bounds ‖x − Step − x*‖, and dotError bounds |x̄|ᵀ|x − Step − x*|.
 func (c *Columns) landed(l *Landing, xError, dotError float64) Intercept {
 	if c.Means == nil {
 		return Intercept{}
@@ -48,7 +49,8 @@ func (c *Columns) landed(l *Landing, xError, dotError float64) Intercept {
 	return Intercept{value, off * inflate}
 }
 
-// InterceptOf returns ȳ − xᵀx̄ for coefficients x of target j, or 0 without an intercept.
+// InterceptOf returns the intercept for coefficients x of target j, or 0 without an intercept. The intercept is
+// the mean of the target minus the product of x and the means of the features.
 func (k *Known) InterceptOf(x []float64, j int) float64 {
 	if k.Means == nil {
 		return 0

@@ -9,12 +9,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Judge bounds the distance of coefficients from x* at one γ. It uses the gradient that a pass over the rows
-// measured.
+// A Judge bounds the distance of coefficients from the exact solution at one γ. It uses the gradient that a
+// pass over the rows measured.
 type Judge struct {
 	At
-	// perWeights and perEnergy bound the effect of any error δ of a gradient with |δ_j| ≤ ‖a_j‖ for all columns
-	// a_j of A.
+	// The bounds hold for any error δ of a gradient with |δ_j| ≤ ‖a_j‖ for each column a_j of A.
 	perWeights float64 // bounds ‖H⁻¹δ‖
 	perEnergy  float64 // bounds ‖H^{-½}δ‖
 }
@@ -25,20 +24,20 @@ type Measured struct {
 	RSS      float64 // ‖Ax − b‖²
 	Error    float64 // bounds ‖x − x*‖
 
-	// If the gradient was measured in double-double arithmetic, Exact holds the bounds at x + Low, and Near
-	// bounds ‖x + Low − x*‖. Otherwise Exact is nil.
+	// If the gradient was measured in double-double arithmetic, Exact holds the bounds at x + Low. Near then
+	// bounds ‖x + Low − x*‖, the distance from the exact solution. Otherwise Exact is nil.
 	Exact *Exact
 	Near  float64
 	Landing
 }
 
-// Judge returns the Judge for γ > 0. An error δ of a gradient, with |δ_j| ≤ ‖a_j‖ for every column a_j of A,
-// satisfies
+// Judge returns the Judge for γ > 0. It bounds ‖H^{-½}δ‖ and ‖H⁻¹δ‖ for H = AᵀA + γI and any error δ of a
+// gradient with |δ_j| ≤ ‖a_j‖ for each column a_j of A:
 //
 //	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),   ‖H⁻¹δ‖ ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖.
 //
-// Here e_j is a unit vector, Ĥ_R = BᵀB + (γ+ρ)I for the sketch B with shrinkage 2ρ, and L = BᵀB + lower·I as in
-// [At]. Neither bound depends on the units of the columns.
+// Here e_j is a unit vector, and B is the sketch with shrinkage 2ρ. Ĥ_R is BᵀB + (γ+ρ)I, and L is BᵀB + lower·I
+// as in [At]. Neither bound depends on the units of the columns.
 func (k *Known) Judge(gamma float64) *Judge {
 	a := k.At(gamma)
 	d, b, rest := k.eigen.Dim, k.bound, k.eigen.Rest
@@ -66,8 +65,8 @@ func (k *Known) Judge(gamma float64) *Judge {
 	return out
 }
 
-// RoundOff returns bounds on ‖H⁻¹δ‖ and ‖H^{-½}δ‖ for the round-off δ of the gradient at coefficients x of
-// target j. r is the computed ‖Ax − b‖. See docs/math.md §14.
+// RoundOff returns bounds on ‖H⁻¹δ‖ and ‖H^{-½}δ‖. δ is the round-off of the gradient at coefficients x of
+// target j, and H = AᵀA + γI. r is the computed ‖Ax − b‖. docs/math.md §14 has the proof.
 func (g *Judge) RoundOff(j int, x []float64, r float64) (weights, energy float64) {
 	return g.roundOff(g.rhs(j), x, r)
 }
@@ -83,12 +82,12 @@ func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
-// Error bounds the distance ‖x − x*‖ = ‖H⁻¹g‖ of coefficients x with the gradient g from the exact ones. p is
-// the projection of g. The bound is the smallest of
+// Error bounds the distance ‖x − x*‖ = ‖H⁻¹g‖ of coefficients x from the exact solution x*. p is the projection
+// of the gradient g at x. The bound is the smallest of
 //
 //	‖H⁻¹‖·‖g‖,   √(‖H⁻¹‖·gᵀĤ⁻¹g) for Ĥ ⪯ H,   (1 + ρ‖H⁻¹‖)·‖Ĥ_R⁻¹g‖,
 //
-// with ρ and Ĥ_R as in [Known.Judge]. round is added, a bound on the effect of the round-off of g.
+// plus round, a bound on the effect of the round-off of g. H = AᵀA + γI, and [Known.Judge] defines ρ and Ĥ_R.
 func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round
@@ -122,8 +121,8 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 	return g.complete(w, j, x, xn, off.Hi, math.Inf(1))
 }
 
-// objectiveMeasured brackets the smallest objective f*, given brackets of ‖Ax − b‖² and of gap = 2(f(x) − f*).
-// xn is ‖x‖.
+// objectiveMeasured brackets the minimum f* of the objective, given coefficients x. rss brackets ‖Ax − b‖², gap
+// brackets 2(f(x) − f*), and xn is ‖x‖.
 func objectiveMeasured(gamma, xn float64, rss, gap interval.Interval) interval.Interval {
 	f := gamma * xn * xn
 	pad := few*eps*(f+rss.Hi) + lostSquares(xn)
@@ -133,7 +132,7 @@ func objectiveMeasured(gamma, xn float64, rss, gap interval.Interval) interval.I
 	}
 }
 
-// squares brackets ‖Ax − b‖², given r, the norm ‖Ax − b‖ as computed by a pass.
+// squares brackets ‖Ax − b‖², given r, the norm that a pass computed.
 func (k *Known) squares(b rhs, x []float64, r float64) interval.Interval {
 	pad := k.residualError(b, x, r) + math.Sqrt(float64(k.Rows))*roundoff.LostResidual
 	lo, shift := math.Max(0, r-pad), k.meanShift(b, vec.Norm(x))

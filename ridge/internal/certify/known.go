@@ -1,8 +1,12 @@
 // Package certify computes error bounds from plain data: the results of a summary, of a pass over the rows, or
 // of a factorisation. docs/math.md derives the bounds.
 //
-// Notation: K = AᵀA, H = K + γI, c = Aᵀb, f is the objective and f* = f(x*). B is the sketch, with singular
-// values σ, right singular vectors V, shrinkage η and ρ = η/2. Ĥ_R = BᵀB + (γ+ρ)I.
+// Comments use this notation:
+//
+//   - A and b are the rows and a target; K = AᵀA, H = K + γI and c = Aᵀb
+//   - f is the objective, x* the exact solution, and f* = f(x*)
+//   - B is the sketch, with singular values σ, right singular vectors V, shrinkage η, and ρ = η/2
+//   - Ĥ_R = BᵀB + (γ+ρ)I
 package certify
 
 import (
@@ -38,9 +42,9 @@ type Evidence struct {
 	Reading
 }
 
-// Columns describes the columns of [A Y]: their means and the round-off of centring and scaling them.
+// Columns describes the columns of [A Y]. It has their means, and the round-off of centring and scaling them.
 type Columns struct {
-	// Displaced[j] bounds the norm of the round-off in column j; length d+t.
+	// Displaced[j] bounds the norm of the round-off in column j. The length is d+t.
 	Displaced []float64
 	// Means holds the means that centre the rows, and MeanErrors bounds their errors. Both have length d+t.
 	// Without an intercept both are nil.
@@ -52,8 +56,8 @@ type Sums struct {
 	Cross   []float64 // c as computed, t×d
 	TSS     []float64 // ‖b‖² as computed, t
 	NonZero []bool    // element 0: a feature is nonzero; element 1+j: target j is nonzero
-	// Rounding bounds the error of an element of Cross, in units of eps·‖aⱼ‖‖b‖ for column aⱼ of A. It is 0 if
-	// the sums are compensated.
+	// Rounding bounds the error of each element of Cross. The bound is in units of eps·‖aⱼ‖‖b‖, where aⱼ is the
+	// column of A and b the target. Rounding is 0 if the sums are compensated.
 	Rounding float64
 }
 
@@ -63,9 +67,11 @@ type Reading struct {
 	Workers int  // number of workers that share the rows of a pass; 0 means one
 }
 
-// Known holds the Evidence and the bounds derived from it, for all γ. The exact K satisfies
+// Known holds the Evidence and bounds derived from it, which hold for all γ. The sketch B of A brackets AᵀA:
 //
-//	BᵀB − pad·I ⪯ K ⪯ BᵀB + (η + pad)·I,   pad = bound.RoundOff.
+//	BᵀB − pad·I ⪯ AᵀA ⪯ BᵀB + (η + pad)·I,   pad = bound.RoundOff.
+//
+// η is the shrinkage of B.
 type Known struct {
 	Evidence
 	eigen   resolvent.Eigen
@@ -83,8 +89,9 @@ type target struct {
 	c         resolvent.Projection // projection of Aᵀb
 }
 
-// New derives the bounds from the results e of a summary, whose slices it keeps. With many targets and r = d,
-// each c is projected onto V without keeping the part orthogonal to V. This part is below factors.onto·eps·‖c‖.
+// New derives the bounds from the results e of a summary, and keeps the slices of e. Each c = Aᵀb is projected
+// onto V, the right singular vectors of the sketch. If there are many targets and V spans the whole space, New
+// does not store the part of c orthogonal to V. Its norm is below factors.onto·eps·‖c‖.
 func New(e Evidence) *Known {
 	d, t := e.Sketch.Dim, len(e.TSS)
 	k := &Known{
@@ -121,16 +128,17 @@ func New(e Evidence) *Known {
 	return k
 }
 
-// ReadSparse returns the bounds for passes over sparse rows. These rows are not centred; the means are
-// subtracted from the products.
+// ReadSparse returns the bounds for passes over sparse rows. A pass does not centre such rows. It subtracts the
+// means from the products instead.
 func (k *Known) ReadSparse() *Known {
 	e := k.Evidence
 	e.Sparse = true
 	return New(e)
 }
 
-// leastOf returns the eigenvalue of BᵀB for vectors orthogonal to V: 0, or the smallest eigenvalue if V spans
-// the whole space up to round-off.
+// leastOf returns the eigenvalue of BᵀB, for the sketch B, for vectors orthogonal to the rows of V. It is 0 if
+// V has fewer rows than columns. Otherwise only round-off is orthogonal to V, and leastOf returns the smallest
+// eigenvalue.
 func leastOf(p *fd.Spectrum) float64 {
 	if r := len(p.Sigma2); r == p.Dim {
 		return p.Sigma2[r-1]
@@ -147,7 +155,7 @@ func (k *Known) Bound() fd.Bound { return k.bound }
 // Rank returns an upper bound on the rank of A.
 func (k *Known) Rank() int { return rank(k.Rows, k.eigen.Dim, k.Intercept) }
 
-// rank returns an upper bound on the rank of n rows of d features. Centring reduces the bound by one.
+// rank bounds the rank of n rows of d features. Centring reduces the bound n by one.
 func rank(n int64, d int, intercept bool) int {
 	if intercept {
 		n--
@@ -164,8 +172,8 @@ func (k *Known) C(j int) []float64 {
 // CNorm returns ‖C(j)‖.
 func (k *Known) CNorm(j int) float64 { return k.targets[j].c.Norm }
 
-// norms holds norms of A and bounds on its round-off. The summed rows are the rows that the summary centred and
-// scaled, with round-off.
+// norms holds norms of A and bounds on its round-off. The fields distinguish three versions of the rows: exact
+// rows, rows that the summary has centred and scaled with round-off ("summed"), and rows that a pass reads.
 type norms struct {
 	size      float64   // ‖A‖_F of the summed rows
 	displaced float64   // bounds the norm of the round-off of the summed rows
@@ -199,8 +207,8 @@ func (k *Known) summarisedNorms() norms {
 	return n
 }
 
-// readNorms returns ‖A‖_F and bounds on the norms of the columns, for the rows that a pass reads. Dense rows
-// are centred by the rounded means. Sparse rows are not centred.
+// readNorms returns ‖A‖_F, and bounds on the norms of the columns, for the rows that a pass reads. A pass
+// centres dense rows by the rounded means. It does not centre sparse rows.
 func (k *Known) readNorms() (frobenius float64, columns []float64) {
 	d := k.eigen.Dim
 	frobenius, columns = k.norm.size+k.norm.displaced, k.columnNorms()
@@ -221,7 +229,8 @@ func (k *Known) readNorms() (frobenius float64, columns []float64) {
 	return math.Hypot(frobenius, k.norm.root*far), columns
 }
 
-// columnNorms returns bounds on the norms of the centred columns of A, from K_jj ≤ (BᵀB)_jj + η plus round-off.
+// columnNorms returns bounds on the norms of the centred columns of A. Column j has a squared norm of at most
+// (BᵀB)_jj + η plus round-off, for the sketch B with shrinkage η.
 func (k *Known) columnNorms() []float64 {
 	d, values := k.eigen.Dim, k.eigen.Values
 	out := make([]float64, d)
@@ -247,8 +256,9 @@ func (k *Known) targetNorm(j int) float64 {
 // Unproven reports whether there is no bound on the round-off of the rows.
 func (k *Known) Unproven() bool { return math.IsInf(k.norm.displaced, 1) }
 
-// OutOfRange returns the name and value of a quantity outside 2⁻²⁴⁰ to 2²⁴⁰, where a bound could overflow or
-// underflow. A nonzero square that underflowed to 0 is out of range; rows that are all zero are allowed.
+// OutOfRange looks for a quantity outside 2⁻²⁴⁰ to 2²⁴⁰, and returns its name and value. Beyond this range a
+// bound could overflow or underflow. A nonzero square that underflowed to 0 is out of range. Rows that are all
+// zero are allowed.
 func (k *Known) OutOfRange(gammas ...float64) (what string, value float64, found bool) {
 	const most = 0x1p240
 	outside := func(v, bound float64, some bool) bool {

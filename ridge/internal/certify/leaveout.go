@@ -47,8 +47,8 @@ func (k *Known) LeftOut(gammas []float64) *LeftOut {
 	return l
 }
 
-// Forms returns the number of quadratic forms that are computed for a row at each γ. It is 3 if the sketch
-// lost more than round-off, otherwise 2. See [LeftOut.Functions].
+// Forms returns the number of quadratic forms that are computed for a row at each γ. It is 2, or 3 if the
+// sketch lost more than round-off. [LeftOut.Functions] describes the forms.
 func (l *LeftOut) Forms() int {
 	if l.lossy {
 		return 3
@@ -56,9 +56,10 @@ func (l *LeftOut) Forms() int {
 	return 2
 }
 
-// Functions returns a matrix with Forms()·k rows, for k values of γ, and a column for each eigenvalue of BᵀB.
-// The rows hold [At.below] for each γ, then [At.above], then [At.estimate] if Forms is 3. The matrix times the
-// squares of Va gives the quadratic forms for the part of a row a in the span of V.
+// Functions returns a matrix with a column for each eigenvalue of BᵀB, where B is the sketch. Its first rows
+// hold [At.below] for each γ. The next rows hold [At.above] for each γ. If Forms is 3, the last rows hold
+// [At.estimate]. Multiplied by the squares of Va for a row a, the matrix gives the quadratic forms of the part
+// of a in the span of V.
 func (l *LeftOut) Functions() []float64 {
 	var out []float64
 	for _, function := range []func(At, float64) float64{At.below, At.above, At.estimate}[:l.Forms()] {
@@ -81,13 +82,14 @@ type LeftRow struct {
 	moved        float64           // bounds the norm of the error of a, including the error of Va
 	off          interval.Interval // ‖a − VᵀVa‖²
 
-	// share is w/W, or 0 without an intercept; Lift increases it. kappa ≤ w/(1 − share) ≤ most, and others ≤ 1
-	// − share. round bounds the error of share.
+	// share is the share of the row's weight w in the weight of all rows, or 0 without an intercept. Lift
+	// increases share. round bounds the error of share. kappa and most bracket w/(1 − share), and others is at
+	// most 1 − share.
 	kappa, most, others, share, round float64
 }
 
-// Row describes a row a of the given weight, with the computed norm2 = ‖a‖² and inV = ‖Va‖². size and nnz are
-// the same as in [Prediction.Forms].
+// Row describes a row a of the given weight. norm2 is the computed ‖a‖², and inV is ‖Va‖², where V holds the
+// right singular vectors of the sketch. [Prediction.Forms] describes size and nnz.
 func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	r, d := float64(len(l.eigen.Values)), float64(l.eigen.Dim)
 	o := LeftRow{weight: weight, root: math.Sqrt(weight), size: size, chain: l.factor.dense}
@@ -114,7 +116,7 @@ func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	return o
 }
 
-// Lift increases the leverage of the row by v, the leverage of unpenalised columns that were projected out.
+// Lift adds v to the leverage of the row. v is the leverage of unpenalised columns that were projected out, and
 // vError bounds the error of v. docs/math.md §17 derives the bounds.
 func (o *LeftRow) Lift(v, vError float64) {
 	o.share, o.round = o.share+v, (o.round+vError)*inflate+few*eps*v
@@ -133,7 +135,7 @@ type Leverage struct {
 }
 
 // Leverage returns the leverage of the row o at the i-th γ. below, above and estimate are the quadratic forms
-// for the part of the row in the span of V. If Forms returns 2, estimate is not used.
+// of the part of the row in the span of V, see [LeftOut.Functions]. If Forms returns 2, estimate is not used.
 func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Leverage {
 	a, w := &l.at[i], o.weight
 	slack := o.moved*a.rootAbove*(1+few*eps) + l.lost
@@ -171,15 +173,14 @@ type LeftFit struct {
 	Target int
 }
 
-// Residual returns the residual r of a row with target value y, and a bound rError on its error. The argument
-// product is aᵀx. If there is an intercept, the mean of the target is added.
+// Residual returns the residual r of a row a with target value y, and a bound rError on its error. product is
+// aᵀx for the coefficients x. With an intercept, Residual adds the mean of the target to product.
 func (l *LeftOut) Residual(o *LeftRow, f *LeftFit, y, product float64) (r, rError float64) {
 	base, fixed := l.baseOf(f)
 	return o.residual(f, base, fixed, y, product)
 }
 
-// baseOf returns the mean of the target. It also returns the part of the error bound of residuals that is the
-// same for all rows.
+// baseOf returns the target's mean. fixed is the rows' common part of rError.
 func (l *LeftOut) baseOf(f *LeftFit) (base, fixed float64) {
 	if l.Intercept {
 		base = l.Means[l.eigen.Dim+f.Target]
@@ -193,8 +194,9 @@ func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, rErr
 	return y - (base + product), eps*(o.rounding*f.Norm+few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))*inflate + fixed
 }
 
-// Squared brackets and estimates w·(r/(1 − h))², the squared leave-one-out error of a row for the exact
-// solution. The residual r belongs to a fit, and rError bounds its error.
+// Squared brackets and estimates w·(r/(1 − h))², the squared leave-one-out error of a row of weight w. In this
+// formula r and the leverage h belong to the exact solution. The argument r is the residual for the fit f, with
+// an error of at most rError.
 func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket interval.Interval, estimate float64) {
 	if o.weight == 0 {
 		return interval.Interval{}, 0
@@ -205,7 +207,7 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 	if !(least > 0) {
 		least = 0
 	}
-	// Each factor is multiplied by √w: weight·lo may underflow although weight·lo² does not.
+	// Each factor is multiplied by √w. Then w·lo, which may underflow, is not needed to compute w·lo².
 	inverse := 1 / v.Estimate
 	up, down := (v.Free.Hi-v.Estimate)*inverse, (v.Estimate-v.Free.Lo)*inverse
 	var lo, at, hi float64
@@ -227,8 +229,9 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 	return interval.Interval{Lo: lo, Hi: hi}, at * at
 }
 
-// Prediction brackets and estimates y − r/(1 − h), the prediction for a row by the exact solution of all other
-// rows. rError bounds the error of the computed residual r of the exact solution of all rows.
+// Prediction brackets and estimates y − r/(1 − h). It is the prediction for a row by the exact solution of all
+// other rows. Here r is the residual for the exact solution of all rows, and h the leverage. The argument r is
+// computed, with an error of at most rError.
 func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, estimate float64) {
 	lo, hi := r-rError, r+rError
 	if lo > 0 {
@@ -249,15 +252,15 @@ func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, 
 	return bracket, y - r/v.Estimate
 }
 
-// Unweighted is [Leverage.Prediction] for a row of weight w. root is the computed √w. missed is √w times the
-// residual, with an error of at most missedError.
+// Unweighted is like [Leverage.Prediction], for a residual that was multiplied by the square root of the row's
+// weight. root is this square root, and missed is the product. missedError bounds the error of missed.
 func (v *Leverage) Unweighted(y, root, missed, missedError float64) (bracket interval.Interval, estimate float64) {
 	r := missed / root
 	return v.Prediction(y, r, missedError/root*(1+few*eps)+few*eps*math.Abs(r))
 }
 
-// Predictions writes the brackets and estimates of [Leverage.Prediction] for one fit. Row i writes element i·t
-// + f.Target. y holds width targets for each row. The other arguments are the same as for [LeftOut.Sum].
+// Predictions writes the brackets and estimates of [Leverage.Prediction] for one fit. For row i it sets element
+// i·t + f.Target. Row i of y has width targets. [LeftOut.Sum] describes the other arguments.
 func (l *LeftOut) Predictions(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, width int, products []float64, t int, brackets []interval.Interval, estimates []float64) {
 	base, fixed := l.baseOf(f)
 	for i := range rows {
@@ -276,8 +279,8 @@ type LeftSums struct {
 	Off      float64 // Σ w·off², where off bounds the error of r
 }
 
-// Sum returns the sums over at most [roundoff.StageRows] rows for one fit. y holds the targets (n×t). products
-// holds aᵀx for each row a, and levers the leverages at the γ of the fit.
+// Sum returns the sums over at most [roundoff.StageRows] rows for one fit with coefficients x. y holds the
+// targets (n×t). products holds aᵀx for each row a. levers holds the leverages at the γ of the fit.
 func (l *LeftOut) Sum(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, t int, products []float64) LeftSums {
 	var s LeftSums
 	base, fixed := l.baseOf(f)

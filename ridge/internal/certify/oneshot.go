@@ -9,7 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// OneShot computes bounds for coefficients x̂ = Ĥ⁻¹c from the sketch B alone, with Ĥ = BᵀB + (γ+shift)I.
+// OneShot computes bounds for coefficients x̂ from the sketch B alone: x̂ = (BᵀB + (γ+shift)I)⁻¹c, with
+// c = Aᵀb.
 type OneShot struct {
 	At
 	shift float64
@@ -22,10 +23,11 @@ func (k *Known) OneShot(gamma, shift float64) OneShot {
 	return OneShot{k.At(gamma), shift, math.Max(shift, b.Shrinkage-shift) + b.RoundOff}
 }
 
-// Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖, for x̂ before rounding and the exact coefficients x*.
+// Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖. x* is the exact solution, and x̂ are the one-shot
+// coefficients before rounding.
 func (o OneShot) Contraction() float64 { return o.apart / (o.Gamma + o.shift + o.eigen.Rest) }
 
-// Weights returns the bounds for x, the rounded coefficients x̂ of target j. bx is ‖Bx‖².
+// Weights returns the bounds for the coefficients x of target j, after rounding. bx is ‖Bx‖², for the sketch B.
 func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	xn := vec.Norm(x)
 	w := Weights{TSS: o.TotalSquares(j), RSS: o.RSS(j, x, xn, bx), Objective: o.Objective(j)}
@@ -33,17 +35,20 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	return o.complete(w, j, x, xn, o.energy(j, xn), o.ResidualShift(j, xn))
 }
 
-// errors returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for target j. xn is ‖x̂‖, q is Contraction, and Mc is
-// the point in [At.middleDistance]. The bounds are the smallest of
+// errors returns a bound abs on ‖x̂ − x*‖ and a bound rel on ‖x̂ − x*‖/‖x*‖, for the one-shot coefficients x̂ of
+// target j and the exact solution x*. xn is ‖x̂‖. With K = AᵀA and H = K + γI, abs is the smaller of
 //
-//	‖H⁻¹‖·‖K − BᵀB − shift·I‖·‖x̂‖,   q‖x*‖,   ‖x̂ − Mc‖ + middleDistance.
+//	‖H⁻¹‖·‖K − BᵀB − shift·I‖·‖x̂‖,   ‖x̂ − Mc‖ + middleDistance,
+//
+// where Mc is the point in [At.middleDistance]. rel follows from abs, or from [OneShot.Contraction] if that is
+// smaller.
 func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	c := &o.targets[j].c
 	if xn == 0 && c.Norm == 0 && o.TSS[j] == 0 {
 		return 0, 0
 	}
 	s := o.Gamma + o.shift
-	// Round-off of x̂: the error of c, and the error of applying Ĥ⁻¹.
+	// Round-off of x̂ = Ĥ⁻¹c comes from the error of c, and from the product with Ĥ⁻¹.
 	most := o.inverse()
 	round := (o.CrossError(j)+o.factor.onto*eps*c.Norm)*most + o.factor.back*eps*xn
 	abs = o.apart*most*xn + round
@@ -57,12 +62,13 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	return abs, rel
 }
 
-// gradient bounds the norm of (K − BᵀB − shift·I)x̂, the gradient at x̂, where K = AᵀA. xn is ‖x̂‖.
+// gradient bounds the norm of the gradient at x̂, which is (AᵀA − BᵀB − shift·I)x̂ for the sketch B. xn is
+// ‖x̂‖.
 func (o OneShot) gradient(j int, xn float64) float64 {
 	return o.apart*xn + o.CrossError(j) + o.factor.onto*eps*o.CNorm(j) + o.factor.back*eps*(o.norm.largest2+o.Gamma+o.shift)*xn
 }
 
-// ResidualShift bounds ‖A(x̂ − x*)‖, the change of the residuals if the exact coefficients x* replace x̂. xn is
+// ResidualShift bounds ‖A(x̂ − x*)‖, the change of the residuals if the exact solution x* replaces x̂. xn is
 // ‖x̂‖.
 func (o OneShot) ResidualShift(j int, xn float64) float64 {
 	return o.gradient(j, xn) * o.timesInverse()
@@ -73,8 +79,8 @@ func (o OneShot) energy(j int, xn float64) float64 {
 	return o.gradient(j, xn) * math.Sqrt(o.inverse()) * (1 + 16*eps)
 }
 
-// RSS brackets ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, with c = Aᵀb, xn = ‖x‖ and bx = ‖Bx‖².
-// For the sketch B with shrinkage η, ‖Ax‖² ∈ ‖Bx‖² + [0, η]‖x‖².
+// RSS brackets ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, where c = Aᵀb. xn is ‖x‖, and bx is
+// ‖Bx‖² for the sketch B. The bracket uses ‖Bx‖² ≤ ‖Ax‖² ≤ ‖Bx‖² + η‖x‖², with the shrinkage η.
 func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
 	b, tss := k.bound, k.TSS[j]
 	cx := vec.Dot(k.C(j), x)
@@ -101,8 +107,8 @@ func (k *Known) SketchNorms(q int, x []float64) []float64 {
 	return out
 }
 
-// Apply applies each function φᵢ to the eigenvalues of BᵀB, for the sketch B, and multiplies c = Aᵀb by the
-// result. Row i·t + j of the returned matrix (d columns) belongs to φᵢ and target j.
+// Apply returns φᵢ(BᵀB)c for each function φᵢ in phi and each target, where B is the sketch and c = Aᵀb. The
+// result has d columns. Its row i·t + j belongs to φᵢ and target j.
 func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	d, r, t := k.eigen.Dim, len(k.eigen.Values), len(k.targets)
 	q := len(phi) * t
@@ -120,7 +126,7 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	return x
 }
 
-// applyOff overwrites x with f(BᵀB) times the part of c orthogonal to V, for target j.
+// applyOff overwrites x with f(BᵀB) times the part of target j's c in cOff.
 func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 	if d := k.eigen.Dim; k.cOff != nil {
 		off := f(k.eigen.Rest)
@@ -132,9 +138,10 @@ func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 	clear(x[:k.eigen.Dim])
 }
 
-// ApplyEach overwrites row j of x with φⱼ(BᵀB)c, where φⱼ is phi[j] and c belongs to target firstTarget+j. It
-// returns ‖Bx‖² for each row x. If c has a part orthogonal to V, round-off gives this part a component along V, which φ can magnify
-// beyond x itself. Then ‖Bx‖² is computed from x.
+// ApplyEach overwrites row j of x with φ(BᵀB)c, where φ is phi[j], and c = Aᵀb of target firstTarget+j. It
+// returns ‖Bx‖² for each row of x. B is the sketch, and V holds its right singular vectors. Round-off gives the
+// part of c orthogonal to V a component along V. φ may magnify this component beyond x itself, so that ‖Bx‖² is
+// then computed from x.
 func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []float64) (bx []float64) {
 	d, r, q := k.eigen.Dim, len(k.eigen.Values), len(phi)
 	bx = make([]float64, q)
@@ -153,8 +160,8 @@ func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []f
 	return bx
 }
 
-// LostCross bounds the relative error of coefficients from the sketch at γ that is due to the round-off of AᵀY
-// alone. It holds for sketches of any size.
+// LostCross bounds the relative error of coefficients from the sketch that comes from the round-off of AᵀY
+// alone. The bound holds for sketches of any size.
 func (k *Known) LostCross(gamma float64) float64 {
 	var most float64
 	a := k.At(gamma)

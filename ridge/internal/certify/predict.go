@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Prediction brackets predictions aᵀx* for rows a, centred if there is an intercept. ridge.Predictor
-// documents the formula, with D and x_mid.
+// A Prediction brackets predictions aᵀx* for rows a and the exact solution x*. With an intercept the rows are
+// centred. ridge.Predictor documents the formula, the matrix D and the coefficients x_mid.
 type Prediction struct {
 	gap, inverse       []float64 // eigenvalues of D, and of an upper bound on H⁻¹, for each row of V
 	gapOff, inverseOff float64   // the same eigenvalues for vectors orthogonal to V
@@ -20,8 +20,8 @@ type Prediction struct {
 	lost               float64   // bounds the underflow error of such a product and of the bounds
 }
 
-// An Anchor holds coefficients x near x* for one target, with bounds on their distance. For a row a, and D as
-// in [Prediction],
+// An Anchor holds coefficients x near the exact solution x* of one target, with bounds on their distance. For a
+// row a, H = AᵀA + γI, and D as in ridge.Predictor,
 //
 //	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + round-off.
 type Anchor struct {
@@ -47,18 +47,17 @@ func (a At) Prediction() *Prediction {
 	return p
 }
 
-// Plain returns the Prediction for a fit without a sketch, for rows of d entries. Its bounds use only the norm
-// of a row.
+// Plain returns the Prediction for a fit without a sketch, for rows with d entries. Its bounds depend only on
+// the norm of the row.
 func Plain(accuracy engine.Accuracy, d int) *Prediction {
 	return &Prediction{inverseOff: 1, most: 1, dot: roundoff.DenseDot(accuracy.Dot(d)), lost: lostProduct(d)}
 }
 
-// lostProduct bounds the underflow error of a product of two vectors of length d and of a few further
-// operations.
+// lostProduct bounds the underflow error of a product of two vectors of length d, and of a few more operations.
 func lostProduct(d int) float64 { return float64(d+16) * roundoff.Underflow }
 
-// Middle returns the coefficients x_mid of each target (t×d), see [Prediction]. Target j uses the γ of
-// ats[index[j]].
+// Middle returns the midpoint coefficients x_mid of each target (t×d), which ridge.Predictor documents. Target
+// j uses the γ of ats[index[j]].
 func (k *Known) Middle(ats []*At, index []int) []float64 {
 	phi, x := make([]func(s2 float64) float64, len(index)), make([]float64, len(index)*k.eigen.Dim)
 	for j, g := range index {
@@ -81,14 +80,14 @@ func (a At) Near(j int, x []float64) Anchor {
 }
 
 // Measured returns the Anchor at the coefficients x of a fit. distance bounds ‖x − x*‖, and energy bounds
-// ‖H^{½}(x − x*)‖.
+// ‖H^{½}(x − x*)‖. Here x* is the exact solution, and H = AᵀA + γI.
 func (a At) Measured(j int, x []float64, distance, energy float64) Anchor {
 	c := a.anchor(j, x, math.Min(distance, energy*math.Sqrt(a.inverse())*(1+16*eps)))
 	c.energy = energy
 	return c
 }
 
-// anchor returns an Anchor at x, given a bound radius on ‖x − x*‖.
+// anchor returns an Anchor at x, given a bound radius on its error.
 func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	c := Anchor{distance: radius, size: vec.Norm(x)}
 	if a.Intercept {
@@ -99,13 +98,13 @@ func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	return c
 }
 
-// Alone returns the Anchor for a fit without a summary, for rows that are not centred. radius bounds ‖x − x*‖,
-// and interceptError bounds the error of the intercept.
+// Alone returns the Anchor for a fit without a summary, for rows that are not centred. radius bounds the
+// distance of x from the exact solution. interceptError bounds the error of the intercept.
 func Alone(x []float64, radius, intercept, interceptError float64) Anchor {
 	return Anchor{Base: intercept, fixed: interceptError, distance: radius, energy: radius, size: vec.Norm(x)}
 }
 
-// Forms holds the quadratic forms of a row a and bounds on the round-off of products with a.
+// Forms holds the quadratic forms of a row a, and bounds on the round-off of products with a.
 type Forms struct {
 	norm         float64 // ‖a‖ or a bound on it, or the norm of the row before centring
 	gap, inverse float64 // bounds on √(aᵀDa)/norm and √(aᵀH⁻¹a)/norm
@@ -113,8 +112,9 @@ type Forms struct {
 	lost         float64 // bounds the underflow error of such a product
 }
 
-// Forms evaluates the quadratic forms of a row a from along = Va and norm2 = ‖a‖². size is the norm of the row
-// before centring. nnz is the number of entries of a sparse row, or negative for a dense row.
+// Forms evaluates the quadratic forms of a row a. along is Va, for the right singular vectors V of the sketch,
+// and norm2 is ‖a‖². size is the norm of the row before centring. nnz is the number of entries of a sparse row,
+// or negative for a dense row.
 //
 // To avoid underflow, the forms are computed for a/size. docs/math.md §9 bounds their round-off.
 func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms {
@@ -147,8 +147,8 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 	return out
 }
 
-// Interval brackets the prediction for a row, given the forms f of the row and its product with the
-// coefficients.
+// Interval brackets the prediction for a row. f holds the quadratic forms of the row, and product is the
+// product of the row with the coefficients.
 func (c *Anchor) Interval(product float64, f Forms) interval.Interval {
 	y := c.Base + product
 	radius := f.norm * (math.Min(f.gap*c.gap+f.inverse*c.energy, c.distance) + c.round + f.chain*eps*c.size)

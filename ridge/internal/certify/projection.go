@@ -9,38 +9,40 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Projection bounds the errors of rows from which unpenalised columns Z were projected out. Row [aᵢ yᵢ] of [A
-// Y] was replaced by the rounded value of
+// A Projection bounds the errors of rows from which q unpenalised columns Z were projected out. Each row [a y]
+// of [A Y] was replaced by the rounded value of
 //
-//	[aᵢ yᵢ] − μ − (zᵢ − ν)·B,   B ≈ (ZᵀZ)⁻¹Zᵀ[A Y]   (q×(d+t)).
+//	[a y] − μ − (z − ν)·B,   B ≈ (ZᵀZ)⁻¹Zᵀ[A Y]   (q×(d+t)),
 //
-// With an intercept, ν and μ are the means of the columns of Z and of [A Y], and ZᵀZ and Zᵀ[A Y] are centred.
-// Otherwise ν and μ are 0. Columns of A are divided by the square roots of their penalties. docs/math.md §17
-// derives the bounds.
+// where z is the row of Z. With an intercept, μ and ν are the means of the columns of [A Y] and of Z, and the
+// columns in the formula for B are centred. Otherwise μ and ν are 0. Columns of A are divided by the square
+// roots of their penalties. docs/math.md §17 derives the bounds.
 type Projection struct {
 	Rows  int64
 	Fixed int       // number of coefficients without penalty: q, plus 1 if there is an intercept
 	Root  float64   // √Σw, with the weights w of the rows
 	B     []float64 // the transpose of B, (d+t)×q
-	// Left bounds ‖Z(B − (ZᵀZ)⁻¹Zᵀ[A Y])‖ for each column of [A Y], the part in the span of Z that was not
-	// removed. Round bounds the norm of the rounding errors of each column. Both have length d+t.
+	// Left and Round have an element for each of the d+t columns of [A Y]. Left bounds ‖Z(B − (ZᵀZ)⁻¹Zᵀ[A Y])‖,
+	// the part of the column in the span of Z that was not removed. Round bounds the norm of the rounding
+	// errors in the column.
 	Left, Round []float64
 	Inverse     []float64 // bounds on the square roots of the diagonal of (ZᵀZ)⁻¹, q
-	// Mean holds ν, then μ, and MeanError bounds their errors. Both have length q+d+t, or are nil without an
-	// intercept.
+	// Mean holds the means of Z, then the means of [A Y]. MeanError bounds their errors. Both have length
+	// q+d+t. Without an intercept both are nil.
 	Mean, MeanError []float64
-	// For a row z of Z with weight w, the leverage is ‖√w·R⁻ᵀ(z − ν)‖², where R is the triangular factor of Z.
-	// relative bounds its relative error. √w·shift bounds the error of √w·R⁻ᵀν.
+	// A row z of Z with weight w has the leverage ‖√w·R⁻ᵀ(z − ν)‖², where R is the triangular factor of Z, and
+	// ν holds the means of Z. relative bounds the relative error of the leverage. √w·shift bounds the error of
+	// √w·R⁻ᵀν.
 	relative, shift float64
 	size            []float64 // bounds the norms of the projected columns
-	// division bounds the relative error of B and Mean from dividing by the square roots of the penalties.
+	// division bounds a relative error of B and Mean: of dividing by the square roots of the penalties.
 	division float64
 }
 
 // NewProjection returns the Projection for the least-squares solution f of [A Y] on Z. columns bounds the norms
-// of the columns of [Z A Y], and weight is the total weight of the rows. If precise is set, rows are subtracted
-// in double-double arithmetic. tss brackets ‖b‖² for each column b of [A Y]. ok is false if the columns of Z
-// are too close to linear dependence for a bound.
+// of the columns of [Z A Y], and weight is the total weight of the rows. If precise is true, rows are
+// subtracted in double-double arithmetic. tss brackets ‖b‖² for each column b of [A Y]. If the columns of Z are
+// too close to linear dependence for a bound, ok is false.
 func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, precise bool) (p *Projection, tss []interval.Interval, ok bool) {
 	off, s := e.columnErrors(f)
 	q, t := e.Dim, len(e.TSS)
@@ -85,7 +87,8 @@ func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, 
 	return p, tss, ok
 }
 
-// LeverageError bounds the error of v, the computed leverage of the columns Z in a row of weight w.
+// LeverageError bounds the error of v, the computed leverage of the columns Z in a row. w is the weight of the
+// row.
 func (p *Projection) LeverageError(v, w float64) float64 {
 	root := math.Sqrt(w) * p.shift
 	return (p.relative*v + root*(2*math.Sqrt(v)+root)) * inflate
@@ -110,7 +113,7 @@ func (p *Projection) Penalized(scale []float64) *Projection {
 }
 
 // A Moved bounds how far the rounding errors of a projection move the solution. x* is the exact solution for
-// exact rows, and x̂* is the exact solution for the rows as computed.
+// exact rows. x̂* is the exact solution for the computed rows.
 type Moved struct {
 	near        float64 // bounds ‖x̂* − x*‖
 	coordinates float64 // bounds ‖Z(N − Bx*) − Zu*‖, the error of the unpenalised part of the predictions
@@ -149,16 +152,16 @@ func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df in
 	out.RSS = interval.Squared((math.Sqrt(math.Max(0, w.RSS.Lo-inside*inside))-moved)*(1-few*eps), (math.Sqrt(w.RSS.Hi)+moved)*(1+few*eps))
 	out.Objective.Hi = (w.Objective.Hi + moved*math.Sqrt(2*w.Objective.Hi) + moved*moved) * (1 + few*eps)
 	out.Objective.Lo = math.Max(0, (w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+(m.coordinates+far)*(m.coordinates+far))*(1+few*eps))*(1-few*eps))
-	// An eigenvalue of K is σ², and σ moves by at most f + l. The slope of σ²/(σ²+γ) is at most 0.65/√γ.
+	// The square root σ of an eigenvalue moves by at most f + l. The slope of σ²/(σ²+γ) is at most 0.65/√γ.
 	shift := float64(d) * 0.65 * (f + l) / root * inflate
 	df = interval.Interval{Lo: math.Max(0, df.Lo-shift), Hi: math.Min(float64(d), df.Hi+shift)}
 	out.GCV = gcv(p.Rows, p.Fixed, df, rssNear(gamma, out.Energy, out.RSS))
 	return out, df, m
 }
 
-// Unpenalized returns the coefficients u = N − Bx of the unpenalised columns for target j, with bounds on their
-// errors. N is the column of B for the target. w and m are the results of Weights for the coefficients x.
-// intercept belongs to the rows as computed, and out to the whole model.
+// Unpenalized returns the coefficients u of the unpenalised columns for target j, with bounds on their errors.
+// Its formula is u = N − Bx, where N is the column of B for the target. Weights returned w and m for the
+// coefficients x. The argument intercept belongs to the projected rows, and out to the original rows.
 func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, intercept Intercept) (u, bounds []float64, out Intercept) {
 	d, q := len(x), len(p.Inverse)
 	u, bounds = make([]float64, q), make([]float64, q)

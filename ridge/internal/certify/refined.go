@@ -12,7 +12,7 @@ import (
 )
 
 // Corrected holds a measurement in double-double arithmetic at coefficients X + Low of a target. It also holds
-// the correction computed from the measurement with a factor of H.
+// the correction that a factor of H = AᵀA + γI gives for this measurement.
 type Corrected struct {
 	X, Low   []float64         // x rounded to float64, and the rounding error, which may be nil
 	Bounds   []float64         // the error of component i of the gradient g is at most Bounds[i], plus (Aᵀδ)ᵢ
@@ -22,7 +22,7 @@ type Corrected struct {
 	Step     []float64         // R⁻¹R⁻ᵀg as computed, approximately X + Low − x*
 	Half     []float64         // R⁻ᵀg as computed; unused if T is used
 
-	// HalfLow and StepLow are the parts of Half and Step that were computed from the rounding error of g. They
+	// HalfLow and StepLow are parts of Half and Step. They come from the rounding error of the gradient g. They
 	// may be nil, and are unused if T is used.
 	HalfLow, StepLow []float64
 
@@ -31,8 +31,8 @@ type Corrected struct {
 	Left     []float64 // g − H·Step as computed
 }
 
-// Next returns x = X + Low − Step rounded to float64, its rounding error low, and moved = Step − Low. Only Step
-// − Low is rounded before.
+// Next returns X + Low − Step as x + low, where x is rounded to float64 and low is the rounding error. moved is
+// Step − Low, which is rounded first.
 func (c *Corrected) Next() (x, low, moved []float64) {
 	x, low, moved = make([]float64, len(c.X)), make([]float64, len(c.X)), c.Step
 	if c.Low != nil {
@@ -45,7 +45,7 @@ func (c *Corrected) Next() (x, low, moved []float64) {
 	return x, low, moved
 }
 
-// A Refiner bounds the error of corrections with a factor R of H(γ).
+// A Refiner bounds the error of corrections with a factor R of H(γ) = AᵀA + γI.
 type Refiner struct {
 	rows  *Streamed
 	gamma float64
@@ -80,8 +80,8 @@ type Refinement struct {
 	Before  float64 // a lower bound on ‖H^{½}(x − x*)‖ for the x before the correction
 }
 
-// alongMeans bounds Σ|x̄ⱼ||vⱼ|, with the means x̄, for every v with ‖H^{½}v‖ ≤ e. It uses |vⱼ| ≤
-// √(H⁻¹)ⱼⱼ·‖H^{½}v‖.
+// alongMeans bounds Σ|x̄ⱼ||vⱼ| for the means x̄ and every v with ‖H^{½}v‖ ≤ e. It uses
+// |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖, where H = AᵀA + γI.
 func (r *Refiner) alongMeans(e float64) float64 {
 	if r.rows.Means == nil {
 		return 0
@@ -89,8 +89,8 @@ func (r *Refiner) alongMeans(e float64) float64 {
 	return vec.AbsDot(r.s.inverse, r.rows.Means[:r.rows.Dim]) * e * inflate
 }
 
-// An afterStep holds bounds for coefficients x, and for the coefficients x − step. A factor of H and the
-// gradient at x gave the step. x stands for X + Low of a [Corrected].
+// An afterStep holds bounds for coefficients x and for x − step. The step is the solution of a system with
+// H = AᵀA + γI and the gradient at x. x stands for X + Low of a [Corrected].
 type afterStep struct {
 	error  float64           // bounds ‖x − step − x*‖
 	inner  float64           // bounds ‖H^{½}(x − step − x*)‖
@@ -98,8 +98,8 @@ type afterStep struct {
 	before interval.Interval // brackets ‖H^{½}(x − x*)‖
 }
 
-// withLow adds the rounding of moved = Step − Low to the bounds. It also turns bounds for X + Low into bounds
-// for X, by ‖H^{½}v‖ ≤ upper·Σ columnsⱼ|vⱼ|.
+// withLow adds the rounding error of moved = Step − Low to the bounds. It also adds the effect of Low: bounds
+// for X + Low become bounds for X. For any v, ‖H^{½}v‖ is at most n.upper·Σ n.columns[j]·|vⱼ|.
 func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {
 		return
@@ -112,8 +112,8 @@ func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	a.before = interval.Interval{Lo: math.Max(0, a.before.Lo-low), Hi: a.before.Hi + low}
 }
 
-// Next bounds the error of X + Low − Step of target j without another pass over the rows. The bound includes
-// the rounding to float64. known is false if squares overflowed.
+// Next bounds the error of the corrected coefficients X + Low − Step of target j, without another pass over the
+// rows. The bound includes the rounding to float64. If squares overflowed, known is false.
 func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
 	x, low, moved := c.Next()

@@ -9,8 +9,8 @@ import (
 )
 
 // A Claim holds what the certificate of another fit states about one target. The methods of Known check whether
-// the rows of the summary can give this fit. For the same rows, only round-off makes a difference.
-// roundoff.SameRows bounds the difference of sums.
+// the fit and the summary can belong to the same rows. If they do, only round-off makes a difference.
+// roundoff.SameRows bounds this difference for sums.
 type Claim struct {
 	X              []float64 // x̂
 	Objective      interval.Interval
@@ -19,16 +19,17 @@ type Claim struct {
 	InterceptError float64 // bounds the error of the intercept, 0 if unknown
 }
 
-// squaresSlack bounds the difference between the ‖b‖² of the fit and of the summary.
+// squaresSlack bounds the difference between ‖b‖² of the fit and ‖b‖² of the summary.
 func (k *Known) squaresSlack(c *Claim, j int) float64 { return 2*k.SquaresError(j) + c.TSSWidth }
 
-// SameSquares compares tss, the ‖b‖² of target j in the fit, with want, the ‖b‖² of the summary.
+// SameSquares compares tss with want. tss is ‖b‖² of target j in the fit, and want is ‖b‖² of the summary.
 func (k *Known) SameSquares(c *Claim, tss float64, j int) (want float64, same bool) {
 	b := k.targetNorm(j)
 	return k.TSS[j], math.Abs(tss-k.TSS[j]) <= roundoff.SameRows*b*b+k.squaresSlack(c, j)
 }
 
-// SameIntercept compares the intercept of the fit with want = ȳ − x̂ᵀx̄ from the summary.
+// SameIntercept compares the intercept of the fit with want. want is the intercept that the means in the
+// summary give for the coefficients of the fit.
 func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64, same bool) {
 	n, d, xn := &k.norm, k.eigen.Dim, vec.Norm(c.X)
 	var size float64
@@ -41,9 +42,9 @@ func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64,
 	return want, n.root*math.Abs(intercept-want) <= roundoff.SameRows*size+off
 }
 
-// SameProducts compares got = cᵀx̂, where c comes from the summary, with ‖b‖² − 2f* of the fit, bracketed by
-// want. Because Hx* = c implies ‖b‖² − 2f* = cᵀx*, the two numbers differ only by the errors of x̂ and c. With
-// the computed c̃ = c + δ,
+// SameProducts compares got = cᵀx̂ with ‖b‖² − 2f*. c = Aᵀb comes from the summary, and the coefficients x̂ and
+// the minimum f* of the objective from the fit. want brackets ‖b‖² − 2f*, which equals cᵀx* for the exact
+// solution x*. So got and want differ only by the errors of x̂ and c. If c̃ = c + δ is the computed c,
 //
 //	|c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
 func (k *Known) SameProducts(c *Claim, j int) (got float64, want interval.Interval, same bool) {

@@ -9,15 +9,15 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// scoredTargets is the number of targets that one matrix product of [Known.GCV] handles.
+// scoredTargets is the number of targets in one matrix product of [Known.GCV].
 const scoredTargets = 256
 
 // GCV brackets the GCV of the exact solution for every target and γ, without computing coefficients. Element
 // j·len(gammas) + i belongs to target j and gammas[i].
 //
-// The squared norms in [At.rssFromEnvelope] are linear in the squared components of c along V. One matrix
-// product therefore evaluates them for all γ and targets. Its factors hold three functions of the eigenvalues
-// for each γ, and the squares for each target.
+// The squared norms in [At.rssFromEnvelope] are sums over the eigenvectors of the sketch. Each term is a
+// function of the eigenvalue times the squared component of c = Aᵀb. So one matrix product evaluates the norms
+// for all γ and many targets.
 func (k *Known) GCV(gammas []float64) []interval.Interval {
 	const functions = 3
 	g, t, q := len(gammas), len(k.targets), len(k.eigen.Values)+1 // the last value of each function is for the complement of V
@@ -75,8 +75,8 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 	return out
 }
 
-// narrow narrows brackets of RSS(x*) by their neighbours: RSS increases with γ, and RSS/γ² decreases
-// (docs/math.md §10). The effect is largest if the γ are ascending.
+// narrow narrows the brackets of the RSS at each γ by their neighbours. It uses that the RSS increases with γ,
+// and RSS/γ² decreases (docs/math.md §10). The effect is largest if the γ are ascending.
 func narrow(gammas []float64, rss []interval.Interval) {
 	const up, down = 1 + 4*eps, 1 - 4*eps
 	for i := len(rss) - 2; i >= 0; i-- {

@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// inverseNorms returns norms of R⁻¹ for the upper triangular d×d matrix r: ‖R⁻¹‖_F, a bound spectral on ‖R⁻¹‖₂,
-// and the norms of the rows. spectral is the smaller of ‖R⁻¹‖_F and √(‖R⁻¹‖₁‖R⁻¹‖_∞). If R is too close to
-// singular, the first two results are +Inf.
+// inverseNorms returns norms of R⁻¹ for an upper triangular d×d matrix R, given in r. frobenius is ‖R⁻¹‖_F, and
+// rows holds the norms of the rows. spectral bounds ‖R⁻¹‖₂ by the smaller of ‖R⁻¹‖_F and √(‖R⁻¹‖₁‖R⁻¹‖_∞). If R
+// is too close to singular, frobenius and spectral are +Inf.
 func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, spectral float64, rows []float64) {
 	const nb = 64
 	panel := make([]float64, min(nb, d)*d)

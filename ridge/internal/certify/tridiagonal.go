@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Tridiagonal is the matrix T of a reduction K ≈ QTQᵀ, with Q orthogonal and T tridiagonal. Up to the error
-// of the reduction, K + γI and T + γI have the same eigenvalues for every γ.
+// A Tridiagonal is the tridiagonal matrix T of a reduction QTQᵀ ≈ K = AᵀA, with an orthogonal Q. Up to the
+// error of the reduction, K + γI and T + γI have the same eigenvalues for every γ.
 type Tridiagonal struct {
 	Diagonal []float64
 	Beside   []float64 // the subdiagonal, d−1 elements
@@ -22,7 +22,7 @@ type Tridiagonal struct {
 	least    float64   // a lower bound on the eigenvalues of T
 }
 
-// NewTridiagonal returns a Tridiagonal with the given fields. The caller sets Reduced and Skew.
+// NewTridiagonal returns a Tridiagonal with the given fields. The caller sets the fields Reduced and Skew.
 func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Tridiagonal {
 	t := &Tridiagonal{Diagonal: diagonal, Beside: beside, Columns: columns, Streamed: streamed}
 	for i, a := range diagonal {
@@ -39,13 +39,12 @@ func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Trid
 	return t
 }
 
-// pivot returns the next pivot of LDLᵀ after the pivot p, for the diagonal element a and the subdiagonal
-// element e.
+// pivot returns the LDLᵀ pivot after p; a is the diagonal element, e the subdiagonal one.
 func pivot(a, e, p float64) float64 { return a - float64(e/p*e) }
 
-// pivots overwrites p with the pivots of T + sI = LDLᵀ, from the first row down. They are the exact pivots of a
-// matrix that differs from T + sI by at most rounding(s). If all pivots are positive, this matrix is positive
-// definite.
+// pivots factors T + sI = LDLᵀ and overwrites p with the pivots, from the first row down. They are the exact
+// pivots of a matrix that differs from T + sI by at most rounding(s). If all pivots are positive, this matrix
+// is positive definite.
 func (t *Tridiagonal) pivots(s float64, p []float64) (positive bool) {
 	for i, a := range t.Diagonal {
 		if p[i] = a + s; i > 0 {
@@ -58,9 +57,8 @@ func (t *Tridiagonal) pivots(s float64, p []float64) (positive bool) {
 	return true
 }
 
-// rounding bounds the norm of a change of T + sI that makes the computed pivots exact. Each pivot rounds
-// its diagonal element once and the subdiagonal element three times. The diagonal of the inverse, computed
-// from the pivots, adds two roundings.
+// rounding bounds the norm of a change of T + sI that makes the computed pivots exact. For each pivot, the
+// diagonal element is rounded once and the subdiagonal element three times. inverseTrace adds two roundings.
 func (t *Tridiagonal) rounding(s float64) float64 {
 	return 8*eps*(t.norm+math.Abs(s)) + 8*roundoff.Underflow
 }
@@ -84,10 +82,10 @@ func (t *Tridiagonal) leastEigenvalue() float64 {
 	return lo - t.rounding(lo)
 }
 
-// inverseTrace returns γ·tr (T̃ + sI)⁻¹ up to a relative error of a few eps. Here T̃ is T up to round-off: each
-// diagonal element belongs to a matrix that differs from T by at most rounding(s). Element i of the diagonal is
-// 1/(pᵢ + qᵢ − tᵢᵢ − s), with the pivots p from the first row down and q from the last row up. ok is false if
-// one of these matrices is not positive definite.
+// inverseTrace returns γ·tr (T + sI)⁻¹ up to round-off. Element i of the diagonal of the inverse is
+// 1/(pᵢ + qᵢ − tᵢᵢ − s). p holds the pivots from the first row down, and q from the last row up. Each computed
+// element is exact, up to a few eps, for a matrix that differs from T + sI by at most rounding(s). If one of
+// these matrices is not positive definite, ok is false.
 func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	d := len(t.Diagonal)
 	p := make([]float64, d)
@@ -112,7 +110,8 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	return sum.Value(), true
 }
 
-// dimension brackets d − γ·tr H⁻¹, if the eigenvalues of H and of T + γI differ by at most distance.
+// dimension brackets d − γ·tr H⁻¹. The eigenvalues of H and of T + γI must differ by at most distance. limit is
+// an upper bound on the result.
 func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interval {
 	d := float64(len(t.Diagonal))
 	out := interval.Interval{Hi: limit}
@@ -130,9 +129,9 @@ func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interva
 	return out
 }
 
-// tridiagonal derives the bounds on H from T. off[j] bounds the norm of the error of column j of A. The
-// errors change a singular value of A by at most ‖off‖, and an eigenvalue of K by at most ‖off‖(2‖A‖ +
-// ‖off‖).
+// tridiagonal derives the bounds on H = AᵀA + γI from T. off[j] bounds the norm of the error in column j of A.
+// These errors move a singular value of A by at most ‖off‖, and an eigenvalue of AᵀA by at most
+// ‖off‖(2‖A‖ + ‖off‖).
 func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	t, gamma, d := f.T, f.Gamma, float64(e.Dim)
 	offNorm := vec.Norm(off) * inflate
@@ -154,15 +153,16 @@ func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// Serves reports whether solving with the factor f reduces an error to less than a thousandth.
+// Serves reports whether a solve with the factor f reduces an error to less than a thousandth.
 func (e *Streamed) Serves(f *Factored) bool {
 	_, s := e.columnErrors(f)
 	return s.factor.solved <= 0x1p-10
 }
 
-// MayGain reports whether a factorisation could have an error bound 100 times smaller than the reduction T. The
-// bound with T contains ‖A‖_F/σ. A factorisation has Σ ‖aⱼ‖√(H⁻¹)ⱼⱼ instead, which does not depend on the units
-// of the columns aⱼ. MayGain bounds this sum from below by (H⁻¹)ⱼⱼ ≥ 1/Hⱼⱼ.
+// MayGain reports whether a Cholesky factor could have an error bound 100 times smaller than the reduction f.T.
+// The bound with f.T contains ‖A‖_F/σ. The bound with a Cholesky factor contains Σ ‖aⱼ‖√(H⁻¹)ⱼⱼ instead, for
+// the columns aⱼ of A. It does not depend on the units of the columns. MayGain bounds this sum from below by
+// (H⁻¹)ⱼⱼ ≥ 1/Hⱼⱼ, with H = AᵀA + γI.
 func (e *Streamed) MayGain(f *Factored) bool {
 	_, s := e.columnErrors(f)
 	least := 0.0
@@ -172,13 +172,13 @@ func (e *Streamed) MayGain(f *Factored) bool {
 	return vec.Norm(f.T.Columns)/s.sigma > 100*math.Max(least, 1)
 }
 
-// stepped computes the bounds for a correction x − step with T. Let l = g − K̃·step − γ·step as computed. δ is
-// the error of g, and apart bounds the error of K̃. Then
+// stepped computes the bounds for a correction x − step that was solved with the tridiagonal T. Let g be the
+// gradient at x, δ the error of g, and H = AᵀA + γI. Then
 //
-//	x − step − x* = H⁻¹(g − H·step + δ),   ‖g − H·step‖ ≤ ‖l‖ + apart·‖step‖ + few·eps·‖g‖,
-//	‖H^{½}step‖² = stepᵀ(g − (g − H·step)).
+//	x − step − x* = H⁻¹(g − H·step + δ),   ‖H^{½}step‖² = stepᵀ(g − (g − H·step)).
 //
-// T enters the bounds only by σ.
+// ‖g − H·step‖ is at most ‖l‖ + apart·‖step‖ + few·eps·‖g‖. Here l is this vector as computed, and apart bounds
+// the error of a product with H. T enters the bounds only by σ.
 func (r *Refiner) stepped(c *Corrected) afterStep {
 	s, d := r.s, float64(r.rows.Dim)
 	round, tiny := 1+(d+few)*eps, (d+few)*roundoff.Underflow

@@ -19,8 +19,8 @@ type Weights struct {
 	GCV       interval.Interval // brackets n·‖Ax* − b‖²/(n − df)²
 }
 
-// complete sets Energy, Intercept and GCV of w for coefficients x of target j with norm xn. energy bounds
-// ‖H^{½}(x − x*)‖, and move bounds ‖A(x − x*)‖.
+// complete sets Energy, Intercept and GCV of w, for coefficients x of target j with ‖x‖ = xn. Let x* be the
+// exact solution, and H = AᵀA + γI. energy bounds ‖H^{½}(x − x*)‖, and move bounds ‖A(x − x*)‖.
 func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) Weights {
 	w.Energy = math.Min(energy, a.excess(xn, w.RSS, w.Objective))
 	w.Intercept = a.intercept(j, x, xn, w.Error)
@@ -28,18 +28,18 @@ func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) We
 	return w
 }
 
-// lostSquares bounds the underflow error of a few products such as γ‖x‖², with xn = ‖x‖.
+// lostSquares bounds the underflow error of a few products such as γ‖x‖². xn is ‖x‖.
 func lostSquares(xn float64) float64 { return few * roundoff.Underflow * (1 + xn) }
 
-// excess bounds ‖H^{½}(x − x*)‖ = √(2(f(x) − f*)), where f is the objective and f* = f(x*) its minimum. xn is
-// ‖x‖, rss brackets ‖Ax − b‖², and objective brackets f*.
+// excess bounds √(2(f(x) − f*)) for coefficients x, where f* is the minimum of the objective f. This root is
+// the norm ‖H^{½}(x − x*)‖ of the error of x. xn is ‖x‖, rss brackets ‖Ax − b‖², and objective brackets f*.
 func (a At) excess(xn float64, rss, objective interval.Interval) float64 {
 	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*xn*xn*(1+few*eps)-2*objective.Lo)+4*eps*rss.Hi+lostSquares(xn)) * (1 + 16*eps)
 }
 
-// rssAtOptimum brackets ‖Ax* − b‖² for the exact coefficients x*, given bounds at coefficients x. e bounds ‖x −
-// x*‖, move bounds ‖A(x − x*)‖, f brackets the smallest objective, and rss brackets ‖Ax − b‖². The result is
-// the intersection of the brackets in docs/math.md §5.
+// rssAtOptimum brackets ‖Ax* − b‖² for the exact solution x*, given bounds at coefficients x. e bounds
+// ‖x − x*‖, and move bounds ‖A(x − x*)‖. f brackets the smallest objective, and rss brackets ‖Ax − b‖². The
+// result is the intersection of the brackets in docs/math.md §5.
 func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) interval.Interval {
 	far, near := xn+e, math.Max(0, xn-e)
 	lost := lostSquares(far)
@@ -51,8 +51,8 @@ func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) i
 	return interval.Intersect(a.rssFromEnvelope(j), interval.Intersect(byObjective, byMove))
 }
 
-// rssFromEnvelope brackets ‖Ax* − b‖² = ‖b‖² − cᵀH⁻¹c − γ‖H⁻¹c‖² without using coefficients. docs/math.md §5
-// defines M, D and W. Let z = D^{½}c and y = D^{½}Mc. Then
+// rssFromEnvelope brackets ‖Ax* − b‖² for the exact solution x*, without using coefficients. docs/math.md §5
+// defines M, D and W, with ‖W‖ ≤ 1. Let c = Aᵀb, z = D^{½}c and y = D^{½}Mc. Then
 //
 //	‖Ax* − b‖² = ‖b‖² − cᵀMc − γ‖Mc‖² − ½(z + 2γy)ᵀWz − γ/4·‖D^{½}Wz‖².
 //
@@ -67,17 +67,17 @@ func (a At) rssFromEnvelope(j int) interval.Interval {
 	})
 }
 
-// An envelope holds the norms that [At.rssFromEnvelope] needs for one target. form is √(cᵀMc + γ‖Mc‖²), and
-// lost bounds its underflow. z bounds ‖z‖, and zy bounds ‖z + 2γy‖.
+// An envelope holds the norms in [At.rssFromEnvelope] for one target. form is √(cᵀMc + γ‖Mc‖²), and lost bounds
+// its underflow error. z bounds ‖z‖, and zy bounds ‖z + 2γy‖.
 type envelope struct{ form, z, zy, lost float64 }
 
-// envelope returns the bracket of rssFromEnvelope from norms that were computed already.
+// envelope returns rssFromEnvelope's bracket from norms computed before.
 func (a At) envelope(j int, e *envelope) interval.Interval {
 	c, tss, gamma := &a.targets[j].c, a.TSS[j], a.Gamma
 	middle, half := tss-e.form*e.form, e.z*e.zy/2
 	radius := math.Sqrt(a.widestGap()) * e.z / 2
-	// pad bounds the round-off of cᵀφ(K)c for φ ≤ 2‖H⁻¹‖, where δ is the error of the projection of c, and
-	// the round-off of the bounds.
+	// pad bounds the round-off of a form cᵀφ(AᵀA)c with φ ≤ 2‖H⁻¹‖, and of the bounds. delta bounds the error
+	// of c and of its projection.
 	delta, most := a.CrossError(j)+a.factor.onto*eps*c.Norm, a.inverse()
 	pad := 16*math.Sqrt(tss*most)*delta + 8*delta*delta*most + a.SquaresError(j) + 4*(a.factor.along+few)*eps*(tss+half)
 	if c.Norm > 0 {
@@ -98,8 +98,8 @@ func (e *Evidence) fixed() int { return fixed(e.Intercept, e.Projected) }
 func (e *Streamed) fixed() int { return fixed(e.Intercept, e.Projected) }
 func (e *Dual) fixed() int     { return fixed(e.Intercept, e.Projected) }
 
-// gcv brackets n·RSS/(n − df − fixed)² for n rows. fixed is the number of unpenalised coefficients, including
-// the intercept.
+// gcv brackets n·RSS/(n − df − fixed)² for n rows. df brackets the effective dimension. fixed is the number of
+// unpenalised coefficients, including the intercept.
 func gcv(rows int64, fixed int, df, rss interval.Interval) interval.Interval {
 	n := float64(rows)
 	free := interval.Interval{Lo: n - df.Hi - float64(fixed), Hi: n - df.Lo - float64(fixed)}

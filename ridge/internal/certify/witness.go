@@ -8,8 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Witness detects that a pass read other rows than the summary did. It is the product Kh with a fixed vector
-// h of length one. Every product of a pass with K must agree with the witness:
+// A Witness detects that a pass read other rows than the summary did. It is the product Kh of K = AᵀA with a
+// fixed vector h of length one. A pass multiplies vectors v by K. Each product must satisfy the first equation
+// below. The second one is for a gradient with c = Aᵀb:
 //
 //	hᵀ(Kv) = (Kh)ᵀv,   hᵀ(Kv − c) = (Kh)ᵀv − hᵀc.
 //
@@ -30,9 +31,9 @@ func Probe(d int) []float64 {
 	return h
 }
 
-// ProductDiffers compares a product of a pass with the witness: out = Kx, or out = Kx − c of target j if affine
-// is true. differs reports whether the difference is too large for the rows of the summary. If the product is
-// not finite, because the iteration diverged, differs is false.
+// ProductDiffers compares a product out of a pass with the witness. out is Kx for K = AᵀA. If affine is true,
+// it is Kx − Aᵀb for target j. differs reports whether the difference is too large for the rows of the summary.
+// If out is not finite, because the iteration diverged, differs is false.
 func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (difference float64, differs bool) {
 	if k.Product == nil {
 		return 0, false
@@ -48,17 +49,17 @@ func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (difference
 	return apart(got, want, slack)
 }
 
-// crossSlack bounds the difference between the AᵀY of target j in a summary and in a pass over the same rows.
-// The errors of the means affect both.
+// crossSlack bounds the difference between Aᵀb of target j in a summary and in a pass over the same rows. The
+// errors of the means affect both vectors.
 func (k *Known) crossSlack(j int) float64 {
 	return roundoff.SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(k.rhs(j), 0)
 }
 
-// ResidualDiffers compares rss, the ‖Ax − b‖² of target j that a pass measured, with
+// ResidualDiffers compares two values of ‖Ax − b‖² for target j. A pass measured rss. The second value is
 //
-//	want = ‖b‖² − cᵀx + xᵀ(Kx − c),
+//	want = ‖b‖² − cᵀx + xᵀ(Kx − c),   K = AᵀA,   c = Aᵀb.
 //
-// which equals ‖Ax − b‖². The product out = Kx − c comes from the same pass.
+// The product out = Kx − c comes from the same pass.
 func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want float64, differs bool) {
 	want = k.TSS[j] - vec.Dot(k.C(j), x) + vec.Dot(x, out)
 	xn := vec.Norm(x)
@@ -69,16 +70,16 @@ func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want floa
 	return want, differs
 }
 
-// apart returns the distance of a and b, and whether it is larger than slack. If the distance is not finite,
-// because the iteration diverged, beyond is false.
+// apart returns |a − b|, and whether it is finite and larger than slack. It is not finite if the iteration
+// diverged.
 func apart(a, b, slack float64) (distance float64, beyond bool) {
 	distance = math.Abs(a - b)
 	return distance, distance <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(distance <= slack)
 }
 
-// CrossDiffers compares AᵀY and ‖Y‖² of target j in a pass and in the summary. At coefficients 0, the pass
-// measured the gradient out = −AᵀY and the squared residual rss = ‖Y‖². The returned distance is the norm of
-// the difference of both AᵀY.
+// CrossDiffers compares the pass with the summary by Aᵀb and ‖b‖² of target j. At coefficients 0, the pass
+// measured the gradient out = −Aᵀb and the squared residual rss = ‖b‖². distance is the norm of the difference
+// between the two Aᵀb.
 func (k *Known) CrossDiffers(j int, out []float64, rss float64) (distance float64, differs bool) {
 	d := make([]float64, len(out))
 	copy(d, out)
