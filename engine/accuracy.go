@@ -52,11 +52,12 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 // Accuracy has no bounds for Cholesky, QR, Tridiagonal, SymEig and SVD. Package enginetest measures their residuals.
 type Accuracy = accuracy.Accuracy
 
-// Roundings is added to every bound of an [Accuracy], in units of eps. It covers the factor alpha, the addition of
-// beta·C, and terms of second order.
+// Roundings is a constant part of every bound of an [Accuracy], in units of eps. It covers the factor alpha, the
+// addition of beta·C, and terms of second order.
 const Roundings = accuracy.Roundings
 
-// Orders is the largest number of different orders in which the elements of one product are summed.
+// Orders is the largest number of summation orders in one product. Elements of the result may be summed in different
+// orders.
 const Orders = accuracy.Orders
 
 // MaxGradientRows is the largest value that [Tuning.GradientCall] returns.

@@ -57,25 +57,25 @@ type Backend interface {
 	// matrix b without Data means B = 0; then X·AᵀA is added to G.
 	Gradient(a, x, b, g, r Matrix)
 
-	// GradientTwofold computes, like Gradient but with about twice the digits,
+	// GradientTwofold computes the products of Gradient with about twice the digits:
 	//
 	//	R = A·Xᵀ − B + 1·cᵀ   (n×t, overwritten)
 	//	G = G + (W·R)ᵀ·A      (t×d)
 	//
-	// where W is the diagonal matrix of the weights w. An empty w means W = I, and an empty c means c = 0.
-	// Both results have error bounds. The bounds of G are for the computed R, see [Twofold].
+	// 1 is a column of n ones, and W is the diagonal matrix of the weights w. An empty w means W = I, and an empty c
+	// means c = 0. Both results have error bounds. The bounds of G are for the computed R, see [Twofold].
 	GradientTwofold(a, x, b Matrix, c, w []float64, g, r Twofold)
 
-	// Cosines computes the D functions of m for each row of X (n×d),
+	// Cosines evaluates the D functions of the map m for each row of X (n×d):
 	//
 	//	Z = scale·cos(X·W + 1·uᵀ)   (n×D, overwritten)
 	//
-	// and reports whether all elements of Z are finite. A row of Z depends only on the same row of X and on
-	// m. Its bits are the same for every backend, kernel and number of threads, see [CosineMap].
+	// 1 is a column of n ones. Cosines reports whether all elements of Z are finite. A row of Z depends only on m and
+	// the same row of X. Its bits are the same for every backend, kernel and number of threads, see [CosineMap].
 	Cosines(m *CosineMap, x, z Matrix) (finite bool)
 
-	// SparseCosines computes the same bits as Cosines for the rows of a [CSR], given by its fields. The first
-	// row pointer may be larger than zero, as after [CSR.Slice].
+	// SparseCosines is like Cosines for sparse rows, with the same bits. rowPtr, colIdx and val are the fields of a
+	// [CSR]. rowPtr[0] may be larger than zero, as after [CSR.Slice].
 	SparseCosines(m *CosineMap, rowPtr []int, colIdx []int32, val []float64, z Matrix) (finite bool)
 
 	// SymEig computes the eigenvalues of the symmetric n×n matrix A and writes them to w (length n) in
@@ -129,9 +129,9 @@ type Backend interface {
 	QRWork(m, n int) int
 }
 
-// A Sharer is a [Backend] whose calls use several threads, so that concurrent calls would wait for each other.
-// Between Share and Unshare each call uses one thread, and as many calls run concurrently as there are cores. Use
-// Share if several goroutines call the backend, for example one for each part of a sketch.
+// A Sharer is a [Backend] whose calls use several threads each, so that concurrent calls would wait for each other.
+// Call Share before several goroutines call the backend, for example one for each part of a sketch. Until Unshare,
+// each call uses one thread, and as many calls run concurrently as there are cores.
 //
 // Several goroutines may call Share; sharing ends with the last Unshare. Share and Unshare wait for running calls, so
 // they must not be called during a call.

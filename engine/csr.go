@@ -8,8 +8,8 @@ import (
 )
 
 // CSR is a block of sparse rows in compressed sparse row form. Row i has the values Val[RowPtr[i]:RowPtr[i+1]] in the
-// columns ColIdx[RowPtr[i]:RowPtr[i+1]], which strictly increase. A CSR does not own its memory. A part of RowPtr
-// selects a part of the rows.
+// columns ColIdx[RowPtr[i]:RowPtr[i+1]], which strictly increase. A CSR does not own its memory. A sub-slice of
+// RowPtr selects consecutive rows.
 type CSR struct {
 	Rows, Cols int
 	RowPtr     []int     // length Rows+1, non-decreasing
@@ -36,11 +36,11 @@ func (s *CSR) Slice(lo, hi int) CSR {
 	return CSR{Rows: hi - lo, Cols: s.Cols, RowPtr: s.RowPtr[lo : hi+1], ColIdx: s.ColIdx, Val: s.Val}
 }
 
-// Gradient is like [Backend.Gradient] for sparse rows: R = S·Xᵀ − B (n×t, overwritten) and G += Rᵀ·S (t×d),
-// in O(t·nnz) time. A matrix b without Data means B = 0.
+// Gradient is like [Backend.Gradient] for sparse rows: R = S·Xᵀ − B (n×t, overwritten) and G += Rᵀ·S (t×d). It takes
+// O(t·nnz) time for nnz stored entries. A matrix b without Data means B = 0.
 //
-// Terms are added in the order of the entries. An element of R is the sum of the terms of its row and −b. An
-// element of G is a sum over the entries of its column.
+// An element of R is the sum of the terms of its row, in the order of the stored entries, and −b. An element of G is
+// a sum over the stored entries of its column.
 func (s *CSR) Gradient(x, b, g, r Matrix) {
 	t := x.Rows
 	matrix.CheckShape(&x, t, s.Cols)

@@ -2,13 +2,13 @@ package engine
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// Products of sparse rows S (n×d) with k dense rows, and with each other, are computed for strips of columns. The
-// dense rows of a strip are transposed, so that k contiguous numbers belong to one column, and stay in the cache.
-// Each entry of S in the strip is then multiplied with, or added to, such k numbers. So the dense rows are read from
-// memory once, for any pattern of entries.
+// Products of sparse rows S (n×d) with k dense rows, and with each other, are computed one strip of columns after the
+// other. The dense rows of a strip are transposed, so that the k numbers of a column are contiguous. This copy stays
+// in the cache while all entries of S in the strip are processed. So the dense rows are read from memory once, for
+// any pattern of entries.
 
 const (
-	// sparseStrip is the number of columns in a strip of S·Sᵀ, which has no dense rows.
+	// sparseStrip is the number of columns in a strip for S·Sᵀ. This product has no dense rows.
 	sparseStrip = 2048
 	// tileBytes is the size of a transposed strip, which stays in the second-level cache. fewestColumns is the
 	// smallest number of columns of a strip.
@@ -128,8 +128,8 @@ func addTransposed(t []float64, b Matrix, lo, hi int) {
 
 // TimesDense computes C = S·Bᵀ, where S is n×d, B is k×d and C is n×k.
 //
-// The terms of an element of C are added in the order of the stored entries. The result of a row with z entries has
-// at most z roundings per term, including the rounding of the product.
+// An element of C is a sum over the stored entries of a row of S, in their order. If the row has z entries, each term
+// is rounded at most z times, including the rounding of its product.
 func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 	k := b.Rows
 	matrix.CheckShape(&b, k, s.Cols)
@@ -183,7 +183,7 @@ func (s *CSR) AddLeftMul(w, b Matrix, work *SparseWork) {
 }
 
 // Gram computes the lower triangle of C = S·Sᵀ, which is n×n. The rest of C is neither read nor written. Gram
-// computes one product for every pair of entries in the same column.
+// multiplies once for every pair of stored entries in the same column.
 func (s *CSR) Gram(c Matrix, work *SparseWork) {
 	matrix.CheckShape(&c, s.Rows, s.Rows)
 	for i := range s.Rows {

@@ -6,12 +6,12 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// All packages that use engine share these errors. They export the same values under the same names and wrap them
-// with their own text, so that errors.Is matches in every package. Package engine itself panics on wrong shapes.
+// Packages that use engine export these errors under the same names. They wrap the errors with their own text, so
+// that errors.Is matches in every package. Package engine itself panics on wrong shapes.
 var (
-	// ErrInput matches, in errors.Is, every error that the input causes: by its shape, its values or a file.
-	// [ErrShape] matches ErrInput, and so do all error types that document this. Other failures do not match, for
-	// example an iteration that does not converge, a full disk, or numbers too large or small for certificates.
+	// errors.Is(err, ErrInput) is true for every error that the input causes: by its shape, its values or a file.
+	// [ErrShape] and all error types that document this match ErrInput. Other failures do not match, for example an
+	// iteration that does not converge, a full disk, or numbers too large or small for certificates.
 	ErrInput = badinput.Err
 	// ErrShape reports arguments whose dimensions disagree. Nothing was changed.
 	ErrShape = badinput.Errorf("dimensions disagree")

@@ -15,8 +15,8 @@ type Measurement struct {
 	Fresh     float64 `json:"fresh_gigabytes_per_second"` // the first write to new memory
 }
 
-// Measure measures the micro-kernel, a matrix product and the reading of memory, for a third of the time d each. It
-// also measures the first write to the 256 MiB that are then read.
+// Measure measures the speed of the micro-kernel, of a matrix product and of reading memory, for a third of the time
+// d each. It also times the first write to the 256 MiB that it then reads.
 func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, error) {
 	ctx = background.IfNil(ctx)
 	t, err := DefaultTuning()
@@ -54,7 +54,7 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 	return m, err
 }
 
-// repeat calls f once without measuring, then repeatedly until d has passed, at least once.
+// repeat calls f once untimed, then times one or more calls until d has passed.
 func repeat(ctx context.Context, d time.Duration, f func()) (seconds float64, runs int, err error) {
 	f()
 	start := time.Now()

@@ -146,9 +146,9 @@ func (t Tuning) ShrinkRows(m int) int {
 	return m + (m+3)/4
 }
 
-// LosslessRows returns the number of rows between two shrinks for a sketch that keeps d rows of d features. It is 4d,
-// or the number of rows that fit into the given number of bytes, at most 4096, if this is more. Fewer shrinks are
-// faster and have less round-off.
+// LosslessRows returns the number of rows between two shrinks for a sketch that keeps d rows of d features. It is 4d
+// or, if larger, the number of rows that fit into the given number of bytes, at most 4096. Fewer shrinks are faster
+// and have less round-off.
 func (t Tuning) LosslessRows(d, bytes int) int {
 	if t.Shrink.Value > 0 {
 		return t.Shrink.Value
@@ -236,8 +236,8 @@ func (t Tuning) GradientRows(d int) int {
 	return min(max(gradientBytes/word/max(d, 1), 16), 8192)
 }
 
-// manyVectors is the number of right-hand sides from which backends pack the right-hand sides in every call of
-// Gradient. In a call with few rows, packing would take too long.
+// manyVectors is the smallest number of right-hand sides at which backends pack the right-hand sides in every call
+// of Gradient. In a call with few rows, packing would take too long.
 const manyVectors = 8
 
 // GradientCall returns the number of rows for one call of [Backend.Gradient], given n rows of d columns and q

@@ -46,8 +46,8 @@ var width = map[string]int{
 	"Haswell": 256, "Zen": 256, "Excavator": 256,
 }
 
-// minGemmVectors returns the number of right-hand sides from which one Gemm is faster than a Gemv for each. The
-// AVX-512 kernels of OpenBLAS do not pack small matrices; the other kernels do.
+// minGemmVectors returns the smallest number of right-hand sides at which one Gemm is faster than a Gemv for each.
+// It depends on the kernels: AVX-512 kernels of OpenBLAS do not pack small matrices, and the other kernels do.
 func (c core) minGemmVectors() int {
 	if width[c.used] == 512 {
 		return 1

@@ -11,8 +11,8 @@ void cblas_dgemv(int order, int trans, int m, int n, double alpha, const double 
 void cblas_dgemm(int order, int transa, int transb, int m, int n, int k, double alpha, const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
 void cblas_daxpy(int n, double alpha, const double *x, int incx, double *y, int incy);
 
-// gradient adds A·Xᵀ to R, and then Rᵀ·A to G, for blocks of step rows of A. It calls two matrix products for each
-// block or, if vectors is set, two products with vectors for each right-hand side.
+// gradient computes R += A·Xᵀ and then G += Rᵀ·A, for step rows of A at a time. If vectors is set, it calls dgemv for
+// each right-hand side, otherwise dgemm.
 static void gradient(int n, int d, int t, int step, int vectors, const double *a, int lda, const double *x, int ldx, double *g, int ldg, double *r, int ldr) {
 	for (ptrdiff_t i = 0; i < n; i += step) {
 		const int m = n - i < step ? n - i : step;
@@ -50,9 +50,9 @@ type gradient struct {
 	a, x, b, g, r matrix.Matrix
 }
 
-// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. Both are computed for a block of rows while the block is in the
-// cache, so that A is read from memory once. Several threads process fixed parts of the rows, so that the sums do not
-// depend on timing.
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, one block of rows after the other. A block stays in the cache for
+// both products, so that A is read from memory once. Each thread processes fixed parts of the rows, so that the sums
+// do not depend on timing.
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	matrix.CheckGradient(&a, &x, &rhs, &g, &r)
 	checkInt32(a, x, g, r)
@@ -75,13 +75,14 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 }
 
 const (
-	// blockEntries is the number of entries in a block of A. 64 KiB stay in the second-level cache, and products of
-	// this size use OpenBLAS kernels that do not pack.
+	// blockEntries is the number of entries in a block of A. Its 64 KiB stay in the second-level cache. For products
+	// of this size OpenBLAS uses kernels that do not pack.
 	blockEntries = 1 << 13
 	minBlockRows = 8
-	// maxBlockRows is the largest number of rows of a block. dgemm adds these rows in sequence.
+	// maxBlockRows is the largest number of rows of a block. It limits the number of terms that dgemm adds in
+	// sequence.
 	maxBlockRows = 64
-	// manyVectors is the number of right-hand sides from which kernels that pack are faster. Blocks then have
+	// manyVectors is the smallest number of right-hand sides at which kernels that pack are faster. Blocks then have
 	// maxBlockRows rows.
 	manyVectors = 32
 )
@@ -136,8 +137,8 @@ func (b *Backend) countParts(n, d, t int) int {
 	return min(partsPerThread*b.threads, n/partRows)
 }
 
-// A team computes the parts of a gradient in parallel. Part 0 adds to G; every other part adds to a matrix of its own
-// in the slice sums. At the end these matrices are added to G in order.
+// A team computes the parts of a gradient in parallel. Part 0 is added to G. Every other part is added to its own
+// matrix in the slice sums. At the end these matrices are added to G in order.
 type team struct {
 	gradient
 	core  core

@@ -39,7 +39,8 @@ func (b *Backend) threadsFor(n int) int {
 }
 
 // Cholesky overwrites the lower triangle of A with L, for A = L·Lᵀ. It returns the number of leading positive pivots,
-// and whether all pivots are positive. LAPACK sees the transposed memory, so it computes the upper triangle U = Lᵀ.
+// and whether all pivots are positive. LAPACK reads a row-major matrix as its transpose, so it computes the upper
+// triangle U = Lᵀ.
 func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 	n := matrix.CheckSquare(&a)
 	checkInt32(a)
@@ -61,7 +62,7 @@ func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 	return positive, positive == n
 }
 
-// CholeskySolve overwrites each row b of B with the solution x of L·Lᵀ·x = b. The rows are columns for LAPACK.
+// CholeskySolve overwrites each row b of B with the solution x of L·Lᵀ·x = b. LAPACK reads these rows as columns.
 func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
 	n, nrhs := matrix.CheckSquare(&l), rhs.Rows
 	matrix.CheckShape(&rhs, nrhs, n)
@@ -76,8 +77,8 @@ func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
 	}
 }
 
-// QR overwrites the upper trapezoid of A with R. LAPACK sees the transposed memory, so it computes the LQ
-// factorisation.
+// QR overwrites the upper trapezoid of A with R. LAPACK reads a row-major matrix as its transpose, so it computes the
+// LQ factorisation.
 func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	matrix.Check(&a)
 	m, n := a.Rows, a.Cols
@@ -94,5 +95,6 @@ func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	}
 }
 
-// QRWork returns the length of the workspace of QR: min(m, n) scalar factors of the reflections, and a block.
+// QRWork returns the length of the workspace of QR: min(m, n) scalar factors of the reflections, and n·block elements
+// for LAPACK.
 func (b *Backend) QRWork(m, n int) int { return min(m, n) + n*block }

@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// sharing is the state of [Backend.Share]. While sharing is on, all elements of the channel Backend.slots are taken,
-// so no other calls start. Each call uses one thread and one element of the channel places.
+// sharing is the state of [Backend.Share]. While sharing is on, Share holds all elements of the channel
+// Backend.slots, so that no call with several threads starts. Each call uses one thread, and holds one element of the
+// channel places.
 type sharing struct {
 	mu      sync.Mutex
 	callers int           // number of calls of Share without a call of Unshare
@@ -52,9 +53,12 @@ func (b *Backend) Unshare() {
 	}
 }
 
-// enter waits until the caller may call OpenBLAS. Every call of enter must be followed by leave. If only one call at
-// a time is allowed, it uses the given number of threads. Otherwise a call uses the number of threads of the process:
-// one while sharing is on, else the number set by New.
+// enter waits until the caller may call OpenBLAS. Every call of enter must be followed by leave. The call of OpenBLAS
+// uses
+//
+//   - one thread while sharing is on
+//   - the given number of threads if Backend.slots has room for one call only
+//   - otherwise the number of threads set by New
 func (b *Backend) enter(threads int) {
 	for {
 		if b.sharing.on.Load() {

@@ -14,7 +14,7 @@ func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
 	b.Syrk(false, 1, rows, 0, c.Slice(firstRow, n, firstRow, n))
 }
 
-// panelWidth returns the number of columns that LeftMul computes at a time. This many columns stay in the cache, and
+// panelWidth returns the number of columns of B that LeftMul multiplies at a time. They stay in the cache, and
 // OpenBLAS packs W only a few times.
 func panelWidth(n, k int) int { return min(n, max(k, 1024)) }
 

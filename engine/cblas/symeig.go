@@ -10,8 +10,8 @@ import (
 )
 
 // SymEig computes all eigenvalues in descending order, and the k leading eigenvectors as rows. It uses package eigen
-// with OpenBLAS products. For the eigenproblems of a sketch, LAPACKE's dsytrd, dstedc and dormtr take 1.1 to 1.3
-// times as long with the same OpenBLAS, and dsyevd takes longer still.
+// with OpenBLAS products, because LAPACK is slower for the eigenproblems of a sketch. With the same OpenBLAS,
+// LAPACKE's dsytrd, dstedc and dormtr take 1.1 to 1.3 times as long. dsyevd takes longer still.
 func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []float64) (ok bool) {
 	n, k := matrix.CheckSymEig(&a, w, &v)
 	matrix.CheckWork(b.SymEigWork(n, k), len(work))
@@ -24,9 +24,9 @@ func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []f
 // SymEigWork returns the length of the workspace of SymEig.
 func (b *Backend) SymEigWork(n, k int) int { return eigen.Work(n, k) }
 
-// inside has the matrix products of a Backend whose caller is between enter and leave. The methods of the Backend and
-// package eigen use them. They multiply outputs by beta without OpenBLAS, because some of its versions compute NaN·0
-// for beta = 0.
+// inside is a Backend whose caller is between enter and leave. The methods of Backend and package eigen use its
+// matrix products. These multiply the output by beta in Go, because some versions of OpenBLAS compute NaN·0 for beta
+// = 0.
 type inside Backend
 
 func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
@@ -43,8 +43,8 @@ func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, be
 	i.blas.Dgemm(op(transA), op(transB), m, c.Cols, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 }
 
-// bandRows is the number of rows of a triangle that are computed together. The entries right of the diagonal are
-// computed, too, but not used.
+// bandRows is the number of rows of a triangle that one product computes. Entries of these rows right of the diagonal
+// are computed, too, but not used.
 const bandRows = 64
 
 func (i *inside) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {

@@ -44,8 +44,8 @@ func allocations(t *testing.T, be engine.Backend) {
 	}
 }
 
-// allocationsInParallel is like testing.AllocsPerRun, but it leaves GOMAXPROCS unchanged, so that f runs in parallel.
-// Allocations of the Go runtime are counted too. Therefore the result is the smallest of three counts.
+// allocationsInParallel is like testing.AllocsPerRun, but it leaves GOMAXPROCS unchanged, so that f can use several
+// threads. It returns the smallest of three counts, because allocations of the Go runtime are counted too.
 func allocationsInParallel(runs int, f func()) float64 {
 	f()
 	least := math.Inf(1)

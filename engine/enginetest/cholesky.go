@@ -42,7 +42,7 @@ func cholesky(t *testing.T, be engine.Backend) {
 			choleskySolve(t, be, a, nrhs)
 		}
 	}
-	// A diagonal of 2 with one changed entry is not positive definite.
+	// A matrix with diagonal 2 and one changed entry is not positive definite.
 	for _, n := range []int{1, 2, 3, 64, 129} {
 		for name, change := range map[string]struct {
 			i, j int

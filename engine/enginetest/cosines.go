@@ -18,8 +18,7 @@ func cosines(t *testing.T, be engine.Backend) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The numbers of components are near multiples of the width of a panel. The numbers of inputs and rows are large
-	// enough for several parts.
+	// D is near multiples of the panel width. The numbers of inputs and rows are large enough for several parts.
 	for i, s := range [][3]int{{1, 1, 1}, {3, 0, 5}, {4, 2, 128}, {5, 3, 127}, {7, 9, 129}, {9, 17, 260}, {33, 300, 70}, {6, 600, 200}, {300, 5, 129}, {0, 3, 4}, {3, 3, 0}} {
 		c := newCosineCase(random(uint64(i)), s[0], s[1], s[2])
 		t.Run(c.name, func(t *testing.T) {

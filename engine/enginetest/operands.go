@@ -11,7 +11,8 @@ import (
 // canary fills memory that no operation may read or write.
 var canary = math.Float64frombits(0x7ff8_c0ff_ee00_beef)
 
-// A matrix is an r×c matrix with guard values between its rows and after its end. A backend must not change them.
+// A matrix is an r×c matrix with guard values between its rows and after its end. A backend must not change the guard
+// values.
 type matrix struct {
 	r, c, ld int
 	data     []float64 // the slice passed to the backend, no longer than necessary

@@ -11,10 +11,10 @@ type pattern struct {
 	terms []float64
 }
 
-// patterns returns lists of k terms whose computed sums have large errors. A term of a little less than half an eps
-// is lost when it is added to 1. A term of a little more than half an eps counts twice. The error grows with the
-// number of such terms that are added to the same 1. Backends add terms in different orders, so the patterns vary the
-// number and places of the ones.
+// patterns returns lists of k terms whose computed sums have large errors. A term slightly below eps/2 is lost when
+// it is added to 1. A term slightly above eps/2 is rounded up to eps. The error grows with the number of such terms
+// that are added to the same 1. Backends add terms in different orders, so the patterns vary the number and positions
+// of the ones.
 func patterns(k int) []pattern {
 	const lost, twice = 0x1p-53 * (1 - 0x1p-9), 0x1p-53 * (1 + 0x1p-9)
 	var all []pattern

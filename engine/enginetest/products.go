@@ -21,7 +21,7 @@ var scalars = func() (pairs [][2]float64) {
 
 func pick[T any](xs []T, i int) T { return xs[i%len(xs)] }
 
-// A sweep calls f for many shapes m, n, k. trial numbers the calls.
+// A sweep calls f for many shapes m, n, k. The argument trial is the index of the call.
 type sweep func(f func(trial, m, n, k int))
 
 // few is a sweep over some combinations of sizes. Each dimension takes every size at least once.
@@ -61,8 +61,8 @@ func gemm(t *testing.T, be engine.Backend, shapes sweep) {
 	})
 }
 
-// orders checks in how many different orders a product adds its terms. If all columns of B are equal, elements of a
-// row of A·B differ only by the order of addition.
+// orders checks that a product has at most engine.Orders summation orders. If all columns of B are equal, the
+// elements of a row of A·B differ only by their summation order.
 func orders(t *testing.T, be engine.Backend) {
 	few(func(trial, m, n, k int) {
 		for _, tb := range []bool{false, true} {
@@ -102,8 +102,8 @@ func entry(a *matrix, trans bool, i, j int) float64 {
 	return a.was(i, j)
 }
 
-// checkProduct checks that C = alpha·P + beta·C for the elements that isChecked selects. P has sums of k products
-// x·y, which xy returns. scalars holds alpha and beta.
+// checkProduct checks that C = alpha·P + beta·C for the elements that isChecked selects. An element of P is a sum of
+// k products x·y, whose factors xy returns. scalars holds alpha and beta.
 func (c *matrix) checkProduct(t *testing.T, what string, isChecked func(i, j int) bool, scalars [2]float64, k int, bound float64, xy func(i, j, l int) (x, y float64)) {
 	for i := range c.r {
 		for j := range c.c {
@@ -125,7 +125,8 @@ func (c *matrix) checkProduct(t *testing.T, what string, isChecked func(i, j int
 	}
 }
 
-// promisedBound returns the backend's bound on the round-off of a sum of k products, along rows or not.
+// promisedBound returns the backend's bound on the round-off of a sum of k products. alongRows selects the bound of
+// sums along rows.
 func promisedBound(be engine.Backend, alongRows bool, k int) float64 {
 	if alongRows {
 		return be.Accuracy().Dot(k)

@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Promises tests each bound of the backend's Accuracy with terms whose roundings all have the same sign. It logs
-// which fraction of each bound the largest error reaches.
+// Promises tests each bound of the backend's Accuracy with terms whose roundings all have the same sign. It logs the
+// largest error as a percentage of each bound.
 func Promises(t *testing.T, be engine.Backend) {
 	a := &attacker{T: t, be: be, acc: be.Accuracy(), operations: map[string]*operation{}, patterns: map[int][]pattern{}, sums: map[int][][]sum{}}
 	alongRows, along := []int{1, 5, 33, 264, 384, 512, 1000, 5000}, []int{1, 5, 33, 264, 700}
@@ -88,8 +88,8 @@ type attacker struct {
 	sums       map[int][][]sum   // exact sums of these patterns
 }
 
-// An operation is a tested operation of the backend. used is the largest ratio of an error to its bound so far, and
-// by names the pattern with this ratio.
+// An operation is a tested operation of the backend. used is the largest ratio of an error to its bound so far. The
+// field by is the name of the pattern with this ratio.
 type operation struct {
 	t    *testing.T
 	name string
@@ -262,8 +262,8 @@ func (a *attacker) columns(k int) {
 	}
 }
 
-// inCalls tests products F·Xᵀ that are computed by several calls, each for a few of the k terms. F is m×k and xt, the
-// transpose of X, is k×n.
+// inCalls tests products F·Xᵀ with k terms that are split into several calls. Each call adds a few terms. F is m×k,
+// and xt = Xᵀ is k×n.
 func (a *attacker) inCalls(k, m int, want [][]sum, f, xt *matrix, ps []pattern) {
 	op, n := a.operation("Gemm of columns, in calls"), len(ps)
 	for _, terms := range []int{1, 4, 7} {
@@ -284,8 +284,8 @@ func (a *attacker) inCalls(k, m int, want [][]sum, f, xt *matrix, ps []pattern) 
 	}
 }
 
-// gradients tests the result G of Gradient for X = 0, so that R = −B is exact. It makes calls of up to
-// MaxGradientRows rows, as GradientCall allows, and longer calls.
+// gradients tests the result G of Gradient with X = 0, so that R = −B is exact. Most calls have at most
+// MaxGradientRows rows, as GradientCall allows; some have more.
 func (a *attacker) gradients() {
 	tuning, rows := engine.Detect(), []int{7, 64, 200, engine.MaxGradientRows}
 	if testing.Short() {

@@ -43,8 +43,8 @@ type invocation struct {
 	out [][]float64
 }
 
-// operations returns a call of each operation, by name. Most operands have m, n or k rows and columns. Operations
-// that backends divide only for large operands use matrices with rows of length largeOrder, or of about this order.
+// operations returns one call of each operation, by name. Most operands have dimensions m, n and k. Operations that
+// backends divide only for large operands use dimensions of about largeOrder.
 func operations(t *testing.T, be engine.Backend, m, n, k, largeOrder int) map[string]invocation {
 	rng := random(1)
 	fill := func(n int) []float64 {

@@ -27,8 +27,8 @@ type twofoldSums struct {
 }
 
 // gradientTwofold compares R and G with sums of more than a thousand bits. The errors must be within the returned
-// bounds, where the bounds of G are for the returned R. The bounds must be about as small as twice the digits of a
-// float64 allow.
+// bounds. The exact G is computed from the returned R, because the bounds of G are for this R. The bounds must be
+// about as small as twice the digits of a float64 allow.
 func gradientTwofold(t *testing.T, be engine.Backend) {
 	dense, sparse := 0.0, 0.0
 	for _, c := range exactTwofolds() {
@@ -51,7 +51,7 @@ func newTwofold(rows, cols int) engine.Twofold {
 	return engine.Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
 }
 
-// twofoldOutOfRange computes sums that overflow or become NaN because of one entry. The error bounds of all results
+// twofoldOutOfRange sets one entry to a value that makes sums overflow or become NaN. The error bounds of all results
 // that depend on this entry must be infinite or NaN.
 func twofoldOutOfRange(t *testing.T, be engine.Backend) {
 	const n, d, q = 70, 9, 2

@@ -145,7 +145,8 @@ func small(rng *rand.Rand, c *twofoldCase) {
 	c.g = nil
 }
 
-// faint makes targets and residuals near the smallest numbers. Large entries of A multiply the underflow errors of R.
+// faint makes targets and residuals near the smallest positive float64. Large entries of A multiply the underflow
+// errors of R.
 func faint(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "targets that are all but 0", true
@@ -155,7 +156,7 @@ func faint(rng *rand.Rand, c *twofoldCase) {
 	c.x, c.g = func(int, int) float64 { return 0 }, nil
 }
 
-// faintX makes rows of different sizes, and an X with elements near the smallest numbers.
+// faintX makes rows of different sizes, and an X with elements near the smallest positive float64.
 func faintX(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "x that is all but 0", true

@@ -21,9 +21,8 @@ func (b *Backend) SparseCosines(m *matrix.CosineMap, rowPtr []int, colIdx []int3
 	return b.cosines(cosines{m: m, rowPtr: rowPtr, colIdx: colIdx, val: val, z: z}, rows)
 }
 
-// cosines holds the operands of Cosines, or of SparseCosines if it has row pointers. The work is divided into parts:
-// a group of rows and one panel of columns of W, which stays in the cache. The bits of Z do not depend on this
-// division.
+// cosines holds the operands of Cosines, or of SparseCosines if it has row pointers. A part of the work is a group of
+// rows and one panel of columns of W, which stays in the cache. The bits of Z do not depend on this division.
 type cosines struct {
 	k      *kernel.Kernel
 	m      *matrix.CosineMap
@@ -43,9 +42,9 @@ type cosineTeam struct {
 
 var cosineTeams pool[cosineTeam]
 
-// minSharedCosines is the number of elements of Z from which several goroutines share the work. Waking a goroutine
-// takes about ten microseconds. The work is divided into parts of at least cosineRows rows, up to cosineParts parts
-// for each thread. A part processes cosineInputs inputs at a time, which are 256 KiB of a panel.
+// minSharedCosines is the smallest number of elements of Z at which several goroutines share the work. Waking a
+// goroutine takes about ten microseconds. A part of the work has at least cosineRows rows, and there are up to
+// cosineParts parts for each thread. A part processes cosineInputs inputs at a time, which are 256 KiB of a panel.
 const (
 	minSharedCosines = 1 << 12
 	cosineRows       = 64
@@ -117,8 +116,8 @@ func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	return finite
 }
 
-// dense computes rows lo to hi of one panel of Z. It processes cosineInputs inputs at a time. Z holds the sums in
-// between, and the slice sums holds them at the end.
+// dense computes rows lo to hi of one panel of Z, cosineInputs inputs at a time. It keeps partial sums in Z, and the
+// final sums of a few rows in the slice sums.
 func (c *cosines) dense(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)
 	n := len(u)
@@ -154,7 +153,7 @@ func (c *cosines) dense(lo, hi, panel int, sums []float64) (finite bool) {
 	return finite
 }
 
-// row returns the address of element (i, column) of X, which starts count elements. It returns nil if count is 0.
+// row returns the address of element (i, column) of X, the first of count elements. It returns nil if count is 0.
 func (c *cosines) row(i, column, count int) *float64 {
 	if count == 0 {
 		return nil

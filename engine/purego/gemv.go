@@ -77,7 +77,8 @@ func (v *matvec) sum(s, y float64) float64 {
 	return v.alpha*s + v.beta*y
 }
 
-// strip is the number of columns that are processed together. That part of y stays in the first-level cache.
+// strip is the number of columns that are processed together. The elements of y for these columns stay in the
+// first-level cache.
 const strip = 2048
 
 // columns computes elements lo to hi of alpha·Aᵀ·x + beta·y.

@@ -1,13 +1,13 @@
 package purego
 
 // packRows is the number of rows of X that are packed into all panels before the next rows. Each row is read from
-// start to end, which suits the prefetcher. With many rows whose distance is a power of two, they would evict each
-// other from the cache.
+// start to end, which suits the prefetcher. If the distance between rows is a power of two, more rows would evict
+// each other from the cache.
 const packRows = 8
 
 // pack copies a k×n block of a matrix, beginning at row l and column j, to dst as panels. A panel is k×width, row by
-// row. The last panel is only as wide as necessary, a multiple of the unit of the kernel, and is filled with zeros.
-// If isRowMajor is true, x holds the matrix row by row, otherwise column by column.
+// row. The last panel is narrower if possible: its width is a multiple of the kernel's unit, and unused columns are
+// zero. If isRowMajor is true, x holds the matrix row by row, otherwise column by column.
 func (b *Backend) pack(dst []float64, width int, isRowMajor bool, x []float64, ldx, l, j, k, n int) []float64 {
 	step := k
 	if isRowMajor && n > width {

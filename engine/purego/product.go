@@ -67,8 +67,7 @@ func multiply(p *product) {
 	products.put(t)
 }
 
-// divide divides C into parts. There are just enough to keep every thread busy, because each part packs its own A and
-// B.
+// divide divides C into just enough parts to keep every thread busy, because each part packs its own A and B.
 func (p *product) divide(threads int) dividedProduct {
 	rows := 1
 	work := (p.m - p.firstRow) * p.n * p.k
@@ -233,8 +232,8 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 	}
 }
 
-// exchange calls move for each row of an h×w block of C that begins at (row, col), and for the same row of the tile
-// t.
+// exchange calls move for each row of an h×w block of C, with the same row of the tile t. The block begins at (row,
+// col).
 func (p *product) exchange(t []float64, row, col, h, w int, move func(c, t []float64)) {
 	nr := p.be.kernel.NR()
 	for r := range h {

@@ -56,8 +56,8 @@ func (b *Backend) QRWork(m, n int) int {
 	return w*(w+min(m, max(qrRows, n))) + w*w + 2*w*max(n, w)
 }
 
-// A panel is a set of w columns to reduce, with w rows of R and r rows of A below them. n is the number of columns to
-// its right.
+// A panel is a set of w columns to reduce, with w rows of R and r rows of A below them. n is the number of columns
+// right of the panel.
 type panel struct {
 	b          *Backend
 	w, n       int
@@ -76,8 +76,8 @@ func (p *panel) cut(work []float64) {
 	p.x, p.y = work[:size], work[size:2*size]
 }
 
-// reduce overwrites top, the rows of R, with zeros below the diagonal. It applies the reflections to the columns C to
-// the right of the panel:
+// reduce overwrites top, the rows of R, and sets it to zero below the diagonal. It applies the reflections to the
+// columns C right of the panel:
 //
 //	C ← C − Vᵀ·(T·(V·C)).
 func (p *panel) reduce() {

@@ -17,8 +17,8 @@ type thinTeam struct {
 
 var thins pool[thinTeam]
 
-// fewRows is the number of rows of A from which packing B is faster than reading B directly. thinTiles is the number
-// of rows of A from which tiles are faster than the kernels for vectors.
+// fewRows is the smallest number of rows of A at which packing B is faster than reading B directly. thinTiles is the
+// smallest number of rows of A at which tiles are faster than the kernels for vectors.
 const (
 	fewRows   = 48
 	thinTiles = 8

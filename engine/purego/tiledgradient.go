@@ -36,7 +36,7 @@ func (v *tiledGradient) doPart(i int, s *scratch) {
 	}
 }
 
-// wideTargets is the number of right-hand sides from which tiles are faster than the kernels for vectors.
+// wideTargets is the smallest number of right-hand sides at which tiles are faster than the kernels for vectors.
 // widePartRows is the number of rows of a part that uses tiles. It is large, so that there are few sums to add.
 const (
 	wideTargets  = 8
@@ -44,8 +44,8 @@ const (
 )
 
 // wideStrip is the number of columns of a strip, a multiple of the width of the tiles of every kernel. wideChunk is
-// the number of rows of a chunk. A panel of X stays in the first-level cache while a chunk is processed. With smaller
-// chunks the sums for G would be loaded more often; with larger chunks they would leave the second-level cache.
+// the number of rows of A that are processed together. A panel of X stays in the first-level cache meanwhile. Fewer
+// rows would load the sums for G more often. More rows would not fit in the second-level cache.
 const (
 	wideStrip = 264
 	wideChunk = 32

@@ -21,12 +21,12 @@ func (a Accuracy) Sum(k int) float64 { return float64(k) / 2 }
 // Gradients bounds the round-off that one call of Gradient adds to its result G, in the same unit as Dot.
 func (a Accuracy) Gradients() float64 { return float64((a.Gradient + 1) / 2) }
 
-// Roundings is added to every bound, in units of eps. It covers the factor alpha, the addition of beta·C, and terms
-// of second order.
+// Roundings is a constant part of every bound, in units of eps. It covers the factor alpha, the addition of beta·C,
+// and terms of second order.
 const Roundings = 2
 
-// Orders is the largest number of different orders in which the elements of one product are summed. OpenBLAS uses up
-// to three at the edges of its tiles.
+// Orders is the largest number of summation orders in one product. OpenBLAS uses up to three at the edges of its
+// tiles.
 const Orders = 4
 
 // MaxRows is the largest number of rows in a call of Gradient. A call with fewer than SharedWork multiply-adds has at

@@ -10,8 +10,8 @@ func backWork(n, k int) int {
 	return b * (b + 2*k)
 }
 
-// completeVectors fills A with zeros after the vectors that tridiagonalise left in its rows. Then wyRows successive
-// vectors are the rows of one matrix, as backTransform requires.
+// completeVectors clears the elements of A after each reflection vector, which tridiagonalise stored in a row. Then
+// wyRows successive rows form one matrix of vectors, as backTransform requires.
 func completeVectors(n int, a []float64, lda int) {
 	for begin := 1; begin < n; begin += wyRows {
 		nb := min(wyRows, n-begin)

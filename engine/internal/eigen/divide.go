@@ -8,8 +8,8 @@ import (
 // leafRows is the largest order of a tridiagonal block that the QL iteration solves.
 const leafRows = 24
 
-// divider is the state of the divide and conquer algorithm for the tridiagonal matrix T. Slices for a block [lo, hi)
-// of T number its rows and columns from lo. The slot of an eigenvector is the number of its row in q.
+// divider is the state of the divide and conquer algorithm for the tridiagonal matrix T. In slices for a block [lo,
+// hi) of T, index 0 belongs to row lo. The slot of an eigenvector is the index of its row in q.
 type divider struct {
 	kr   Kernels
 	n    int
@@ -25,8 +25,7 @@ type divider struct {
 	row    []float64 // workspace, n
 }
 
-// A deflation divides the slots of a merge. The kept slots belong to the secular equation, and the dropped slots do
-// not.
+// A deflation divides the slots of a merge: kept slots enter the secular equation, and dropped slots do not.
 type deflation struct {
 	z       []float64 // the coupling vector z, by slot
 	kind    []int     // by slot
@@ -53,8 +52,8 @@ func packedWork(n int) int {
 	return (n/2)*(n/2) + (n-n/2)*(n-n/2)
 }
 
-// vectorsWork returns the length of solution.vectors, for the last merge, which stores k rows, and for the merges in
-// the two halves.
+// vectorsWork returns the length of solution.vectors. The last merge stores k rows. A merge inside a half stores a
+// square matrix, at most.
 func vectorsWork(n, k int) int {
 	return max(k*n, (n-n/2)*(n-n/2))
 }
@@ -139,7 +138,8 @@ func (s *divider) leaf(lo, hi int) bool {
 	return true
 }
 
-// sortByValue sorts slots in ascending order of d by insertion. There are few slots, or they are nearly sorted.
+// sortByValue sorts slots in ascending order of d. It uses insertion, because there are few slots or they are nearly
+// sorted.
 func sortByValue(slots []int, d []float64) {
 	for i, slot := range slots {
 		j := i

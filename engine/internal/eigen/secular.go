@@ -5,13 +5,12 @@ import "math"
 // secularSteps is the largest number of evaluations of the secular function for one root. The average is about three.
 const secularSteps = 120
 
-// patience is a number of evaluations for one root. Later, a bisection follows every step that does not reduce |f|
-// tenfold.
+// After patience evaluations for one root, a bisection follows every step that does not reduce |f| tenfold.
 const patience = 8
 
-// lastStep ends the iteration for a root: after a step shorter than lastStep times the distance r to the nearest
-// pole, f is not evaluated again. f and its approximation agree to first order, and their second derivatives are at
-// most 2/r times the first. So after a step η the distance to the root is at most 4η²/r ≤ eps/4·r.
+// lastStep·r is the longest last step for a root, where r is the distance to the nearest pole. After a shorter step,
+// f is not evaluated again. f and its approximation agree to first order, and their second derivatives are at most
+// 2/r times the first. So after a step η the distance to the root is at most 4η²/r ≤ eps/4·r.
 const lastStep = 0x1p-28
 
 // secular is the equation
@@ -25,14 +24,15 @@ type secular struct {
 	d, z, zz []float64
 }
 
-// A value is the value of f = 1/rho + ψ + φ at a point. ψ has the terms of the poles up to some pole p, and φ has the
-// other terms. dpsi and dphi are their derivatives. bound is a bound on the round-off of f in units of eps.
+// A value is the value of f = 1/rho + ψ + φ at a point. ψ is the sum of the terms of the poles d₀ to d_p for some p,
+// and φ is the sum of the other terms. dpsi and dphi are their derivatives. bound bounds the round-off of f in units
+// of eps.
 type value struct {
 	f, dpsi, dphi, bound float64
 }
 
-// eval evaluates f at λ = d_o + τ, where d_o is a pole near λ. ψ has the poles 0 to p. eval sets delta[i] to dᵢ − λ =
-// (dᵢ − d_o) − τ. It adds the small terms of far poles before the terms of near poles.
+// eval evaluates f at λ = d_o + τ, where d_o is a pole near λ. ψ is the sum over the poles d₀ to d_p. eval sets
+// delta[i] to dᵢ − λ = (dᵢ − d_o) − τ. It adds the small terms of far poles before the terms of near poles.
 func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 	d, zz, origin := s.d[:len(delta)], s.zz[:len(delta)], s.d[o]
 	var psi, dpsi, phi, dphi, partials float64
@@ -119,9 +119,13 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 	return 0, false
 }
 
-// start returns the index o of the pole nearest to root j, a bracket (lo, hi) of τ = λ − d_o for this root, and an
-// initial τ. This τ is the root of far + zₒ²/(d_o − λ) + t/(d_q − λ), where q is the other pole next to the root. The
-// constants far and t give this function the value and slope of f in the middle between the poles.
+// start returns for root j
+//
+//   - the index o of the nearest pole
+//   - a bracket (lo, hi) of τ = λ − d_o
+//   - an initial τ, the root of far + zₒ²/(d_o − λ) + t/(d_q − λ), where d_q is the other pole next to root j
+//
+// The constants far and t give this function the value and slope of f in the middle between the poles.
 func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	last := j > p
 	gap := s.d[p+1] - s.d[p]
@@ -164,8 +168,8 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	return o, tau, lo, hi
 }
 
-// bisect returns a number between lo and hi, which must not have opposite signs. If the larger magnitude is more than
-// 4 times the smaller, the result is the geometric mean, because a root may be very close to its pole.
+// bisect returns a mean of lo and hi, which must not have opposite signs. If the larger magnitude is more than 4
+// times the smaller, it is the geometric mean, because a root may be very close to its pole.
 func bisect(lo, hi float64) float64 {
 	near, far := lo, hi
 	if math.Abs(near) > math.Abs(far) {

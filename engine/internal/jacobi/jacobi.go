@@ -148,7 +148,7 @@ func (j *jacobi) pair(p, q int) bool {
 	if math.Abs(g)/a/c <= orthogonal*math.Sqrt(float64(j.n)) {
 		return false
 	}
-	// t is the tangent of φ with tan(2φ) = 2g/(a² − c²).
+	// t is tan φ for tan(2φ) = 2g/(a² − c²), with g = x·y, a = ‖x‖ and c = ‖y‖.
 	zeta := (c/a - a/c) / (2 * (g / a / c))
 	t := math.Copysign(1/(math.Abs(zeta)+math.Hypot(1, zeta)), zeta)
 	cos := 1 / math.Hypot(1, t)

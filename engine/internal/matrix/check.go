@@ -4,8 +4,8 @@ import "math/bits"
 
 // The functions in this file take pointers, because copying a Matrix takes as long as a small product.
 
-// Check panics unless the matrix fits into Data: Rows and Cols must not be negative. If the matrix has entries,
-// Stride must be at least Cols, and Data must have at least (Rows−1)·Stride + Cols elements.
+// Check panics if Rows or Cols is negative, or if the entries do not fit into Data. A matrix with entries requires
+// Stride >= Cols and at least (Rows−1)·Stride + Cols elements in Data.
 func Check(m *Matrix) {
 	if m.Rows < 0 {
 		panic("engine: negative number of rows")

@@ -66,8 +66,8 @@ type (
 	tileRowsB = func(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)
 )
 
-// DotsMany is like Dots for any number t of vectors. It divides the vectors into groups of about the same size, at
-// most len(k.Dots).
+// DotsMany is like Dots for any number t of vectors. It divides the vectors into groups of about the same size. A
+// group has at most len(k.Dots) vectors.
 func (k *Kernel) DotsMany(n, t int, a *float64, lda int, x *float64, ldx int, s *float64, lds int) {
 	groups := (t + len(k.Dots) - 1) / len(k.Dots)
 	for g := range groups {

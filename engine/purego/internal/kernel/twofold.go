@@ -20,8 +20,8 @@ type Twofold struct {
 	// ColMax sets c_j = max(c_j, f_i·|a_ij|) for four rows i of length n.
 	ColMax func(n int, f, a *float64, lda int, c *float64)
 
-	// Dots computes s + l = A·x for four rows of length n. base holds the base of each row. The sums s are written to
-	// s[0:4] and the low parts l to s[4:8].
+	// Dots computes s + l = A·x for four rows of length n. The sum of row i starts with base[i], see [Base]. The sums
+	// s are written to s[0:4] and the low parts l to s[4:8].
 	Dots func(n int, base, a *float64, lda int, x, s *float64)
 
 	// Open starts n sums h_j + l_j with h_j = Base(sigma·c_j) and l_j = 0.
