@@ -185,8 +185,12 @@ func (s *Sketch) checkBlock(x *engine.CSR) error {
 const sumBlock = engine.BlockOfSquares
 
 // SquaresError bounds the relative error of the squared norm of a row of n numbers that a sketch adds to
-// [Bound].Frobenius2, in units of 2⁻⁵². A term passes one product and the additions of a quarter of a block, with up
-// to three more terms. Two additions of quarters follow, and one addition for each doubling of the number of blocks.
+// [Bound].Frobenius2, in units of 2⁻⁵². A term of the sum is rounded
+//
+//   - once in its product
+//   - once for each addition to a partial sum, which has a quarter of a block and up to three more terms
+//   - twice when the four partial sums are added
+//   - once for each doubling of the number of blocks
 func SquaresError(n int) float64 {
 	blocks := max(n+sumBlock-1, sumBlock) / sumBlock
 	return (float64(min(n, sumBlock)/4+5) + math.Ceil(math.Log2(float64(blocks)))) / 2
@@ -225,8 +229,8 @@ func admit(i int, row []float64, norm2 float64, total *neumaier.Sum) error {
 	return addNorm2(i, norm2, total)
 }
 
-// admitSparse is admit for row i of x. It also checks the column indices. If both a value and an index are
-// invalid, it reports the first of the two.
+// admitSparse is admit for row i of x. It also checks the column indices. It reports the first
+// invalid entry of the row, by its value or its index.
 func admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
 	idx, val, shape := CheckRow(i, x)
 	norm2 := squares(val)

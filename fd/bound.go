@@ -8,8 +8,8 @@ import (
 
 const eps = 0x1p-52
 
-// padDecay·eps·‖B‖²_F bounds the round-off of a decay. Rounding each entry twice contributes 2·eps·‖B‖²_F. The
-// remaining 2·eps cover the rounding of the squared norms.
+// padDecay·eps·‖B‖²_F bounds the round-off of a decay of the buffered rows B. Rounding each entry twice contributes
+// 2·eps·‖B‖²_F. The remaining 2·eps cover the rounding of the squared norms.
 const padDecay = 4
 
 // A Bound is a guarantee about the matrix A of all appended rows and a smaller matrix B:
@@ -36,18 +36,18 @@ type Bound struct {
 	Rows      int64 // n, the number of rows appended
 }
 
-// FD returns a bound on ‖AᵀA − BᵀB‖₂: η plus the bound on round-off.
+// FD returns a bound on ‖AᵀA − BᵀB‖₂: the shrinkage η plus the bound on round-off.
 func (b Bound) FD() float64 { return b.Shrinkage + b.RoundOff }
 
-// RFD returns a bound on ‖AᵀA − (BᵀB + ρI)‖₂ with ρ = η/2 ([Bound.Shift]): ρ plus the bound on round-off.
+// RFD returns a bound on ‖AᵀA − (BᵀB + ρI)‖₂: the shift ρ = [Bound.Shift] plus the bound on round-off.
 func (b Bound) RFD() float64 { return b.Shift() + b.RoundOff }
 
-// Shift returns ρ = η/2, the minimax shift of Robust Frequent Directions.
+// Shift returns half the shrinkage, the minimax shift of Robust Frequent Directions.
 func (b Bound) Shift() float64 { return b.Shrinkage / 2 }
 
-// Bound returns the guarantee for the matrix B of all rows in the buffer. Between two shrinks B has up to m+p
-// rows. If the sketch keeps AᵀA, the guarantee is about the kept AᵀA. [Sketch.Spectrum] reduces B to m rows
-// and returns another Bound. Bound sums ‖B‖²_F, which takes O(md) time.
+// Bound returns the guarantee for the matrix B of all rows in the buffer. Between two shrinks B may have more than
+// Size rows. [Sketch.Spectrum] reduces B to at most Size rows and returns another Bound. If the sketch keeps AᵀA, the
+// guarantee is about the kept AᵀA. Bound sums ‖B‖²_F in O(Size·Dim) time.
 func (s *Sketch) Bound() Bound {
 	norm2 := neumaier.Of(s.norm2[:s.kept])
 	centres := s.centres()

@@ -24,7 +24,7 @@ import (
 // with the eigenvalues λ of G and its eigenvectors as the rows of U. It needs only products and sums of sparse
 // rows.
 
-// A centre is the dense row μ that rows s − κμ share.
+// A centre is a dense row μ. A sparse row s with a factor κ and this centre stands for s − κμ.
 type centre struct {
 	row   []float64
 	norm2 float64 // ‖μ‖²
@@ -36,8 +36,8 @@ type centre struct {
 	source  int // slot of the buffer row that centreOf put into row
 }
 
-// faintest is the smallest ‖μ‖² of a stored centre. With a smaller one, squares of entries may underflow, and
-// rows are stored as dense rows.
+// faintest is the smallest ‖μ‖² of a stored centre. Squares of entries of a smaller centre may underflow. Such a
+// centre is not stored, and its rows are stored as dense rows.
 const faintest = 0x1p-900
 
 // isFaint reports whether ‖μ‖² is too small for the centre to be stored.
@@ -208,8 +208,8 @@ func (s *Sketch) centres() []bool {
 	return of
 }
 
-// countCentres returns the number of centres in the buffer. Their slots never decrease in the order of the
-// sparse rows.
+// countCentres returns the number of centres in the buffer. It counts the different slots, which never decrease in
+// the order of the sparse rows.
 func (s *Sketch) countCentres() (n int) {
 	last := 0
 	for _, slot := range s.sparse.centre {
@@ -328,9 +328,13 @@ func (s *Sketch) centreSquares() (sum, times float64) {
 	return sum, times
 }
 
-// errorOfCentres bounds the norm of the round-off that centres add to G, beyond errorOfSparse. dense, sparse
-// and centres are the computed ‖B‖²_F, Σ‖s‖² and Σκ²‖μ‖². n is the order of G, times is Σ|κ|, and no sparse
-// row has more than z entries. The formula is proved in docs/math.md §14.
+// errorOfCentres bounds the norm of the round-off that centres add to the Gram matrix G, beyond errorOfSparse.
+// docs/math.md §14 has the proof. The arguments are
+//
+//   - dense, sparse, centres: the computed ‖B‖²_F, Σ‖s‖² and Σκ²‖μ‖²
+//   - times: Σ|κ|
+//   - n: the order of G
+//   - z: the largest number of entries of a sparse row s
 func (s *Sketch) errorOfCentres(z int, dense, sparse, centres, times float64, n int) float64 {
 	if centres == 0 {
 		return 0

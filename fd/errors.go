@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// ErrInput is [engine.ErrInput]. By errors.Is, every error of this package matches ErrInput, except
-// [ErrNoConvergence]. The cause of such an error is the input: its shape, its values or a file.
+// ErrInput is [engine.ErrInput]. errors.Is(err, ErrInput) is true for every error of this package except
+// [ErrNoConvergence]. The input causes these errors: by its shape, its values or a file.
 var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree, or an attempt to merge a sketch with itself. Nothing

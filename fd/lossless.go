@@ -24,8 +24,8 @@ import (
 // round-off of the QR decomposition grows with the number of rows.
 const losslessBytes = 256 << 10
 
-// crossRows is the number of rows in each of the products that sumCross adds up. For more than crossRows² rows,
-// it is the number of products instead.
+// crossRows is the number of rows of each product in sumCross. For more than crossRows² rows, sumCross adds crossRows
+// larger products instead.
 const crossRows = 64
 
 // sumCross adds the lower triangle of RᵀR, for the rows r of R, to the compensated sums. pad bounds the norm of

@@ -13,8 +13,8 @@ import (
 // error of its computed eigenvectors with matrix products. [engine.Accuracy] bounds the round-off of these
 // products. Theorems and proofs are in docs/math.md §14.
 
-// A reduction replaces the rows R (n×d) by r ≤ n rows B = diag(scale)·U·R. It approximates the shrink by
-// delta. With G = RRᵀ and S = diag(kept), up to round-off
+// A reduction replaces the rows R (n×d) by r ≤ n rows B = diag(scale)·U·R. It approximates the shrink by delta. The
+// rows of U are eigenvectors of G = RRᵀ. With S = diag(kept), up to round-off
 //
 //	UGUᵀ = S + delta·I,   diag(scale)² = S·(S + delta·I)⁻¹.
 type reduction struct {
@@ -66,7 +66,7 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 		apart = math.Max(apart, math.Abs(e-above))
 		shortfall = math.Max(shortfall, above-e)
 	}
-	// orthogonal.RoundOff bounds the error of the entries of Ω, far below eps.
+	// orthogonal.RoundOff bounds the round-off in the entries of UUᵀ − I, far below eps.
 	phi := x.weighted(omega, above) + orthogonal.RoundOff(be, r, n)*(largest+above)
 	coupling := phi*(1+apart/above) + phi*(phi/above)
 	size := largest + above
@@ -81,9 +81,9 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 // inflate covers the round-off in the computed bounds, which are sums and products of nonnegative numbers.
 const inflate = 1.01
 
-// boundAbove returns a number b near delta with G̃ ⪯ UᵀSU + b·I. It increases slack until the Cholesky
-// factorisation of (delta + slack)·I − (G̃ − UᵀSU) succeeds. This matrix is then positive definite up to
-// round-off (S. Rump, BIT 46, 2006). total is tr G̃ and kept is tr S.
+// boundAbove returns a number b near delta with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram and S = diag(x.kept). It increases
+// slack until the Cholesky factorisation of (delta + slack)·I − (G̃ − UᵀSU) succeeds. This matrix is then positive
+// definite up to round-off (S. Rump, BIT 46, 2006). total is tr G̃ and kept is tr S.
 func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []float64, total, kept, slack float64) float64 {
 	n, r := x.gram.Rows, x.u.Rows
 	scaled := engine.View(r, n, work[:r*n])
@@ -117,8 +117,8 @@ func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []f
 	}
 }
 
-// weighted returns ‖Y^½|Ω|Y^½‖_F for Y = diag(kept) + shift·I. omega holds the lower triangle of Ω, the
-// deviation of UUᵀ from I.
+// weighted returns ‖Y^½·|Ω|·Y^½‖_F for Ω = UUᵀ − I and the diagonal matrix Y = diag(kept) + shift·I. omega holds the
+// lower triangle of Ω.
 func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {
@@ -147,8 +147,12 @@ type roundedProduct struct {
 	gram    float64 // bounds the change of BBᵀ
 }
 
-// rounding bounds the round-off of computing B = FUR, with F = diag(scale). above satisfies G ⪯ UᵀSU +
-// above·I, skew bounds ‖UUᵀ − I‖, and size is the largest element of S + above·I (docs/math.md §14, step 3).
+// rounding bounds the round-off of the computed rows B = FUR, with F = diag(scale). docs/math.md §14, step 3, has the
+// proof. The arguments satisfy
+//
+//   - G ⪯ UᵀSU + above·I
+//   - ‖UUᵀ − I‖ ≤ skew
+//   - size is the largest element of S + above·I
 func (x *reduction) rounding(above, skew, size float64) roundedProduct {
 	var sum, norm float64
 	for i, s := range x.kept {
@@ -165,8 +169,8 @@ func (x *reduction) rounding(above, skew, size float64) roundedProduct {
 	return roundedProduct{squares: (2*math.Min(sum, all*norm) + norm*norm) * inflate, gram: (2*all*norm + norm*norm) * inflate}
 }
 
-// residual bounds ‖A − XᵀX‖, its own round-off included. a holds the lower triangle of A (d×d) and is
-// overwritten with A − XᵀX. norm bounds ‖A‖_F, and part is a d×d workspace.
+// residual bounds ‖A − XᵀX‖, including the round-off of its own products. a holds the lower triangle of A (d×d) and
+// is overwritten with A − XᵀX. norm bounds ‖A‖_F, and part is a d×d workspace.
 func residual(be engine.Backend, a, x, part engine.Matrix, norm float64) float64 {
 	var squares, sums float64
 	for lo := 0; lo < x.Rows; lo += residualRows {

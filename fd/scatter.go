@@ -7,10 +7,10 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// If d is about m+p or less, the matrix K = AᵀA is smaller than the buffer of a sketch. Then the sketch keeps
-// K: it collects rows R and adds RᵀR to K. Nothing is lost, so η = 0. The eigenproblem of K is solved only when
-// the sketch is read. The bound on the round-off of K follows from [engine.Accuracy] and grows as rows are
-// added (docs/math.md §14).
+// The d×d matrix K = AᵀA is smaller than the buffer of a sketch if the buffer has about d rows or more. Then the
+// sketch keeps K: it collects rows R and adds RᵀR to K. Nothing is lost, so the shrinkage is 0. The eigenproblem of K
+// is solved only when the sketch is read. The bound on the round-off of K follows from [engine.Accuracy] and grows as
+// rows are added (docs/math.md §14).
 
 // Storage selects whether a sketch keeps rows or K = AᵀA.
 type Storage int

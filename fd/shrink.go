@@ -217,8 +217,8 @@ func (s *Sketch) cut(w []float64) float64 {
 	return max(w[s.m], 0)
 }
 
-// finish records a shrink by delta with the round-off bound pad. spared is the number of leading rows that the
-// shrink left unchanged. It replaced all other rows by live new rows.
+// finish records a shrink by delta with the round-off bound pad. spared is the number of leading rows that the shrink
+// left unchanged. The shrink replaced all other rows by live new rows.
 func (s *Sketch) finish(spared, live int, delta, pad float64) {
 	s.rows = spared + live
 	if spared == 0 {

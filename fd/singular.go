@@ -17,7 +17,7 @@ type singular struct {
 	live  int // number of rows after the shrink, at most m
 }
 
-// measureSVDWork returns the length of the argument check of factor, for k×d rows.
+// measureSVDWork returns the length of factor's workspace check, for k×d rows.
 func measureSVDWork(k, d int) int {
 	q := min(k, d)
 	return k*q + q*q + orthogonal.Work(q, d)

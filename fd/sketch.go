@@ -106,7 +106,8 @@ type Sketch struct {
 	bad error // the error of a failed factorisation, after which the sketch cannot be used
 }
 
-// A matrix is B with room for more rows. If the sketch keeps K = AᵀA, it holds the rows not yet added to K.
+// A matrix is the buffer, with the rows B and room for more rows. If the sketch keeps K = AᵀA, the buffer holds the
+// rows not yet added to K.
 type matrix struct {
 	buf   []float64 // capacity×Dim, with leading dimension ld
 	ld    int
@@ -257,7 +258,7 @@ func (s *Sketch) Config() Config { return s.cfg }
 // Dim returns d, the number of features.
 func (s *Sketch) Dim() int { return s.cfg.Dim }
 
-// Size returns m as configured, which may be larger than the number of rows kept.
+// Size returns Config.Size, which may be larger than the number of rows kept.
 func (s *Sketch) Size() int { return s.cfg.Size }
 
 // Rows returns n, the number of rows appended, including the rows of merged sketches.

@@ -30,8 +30,8 @@ func newSparseRows(cfg Config) sparseRows {
 	return sparseRows{CSR: engine.CSR{Cols: cfg.Dim}, most: max(cfg.SparseRows, 0)}
 }
 
-// sparseRows returns r for m rows kept and p rows between shrinks. It returns −1 if sparse rows are stored as
-// dense rows. Errors come from [engine.DefaultTuning].
+// sparseRows returns the largest number of sparse rows in a buffer with m rows kept and p rows between shrinks. It
+// returns −1 if sparse rows are stored as dense rows. Errors come from [engine.DefaultTuning].
 func (c Config) sparseRows(m, p int) (int, error) {
 	if c.SparseRows < 0 || !c.canKeepSparse(m) {
 		return -1, nil
@@ -46,9 +46,9 @@ func (c Config) sparseRows(m, p int) (int, error) {
 	return tuning.SparseRows(c.Dim, m, p), nil
 }
 
-// Order returns the largest number of rows in the buffer, which is also the order of the largest eigenproblem
-// of a shrink. It is m+max(p, r), or m+p if sparse rows are stored as dense rows. Errors are the same as in
-// [Config.Buffer].
+// Order returns the largest number of rows in the buffer, which is also the order of the largest eigenproblem of a
+// shrink. It is m+max(p, SparseRows) with m and p of [Config.Buffer], or m+p if sparse rows are stored as dense rows.
+// Errors are the same as in Buffer.
 func (c Config) Order() (int, error) {
 	m, p, err := c.Buffer()
 	if err != nil {
@@ -79,9 +79,9 @@ func (c Config) defaultSparseRows(m, p int) int {
 	return engine.Tuning{}.SparseRows(c.Dim, m, p)
 }
 
-// SparseShare limits sparse rows: a row with entries in more than 1/SparseShare of the columns is stored as a
-// dense row. For z entries, the products with the kept rows take 4mz flops. A dense row takes 7md flops, but
-// each of them is several times faster.
+// SparseShare limits sparse rows: a row with entries in more than 1/SparseShare of the columns is stored as a dense
+// row. A shrink to m rows takes 4mz flops for a sparse row with z entries, and 7md flops for a dense row. But the
+// flops for a dense row are several times faster.
 const SparseShare = 8
 
 // maxEntries returns the largest number of entries that all sparse rows of the buffer may have together.
@@ -171,8 +171,8 @@ func (w *sparseRows) empty() {
 	}
 }
 
-// gramSparse computes the rows of G (n×n) for the sparse rows, its last ones, and writes them to the lower
-// triangle of g. off bounds the norm of their round-off. On entry g must hold the rows of G for the dense rows.
+// gramSparse writes the rows of G (n×n) that belong to sparse rows to the lower triangle of g. These are the last
+// rows of G. off bounds the norm of their round-off. On entry g must hold the rows of G for the dense rows.
 func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float64) {
 	k, n, w := s.rows, g.Rows, &s.sparse
 	if w.Rows == 0 {

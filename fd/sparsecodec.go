@@ -66,7 +66,7 @@ func (w *sparseRows) read(m *wire.Reader, h sparseHeader, version uint32) {
 	}
 }
 
-// check reports an invalid header before its sizes are used. h must have been checked.
+// check reports an invalid sparse header before its sizes are used. h must be valid.
 func (w *sparseHeader) check(m *wire.Reader, h *sketchHeader, version uint32) {
 	if m.Err() != nil {
 		return

@@ -199,11 +199,11 @@ func (p *Spectrum) sort() {
 }
 
 // orthonormalise makes the rows of V orthonormal. It orthogonalises each row that is not orthogonal to the rows
-// before it, which have larger σ². Rows with σ² below √eps·λ₁ may need this. A row that becomes zero was only
-// round-off and is removed.
+// before it, which have larger σ². Only rows whose σ² is below √eps times the largest σ² may need this. A row that
+// becomes zero was only round-off and is removed.
 //
-// moved bounds the change of BᵀB: ‖B'ᵀZ + ZᵀB' + ZᵀZ‖ for the changed rows B' and their change Z, plus the
-// squares of the removed rows.
+// moved bounds the change of BᵀB: ‖B'ᵀZ + ZᵀB' + ZᵀZ‖ for the changed rows B' and their change Z, plus the squares of
+// the removed rows.
 func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	d, r := p.Dim, len(p.Sigma2)
 	if r == 0 {
