@@ -58,8 +58,8 @@ type Nystrom struct {
 	sparse, add func(s *stream, lo, hi int) // method values, bound once to avoid allocation
 }
 
-// NewNystrom draws Ω and returns the approximation of a matrix without rows. It returns an error if Rank or Dim
-// is not positive, [fd.ErrSize] if the buffers cannot be addressed, and [ErrNoConvergence].
+// NewNystrom draws the test matrix and returns the approximation of a matrix without rows. It returns an error if
+// Rank or Dim is not positive, [fd.ErrSize] if the buffers cannot be addressed, and [ErrNoConvergence].
 func NewNystrom(cfg NystromConfig) (*Nystrom, error) {
 	switch {
 	case cfg.Dim <= 0:
@@ -87,7 +87,7 @@ func NewNystrom(cfg NystromConfig) (*Nystrom, error) {
 	return a, nil
 }
 
-// draw draws Ωᵀ. Its rows are orthonormal and span the same space as m Gaussian vectors.
+// draw draws Ωᵀ with orthonormal rows. They span the same space as m Gaussian vectors.
 func (a *Nystrom) draw() error {
 	d, be := a.cfg.Dim, a.cfg.Backend
 	g := make([]float64, a.m*d)
@@ -130,7 +130,7 @@ func (a *Nystrom) AppendRows(n int, x []float64, ldx int) error {
 	return nil
 }
 
-// multiply overwrites share (m×d) with the contribution of the buffered rows to Yᵀ. r is workspace.
+// multiply overwrites share (m×d) with the buffered rows' part of Yᵀ. r is workspace.
 func (a *Nystrom) multiply(share, r []float64) {
 	d := a.cfg.Dim
 	clear(share)
@@ -150,9 +150,9 @@ func (a *Nystrom) AppendSparse(x *engine.CSR) error {
 	return nil
 }
 
-// sparseGradient adds the contribution of the current sparse rows to rows lo to hi−1 of Yᵀ. It forms a plain
-// sum over the rows before it adds to the compensated sums. If the rows have fewer entries than columns, it
-// adds each product directly.
+// sparseGradient adds the part of the current sparse rows to rows lo to hi−1 of Yᵀ. It forms a plain sum over the
+// rows before it adds to the compensated sums. If these rows have fewer than d entries together, it adds each product
+// directly.
 func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 	d := a.cfg.Dim
 	if a.csr.NNZ() < d {
@@ -180,14 +180,14 @@ func (a *Nystrom) addRows(_ *stream, lo, hi int) {
 	}
 }
 
-// Spectrum computes the eigendecomposition K̂ = U·diag(Λ)·Uᵀ. More rows may be appended afterwards. With the
-// eigendecomposition ΩᵀY = QWQᵀ and a singular value decomposition of B,
+// Spectrum computes the eigendecomposition K̂ = U·diag(Λ)·Uᵀ. More rows may be appended afterwards. With Y and Ω of
+// [Nystrom], the eigendecomposition ΩᵀY = QWQᵀ and a singular value decomposition of B,
 //
 //	B = Y·Q·W^(−1/2) = UΣRᵀ,  Λ = Σ²,  V = Uᵀ.
 //
-// The paper factors ΩᵀY by Cholesky. It therefore shifts K by a ν that keeps ΩᵀY definite in spite of
-// round-off, and subtracts ν afterwards. Here no shift is needed: eigenvalues of ΩᵀY up to ν are round-off
-// and are left out. Measured errors are as small or smaller.
+// Frangella et al. factor ΩᵀY by Cholesky. They therefore shift K by a ν that keeps ΩᵀY definite in spite of
+// round-off, and subtract ν afterwards. Spectrum needs no shift: eigenvalues of ΩᵀY up to ν are round-off and are
+// left out. Measured errors are as small or smaller.
 func (a *Nystrom) Spectrum() (*Spectrum, error) {
 	m, d, be := a.m, a.cfg.Dim, a.cfg.Backend
 	y := make([]float64, m*d)
@@ -226,9 +226,9 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 	return p, nil
 }
 
-// roundOff bounds the part of K̂ that is due to round-off, relative to ‖A‖²_F and in units of eps·α², with α
-// as in [Nystrom.bound]. A panel is a chain of panelRows additions, whose roundings may all have the same
-// sign if rows repeat. On other rows TestNystromRange measures less than a quarter of 16.
+// roundOff bounds the round-off in K̂, relative to ‖A‖²_F and in units of eps·α². [Nystrom.bound] defines α. A panel
+// is a chain of panelRows additions, whose roundings may all have the same sign if rows repeat. For other rows
+// TestNystromRange measures a round-off of less than 4.
 const roundOff = panelRows/2 + 16
 
 // bound sets Floor, Over and Under of p. K − K̂ is positive semidefinite up to round-off, and its trace is

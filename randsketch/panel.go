@@ -12,8 +12,8 @@ type panel struct {
 	held    int       // number of rows in waiting
 }
 
-// A call holds the rows of one call of AppendRows or AppendSparse. At most panelRows rows are processed at a
-// time, the current rows: rows lo to hi−1 of the call. Row lo is row number firstRow of A. Between two calls it
+// A call holds the rows of one call of AppendRows or AppendSparse. The current rows are rows lo to hi−1 of the call,
+// at most panelRows rows, which are processed together. Row lo is row number firstRow of A. Between two calls, a call
 // holds no rows.
 type call struct {
 	x        []float64 // dense rows with leading dimension ldx

@@ -34,7 +34,7 @@ var (
 	errNoConvergence = fmt.Errorf("randsketch: %w", engine.ErrNoConvergence)
 )
 
-// A Kind is a distribution of S. E[SᵀS] = I for every kind.
+// A Kind is a distribution of the random matrix S. E[SᵀS] = I for every kind.
 type Kind int
 
 const (
@@ -89,7 +89,7 @@ type Sketch struct {
 	op operator
 }
 
-// An operator adds up S times the rows. Only read applies the constant factor of S.
+// An operator sums up S·A over the rows of A. It leaves out the constant factor of S, which read applies.
 type operator interface {
 	// rows adds n dense rows of A, from row number firstRow on.
 	rows(firstRow int64, n int, x []float64, ldx int, y []float64)
@@ -164,7 +164,7 @@ func (b *base) row(r int) []float64 { return b.sum[r*b.width() : (r+1)*b.width()
 // Config returns the configuration of s with all defaults filled in.
 func (s *Sketch) Config() Config { return s.cfg }
 
-// Reset discards all rows and draws a new S from another seed, in the same memory. [Fresh] uses it in each
+// Reset discards all rows and draws a new S from another seed, in the same memory. [Fresh] calls Reset in each
 // iteration.
 func (s *Sketch) Reset(seed uint64) {
 	s.cfg.Seed = seed

@@ -9,8 +9,8 @@ import (
 // saves.
 const minShare = 1 << 15
 
-// A team divides a loop over at most GOMAXPROCS goroutines, which end with the loop. It allocates only in the
-// first loops.
+// A team divides a loop over at most GOMAXPROCS goroutines, which end with the loop. It reuses its memory, so that
+// only the first loops allocate.
 type team struct {
 	members  []*member
 	n, parts int
