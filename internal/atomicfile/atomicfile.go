@@ -125,7 +125,7 @@ func Publish(d Operations, temporary, name, previous string, write func(w io.Wri
 	}, write)
 }
 
-// nothing is an argument keep of replace that does not keep the old file.
+// nothing is the argument keep of replace if the old file is not kept.
 func nothing() error { return nil }
 
 // unless returns err, or nil if errors.Is(err, expected).

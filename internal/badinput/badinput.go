@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Err matches all errors of this package in errors.Is. It is also engine.ErrInput.
+// errors.Is(err, Err) is true for all errors of this package. Err is also engine.ErrInput.
 var Err = errors.New("bad input")
 
 // Errorf is fmt.Errorf for an error that matches Err.

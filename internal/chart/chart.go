@@ -42,7 +42,7 @@ type Line struct {
 	Loose  bool      // only markers, without a line
 }
 
-// A Mark is a vertical line at Lo = Hi on the x axis, or a shaded range from Lo to Hi.
+// A Mark is a shaded range from Lo to Hi on the x axis, or a vertical line if Lo = Hi.
 type Mark struct {
 	Method string // key in Figure.Looks
 	Lo, Hi float64

@@ -90,8 +90,8 @@ func finish(text []byte, w uint64, q, sign, i, digits int) (v float64, n int) {
 	return signed(v, sign, text), i
 }
 
-// signed returns v with the sign that text[0] holds, if sign is 1. It avoids a branch, which would be slow for random
-// signs: bit 1 of the character is 0 for '-' and 1 for '+'.
+// signed returns v if sign is 0. If sign is 1, it gives v the sign in text[0]. It avoids a branch, which would be
+// slow for random signs: bit 1 of the character is 0 for '-' and 1 for '+'.
 func signed(v float64, sign int, text []byte) float64 {
 	minus := uint64(sign &^ (int(text[0]) >> 1))
 	return math.Float64frombits(math.Float64bits(v) | minus<<63)

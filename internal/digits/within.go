@@ -29,7 +29,8 @@ const (
 	signDigits = 4  // the largest number of additional digits to show the sign
 )
 
-// Within returns the Known for a number in [lo, hi]. ok is false if lo or hi is not finite, or if lo > hi.
+// Within returns a number in [lo, hi] as a Known, value ± bound. ok is false if lo or hi is not finite, or if lo >
+// hi.
 func Within(lo, hi float64) (k Known, ok bool) {
 	if lo == hi {
 		return exactly(lo)
@@ -41,8 +42,8 @@ func Within(lo, hi float64) (k Known, ok bool) {
 	return between(l, h), true
 }
 
-// Around returns the Known for a number in [x − e, x + e]. ok is false if x or e is not finite, or if e is
-// negative.
+// Around returns a number in [x − e, x + e] as a Known, value ± bound. ok is false if x or e is not finite, or if e
+// is negative.
 func Around(x, e float64) (k Known, ok bool) {
 	if e == 0 {
 		return exactly(x)
@@ -65,7 +66,7 @@ func exactly(x float64) (k Known, ok bool) {
 	return Known{negative: x < 0, digits: whole + fraction, power: exp - len(fraction)}, true
 }
 
-// between returns the Known for a number in [lo, hi] with lo < hi.
+// between returns a number in [lo, hi], lo < hi, as a Known.
 func between(lo, hi *big.Rat) Known {
 	half := new(big.Rat).Sub(hi, lo)
 	half.Quo(half, big.NewRat(2, 1))

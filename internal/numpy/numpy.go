@@ -18,7 +18,7 @@ const align = 64
 // Magic begins every .npy file.
 const Magic = "\x93NUMPY"
 
-// Header is the format of the start of the header of a float64 matrix in C order, up to its shape.
+// Header is a fmt format for the header of a float64 matrix in C order, up to the shape.
 const Header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d)"
 
 // Write writes an array of rows×cols float64 as a .npy file:

@@ -73,7 +73,7 @@ func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 	return math.Sqrt(math.Max(norm2, 0))*(1+float64(r)*float64(r)*eps)*inflate + roundOff(be, r, v.Cols, o.lows)
 }
 
-// RoundOff bounds the Frobenius norm of the error of the Ω that Loss writes, for an r×k matrix V.
+// RoundOff bounds the Frobenius norm of the error of Ω = VVᵀ − I that Loss writes, for an r×k matrix V.
 func RoundOff(be engine.Backend, r, k int) float64 {
 	return roundOff(be, r, k, float64(r)*float64(k)*0x1p-54) // entries of L are at most 2⁻²⁷ in magnitude
 }
@@ -131,7 +131,7 @@ func (o *multiplier) square(a engine.Matrix) {
 // twoSlices holds rows of V as the sum of two matrices, high (H) and low (L).
 type twoSlices struct{ high, low engine.Matrix }
 
-// split computes H and L of the rows v in the memory of s, and returns them.
+// split writes H and L of the rows v to the memory of s, and returns them.
 func (s twoSlices) split(v engine.Matrix) twoSlices {
 	s.high, s.low = s.high.Slice(0, v.Rows, 0, v.Cols), s.low.Slice(0, v.Rows, 0, v.Cols)
 	for i := range v.Rows {

@@ -41,8 +41,8 @@ func bytesOf(text, key string) int64 {
 func highWater() int64 { return bytesOf(read("/", "/proc/self/status"), "VmHWM:") }
 
 // limits returns the smallest memory limit of the process's control group and all groups above it. left is the
-// smallest number of bytes that one of these groups has left. Pages that the kernel can drop at once are not counted
-// as used.
+// smallest number of bytes that one of these groups may still use. Pages that the kernel can drop at once are not
+// counted as used.
 //
 // Format: the kernel's cgroup-v2.rst (memory.max) and cgroup-v1/memory.rst (memory.limit_in_bytes).
 func limits(root string) (least Limit, left int64) {

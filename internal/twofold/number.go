@@ -18,7 +18,7 @@ func Times(a, b float64) Number {
 	return Number{p, e, underflow(p)}
 }
 
-// underflow bounds the part of a·b − p that the low part of the product p = fl(a·b) lacks because of underflow.
+// underflow bounds the error that underflow causes in the low part a·b − p of a product p = fl(a·b).
 func underflow(p float64) float64 {
 	if p == 0 || math.Abs(p) > 0x1p-960 {
 		return 0

@@ -87,7 +87,7 @@ const chunk = 8 << 10
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrVersion matches, in errors.Is, an Error about a message with a newer version than [Kind.Version].
+// errors.Is(err, ErrVersion) is true for an Error about a message with a newer version than [Kind.Version].
 var ErrVersion = errors.New("newer format version")
 
 // An Error reports that a message is wrong at the byte Offset. The packages that use wire convert it to an exported

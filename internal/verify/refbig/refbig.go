@@ -26,7 +26,7 @@ type Problem struct {
 	MeanX []*big.Float   // zeros without an intercept
 	MeanY []*big.Float
 
-	// Penalty holds a factor of γ for each column; nil means 1 for all. A column with penalty 0 counts as one in
+	// Penalty holds a factor of γ for each column; nil means 1 for all. A column with penalty 0 adds 1 to
 	// EffectiveDimension.
 	Penalty []float64
 }
@@ -47,7 +47,7 @@ func New(x, y [][]float64, w []float64, intercept bool) *Problem {
 func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 	p := &Problem{N: len(x), D: len(x[0]), T: len(y[0]), Intercept: intercept}
 	p.MeanX, p.MeanY = vector(p.D), vector(p.T)
-	// Rows are used relative to the row with the largest weight, so that a common offset cancels exactly.
+	// The row with the largest weight is subtracted from all rows, so that a common offset cancels exactly.
 	originX, originY := vector(p.D), vector(p.T)
 	deltaX, deltaY := vector(p.D), vector(p.T)
 	if intercept {
@@ -213,8 +213,8 @@ func Norm(x []*big.Float) float64 {
 	return f
 }
 
-// Factor returns L with K + γI = LDLᵀ, where L is unit lower triangular and its diagonal is replaced by the diagonal
-// D.
+// Factor returns the factors of K + γI = LDLᵀ in one matrix: the diagonal matrix D on the diagonal, and the unit
+// lower triangular L below it.
 func (p *Problem) Factor(gamma *big.Float) ([][]*big.Float, error) {
 	l, product := matrix(p.D, p.D), new(big.Float)
 	for i := range p.D {

@@ -22,8 +22,8 @@ const (
 )
 
 // few and many are numbers of rows, with one row in each block. The test compares passes over few and over many rows.
-// The second may take mostSweeps more units of processor time, where a unit is the time to set Dim numbers to zero.
-// Setting them for each row would take 4000 units.
+// A pass over many rows may take mostSweeps more units of processor time, where a unit is the time to set Dim numbers
+// to zero. Setting Dim numbers to zero for each row would take 4000 units.
 const (
 	few        = 4
 	many       = 4000
