@@ -91,8 +91,8 @@ func (c *Cache) openKept() {
 	c.file, c.rows = c.keptName(), rows
 }
 
-// Dims returns the dimensions of the source. If the source does not know its number of rows, Dims returns the number
-// in the file.
+// Dims returns the dimensions of the source. If the source does not know its number of rows, Dims returns the number of
+// rows in the cache file.
 func (c *Cache) Dims() (n int64, d, t int) {
 	if c.src == nil {
 		return 0, 0, 0

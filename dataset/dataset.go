@@ -35,9 +35,9 @@ type Source interface {
 	// Dims returns the numbers of rows n, features d and targets t. n is -1 while it is unknown.
 	Dims() (n int64, d, t int)
 
-	// Blocks makes a pass: it yields all blocks in order. The consumer must not write to a block, and may use it only
-	// until the next one is yielded. All entries are finite. An error comes with an empty block and ends the pass.
-	// Leaving the loop or cancelling ctx stops the pass and its goroutine; after cancelling, the error is ctx.Err().
-	// Several passes may run at the same time.
+	// Blocks makes a pass: it yields all blocks in order. The consumer must not write to a block, and may use a block
+	// only until the next block is yielded. All entries are finite. An error comes with an empty block and ends the
+	// pass. Leaving the loop or cancelling ctx stops the pass and its goroutine; after cancelling, the error is
+	// ctx.Err(). Several passes may run at the same time.
 	Blocks(ctx context.Context) iter.Seq2[Block, error]
 }

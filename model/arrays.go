@@ -16,11 +16,11 @@ import (
 // headerName is the member with the JSON, except numbers in arrays.
 const headerName = filekind.ModelMember
 
-// An array is an archive member with rows for each γ and target.
+// An array is an archive member with one row for each γ and target.
 type array struct {
 	name    string
 	columns int // number of columns; 0: the number of coefficients
-	// at returns the row for w, its certificates r, and target j.
+	// at returns the row of target j. r holds the certificates of the fit w.
 	at func(w *Fit, r *Record, j int) []float64
 	// set stores the row for w and target j.
 	set func(w *Fit, r *Record, j int, v []float64)

@@ -74,8 +74,8 @@ type Model struct {
 	Header
 	Preparation Preparation
 	Terms       []string // names of the features that the coefficients belong to, nil without names
-	// Folded is the scaling of the columns for the fit, if the coefficients were converted back to unscaled columns.
-	// Columns of a summary for intervals must be scaled by Folded.
+	// Folded is the scaling of the columns in the fit. It is nil unless the coefficients in Fits were converted back to
+	// unscaled columns. A summary for intervals must have columns scaled by Folded.
 	Folded  *dataset.Scaling
 	Penalty *Penalty // the penalties of the columns, or nil; Folded includes them
 	Fits    []Fit    // one for each γ
@@ -89,8 +89,8 @@ type Header struct {
 	Target  string   // as named by the user
 }
 
-// A Fit holds the coefficients and the certificate for one γ. Unless features were computed, the coefficients are in
-// the units of the file.
+// A Fit holds the coefficients and the certificate for one γ. The coefficients are for the columns of the file, unless
+// the fit had computed features.
 type Fit struct {
 	Gamma       float64              `json:"gamma"`
 	Gammas      []float64            `json:"gammas,omitempty"` // the γ of each target, if they differ; Gamma is then the smallest of them
@@ -104,8 +104,9 @@ type Fit struct {
 	UnpenalizedBounds PerTarget[[]float64] `json:"unpenalized_bounds,omitempty"`
 }
 
-// Fitted holds the coefficients of the scaled columns, which the certificate is about, if [Fit] has coefficients of
-// unscaled columns. In models of earlier programs it is nil, and their certificates give no intervals.
+// Fitted holds the coefficients of the scaled columns, if [Fit] has coefficients that were converted to unscaled
+// columns. The certificate bounds the errors of the coefficients in Fitted. Models of earlier programs have no Fitted,
+// and their certificates give no intervals.
 type Fitted struct {
 	Coef      PerTarget[[]float64] `json:"coef,omitempty"`      // for scaled columns
 	Intercept PerTarget[float64]   `json:"intercept,omitempty"` // for scaled columns

@@ -104,8 +104,8 @@ func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 	return p, nil
 }
 
-// asPrepared returns sum for rows prepared like the training rows, not by prep.
-// It applies the penalty After if only that is missing. ok is false if prep differs otherwise.
+// asPrepared converts a summary of rows prepared by prep to a summary of rows prepared like the training rows. It can
+// only apply the penalty After. ok is false if another step is missing or different.
 func (m *Model) asPrepared(sum *ridge.Summary, prep *Preparation) (of *ridge.Summary, ok bool, err error) {
 	if prep == nil || reflect.DeepEqual(*prep, m.FittedPreparation()) {
 		return sum, true, nil

@@ -138,8 +138,8 @@ func solution(w *Fit, coef [][]float64, intercept []float64) *ridge.Solution {
 	return f
 }
 
-// useSummary prepares intervals from a summary and, if possible, the model's certificate.
-// Both are about scaled columns, so p then predicts from scaled columns.
+// useSummary prepares intervals from a summary and, if possible, the model's certificate. Both are for scaled columns,
+// so p then predicts from scaled columns.
 func (p *Predictor) useSummary(m *Model, by *Intervals) error {
 	t, _ := p.fit.Dims()
 	sum, w := by.Summary, &m.Fits[0]
@@ -265,8 +265,8 @@ func (p *Predictor) Dims() (t, d int) {
 	return t, d
 }
 
-// Predict makes one pass over src, prepares its rows, and yields a prediction for each row, which is valid until the
-// next one. An error ends the pass: a *[PreparationError], an *[OverflowError], an error of src, or
+// Predict makes one pass over src, prepares its rows, and yields a prediction for each row. A prediction is valid until
+// the next prediction. An error ends the pass: a *[PreparationError], an *[OverflowError], an error of src, or
 // [ridge.ErrOtherRows] if the intervals by the summary and by the model are disjoint.
 func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
 	ctx = background.IfNil(ctx)

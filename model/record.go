@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Record holds the outcome of the fit for one γ, and the certificate of each target. If the columns were scaled,
-// the certificates are about the coefficients of scaled columns; only InterceptBound is in the units of the file.
+// A Record holds the outcome of the fit for one γ, and the certificate of each target. If the columns were scaled, the
+// certificates bound the errors of the coefficients of scaled columns. Only InterceptBound is for unscaled columns.
 // TSS, the bracket of ‖b‖², is not saved.
 //
 // In JSON, a field of the certificates is a bare value for one target and a list for several. Status is absent if
@@ -36,8 +36,8 @@ var recordNames = []string{
 	"r2", "r2_bracket", "converged", "stop", "status",
 }
 
-// NewRecord returns the record of a solution of rows prepared by prep. The passes over the rows before the fit are
-// added to the passes of the fit. If f has a Penalty, prep must include it, see [Preparation.Penalize].
+// NewRecord returns the record of a solution of rows prepared by prep. passes is the number of passes before the fit,
+// which NewRecord adds to the passes of f. If f has a Penalty, prep must include it, see [Preparation.Penalize].
 func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 	f = f.Fitted()
 	out := Record{Outcome: f.Outcome, Converged: f.Status.Err() == nil, Stop: f.Status.String()}
@@ -115,9 +115,9 @@ func (c *Certificate) Record() (*Record, error) {
 	return out, nil
 }
 
-// Certificates returns the certificate of each target, about the coefficients as fitted, see [Fitted]. Bounds that
-// the file lacks are infinite. If the certificates cannot be read, if their number is wrong, or if bounds on the
-// error, the energy or the objective are missing, the error is a *[CertificateError].
+// Certificates returns the certificate of each target. A certificate bounds the errors of the coefficients in [Fitted],
+// if there are any. Bounds that the file lacks are infinite. The error is a *[CertificateError] if the certificates
+// cannot be read, if their number is wrong, or if bounds on the error, the energy or the objective are missing.
 func (f *Fit) Certificates() ([]ridge.Certificate, error) {
 	r, err := f.Certificate.Record()
 	if err != nil {

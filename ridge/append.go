@@ -127,7 +127,7 @@ func (s *Summary) invalidate() {
 // summary cannot be refined by passes, because no source has these weights.
 //
 // Decay returns an error if beta is out of range, and a *[ScaleError] if the sum of the weights would fall below 2⁻⁹⁰⁰.
-// After an error nothing is changed; start a new summary.
+// After an error s is unchanged. After a *[ScaleError] the rows have almost no weight, so start a new summary.
 func (s *Summary) Decay(beta float64) error {
 	if !s.isValid() {
 		return errZeroValue

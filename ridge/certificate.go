@@ -19,7 +19,7 @@ type Certificate struct {
 	// EnergyBound bounds ‖H^{½}(x̂ − x*)‖₂, with H = AᵀA + γI. The objective at x̂ exceeds its minimum by at most half
 	// the square of EnergyBound. The prediction for a row a has an error of at most √(aᵀH⁻¹a)·EnergyBound.
 	EnergyBound float64 `json:"energy_bound" null:"+Inf"`
-	// InterceptBound bounds the absolute error of the intercept. It is zero if no intercept is fitted.
+	// Objective brackets the minimum f* = ½‖Ax* − b‖² + γ/2·‖x*‖² of the objective.
 	InterceptBound float64 `json:"intercept_bound" null:"+Inf"`
 	// Objective brackets f* = ½‖Ax* − b‖² + γ/2·‖x*‖².
 	Objective Interval `json:"objective"`

@@ -194,8 +194,8 @@ func (s counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return s.Source.Blocks(ctx)
 }
 
-// FewSteps is the smallest number of conjugate gradient steps that a dual solution usually needs. A factorisation that
-// costs less replaces them.
+// FewSteps is the smallest number of conjugate gradient steps that a dual solution usually needs. A factorisation is
+// used instead if it costs less than these steps.
 const FewSteps = 60
 
 // storeRows returns nil for dense rows that do not fit.

@@ -271,7 +271,7 @@ func (e *dualExact) addCorrection(s *dualSystem) {
 	}
 }
 
-// record stores a measurement. A residual that did not halve ends the system.
+// record stores the bounds that a measurement proves. The corrections of s end if the residual did not halve.
 func (e *dualExact) record(s *dualSystem, found *dual.Found) {
 	bounds := e.known.Weights(s.Target, &certify.DualPoint{
 		Gamma: s.Gamma, X: found.X, Low: found.Low, Apart: found.Apart, Slack: found.Slack, Norm: found.Norm,

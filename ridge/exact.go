@@ -48,7 +48,7 @@ func (o *ExactOptions) complete() error {
 // A SizeError reports a direct fit that needs more memory than allowed.
 type SizeError struct {
 	Dim          int    // d
-	Rows         int64  // n, if n² numbers or the rows are too large; else 0
+	Rows         int64  // n, if the n×n matrix AAᵀ or the rows are too large; else 0
 	Bytes, Limit uint64 // memory needed and allowed, in bytes
 }
 

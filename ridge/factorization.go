@@ -57,9 +57,9 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 	return f, err
 }
 
-// Solve returns the solution at every γ of gammas, in order, with certificates. It reads no rows, except for a dual
-// method whose rows do not fit in memory: its certificates need another pass. If a system is singular to working
-// precision, the error is a *[SingularError].
+// Solve returns the solution at every γ of gammas, in order, with certificates. It reads no rows, with one exception: a
+// dual method whose rows do not fit in memory makes another pass for the certificates. If a system is singular to
+// working precision, the error is a *[SingularError].
 func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
 	if f.dual == nil && f.system == nil {
@@ -163,11 +163,12 @@ func (f *Factorization) ColumnSquares() []float64 {
 	return f.system.ColumnSquares()
 }
 
-// For returns the factorisation that [Exact] selects for n rows and d features. n is −1 if the number of rows
-// is unknown. gammas lists the γ to solve for; nil means many.
+// For returns the factorisation that [Exact] selects for n rows and d features. n is −1 if the number of rows is
+// unknown. gammas lists the γ to solve for; nil means many.
 //
 //   - If γ = 0 is among gammas: QR.
-//   - With fewer rows than features, or n unknown and d² numbers larger than [MaxGramBytes]: Dual.
+//   - With fewer rows than features: Dual.
+//   - With n unknown and a d×d matrix larger than [MaxGramBytes]: Dual.
 //   - For at least four values of γ: Tridiagonal.
 //   - Otherwise: Cholesky.
 //
@@ -188,7 +189,7 @@ func (m Method) For(n int64, d int, gammas []float64) Method {
 	return Cholesky
 }
 
-// MaxGramBytes is the largest size in bytes of AᵀA (d² numbers) or AAᵀ (n² numbers) up to which a direct method is
+// MaxGramBytes is the largest size in bytes of the d×d matrix AᵀA or the n×n matrix AAᵀ for which a direct method is
 // chosen by default.
 const MaxGramBytes = 1 << 30
 

@@ -13,7 +13,7 @@ type Journal interface {
 	// Due reports whether the state of the current pass should be recorded now. It is called after each block.
 	Due() bool
 	// Record stores the state of a pass. It is called when Due returns true, at the end of the pass, and when the
-	// context is cancelled. The state replaces the record of this pass, and all records of later passes from an earlier
-	// run. An error ends the solve.
+	// context is cancelled. The new state replaces the earlier record of this pass. Record also removes the records of
+	// later passes, which an earlier run has left. An error ends the solve.
 	Record(pass int, state []byte) error
 }

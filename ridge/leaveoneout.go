@@ -22,9 +22,9 @@ import (
 type LeaveOneOutOptions struct {
 	Reducer  Reducer          // as for [SolvePath]; a pass adds up 5kt + 2 numbers for k values of γ and t targets
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
-	// Unpenalized is required for rows of project.Projection.ApplyWithLeverages, whose last target is a leverage
-	// v = w·zᵀ(ZᵀZ)⁻¹z. Here z is a row, with weight w, of the columns Z without penalty. Unpenalized returns a bound on
-	// the error of v.
+	// Unpenalized is required for rows of project.Projection.ApplyWithLeverages, whose last target is a leverage v =
+	// w·zᵀ(ZᵀZ)⁻¹z. Z holds the columns without penalty, and z is a row of Z with weight w. Unpenalized returns a bound
+	// on the error of v.
 	Unpenalized func(v, w float64) float64
 	// Left, if not nil, is called for each block b of the rows and each solution fits[fit]. Element i·t + j of brackets
 	// bounds the prediction of target j for row i of b by the exact solution of all other rows. estimates holds estimates
@@ -309,7 +309,8 @@ func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, erro
 		return nil, unfit("this pass read %g rows of weight %g, the summary has %d of %g", rows, weight, l.known.Rows, l.known.Weight)
 	}
 	n := float64(l.known.Rows)
-	// round bounds the relative round-off. Sums over tasks, over workers and within a part are not compensated.
+	// round bounds the relative round-off of the sums. Sums over tasks, over workers and within a stage of rows have no
+	// compensated summation.
 	round := (8 + n*n*roundoff.Unit + roundoff.StageRows + leftTasks + float64(workers)) * roundoff.Eps
 	lost := math.Sqrt(n) * 0x1p-536 // bounds the underflow error of squares times weights
 	out := &LeftOutScores{}

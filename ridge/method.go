@@ -18,8 +18,8 @@ const (
 	// OneShot computes the solution from the sketch of a single pass, see [Summary.Path].
 	OneShot
 
-	// CG is the method of conjugate gradients, preconditioned by the sketch. It never diverges. Each pass
-	// computes one product for each γ and target. CG stores a few vectors of length d for each γ and target.
+	// CG is the method of conjugate gradients, preconditioned by the sketch. It never diverges. Each pass multiplies
+	// one vector by AᵀA for each γ and target. CG stores a few vectors of length d for each γ and target.
 	CG
 	// Galerkin approximates the solutions for all γ and targets in one subspace, which grows by up to 32 vectors a
 	// pass. If the eigenvalues of AᵀA decay, Galerkin needs between a tenth and a half of the passes of CG. For many γ
@@ -37,7 +37,7 @@ const (
 	// Cholesky accumulates AᵀA and AᵀY and factors AᵀA + γI = LLᵀ. The error is proportional to the condition number of
 	// AᵀA + γI.
 	Cholesky
-	// QR accumulates the triangular factor R of [A Y]. For each γ it factors R with √γ·I below. One part of the error
+	// QR accumulates the triangular factor R of [A Y]. For each γ it factors R stacked on √γ·I. One part of the error
 	// is proportional to the condition number of A. The other part is proportional to the residual and to the condition
 	// number of AᵀA + γI. QR takes about four times as long as Cholesky. Use it for γ = 0 and for ill-conditioned data.
 	QR
@@ -47,14 +47,13 @@ const (
 	//
 	// Cholesky replaces Tridiagonal if T is too inaccurate for a γ. Solution.Method names the method that was used.
 	Tridiagonal
-	// Dual factors G + γI with G = AAᵀ (n×n), and keeps the rows in memory. Use Dual for fewer rows than features: it
-	// does not need d² numbers. For sparse rows it does not need n·d numbers either. The certificate comes from a
-	// gradient that is measured with twice the digits, so it does not depend on the accuracy of the factor. γ must be
-	// positive.
+	// Dual factors G + γI with G = AAᵀ (n×n), and keeps the rows in memory. Use Dual for fewer rows than features,
+	// because it stores no d×d matrix. It stores sparse rows as sparse rows. The certificate comes from a gradient that
+	// is measured with twice the digits, so it does not depend on the accuracy of the factor. γ must be positive.
 	Dual
-	// DualCG solves (G + γI)α = b by conjugate gradients on sparse rows, without computing G = AAᵀ. A step takes n·z
-	// flops for z entries a row. The error bounds are the same as for Dual, but the brackets of the effective dimension
-	// and GCV are wide. For dense rows, or if Dual is faster, DualCG runs as Dual.
+	// DualCG solves (G + γI)α = b for the target b by conjugate gradients on sparse rows, without computing G = AAᵀ. A
+	// step takes n·z flops for z entries a row. The error bounds are the same as for Dual, but the brackets of the
+	// effective dimension and GCV are wide. For dense rows, or if Dual is faster, DualCG runs as Dual.
 	DualCG
 
 	// Chebyshev occurs only in solutions that an earlier version wrote. It can no longer be chosen; use CG.

@@ -5,8 +5,9 @@ package ridge
 //
 //	x̂ = (BᵀB + (γ+ρ)I)⁻¹c,  ρ = η/2,  ‖x̂ − x*‖ ≤ ρ/(γ+ρ)·‖x*‖.
 //
-// The first call computes the spectrum of the sketch. Afterwards Fit takes O(md) time per target. More rows may be
-// appended later. The error is a *[GammaError] if γ is not positive, and [ErrEmpty] if there are no rows.
+// The first call computes the spectrum of the sketch. Afterwards Fit takes O(md) time per target, for a sketch of m
+// rows and d features. More rows may be appended later. The error is a *[GammaError] if γ is not positive, and
+// [ErrEmpty] if there are no rows.
 func (s *Summary) Fit(gamma float64) (*Solution, error) { return s.fit(gamma, true) }
 
 // FitFD is like [Summary.Fit], but uses plain Frequent Directions (FDRR): x̂ = (BᵀB + γI)⁻¹c, with an error

@@ -89,8 +89,8 @@ func (s *Summary) Bound() fd.Bound {
 	return s.Sketch().Bound()
 }
 
-// Unscale converts the coefficients z of columns divided by √pⱼ to zⱼ/√pⱼ, and sets Penalty to p. If s already has a
-// Penalty, Unscale does nothing.
+// Unscale converts s from columns that were divided by √pⱼ to the original columns. It divides coefficient j by √pⱼ and
+// sets Penalty to p. If s already has a Penalty, Unscale does nothing.
 func (s *Solution) Unscale(p []float64) {
 	if s.Penalty != nil {
 		return
@@ -106,8 +106,9 @@ func (s *Solution) Unscale(p []float64) {
 	}
 }
 
-// Fitted returns the solution for the columns that were fitted: with a Penalty p, the columns divided by √pⱼ. For a
-// penalised summary, [Predictor.Narrow] and [LeaveOneOut] need this form.
+// Fitted returns s without a Penalty unchanged. If s has a Penalty p, Fitted returns the solution for the columns
+// divided by √pⱼ, which are the columns of the fit. For a penalised summary, [Predictor.Narrow] and [LeaveOneOut] need
+// this solution.
 func (s *Solution) Fitted() *Solution {
 	if s == nil || s.Penalty == nil {
 		return s

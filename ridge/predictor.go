@@ -59,9 +59,9 @@ type predictorWork struct {
 	view           engine.CSR
 }
 
-// Predictor returns the [Predictor] of the summary, in O(md) time. gammas has one γ for all targets, or one for each
-// target. The error is a *[GammaError] if a γ is not positive, [ErrShape] for another number of γ, and [ErrEmpty] if
-// there are no rows.
+// Predictor returns the [Predictor] of the summary, in O(md) time for a sketch of m rows and d features. gammas has one
+// γ for all targets, or one for each target. The error is a *[GammaError] if a γ is not positive, [ErrShape] for
+// another number of γ, and [ErrEmpty] if there are no rows.
 func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 	k, err := s.Known(OneShot.String(), 1, gammas...)
 	if err != nil {

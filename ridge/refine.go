@@ -12,10 +12,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// maxCorrections limits the correcting passes. Each multiplies the error by about the relative error of the factor.
+// maxCorrections limits the passes of refine. Each pass multiplies the error by about the relative error of the
+// factorisation.
 const maxCorrections = 5
 
-// A correction is a target that more passes correct.
+// A correction is a target whose solution misses Tol.
 type correction struct {
 	fit    *Solution
 	target int

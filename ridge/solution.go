@@ -25,8 +25,8 @@ type Outcome struct {
 
 	// Shrinkage bounds ‖AᵀA − BᵀB‖₂ for the sketch B: its shrinkage η plus round-off. It is 0 for an exact method.
 	Shrinkage float64 `json:"shrinkage" null:"+Inf"`
-	// Contraction is a factor q with ‖x̂ − x*‖ ≤ q‖x*‖ for the solution x̂ from the sketch alone, without its rounding. It
-	// is 0 for an exact method. A Newton step multiplies the error by at most q.
+	// Contraction is a factor q with ‖x̂ − x*‖ ≤ q‖x*‖, where x̂ is the solution from the sketch alone before rounding.
+	// It is 0 for an exact method. A Newton step multiplies the error by at most q.
 	Contraction float64 `json:"contraction" null:"+Inf"`
 	// EffectiveDimension brackets tr((AᵀA + γI)⁻¹AᵀA). The bracket is wide for [DualCG].
 	EffectiveDimension Interval `json:"effective_dimension"`
@@ -97,7 +97,8 @@ func (t *Target) CoefficientBounds(penalty []float64) []float64 {
 	return out
 }
 
-// Proves reports whether the certificate proves ‖x̂ − x*‖ < ‖x*‖. It is true if all coefficients of x̂ are zero.
+// Proves reports whether the certificate proves ‖x̂ − x*‖ < ‖x*‖, that is, whether x̂ is proved to be better than zero
+// coefficients. If x̂ itself is zero, there is nothing to prove and Proves returns true.
 func (t *Target) Proves() bool {
 	return t.RelativeErrorBound < 1 || !slices.ContainsFunc(t.Coef, func(v float64) bool { return v != 0 })
 }
@@ -123,7 +124,8 @@ func (s *Solution) hasShape(t, d int) bool {
 	return len(s.Targets) == t && !slices.ContainsFunc(s.Targets, func(o Target) bool { return len(o.Coef) != d })
 }
 
-// isCertified reports whether every target has a certificate. Zero bounds of nonzero coefficients prove nothing.
+// isCertified reports whether every target has a certificate. A target with nonzero coefficients and zero bounds has
+// none.
 func (s *Solution) isCertified() bool {
 	return !slices.ContainsFunc(s.Targets, func(o Target) bool {
 		return o.Objective == Interval{} && !(o.ErrorBound > 0 && o.EnergyBound > 0) &&

@@ -21,8 +21,8 @@ import (
 // SolveOptions are the options of [Solve] and [SolvePath]. The zero value is the default.
 type SolveOptions struct {
 	Method Method // CG (the default), Galerkin or Newton
-	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. The rounding of the
-	// coefficients to float64 limits Tol, to between 1e-17 and 1.1e-16.
+	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. Coefficients are
+	// rounded to float64, so the smallest Tol that can be certified is between 1e-17 and 1.1e-16.
 	Tol float64
 	// MaxPasses limits the number of passes over the data, besides the pass of the summary. Default 500.
 	MaxPasses int
@@ -67,7 +67,7 @@ type Progress struct {
 	Active        int     // number of systems (γ and target) still iterating
 }
 
-// An Iterate is an approximate solution for one γ and target. The first pass measures the initial one.
+// An Iterate is an approximate solution for one γ and target. The first pass measures the initial solution.
 type Iterate struct {
 	Gamma  float64
 	Target int

@@ -29,8 +29,8 @@ const (
 	PassLimit
 	// Diverged: the error grew without bound. The solution is the iterate with the smallest error bound.
 	Diverged
-	// Unsolved: the system has no unique solution at some γ, which is omitted. This happens for γ = 0 and linearly
-	// dependent columns.
+	// Unsolved: the system has no unique solution at some γ, and this γ has no Solution. This happens for γ = 0 and
+	// linearly dependent columns.
 	Unsolved
 	// Unproved: the solution was computed in one pass, and its certificate proves nothing, see [Target.Proves].
 	Unproved
@@ -99,8 +99,11 @@ func (s *Status) UnmarshalText(text []byte) error {
 	return badinput.Errorf("ridge: %q is no status", text)
 }
 
-// Worse returns the combined status of two parts of a solve. A failure wins over a success, t over s if both failed, and
-// [ZeroSolution] over other successes.
+// Worse returns the combined status of two parts of a solve:
+//
+//   - t, if both are failures
+//   - the failure, if one of them is a failure
+//   - [ZeroSolution], if both are successes and one of them is ZeroSolution
 func (s Status) Worse(t Status) Status {
 	if t.Err() != nil || s.Err() == nil && (s == NotTerminated || t == ZeroSolution) {
 		return t

@@ -12,7 +12,8 @@ import (
 )
 
 // WithGram makes a pass over the rows of s that computes K = AᵀA itself. It returns a read-only view of s with the
-// spectrum of K, so that only round-off is lost. It uses only the fields Journal, Reducer and Progress of opts.
+// eigenvalues and eigenvectors of K, whose only error is round-off. It uses only the fields Journal, Reducer and
+// Progress of opts.
 func (s *Summary) WithGram(ctx context.Context, src dataset.Source, opts SolveOptions) (*Summary, error) {
 	ctx = background.IfNil(ctx)
 	p, err := newProblem(src, s, nil, &opts)
@@ -51,7 +52,7 @@ func (j offsetJournal) Record(pass int, state []byte) error {
 	return j.Journal.Record(j.before+pass, state)
 }
 
-// After returns a journal for a solve that follows earlier passes. Its pass k is pass passes + k of j.
+// After returns a journal for a solve that follows earlier passes. Pass k of the new journal is pass passes + k of j.
 func After(j Journal, passes int) Journal {
 	if j == nil || passes == 0 {
 		return j

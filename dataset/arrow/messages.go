@@ -225,7 +225,7 @@ func (m *messages) readPlace() (h head, body []byte, err error) {
 	return h, body, nil
 }
 
-// metaAt returns the metadata of message p, in memory if large enough.
+// metaAt returns the metadata of message p. If memory is large enough, the result is in memory.
 func metaAt(f *rawfile.File, p block, memory []byte) ([]byte, error) {
 	if p.meta > maxMeta+8 || p.at > f.Plain-p.meta || p.body > f.Plain-p.meta-p.at {
 		return nil, fmt.Errorf("the message at byte %d, with %d and %d bytes, lies outside the file", p.at, p.meta, p.body)

@@ -420,7 +420,7 @@ func (r *reader) notFinite(row int64, j int, v float64) error {
 	return out
 }
 
-// allFinite may also return false if the sum of finite numbers overflows.
+// allFinite reports whether all numbers are finite. It may also return false if the sum of finite numbers overflows.
 func allFinite(x []float64) bool {
 	sum := floats.Sum(x)
 	return sum-sum == 0

@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 )
 
-// valuesOf returns the items of all lists of a, or a itself.
+// valuesOf returns the items of all lists in a, or a itself if a has no lists.
 func valuesOf(a *array) *array {
 	if a.of.item() != a.of {
 		return a.items

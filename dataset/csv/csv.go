@@ -193,7 +193,7 @@ func (r *records) checkNames() error {
 	return nil
 }
 
-// checkLineEnd rejects CR line ends, with which the file would be one line.
+// checkLineEnd rejects a file whose lines end with CR, because the whole file would be one line.
 func checkLineEnd(f *rawfile.File) error {
 	line, _ := unquotedLine(f.Head(func(head []byte) bool {
 		_, rest := unquotedLine(head)
@@ -298,8 +298,8 @@ func sniff(f *rawfile.File) byte {
 	return best
 }
 
-// unquotedLine returns the first line that is not blank, with x for each quoted text. rest is nil if the line is
-// incomplete.
+// unquotedLine returns the first line that is not blank, and replaces each quoted text in it by x. rest is nil if the
+// line is incomplete.
 func unquotedLine(text []byte) (line, rest []byte) {
 	text = bytes.TrimLeft(text, " \r\n")
 	quoted := false

@@ -65,8 +65,8 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	return min(at, size)
 }
 
-// plain parses a record and returns the start of the next record.
-// It returns 0 if the slower Record must parse the record.
+// plain parses a record and returns the start of the next record. It returns 0 if only the slower method Record can
+// parse the record.
 func (f *format) plain(row []float64, text []byte, p int) int {
 	last := len(f.To) - 1
 	for i, k := range f.To {
@@ -94,7 +94,7 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 	return p
 }
 
-// cell parses field s of column i, which has no surrounding blanks.
+// cell parses s, which is a field of column i without surrounding blanks.
 func (l *layout) cell(i int, s []byte) (v float64, ok bool) {
 	if cell.Missing(s) {
 		return math.NaN(), l.Allows(i)

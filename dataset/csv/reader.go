@@ -47,8 +47,8 @@ func (r *reader) read(b *dataset.Buffer) error {
 	return nil
 }
 
-// texts returns the names of numeric features with only text in the next hundred records, or nil if feature i has
-// numbers.
+// texts returns the names of features that should be numeric but have only text in the next hundred records. It returns
+// nil if feature i has numbers.
 func (r *reader) texts(i int) []string {
 	const most = 100
 	text, number := make([]bool, len(r.To)), make([]bool, len(r.To))

@@ -144,8 +144,8 @@ func (r *records) unquote() error {
 	return nil
 }
 
-// position returns the line and first byte of field i, both from 1.
-// Fields share the end of r.text's array, so capacities give the position.
+// position returns the line and the first byte of field i, both from 1. A field is a slice of r.text, so its capacity
+// shows where it begins.
 func (r *records) position(i int) (line, column int) {
 	if r.feed.at == r.line {
 		line, column = r.quoted.FieldPos(i)

@@ -17,10 +17,10 @@ import (
 type Options struct {
 	// Format is one of Formats. "" and "auto" detect the format by the first bytes.
 	Format string
-	// Target lists the target columns. Each is "first", "last", a 1-based number, or a name if the format has names.
-	// Alternatively, a single element is an array of the .npz archive, or a separate file. If it is neither a column
-	// nor an array, it is a file if that file exists or the element looks like the name of a data file. By default
-	// there is no target, or in svmlight files the label.
+	// Target lists the target columns. Each is "first", "last", a 1-based number, or a name if the format has names. A
+	// single element may also name an array of the .npz archive, or a separate file. An element is a file if it is
+	// neither a column nor an array, and if that file exists or the element looks like the name of a data file. By
+	// default there is no target, or in svmlight files the label.
 	Target []string
 	// Targets is the required number of targets; Open returns an error for any other number. 0 means that neither
 	// targets nor labels are read. −k requires at least k targets.
@@ -76,8 +76,8 @@ type Origin struct {
 	Alone bool `json:"-"`
 }
 
-// An Opened is a source of the rows of one or several files. Its Layout is the layout of the first file that has
-// column names, or of the first file.
+// An Opened is a source of the rows of one or several files. Its Layout is the layout of the first file with column
+// names, or of the first file if no file has column names.
 type Opened struct {
 	dataset.Source
 	Layout

@@ -23,8 +23,8 @@ type format struct {
 	piped bool
 	// fields is true for delimited text, perhaps with a header.
 	fields bool
-	// labelled is true for rows of a target and nonzero features.
-	// All files get the number of features of the widest file.
+	// labelled is true if a row consists of a target and nonzero features. All files get the number of features of the
+	// widest file.
 	labelled bool
 	// open opens a part of a file. If numbered, it opens all rows.
 	open func(o *Opened, p part, opts Options) (dataset.Source, error)

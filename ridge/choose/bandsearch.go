@@ -31,7 +31,8 @@ type BandTrial struct {
 	Least     float64        `json:"least" null:"-Inf"` // lower bound on GCV at all γ tried with these penalties
 }
 
-// Each trial of the search uses 2·bandGammas + 1 values of γ with the ratio 10^¼. Penalties are at most 10^±bandReach.
+// Each trial of the search uses 2·bandGammas + 1 values of γ with the ratio 10^¼. Penalties are between 10^−bandReach
+// and 10^bandReach.
 const (
 	bandReach  = 8
 	bandGammas = 4
@@ -171,7 +172,7 @@ func (b *bandSearch) gammas() []float64 {
 	return out
 }
 
-// searchLine increases the exponent of band i while the score improves, or else decreases the exponent.
+// searchLine adds step to the exponent of band i while the score improves. If the first step fails, it subtracts step instead.
 func (b *bandSearch) searchLine(ctx context.Context, i int, step float64) (moved bool, err error) {
 	for _, change := range []float64{step, -step} {
 		for {

@@ -21,10 +21,11 @@ import (
 // CrossValidation holds the options of [CrossValidate]. The zero value of each field is the documented default.
 type CrossValidation struct {
 	Folds int // K, the number of folds; at least 2 and at most the number of rows; default 5
-	// Gammas are the γ to compare. The default is Grid(25) of all rows, extended as in [Gamma], or only downwards if Exact.
+	// Gammas are the γ to compare. The default is a [Grid] of 25 γ for all rows. As in [Gamma], the grid is extended.
+	// If Exact is true, it is extended only downwards.
 	Gammas []float64
-	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. Any other seed assigns rows by a hash of the seed and i; use
-	// one for rows with a period.
+	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. Any other seed assigns rows by a hash of the
+	// seed and i; use such a seed if the order of the rows is periodic.
 	Seed uint64
 	// Exact makes a second pass, which computes the errors of the fits on the held-out rows. Otherwise only brackets of these
 	// errors are known. Exact needs memory for K·k·t·d coefficients, for k values of γ.

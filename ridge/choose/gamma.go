@@ -24,8 +24,9 @@ type GammaChoice struct {
 	Passes    int             `json:"passes"`          // number of passes for the choice, besides the pass of the summary
 	Whole     bool            `json:"whole"`           // AᵀA was computed or the solutions are exact, so only round-off widens the brackets
 	Spent     []reason.Reason `json:"spent,omitempty"` // why each pass was made, or why none was; empty if the summary was enough
-	// Unknown lists the γ that were left out, ascending, because the system is singular or, in a default grid, because the
-	// score is not known to one per cent. They may be better than the chosen γ, even if the choice is Certain.
+	// Unknown lists the γ that were left out, in ascending order. A γ is left out if the system is singular. A γ of a
+	// default grid is also left out if its score is not known to one per cent. These γ may be better than the chosen γ,
+	// even if the choice is Certain.
 	Unknown []float64 `json:"unknown,omitempty"`
 }
 
@@ -57,9 +58,10 @@ func (c *GammaChoice) GCVExcess() float64 {
 	return sum/c.Estimate - 1
 }
 
-// ByErrorRate chooses again among Path, by the bracket and the estimate of an error rate for each solution. It chooses the
-// smallest upper end, and among equal upper ends the largest γ. The choice is Certain if no other lower end is below this upper
-// end. The error is [ridge.ErrShape] if Path is empty, or if the numbers of rates, estimates and solutions differ.
+// ByErrorRate chooses one of the solutions in Path by their error rates, instead of the earlier choice. rates[i] is a
+// bracket of the error rate of Path[i], and estimates[i] an estimate. ByErrorRate chooses the smallest upper end, and
+// the largest γ among equal upper ends. The choice is Certain if no other lower end is below this upper end. The error
+// is [ridge.ErrShape] if Path is empty, or if the numbers of rates, estimates and solutions differ.
 func (c *GammaChoice) ByErrorRate(rates []ridge.Interval, estimates []float64) error {
 	if c == nil || len(c.Path) == 0 || len(rates) != len(c.Path) || len(estimates) != len(c.Path) {
 		return rows.Unfit("a choice with %d error rates and %d estimates, not one for each solution", len(rates), len(estimates))
@@ -117,8 +119,9 @@ const (
 	gridCV   = 25
 )
 
-// A grid is extended up to maxExtensions times, as long as this lowers the score by the fraction minGain. Monomials of degree
-// three in columns up to 10⁵ put the best γ 30 powers of ten below the mean eigenvalue.
+// A grid is extended up to maxExtensions times, as long as this lowers the score by the fraction minGain. maxExtensions
+// is large because the best γ can be 30 powers of ten below the mean eigenvalue, for example for monomials of degree
+// three in columns with values up to 10⁵.
 const (
 	maxExtensions = 20
 	minGain       = 1e-3
@@ -229,8 +232,8 @@ func gammasBelow(grid []float64, least float64) []float64 {
 	return slices.Clone(grid[:n])
 }
 
-// findSolvable returns the candidates with nonsingular systems, and the other γ in ascending order. All γ below a singular one
-// count as singular.
+// findSolvable returns the candidates with nonsingular systems, and the other γ in ascending order. A γ below a
+// singular γ counts as singular.
 func findSolvable(gammas []float64, find func(gammas []float64) ([]Candidate, error)) (all []Candidate, unsolved []float64, err error) {
 	if all, err = find(gammas); err == nil {
 		return all, nil, nil
@@ -307,7 +310,7 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	return c, err
 }
 
-// gammasBeyond returns new γ beyond the end at index best, or nil if best is not an end.
+// gammasBeyond returns new γ beyond grid[best] if grid[best] is an end of the grid, and otherwise nil.
 func gammasBeyond(grid []float64, best, points int) []float64 {
 	end, step := grid[0], -1.0
 	switch best {

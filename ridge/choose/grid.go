@@ -72,7 +72,8 @@ func GridFor(mean float64, squares []float64) GammaGrid {
 	return GammaGrid{Gammas: extendDown(gridAround(mean, GridSize), squares), Keep: GridSize}
 }
 
-// start keeps the g.Keep largest γ, and smaller γ whose scores are known within 1 %.
+// start returns the index of the first γ to keep: the g.Keep largest γ, and smaller γ as long as scores are known
+// within 1 %.
 func (g GammaGrid) start(n int, score func(i int) ridge.Interval) int {
 	from := max(n-g.Keep, 0)
 	for from > 0 {

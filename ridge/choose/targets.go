@@ -20,8 +20,8 @@ type TargetChoice struct {
 	// Excess is an upper bound on the score of the chosen γ minus the smallest score of the target. 0 means that the choice is
 	// proved.
 	Excess []float64 `json:"excess"`
-	// AtEnd counts the targets whose γ is the smallest candidate, and the targets whose γ is the largest. For a target that is
-	// pure noise, the best γ is +Inf.
+	// AtEnd[0] counts the targets whose γ is the smallest candidate, and AtEnd[1] the targets whose γ is the largest
+	// candidate. For a target that is pure noise, the best γ is +Inf.
 	AtEnd  [2]int          `json:"at_end"`
 	Passes int             `json:"passes"`          // as in [GammaChoice]
 	Whole  bool            `json:"whole"`           // as in [GammaChoice]
@@ -49,11 +49,11 @@ func (c *TargetChoice) WorstExcess() float64 {
 	return worst
 }
 
-// EachScore brackets the GCV of the exact solution for every target and γ, as defined at [LeastGCV]. The bracket of target j at
-// gammas[i] is element j·len(gammas) + i.
+// EachScore brackets the GCV of the exact solution for every target and γ, as defined at [LeastGCV]. The bracket of
+// target j at gammas[i] is element j·len(gammas) + i.
 //
-// No coefficients are computed. With r eigenvalues, each γ and target takes O(r) time, in one product of matrices. The brackets
-// are narrow if the summary holds AᵀA or all rows. Errors are the errors of [ridge.Summary.Path].
+// No coefficients are computed. One matrix product gives all brackets, in O(r) time per γ and target for r eigenvalues.
+// The brackets are narrow if the summary holds AᵀA or all rows. Errors are the errors of [ridge.Summary.Path].
 func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
 	k, err := sum.Known(ridge.OneShot.String(), 1, gammas...)
 	if err != nil {
@@ -104,8 +104,8 @@ func Ascending(gammas []float64) []float64 {
 	return slices.Compact(gammas)
 }
 
-// EachLeftOut chooses γ for each target by leave-one-out errors. scores is the result of [ridge.LeaveOneOut] for the ascending
-// gammas. The error is [ridge.ErrShape] if scores is nil or has another number of γ.
+// EachLeftOut chooses γ for each target by leave-one-out errors. gammas must be ascending, and scores must be the
+// result of [ridge.LeaveOneOut] for gammas. The error is [ridge.ErrShape] if scores is nil or has another number of γ.
 func EachLeftOut(gammas []float64, scores *ridge.LeftOutScores) (*TargetChoice, error) {
 	if scores == nil || len(scores.Bounds) != len(gammas) || len(gammas) == 0 {
 		return nil, rows.Unfit("leave-one-out errors for other γ than the %d given", len(gammas))

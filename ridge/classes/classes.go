@@ -1,6 +1,6 @@
 // Package classes fits classifications by ridge regression, like scikit-learn's RidgeClassifier. Each class becomes a
-// target that is 1 for its rows and −1 for all others; two classes share one target. A row is assigned to the class
-// with the largest prediction.
+// target that is 1 for its rows and −1 for all others. If there are only two classes, one target is enough. A row is
+// assigned to the class with the largest prediction.
 package classes
 
 import (
@@ -36,7 +36,7 @@ type Classes struct {
 //
 // The error is a *[dataset.SourceError] in these cases:
 //
-//   - There is no single target.
+//   - src does not have exactly one target.
 //   - All labels are equal, or all labels are different.
 //   - There are more than [Most] classes.
 //

@@ -50,7 +50,8 @@ func Proves(intervals []ridge.Interval, k int) bool { return isLargest(intervals
 // Allows reports whether the exact solution may choose class k, given intervals that contain its predictions.
 func Allows(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, false) }
 
-// isLargest reports whether class k has the largest prediction for some, or always for all, values in the intervals.
+// isLargest reports whether class k has the largest prediction for all values in the intervals (always) or for some
+// values.
 func isLargest(intervals []ridge.Interval, k int, always bool) bool {
 	if len(intervals) == 0 {
 		return !always
@@ -81,7 +82,7 @@ func isLargest(intervals []ridge.Interval, k int, always bool) bool {
 type Score struct {
 	Rows      int64     `json:"rows"`
 	Confusion [][]int64 `json:"confusion"` // Confusion[i][j] is the number of rows of class i that are assigned to class j
-	// Unknown counts rows with a label that is not in the training rows. Their decisions are wrong.
+	// Unknown counts rows with a label that is not in the training rows. Their decisions count as wrong.
 	Unknown int64 `json:"unknown"`
 	// Proved counts the rows that the exact solution is proved to assign to the same class as the decision.
 	Proved int64 `json:"proved"`
@@ -170,8 +171,8 @@ func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
 	return value, ridge.Interval{Lo: mean(func(k int) int64 { return s.Right[k] }), Hi: mean(func(k int) int64 { return s.Possible[k] })}
 }
 
-// Evaluate makes a pass over src, prepared as for the fit and with the target of [Learn], and returns the score of each
-// solution. If a solution has no certificate, nothing is proved.
+// Evaluate makes a pass over src and returns the score of each solution. src must be prepared as for the fit, with the
+// target of [Learn]. If a solution has no certificate, nothing is proved.
 func (c *Classes) Evaluate(ctx context.Context, src dataset.Source, fits []*ridge.Solution) ([]*Score, error) {
 	ctx = background.IfNil(ctx)
 	scores, by := make([]*Score, len(fits)), make([]*ridge.Predictor, len(fits))

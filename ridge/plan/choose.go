@@ -97,8 +97,8 @@ func Choose(p Problem) Steps {
 // more passes than estimated.
 const maxCostRatio = 2
 
-// Fits reports whether a direct method has enough memory: d² numbers (n² if n < d) take at most [ridge.MaxGramBytes], and the
-// method needs at most MaxBytes.
+// Fits reports whether a direct method has enough memory. AᵀA (or AAᵀ, if n < d) must fit in [ridge.MaxGramBytes], and
+// the method must need at most MaxBytes.
 func Fits(p Problem) bool { return misfit(p).Rule == reason.Asked }
 
 // misfit returns the zero Reason if a direct method fits.

@@ -31,7 +31,7 @@ const (
 // reduceFlops·d³ is the measured cost of a reduction to tridiagonal form.
 const reduceFlops = 3
 
-// exactFlops returns the flops per element of A for k values of γ. n ≤ 0 means unknown.
+// exactFlops returns the cost of a direct method for k values of γ, in flops per element of A. n ≤ 0 means unknown.
 func exactFlops(n int64, d, k int) float64 {
 	flops := float64(d)
 	if n > 0 && factorFor(k) == ridge.Tridiagonal {
@@ -46,7 +46,8 @@ func exactFlops(n int64, d, k int) float64 {
 // (2mp + p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the new sketch B of m rows.
 func sketchFlops(m, p float64) float64 { return 2*m + p + 2*m*(m+p)/p }
 
-// prefersGalerkin reports whether Galerkin costs no more than CG. For a single system, its vectors must also fit in 200 MiB.
+// prefersGalerkin reports whether Galerkin costs no more than CG. For a single system, Galerkin's vectors must also fit
+// in 200 MiB.
 func prefersGalerkin(galerkin, cg float64, d, m, systems int) bool {
 	const most = 200 << 20
 	return galerkin <= cg && (systems > 1 || 6*8*float64(m+1)*float64(d) <= most)
@@ -92,9 +93,9 @@ func (o *forecast) numVectors(size int) int {
 	return size
 }
 
-// sketchCost returns the cost per row of a sketch of n rows, in the given number of parallel sketches.
+// sketchCost returns the cost per row of sketching n rows, in the given number of parallel sketches.
 //
-//   - A shrink solves an eigenproblem of order m+p. If the sketch has d rows, it loses nothing and the order is d.
+//   - A shrink of m rows of the sketch and p new rows solves an eigenproblem of order m+p, or of order d if the sketch has d rows.
 //   - A sketch that keeps AᵀA solves an eigenproblem only when it is read.
 //   - Merging the parallel sketches needs half of their memory in addition.
 func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {

@@ -111,8 +111,8 @@ func newEtaForecast(k *certify.Known, m int) etaForecast {
 	return s
 }
 
-// lastEigenvalue estimates the smallest nonzero eigenvalue from eigenvalue number r, lambda, and the sum tail of all smaller ones.
-// The result is the geometric mean of the estimates for a power law and for equal eigenvalues.
+// lastEigenvalue estimates the smallest nonzero eigenvalue. lambda is eigenvalue number r, and tail is the sum of all
+// smaller eigenvalues. The result is the geometric mean of the estimates for a power law and for equal eigenvalues.
 func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 	if rank <= r || !(tail > 0) {
 		return math.Max(0, lambda)
@@ -149,8 +149,8 @@ func (o *forecast) floorOf(n int64) float64 {
 	return floor
 }
 
-// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m, which bounds the shrinkage of a sketch of m rows if
-// sums[k] bounds the sum of the k largest eigenvalues of AᵀA.
+// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m. If sums[k] bounds the sum of the k largest
+// eigenvalues of AᵀA, the result bounds the shrinkage of a sketch of m rows.
 func (s *etaForecast) least(sums []float64, m int) float64 {
 	best := math.Inf(1)
 	for k := 0; k < len(sums) && k <= m; k++ {

@@ -21,8 +21,8 @@ type Remedy struct {
 type RemedyKind int
 
 const (
-	// FactorDirectly: use method Exact, because d² (or n²) numbers fit in memory. Gradients with twice the digits then correct
-	// the solution.
+	// FactorDirectly: use method Exact, because AᵀA (or AAᵀ) fits in memory. Gradients with twice the digits then
+	// correct the solution.
 	FactorDirectly RemedyKind = iota
 	// ScaleColumns: scale the features to similar norms, as [dataset.Standardize] does. Value is the ratio of the largest norm of a
 	// feature to the smallest. This changes the problem: γ then penalises all features equally.
@@ -59,7 +59,8 @@ const unevenSpread = 10
 // maxAdvisedPasses is the largest number of passes that a remedy suggests.
 const maxAdvisedPasses = 100_000
 
-// Gradients usually need twice the digits, and doubledPasses more passes, for tolerances below doubledTol.
+// For tolerances below doubledTol, gradients usually need twice the digits, and iterations need doubledPasses more
+// passes.
 const (
 	doubledPasses = 2
 	doubledTol    = 1e-10
@@ -142,7 +143,7 @@ func (r *Outcome) canScale() bool {
 	return missing <= r.ColumnSpread*r.ColumnSpread*r.Tol
 }
 
-// tolMargin is the factor from the certified error to an attainable tolerance.
+// tolMargin returns the ratio of an attainable tolerance to the certified error.
 func (r *Outcome) tolMargin() float64 {
 	if r.Status == ridge.PassLimit && len(r.Solutions)*r.Problem.Targets == 1 {
 		return 1
@@ -203,7 +204,8 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	return out, nil
 }
 
-// roundOffError divides the round-off in AᵀA by the smallest eigenvalue of AᵀA + γI.
+// roundOffError estimates the relative error from round-off: the round-off in AᵀA, divided by the smallest eigenvalue
+// of AᵀA + γI.
 func (o *forecast) roundOffError(gamma float64) float64 {
 	least := gamma
 	if o.known.Rank() >= o.d {

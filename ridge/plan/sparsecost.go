@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 )
 
-// Costs for sparse rows, in flops of a matrix product that takes as long.
+// Costs of sparse rows. The unit is the time of one flop in a matrix product.
 
 // scattered is the measured cost of multiplying a sparse entry.
 const scattered = 20
@@ -52,7 +52,7 @@ func (o *forecast) gradientFlops() float64 {
 	return dense
 }
 
-// sparseSketchFlops returns the cost per row with shrinks after r rows, see math.md §2.
+// sparseSketchFlops returns the cost per row of a sketch that shrinks after every r rows, see math.md §2.
 func (o *forecast) sparseSketchFlops(m, r float64) float64 {
 	d, order := float64(o.d), m+r
 	return 4*gathered*m*o.entries + (2*m*m*d+eigenFlops*order*order*order)/r

@@ -93,8 +93,11 @@ func (e *DependentError) Is(target error) bool { return target == ridge.ErrInput
 // New makes a pass over src and returns the Projection for the given columns, counted from 0. With d features and t
 // targets, the QR factorization of q columns takes O(q(d+t)) memory and O(nq(d+t)) time.
 //
-// Errors: [ridge.ErrInput] for a column that is given twice or does not exist, for all columns, and for more than
-// [MaxColumns]; *[DependentError]; *[ridge.SizeError]; otherwise the errors of [ridge.SolveExact].
+// Errors:
+//
+//   - [ridge.ErrInput], if a column is given twice or does not exist, if columns has all columns, or if it has more than [MaxColumns]
+//   - *[DependentError] and *[ridge.SizeError]
+//   - the errors of [ridge.SolveExact]
 func New(ctx context.Context, src dataset.Source, columns []int, opts Options) (*Projection, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil {
@@ -198,14 +201,14 @@ func (p *Projection) dependent(system *direct.System, k int) error {
 // Columns returns the columns without penalty, ascending.
 func (p *Projection) Columns() []int { return slices.Clone(p.columns) }
 
-// Apply returns src without the columns of Z. From the other features and the targets, it subtracts their projections
-// onto the span of Z. The rows are dense. src must have the same rows that New has read.
+// Apply returns src without the columns Z that have no penalty. From the other features and the targets, it subtracts
+// their projections onto the span of Z. The rows are dense. src must have the same rows that New has read.
 func (p *Projection) Apply(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true}
 }
 
-// ApplyWithLeverages is like Apply, with one more target at the end: the leverage w·zᵀ(ZᵀZ)⁻¹z for a row z of Z with
-// weight w. With an intercept, z is centred. See ridge.LeaveOneOutOptions.
+// ApplyWithLeverages is like Apply, with one more target at the end. For a row z of the columns Z without penalty, with
+// weight w, this target is the leverage w·zᵀ(ZᵀZ)⁻¹z. With an intercept, z is centred. See ridge.LeaveOneOutOptions.
 func (p *Projection) ApplyWithLeverages(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true, leverages: true}
 }
@@ -218,7 +221,8 @@ func (p *Projection) LeverageError(v, w float64) float64 {
 	return p.found.LeverageError(v, w)
 }
 
-// projected yields the rows of Apply, or else Z as features and [A Y] as targets.
+// projected yields the rows of Apply if subtract is true. Otherwise its features are the columns Z, and its targets [A
+// Y].
 type projected struct {
 	src                 dataset.Source
 	p                   *Projection
@@ -414,7 +418,7 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 	return nil
 }
 
-// restore converts the solution of target j and brackets the full effective dimension.
+// restore converts the solution of target j to the problem before the projection, and brackets its effective dimension.
 func (p *Projection) restore(o *ridge.Target, found *certify.Projection, gamma float64, j int, df ridge.Interval, scale []float64) ridge.Interval {
 	before := certify.Weights{
 		Error: boundOrInf(o.ErrorBound), Energy: boundOrInf(o.EnergyBound), Objective: interval.Interval(o.Objective), RSS: interval.Interval(o.RSS),

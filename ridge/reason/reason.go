@@ -14,7 +14,7 @@ import (
 // A Reason explains a choice made during a fit: a rule and the numbers that the rule compared.
 type Reason struct {
 	Rule    Rule
-	Numbers []float64    // their meaning is described at each Rule
+	Numbers []float64    // each Rule describes them
 	Method  ridge.Method // the method that the rule compares with, if any
 }
 
@@ -39,52 +39,52 @@ const (
 	SketchIsKept
 	// CheckpointIsKept: a journal stores the state of the passes.
 	CheckpointIsKept
-	// GramTooLarge: d² numbers take too much memory. Numbers: d, the limit in bytes.
+	// GramTooLarge: the d×d matrix AᵀA is too large. Numbers holds d and the limit in bytes.
 	GramTooLarge
-	// DualTooLarge: n² numbers take too much memory. Numbers: n, the limit in bytes.
+	// DualTooLarge: the n×n matrix AAᵀ is too large. Numbers holds n and the limit in bytes.
 	DualTooLarge
-	// MemoryTooSmall: a direct method needs more than MaxBytes. Numbers: bytes needed, MaxBytes.
+	// MemoryTooSmall: a direct method needs more than MaxBytes. Numbers holds the bytes needed and MaxBytes.
 	MemoryTooSmall
-	// DirectIsCheaper: factoring AᵀA costs at most twice as much as iterating with Method. Numbers: the ratio of the two costs.
+	// DirectIsCheaper: factoring AᵀA costs at most twice as much as iterating with Method. Numbers holds the ratio of the two costs.
 	DirectIsCheaper
-	// DualIsCheaper: factoring AAᵀ costs at most twice as much as iterating with Method. Numbers: the ratio of the two costs.
+	// DualIsCheaper: factoring AAᵀ costs at most twice as much as iterating with Method. Numbers holds the ratio of the two costs.
 	DualIsCheaper
-	// IterationIsCheaper: iterating costs less than half as much as factoring. Numbers: the ratio of the two costs.
+	// IterationIsCheaper: iterating costs less than half as much as factoring. Numbers holds the ratio of the two costs.
 	IterationIsCheaper
-	// SparseRows: the rows are sparse, there are fewer rows than features, and n² numbers do not fit.
+	// SparseRows: the rows are sparse, there are fewer rows than features, and the n×n matrix AAᵀ is too large.
 	SparseRows
-	// ReadOnce: the rows can be read only once, and d² numbers fit.
+	// ReadOnce: the rows can be read only once, and the d×d matrix AᵀA fits in memory.
 	ReadOnce
-	// ReadOnceDual: the rows can be read only once, and n² numbers fit.
+	// ReadOnceDual: the rows can be read only once, and the n×n matrix AAᵀ fits in memory.
 	ReadOnceDual
 	// NoRows: there is a summary but no source to read rows from.
 	NoRows
 	// RefinesSummary: there is a summary and a source of its rows, so passes refine the summary's solution.
 	RefinesSummary
 
-	// SingularTo: the system is singular for Method at a γ, so QR reads the rows again. Numbers: γ.
+	// SingularTo: the system is singular for Method at a γ, so QR reads the rows again. Numbers holds γ.
 	SingularTo
-	// NotCertified: Method misses the tolerance at a γ, so QR reads the rows again. Numbers: γ.
+	// NotCertified: Method misses the tolerance at a γ, so QR reads the rows again. Numbers holds γ.
 	NotCertified
-	// Unsolvable: the system is singular for Method. Numbers: γ.
+	// Unsolvable: the system is singular for Method. Numbers holds γ.
 	Unsolvable
-	// TooLarge: Method needs more memory than MaxBytes. Numbers: bytes needed, MaxBytes.
+	// TooLarge: Method needs more memory than MaxBytes. Numbers holds the bytes needed and MaxBytes.
 	TooLarge
 
 	// LeverageTakesPass: leave-one-out errors need one pass, and one more for each extension of the grid.
 	LeverageTakesPass
-	// GramIsHeld: the summary holds AᵀA itself, so only round-off leaves the choice of γ open. Numbers: the relative
-	// excess of the chosen score over the smallest possible score, or −1 for leave-one-out errors.
+	// GramIsHeld: the summary holds AᵀA itself, so only round-off can make the choice of γ uncertain. Numbers holds the
+	// relative excess of the chosen score over the smallest possible score, or −1 for leave-one-out errors.
 	GramIsHeld
-	// GramWasComputed: one more pass computed AᵀA. Numbers: the relative excess of the chosen score.
+	// GramWasComputed: one more pass computed AᵀA. Numbers holds the relative excess of the chosen score.
 	GramWasComputed
-	// GramCostsTooMuch: a pass that computes AᵀA costs too much. Numbers: the relative excess of the chosen score, and the cost
-	// divided by the limit.
+	// GramCostsTooMuch: a pass that computes AᵀA costs too much. Numbers holds the relative excess of the chosen score, and
+	// the cost divided by the limit.
 	GramCostsTooMuch
-	// GramDoesNotFit: a pass that computes AᵀA needs too much memory. Numbers: the relative excess of the chosen score, d, and
-	// the bytes needed.
+	// GramDoesNotFit: a pass that computes AᵀA needs too much memory. Numbers holds the relative excess of the chosen
+	// score, d, and the bytes needed.
 	GramDoesNotFit
-	// CandidatesWereSolved: further passes solved for the γ that could still be best. Numbers: the number of passes.
+	// CandidatesWereSolved: further passes solved for the γ that could still be best. Numbers holds the number of passes.
 	CandidatesWereSolved
 )
 

@@ -20,15 +20,15 @@ type Config struct {
 	Rows     int64         // the window has the last Rows rows
 	Duration time.Duration // the window has the rows later than now − Duration
 
-	// Share limits the inaccuracy at the edge of the window: a sketch with rows inside and outside the window has at most Share
-	// times as many rows as are newer. 1/Share is rounded up to a whole number, at most [MaxParts]. The default is 1/4. Half the
-	// share takes about twice the memory.
+	// Share limits the inaccuracy at the edge of the window. The oldest sketch may have rows inside and outside the
+	// window. It has at most Share·k rows, if k rows are newer than the sketch. 1/Share is rounded up to a whole
+	// number, at most [MaxParts]. The default is 1/4. Half the share takes about twice the memory.
 	Share float64
 	// Inside leaves out the oldest sketch if some of its rows are outside the window. By default the summary contains all rows in
 	// the window, and some older rows.
 	Inside bool
-	// BlockRows is the number of rows of the smallest sketches. 0 means the number of rows that a sketch holds before it shrinks.
-	// At least BlockRows/Share of the newest rows are stored as rows.
+	// BlockRows is the number of rows of the smallest sketches. 0 means the number of rows that a sketch holds before
+	// it shrinks. At least the newest BlockRows/Share rows are not sketched.
 	BlockRows int
 }
 

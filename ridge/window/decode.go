@@ -221,7 +221,7 @@ func (w *Window) setRowNumbers(room int64) (why string) {
 	return accum.Mergeable(accum.Config(w.cfg.Summary), sums, "sketches")
 }
 
-// checkAges returns "" if appending rows can produce these cells and chunks.
+// checkAges returns the reason why appending rows cannot produce these cells and chunks, or "".
 func (w *Window) checkAges() (why string) {
 	full := 0
 	for _, c := range w.recent {

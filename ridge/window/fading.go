@@ -201,7 +201,7 @@ func (f *Fading) elapsed(t int64) (halvings uint64, rest float64) {
 	return passed / h, float64(passed%h) / float64(h)
 }
 
-// decayTo returns the factor from the weights in sum to the weights at t.
+// decayTo returns the factor beta that converts the weights in f.sum to the weights at time t.
 func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	halvings, rest := f.elapsed(t)
 	beta = math.Ldexp(math.Exp2(-rest), -int(min(halvings, 1<<12)))
@@ -209,7 +209,7 @@ func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	return beta, beta == 0 || weight > 0 && !(beta*weight >= accum.LeastWeight)
 }
 
-// rebase halves the weights for each half-life since f.unit, or drops a negligible sum.
+// rebase halves the weights once for each half-life since f.unit, or drops a negligible sum.
 func (f *Fading) rebase(t int64) error {
 	if f.sum.Rows() > 0 {
 		halvings, _ := f.elapsed(t)

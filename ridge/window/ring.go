@@ -125,8 +125,8 @@ func (w *ring) release() {
 	w.recent = slices.Delete(w.recent, 0, 1)
 }
 
-// compact replaces the oldest block by a sketch, and merges the two oldest sketches of each crowded level.
-// It records recipes only.
+// compact replaces the oldest block by a sketch. If a level has more than w.parts+1 sketches, it merges the two oldest
+// of them. compact only records what to compute, and make computes the sketches.
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)
