@@ -68,7 +68,8 @@ func (p Polynomial) columns(d int) (int, error) {
 func (p Polynomial) Names(columns []string) []string {
 	var out []string
 	var extend func(prefix string, last, power, left int)
-	// extend appends the names that begin with prefix·x_last^power and have left more factors.
+	// extend appends the names of the monomials prefix·x_last^power·z, where z has left factors in x_last and later
+	// columns.
 	extend = func(prefix string, last, power, left int) {
 		name := prefix + columns[last]
 		if power > 1 {

@@ -26,8 +26,8 @@ type Buffer struct {
 }
 
 // Lend makes x (row-major n×d) the features of an empty dense block, without a copy, and returns memory for the n·t
-// targets. The caller must not change x until done is called, when the block is no longer in use. If the pass ends
-// early, done may not be called.
+// targets. done is called when the block is no longer in use, and the caller must not change x before. If the pass ends
+// early, done may never be called.
 func (b *Buffer) Lend(x []float64, n, t int, done func()) (y []float64) {
 	b.lent, b.done, b.N = x, done, n
 	b.Y = slices.Grow(b.Y[:0], n*t)[:n*t]
@@ -64,8 +64,8 @@ func (b *Buffer) extend(n int) []float64 {
 	return b.X[before:]
 }
 
-// AppendRow appends row i of a block with d features and t targets. The block and the buffer must agree: sparse or
-// dense, and weighted or not. AppendRow panics if the block has no row i.
+// AppendRow appends row i of a block with d features and t targets. The block and the buffer must both be sparse or
+// both be dense. Both or neither must be weighted. AppendRow panics if the block has no row i.
 func (b *Buffer) AppendRow(from Block, i, d, t int) {
 	b.Y = append(b.Y, from.Y[i*t:(i+1)*t]...)
 	if from.W != nil {

@@ -51,7 +51,7 @@ func (s *transformed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[
 	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		_, d, t := s.src.Dims()
-		// Deferred calls run in reverse order: readAhead's goroutine ends before stop and end.
+		// Deferred calls run in reverse order, so readAhead's goroutine ends before stop and end are called.
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		next, stop := iter.Pull2(From(ctx, s.src, firstRow))

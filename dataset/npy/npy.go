@@ -53,7 +53,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return source(look, pass, opts)
 }
 
-// An opening opens an array whose file must have the stamp was.
+// An opening opens an array. Its argument was is the required stamp of the file.
 type opening func(was dataset.Stamp) (*input, error)
 
 // An input is an array that is open for reading.

@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// chunkBytes of a C-order array are read at a time. They fit in cache.
+// chunkBytes is the number of bytes of a C-order array that are read at a time. They fit in cache.
 const chunkBytes = 1 << 18
 
 // Limits on the rows of a Fortran-order array in memory. Larger windows read longer runs of each column; more than
@@ -23,8 +23,8 @@ const (
 	windowRows  = 1024
 )
 
-// stripColumns are transposed together: writing long runs was twice as fast as single cache lines. tileRows rows fit
-// in the L1 cache.
+// stripColumns is the number of columns that are transposed together. Writing long runs was twice as fast as writing
+// single cache lines. tileRows rows fit in the L1 cache.
 const (
 	stripColumns = 16 * columns.Tile
 	tileRows     = 16

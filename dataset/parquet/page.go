@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// A column chunk is at most one dictionary page, then data pages.
-// A data page has the values that are not null, and for each row a definition level, 0 for null.
+// A column chunk has at most one dictionary page, followed by data pages. A data page has the values that are not null.
+// It also has a definition level for each row, which is 0 for null.
 
 // Types of pages.
 const (
@@ -235,7 +235,7 @@ func (p *pages) levelsOf(n int) (levels []uint32, values int, err error) {
 	return levels, values, nil
 }
 
-// skip skips rows, and does not read pages skipped as a whole.
+// skip skips rows. It does not read a page whose rows are all skipped.
 func (p *pages) skip(rows int64) error {
 	for rows > 0 {
 		if p.inPage == 0 {

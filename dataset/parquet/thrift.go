@@ -65,8 +65,8 @@ func (t *thrift) uvarint() uint64 {
 	return v
 }
 
-// value decodes into v, or skips the value if v is zero. A boolean is in kind, except as an element, which has a
-// byte.
+// value decodes a value of the given kind into v. It skips the value if v is zero. kind contains the value of a
+// boolean, unless the boolean is an element of a list, which has a byte of its own.
 func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))

@@ -162,7 +162,7 @@ func (d *decoder) plain(dst []float64) error {
 	return nil
 }
 
-// split decodes numbers stored as all first bytes, all second bytes, ….
+// split decodes numbers that are stored byte by byte: the first bytes of all numbers, then all second bytes, and so on.
 func (d *decoder) split(dst []float64) error {
 	n := len(d.data) / d.size
 	if d.at+len(dst) > n {

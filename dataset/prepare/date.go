@@ -51,7 +51,7 @@ func parseDate(s []byte) (seconds int64, ok bool) {
 	return 0, false
 }
 
-// Package time also accepts single digits, any case, and fractions of seconds.
+// The parser of package time also accepts single digits, any case, and fractions of seconds.
 var (
 	yearFirst  = []string{"2006-1-2", "2006/1/2", "2006-1"}
 	monthFirst = []string{"Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006"}
@@ -79,7 +79,7 @@ var dateUnits = []DateUnit{Elapsed, Year, Month, Weekday, Hour}
 // isNumber reports whether the part becomes one number.
 func (p DateUnit) isNumber() bool { return p == Elapsed || p == Year }
 
-// of returns the unit p of a date in seconds since 1970.
+// of returns part p of the date that is the given number of seconds after the start of 1970.
 func (p DateUnit) of(seconds float64) float64 {
 	if p == Elapsed {
 		return seconds / 86400

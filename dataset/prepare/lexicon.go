@@ -213,7 +213,7 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 		l.texts, l.codes[kept] = append(l.texts, kept), c
 		l.size += len(text)
 	}
-	// After as many lookups as texts, copying costs no more than the lookups.
+	// Copying after as many misses as there are texts costs no more than the lookups did.
 	if l.misses++; l.misses > len(l.texts) {
 		l.known.Store(copyMap(l.codes))
 		l.misses = 0

@@ -212,8 +212,8 @@ func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(
 	return out
 }
 
-// ruleColumn chooses the features of a column without Auto.
-// After an Omittable error, the column has texts and can be left out.
+// ruleColumn chooses the features of a column without Auto. An Omittable error means that the column has texts and can
+// be left out.
 func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, *dataset.InputError) {
 	fail := func(format string, args ...any) (Column, *dataset.InputError) {
 		return Column{}, &dataset.InputError{File: UnnamedRows, Msg: "column " + excerpt.Of(name) + ": " + fmt.Sprintf(format, args...)}
@@ -327,8 +327,8 @@ func (c *columnStats) dateParts() []DatePart {
 	return out
 }
 
-// levels sets out.Levels to the levels in at least minRows rows. gaps rows have a missing value, the level "". rare
-// is the number of other levels.
+// levels sets out.Levels to the levels in at least minRows rows. gaps is the number of rows with a missing value, which
+// has the level "". rare is the number of other levels.
 func (c *columnStats) levels(out *Column, minRows, gaps int64) (rare int64) {
 	counts := maps.Clone(c.Texts.Levels)
 	if counts == nil {

@@ -64,8 +64,8 @@ func (s *tableStats) name(names []string, j int) string {
 	return names[j]
 }
 
-// count adds n occurrences of x to Values.
-// Beyond limit elements, count rounds the numbers if mayRound, and otherwise drops them all.
+// count adds n occurrences of x to Values. If Values gets more than limit elements, count rounds the numbers if
+// mayRound, and otherwise drops all of them.
 func (c *numberStats) count(x float64, n int64, limit int, mayRound bool) {
 	if !c.Kept {
 		return
@@ -235,7 +235,8 @@ func (m *moment) merge(o moment) {
 	m.Weight = w
 }
 
-// filled includes a number fill of the given weight in the moments. A deviation within round-off becomes 1.
+// filled returns the moments of all numbers after missing values of the given weight are replaced by fill. A standard
+// deviation within round-off becomes 1.
 func (m moment) filled(weight, fill float64) (mean, scale, filled float64) {
 	all := m
 	all.merge(moment{Weight: weight, Mean: fill})

@@ -121,8 +121,8 @@ func (r *record) number(line, f []byte, what string) (float64, error) {
 	return v, nil
 }
 
-// errorAt returns an error about the field f of a line.
-// Both end in the same array, so capacities give the position of f.
+// errorAt returns an error about the field f of a line. f is a slice of line, so the difference of their capacities is
+// the position of f.
 func (r *record) errorAt(line, f []byte, msg string, nonFinite bool) error {
 	column := cap(line) - cap(f) + 1
 	return &dataset.InputError{File: r.lines.Name(), Line: r.lines.Line(), Column: column, Msg: msg, NonFinite: nonFinite}

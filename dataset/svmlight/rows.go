@@ -25,8 +25,8 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	return min(at, size)
 }
 
-// plain appends the row at byte p and returns its end.
-// It returns 0 if the slower Record must parse the line.
+// plain appends the row at byte p and returns its end. It returns 0 if only the slower method Record can parse the
+// line.
 func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	p = skipBlanks(text, p)
 	y, n := decimal.Prefix(text[p:])

@@ -125,5 +125,5 @@ func open(name string, d int, opts *Options, was dataset.Stamp) (*chunk.Reader, 
 	return chunk.New(f, &format{d, opts.Targets}, chunk.Options{Entries: blockEntries}), nil
 }
 
-// blockEntries limits the nonzero features of a block, except its last row.
+// blockEntries is the number of nonzero features after which a block ends.
 const blockEntries = 1 << 14

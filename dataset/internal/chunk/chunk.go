@@ -47,7 +47,7 @@ func (c *chunk) parse(f Format) {
 	size := len(l.text)
 	end := 0 // end of the last row
 	for c.err = nil; c.err == nil; {
-		// Record parses text that ends in an error or is too long for Rows.
+		// Text that ends in an error or is too long for Rows is parsed by Record.
 		if (l.end == nil || l.end == errDivided) && size <= rawfile.MaxRow {
 			before := c.rows.N
 			l.at = f.Rows(&c.rows, l.text[:cap(l.text)], l.at, size)

@@ -13,7 +13,7 @@ import (
 // one costs more than passing it to another goroutine.
 const chunkSize = 1 << 17
 
-// padding follows the text: a line end, and bytes that parsers may read.
+// padding is the space after the text, for a line end and for bytes that parsers may read.
 const padding = 1 + decimal.Slack
 
 // A cutter divides a file into chunks.
@@ -79,8 +79,8 @@ func (k *cutter) fill(c *chunk) bool {
 	return n > 0 || err != nil && err != errDivided
 }
 
-// nextSize returns the bytes to read next, after want were too few.
-// A large want becomes the maximum at once, because each increase copies the text.
+// nextSize returns the number of bytes to read if want bytes were too few. It raises a large want to the maximum at
+// once, because each increase copies the text.
 func nextSize(want int) int {
 	if want *= 4; want > maxText {
 		want = rawfile.MaxRow + chunkSize
@@ -88,7 +88,7 @@ func nextSize(want int) int {
 	return want
 }
 
-// read extends text to want bytes, or with Prompt to those available.
+// read extends text to want bytes. With Prompt it only adds the bytes that are available.
 func (k *cutter) read(text []byte, want int) ([]byte, error) {
 	if cap(text) < want+padding { // allocate no more than needed, because text may be large
 		text = append(make([]byte, 0, want+padding), text...)

@@ -88,7 +88,7 @@ func (r *Reader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// place adds the lines before the chunk to the line of an error.
+// place adds the number of lines before the chunk to the line number of an error.
 func (r *Reader) place(err error) error {
 	if e, ok := errors.AsType[*dataset.InputError](err); ok && e.Line > 0 {
 		moved := *e
@@ -151,8 +151,8 @@ func (r *Reader) drop() {
 // maxReserved limits the numbers that grow allocates in advance.
 const maxReserved = 1 << 19
 
-// grow makes space in s for n more numbers. For a file of several chunks it reserves a block, so that s does not grow
-// repeatedly.
+// grow makes space in s for n more numbers. If the file has several chunks, it makes space for a whole block, so that s
+// does not grow repeatedly.
 func (r *Reader) grow(s []float64, n, blockSize int) []float64 {
 	if len(s)+n > cap(s) && (r.team != nil || !r.cutter.ended) {
 		n = max(n, min(blockSize, maxReserved)-len(s))
@@ -176,7 +176,7 @@ func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	r.next, r.begun = hi, true
 }
 
-// sparseRows appends rows from lo to hi−1 until b is full, and returns the index after the last one.
+// sparseRows appends rows from lo to hi−1 until b is full. It returns the index of the first row that was not appended.
 func (r *Reader) sparseRows(b *dataset.Buffer, lo, hi int) int {
 	ptr := r.now.rows.CSR.RowPtr
 	shift := len(b.CSR.Val) - ptr[lo]

@@ -20,11 +20,11 @@ type team struct {
 	all   sync.WaitGroup
 }
 
-// newTeam starts a reading goroutine and workers parsing goroutines.
-// Of two more chunks, one is filled while the rows of another are delivered.
+// newTeam starts a reading goroutine and workers parsing goroutines. It makes workers + 2 chunks, because one is being
+// filled and the rows of another are being delivered.
 func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 	n := workers + 2
-	// Channels hold all chunks and the chunk filled earlier, so no send blocks.
+	// Each channel has space for all chunks and the chunk filled earlier, so no send blocks.
 	t := &team{free: make(chan *chunk, n+1), order: make(chan *chunk, n+1), work: make(chan *chunk, n+1), stop: make(chan struct{})}
 	for range n {
 		t.free <- newChunk(sparse)

@@ -187,9 +187,9 @@ func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	return err
 }
 
-// Refuse adds column j of the file, which cannot be read because of err, to firstErr, the error of the first such
-// column. It returns firstErr. For the first column, firstErr is nil, and Refuse returns err. isText is true if the
-// column could be read as categories.
+// Refuse records that column j of the file cannot be read because of err. firstErr is the error of the first such
+// column, or nil if column j is the first. Refuse adds the name of column j to firstErr, or to err if firstErr is nil,
+// and returns this error. isText is true if the column could be read as categories.
 func (c *Choice) Refuse(firstErr, err *dataset.InputError, j int, name string, isText bool) *dataset.InputError {
 	if firstErr == nil {
 		firstErr = err

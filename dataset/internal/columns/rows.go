@@ -64,8 +64,8 @@ func (c *Choice) split(x, y, rows []float64) {
 	}
 }
 
-// Whole returns memory behind the rows of a dense block, for n rows with all columns of the file, or nil if InOrder
-// is false. The caller reads the rows into this memory and then calls Settle, which saves a copy.
+// Whole returns memory for n rows with all columns of the file, or nil if InOrder is false. This memory follows the
+// rows of the dense block b. The caller reads the rows into this memory and then calls Settle, which saves a copy.
 func (c *Choice) Whole(b *dataset.Buffer, n int) []float64 {
 	if !c.inOrder {
 		return nil
@@ -75,7 +75,8 @@ func (c *Choice) Whole(b *dataset.Buffer, n int) []float64 {
 	return b.X[len(b.X):][:size]
 }
 
-// Settle appends to the block the n rows in the memory returned by Whole. It returns their features x and targets y.
+// Settle adds n rows to the block, whose numbers the caller has read into the memory that Whole returned. It returns
+// the features x and the targets y of these rows.
 func (c *Choice) Settle(b *dataset.Buffer, n int) (x, y []float64) {
 	rows := c.Whole(b, n)
 	x, y = c.Grow(b, n)
@@ -91,8 +92,8 @@ func (c *Choice) InOrder() bool { return c.inOrder }
 // cache line of the rows is written once.
 const Tile = 8
 
-// Columns copies the columns js of the file, one after the other in values, to the features x and the targets y, from
-// row firstRow on. It reports whether all values are finite.
+// Columns copies the columns js of the file to the features x and the targets y, from row firstRow on. values holds
+// these columns one after the other. Columns reports whether all values are finite.
 func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float64) (finite bool) {
 	n := len(values) / len(js)
 	for i := 0; i < len(js); {
@@ -172,7 +173,8 @@ func (c *Choice) firstRefused(v []float64, firstColumn, width int) int {
 
 // firstNotFinite returns the index of the first NaN or infinity, or len(v).
 func firstNotFinite(v []float64) int {
-	// A finite sum has finite terms. The sum of finite terms may overflow.
+	// If the sum is finite, all terms are finite. Otherwise the terms are examined, because a sum of finite terms may
+	// overflow.
 	if sum := floats.Sum(v); sum-sum == 0 {
 		return len(v)
 	}

@@ -8,8 +8,8 @@ import (
 // maxCompared limits the length of compared names, in runes.
 const maxCompared = 64
 
-// mostSimilar returns the most similar name, or "" if none or several.
-// It compares letters and digits, and ignores case.
+// mostSimilar returns the most similar name, or "" if no name or more than one is most similar. It compares letters and
+// digits, and ignores case.
 func mostSimilar(names []string, name string) string {
 	wanted := letters(name)
 	if len(wanted) == 0 || len(wanted) > maxCompared {
