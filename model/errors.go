@@ -28,8 +28,8 @@ var errNoSource = fmt.Errorf("%w: no source of rows", errShape)
 
 // Errors of intervals from the certificate of a model alone.
 var (
-	// ErrUnrecorded reports a model written by an earlier version of this package. It lacks the coefficients of the
-	// scaled columns, for which the certificate was computed.
+	// ErrUnrecorded reports a model written by an earlier version of this package. Its certificate is for coefficients
+	// of scaled columns, which the model does not contain.
 	ErrUnrecorded = badinput.Errorf("model: an earlier program wrote it without the coefficients that intervals need; fit again, or give a summary")
 	// ErrUnpenalized reports a model with columns that have no penalty. Intervals of its predictions are not
 	// available.

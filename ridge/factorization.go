@@ -189,8 +189,8 @@ func (m Method) For(n int64, d int, gammas []float64) Method {
 	return Cholesky
 }
 
-// MaxGramBytes is the largest size in bytes of the d×d matrix AᵀA or the n×n matrix AAᵀ for which a direct method is
-// chosen by default.
+// MaxGramBytes limits the size in bytes of the d×d matrix AᵀA or the n×n matrix AAᵀ. Above this limit, no direct
+// method is chosen by default.
 const MaxGramBytes = 1 << 30
 
 // DirectBytes returns the memory in bytes of a direct method for n rows, d features, t targets and k values of γ,
