@@ -52,8 +52,8 @@ func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options)
 	return fdridge.Fit(ctx, src, opts)
 }
 
-// Scaling returns the column scaling in the checkpoint. If there is none, Scaling stores the result of learn, which may be
-// nil.
+// Scaling returns the column scaling in the checkpoint. If there is none, Scaling calls learn, and stores and returns
+// the result, which may be nil.
 func (j *Job) Scaling(learn func() (*dataset.Scaling, error)) (*dataset.Scaling, error) {
 	if j.header.Scaling != nil {
 		return j.header.Scaling, nil

@@ -52,8 +52,9 @@ func agree(ctx context.Context, t dist.Transport, settings []Setting) error {
 	return nil
 }
 
-// allOpened returns an error on every rank if any rank failed to open its checkpoint. Two barriers order the end of
-// the job: only after the other ranks have removed or closed their checkpoints does a failed rank end the job.
+// allOpened returns an error on every rank if any rank failed to open its checkpoint. The other ranks remove or close
+// their checkpoints. A failed rank waits for them at a barrier and then ends the job, while they wait at a second
+// barrier.
 func (j *Job) allOpened(ctx context.Context, err error) error {
 	t := j.opts.Transport
 	failed := []float64{flag(err != nil)}

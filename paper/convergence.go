@@ -70,8 +70,8 @@ func (c *convergence) rate(method string, gamma float64) float64 {
 	return rho / (gamma + rho)
 }
 
-// convergence draws figures 3 to 5. They show the error of each iterate of Algorithm 1 with every sketch, and of
-// conjugate gradients, with the certified error bounds.
+// convergence draws figures 3 to 5. They compare the iterates of Algorithm 1, with every kind of sketch, and of
+// conjugate gradients. They show errors and certified error bounds.
 func (r *run) convergence(ctx context.Context) error {
 	for i, name := range datasets {
 		if r.figure = 3 + i; !r.wants(r.figure) {

@@ -91,9 +91,9 @@ func rowDots(n int, a, b []float64) []float64 {
 // and variance τ²H⁻¹KH⁻¹ (lemma 1 of the paper).
 func (m *LinearModel) Exact() *Estimator { return m.exact }
 
-// FD returns the estimator x̂ = Ĥ⁻¹Aᵀb with Ĥ = BᵀB + γI for a sketch B of A, the paper's FDRR
-// ([ridge.Summary.FitFD]). It has bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ with K = AᵀA (lemma 2 of the paper). The
-// cost is O(d³). Errors: [ridge.ErrShape] for other dimensions, [ridge.ErrNoConvergence].
+// FD returns the estimator x̂ = Ĥ⁻¹Aᵀb with Ĥ = BᵀB + γI for a sketch B of A. The paper calls it FDRR, and
+// [ridge.Summary.FitFD] computes it. With K = AᵀA, it has bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ (lemma 2 of the
+// paper). The cost is O(d³). Errors: [ridge.ErrShape] for other dimensions, [ridge.ErrNoConvergence].
 func (m *LinearModel) FD(sketch *fd.Spectrum) (*Estimator, error) {
 	r := len(sketch.Sigma2)
 	if sketch.Dim != m.d || len(sketch.V) != r*m.d {
@@ -112,8 +112,8 @@ func (m *LinearModel) FD(sketch *fd.Spectrum) (*Estimator, error) {
 	return e, nil
 }
 
-// RFD is like [LinearModel.FD] with Ĥ = BᵀB + (γ + ρ)I, ρ = η/2, the paper's RFDRR ([ridge.Summary.Fit]). η is the
-// error bound of the sketch.
+// RFD is like [LinearModel.FD] with Ĥ = BᵀB + (γ + ρ)I. Here ρ = η/2, and η is the error bound of the sketch. The
+// paper calls this estimator RFDRR, and [ridge.Summary.Fit] computes it.
 func (m *LinearModel) RFD(sketch *fd.Spectrum) (*Estimator, error) {
 	e, err := m.FD(sketch)
 	if err != nil {
@@ -123,9 +123,10 @@ func (m *LinearModel) RFD(sketch *fd.Spectrum) (*Estimator, error) {
 	return e, nil
 }
 
-// Hessian returns the estimator x^H = Ĥ⁻¹Aᵀb with Ĥ = AᵀSᵀSA + γI, given the Hessian sketch SA (m×d). It has bias
-// (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ for this one S; only the noise ε is random. The cost is O(d³). Errors:
-// [ridge.ErrShape], *[fd.NonFiniteError], *[fd.RangeError], [ridge.ErrNoConvergence].
+// Hessian returns the estimator x^H = Ĥ⁻¹Aᵀb with Ĥ = AᵀSᵀSA + γI, given the Hessian sketch SA (m×d) with the random
+// matrix S. For this one S, it has bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ with K = AᵀA. Only the noise of b is
+// random. The cost is O(d³). Errors: [ridge.ErrShape], *[fd.NonFiniteError], *[fd.RangeError],
+// [ridge.ErrNoConvergence].
 //
 // M. Pilanci, M. Wainwright, "Iterative Hessian Sketch" (2016).
 func (m *LinearModel) Hessian(sa mat.Matrix) (*Estimator, error) {

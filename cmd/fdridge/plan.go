@@ -238,7 +238,8 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	if p.rows, _, _ = d.Source.Dims(); p.rows < 0 {
 		p.rows = p.sum.Rows() * o.every
 	}
-	// The time to open the rows includes passes that count the features of svmlight files and compute the scaling.
+	// Opening the rows may take passes: to count the features of svmlight files, or to compute the scaling. The time
+	// of these passes is scaled to o.n rows.
 	if p.opening = took; o.n > 0 {
 		p.opening *= float64(o.n) / float64(p.sum.Rows()*o.every)
 	}

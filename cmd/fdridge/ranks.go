@@ -34,7 +34,7 @@ type rank struct{ link }
 
 func (r rank) Abort(err error) { r.link.Abort(errors.New(message(err))) }
 
-// A remoteError is an error that another rank prints, or that was printed before.
+// A remoteError is an error that this rank must not print: another rank prints it, or it was printed before.
 type remoteError struct{ error }
 
 func (e remoteError) Unwrap() error { return e.error }

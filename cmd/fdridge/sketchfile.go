@@ -176,8 +176,8 @@ func checkLoadMemory(name string, d, rows float64) error {
 	return cli.CheckMemory(8*rows*(2*d+3*rows), "was it made by this program?", "%s: a sketch of %.0f rows of %.0f features", name, rows, d)
 }
 
-// checkSketchMemory returns an error if reading a sketch needs too much memory. Reading merges the lanes of the
-// sketch, which were built in parallel from portions of the rows. Reading also copies a sketch that forgets old rows.
+// checkSketchMemory returns an error if there is not enough memory to read a sketch. Reading merges lanes, which are
+// sketches of portions of the rows, built in parallel. Reading also copies a sketch that forgets old rows.
 func checkSketchMemory(name string, s window.Stream) error {
 	copies, cfg := float64(s.Copies()), s.Settings().Summary
 	rows, err := rowsOf(cfg)

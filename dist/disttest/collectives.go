@@ -190,7 +190,7 @@ func barrier(ctx context.Context, t *testing.T, r dist.Transport) error {
 	return r.Barrier(ctx) // rank 0 then deletes the files
 }
 
-// mismatch checks that different calls fail on all ranks, and later calls work.
+// mismatch checks that calls fail on all ranks if the ranks make different calls, and that later calls work.
 func mismatch(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	if r.Size() == 1 {
 		return nil

@@ -55,8 +55,8 @@ func Cancel(t *testing.T, open func() []dist.Transport, kind string) {
 	})
 }
 
-// Abort checks that all current and later calls end if the last rank aborts. They must return an error with the last
-// rank and its error. All ranks must be in one process, because Abort does not return if ranks are processes.
+// Abort checks that all current and later calls end if the last rank aborts. They must return an error with the number
+// and the error of this rank. All ranks must be in one process, because Abort does not return if ranks are processes.
 func Abort(t *testing.T, open func() []dist.Transport, kind string) {
 	why := errors.New("it had to be")
 	onEveryRank(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {

@@ -202,7 +202,8 @@ func (p problem) checkCertificates(t *testing.T, size int, sum *ridge.Summary) e
 	return nil
 }
 
-// mergeRefused checks that incompatible summaries give an error with both ranks, after which Barrier works.
+// mergeRefused checks that merging incompatible summaries gives an error that names both ranks, and that Barrier works
+// afterwards.
 func mergeRefused(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	if r.Size() < 2 || r.Rank() > 1 {
 		return r.Barrier(ctx)

@@ -64,8 +64,8 @@ func (p *Progress) Watch(ctx context.Context) context.Context {
 	return p.waits.Context(ctx)
 }
 
-// waited returns for how many seconds the current pass has waited, by the name of what it waited for. words lists
-// these times as percentages of elapsed, the duration of the pass in seconds.
+// waited returns how many seconds the current pass has waited so far. The keys name what it waited for, such as the
+// disk. words states the same times as percentages of elapsed, the duration of the pass in seconds.
 func (p *Progress) waited(elapsed float64) (seconds map[string]float64, words string) {
 	seconds = make(map[string]float64)
 	names, times := p.waits.Of()
@@ -195,8 +195,8 @@ func (p *Progress) Fraction(title string, done float64) {
 	_ = p.bar.Set(int(whole * min(done, 0.999))) // the bar would finish if it were full
 }
 
-// Checkpoint reports an event of a checkpoint in the log. Without a log, errors and the resumption of a run are
-// printed on stderr, the resumption only if isLeader is true.
+// Checkpoint reports an event of a checkpoint in the log. Without a log, errors are printed on stderr. The resumption
+// of a run is also printed, if isLeader is true.
 func (p *Progress) Checkpoint(e batch.Event, isLeader bool, stderr io.Writer) {
 	level := slog.LevelInfo
 	if e.Err != nil {

@@ -156,8 +156,8 @@ func (d *Data) learnScaling(ctx context.Context, o *Flags, run Session, bar *cli
 	return err
 }
 
-// look returns how to encode each column, from a plan file or from a pass over the rows. The result is nil if the
-// flags require neither.
+// look returns the encoding of each column, from a plan file or from a pass over the rows. The result is nil if no
+// flag requires an encoding.
 func (o *Flags) look(ctx context.Context, run Session, bar *cli.Progress) (*report.Encoded, error) {
 	if o.plan != nil {
 		return &report.Encoded{Encoding: o.plan, Tally: new(prepare.Tally)}, nil

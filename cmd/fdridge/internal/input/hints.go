@@ -33,7 +33,7 @@ func (o *Flags) NameColumns(err error) error {
 	return err
 }
 
-// withoutTexts suggests flags that encode or omit the columns that are not numbers and caused the error.
+// withoutTexts suggests flags that encode or omit the columns with texts that caused the error.
 func (o *Flags) withoutTexts(e *dataset.InputError) string {
 	const most = 40
 	all := slices.Concat(e.Texts, e.Others)

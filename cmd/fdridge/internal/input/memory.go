@@ -34,8 +34,8 @@ var lentEntries = sync.OnceValues(func() (*io.SectionReader, error) {
 // A lent reads the memory of the calling program.
 type lent struct{ *os.File }
 
-// ReadAt implements [io.ReaderAt]. It copies the bytes with one system call if allowed, which takes a third of the
-// time of reading the file.
+// ReadAt implements [io.ReaderAt]. If the system allows it, one system call copies the bytes from the calling program.
+// This takes a third of the time of reading the file.
 func (l *lent) ReadAt(p []byte, at int64) (int, error) {
 	if n := copyFromParent(p, at); n == len(p) {
 		return n, nil

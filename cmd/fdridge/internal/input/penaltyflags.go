@@ -88,7 +88,7 @@ func (o *PenaltyFlags) split() ([]namedBand, error) {
 	return out, nil
 }
 
-// choosesPenalty reports whether --bands contains a group without a penalty. The program chooses that penalty.
+// choosesPenalty reports whether the program has to choose a penalty, because --bands contains a group without one.
 func (o *PenaltyFlags) choosesPenalty() bool {
 	bands, err := o.split()
 	return err == nil && slices.ContainsFunc(bands, func(b namedBand) bool { return b.penalty == 0 })
@@ -179,8 +179,8 @@ func columnsOf(flag, text string, prep *model.Preparation) ([]int, error) {
 	return out, nil
 }
 
-// rangeOf parses a column (name or number), or two columns joined by - or :, the ends of a range. A text that is
-// itself a column name is never split.
+// rangeOf parses a column (name or number), or a range of columns such as A-B or A:B. A text that is itself a column
+// name is never split.
 func rangeOf(flag, text string, prep *model.Preparation) (lo, hi int, err error) {
 	if j, ok := columnOf(text, prep); ok {
 		return j, j, nil

@@ -52,8 +52,8 @@ func parseFilling(text string) (f prepare.Filling, ok bool) {
 	return f, ok && (!given || f.Missing == prepare.MissingConstant)
 }
 
-// parseMissing parses --missing: a policy for all columns, and policies for single columns, such as
-// mean,a=median,b=drop.
+// parseMissing parses --missing, such as mean,a=median,b=drop. all is the policy for all columns without a policy of
+// their own. byColumn has the policies of single columns.
 func parseMissing(text string) (all prepare.Filling, byColumn map[string]prepare.Filling, err error) {
 	byColumn = map[string]prepare.Filling{}
 	for i, item := range cli.SplitList(text) {

@@ -56,7 +56,7 @@ type expected struct {
 }
 
 // options returns the options for file.Open, and the files with sample weights. If --weights names a column of the
-// data, that column is read as the last target, and weights is empty.
+// data, this column is read as the last target, and weights is empty.
 func (o *RowFlags) options(run Session, like expected) (opts file.Options, weights []string, err error) {
 	text, err := o.csvOptions()
 	if err != nil {
@@ -233,7 +233,7 @@ func (o *RowFlags) checkNumbered(opts file.Options, ranks bool) error {
 }
 
 // OpenLike opens rows for an existing model or sketch and selects its features by name. A wrong number of features is
-// an error; owner is "model" or "sketch" in its message. If ownTarget is true, the target is always a column.
+// an error. owner is "model" or "sketch", for its message. If ownTarget is true, the target is always a column.
 func (o *RowFlags) OpenLike(prep *model.Preparation, owner string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
 	inputs, names := prep.Columns()
 	like := expected{width: inputs, names: names, ownTarget: ownTarget}

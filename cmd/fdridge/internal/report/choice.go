@@ -73,7 +73,7 @@ type criterion struct {
 	isRate          bool   // the score is one error rate for all targets
 }
 
-// criteria holds the texts of all criteria, by the name that choice.By holds.
+// criteria holds the texts of all criteria. The keys are the values of choice.By.
 var criteria = map[string]criterion{
 	"gcv": {score: "GCV"},
 	"loo": {
@@ -165,8 +165,8 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 	return c
 }
 
-// isFlat reports whether the score of a neighbour of the chosen γ is at most 0.1 % larger than the smallest score. If
-// the chosen γ is an end of the grid, a γ outside the grid is then hardly better.
+// isFlat reports whether a neighbour of the chosen γ in the grid has a score at most 0.1 % above the smallest score. A
+// γ beyond the end of the grid is then hardly better.
 func isFlat(p *choose.GammaChoice) bool {
 	const worth = 1e-3
 	next := p.Index + 1
@@ -188,7 +188,7 @@ func (c *choice) score() string {
 	return criteria[c.By].score
 }
 
-// isArbitrary reports whether the score of every candidate has no finite upper bound.
+// isArbitrary reports whether no candidate has a score with a finite upper bound.
 func (c *choice) isArbitrary() bool { return math.IsInf(c.Score.Hi, 1) || math.IsNaN(c.Score.Hi) }
 
 // String describes the choice and its warnings in one sentence for the text report.

@@ -144,10 +144,11 @@ func WriteAccuracy(w io.Writer, labels []string, s *classes.Score) {
 	}
 }
 
-// confusion returns the confusion matrix of the first solution as a table. It counts the first predictions that exist:
-//   - of the held-out rows
-//   - of leave-one-out
-//   - of the training rows
+// confusion returns the confusion matrix of the first solution as a table. It uses the first of these predictions that
+// was computed:
+//   - predictions for held-out rows
+//   - leave-one-out predictions
+//   - predictions for training rows
 //
 // It returns nil if the fit is no classification.
 func (c *Classes) confusion() *table {

@@ -140,7 +140,7 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 // brackets holds one bracket for each target.
 type brackets = perTarget[ridge.Interval]
 
-// sum returns the sum of intervals. An end that is not finite becomes infinite.
+// sum returns the sum of intervals. An end of the sum that is NaN is replaced by an infinity.
 func sum(b brackets) ridge.Interval {
 	var v ridge.Interval
 	for _, t := range b {
