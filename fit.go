@@ -12,7 +12,7 @@ import (
 
 // Fit fits ridge regression to the rows of src, from end to end:
 //
-//  1. Every option without a value gets its default. Contradictory options are an *[OptionError].
+//  1. Every option without a value gets its default. Contradictory options cause an *[OptionError].
 //  2. [plan.Choose] chooses the method.
 //  3. If some columns have no penalty, a pass computes how to project them out; see [project.New].
 //  4. One pass reads the rows. A sketching method builds a summary by [ridge.Summarize], or by [choose.CrossValidate] if
@@ -27,8 +27,8 @@ import (
 // is also Result.Err(). The error bounds of the Result are still valid. With any other error there is no
 // Result.
 //
-// Rows that can be read only once ([dataset.Once]) are read once. Options that need a second pass over such
-// rows are a *[dataset.OnceError], returned before any row is read. Fit also returns the errors of the
+// Rows that can be read only once ([dataset.Once]) are read once. If an option needs a second pass over such
+// rows, Fit returns a *[dataset.OnceError] before it reads any row. Fit also returns the errors of the
 // functions named above.
 func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error) {
 	ctx = background.IfNil(ctx)
@@ -59,8 +59,8 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	return j.finish(ctx, first)
 }
 
-// MethodOf returns the method that [Fit] would choose before its first pass. At most the first block of rows is
-// read. The errors are those that Fit returns before its first pass.
+// MethodOf returns the method that [Fit] would choose before its first pass. It reads at most the first block of rows.
+// It returns the errors that Fit returns before its first pass.
 func MethodOf(ctx context.Context, src dataset.Source, opts Options) (ridge.Method, error) {
 	ctx = background.IfNil(ctx)
 	j, err := resolve(src, opts)
@@ -134,8 +134,8 @@ func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 	return r, r.Err()
 }
 
-// summarise makes the first pass. If this pass was the first to count the rows, a direct method may be chosen now,
-// which reads the rows again.
+// summarise makes the first pass. If the number of rows was unknown before this pass, a direct method may now be
+// chosen. It reads the rows again.
 func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error) {
 	if steps.Method.IsDirect() {
 		return j.factorise(ctx, steps)

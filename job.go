@@ -42,7 +42,7 @@ type chosen struct {
 	each   *choose.TargetChoice
 }
 
-// manyTargets is the number of targets that keep all cores busy without parallel sketches.
+// manyTargets or more targets keep all cores busy without parallel sketches.
 const manyTargets = 512
 
 // resolve returns a job with completed options and scaled rows.

@@ -44,7 +44,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the output of MarshalJSON. Choice, Bands and Summary become nil. Errors in the trace keep only
-// their texts. A null solution is an [ridge.ErrShape].
+// their texts. A null solution causes the error [ridge.ErrShape].
 func (r *Result) UnmarshalJSON(text []byte) error {
 	var in resultJSON
 	if err := json.Unmarshal(text, &in); err != nil {

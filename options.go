@@ -60,8 +60,8 @@ type Options struct {
 	// given penalty, Fit chooses the penalty together with γ; see [choose.Bands].
 	Bands []choose.Band
 
-	// Classes requests a classification. The only target of the rows then has the values that [classes.Learn] has read.
-	// Fit replaces this target by targets of ±1; see [classes.Classes].
+	// Classes requests a classification. The rows must then have one target, with the labels that [classes.Learn] has
+	// read. Fit replaces this target by targets of ±1; see [classes.Classes].
 	Classes *classes.Classes
 
 	// Method is the method of the fit. Default: the choice of [plan.Choose].

@@ -64,8 +64,8 @@ func (m *Meter) Send(start time.Time, n int, err error) { m.count(&m.t.Send, sta
 // Recv counts a call of [Transport.Recv] that returned n bytes and err. The call began at start.
 func (m *Meter) Recv(start time.Time, n int, err error) { m.count(&m.t.Recv, start, 0, n, err) }
 
-// Broadcast counts a call of [Transport.Broadcast]. The rank t sent n bytes if it is the root, otherwise it received n
-// bytes.
+// Broadcast counts a call of [Transport.Broadcast] on the rank t. If this rank is the root, it sent n bytes, otherwise
+// it received n bytes.
 func (m *Meter) Broadcast(t Transport, root int, start time.Time, n int, err error) {
 	switch {
 	case t.Size() == 1:

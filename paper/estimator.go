@@ -195,7 +195,7 @@ type Risk struct {
 //	‖bias‖² = Σᵢ ((zᵢ − s·hᵢ)/(σᵢ² + s))²,   tr var = τ²·Σᵢ ‖Fᵀvᵢ‖²/(σᵢ² + s)²,
 //
 // with h = Vx₀ and z = V(FA − BᵀB)x₀, in the notation of [Estimator]. The cost is O(d), and the round-off is relative
-// to tr(K)/γ. A γ that is not positive and finite is a *[ridge.GammaError].
+// to tr(K)/γ. If γ is not positive and finite, the error is a *[ridge.GammaError].
 func (e *Estimator) Risk(gamma float64) (Risk, error) {
 	if err := e.check(gamma); err != nil {
 		return Risk{}, err
@@ -251,8 +251,8 @@ func (e *Estimator) Bounds(gamma float64) (RiskBounds, error) {
 	s := gamma + e.shift
 	q := (math.Max(e.shift, b.Shrinkage-e.shift) + b.RoundOff) / s
 
-	// Round-off in K and BᵀB is a multiple of eps·tr K, and in each ‖Rvᵢ‖ a multiple of eps·‖A‖_F. The sums of d terms
-	// add their own.
+	// round bounds the relative effect of round-off in K and BᵀB (a multiple of eps·tr K), in each ‖Rvᵢ‖ (a multiple
+	// of eps·‖A‖_F), and in the sums of d terms.
 	root := math.Sqrt(float64(m.d))
 	round := roundFactor * eps * (root + m.trace/gamma)
 	bias := math.Sqrt(optimal.Bias2)

@@ -344,7 +344,8 @@ func (c *convergence) listed(gamma float64, t int, methods ...string) string {
 	return strings.Join(parts, ", ")
 }
 
-// comparable returns the last iteration at which all methods have errors well above the error of x* itself.
+// comparable returns the last iteration at which the errors of all methods are well above the error of the computed
+// x*.
 func (c *convergence) comparable(gamma float64) int {
 	last := math.MaxInt
 	for _, m := range iterated {

@@ -228,8 +228,8 @@ func median(x []float64) float64 {
 	return (x[(n-1)/2] + x[n/2]) / 2
 }
 
-// figure draws the relative errors above the values. Its table has every number, and the bounds of the deterministic
-// methods.
+// figure draws panels with the relative errors, and below them panels with the values. Its table contains every
+// number, and the bounds of the deterministic methods.
 func (x *risks) figure(number int, data synthetic.Config, trials int) *figure {
 	f := &figure{
 		Number: number, Columns: int(metrics),

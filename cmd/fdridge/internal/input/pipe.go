@@ -44,8 +44,8 @@ func ExplainOnce(err error, data, advice string) error {
 	return cli.BadInput("%s needs another pass over the rows, and %s can be read only once: %s", e.What, Name(data), advice)
 }
 
-// WaysOfFit, WaysOfSketch and WaysOfLive advise what to do if the rows can be read only once. They are for the command
-// fit, for the command sketch and for live sketches.
+// WaysOfFit, WaysOfSketch and WaysOfLive are hints for error messages. They tell the user what to do if the rows can
+// be read only once.
 const (
 	WaysOfFit    = "use --method one-shot, which needs one pass, or --cache DIR"
 	WaysOfSketch = "use --cache DIR, or write the rows to a file"

@@ -94,8 +94,8 @@ var criteria = map[string]criterion{
 	},
 }
 
-// scores returns the brackets (lower and upper bounds) of the score that chose γ. It returns nil for GCV, whose
-// brackets are in p.Certificates.
+// scores returns intervals that contain the score that chose γ, one for each target. It returns nil for GCV, whose
+// intervals are in p.Certificates.
 func (p *point) scores() brackets {
 	switch {
 	case p.LOO != nil:
@@ -235,7 +235,7 @@ func passesWords(passes int, reason string) string {
 	return fmt.Sprintf("%d %s made to choose gamma: %s", passes, plural(passes, "pass was", "passes were"), reason)
 }
 
-// narrower returns the option that would make the brackets of GCV narrower, or "" if there is none. A larger sketch
+// narrower returns the option that would make the intervals for GCV narrower, or "" if there is none. A larger sketch
 // helps unless the sketch is exact, and scaled columns reduce round-off.
 func (f *Fit) narrower() string {
 	switch {

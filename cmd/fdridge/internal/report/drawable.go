@@ -36,7 +36,7 @@ func newDrawable(name string, choice *choice, fits []model.Record) (*Drawable, e
 	return d, err
 }
 
-// A gammaPath holds brackets of scores at several γ, summed over the targets.
+// A gammaPath holds scores at several γ, summed over the targets. An interval contains the exact score.
 type gammaPath struct {
 	gamma         []float64
 	gcv, rss, dim []ridge.Interval
@@ -137,7 +137,7 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 	return p, nil
 }
 
-// brackets holds one bracket for each target.
+// brackets holds one interval for each target. The interval contains the exact value.
 type brackets = perTarget[ridge.Interval]
 
 // sum returns the sum of intervals. An end of the sum that is NaN is replaced by an infinity.

@@ -118,7 +118,7 @@ func candidate(gamma float64, up bool) string {
 	return plainNumber(d, fewDigits)
 }
 
-// fewDigits and mostDigits are the smallest and largest number of digits for the ends of a bracket.
+// fewDigits and mostDigits are the smallest and largest number of digits for the ends of an interval.
 const (
 	fewDigits  = 4
 	mostDigits = 6

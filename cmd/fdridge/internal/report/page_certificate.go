@@ -127,7 +127,7 @@ func (f *Fit) shortAdvice() []string {
 	return out
 }
 
-// advice returns advice for a fit that missed its tolerance or whose error bound is above the threshold poor.
+// advice returns advice for a fit that missed its tolerance, or whose relative error bound is above 1 %.
 func (f *Fit) advice() []string {
 	worst, at, _ := f.worst()
 	switch {

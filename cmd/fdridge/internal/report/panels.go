@@ -65,7 +65,7 @@ func (p *gammaPath) panels() []captioned {
 	return out
 }
 
-// drawBrackets draws the bracket at each γ, and marks the chosen γ and the range of possible best γ.
+// drawBrackets draws an interval at each γ, and marks the chosen γ and the range of γ that may be the best.
 func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	if panel.LogY {
 		panel.YMin, panel.YMax = window(values)
@@ -84,9 +84,9 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	}
 }
 
-// window returns the range of a logarithmic axis that shows the given brackets. It returns 0, 0 if no end of a bracket
-// is positive and finite. Very wide brackets do not fit: the axis ends about a factor of 1000 below the smallest upper
-// end, and above the largest lower end.
+// window returns the range of a logarithmic axis that shows the given intervals. It returns 0, 0 if no end of an
+// interval is positive and finite. Very wide intervals are cut: the axis ends about a factor of 1000 below the
+// smallest upper end, and above the largest lower end.
 func window(values []ridge.Interval) (lo, hi float64) {
 	leastLo, mostLo, leastHi, mostHi := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for _, v := range values {
@@ -109,8 +109,8 @@ func window(values []ridge.Interval) (lo, hi float64) {
 	return max(leastLo, leastHi/beyond) / room, min(max(leastHi, min(mostHi, mostLo*beyond))*room, math.MaxFloat64)
 }
 
-// leastShown is the smallest value on a logarithmic axis. Smaller ends of brackets are zeros that outward rounding has
-// changed.
+// leastShown is the smallest value on a logarithmic axis. A smaller end of an interval is a zero that outward rounding
+// has changed.
 const leastShown = 0x1p-1000
 
 // cut limits v to the axis. A value outside moves to a point just beyond the axis.

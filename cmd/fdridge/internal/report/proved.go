@@ -11,7 +11,7 @@ import (
 )
 
 // Proved formats an interval as value ± bound, with only those digits of the value that are proved. It formats an
-// infinite interval as a bracket.
+// infinite interval as [lo, hi].
 func Proved(v ridge.Interval) string {
 	k, ok := digits.Within(v.Lo, v.Hi)
 	if !ok {
@@ -27,7 +27,7 @@ const (
 )
 
 // figure formats an interval for a table. It writes one number of three to six digits if the whole interval lies
-// within one unit of the last digit, otherwise a bracket. NaN, the R² of a constant target, becomes "undefined".
+// within one unit of the last digit, otherwise [lo, hi]. NaN, the R² of a constant target, becomes "undefined".
 func figure(v ridge.Interval) string {
 	if math.IsNaN(v.Lo) && math.IsNaN(v.Hi) {
 		return "undefined"

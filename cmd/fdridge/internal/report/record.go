@@ -101,7 +101,7 @@ func (f *Fit) record() *fitRecord {
 	return out
 }
 
-// scores returns one bracket for each target. The score is the criterion that chose γ, or GCV if the user gave γ.
+// scores returns one interval for each target. It contains the score that chose γ, or GCV if the user gave γ.
 func (r *fitRecord) scores(of *model.Record) brackets {
 	if r.Each != nil {
 		return r.Each.Scores

@@ -63,7 +63,7 @@ type savedCoefficient struct {
 	Bound number `json:"bound"`
 }
 
-// unknown is the bracket of a value that the model does not contain.
+// unknown is the interval for a value that the model does not contain.
 var unknown = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 
 // record returns the JSON form of the model.

@@ -90,7 +90,7 @@ func largest(indices []int, value func(i int) float64) []int {
 var quantiles = []float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1}
 
 // quantilesTable returns a table of quantiles over the targets of fit i, for γ, error bound, R² and score. The
-// quantile of brackets is a bracket: the quantiles of the lower ends and of the upper ends.
+// quantile of intervals is an interval: the quantile of the lower ends and the quantile of the upper ends.
 func (f *Fit) quantilesTable(rec *fitRecord, i int) *table {
 	s, scores := &rec.Fits[i], rec.scores(&rec.Fits[i])
 	t := &table{keys: 1, rows: [][]string{{fmt.Sprintf("%d targets", rec.Targets)}}}
