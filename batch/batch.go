@@ -38,11 +38,10 @@ type Options struct {
 	Transport dist.Transport
 	// Backend computes with the summary that is read from the checkpoint; nil means [engine.Default].
 	Backend engine.Backend
+	// Notify, if not nil, is called when a state is written or read.
+	Notify func(Event)
 	// Room, if not nil, is called before a sketch is created. It returns an error if there is no memory for size×dim
 	// numbers and the targets. The error ends the job.
-	Notify func(Event)
-	// Room, if not nil, checks the memory for a sketch of size×dim numbers and the targets. An error ends
-	// the job.
 	Room func(size, dim, targets int) error
 }
 

@@ -30,8 +30,8 @@ const (
 )
 
 // meet waits for all ranks, and stores the root's length in c.link.all. It returns [dist.ErrMismatch] if the ranks
-// made different calls. The maxima over all ranks of a number v and of −v show whether v is equal on all ranks. Only
-// then is their sum 0.
+// made different calls. A number v is equal on all ranks exactly if the maximum of v and the maximum of −v over all
+// ranks add up to 0.
 func (c *Comm) meet(ctx context.Context, t terms) error {
 	what, arg := C.int64_t(t.what), C.int64_t(t.arg)
 	c.link.mine = [C.TERMS]C.int64_t{what, -what, arg, -arg, C.int64_t(t.length)}

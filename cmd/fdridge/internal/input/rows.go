@@ -215,7 +215,7 @@ func cutRows(src dataset.Source, text string) (dataset.Source, error) {
 }
 
 // checkNumbered returns an error if several processes share rows of a format without row numbers. Row numbers are
-// needed to apply --rows or --weights. ranks means that the processes belong to an MPI job.
+// needed to apply --rows or --weights. ranks is true if the processes belong to an MPI job.
 func (o *RowFlags) checkNumbered(opts file.Options, ranks bool) error {
 	path := o.DataFiles()[0]
 	format, err := file.Format(path, opts)

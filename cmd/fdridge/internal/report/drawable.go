@@ -36,7 +36,8 @@ func newDrawable(name string, choice *choice, fits []model.Record) (*Drawable, e
 	return d, err
 }
 
-// A gammaPath holds scores at several γ, summed over the targets. An interval contains the exact score.
+// A gammaPath holds scores at several γ, summed over the targets. Each score is an interval that contains the exact
+// score.
 type gammaPath struct {
 	gamma         []float64
 	gcv, rss, dim []ridge.Interval

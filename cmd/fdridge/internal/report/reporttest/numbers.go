@@ -24,7 +24,7 @@ func Plain(text string) string {
 	return mantissa + "e" + strings.ReplaceAll(power, "⁻", "-")
 }
 
-// Ends returns the ends of a bracket such as "[1.2, 1.3]". For a single number, both ends are this number.
+// Ends returns the ends of an interval such as "[1.2, 1.3]". For a single number, both ends are this number.
 func Ends(text string) (lo, hi float64, err error) {
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 	low, high, two := strings.Cut(text, ", ")
@@ -45,7 +45,7 @@ func Ends(text string) (lo, hi float64, err error) {
 	return lo, hi, nil
 }
 
-// Figure returns the range of values that a printed figure allows: the ends of a bracket, or a number ± one unit of
+// Figure returns the range of values that a printed figure allows: the ends of an interval, or a number ± one unit of
 // its last digit.
 func Figure(text string) (lo, hi float64, err error) {
 	if strings.HasPrefix(text, "[") {
