@@ -15,8 +15,8 @@ import (
 // normalEquations accumulates [A Y]ᵀ[A Y], which contains K = AᵀA, c = AᵀY and YᵀY. It solves (K + γI)x = c by
 // Cholesky factorization.
 //
-// Each group of rows is multiplied separately, and the products are added. An entry is then a sum of at most
-// roundoff.StageRows + folds consecutive additions, where folds is the number of groups.
+// Each group of rows is multiplied separately, and the products are added. If m rows are the longest group, an
+// entry is a sum of at most m + folds consecutive additions. folds is the number of groups.
 type normalEquations struct {
 	be    engine.Backend
 	d, t  int
@@ -28,13 +28,13 @@ type normalEquations struct {
 	chain float64   // longest chain of additions in an entry of sum
 }
 
-// NewCholesky returns a factorization that accumulates K and c and factors H = K + γI. If gram is true, it also
-// keeps the rounding errors of the sums for [System.Gram].
+// NewCholesky returns a factorization that accumulates K = AᵀA and c = AᵀY, and factors K + γI. If gram is
+// true, it also keeps the rounding errors of the sums for [System.Gram].
 func NewCholesky(be engine.Backend, d, t int, gram bool) Factorization {
 	return newNormalEquations(be, d, t, roundoff.StageRows, gram)
 }
 
-// newNormalEquations is NewCholesky with the given number of rows in a group.
+// newNormalEquations is NewCholesky for groups of the given number of rows.
 func newNormalEquations(be engine.Backend, d, t, rows int, gram bool) *normalEquations {
 	q := d + t
 	e := &normalEquations{
@@ -77,8 +77,8 @@ func (e *normalEquations) columns() []float64 {
 	return e.col
 }
 
-// gram returns the sums plus their corrections. rounding counts the additions in one group and one more. A
-// corrected sum over the groups adds an error of at most folds²·Unit².
+// gram returns the sums plus their corrections. rounding is the number of additions in one group, plus one. The
+// corrections add an error of at most folds²·Unit², which rounding includes.
 func (e *normalEquations) gram() (k []float64, rounding float64) {
 	q := e.d + e.t
 	k = make([]float64, q*q)
@@ -89,7 +89,7 @@ func (e *normalEquations) gram() (k []float64, rounding float64) {
 	return k, roundoff.GramSum(rows + 1 + e.chain*e.chain*roundoff.Unit)
 }
 
-// mirror copies the strict lower triangle of the n×n matrix a to the upper triangle.
+// mirror copies the strict lower triangle of a (n×n) to the upper one.
 func mirror(n int, a []float64, lda int) {
 	for i := range n {
 		for j := range i {
@@ -109,7 +109,7 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 		return nil, pivot
 	}
 	if gamma == 0 {
-		// A pivot within the round-off of K does not show that the column is independent.
+		// A pivot below the round-off of K may belong to a dependent column.
 		for i := range d {
 			if l := e.work[i*q+i]; !(l*l > roundoff.Unit*roundoff.CholeskyPivot(e.chain, n)*e.sum[i*q+i]+roundoff.LostSquares) {
 				return nil, i
@@ -137,14 +137,14 @@ func (e *normalEquations) crossProducts(x []float64) {
 	}
 }
 
-// residuals subtracts Kx from r, for each row of x and the same row of r.
+// residuals subtracts Kx from r, for each row x and its row of r.
 func (e *normalEquations) residuals(x, r []float64) {
 	d, q, k := e.d, e.d+e.t, len(x)/e.d
 	e.be.Gemm(false, false, -1, engine.View(k, d, x), engine.Strided(d, d, e.sum, q), 1, engine.View(k, d, r))
 }
 
-// found returns the solution x (t×d) at γ with its error bounds, given the computed r = c − Hx. It omits the
-// fields that need a factor.
+// found returns the solution x (t×d) at γ with its error bounds. r holds the computed residuals
+// AᵀY − (AᵀA + γI)x. Fields that need a factor are not set.
 func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored {
 	d, t, q := e.d, e.t, e.d+e.t
 	n := float64(d)
@@ -156,7 +156,7 @@ func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored
 		for i, v := range rj {
 			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*(roundoff.CholeskyResidual(e.chain, n)*e.col[i]*size+roundoff.GammaResidual(n)*(gamma*math.Abs(xj[i]))))
 		}
-		// ‖Ax − b‖² = ‖b‖² − 2cᵀx + xᵀKx with Kx = c − γx − r.
+		// ‖Ax − b‖² is ‖b‖² − 2cᵀx + xᵀKx, with Kx = c − γx − r.
 		s.RSS = append(s.RSS, e.sum[(d+j)*q+d+j]-vec.Dot(c, xj)-gamma*xn*xn-vec.Dot(xj, rj))
 		s.RSSRound = append(s.RSSRound, roundoff.Unit*(roundoff.CholeskyRSS(e.chain, n)*size*size+roundoff.GammaRSS(n)*(gamma*xn*xn)))
 	}

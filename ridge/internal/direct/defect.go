@@ -9,18 +9,19 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A defect bounds the error of a computed reduction K = QTQᵀ. There is an exactly orthogonal Q̄ with
+// A defect bounds the error of a computed reduction QTQᵀ of K to tridiagonal form. There is an exactly
+// orthogonal matrix Q̄ with
 //
 //	‖K − Q̄TQ̄ᵀ‖ ≤ reduced,   ‖Q − Q̄‖ ≤ skew.
 //
-// Hence an eigenvalue of T differs from the eigenvalue of K by at most reduced (docs/math.md §14).
+// Hence each eigenvalue of T differs from an eigenvalue of K by at most reduced (docs/math.md §14).
 type defect struct{ reduced, skew float64 }
 
-// defectRows is the number of rows in each matrix product of the method defect.
+// defectRows is the number of rows in each matrix product of defect.
 const defectRows = 256
 
-// defect measures the error of the reduction of k (d×d, lower triangle). Beside computing Q, it takes about 2d³
-// multiply-adds and d² numbers of memory.
+// defect measures the error of the reduction of k (d×d, lower triangle) to tridiagonal form. It computes Q.
+// Apart from that, it takes about 2d³ multiply-adds and d² numbers of memory.
 func (r *TridiagonalForm) defect(k engine.Matrix) defect {
 	d, be := r.d, r.be
 	p := make([]float64, d*d)
@@ -53,7 +54,8 @@ func (r *TridiagonalForm) defect(k engine.Matrix) defect {
 	if !(skew <= 0x1p-10) {
 		return defect{math.Inf(1), math.Inf(1)}
 	}
-	// ‖|P|ᵀ|X|‖_F ≤ ‖P‖_F‖X‖_F for X = TP, and ‖|T||P|‖_F ≤ √3·‖T‖_F, because rows of T have three elements.
+	// The bounds use ‖|P|ᵀ|TP|‖_F ≤ ‖P‖_F‖TP‖_F. They also use ‖|T||P|‖_F ≤ √3·‖T‖_F, because rows of T have
+	// three elements.
 	n, size := float64(d), math.Hypot(vec.Norm(r.T.Diagonal), math.Sqrt2*vec.Norm(r.T.Beside))
 	products := (be.Accuracy().Sum(nb) + engine.Roundings + 3) * math.Sqrt(n) * size
 	sums := math.Ceil(n/float64(nb)) * (kSize + size)
@@ -61,7 +63,7 @@ func (r *TridiagonalForm) defect(k engine.Matrix) defect {
 	return defect{reduced: (off + skew*(1+skew)*size) * roundoff.Inflate, skew: skew}
 }
 
-// timesT overwrites x with rows lo to hi−1 of the product TP, where p holds P (d×d).
+// timesT overwrites x with rows lo to hi−1 of TP, where P is p (d×d).
 func (r *TridiagonalForm) timesT(p []float64, lo, hi int, x []float64) {
 	d := r.d
 	for i := lo; i < hi; i++ {
@@ -78,9 +80,8 @@ func (r *TridiagonalForm) timesT(p []float64, lo, hi int, x []float64) {
 	}
 }
 
-// triangleNorm returns the Frobenius norm of consecutive rows of a symmetric matrix. a holds these rows of the
-// lower triangle: row i ends at its diagonal element in column offset+i. Elements beside the diagonal count
-// twice.
+// triangleNorm returns the Frobenius norm of consecutive rows of the lower triangle of a symmetric matrix. Row
+// i of a ends at the diagonal element, in column offset+i. Off-diagonal elements count twice.
 func triangleNorm(a engine.Matrix, offset int) (norm float64) {
 	for i := range a.Rows {
 		row := a.Row(i)[:offset+i+1]

@@ -17,38 +17,39 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Factorization accumulates the rows of [A Y], of length q = d+t. It then solves for any γ.
+// A Factorization accumulates the rows of [A Y], which have q = d+t columns. It can then solve the problem at
+// any γ.
 type Factorization interface {
 	// buffer returns the memory to which the next rows are written.
 	buffer() []float64
 	// fold accumulates the first m rows of the buffer.
 	fold(m int)
-	// columns ends the accumulation and returns the norms of the columns of [A Y].
+	// columns ends the accumulation. It returns the norms of the columns of [A Y].
 	columns() []float64
-	// solve returns the solution at γ. If the system is too close to singular, s is nil, and column is the
-	// first dependent column (−1 if unknown).
+	// solve returns the solution at γ. If the system is too close to singular, s is nil. column is then the
+	// first column that depends linearly on earlier columns, or −1 if unknown.
 	solve(gamma float64) (s *certify.Factored, column int)
 }
 
 // A gramFactorization can also return the Gram matrix of all columns.
 type gramFactorization interface {
-	// gram returns [A Y]ᵀ[A Y] (q×q, lower triangle). The error of element i, j is at most
-	// rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖ for the columns of [A Y].
+	// gram returns [A Y]ᵀ[A Y] (q×q, lower triangle). Let aᵢ be the columns of [A Y]. The error of element i, j
+	// is at most rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖.
 	gram() (k []float64, rounding float64)
 }
 
-// Bytes returns the memory in bytes of a factorization for one γ, about 3(d+t)² numbers. On overflow it
-// returns the largest integer.
+// Bytes returns the memory in bytes of a factorization that solves for one γ, about 3(d+t)² numbers. On
+// overflow it returns the largest integer.
 func Bytes(d, t int) uint64 { return squares(3, d, t) }
 
-// ReducedBytes returns the memory in bytes of a reduction for all γ, about 4(d+t)² numbers.
+// ReducedBytes returns the memory in bytes of a reduction that solves for many γ. It is about 4(d+t)² numbers.
 func ReducedBytes(d, t int) uint64 { return squares(4, d, t) }
 
-// LeverageBytes returns the memory in bytes, beside a factorization, of [System.Gram] and the
-// eigendecomposition of its result: 8(d+t)² numbers.
+// LeverageBytes returns the memory in bytes of [System.Gram] and of the eigendecomposition of its result, about
+// 8(d+t)² numbers. The factorization itself is not included.
 func LeverageBytes(d, t int) uint64 { return squares(8, d, t) }
 
-// squares returns the memory in bytes of the buffer and of count matrices of (d+t)×(d+t) numbers.
+// squares returns the bytes of the buffer and count (d+t)×(d+t) matrices.
 func squares(count uint64, d, t int) uint64 {
 	q := uint64(d) + uint64(t)
 	if q >= 1<<57 {
@@ -74,8 +75,8 @@ func NewStream(d, t int, f Factorization) *Stream {
 	return &Stream{d: d, t: t, f: f, tss: make([]neumaier.Sum, t)}
 }
 
-// Append writes the rows st to the buffer of the factorization, and accumulates the buffer when it is full.
-// Sparse rows are written as dense rows.
+// Append writes the rows st to the buffer of the factorization, as dense rows. Whenever the buffer is full, the
+// factorization accumulates its rows.
 func (s *Stream) Append(st rows.Staged) {
 	buf, q := s.f.buffer(), s.d+s.t
 	for i := range st.N {
@@ -91,8 +92,8 @@ func (s *Stream) Append(st rows.Staged) {
 	}
 }
 
-// Read makes a pass over src. stage prepares the rows, and s accumulates them. After each block, progress (if
-// not nil) is called with the number of rows so far. sparse reports whether any rows are sparse.
+// Read makes a pass over src. stage prepares the rows, and s accumulates them. If progress is not nil, Read
+// calls it after each block with the number of rows so far. sparse reports whether any rows are sparse.
 func (s *Stream) Read(ctx context.Context, src dataset.Source, stage *rows.Stage, progress func(rows int64)) (sparse bool, err error) {
 	n, _, _ := src.Dims()
 	var raw float64 // sum of squares of all numbers read, to detect overflow
@@ -151,8 +152,8 @@ func (s *Stream) Close(stage *rows.Stage, intercept bool, projected int, be engi
 // Evidence returns the data about the rows that certificates need.
 func (s *System) Evidence() *certify.Streamed { return &s.evidence }
 
-// Gram returns K = AᵀA (d×d, lower triangle) and c = AᵀY (t×d, each target is a row). The error of
-// element i, j is at most rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖ for the columns of [A Y].
+// Gram returns K = AᵀA (d×d, lower triangle) and c = AᵀY (t×d, one target per row). Let aᵢ be the columns of [A
+// Y]. The error of element i, j is at most rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖.
 func (s *System) Gram() (k engine.Matrix, c []float64, rounding float64) {
 	d, q := s.evidence.Dim, len(s.columns)
 	sums, rounding := s.f.(gramFactorization).gram()
@@ -181,9 +182,9 @@ func (s *System) ColumnSquares() []float64 {
 // Columns returns the norms of the columns of [A Y].
 func (s *System) Columns() []float64 { return s.columns }
 
-// Dependent returns a column c that depends linearly on earlier columns, up to round-off, and these earlier
-// columns. c is the argument column or, if column is −1, the column with the smallest pivot relative to its
-// norm. s must come from [NewTall].
+// Dependent returns a column c and earlier columns on which c depends linearly, up to round-off. c is the
+// argument column. If column is −1, c is the column with the smallest pivot relative to the norm of the column.
+// s must come from [NewTall].
 func (s *System) Dependent(column int) (c int, on []int) {
 	f := s.f.(*tall)
 	if column < 0 {

@@ -34,9 +34,9 @@ func newFolder(be engine.Backend, q, rows int) *folder {
 	return &folder{be: be, z: make([]float64, w*rows), x: make([]float64, w*q), sum: make([]float64, w*q)}
 }
 
-// fold overwrites the upper triangle r (d×q, d ≤ q) with R′ and destroys b (m×q). It eliminates only the first
-// d columns, and applies the reflections to all q columns. motion is Σ(2 − τ) over the reflections, for
-// roundoff.QRFold.
+// fold overwrites the upper triangle r (d×q, d ≤ q) with the triangle of r on top of b (m×q), and destroys b.
+// It eliminates only the first d columns, and applies the reflections to all q columns. motion is the sum of
+// 2 − τ over the reflections I − τ·vvᵀ, an input of roundoff.QRFold.
 func (f *folder) fold(r, b engine.Matrix) (motion float64) {
 	d, q := r.Rows, r.Cols
 	for lo := 0; lo < d; lo += roundoff.PanelColumns {
@@ -74,8 +74,8 @@ func (f *folder) panel(r, b engine.Matrix, lo, hi int) (motion float64) {
 	return motion
 }
 
-// reflect computes the reflection that maps (top; column) to (beta; 0). It overwrites top with beta, and
-// column with z.
+// reflect computes the reflection that maps the vector (top; column) to a vector (beta; 0). It overwrites top
+// with beta. column receives z, where (1; z) is the vector of the reflection.
 func reflect(top *float64, column []float64) (tau float64) {
 	norm := vec.Norm(column)
 	if norm == 0 {
@@ -95,7 +95,7 @@ func reflect(top *float64, column []float64) (tau float64) {
 	return (beta - alpha) / beta
 }
 
-// apply applies the reflections of a panel to rows of R, in top, and to the rows b.
+// apply applies a panel's reflections to b and to R's rows in top.
 func (f *folder) apply(top, b engine.Matrix) {
 	w, m, n := top.Rows, b.Rows, b.Cols
 	z, x, sum := engine.View(w, m, f.z), engine.View(w, n, f.x), engine.View(w, n, f.sum)

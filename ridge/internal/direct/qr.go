@@ -10,13 +10,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// tsqr keeps the triangular factor R of [A Y] = QR. It stacks new rows below R and factors the stack. With
+// tsqr keeps the triangular factor R of [A Y] = QR. It stacks new rows below R and factors the stack. R has the
+// form below, and the equation holds for each target b of Y with its columns z and ρ:
 //
-//	R = | R_A  Z |     ‖Ax − b‖² = ‖R_A x − z‖² + ‖ρ‖²,
+//	R = | R_A  Z |     ‖Ax − b‖² = ‖R_A x − z‖² + ‖ρ‖².
 //	    |  0   ρ |
 //
-// the factor of [R; √γ·[I 0]] has the same shape. Its first d rows give the ridge solution by R_γ x = z_γ, and
-// R_γᵀR_γ = H.
+// For each γ, the stack [R; √γ·[I 0]] is factored. Its factor has the same form with blocks R_γ and z_γ. They
+// give the ridge solution by R_γ x = z_γ, and R_γᵀR_γ = AᵀA + γI.
 type tsqr struct {
 	be    engine.Backend
 	d, t  int
@@ -31,8 +32,8 @@ type tsqr struct {
 	off     []float64 // bounds the norm of the sum of the backward errors in each column
 }
 
-// NewQR returns a factorization that accumulates the triangular factor of [A Y]. The factor also serves
-// [System.Gram].
+// NewQR returns a factorization that accumulates the triangular factor of [A Y]. [System.Gram] works with this
+// factorization.
 func NewQR(be engine.Backend, d, t int, _ bool) Factorization {
 	q := d + t
 	rows := q + max(roundoff.StageRows, q)
@@ -59,14 +60,14 @@ func (e *tsqr) fold(m int) {
 }
 
 // factor replaces R, at the top of the stack, by the triangular factor of R and the m rows below it. share
-// bounds the norm of the backward error of a column, relative to the norm of the column.
+// bounds the backward error of each column, relative to the norm of the column.
 func (e *tsqr) factor(m int) (share float64) {
 	q := e.d + e.t
 	motion := e.by.fold(engine.View(q, q, e.stack), engine.View(m, q, e.stack[q*q:]))
 	return roundoff.Unit * roundoff.QRFold(float64(q), float64(m), motion)
 }
 
-// norms overwrites col with the norms of the columns of R, at the top of the stack.
+// norms overwrites col with the norms of R's columns.
 func (e *tsqr) norms(col []float64) {
 	q := e.d + e.t
 	clear(col)
@@ -82,8 +83,8 @@ func (e *tsqr) columns() []float64 {
 	return e.col
 }
 
-// gram returns RᵀR. Its error is the backward error E of the folds, by RᵀR = (A + E)ᵀ(A + E), and the
-// rounding of the product.
+// gram returns RᵀR. Its error has two parts. The first part is the backward error E of the folds, because
+// RᵀR = (A + E)ᵀ(A + E). The second part is the rounding of the product RᵀR.
 func (e *tsqr) gram() (k []float64, rounding float64) {
 	q := e.d + e.t
 	k = make([]float64, q*q)
@@ -92,14 +93,14 @@ func (e *tsqr) gram() (k []float64, rounding float64) {
 	return k, roundoff.GramSum(float64(q))*(1+share)*(1+share) + share*(2+share)/roundoff.Unit
 }
 
-// backward bounds the norm of a perturbation of column j of [A Y] that makes the computed factor exact. It
-// includes the errors of solving with the factor and of evaluating Ax − b.
+// backward bounds the backward error of the computed factor in column j of [A Y], as a norm. The bound includes
+// the errors of solving with the factor and of evaluating Ax − b.
 func (e *tsqr) backward(j int) float64 {
 	return secondOrder(e.share, e.off[j]+roundoff.Unit*roundoff.QRSolve(float64(e.d+e.t))*e.col[j])
 }
 
-// secondOrder adds second-order terms to the bound off. share is the same bound relative to the columns. If
-// share is not small, secondOrder returns MaxFloat64, which means no bound.
+// secondOrder adds second-order terms to the bound off. share is the same bound relative to the norms of the
+// columns. If share is not small, secondOrder returns MaxFloat64, which means that there is no bound.
 func secondOrder(share, off float64) float64 {
 	if !(share <= 0x1p-10) {
 		return math.MaxFloat64 // not +Inf, because its product with zero must be zero
@@ -151,8 +152,8 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 		}
 		backSubstitute(d, e.stack, q, x)
 	}
-	// In columns far smaller than √γ, the backward error is dominated by √γ. The normal equations are then
-	// well conditioned, and one step of refinement removes this error.
+	// If √γ is far larger than a column, √γ dominates the backward error of the column. The normal equations
+	// are then well conditioned, and one step of refinement removes this error.
 	if frob := vec.Norm(e.col[:d]); gamma > 1000*float64(d)*roundoff.Eps*frob*frob {
 		e.refine(s)
 		s.Stacked = inFactor
@@ -165,8 +166,8 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 	return s, -1
 }
 
-// residual overwrites v, of length q, with R·[−x; e_j] for the factor R of [A Y], coefficients x and target
-// j. The norm of v is ‖Ax − b‖.
+// residual overwrites v (length q) with R·[−x; e_j], for the factor R of [A Y], coefficients x, and unit vector
+// e_j of target j. The norm of v is ‖Ax − b‖.
 func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	d, q := e.d, e.d+e.t
 	for i := range v {
@@ -178,8 +179,8 @@ func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	return v
 }
 
-// gradient overwrites g (length d) with the negative gradient R_Aᵀ(z − R_A x) − γx for target j, see [tsqr]. It
-// overwrites v with the result of residual.
+// gradient overwrites g (length d) with the negative gradient R_Aᵀ(z − R_A x) − γx for target j. [tsqr] defines
+// R_A and z. v receives the result of residual.
 func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	d, q := e.d, e.d+e.t
 	clear(g)
@@ -190,8 +191,9 @@ func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	}
 }
 
-// refine makes one step x += H⁻¹(c − Hx) with R_γ: the corrected seminormal equations (Å. Björck, Linear
-// Algebra Appl. 88/89, 1987). It records bounds on the gradient that remains.
+// refine makes one step x += H⁻¹(c − Hx), where the factor of H = AᵀA + γI in s solves the system. The method
+// is called corrected seminormal equations (Å. Björck, Linear Algebra Appl. 88/89, 1987). refine records bounds
+// on the gradient after the step.
 func (e *tsqr) refine(s *certify.Factored) {
 	d, q := e.d, e.d+e.t
 	g, v := make([]float64, d), make([]float64, q)
@@ -213,7 +215,7 @@ func (e *tsqr) refine(s *certify.Factored) {
 	s.Above = true
 }
 
-// Correct solves RᵀR·step = g with the factor R of f. It also returns half = R⁻ᵀg.
+// Correct solves RᵀR·step = g with the triangular factor R of f. It also returns half = R⁻ᵀg.
 func Correct(f *certify.Factored, g []float64) (half, step []float64) {
 	d := len(g)
 	half = slices.Clone(g)
@@ -223,14 +225,14 @@ func Correct(f *certify.Factored, g []float64) (half, step []float64) {
 	return half, step
 }
 
-// backSubstitute solves Rx = b for an upper triangular R. On entry x holds b.
+// backSubstitute solves Rx = b, R upper triangular; x holds b on entry.
 func backSubstitute(d int, r []float64, ldr int, x []float64) {
 	for i := d - 1; i >= 0; i-- {
 		x[i] = (x[i] - vec.Dot(r[i*ldr+i+1:i*ldr+d], x[i+1:])) / r[i*ldr+i]
 	}
 }
 
-// forwardSubstitute solves Rᵀx = b for an upper triangular R. On entry x holds b.
+// forwardSubstitute solves Rᵀx = b, R upper triangular; x holds b on entry.
 func forwardSubstitute(d int, r []float64, ldr int, x []float64) {
 	for i := range d {
 		x[i] /= r[i*ldr+i]

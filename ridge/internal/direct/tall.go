@@ -11,9 +11,9 @@ import (
 // tall keeps the first d rows of the triangular factor of [A Y] = QR. It solves least-squares problems (γ = 0)
 // with few features and many targets.
 //
-// Each group of rows is eliminated in the columns of A, and the reflections are applied to Y. The rows of Y
-// below the factor are then orthogonal to A and are discarded. Hence the memory is d·(d+t) numbers.
-// docs/math.md §14 bounds the backward errors.
+// Reflections eliminate each group of rows in the columns of A, and are also applied to Y. The rows of Y below
+// the factor are then orthogonal to A, and are discarded. Hence the memory is d·(d+t) numbers. docs/math.md §14
+// bounds the backward errors.
 type tall struct {
 	d, t  int
 	stack []float64 // d rows of R, followed by the rows to fold; (d + roundoff.StageRows)×q
@@ -48,7 +48,7 @@ func (e *tall) fold(m int) {
 	share := roundoff.Unit * roundoff.QRFold(float64(d+roundoff.PanelColumns), float64(m), motion)
 	e.share += share
 	for j, s := range squares {
-		// The sum of m squares, the root and Hypot have a relative error below (m + 16)·Unit.
+		// The relative error of m squares, the root and Hypot is below (m + 16)·Unit.
 		e.col[j] = math.Hypot(e.col[j], math.Sqrt(s)*(1+float64(m+16)*roundoff.Unit)+float64(m)*roundoff.LostResidual)
 		e.off[j] += share*e.col[j] + roundoff.LostFold(float64(q), float64(m))
 	}
@@ -58,7 +58,7 @@ func (e *tall) fold(m int) {
 
 func (e *tall) columns() []float64 { return e.col }
 
-// pivots returns the first column that depends linearly on the columns before it, or −1 if there is none.
+// pivots returns the first column that depends linearly on earlier columns, or −1.
 func (e *tall) pivots() int {
 	q := e.d + e.t
 	pivot := roundoff.Unit * roundoff.QRPivot(float64(e.d+roundoff.PanelColumns), float64(e.longest), float64(e.folds))
@@ -70,7 +70,8 @@ func (e *tall) pivots() int {
 	return -1
 }
 
-// solve returns the solution for γ = 0, whatever its argument. RSS is ‖b‖², an upper bound of ‖Ax − b‖².
+// solve ignores its argument and returns the solution for γ = 0. RSS is set to ‖b‖², an upper bound on
+// ‖Ax − b‖².
 func (e *tall) solve(float64) (*certify.Factored, int) {
 	if j := e.pivots(); j >= 0 {
 		return nil, j
@@ -94,7 +95,7 @@ func (e *tall) solve(float64) (*certify.Factored, int) {
 	return s, -1
 }
 
-// weakest returns the column with the smallest pivot relative to the norm of the column.
+// weakest returns the column with the smallest pivot relative to its norm.
 func (e *tall) weakest() (column int) {
 	q, least := e.d+e.t, math.Inf(1)
 	for j := range e.d {
@@ -105,8 +106,8 @@ func (e *tall) weakest() (column int) {
 	return column
 }
 
-// dependence returns the coefficients w of column c as a linear combination of the columns before it, a_c ≈ Σ
-// wₖaₖ. Column c must depend on these columns.
+// dependence returns coefficients w with a_c ≈ Σ wₖaₖ, where a_c is column c and aₖ are the columns before it.
+// Column c must depend on these columns.
 func (e *tall) dependence(c int) []float64 {
 	q := e.d + e.t
 	w := make([]float64, c)

@@ -9,11 +9,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// manyRows is the number of rows in a group if K is reduced for many γ. It is larger than StageRows, so that K
-// is read and written half as often.
+// manyRows is the number of rows in a group if K = AᵀA is reduced for many γ. It is larger than StageRows, so
+// that K is read and written half as often.
 const manyRows = 2 * roundoff.StageRows
 
-// reduced accumulates K so that it can be reduced to tridiagonal form.
+// reduced accumulates K = AᵀA for a reduction to tridiagonal form.
 type reduced struct{ *normalEquations }
 
 // NewTridiagonal returns a factorization like [NewCholesky], for use with [System.Reduce].
@@ -21,11 +21,12 @@ func NewTridiagonal(be engine.Backend, d, t int, gram bool) Factorization {
 	return reduced{newNormalEquations(be, d, t, manyRows, gram)}
 }
 
-// A Reduction is the reduction K = QTQᵀ, with Q orthogonal and T tridiagonal. For each γ,
+// A Reduction is the reduction QTQᵀ of K = AᵀA, with Q orthogonal and T tridiagonal. With c = AᵀY, the solution
+// at γ is
 //
-//	(K + γI)⁻¹c = Q·(T + γI)⁻¹·Qᵀc
+//	(K + γI)⁻¹c = Q·(T + γI)⁻¹·Qᵀc.
 //
-// takes O(d) operations and two products with Q. The products are made for all γ together (L. Eldén,
+// It takes O(d) operations and two products with Q. The products are made for all γ together (L. Eldén,
 // "Algorithms for the regularization of ill-conditioned least squares problems", BIT 17, 1977).
 type Reduction struct {
 	e *normalEquations
@@ -43,9 +44,9 @@ type TridiagonalForm struct {
 	work []float64
 }
 
-// NewTridiagonalForm reduces k (d×d, lower triangle) to QTQᵀ and stores Q in a, of d² elements. streamed bounds
-// the norm of the error of k as AᵀA. columns holds the norms of the columns of A. The result is nil if T
-// overflows.
+// NewTridiagonalForm reduces k (d×d, lower triangle) to QTQᵀ, and stores Q in a, of d² elements. k is a
+// computed AᵀA. streamed bounds the norm of its error, and columns holds the norms of the columns of A. If T
+// overflows, the result is nil.
 func NewTridiagonalForm(be engine.Backend, k engine.Matrix, a, columns []float64, streamed float64) *TridiagonalForm {
 	d := k.Rows
 	for i := range d {
@@ -62,15 +63,15 @@ func NewTridiagonalForm(be engine.Backend, k engine.Matrix, a, columns []float64
 	return r
 }
 
-// Factor computes T + γI = LDLᵀ. It returns the pivots D and the subdiagonal of L, whose first element is
-// unused. ok is false if T + γI is not positive definite.
+// Factor computes T + γI = LDLᵀ, with L unit lower triangular and D diagonal. It returns D in pivots and the
+// subdiagonal of L in factors, whose first element is unused. If T + γI is not positive definite, ok is false.
 func (r *TridiagonalForm) Factor(gamma float64) (pivots, factors []float64, ok bool) {
 	ok = r.factor(gamma)
 	return r.ldl[:r.d], r.ldl[r.d:], ok
 }
 
-// SolveEach multiplies row i of x by (QTQᵀ + γᵢI)⁻¹, where γᵢ is gammas[i]. ok is false if one of these
-// matrices is not positive definite.
+// SolveEach multiplies row i of x by (QTQᵀ + γI)⁻¹, where γ is gammas[i]. If one of these matrices is not
+// positive definite, ok is false.
 func (r *TridiagonalForm) SolveEach(gammas, x []float64) (ok bool) {
 	r.Turn(true, x)
 	ok = true
@@ -85,8 +86,8 @@ func (r *TridiagonalForm) SolveEach(gammas, x []float64) (ok bool) {
 	return ok
 }
 
-// Reduce reduces K to tridiagonal form. It returns nil if s does not belong to [NewTridiagonal], or if T
-// overflows.
+// Reduce reduces AᵀA to tridiagonal form. It returns nil if s does not belong to [NewTridiagonal], or if the
+// tridiagonal matrix overflows.
 func (s *System) Reduce() *Reduction {
 	f, ok := s.f.(reduced)
 	if !ok {
@@ -111,7 +112,7 @@ func (r *TridiagonalForm) Turn(trans bool, x []float64) {
 	r.be.ApplyQ(trans, engine.View(d, d, r.a), r.tau, engine.View(k, d, x), r.work)
 }
 
-// factor computes T + γI = LDLᵀ. It returns false if T + γI is not positive definite.
+// factor computes T + γI = LDLᵀ, or returns false if it is not definite.
 func (r *TridiagonalForm) factor(gamma float64) bool {
 	d := r.d
 	p, l := r.ldl[:d], r.ldl[d:]
@@ -129,7 +130,7 @@ func (r *TridiagonalForm) factor(gamma float64) bool {
 	return true
 }
 
-// solve overwrites z with (T + γI)⁻¹z, for the γ of the last call of factor.
+// solve overwrites z with (T + γI)⁻¹z, after a call of factor.
 func (r *TridiagonalForm) solve(z []float64) {
 	d := r.d
 	p, l := r.ldl[:d], r.ldl[d:]
@@ -142,11 +143,11 @@ func (r *TridiagonalForm) solve(z []float64) {
 	}
 }
 
-// Batch returns the number of γ to solve for together. Their vectors take at most d² numbers.
+// Batch returns the number of γ to solve for together. The limit is d² numbers of memory for their vectors.
 func (r *Reduction) Batch() int { return max(1, r.e.d/(4*r.e.t)) }
 
-// Solve returns the solution for each γ of gammas. An element of the result is nil if T + γI is not positive
-// definite.
+// Solve returns the solution for each element γ of gammas. If T + γI is not positive definite, the solution is
+// nil.
 func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	e, d := r.e, r.e.d
 	rows := e.t * d
@@ -187,8 +188,8 @@ func (r *Reduction) At(gamma float64) *certify.Factored {
 	return &certify.Factored{Gamma: gamma, Data: make([]float64, len(r.e.col)), T: r.T}
 }
 
-// Correct solves (K + γI)·step = g for each γ of gammas and its row of g. left is the computed g − (K +
-// γI)·step. Both results are len(gammas)×d. T + γI must be positive definite for each γ.
+// Correct solves (K + γI)·step = g, K = AᵀA, for each element γ of gammas and its row of g. left is the
+// computed g − (K + γI)·step. Both results are len(gammas)×d. T + γI must be positive definite for each γ.
 func (r *Reduction) Correct(gammas, g []float64) (step, left []float64) {
 	d := r.e.d
 	step, left = slices.Clone(g), slices.Clone(g)
