@@ -30,9 +30,9 @@ type CG struct {
 	p, z, q []float64
 }
 
-// Steps returns the number of steps of CG that take as long as computing and factoring G, for n rows with the
-// given number of entries. A step takes 4 flops per entry. A flop in a sparse product is assumed to cost ten
-// times a flop in a matrix product.
+// Steps returns the number of steps of CG that take as long as computing and factoring G = AAᵀ. A has n rows
+// with the given number of entries in total. A step takes 4 flops per entry. A flop in a sparse product is
+// assumed to cost ten times a flop in a matrix product.
 func Steps(n int64, entries float64) int {
 	const scattered, least, most = 10, 50, 100000
 	rows := float64(n)
@@ -42,7 +42,7 @@ func Steps(n int64, entries float64) int {
 // Steps returns the result of the function [Steps] for these rows.
 func (r *Rows) Steps() int { return Steps(int64(r.n), r.NNZ()) }
 
-// NewCG returns a CG for one γ. It returns nil if a number overflows.
+// NewCG returns a CG for one γ. If a number overflows, it returns nil.
 func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 	c := &CG{rows: r, gamma: gamma, share: r.share()}
 	for range r.workers() {
@@ -71,8 +71,8 @@ func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 }
 
 // Solve solves (G + γI)e = r and overwrites r (n) with e. After each step it calls done with ‖r − (G + γI)e‖
-// and ‖Aᵀe‖, both updated by recursion. If done returns true, Solve returns true. After maxSteps steps, or if
-// the iteration breaks down, Solve returns false and the last iterate.
+// and ‖Aᵀe‖ for the current e. Both norms are computed by recursion. If done returns true, Solve returns true.
+// After maxSteps steps, or if the iteration breaks down, Solve returns false, and r holds the last e.
 func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float64) bool) (converged bool) {
 	n := len(r)
 	e := make([]float64, n)
@@ -106,7 +106,8 @@ func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float6
 	return false
 }
 
-// precondition computes z and Ht from the residual r, see [CG]. It keeps z orthogonal to share.
+// precondition computes the preconditioned residual z and the product Ht for the residual r. [CG] has the
+// formulas. z stays orthogonal to c.share.
 func (c *CG) precondition(r []float64) {
 	for i, v := range r {
 		c.z[i] = c.scale[i] * v
@@ -155,7 +156,8 @@ func (c *CG) apply() {
 // workers returns the number of goroutines that share the rows.
 func (c *CG) workers() int { return len(c.parts) }
 
-// scatter overwrites u with the contribution of rows lo to hi−1 to Lᵀ·c.times.
+// scatter overwrites u with the part of rows lo to hi−1 in Lᵀ·c.times, where L holds the sparse columns of
+// [CG].
 func (c *CG) scatter(u []float64, lo, hi int) {
 	clear(u)
 	for i := lo; i < hi; i++ {
@@ -176,8 +178,8 @@ func (c *CG) gather(lo, hi int) {
 	}
 }
 
-// weigh overwrites v with W^{½}Πv, where W holds the sample weights. The projection Π = I − qqᵀ, with q =
-// share, centres the columns of A.
+// weigh overwrites v with W^{½}(I − qqᵀ)v, where W holds the sample weights and q is c.share. The projection
+// I − qqᵀ centres the columns of A.
 func (c *CG) weigh(v []float64) {
 	c.project(v)
 	for i, root := range c.rows.root {
@@ -185,7 +187,7 @@ func (c *CG) weigh(v []float64) {
 	}
 }
 
-// project overwrites v with (I − qqᵀ)v for q = share. Without an intercept it does nothing.
+// project subtracts from v its component along c.share. Without an intercept it does nothing.
 func (c *CG) project(v []float64) {
 	if c.share != nil {
 		vec.Axpy(-vec.Dot(c.share, v), c.share, v)

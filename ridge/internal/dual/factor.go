@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Cholesky factors G + γI = LLᵀ in work, of n² elements. R of the result is Lᵀ. The result is nil if the matrix
-// is not numerically positive definite.
+// Cholesky factors G + γI = LLᵀ in work, of n² elements. The field R of the result is Lᵀ. If the matrix is not
+// numerically positive definite, the result is nil.
 func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certify.Factored {
 	n := g.N
 	for i := range n {
@@ -29,15 +29,15 @@ func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certi
 	}}
 }
 
-// Reduce computes G = QTQᵀ with T tridiagonal, for many γ. It stores Q in a, of n² elements. The result is nil
-// if T overflows.
+// Reduce computes G = QTQᵀ with Q orthogonal and T tridiagonal, which serves many γ. It stores Q in a, of n²
+// elements. If T overflows, the result is nil.
 func (g *Gram) Reduce(be engine.Backend, a []float64) *direct.TridiagonalForm {
 	size := vec.Norm(g.Norms)
 	streamed := roundoff.Unit*g.Units*size*size + g.Lost
 	return direct.NewTridiagonalForm(be, engine.View(g.N, g.N, g.G), a, g.Norms, streamed*roundoff.Inflate)
 }
 
-// Columns returns the columns of Q for a reduction, one after the other (n×n).
+// Columns returns the columns of the orthogonal matrix Q of a reduction, one after the other (n×n).
 func Columns(t *direct.TridiagonalForm, n int) []float64 {
 	q := make([]float64, n*n)
 	for i := range n {
@@ -47,8 +47,9 @@ func Columns(t *direct.TridiagonalForm, n int) []float64 {
 	return q
 }
 
-// InverseDiagonal returns the diagonal of (G + γI)⁻¹. q holds the columns of Q. With T + γI = LDLᵀ and y =
-// L⁻¹Qᵀeᵢ, element i is Σ yₖ²/Dₖ. The result is nil if T + γI is not positive definite.
+// InverseDiagonal returns the diagonal of (G + γI)⁻¹, for the reduction G = QTQᵀ in t. q holds the columns of
+// Q. Let T + γI = LDLᵀ and y = L⁻¹Qᵀeᵢ for a unit vector eᵢ. Element i of the result is Σ yₖ²/Dₖ. If T + γI is
+// not positive definite, the result is nil.
 func InverseDiagonal(t *direct.TridiagonalForm, q []float64, gamma float64) []float64 {
 	pivots, factors, ok := t.Factor(gamma)
 	if !ok {

@@ -14,18 +14,19 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Features holds n samples whose features are read one after the other: each row of the source holds the n
-// values of one feature. Computing G takes one pass, and every measurement takes another one.
+// Features holds n samples whose features are read one after the other. Each row of the source holds the n
+// values of one feature. Computing G takes one pass, and every measurement takes another pass.
 //
-// A block F of features is stored like a block of rows. Hence Fᵀ(F·wθ) is computed like the gradient of a
-// block. F·wθ gives the coefficients of the features in the block, see [Found].
+// A block F of features is stored like a block of rows. Hence one call of GradientTwofold computes F·wθ and
+// Fᵀ(F·wθ). Here θ is the dual vector of a [Point], and w holds the sample weights. F·wθ are the coefficients
+// of the features in the block.
 type Features struct {
 	Samples
 	source dataset.Source
 }
 
-// NewFeatures returns the Features of a source of d rows, with targets y (n×t) and sample weights w. A nil w
-// means that all weights are 1.
+// NewFeatures returns the Features of a source with one feature per row, targets y (n×t) and sample weights w.
+// If w is nil, all weights are 1.
 func NewFeatures(source dataset.Source, t int, y, w []float64, intercept bool) *Features {
 	count, n, _ := source.Dims()
 	f := &Features{Samples{n: n, d: int(count), t: t, intercept: intercept, y: y, w: w}, source}
@@ -60,7 +61,7 @@ func (f *Features) read(ctx context.Context, visit func(b dataset.Block) error) 
 	return raw, nil
 }
 
-// transposeError converts an error about an entry of a feature into an error about a sample.
+// transposeError exchanges row and column of an error about a feature's entry.
 func (f *Features) transposeError(err error) error {
 	if e, ok := errors.AsType[*fd.NonFiniteError](err); ok {
 		return &fd.NonFiniteError{Row: e.Col, Col: e.Row, Value: e.Value}
@@ -71,7 +72,7 @@ func (f *Features) transposeError(err error) error {
 	return err
 }
 
-// Gram computes G in one pass. It adds the products of panels of features.
+// Gram computes G in one pass, as a sum of products of panels of features.
 func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error) {
 	out := &Gram{N: f.n, G: g}
 	sum := newGramSum(be, f.n, g, work, true)
@@ -120,7 +121,8 @@ func (s *gramSum) addRows(p engine.Matrix) {
 	s.addProduct(true, p)
 }
 
-// centre overwrites the feature x with its column of A, centred and multiplied by √w. It returns Σwx².
+// centre overwrites the feature x with its column of A: centred and multiplied by √w. It returns Σwx² of the
+// original x.
 func (f *Features) centre(x []float64) (squares float64) {
 	mean := 0.0
 	for lo := 0; lo < len(x); lo += sumRows {
@@ -208,7 +210,7 @@ func (f *Features) measuring(points []Point) *measuring {
 	return m
 }
 
-// add adds the features in b. firstFeature is the number of the first one.
+// add measures the features in b, numbered from firstFeature.
 func (m *measuring) add(be engine.Backend, b dataset.Block, firstFeature int) {
 	f, q := m.f, m.x.Rows
 	cut := func(v engine.Matrix) engine.Matrix { return v.Slice(0, b.N, 0, q) }
@@ -246,8 +248,8 @@ func (m *measuring) add(be engine.Backend, b dataset.Block, firstFeature int) {
 	}
 }
 
-// finish returns the measurements. Their residuals belong to the products F·wθ, not to X + Low. Both differ
-// from Aᵀα by at most apart.
+// finish returns the measurements. Their residuals belong to the products F·wθ, which are the coefficients
+// before rounding to X + Low. Both differ from Aᵀα by at most apart.
 func (m *measuring) finish() []*Found {
 	f, q := m.f, m.x.Rows
 	round := 1 + float64(f.d+16)*0x1p-52

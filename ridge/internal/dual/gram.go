@@ -11,10 +11,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Gram is the computed G = AAᵀ. With an intercept, A has an additional column √Shift·u, where uᵢ = √(wᵢ/Σw).
-// The centred columns are orthogonal to u, so that this column only changes one eigenvalue of G from 0 to
-// Shift. An eigenvalue of 0 would be known only up to round-off. G̃ is the exact matrix for an A with slightly
-// perturbed rows.
+// A Gram is the computed G = AAᵀ. With an intercept, centring gives G an eigenvalue of 0, which would be known
+// only up to round-off. A therefore gets one more column, √Shift·u with uᵢ = √(wᵢ/Σw). The other columns are
+// orthogonal to u, so that the new column only changes this eigenvalue from 0 to Shift. G̃ is the exact matrix
+// for slightly perturbed rows of A.
 type Gram struct {
 	N     int
 	G     []float64 // n×n, lower triangle
@@ -25,8 +25,8 @@ type Gram struct {
 	Shift float64   // 0 without an intercept
 }
 
-// PanelColumns returns the number of columns in a panel of n rows: n columns or 64 MiB, whichever is less, but at
-// least 128 columns and at most d.
+// PanelColumns returns the number of columns in a panel of n rows, out of d columns. A panel has n columns or
+// 64 MiB, whichever is less. It has at least 128 columns, if d allows.
 func PanelColumns(n, d int) int {
 	const numbers, least = 64 << 20 / 8, 128
 	return max(1, min(d, max(n, least), max(numbers/max(n, 1), least)))
@@ -40,13 +40,13 @@ type gramSum struct {
 	work   []float64 // n×n, the product of a panel
 	panels int
 	empty  bool // g holds no sum yet
-	// widest is the largest number of columns of a panel in add, and tallest the largest number of rows in
-	// addRows.
+	// widest is the largest number of columns of a panel in add. tallest is the largest number of rows of a
+	// panel in addRows.
 	widest, tallest int
 }
 
-// newGramSum returns a sum that adds to g. If empty is true, the content of g is ignored. work is an n×n
-// workspace.
+// newGramSum returns a sum that adds to g. If empty is true, g is overwritten. work is a workspace of n×n
+// numbers.
 func newGramSum(be engine.Backend, n int, g, work []float64, empty bool) *gramSum {
 	return &gramSum{be: be, n: n, g: g, work: work, empty: empty}
 }
@@ -74,7 +74,7 @@ func (s *gramSum) addProduct(trans bool, p engine.Matrix) {
 	}
 }
 
-// units bounds the round-off of the products and their sum, in units of roundoff.Unit·‖aᵢ‖‖aⱼ‖.
+// units bounds the round-off of element i, j in units of roundoff.Unit·‖aᵢ‖‖aⱼ‖, for rows aᵢ and aⱼ.
 func (s *gramSum) units() float64 {
 	if s.panels == 0 {
 		return 0
@@ -83,7 +83,7 @@ func (s *gramSum) units() float64 {
 	return 2*(bound+engine.Roundings) + float64(s.panels) + 1
 }
 
-// Gram computes G. It overwrites g and work, of n² elements each.
+// Gram computes G = AAᵀ in g, of n² elements. work is a workspace of n² elements.
 func (r *Rows) Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error) {
 	out := &Gram{N: r.n, G: g}
 	sum := newGramSum(be, r.n, g, work, true)
@@ -101,7 +101,7 @@ func (r *Rows) Gram(ctx context.Context, be engine.Backend, g, work []float64) (
 	return out, nil
 }
 
-// shift adds the column √Shift·√(w/Σw) to A. Shift is the mean squared norm of the rows.
+// shift adds the column √Shift·share to A. Shift is the mean squared norm of the rows.
 func (g *Gram) shift(share []float64) {
 	if share == nil {
 		return
@@ -116,8 +116,8 @@ func (g *Gram) shift(share []float64) {
 	}
 }
 
-// close computes Norms and Off. Each element of A has three roundings: a difference from a mean, a square root
-// and a product. The mean of a column has the same error in all rows.
+// close computes Norms and Off. Each element of A has three roundings: of a difference from a mean, of a square
+// root, and of a product. The mean of a column has the same error in all rows.
 func (g *Gram) close(r *Samples) {
 	mean := r.meanError()
 	for i := range g.N {
@@ -141,7 +141,7 @@ func (g *Gram) Size() float64 {
 	return (math.Sqrt(square*(1+(g.Units+n)*roundoff.Unit)+n*g.Lost) + off) * roundoff.Inflate
 }
 
-// Norm returns ‖A‖_F as computed, without the additional column for the intercept.
+// Norm returns ‖A‖_F as computed, without the column that Gram adds for the intercept.
 func (g *Gram) Norm() float64 {
 	norm := vec.Norm(g.Norms)
 	return math.Sqrt(math.Max(0, norm*norm-g.Shift))
@@ -156,8 +156,8 @@ func (g *Gram) RowNorms() []float64 {
 	return out
 }
 
-// dense adds the products of columns, copied to dense panels. If all rows are sparse, only the columns in list
-// are added.
+// dense adds the products of columns, which it copies to dense panels. If all rows are sparse, it adds only the
+// columns in list.
 func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 	count := r.d
 	if r.Sparse() {
@@ -185,8 +185,8 @@ func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 	return nil
 }
 
-// cut overwrites p with consecutive columns of the rows, from column lo on. counts[i] is the number of entries
-// of sparse row i before these columns. cut updates it for the next call.
+// cut overwrites p with the columns of the rows from column lo on. counts[i] is the number of entries of sparse
+// row i in earlier columns. cut updates counts for the next call.
 func (r *Rows) cut(lo int, p engine.Matrix, counts []int) {
 	for _, part := range r.parts {
 		for i := range part.n {

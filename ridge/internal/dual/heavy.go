@@ -9,9 +9,9 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A column is stored as a dense column for conjugate gradients if a share of more than heavyForCG of the rows
+// For conjugate gradients, a column is stored as a dense column if more than the share heavyForCG of the rows
 // have an entry in it. By measurement, two products with a dense column then take no longer than with a sparse
-// one. At most mostHeavy columns are stored as dense columns.
+// column. mostHeavy limits the number of dense columns.
 const (
 	mostHeavy  = 128
 	heavyForCG = 1.0 / 8
@@ -42,13 +42,13 @@ func (r *Rows) heavyColumns() (list []int, entries int) {
 	return list, entries
 }
 
-// A light holds the rows without the columns that are stored as dense columns.
+// A light holds the rows without the columns stored as dense columns.
 type light struct {
 	rows *Rows
 	own  *engine.CSR // nil if no column is left out
 }
 
-// without returns the rows without the columns in list. entries is the number of entries in these columns.
+// without returns the rows without the columns in list, which have the given number of entries in total.
 func (r *Rows) without(list []int, entries int) light {
 	if len(list) == 0 {
 		return light{rows: r}
@@ -82,7 +82,7 @@ func (l light) row(i int) ([]int32, []float64) {
 	return p.sparse.Row(i - p.first)
 }
 
-// A heavy holds the dense columns H of A and the factors of (D + HHᵀ)⁻¹, see [CG].
+// A heavy holds the dense columns H of A and the factors of (D + HHᵀ)⁻¹. [CG] defines D.
 type heavy struct {
 	be      engine.Backend
 	h       engine.Matrix // n×k
@@ -91,12 +91,12 @@ type heavy struct {
 	ht, hhp []float64     // Ht for the last z, and HHᵀp for the last direction p
 }
 
-// leastShare is the smallest share of D in each diagonal element of G + γI. With a smaller share, C could be
-// almost singular, and rounding errors would accumulate.
+// leastShare is the smallest share of D in each diagonal element of G + γI. With a smaller share, the matrix C
+// of [CG] could be almost singular, and rounding errors would accumulate.
 const leastShare = 1e-3
 
-// newHeavy stores the columns in list as dense columns. scale is D⁻¹, whose elements newHeavy limits by
-// leastShare. The result is nil if a number overflows.
+// newHeavy stores the columns in list as dense columns. scale holds D⁻¹, and newHeavy limits its elements by
+// leastShare. If a number overflows, the result is nil.
 func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	k := len(list)
 	out := &heavy{be: be, h: engine.View(r.n, k, make([]float64, r.n*k)), factor: engine.View(k, k, make([]float64, k*k)), product: make([]float64, k),

@@ -9,7 +9,8 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Point is a dual vector α = W^{½}θ, with θ = Hi + Lo, at which the equation of a target and a γ is measured.
+// A Point is a dual vector at which the equation (G + γI)α = b of a target is measured. The vector is
+// α = W^{½}θ, for the sample weights W and θ = Hi + Lo.
 type Point struct {
 	Gamma    float64
 	Target   int
@@ -19,12 +20,12 @@ type Point struct {
 }
 
 // A Found is a measurement at a [Point] in double-double arithmetic. It uses the rows X, targets y and weights
-// w before centring and weighting, so that nothing is rounded. With x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw and v = y − Xx
-// minus its mean,
+// w before centring and weighting, so that nothing is rounded. The coefficients are x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw.
+// Let v be y − Xx minus its mean. The residual of the dual equation is
 //
 //	r = b − Ax − γα = W^{½}(v − γθ).
 //
-// Subtracting the mean of θ from θ does not change Aᵀα, and is done too.
+// The mean of θ is first subtracted from θ, which does not change Aᵀα.
 type Found struct {
 	X, Low   []float64      // x = X + Low up to Slack; X is x rounded to float64
 	Apart    float64        // bounds ‖x − Aᵀα‖
@@ -60,7 +61,7 @@ func (r *Rows) Measure(ctx context.Context, be engine.Backend, points []Point) (
 	return found, ctx.Err()
 }
 
-// drift returns Σwθ/Σw for a point if there is an intercept, otherwise 0.
+// drift returns the weighted mean of θ for a point, or 0 without an intercept.
 func (s *Samples) drift(p *Point) (all twofold.Number) {
 	if !s.intercept {
 		return all
@@ -72,7 +73,8 @@ func (s *Samples) drift(p *Point) (all twofold.Number) {
 	return all.Over(s.weight())
 }
 
-// found computes x for a point from sum = Xᵀ(wθ), which it overwrites, and columns = Xᵀw.
+// found computes the coefficients for a point, in the form of [Found]. sum holds Xᵀ(wθ) and is overwritten, and
+// columns holds Xᵀw.
 func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	f := &Found{X: make([]float64, s.d), Low: make([]float64, s.d)}
 	apart := make([]float64, s.d)
@@ -92,8 +94,8 @@ func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	return f
 }
 
-// columnSums returns Xᵀw. For sparse rows plain sums are accurate enough, because they are only multiplied by
-// drift, which is almost zero.
+// columnSums returns Xᵀw, for rows X with weights w. If the rows are sparse, it uses plain sums. They are
+// accurate enough, because they are only multiplied by Point.drift, which is almost zero.
 func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 	if r.Sparse() {
 		return r.plainSums()
@@ -105,7 +107,7 @@ func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 	return r.combine(be, []Point{{Hi: ones, Lo: make([]float64, r.n)}})
 }
 
-// normOfMeans bounds the norm of the means of the columns, given columns = Xᵀw.
+// normOfMeans bounds the norm of the columns' means, given columns = Xᵀw.
 func (s *Samples) normOfMeans(columns []twofold.Number) float64 {
 	means, total := make([]float64, s.d), s.weight()
 	least := total.Hi - math.Abs(total.Lo) - total.Err
@@ -213,7 +215,7 @@ func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 	})
 }
 
-// blocks calls visit for the rows of each part, in ranges of at most engine.MaxGradientRows rows.
+// blocks calls visit for ranges of at most engine.MaxGradientRows rows of each part.
 func (r *Rows) blocks(visit func(p *part, lo, hi int)) {
 	for k := range r.parts {
 		p := &r.parts[k]
@@ -223,7 +225,7 @@ func (r *Rows) blocks(visit func(p *part, lo, hi int)) {
 	}
 }
 
-// gradient calls GradientTwofold of the backend for rows lo to hi of a part.
+// gradient calls the backend's GradientTwofold for rows lo to hi−1 of a part.
 func (r *Rows) gradient(be engine.Backend, p *part, lo, hi int, x, b engine.Matrix, g, res engine.Twofold) {
 	var w []float64
 	if r.w != nil {
@@ -248,7 +250,7 @@ func number(m engine.Twofold, i, j int) twofold.Number {
 	return twofold.Number{Hi: m.Hi.Row(i)[j], Lo: m.Lo.Row(i)[j], Err: m.Err.Row(i)[j]}
 }
 
-// An Operator computes G and measurements, for samples in memory or from a source.
+// An Operator computes G = AAᵀ and measurements, for samples in memory or from a source.
 type Operator interface {
 	N() int
 	Total() float64
@@ -259,7 +261,7 @@ type Operator interface {
 	Squares(target int) twofold.Number
 	Centred(target int) []float64
 	Share() []float64
-	// Gram computes G. It overwrites g and work, of n² elements each.
+	// Gram computes G = AAᵀ in g, of n² elements. work is a workspace of n² elements.
 	Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error)
 	// Measure measures at all points.
 	Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error)

@@ -1,7 +1,8 @@
-// Package dual solves ridge regression with the n×n matrix G = AAᵀ, for data with more features than rows: (G +
-// γI)α = b, x = Aᵀα. It never allocates d² numbers, nor n·d numbers for sparse rows.
+// Package dual solves ridge regression for data with more features than rows. It uses the n×n matrix G = AAᵀ:
+// the dual coefficients solve (G + γI)α = b, and x = Aᵀα. The package never allocates d² numbers, nor n·d
+// numbers for sparse rows.
 //
-// Rows are stored as they are read. Only when A is needed are they multiplied by √w and, with an intercept,
+// Rows are stored as they are read. Only when A is needed, they are multiplied by √w and, with an intercept,
 // centred.
 package dual
 
@@ -36,8 +37,8 @@ func NewRows(d, t int, intercept bool) *Rows {
 	return &Rows{Samples: Samples{d: d, t: t, intercept: intercept}}
 }
 
-// Bytes returns the memory of the rows in bytes, without memory that belongs to the source. If all rows are
-// sparse, it includes the memory of conjugate gradients and measurements, see [SparseBytes].
+// Bytes returns the memory of the rows in bytes. Memory that belongs to the source does not count. If all rows
+// are sparse, [SparseBytes] is added, the memory of conjugate gradients and measurements.
 func (r *Rows) Bytes() uint64 {
 	if !r.Sparse() {
 		return r.bytes
@@ -45,8 +46,8 @@ func (r *Rows) Bytes() uint64 {
 	return r.bytes + SparseBytes(r.n, r.d, r.NNZ())
 }
 
-// SparseBytes bounds the additional memory in bytes of conjugate gradients for n sparse rows of d features. It
-// includes vectors, dense copies of some columns, and a copy of all other columns.
+// SparseBytes bounds the memory in bytes that conjugate gradients need for n sparse rows of d features, apart
+// from the rows. It includes vectors, dense copies of some columns, and a sparse copy of all other columns.
 func SparseBytes(n, d int, entries float64) uint64 {
 	const vectors = mostShares + 4 + 3 // the sums of the workers, accumulators and results
 	return uint64(8*vectors*float64(d) + 12*entries + 2*8*float64(min(mostHeavy, d))*float64(n))
@@ -74,7 +75,7 @@ func (r *Rows) NNZ() (entries float64) {
 	return entries
 }
 
-// Add appends the rows of a block, which must be valid. If copyRows is false, r shares the memory of the block.
+// Add appends the rows of a block, which must be valid. If copyRows is false, r shares memory with the block.
 func (r *Rows) Add(b dataset.Block, copyRows bool) {
 	if b.N == 0 {
 		return
@@ -105,8 +106,8 @@ func (r *Rows) Add(b dataset.Block, copyRows bool) {
 	r.n += b.N
 }
 
-// append copies the features of a block to the last part. It begins a new part if the last one has too little
-// room, or if only one of block and part is sparse.
+// append copies the features of a block to the last part. If this part has too little room, or only one of
+// block and part is sparse, append begins a new part.
 func (r *Rows) append(b dataset.Block) {
 	numbers := len(b.X)
 	if b.Sparse != nil {
@@ -136,7 +137,7 @@ func (r *Rows) append(b dataset.Block) {
 // leastPart is the smallest capacity of a new part, in numbers.
 const leastPart = 1 << 16
 
-// begin adds a part with room for at least the given number of numbers.
+// begin adds a part with room for the given number of numbers.
 func (r *Rows) begin(sparse bool, numbers int) {
 	p, room := part{first: r.n}, max(numbers, leastPart, int(r.numbers/spareShare))
 	if sparse {
@@ -150,10 +151,10 @@ func (r *Rows) begin(sparse bool, numbers int) {
 	r.parts = append(r.parts, p)
 }
 
-// The capacity of a new part is at least 1/spareShare of all numbers so far.
+// spareShare sets the capacity of a new part: at least 1/spareShare of all numbers stored so far.
 const spareShare = 8
 
-// room returns the number of numbers that can be added to the part.
+// room returns how many numbers the part's memory can still take.
 func (p *part) room() int {
 	if p.sparse != nil {
 		return cap(p.sparse.Val) - len(p.sparse.Val)
@@ -161,8 +162,8 @@ func (p *part) room() int {
 	return cap(p.x) - len(p.x)
 }
 
-// KeptBytes returns the memory in bytes of n rows copied from a source. Sparse rows have the given number of
-// entries each, and dense rows have d features.
+// KeptBytes returns the memory in bytes of n rows that are copied from a source. If sparse is true, each row
+// has the given number of entries, otherwise d features.
 func KeptBytes(n, d int, entries float64, sparse bool) float64 {
 	each := 8 * float64(d)
 	if sparse {
@@ -171,7 +172,8 @@ func KeptBytes(n, d int, entries float64, sparse bool) float64 {
 	return each * float64(n) * (1 + 1.0/spareShare)
 }
 
-// Close must be called after the last Add. raw bounds Σw‖row‖², targets included.
+// Close must be called after the last Add. raw is a bound on the weighted sum of squares of all features and
+// targets.
 func (r *Rows) Close(raw float64) {
 	r.close()
 	r.squares = raw + r.lost(raw)

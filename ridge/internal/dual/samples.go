@@ -58,8 +58,8 @@ func (s *Samples) close() {
 	}
 }
 
-// lost bounds the underflow error of a sum of weighted squares over all features and targets. raw bounds the
-// sum of squares. The squares, and their products with weights, may underflow.
+// lost bounds the underflow error of a weighted sum of squares over all features and targets. raw bounds the
+// sum itself. The squares and their products with weights may underflow.
 func (s *Samples) lost(raw float64) float64 {
 	terms := float64(s.n) * float64(s.d+s.t)
 	return terms * (1 + s.total + math.Sqrt(raw)) * 0x1p-1070
@@ -83,8 +83,8 @@ func (s *Samples) heaviest() (most int) {
 	return most
 }
 
-// share returns √(w/Σw) for each sample, or nil without an intercept. Centring makes the columns orthogonal to
-// this vector.
+// share returns √(w/Σw) for each sample of weight w, or nil without an intercept. Centred columns are
+// orthogonal to this vector.
 func (s *Samples) share() []float64 {
 	if !s.intercept {
 		return nil
@@ -117,15 +117,15 @@ func (s *Samples) meanError() float64 {
 	return chain * roundoff.Unit * math.Sqrt(s.squares/s.total) * roundoff.Inflate
 }
 
-// sumRows is the number of terms in a group. The terms of a group are added plainly, and then the sums of all
+// sumRows is the number of terms in a group. The terms of a group are added first, and then the sums of the
 // groups.
 const sumRows = 32
 
 // Size bounds ‖A‖_F by the norm of the rows.
 func (s *Samples) Size() float64 { return math.Sqrt(s.squares) * roundoff.Inflate }
 
-// Squares returns ‖b‖² for a target: Σwy², or Σw(y − ȳ)² with an intercept. It first subtracts the target of
-// the sample with the largest weight, so that a large mean causes no cancellation.
+// Squares returns ‖b‖² for a target: Σwy², or Σw(y − ȳ)² with an intercept. The target of the heaviest sample
+// is subtracted first, so that a large mean ȳ causes no cancellation.
 func (s *Samples) Squares(target int) twofold.Number {
 	var sum, squares, first twofold.Number
 	if s.intercept {
@@ -142,7 +142,8 @@ func (s *Samples) Squares(target int) twofold.Number {
 	return squares
 }
 
-// Centred returns a target, minus its mean if there is an intercept, times the square roots of the weights.
+// Centred returns a target times the square roots of the weights. With an intercept, the mean is subtracted
+// first.
 func (s *Samples) Centred(target int) []float64 {
 	out := make([]float64, s.n)
 	first := 0.0

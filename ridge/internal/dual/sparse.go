@@ -51,14 +51,14 @@ func (r *Rows) index() *columns {
 	return c
 }
 
-// heavyShare is the share of rows with an entry above which a column is stored as a dense column, to compute G.
-// By measurement, a product of two sparse entries takes about forty times as long as a product in a matrix
-// product. A matrix product needs n² products per column.
+// To compute G, a column is stored as a dense column if more than the share heavyShare of the rows have an
+// entry in it. By measurement, a product of two sparse entries takes about forty times as long as a product
+// within a matrix product. A matrix product needs n² products per column.
 const heavyShare = 1.0 / 6
 
-// light overwrites G with the contribution of the columns with few entries, and returns the list of the other
-// columns. With an intercept, it centres the contribution: (I − qqᵀ)G(I − qqᵀ) with qᵢ = √(wᵢ/Σw). Columns that
-// are zero in most rows have means much smaller than their spread, so that centring causes no cancellation.
+// light overwrites G with the contribution of the columns with few entries. It returns the list of the other
+// columns. With an intercept, it centres the contribution: (I − qqᵀ)G(I − qqᵀ) with qᵢ = √(wᵢ/Σw). A column
+// that is zero in most rows has a mean much smaller than its spread, so that centring causes no cancellation.
 func (r *Rows) light(out *Gram) (heavy []int) {
 	c := r.index()
 	written := make([]bool, r.d)
@@ -86,8 +86,8 @@ func (r *Rows) light(out *Gram) (heavy []int) {
 	return heavy
 }
 
-// addRow computes a row of G: the products of row i of part p with all rows up to this one. It skips the
-// columns marked in written.
+// addRow computes a row of the lower triangle of G: the products of row i of part p with all earlier rows and
+// itself. It skips the columns marked in written.
 func (r *Rows) addRow(g []float64, c *columns, p *part, i int, written []bool) {
 	at := p.first + i
 	dst := g[at*r.n : at*r.n+at+1]
@@ -145,8 +145,8 @@ func (r *Rows) inParallel(visit func(p *part, i int)) {
 // mostShares is the largest number of workers that share the rows.
 const mostShares = 4
 
-// workers returns the number of goroutines that share the rows. The rounded results depend on this number. It
-// therefore depends only on the rows, not on the machine. It is 1 if there are few entries, or few entries per
+// workers returns the number of goroutines that share the rows. It depends only on the rows, not on the
+// machine, because the rounded results depend on it. It is 1 if there are few entries, or few entries per
 // column.
 func (r *Rows) workers() int {
 	entries := r.NNZ()
@@ -156,10 +156,10 @@ func (r *Rows) workers() int {
 	return int(math.Max(1, math.Min(mostShares, entries/(2*float64(r.d)))))
 }
 
-// divide calls the function do for each worker k, counted from 0, with its range of consecutive rows.
+// divide calls do for each worker k with its range of rows, lo to hi−1.
 func (r *Rows) divide(workers int, do func(k, lo, hi int)) { inShares(r.n, workers, do) }
 
-// inShares divides n items among the workers. It calls the function do for each worker with its range.
+// inShares divides n items among workers and calls do for each range.
 func inShares(n, workers int, do func(k, lo, hi int)) {
 	var all sync.WaitGroup
 	for k := 1; k < workers; k++ {
@@ -182,7 +182,7 @@ func (r *Rows) partOf(i int) *part {
 	return &r.parts[lo]
 }
 
-// gather overwrites p with the columns in list of the sparse rows, without weights or centring.
+// gather overwrites p with the columns in list of the sparse rows, as stored: neither weighted nor centred.
 func (r *Rows) gather(list []int, p engine.Matrix) {
 	where := make([]int32, r.d)
 	for k, j := range list {

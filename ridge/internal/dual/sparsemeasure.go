@@ -7,17 +7,17 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// underflown bounds the underflow error of a few products of the low parts of numbers.
+// underflown bounds the underflow error of a few products of low parts.
 const underflown = 0x1p-1070
 
-// coefficients holds the factors of the entries in a product, hi + lo with an error of at most err. A nil err
-// means that the factors are exact.
+// coefficients holds the factors hi + lo of the entries in a product, with errors of at most err. If err is
+// nil, the factors are exact.
 type coefficients struct{ hi, lo, err []float64 }
 
 // dot returns Σ valₖ·c[idxₖ] (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput.
-// 26, 2005). The high parts are summed without loss. Their rounding errors and the products of low parts are
-// summed in lo. Each entry adds three rounding errors to lo, each relative to at most lows, a sum of
-// magnitudes.
+// 26, 2005). The sum of the high parts is computed without loss. Its rounding errors and the products of low
+// parts are summed in lo. Each entry rounds lo three times, with errors relative to at most lows, the sum of
+// the magnitudes.
 func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	var hi, lo, lows, off float64
 	val = val[:len(idx)]
@@ -39,7 +39,7 @@ func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	return a.number(float64(len(idx) + 2))
 }
 
-// An accumulator is the state of the sum in dot. Entries may be added in any order.
+// An accumulator is the state of the sum in dot. The order of its entries is arbitrary.
 type accumulator struct{ hi, lo, lows, off float64 }
 
 // number returns the sum, after at most n entries.
@@ -82,7 +82,8 @@ func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	return out
 }
 
-// combineColumns adds the contribution of columns lo to hi−1 to sums. times holds a factor for each row.
+// combineColumns adds the contribution of columns lo to hi−1, summed over all rows, to sums. times holds the
+// factor of each row.
 func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi int) {
 	for _, part := range r.parts {
 		for i := range part.n {
@@ -122,8 +123,8 @@ func (r *Rows) residualsSparse(points []Point, found []*Found) {
 	}
 }
 
-// plainSums returns Xᵀw for sparse rows, computed by plain sums of rounded products. The error of an element is
-// at most n roundings of the sum of magnitudes.
+// plainSums returns Xᵀw for sparse rows X with weights w, computed by plain sums of rounded products. The error
+// of each element is at most n roundings of the sum of magnitudes.
 func (r *Rows) plainSums() []twofold.Number {
 	sums, sizes := make([]float64, r.d), make([]float64, r.d)
 	for _, p := range r.parts {
