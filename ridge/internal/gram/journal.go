@@ -22,7 +22,7 @@ type Journal interface {
 	Record(pass int, state []byte) error
 }
 
-// passHeader is the part of the message from byte 24 up to the sums, see [Operator.record].
+// passHeader is the part of a message from byte 24 up to the sums. [Operator.record] has the layout.
 type passHeader struct {
 	State, Vectors, Dim uint64
 	Question            [sha256.Size]byte
@@ -30,8 +30,8 @@ type passHeader struct {
 	Weight, WeightLow   float64
 }
 
-// Bits of State. Older versions set passMixed if a pass did not separate errors of residuals from errors of
-// their sums. Such a pass is repeated.
+// Bits of State. Older versions set passMixed if a pass did not separate two errors: of residuals, and of sums
+// over residuals. Such a pass is repeated.
 const (
 	passEnded = 1 << iota
 	passSparse
@@ -41,8 +41,8 @@ const (
 
 const passHeaderSize = 3*8 + sha256.Size + 4*8
 
-// content returns the number of bytes of the message without its frame. numbers is the number of twofold
-// numbers after the sums.
+// content returns the number of bytes of a message, without the frame that all messages have. numbers is the
+// number of twofold numbers after the sums.
 func (h *passHeader) content(numbers int) int64 {
 	q, d, n := int64(h.Vectors), int64(h.Dim), 24*int64(numbers)
 	if h.State&passEnded != 0 {
@@ -51,8 +51,8 @@ func (h *passHeader) content(numbers int) int64 {
 	return passHeaderSize + 24*q*d + 32*q + n
 }
 
-// question returns a hash of the request of a pass: its vectors bit for bit, its targets and options, and the
-// shifts of its measurements. All workers must make the same request.
+// question returns a hash of what a pass has to compute: the bits of its vectors, its targets and options, and
+// the shifts of its measurements. All workers must have the same hash.
 func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 	h := sha256.New()
 	var b [9]byte
@@ -132,7 +132,7 @@ func (o *Operator) record() error {
 	})
 }
 
-// recordEnd is record for a pass that has ended. out, rss and measured are sums over all workers.
+// recordEnd stores the results of a pass that has ended. out, rss and measured are sums over all workers.
 func (o *Operator) recordEnd(out, rss []float64, measured []twofold.Number) error {
 	q := len(o.run.queries)
 	return o.write(passEnded, measured, func(m *wire.Writer) {
@@ -141,8 +141,8 @@ func (o *Operator) recordEnd(out, rss []float64, measured []twofold.Number) erro
 	})
 }
 
-// write stores a message in the journal: the header with the given state, the numbers that content writes, then
-// measured.
+// write stores a message in the journal. The message has a header with the given state, the numbers that the
+// function content writes, and measured.
 func (o *Operator) write(state uint64, measured []twofold.Number, content func(m *wire.Writer)) error {
 	if o.journal == nil {
 		return nil
@@ -175,8 +175,8 @@ func (o *Operator) write(state uint64, measured []twofold.Number, content func(m
 	return o.journal.Record(o.number, b.Bytes())
 }
 
-// recall restores the current pass from the journal. If the journal has the end of the pass, recall writes the
-// results to out and rss and returns true.
+// recall restores the current pass from the journal. If the journal has the results of the whole pass, recall
+// writes them to out and rss, and returns true.
 func (o *Operator) recall(out, rss []float64) (finished bool, err error) {
 	if o.journal != nil || o.shared.reducer != nil {
 		var shifts []float64
@@ -242,8 +242,8 @@ func readNumbers(m *wire.Reader, n int) []twofold.Number {
 	return out
 }
 
-// readHeader reads the header of a message. answered reports whether the message belongs to the current
-// request. m has an error if the shape differs.
+// readHeader reads the header of a message. answered reports whether the message belongs to the current pass.
+// If it does but the shape differs, readHeader makes m fail.
 func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	_, size := m.Preamble(wire.Pass)
 	m.Struct(&h)
@@ -258,7 +258,7 @@ func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	return h, true
 }
 
-// readEnded reads the results of a pass that has ended. The function apply copies them to out and rss.
+// readEnded reads the results of an ended pass. apply copies them to out and rss.
 func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (apply func()) {
 	q := len(o.run.queries)
 	products, squares := m.Float64s(q*o.d), m.Float64s(q)
@@ -268,8 +268,7 @@ func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (
 	}
 }
 
-// readSums reads the sums of an unfinished pass. The function apply restores the sums, so that the pass
-// continues.
+// readSums reads the sums of an unfinished pass. apply restores them, so that the pass can continue.
 func (o *Operator) readSums(m *wire.Reader, h passHeader, _, _ []float64) (apply func()) {
 	q := len(o.run.queries)
 	products, plain := m.Sums(q*o.d), m.Float64s(q*o.d)

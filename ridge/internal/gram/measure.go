@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A point is a query for the gradient at coefficients x of a target and a γ.
+// A point is a query with Precise set, at coefficients x.
 type point struct {
 	query int // index of the query in the pass
 	Query
@@ -36,8 +36,8 @@ type Measurement struct {
 	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
 }
 
-// Add adds the measurement l at coefficients y, without a target, to m at coefficients x. The gradient of m is
-// then at x + y. RSS and Shift still refer to x.
+// Add adds the measurement l at coefficients y to m at coefficients x. l must be measured without a target. The
+// gradient of m is then the gradient at x + y. RSS and Shift still refer to x.
 func (m *Measurement) Add(l *Measurement) {
 	for j := range m.Gradient {
 		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}
@@ -51,7 +51,7 @@ func (m *Measurement) set(j int, v twofold.Number) {
 	m.Bounds[j] = v.Err
 }
 
-// Rounded returns bounds on the error of each component of Gradient without Low.
+// Rounded returns bounds on the errors of Gradient if Low is not added to it.
 func (m *Measurement) Rounded() []float64 {
 	out := make([]float64, len(m.Bounds))
 	for j, v := range m.Bounds {
@@ -162,7 +162,7 @@ func (m *measuring) add(b dataset.Block) {
 	}
 }
 
-// lostNorm returns ‖√w·δ‖ for the rows of a block with weights w, where δ is a column of delta.
+// lostNorm returns the norm of √w·δ for the rows of a block with weights w. δ is the given column of delta.
 func lostNorm(b dataset.Block, delta engine.Matrix, column int) float64 {
 	norm := 0.0
 	for lo := 0; lo < b.N; lo += lostRows {
@@ -182,7 +182,8 @@ func lostNorm(b dataset.Block, delta engine.Matrix, column int) float64 {
 const lostRows = 64
 
 // numbers returns all sums over the rows: the weight, then three sums for each point, then the gradients. The
-// three sums are Σwr and Σwr² for the residuals r, and a bound on ‖√w·δ‖ for their errors δ.
+// three sums are Σwr, Σwr², and a bound on √Σwδ². Here w is the weight of a row, r the residual, and δ the
+// error of r.
 func (m *measuring) numbers() []twofold.Number {
 	out := []twofold.Number{m.weight}
 	for _, s := range m.sums {
@@ -199,7 +200,7 @@ func (m *measuring) numbers() []twofold.Number {
 // ofPoint is the number of sums in measured.
 const ofPoint = 3
 
-// count returns the length of the result of numbers, or 0 if m is nil.
+// count returns the number of values that numbers returns, or 0 if m is nil.
 func (m *measuring) count() int {
 	if m == nil {
 		return 0
@@ -225,8 +226,8 @@ func firstRows(m engine.Twofold, n int) engine.Twofold {
 	return engine.Twofold{Hi: cut(m.Hi), Lo: cut(m.Lo), Err: cut(m.Err)}
 }
 
-// residual bounds ‖√w·δ‖ over all workers for the errors δ of the residuals. lost is the sum of the bounds of
-// the workers.
+// residual bounds ‖√w·δ‖ over the rows of all workers, for the weights w and the errors δ of the residuals.
+// lost is the sum of the bounds of all workers.
 func residual(lost twofold.Number) float64 {
 	if lost.Err == 0 && lost.Lo == 0 {
 		return lost.Hi
@@ -234,8 +235,8 @@ func residual(lost twofold.Number) float64 {
 	return (math.Abs(lost.Hi) + math.Abs(lost.Lo) + lost.Err) * (1 + 0x1p-50)
 }
 
-// results returns the measurement of each query from the sums over all workers. It is nil for a query that is
-// not precise.
+// results returns the measurement of each query, computed from the sums over all workers. For a query that is
+// not precise, the measurement is nil.
 func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	o, centred := m.o, m.o.product.reader.Mean() != nil
 	q, out := len(m.points), make([]*Measurement, queries)

@@ -1,5 +1,5 @@
-// Package gram applies K = AᵀA to vectors by passes over the rows. A Journal makes it possible to resume an
-// interrupted pass. A Reducer adds up the results of workers that share the rows.
+// Package gram multiplies vectors by K = AᵀA in passes over the rows of A. With a Journal, an interrupted pass
+// can be resumed. A Reducer adds up the results of workers that share the rows.
 package gram
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Query describes a vector v to multiply by K. If Affine is true, Aᵀb is subtracted for the target b. The
-// result is then the gradient of ½‖Av − b‖².
+// A Query describes a vector v that a pass multiplies by K = AᵀA. If Affine is true, Aᵀb is subtracted, where b
+// is the target. The result is then the gradient of ½‖Av − b‖².
 type Query struct {
 	Target int
 	Affine bool
-	// Precise also requests a [Measurement] of the gradient at γ. If Affine is false, Aᵀb is not subtracted in
-	// it.
+	// Precise also requests a [Measurement] of the gradient at γ. The measurement subtracts Aᵀb only if Affine
+	// is true.
 	Precise bool
 	Gamma   float64
 }
@@ -88,9 +88,9 @@ func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator
 // Sparse reports whether any worker has read sparse rows.
 func (o *Operator) Sparse() bool { return o.sums.sparse }
 
-// Apply makes a pass. For row i of v it writes the product to row i of out (q×d), and ‖Av − b‖² (‖Av‖² if the
-// query is not affine) to rss[i]. found[i] is the Measurement of query i if it is precise. After every block,
-// progress (if not nil) is called with the number of rows read.
+// Apply makes a pass. For row i of v (q×d), it writes the product to row i of out (q×d), and ‖Av − b‖² to
+// rss[i]. If query i is not affine, rss[i] is ‖Av‖². If query i is precise, found[i] is its Measurement. If
+// progress is not nil, Apply calls it after every block with the number of rows read.
 func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64, progress func(rows int64)) (found []*Measurement, err error) {
 	o.number++
 	o.sums.reset(len(qs))
@@ -137,8 +137,8 @@ func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64,
 	return o.measurements(), o.recordEnd(out, rss, measured)
 }
 
-// measurements returns the measurement of each query from the sums over all workers, or nil if no query is
-// precise.
+// measurements returns the measurement of each query, computed from the sums over all workers. If no query is
+// precise, it returns nil.
 func (o *Operator) measurements() []*Measurement {
 	if o.precise == nil {
 		return nil
@@ -170,7 +170,7 @@ func (o *Operator) total(out, rss []float64) error {
 	return nil
 }
 
-// block processes a block of the current pass. It returns false to end the pass.
+// block processes a block of the current pass. If it returns false, the pass ends.
 func (r *run) block(b dataset.Block, err error) bool {
 	if r.err = err; err == nil {
 		r.err = r.take(b)
@@ -208,8 +208,8 @@ func (r *run) take(b dataset.Block) error {
 	return nil
 }
 
-// check validates a block, except for dense entries, which checkResiduals validates. It also returns the error
-// of a context that has ended, because a source may ignore the context.
+// check validates a block, except for dense entries, which checkResiduals validates. If the context has ended,
+// check returns the error of the context, because a source may ignore the context.
 func (r *run) check(b dataset.Block) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -235,7 +235,8 @@ func (r *run) check(b dataset.Block) error {
 }
 
 // checkResiduals returns an error if a row of b has an entry that is not finite. If only a residual is not
-// finite, the iteration has diverged, which is not an error. firstRow is the number of the first row of b.
+// finite, the iteration has diverged. Divergence is not an error of the pass. firstRow is the number of the
+// first row of b.
 func (r *run) checkResiduals(b dataset.Block, firstRow int) error {
 	q := len(r.queries)
 	if !r.finite || r.o.product.finite {

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A product computes the contributions of groups of rows to the products with K.
+// A product computes what groups of rows contribute to products with AᵀA.
 type product struct {
 	be     engine.Backend
 	d, t   int
@@ -43,8 +43,8 @@ func (p *product) prepare(qs []Query, v []float64) {
 	}
 }
 
-// stride returns the number of rows to process together, at most n. Dense rows in one call of the backend are
-// limited, so that the bounds of engine.Accuracy hold.
+// stride returns the number of rows to process together, at most n. A call of the backend has a limit on dense
+// rows, because the bounds of engine.Accuracy hold up to this limit.
 func (p *product) stride(n int, sparse bool, q int) int {
 	if !sparse {
 		return p.tuning.GradientCall(n, p.d, q)
@@ -55,7 +55,8 @@ func (p *product) stride(n int, sparse bool, q int) int {
 	return min(n, engine.MaxGradientRows)
 }
 
-// add adds the products of the rows of b with v (q×d) to s. b has at most as many rows as stride returned.
+// add adds the products of the rows of b with the vectors v (q×d) to s. b has at most as many rows as stride
+// returned.
 func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	q, d := len(qs), p.d
 	s.weigh(b)
@@ -86,14 +87,15 @@ func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	}
 }
 
-// scattered reports whether a group of SparseChain rows has fewer entries than columns. It is then cheaper to
-// add every product to the compensated sums directly than by a plain sum of the group.
+// scattered reports whether the rows have few entries: a group of SparseChain such rows would have fewer
+// entries than columns. Then it is cheaper to add each product to a compensated sum than to sum the group
+// plainly first.
 func scattered(rows *engine.CSR) bool {
 	return rows.NNZ() < rows.Rows*(rows.Cols/roundoff.SparseChain)
 }
 
-// scatter computes the sums of the backend's Gradient for rows that are scattered. It adds each product to a
-// compensated sum, at a cost proportional to the number of entries.
+// scatter computes the same sums as the backend's Gradient, for rows that are scattered. It adds each product
+// to a compensated sum. The cost is proportional to the number of entries.
 func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []neumaier.Sum, residuals engine.Matrix) {
 	d := rows.Cols
 	for i := range rows.Rows {
@@ -109,7 +111,8 @@ func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []neumaier.Sum, residu
 	}
 }
 
-// rightHandSides returns the n×q matrix to subtract from the products Xv, or nil for zero.
+// rightHandSides returns the n×q matrix to subtract from the products of the rows with the vectors. nil stands
+// for zero.
 func (p *product) rightHandSides(b dataset.Block, qs []Query) []float64 {
 	q, need := len(qs), b.Sparse != nil && p.reader.Mean() != nil
 	for _, s := range qs {

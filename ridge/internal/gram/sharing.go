@@ -25,8 +25,8 @@ type sharing struct {
 	recalling bool      // the journals of all workers may have the current pass
 }
 
-// questionWords is the number of 32-bit words of a question, which is a hash. The sums of a word over up to 2²¹
-// workers are exact in float64.
+// questionWords is the number of 32-bit words in a question, which is a hash. For up to 2²¹ workers, the sum of
+// a word over all workers is exact in float64.
 const questionWords = 8
 
 // word returns the i-th 32-bit word of the question.
@@ -34,9 +34,9 @@ func (s *sharing) word(i int) float64 {
 	return float64(binary.LittleEndian.Uint32(s.question[4*i:]))
 }
 
-// add adds up the sums of a pass over all workers and stores them in found. Allreduce works on a copy. After a
-// failure the sums are unchanged, so that the solve can resume. The copy is then abandoned, because the reducer
-// may still write to it.
+// add adds up the sums of a pass over all workers, and stores them in found. Allreduce works on a copy, so that
+// the sums are unchanged after a failure and the solve can resume. The copy is then abandoned, because the
+// reducer may still write to it.
 func (s *sharing) add(ctx context.Context, sums *sums) error {
 	found := sums.put(s.found[:0])
 	s.found = found
@@ -54,8 +54,9 @@ func (s *sharing) add(ctx context.Context, sums *sums) error {
 	return nil
 }
 
-// addNumbers adds up ns over all workers without loss of precision. Each number is split into three pieces. The
-// first two are at most 2⁴⁰ multiples of a unit that all workers know, so that their sums are exact.
+// addNumbers adds up ns over all workers without loss of precision. It splits each number into three pieces.
+// The first two pieces are at most 2⁴⁰ multiples of a unit, the same for all workers. So the sums of these
+// pieces are exact.
 func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	if s.reducer == nil || s.reducer.Size() == 1 {
 		return nil
@@ -85,13 +86,13 @@ func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	return nil
 }
 
-// unit returns a power of two that is at least 2⁻⁴⁰·size and less than 2⁻³⁸·size.
+// unit returns a power of two between 2⁻⁴⁰·size and 2⁻³⁹·size.
 func unit(size float64) float64 {
 	_, e := math.Frexp(size)
 	return math.Ldexp(1, e-40)
 }
 
-// split splits v into a multiple of unit1, a multiple of unit(unit1), and the rest.
+// split returns a + b + c = v. a is a multiple of unit1, b is a multiple of unit(unit1), and c is the rest.
 func split(v twofold.Number, unit1 float64) (a, b, c float64) {
 	round := func(x, unit float64) float64 {
 		large := 0x1.8p52 * unit
@@ -103,7 +104,7 @@ func split(v twofold.Number, unit1 float64) (a, b, c float64) {
 	return a, b, (rest - b) + low
 }
 
-// agreed returns an error if the workers did not make the same request in this pass.
+// agreed returns an error if workers made different requests in this pass.
 func (s *sharing) agreed(pass int) error {
 	if s.reducer == nil {
 		return nil
@@ -117,8 +118,8 @@ func (s *sharing) agreed(pass int) error {
 	return nil
 }
 
-// unanimous reports whether the journals of all workers have the end of this pass. If not, no worker uses its
-// journal from this pass on.
+// unanimous reports whether the journals of all workers have the results of this pass. If not, no worker uses
+// its journal for this pass or later ones.
 func (s *sharing) unanimous(ctx context.Context, finished bool) (bool, error) {
 	if s.reducer == nil || !s.recalling {
 		return finished, nil

@@ -8,10 +8,9 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// sums holds the sums of a pass so far, for q vectors. They are compensated sums (Neumaier), so that the error
-// of a gradient does not grow with n. The products of a group of rows are first added plainly in a q×d matrix,
-// which is small compared with the group. If the group is smaller, each product is added to the compensated
-// sums directly.
+// sums holds the sums of a pass so far, for q vectors. The sums are compensated (Neumaier), so that the error
+// of a gradient does not grow with n. The products of a group of rows are first added plainly, in a q×d matrix.
+// If a group has fewer entries than this matrix, each product is added to the compensated sums directly.
 type sums struct {
 	d         int
 	products  []neumaier.Sum // q×d
@@ -45,8 +44,8 @@ func (s *sums) begin() {
 	}
 }
 
-// lengthen begins a new sequence of plain additions, by fold, if the current one would exceed longest after
-// more additions. The error of a sum grows with the length of the sequence.
+// lengthen prepares more plain additions in sequence. If the sequence would become longer than longest, it
+// folds the plain sums and begins a new sequence. The error of a sum grows with the length of the sequence.
 func (s *sums) lengthen(more, longest int) {
 	s.begin()
 	if s.chain > 0 && s.chain+more > longest {
@@ -67,7 +66,7 @@ func (s *sums) fold() {
 	s.chain = 0
 }
 
-// weigh adds the number and the weight of the rows of a block.
+// weigh adds the weights of the rows of a block.
 func (s *sums) weigh(b dataset.Block) {
 	if b.W == nil {
 		s.weight.Add(float64(b.N))
@@ -78,8 +77,8 @@ func (s *sums) weigh(b dataset.Block) {
 	}
 }
 
-// put appends to dst the products, ‖r‖² and 1ᵀr of each vector, the number of rows, their weight, and 1 if some
-// rows were sparse, else 0.
+// put appends to dst the products, ‖r‖² and 1ᵀr of each vector, where r is the residual. Then come the number
+// of rows, their weight, and a 1 if some rows were sparse, otherwise a 0.
 func (s *sums) put(dst []float64) []float64 {
 	dst = slices.Grow(dst, len(s.products)+2*len(s.rss)+3+questionWords)
 	for _, list := range [][]neumaier.Sum{s.products, s.rss, s.ones} {

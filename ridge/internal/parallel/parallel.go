@@ -20,8 +20,8 @@ type Loop struct {
 	sharer engine.Sharer // nil if the backend has no threads of its own
 }
 
-// New returns a loop over the tasks 0 to n−1. If the tasks call the backend be, pass it, so that the backend
-// uses fewer cores during a run (see [engine.Sharer]). be may be nil.
+// New returns a loop over the tasks 0 to n−1. be is the backend that the tasks call, or nil. During a run it
+// uses fewer cores (see [engine.Sharer]).
 func New(be engine.Backend, n int, do func(i int) error) *Loop {
 	l := &Loop{do: do, errs: make([]error, n)}
 	l.sharer, _ = be.(engine.Sharer)
@@ -32,7 +32,7 @@ func New(be engine.Backend, n int, do func(i int) error) *Loop {
 	return l
 }
 
-// Run runs all tasks and returns one error per task. The next call of Run overwrites the returned slice.
+// Run runs all tasks and returns one error per task. The next call of Run overwrites the returned errors.
 func (l *Loop) Run() []error {
 	l.next.Store(0)
 	others := min(runtime.GOMAXPROCS(0), len(l.errs)) - 1
@@ -49,7 +49,7 @@ func (l *Loop) Run() []error {
 	return l.errs
 }
 
-// take runs tasks that have not been started, until none is left.
+// take runs tasks that no worker has started, until none is left.
 func (l *Loop) take() {
 	for {
 		i := int(l.next.Add(1)) - 1
