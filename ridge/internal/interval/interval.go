@@ -1,4 +1,4 @@
-// Package interval implements arithmetic with closed intervals that contain an unknown number.
+// Package interval implements arithmetic with closed intervals. Each interval contains an unknown number.
 package interval
 
 import (
@@ -10,12 +10,12 @@ import (
 // An Interval contains the numbers from Lo to Hi.
 type Interval struct{ Lo, Hi float64 }
 
-// Around returns [max(0, x−radius), x+radius]. It brackets a nonnegative number that differs from x by at most
-// radius.
+// Around returns [max(0, x−radius), x+radius]. The interval contains every nonnegative number that differs from
+// x by at most radius.
 func Around(x, radius float64) Interval { return Interval{math.Max(0, x-radius), x + radius} }
 
-// Outward returns Around(x, radius) with both ends rounded outward. If |x| + radius is not finite, it returns
-// [0, ∞).
+// Outward returns Around(x, radius), with both ends rounded outward to the next float64. If |x| + radius is not
+// finite, it returns [0, ∞).
 func Outward(x, radius float64) Interval {
 	if !(math.Abs(x)+radius <= math.MaxFloat64) {
 		return Nonnegative()
@@ -32,8 +32,8 @@ func Unknown() Interval { return Interval{math.Inf(-1), math.Inf(1)} }
 // IsNaN reports whether an end of v is NaN. Such an interval carries no information.
 func (v Interval) IsNaN() bool { return math.IsNaN(v.Lo) || math.IsNaN(v.Hi) }
 
-// Intersect returns a ∩ b for two brackets of the same number. If round-off made them disjoint,
-// Intersect returns their hull. A NaN interval is ignored.
+// Intersect returns a ∩ b for two brackets of the same number. If round-off made a and b disjoint, it returns
+// the smallest interval that contains both. A NaN interval is ignored.
 func Intersect(a, b Interval) Interval {
 	switch {
 	case a.IsNaN():
@@ -65,7 +65,7 @@ func (v Interval) Estimate(x float64) float64 {
 // Apart reports whether two intervals are disjoint.
 func Apart(a, b Interval) bool { return a.Lo > b.Hi || b.Lo > a.Hi }
 
-// Total brackets a sum of nonnegative numbers, given a bracket of each.
+// Total brackets a sum of nonnegative numbers. parts holds a bracket of each number.
 func Total(parts []Interval) Interval {
 	var sum Interval
 	for _, v := range parts {
@@ -76,8 +76,8 @@ func Total(parts []Interval) Interval {
 	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
 }
 
-// WidenRoot brackets y² for y ≥ 0, given that z² is in v and |y − z| ≤ distance. It includes the underflow
-// error of up to eight products.
+// WidenRoot brackets y² for a number y ≥ 0. It is known that v contains z² and that |y − z| ≤ distance. The
+// bracket includes the underflow error of up to eight products.
 func WidenRoot(v Interval, distance float64) Interval {
 	const lost = 8 * roundoff.Underflow
 	lo := math.Max(0, math.Sqrt(math.Max(0, v.Lo-lost))-distance)
@@ -85,10 +85,11 @@ func WidenRoot(v Interval, distance float64) Interval {
 	return Interval{math.Max(0, inRange(lo*lo)-lost), hi*hi + lost}
 }
 
-// inRange limits a lower bound that overflowed to the largest float64, so that it remains a bound.
+// inRange replaces a lower bound that overflowed by the largest float64.
 func inRange(lo float64) float64 { return math.Min(lo, math.MaxFloat64) }
 
-// Squared brackets x² for 0 ≤ x and lo ≤ x ≤ hi. The result includes the errors of underflow and overflow.
+// Squared brackets x² for a number x ≥ 0 between lo and hi. The bracket includes the errors of underflow and
+// overflow.
 func Squared(lo, hi float64) Interval {
 	lo = math.Max(0, lo)
 	out := Interval{math.Max(0, inRange(lo*lo)-roundoff.Underflow), hi * hi}
@@ -98,7 +99,7 @@ func Squared(lo, hi float64) Interval {
 	return out
 }
 
-// PerWeight brackets the quotient of a number in v and an exact weight. weight is its computed value, with a
+// PerWeight brackets the quotient of a number in v and a weight. The argument weight is computed, with a
 // relative error of at most round.
 func PerWeight(v Interval, weight, round float64) Interval {
 	const lost = 4 * roundoff.Underflow // underflow in the quotients and products

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A base is the point x₀ from which the Galerkin solution of a system is computed, see [galerkin].
+// A base is the point x₀ from which [galerkin] computes the solution of a system.
 type base struct {
 	x, g      []float64 // x₀ and the gradient g₀ at x₀
 	moved     bool      // Qg₀ must be computed again
@@ -21,7 +21,7 @@ func (m *galerkin) rebase(s *System) {
 	b.moved = true
 }
 
-// advance sets the iterate of s to x₀ − v and its gradient to g₀ − (K + γI)v, given kv = Kv.
+// advance sets the iterate of s to x₀ − v, and its gradient to g₀ − (K + γI)v, for K = AᵀA. kv is Kv.
 func (b *base) advance(s *System, v, kv []float64) {
 	gamma := s.Gamma()
 	for i, w := range v {
@@ -30,8 +30,9 @@ func (b *base) advance(s *System, v, kv []float64) {
 	}
 }
 
-// carriedResidual returns ‖Ax − b‖ = √(‖b‖² − cᵀx + xᵀ(g − γx)), computed from the updated gradient g. tss is
-// ‖b‖². With an [origin] it returns the last measured residual.
+// carriedResidual returns ‖Ax − b‖ at the iterate x of s, computed from the updated gradient g of s:
+// √(‖b‖² − cᵀx + xᵀ(g − γx)), with c = Aᵀb. tss is ‖b‖². If s has an [origin], it returns the last measured
+// residual instead.
 func carriedResidual(s *System, tss float64, c []float64) float64 {
 	if s.origin != nil {
 		return s.Residual

@@ -2,13 +2,14 @@ package krylov
 
 import "github.com/fdridge/fdridge/internal/vec"
 
-// cg is the preconditioned conjugate gradient method for Hx = c (Hestenes, Stiefel 1952), in terms of the
-// gradient g = Hx − c and the search direction p:
+// cg is the preconditioned conjugate gradient method (Hestenes, Stiefel 1952) for Hx = c, with H = AᵀA + γI and
+// c = Aᵀb. In terms of the gradient g = Hx − c and the search direction p, a step is
 //
-//	α = gᵀz/pᵀHp,  x ← x + αp,  g ← g + αHp,  z = Ĥ⁻¹g,  p ← −z + (g₊ᵀz₊/gᵀz)p,
+//	α = gᵀz/pᵀHp,  x ← x + αp,  g ← g + αHp,  z = Ĥ⁻¹g,  p ← −z + (g₊ᵀz₊/gᵀz)p.
 //
-// where + marks the values after the update. The gradient is updated by recursion. The iteration restarts
-// after each measured gradient. The condition number of Ĥ⁻¹H is at most 1 + η/γ.
+// Ĥ is the preconditioner, and + marks values after the update. The gradient is updated by recursion. After
+// each measured gradient the iteration restarts. The condition number of Ĥ⁻¹H is at most 1 + η/γ, for a sketch
+// with shrinkage η.
 type cg struct {
 	x, g, p []float64
 	gz      float64 // gᵀz of the previous step, 0 after a restart

@@ -49,12 +49,12 @@ type galerkinWork struct {
 	*workspace
 }
 
-// perVector is the capacity of the subspace per initial vector. Each row of the sketch and each system gives
-// one initial vector.
+// perVector is the capacity of the subspace divided by the number of initial vectors. Each row of the sketch
+// and each system gives one initial vector.
 const perVector = 6
 
-// SubspaceRows returns the capacity of the subspace of Galerkin. rank bounds the rank of A, sketch is the
-// number of rows of the sketch, and systems the number of systems.
+// SubspaceRows returns the capacity of the subspace of Galerkin. rank is a bound on the rank of A. sketch and
+// systems are the numbers of rows of the sketch and of systems.
 func SubspaceRows(rank, sketch, systems int) int { return min(rank, perVector*(sketch+systems)) }
 
 func newGalerkin(b *Batch) *galerkin {
@@ -72,7 +72,7 @@ func newGalerkin(b *Batch) *galerkin {
 	return m
 }
 
-// Start writes the vectors for the first pass to the memory after the empty subspace.
+// Start stores the vectors for the first pass behind the empty subspace.
 func (m *galerkin) Start(ctx context.Context) error {
 	d, q, w := m.Dim(), len(m.Systems), &m.work
 	rank := 0
@@ -108,7 +108,7 @@ func (m *galerkin) Start(ctx context.Context) error {
 	return err
 }
 
-// Ask requests the products with the new vectors, and the gradients of the systems in asked.
+// Ask requests the products with the new vectors, and the gradients of the systems in m.asked.
 func (m *galerkin) Ask(last bool) *Request {
 	if m.cg != nil {
 		return m.cg.Ask(last)
@@ -130,8 +130,8 @@ func (m *galerkin) Ask(last bool) *Request {
 	return r
 }
 
-// Absorb adds the new vectors and their products to the subspace. It then solves the systems whose gradient
-// was not measured, in the larger subspace.
+// Absorb adds the new vectors and their products to the subspace. Systems whose gradient was not measured are
+// then solved in the larger subspace.
 func (m *galerkin) Absorb() error {
 	if m.cg != nil {
 		return m.cg.Absorb()
@@ -154,7 +154,8 @@ func (m *galerkin) Absorb() error {
 	return m.move()
 }
 
-// coefficients updates u = Qg₀. Columns before firstNew are valid, except for systems with a new base.
+// coefficients updates u, which holds Qg₀ for each system. Columns before firstNew are valid already, except
+// for systems with a new base.
 func (m *galerkin) coefficients(firstNew int) {
 	s, w := m.space, &m.work
 	if n := s.k - firstNew; n > 0 {
@@ -168,8 +169,8 @@ func (m *galerkin) coefficients(firstNew int) {
 	}
 }
 
-// move sets the active systems to their Galerkin solutions and updates their gradients, except for systems
-// whose gradient this pass measured.
+// move sets active systems to their Galerkin solutions and updates their gradients. It skips systems whose
+// gradient this pass measured.
 func (m *galerkin) move() error {
 	s, w, n := m.space, &m.work, 0
 	for i, sys := range m.Systems {
@@ -195,9 +196,9 @@ func (m *galerkin) move() error {
 	return nil
 }
 
-// Gradients returns the projections of the gradients of the active systems. If Deflate is set, Q contains the
-// right singular vectors V of the sketch. An updated gradient is then orthogonal to V, and its projection is
-// zero.
+// Gradients returns the projections of the gradients of the active systems. If Deflate is true, the subspace
+// contains the right singular vectors V of the sketch. A gradient that was updated, not measured, is then
+// orthogonal to V: its projection onto V is zero.
 func (m *galerkin) Gradients() []Projection {
 	if m.cg != nil {
 		return m.cg.Gradients()
@@ -224,7 +225,7 @@ func (m *galerkin) Gradients() []Projection {
 	return w.projected[:len(m.Active)]
 }
 
-// Step chooses the vectors of the next pass. If the subspace is full, it continues with conjugate gradients.
+// Step chooses the vectors of the next pass. If the subspace is full, Step switches to conjugate gradients.
 func (m *galerkin) Step(ctx context.Context) error {
 	if m.cg != nil {
 		return m.cg.Step(ctx)
@@ -244,8 +245,8 @@ func (m *galerkin) Step(ctx context.Context) error {
 	return err
 }
 
-// correct solves the systems with a new [origin] again in the current subspace, without a pass. If the new
-// iterate should meet the tolerance, the next pass measures its gradient.
+// correct solves systems with a new [origin] again in the current subspace, without a pass. If the new iterate
+// is expected to meet the tolerance, the next pass measures its gradient.
 func (m *galerkin) correct() error {
 	found := false
 	for _, s := range m.Active {
@@ -269,12 +270,11 @@ func (m *galerkin) correct() error {
 	return nil
 }
 
-// The subspace is full if it has room for fewer than minVectors vectors, and for fewer than the next pass
-// needs.
+// A subspace is full if its room is below both minVectors and the number of vectors that the next pass needs.
 const minVectors = 16
 
-// extend writes the vectors for the next pass to the memory after the subspace. It also chooses the systems
-// whose gradient this pass measures. full reports that the subspace has no more room.
+// extend writes the vectors for the next pass to the memory behind the subspace. It also chooses the systems
+// whose gradient the next pass measures. full reports that the subspace has no more room.
 func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	moved, rows, err := m.directions(ctx)
 	if err != nil {
@@ -288,8 +288,8 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// More vectors than the rank of A are needed only because of round-off, or for parts orthogonal to the rows
-	// of A. x₀ and solutions with another Hessian may have such parts.
+	// A subspace of dimension rank(A) suffices, except in two cases. One is round-off. The other is a part
+	// orthogonal to the rows of A, in x₀ or in a solution with another Hessian.
 	if fresh == 0 && moved > 0 && s.k == s.most && s.most < s.d {
 		return true, nil
 	}
@@ -314,9 +314,10 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	return false, nil
 }
 
-// directions writes to gradients.Off, for each system to solve, the part of Ĥ⁻¹g orthogonal to the subspace. g
-// is the gradient, and Ĥ approximates the Hessian. moved is the number of these systems, and rows is the number
-// of rows written. If Deflate is set, an updated gradient is orthogonal to Q, and Ĥ⁻¹g is a multiple of g.
+// directions computes Ĥ⁻¹g for each system to solve, where g is the gradient and Ĥ approximates the Hessian. It
+// writes the parts orthogonal to the subspace to gradients.Off. moved is the number of these systems, and rows
+// is the number of rows written. If Deflate is true, an updated gradient is orthogonal to the subspace, and
+// Ĥ⁻¹g is a multiple of g.
 func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) {
 	d, w := m.Dim(), &m.work
 	if !m.Deflate {
@@ -338,7 +339,8 @@ func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) 
 	return moved, rows, nil
 }
 
-// preconditioned writes Ĥ⁻¹g to gradients.Off, for the systems to solve. It returns their number.
+// preconditioned writes Ĥ⁻¹g to gradients.Off for each system to solve, and returns the number of these
+// systems. g is the gradient, and Ĥ approximates the Hessian.
 func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	d, g := m.Dim(), &m.work.gradients
 	for _, s := range m.Active {
@@ -355,16 +357,16 @@ func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	return moved, m.Hessian.Solve(ctx, m.work.gammas[:moved], g)
 }
 
-// isStuck reports whether the subspace cannot improve some system: solving the system again in the unchanged
-// subspace did not halve its bound.
+// isStuck reports whether the subspace cannot improve some system. The sign is that a second solve in the
+// unchanged subspace did not halve the bound of the system.
 func (m *galerkin) isStuck() bool {
 	return m.exhausted && slices.ContainsFunc(m.Active, func(s *System) bool {
 		return s.Measured && !(s.bound < m.bases[s.index].unchanged/2)
 	})
 }
 
-// solveAgain solves the systems again in the unchanged subspace, from the gradients that the last pass
-// measured. The gradients at the new iterates are then only updated, not measured.
+// solveAgain solves the systems again in the unchanged subspace, starting from the gradients that the last pass
+// measured. The gradients at the new iterates are updated, not measured.
 func (m *galerkin) solveAgain() error {
 	for _, s := range m.Active {
 		if s.Measured {

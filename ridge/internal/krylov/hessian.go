@@ -9,18 +9,19 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Hessian is an approximation Ĥ(γ) of H(γ) that is cheap to invert.
+// A Hessian is an approximation of AᵀA + γI that is cheap to invert, for any γ.
 type Hessian interface {
-	// Solve writes Ĥ(γᵢ)⁻¹gᵢ to row i of g.Off, for the gradients gᵢ in g. On entry, row i of g.Off holds the
-	// part of gᵢ orthogonal to V. Solve overwrites g.Along.
+	// Solve multiplies each gradient in g by the inverse of the Hessian at its γ in gammas, and writes the
+	// result to its row of g.Off. On entry, this row holds the part of the gradient orthogonal to the sketch.
+	// Solve overwrites g.Along.
 	Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error
-	// Range returns bounds lo and hi on the eigenvalues of Ĥ(γ)⁻¹H(γ). lo ≤ 0 means that there is no lower
-	// bound.
+	// Range returns bounds lo and hi on the eigenvalues of Ĥ⁻¹H, where Ĥ is this Hessian and H = AᵀA + γI.
+	// lo ≤ 0 means that there is no lower bound.
 	Range(gamma float64) (lo, hi float64)
 }
 
-// A Sketch is the Hessian of a Frequent Directions (FD) sketch B: Ĥ = BᵀB + (γ + Shift)I. Shift is half the
-// shrinkage for Robust Frequent Directions (RFD), and 0 for FD.
+// A Sketch is the Hessian BᵀB + (γ + Shift)I of a Frequent Directions (FD) sketch B. Shift is 0 for FD. For
+// Robust Frequent Directions (RFD), Shift is half the shrinkage.
 type Sketch struct {
 	Shift  float64
 	bound  fd.Bound
@@ -28,8 +29,8 @@ type Sketch struct {
 	shifts []float64
 }
 
-// NewSketch returns the Hessian of a sketch with the given bound, eigenvalues and eigenvectors. robust
-// selects RFD.
+// NewSketch returns the Hessian of a sketch B with the given bound. e holds the eigenvalues and eigenvectors of
+// BᵀB. robust selects RFD instead of FD.
 func NewSketch(b fd.Bound, e *resolvent.Eigen, robust bool, be engine.Backend) *Sketch {
 	s := &Sketch{bound: b, m: resolvent.New(e, be)}
 	if robust {
@@ -38,8 +39,9 @@ func NewSketch(b fd.Bound, e *resolvent.Eigen, robust bool, be engine.Backend) *
 	return s
 }
 
-// Range derives the bounds from −pad·I ⪯ K − BᵀB ⪯ (η + pad)·I, with the shrinkage η and the round-off pad.
-// Without round-off they are 1 and 1 + η/γ for FD, and γ/(γ+ρ) and 1 + ρ/(γ+ρ) for RFD, where ρ = η/2.
+// Range uses −pad·I ⪯ AᵀA − BᵀB ⪯ (η + pad)·I, where η is the shrinkage of the sketch B and pad bounds its
+// round-off. Without round-off, FD has lo = 1 and hi = 1 + η/γ. RFD has lo = γ/(γ+ρ) and hi = 1 + ρ/(γ+ρ), with
+// ρ = η/2.
 func (s *Sketch) Range(gamma float64) (lo, hi float64) {
 	shifted := gamma + s.Shift
 	return (gamma - s.bound.RoundOff) / shifted, 1 + (s.bound.FD()-s.Shift)/shifted

@@ -1,6 +1,6 @@
 // Package krylov refines ridge solutions by passes over the data until their errors are certified. [Solve] is
-// the loop over the passes; a [Method] computes the iterates. A Method uses the data only through products
-// with K.
+// the loop over the passes, and a [Method] computes the iterates. A Method uses the data A only through
+// products with AᵀA.
 package krylov
 
 import (
@@ -15,51 +15,52 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Problem is a set of linear systems H(γ)x = c, one for each of Pairs.
+// A Problem is a set of linear systems (AᵀA + γI)x = Aᵀb. Each element of Pairs gives the γ and the target b of
+// one system.
 type Problem struct {
 	Known    *certify.Known // bounds from a summary of the rows
 	Operator *gram.Operator // multiplies vectors by K in a pass over the rows
 	Hessian  Hessian
 	Pairs    []Pair    // one for each system
 	Start    []float64 // initial coefficients (t×d), the same for every γ; nil: Ĥ⁻¹c
-	// Deflate means that Ĥ is a function of BᵀB, where B is the sketch with right singular vectors V. Ĥ⁻¹v is
-	// then a multiple of v for every v orthogonal to V.
+	// Deflate means that Hessian is a function of BᵀB, where B is the sketch. On vectors orthogonal to the
+	// right singular vectors of B, the inverse of Hessian is then a multiple of the identity.
 	Deflate bool
 
 	Tol       float64
 	MaxPasses int
 	Observe   func(s *System) // if not nil, called for every iterate after its pass
-	// Progress, if not nil, is called after each block with the number of the pass, the number of rows read
-	// in the pass, the largest relative bound, and the number of active systems.
+	// If not nil, Progress is called after each block. Its arguments are the number of the pass, the number of
+	// rows read in the pass, the largest relative bound, and the number of active systems.
 	Progress func(pass int, rows int64, relative float64, active int)
 }
 
-// A Pair identifies a system by its γ and its target, whose right-hand side is c.
+// A Pair gives the γ and the target of a system. The right-hand side of the system is Aᵀb for the target b.
 type Pair struct {
 	Gamma  float64
 	Target int
 }
 
-// A Method requests products with K and computes the next iterates. A pass calls Ask, Absorb and Gradients
-// once each, then bounds the errors of the iterates, then calls Step.
+// A Method requests products with AᵀA and computes the next iterates. In each pass, [Solve] calls Ask, Absorb
+// and Gradients, bounds the errors of the iterates, and then calls Step.
 type Method interface {
 	// Start sets the initial iterates.
 	Start(ctx context.Context) error
-	// Ask returns the vectors that the next pass multiplies by K. If last is true, it must request the
+	// Ask returns the vectors that the next pass multiplies by AᵀA. If last is true, Ask must request the
 	// gradients of all active systems.
 	Ask(last bool) *Request
 	// Absorb processes the products that Ask requested.
 	Absorb() error
 	// Gradients returns the projections of the gradients of the active systems. They are valid until the next
-	// call of any method.
+	// call of a method of this interface.
 	Gradients() []Projection
-	// Step computes the next iterates of the active systems, those that have not stopped.
+	// Step computes the next iterates of the systems that have not stopped.
 	Step(ctx context.Context) error
 }
 
-// A Request holds the vectors that a pass multiplies by K, and the results. Row i of V is the vector of
-// Queries[i], row i of Out is its product with K or the gradient, and RSS[i] is its squared residual. V, Out
-// and RSS have room for one more vector per target, see [Batch.read].
+// A Request holds the vectors that a pass multiplies by K = AᵀA, and the results. Row i of V is the vector of
+// Queries[i]. Row i of Out is the product with K, or the gradient. RSS[i] is the squared residual. V, Out and
+// RSS have room for one more vector per target, which [Batch.read] uses.
 type Request struct {
 	Queries     []gram.Query
 	V, Out, RSS []float64
@@ -146,7 +147,7 @@ func (b *Batch) startAt(x []float64) {
 // Dim returns the number of features d.
 func (b *Batch) Dim() int { return b.Known.Eigen().Dim }
 
-// targets returns the number of targets whose right-hand side is checked in the first pass.
+// targets returns the number of targets whose Aᵀb the first pass checks.
 func (b *Batch) targets() int { return len(b.checked) }
 
 // newRequest returns a Request for up to q vectors. The caller sets V and Out.
@@ -179,8 +180,8 @@ func (b *Batch) pass(ctx context.Context, m Method, pass int) error {
 	return m.Step(ctx)
 }
 
-// read makes the pass for a request. It returns an error if the pass read other rows than the summary did. The
-// first pass also computes AᵀY.
+// read makes the pass for a request. If the pass read other rows than the summary did, read returns an error.
+// For this check, the first pass also computes Aᵀb of each target.
 func (b *Batch) read(ctx context.Context, pass int, r *Request) error {
 	q, d, k := len(r.Queries), b.Dim(), b.Known
 	qs := r.Queries
@@ -201,7 +202,7 @@ func (b *Batch) read(ctx context.Context, pass int, r *Request) error {
 	return b.compare(qs, q, *r)
 }
 
-// rejudge replaces the bounds in Known, and the Judge of each system accordingly.
+// rejudge replaces Known, and with it the Judge of each system.
 func (b *Batch) rejudge(k *certify.Known) {
 	b.Known = k
 	judge := b.judges()
@@ -210,7 +211,7 @@ func (b *Batch) rejudge(k *certify.Known) {
 	}
 }
 
-// judges returns a function that returns the Judge at a γ, and creates it only once.
+// judges returns a function that creates the Judge of each γ once.
 func (b *Batch) judges() func(gamma float64) *certify.Judge {
 	made := map[float64]*certify.Judge{}
 	return func(gamma float64) *certify.Judge {
@@ -221,8 +222,8 @@ func (b *Batch) judges() func(gamma float64) *certify.Judge {
 	}
 }
 
-// compare returns an error if the pass read other rows than the summary did, because certificates would be
-// wrong. Queries from index q on are for gradients at zero.
+// compare returns an error if the pass read other rows than the summary did. Certificates would then be wrong.
+// Queries from index q on are for gradients at zero coefficients.
 func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 	const other = "this pass read other rows than the summary"
 	k, d := b.Known, b.Dim()

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// ComputeMatrix returns K (d×d), computed by one pass that multiplies K by all unit vectors. known is p.Known,
-// updated if the pass read sparse rows. Only p.Operator and p.Known are used.
+// ComputeMatrix computes K = AᵀA (d×d) in one pass, which multiplies all unit vectors by K. It uses only
+// p.Operator and p.Known. known is p.Known, or its update if the pass read sparse rows.
 func ComputeMatrix(ctx context.Context, p Problem) (k []float64, known *certify.Known, err error) {
 	p.Pairs = nil
 	b := newBatch(&p)

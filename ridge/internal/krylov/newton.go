@@ -2,13 +2,14 @@ package krylov
 
 import "github.com/fdridge/fdridge/internal/vec"
 
-// newton is the iterative refinement of C. Dickens (2020), Algorithm 1 (iFDRR and iRFDRR). It includes the term
-// γx of the gradient, which the paper omits:
+// newton is the iterative refinement of C. Dickens (2020), Algorithm 1 (iFDRR and iRFDRR). The paper omits the
+// term γx of the gradient, which newton includes:
 //
 //	x ← x − Ĥ⁻¹(Aᵀ(Ax − b) + γx).
 //
-// Each step multiplies the error by at most ridge.Solution.Contraction. For RFD this factor is ρ/(γ+ρ) < 1.
-// For FD it is η/γ, which may be 1 or more.
+// Ĥ is the Hessian of the sketch. Let η be the shrinkage of the sketch, and ρ = η/2. A step multiplies the
+// error by at most ridge.Solution.Contraction. For RFD this factor is ρ/(γ+ρ) < 1. For FD it is η/γ, which may
+// be 1 or more.
 type newton struct{ x, g []float64 }
 
 func (n *newton) query(v []float64) bool {

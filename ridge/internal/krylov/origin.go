@@ -10,10 +10,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// An origin is a point o where the gradient of a system was measured in double-double arithmetic. The iterate
-// of the system is then o + X. Plain arithmetic computes the product of the Hessian with X, whose round-off is
-// proportional to ‖X‖. Hence the gradient at o + X stays as precise as at o, and rounding o + X to float64 does
-// not limit the iteration.
+// An origin is a point where the gradient of a system was measured in double-double arithmetic. The iterate of
+// the system is then origin + X. Plain arithmetic multiplies X by the Hessian, with a round-off proportional to
+// ‖X‖. Hence, for small X, the gradient at the iterate is as precise as at the origin. Rounding the iterate to
+// float64 does not limit the iteration.
 type origin struct {
 	x, g  []float64      // the origin o and the gradient at o
 	exact certify.Exact  // the bounds at o
@@ -26,9 +26,9 @@ type origin struct {
 	rounded, low []float64 // o + X rounded to float64, and the rounding error
 }
 
-// setOrigin makes v the origin, given the measurement found at v in double-double arithmetic. It returns false
-// if the round-off of the measurement is not less than half the round-off of a plain gradient. This happens for
-// rows far from zero, because such a measurement reads rows without centring them.
+// setOrigin makes v the origin. found is a measurement at v in double-double arithmetic. Such a measurement
+// reads rows without centring them, so that its round-off is large for rows far from zero. If it is not less
+// than half the round-off of a plain gradient, setOrigin returns false.
 func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	rss, off := found.RSS.Round()
 	exact := s.judged.Exact(interval.Outward(rss, off), found.Rounded(), found.Residual)
@@ -48,7 +48,7 @@ func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	return true
 }
 
-// add computes o + x, rounded to float64, and returns the norm of the rounding error.
+// add computes origin + x, rounded to float64, and returns the norm of the rounding error.
 func (o *origin) add(x []float64) (rounding float64) {
 	for i, v := range x {
 		o.rounded[i], o.low[i] = twofold.Sum(o.x[i], v)

@@ -7,12 +7,12 @@ import (
 	"github.com/fdridge/fdridge/internal/resolvent"
 )
 
-// An iteration solves one system by itself. It updates the iterate x and the gradient g.
+// An iteration solves one system by itself. It updates the iterate and the gradient of the system.
 type iteration interface {
-	// query writes the vector for the next pass to v. If affine is true, the pass computes the gradient at v,
-	// otherwise the product Hv.
+	// query writes the vector for the next pass to v. If affine is true, the pass computes the gradient at v.
+	// Otherwise it computes the product of the Hessian with v.
 	query(v []float64) (affine bool)
-	// absorb receives the result of the query and updates the iterate and the gradient. measured reports
+	// absorb receives the result of the query, and updates the iterate and the gradient. measured reports
 	// whether the result was a gradient.
 	absorb(hv []float64) (measured bool)
 	// step receives z = Ĥ⁻¹g and prepares the next query.
@@ -53,7 +53,7 @@ func newSeparate(b *Batch, kind Kind) (*separate, error) {
 	return newSeparateIn(b, kind, newWorkspace(b), r)
 }
 
-// newSeparateIn is like newSeparate with the given memory. r must have room for all systems.
+// newSeparateIn is newSeparate with given memory. r must have room for all systems.
 func newSeparateIn(b *Batch, kind Kind, w *workspace, r Request) (*separate, error) {
 	m := &separate{Batch: b, request: r, workspace: w, gradientRow: make([]int, len(b.Systems)), iterations: make([]iteration, len(b.Systems))}
 	for _, s := range b.Active {
@@ -76,7 +76,8 @@ func newIteration(kind Kind, s *System) (iteration, error) {
 	return nil, fmt.Errorf("ridge: method %d does not iterate on each system by itself", int(kind))
 }
 
-// Start sets every iterate to the initial coefficients of the problem, or to Ĥ⁻¹c.
+// Start sets every iterate to the initial coefficients of the problem. If there are none, it uses Ĥ⁻¹c, for the
+// Hessian Ĥ and c = Aᵀb.
 func (m *separate) Start(ctx context.Context) error {
 	d := m.Dim()
 	if m.Problem.Start != nil {
@@ -137,7 +138,8 @@ func (m *separate) Gradients() []Projection {
 	return m.projected[:q]
 }
 
-// Step passes Ĥ⁻¹g to the iterations, except for systems whose gradient must first be measured.
+// Step passes Ĥ⁻¹g to the iterations, for the gradient g and the Hessian Ĥ. It skips systems whose gradient
+// must first be measured.
 func (m *separate) Step(ctx context.Context) error {
 	d, g, e := m.Dim(), &m.gradients, m.Known.Eigen()
 	q := 0

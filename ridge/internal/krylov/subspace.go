@@ -11,9 +11,9 @@ import (
 // errNoConvergence is [engine.ErrNoConvergence] with the prefix of package ridge.
 var errNoConvergence = fmt.Errorf("ridge: %w", engine.ErrNoConvergence)
 
-// A subspace is spanned by the rows of Q (k×d), orthonormal up to round-off. It stores KQᵀ and solves systems
-// with T + γI for many γ, where T = QKQᵀ. Its first n = eigenRows rows and columns are decomposed as SᵀΘS. The
-// other w rows are eliminated with the Schur complement M:
+// A subspace is spanned by the rows of Q (k×d), which are orthonormal up to round-off. It stores KQᵀ for
+// K = AᵀA, and solves systems with T + γI for many γ, where T = QKQᵀ. The first n = eigenRows rows and columns
+// of T are stored as an eigendecomposition SᵀΘS. The other w rows are eliminated with the Schur complement M:
 //
 //	T = ⎡SᵀΘS  Fᵀ⎤        M = C + γI − FSᵀ(Θ+γI)⁻¹SFᵀ
 //	    ⎣F     C ⎦        (C is w×w, F is w×n).
@@ -41,11 +41,11 @@ type subspaceWork struct {
 	projection []float64 // projections of vectors onto the subspace
 }
 
-// schurRows is the largest number of rows that are eliminated. With more rows, T is decomposed again.
+// schurRows limits the rows in the Schur complement. With more, T is decomposed again.
 const schurRows = 64
 
-// newSubspace returns an empty subspace with the given capacity in rows. extra is the number of rows that the
-// memory holds after the subspace. It is also the largest number of vectors in a call of propose or solve.
+// newSubspace returns an empty subspace with room for capacity rows. extra is the number of rows in the memory
+// behind the subspace. It is also the largest number of vectors in a call of propose or solve.
 func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
 	n, wide := max(capacity, extra), max(extra, BlockRows)
 	return &subspace{
@@ -61,7 +61,7 @@ func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
 	}
 }
 
-// grow adds the next b rows of q and kq to the subspace. kq must hold their products with K.
+// grow adds the next b rows of q to the subspace; kq holds their products.
 func (s *subspace) grow(b int) error {
 	if b == 0 {
 		return nil
@@ -80,8 +80,8 @@ func (s *subspace) grow(b int) error {
 	return nil
 }
 
-// decompose computes T = SᵀΘS. It sets negative eigenvalues to zero, because T is positive semidefinite
-// except for round-off.
+// decompose computes T = SᵀΘS. T is positive semidefinite except for round-off, so that negative eigenvalues
+// are set to zero.
 func (s *subspace) decompose() error {
 	copyMatrix(s.k, s.k, s.work.t, s.k, s.t, s.most)
 	if !s.be.SymEig(engine.View(s.k, s.k, s.work.t), s.theta, engine.View(s.k, s.k, s.s), s.work.eigen) {
@@ -94,12 +94,13 @@ func (s *subspace) decompose() error {
 	return nil
 }
 
-// solve writes (T + γᵢI)⁻¹uᵢ to row i of y, for the q rows uᵢ of u. u and y have leading dimension most.
+// solve writes (T + γI)⁻¹u to row i of y, for row i of u and element i of gamma. u and y have q rows, with
+// leading dimension most.
 func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	if s.eliminate(q, gamma, u, y) {
 		return nil
 	}
-	// The Schur complement was not positive definite, because of round-off and a tiny γ.
+	// Round-off and a tiny γ made the Schur complement indefinite.
 	if err := s.decompose(); err != nil {
 		return err
 	}
@@ -107,8 +108,8 @@ func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	return nil
 }
 
-// eliminate is solve without a new decomposition of T. It returns false if a Schur complement is not positive
-// definite.
+// eliminate is solve without a new decomposition of T. If a Schur complement is not positive definite, it
+// returns false.
 func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	n, w, ld := s.eigenRows, s.k-s.eigenRows, max(s.eigenRows, 1)
 	f, scaled := s.work.f[:w*ld], s.work.f[w*ld:2*w*ld]
@@ -143,8 +144,8 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	return true
 }
 
-// solveSchur overwrites z with M⁻¹z for the Schur complement M = C + γI − ffᵀ of [subspace], with f =
-// FSᵀ(Θ+γI)^{-½}. It returns false if M is not positive definite.
+// solveSchur overwrites z with M⁻¹z for the Schur complement M of [subspace], or returns false if M is not
+// positive definite. f is FSᵀ(Θ+γI)^{-½}, so that M = C + γI − ffᵀ.
 func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 	n, w := s.eigenRows, s.k-s.eigenRows
 	copyMatrix(w, w, s.work.m, w, s.t[n*s.most+n:], s.most)
@@ -160,18 +161,18 @@ func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 }
 
 const (
-	// newDirection is the smallest singular value, relative to the largest one, of a direction that propose
-	// returns.
+	// newDirection limits the directions that propose returns: their singular values, divided by the largest
+	// one, are at least newDirection.
 	newDirection = 3e-5
-	// roundOff bounds the round-off in the part of a unit vector orthogonal to the subspace. A smaller part
+	// roundOff limits the part of a unit vector orthogonal to the subspace. If its norm is smaller, this part
 	// counts as zero.
 	roundOff = 1e-12
-	// tiniest is the smallest norm of a vector that is used. Its square does not underflow.
+	// tiniest is the norm below which vectors are not used, because squares underflow.
 	tiniest = 0x1p-500
 )
 
 // orthogonalParts replaces the n rows of z by their parts orthogonal to the subspace, scaled to length one. It
-// removes rows that are only round-off and returns the number of remaining rows.
+// removes rows that are only round-off. It returns the number of remaining rows.
 func (s *subspace) orthogonalParts(n int, z []float64) int {
 	n = s.normalised(n, z, tiniest)
 	s.subtractProjections(n, z)
@@ -180,8 +181,8 @@ func (s *subspace) orthogonalParts(n int, z []float64) int {
 	return s.normalised(n, z, 0.5)
 }
 
-// propose writes orthonormal rows that span the n rows of z to the memory after the subspace, the most
-// important first. It returns the number of rows written. On entry the rows of z must be orthogonal to the
+// propose computes orthonormal rows that span the n rows of z, the most important first. It writes them to the
+// memory behind the subspace and returns their number. On entry the rows of z must be orthogonal to the
 // subspace up to round-off. propose overwrites them.
 func (s *subspace) propose(n int, z []float64) (int, error) {
 	n = s.normalised(n, z, tiniest)
@@ -206,16 +207,16 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	return orthonormal(0, b, b, s.d, rows), nil
 }
 
-// A pass multiplies BlockRows vectors in less time than it takes to read the data. fill adds vectors, up to
-// BlockRows, as long as the used share of the subspace is below fillTo.
+// A pass multiplies BlockRows vectors in less time than it takes to read the data. So fill adds vectors, up to
+// BlockRows. It stops when the share fillTo of the subspace is in use.
 const (
 	BlockRows = 32
 	fillTo    = 0.5
 )
 
-// fill adds rows to the b new rows after the subspace, up to BlockRows rows, and returns the number of new
-// rows. It continues the Krylov space: the added rows span the parts of the last rows of kq orthogonal to the
-// subspace and to the b rows.
+// fill adds rows to the b new rows behind the subspace, up to BlockRows rows in total. It returns the number of
+// new rows. The added rows continue the Krylov space: they span the last rows of kq, minus the projections onto
+// the subspace and the b rows.
 func (s *subspace) fill(b int) int {
 	n := min(s.last, BlockRows, s.most-s.k-b)
 	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {
@@ -226,8 +227,8 @@ func (s *subspace) fill(b int) int {
 	return orthonormal(b, b+s.next(n, rows[b*d:]), BlockRows, d, rows)
 }
 
-// next writes to z the orthogonalParts of n of the rows that grow added to kq last, and returns their number.
-// Their products with the rows of Q are in T.
+// next writes orthogonal parts to z, as orthogonalParts does, and returns their number. They belong to n of the
+// rows that grow added to kq last. Products of these rows with the rows of Q are in T.
 func (s *subspace) next(n int, z []float64) int {
 	d, k := s.d, s.k
 	for i := range n {
@@ -246,8 +247,8 @@ func (s *subspace) next(n int, z []float64) int {
 	return s.normalised(n, z, 0.5)
 }
 
-// orthogonalise subtracts from the unit vector row its projection onto the n orthonormal rows of z and scales
-// the result to length one. It returns false if almost nothing is left.
+// orthogonalise subtracts from the unit vector row its projection onto the n orthonormal rows of z. It scales
+// the result to length one. If almost nothing is left, it returns false.
 func orthogonalise(n, d int, z, row []float64) bool {
 	for range 2 {
 		for i := range n {
@@ -264,7 +265,7 @@ func orthogonalise(n, d int, z, row []float64) bool {
 }
 
 // normalised scales the n rows of z to length one. It removes rows that are not finite or not longer than
-// minNorm, and returns the number of remaining rows.
+// minNorm. It returns the number of remaining rows.
 func (s *subspace) normalised(n int, z []float64, minNorm float64) int {
 	live := 0
 	for i := range n {
@@ -278,7 +279,7 @@ func (s *subspace) normalised(n int, z []float64, minNorm float64) int {
 	return live
 }
 
-// subtractProjections subtracts from the n rows of z their projections onto the subspace, zQᵀQ.
+// subtractProjections subtracts from z's rows their projections onto the subspace.
 func (s *subspace) subtractProjections(n int, z []float64) {
 	ld := max(n, 1)
 	along := s.work.projection[:n*s.d]
@@ -287,9 +288,9 @@ func (s *subspace) subtractProjections(n int, z []float64) {
 	vec.Axpy(-1, along, z[:n*s.d])
 }
 
-// orthonormal makes the n unit rows of z orthonormal. The first rows, their number is done, are already. It
-// removes a row that is close to the span of the rows before, and keeps at most limit rows. It returns the
-// number of remaining rows.
+// orthonormal makes the n unit rows of z orthonormal. The first done rows must be orthonormal on entry.
+// orthonormal removes a row that is close to the span of earlier rows, and keeps at most limit rows. It returns
+// the number of remaining rows.
 func orthonormal(done, n, limit, d int, z []float64) int {
 	live := done
 	for i := done; i < n && live < limit; i++ {

@@ -54,7 +54,7 @@ const (
 )
 
 // An Iterate is the current iterate of a system. Its gradient is either measured by a pass over the rows, or
-// updated from an earlier gradient.
+// updated by recursion.
 type Iterate struct {
 	X, G     []float64 // coefficients (relative to the origin, if there is one) and gradient
 	Residual float64   // ‖Ax − b‖, measured or computed from the updated gradient; unused with an origin
@@ -71,8 +71,8 @@ type best struct {
 	known        bool
 }
 
-// maxFailedChecks limits the number of consecutive failed checks. A check fails if the updated gradient met the
-// tolerance, but the measured gradient did not halve the bound.
+// maxFailedChecks limits the number of consecutive failed checks. A check measures a gradient because the
+// updated gradient met the tolerance. The check fails if the measured gradient does not halve the bound.
 const maxFailedChecks = 5
 
 func newSystem(judge *certify.Judge, index, target, d int) *System {
@@ -82,7 +82,7 @@ func newSystem(judge *certify.Judge, index, target, d int) *System {
 	}
 }
 
-// Coef returns the current coefficients, rounded to float64. They are valid until the next step.
+// Coef returns the current coefficients, rounded to float64. The next step overwrites them.
 func (s *System) Coef() []float64 {
 	if s.origin == nil {
 		return s.X
@@ -96,7 +96,7 @@ func (s *System) Gamma() float64 { return s.judged.Gamma }
 // Passes returns the number of passes over the data so far.
 func (s *System) Passes() int { return s.passes }
 
-// Best returns the iterate with the smallest certified error, and the measurement there.
+// Best returns the iterate with the smallest certified error. found is the measurement at this iterate.
 func (s *System) Best() (x []float64, found certify.Measured) { return s.best.x, s.best.found }
 
 // Weights returns the bounds for the best iterate.
@@ -104,9 +104,9 @@ func (s *System) Weights() certify.Weights {
 	return s.judged.Weights(s.Target, s.best.x, &s.best.found)
 }
 
-// judge bounds the error of the current iterate, given the projection g of its gradient. It records the iterate
-// if it is the best one. It decides whether the system stops, or whether the next pass must measure its
-// gradient.
+// judge bounds the error of the current iterate, given the projection g of its gradient. If the iterate is the
+// best one, judge records it. It then decides whether the system stops, or whether the next pass must measure
+// its gradient.
 func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	round := s.roundOff()
 	rounding := s.distance(g, round)
@@ -155,40 +155,41 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	}
 }
 
-// hasZeroTarget reports whether c is zero up to round-off. Then x* is zero up to round-off too, and no
-// relative error can be certified.
+// hasZeroTarget reports whether Aᵀb is zero up to round-off. The exact solution is then zero up to round-off,
+// and no relative error can be certified.
 func (s *System) hasZeroTarget() bool {
 	return s.judged.CNorm(s.Target) <= s.judged.CrossError(s.Target)
 }
 
-// isZero reports whether hasZeroTarget holds, the iteration has reduced the initial bound to round-off, and
-// no digit of the current coefficients is certain.
+// isZero reports whether the solution is zero up to round-off. There are three conditions: hasZeroTarget holds,
+// the iteration has reduced the initial bound to round-off, and no digit of the current coefficients is
+// certain.
 func (s *System) isZero() bool {
 	return s.hasZeroTarget() && s.bound <= roundoff.Eps*s.best.first && math.IsInf(s.Relative, 1)
 }
 
-// nearShare is the share of round-off in a bound above which plain gradients are given up.
+// nearShare is the share of round-off in a bound that plainFails tolerates.
 const nearShare = 1. / 64
 
-// plainFails reports whether plain gradients must be given up: their round-off is above the tolerance, and it
-// is a large part of the bound.
+// plainFails reports whether plain gradients must be given up. There are two conditions: their round-off is
+// above the tolerance, and it is a large part of the bound.
 func (s *System) plainFails(round, tol float64) bool {
 	return round > tol*vec.Norm(s.X) && round > nearShare*s.bound && !s.hasZeroTarget()
 }
 
-// measuresPrecisely reports whether the next pass measures the gradient in double-double arithmetic. The
-// iteration continues in this pass with the current gradient, which differs little.
+// measuresPrecisely reports whether the next pass measures the gradient in double-double arithmetic. In this
+// pass, the iteration continues with the current gradient, because the two gradients differ little.
 func (s *System) measuresPrecisely() bool {
 	return s.checking && s.precision == doubleDouble && (s.origin == nil || s.origin.renew)
 }
 
-// roundedAway is the smallest useful ratio of a bound to the error of rounding the coefficients to float64. If
-// the ratio is smaller, more passes cannot make the bound much smaller.
+// roundedAway limits the ratio of a bound to the error of rounding the coefficients to float64. If the ratio is
+// smaller, more passes cannot make the bound much smaller.
 const roundedAway = 1.125
 
 // distance bounds the distance of the rounded coefficients from the exact solution. g is the projection of the
-// gradient, and round bounds the effect of its round-off. rounding is the part of the bound that is caused by
-// rounding the coefficients.
+// gradient, and round bounds the effect of the round-off of the gradient. The result rounding is the part of
+// the bound that comes from rounding the coefficients.
 func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	if s.origin != nil {
 		rounding = s.origin.add(s.X)
@@ -202,8 +203,8 @@ func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	return rounding
 }
 
-// roundOff bounds ‖H⁻¹δ‖ for the error δ of the gradient. For an updated gradient relative to an origin it
-// returns 0: the error is small, and no certificate depends on it.
+// roundOff bounds the effect of the gradient's round-off on the coefficients. For an updated gradient relative
+// to an origin it returns 0. This round-off is small, and no certificate depends on it.
 func (s *System) roundOff() float64 {
 	switch {
 	case s.precision == doubleDouble && !s.Measured:
@@ -233,8 +234,9 @@ func (s *System) record(g *Projection) {
 	b.relative, b.known = s.Relative, true
 }
 
-// query returns the query for the product with v or, if affine is true, for the gradient at v = X. With an
-// origin o, the gradient query asks only for the product with X, or replaces v by o + X.
+// query returns the query for the product with v. If affine is true, it returns the query for the gradient at
+// v = X. If there is an origin, the gradient query either requests the product with X, or replaces v by
+// origin + X.
 func (s *System) query(affine bool, v []float64) gram.Query {
 	q := gram.Query{Target: s.Target, Affine: affine, Gamma: s.Gamma()}
 	switch o := s.origin; {
@@ -251,8 +253,8 @@ func (s *System) query(affine bool, v []float64) gram.Query {
 	return q
 }
 
-// shift turns kv, the result of a query with v, into Hv or into the gradient at v. It adds γv and, relative to
-// an origin, the gradient at the origin.
+// shift completes the result kv of a query with v. It becomes the product of the Hessian with v, or the
+// gradient at v. shift adds γv. If the gradient is relative to an origin, it adds the gradient at the origin.
 func (s *System) shift(kv, v []float64, found *gram.Measurement) {
 	switch {
 	case found == nil:
@@ -269,7 +271,7 @@ func (s *System) shift(kv, v []float64, found *gram.Measurement) {
 	}
 }
 
-// measured records that this pass measured G. rss is the squared residual, or ‖AX‖² if there is an origin.
+// measured records that this pass measured G. rss is the squared residual. If there is an origin, rss is ‖AX‖².
 func (s *System) measured(rss float64, found *gram.Measurement) {
 	s.Measured, s.Residual = true, math.Sqrt(rss)
 	if o := s.origin; o != nil && found == nil {
