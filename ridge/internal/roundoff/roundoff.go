@@ -16,83 +16,86 @@ package roundoff
 import "math"
 
 const (
-	// Eps is the distance from 1 to the next float64. Unit is the largest relative error of rounding to
-	// nearest.
+	// Eps is the distance from 1 to the next float64. Unit is the largest relative error of rounding a number
+	// to the nearest float64.
 	Eps  = 0x1p-52
 	Unit = Eps / 2
 	// Underflow is the largest error of a product that underflows.
 	Underflow = 0x1p-1074
-	// Inflate is a factor for bounds on round-off. It covers the rounding of the bounds themselves.
+	// Inflate is a factor for bounds on round-off. It covers the rounding errors in the computation of the
+	// bounds.
 	Inflate = 1.01
-	// Few bounds the round-off of a few operations, and of vec.Dot and vec.Norm, in units of Eps.
+	// Few bounds the round-off of a few operations, in units of Eps. It also bounds the round-off of vec.Dot
+	// and vec.Norm.
 	Few = 8
 )
 
 // Constants for the weighted and centred rows of package rows.
 const (
-	// MeanPart is the number of rows of a block that are added in sequence for the mean of the block.
+	// MeanPart is the number of rows of a block in each partial sum for the mean.
 	MeanPart = 16
 	// Let D = √Σw·(row − origin)² for one column of a block. The computed mean of the column has an error of at
 	// most MeanOfBlock·Unit·D/√Σw, by Cauchy–Schwarz. It is computed from partial sums of MeanPart rows each.
-	// Differences, products, a quotient and a compensated sum of weights add 8.
+	// Differences, products, a quotient and a compensated sum of weights add 8 roundings.
 	//
-	// The rows minus their mean have an error of norm at most RowOfBlock·Unit·D. It comes from the error of
-	// the mean and from two differences.
+	// The rows minus their mean have an error of norm at most RowOfBlock·Unit·D. This error comes from the
+	// error of the mean and from two differences.
 	MeanOfBlock = MeanPart + StageRows/MeanPart + 8
 	RowOfBlock  = MeanOfBlock + 3
 	// StageRows is the largest number of rows in a block of package rows.
 	StageRows = 256
-	// LostSum bounds the underflow error of a product. LostSpread bounds the underflow error of w·z² for w ≤
-	// 2⁵⁰⁰.
+	// LostSum bounds the underflow error of a product. LostSpread bounds the underflow error of w·z² for a
+	// weight w ≤ 2⁵⁰⁰.
 	LostSum    = Underflow
 	LostSpread = 0x1p-1020
-	// WeightedRow bounds the relative error of a row times √w. The square root and the product are rounded.
+	// WeightedRow bounds the relative error of a row times √w. The root and the product are rounded.
 	WeightedRow = 2 * Eps
 )
 
 // Constants for sums over rows.
 const (
-	// CentredSquares bounds the error of the squared norm of a sparse row that is centred, like fd.SquaresError.
+	// CentredSquares bounds the error of the squared norm of a sparse row that is centred, in the units of
+	// fd.SquaresError.
 	CentredSquares = 15
-	// SumRows is the number of rows whose contributions to AᵀY and to the witness are added plainly. These sums
-	// are then added with compensation, so that the error does not grow with n. Sum bounds the round-off of
-	// AᵀY, the witness and ‖b‖², in units of Eps.
+	// SumRows is the number of rows whose contributions to AᵀY and to the witness are added plainly. The sums
+	// of such groups are then added with compensation, so that the error does not grow with n. Sum bounds the
+	// round-off of AᵀY, the witness and ‖b‖², in units of Eps.
 	SumRows = 32
 	Sum     = SumRows/2 + 4
-	// From ManyTargets targets on, AᵀY does not fit into the cache. ManyRows then replaces SumRows, and SumMany
-	// replaces Sum.
+	// With ManyTargets targets or more, AᵀY does not fit into the cache. ManyRows then replaces SumRows, and
+	// SumMany replaces Sum.
 	ManyTargets = 512
 	ManyRows    = 128
 	SumMany     = ManyRows/2 + 4
-	// LostResidual² bounds the underflow error of the square of an entry of Ax − b.
+	// The square of LostResidual bounds the underflow error of a squared entry of Ax − b.
 	LostResidual = 0x1p-511
 )
 
-// SameRows is the tolerance for the relative difference between the results of two passes over the same rows.
-// The results may differ by round-off, and the order of the rows may differ. The difference is relative to ‖A‖²
-// or ‖A‖·‖Y‖ for products, and to Σw for a weight.
+// SameRows is the tolerance for the difference between the results of two passes over the same rows. The
+// results may differ by round-off, and the order of the rows may differ. For products the difference is
+// relative to ‖A‖² or ‖A‖·‖Y‖. For a weight it is relative to the weight of all rows.
 const SameRows = 1e-9
 
 // Constants for passes. engine.Accuracy covers the sums within one call of the backend.
 const (
-	// A pass adds the sums of ManyCalls calls, or of SparseChain sparse rows, in plain arithmetic. It then
-	// adds the result to compensated sums, which are more expensive.
+	// A pass adds plainly over ManyCalls calls of the backend, or over SparseChain sparse rows. It then adds
+	// the sums to compensated sums, which are more expensive.
 	ManyCalls   = 8
 	SparseChain = 1024
 )
 
 // DenseDot bounds the round-off of a product of a dense row with coefficients, in units of Eps. dot is the
-// bound of the backend for this product (engine.Accuracy.Dot).
+// backend's bound for this product (engine.Accuracy.Dot).
 func DenseDot(dot float64) float64 { return dot + Few }
 
 // SparseDot bounds the round-off of a product of a sparse row of d features with coefficients, in units of Eps.
-// The product is one plain sum minus the product with the means.
+// The product is one plain sum, minus the product of the means with the coefficients.
 func SparseDot(d int) float64 { return 5*float64(d)/8 + 2*Few }
 
 // Pass bounds the round-off of the gradient of a pass, in units of Eps. gradient is the number of additions in
 // one call of the backend (engine.Accuracy.Gradient). The plain sums over calls and the rounding of a product
-// are added. If sparse is true, some rows may be sparse. The means times a sum of residuals are then
-// subtracted.
+// are added. sparse means that some rows may be sparse, so that the pass also subtracts the means times a sum
+// of residuals.
 func Pass(gradient int, sparse bool) float64 {
 	chain := gradient + ManyCalls
 	if sparse {
@@ -101,46 +104,47 @@ func Pass(gradient int, sparse bool) float64 {
 	return float64((chain+1)/2 + 4)
 }
 
-// The following functions bound the round-off of the normal equations for d features. K and c are sums over
-// groups of rows (folds), H = K + γI is factored as LLᵀ, and Hx = c is solved. The products of each fold are
-// formed separately and then added. Hence an entry is computed by a chain of at most
+// The following functions bound the round-off of the normal equations for d features. K = AᵀA and c = AᵀY are
+// sums over groups of rows, the folds. H = K + γI is factored as LLᵀ, and Hx = c is solved. The products of
+// each fold are formed separately and then added. So an entry of K is computed by a chain of at most
 //
 //	chain = rows of the longest fold + number of folds
 //
-// additions. Its error is at most chain·Unit·‖aᵢ‖‖aⱼ‖ for any order of additions in the backend.
+// additions. With the columns aᵢ of A, its error is at most chain·Unit·‖aᵢ‖‖aⱼ‖, for any order of additions in
+// the backend.
 
-// GramSum bounds the error of the computed Kᵢⱼ, in units of Unit·‖aᵢ‖‖aⱼ‖. chain is the number of additions
-// in sequence for an entry of K. One is added for second-order terms.
+// GramSum bounds the error of the computed Kᵢⱼ = aᵢᵀaⱼ, in units of Unit·‖aᵢ‖‖aⱼ‖ for columns aᵢ and aⱼ of A.
+// chain is the number of additions in sequence for an entry of K. One is added for second-order terms.
 func GramSum(chain float64) float64 { return chain + 1 }
 
-// LostSquares bounds the underflow error of an entry of K, a sum over fewer than 2³⁴ rows with an error of
-// [Underflow] each.
+// LostSquares bounds the underflow error of an entry of AᵀA, which is a sum over fewer than 2³⁴ rows. Each row
+// has an underflow error of at most [Underflow].
 const LostSquares = 0x1p-1040
 
-// CholeskyFactor bounds |LLᵀ − H|ᵢⱼ for the exact H, in units of Unit·√(HᵢᵢHⱼⱼ). It is chain, the number of
-// additions in sequence for an entry of K, plus d+1 for the factorisation (N. Higham, Accuracy and Stability
-// of Numerical Algorithms, 2nd ed., theorem 10.3), plus three for γ and second-order terms.
+// CholeskyFactor bounds element i, j of LLᵀ − H for the exact H = AᵀA + γI, in units of Unit·√(HᵢᵢHⱼⱼ). chain
+// is the number of additions in sequence for an entry of AᵀA. The factorisation adds d+1 (N. Higham, Accuracy
+// and Stability of Numerical Algorithms, 2nd ed., theorem 10.3). γ and second-order terms add three.
 func CholeskyFactor(chain, d float64) float64 { return chain + d + 4 }
 
-// CholeskyPivot bounds the square of pivot i of K, in units of Unit·Kᵢᵢ, if column i depends linearly on
-// earlier columns. chain is the number of additions in sequence for an entry of K.
+// CholeskyPivot bounds the square of pivot i of K = AᵀA, in units of Unit·Kᵢᵢ, if column i of A depends
+// linearly on earlier columns. chain is the number of additions in sequence for an entry of K.
 func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 
-// CholeskyResidual bounds the contribution of Kx and c to the error of component i of the computed residual c
-// − Kx − γx, in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|). chain is the number of additions in sequence for an
-// entry of K. The bound adds d+3 for the product.
+// CholeskyResidual bounds the part of Kx and c in the error of component i of the computed residual
+// c − Kx − γx. The bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for K = AᵀA, c = Aᵀb and columns aⱼ of A.
+// chain is the number of additions in sequence for an entry of K. The product adds d+3.
 func CholeskyResidual(chain, d float64) float64 { return chain + d + 3 }
 
-// GammaResidual bounds the contribution of γx to the error of component i of the computed c − Kx − γx, in units
-// of Unit·γ|xᵢ|.
+// GammaResidual bounds the part of γx in the error of component i of the computed Aᵀb − AᵀAx − γx, in units of
+// Unit·γ|xᵢ|.
 func GammaResidual(d float64) float64 { return d + 3 }
 
-// CholeskyRSS bounds the error of the computed ‖b‖² − 2cᵀx + xᵀKx with Kx = c − γx − r, in units of Unit·(‖b‖
-// + Σ‖aⱼ‖|xⱼ|)². chain is the number of additions in sequence for an entry of K. The bound is twice the
-// bounds of the sums and of a product.
+// CholeskyRSS bounds the error of the computed ‖b‖² − 2cᵀx + xᵀKx. The bound is in units of
+// Unit·(‖b‖ + Σ‖aⱼ‖|xⱼ|)², for K = AᵀA, c = Aᵀb and columns aⱼ of A. chain is the number of additions in
+// sequence for an entry of K. The result is twice the bounds of the sums and of a product.
 func CholeskyRSS(chain, d float64) float64 { return 2*chain + 2*d + 12 }
 
-// GammaRSS bounds the contribution of γxᵀx to the error in [CholeskyRSS], in units of Unit·γ‖x‖².
+// GammaRSS bounds the part of γxᵀx in the error of the sum in [CholeskyRSS], in units of Unit·γ‖x‖².
 func GammaRSS(d float64) float64 { return 2*d + 8 }
 
 // Constants of a fold of the streamed QR.
@@ -149,9 +153,9 @@ const (
 	StripRows    = 64 // number of rows whose products are added plainly
 )
 
-// QRFold bounds the backward error of one fold of the streamed QR: the factorisation of a triangle of q
-// columns with rows below it. The bound is in units of Unit times the norm of each column. motion is Σ(2 − τ)
-// over the reflections I − τ·vvᵀ. The proof is in docs/math.md §14.
+// QRFold bounds the backward error of one fold of the streamed QR. A fold factors a triangle of q columns with
+// the given number of rows below it. The bound is in units of Unit times the norm of each column. motion is the
+// sum of 2 − τ over the reflections I − τ·vvᵀ. The proof is in docs/math.md §14.
 func QRFold(q, rows, motion float64) float64 {
 	w, panels := math.Min(q, PanelColumns), math.Ceil(q/PanelColumns)
 	s := motion + 100*q*Unit // the exact τ may be slightly smaller
@@ -165,18 +169,18 @@ func QRFold(q, rows, motion float64) float64 {
 	return 4*reflectors + 2*product*(math.Sqrt2+root) + (w+4)*(panels+1) + 2*(w+6)*root + 45
 }
 
-// LostFold bounds the norm of the part of the backward error of a column in one fold that comes from
-// underflow.
+// LostFold bounds the part of a fold's backward error that comes from underflow, as a norm for each column.
 func LostFold(q, rows float64) float64 { return 8 * q * (q + rows) * Underflow }
 
-// QRSolve bounds the backward error that solving with a factor of q columns and evaluating Ax − b add, in
-// units of Unit times the norm of each column.
+// QRSolve bounds the backward error of two more steps: solving with a factor of q columns, and evaluating
+// Ax − b. The bound is in units of Unit times the norm of each column.
 func QRSolve(q float64) float64 { return 2 * (q + 4) }
 
-// QRPivot returns the size below which a pivot is treated as zero, in units of Unit times the norm of its
-// column. No error bound depends on it.
+// QRPivot returns the largest pivot that counts as zero, in units of Unit times the norm of its column. No
+// error bound depends on it.
 func QRPivot(q, longestFold, folds float64) float64 { return 4*(q+4) + longestFold*folds }
 
-// SeminormalResidual bounds the error of component i of the computed Rᵀ(z − Rx) − γx, in units of
-// Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|). It is the bound for a product of d numbers and a few operations.
+// SeminormalResidual bounds the error of component i of the computed Rᵀ(z − Rx) − γx. The bound is in units of
+// Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where aᵢ is a column of A. It covers a product of d numbers and a few
+// operations.
 func SeminormalResidual(d float64) float64 { return d + 3 }

@@ -9,12 +9,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// maxSpread limits Σw‖origin‖², for the weights w and the origin of the means, so that Σw‖row − origin‖² is
-// finite.
+// maxSpread limits Σw‖origin‖² for the weights w of the rows and the origin of the means. Under this limit,
+// Σw‖row − origin‖² is finite.
 const maxSpread = 0x1p1020
 
-// Overflows reports whether Σw‖row − origin‖² could overflow with the rows of b. The origin is defined at
-// [Stage].
+// Overflows reports whether Σw‖row − origin‖² could overflow with the rows of b, where w is the weight of a
+// row. [Stage] defines the origin.
 func (s *Stage) Overflows(b dataset.Block) bool {
 	if !s.intercept {
 		return false
@@ -26,8 +26,8 @@ func (s *Stage) Overflows(b dataset.Block) bool {
 	return !Spreads(s.Reach(b), total)
 }
 
-// Reach returns the squared norm of the origin of the means. If there is no origin yet, it returns the largest
-// squared norm of a row of b that may become the origin. Without an intercept it returns 0.
+// Reach returns the squared norm of the origin of the means. If there is no origin yet, a row of b will become
+// the origin. Reach then returns the largest squared norm of a possible row. Without an intercept it returns 0.
 func (s *Stage) Reach(b dataset.Block) float64 {
 	if !s.intercept {
 		return 0
@@ -41,7 +41,7 @@ func (s *Stage) Reach(b dataset.Block) float64 {
 	return far
 }
 
-// Spreads reports whether Σw‖origin‖² is so small that Σw‖row − origin‖² cannot overflow. far is ‖origin‖²,
+// Spreads reports whether Σw‖row − origin‖² cannot overflow, because Σw‖origin‖² is small. far is ‖origin‖²,
 // and weight is Σw.
 func Spreads(far, weight float64) bool { return weight*far <= maxSpread }
 
@@ -65,9 +65,9 @@ func (s *Stage) begin() {
 }
 
 // centre computes the means of a block of n rows, relative to the origin, from the sums in s.block. It
-// subtracts the means of the targets from s.y, and appends the targets of the joining row (see [Stage]). It
-// returns the number of joining rows, 0 or 1. The means of the features are subtracted when the [Staged] rows
-// are written.
+// subtracts the means of the targets from s.y. If there is a joining row (see [Stage]), centre appends its
+// targets. It returns the number of joining rows, 0 or 1. Means of features are subtracted later, when [Staged]
+// writes the rows.
 func (s *Stage) centre(n int, w []float64) int {
 	total := s.sumTargets(n, w)
 	weight := total.Value()
@@ -84,8 +84,8 @@ func (s *Stage) centre(n int, w []float64) int {
 	return added
 }
 
-// sumTargets subtracts the origin from the targets of n rows and adds them up for the mean. It returns the sum
-// of the weights. To limit round-off, it first adds parts of MeanPart rows, as for features.
+// sumTargets subtracts the origin from the targets of n rows, and adds them up for the mean. It returns the sum
+// of the weights. Like the features, the targets are first added in parts of MeanPart rows, to limit round-off.
 func (s *Stage) sumTargets(n int, w []float64) (total neumaier.Sum) {
 	sum := s.y[n*s.t : (n+1)*s.t] // the targets of the joining row serve as memory for the sum of a part
 	for lo := 0; lo < n; lo += roundoff.MeanPart {
@@ -111,8 +111,8 @@ func (s *Stage) average() {
 	}
 }
 
-// relocate overwrites the first len(sum) elements of x with z = x − origin. It adds v·z to sum and v·z² to
-// squares.
+// relocate subtracts origin from the first len(sum) elements of x. It then adds v·z to sum and v·z² to squares,
+// for each new element z.
 func relocate(v float64, origin, x, sum, squares []float64) {
 	x, origin, squares = x[:len(sum)], origin[:len(sum)], squares[:len(sum)]
 	for j := range sum {
@@ -124,7 +124,7 @@ func relocate(v float64, origin, x, sum, squares []float64) {
 	}
 }
 
-// heaviest returns the index of the first row with the largest weight, or −1 if all weights are zero.
+// heaviest returns the first row with the largest weight, or −1 if there is none.
 func heaviest(n int, w []float64) int {
 	if w == nil {
 		return min(n, 1) - 1
@@ -138,8 +138,8 @@ func heaviest(n int, w []float64) int {
 	return most
 }
 
-// addRoundOff adds the round-off of centring a block of n rows, with the given total weight, to Moved. It also
-// bounds the error of the mean of the block.
+// addRoundOff adds the round-off of centring a block of n rows to s.Moved. weight is the weight of these rows.
+// addRoundOff also bounds the error of the mean of the block.
 func (s *Stage) addRoundOff(n int, weight float64) {
 	root, rows := math.Sqrt(weight), float64(n)
 	lostSpread, lost := rows*roundoff.LostSpread, rows*roundoff.LostSum/root
@@ -152,7 +152,7 @@ func (s *Stage) addRoundOff(n int, weight float64) {
 	}
 }
 
-// hypot returns the same bits as math.Hypot for two nonnegative numbers, but can be inlined.
+// hypot returns exactly math.Hypot(p, q) for p, q ≥ 0, but can be inlined.
 func hypot(p, q float64) float64 {
 	if p > math.MaxFloat64 || q > math.MaxFloat64 {
 		return math.Inf(1) // the bound if nothing can be certified
@@ -165,16 +165,16 @@ func hypot(p, q float64) float64 {
 	return p * math.Sqrt(1+q*q)
 }
 
-// join adds the rows that s.block describes, of weight w2 > 0, to the running sums. weightError bounds the
-// error of w2. If earlier rows have weight, join computes the joining row (see [Stage]) and writes its
-// targets at index n. It returns the number of joining rows, 0 or 1. The caller updates the weight.
+// join adds the block in s.block, of weight w2 > 0, to the running sums. weightError bounds the error of w2. If
+// earlier rows have weight, join computes the joining row (see [Stage]), and writes its targets at index n. It
+// returns the number of joining rows, 0 or 1. The caller updates the weight.
 func (s *Stage) join(w2, weightError float64, n int) int {
 	mu, muError := s.block.mean, s.block.meanError
 	w1 := s.Weight.Value()
 	added := 0
 	if w1 > 0 {
 		f := math.Sqrt(min(w1, w2)) * math.Sqrt(max(w1, w2)/(w1+w2))
-		// The relative error of f is at most half the sum of the relative errors of the three weights in it.
+		// The relative error of f is at most half the sum of the relative errors of its three weights.
 		off := 1.5*(s.RelativeWeight(w1)+weightError/w2) + 8*roundoff.Unit
 		means := s.meanErrors()
 		mean, moved, muError := s.mean[:len(mu)], s.Moved[:len(mu)], muError[:len(mu)]
@@ -203,8 +203,8 @@ func (s *Stage) join(w2, weightError float64, n int) int {
 	return added
 }
 
-// RelativeWeight bounds the relative round-off of w > 0, a sum of weights. If all weights are 1, the sum has no
-// round-off, and the result is 0.
+// RelativeWeight bounds the relative round-off of w > 0, a sum of weights. If all weights are 1, the result is
+// 0, because the sum is exact.
 func (s *Stage) RelativeWeight(w float64) float64 {
 	if !s.Weighted {
 		return 0
@@ -213,7 +213,7 @@ func (s *Stage) RelativeWeight(w float64) float64 {
 	return s.WeightError/w + (2+n*n*roundoff.Unit)*roundoff.Unit
 }
 
-// meanErrors holds the parts of the bounds on the round-off of means that are the same for all means.
+// meanErrors holds the parts of a mean's error bound that all means share.
 type meanErrors struct {
 	weight   float64 // sum of the weights; 0 without rows
 	relative float64 // relative round-off of the weight and of a quotient
@@ -228,8 +228,7 @@ func (s *Stage) meanErrors() meanErrors {
 	return meanErrors{w, s.RelativeWeight(w) + 2*roundoff.Unit, 1 + n*n*roundoff.Unit}
 }
 
-// bound returns a bound on the round-off of mean j. The parts come from the compensated sum, the weight and the
-// quotient.
+// bound bounds the round-off of mean j: of the compensated sum, the weight and the quotient.
 func (e *meanErrors) bound(s *Stage, j int) float64 {
 	if e.weight == 0 {
 		return 0
@@ -238,7 +237,7 @@ func (e *meanErrors) bound(s *Stage, j int) float64 {
 	return roundoff.Inflate * (sum/e.weight + e.relative*math.Abs(s.mean[j]))
 }
 
-// MeanErrors bounds the round-off of each mean in Means, including the addition of the origin.
+// MeanErrors bounds the round-off of each mean that Means returns. Adding the origin is included.
 func (s *Stage) MeanErrors() []float64 {
 	out, means := make([]float64, s.d+s.t), s.meanErrors()
 	for j := range out {
@@ -247,7 +246,7 @@ func (s *Stage) MeanErrors() []float64 {
 	return out
 }
 
-// Displaced bounds the norm of the round-off in column j of the staged rows. norm is the norm of this column.
+// Displaced bounds the norm of the round-off in column j of the staged rows. norm is the norm of the column.
 func (s *Stage) Displaced(j int, norm float64) float64 {
 	off := s.Moved[j]
 	if s.Weighted { // the root and the product with it

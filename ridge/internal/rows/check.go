@@ -13,8 +13,8 @@ import (
 // ErrShape is [engine.ErrShape] with the prefix of package ridge.
 var ErrShape = fmt.Errorf("ridge: %w", engine.ErrShape)
 
-// Unfit returns an error with the given message. It matches [engine.ErrShape] and [engine.ErrInput] by
-// errors.Is.
+// Unfit returns an error with the given message. errors.Is matches the error with [engine.ErrShape] and
+// [engine.ErrInput].
 func Unfit(format string, args ...any) error { return &unfit{fmt.Sprintf(format, args...)} }
 
 type unfit struct{ reason string }
@@ -24,15 +24,16 @@ func (e *unfit) Is(target error) bool {
 	return target == engine.ErrShape || target == engine.ErrInput
 }
 
-// MaxSquares limits sums of squares over all rows, so that they are in the range of [fd.Sketch]. MaxWeight
-// limits the sum of the weights.
+// MaxSquares limits sums of squares over all rows, so that [fd.Sketch] can represent them. MaxWeight limits the
+// sum of the weights.
 const (
 	MaxSquares = fd.MaxSquares / 4
 	MaxWeight  = 0x1p500
 )
 
 // CheckBlock validates a block of d features and t targets: its shape, and that all entries and sums are
-// finite. It returns raw plus the weighted sum of squares of the block. Errors number the rows from firstRow.
+// finite. It returns raw plus the weighted sum of squares of the block. In an error, the first row of the block
+// has the number firstRow.
 func CheckBlock(b dataset.Block, d, t int, firstRow int, raw float64) (float64, error) {
 	if err := CheckShape(b, d, t, firstRow); err != nil {
 		return 0, err
@@ -46,11 +47,11 @@ func CheckBlock(b dataset.Block, d, t int, firstRow int, raw float64) (float64, 
 	return raw, nil
 }
 
-// checkedRows is the number of rows that are checked together. The processor loads the later rows while the
-// first one is checked.
+// checkedRows is the number of rows that are checked together. While the first row is checked, the processor
+// loads the others.
 const checkedRows = 4
 
-// checkRows is CheckBlock for rows lo to hi−1, at most checkedRows, without the check of the shape.
+// checkRows is CheckBlock for rows lo to hi−1, without the shape.
 func checkRows(b dataset.Block, lo, hi, d, t, firstRow int, raw float64) (float64, error) {
 	var norms [checkedRows]float64
 	if b.Sparse == nil {
@@ -81,8 +82,8 @@ func checkRows(b dataset.Block, lo, hi, d, t, firstRow int, raw float64) (float6
 	return raw, nil
 }
 
-// CheckShape returns an error if the block does not have d features and t targets, or if the lengths of its
-// slices do not match its number of rows.
+// CheckShape returns an error if the block does not have d features and t targets. It also returns an error if
+// the lengths of the block's slices do not match its number of rows.
 func CheckShape(b dataset.Block, d, t, firstRow int) error {
 	dense, sparse := b.Sparse == nil, b.Sparse
 	if b.N < 0 || !shape.IsProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N) ||
@@ -93,8 +94,8 @@ func CheckShape(b dataset.Block, d, t, firstRow int) error {
 	return nil
 }
 
-// A weightError reports a negative or non-finite weight. It wraps a *[fd.NonFiniteError] whose column follows
-// the features and targets.
+// A weightError reports a weight that is negative or not finite. It wraps a *[fd.NonFiniteError], whose column
+// number follows the features and targets.
 type weightError struct{ at fd.NonFiniteError }
 
 func (e *weightError) Error() string {
@@ -102,8 +103,8 @@ func (e *weightError) Error() string {
 }
 func (e *weightError) Unwrap() error { return &e.at }
 
-// CheckWeight returns an error if the weight of row i of a block is invalid. The error reports the given row
-// and column.
+// CheckWeight returns an error if the weight of row i of a block is invalid. The error contains the row and
+// column numbers row and col.
 func CheckWeight(b dataset.Block, i, row, col int) error {
 	w := b.Weight(i)
 	if !(w >= 0) || math.IsInf(w, 0) {
@@ -115,8 +116,8 @@ func CheckWeight(b dataset.Block, i, row, col int) error {
 	return nil
 }
 
-// Features returns the d features of row i of a block. If the row is sparse, it validates the columns of the
-// row and returns them in idx.
+// Features returns the d features of row i of a block. For a sparse row, it checks the column indices of the
+// entries, and returns them in idx.
 func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error) {
 	if b.Sparse == nil {
 		return nil, b.X[i*d : (i+1)*d], nil
@@ -127,8 +128,8 @@ func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error)
 	return idx, val, nil
 }
 
-// CheckFinite returns an error if row i of a block has an entry that is not finite. The error reports the given
-// row.
+// CheckFinite returns an error if row i of a block has an entry that is not finite. The error contains the row
+// number row.
 func CheckFinite(b dataset.Block, i, d, t, row int) error {
 	if _, err := fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t]); err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Load centres a block in parts, the cuts, and must know the mean of each cut before. All rows of the block
-// must be validated before one is added. Check therefore validates the rows and sums the features of each cut
-// at once.
+// Load centres a block in parts, the cuts, and needs the mean of each cut first. All rows of a block must be
+// validated before one of them is added. So Check validates the rows, and sums the features of each cut in the
+// same loop.
 
-// sumsOfCuts holds the sums of the features that Check computed for each cut of a block, in order.
+// sumsOfCuts holds the sums of features that Check computed, one per cut.
 type sumsOfCuts struct {
 	cuts []cutSums
 	used int       // number of valid elements of cuts; the others only keep their memory
@@ -45,7 +45,7 @@ func (a *sumsOfCuts) begin(x *float64, n, d int) *cutSums {
 	return c
 }
 
-// take returns the sums of the next cut, if it has n rows and begins at x. Otherwise it returns nil.
+// take returns the sums of the next cut, or nil if x and n don't match.
 func (a *sumsOfCuts) take(x *float64, n int) *cutSums {
 	if a.next == a.used || a.cuts[a.next].x != x || a.cuts[a.next].n != n {
 		return nil
@@ -55,8 +55,8 @@ func (a *sumsOfCuts) take(x *float64, n int) *cutSums {
 }
 
 // Check validates a block like [CheckBlock]. It also returns an error if [Stage.Overflows] is true for the
-// block. Check keeps the sums of cuts of RowsPerStage rows, in which the caller then loads the block. Check does
-// not affect any result.
+// block. Check keeps the sums of each cut of RowsPerStage rows for Load, which the caller then calls for each
+// cut. These sums only save time.
 func (s *Stage) Check(b dataset.Block, firstRow int, raw float64) (float64, error) {
 	s.added.used, s.added.next = 0, 0
 	if err := CheckShape(b, s.d, s.t, firstRow); err != nil {
@@ -78,7 +78,7 @@ func (s *Stage) Check(b dataset.Block, firstRow int, raw float64) (float64, erro
 	return raw, nil
 }
 
-// checkCut is Check for rows lo to hi−1. If sums is true, it also computes the sums of their features.
+// checkCut is Check for rows lo to hi−1; sums also sums their features.
 func (s *Stage) checkCut(b dataset.Block, lo, hi, firstRow int, raw float64, sums bool) (float64, error) {
 	var c *cutSums
 	if sums {
@@ -100,7 +100,8 @@ func (s *Stage) checkCut(b dataset.Block, lo, hi, firstRow int, raw float64, sum
 	return raw, nil
 }
 
-// add adds rows lo to hi−1 of x, minus the origin, to part, and their squares to c.spread. w holds the weights.
+// add subtracts the origin from rows lo to hi−1 of x. It adds the results, times the weights w, to part, and
+// their weighted squares to c.spread.
 func (c *cutSums) add(w, x []float64, lo, hi int, origin, part []float64) {
 	d := len(origin)
 	if w == nil {
@@ -124,7 +125,8 @@ func (c *cutSums) endPart(part []float64) {
 }
 
 // sumFeatures sums the features x of n rows, minus the origin, with the weights w. It stores the sum in
-// s.block.mean, and the sum of squares in s.block.spread. It reuses the sums that Check has computed.
+// s.block.mean, and the sum of squares in s.block.spread. If Check has computed these sums, sumFeatures reuses
+// them.
 func (s *Stage) sumFeatures(n int, w, x []float64) {
 	c := s.added.take(unsafe.SliceData(x), n)
 	if c == nil {
@@ -140,7 +142,7 @@ func (s *Stage) sumFeatures(n int, w, x []float64) {
 	copy(s.block.spread, c.spread)
 }
 
-// sumWritten is like sumFeatures for sparse rows, which it writes out as dense rows one at a time.
+// sumWritten is sumFeatures for sparse rows, made dense one at a time.
 func (s *Stage) sumWritten(b dataset.Block) {
 	s.sparse.row = vec.Grow(s.sparse.row, s.d)
 	s.added.used, s.added.next = 0, 0

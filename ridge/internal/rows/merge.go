@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Merge adds the rows of o to s. It returns the joining row for the distance between the means of s and o (see
-// [Stage]), or no row.
+// Merge adds the rows of o to s. If both have rows, it returns a joining row for the distance between the means
+// of s and o. [Stage] explains the joining row.
 func (s *Stage) Merge(o *Stage) Staged {
 	s.y = vec.Grow(s.y, s.t)
 	s.allocate()
@@ -42,7 +42,8 @@ func (s *Stage) Merge(o *Stage) Staged {
 	return out
 }
 
-// Separates reports whether Σw‖row − origin‖² could overflow for the rows of o and the origin of s.
+// Separates reports whether Σw‖row − origin‖² could overflow, for the rows of o with weights w and the origin
+// of s.
 func (s *Stage) Separates(o *Stage) bool {
 	if !s.intercept || !(s.Weight.Value() > 0 && o.Weight.Value() > 0) {
 		return false

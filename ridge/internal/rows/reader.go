@@ -8,9 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Reader turns the blocks of a pass into rows of [A Y]. It subtracts the means from dense rows, and
-// multiplies all rows by the square roots of their weights. Sparse rows are not centred, so that they stay
-// sparse.
+// A Reader turns the blocks of a pass into rows of [A Y]. It multiplies all rows by the square roots of their
+// weights. It subtracts the means from dense rows. Sparse rows are not centred, so that they stay sparse.
 type Reader struct {
 	d, t int
 	mean []float64  // d+t; nil without an intercept
@@ -19,7 +18,8 @@ type Reader struct {
 	own  engine.CSR // sparse rows times √w
 }
 
-// NewReader returns a Reader for rows of d features and t targets. mean (d+t) is subtracted; it may be nil.
+// NewReader returns a Reader for rows of d features and t targets. If mean is not nil, it holds d+t means to
+// subtract.
 func NewReader(d, t int, mean []float64) *Reader { return &Reader{d: d, t: t, mean: mean} }
 
 // Mean returns the means of the features that are subtracted, or nil.
@@ -38,8 +38,8 @@ func (r *Reader) TargetMean(j int) float64 {
 	return r.mean[r.d+j]
 }
 
-// Read returns the rows of a block, either dense (N×d) or sparse. They are valid until the next call and may
-// share memory with the block.
+// Read returns the rows of a block, either dense in x (N×d) or sparse. They are valid until the next call, and
+// may share memory with the block.
 func (r *Reader) Read(b dataset.Block) (x []float64, sparse *engine.CSR) {
 	r.root = roots(r.root, b.W)
 	switch {
@@ -66,7 +66,7 @@ func (r *Reader) Read(b dataset.Block) (x []float64, sparse *engine.CSR) {
 	return r.x, nil
 }
 
-// Weighted returns v·√w, where w is the weight of row i of the last block.
+// Weighted returns v times the root of the weight of row i.
 func (r *Reader) Weighted(i int, v float64) float64 {
 	if len(r.root) == 0 {
 		return v
@@ -83,7 +83,7 @@ func roots(dst, w []float64) []float64 {
 	return dst
 }
 
-// scaleRows overwrites dst with the rows of src, row i multiplied by root[i]. It reuses the memory of dst.
+// scaleRows overwrites dst, in its memory, with src's rows times root.
 func scaleRows(dst, src *engine.CSR, root []float64) {
 	dst.Rows, dst.Cols = src.Rows, src.Cols
 	dst.RowPtr, dst.ColIdx, dst.Val = append(dst.RowPtr[:0], 0), dst.ColIdx[:0], dst.Val[:0]

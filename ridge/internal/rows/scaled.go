@@ -8,17 +8,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// scaledEntry and scaledSum bound the round-off of dividing a column by its scale, for an entry and for the
-// sums of the column. They are in units of [roundoff.Unit]. Two operations are rounded, because the source may
-// divide by another scale too.
+// scaledEntry and scaledSum bound the round-off of dividing a column by its scale, for one entry and for a sum
+// over the column. The unit is [roundoff.Unit]. There are two roundings, because the source may divide by
+// another scale too.
 const (
 	scaledEntry = 4
 	scaledSum   = 4
 )
 
-// Scaled returns the stage for rows whose features are divided by scale, of length d. norms holds bounds on
-// the norms of the staged columns. The means are the means of the divided rows, and the error bounds include
-// the round-off of the division.
+// Scaled returns the stage for rows whose features are divided by scale, of length d. norms holds bounds on the
+// norms of the staged columns. The result has the means of the divided rows, and its error bounds include the
+// round-off of the division.
 func (s *Stage) Scaled(scale, norms []float64) *Stage {
 	state := s.State
 	state.Origin, state.Sum = slices.Clone(state.Origin), slices.Clone(state.Sum)

@@ -36,8 +36,8 @@ type sparseWork struct {
 	sums     []neumaier.Sum // Σw·(row − origin)
 }
 
-// staysSparse determines the explicit columns. It reports whether the rows of b are still sparse with an entry
-// in each explicit column.
+// staysSparse chooses the explicit columns: every row will store an entry in them. It reports whether the rows
+// of b are still sparse with these entries.
 func (s *Stage) staysSparse(b dataset.Block) bool {
 	k := &s.sparse
 	k.held = vec.Grow(k.held, s.d)
@@ -62,7 +62,7 @@ func (s *Stage) staysSparse(b dataset.Block) bool {
 	return total > 0 && b.Sparse.NNZ()+b.N*len(k.explicit) <= b.N*(s.d/fd.SparseShare)
 }
 
-// loadCentred centres sparse rows and keeps them sparse. staysSparse must have returned true.
+// loadCentred centres sparse rows that stay sparse, after staysSparse.
 func (s *Stage) loadCentred(b dataset.Block) Staged {
 	n, w, k := b.N, b.W, &s.sparse
 	s.y = append(append(s.y[:0], b.Y[:n*s.t]...), make([]float64, s.t)...)
@@ -87,7 +87,7 @@ func (s *Stage) loadCentred(b dataset.Block) Staged {
 	return out
 }
 
-// beginAt sets the origin to row i in the explicit columns, and to 0 in the others.
+// beginAt sets the origin to row i in explicit columns, and to 0 elsewhere.
 func (s *Stage) beginAt(b dataset.Block, i int) {
 	clear(s.Origin)
 	idx, val := b.Sparse.Row(i)
@@ -99,8 +99,8 @@ func (s *Stage) beginAt(b dataset.Block, i int) {
 	copy(s.Origin[s.d:], b.Y[i*s.t:(i+1)*s.t])
 }
 
-// widen overwrites dst with the rows of src, plus entries of value zero in the given columns. It reuses the
-// memory of dst.
+// widen overwrites dst with the rows of src, plus entries of value zero in the columns where they are missing.
+// It reuses the memory of dst.
 func widen(dst, src *engine.CSR, columns []int32) {
 	dst.Rows, dst.Cols = src.Rows, src.Cols
 	dst.RowPtr, dst.ColIdx, dst.Val = append(dst.RowPtr[:0], 0), dst.ColIdx[:0], dst.Val[:0]
@@ -123,7 +123,8 @@ func widen(dst, src *engine.CSR, columns []int32) {
 }
 
 // sumSparse sums the widened rows, minus the origin, with the weights w. It stores the sum in s.block.mean, and
-// the sum of squares in s.block.spread. The sums are compensated, and so more accurate than in sumFeatures.
+// the sum of squares in s.block.spread. It uses compensated sums, which are more accurate than the sums of
+// sumFeatures.
 func (s *Stage) sumSparse(w []float64) {
 	k := &s.sparse
 	if len(k.sums) < s.d {
@@ -148,8 +149,8 @@ func (s *Stage) sumSparse(w []float64) {
 	}
 }
 
-// subtract subtracts the origin from the widened rows, and the mean in the explicit columns. It stores the
-// mean of the other columns as the centre.
+// subtract subtracts the origin from the widened rows. In the explicit columns it also subtracts the mean. It
+// stores the means of the other columns as the centre.
 func (s *Stage) subtract() {
 	k := &s.sparse
 	k.shift, k.centre = vec.Grow(k.shift, s.d), append(k.centre[:0], s.block.mean[:s.d]...)

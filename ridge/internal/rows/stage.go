@@ -1,4 +1,4 @@
-// Package rows turns the rows of a source into rows of [A Y]. It validates, weights and centres them, and
+// Package rows turns the rows of a source into rows of [A Y]. It validates, weights and centres the rows, and
 // bounds the round-off of these steps. Sparse rows stay sparse, or become dense rows.
 package rows
 
@@ -38,7 +38,7 @@ type Stage struct {
 	sparse sparseWork
 }
 
-// moments holds weighted sums and means of the rows of a block. All slices but joining have length d+t.
+// moments holds weighted sums and means of a block's rows, of length d+t.
 type moments struct {
 	mean      []float64 // the mean minus the origin
 	meanError []float64 // bounds the round-off of mean
@@ -46,7 +46,7 @@ type moments struct {
 	joining   []float64 // features of the joining row, d
 }
 
-// A State holds everything that a stage stores about the rows so far. A message contains all of it.
+// A State holds everything that a stage stores about its rows so far. All fields are part of a message.
 type State struct {
 	Rows        int64        // number of rows
 	Weight      neumaier.Sum // Σw
@@ -57,11 +57,11 @@ type State struct {
 	Origin   []float64      // d+t, valid once the weight is positive
 	Sum      []neumaier.Sum // Σw·(row − Origin), d+t
 	SumError []float64      // bounds the error of Sum, d+t
-	// Moved bounds the norm of the round-off of centring in each of the d+t columns of the staged rows. It
+	// Moved bounds, for each of the d+t columns, the norm of the round-off of centring the staged rows. It
 	// includes the differences from the origin and from means, and the errors of the means.
 	Moved []float64
-	// NonZero[0] is true if any centred feature is nonzero, and NonZero[1+j] if target j is. The length is
-	// 1+t. A sum of squares that is 0 although NonZero is true has underflowed.
+	// NonZero[0] reports whether any centred feature is nonzero. NonZero[1+j] reports the same for target j.
+	// The length is 1+t. If NonZero is true, a sum of squares of 0 has underflowed.
 	NonZero []bool
 }
 
@@ -73,7 +73,7 @@ func NewStage(d, t int, intercept bool) *Stage {
 	})
 }
 
-// ResumeStage returns a stage with the given state. It takes ownership of the state.
+// ResumeStage returns a stage with the given state, and keeps its slices.
 func ResumeStage(d, t int, intercept bool, state State) *Stage {
 	s := &Stage{State: state, d: d, t: t, intercept: intercept, mean: make([]float64, d+t)}
 	if intercept && s.Weight.Value() > 0 {
@@ -99,9 +99,9 @@ func (s *Stage) Means() []float64 {
 // RelativeMeans returns the means minus the origin.
 func (s *Stage) RelativeMeans() []float64 { return s.mean }
 
-// RowsPerStage returns the number of rows of d features to load at a time: at most 16 MiB of dense rows, but at
-// least 16 rows. It depends only on its arguments, so that summaries are reproducible. Sparse rows are not
-// limited by memory, because they are written out one at a time.
+// RowsPerStage returns the number of rows of d features to load at a time. Dense rows take at most 16 MiB, but
+// there are at least 16 rows. Sparse rows have no memory limit, because they become dense one at a time. The
+// number depends only on the arguments, so that summaries are reproducible.
 func RowsPerStage(d int, sparse bool) int {
 	const bytes, least = 16 << 20, 16
 	if sparse {
@@ -110,7 +110,7 @@ func RowsPerStage(d int, sparse bool) int {
 	return min(max(bytes/8/d, least), roundoff.StageRows)
 }
 
-// Cut returns rows lo to hi−1 of a block. Sparse rows are returned in memory of the stage.
+// Cut returns rows lo to hi−1 of b; the stage keeps the memory if sparse.
 func (s *Stage) Cut(b dataset.Block, lo, hi int) dataset.Block {
 	return b.Cut(lo, hi, s.d, s.t, &s.view)
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // A Staged holds the prepared rows of a block, sparse or dense. Dense rows are computed when they are written
-// to their destination. A dense joining row may follow them, see [Stage]. A Staged is valid until the stage
-// loads the next block, and may share memory with the block.
+// to their destination. A dense joining row may follow (see [Stage]). A Staged is valid until the stage loads
+// the next block. It may share memory with the block.
 type Staged struct {
 	N      int
 	Sparse *engine.CSR // the first rows, if they are sparse; otherwise nil
@@ -25,14 +25,14 @@ type Staged struct {
 	centred bool        // the mean of the block is subtracted
 }
 
-// Rows overwrites dst (k×d) with the features of rows firstRow to firstRow+k−1, as dense rows.
+// Rows overwrites dst (k×d) with k dense rows of features, beginning with row firstRow.
 func (st *Staged) Rows(firstRow int, dst engine.Matrix) {
 	for i := range dst.Rows {
 		st.row(firstRow+i, dst.Row(i))
 	}
 }
 
-// Write overwrites dst, of length d+t, with row i as a dense row, and its targets.
+// Write overwrites dst, of length d+t, with the features and targets of row i, as a dense row.
 func (st *Staged) Write(i int, dst []float64) {
 	t := len(st.Y) / st.N
 	d := len(dst) - t
@@ -40,7 +40,7 @@ func (st *Staged) Write(i int, dst []float64) {
 	copy(dst[d:], st.Y[i*t:(i+1)*t])
 }
 
-// row overwrites dst, of length d, with row i as a dense row.
+// row overwrites dst (length d) with row i in dense form.
 func (st *Staged) row(i int, dst []float64) {
 	if st.Sparse == nil || i >= st.Sparse.Rows {
 		st.dense(i, dst)
@@ -56,7 +56,7 @@ func (st *Staged) row(i int, dst []float64) {
 	}
 }
 
-// dense overwrites dst, of length d, with row i, which is not sparse.
+// dense overwrites dst (length d) with row i, which is not sparse.
 func (st *Staged) dense(i int, dst []float64) {
 	s, d := st.stage, len(dst)
 	if i >= st.own {
@@ -88,8 +88,8 @@ func densify(s *engine.CSR, i int, dst []float64) {
 	}
 }
 
-// Load returns the staged rows of a block. If sparse is true, centred sparse rows stay sparse if they have few
-// enough entries (see staysSparse). Otherwise they become dense rows.
+// Load returns the staged rows of a block. If sparse is true and centred sparse rows have few enough entries,
+// they stay sparse. staysSparse decides this. Otherwise the rows become dense rows.
 func (s *Stage) Load(b dataset.Block, sparse bool) Staged {
 	w := b.W
 	s.Rows += int64(b.N)
@@ -170,8 +170,8 @@ func (s *Stage) loadSparse(b dataset.Block) Staged {
 	return Staged{N: b.N, Sparse: &s.sparse.own, Y: s.y}
 }
 
-// noteNonZero updates NonZero with the given rows, before multiplication by √w. Rows of weight 0 do not
-// count. A joining row (see [Stage]) counts.
+// noteNonZero updates NonZero with the given rows, as they are before multiplication by √w. Rows of weight 0 do
+// not count. A joining row counts.
 func (s *Stage) noteNonZero(rows Staged, w []float64) {
 	if !slices.Contains(s.NonZero, false) {
 		return
@@ -187,7 +187,7 @@ func (s *Stage) noteNonZero(rows Staged, w []float64) {
 	}
 }
 
-// nonZero reports whether row i, before multiplication by √w, has a nonzero entry among its d features.
+// nonZero reports whether row i has a nonzero feature, before weighting.
 func (st *Staged) nonZero(i, d int) bool {
 	some := func(x []float64) bool { return slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) }
 	switch {
