@@ -94,9 +94,8 @@ func (s *Sketch) AppendFunc(n int, write func(firstRow int, block engine.Matrix)
 	return nil
 }
 
-// chunkRows returns the largest number of rows in a block of AppendFunc, which should fit into the second-level
-// cache: at most 128 KiB, but at least four rows. It is a multiple of four, because kernels process four rows
-// together.
+// chunkRows returns the number of rows in a block of AppendFunc: as many as fit into 128 KiB of the second-level
+// cache, but at least four. It is a multiple of four, because kernels process four rows together.
 func chunkRows(d int) int {
 	const bytes, least = 128 << 10, 4
 	return max(bytes/8/d/least*least, least)
@@ -229,8 +228,8 @@ func admit(i int, row []float64, norm2 float64, total *neumaier.Sum) error {
 	return addNorm2(i, norm2, total)
 }
 
-// admitSparse is admit for row i of x. It also checks the column indices. It reports the first
-// invalid entry of the row, by its value or its index.
+// admitSparse is admit for row i of x. It also checks the column indices. It reports the first invalid entry of the
+// row, by its value or its index.
 func admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
 	idx, val, shape := CheckRow(i, x)
 	norm2 := squares(val)

@@ -31,7 +31,7 @@ type Bound struct {
 	RoundOff   float64 // bounds the effect of round-off
 	Frobenius2 float64 // ‖A‖²_F; after [Spectrum.Scaled], an upper bound on ‖A‖²_F
 	Tail       float64 // tr(AᵀA − BᵀB) = ‖A‖²_F − ‖B‖²_F, at least 0; after [Spectrum.Scaled], an upper bound on it
-	// TailSlack bounds Tail − tr(AᵀA − BᵀB). It is 0 unless [Spectrum.Scaled] was used.
+	// TailSlack bounds how much Tail exceeds tr(AᵀA − BᵀB). It is 0 unless [Spectrum.Scaled] was used.
 	TailSlack float64
 	Rows      int64 // n, the number of rows appended
 }

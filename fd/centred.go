@@ -29,8 +29,8 @@ type centre struct {
 	row   []float64
 	norm2 float64 // ‖μ‖²
 
-	// slot is 1 + the index of μ in the buffer, or 0 if μ is not stored. It is valid until the next shrink. The
-	// field shrinks is the number of shrinks of the sketch when slot was set.
+	// slot is 1 + the index of the centre in the buffer, or 0 if the centre is not stored. It is valid until the next
+	// shrink. The field shrinks is the number of shrinks of the sketch when slot was set.
 	slot    int
 	shrinks int64
 	source  int // slot of the buffer row that centreOf put into row
@@ -40,7 +40,7 @@ type centre struct {
 // centre is not stored, and its rows are stored as dense rows.
 const faintest = 0x1p-900
 
-// isFaint reports whether ‖μ‖² is too small for the centre to be stored.
+// isFaint reports whether the centre is too small to be stored.
 func (c *centre) isFaint() bool { return c.norm2 < faintest }
 
 // vanishes reports whether f·μ = 0.
@@ -111,7 +111,7 @@ func newCentre(row []float64) centre { return centre{row: row, norm2: vec.Dot(ro
 // the next shrink.
 func (s *Sketch) KeepsSparse() bool { return s.sparse.most > 0 && s.order() >= s.m+2 }
 
-// admit checks the row xᵢ − f·μ and adds its squared norm to total.
+// admit checks row i of x minus f times the centre, and adds its squared norm to total.
 func (c *centre) admit(i int, x *engine.CSR, f float64, total *neumaier.Sum) error {
 	var own neumaier.Sum
 	if err := admitSparse(i, x, &own); err != nil {
@@ -130,9 +130,9 @@ func (c *centre) admit(i int, x *engine.CSR, f float64, total *neumaier.Sum) err
 // timesSquares returns f²‖μ‖², even if f² underflows.
 func (c *centre) timesSquares(f float64) float64 { return float64(float64(f*c.norm2) * f) }
 
-// squares returns ‖s − f·μ‖² for a sparse row s. The columns in which s has an entry are summed directly. The
-// other columns contribute f²·(‖μ‖² − Σμⱼ²), where j runs over the columns in which s has an entry. The error
-// is at most 3·eps times the direct sum plus 12·eps·f²‖μ‖².
+// squares returns ‖s − f·μ‖² for a sparse row s and the centre μ. The columns in which s has an entry are summed
+// directly. The other columns contribute f²·(‖μ‖² − Σμⱼ²), where j runs over the columns in which s has an entry. The
+// error is at most 3·eps times the direct sum plus 12·eps·f²‖μ‖².
 func (c *centre) squares(idx []int32, val []float64, f float64) float64 {
 	if c.vanishes(f) {
 		return squares(val)
@@ -174,8 +174,8 @@ func (s *Sketch) placeCentre(c *centre) int {
 	return c.slot
 }
 
-// writeOut overwrites dst with the row r = s − f·μ, or with s if c is nil. The result pad bounds the change
-// of BᵀB by round-off: 3·eps·(‖s‖ + |f|‖μ‖)² (docs/math.md §14).
+// writeOut overwrites dst with r = s − f·μ for a sparse row s and the centre μ, or with s if c is nil. The result pad
+// bounds the change of BᵀB by the round-off of r: 3·eps·(‖s‖ + |f|‖μ‖)² (docs/math.md §14).
 func (c *centre) writeOut(dst []float64, idx []int32, val []float64, f float64) (pad float64) {
 	clear(dst)
 	if c == nil {
@@ -239,8 +239,8 @@ func (s *Sketch) centreOf(i int, c *centre) *centre {
 	return c
 }
 
-// subtractCentres overwrites the lower triangle of XXᵀ in g (n×n) with the lower triangle of L·XXᵀ·Lᵀ. X and L
-// are defined at the top of this file.
+// subtractCentres replaces the products XXᵀ of the stored rows X in g (n×n, lower triangle) by L·XXᵀ·Lᵀ. L subtracts
+// multiples of the centres from the sparse rows, and removes the centres.
 func (s *Sketch) subtractCentres(g engine.Matrix) {
 	k, w := s.rows, &s.sparse
 	for i, slot := range w.centre {
@@ -283,7 +283,8 @@ func (s *Sketch) subtractCentres(g engine.Matrix) {
 // symmetricAt returns element i, j of the symmetric matrix whose lower triangle is in g.
 func symmetricAt(g engine.Matrix, i, j int) float64 { return g.Row(max(i, j))[min(i, j)] }
 
-// multiplyByL overwrites the rows u of U with the rows of UL, for the L at the top of this file.
+// multiplyByL overwrites U with U·L. L subtracts multiples of the centres from the sparse rows, and removes the
+// centres.
 func (s *Sketch) multiplyByL(u engine.Matrix) {
 	w := &s.sparse
 	if !w.hasCentres() {
@@ -305,7 +306,7 @@ func (s *Sketch) multiplyByL(u engine.Matrix) {
 	}
 }
 
-// hasFadingCentre reports whether a decay by beta would make ‖μ‖² of a stored centre too small.
+// hasFadingCentre reports whether a decay by beta would make a stored centre too small.
 func (s *Sketch) hasFadingCentre(beta float64) bool {
 	var c centre
 	for i := range s.sparse.Rows {
@@ -328,13 +329,13 @@ func (s *Sketch) centreSquares() (sum, times float64) {
 	return sum, times
 }
 
-// errorOfCentres bounds the norm of the round-off that centres add to the Gram matrix G, beyond errorOfSparse.
+// errorOfCentres bounds the norm of the round-off that centres add to the Gram matrix, beyond errorOfSparse.
 // docs/math.md §14 has the proof. The arguments are
 //
-//   - dense, sparse, centres: the computed ‖B‖²_F, Σ‖s‖² and Σκ²‖μ‖²
-//   - times: Σ|κ|
-//   - n: the order of G
-//   - z: the largest number of entries of a sparse row s
+//   - z: the largest number of entries of a sparse row
+//   - dense, sparse, centres: the computed sums of squares of the dense rows, of the sparse rows and of the subtracted multiples of centres
+//   - times: the sum of the magnitudes of the factors of the centres
+//   - n: the order of the Gram matrix
 func (s *Sketch) errorOfCentres(z int, dense, sparse, centres, times float64, n int) float64 {
 	if centres == 0 {
 		return 0

@@ -280,7 +280,7 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	return s
 }
 
-// largest bounds the squares in a message. It is twice the limit of Append, to allow for round-off.
+// largest is the largest sum of squares in a message. It is twice the limit of Append, to allow for round-off.
 const largest = 2 * MaxSquares
 
 // maxRows is the largest number of rows, and of shrinks, in a message.

@@ -8,11 +8,12 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Decay multiplies AᵀA by beta, 0 < beta <= 1: B ← √β·B and η ← βη. A row that was appended before k calls of
-// Decay thus has weight betaᵏ. The Bound remains valid for the decayed AᵀA.
+// Decay multiplies AᵀA by beta, 0 < beta <= 1. It multiplies the rows of the sketch by √beta and the shrinkage by
+// beta. A row that was appended before k calls of Decay thus has weight betaᵏ. The Bound remains valid for the
+// decayed AᵀA.
 //
-// If the decay would make the norm of a stored centre almost zero (see [Sketch.AppendCentred]), Decay first
-// shrinks the sketch.
+// If the decay would make the norm of a stored centre almost zero (see [Sketch.AppendCentred]), Decay first shrinks
+// the sketch.
 func (s *Sketch) Decay(beta float64) error {
 	if !(beta > 0 && beta <= 1) {
 		return badinput.Errorf("fd: decay by %v, must be in (0, 1]", beta)
@@ -42,9 +43,9 @@ func (s *Sketch) Decay(beta float64) error {
 	for i := range s.sums {
 		s.sums[i].Scale(beta)
 	}
-	// Each entry is rounded twice, so each square four times: 2·eps in total. An entry of K and its
-	// correction are rounded once. Entries, η or pad that become denormal lose less than 2⁻¹⁰⁷⁴ each time;
-	// see underflow.
+	// Each entry is rounded twice, so each square four times: 2·eps in total. A kept AᵀA has one rounding for each
+	// entry and one for its correction. Entries, shrinkage or pad that become denormal lose less than 2⁻¹⁰⁷⁴ each
+	// time; see underflow.
 	pad := padDecay * eps * norm2
 	if s.kept > 0 {
 		pad *= renewal // once for each shrink that assumes orthogonal kept rows

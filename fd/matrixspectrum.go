@@ -7,11 +7,11 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// WholeSpectrum returns the spectrum of K = AᵀA, given a, the computed lower triangle of K (d×d). a is
-// overwritten. The spectrum has the shrinkage η = 0.
+// WholeSpectrum returns the spectrum of K = AᵀA, given a, the computed lower triangle of K (d×d). a is overwritten.
+// The shrinkage of the spectrum is 0.
 //
-// known.RoundOff must bound ‖a − K‖₂. The Bound of the result gets Frobenius2 and Rows from known. The RoundOff
-// of the result is known.RoundOff plus the measured error of the eigenproblem, ‖a − VᵀΛV‖ and ‖VVᵀ − I‖.
+// known.RoundOff must bound ‖a − K‖₂. The Bound of the result gets Frobenius2 and Rows from known. Its RoundOff is
+// known.RoundOff plus the measured errors ‖a − VᵀΛV‖ and ‖VVᵀ − I‖ of the computed eigenvalues Λ and eigenvectors V.
 //
 // The error is [engine.ErrNoConvergence] if the eigenvalue iteration failed.
 func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, error) {

@@ -66,7 +66,7 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 		apart = math.Max(apart, math.Abs(e-above))
 		shortfall = math.Max(shortfall, above-e)
 	}
-	// orthogonal.RoundOff bounds the round-off in the entries of UUᵀ − I, far below eps.
+	// orthogonal.RoundOff bounds the round-off in omega, far below eps.
 	phi := x.weighted(omega, above) + orthogonal.RoundOff(be, r, n)*(largest+above)
 	coupling := phi*(1+apart/above) + phi*(phi/above)
 	size := largest + above
@@ -81,9 +81,9 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 // inflate covers the round-off in the computed bounds, which are sums and products of nonnegative numbers.
 const inflate = 1.01
 
-// boundAbove returns a number b near delta with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram and S = diag(x.kept). It increases
-// slack until the Cholesky factorisation of (delta + slack)·I − (G̃ − UᵀSU) succeeds. This matrix is then positive
-// definite up to round-off (S. Rump, BIT 46, 2006). total is tr G̃ and kept is tr S.
+// boundAbove returns a number b near delta with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It
+// increases slack until the Cholesky factorisation of (delta + slack)·I − (G̃ − UᵀSU) succeeds. This matrix is then
+// positive definite up to round-off (S. Rump, BIT 46, 2006). total is tr G̃ and kept is tr S.
 func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []float64, total, kept, slack float64) float64 {
 	n, r := x.gram.Rows, x.u.Rows
 	scaled := engine.View(r, n, work[:r*n])
@@ -94,7 +94,8 @@ func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []f
 		}
 	}
 	be.Syrk(true, -1, scaled, 1, x.gram)
-	// Rounding the roots and products in scaled changes each entry of UᵀSU by at most 4·eps of its terms.
+	// Rounding the roots and products in scaled changes an entry of UᵀSU by at most 4·eps times the sum of the
+	// magnitudes of its terms.
 	product := (be.Accuracy().Sum(r) + engine.Roundings + 4) * eps * (total + kept) * inflate
 	slack = math.Max(slack, 8*eps*total+float64(n)*0x1p-1022)
 	for {
@@ -117,8 +118,8 @@ func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []f
 	}
 }
 
-// weighted returns ‖Y^½·|Ω|·Y^½‖_F for Ω = UUᵀ − I and the diagonal matrix Y = diag(kept) + shift·I. omega holds the
-// lower triangle of Ω.
+// weighted returns ‖Y^½·|Ω|·Y^½‖_F for Ω = UUᵀ − I, U = x.u, and the diagonal matrix Y = diag(x.kept) + shift·I.
+// omega holds the lower triangle of Ω.
 func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {
@@ -140,17 +141,16 @@ func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	return largest * math.Sqrt(norm2) * (1 + float64(len(x.kept)*len(x.kept))*eps)
 }
 
-// A roundedProduct bounds the effect of the round-off Y in the computed rows B = FUR + Y, where F =
-// diag(scale).
+// A roundedProduct bounds the effect of the round-off in the computed rows B = diag(scale)·U·R.
 type roundedProduct struct {
 	squares float64 // bounds the change of BᵀB
 	gram    float64 // bounds the change of BBᵀ
 }
 
-// rounding bounds the round-off of the computed rows B = FUR, with F = diag(scale). docs/math.md §14, step 3, has the
-// proof. The arguments satisfy
+// rounding bounds the round-off of the computed rows diag(scale)·U·R, with U = x.u. docs/math.md §14, step 3, has the
+// proof. With S = diag(x.kept), the arguments satisfy
 //
-//   - G ⪯ UᵀSU + above·I
+//   - RRᵀ ⪯ UᵀSU + above·I
 //   - ‖UUᵀ − I‖ ≤ skew
 //   - size is the largest element of S + above·I
 func (x *reduction) rounding(above, skew, size float64) roundedProduct {
@@ -187,8 +187,8 @@ func residual(be engine.Backend, a, x, part engine.Matrix, norm float64) float64
 	return frobenius(a) + eps*(product*squares+sums/2*(norm+squares))*inflate
 }
 
-// residualRows is the number of rows of X in each of the products that residual subtracts. More rows per
-// product mean more round-off, but fewer passes over A.
+// residualRows is the number of rows of X in each product that residual subtracts from A. More rows per product mean
+// more round-off, but fewer passes over A.
 const residualRows = 256
 
 // frobenius returns ‖A‖_F of the symmetric matrix with the lower triangle a.

@@ -57,8 +57,8 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 	return out, nil
 }
 
-// decompose sets p to the spectrum of the r×Dim rows b, which are overwritten. The result pad bounds the
-// round-off in BᵀB, including three earlier roundings of each entry of b.
+// decompose sets p to the spectrum of the r×Dim rows b, which are overwritten. The result pad bounds the round-off in
+// bᵀb, including three earlier roundings of each entry of b.
 func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64, err error) {
 	d := p.Dim
 	if r == 0 {
@@ -108,8 +108,8 @@ func (b Bound) scaled(scale []float64) Bound {
 	return out
 }
 
-// spread returns the largest Σ eⱼ/scaleⱼ² over all eⱼ between 0 and eta whose sum is at most tail. scale must
-// be ascending. spread divides twice by scaleⱼ, because scaleⱼ² may overflow or underflow.
+// spread returns the largest Σ eⱼ/scaleⱼ² over all eⱼ with 0 ≤ eⱼ ≤ eta and Σ eⱼ ≤ tail. scale must be ascending.
+// spread divides twice by scaleⱼ, because scaleⱼ² may overflow or underflow.
 func spread(tail, eta float64, scale []float64) float64 {
 	var sum float64
 	for _, v := range scale {

@@ -16,8 +16,8 @@ import (
 type Storage int
 
 const (
-	// StoreSmaller, the default, keeps K if the Shrink driver is Gram and K is not larger than the buffer of
-	// a sketch of Size rows. Otherwise it keeps rows. See [engine.Tuning.KeepsScatter].
+	// StoreSmaller, the default, keeps AᵀA if the Shrink driver is Gram and AᵀA is not larger than the buffer of a
+	// sketch of Size rows. Otherwise it keeps rows. See [engine.Tuning.KeepsScatter].
 	StoreSmaller Storage = iota
 	// StoreRows keeps at most m rows, as Frequent Directions does.
 	StoreRows
@@ -25,8 +25,8 @@ const (
 	StoreScatter
 )
 
-// scatterRows is the largest number of rows in a product RᵀR that is added to K. More rows mean more
-// round-off in RᵀR; fewer rows mean more passes over K.
+// scatterRows is the largest number of rows R in a product RᵀR that is added to AᵀA. More rows mean more round-off in
+// RᵀR; fewer rows mean more passes over AᵀA.
 const scatterRows = 256
 
 // A scatter holds K = AᵀA in a sketch that keeps K.
@@ -74,8 +74,8 @@ func (s *Sketch) addToScatter() {
 	s.rows = 0
 }
 
-// addRows adds RᵀR, for the rows R of the buffer, to sums. pad bounds the norm of the round-off in K, and
-// blocks is the number of products RᵀR. product is a workspace of d·d numbers.
+// addRows adds RᵀR, for the rows R of the buffer, to sums. pad bounds the norm of the round-off in sums, and blocks
+// is the number of products. product is a workspace of d·d numbers.
 func (s *Sketch) addRows(sums []neumaier.Sum, product []float64) (pad float64, blocks int64) {
 	d := s.cfg.Dim
 	for lo := 0; lo < s.rows; lo += scatterRows {
@@ -112,7 +112,7 @@ func padOfProduct(be engine.Backend, n int, norm2 float64) float64 {
 // with norm2 = ‖A‖²_F (docs/math.md §14).
 func padOfSums(k int64, norm2 float64) float64 { return float64(k) * eps * eps * norm2 }
 
-// readScatter returns the spectrum of K plus RᵀR, for the rows R that have not been added to K yet.
+// readScatter returns the spectrum of AᵀA, including the rows in the buffer.
 func (s *Sketch) readScatter() (*Spectrum, error) {
 	d := s.cfg.Dim
 	sums, a := slices.Clone(s.sums), make([]float64, d*d)
@@ -131,7 +131,7 @@ func (s *Sketch) readScatter() (*Spectrum, error) {
 	return p, nil
 }
 
-// mergeScatter adds the matrix K = AᵀA of o to the K of s. It ignores the rows in both buffers.
+// mergeScatter adds AᵀA of o to AᵀA of s. It ignores the rows in both buffers.
 func (s *Sketch) mergeScatter(o *Sketch) {
 	switch {
 	case o.sums == nil:
@@ -143,12 +143,12 @@ func (s *Sketch) mergeScatter(o *Sketch) {
 	for i := range s.sums {
 		s.sums[i].Merge(o.sums[i])
 	}
-	// Two roundings: the error of the addition, and the correction of o.
+	// The factor 2 covers the rounding of the addition and the correction of o.
 	s.roundOff += 2 * padOfSums(s.shrinks+o.shrinks+1, traceOfSums(s.cfg.Dim, s.sums))
 }
 
-// rowsOfScatter returns rows b with bᵀb = K up to pad. There are at most as many rows as were appended. pad
-// includes the error of reading, two roundings of each entry, and the largest omitted eigenvalue.
+// rowsOfScatter returns rows b with bᵀb = AᵀA up to pad. There are at most as many rows as were appended. pad
+// includes the error of Spectrum, two roundings of each entry of b, and the largest omitted eigenvalue.
 func (s *Sketch) rowsOfScatter() (b []float64, pad float64, err error) {
 	p, err := s.Spectrum()
 	if err != nil {

@@ -22,7 +22,7 @@ type workspace struct {
 	measuring
 }
 
-// measuring is the memory that a shrink needs to measure its eigenvectors.
+// measuring is the memory that a shrink needs to measure the error of its eigenvectors.
 type measuring struct {
 	first   []float64      // Gram: a copy of BBᵀ, (m+p)×(m+p). If m = d: a copy of BᵀB and a partial product, both d×d
 	sums    []neumaier.Sum // for m = d: sums of BᵀB, lower triangle
@@ -88,9 +88,9 @@ func (s *Sketch) shrink() error {
 	return s.shrinkGram()
 }
 
-// renewal is the number of shrinks in a group. The first shrink of a group computes the products of all rows.
-// The others assume that the rows left by the shrink before are orthogonal, and add the error of this
-// assumption to the bound.
+// renewal is the number of shrinks in a group. The first shrink of a group computes the products of all rows. The
+// others assume that the rows left by the previous shrink are orthogonal, and add the error of this assumption to the
+// bound.
 const renewal = 4
 
 func (s *Sketch) shrinkGram() error {
@@ -162,7 +162,7 @@ func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.Spar
 	return x
 }
 
-// cut computes the squared norms λᵢ − δ of the new rows and the factors √(1 − δ/λᵢ), for the leading
+// cut computes the squared norms λᵢ − δ of the new rows and the factors √(1 − δ/λᵢ), for δ = x.delta and the leading
 // eigenvalues w with λᵢ > δ. kept and scale are the memory for the results.
 func (x *reduction) cut(w, kept, scale []float64) (norm2, factors []float64) {
 	live := 0

@@ -34,11 +34,11 @@ import (
 type Driver int
 
 const (
-	// Gram, the default, computes the eigenvalues and eigenvectors of BBᵀ. It is the fastest driver. Its
-	// round-off is relative to ‖B‖² and is included in [Bound.RoundOff].
+	// Gram, the default, computes the eigenvalues and eigenvectors of BBᵀ, for the rows B in the buffer. It is the
+	// fastest driver. Its round-off is relative to ‖B‖² and is included in [Bound.RoundOff].
 	Gram Driver = iota
-	// SVD computes the singular values and right singular vectors of B. It computes small singular values
-	// with small relative errors. It is slower and needs a second buffer of the size of the sketch.
+	// SVD computes the singular values and right singular vectors of the rows in the buffer. It computes small
+	// singular values with small relative errors. It is slower and needs a second buffer of the size of the sketch.
 	SVD
 )
 
@@ -61,8 +61,7 @@ type Config struct {
 	// ShrinkRows is p, the number of rows appended between two shrinks. 0 selects the default:
 	//
 	//   - if Size < Dim: 5/4 of Size
-	//   - if Size ≥ Dim: 4·Dim, or 256 KiB of rows (at most 4096 rows) if this is more; with the SVD
-	//     driver always 4·Dim
+	//   - if Size ≥ Dim: 4·Dim or, if larger, the number of rows in 256 KiB (at most 4096); with the SVD driver always 4·Dim
 	//   - if AᵀA is kept: 256, the number of rows collected before they are added to AᵀA
 	ShrinkRows int
 	// SparseRows is r, the number of sparse rows that are stored as sparse rows until the next shrink. The

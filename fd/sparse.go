@@ -108,8 +108,8 @@ func (s *Sketch) placeSparse(idx []int32, val []float64, c *centre, f float64) e
 	return nil
 }
 
-// keepSparse stores the row x = (idx, val), or x − f·μ if c is not nil, as a sparse row. If the buffer does not
-// contain μ yet, keepSparse also stores μ.
+// keepSparse stores the row x = (idx, val), or x − f·μ if c is not nil, as a sparse row. It also stores the centre μ
+// if the buffer does not contain μ yet.
 func (s *Sketch) keepSparse(idx []int32, val []float64, c *centre, f float64) error {
 	s.allocate()
 	s.allocateSparse()
@@ -171,8 +171,9 @@ func (w *sparseRows) empty() {
 	}
 }
 
-// gramSparse writes the rows of G (n×n) that belong to sparse rows to the lower triangle of g. These are the last
-// rows of G. off bounds the norm of their round-off. On entry g must hold the rows of G for the dense rows.
+// gramSparse computes the rows of the Gram matrix (n×n) that belong to sparse rows, which are its last rows, in the
+// lower triangle of g. off bounds the norm of their round-off. On entry g must hold the rows that belong to dense
+// rows.
 func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float64) {
 	k, n, w := s.rows, g.Rows, &s.sparse
 	if w.Rows == 0 {
@@ -207,8 +208,7 @@ func (w *sparseRows) longest() (z int) {
 	return z
 }
 
-// combine overwrites the first rows of the dense rows B with U_B·B + U_S·S, where S are the sparse rows. u
-// holds the leading rows of U = [U_B U_S].
+// combine overwrites the first dense rows with u·[B; S], where B are the dense rows and S the sparse rows.
 func (s *Sketch) combine(u engine.Matrix) {
 	be, k, live, ws := s.cfg.Backend, s.rows, u.Rows, &s.ws
 	s.multiplyByL(u)

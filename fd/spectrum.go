@@ -42,10 +42,10 @@ func (p *Spectrum) rows() []float64 {
 	return b
 }
 
-// Spectrum returns the singular values and right singular vectors of the sketch, at most m of them. It makes
-// the last shrink on a copy, and Bound includes the δ of this shrink. If the sketch keeps AᵀA, Spectrum
-// returns the singular values and vectors of A, at most d of them. The sketch is unchanged; more rows may be
-// appended. Spectrum takes O(m²d) time and O(md) memory, with m = d if AᵀA is kept.
+// Spectrum returns the singular values and right singular vectors of the sketch, at most Size of them. It makes the
+// last shrink on a copy, and Bound includes this shrink. If the sketch keeps AᵀA, Spectrum returns the singular
+// values and vectors of A, at most Dim of them. The sketch is unchanged; more rows may be appended. Spectrum takes
+// O(m²·Dim) time and O(m·Dim) memory, with m = Size, or m = Dim if AᵀA is kept.
 func (s *Sketch) Spectrum() (*Spectrum, error) {
 	if err := s.checkReady(); err != nil {
 		return nil, err
@@ -164,8 +164,8 @@ func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 	return pad + more, err
 }
 
-// measureSkew measures Skew. The result pad bounds ‖VᵀΣ²V − V̄ᵀΣ²V̄‖. V̄ is the matrix nearest to V among all
-// matrices with exactly orthonormal rows.
+// measureSkew measures Skew. The result pad bounds ‖VᵀΣ²V − V̄ᵀΣ²V̄‖ with Σ² = diag(Sigma2). V̄ is the matrix nearest
+// to V among all matrices with exactly orthonormal rows.
 func (p *Spectrum) measureSkew(be engine.Backend) (pad float64, err error) {
 	d, r := p.Dim, len(p.Sigma2)
 	if r == 0 {
@@ -285,8 +285,8 @@ func normalise(v []float64) bool {
 	return true
 }
 
-// ColumnNorms returns upper bounds on the norms of the columns of A. The squared norm of column j is at most
-// (BᵀB)ⱼⱼ + η plus round-off.
+// ColumnNorms returns upper bounds on the norms of the columns of A. The squared norm of column j is at most (BᵀB)ⱼⱼ
+// plus [Bound.FD].
 func (p *Spectrum) ColumnNorms() []float64 {
 	out := slices.Repeat([]float64{p.Bound.FD()}, p.Dim)
 	for i, s2 := range p.Sigma2 {

@@ -87,7 +87,7 @@ func NewNystrom(cfg NystromConfig) (*Nystrom, error) {
 	return a, nil
 }
 
-// draw draws Ωᵀ with orthonormal rows. They span the same space as m Gaussian vectors.
+// draw draws the test matrix Ωᵀ, with orthonormal rows. They span the same space as m Gaussian vectors.
 func (a *Nystrom) draw() error {
 	d, be := a.cfg.Dim, a.cfg.Backend
 	g := make([]float64, a.m*d)
@@ -130,14 +130,14 @@ func (a *Nystrom) AppendRows(n int, x []float64, ldx int) error {
 	return nil
 }
 
-// multiply overwrites share (m×d) with the buffered rows' part of Yᵀ. r is workspace.
+// multiply overwrites share (m×d) with ΩᵀAᵀA for the buffered rows A. r is workspace.
 func (a *Nystrom) multiply(share, r []float64) {
 	d := a.cfg.Dim
 	clear(share)
 	a.cfg.Backend.Gradient(engine.View(a.held, d, a.waiting), engine.View(a.m, d, a.omega), engine.Matrix{}, engine.View(a.m, d, share), engine.View(a.held, a.m, r))
 }
 
-// AppendSparse appends the rows of x in O(m·nnz). Column indices must be below Dim.
+// AppendSparse appends the rows of x in O(m·nnz) time, for nnz entries. Column indices must be below Dim.
 func (a *Nystrom) AppendSparse(x *engine.CSR) error {
 	if err := a.admitSparse(x, nil); err != nil {
 		return err
@@ -150,8 +150,8 @@ func (a *Nystrom) AppendSparse(x *engine.CSR) error {
 	return nil
 }
 
-// sparseGradient adds the part of the current sparse rows to rows lo to hi−1 of Yᵀ. It forms a plain sum over the
-// rows before it adds to the compensated sums. If these rows have fewer than d entries together, it adds each product
+// sparseGradient adds ΩᵀAᵀA, for the current sparse rows A, to rows lo to hi−1 of Yᵀ. It forms a plain sum over these
+// rows before it adds to the compensated sums. If they have fewer than d entries together, it adds each product
 // directly.
 func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 	d := a.cfg.Dim
@@ -226,16 +226,16 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 	return p, nil
 }
 
-// roundOff bounds the round-off in K̂, relative to ‖A‖²_F and in units of eps·α². [Nystrom.bound] defines α. A panel
-// is a chain of panelRows additions, whose roundings may all have the same sign if rows repeat. For other rows
-// TestNystromRange measures a round-off of less than 4.
+// roundOff bounds the round-off in the approximation K̂, relative to ‖A‖²_F and in units of eps·α². [Nystrom.bound]
+// defines α. A panel is a chain of panelRows additions, whose roundings may all have the same sign if rows repeat.
+// For other rows TestNystromRange measures a round-off of less than 4.
 const roundOff = panelRows/2 + 16
 
-// bound sets Floor, Over and Under of p. K − K̂ is positive semidefinite up to round-off, and its trace is
-// known.
+// bound sets Floor, Over and Under of p. For K = AᵀA and the approximation K̂, K − K̂ is positive semidefinite up to
+// round-off, and its trace is known.
 //
-// With α = ‖YC⁻¹‖, errors δ of Y and of C = ΩᵀY change K̂ = YC⁻¹Yᵀ by (2α + α²)·δ. The argument alpha2 is at
-// least α². α is large if, by chance, Ω is almost orthogonal to a direction of K.
+// With α = ‖YC⁻¹‖, errors δ of Y and of C = ΩᵀY change K̂ = YC⁻¹Yᵀ by (2α + α²)·δ. The argument alpha2 is at least
+// α². α is large if, by chance, Ω is almost orthogonal to a direction of K.
 func (a *Nystrom) bound(p *Spectrum, alpha2 float64) {
 	if r := len(p.Lambda); r == a.m && r < p.Dim {
 		p.Floor = p.Lambda[r-1]

@@ -74,7 +74,7 @@ func (j *sjlt) panels(firstRow int64, n, length int, add func(s *stream, lo, hi 
 	}
 }
 
-// addDenseRows adds the current dense rows to rows lo to hi of the sum.
+// addDenseRows adds the part of the current dense rows to rows lo to hi of the sum SA.
 func (j *sjlt) addDenseRows(_ *stream, lo, hi int) {
 	for i := j.lo; i < j.hi; i++ {
 		x, y := j.x[i*j.ldx:i*j.ldx+j.d], j.y[i*j.t:(i+1)*j.t]
@@ -88,7 +88,7 @@ func (j *sjlt) addDenseRows(_ *stream, lo, hi int) {
 	}
 }
 
-// addSparseRows adds the current sparse rows to rows lo to hi of the sum.
+// addSparseRows adds the part of the current sparse rows to rows lo to hi of the sum SA.
 func (j *sjlt) addSparseRows(_ *stream, lo, hi int) {
 	for i := j.lo; i < j.hi; i++ {
 		idx, val := j.csr.Row(i)

@@ -31,8 +31,8 @@ type Spectrum struct {
 	along []float64 // Vg for q vectors g, q×r
 }
 
-// Range returns bounds on the spectrum of Ĥ(γ)⁻¹H(γ). A lo that is not positive means that there is no lower
-// bound.
+// Range returns bounds on the spectrum of Ĥ(γ)⁻¹H(γ), for H and Ĥ of [Spectrum]. A lo that is not positive means that
+// there is no lower bound.
 func (s *Spectrum) Range(gamma float64) (lo, hi float64) {
 	return (gamma - s.Under) / (gamma + s.Floor) * (1 - 4*eps), (1 + s.Over/gamma) * (1 + 4*eps)
 }
