@@ -104,7 +104,7 @@ func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 	}
 }
 
-// underflowLoss bounds the error that underflow causes in the low parts of a few products.
+// underflowLoss bounds the error that underflow causes in the low parts of a few exact products.
 const underflowLoss = 0x1p-1070
 
 // sparseResidual returns a·x − b + c, for a sparse row a, as a sum hi + lo with a bound errBound on its error.

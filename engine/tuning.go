@@ -136,9 +136,9 @@ func (t *Tuning) setKernel(name string) error {
 
 // ShrinkRows returns p = 5m/4, the number of rows that a sketch of m rows appends between two shrinks.
 //
-// A row costs (4m + p + 2m²/p)·d flops of products, which is smallest at p = √2·m. It also costs a part of an
-// eigenproblem of order m+p, which grows for p > m. In BenchmarkSketch, for four shapes and both backends, the times
-// for p from m to 3m/2 differ by at most 4 %; outside they are longer. Fewer shrinks also lose less.
+// A row costs (4m + p + 2m²/p)·d flops of products, which is smallest at p = √2·m. A row also costs a share of an
+// eigenproblem of order m+p, and this share grows for p > m. BenchmarkSketch measured four shapes and both backends.
+// Its times for p from m to 3m/2 differ by at most 4 %, and other p take longer. Fewer shrinks also lose less.
 func (t Tuning) ShrinkRows(m int) int {
 	if t.Shrink.Value > 0 {
 		return t.Shrink.Value
@@ -181,8 +181,7 @@ func (t Tuning) SparseRows(d, m, p int) int {
 
 // KeepsScatter reports whether a sketch of size m for d features should keep AᵀA instead of rows. It returns true if
 // the d² numbers of AᵀA are at most (m+p)·d, the size of the buffer of rows, with p = t.ShrinkRows(m). AᵀA is then
-// also faster: a row costs d² flops, compared with (4m + p + 2m²/p)·d for a sketch. By default the latter is
-// 6.85·m·d.
+// also faster: a row costs d² flops. In a sketch a row costs (4m + p + 2m²/p)·d flops, which is 6.85·m·d by default.
 func (t Tuning) KeepsScatter(d, m int) bool {
 	if t.Scatter.Value > 0 {
 		return d <= t.Scatter.Value

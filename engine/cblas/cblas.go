@@ -81,8 +81,8 @@ func start(n int) (*Backend, error) {
 // Name returns "openblas".
 func (*Backend) Name() string { return "openblas" }
 
-// Capabilities returns the kernels (core) that OpenBLAS detected and the kernels in use, whether they were changed,
-// the version, the number of threads, and the number of concurrent calls.
+// Capabilities returns the core (kernels) of OpenBLAS in use, the detected core, a note about the change, the
+// version, the number of threads, and the number of concurrent calls.
 func (b *Backend) Capabilities() map[string]string {
 	return map[string]string{
 		"kernel":           b.core.used,

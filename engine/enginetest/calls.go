@@ -16,7 +16,7 @@ func concurrent(t *testing.T, be engine.Backend) {
 	var wg sync.WaitGroup
 	for i := range workers {
 		wg.Go(func() {
-			// t.Fatal in a sub-test ends only its own goroutine, so several sub-tests can fail.
+			// t.Fatal in a sub-test ends only the goroutine of this sub-test, so several sub-tests can fail.
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				gradientOnce(t, be, 130, 33, 3, true, uint64(i))
 				symEigOnce(t, be, "SymEig", 65, 20, spectra[0].at(65))

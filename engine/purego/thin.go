@@ -96,8 +96,8 @@ func (t *thin) columns(lo, hi int, s *scratch) {
 	}
 }
 
-// rows adds the product to columns lo to hi of C for op(B) = Bᵀ. It computes tiles of Cᵀ, products of rows of B and a
-// packed Aᵀ.
+// rows adds the product to columns lo to hi of C for op(B) = Bᵀ. It computes tiles of Cᵀ as products of rows of B and
+// a packed Aᵀ.
 func (t *thin) rows(lo, hi int, s *scratch) {
 	unit, n := t.be.kernel.Unit, hi-lo
 	m, size := roundUp(t.m, unit), roundUp(n, unit)*roundUp(t.m, unit)

@@ -135,8 +135,8 @@ func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
 	}
 }
 
-// addChunk computes Rᵀ·A for the n rows of A from row i on and the packed R of these rows. It overwrites sums with
-// the result, or adds the result to sums if add is true.
+// addChunk computes Rᵀ·A for rows i to i+n−1 of A, where r holds the same rows of R, packed. addChunk overwrites sums
+// with the result, or adds the result to sums if add is true.
 func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bool) {
 	k := v.be.kernel
 	for j := 0; j < v.d; j += k.NR() {
@@ -157,7 +157,7 @@ func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bo
 }
 
 // timesRows computes C = A·B, or adds A·B to C if add is true. A (n×k) is not packed; B (k×m) is packed in panels of
-// the given width. C must have room for n and m rounded up to multiples of the unit. Rows of C beyond n are
+// the given width. C must have room for n and m rounded up to multiples of the kernel's Unit. Rows of C beyond n are
 // unspecified.
 func (b *Backend) timesRows(s *scratch, n, m, k int, a []float64, lda int, packed []float64, width int, c []float64, ldc int, add bool) {
 	unit := b.kernel.Unit

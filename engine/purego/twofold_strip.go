@@ -140,12 +140,12 @@ func (p *twofoldStrip) isEven() bool {
 	return hi <= maxRatio*lo && math.Abs(float64(math.Ilogb(hi))) < 250
 }
 
-// scaleRows replaces the largest entries of the rows in p.s by scales of the rows, and adapts the scales of columns.
-// It returns false, without changing p.c, if scales of columns alone give smaller bounds, as for columns x, x², x³,
-// ….
+// scaleRows replaces the largest entries of the rows in p.s by scales of the rows, and adapts the scales c_j of
+// columns. It returns false, without changing p.c, if scales of columns alone give smaller bounds, as for columns x,
+// x², x³, ….
 //
-// Let C_j be the scales of columns alone. With scales of rows, the bases for R are smaller by C_j/(s_i·c_j), and the
-// bases for G larger by max s_i·c_j/C_j. The two effects are compared as averages of exponents.
+// Let C_j be the scales of columns alone. Scales of rows divide the bases for R by C_j/(s_i·c_j), and multiply the
+// bases for G by max s_i·c_j/C_j. scaleRows compares the averages of the exponents of these two factors.
 func (p *twofoldStrip) scaleRows() (better bool) {
 	inverse, scaled := p.small[:4], p.small[12:]
 	fillMinScale(scaled)

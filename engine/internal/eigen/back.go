@@ -58,8 +58,8 @@ func backTransform(kr Kernels, trans bool, n, k int, a []float64, lda int, tau [
 	}
 }
 
-// wyFactor computes the lower triangular nb×nb matrix T of the compact WY form. tau and the rows vᵢ of V (nb×cols)
-// define the nb reflections. Row i of T follows from (I − tauᵢ·vᵢᵀvᵢ)·(I − Vᵀ·T·V):
+// wyFactor computes the lower triangular nb×nb matrix T of the compact WY form I − Vᵀ·T·V of nb reflections I −
+// tauᵢ·vᵢᵀvᵢ. The vᵢ are the rows of V (nb×cols):
 //
 //	T[i, 0:i] = −tauᵢ·(vᵢ·Vᵀ)·T[0:i, 0:i],   T[i, i] = tauᵢ.
 func wyFactor(kr Kernels, nb, cols int, v []float64, ldv int, tau, t []float64) {

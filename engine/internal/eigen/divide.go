@@ -46,8 +46,9 @@ func divideWork(n, k int) int {
 	return 13*n + n*n + packedWork(n) + vectorsWork(n, k)
 }
 
-// packedWork returns the length of divider.packed: n₁² + n₂², where n₁ and n₂ are the orders of the two halves. A
-// merge fills the zeros of a row only when it drops another row, so that this length is enough.
+// packedWork returns the length of divider.packed: n₁² + n₂², where n₁ and n₂ are the orders of the two halves. An
+// eigenvector of a half is zero in the other half. A rotation that fills these zeros also drops a row, so that this
+// length is enough.
 func packedWork(n int) int {
 	return (n/2)*(n/2) + (n-n/2)*(n-n/2)
 }

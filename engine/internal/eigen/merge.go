@@ -124,7 +124,7 @@ func (s *deflation) drop(slot int) {
 	s.dropped = append(s.dropped, slot)
 }
 
-// rotateAway makes z zero at slot i by a rotation with slot j, and drops slot i. d[i] must be at most d[j]. If the
+// rotateAway makes z[i] zero by a rotation of slots i and j, and drops slot i. d[i] must be at most d[j]. If the
 // off-diagonal entry that the rotation creates exceeds tol, rotateAway changes nothing and returns false.
 func (s *divider) rotateAway(i, j, n int, d, q []float64, tol float64) bool {
 	zi, zj := s.z[i], s.z[j]
