@@ -145,7 +145,7 @@ func (v isa) intoTile(u int, loop func(step func(a, b func(int) Mem))) {
 	ret()
 }
 
-// update calls finish for each vector x of the tile and its place m in C, and stores x in C.
+// update calls finish(m, x) for each vector x of the tile and its position m in C, and stores x in C.
 func (v isa) update(c, ldc reg.GPVirtual, acc [][]reg.VecVirtual, finish func(Mem, reg.VecVirtual)) {
 	for r := range acc {
 		for q, x := range acc[r] {

@@ -12,7 +12,7 @@ func (p *program) cosines() {
 }
 
 // blocks calls body for all R0 columns of W: first for maxVectors vectors of columns at a time, then for one vector, then
-// for one column. R1 is the place of the columns in a row in bytes, and R2 the length of a row of W in bytes.
+// for one column. R1 is the position of the columns in a row in bytes, and R2 the length of a row of W in bytes.
 func (p *program) blocks(maxVectors int, body func(w width, vectors int, label string)) {
 	p.op("LSL", "$3, R0, R2")
 	p.op("MOVD", "ZR, R1")
@@ -27,7 +27,7 @@ func (p *program) blocks(maxVectors int, body func(w width, vectors int, label s
 	}
 }
 
-// times repeats body as often as register R says; its value must not be negative.
+// times repeats body n times, where register R holds n >= 0.
 func (p *program) times(r int, label string, body func()) {
 	p.op("CBZ", "R%d, %sDone", r, label)
 	p.label(label)

@@ -2,7 +2,7 @@
 //
 //	go run ./neon -out …/neon_arm64.s -stubs …/neon_arm64.go
 //
-// It takes the place of the library avo, which only supports amd64. Registers are given by number.
+// It replaces the library avo, which only supports amd64. Registers are given by number.
 package main
 
 import (

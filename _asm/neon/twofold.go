@@ -297,7 +297,7 @@ func (p *program) twoSum(s, e, a, b, z int) {
 	p.add(e, e, z)
 }
 
-// lost is the register with the relative error of an addition, relative to the magnitudes of the low parts.
+// lost is the register that holds the error of an addition, relative to the magnitudes of the low parts.
 const lost = 29
 
 // accumulate adds h + l to the sums at the pointers hi and lo. e bounds the error of h + l and is added to the bounds
