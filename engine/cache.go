@@ -63,8 +63,8 @@ func readCache(sys fs.FS, dir string) (level int, c Cache, ok bool) {
 	if c.Size <= 0 {
 		return 0, Cache{}, false
 	}
-	// The numbers disagree if the cache is fully associative (0 ways), or if a hypervisor reports wrong numbers. The
-	// product in float64 cannot overflow.
+	// Size and associativity disagree if the cache is fully associative (0 ways), or if a hypervisor reports wrong
+	// numbers. The product in float64 cannot overflow.
 	if float64(c.Ways)*float64(c.Sets)*float64(c.Line) != float64(c.Size) {
 		c.Ways, c.Sets = 0, 0
 		c.Origin += ", without associativity"

@@ -17,8 +17,8 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 // argument is NaN. The product with scale is rounded once more.
 type CosineMap = matrix.CosineMap
 
-// NewCosineMap returns a map for rows of d = inputs columns, with the given u of length D. It does not copy u. W is
-// zero until its rows are set by
+// NewCosineMap returns a map for rows of d = inputs columns, with the given offsets u of length D. It does not copy
+// u. The weights W (d×D) are zero until their rows are set by
 //
 //	func (m *CosineMap) SetWeights(j int, w []float64)
 //

@@ -21,8 +21,8 @@ type Setting struct {
 	Origin string `json:"origin"`
 }
 
-// Tuning holds properties of the machine and the settings that follow from them. Each has an origin, a text that
-// tells how it was found. A program may change settings before it calls [New].
+// Tuning holds properties of the machine and the settings that follow from them. Each setting has an origin, a text
+// that tells how it was found. A program may change settings before it calls [New].
 //
 // MC, KC and NC are the block sizes of purego's packed matrix products. They are computed for the micro-kernel by the
 // analytical model of BLIS, see model.go.

@@ -107,7 +107,7 @@ func (p *panel) reduce() {
 	}
 }
 
-// columns reduces columns lo to hi of the panel, which are rows of v, and computes the part of T for them. The
+// columns reduces columns lo to hi of the panel, which are rows of v, and computes their part of the factor T. The
 // reflections before lo must have been applied. More than qrLeaf columns are split in half, V = [V₁; V₂], with
 //
 //	T = [ T₁            ]

@@ -13,7 +13,7 @@ type task interface {
 	doPart(i int, s *scratch)
 }
 
-// A team is a set of goroutines that work on one task. Each takes the next part until no part is left.
+// A team is a set of goroutines that work on one task. Each goroutine takes the next part until no part is left.
 type team struct {
 	task  task
 	parts int64

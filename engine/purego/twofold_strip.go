@@ -140,7 +140,7 @@ func (p *twofoldStrip) isEven() bool {
 	return hi <= maxRatio*lo && math.Abs(float64(math.Ilogb(hi))) < 250
 }
 
-// scaleRows replaces the largest entries of the rows in p.s by scales of the rows, and adapts the scales c_j of
+// scaleRows replaces the largest entries of the rows in p.s by scales s_i of the rows, and adapts the scales c_j of
 // columns. It returns false, without changing p.c, if scales of columns alone give smaller bounds, as for columns x,
 // x², x³, ….
 //
@@ -194,7 +194,8 @@ func (p *twofoldStrip) residuals(group int) {
 	}
 }
 
-// dots adds the inner products of x and n columns of four rows to sums. size is Σ c_j·|x_j| over these columns.
+// dots adds the inner products of x and n columns of four rows to sums. size is Σ c_j·|x_j| over these columns, for
+// the scales c_j of columns.
 func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *float64, sums *fourSums) {
 	base, sum := p.small[:4], p.small[4:12]
 	for i := range base {
@@ -264,8 +265,8 @@ func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64)
 	return ch, math.FMA(w, lo, math.FMA(w, hi, -ch))
 }
 
-// magnitude returns sigma = Σ s_i·|w_i·r_i| for right-hand side q, and a bound on the error of Σ s_i·w_i·r_i for the
-// computed R. sigma is 0 if R is 0.
+// magnitude returns sigma = Σ s_i·|w_i·r_i| for right-hand side q, with the scale s_i, weight w_i and residual r_i of
+// row i. It also returns a bound on the error of Σ s_i·w_i·r_i for the computed R. sigma is 0 if R is 0.
 func (p *twofoldStrip) magnitude(q int) (sigma, errBound float64) {
 	var some bool
 	for i := range p.hi - p.lo {

@@ -10,7 +10,8 @@ type Accuracy struct {
 	Reproducible bool
 }
 
-// Dot bounds the round-off of a product along rows with k terms. The unit is eps times the sum of the magnitudes.
+// Dot bounds the round-off of a product along rows with k terms. The unit is eps times the sum of the magnitudes of
+// the terms.
 func (a Accuracy) Dot(k int) float64 {
 	return float64(min(k, a.Strip))/2 + float64(k)/float64(2*a.Sums)
 }

@@ -53,8 +53,8 @@ func packedWork(n int) int {
 	return (n/2)*(n/2) + (n-n/2)*(n-n/2)
 }
 
-// vectorsWork returns the length of solution.vectors. The last merge stores k rows. A merge inside a half stores a
-// square matrix, at most.
+// vectorsWork returns the length of solution.vectors. The last merge stores k rows of length n. A merge inside a half
+// stores at most a square matrix of the half's order.
 func vectorsWork(n, k int) int {
 	return max(k*n, (n-n/2)*(n-n/2))
 }

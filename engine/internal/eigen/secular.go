@@ -168,8 +168,8 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	return o, tau, lo, hi
 }
 
-// bisect returns a mean of lo and hi, which must not have opposite signs. If the larger magnitude is more than 4
-// times the smaller, it is the geometric mean, because a root may be very close to its pole.
+// bisect returns a number between lo and hi, which must not have opposite signs. If the larger magnitude is more than
+// 4 times the smaller, bisect returns the geometric mean, because a root may be very close to its pole.
 func bisect(lo, hi float64) float64 {
 	near, far := lo, hi
 	if math.Abs(near) > math.Abs(far) {

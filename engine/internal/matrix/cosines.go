@@ -49,7 +49,7 @@ func (m *CosineMap) Columns() []int32 { return m.columns }
 // Panels returns the number of panels.
 func (m *CosineMap) Panels() int { return (len(m.u) + PanelWidth - 1) / PanelWidth }
 
-// Panel returns the elements of u and the columns of W, as a d×len(u) matrix, that belong to panel p.
+// Panel returns the elements of u and the columns of W that belong to panel p. w is a d×len(u) matrix.
 func (m *CosineMap) Panel(p int) (u, w []float64) {
 	lo := p * PanelWidth
 	hi := min(lo+PanelWidth, len(m.u))
