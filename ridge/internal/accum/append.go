@@ -55,8 +55,8 @@ func (a *Accumulator) appendToLanes(firstRow int, b dataset.Block) error {
 	return c.earliest(c.appends.Run())
 }
 
-// Merge adds the rows of o, which must have the same dimensions, sketch size and intercept setting as a. If
-// a sum could overflow, Merge returns *[fd.RangeError] and changes nothing.
+// Merge adds the rows of o. The dimensions, the sketch size and the intercept setting must be the same. If a
+// sum could overflow, Merge returns *[fd.RangeError] and changes nothing.
 func (a *Accumulator) Merge(o *Lane) error {
 	if !a.canAdd(o) {
 		return &fd.RangeError{}
@@ -64,7 +64,7 @@ func (a *Accumulator) Merge(o *Lane) error {
 	return a.lanes[0].merge(o)
 }
 
-// canAdd reports whether the rows of o can be added without overflow, now and when the lanes are merged.
+// canAdd reports whether adding the rows of o, and merging all lanes later, cannot overflow.
 func (a *Accumulator) canAdd(o *Lane) bool {
 	e := o.extent()
 	for _, l := range a.lanes {

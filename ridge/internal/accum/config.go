@@ -74,7 +74,7 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// laneRows returns the default of LaneRows: an even share of the rows of an 8 MiB block. A share has at
+// laneRows returns the default of Config.LaneRows. The lanes share a block of 8 MiB evenly. Each lane gets at
 // least 8 rows or 64 KiB, whichever is less.
 func laneRows(d, lanes int) int {
 	const block, least = 8 << 20, 64 << 10

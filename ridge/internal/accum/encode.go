@@ -128,7 +128,7 @@ func (l *Lane) write(w io.Writer, meta []byte) (int64, error) {
 	return m.Close()
 }
 
-// lanesHeader is the part from byte 24 on of a message with several lanes. Meta and the lanes follow.
+// In a message with several lanes, lanesHeader starts at byte 24. Meta and the lanes follow.
 type lanesHeader struct{ Lanes, LaneRows, After, Parts, Meta uint64 }
 
 const lanesHeaderSize = 8 * 5

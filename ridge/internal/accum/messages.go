@@ -62,7 +62,7 @@ func DecodeContent(m *wire.Reader, be engine.Backend, kind wire.Kind, version ui
 }
 
 // DecodePart decodes a message that is nested in the message m. The nested message must have no Meta. Errors
-// call the nested message name. If m has an error, the result is nil.
+// use name for the nested message. If m has an error, the result is nil.
 func DecodePart(m *wire.Reader, be engine.Backend, name string) *Accumulator {
 	return decodePart(m, name, func(part *wire.Reader) (*Accumulator, []byte) { return Decode(part, be) })
 }
@@ -174,7 +174,7 @@ func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 }
 
 // addUp adds up the counts and sums of the lanes, without their sketches. If the lanes cannot be merged, reason
-// says why. The caller chooses noun, the word for lanes in reason.
+// says why. noun is the word that reason uses for lanes.
 func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
 	all = &Lane{cfg: cfg, Stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept), sums: newSums(cfg.Dim, cfg.Targets)}
 	var sketched, shrinks, squares float64
@@ -203,7 +203,7 @@ func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
 }
 
 // Mergeable checks whether all lanes of parts can form one accumulator with configuration cfg. It returns "" if
-// they can, otherwise the reason. The caller chooses noun, the word for lanes in reason.
+// they can, otherwise the reason. noun is the word that the reason uses for lanes.
 func Mergeable(cfg Config, parts []*Accumulator, noun string) (reason string) {
 	var lanes []*Lane
 	for _, a := range parts {

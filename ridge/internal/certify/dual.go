@@ -37,17 +37,15 @@ type DualPoint struct {
 	MeanNorm float64
 }
 
-// Weights returns the bounds for the coefficients X of target j, which are x = X + Low rounded. df brackets the
-// effective dimension. For any x and α, let r = b − Ax − γα. The exact solution x* satisfies (docs/math.md §8)
-//
-//	‖X − x*‖ ≤ min(1/(2√γ), ‖A‖/γ)·‖r‖ + ‖x − Aᵀα‖ + ‖Low‖,
-//	‖H^{½}(x − x*)‖ ≤ min(1, ‖A‖/√γ)·‖r‖ + √γ·‖x − Aᵀα‖,   H = AᵀA + γI.
-//
-// The brackets of the objective and of the training error of x* use x, not X.
+// Weights returns the bounds for the coefficients X of target j, which are rounded from x = X + Low.
+// docs/math.md §8 ("Fewer rows than features: Dual") bounds the error of x by ‖b − Ax − γα‖ and ‖x − Aᵀα‖, for
+// any x and α. Rounding x to X adds ‖Low‖. df brackets the effective dimension. The brackets of the objective
+// and of the training error use x, not X.
 func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
-	// Apart does not count products that underflow to 0. Each of the d elements has at most one per row.
+	// Apart does not count products that underflow to 0. Each of the d elements has at most one such product
+	// per row.
 	round, tiny := 1+few*eps, float64(e.Rows+1)*(d+few)*roundoff.Underflow
 	// ‖A‖/γ or ‖r‖/γ may underflow. The smallest positive number is added, so that the bound still holds.
 	along := math.Min((e.Size/p.Gamma+roundoff.Underflow)*p.Norm, (p.Norm/p.Gamma+roundoff.Underflow)*e.Size)
@@ -102,9 +100,9 @@ func (e *Dual) Rank(gamma float64) interval.Interval {
 // If γ ≤ largest, the elements of G + γI and of its factors have normal reciprocals.
 const largest = 0x1p1000
 
-// Dimension brackets the effective dimension n − γ·tr (G + γI)⁻¹. f is a factor of G + γI, or the reduction of
-// G to tridiagonal form. If Shift > 0, the eigenvalue Shift of G adds Shift/(Shift+γ), which is subtracted
-// again. For very large γ, Dimension returns [Dual.Rank].
+// Dimension brackets the effective dimension n − γ·tr (G + γI)⁻¹ for G = AAᵀ. f is a factor of G + γI, or the
+// reduction of G to tridiagonal form. If Shift > 0, G has an extra eigenvalue Shift, and Dimension subtracts
+// its part Shift/(Shift+γ). For very large γ, Dimension returns [Dual.Rank].
 func (e *Dual) Dimension(f *Factored) interval.Interval {
 	if f.Gamma > largest {
 		return e.Rank(f.Gamma)
@@ -137,11 +135,11 @@ type DualLeft struct {
 }
 
 // LeftOut brackets the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution. Row i has the weight w,
-// the residual r and the leverage h, with
+// the residual r and the leverage h. With G = AAᵀ,
 //
 //	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − w/Σw·γ/(Shift + γ).
 //
-// Without an intercept the last term is missing. docs/math.md §8 bounds the diagonal. Energy bounds the error
+// Without an intercept the last term is missing. docs/math.md §8 bounds the diagonal. l.Energy bounds the error
 // of each √w·aᵀx, where a is the row.
 func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	if f.Gamma > largest {

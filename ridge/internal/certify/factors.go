@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// factors holds bounds on the round-off of sums and products. They are in units of eps times the sum of the
-// magnitudes of the terms.
+// factors holds bounds on the round-off of sums and products. All bounds are in units of eps times the sum of
+// the magnitudes of the terms.
 type factors struct {
 	sum     float64 // sums over the rows, including the rounding by decays
 	pass    float64 // sums of a pass

@@ -39,9 +39,10 @@ func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	return eps*(h.held.factor.dot*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
-// Energy bounds ‖H^{½}(x̂ − x*)‖ for a fit x̂ to the other rows, not held out, from their sketch B. x* is the
-// exact solution for these rows, and H = AᵀA + γI. xn is ‖x̂‖, and bx is ‖Bx̂‖². The bound is the smaller of
-// ρ‖x̂‖/√γ and √(2(f(x̂) − f*)). Here ρ is half the shrinkage of B, and f* is the minimum of the objective f.
+// Energy bounds ‖H^{½}(x̂ − x*)‖ for coefficients x̂ from B, the sketch of the rows that were not held out. x*
+// is the exact solution for these rows, and H = AᵀA + γI. xn is ‖x̂‖, and bx is ‖Bx̂‖². The bound is the
+// smaller of ρ‖x̂‖/√γ and √(2(f(x̂) − f*)), where ρ is half the shrinkage of B, and f* is the minimum of the
+// objective f.
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
 	return math.Min(2*o.ResidualShift(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
 }

@@ -13,7 +13,8 @@ import (
 // pass over the rows measured.
 type Judge struct {
 	At
-	// The bounds hold for any error δ of a gradient with |δ_j| ≤ ‖a_j‖ for each column a_j of A.
+	// The bounds hold for H = AᵀA + γI and any error δ of a gradient with |δ_j| ≤ ‖a_j‖ for each column a_j of
+	// A.
 	perWeights float64 // bounds ‖H⁻¹δ‖
 	perEnergy  float64 // bounds ‖H^{-½}δ‖
 }
@@ -82,12 +83,9 @@ func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
-// Error bounds the distance ‖x − x*‖ = ‖H⁻¹g‖ of coefficients x from the exact solution x*. p is the projection
-// of the gradient g at x. The bound is the smallest of
-//
-//	‖H⁻¹‖·‖g‖,   √(‖H⁻¹‖·gᵀĤ⁻¹g) for Ĥ ⪯ H,   (1 + ρ‖H⁻¹‖)·‖Ĥ_R⁻¹g‖,
-//
-// plus round, a bound on the effect of the round-off of g. H = AᵀA + γI, and [Known.Judge] defines ρ and Ĥ_R.
+// Error bounds the distance of coefficients from the exact solution. p is the projection of the gradient at the
+// coefficients. The bound is the smallest of the three bounds in docs/math.md §6, with a bound on
+// ‖(AᵀA + γI)⁻¹‖ instead of 1/γ. round is added, a bound on the effect of the round-off of the gradient.
 func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round

@@ -56,8 +56,8 @@ type Sums struct {
 	Cross   []float64 // c as computed, t×d
 	TSS     []float64 // ‖b‖² as computed, t
 	NonZero []bool    // element 0: a feature is nonzero; element 1+j: target j is nonzero
-	// Rounding bounds the error of each element of Cross. The bound is in units of eps·‖aⱼ‖‖b‖, where aⱼ is the
-	// column of A and b the target. Rounding is 0 if the sums are compensated.
+	// Rounding bounds the error of each element of Cross. The bound is in units of eps·‖a‖‖b‖, for the column a
+	// of A and the target b that belong to the element. Rounding is 0 if the sums are compensated.
 	Rounding float64
 }
 
@@ -136,9 +136,9 @@ func (k *Known) ReadSparse() *Known {
 	return New(e)
 }
 
-// leastOf returns the eigenvalue of BᵀB, for the sketch B, for vectors orthogonal to the rows of V. It is 0 if
-// V has fewer rows than columns. Otherwise only round-off is orthogonal to V, and leastOf returns the smallest
-// eigenvalue.
+// leastOf returns the eigenvalue of BᵀB, for the sketch B, that belongs to vectors orthogonal to all stored
+// eigenvectors. It is 0 if there are fewer eigenvectors than columns. Otherwise such a vector is only
+// round-off, and leastOf returns the smallest eigenvalue.
 func leastOf(p *fd.Spectrum) float64 {
 	if r := len(p.Sigma2); r == p.Dim {
 		return p.Sigma2[r-1]

@@ -58,8 +58,8 @@ func (l *LeftOut) Forms() int {
 
 // Functions returns a matrix with a column for each eigenvalue of BᵀB, where B is the sketch. Its first rows
 // hold [At.below] for each γ. The next rows hold [At.above] for each γ. If Forms is 3, the last rows hold
-// [At.estimate]. Multiplied by the squares of Va for a row a, the matrix gives the quadratic forms of the part
-// of a in the span of V.
+// [At.estimate]. The quadratic forms of a row are this matrix times the squared components of the row along the
+// eigenvectors.
 func (l *LeftOut) Functions() []float64 {
 	var out []float64
 	for _, function := range []func(At, float64) float64{At.below, At.above, At.estimate}[:l.Forms()] {
@@ -135,7 +135,7 @@ type Leverage struct {
 }
 
 // Leverage returns the leverage of the row o at the i-th γ. below, above and estimate are the quadratic forms
-// of the part of the row in the span of V, see [LeftOut.Functions]. If Forms returns 2, estimate is not used.
+// of the row that [LeftOut.Functions] describes. If Forms returns 2, estimate is not used.
 func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Leverage {
 	a, w := &l.at[i], o.weight
 	slack := o.moved*a.rootAbove*(1+few*eps) + l.lost
@@ -180,7 +180,7 @@ func (l *LeftOut) Residual(o *LeftRow, f *LeftFit, y, product float64) (r, rErro
 	return o.residual(f, base, fixed, y, product)
 }
 
-// baseOf returns the target's mean. fixed is the rows' common part of rError.
+// baseOf returns the mean of the target, and the part of a residual's error bound that all rows share.
 func (l *LeftOut) baseOf(f *LeftFit) (base, fixed float64) {
 	if l.Intercept {
 		base = l.Means[l.eigen.Dim+f.Target]
@@ -207,7 +207,7 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 	if !(least > 0) {
 		least = 0
 	}
-	// Each factor is multiplied by √w. Then w·lo, which may underflow, is not needed to compute w·lo².
+	// Multiplying by √w before squaring avoids underflow.
 	inverse := 1 / v.Estimate
 	up, down := (v.Free.Hi-v.Estimate)*inverse, (v.Estimate-v.Free.Lo)*inverse
 	var lo, at, hi float64
@@ -229,9 +229,9 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 	return interval.Interval{Lo: lo, Hi: hi}, at * at
 }
 
-// Prediction brackets and estimates y − r/(1 − h). It is the prediction for a row by the exact solution of all
-// other rows. Here r is the residual for the exact solution of all rows, and h the leverage. The argument r is
-// computed, with an error of at most rError.
+// Prediction brackets and estimates the prediction for a row by the exact solution of all other rows. This
+// prediction is y − r/(1 − h), where h is the leverage, and r is the residual for the exact solution of all
+// rows. The argument r is a computed value, with an error of at most rError.
 func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, estimate float64) {
 	lo, hi := r-rError, r+rError
 	if lo > 0 {
@@ -260,7 +260,7 @@ func (v *Leverage) Unweighted(y, root, missed, missedError float64) (bracket int
 }
 
 // Predictions writes the brackets and estimates of [Leverage.Prediction] for one fit. For row i it sets element
-// i·t + f.Target. Row i of y has width targets. [LeftOut.Sum] describes the other arguments.
+// i·t + f.Target. y has width targets per row. [LeftOut.Sum] describes the other arguments.
 func (l *LeftOut) Predictions(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, width int, products []float64, t int, brackets []interval.Interval, estimates []float64) {
 	base, fixed := l.baseOf(f)
 	for i := range rows {

@@ -35,12 +35,13 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	return o.complete(w, j, x, xn, o.energy(j, xn), o.ResidualShift(j, xn))
 }
 
-// errors returns a bound abs on ‖x̂ − x*‖ and a bound rel on ‖x̂ − x*‖/‖x*‖, for the one-shot coefficients x̂ of
-// target j and the exact solution x*. xn is ‖x̂‖. With K = AᵀA and H = K + γI, abs is the smaller of
+// errors returns a bound abs on ‖x̂ − x*‖ and a bound rel on ‖x̂ − x*‖/‖x*‖, for the one-shot coefficients x̂
+// of target j and the exact solution x*. xn is ‖x̂‖. With K = AᵀA, H = K + γI and the sketch B, abs is the
+// smaller of
 //
-//	‖H⁻¹‖·‖K − BᵀB − shift·I‖·‖x̂‖,   ‖x̂ − Mc‖ + middleDistance,
+//	‖H⁻¹‖·‖K − BᵀB − shift·I‖·‖x̂‖,   ‖x̂ − Mc‖ + middleDistance.
 //
-// where Mc is the point in [At.middleDistance]. rel follows from abs, or from [OneShot.Contraction] if that is
+// Mc is the point in [At.middleDistance]. rel follows from abs, or from [OneShot.Contraction] if that is
 // smaller.
 func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	c := &o.targets[j].c
@@ -48,7 +49,7 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 		return 0, 0
 	}
 	s := o.Gamma + o.shift
-	// Round-off of x̂ = Ĥ⁻¹c comes from the error of c, and from the product with Ĥ⁻¹.
+	// Round-off in x̂ comes from c, and from the product that gives x̂.
 	most := o.inverse()
 	round := (o.CrossError(j)+o.factor.onto*eps*c.Norm)*most + o.factor.back*eps*xn
 	abs = o.apart*most*xn + round
@@ -138,10 +139,9 @@ func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 	clear(x[:k.eigen.Dim])
 }
 
-// ApplyEach overwrites row j of x with φ(BᵀB)c, where φ is phi[j], and c = Aᵀb of target firstTarget+j. It
-// returns ‖Bx‖² for each row of x. B is the sketch, and V holds its right singular vectors. Round-off gives the
-// part of c orthogonal to V a component along V. φ may magnify this component beyond x itself, so that ‖Bx‖² is
-// then computed from x.
+// ApplyEach overwrites row j of x with φ(BᵀB)c, where φ is phi[j], B is the sketch, and c = Aᵀb of target
+// firstTarget+j. It returns ‖Bx‖² for each row of x. If the vectors c may have a part orthogonal to the sketch,
+// ‖Bx‖² is computed from x. docs/math.md §14, "Products with V", has the reason.
 func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []float64) (bx []float64) {
 	d, r, q := k.eigen.Dim, len(k.eigen.Values), len(phi)
 	bx = make([]float64, q)

@@ -22,9 +22,8 @@ type Projection struct {
 	Fixed int       // number of coefficients without penalty: q, plus 1 if there is an intercept
 	Root  float64   // √Σw, with the weights w of the rows
 	B     []float64 // the transpose of B, (d+t)×q
-	// Left and Round have an element for each of the d+t columns of [A Y]. Left bounds ‖Z(B − (ZᵀZ)⁻¹Zᵀ[A Y])‖,
-	// the part of the column in the span of Z that was not removed. Round bounds the norm of the rounding
-	// errors in the column.
+	// Left bounds the norm of what a column of [A Y] still has in the span of Z. Round bounds the norm of the
+	// rounding errors in the column. Both have length d+t.
 	Left, Round []float64
 	Inverse     []float64 // bounds on the square roots of the diagonal of (ZᵀZ)⁻¹, q
 	// Mean holds the means of Z, then the means of [A Y]. MeanError bounds their errors. Both have length
@@ -35,7 +34,8 @@ type Projection struct {
 	// √w·R⁻ᵀν.
 	relative, shift float64
 	size            []float64 // bounds the norms of the projected columns
-	// division bounds a relative error of B and Mean: of dividing by the square roots of the penalties.
+	// division bounds the relative error of B and Mean from one cause, the division by the square roots of the
+	// penalties.
 	division float64
 }
 
@@ -152,7 +152,7 @@ func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df in
 	out.RSS = interval.Squared((math.Sqrt(math.Max(0, w.RSS.Lo-inside*inside))-moved)*(1-few*eps), (math.Sqrt(w.RSS.Hi)+moved)*(1+few*eps))
 	out.Objective.Hi = (w.Objective.Hi + moved*math.Sqrt(2*w.Objective.Hi) + moved*moved) * (1 + few*eps)
 	out.Objective.Lo = math.Max(0, (w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+(m.coordinates+far)*(m.coordinates+far))*(1+few*eps))*(1-few*eps))
-	// The square root σ of an eigenvalue moves by at most f + l. The slope of σ²/(σ²+γ) is at most 0.65/√γ.
+	// If σ² is an eigenvalue of AᵀA, σ moves by at most f + l. The slope of σ²/(σ²+γ) is at most 0.65/√γ.
 	shift := float64(d) * 0.65 * (f + l) / root * inflate
 	df = interval.Interval{Lo: math.Max(0, df.Lo-shift), Hi: math.Min(float64(d), df.Hi+shift)}
 	out.GCV = gcv(p.Rows, p.Fixed, df, rssNear(gamma, out.Energy, out.RSS))

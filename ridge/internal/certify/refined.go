@@ -23,7 +23,7 @@ type Corrected struct {
 	Half     []float64         // R⁻ᵀg as computed; unused if T is used
 
 	// HalfLow and StepLow are parts of Half and Step. They come from the rounding error of the gradient g. They
-	// may be nil, and are unused if T is used.
+	// may be nil, and are unused if the tridiagonal form T is used.
 	HalfLow, StepLow []float64
 
 	// The following fields are only used with T.
@@ -98,8 +98,9 @@ type afterStep struct {
 	before interval.Interval // brackets ‖H^{½}(x − x*)‖
 }
 
-// withLow adds the rounding error of moved = Step − Low to the bounds. It also adds the effect of Low: bounds
-// for X + Low become bounds for X. For any v, ‖H^{½}v‖ is at most n.upper·Σ n.columns[j]·|vⱼ|.
+// withLow adds the rounding error of moved = Step − Low to the bounds. It also turns bounds for X + Low into
+// bounds for X. Both effects have a bound by n: ‖H^{½}v‖ ≤ n.upper·Σ n.columns[j]·|vⱼ| for any v, where
+// H = AᵀA + γI.
 func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {
 		return
@@ -150,8 +151,9 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	return next, true
 }
 
-// solved computes the bounds for a correction with R (docs/math.md §8). Let δ be the error of the gradient g,
-// with |δᵢ| ≤ Boundsᵢ, and (RᵀR)⁻¹g = step + s. Then
+// solved computes the bounds for a correction with the factor R of H = AᵀA + γI (docs/math.md §8,
+// "Correction"). Let δ be the error of the gradient g, with |δᵢ| ≤ Bounds[i], and s the error of the solve:
+// step + s = (RᵀR)⁻¹g. Let ω be r.omega, and σ² a lower bound on the eigenvalues of H. Then
 //
 //	x − step − x* = (H⁻¹ − (RᵀR)⁻¹)g + s + H⁻¹δ,
 //	‖(H⁻¹ − (RᵀR)⁻¹)g‖ ≤ ω/(1−ω)·‖R⁻¹‖·‖R⁻ᵀg‖,

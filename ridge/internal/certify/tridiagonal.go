@@ -82,10 +82,9 @@ func (t *Tridiagonal) leastEigenvalue() float64 {
 	return lo - t.rounding(lo)
 }
 
-// inverseTrace returns γ·tr (T + sI)⁻¹ up to round-off. Element i of the diagonal of the inverse is
-// 1/(pᵢ + qᵢ − tᵢᵢ − s). p holds the pivots from the first row down, and q from the last row up. Each computed
-// element is exact, up to a few eps, for a matrix that differs from T + sI by at most rounding(s). If one of
-// these matrices is not positive definite, ok is false.
+// inverseTrace returns γ·tr (T + sI)⁻¹ up to round-off (docs/math.md §8). Element i of the diagonal of the
+// inverse is 1/(pᵢ + qᵢ − tᵢᵢ − s). p holds the pivots from the first row down, and q from the last row up. If
+// a pivot is not positive, ok is false.
 func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	d := len(t.Diagonal)
 	p := make([]float64, d)
@@ -110,8 +109,8 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	return sum.Value(), true
 }
 
-// dimension brackets d − γ·tr H⁻¹. The eigenvalues of H and of T + γI must differ by at most distance. limit is
-// an upper bound on the result.
+// dimension brackets d − γ·tr H⁻¹ for H = AᵀA + γI. The eigenvalues of H and of T + γI must differ by at most
+// distance. limit is an upper bound on the result.
 func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interval {
 	d := float64(len(t.Diagonal))
 	out := interval.Interval{Hi: limit}
@@ -129,9 +128,9 @@ func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interva
 	return out
 }
 
-// tridiagonal derives the bounds on H = AᵀA + γI from T. off[j] bounds the norm of the error in column j of A.
-// These errors move a singular value of A by at most ‖off‖, and an eigenvalue of AᵀA by at most
-// ‖off‖(2‖A‖ + ‖off‖).
+// tridiagonal derives the bounds on H = AᵀA + γI from the tridiagonal form f.T. off[j] bounds the norm of the
+// error in column j of A. These errors move a singular value of A by at most ‖off‖, and an eigenvalue of AᵀA by
+// at most ‖off‖(2‖A‖ + ‖off‖).
 func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	t, gamma, d := f.T, f.Gamma, float64(e.Dim)
 	offNorm := vec.Norm(off) * inflate
@@ -159,10 +158,9 @@ func (e *Streamed) Serves(f *Factored) bool {
 	return s.factor.solved <= 0x1p-10
 }
 
-// MayGain reports whether a Cholesky factor could have an error bound 100 times smaller than the reduction f.T.
-// The bound with f.T contains ‖A‖_F/σ. The bound with a Cholesky factor contains Σ ‖aⱼ‖√(H⁻¹)ⱼⱼ instead, for
-// the columns aⱼ of A. It does not depend on the units of the columns. MayGain bounds this sum from below by
-// (H⁻¹)ⱼⱼ ≥ 1/Hⱼⱼ, with H = AᵀA + γI.
+// MayGain reports whether a Cholesky factor could have an error bound 100 times smaller than the tridiagonal
+// form f.T. Only the bound with f.T depends on the units of the columns of A. docs/math.md §8 ("Certificate of
+// Tridiagonal") compares the two bounds.
 func (e *Streamed) MayGain(f *Factored) bool {
 	_, s := e.columnErrors(f)
 	least := 0.0
@@ -172,13 +170,10 @@ func (e *Streamed) MayGain(f *Factored) bool {
 	return vec.Norm(f.T.Columns)/s.sigma > 100*math.Max(least, 1)
 }
 
-// stepped computes the bounds for a correction x − step that was solved with the tridiagonal T. Let g be the
-// gradient at x, δ the error of g, and H = AᵀA + γI. Then
-//
-//	x − step − x* = H⁻¹(g − H·step + δ),   ‖H^{½}step‖² = stepᵀ(g − (g − H·step)).
-//
-// ‖g − H·step‖ is at most ‖l‖ + apart·‖step‖ + few·eps·‖g‖. Here l is this vector as computed, and apart bounds
-// the error of a product with H. T enters the bounds only by σ.
+// stepped computes the bounds for a correction x − step that was solved with a tridiagonal form (docs/math.md
+// §8, "Certificate of Tridiagonal"). Let g be the gradient at x, and H = AᵀA + γI. Left is the computed
+// g − H·step. The exact g − H·step has a norm of at most ‖Left‖ + apart·‖step‖ + few·eps·‖g‖, where apart
+// bounds the error of a product with H. The tridiagonal form enters the bounds only by sigma.
 func (r *Refiner) stepped(c *Corrected) afterStep {
 	s, d := r.s, float64(r.rows.Dim)
 	round, tiny := 1+(d+few)*eps, (d+few)*roundoff.Underflow

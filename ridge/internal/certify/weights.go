@@ -51,12 +51,9 @@ func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) i
 	return interval.Intersect(a.rssFromEnvelope(j), interval.Intersect(byObjective, byMove))
 }
 
-// rssFromEnvelope brackets ‖Ax* − b‖² for the exact solution x*, without using coefficients. docs/math.md §5
-// defines M, D and W, with ‖W‖ ≤ 1. Let c = Aᵀb, z = D^{½}c and y = D^{½}Mc. Then
-//
-//	‖Ax* − b‖² = ‖b‖² − cᵀMc − γ‖Mc‖² − ½(z + 2γy)ᵀWz − γ/4·‖D^{½}Wz‖².
-//
-// The last two terms are bounded by ‖W‖ ≤ 1.
+// rssFromEnvelope brackets ‖Ax* − b‖² for the exact solution x*, without using coefficients. The bracket of
+// (AᵀA + γI)⁻¹ gives this bracket. docs/math.md §5, "Training error of the exact solution", has the formula.
+// Its last two terms are bounded by ‖W‖ ≤ 1.
 func (a At) rssFromEnvelope(j int) interval.Interval {
 	c, gamma := &a.targets[j].c, a.Gamma
 	form := a.eigen.Norm(c, func(s2 float64) float64 { return math.Sqrt(a.middle(s2) * (1 + gamma*a.middle(s2))) })
@@ -67,8 +64,8 @@ func (a At) rssFromEnvelope(j int) interval.Interval {
 	})
 }
 
-// An envelope holds the norms in [At.rssFromEnvelope] for one target. form is √(cᵀMc + γ‖Mc‖²), and lost bounds
-// its underflow error. z bounds ‖z‖, and zy bounds ‖z + 2γy‖.
+// An envelope holds the norms for [At.rssFromEnvelope] at one target, in the notation of docs/math.md §5. form
+// is √(cᵀMc + γ‖Mc‖²), and lost bounds its underflow error. z bounds ‖z‖, and zy bounds ‖z + 2γy‖.
 type envelope struct{ form, z, zy, lost float64 }
 
 // envelope returns rssFromEnvelope's bracket from norms computed before.

@@ -9,8 +9,8 @@ import (
 )
 
 // A Witness detects that a pass read other rows than the summary did. It is the product Kh of K = AᵀA with a
-// fixed vector h of length one. A pass multiplies vectors v by K. Each product must satisfy the first equation
-// below. The second one is for a gradient with c = Aᵀb:
+// fixed vector h of length one. Every product Kv of a pass, and every gradient Kv − c with c = Aᵀb, must
+// satisfy
 //
 //	hᵀ(Kv) = (Kh)ᵀv,   hᵀ(Kv − c) = (Kh)ᵀv − hᵀc.
 //
@@ -31,9 +31,9 @@ func Probe(d int) []float64 {
 	return h
 }
 
-// ProductDiffers compares a product out of a pass with the witness. out is Kx for K = AᵀA. If affine is true,
-// it is Kx − Aᵀb for target j. differs reports whether the difference is too large for the rows of the summary.
-// If out is not finite, because the iteration diverged, differs is false.
+// ProductDiffers compares out, a product that a pass computed, with the witness. out is Kx for K = AᵀA. If
+// affine is true, out is Kx − Aᵀb for target j. differs reports whether the difference is too large for the
+// rows of the summary. If out is not finite, because the iteration diverged, differs is false.
 func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (difference float64, differs bool) {
 	if k.Product == nil {
 		return 0, false
@@ -70,8 +70,8 @@ func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want floa
 	return want, differs
 }
 
-// apart returns |a − b|, and whether it is finite and larger than slack. It is not finite if the iteration
-// diverged.
+// apart returns |a − b|. beyond reports whether this distance is finite and larger than slack. If the distance
+// is not finite, the iteration diverged.
 func apart(a, b, slack float64) (distance float64, beyond bool) {
 	distance = math.Abs(a - b)
 	return distance, distance <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(distance <= slack)

@@ -15,8 +15,8 @@ import (
 // normalEquations accumulates [A Y]ᵀ[A Y], which contains K = AᵀA, c = AᵀY and YᵀY. It solves (K + γI)x = c by
 // Cholesky factorization.
 //
-// Each group of rows is multiplied separately, and the products are added. If m rows are the longest group, an
-// entry is a sum of at most m + folds consecutive additions. folds is the number of groups.
+// Each group of rows is multiplied separately, and the products are added. With at most m rows in a group, an
+// entry is a sum of at most m + folds consecutive additions, where folds is the number of groups.
 type normalEquations struct {
 	be    engine.Backend
 	d, t  int

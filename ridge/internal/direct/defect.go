@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A defect bounds the error of a computed reduction QTQᵀ of K to tridiagonal form. There is an exactly
+// A defect bounds the error of a computed reduction QTQᵀ of K = AᵀA, with T tridiagonal. There is an exactly
 // orthogonal matrix Q̄ with
 //
 //	‖K − Q̄TQ̄ᵀ‖ ≤ reduced,   ‖Q − Q̄‖ ≤ skew.
@@ -17,11 +17,11 @@ import (
 // Hence each eigenvalue of T differs from an eigenvalue of K by at most reduced (docs/math.md §14).
 type defect struct{ reduced, skew float64 }
 
-// defectRows is the number of rows in each matrix product of defect.
+// defectRows is the number of rows that the method defect multiplies at a time.
 const defectRows = 256
 
-// defect measures the error of the reduction of k (d×d, lower triangle) to tridiagonal form. It computes Q.
-// Apart from that, it takes about 2d³ multiply-adds and d² numbers of memory.
+// defect measures the error of the reduction of k (d×d, lower triangle) to tridiagonal form. It first computes
+// the orthogonal factor. The rest takes about 2d³ multiply-adds and d² numbers of memory.
 func (r *TridiagonalForm) defect(k engine.Matrix) defect {
 	d, be := r.d, r.be
 	p := make([]float64, d*d)
@@ -54,8 +54,7 @@ func (r *TridiagonalForm) defect(k engine.Matrix) defect {
 	if !(skew <= 0x1p-10) {
 		return defect{math.Inf(1), math.Inf(1)}
 	}
-	// The bounds use ‖|P|ᵀ|TP|‖_F ≤ ‖P‖_F‖TP‖_F. They also use ‖|T||P|‖_F ≤ √3·‖T‖_F, because rows of T have
-	// three elements.
+	// For P = Qᵀ, ‖|P|ᵀ|TP|‖_F ≤ ‖P‖_F‖TP‖_F, and ‖|T||P|‖_F ≤ √3·‖T‖_F, because rows of T have three elements.
 	n, size := float64(d), math.Hypot(vec.Norm(r.T.Diagonal), math.Sqrt2*vec.Norm(r.T.Beside))
 	products := (be.Accuracy().Sum(nb) + engine.Roundings + 3) * math.Sqrt(n) * size
 	sums := math.Ceil(n/float64(nb)) * (kSize + size)

@@ -152,8 +152,8 @@ func (s *Stream) Close(stage *rows.Stage, intercept bool, projected int, be engi
 // Evidence returns the data about the rows that certificates need.
 func (s *System) Evidence() *certify.Streamed { return &s.evidence }
 
-// Gram returns K = AᵀA (d×d, lower triangle) and c = AᵀY (t×d, one target per row). Let aᵢ be the columns of [A
-// Y]. The error of element i, j is at most rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖.
+// Gram returns K = AᵀA (d×d, lower triangle) and c = AᵀY (t×d, one target per row). Let aᵢ be the columns of
+// [A Y]. The error of element i, j is at most rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖.
 func (s *System) Gram() (k engine.Matrix, c []float64, rounding float64) {
 	d, q := s.evidence.Dim, len(s.columns)
 	sums, rounding := s.f.(gramFactorization).gram()

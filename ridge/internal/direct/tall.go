@@ -48,7 +48,7 @@ func (e *tall) fold(m int) {
 	share := roundoff.Unit * roundoff.QRFold(float64(d+roundoff.PanelColumns), float64(m), motion)
 	e.share += share
 	for j, s := range squares {
-		// The relative error of m squares, the root and Hypot is below (m + 16)·Unit.
+		// The sum of m squares, its root and Hypot together have a relative error below (m + 16)·Unit.
 		e.col[j] = math.Hypot(e.col[j], math.Sqrt(s)*(1+float64(m+16)*roundoff.Unit)+float64(m)*roundoff.LostResidual)
 		e.off[j] += share*e.col[j] + roundoff.LostFold(float64(q), float64(m))
 	}

@@ -26,7 +26,7 @@ func NewTridiagonal(be engine.Backend, d, t int, gram bool) Factorization {
 //
 //	(K + γI)⁻¹c = Q·(T + γI)⁻¹·Qᵀc.
 //
-// It takes O(d) operations and two products with Q. The products are made for all γ together (L. Eldén,
+// A solution takes O(d) operations and two products with Q. The products are made for all γ together (L. Eldén,
 // "Algorithms for the regularization of ill-conditioned least squares problems", BIT 17, 1977).
 type Reduction struct {
 	e *normalEquations

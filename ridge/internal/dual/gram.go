@@ -206,7 +206,7 @@ func (r *Rows) cut(lo int, p engine.Matrix, counts []int) {
 	}
 }
 
-// centre overwrites columns of the rows with the corresponding columns of A.
+// centre turns columns of the stored rows into columns of A: centred and weighted.
 func (r *Rows) centre(p engine.Matrix) {
 	if r.intercept {
 		mean, sum := make([]float64, p.Cols), make([]float64, p.Cols)

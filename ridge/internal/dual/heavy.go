@@ -82,7 +82,7 @@ func (l light) row(i int) ([]int32, []float64) {
 	return p.sparse.Row(i - p.first)
 }
 
-// A heavy holds the dense columns H of A and the factors of (D + HHᵀ)⁻¹. [CG] defines D.
+// A heavy holds the dense columns H of A, and a factor for the preconditioner of [CG].
 type heavy struct {
 	be      engine.Backend
 	h       engine.Matrix // n×k
@@ -91,12 +91,13 @@ type heavy struct {
 	ht, hhp []float64     // Ht for the last z, and HHᵀp for the last direction p
 }
 
-// leastShare is the smallest share of D in each diagonal element of G + γI. With a smaller share, the matrix C
-// of [CG] could be almost singular, and rounding errors would accumulate.
+// leastShare is the smallest ratio of an element of the diagonal matrix D in [CG] to the diagonal element of
+// G + γI. With a smaller ratio, the matrix C in [CG] could be almost singular, and rounding errors would
+// accumulate.
 const leastShare = 1e-3
 
-// newHeavy stores the columns in list as dense columns. scale holds D⁻¹, and newHeavy limits its elements by
-// leastShare. If a number overflows, the result is nil.
+// newHeavy stores the columns in list as dense columns. scale holds the inverse of the diagonal matrix D in
+// [CG]. newHeavy reduces elements of scale that leastShare forbids. If a number overflows, the result is nil.
 func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	k := len(list)
 	out := &heavy{be: be, h: engine.View(r.n, k, make([]float64, r.n*k)), factor: engine.View(k, k, make([]float64, k*k)), product: make([]float64, k),

@@ -61,7 +61,7 @@ func (r *Rows) Measure(ctx context.Context, be engine.Backend, points []Point) (
 	return found, ctx.Err()
 }
 
-// drift returns the weighted mean of θ for a point, or 0 without an intercept.
+// drift returns the weighted mean of p.Hi + p.Lo, or 0 without an intercept.
 func (s *Samples) drift(p *Point) (all twofold.Number) {
 	if !s.intercept {
 		return all
@@ -73,8 +73,8 @@ func (s *Samples) drift(p *Point) (all twofold.Number) {
 	return all.Over(s.weight())
 }
 
-// found computes the coefficients for a point, in the form of [Found]. sum holds Xᵀ(wθ) and is overwritten, and
-// columns holds Xᵀw.
+// found computes the coefficients x of a [Found] at the point p. sum holds Xᵀ(wθ) and is overwritten. columns
+// holds Xᵀw.
 func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	f := &Found{X: make([]float64, s.d), Low: make([]float64, s.d)}
 	apart := make([]float64, s.d)

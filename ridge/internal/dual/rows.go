@@ -38,7 +38,7 @@ func NewRows(d, t int, intercept bool) *Rows {
 }
 
 // Bytes returns the memory of the rows in bytes. Memory that belongs to the source does not count. If all rows
-// are sparse, [SparseBytes] is added, the memory of conjugate gradients and measurements.
+// are sparse, Bytes adds [SparseBytes], the memory of conjugate gradients and measurements.
 func (r *Rows) Bytes() uint64 {
 	if !r.Sparse() {
 		return r.bytes

@@ -10,8 +10,8 @@ import (
 // underflown bounds the underflow error of a few products of low parts.
 const underflown = 0x1p-1070
 
-// coefficients holds the factors hi + lo of the entries in a product, with errors of at most err. If err is
-// nil, the factors are exact.
+// coefficients holds numbers hi + lo, by which dot multiplies the entries of a row. err bounds their errors. If
+// err is nil, the numbers are exact.
 type coefficients struct{ hi, lo, err []float64 }
 
 // dot returns Σ valₖ·c[idxₖ] (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput.
@@ -39,7 +39,7 @@ func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	return a.number(float64(len(idx) + 2))
 }
 
-// An accumulator is the state of the sum in dot. The order of its entries is arbitrary.
+// An accumulator is the state of the sum in dot. Terms may be added in any order.
 type accumulator struct{ hi, lo, lows, off float64 }
 
 // number returns the sum, after at most n entries.

@@ -30,7 +30,7 @@ type passHeader struct {
 	Weight, WeightLow   float64
 }
 
-// Bits of State. Older versions set passMixed if a pass did not separate two errors: of residuals, and of sums
+// Bits of State. Older versions set passMixed if a pass had one bound for two errors: of residuals, and of sums
 // over residuals. Such a pass is repeated.
 const (
 	passEnded = 1 << iota

@@ -200,7 +200,7 @@ func (m *measuring) numbers() []twofold.Number {
 // ofPoint is the number of sums in measured.
 const ofPoint = 3
 
-// count returns the number of values that numbers returns, or 0 if m is nil.
+// count returns the length of m.numbers(), or 0 for nil.
 func (m *measuring) count() int {
 	if m == nil {
 		return 0

@@ -43,8 +43,8 @@ func (p *product) prepare(qs []Query, v []float64) {
 	}
 }
 
-// stride returns the number of rows to process together, at most n. A call of the backend has a limit on dense
-// rows, because the bounds of engine.Accuracy hold up to this limit.
+// stride returns the number of rows to process together, at most n. Calls of the backend take a limited number
+// of dense rows, because the bounds of engine.Accuracy hold up to a limit.
 func (p *product) stride(n int, sparse bool, q int) int {
 	if !sparse {
 		return p.tuning.GradientCall(n, p.d, q)
@@ -55,8 +55,8 @@ func (p *product) stride(n int, sparse bool, q int) int {
 	return min(n, engine.MaxGradientRows)
 }
 
-// add adds the products of the rows of b with the vectors v (q×d) to s. b has at most as many rows as stride
-// returned.
+// add adds the products of the rows of b with the vectors v (q×d) to s. b must have at most as many rows as
+// [product.stride] allows.
 func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	q, d := len(qs), p.d
 	s.weigh(b)
@@ -87,9 +87,9 @@ func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	}
 }
 
-// scattered reports whether the rows have few entries: a group of SparseChain such rows would have fewer
-// entries than columns. Then it is cheaper to add each product to a compensated sum than to sum the group
-// plainly first.
+// scattered reports whether the rows have so few entries that plain sums over groups of rows do not pay. A
+// group of SparseChain such rows has fewer entries than columns. It is then cheaper to add each product to a
+// compensated sum.
 func scattered(rows *engine.CSR) bool {
 	return rows.NNZ() < rows.Rows*(rows.Cols/roundoff.SparseChain)
 }

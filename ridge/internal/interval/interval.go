@@ -76,8 +76,8 @@ func Total(parts []Interval) Interval {
 	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
 }
 
-// WidenRoot brackets y² for a number y ≥ 0. It is known that v contains z² and that |y − z| ≤ distance. The
-// bracket includes the underflow error of up to eight products.
+// WidenRoot brackets y² for y ≥ 0. There must be a number z with z² in v and |y − z| ≤ distance. The bracket
+// includes the underflow error of up to eight products.
 func WidenRoot(v Interval, distance float64) Interval {
 	const lost = 8 * roundoff.Underflow
 	lo := math.Max(0, math.Sqrt(math.Max(0, v.Lo-lost))-distance)

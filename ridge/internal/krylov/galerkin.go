@@ -53,8 +53,8 @@ type galerkinWork struct {
 // and each system gives one initial vector.
 const perVector = 6
 
-// SubspaceRows returns the capacity of the subspace of Galerkin. rank is a bound on the rank of A. sketch and
-// systems are the numbers of rows of the sketch and of systems.
+// SubspaceRows returns the capacity of the subspace of Galerkin. rank bounds the rank of A, sketch is the
+// number of rows of the sketch, and systems is the number of systems.
 func SubspaceRows(rank, sketch, systems int) int { return min(rank, perVector*(sketch+systems)) }
 
 func newGalerkin(b *Batch) *galerkin {
@@ -154,8 +154,8 @@ func (m *galerkin) Absorb() error {
 	return m.move()
 }
 
-// coefficients updates u, which holds Qg₀ for each system. Columns before firstNew are valid already, except
-// for systems with a new base.
+// coefficients updates u, which holds Qg₀ for each system ([galerkin] defines Q and g₀). Columns before
+// firstNew are valid already, except for systems with a new base.
 func (m *galerkin) coefficients(firstNew int) {
 	s, w := m.space, &m.work
 	if n := s.k - firstNew; n > 0 {
@@ -288,8 +288,9 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// A subspace of dimension rank(A) suffices, except in two cases. One is round-off. The other is a part
-	// orthogonal to the rows of A, in x₀ or in a solution with another Hessian.
+	// A subspace of dimension rank(A) suffices, with two exceptions: round-off, and parts of an iterate that
+	// are orthogonal to the rows of A. An initial point, or a solution with another Hessian, may have such a
+	// part.
 	if fresh == 0 && moved > 0 && s.k == s.most && s.most < s.d {
 		return true, nil
 	}
@@ -357,8 +358,8 @@ func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	return moved, m.Hessian.Solve(ctx, m.work.gammas[:moved], g)
 }
 
-// isStuck reports whether the subspace cannot improve some system. The sign is that a second solve in the
-// unchanged subspace did not halve the bound of the system.
+// isStuck reports whether the subspace cannot improve some system. A system is stuck if a second solve in the
+// unchanged subspace did not halve its bound.
 func (m *galerkin) isStuck() bool {
 	return m.exhausted && slices.ContainsFunc(m.Active, func(s *System) bool {
 		return s.Measured && !(s.bound < m.bases[s.index].unchanged/2)

@@ -27,8 +27,8 @@ type origin struct {
 }
 
 // setOrigin makes v the origin. found is a measurement at v in double-double arithmetic. Such a measurement
-// reads rows without centring them, so that its round-off is large for rows far from zero. If it is not less
-// than half the round-off of a plain gradient, setOrigin returns false.
+// reads rows without centring them, so that its round-off is large for rows far from zero. If this round-off is
+// not less than half the round-off of a plain gradient, setOrigin returns false.
 func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	rss, off := found.RSS.Round()
 	exact := s.judged.Exact(interval.Outward(rss, off), found.Rounded(), found.Residual)

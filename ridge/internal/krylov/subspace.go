@@ -94,8 +94,8 @@ func (s *subspace) decompose() error {
 	return nil
 }
 
-// solve writes (T + γI)⁻¹u to row i of y, for row i of u and element i of gamma. u and y have q rows, with
-// leading dimension most.
+// solve writes (T + gamma[i]·I)⁻¹uᵢ to row i of y, for each of the q rows uᵢ of u. u and y have leading
+// dimension most.
 func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	if s.eliminate(q, gamma, u, y) {
 		return nil
@@ -108,7 +108,7 @@ func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	return nil
 }
 
-// eliminate is solve without a new decomposition of T. If a Schur complement is not positive definite, it
+// eliminate is like solve, but never decomposes T again. If a Schur complement is not positive definite, it
 // returns false.
 func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	n, w, ld := s.eigenRows, s.k-s.eigenRows, max(s.eigenRows, 1)
@@ -144,8 +144,8 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	return true
 }
 
-// solveSchur overwrites z with M⁻¹z for the Schur complement M of [subspace], or returns false if M is not
-// positive definite. f is FSᵀ(Θ+γI)^{-½}, so that M = C + γI − ffᵀ.
+// solveSchur overwrites z with M⁻¹z for the Schur complement M in [subspace]. If M is not positive definite, it
+// returns false. f is FSᵀ(Θ+γI)^{-½}, a factor of the term that M subtracts.
 func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 	n, w := s.eigenRows, s.k-s.eigenRows
 	copyMatrix(w, w, s.work.m, w, s.t[n*s.most+n:], s.most)
@@ -167,7 +167,7 @@ const (
 	// roundOff limits the part of a unit vector orthogonal to the subspace. If its norm is smaller, this part
 	// counts as zero.
 	roundOff = 1e-12
-	// tiniest is the norm below which vectors are not used, because squares underflow.
+	// tiniest is the smallest norm of a useful vector: its square does not underflow.
 	tiniest = 0x1p-500
 )
 
@@ -227,8 +227,9 @@ func (s *subspace) fill(b int) int {
 	return orthonormal(b, b+s.next(n, rows[b*d:]), BlockRows, d, rows)
 }
 
-// next writes orthogonal parts to z, as orthogonalParts does, and returns their number. They belong to n of the
-// rows that grow added to kq last. Products of these rows with the rows of Q are in T.
+// next computes the parts of n rows orthogonal to the subspace, scaled to length one. It writes them to z and
+// returns their number. The n rows are rows of kq that grow added last. Products of these rows with the rows of
+// Q are in T.
 func (s *subspace) next(n int, z []float64) int {
 	d, k := s.d, s.k
 	for i := range n {

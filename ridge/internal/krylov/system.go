@@ -253,7 +253,7 @@ func (s *System) query(affine bool, v []float64) gram.Query {
 	return q
 }
 
-// shift completes the result kv of a query with v. It becomes the product of the Hessian with v, or the
+// shift completes the result kv of a query with v. kv becomes the product of the Hessian with v, or the
 // gradient at v. shift adds γv. If the gradient is relative to an origin, it adds the gradient at the origin.
 func (s *System) shift(kv, v []float64, found *gram.Measurement) {
 	switch {

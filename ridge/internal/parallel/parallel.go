@@ -20,8 +20,8 @@ type Loop struct {
 	sharer engine.Sharer // nil if the backend has no threads of its own
 }
 
-// New returns a loop over the tasks 0 to n−1. be is the backend that the tasks call, or nil. During a run it
-// uses fewer cores (see [engine.Sharer]).
+// New returns a loop over the tasks 0 to n−1. be is the backend that the tasks call, or nil. The backend uses
+// fewer cores during a run (see [engine.Sharer]).
 func New(be engine.Backend, n int, do func(i int) error) *Loop {
 	l := &Loop{do: do, errs: make([]error, n)}
 	l.sharer, _ = be.(engine.Sharer)

@@ -57,9 +57,9 @@ const (
 	// CentredSquares bounds the error of the squared norm of a sparse row that is centred, in the units of
 	// fd.SquaresError.
 	CentredSquares = 15
-	// SumRows is the number of rows whose contributions to AᵀY and to the witness are added plainly. The sums
-	// of such groups are then added with compensation, so that the error does not grow with n. Sum bounds the
-	// round-off of AᵀY, the witness and ‖b‖², in units of Eps.
+	// SumRows is the number of rows whose contributions to AᵀY and to certify.Witness are added plainly. The
+	// sums of such groups are then added with compensation, so that the error does not grow with n. Sum bounds
+	// the round-off of AᵀY, the witness and ‖b‖², in units of Eps.
 	SumRows = 32
 	Sum     = SumRows/2 + 4
 	// With ManyTargets targets or more, AᵀY does not fit into the cache. ManyRows then replaces SumRows, and
@@ -78,8 +78,8 @@ const SameRows = 1e-9
 
 // Constants for passes. engine.Accuracy covers the sums within one call of the backend.
 const (
-	// A pass adds plainly over ManyCalls calls of the backend, or over SparseChain sparse rows. It then adds
-	// the sums to compensated sums, which are more expensive.
+	// A pass adds the results of ManyCalls calls of the backend, or of SparseChain sparse rows, in plain
+	// arithmetic. It then adds these sums to compensated sums, which take more time.
 	ManyCalls   = 8
 	SparseChain = 1024
 )
@@ -130,12 +130,12 @@ func CholeskyFactor(chain, d float64) float64 { return chain + d + 4 }
 // linearly on earlier columns. chain is the number of additions in sequence for an entry of K.
 func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 
-// CholeskyResidual bounds the part of Kx and c in the error of component i of the computed residual
-// c − Kx − γx. The bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for K = AᵀA, c = Aᵀb and columns aⱼ of A.
-// chain is the number of additions in sequence for an entry of K. The product adds d+3.
+// CholeskyResidual bounds the error that Kx and c add to component i of the computed residual c − Kx − γx. The
+// bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for K = AᵀA, c = Aᵀb and columns aⱼ of A. chain is the
+// number of additions in sequence for an entry of K. The product adds d+3.
 func CholeskyResidual(chain, d float64) float64 { return chain + d + 3 }
 
-// GammaResidual bounds the part of γx in the error of component i of the computed Aᵀb − AᵀAx − γx, in units of
+// GammaResidual bounds the error that γx adds to component i of the computed Aᵀb − AᵀAx − γx, in units of
 // Unit·γ|xᵢ|.
 func GammaResidual(d float64) float64 { return d + 3 }
 
@@ -144,7 +144,7 @@ func GammaResidual(d float64) float64 { return d + 3 }
 // sequence for an entry of K. The result is twice the bounds of the sums and of a product.
 func CholeskyRSS(chain, d float64) float64 { return 2*chain + 2*d + 12 }
 
-// GammaRSS bounds the part of γxᵀx in the error of the sum in [CholeskyRSS], in units of Unit·γ‖x‖².
+// GammaRSS bounds the error that γxᵀx adds to the sum in [CholeskyRSS], in units of Unit·γ‖x‖².
 func GammaRSS(d float64) float64 { return 2*d + 8 }
 
 // Constants of a fold of the streamed QR.
@@ -169,7 +169,7 @@ func QRFold(q, rows, motion float64) float64 {
 	return 4*reflectors + 2*product*(math.Sqrt2+root) + (w+4)*(panels+1) + 2*(w+6)*root + 45
 }
 
-// LostFold bounds the part of a fold's backward error that comes from underflow, as a norm for each column.
+// LostFold bounds the part of a fold's backward error that comes from underflow, for each column.
 func LostFold(q, rows float64) float64 { return 8 * q * (q + rows) * Underflow }
 
 // QRSolve bounds the backward error of two more steps: solving with a factor of q columns, and evaluating
@@ -180,7 +180,7 @@ func QRSolve(q float64) float64 { return 2 * (q + 4) }
 // error bound depends on it.
 func QRPivot(q, longestFold, folds float64) float64 { return 4*(q+4) + longestFold*folds }
 
-// SeminormalResidual bounds the error of component i of the computed Rᵀ(z − Rx) − γx. The bound is in units of
-// Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where aᵢ is a column of A. It covers a product of d numbers and a few
-// operations.
+// SeminormalResidual bounds the error of component i of Rᵀ(z − Rx) − γx, the negative gradient by the
+// triangular factor R. The bound is in units of Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where aᵢ is a column of A. It
+// covers a product of d numbers and a few operations.
 func SeminormalResidual(d float64) float64 { return d + 3 }

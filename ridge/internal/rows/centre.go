@@ -26,8 +26,8 @@ func (s *Stage) Overflows(b dataset.Block) bool {
 	return !Spreads(s.Reach(b), total)
 }
 
-// Reach returns the squared norm of the origin of the means. If there is no origin yet, a row of b will become
-// the origin. Reach then returns the largest squared norm of a possible row. Without an intercept it returns 0.
+// Reach returns the squared norm of the origin of the means. If there is no origin yet, it returns the largest
+// squared norm of a row of b that may become the origin. Without an intercept it returns 0.
 func (s *Stage) Reach(b dataset.Block) float64 {
 	if !s.intercept {
 		return 0
@@ -65,9 +65,9 @@ func (s *Stage) begin() {
 }
 
 // centre computes the means of a block of n rows, relative to the origin, from the sums in s.block. It
-// subtracts the means of the targets from s.y. If there is a joining row (see [Stage]), centre appends its
-// targets. It returns the number of joining rows, 0 or 1. Means of features are subtracted later, when [Staged]
-// writes the rows.
+// subtracts the means of the targets from s.y. An extra row, the joining row, may stand for the distance
+// between means (see [Stage]). centre appends its targets, and returns the number of joining rows, 0 or 1.
+// Means of features are subtracted later, by [Staged].
 func (s *Stage) centre(n int, w []float64) int {
 	total := s.sumTargets(n, w)
 	weight := total.Value()
@@ -166,8 +166,9 @@ func hypot(p, q float64) float64 {
 }
 
 // join adds the block in s.block, of weight w2 > 0, to the running sums. weightError bounds the error of w2. If
-// earlier rows have weight, join computes the joining row (see [Stage]), and writes its targets at index n. It
-// returns the number of joining rows, 0 or 1. The caller updates the weight.
+// earlier rows have weight, join computes the joining row, which stands for the distance between means (see
+// [Stage]). It writes the targets of this row at index n. It returns the number of joining rows, 0 or 1. The
+// caller updates the weight.
 func (s *Stage) join(w2, weightError float64, n int) int {
 	mu, muError := s.block.mean, s.block.meanError
 	w1 := s.Weight.Value()

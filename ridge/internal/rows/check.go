@@ -24,8 +24,8 @@ func (e *unfit) Is(target error) bool {
 	return target == engine.ErrShape || target == engine.ErrInput
 }
 
-// MaxSquares limits sums of squares over all rows, so that [fd.Sketch] can represent them. MaxWeight limits the
-// sum of the weights.
+// MaxSquares limits sums of squares over all rows, so that they stay in the range of [fd.Sketch]. MaxWeight
+// limits the sum of the weights.
 const (
 	MaxSquares = fd.MaxSquares / 4
 	MaxWeight  = 0x1p500

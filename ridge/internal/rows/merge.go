@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Merge adds the rows of o to s. If both have rows, it returns a joining row for the distance between the means
-// of s and o. [Stage] explains the joining row.
+// Merge adds the rows of o to s. If both have rows, it returns one more row, which stands for the distance
+// between the means of s and o (see [Stage]).
 func (s *Stage) Merge(o *Stage) Staged {
 	s.y = vec.Grow(s.y, s.t)
 	s.allocate()

@@ -9,7 +9,7 @@ import (
 )
 
 // scaledEntry and scaledSum bound the round-off of dividing a column by its scale, for one entry and for a sum
-// over the column. The unit is [roundoff.Unit]. There are two roundings, because the source may divide by
+// over the column. The unit is [roundoff.Unit]. Two operations are rounded, because the source may divide by
 // another scale too.
 const (
 	scaledEntry = 4

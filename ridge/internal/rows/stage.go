@@ -61,7 +61,7 @@ type State struct {
 	// includes the differences from the origin and from means, and the errors of the means.
 	Moved []float64
 	// NonZero[0] reports whether any centred feature is nonzero. NonZero[1+j] reports the same for target j.
-	// The length is 1+t. If NonZero is true, a sum of squares of 0 has underflowed.
+	// The length is 1+t. A sum of squares of 0 has underflowed if its NonZero is true.
 	NonZero []bool
 }
 

@@ -9,8 +9,9 @@ import (
 )
 
 // A Staged holds the prepared rows of a block, sparse or dense. Dense rows are computed when they are written
-// to their destination. A dense joining row may follow (see [Stage]). A Staged is valid until the stage loads
-// the next block. It may share memory with the block.
+// to their destination. After the rows of the block, there may be one dense row that stands for the distance
+// between means (see [Stage]). A Staged is valid until the stage loads the next block. It may share memory with
+// the block.
 type Staged struct {
 	N      int
 	Sparse *engine.CSR // the first rows, if they are sparse; otherwise nil
@@ -171,7 +172,7 @@ func (s *Stage) loadSparse(b dataset.Block) Staged {
 }
 
 // noteNonZero updates NonZero with the given rows, as they are before multiplication by √w. Rows of weight 0 do
-// not count. A joining row counts.
+// not count.
 func (s *Stage) noteNonZero(rows Staged, w []float64) {
 	if !slices.Contains(s.NonZero, false) {
 		return
