@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// Columns holds the columns of a source as two sources. Each of their rows is a column of the source, with n numbers
-// and no targets; n is the number of rows of the source.
+// Columns holds the columns of a source as two other sources. A row of Features or Targets is a column of the source.
+// It has n numbers, for the n rows of the source, and no targets.
 type Columns struct {
 	Features Source // d rows
 	Targets  Source // t rows; nil for none

@@ -48,7 +48,7 @@ func (m *Model) Unpenalized(j int) bool {
 	return p != nil && (len(p.Before) > 0 && p.Before[j] == 0 || len(p.After) > 0 && p.After[j] == 0)
 }
 
-// check requires lists that are nil or d finite numbers ≥ 0.
+// check returns an error unless each list is nil or has d finite numbers ≥ 0.
 func (p *Penalty) check(d int) error {
 	if p == nil {
 		return nil

@@ -211,7 +211,7 @@ func (p *Predictor) useFitted(m *Model) {
 	}
 }
 
-// certify copies the certificates of the model to p.fit. For ‖b‖² of a target, the model has no bracket, only the
+// certify copies the certificates of the model to p.fit. The model has no bracket of ‖b‖² for a target, only the
 // computed value.
 func (p *Predictor) certify(m *Model) error {
 	w := &m.Fits[0]
@@ -234,7 +234,7 @@ func (p *Predictor) certify(m *Model) error {
 	return nil
 }
 
-// sameRows compares the rows by their number, intercept and sums of squares.
+// sameRows returns an error unless the number of rows, the intercept and the sums of squares agree.
 func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
 	if sum.Rows() != m.Rows || sum.Config().Intercept != m.Intercept {
 		return fmt.Errorf("%w: it has %d rows with intercept %v, the model %d with intercept %v", ridge.ErrOtherRows, sum.Rows(), sum.Config().Intercept, m.Rows, m.Intercept)

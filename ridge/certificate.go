@@ -19,9 +19,9 @@ type Certificate struct {
 	// EnergyBound bounds ‖H^{½}(x̂ − x*)‖₂, with H = AᵀA + γI. The objective at x̂ exceeds its minimum by at most half
 	// the square of EnergyBound. The prediction for a row a has an error of at most √(aᵀH⁻¹a)·EnergyBound.
 	EnergyBound float64 `json:"energy_bound" null:"+Inf"`
-	// Objective brackets the minimum f* = ½‖Ax* − b‖² + γ/2·‖x*‖² of the objective.
+	// InterceptBound bounds the absolute error of the intercept. It is zero if no intercept is fitted.
 	InterceptBound float64 `json:"intercept_bound" null:"+Inf"`
-	// Objective brackets f* = ½‖Ax* − b‖² + γ/2·‖x*‖².
+	// Objective brackets the minimum f* = ½‖Ax* − b‖² + γ/2·‖x*‖² of the objective.
 	Objective Interval `json:"objective"`
 	// TSS brackets ‖b‖². With an intercept, b is the centred target.
 	TSS Interval `json:"tss"`

@@ -97,9 +97,9 @@ func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []
 	return nil
 }
 
-// LeaveOneOut returns the solutions of [Factorization.Solve] and the leave-one-out error of every solution
-// and target, as defined at [LeaveOneOut]. It makes a pass over src and computes the leverages from the
-// eigenvectors of AᵀA. A dual method reads no rows, and does not support LeaveOneOutOptions.Unpenalized.
+// LeaveOneOut returns the solutions of [Factorization.Solve] and the leave-one-out error of every solution and target,
+// as defined at [LeaveOneOut]. It makes a pass over src and computes the leverages from the eigenvectors of AᵀA. A dual
+// method makes no pass, because it has the rows in memory. It does not support LeaveOneOutOptions.Unpenalized.
 //
 // It requires ExactOptions.LeaveOneOut; without it the error is [ErrShape]. Other errors are as for
 // [Factorization.Solve] and [LeaveOneOut].

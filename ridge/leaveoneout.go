@@ -27,8 +27,9 @@ type LeaveOneOutOptions struct {
 	// on the error of v.
 	Unpenalized func(v, w float64) float64
 	// Left, if not nil, is called for each block b of the rows and each solution fits[fit]. Element i·t + j of brackets
-	// bounds the prediction of target j for row i of b by the exact solution of all other rows. estimates holds estimates
-	// of these predictions. For rows of weight 0 the elements are meaningless. Calls of Left may run in parallel.
+	// bounds the prediction of target j for row i of b. This prediction is made by the exact solution of all rows
+	// except row i. estimates holds estimates of these predictions. For rows of weight 0 the elements are meaningless.
+	// Calls of Left may run in parallel.
 	Left func(fit int, b dataset.Block, brackets []Interval, estimates []float64)
 }
 

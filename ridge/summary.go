@@ -57,8 +57,8 @@ type Summary struct {
 	cfg SummaryConfig
 	sum *accum.Accumulator
 
-	// Meta holds bytes of the caller, at most [MaxMeta]. They are written and read with the summary. No other method,
-	// not even Merge, changes Meta.
+	// Meta holds data of the caller, at most [MaxMeta] bytes. Meta is written and read with the summary. All other
+	// methods leave it unchanged, even Merge.
 	Meta []byte
 
 	mu        sync.Mutex

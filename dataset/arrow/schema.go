@@ -73,8 +73,8 @@ func (t *dataType) item() *dataType {
 	return t
 }
 
-// A schemaDecoder limits the memory of a schema.
-// In a small file, many fields can refer to the same long name or children.
+// A schemaDecoder limits the memory of a schema, because many fields of a small file can refer to the same long name or
+// children.
 type schemaDecoder struct {
 	fields, names int
 }

@@ -101,9 +101,9 @@ func (o *Opened) Passes() int {
 // Once reports whether the rows can be read only once, see [dataset.Once].
 func (o *Opened) Once() bool { return dataset.Once(o.Source) }
 
-// Open opens files and returns a source that reads them one after the other. Of a .npz archive it reads the array in
-// file.npz:array, or by default x, X or the only array. Errors are *[dataset.InputError], or [dataset.ErrShape] if
-// dimensions disagree.
+// Open opens files and returns a source that reads them one after the other. From a .npz archive it reads the array
+// named in file.npz:array. Without :array it reads x, X or the only array. Errors are *[dataset.InputError], or
+// [dataset.ErrShape] if dimensions disagree.
 //
 // Files must not change until the end of the last pass. Each pass checks this when it opens a file and after each
 // block, and returns a *[dataset.ChangedError].

@@ -144,7 +144,7 @@ func isUndivided(path string, opts Options) (bool, error) {
 	return f.Packed() != "", f.Close()
 }
 
-// divideRows keeps the rows of share s of separate features and targets.
+// divideRows restricts features and targets from separate files to the rows of share s.
 func (o *Opened) divideRows(path string, s dataset.Share) error {
 	if s.Whole() {
 		return nil

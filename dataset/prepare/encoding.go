@@ -45,7 +45,7 @@ type Category struct {
 }
 
 // NewEncoding returns an encoding of d columns, which Learn must complete. names holds the names of the columns or is
-// nil. categorical lists the 0-based categorical columns; an index that is out of range or repeated is a
+// nil. categorical lists the 0-based categorical columns. If an index is out of range or repeated, the error is
 // [dataset.ErrShape].
 func NewEncoding(d int, names []string, missing Missing, categorical []int) (*Encoding, error) {
 	e := &Encoding{Inputs: d, Names: names, Missing: missing}

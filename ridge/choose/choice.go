@@ -21,8 +21,8 @@ type Choice struct {
 	Estimate float64        `json:"estimate" null:"+Inf"`
 	// Certain is true if it is proved that no other candidate has a smaller score.
 	Certain bool `json:"certain"`
-	// Possible lists the candidates that may have the smallest score, ascending, including Index: all whose lower bounds are at
-	// most the smallest upper bound.
+	// Possible lists the candidates that may have the smallest score, ascending, including Index. Their lower bounds
+	// are at most the smallest upper bound.
 	Possible []int `json:"possible"`
 	// Excess is an upper bound on the score of the chosen candidate minus the smallest score.
 	Excess float64 `json:"excess" null:"+Inf"`

@@ -49,9 +49,9 @@ func (e *FoldsError) Error() string {
 // Is reports whether target is [ridge.ErrInput].
 func (e *FoldsError) Is(target error) bool { return target == ridge.ErrInput }
 
-// A CVResult is the result of K-fold cross-validation. The score of a γ and target is the mean squared error over all rows, with
-// sample weights, if each row is predicted by the fit to the other folds. (Scikit-learn averages the errors of the folds, which
-// is the same for folds of equal size.)
+// A CVResult is the result of K-fold cross-validation. The score of a γ and a target is the mean squared error over all
+// rows, with sample weights. Each row is predicted by the fit to the folds that do not contain the row. (Scikit-learn
+// averages the errors of the folds, which is the same for folds of equal size.)
 type CVResult struct {
 	Gammas []float64 `json:"gammas"`
 	// Fitted has brackets of the scores of fits from sketches ([ridge.Summary.Fit]). The sketch without a fold is merged from the

@@ -38,8 +38,8 @@ func (c *GammaChoice) Gamma() float64 {
 	return c.Path[c.Index].Gamma
 }
 
-// GCVExcess returns the estimated leave-one-out error at the γ that GCV would choose, divided by the error at the chosen γ,
-// minus 1. It is 0 if the scores are not leave-one-out errors.
+// GCVExcess returns e/e₀ − 1, where e is the estimated leave-one-out error at the γ that GCV would choose, and e₀ the
+// error at the chosen γ. It is 0 if the scores are not leave-one-out errors.
 func (c *GammaChoice) GCVExcess() float64 {
 	if c == nil || c.By != LOO || c.Index < 0 || len(c.Estimates) != len(c.Path) {
 		return 0
@@ -87,7 +87,7 @@ func (c *GammaChoice) ByErrorRate(rates []ridge.Interval, estimates []float64) e
 	return nil
 }
 
-// AddUnknown adds each of the given γ to Unknown that is smaller than all γ in Path.
+// AddUnknown adds to Unknown the given γ that are smaller than all γ in Path.
 func (c *GammaChoice) AddUnknown(gammas []float64) {
 	for _, g := range gammas {
 		if len(c.Path) > 0 && g < c.Path[0].Gamma {
@@ -177,8 +177,8 @@ func ByScore(fits []*ridge.Solution, scores [][]ridge.Interval, estimates [][]fl
 // ByGCV returns candidates with the given solutions and with GCV as their scores.
 func ByGCV(fits []*ridge.Solution) []Candidate { return ByScore(fits, gcvOf(fits), nil) }
 
-// Among chooses from the candidates that find returns for gammas. If gammas is nil, Among uses the grid, without the small γ
-// whose scores are hardly known, and extends it as [Gamma] does. Candidates with a singular system are left out.
+// Among chooses from the candidates that find returns for gammas. If gammas is nil, Among uses the grid, without the γ
+// that [GammaGrid] leaves out, and extends it as [Gamma] does. Candidates with a singular system are left out.
 func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
 	extend := gammas == nil
 	if extend {

@@ -93,8 +93,8 @@ func Choose(p Problem) Steps {
 	return Steps{ridge.Exact, reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
 }
 
-// maxCostRatio bounds the cost of a direct solution, relative to a dozen passes. It is above 1, because an iteration may need
-// more passes than estimated.
+// maxCostRatio is the largest ratio of costs for which a direct method replaces an iteration of a dozen passes. It is
+// above 1, because an iteration may need more passes than estimated.
 const maxCostRatio = 2
 
 // Fits reports whether a direct method has enough memory. AᵀA (or AAᵀ, if n < d) must fit in [ridge.MaxGramBytes], and

@@ -332,8 +332,8 @@ func (p *Projection) leverage(z []float64) float64 {
 // precise reports whether sums have twice the digits, which is slower.
 func (p *Projection) precise() bool { return len(p.columns)*(len(p.others)+p.t) <= 1<<10 }
 
-// subtract replaces a row [z a y] by [z − ν, [a y] − μ − (z − ν)B], where ν and μ are the means of [Z A Y] and B is
-// p.coefs.
+// subtract replaces a row [z a y] of [Z A Y] by [z − ν, [a y] − μ − (z − ν)B]. p.shift holds the means ν and μ of the
+// columns, and p.coefs is B.
 //
 // If low is nil, the error of an element is at most q + 4 unit round-offs times the sum of the magnitudes of its terms.
 // Otherwise low is workspace, and sums have twice the digits: an element is rounded once, and its other errors are at most

@@ -18,7 +18,7 @@ type Reason struct {
 	Method  ridge.Method // the method that the rule compares with, if any
 }
 
-// A Rule names a rule for choosing the method or a pass of a fit.
+// A Rule is a rule by which a fit chooses its method or decides about a further pass.
 type Rule uint8
 
 const (

@@ -247,7 +247,7 @@ func (f *Fading) Span() Span {
 	return s
 }
 
-// Copies returns the number of sketches that Summary allocates, also for merging parallel sketches.
+// Copies returns the number of sketches that Summary allocates, including copies for merging parallel sketches.
 func (f *Fading) Copies() int {
 	if f.cfg.Summary.Lanes <= 1 {
 		return 1
