@@ -73,8 +73,10 @@ func FromTable(n, d, t int, x, y []float64) (Source, error) {
 }
 
 // FromCSR returns a source of the sparse rows of x, with dense targets y (n×t). It shares their memory, like
-// [FromDense]. It returns [ErrShape] if row pointers decrease or are out of range, or if the column indices of a row
-// do not increase or are out of range.
+// [FromDense]. The error is [ErrShape] in these cases:
+//
+//   - Row pointers decrease or are out of range.
+//   - The column indices of a row do not increase or are out of range.
 func FromCSR(x *engine.CSR, t int, y []float64) (Source, error) {
 	if x == nil {
 		return nil, newSourceError("the sparse features are nil")
@@ -149,8 +151,8 @@ func (m *memory) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block
 	}
 }
 
-// InMemory returns all rows of a source in memory ([FromDense], [FromCSR]) as one block, which must not be changed.
-// ok is false for other sources.
+// InMemory returns all rows of a source from [FromDense] or [FromCSR] as one block, which must not be changed. ok is
+// false for other sources.
 func InMemory(src Source) (all Block, ok bool) {
 	if m, ok := src.(*memory); ok {
 		return m.whole, true

@@ -122,8 +122,8 @@ func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 	return false
 }
 
-// row writes the monomials of x to z, degree by degree.
-// A monomial of degree k + 1 that begins with x_j is x_j times a monomial of degree k in x_j, …, x_last.
+// row writes the monomials of x to z, degree by degree. Let m be a monomial of degree k + 1 whose first factor is x_j.
+// Then m is x_j times a monomial of degree k in x_j, …, x_last.
 func (m *monomials) row(x, z []float64) {
 	for j := range x {
 		m.starts[j] = j

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// A Buffer is the memory of one block, to which a [Reader] or a transform appends rows: dense features to X, sparse
+// A Buffer is the memory of one block. A [Reader] or a transform appends rows to it: dense features to X, sparse
 // features to CSR, targets to Y, and sample weights to W.
 type Buffer struct {
 	N      int
@@ -25,9 +25,9 @@ type Buffer struct {
 	done     func()
 }
 
-// Lend makes x (row-major n×d) the features of an empty dense block, without a copy, and returns memory for the n·t
-// targets. done is called when the block is no longer in use, and the caller must not change x before. If the pass ends
-// early, done may never be called.
+// Lend makes x (row-major n×d) the features of an empty dense block, without a copy. It returns memory for the n·t
+// targets. The caller must not change x while the block is in use. Then done is called, but perhaps not if the pass
+// ends early.
 func (b *Buffer) Lend(x []float64, n, t int, done func()) (y []float64) {
 	b.lent, b.done, b.N = x, done, n
 	b.Y = slices.Grow(b.Y[:0], n*t)[:n*t]

@@ -21,8 +21,8 @@ func (e *OnceError) Is(target error) bool { return target == ErrInput }
 
 func (e *OnceError) Unwrap() error { return e.Err }
 
-// Once reports whether the rows of src can be read only once, according to its method Once() bool, if it has one. A
-// second pass then ends with a *[OnceError].
+// Once reports whether the rows of src can be read only once. A second pass then ends with a *[OnceError]. Once calls
+// the method Once() bool of src, and returns false if src has no such method.
 func Once(src Source) bool {
 	s, ok := src.(interface{ Once() bool })
 	return ok && s.Once()

@@ -6,10 +6,10 @@ import (
 	"iter"
 )
 
-// Weigh returns the rows of x with the only feature of w as sample weights. w must be dense and have as many rows as
-// x, otherwise the error is [ErrShape]. A row of weight w ≥ 0 counts w times in every sum, but as one row in the
-// number of rows that GCV uses. A negative weight ends the pass with an *[InputError] with File "weights" and the row
-// as Line.
+// Weigh returns the rows of x with the only feature of w as sample weights. w must be dense and have as many rows as x,
+// otherwise the error is [ErrShape]. A row of weight w ≥ 0 counts w times in every sum. In the number of rows, which
+// GCV uses, it counts once. A negative weight ends the pass with an *[InputError] with File "weights" and the row as
+// Line.
 func Weigh(x, w Source) (Source, error) {
 	if err := checkSources(x, w); err != nil {
 		return nil, err

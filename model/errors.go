@@ -109,9 +109,11 @@ func (e *CertificateError) Unwrap() error { return e.Err }
 // Is reports whether target is [ErrInput].
 func (e *CertificateError) Is(target error) bool { return target == ErrInput }
 
-// A SummaryError reports a summary that does not belong to the fit of the model. Err is [ErrShape] if dimensions
-// differ, [ErrPreparation] if the rows were prepared differently, and [ridge.ErrOtherRows] if the rows differ in
-// number or sums.
+// A SummaryError reports a summary that does not belong to the fit of the model. Err is one of these:
+//
+//   - [ErrShape], if dimensions differ
+//   - [ErrPreparation], if the rows were prepared differently
+//   - [ridge.ErrOtherRows], if the rows differ in number or sums
 type SummaryError struct{ Err error }
 
 func (e *SummaryError) Error() string {

@@ -33,9 +33,9 @@ const (
 	maxNumbers = 1 << 20
 )
 
-// Evaluate makes one pass over src, whose rows must be prepared as for the fit, and compares the predictions of all
-// solutions with the targets. If dimensions differ, the error is [ErrShape]. If a prediction overflows, the error is
-// an *[OverflowError].
+// Evaluate makes one pass over src and compares the predictions of all solutions with the targets. The rows of src must
+// be prepared as for the fit. If dimensions differ, the error is [ErrShape]. If a prediction overflows, the error is an
+// *[OverflowError].
 func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Solution) (*Evaluation, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil || len(solutions) == 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// version is the highest version of the file format. In version 1, a file with a single γ has the fields of the fit at
-// the top level, not in the list "models".
+// version is the highest version of the file format. A file of version 1 with a single γ has no list "models". The
+// fields of its fit are at the top level.
 const version = 4
 
 // file is the JSON form of a [Model].

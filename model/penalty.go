@@ -15,8 +15,8 @@ import (
 // of γ‖x‖², where x are the coefficients. The scaling in the [Preparation] of the rows includes the penalty. If pⱼ =
 // 0, column j has no penalty and is not scaled.
 type Penalty struct {
-	// Before was applied to the rows before they were sketched, After to the sketch by [ridge.Summary.Penalize]. nil
-	// means 1 for each column.
+	// Before was applied to the rows before they were sketched. After was applied to the sketch by
+	// [ridge.Summary.Penalize]. nil means 1 for each column.
 	Before []float64 `json:"before,omitempty"`
 	After  []float64 `json:"after,omitempty"`
 	Bands  []Band    `json:"bands,omitempty"` // the groups of columns whose penalties were given or chosen

@@ -266,8 +266,10 @@ func (p *Predictor) Dims() (t, d int) {
 }
 
 // Predict makes one pass over src, prepares its rows, and yields a prediction for each row. A prediction is valid until
-// the next prediction. An error ends the pass: a *[PreparationError], an *[OverflowError], an error of src, or
-// [ridge.ErrOtherRows] if the intervals by the summary and by the model are disjoint.
+// the next prediction. The pass ends after an error:
+//
+//   - *[PreparationError], *[OverflowError] or an error of src
+//   - [ridge.ErrOtherRows], if the intervals by the summary and by the model are disjoint
 func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
 	ctx = background.IfNil(ctx)
 	return func(yield func(Prediction, error) bool) {

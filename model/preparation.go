@@ -154,9 +154,9 @@ func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, flo
 	return out, intercept
 }
 
-// InterceptBound returns a bound on the error of the intercept returned by Unscale. This error is Δb − Σⱼ
-// Δxⱼ·meanⱼ/scaleⱼ plus round-off, where Δxⱼ and Δb are the errors of the coefficients and of the intercept in o. The
-// certificate in o bounds them. The bound is +Inf if o is nil or has a wrong number of coefficients.
+// InterceptBound returns a bound on the error of the intercept returned by Unscale. Let Δxⱼ and Δb be the errors of the
+// coefficients and of the intercept in o, which the certificate in o bounds. Then the error is Δb − Σⱼ Δxⱼ·meanⱼ/scaleⱼ
+// plus round-off. The bound is +Inf if o is nil or has a wrong number of coefficients.
 func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
 	if o == nil || p.unscales() && len(o.Coef) != len(p.Scaling.Mean) {
 		return math.Inf(1)

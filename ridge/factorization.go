@@ -193,8 +193,8 @@ func (m Method) For(n int64, d int, gammas []float64) Method {
 // method is chosen by default.
 const MaxGramBytes = 1 << 30
 
-// DirectBytes returns the memory in bytes of a direct method for n rows, d features, t targets and k values of γ,
-// without the rows themselves. leverage is [ExactOptions].LeaveOneOut.
+// DirectBytes returns the memory in bytes of a direct method, without the rows. The problem has n rows, d features, t
+// targets and k values of γ. leverage is [ExactOptions].LeaveOneOut.
 func DirectBytes(m Method, n int64, d, t, k int, leverage bool) float64 {
 	switch {
 	case m.IsDual():
@@ -218,5 +218,5 @@ const (
 )
 
 // LeastTol is the smallest tolerance that can always be certified. Rounding the coefficients to float64 changes them by
-// up to 2⁻⁵³ of their norm, and the certified bound is up to an eighth larger than this change.
+// up to 2⁻⁵³ of their norm. The certified bound is up to an eighth larger than this change.
 const LeastTol = 9 * 0x1p-56

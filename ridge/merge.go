@@ -2,9 +2,9 @@ package ridge
 
 import "fmt"
 
-// Merge adds the rows of o to s. o is unchanged. The error is [ErrShape] if o is nil or s itself, or if o and s differ
-// in dimensions, size or intercept setting. It is *[fd.RangeError] if the sum of squares is out of range. After an
-// error s is unchanged.
+// Merge adds the rows of o to s. o is unchanged. The error is [ErrShape] if o is nil or s itself. It is also [ErrShape]
+// if o and s differ in dimensions, size or intercept setting. It is *[fd.RangeError] if the sum of squares is out of
+// range. After an error s is unchanged.
 func (s *Summary) Merge(o *Summary) error {
 	if !o.isValid() || !s.isValid() {
 		return fmt.Errorf("%w: merging a summary that is nil or a zero Summary", errShape)

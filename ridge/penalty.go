@@ -74,8 +74,13 @@ func (s *Summary) checkWritable() error {
 	return nil
 }
 
-// Spectrum returns the eigenvalues and eigenvectors from which solutions are computed: of the sketch, of its scaled
-// columns (see [Summary.Penalize]), or of AᵀA (see [Summary.WithGram]). The result must not be modified.
+// Spectrum returns the eigenvalues and eigenvectors from which solutions are computed. They belong to one of these:
+//
+//   - the sketch
+//   - the sketch with scaled columns, see [Summary.Penalize]
+//   - AᵀA, see [Summary.WithGram]
+//
+// The result must not be modified.
 func (s *Summary) Spectrum() (*fd.Spectrum, error) { return s.spectrum() }
 
 // Bound returns the bound on ‖AᵀA − BᵀB‖ for the sketch B, in the scaled columns if s has a penalty.
@@ -106,9 +111,8 @@ func (s *Solution) Unscale(p []float64) {
 	}
 }
 
-// Fitted returns s without a Penalty unchanged. If s has a Penalty p, Fitted returns the solution for the columns
-// divided by √pⱼ, which are the columns of the fit. For a penalised summary, [Predictor.Narrow] and [LeaveOneOut] need
-// this solution.
+// Fitted returns the solution for the columns of the fit. If s has a Penalty p, these are the original columns divided
+// by √pⱼ. Otherwise Fitted returns s. For a penalised summary, [Predictor.Narrow] and [LeaveOneOut] need this solution.
 func (s *Solution) Fitted() *Solution {
 	if s == nil || s.Penalty == nil {
 		return s

@@ -60,8 +60,8 @@ type predictorWork struct {
 }
 
 // Predictor returns the [Predictor] of the summary, in O(md) time for a sketch of m rows and d features. gammas has one
-// γ for all targets, or one for each target. The error is a *[GammaError] if a γ is not positive, [ErrShape] for
-// another number of γ, and [ErrEmpty] if there are no rows.
+// γ for all targets, or one for each target. The error is [ErrShape] for another number of γ, a *[GammaError] if a γ is
+// not positive, and [ErrEmpty] if there are no rows.
 func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 	k, err := s.Known(OneShot.String(), 1, gammas...)
 	if err != nil {

@@ -44,7 +44,8 @@ type Solution struct {
 // A Target is the solution x̂ for one target, with its certificate.
 type Target struct {
 	Coef []float64 `json:"coef"` // x̂, length d
-	// Intercept is ȳ − x̂ᵀx̄ for the means x̄ and ȳ of features and target, zero without an intercept, NaN if unknown.
+	// Intercept is ȳ − x̂ᵀx̄, where x̄ and ȳ are the means of features and target. It is 0 without an intercept, and
+	// NaN if unknown.
 	Intercept float64 `json:"intercept" null:"NaN"`
 	// Scaled holds the coefficients √pⱼ·x̂ⱼ for a Penalty p; otherwise it is nil. Certificate, GradientNorm and all norms
 	// then refer to Scaled. For a column without penalty, the element is x̂ⱼ, and norms leave it out.
@@ -97,8 +98,8 @@ func (t *Target) CoefficientBounds(penalty []float64) []float64 {
 	return out
 }
 
-// Proves reports whether the certificate proves ‖x̂ − x*‖ < ‖x*‖, that is, whether x̂ is proved to be better than zero
-// coefficients. If x̂ itself is zero, there is nothing to prove and Proves returns true.
+// Proves reports whether the certificate proves ‖x̂ − x*‖ < ‖x*‖. Then x̂ is closer to the exact solution x* than zero
+// is. If x̂ itself is zero, there is nothing to prove and Proves returns true.
 func (t *Target) Proves() bool {
 	return t.RelativeErrorBound < 1 || !slices.ContainsFunc(t.Coef, func(v float64) bool { return v != 0 })
 }

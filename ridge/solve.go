@@ -26,8 +26,8 @@ type SolveOptions struct {
 	Tol float64
 	// MaxPasses limits the number of passes over the data, besides the pass of the summary. Default 500.
 	MaxPasses int
-	// PlainFD uses the Hessian Ĥ = BᵀB + γI (FD) instead of BᵀB + (γ+η/2)I (RFD), for the sketch B with the shrinkage
-	// η. Newton then diverges if η > 2γ.
+	// PlainFD uses the Hessian Ĥ = BᵀB + γI (FD) instead of BᵀB + (γ+η/2)I (RFD). B is the sketch and η its shrinkage.
+	// Newton then diverges if η > 2γ.
 	PlainFD bool
 	// Hessian, if not nil, replaces the Hessian of the sketch in the iteration. Examples are a randomised sketch, a
 	// Nyström approximation and [Identity]. The certificates still come from the summary.
@@ -41,8 +41,8 @@ type SolveOptions struct {
 	Progress func(Progress)
 	// Journal, if not nil, stores the results of the passes, so that an interrupted solve can continue.
 	Journal Journal
-	// Reducer, if not nil, adds up the results of several workers. src is then the part of the rows of this worker, and
-	// the summary must be of all rows.
+	// Reducer, if not nil, adds up the results of several workers. In this case, src has the rows of this worker, and
+	// the summary has all rows.
 	Reducer Reducer
 }
 

@@ -32,8 +32,8 @@ type SummaryConfig struct {
 	// LaneRows is the number of consecutive rows that go to the same lane. Row i, counted from 0, goes to lane
 	// ⌊i/LaneRows⌋ mod Lanes. 0 selects a number so that each block of a file has rows for every lane.
 	LaneRows int
-	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. If Lanes is 0 and the
-	// number of rows is unknown, the default is the number of rows above which several lanes are faster.
+	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. The default matters
+	// if Lanes is 0 and the number of rows is unknown: it is the number of rows above which several lanes are faster.
 	LanesAfter int64
 }
 

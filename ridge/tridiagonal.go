@@ -15,10 +15,11 @@ const fewGammas = 4
 // shouldReduce reports whether k values of γ justify a tridiagonal reduction.
 func shouldReduce(k int) bool { return k >= fewGammas }
 
-// tridiagonal solves for all γ with one reduction AᵀA = QTQᵀ to a tridiagonal matrix T. Cholesky replaces T in two cases:
+// tridiagonal solves for all γ with one reduction AᵀA = QTQᵀ to a tridiagonal matrix T. Cholesky replaces T in two
+// cases:
 //
 //   - γ is not much larger than the error of T.
-//   - The columns differ much in size, so that T is less accurate, and no passes will correct the solution (Tol is 0).
+//   - T is less accurate because the columns differ much in size, and no passes will correct the solution (Tol is 0).
 func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
 	if e.reduction == nil {
 		e.reduction = system.Reduce()

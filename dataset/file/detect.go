@@ -53,9 +53,9 @@ func targetIsArray(archive string, target []string) (bool, error) {
 	return slices.Contains(arrays, target[0]), err
 }
 
-// OwnTarget returns the location of a target that is not a column of the file at path. The location is the name of a
-// separate file, which may not exist, or archive:array for an array in the .npz archive at path. OwnTarget returns ""
-// if the target is a column. Errors are as in [Open].
+// OwnTarget returns the location of a target that is not a column of the file at path. For an array in the .npz archive
+// at path, the location is archive:array. Otherwise it is the name of a separate file, which may not exist. OwnTarget
+// returns "" if the target is a column. Errors are as in [Open].
 func OwnTarget(path string, opts Options) (string, error) {
 	own, err := targetIsFile(path, opts)
 	switch {

@@ -18,9 +18,9 @@ type Options struct {
 	// Format is one of Formats. "" and "auto" detect the format by the first bytes.
 	Format string
 	// Target lists the target columns. Each is "first", "last", a 1-based number, or a name if the format has names. A
-	// single element may also name an array of the .npz archive, or a separate file. An element is a file if it is
-	// neither a column nor an array, and if that file exists or the element looks like the name of a data file. By
-	// default there is no target, or in svmlight files the label.
+	// single element may also name an array of the .npz archive, or a separate file. An element that is neither a
+	// column nor an array is a file if the file exists or if the name looks like a data file. By default there is no
+	// target, or in svmlight files the label.
 	Target []string
 	// Targets is the required number of targets; Open returns an error for any other number. 0 means that neither
 	// targets nor labels are read. −k requires at least k targets.
@@ -71,13 +71,13 @@ type Origin struct {
 	// header.
 	Entries *io.SectionReader `json:"-"`
 	// Alone is true if it is possible that no process reads the other shares. Open then examines all text before a
-	// share of a csv file, and returns an error if the share begins within a quoted record. Otherwise the reader of
-	// the preceding share returns this error.
+	// share of a csv file. It returns an error if the share begins within a quoted record. Otherwise the reader of the
+	// preceding share returns this error.
 	Alone bool `json:"-"`
 }
 
 // An Opened is a source of the rows of one or several files. Its Layout is the layout of the first file with column
-// names, or of the first file if no file has column names.
+// names. If no file has column names, it is the layout of the first file.
 type Opened struct {
 	dataset.Source
 	Layout

@@ -17,7 +17,7 @@ type Layout struct {
 	Features, Targets  int
 }
 
-// Agrees returns nil if rows with layout l may follow rows with the other layout, and otherwise an
+// Agrees returns nil if rows with layout l may follow rows with the other layout. Otherwise it returns an
 // *[dataset.InputError] that describes the difference. The formats and the numbers of features and targets must be
 // equal; [Labelled] rows may differ in the number of features. If both layouts have column names, the names must be
 // equal.

@@ -105,8 +105,8 @@ func (l *Lexicon) IsLevels() bool {
 	return l.reads == readLevels || l.reads == readMixed || l.reads == readLabels
 }
 
-// Code returns the value of a text without surrounding blanks. ok is false if the text is not UTF-8, or if it is new
-// and the lexicon is full, with 2²⁰ texts or 64 MiB.
+// Code returns the value of a text without surrounding blanks. ok is false if the text is not UTF-8. It is also false
+// for a new text if the lexicon is full, with 2²⁰ texts or 64 MiB.
 func (l *Lexicon) Code(text []byte) (code float64, ok bool) {
 	if m := l.known.Load(); m != nil {
 		if c, ok := (*m)[string(text)]; ok {

@@ -14,11 +14,14 @@ type Band struct {
 	Penalty float64 `json:"penalty"` // p in the penalty γ·p·Σ xⱼ² over the columns; if p is 0, [Bands] chooses p
 }
 
-// Penalties returns the penalty of each of d columns: the Penalty of the band of the column, or 1 for a column outside all bands
-// or in a band whose Penalty is 0.
+// Penalties returns the penalty of each of d columns. Column j has the Penalty of its band. The penalty is 1 if no band
+// contains column j, or if the Penalty of its band is 0.
 //
-// The error is [ridge.ErrInput] for a column number out of range or given twice, for a band without columns, and for a penalty
-// that is negative or not finite.
+// The error is [ridge.ErrInput] in these cases:
+//
+//   - A column number is out of range or given twice.
+//   - A band has no columns.
+//   - A penalty is negative or not finite.
 func Penalties(d int, bands []Band) ([]float64, error) {
 	out, in := make([]float64, d), make([]int, d) // in[j] is the band of column j, counted from 1
 	for j := range out {

@@ -50,11 +50,11 @@ func roundedDifference(hi, lo float64) float64 {
 	return v
 }
 
-// Least chooses a candidate by brackets and estimates of its score. Among the candidates whose estimate is at most 1 % above the
-// smallest estimate, it chooses the one with the smallest upper bound.
+// Least chooses a candidate by brackets and estimates of its score. It considers the candidates whose estimates are at
+// most 1 % above the smallest estimate. Among these it chooses the candidate with the smallest upper bound.
 //
-// The midpoint of a bracket replaces an estimate that is missing, NaN or outside the bracket. Candidates with a NaN bracket are
-// ignored. If there are no candidates, Index is −1.
+// The midpoint of a bracket replaces an estimate that is missing, NaN or outside the bracket. Candidates with a NaN
+// bracket are ignored. If there are no candidates, Index is −1.
 func Least(scores []ridge.Interval, estimates []float64) Choice {
 	c := Choice{Index: -1, Score: ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}, Estimate: math.Inf(1)}
 	known, most := make([]ridge.Interval, len(scores)), math.Inf(1) // most is the smallest upper bound

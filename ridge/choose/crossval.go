@@ -50,8 +50,8 @@ func (e *FoldsError) Error() string {
 func (e *FoldsError) Is(target error) bool { return target == ridge.ErrInput }
 
 // A CVResult is the result of K-fold cross-validation. The score of a γ and a target is the mean squared error over all
-// rows, with sample weights. Each row is predicted by the fit to the folds that do not contain the row. (Scikit-learn
-// averages the errors of the folds, which is the same for folds of equal size.)
+// rows, with sample weights. Each row is predicted by the fit to the folds that do not contain the row. Scikit-learn
+// averages the errors of the folds instead. For folds of equal size both scores are equal.
 type CVResult struct {
 	Gammas []float64 `json:"gammas"`
 	// Fitted has brackets of the scores of fits from sketches ([ridge.Summary.Fit]). The sketch without a fold is merged from the

@@ -58,10 +58,10 @@ func (c *GammaChoice) GCVExcess() float64 {
 	return sum/c.Estimate - 1
 }
 
-// ByErrorRate chooses one of the solutions in Path by their error rates, instead of the earlier choice. rates[i] is a
-// bracket of the error rate of Path[i], and estimates[i] an estimate. ByErrorRate chooses the smallest upper end, and
-// the largest γ among equal upper ends. The choice is Certain if no other lower end is below this upper end. The error
-// is [ridge.ErrShape] if Path is empty, or if the numbers of rates, estimates and solutions differ.
+// ByErrorRate chooses again, by the error rates of the solutions in Path. rates[i] brackets the error rate of Path[i],
+// and estimates[i] estimates it. ByErrorRate chooses the smallest upper end, and the largest γ among equal upper ends.
+// The choice is Certain if no other lower end is below this upper end. The error is [ridge.ErrShape] if Path is empty,
+// or if the numbers of rates, estimates and solutions differ.
 func (c *GammaChoice) ByErrorRate(rates []ridge.Interval, estimates []float64) error {
 	if c == nil || len(c.Path) == 0 || len(rates) != len(c.Path) || len(estimates) != len(c.Path) {
 		return rows.Unfit("a choice with %d error rates and %d estimates, not one for each solution", len(rates), len(estimates))
@@ -119,9 +119,9 @@ const (
 	gridCV   = 25
 )
 
-// A grid is extended up to maxExtensions times, as long as this lowers the score by the fraction minGain. maxExtensions
-// is large because the best γ can be 30 powers of ten below the mean eigenvalue, for example for monomials of degree
-// three in columns with values up to 10⁵.
+// A grid is extended up to maxExtensions times, as long as this lowers the score by the fraction minGain. The best γ
+// can be far below the mean eigenvalue. For monomials of degree three in columns with values up to 10⁵, it was 30
+// powers of ten below.
 const (
 	maxExtensions = 20
 	minGain       = 1e-3
@@ -151,7 +151,8 @@ func Gamma(sum *ridge.Summary, candidates []float64) (*GammaChoice, error) {
 	})
 }
 
-// A Candidate is a γ that may be chosen: the solution at γ, and for each target a bracket and an estimate of the score.
+// A Candidate is a γ that may be chosen. It holds the solution at γ, and a bracket and an estimate of the score for
+// each target.
 type Candidate struct {
 	Fit       *ridge.Solution
 	Scores    []ridge.Interval

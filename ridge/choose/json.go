@@ -52,8 +52,8 @@ func (b *BandTrial) UnmarshalJSON(text []byte) error { return jsonfields.Unmarsh
 // ([ridge.Summary.WriteTo]).
 func (r CVResult) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(r) }
 
-// UnmarshalJSON reads the output of MarshalJSON. Summary becomes nil. The error is [ridge.ErrInput] if a γ is null, and
-// [ridge.ErrShape] if the number of brackets is not the number of γ.
+// UnmarshalJSON reads the output of MarshalJSON. Summary becomes nil. A null γ gives the error [ridge.ErrInput]. If the
+// number of brackets is not the number of γ, the error is [ridge.ErrShape].
 func (r *CVResult) UnmarshalJSON(text []byte) error {
 	var out CVResult
 	if err := jsonfields.Unmarshal(text, &out); err != nil {

@@ -43,8 +43,8 @@ func Margin(y []float64) float64 {
 	return y[best] - second
 }
 
-// Proves reports whether intervals prove that the exact solution chooses class k: the lower end for k is above all other
-// upper ends.
+// Proves reports whether intervals prove that the exact solution chooses class k. This is the case if the lower end for
+// k is above all other upper ends.
 func Proves(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, true) }
 
 // Allows reports whether the exact solution may choose class k, given intervals that contain its predictions.
@@ -102,8 +102,8 @@ func (c *Classes) NewScore() *Score {
 	return s
 }
 
-// Add adds a row of class truth, which is −1 for an unknown label. y holds the predictions. intervals holds intervals
-// that contain the predictions of the exact solution, or is nil.
+// Add adds a row of class truth, which is −1 for an unknown label. y holds the predictions. intervals is nil, or holds
+// intervals that contain the predictions of the exact solution.
 func (s *Score) Add(truth int, y []float64, intervals []ridge.Interval) {
 	s.Rows++
 	at := Decide(y)
@@ -123,8 +123,8 @@ func (s *Score) Add(truth int, y []float64, intervals []ridge.Interval) {
 	}
 }
 
-// AddEncoded adds the rows of b, whose targets are the ±1 of [Classes.Encode]. y and intervals have an element for each
-// row and target.
+// AddEncoded adds the rows of b, which have the targets ±1 of [Classes.Encode]. y and intervals have an element for
+// each row and target.
 func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Interval) {
 	for i, t := 0, len(b.Y)/b.N; i < b.N; i++ {
 		if b.Weight(i) > 0 {
@@ -133,8 +133,8 @@ func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Inter
 	}
 }
 
-// Accuracy returns the fraction of rows whose decision is right, and a bracket of this fraction for the decisions of
-// the exact solution. It returns NaN if there are no rows.
+// Accuracy returns the fraction of rows whose decision is right. bracket contains this fraction for the decisions of
+// the exact solution. Both are NaN if there are no rows.
 func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
 	right, n := ridge.Interval{}, float64(s.Rows)
 	for k := range s.Confusion {

@@ -28,8 +28,8 @@ type Problem struct {
 // DefaultSize is the default number of rows of a sketch.
 const DefaultSize = 256
 
-// LosslessSize returns the number of rows of a sketch that loses no information about n×d rows, if the sketch fits in memory; n
-// is −1 if unknown.
+// LosslessSize returns the number of rows of a sketch that loses no information about n×d rows. n is −1 if unknown. The
+// size depends on the memory:
 //
 //   - n, if n < d and the rows fit in [ridge.MaxGramBytes]
 //   - otherwise d, if AᵀA fits in [ridge.MaxGramBytes]
@@ -93,8 +93,8 @@ func Choose(p Problem) Steps {
 	return Steps{ridge.Exact, reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
 }
 
-// maxCostRatio is the largest ratio of costs for which a direct method replaces an iteration of a dozen passes. It is
-// above 1, because an iteration may need more passes than estimated.
+// maxCostRatio limits the cost of a direct method, divided by the cost of a dozen passes of an iteration. It is above 1,
+// because an iteration may need more passes than estimated.
 const maxCostRatio = 2
 
 // Fits reports whether a direct method has enough memory. AᵀA (or AAᵀ, if n < d) must fit in [ridge.MaxGramBytes], and

@@ -95,7 +95,7 @@ func (o *forecast) numVectors(size int) int {
 
 // sketchCost returns the cost per row of sketching n rows, in the given number of parallel sketches.
 //
-//   - A shrink of m rows of the sketch and p new rows solves an eigenproblem of order m+p, or of order d if the sketch has d rows.
+//   - A shrink of m rows of the sketch and p new rows solves an eigenproblem of order m+p. The order is d if the sketch has d rows.
 //   - A sketch that keeps AᵀA solves an eigenproblem only when it is read.
 //   - Merging the parallel sketches needs half of their memory in addition.
 func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {

@@ -246,8 +246,8 @@ func Spread(squares []float64, slack float64) float64 {
 	return math.Sqrt(largest / least)
 }
 
-// ColumnSpread is like [Spread] for the columns of A. The sketch B with the shrinkage η bounds the sums of squares of the
-// columns: (BᵀB)_jj ≤ (AᵀA)_jj ≤ (BᵀB)_jj + η.
+// ColumnSpread is like [Spread] for the columns of A. The sums of squares of the columns are known from the sketch B
+// and its shrinkage η: (BᵀB)_jj ≤ (AᵀA)_jj ≤ (BᵀB)_jj + η.
 func ColumnSpread(spec *fd.Spectrum) float64 {
 	squares, eta := spec.ColumnNorms(), spec.Bound.FD()
 	for j, v := range squares {

@@ -95,9 +95,9 @@ func (e *DependentError) Is(target error) bool { return target == ridge.ErrInput
 //
 // Errors:
 //
-//   - [ridge.ErrInput], if a column is given twice or does not exist, if columns has all columns, or if it has more than [MaxColumns]
-//   - *[DependentError] and *[ridge.SizeError]
-//   - the errors of [ridge.SolveExact]
+//   - [ridge.ErrInput], if a column is given twice or does not exist
+//   - [ridge.ErrInput], if columns has all columns or more than [MaxColumns]
+//   - *[DependentError], *[ridge.SizeError] and the errors of [ridge.SolveExact]
 func New(ctx context.Context, src dataset.Source, columns []int, opts Options) (*Projection, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil {

@@ -27,8 +27,8 @@ func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	}
 }
 
-// Bitwise fails the test unless, bit for bit, the coefficients of b are coef times the coefficients of a, and the
-// intercepts of b are intercept times the intercepts of a.
+// Bitwise fails the test unless b equals a times two factors, bit for bit: coef for the coefficients and intercept for
+// the intercepts.
 func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coef, intercept float64) {
 	t.Helper()
 	k, _ := a.Dims()

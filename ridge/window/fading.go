@@ -59,8 +59,8 @@ type Fading struct {
 	view    engine.CSR // sparse rows of a part of a block
 }
 
-// NewFading returns an empty Fading. The errors are the errors of [ridge.NewSummary], and [ridge.ErrInput] unless one of HalfLife
-// and HalfLifeRows is positive and the other is 0.
+// NewFading returns an empty Fading. Errors are the errors of [ridge.NewSummary]. The error is [ridge.ErrInput] unless
+// exactly one of HalfLife and HalfLifeRows is positive and the other is 0.
 func NewFading(cfg FadingConfig) (*Fading, error) {
 	if cfg.HalfLife < 0 || cfg.HalfLifeRows < 0 || (cfg.HalfLife > 0) == (cfg.HalfLifeRows > 0) {
 		return nil, badinput.Errorf("ridge: of HalfLife and HalfLifeRows, %v and %d, one must be positive and the other 0", cfg.HalfLife, cfg.HalfLifeRows)
@@ -130,8 +130,8 @@ func (f *Fading) AppendAt(t time.Time, b dataset.Block) error {
 	return appendAt(f, t, b)
 }
 
-// AppendTimes adds the rows of a block with the given times, one for each row, and sets the time to the time of
-// the last row. Errors are the same as for [Window.AppendTimes]. A weight above 2⁴⁹⁹ is also an error.
+// AppendTimes adds the rows of a block with the given times, one for each row. It sets the time to the time of the last
+// row. Errors are the same as for [Window.AppendTimes]. A weight above 2⁴⁹⁹ is also an error.
 func (f *Fading) AppendTimes(times []time.Time, b dataset.Block) error {
 	if f.cfg.countsRows() {
 		return f.Append(b)

@@ -126,7 +126,7 @@ func (w *ring) release() {
 }
 
 // compact replaces the oldest block by a sketch. If a level has more than w.parts+1 sketches, it merges the two oldest
-// of them. compact only records what to compute, and make computes the sketches.
+// of them. It only records what to compute; make computes the sketches.
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)

@@ -82,12 +82,12 @@ func (w *Window) Append(b dataset.Block) error { return w.append(b, rowTimes{fir
 // AppendAt is like [Window.AppendTimes] with time t for all rows.
 func (w *Window) AppendAt(t time.Time, b dataset.Block) error { return appendAt(w, t, b) }
 
-// AppendTimes adds the rows of a block with the given times, one for each row, and sets the time to the time of the last row.
-// Times must not decrease, within the block and compared with earlier rows; otherwise the error is a *[TimeError].
+// AppendTimes adds the rows of a block with the given times, one for each row. It sets the time to the time of the last
+// row. Times must not decrease, within the block and compared with earlier rows; otherwise the error is a *[TimeError].
 //
-// AppendTimes checks all input before it changes the window. It neither modifies nor keeps its arguments. Other errors are the
-// errors of [ridge.Summary.Append]. A *[fd.RangeError] is also returned if the new rows and the rows in the window together are
-// out of range.
+// AppendTimes checks all input before it changes the window. It neither modifies nor keeps its arguments. Other errors
+// are the errors of [ridge.Summary.Append]. A *[fd.RangeError] is also returned if the new rows and the rows in the
+// window together are out of range.
 func (w *Window) AppendTimes(times []time.Time, b dataset.Block) error {
 	return appendTimes(w, times, b)
 }

@@ -23,8 +23,8 @@ import (
 // maxWindow is the zstd command's limit on the window of a stream.
 const maxWindow = 128 << 20
 
-// MaxRow limits the bytes of text of a row, including the blank lines and comments before it, and so the memory for a
-// file without line ends.
+// MaxRow limits the bytes of text of a row, including the blank lines and comments before it. It also limits the memory
+// for a file without line ends.
 const MaxRow = 64 << 20
 
 // A File is an open file, decompressed if necessary.
