@@ -162,7 +162,7 @@ func (j *Job) save() error {
 	}
 	begin := time.Now()
 	if j.count != nil {
-		j.header.Nonzeros = j.count.before(j.header.At.Rows)
+		j.header.Nonzeros = j.count.countBefore(j.header.At.Rows)
 	}
 	err := j.state.save(j.file)
 	j.postpone(time.Since(begin))

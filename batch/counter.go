@@ -23,7 +23,7 @@ type Counter struct {
 
 	mu    sync.Mutex // guards all and marks: blocks are read while earlier ones are sketched
 	all   nonzeros   // the complete count, once it is known
-	marks []nonzeros // counts at the block boundaries since the last call of before
+	marks []nonzeros // counts at the block boundaries since the last call of countBefore
 }
 
 // nonzeros counts nonzero features in all rows, or before row Row.
@@ -65,9 +65,9 @@ func (c *Counter) resume(from nonzeros) {
 	}
 }
 
-// before returns the number of nonzeros before the block that contains the row. If the complete count is known, it
+// countBefore returns the number of nonzeros before the block that contains the row. If the complete count is known, it
 // returns the complete count.
-func (c *Counter) before(row int64) nonzeros {
+func (c *Counter) countBefore(row int64) nonzeros {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all.All {

@@ -91,7 +91,7 @@ func (j *Job) summarize(ctx context.Context, src dataset.Source, cfg ridge.Summa
 			j.dirty = false // merging destroys the summary of this rank
 		}
 	}
-	sum, err := j.union(ctx, j.sum)
+	sum, err := j.mergeAll(ctx, j.sum)
 	if err != nil {
 		return nil, err
 	}

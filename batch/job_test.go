@@ -62,7 +62,7 @@ func TestCounter(t *testing.T) {
 	if got := whole.Nonzeros(); got != want {
 		t.Fatalf("%d nonzeros, there are %d", got, want)
 	}
-	if all := whole.before(7); !all.All || all.Count != want {
+	if all := whole.countBefore(7); !all.All || all.Count != want {
 		t.Errorf("before row 7, once all are known: %+v", all)
 	}
 
@@ -72,7 +72,7 @@ func TestCounter(t *testing.T) {
 	if at == n {
 		t.Fatal("the rows are one block")
 	}
-	from := interrupted.before(at - 1)
+	from := interrupted.countBefore(at - 1)
 	if from.All || from.Row >= at || from.Row == 0 {
 		t.Fatalf("interrupted at row %d it had counted %+v", at, from)
 	}

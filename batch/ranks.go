@@ -104,9 +104,9 @@ func (j *Job) catchUp(ctx context.Context) error {
 	return err
 }
 
-// union returns the summary of all rows on every rank. If a rank has the merged summary from its checkpoint, this rank
-// broadcasts it. Otherwise the summaries of all ranks are merged.
-func (j *Job) union(ctx context.Context, sum *ridge.Summary) (*ridge.Summary, error) {
+// mergeAll returns the summary of all rows on every rank. If a rank has the merged summary from its checkpoint, this
+// rank broadcasts it. Otherwise the summaries of all ranks are merged.
+func (j *Job) mergeAll(ctx context.Context, sum *ridge.Summary) (*ridge.Summary, error) {
 	t := j.opts.Transport
 	switch {
 	case t == nil:

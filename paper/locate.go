@@ -50,7 +50,7 @@ func (r *run) locate(s *realData) ([]located, error) {
 		folders = append(folders, filepath.Join(root, filepath.FromSlash(s.folder)))
 	}
 	for _, folder := range folders {
-		if found, err := s.in(folder); err != nil || found != nil {
+		if found, err := s.findIn(folder); err != nil || found != nil {
 			return found, err
 		}
 	}
@@ -86,9 +86,9 @@ func repository() (string, error) {
 	}
 }
 
-// in checks the files in a folder. It returns the files of the first edition of the data set whose files are all
+// findIn checks the files in a folder. It returns the files of the first edition of the data set whose files are all
 // there, or nil.
-func (s *realData) in(folder string) ([]located, error) {
+func (s *realData) findIn(folder string) ([]located, error) {
 	for _, edition := range s.editions {
 		var found []located
 		for _, t := range edition {

@@ -64,12 +64,12 @@ func exitCode(err error) int {
 	if errors.Is(err, engine.ErrInput) {
 		return usage
 	}
-	return sharedCode(err)
+	return errorCode(err)
 }
 
-// sharedCode returns the exit code for an error that the input did not cause: 3 if the tolerance was missed but the
+// errorCode returns the exit code for an error that the input did not cause: 3 if the tolerance was missed but the
 // result was written, otherwise 1.
-func sharedCode(err error) int {
+func errorCode(err error) int {
 	if e, ok := errors.AsType[*shortError](err); ok && e.isWritten {
 		return short
 	}

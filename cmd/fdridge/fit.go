@@ -179,7 +179,7 @@ func (o *fitOptions) runAsRank(ctx context.Context, mpi joiner, stdout, stderr i
 	if err == nil {
 		err = o.run(ctx, r, stdout, stderr)
 	}
-	return leave(r, err, mpi.grace, stderr)
+	return leaveJob(r, err, mpi.grace, stderr)
 }
 
 // run performs the fit, with a checkpoint if --checkpoint is given. ranks connects the processes of an MPI job; nil

@@ -94,7 +94,7 @@ func execute(ctx context.Context, args []string, mpi joiner, stdin io.Reader, st
 		return done
 	}
 	if _, remote := errors.AsType[remoteError](err); remote {
-		return sharedCode(err)
+		return errorCode(err)
 	}
 	fmt.Fprintln(stderr, "fdridge: "+message(err)+suggestCommands(root, args))
 	if _, unwritten := errors.AsType[*fs.PathError](err); !begun && !unwritten { // the command line has an unknown command or flag

@@ -39,11 +39,11 @@ type remoteError struct{ error }
 
 func (e remoteError) Unwrap() error { return e.error }
 
-// leave ends this rank's part in the MPI job and returns the error to print. err is the result of the fit.
-//   - After success or a missed tolerance, leave waits for all ranks. Only rank 0 prints the missed tolerance.
+// leaveJob ends this rank's part in the MPI job and returns the error to print. err is the result of the fit.
+//   - After success or a missed tolerance, leaveJob waits for all ranks. Only rank 0 prints the missed tolerance.
 //   - An interrupted rank waits for the time grace.
 //   - Any other error aborts all ranks.
-func leave(r rank, err error, grace time.Duration, stderr io.Writer) error {
+func leaveJob(r rank, err error, grace time.Duration, stderr io.Writer) error {
 	_, aborted := errors.AsType[*dist.AbortError](err)
 	_, short := errors.AsType[*ridge.NotConvergedError](err)
 	switch {

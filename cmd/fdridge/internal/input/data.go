@@ -54,7 +54,7 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 	if run.part = o.Part.Share; run.Seen == nil {
 		run.Seen = seen
 	}
-	looked, err := o.look(ctx, run, bar)
+	looked, err := o.findEncoding(ctx, run, bar)
 	if err != nil {
 		return nil, err
 	}
@@ -156,9 +156,9 @@ func (d *Data) learnScaling(ctx context.Context, o *Flags, run Session, bar *cli
 	return err
 }
 
-// look returns the encoding of each column, from a plan file or from a pass over the rows. The result is nil if no
-// flag requires an encoding.
-func (o *Flags) look(ctx context.Context, run Session, bar *cli.Progress) (*report.Encoded, error) {
+// findEncoding returns the encoding of each column, from a plan file or from a pass over the rows. The result is nil
+// if no flag requires an encoding.
+func (o *Flags) findEncoding(ctx context.Context, run Session, bar *cli.Progress) (*report.Encoded, error) {
 	if o.plan != nil {
 		return &report.Encoded{Encoding: o.plan, Tally: new(prepare.Tally)}, nil
 	}

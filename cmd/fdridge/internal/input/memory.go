@@ -16,9 +16,9 @@ import (
 //   - B is the number of bytes.
 const memoryVariable = "FDRIDGE_MEMORY"
 
-// lentEntries returns a reader of the array that [memoryVariable] describes, or nil if the variable is not set. Its
+// lentArray returns a reader of the array that [memoryVariable] describes, or nil if the variable is not set. Its
 // file descriptor stays open.
-var lentEntries = sync.OnceValues(func() (*io.SectionReader, error) {
+var lentArray = sync.OnceValues(func() (*io.SectionReader, error) {
 	text := os.Getenv(memoryVariable)
 	if text == "" {
 		return nil, nil
@@ -28,15 +28,15 @@ var lentEntries = sync.OnceValues(func() (*io.SectionReader, error) {
 	if n, err := fmt.Sscanf(text, "%d:%d:%d", &descriptor, &at, &size); n < 3 || err != nil || at < 0 || size < 0 {
 		return nil, cli.BadInput("%s: %q is not a descriptor, an address and a number of bytes, such as 7:140000:800", memoryVariable, text)
 	}
-	return io.NewSectionReader(&lent{os.NewFile(descriptor, "memory of the calling program")}, at, size), nil
+	return io.NewSectionReader(&lentMemory{os.NewFile(descriptor, "memory of the calling program")}, at, size), nil
 })
 
-// A lent reads the memory of the calling program.
-type lent struct{ *os.File }
+// A lentMemory reads the memory of the calling program.
+type lentMemory struct{ *os.File }
 
 // ReadAt implements [io.ReaderAt]. If the system allows it, one system call copies the bytes from the calling program.
 // This takes a third of the time of reading the file.
-func (l *lent) ReadAt(p []byte, at int64) (int, error) {
+func (l *lentMemory) ReadAt(p []byte, at int64) (int, error) {
 	if n := copyFromParent(p, at); n == len(p) {
 		return n, nil
 	}

@@ -62,7 +62,7 @@ func (o *RowFlags) options(run Session, like expected) (opts file.Options, weigh
 	if err != nil {
 		return opts, nil, err
 	}
-	entries, err := lentEntries()
+	entries, err := lentArray()
 	if err != nil {
 		return opts, nil, err
 	}

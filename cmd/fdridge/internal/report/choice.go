@@ -138,7 +138,7 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 	possible := p.Possible
 	c := &choice{
 		By: p.By.String(), Gamma: gamma(p.Index), Score: p.Score, Certain: p.Certain,
-		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: spentWords(p.By, p.Passes, p.Spent),
+		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: describeSpent(p.By, p.Passes, p.Spent),
 		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, wording: words,
 	}
 	c.ends, c.little = [2]bool{p.Index == 0, p.Index == len(p.Path)-1}, p.LittleKnown()
@@ -212,20 +212,20 @@ func (c *choice) sentence() string {
 		return fmt.Sprintf("%s: smallest %s of %d candidates, %s; others are equal up to round-off", gamma, c.score(), len(c.Path), bracket(c.Score))
 	}
 	return fmt.Sprintf("%s: smallest estimated %s of %d candidates, which lies in %s; any gamma from %s to %s %s; %s",
-		gamma, c.score(), len(c.Path), bracket(c.Score), candidate(float64(c.Possible[0]), false), candidate(float64(c.Possible[1]), true), costOf(float64(c.Relative)), c.advice())
+		gamma, c.score(), len(c.Path), bracket(c.Score), formatGamma(float64(c.Possible[0]), false), formatGamma(float64(c.Possible[1]), true), describeGain(float64(c.Relative)), c.advice())
 }
 
-// costOf returns a text such as "may be better by up to 3 %", for the choice of another γ. relative is the possible
-// gain as a fraction of the score.
-func costOf(relative float64) string {
+// describeGain returns a text such as "may be better by up to 3 %", for the choice of another γ. relative is the
+// possible gain as a fraction of the score.
+func describeGain(relative float64) string {
 	if v := 100 * relative * (1 + 0x1p-52); v <= 1e4 {
 		return "may be better by up to " + AtMost(v, 2) + " %"
 	}
 	return "may be better by any factor"
 }
 
-// passesWords states how many passes were made to choose γ, and why. It returns "" if reason is empty.
-func passesWords(passes int, reason string) string {
+// describePasses states how many passes were made to choose γ, and why. It returns "" if reason is empty.
+func describePasses(passes int, reason string) string {
 	switch {
 	case reason == "":
 		return ""
@@ -239,7 +239,7 @@ func passesWords(passes int, reason string) string {
 // helps unless the sketch is exact, and scaled columns reduce round-off.
 func (f *Fit) narrower() string {
 	switch {
-	case !f.Found.Choice.Whole && f.scatter() == "" && f.Size() < f.Found.Summary.Config().Dim:
+	case !f.Found.Choice.Whole && f.describeGram() == "" && f.Size() < f.Found.Summary.Config().Dim:
 		return "a larger --size"
 	case f.needsScaling():
 		return "--standardize"
@@ -263,7 +263,7 @@ func (c *choice) warnings() []string {
 		out = append(out, c.beyond())
 	}
 	if l := c.LeftOut; l != nil {
-		largest := candidate(float64(l.Gamma[1]), true)
+		largest := formatGamma(float64(l.Gamma[1]), true)
 		left := fmt.Sprintf("%d smaller candidates, %s and below, were", l.Count, largest)
 		if l.Count == 1 {
 			left = fmt.Sprintf("a smaller candidate, %s, was", largest)
@@ -278,7 +278,7 @@ func (c *choice) warnings() []string {
 		out = append(out, fmt.Sprintf("differs from GCV's choice, where the leave-one-out error is %.0f %% larger: a few rows have much influence", v))
 	}
 	if c.little {
-		out = append(out, fmt.Sprintf("is little more than a guess: another candidate %s", costOf(float64(c.Relative))))
+		out = append(out, fmt.Sprintf("is little more than a guess: another candidate %s", describeGain(float64(c.Relative))))
 	}
 	return out
 }

@@ -79,7 +79,7 @@ func TestSpentWords(t *testing.T) {
 		"2 computed leave-one-out errors, for the grid and its extensions; 1 computed AᵀA, which makes these errors precise": {By: choose.LOO, Passes: 3, Spent: []reason.Reason{lever, gram}},
 		"": {By: choose.GCV},
 	} {
-		if got := spentWords(c.By, c.Passes, c.Spent); got != want {
+		if got := describeSpent(c.By, c.Passes, c.Spent); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

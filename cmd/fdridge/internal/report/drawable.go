@@ -130,9 +130,9 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 			gcv, rss = append(gcv, c.GCV), append(rss, c.RSS)
 		}
 		p.gamma = append(p.gamma, x.Gamma)
-		p.gcv, p.rss, p.dim = append(p.gcv, sum(gcv)), append(p.rss, sum(rss)), append(p.dim, sum(brackets{x.EffectiveDimension}))
+		p.gcv, p.rss, p.dim = append(p.gcv, sumOf(gcv)), append(p.rss, sumOf(rss)), append(p.dim, sumOf(brackets{x.EffectiveDimension}))
 		if scores := x.scores(); scores != nil {
-			p.scores = append(p.scores, sum(scores))
+			p.scores = append(p.scores, sumOf(scores))
 		}
 	}
 	return p, nil
@@ -141,8 +141,8 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 // brackets holds one interval for each target. The interval contains the exact value.
 type brackets = perTarget[ridge.Interval]
 
-// sum returns the sum of intervals. An end of the sum that is NaN is replaced by an infinity.
-func sum(b brackets) ridge.Interval {
+// sumOf returns the sum of intervals. An end of the sum that is NaN is replaced by an infinity.
+func sumOf(b brackets) ridge.Interval {
 	var v ridge.Interval
 	for _, t := range b {
 		v.Lo, v.Hi = v.Lo+finiteOr(t.Lo, -1), v.Hi+finiteOr(t.Hi, 1)
@@ -189,8 +189,8 @@ func ChooseKind(requested string, all []*Drawable) (string, error) {
 	return possible[0], nil
 }
 
-// alone is the width and height in points of a figure with one panel.
-var alone = [2]float64{440, 250}
+// panelSize is the width and height in points of a figure with one panel.
+var panelSize = [2]float64{440, 250}
 
 // Draw draws one kind of chart for every file. A file with several panels fills a row of the figure; files with one
 // panel are drawn three to a row.
@@ -208,7 +208,7 @@ func Draw(kind string, all []*Drawable) *chart.Figure {
 	}
 	switch {
 	case f.Columns == 1 && len(all) == 1:
-		f.Width, f.Height = alone[0], alone[1]
+		f.Width, f.Height = panelSize[0], panelSize[1]
 	case f.Columns == 1:
 		f.Columns = min(3, len(all))
 	}

@@ -71,8 +71,8 @@ func (e *Encoded) name(j int) string {
 	return e.Encoding.Names[j]
 }
 
-// missing describes how missing values were treated. It returns "" if missing values were an error.
-func (r *encodingRecord) missing() string {
+// describeMissing describes how missing values were treated. It returns "" if missing values were an error.
+func (r *encodingRecord) describeMissing() string {
 	switch prepare.Missing(r.Missing) {
 	case prepare.MissingDrop:
 		return fmt.Sprintf("%d %s left out because of missing values", r.LeftOut, plural(int(r.LeftOut), "row was", "rows were"))
@@ -104,16 +104,16 @@ func (r *encodingRecord) missing() string {
 	return ""
 }
 
-// leftOut states how many rows the preparation dropped. It returns "" if it dropped none.
-func (r *encodingRecord) leftOut() string {
+// describeLeftOut states how many rows the preparation dropped. It returns "" if it dropped none.
+func (r *encodingRecord) describeLeftOut() string {
 	if r.Prepared == nil || r.LeftOut == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d %s left out: the target, or another required value, is missing", r.LeftOut, plural(int(r.LeftOut), "row is", "rows are"))
 }
 
-// surprises states how many cells have a wrong type or an unknown category. It returns "" if there are none.
-func (r *encodingRecord) surprises() string {
+// describeSurprises states how many cells have a wrong type or an unknown category. It returns "" if there are none.
+func (r *encodingRecord) describeSurprises() string {
 	var words []string
 	if r.Foreign > 0 {
 		words = append(words, fmt.Sprintf("%d %s of a wrong type and %s as missing", r.Foreign, plural(int(r.Foreign), "cell is", "cells are"), plural(int(r.Foreign), "counts", "count")))
@@ -124,8 +124,8 @@ func (r *encodingRecord) surprises() string {
 	return strings.Join(words, "; ")
 }
 
-// categorical describes the categorical columns. It returns "" if there are none.
-func (r *encodingRecord) categorical() string {
+// describeCategories describes the categorical columns. It returns "" if there are none.
+func (r *encodingRecord) describeCategories() string {
 	if len(r.Categories) == 0 {
 		return ""
 	}

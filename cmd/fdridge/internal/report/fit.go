@@ -70,8 +70,8 @@ func (f *Fit) Size() int {
 	return min(cfg.Size, cfg.Dim)
 }
 
-// lanes states the number of lanes (sketches built in parallel). It returns "" for one lane.
-func (f *Fit) lanes() string {
+// describeLanes states the number of lanes (sketches built in parallel). It returns "" for one lane.
+func (f *Fit) describeLanes() string {
 	if s := f.Found.Summary; s != nil && s.Config().Lanes > 1 {
 		return fmt.Sprintf(" in %d lanes", s.Config().Lanes)
 	}
@@ -81,8 +81,8 @@ func (f *Fit) lanes() string {
 // holdsGram is the text for a fit that stored AᵀA.
 const holdsGram = "AᵀA itself is stored instead of a sketch"
 
-// scatter states that AᵀA was stored instead of a sketch, and why. It returns "" if a sketch was stored.
-func (f *Fit) scatter() string {
+// describeGram states that AᵀA was stored instead of a sketch, and why. It returns "" if a sketch was stored.
+func (f *Fit) describeGram() string {
 	s := f.Found.Summary
 	if s == nil || !s.Sketch().Scatter() {
 		return ""
@@ -124,11 +124,11 @@ func (f *Fit) Shortfall() string {
 		return ""
 	}
 	if f.Short() == ridge.Unproved {
-		return f.unproved()
+		return f.listUnproved()
 	}
 	worst, at, target := f.worst()
 	where := ""
-	if f.several() {
+	if f.hasSeveralFits() {
 		where = " at " + f.nameOf(at, target)
 	}
 	return fmt.Sprintf("tolerance not reached: the proved bound on the relative error%s is %s, --tol is %g", where, bound(worst), f.Asked.Tol)

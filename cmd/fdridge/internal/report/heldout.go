@@ -54,8 +54,8 @@ func (r *heldOutRecord) sentence() string {
 	return fmt.Sprintf("%d %s kept out of the fit for the held-out scores", r.Rows, plural(int(r.Rows), "row was", "rows were"))
 }
 
-// scored formats a score. NaN, the R² of a constant target, becomes "undefined".
-func scored(v number) string {
+// formatScore formats a score. NaN, the R² of a constant target, becomes "undefined".
+func formatScore(v number) string {
 	if math.IsNaN(float64(v)) {
 		return "undefined"
 	}

@@ -23,8 +23,8 @@ type decimal struct {
 // allDigits is the largest number of decimal digits of a float64 after its first digit.
 const allDigits = 766
 
-// written returns x with n digits after its first digit. For n = −1 it uses the fewest digits that identify x.
-func written(x float64, n int) decimal {
+// toDecimal returns x with n digits after its first digit. For n = −1 it uses the fewest digits that identify x.
+func toDecimal(x float64, n int) decimal {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return decimal{word: fmt.Sprint(x)}
 	}
@@ -35,9 +35,9 @@ func written(x float64, n int) decimal {
 	return d
 }
 
-// outward rounds x to at most n digits: upward if up is true, otherwise downward.
-func outward(x float64, n int, up bool) decimal {
-	d := written(x, allDigits)
+// roundOutward rounds x to at most n digits: upward if up is true, otherwise downward.
+func roundOutward(x float64, n int, up bool) decimal {
+	d := toDecimal(x, allDigits)
 	if len(d.digits) <= n {
 		return d
 	}
@@ -107,13 +107,13 @@ func plainNumber(d decimal, n int) string {
 }
 
 // AtMost formats an upper bound, rounded up to n digits.
-func AtMost(x float64, n int) string { return plainNumber(outward(x, n, true), n) }
+func AtMost(x float64, n int) string { return plainNumber(roundOutward(x, n, true), n) }
 
-// candidate formats a γ. A γ of more than four digits is rounded to four: upward if up is true, otherwise downward.
-func candidate(gamma float64, up bool) string {
-	d := written(gamma, -1)
+// formatGamma formats a γ. A γ of more than four digits is rounded to four: upward if up is true, otherwise downward.
+func formatGamma(gamma float64, up bool) string {
+	d := toDecimal(gamma, -1)
 	if len(d.digits) > fewDigits {
-		d = outward(gamma, fewDigits, up)
+		d = roundOutward(gamma, fewDigits, up)
 	}
 	return plainNumber(d, fewDigits)
 }
@@ -136,7 +136,7 @@ func bracket(v ridge.Interval) string {
 		v.Lo = math.Inf(-1)
 	}
 	for n := fewDigits; ; n++ {
-		lo, hi := outward(v.Lo, n, false), outward(v.Hi, n, true)
+		lo, hi := roundOutward(v.Lo, n, false), roundOutward(v.Hi, n, true)
 		if n < mostDigits && hi.value()-lo.value() > 2*(v.Hi-v.Lo) {
 			continue
 		}

@@ -47,7 +47,7 @@ func rational(t *rapid.T, text string) *big.Rat {
 func TestOutward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, n, up := anyFloat(t, "x"), rapid.IntRange(1, 8).Draw(t, "n"), rapid.Bool().Draw(t, "up")
-		text := plainNumber(outward(x, n, up), n)
+		text := plainNumber(roundOutward(x, n, up), n)
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			if want := fmt.Sprintf("%.*g", n, x); text != want || typeset(text) != want {
 				t.Fatalf("%v is printed as %s and %s", x, text, typeset(text))
@@ -154,15 +154,15 @@ func TestWeight(t *testing.T) {
 		x, e          float64
 		value, within string
 	}{{1.2512, math.Inf(1), "1.25", "none"}, {-0.02735261, 1900, "-0.0274", "1.91e+03"}, {0, 0, "0", "0"}, {0.5, 0, "0.5", "0"}, {0.02735261, 0.027, "0.0274", "0.0271"}} {
-		if value, within := around(c.x, c.e); value != c.value || within != c.within {
+		if value, within := formatAround(c.x, c.e); value != c.value || within != c.within {
 			t.Errorf("%v ± %v is printed as %s ± %s", c.x, c.e, value, within)
 		}
 	}
 }
 
 func aroundDivided(x, e, scale float64) (value, within string) {
-	quotient, off := divided(x, e, scale)
-	return around(quotient, off)
+	quotient, off := divide(x, e, scale)
+	return formatAround(quotient, off)
 }
 
 // TestFigure: a figure of a table holds the proved interval: as a number ± one unit of its last digit if three digits
@@ -174,7 +174,7 @@ func TestFigure(t *testing.T) {
 		if math.IsNaN(v.Hi) {
 			return
 		}
-		for _, text := range []string{figure(v), typeset(figure(v))} {
+		for _, text := range []string{formatFigure(v), typeset(formatFigure(v))} {
 			lo, hi, err := reporttest.Figure(text)
 			if err != nil {
 				lo, hi, err = reporttest.Ends(text) // infinite
@@ -214,11 +214,11 @@ func TestFigure(t *testing.T) {
 		"[-Inf, 10]":         {Lo: math.Inf(-1), Hi: 9.9995},
 		"[-Inf, +Inf]":       {Lo: -4e307, Hi: 4e307},
 	} {
-		if got := figure(v); got != text {
+		if got := formatFigure(v); got != text {
 			t.Errorf("%v is printed as %s, want %s", v, got, text)
 		}
 	}
-	if got := typeset(figure(ridge.Interval{Lo: 4.8363358e9, Hi: 4.8363359e9})); got != "4.83634·10⁹" {
+	if got := typeset(formatFigure(ridge.Interval{Lo: 4.8363358e9, Hi: 4.8363359e9})); got != "4.83634·10⁹" {
 		t.Error(got)
 	}
 }
@@ -227,7 +227,7 @@ func TestFigure(t *testing.T) {
 // score; and a size that was chosen too small is told by an error that is proved.
 func TestChoiceHolds(t *testing.T) {
 	for _, gamma := range []float64{0.1, 1e-5, 0.001} { // the names of candidates
-		if lo, hi := candidate(gamma, false), candidate(gamma, true); lo != hi || lo != fmt.Sprint(gamma) {
+		if lo, hi := formatGamma(gamma, false), formatGamma(gamma, true); lo != hi || lo != fmt.Sprint(gamma) {
 			t.Errorf("from γ = %v to γ = %v", lo, hi)
 		}
 	}

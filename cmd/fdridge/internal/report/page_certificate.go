@@ -29,8 +29,8 @@ const (
 	useless = 0.5  // from this bound on the page claims no accuracy
 )
 
-// several reports whether the fit has more than one pair of target and γ.
-func (f *Fit) several() bool {
+// hasSeveralFits reports whether the fit has more than one pair of target and γ.
+func (f *Fit) hasSeveralFits() bool {
 	return len(f.Found.Solutions)*len(f.Found.Solutions[0].Targets) > 1
 }
 
@@ -48,7 +48,7 @@ func (f *Fit) verdict() verdict {
 		v.Text = "The coefficients are proved to be the exact ridge solution of " + f.solved() + "."
 	case worst < useless:
 		v.Text = fmt.Sprintf("The coefficients are proved to have a relative error of at most %s: they solve the ridge problem of %s to that accuracy.", AtMost(worst, 2), f.solved())
-		if f.several() {
+		if f.hasSeveralFits() {
 			v.Text = strings.Replace(v.Text, "The coefficients", "All coefficients", 1)
 		}
 	default:
@@ -79,17 +79,17 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	case !(worst < useless):
 		say("The bound on the relative error ‖x̂ − x*‖/‖x*‖ is %s. The error may be as large as the exact coefficients x* themselves.", bound(worst))
 	}
-	if f.several() {
+	if f.hasSeveralFits() {
 		say("The bound is largest for %s.%s", f.nameOf(at, target), map[bool]string{true: " The table has a row for each fit."}[rec.Targets <= mostTargets])
 	}
 	if first := f.Found.Solutions[0]; f.Found.Summary == nil {
 		say("A direct factorisation solved the problem without a sketch. The bound comes from round-off alone.")
-	} else if kept := f.scatter(); kept != "" {
+	} else if kept := f.describeGram(); kept != "" {
 		say("For the %d rows A, %s. Only round-off is lost: ‖AᵀA − BᵀB‖ ≤ η = %s.%s",
-			first.Rows, kept, bound(first.Shrinkage), f.share(first.Shrinkage))
+			first.Rows, kept, bound(first.Shrinkage), f.describeShare(first.Shrinkage))
 	} else {
 		say("The %d rows A were reduced to a sketch B of %d rows. In each direction it misses at most η = %s of the sum of squares: ‖AᵀA − BᵀB‖ ≤ η.%s",
-			first.Rows, f.Size(), bound(first.Shrinkage), f.share(first.Shrinkage))
+			first.Rows, f.Size(), bound(first.Shrinkage), f.describeShare(first.Shrinkage))
 		say("The ratio η/γ counts: if it is small, the solution of one pass is accurate, and few passes refine it.")
 	}
 	data := "the data as they were read"
@@ -107,9 +107,9 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	return c
 }
 
-// share states the error bound η of the sketch as a percentage of ‖A‖², the sum of squares of the rows. It returns ""
-// if A is zero. η bounds the part of ‖A‖² that shrinking the sketch loses in any direction.
-func (f *Fit) share(eta float64) string {
+// describeShare states the error bound η of the sketch as a percentage of ‖A‖², the sum of squares of the rows. It
+// returns "" if A is zero. η bounds the part of ‖A‖² that shrinking the sketch loses in any direction.
+func (f *Fit) describeShare(eta float64) string {
 	s, err := f.Found.Summary.Spectrum()
 	if err != nil || s.Bound.Frobenius2 == 0 { // an error here would already have ended the fit
 		return ""

@@ -16,8 +16,8 @@ type picture struct {
 	Caption string
 }
 
-// beside draws each panel as a separate picture. The page shows these pictures side by side.
-func beside(panels ...captioned) ([]picture, error) {
+// drawSideBySide draws each panel as a separate picture. The page shows these pictures side by side.
+func drawSideBySide(panels ...captioned) ([]picture, error) {
 	var out []picture
 	for _, panel := range panels {
 		one, err := draw(panel, "")
@@ -29,8 +29,8 @@ func beside(panels ...captioned) ([]picture, error) {
 	return out, nil
 }
 
-// across draws a panel as a picture of full page width, and again for narrow pages.
-func across(panel captioned) ([]picture, error) {
+// drawFullWidth draws a panel as a picture of full page width, and again for narrow pages.
+func drawFullWidth(panel captioned) ([]picture, error) {
 	both, err := draw(panel, "wide", "narrow")
 	return []picture{both}, err
 }
@@ -74,7 +74,7 @@ func (f *Fit) path(rec *fitRecord) (pathSection, error) {
 	out := pathSection{Choice: fmt.Sprintf("γ = %s was given; --gamma auto would choose one.", chart.Digits(f.Found.Solutions[0].Gamma, 4))}
 	if rec.Choice != nil {
 		out.Choice = rec.Choice.sentence() + ". GCV is generalised cross-validation, n·RSS/(n − df)², which estimates the squared error on new rows."
-		if why := passesWords(rec.Choice.Passes, rec.Choice.Spent); why != "" {
+		if why := describePasses(rec.Choice.Passes, rec.Choice.Spent); why != "" {
 			out.Choice += " " + strings.ToUpper(why[:1]) + why[1:] + "."
 		}
 		out.Warnings = rec.Choice.Warnings
@@ -96,7 +96,7 @@ func (f *Fit) path(rec *fitRecord) (pathSection, error) {
 	if err != nil || path == nil {
 		return out, err
 	}
-	if out.Pictures, err = beside(path.panels()...); err != nil {
+	if out.Pictures, err = drawSideBySide(path.panels()...); err != nil {
 		return out, err
 	}
 	scores := path.gcv
@@ -109,7 +109,7 @@ func (f *Fit) path(rec *fitRecord) (pathSection, error) {
 		if path.choice != nil && float64(path.choice.Gamma) == g {
 			gamma += " (chosen)"
 		}
-		out.Points.add(gamma, figure(scores[i]), figure(path.rss[i]), figure(path.dim[i]))
+		out.Points.add(gamma, formatFigure(scores[i]), formatFigure(path.rss[i]), formatFigure(path.dim[i]))
 	}
 	return out, nil
 }
@@ -142,7 +142,7 @@ func (f *Fit) spectrum() (spectrumSection, error) {
 		}
 	}
 	out := spectrumSection{Text: fmt.Sprintf("The sketch has %d directions, %d of them with σ² above η. Directions well above η are known. If γ is well above η, the others do not matter.", len(s.Sigma2), above)}
-	out.Pictures, err = across(captioned{Panel: spectrumPanel(s, gammas)})
+	out.Pictures, err = drawFullWidth(captioned{Panel: spectrumPanel(s, gammas)})
 	return out, err
 }
 
@@ -167,6 +167,6 @@ func (f *Fit) convergence() (convergenceSection, error) {
 	if !slices.ContainsFunc(f.Traces, func(t *Trace) bool { return slices.ContainsFunc(t.Points, bounded) }) {
 		return convergenceSection{Text: text + " No pass gave a finite bound on the relative error."}, nil
 	}
-	pictures, err := across(captioned{convergencePanel(f.Traces, f.targetName), "Proved after each pass over the rows. The first passes may have no finite bound."})
+	pictures, err := drawFullWidth(captioned{convergencePanel(f.Traces, f.targetName), "Proved after each pass over the rows. The first passes may have no finite bound."})
 	return convergenceSection{text, pictures}, err
 }

@@ -36,7 +36,7 @@ func (f *Fit) heldOutInPage(rec *fitRecord) (*heldOutSection, error) {
 		panels = append(panels, f.heldOutPanels(rec.HeldOut, j)...)
 	}
 	var err error
-	out.Pictures, err = beside(panels...)
+	out.Pictures, err = drawSideBySide(panels...)
 	return out, err
 }
 

@@ -54,7 +54,7 @@ func (f *Fit) weights() weightsSection {
 			}
 			t := weightsTable{f.coefficientsTable(s, j, true), f.nameOf(s, j), len(out.Tables) == 0, max(0, len(s.Targets[j].Coef)-mostWeights)}
 			if b, e, ok := f.intercept(&s.Targets[j]); ok {
-				value, within := around(b, e)
+				value, within := formatAround(b, e)
 				if t.Title += ", intercept " + value; within != noBound {
 					t.Title += " ± " + within
 				}
@@ -81,8 +81,8 @@ func (f *Fit) intercept(o *ridge.Target) (b, bound float64, ok bool) {
 	return b, f.Data.Preparation.InterceptBound(o), f.Asked.Intercept || b != 0
 }
 
-// divided returns x/scale and a bound on the error of this quotient, given a bound on the error of x.
-func divided(x, bound, scale float64) (quotient, quotientBound float64) {
+// divide returns x/scale and a bound on the error of this quotient, given a bound on the error of x.
+func divide(x, bound, scale float64) (quotient, quotientBound float64) {
 	if scale == 1 || x == 0 && bound == 0 {
 		return x, bound
 	}

@@ -72,7 +72,7 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	}
 	line := chart.Line{Method: "bracket", Label: "proved bracket", X: p.gamma}
 	for _, v := range values {
-		line.Y, line.High = append(line.Y, cut(v.Lo, panel)), append(line.High, cut(v.Hi, panel))
+		line.Y, line.High = append(line.Y, clampToAxis(v.Lo, panel)), append(line.High, clampToAxis(v.Hi, panel))
 	}
 	panel.Lines = []chart.Line{line}
 	if c := p.choice; c != nil {
@@ -113,8 +113,8 @@ func window(values []ridge.Interval) (lo, hi float64) {
 // has changed.
 const leastShown = 0x1p-1000
 
-// cut limits v to the axis. A value outside moves to a point just beyond the axis.
-func cut(v float64, p *chart.Panel) float64 {
+// clampToAxis limits v to the axis. A value outside moves to a point just beyond the axis.
+func clampToAxis(v float64, p *chart.Panel) float64 {
 	if p.LogY && v <= leastShown {
 		v = 0
 	}

@@ -26,13 +26,13 @@ const (
 	mostFigures  = 6
 )
 
-// figure formats an interval for a table. It writes one number of three to six digits if the whole interval lies
+// formatFigure formats an interval for a table. It writes one number of three to six digits if the whole interval lies
 // within one unit of the last digit, otherwise [lo, hi]. NaN, the R² of a constant target, becomes "undefined".
-func figure(v ridge.Interval) string {
+func formatFigure(v ridge.Interval) string {
 	if math.IsNaN(v.Lo) && math.IsNaN(v.Hi) {
 		return "undefined"
 	}
-	if short := written(v.Lo, -1); v.Lo == v.Hi && len(short.digits) <= mostFigures {
+	if short := toDecimal(v.Lo, -1); v.Lo == v.Hi && len(short.digits) <= mostFigures {
 		return plainNumber(short, mostFigures)
 	}
 	lo, hi := new(big.Rat).SetFloat64(v.Lo), new(big.Rat).SetFloat64(v.Hi)
@@ -40,7 +40,7 @@ func figure(v ridge.Interval) string {
 		return bracket(v)
 	}
 	for n := mostFigures; n >= leastFigures; n-- {
-		d := written(v.Mid(), n-1)
+		d := toDecimal(v.Mid(), n-1)
 		d.digits += strings.Repeat("0", n-len(d.digits))
 		x, ok := new(big.Rat).SetString(plainNumber(d, n))
 		if !ok {
@@ -57,21 +57,22 @@ func figure(v ridge.Interval) string {
 	return bracket(v)
 }
 
-// around formats x, whose error is at most e, with its proved digits, or with three digits if none is proved.
+// formatAround formats x, whose error is at most e, with its proved digits, or with three digits if none is proved.
 // errorText is a bound on the error of the formatted value.
-func around(x, e float64) (value, errorText string) {
+func formatAround(x, e float64) (value, errorText string) {
 	if k, ok := digits.Around(x, e); ok && e < math.Abs(x) {
 		return k.Value(digits.Exponent), k.Bound(digits.Exponent)
 	}
 	const few = 3
-	if off := rounding(x, few); off > 0 {
+	if off := roundingError(x, few); off > 0 {
 		e = math.Nextafter(e+off, math.Inf(1))
 	}
-	return plainNumber(written(x, few-1), few), bound(e)
+	return plainNumber(toDecimal(x, few-1), few), bound(e)
 }
 
-// rounding bounds the change of x when x is rounded to n digits. It returns 0 if x does not change or is not finite.
-func rounding(x float64, n int) float64 {
+// roundingError bounds the change of x when x is rounded to n digits. It returns 0 if x does not change or is not
+// finite.
+func roundingError(x float64, n int) float64 {
 	exact := new(big.Rat).SetFloat64(x)
 	written, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'e', n-1, 64))
 	if exact == nil || !ok || written.Cmp(exact) == 0 {

@@ -78,8 +78,8 @@ func Words(r reason.Reason) string {
 	return fixedWords[r.Rule]
 }
 
-// spentWords states why passes were made to choose γ, or why none was made.
-func spentWords(by choose.Criterion, passes int, spent []reason.Reason) string {
+// describeSpent states why passes were made to choose γ, or why none was made.
+func describeSpent(by choose.Criterion, passes int, spent []reason.Reason) string {
 	var out []string
 	leftOut := passes // number of passes that computed leave-one-out errors
 	for _, r := range spent {
@@ -116,7 +116,7 @@ func allWords(reasons []reason.Reason) string {
 
 // methodReason states in words why the method was used.
 func (f *Fit) methodReason() string {
-	if f.solves() {
+	if f.isSolve() {
 		return "" // the method depends only on whether --data is given
 	}
 	var out []string

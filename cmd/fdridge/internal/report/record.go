@@ -74,7 +74,7 @@ func (f *Fit) record() *fitRecord {
 	found, cost := f.Found, &f.Cost
 	t, d := found.Solutions[0].Dims()
 	out := &fitRecord{
-		N: found.Solutions[0].Rows, D: d, Targets: t, Size: f.Size(), Scatter: f.scatter() != "", NNZ: f.Data.Nonzeros, Format: f.Data.Format,
+		N: found.Solutions[0].Rows, D: d, Targets: t, Size: f.Size(), Scatter: f.describeGram() != "", NNZ: f.Data.Nonzeros, Format: f.Data.Format,
 		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: f.methodReason(), Reads: cost.Reads,
 		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
 		Converged: found.Err() == nil, Remedies: f.Remedies, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks,

@@ -26,7 +26,7 @@ func (f *Fit) FindRemedies() error {
 func (f *Fit) flag(r plan.Remedy) string {
 	switch r.Kind {
 	case plan.FactorDirectly:
-		if f.solves() {
+		if f.isSolve() {
 			return "fdridge fit --method exact"
 		}
 		return "--method exact"
@@ -38,7 +38,7 @@ func (f *Fit) flag(r plan.Remedy) string {
 	case plan.AllowPasses:
 		return fmt.Sprintf("--max-passes %.0f", r.Value)
 	case plan.EnlargeSketch:
-		if f.solves() {
+		if f.isSolve() {
 			return fmt.Sprintf("a sketch of %.0f rows (fdridge sketch --size %.0f)", r.Value, r.Value)
 		}
 		return fmt.Sprintf("--size %.0f", r.Value)
@@ -64,5 +64,5 @@ func (f *Fit) isStandardized() bool {
 	return prep.Scaling != nil || prep.Encoding != nil && slices.ContainsFunc(prep.Encoding.Columns, scaled)
 }
 
-// solves reports whether the command is solve, which cannot change the sketch.
-func (f *Fit) solves() bool { return strings.HasPrefix(f.Asked.Command, "fdridge solve") }
+// isSolve reports whether the command is solve, which cannot change the sketch.
+func (f *Fit) isSolve() bool { return strings.HasPrefix(f.Asked.Command, "fdridge solve") }

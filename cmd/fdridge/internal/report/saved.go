@@ -112,7 +112,7 @@ func (s *Saved) fit(f *model.Fit, j int) savedFit {
 		if m.Folded != nil {
 			scale = m.Folded.Scale[i]
 		}
-		_, bound := divided(fitted[i], within, scale)
+		_, bound := divide(fitted[i], within, scale)
 		if m.Unpenalized(i) {
 			if bound = math.Inf(1); f.UnpenalizedBounds != nil {
 				bound = f.UnpenalizedBounds[j][free]
@@ -170,7 +170,7 @@ func (s *Saved) WriteText(w io.Writer) error {
 	for _, f := range rec.Fits {
 		fmt.Fprintln(w)
 		s.coefficientsTable(rec, &f).write(w)
-		if hidden := len(f.Coefficients) - len(s.shown(&f)); hidden > 0 {
+		if hidden := len(f.Coefficients) - len(s.coefficientsToShow(&f)); hidden > 0 {
 			fmt.Fprintf(w, "%d smaller coefficients are not shown (--top 0 shows all)\n", hidden)
 		}
 	}
@@ -192,11 +192,12 @@ func orNone(v ridge.Interval) string {
 	if math.IsInf(v.Lo, -1) && math.IsInf(v.Hi, 1) {
 		return noBound
 	}
-	return figure(v)
+	return formatFigure(v)
 }
 
-// shown returns the indices of the coefficients to print: the s.Top largest by absolute value, or all in order.
-func (s *Saved) shown(f *savedFit) []int {
+// coefficientsToShow returns the indices of the coefficients to print: the s.Top largest by absolute value, or all in
+// order.
+func (s *Saved) coefficientsToShow(f *savedFit) []int {
 	if s.Top > 0 && len(f.order) > s.Top {
 		return f.order[:s.Top]
 	}
@@ -211,7 +212,7 @@ func (s *Saved) coefficientsTable(rec *savedRecord, f *savedFit) *table {
 	}
 	t := &table{keys: 1, rows: [][]string{{heading, "value", "±"}}}
 	add := func(c savedCoefficient) {
-		value, within := around(float64(c.Value), float64(c.Bound))
+		value, within := formatAround(float64(c.Value), float64(c.Bound))
 		if within == noBound { // without a bound the stored value is printed in full
 			value = fmt.Sprint(float64(c.Value))
 		}
@@ -220,7 +221,7 @@ func (s *Saved) coefficientsTable(rec *savedRecord, f *savedFit) *table {
 	if rec.Intercept || f.Intercept.Value != 0 {
 		add(f.Intercept)
 	}
-	for _, i := range s.shown(f) {
+	for _, i := range s.coefficientsToShow(f) {
 		add(f.Coefficients[i])
 	}
 	return t

@@ -36,7 +36,7 @@ type eachChoice struct {
 func describeEach(c *choose.TargetChoice) *eachChoice {
 	out := &eachChoice{
 		By: c.By.String(), Candidates: c.Candidates, Scores: c.Scores, Proved: c.Proved(), Relative: number(c.WorstExcess()), AtEnd: c.AtEnd, Passes: c.Passes,
-		Spent: spentWords(c.By, c.Passes, c.Spent),
+		Spent: describeSpent(c.By, c.Passes, c.Spent),
 	}
 	for _, v := range c.Excess {
 		out.Excess = append(out.Excess, number(v))
@@ -59,17 +59,18 @@ func describeEach(c *choose.TargetChoice) *eachChoice {
 func (c *eachChoice) lines() []string {
 	text := fmt.Sprintf("gamma for each target: smallest %s of %d candidates, proved for %d of %d targets", criteria[c.By].score, len(c.Candidates), c.Proved, len(c.Scores))
 	if c.Proved < len(c.Scores) {
-		text += "; for the others another candidate " + costOf(float64(c.Relative))
+		text += "; for the others another candidate " + describeGain(float64(c.Relative))
 	}
-	out := []string{text, passesWords(c.Passes, c.Spent)}
+	out := []string{text, describePasses(c.Passes, c.Spent)}
 	for _, w := range c.Warnings {
 		out = append(out, "warning: "+w)
 	}
 	return out
 }
 
-// shown returns the indices of the targets to list: all targets, or the worstTargets with the largest error bounds.
-func shown(certificates []ridge.Certificate) []int {
+// targetsToShow returns the indices of the targets to list: all targets, or the worstTargets with the largest error
+// bounds.
+func targetsToShow(certificates []ridge.Certificate) []int {
 	out := make([]int, len(certificates))
 	for j := range out {
 		out[j] = j
@@ -111,8 +112,8 @@ func (f *Fit) quantilesTable(rec *fitRecord, i int) *table {
 	}
 	add("gamma", func(j int) ridge.Interval { return ridge.Interval{Lo: s.GammaOf(j), Hi: s.GammaOf(j)} }, func(v ridge.Interval) string { return fmt.Sprintf("%.4g", v.Lo) })
 	add("error ≤", func(j int) ridge.Interval { return ridge.Interval{Hi: s.Certificates[j].RelativeErrorBound} }, func(v ridge.Interval) string { return bound(v.Hi) })
-	add("R²", func(j int) ridge.Interval { return s.R2Bracket[j] }, figure)
-	add(rec.scoreHeading(), func(j int) ridge.Interval { return scores[j] }, figure)
+	add("R²", func(j int) ridge.Interval { return s.R2Bracket[j] }, formatFigure)
+	add(rec.scoreHeading(), func(j int) ridge.Interval { return scores[j] }, formatFigure)
 	return t
 }
 
@@ -126,8 +127,8 @@ func sorted(n int, value func(j int) float64) []float64 {
 	return out
 }
 
-// by returns the name of the criterion whose scores the report shows.
-func (r *fitRecord) by() string {
+// criterionName returns the name of the criterion whose scores the report shows.
+func (r *fitRecord) criterionName() string {
 	switch {
 	case r.Choice != nil:
 		return r.Choice.By
@@ -139,5 +140,5 @@ func (r *fitRecord) by() string {
 
 // scoreHeading returns the name of the scores as a heading.
 func (r *fitRecord) scoreHeading() string {
-	return strings.TrimSuffix(criteria[r.by()].score, " error")
+	return strings.TrimSuffix(criteria[r.criterionName()].score, " error")
 }

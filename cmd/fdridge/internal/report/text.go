@@ -39,17 +39,17 @@ func (f *Fit) WriteText(w io.Writer) error {
 	}
 	f.fitsTable(rec, false).write(w)
 	fmt.Fprintln(w, "\n"+legend)
-	if text := criteria[rec.by()].legend; text != "" {
+	if text := criteria[rec.criterionName()].legend; text != "" {
 		fmt.Fprintln(w, text)
 	}
-	if p := f.penalties(); rec.by() != "" && p != nil && p.None != nil {
+	if p := f.penalties(); rec.criterionName() != "" && p != nil && p.None != nil {
 		fmt.Fprintln(w, "The scores of gamma are those of the rows after the columns without penalty are projected out and rounded.")
 	}
 	if t := f.Classes.confusion(); t != nil {
 		fmt.Fprintln(w)
 		t.write(w)
 	}
-	if text := f.unproved(); text != "" {
+	if text := f.listUnproved(); text != "" {
 		fmt.Fprintln(w, "\n"+wrapText(text))
 	}
 	if f.hasFewCoefficients() {
@@ -104,11 +104,11 @@ func (f *Fit) facts(rec *fitRecord) []fact {
 		}
 	}
 	if rec.Size > 0 {
-		kept := f.scatter()
+		kept := f.describeGram()
 		if kept == "" {
 			kept = fmt.Sprintf("sketch of %d rows", rec.Size)
 		}
-		add("Sketch", fmt.Sprintf("%s%s; ‖AᵀA − BᵀB‖ ≤ %s", kept, f.lanes(), AtMost(rec.Fits[0].Shrinkage, 4)))
+		add("Sketch", fmt.Sprintf("%s%s; ‖AᵀA − BᵀB‖ ≤ %s", kept, f.describeLanes(), AtMost(rec.Fits[0].Shrinkage, 4)))
 	}
 	scoring := ""
 	if rec.HeldOut != nil {
@@ -117,7 +117,7 @@ func (f *Fit) facts(rec *fitRecord) []fact {
 	add("Cost", fmt.Sprintf("%d %s over the data%s, %.2f s, %d MiB of memory, %s (%s)",
 		rec.Reads, plural(rec.Reads, "pass", "passes"), scoring, float64(rec.TotalTime), (rec.PeakRSS+1<<20-1)>>20, rec.Backend, rec.Kernel))
 	if rec.Encoding != nil {
-		add("Columns", rec.Encoding.missing(), rec.Encoding.leftOut(), rec.Encoding.surprises(), rec.Encoding.categorical())
+		add("Columns", rec.Encoding.describeMissing(), rec.Encoding.describeLeftOut(), rec.Encoding.describeSurprises(), rec.Encoding.describeCategories())
 	}
 	if rec.HeldOut != nil {
 		add("Held out", rec.HeldOut.sentence())
@@ -127,7 +127,7 @@ func (f *Fit) facts(rec *fitRecord) []fact {
 		add("Penalties", rec.Penalties.String())
 	}
 	if rec.Choice != nil {
-		add("", rec.Choice.String(), passesWords(rec.Choice.Passes, rec.Choice.Spent))
+		add("", rec.Choice.String(), describePasses(rec.Choice.Passes, rec.Choice.Spent))
 	}
 	if rec.Each != nil {
 		add("", rec.Each.lines()...)
@@ -161,11 +161,11 @@ func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
 		{"target", rec.Targets > 1, func(_, j int) string { return shorten(f.targetName(j), targetWidth) }},
 		{"error ≤", true, func(i, j int) string { return bound(rec.Fits[i].Certificates[j].RelativeErrorBound) }},
 		{"‖x̂ − x*‖ ≤", page, func(i, j int) string { return bound(rec.Fits[i].Certificates[j].ErrorBound) }},
-		{"R²", true, func(i, j int) string { return figure(rec.Fits[i].R2Bracket[j]) }},
-		{"held-out R²", rec.HeldOut != nil, func(i, j int) string { return scored(rec.HeldOut.Fits[i].R2[j]) }},
-		{"held-out RMSE", rec.HeldOut != nil, func(i, j int) string { return scored(rec.HeldOut.Fits[i].RMSE[j]) }},
-		{"eff. dim.", true, func(i, _ int) string { return figure(rec.Fits[i].EffectiveDimension) }},
-		{rec.scoreHeading(), true, func(i, j int) string { return figure(rec.scores(&rec.Fits[i])[j]) }},
+		{"R²", true, func(i, j int) string { return formatFigure(rec.Fits[i].R2Bracket[j]) }},
+		{"held-out R²", rec.HeldOut != nil, func(i, j int) string { return formatScore(rec.HeldOut.Fits[i].R2[j]) }},
+		{"held-out RMSE", rec.HeldOut != nil, func(i, j int) string { return formatScore(rec.HeldOut.Fits[i].RMSE[j]) }},
+		{"eff. dim.", true, func(i, _ int) string { return formatFigure(rec.Fits[i].EffectiveDimension) }},
+		{rec.scoreHeading(), true, func(i, j int) string { return formatFigure(rec.scores(&rec.Fits[i])[j]) }},
 		{"status", true, func(i, _ int) string { return nameStatus(rec.Fits[i].Status) }},
 		{"method", f.differ(func(s *ridge.Solution) any { return s.Method }), func(i, _ int) string { return rec.Fits[i].Method.String() }},
 		{"passes", page || f.differ(func(s *ridge.Solution) any { return s.Passes }), func(i, _ int) string { return fmt.Sprint(rec.Fits[i].Passes) }},
@@ -177,7 +177,7 @@ func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
 		}
 		at := 0
 		for i, s := range rec.Fits {
-			for _, j := range shown(s.Certificates) {
+			for _, j := range targetsToShow(s.Certificates) {
 				if at++; at == len(t.rows) {
 					t.add()
 				}
@@ -216,13 +216,13 @@ func (f *Fit) hasFewCoefficients() bool {
 //   - the signs of coefficients, if they are proved.
 func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 	heading := "coefficient"
-	if f.several() && !page {
+	if f.hasSeveralFits() && !page {
 		heading = f.nameOf(s, j)
 	}
 	t := &table{keys: 1, rows: [][]string{{shorten(heading, nameWidth), "value", "±"}}}
 	prep, o := &f.Data.Preparation, &s.Targets[j]
 	if b, e, ok := f.intercept(o); ok && !page {
-		value, within := around(b, e)
+		value, within := formatAround(b, e)
 		t.add("(intercept)", value, within)
 	}
 	scaled := page && prep.Scaling != nil && prep.Expansion() == nil
@@ -238,11 +238,11 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 		order = largest(order, func(i int) float64 { return math.Abs(o.Coef[i]) })[:min(len(order), mostWeights)]
 	}
 	for _, i := range order {
-		x, e := divided(o.Coef[i], bounds[i], f.scale(i))
-		value, within := around(x, e)
+		x, e := divide(o.Coef[i], bounds[i], f.scale(i))
+		value, within := formatAround(x, e)
 		cells := []string{shorten(featureName(names, i), nameWidth), value, within}
 		if scaled {
-			value, within = around(o.Coef[i], bounds[i])
+			value, within = formatAround(o.Coef[i], bounds[i])
 			cells = append(cells, value, within)
 		}
 		if page {
@@ -256,8 +256,8 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 // nameWidth is the maximum width of a column of names.
 const nameWidth = 48
 
-// unproved lists the fits whose relative error bound is 1 or more. It returns "" if there are none.
-func (f *Fit) unproved() string {
+// listUnproved lists the fits whose relative error bound is 1 or more. It returns "" if there are none.
+func (f *Fit) listUnproved() string {
 	var fits []string
 	for _, s := range f.Found.Solutions {
 		for j := range s.Targets {
