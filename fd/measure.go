@@ -28,7 +28,7 @@ type reduction struct {
 	delta     float64
 }
 
-// measureWork returns the length of the workspace that measure needs for r×n vectors.
+// measureWork returns the length of the workspace of measure for r vectors of length n.
 func measureWork(r, n int) int { return max(r*n, orthogonal.Work(r, n)) + r*r }
 
 // measure measures the effect of round-off on the rows B that replace R. With S = diag(x.kept), the returned
@@ -58,7 +58,7 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 	bound := x.boundAbove(be, factor, work, total, kept, x.weighted(omega, x.delta))
 	above := bound + x.gramError // now G ⪯ UᵀSU + above·I
 
-	// e is a diagonal element of E = (I − F²)(S + above·I), with F = diag(scale); see docs/math.md §14.
+	// e is a diagonal element of (I − diag(scale)²)(diag(kept) + above·I), see docs/math.md §14.
 	most, apart, shortfall := 0.0, 0.0, 0.0
 	for i, s := range x.kept {
 		e := (1 - x.scale[i]) * (1 + x.scale[i]) * (s + above)

@@ -16,7 +16,7 @@ type workspace struct {
 	work []float64 // workspace of the backend
 	gram []float64 // Gram: BBᵀ, (m+p)×(m+p); for m = d: BᵀB, or the product that is added to K, d×d
 	u    []float64 // Gram, m < d: leading eigenvectors as rows, m×(m+p)
-	// With sparse rows, m+max(p, r) replaces m+p in w, gram and u.
+	// In a sketch with sparse rows, m+max(p, r) replaces m+p in w, gram and u.
 	copy []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
 	vt   []float64 // SVD: right singular vectors, min(m+p, d)×d
 	measuring
@@ -68,13 +68,13 @@ func (ws *workspace) allocGram(cfg Config, m, order int) {
 	ws.check = make([]float64, measureWork(m, order))
 }
 
-// shrink reduces the rows B in the buffer to at most m orthogonal rows. With the eigenvalues λ and the m
-// leading eigenvectors Uₘ of BBᵀ,
+// shrink reduces the rows B in the buffer to at most m orthogonal rows and adds δ to the shrinkage. With the
+// eigenvalues λᵢ of BBᵀ, in descending order, and the m leading eigenvectors Uₘ,
 //
-//	δ = λ_{m+1}, η ← η + δ, B ← diag(√max(1 − δ/λᵢ, 0))·UₘᵀB.
+//	δ = λ_{m+1},   B ← diag(√max(1 − δ/λᵢ, 0))·UₘᵀB.
 //
-// This is Algorithm A1 of C. Dickens (2020) with λ_{m+1} instead of λ_m (docs/math.md §2, §16). If m = d, δ is
-// 0; see lossless.go. If the sketch keeps K = AᵀA, shrink adds the rows to K; see scatter.go.
+// This is Algorithm A1 of C. Dickens (2020) with λ_{m+1} instead of λ_m (docs/math.md §2, §16). If m is the number of
+// columns, δ is 0; see lossless.go. If the sketch keeps AᵀA, shrink adds the rows to AᵀA; see scatter.go.
 func (s *Sketch) shrink() error {
 	switch {
 	case s.keepsScatter:

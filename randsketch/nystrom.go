@@ -231,11 +231,11 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 // For other rows TestNystromRange measures a round-off of less than 4.
 const roundOff = panelRows/2 + 16
 
-// bound sets Floor, Over and Under of p. For K = AᵀA and the approximation K̂, K − K̂ is positive semidefinite up to
-// round-off, and its trace is known.
+// bound sets Floor, Over and Under of p. For K = AᵀA and its approximation K̂ = YC⁻¹Yᵀ with C = ΩᵀY, the difference K
+// − K̂ is positive semidefinite up to round-off, and its trace is known.
 //
-// With α = ‖YC⁻¹‖, errors δ of Y and of C = ΩᵀY change K̂ = YC⁻¹Yᵀ by (2α + α²)·δ. The argument alpha2 is at least
-// α². α is large if, by chance, Ω is almost orthogonal to a direction of K.
+// Errors δ of Y and of C change K̂ by (2α + α²)·δ, with α = ‖YC⁻¹‖. The argument alpha2 is at least α². α is large
+// if, by chance, Ω is almost orthogonal to a direction of K.
 func (a *Nystrom) bound(p *Spectrum, alpha2 float64) {
 	if r := len(p.Lambda); r == a.m && r < p.Dim {
 		p.Floor = p.Lambda[r-1]

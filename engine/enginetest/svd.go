@@ -42,7 +42,7 @@ func svd(t *testing.T, be engine.Backend, fewer bool) {
 	}
 }
 
-// svdOnce checks A = U·Σ·Vᵀ without computing U:
+// svdOnce checks A = U·Σ·Vᵀ without computing U, for the singular values σ_i and right singular vectors v_i:
 //
 //   - the rows A·v_i satisfy ‖A·v_i‖ = σ_i and (A·v_i)·(A·v_j) = 0
 //   - V is orthonormal

@@ -117,7 +117,7 @@ func (t *thin) rows(lo, hi int, s *scratch) {
 	}
 }
 
-// axpys adds the product to columns lo to hi of C for op(B) = B, as multiples of four rows of B at a time.
+// axpys adds the product to columns lo to hi of C for op(B) = B. It adds multiples of four rows of B at a time.
 func (t *thin) axpys(lo, hi int, s *scratch) {
 	k, n := t.be.kernel, hi-lo
 	c := grow(&s.a, 4*t.m)

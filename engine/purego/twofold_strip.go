@@ -144,8 +144,8 @@ func (p *twofoldStrip) isEven() bool {
 // columns. It returns false, without changing p.c, if scales of columns alone give smaller bounds, as for columns x,
 // x², x³, ….
 //
-// Let C_j be the scales of columns alone. Scales of rows divide the bases for R by C_j/(s_i·c_j), and multiply the
-// bases for G by max s_i·c_j/C_j. scaleRows compares the averages of the exponents of these two factors.
+// Let C_j be the scales of columns alone. Scales of rows multiply the bounds for row i of R by s_i·c_j/C_j, and the
+// bounds for G by max s_i·c_j/C_j. scaleRows compares the averages of the exponents of these two factors.
 func (p *twofoldStrip) scaleRows() (better bool) {
 	inverse, scaled := p.small[:4], p.small[12:]
 	fillMinScale(scaled)

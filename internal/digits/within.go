@@ -93,8 +93,8 @@ func between(lo, hi *big.Rat) Known {
 	return k
 }
 
-// atMost returns the Known with the last place 10^(power−1), if its bound is then at most the given number of units.
-// Otherwise the last place is 10^power.
+// atMost returns the Known with the last decimal place 10^(power−1) if its bound is at most units of this place.
+// Otherwise it returns the Known with the last place 10^power.
 func atMost(units int64, lo, hi *big.Rat, power int) Known {
 	if k := in(lo, hi, power-1); k.bound <= units {
 		return k
