@@ -91,8 +91,8 @@ func (s *Sketch) maxEntries() int {
 	return max(s.p, SparseShare) * (s.cfg.Dim / perEntry)
 }
 
-// placeSparse appends the sparse row x = (idx, val), or x − f·μ if c is not nil. The row must have been
-// checked. It is stored as a sparse row if possible, otherwise as a dense row.
+// placeSparse appends the sparse row x = (idx, val), or x − f·μ if c is a centre μ. The row must have been checked. It
+// is stored as a sparse row if possible, otherwise as a dense row.
 func (s *Sketch) placeSparse(idx []int32, val []float64, c *centre, f float64) error {
 	if c != nil && c.vanishes(f) {
 		c = nil
@@ -108,8 +108,8 @@ func (s *Sketch) placeSparse(idx []int32, val []float64, c *centre, f float64) e
 	return nil
 }
 
-// keepSparse stores the row x = (idx, val), or x − f·μ if c is not nil, as a sparse row. It also stores the centre μ
-// if the buffer does not contain μ yet.
+// keepSparse stores the row x = (idx, val), or x − f·μ if c is a centre μ, as a sparse row. It also stores the centre
+// if the buffer does not contain it yet.
 func (s *Sketch) keepSparse(idx []int32, val []float64, c *centre, f float64) error {
 	s.allocate()
 	s.allocateSparse()

@@ -75,8 +75,7 @@ func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// wholeTicks places ticks at integers. At most eight have labels, and at most four ticks lie between two
-// labels.
+// wholeTicks places ticks at integers. At most eight ticks have labels, and at most four ticks lie between two labels.
 type wholeTicks struct{}
 
 // Ticks implements [plot.Ticker].

@@ -236,8 +236,8 @@ func product(w uint64, q int) (v float64, ok bool) {
 // dropBits is the number of bits after the rounding bit in the upper 64 bits of a product whose first bit is 0.
 const dropBits = 64 - 53 - 2
 
-// Whole reads up to 16 digits at the start of text. It returns their value and their number. The number is 0
-// if there are no digits or text has fewer than Slack bytes.
+// Whole reads up to 16 digits at the start of text. It returns their value w and the number n of digits. n is 0 if
+// there are no digits or text has fewer than Slack bytes.
 func Whole(text []byte) (w uint64, n int) {
 	if len(text) < Slack {
 		return 0, 0

@@ -19,20 +19,22 @@ const lastStep = 0x1p-28
 //
 // for the eigenvalues λ of D + rho·zᵀz, where D is the diagonal matrix of the poles dᵢ. Root j lies between dⱼ and
 // dⱼ₊₁. The last root lies between the last pole and this pole plus rho·‖z‖². zz holds the squares of z.
+//
+// The methods write λ = d_o + τ, where d_o is the pole nearest to the root. They write f = 1/rho + ψ + φ, where ψ sums
+// the terms of the poles d₀ to d_p, and φ the terms of the other poles. d_p and d_{p+1} are the poles around the root,
+// or the last two poles for the last root.
 type secular struct {
 	rho      float64
 	d, z, zz []float64
 }
 
-// A value is the value of f = 1/rho + ψ + φ at a point. ψ is the sum of the terms of the poles d₀ to d_p for some p,
-// and φ is the sum of the other terms. dpsi and dphi are their derivatives. bound bounds the round-off of f in units
-// of eps.
+// A value holds f, the derivatives of ψ and φ, and a bound on the round-off of f in units of eps.
 type value struct {
 	f, dpsi, dphi, bound float64
 }
 
-// eval evaluates f at λ = d_o + τ, where d_o is a pole near λ. ψ is the sum over the poles d₀ to d_p. eval sets
-// delta[i] to dᵢ − λ = (dᵢ − d_o) − τ. It adds the small terms of far poles before the terms of near poles.
+// eval evaluates f at λ = d_o + τ, and sets delta[i] to dᵢ − λ = (dᵢ − d_o) − τ. It adds the small terms of far poles
+// before the terms of near poles.
 func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 	d, zz, origin := s.d[:len(delta)], s.zz[:len(delta)], s.d[o]
 	var psi, dpsi, phi, dphi, partials float64
