@@ -82,10 +82,10 @@ func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	return st
 }
 
-// assumeWorst sets the bounds that format version 1 does not store to their largest possible values. Without
-// weights, the origin of the means is one of the n rows. Hence Σ‖row − origin‖² ≤ 2(1+n)·Σ‖row‖². Each of the
-// at most n merges rounded a sum once, with an error relative to the square root of this value. With weights
-// there is no bound, because the origin may be a row of almost zero weight.
+// assumeWorst sets bounds that format version 1 does not store to their largest possible values. Without
+// weights, the origin of the means is one of the n rows. Hence Σ‖row − origin‖² ≤ s for s = 2(1+n)·Σ‖row‖².
+// Each of the at most n merges rounded a sum once, with an error relative to √s. With weights there is no
+// bound, because the origin may be a row of almost zero weight.
 func (l *Lane) assumeWorst() {
 	st, n := l.Stage, float64(l.Stage.Rows)
 	l.lacksWitness = true

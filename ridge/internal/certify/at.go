@@ -96,7 +96,7 @@ func (a At) widestGap() float64 {
 }
 
 // middleDistance bounds ‖x* − Mc‖ for the exact coefficients x* of target j, without round-off. M is the
-// midpoint of the bracket of H⁻¹, and c = Aᵀb (docs/math.md §5, "Position").
+// midpoint of the bracket of (AᵀA + γI)⁻¹, and c = Aᵀb (docs/math.md §5, "Position").
 func (a At) middleDistance(j int) float64 {
 	return math.Sqrt(a.widestGap()) * a.normAbove(&a.targets[j].c, a.rootGap) / 2
 }

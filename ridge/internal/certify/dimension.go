@@ -48,7 +48,7 @@ func (a At) leastDimension() float64 {
 	return df.Value() + math.Min(left, a.unseen())*ratio(eta, a.Gamma)
 }
 
-// traceError bounds the error of tr(AᵀA − BᵀB) from round-off in B's eigenvalues.
+// traceError bounds the error of bound.Tail from round-off in the eigenvalues.
 func (k *Known) traceError() float64 {
 	return float64(max(k.Rank(), len(k.eigen.Values))) * k.bound.RoundOff
 }
@@ -61,7 +61,7 @@ func (k *Known) unseen() float64 { return math.Max(0, float64(k.Rank()-len(k.eig
 // condition eᵢ ≤ η. The second one ignores the condition Σeᵢ = T.
 func (a At) mostDimension() float64 {
 	eta, s2, unseen := a.bound.Shrinkage, a.eigen.Values, a.unseen()
-	// Distribute T over the smallest eigenvalues, which raises them to a common level.
+	// Distribute the trace over the smallest eigenvalues, which raises them to a level.
 	level, below, left := 0.0, unseen, a.bound.Tail+a.traceError()
 	for i := len(s2); i > 0 && (s2[i-1]-level)*below <= left; i-- {
 		left -= (s2[i-1] - level) * below

@@ -34,8 +34,8 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 	return 1
 }
 
-// Factored is the result of a factorisation of H = AᵀA + γI, with bounds on its round-off. X solves Hx = c for
-// slightly perturbed columns of A, √γI and Y, except for a residual of at most Residual.
+// Factored is the result of a factorisation of H = AᵀA + γI, with bounds on its round-off. X solves Hx = Aᵀb
+// for slightly perturbed columns of A, √γI and Y, except for a residual of at most Residual.
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d
@@ -213,9 +213,9 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// objectiveNear brackets the smallest objective f*, given computed coefficients x̂ with ‖x̂‖ = xn. Its formula
-// is f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖², where x* is the exact solution. energy brackets the norm in the formula,
-// and rss brackets ‖Ax̂ − b‖². d is the length of x̂, for the round-off of xn.
+// objectiveNear brackets the minimum f* of the objective, given computed coefficients x̂ with ‖x̂‖ = xn. Let x*
+// be the exact solution, and H = AᵀA + γI. The formula is f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖². energy brackets the
+// norm in the formula, and rss brackets ‖Ax̂ − b‖². d is the length of x̂, for the round-off of xn.
 func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn

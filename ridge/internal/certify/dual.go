@@ -37,17 +37,17 @@ type DualPoint struct {
 	MeanNorm float64
 }
 
-// Weights returns the bounds for the coefficients X of target j, which are rounded from x = X + Low.
-// docs/math.md §8 ("Fewer rows than features: Dual") bounds the error of x by ‖b − Ax − γα‖ and ‖x − Aᵀα‖, for
-// any x and α. Rounding x to X adds ‖Low‖. df brackets the effective dimension. The brackets of the objective
-// and of the training error use x, not X.
+// Weights returns the bounds for the coefficients X of target j. Before rounding, the coefficients are
+// x = X + Low. docs/math.md §8 ("Fewer rows than features: Dual") bounds the error of x by ‖b − Ax − γα‖ and
+// ‖x − Aᵀα‖, for any dual coefficients α. Rounding x to X adds ‖Low‖. df brackets the effective dimension. The
+// brackets of the objective and of the training error use x, not X.
 func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
 	// Apart does not count products that underflow to 0. Each of the d elements has at most one such product
 	// per row.
 	round, tiny := 1+few*eps, float64(e.Rows+1)*(d+few)*roundoff.Underflow
-	// ‖A‖/γ or ‖r‖/γ may underflow. The smallest positive number is added, so that the bound still holds.
+	// e.Size/γ or p.Norm/γ may underflow. Adding the smallest positive number keeps the bound valid.
 	along := math.Min((e.Size/p.Gamma+roundoff.Underflow)*p.Norm, (p.Norm/p.Gamma+roundoff.Underflow)*e.Size)
 	near := certain(math.Min(1/(2*least)*p.Norm, along)*round + p.Apart*round + tiny)
 	energy := certain(math.Min(1, e.Size/least+roundoff.Underflow)*p.Norm*round + root*(p.Apart*round+tiny) + tiny)

@@ -55,8 +55,8 @@ func (k *Known) centring(b rhs, xn float64) float64 {
 	return k.norm.root * k.norm.meanOff * k.meanShift(b, xn)
 }
 
-// Relative bounds the relative error ‖x̂ − x*‖/‖x*‖ of computed coefficients x̂. abs bounds ‖x̂ − x*‖, and xn
-// is ‖x̂‖.
+// Relative bounds the relative error ‖x̂ − x*‖/‖x*‖ of computed coefficients x̂, for the exact solution x*. abs
+// bounds ‖x̂ − x*‖, and xn is ‖x̂‖.
 func Relative(abs, xn float64) float64 {
 	switch {
 	case abs == 0:

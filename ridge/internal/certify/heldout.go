@@ -133,7 +133,8 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	return u
 }
 
-// Gain bounds ‖AH⁻¹Aᵀ‖^{½} at γ, with A and H as in heldOutGain. ok is false if an eigenvalue iteration failed.
+// Gain bounds √‖AH⁻¹Aᵀ‖ at γ. A holds the held-out rows, and H is the Hessian for the other rows. If an
+// eigenvalue iteration failed, ok is false.
 func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 	u, a := &h.gain, h.rest.At(gamma)
 	be, s2 := a.Backend, a.eigen.Values

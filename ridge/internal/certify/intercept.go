@@ -11,7 +11,7 @@ import (
 type Intercept struct{ Value, Error float64 }
 
 // intercept returns the intercept ȳ − x̂ᵀx̄ of target j, with the means x̄ of the features and ȳ of the target.
-// xn is ‖x̂‖, and xError bounds ‖x̂ − x*‖.
+// xn is ‖x̂‖. xError bounds the distance of x̂ from the exact solution.
 func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	d := len(x)
 	if c.Means == nil {
@@ -34,7 +34,8 @@ type Landing struct {
 }
 
 // landed returns the intercept for the coefficients x − Step, rounded once. The intercept is Stepᵀx̄ − Shift,
-// with the means x̄ of the features. xError bounds ‖x − Step − x*‖, and dotError bounds |x̄|ᵀ|x − Step − x*|.
+// with the means x̄ of the features. Let e be the difference between x − Step and the exact solution. xError
+// bounds ‖e‖, and dotError bounds |x̄|ᵀ|e|.
 func (c *Columns) landed(l *Landing, xError, dotError float64) Intercept {
 	if c.Means == nil {
 		return Intercept{}

@@ -21,9 +21,11 @@ type Prediction struct {
 }
 
 // An Anchor holds coefficients x near the exact solution x* of one target, with bounds on their distance. For a
-// row a, H = AᵀA + γI, and D as in ridge.Predictor,
+// row a,
 //
 //	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + round-off.
+//
+// H is AᵀA + γI, and D is the width of the bracket of H⁻¹ (docs/math.md §5).
 type Anchor struct {
 	Base     float64 // the mean of the target
 	Mean     float64 // the product of x and the means of the features

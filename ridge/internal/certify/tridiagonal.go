@@ -57,8 +57,9 @@ func (t *Tridiagonal) pivots(s float64, p []float64) (positive bool) {
 	return true
 }
 
-// rounding bounds the norm of a change of T + sI that makes the computed pivots exact. For each pivot, the
-// diagonal element is rounded once and the subdiagonal element three times. inverseTrace adds two roundings.
+// rounding bounds the norm of a change of the shifted matrix T + sI that makes the computed pivots exact. For
+// each pivot, the diagonal element is rounded once and the subdiagonal element three times. inverseTrace adds
+// two roundings.
 func (t *Tridiagonal) rounding(s float64) float64 {
 	return 8*eps*(t.norm+math.Abs(s)) + 8*roundoff.Underflow
 }

@@ -146,8 +146,8 @@ func (r *TridiagonalForm) solve(z []float64) {
 // Batch returns the number of γ to solve for together. The limit is d² numbers of memory for their vectors.
 func (r *Reduction) Batch() int { return max(1, r.e.d/(4*r.e.t)) }
 
-// Solve returns the solution for each element γ of gammas. If T + γI is not positive definite, the solution is
-// nil.
+// Solve returns the solution for each element γ of gammas. If T + γI is not positive definite, for the
+// tridiagonal T, the solution is nil.
 func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	e, d := r.e, r.e.d
 	rows := e.t * d

@@ -70,9 +70,10 @@ func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 	return c
 }
 
-// Solve solves (G + γI)e = r and overwrites r (n) with e. After each step it calls done with ‖r − (G + γI)e‖
-// and ‖Aᵀe‖ for the current e. Both norms are computed by recursion. If done returns true, Solve returns true.
-// After maxSteps steps, or if the iteration breaks down, Solve returns false, and r holds the last e.
+// Solve solves (G + γI)e = r for G = AAᵀ, and overwrites r (n) with e. After each step it calls done with
+// ‖r − (G + γI)e‖ and ‖Aᵀe‖ for the current e. Both norms are computed by recursion. If done returns true,
+// Solve returns true. After maxSteps steps, or if the iteration breaks down, Solve returns false, and r holds
+// the last e.
 func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float64) bool) (converged bool) {
 	n := len(r)
 	e := make([]float64, n)

@@ -17,8 +17,8 @@ const (
 	heavyForCG = 1.0 / 8
 )
 
-// heavyColumns returns the columns to store as dense columns, in ascending order, and the number of their
-// entries.
+// heavyColumns returns the columns to store as dense columns, in ascending order. entries is the number of
+// entries in these columns.
 func (r *Rows) heavyColumns() (list []int, entries int) {
 	count := make([]int32, r.d)
 	for _, p := range r.parts {

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Point is a dual vector at which the equation (G + γI)α = b of a target is measured. The vector is
+// A Point is a dual vector at which the equation (AAᵀ + γI)α = b of a target is measured. The vector is
 // α = W^{½}θ, for the sample weights W and θ = Hi + Lo.
 type Point struct {
 	Gamma    float64

@@ -61,7 +61,7 @@ func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
 	}
 }
 
-// grow adds the next b rows of q to the subspace; kq holds their products.
+// grow adds the next b rows of q, and their products in kq, to the subspace.
 func (s *subspace) grow(b int) error {
 	if b == 0 {
 		return nil
@@ -94,8 +94,8 @@ func (s *subspace) decompose() error {
 	return nil
 }
 
-// solve writes (T + gamma[i]·I)⁻¹uᵢ to row i of y, for each of the q rows uᵢ of u. u and y have leading
-// dimension most.
+// solve writes (T + gamma[i]·I)⁻¹uᵢ to row i of y, for each of the q rows uᵢ of u. [subspace] defines T. u and
+// y have leading dimension most.
 func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	if s.eliminate(q, gamma, u, y) {
 		return nil
@@ -228,8 +228,8 @@ func (s *subspace) fill(b int) int {
 }
 
 // next computes the parts of n rows orthogonal to the subspace, scaled to length one. It writes them to z and
-// returns their number. The n rows are rows of kq that grow added last. Products of these rows with the rows of
-// Q are in T.
+// returns their number. The n rows are rows of kq that grow added last. Products of these rows with the
+// subspace are in s.t.
 func (s *subspace) next(n int, z []float64) int {
 	d, k := s.d, s.k
 	for i := range n {

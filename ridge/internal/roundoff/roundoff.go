@@ -172,8 +172,8 @@ func QRFold(q, rows, motion float64) float64 {
 // LostFold bounds the part of a fold's backward error that comes from underflow, for each column.
 func LostFold(q, rows float64) float64 { return 8 * q * (q + rows) * Underflow }
 
-// QRSolve bounds the backward error of two more steps: solving with a factor of q columns, and evaluating
-// Ax − b. The bound is in units of Unit times the norm of each column.
+// QRSolve bounds the backward error of solving with a triangular factor of q columns, and of evaluating Ax − b.
+// The bound is in units of Unit times the norm of each column.
 func QRSolve(q float64) float64 { return 2 * (q + 4) }
 
 // QRPivot returns the largest pivot that counts as zero, in units of Unit times the norm of its column. No

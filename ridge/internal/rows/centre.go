@@ -229,7 +229,8 @@ func (s *Stage) meanErrors() meanErrors {
 	return meanErrors{w, s.RelativeWeight(w) + 2*roundoff.Unit, 1 + n*n*roundoff.Unit}
 }
 
-// bound bounds the round-off of mean j: of the compensated sum, the weight and the quotient.
+// bound bounds the round-off of mean j. It adds the parts from the compensated sum, the weight and the
+// quotient.
 func (e *meanErrors) bound(s *Stage, j int) float64 {
 	if e.weight == 0 {
 		return 0

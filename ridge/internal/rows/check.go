@@ -103,8 +103,8 @@ func (e *weightError) Error() string {
 }
 func (e *weightError) Unwrap() error { return &e.at }
 
-// CheckWeight returns an error if the weight of row i of a block is invalid. The error contains the row and
-// column numbers row and col.
+// CheckWeight returns an error if the weight of row i of a block is invalid. The arguments row and col are the
+// position for the error.
 func CheckWeight(b dataset.Block, i, row, col int) error {
 	w := b.Weight(i)
 	if !(w >= 0) || math.IsInf(w, 0) {
@@ -128,8 +128,8 @@ func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error)
 	return idx, val, nil
 }
 
-// CheckFinite returns an error if row i of a block has an entry that is not finite. The error contains the row
-// number row.
+// CheckFinite returns an error if row i of a block has an entry that is not finite. The argument row is the row
+// number for the error.
 func CheckFinite(b dataset.Block, i, d, t, row int) error {
 	if _, err := fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t]); err != nil {
 		return err

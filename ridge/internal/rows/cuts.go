@@ -78,7 +78,7 @@ func (s *Stage) Check(b dataset.Block, firstRow int, raw float64) (float64, erro
 	return raw, nil
 }
 
-// checkCut is Check for rows lo to hi−1; sums also sums their features.
+// checkCut is Check for rows lo to hi−1. If sums is true, it also sums the features.
 func (s *Stage) checkCut(b dataset.Block, lo, hi, firstRow int, raw float64, sums bool) (float64, error) {
 	var c *cutSums
 	if sums {
