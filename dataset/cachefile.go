@@ -191,5 +191,4 @@ func (w *cacheWriter) finish() error {
 	return errors.Join(err, w.file.Close())
 }
 
-// drop closes and removes the file.
 func (w *cacheWriter) drop() error { return errors.Join(w.file.Close(), os.Remove(w.file.Name())) }

@@ -158,7 +158,6 @@ func (r *cacheReader) fill(out *Buffer) error {
 	return nil
 }
 
-// sparse reads n sparse rows.
 func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
 	err := r.words(n, 4, func(b []byte) {
 		for ; len(b) > 0; b = b[4:] {

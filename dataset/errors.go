@@ -32,12 +32,10 @@ func (e *SourceError) Error() string { return "dataset: " + e.Reason }
 // Is reports whether target is [ErrShape] or [ErrInput].
 func (e *SourceError) Is(target error) bool { return target == ErrShape || target == ErrInput }
 
-// newSourceError returns a SourceError with a formatted Reason.
 func newSourceError(format string, args ...any) error {
 	return &SourceError{fmt.Sprintf(format, args...)}
 }
 
-// checkSources returns an error if a source is nil.
 func checkSources(sources ...Source) error {
 	for _, s := range sources {
 		if s == nil {
@@ -143,5 +141,4 @@ func newNonFiniteError(name string, row int64, col int, v float64) error {
 	return &InputError{File: name, Line: int(row) + 1, Column: col + 1, Msg: fmt.Sprintf("%v is not finite", v), NonFinite: true}
 }
 
-// isFinite reports whether v is neither NaN nor ±Inf.
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -142,7 +142,6 @@ func isArchive(text []byte) bool { return bytes.HasPrefix(text, []byte("PK\x03\x
 // An archive is a model that is read from arrays.
 type archive struct{ *zip.Reader }
 
-// openArchive returns the archive and its JSON.
 func openArchive(file []byte) (*archive, []byte, error) {
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {

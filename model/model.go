@@ -273,7 +273,6 @@ func (m *Model) checkFits() error {
 	return nil
 }
 
-// encode writes the JSON of the model.
 func (m *Model) encode(w io.Writer) error {
 	f := file{
 		Version: 2, Rows: m.Rows, Features: m.Features, Size: m.Size, Backend: m.Backend, Tol: Number(m.Tol),

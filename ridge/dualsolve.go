@@ -45,7 +45,6 @@ func (f *dualFit) certifiedTo(tol float64) bool {
 	return true
 }
 
-// isFinite reports whether all coefficients are finite.
 func (f *dualFit) isFinite() bool {
 	for _, s := range f.systems {
 		for _, v := range s.best.X {

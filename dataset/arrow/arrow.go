@@ -145,7 +145,6 @@ type place struct {
 	item  int // index in the lists of the field, from 0; -1 if the field has no lists
 }
 
-// read reads the schema.
 func read(f *rawfile.File) (t *layout, err error) {
 	t = &layout{}
 	if f.At() != nil {

@@ -148,7 +148,6 @@ func (d *decoder) array(t *dataType, wanted bool) *array {
 // Files are little-endian.
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
-// swap reverses the bytes of each number.
 func swap(b []byte, size int) {
 	for ; size > 1 && len(b) >= size; b = b[size:] {
 		slices.Reverse(b[:size])
@@ -215,7 +214,6 @@ func (d *decoder) buffer(wanted bool) []byte {
 	return out
 }
 
-// decompress fills out with the decompressed data of b.
 func (d *decoder) decompress(out, b []byte) error {
 	if !d.zstd {
 		if d.lz4 == nil {

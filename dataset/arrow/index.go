@@ -84,7 +84,6 @@ func (x *index) byFooter(f *rawfile.File) (err error) {
 	return nil
 }
 
-// addRows sets b.rows and adds rows to the total.
 func (x *index) addRows(b *block, rows int64) error {
 	if b.rows = rows; rows > math.MaxInt64/8-x.rows {
 		return fmt.Errorf("it has more than %d rows", x.rows)

@@ -142,7 +142,6 @@ func (m *messages) end() error {
 	return io.EOF
 }
 
-// head decodes the metadata in m.meta.
 func (m *messages) head() (head, error) {
 	h, err := headOf(m.meta)
 	if err != nil {

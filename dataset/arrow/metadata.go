@@ -24,7 +24,6 @@ func tableAt(b []byte, at int) table {
 	return table{b, at, of, int(binary.LittleEndian.Uint16(b[of:]))}
 }
 
-// root returns the root table of a flatbuffer.
 func root(b []byte) table {
 	b = b[:len(b):len(b)] // an offset to bytes beyond b then panics
 	return tableAt(b, int(binary.LittleEndian.Uint32(b)))
@@ -128,7 +127,6 @@ type head struct {
 	delta   bool    // the values are added to the dictionary
 }
 
-// headOf decodes metadata.
 func headOf(meta []byte) (h head, err error) {
 	err = recoverBounds(func() (err error) {
 		m := root(meta)

@@ -203,7 +203,6 @@ func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 	return nil
 }
 
-// drop releases the current batch.
 func (r *reader) drop() {
 	if r.batch != nil {
 		r.batch.release()

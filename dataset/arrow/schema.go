@@ -79,7 +79,6 @@ type schemaDecoder struct {
 	fields, names int
 }
 
-// schemaOf decodes a schema.
 func schemaOf(schema table) (fields []field, err error) {
 	if schema.int16(0) != 0 {
 		return nil, errors.New("the numbers are big-endian; write them as little-endian")
@@ -126,7 +125,6 @@ func (d *schemaDecoder) field(t table, depth int) (f field, err error) {
 	return f, nil
 }
 
-// setType sets a type and its properties.
 func (t *dataType) setType(id byte, of table) {
 	t.id = id
 	switch id {

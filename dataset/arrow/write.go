@@ -113,7 +113,6 @@ func (w *Writer) begin() error {
 	return w.message(b, kindSchema, w.schema(b), nil)
 }
 
-// schema builds the schema.
 func (w *Writer) schema(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	var fields, notes []flatbuffers.UOffsetT
 	for _, name := range w.names {

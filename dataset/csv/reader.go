@@ -20,7 +20,6 @@ type reader struct {
 	row []float64 // features and targets
 }
 
-// read appends the next row to b.
 func (r *reader) read(b *dataset.Buffer) error {
 	if err := r.next(); err != nil {
 		return err
@@ -78,7 +77,6 @@ func (r *reader) texts(i int) []string {
 	return out
 }
 
-// number parses field i of the record.
 func (r *reader) number(i int) (float64, error) {
 	s := cell.Trimmed(r.fields[i])
 	if v, ok := r.cell(i, s); ok {

@@ -206,7 +206,6 @@ func (o *Opened) transpose(x dataset.Source) (dataset.Source, error) {
 	return dataset.Transpose(context.Background(), x, 0)
 }
 
-// openPart opens a single file.
 func (o *Opened) openPart(p part, opts Options) (dataset.Source, format, error) {
 	name, err := Format(p.path, opts)
 	if err != nil {

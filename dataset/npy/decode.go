@@ -61,7 +61,6 @@ func swapped(k kind) func(dst []float64, raw []byte) {
 	}
 }
 
-// swap reverses the bytes of each entry.
 func swap(raw []byte, size int) {
 	le := binary.LittleEndian
 	for i := 0; i < len(raw); i += size {

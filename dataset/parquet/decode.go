@@ -69,7 +69,6 @@ func (h *hybrid) run() (int, error) {
 	return h.left, nil
 }
 
-// next decodes values.
 func (h *hybrid) next(dst []uint32) error {
 	for len(dst) > 0 {
 		n, err := h.run()
@@ -109,7 +108,6 @@ type delta struct {
 	started bool
 }
 
-// newDelta reads the header.
 func newDelta(b []byte) (delta, error) {
 	d := delta{b: b}
 	block, minis, count := d.uvarint(), d.uvarint(), d.uvarint()
@@ -152,7 +150,6 @@ func (d *delta) miniblock() error {
 	return nil
 }
 
-// next returns the next value.
 func (d *delta) next() (int64, error) {
 	if d.left == 0 {
 		return 0, errShort

@@ -60,7 +60,6 @@ type pages struct {
 	shared   *scratch
 }
 
-// open begins a column chunk.
 func (p *pages) open(c chunk) error {
 	if c.Kind != p.decoder.kind {
 		return errors.New("its type differs from the schema")
@@ -165,7 +164,6 @@ func (p *pages) advance(skip int64) (skipped int64, ok bool, err error) {
 	return skipped, false, nil
 }
 
-// dictionary reads a dictionary page.
 func (p *pages) dictionary(h *header) error {
 	if h.Dictionary.Encoding != encodingPlain && h.Dictionary.Encoding != encodingOldIndices {
 		return fmt.Errorf("the encoding of its dictionary, number %d, is unknown", h.Dictionary.Encoding)
@@ -180,7 +178,6 @@ func (p *pages) dictionary(h *header) error {
 	return p.decoder.setDictionary(int(h.Dictionary.Values), *memory)
 }
 
-// begin reads a data page.
 func (p *pages) begin(h *header) error {
 	if h.Kind == pageDataV2 {
 		codec := p.codec
@@ -323,7 +320,6 @@ func spread(dst []float64, levels []uint32, values int) {
 	}
 }
 
-// grown resizes *memory to n bytes.
 func grown(memory *[]byte, n int) []byte {
 	if cap(*memory) < n {
 		*memory = make([]byte, n)

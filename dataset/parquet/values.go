@@ -41,7 +41,6 @@ type decoder struct {
 	dict     dictionary
 }
 
-// begin begins a page of values.
 func (d *decoder) begin(encoding int32, data []byte) (err error) {
 	d.size = [...]int{typeBool: 0, typeInt32: 4, typeInt64: 8, typeInt96: 0, typeFloat: 4, typeDouble: 8, typeBytes: 0, lastType: 0}[d.kind]
 	known := true

@@ -111,7 +111,6 @@ func newEncoder(e *Encoding, lexicons []*Lexicon, o EncodeOptions, sparse bool) 
 	return c
 }
 
-// apply appends the encoded rows of b to out.
 func (c *encoder) apply(b dataset.Block, out *dataset.Buffer) error {
 	if b.Sparse != nil {
 		return newSourceError("sparse rows have neither missing values nor categories")
@@ -163,7 +162,6 @@ func (r *encodedRow) put(at int, x float64) {
 	}
 }
 
-// row encodes a row.
 func (c *encoder) row(row []float64, to *encodedRow, number int64) error {
 	for j, x := range row {
 		k := &c.columns[j]
@@ -261,7 +259,6 @@ func (k *encodedColumn) find(text string) int {
 	return unknownNew
 }
 
-// tallyUnknown counts the unknown level x in the Tally.
 func (c *encoder) tallyUnknown(j int, x float64) {
 	k := &c.columns[j]
 	if x != x {

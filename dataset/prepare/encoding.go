@@ -130,7 +130,6 @@ func (e *Encoding) MadeNames() []string {
 	return out
 }
 
-// name returns the name of input column j.
 func (e *Encoding) name(j int) string {
 	if e.Names == nil {
 		return fmt.Sprint("x", j+1)
@@ -275,7 +274,6 @@ func (e *Encoding) Scaling() *dataset.Scaling {
 // Dense rows were faster for 8 features a column, equal for 16, and slower from 32 on.
 const sparseFrom = 16
 
-// usesSparse reports whether encoded rows are sparse.
 func (e *Encoding) usesSparse() bool {
 	levels := len(e.Categories) > 0
 	for i := range e.Columns {

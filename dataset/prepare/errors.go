@@ -6,7 +6,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// newSourceError returns a [dataset.SourceError] with a formatted Reason.
 func newSourceError(format string, args ...any) error {
 	return &dataset.SourceError{Reason: fmt.Sprintf(format, args...)}
 }
@@ -19,5 +18,4 @@ func newNonFiniteError(name string, row int64, col int, v float64) error {
 	return &dataset.InputError{File: name, Line: int(row) + 1, Column: col + 1, Msg: fmt.Sprintf("%v is not finite", v), NonFinite: true}
 }
 
-// isFinite reports whether v is neither NaN nor ±Inf.
 func isFinite(v float64) bool { return v-v == 0 }

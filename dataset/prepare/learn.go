@@ -70,7 +70,6 @@ func (e *Encoding) Learn(ctx context.Context, src dataset.Source, o LearnOptions
 	return e.complete(stats)
 }
 
-// checkWidth checks the number of columns of src.
 func (e *Encoding) checkWidth(src dataset.Source) error {
 	if src == nil {
 		return newSourceError("the source of rows is nil")

@@ -56,7 +56,6 @@ type dateStats struct {
 	Stored bool      // some dates were stored as dates in the file, and not as text
 }
 
-// name returns the name of column j.
 func (s *tableStats) name(names []string, j int) string {
 	if names == nil {
 		return (&Encoding{}).name(j)
@@ -86,7 +85,6 @@ func (c *numberStats) count(x float64, n int64, limit int, mayRound bool) {
 	c.round()
 }
 
-// round rounds the numbers in Values.
 func (c *numberStats) round() {
 	all := c.Values
 	c.Values, c.Rounded = map[float64]int64{}, true
@@ -140,7 +138,6 @@ func (c *dateStats) add(seconds, w float64) {
 	}
 }
 
-// kind returns the kind of the column.
 func (c *columnStats) kind() Kind {
 	switch {
 	case c.Numbers.Count+c.Texts.Count == 0:

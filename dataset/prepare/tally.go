@@ -55,7 +55,6 @@ func (t *Tally) UnknownLevels() int {
 	return len(t.unknown)
 }
 
-// addUnknown stores an unknown level of a column.
 func (t *Tally) addUnknown(column int, text string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

@@ -105,7 +105,6 @@ func field(text []byte) (f, rest []byte) {
 
 func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// number parses one number.
 func (r *record) number(line, f []byte, what string) (float64, error) {
 	v, err := decimal.Parse(f)
 	switch {

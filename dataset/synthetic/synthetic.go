@@ -99,7 +99,6 @@ func (s *Data) Source() (dataset.Source, error) {
 	return dataset.FromDense(s.Rows, s.Dim, 1, s.X, s.Y)
 }
 
-// weights draws x₀.
 func weights(rng *rand.Rand, d, rank int) []float64 {
 	x := make([]float64, d)
 	for j := range rank {
@@ -132,7 +131,6 @@ func newDCT(d int) *dct {
 	return &dct{fourier.NewQuarterWaveFFT(d), d, make([]float64, d)}
 }
 
-// transform overwrites x with its transform.
 func (t *dct) transform(x []float64) {
 	t.fft.CosSequence(t.work, x) // 4·Σ_j x_j·cos(π(2j+1)k/(2d))
 	floats.ScaleTo(x, math.Sqrt(2/float64(t.d))/4, t.work)

@@ -137,7 +137,6 @@ func (w *writer) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// write appends row next.
 func (w *writer) write(b *dataset.Buffer) {
 	w.pcg.Seed(w.Seed, 0x9e3779b97f4a7c15*uint64(w.next+1)) // each row has its own random stream
 	topic := w.rng.IntN(w.Topics)

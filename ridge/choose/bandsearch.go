@@ -119,7 +119,6 @@ func (b *bandSearch) bandsAt(exponents []float64) []Band {
 	return out
 }
 
-// begin makes the first trial.
 func (b *bandSearch) begin() error {
 	_, err := b.try(b.exponents, b.candidates)
 	return err

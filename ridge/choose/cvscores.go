@@ -76,7 +76,6 @@ func (s cvScores) best() (fitted, ridge Choice, err error) {
 	return fitted, ridge, err
 }
 
-// midpoints returns the midpoint of each bracket.
 func midpoints(scores [][]ridge.Interval) [][]float64 {
 	out := make([][]float64, len(scores))
 	for i, targets := range scores {

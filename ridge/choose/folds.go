@@ -63,7 +63,6 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, rec
 	return firstError(parallel.New(v.cfg.Backend, v.cv.Folds, hand.flush).Run())
 }
 
-// firstError returns the first error that is not nil.
 func firstError(errs []error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -73,7 +72,6 @@ func firstError(errs []error) error {
 	return nil
 }
 
-// foldOf returns the fold of row i.
 func (v *validation) foldOf(i int64) int {
 	k := uint64(v.cv.Folds)
 	if v.cv.Seed == 0 {

@@ -125,7 +125,6 @@ func misfit(p Problem) reason.Reason {
 // isDual reports whether a direct method solves for n < d.
 func (p *Problem) isDual() bool { return p.Rows >= 0 && p.Rows < int64(p.Dim) }
 
-// numGammas returns the number of γ to solve for.
 func (p *Problem) numGammas() int {
 	if p.Gammas == nil {
 		return p.Grid

@@ -65,7 +65,6 @@ func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
 // prepareFlops is the measured cost of copying and packing one dense number.
 const prepareFlops = 250
 
-// exactCost returns the cost of a direct solution.
 func (o *forecast) exactCost(n int64, k int, maxBytes float64) cost {
 	if n < int64(o.d) {
 		return o.dualCost(n, k, maxBytes)

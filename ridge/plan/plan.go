@@ -203,7 +203,6 @@ func (p *Plan) soonest(accept func(Option) bool) int {
 	return best
 }
 
-// exactOption returns the option of a direct solution.
 func (o *forecast) exactOption(cfg Config) Option {
 	k := len(cfg.Gammas)
 	p := Option{Method: ridge.Exact, Contraction: make([]float64, k), Passes: make([]int, k), Reaches: true}

@@ -449,7 +449,6 @@ func boundOrInf(v float64) float64 {
 	return math.Inf(1)
 }
 
-// certificate converts w to the exported type.
 func certificate(w certify.Weights) ridge.Certificate {
 	return ridge.Certificate{
 		ErrorBound: w.Error, RelativeErrorBound: w.Relative, EnergyBound: w.Energy, InterceptBound: w.Intercept.Error,

@@ -67,7 +67,6 @@ func (p problem) dims() (n, d, t int) {
 	return n, d, t
 }
 
-// pick returns the problem with only the given rows.
 func (p problem) pick(rows []int) problem {
 	_, d, t := p.dims()
 	out := p
@@ -137,7 +136,6 @@ func (p problem) condition(gamma float64, intercept bool) float64 {
 	return (most + gamma) / (least + gamma)
 }
 
-// source returns a source of the problem's rows.
 func (p problem) source() (dataset.Source, error) {
 	n, d, t := p.dims()
 	var src dataset.Source

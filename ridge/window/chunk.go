@@ -41,7 +41,6 @@ func (c *chunk) block(d, t int) dataset.Block {
 	return b.Cut(c.gone, c.rows.N, d, t, new(engine.CSR))
 }
 
-// add appends row i of a block.
 func (c *chunk) add(b dataset.Block, i, d, t int, at int64) {
 	if c.rows.N == 0 {
 		c.rows.Sparse = b.Sparse != nil

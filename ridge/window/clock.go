@@ -48,7 +48,6 @@ type rowTimes struct {
 	step  int64       // 1 if times are row numbers, 0 if all rows have the same time
 }
 
-// at returns the time of row i.
 func (r rowTimes) at(i int) int64 {
 	if r.each != nil {
 		return r.each[i].UnixNano()

@@ -87,7 +87,6 @@ func decodeWindowContent(m *wire.Reader, be engine.Backend, size int64) *Window 
 	return w
 }
 
-// readCell reads the next cell.
 func (w *Window) readCell(m *wire.Reader, be engine.Backend) {
 	at := m.N()
 	var h cellHeader

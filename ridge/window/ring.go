@@ -40,7 +40,6 @@ type ring struct {
 	bad     error    // the error of a failed merge, after which the window cannot be used
 }
 
-// newRing returns an empty ring for a completed configuration.
 func newRing(cfg Config) ring {
 	return ring{cfg: cfg, parts: int(math.Ceil(1 / cfg.Share)), clock: clock{noTime}}
 }
@@ -108,7 +107,6 @@ func (w *ring) add(b dataset.Block, i int) error {
 	return nil
 }
 
-// newChunk returns an empty chunk for the next rows.
 func (w *ring) newChunk() *chunk {
 	c := new(chunk)
 	if n := len(w.spare); n > 0 {

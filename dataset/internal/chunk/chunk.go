@@ -40,7 +40,6 @@ func newChunk(sparse bool) *chunk {
 	return &chunk{rows: dataset.Buffer{Sparse: sparse}, done: make(chan struct{}, 1)}
 }
 
-// parse parses the text into rows.
 func (c *chunk) parse(f Format) {
 	c.rows.Reset()
 	l := &c.lines
@@ -84,13 +83,11 @@ func (c *chunk) checkLength(f Format, blankBytes int) error {
 	return err
 }
 
-// memory returns the size of the chunk in bytes.
 func (c *chunk) memory() int {
 	b := &c.rows
 	return cap(c.whole) + 8*(cap(b.X)+cap(b.Y)+cap(b.CSR.Val)+cap(b.CSR.RowPtr)) + 4*cap(b.CSR.ColIdx)
 }
 
-// forget releases the memory of the chunk.
 func (c *chunk) forget() {
 	c.whole, c.lines = nil, Lines{}
 	c.rows = dataset.Buffer{Sparse: c.rows.Sparse}

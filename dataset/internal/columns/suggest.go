@@ -35,7 +35,6 @@ func mostSimilar(names []string, name string) string {
 	return found
 }
 
-// letters returns the letters and digits in lower case.
 func letters(name string) []rune {
 	var out []rune
 	for _, r := range name {
