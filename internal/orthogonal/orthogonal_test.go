@@ -52,6 +52,17 @@ func TestLoss(t *testing.T) {
 		if got := orthogonal.Loss(be, engine.View(2, 2, long), engine.Matrix{}, make([]float64, orthogonal.Work(2, 2))); !math.IsInf(got, 1) {
 			t.Errorf("a row of length 1.5: %g", got)
 		}
+		// The squares of these small entries are below the smallest number, but not zero.
+		for _, tiny := range []float64{0x1p-600, 0x1p-1074} {
+			v := engine.View(2, 2, []float64{1, tiny, 0, 1})
+			if got := orthogonal.Loss(be, v, engine.Matrix{}, make([]float64, orthogonal.Work(2, 2))); !(got >= math.Sqrt2*tiny) {
+				t.Errorf("(1, %g) and (0, 1): %g", tiny, got)
+			}
+			v = engine.View(1, 2, []float64{1, tiny})
+			if got := orthogonal.Loss(be, v, engine.Matrix{}, make([]float64, orthogonal.Work(1, 2))); !(got > 0) {
+				t.Errorf("(1, %g): %g", tiny, got)
+			}
+		}
 		if got := orthogonal.Loss(be, engine.View(0, 5, nil), engine.Matrix{}, make([]float64, orthogonal.Work(0, 5))); got != 0 {
 			t.Errorf("no rows: %g", got)
 		}

@@ -451,7 +451,7 @@ func checkSpectrum(out *Report, store, at string, k symmetric, sp *fd.Spectrum) 
 			norm += f * v.value() * v.value()
 		}
 	}
-	out.check("Skew, "+store, at, math.Sqrt(norm), sp.Skew+1e-300)
+	out.check("Skew, "+store, at, math.Sqrt(norm), sp.Skew)
 	checkSides(out, store+", orthonormal", at, trailing2(k, sp, omega), sp.Bound)
 	if sp.Bound.TailSlack == 0 && store != "scaled" {
 		out.check("tail, "+store, at, math.Abs(math.Max(0, e.trace().value())-sp.Bound.Tail), 2*float64(sp.Dim)*sp.Bound.RoundOff)
