@@ -123,7 +123,7 @@ func TestPlotBadInput(t *testing.T) {
 		"itself":        {[]string{svg, "-o", svg}, "would be overwritten"},
 		"no folder":     {[]string{housing, "-o", filepath.Join(dir, "none", "c.svg")}, "no such folder"},
 		"missing":       {[]string{filepath.Join(dir, "none"), "-o", svg}, "no such file"},
-		"no sketch":     {[]string{housing, "-o", svg}, "is not a report, a model or a sketch"},
+		"no sketch":     {[]string{housing, "-o", svg}, "is a csv table, not a report, a model or a sketch"},
 		"no report":     {[]string{write(t, "r", `{"a": 1}`), "-o", svg}, "is not a report"},
 		"damaged":       {[]string{write(t, "r", `{"fits": [`), "-o", svg}, "is not a report"},
 		"other type":    {[]string{write(t, "r", `{"fits": 7}`), "-o", svg}, "is not a report"},

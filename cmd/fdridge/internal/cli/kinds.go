@@ -2,8 +2,11 @@ package cli
 
 import (
 	"io"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/internal/filekind"
 )
 
@@ -36,8 +39,21 @@ func (w wanted) Check(name string) error {
 	case kind == filekind.JSON || slices.Contains(w.kinds, kind):
 		return nil
 	case kind == filekind.Unknown:
-		return BadInput("%s is not %s; %s", name, w.name, w.source)
+		return BadInput("%s is %snot %s; %s", name, table(name), w.name, w.source)
 	default:
 		return BadInput("%s is %v, not %s; %s", name, kind, w.name, w.source)
 	}
+}
+
+// table names the format of a table, like "a csv table, ". It returns "" for other files. Any file without another
+// format is read as csv, so a csv table needs the suffix.
+func table(name string) string {
+	format, err := file.Format(name, file.Options{})
+	if err != nil || format == "csv" && !strings.Contains(filepath.Base(name), ".csv") {
+		return ""
+	}
+	if strings.ContainsAny(format[:1], "ans") { // an arrow, an npy, an svmlight table
+		return "an " + format + " table, "
+	}
+	return "a " + format + " table, "
 }
