@@ -194,6 +194,39 @@ func TestNarrowByLostProducts(t *testing.T) {
 	}
 }
 
+// TestDimensionOfTinyShrinkage: a shrinkage that is tiny beside the round-off of ‖A‖²_F makes no NaN of the effective
+// dimension. All terms of the trace, divided by such a shrinkage, are infinite.
+func TestDimensionOfTinyShrinkage(t *testing.T) {
+	const gamma = 0x1p200
+	r := rand.New(rand.NewPCG(31, 6))
+	cfg := ridge.SummaryConfig{Size: 2, ShrinkRows: 1, Store: fd.StoreRows}
+	for range 20 {
+		var both table
+		part := func(n, exponent int) *ridge.Summary {
+			var p table
+			for range n {
+				row := make([]float64, 5)
+				for j := range row {
+					row[j] = math.Ldexp(r.NormFloat64(), exponent)
+				}
+				p.x, p.y = append(p.x, row), append(p.y, []float64{1})
+			}
+			both.x, both.y = append(both.x, p.x...), append(both.y, p.y...)
+			return must(ridge.Summarize(t.Context(), p, cfg, nil))(t)
+		}
+		sum := part(2, 110)
+		check(t, sum.Merge(part(4, -500))) // has shrunk
+		if eta := must(sum.Spectrum())(t).Bound.Shrinkage; !(eta > 0) || !(eta < 0x1p-900) {
+			t.Fatalf("η is %g", eta)
+		}
+		v := must(sum.Fit(gamma))(t).EffectiveDimension
+		if !(v.Lo <= v.Hi) {
+			t.Fatalf("the effective dimension is in %v", v)
+		}
+		ridgetest.Inside(t, "effective dimension", v, must(both.truth(false).Solve(gamma))(t).EffectiveDimension, refbig.Float(1))
+	}
+}
+
 // TestInterceptBound: a target that was far away at first leaves the intercept in doubt
 // where the weights are in none that counts, for the features have no mean.
 func TestInterceptBound(t *testing.T) {

@@ -36,8 +36,7 @@ func (a At) leastDimension() float64 {
 	eta := a.bound.Shrinkage
 	left := 0.0 // the part of T that is not yet distributed, in units of η
 	if eta > 0 {
-		left = (a.bound.Tail - a.bound.TailSlack) / eta
-		left = math.Max(0, left-a.traceError()/eta)
+		left = math.Max(0, a.bound.Tail-a.bound.TailSlack-a.traceError()) / eta
 	}
 	var df neumaier.Sum // d terms near 1: a plain sum would have an error of d²·eps/4
 	for _, s2 := range a.eigen.Values {
