@@ -252,7 +252,7 @@ func TestBadInput(t *testing.T) {
 		"predict, folder":   {[]string{"predict", "--model", out, "--data", good, "--out", filepath.Dir(out)}, "is not a regular file"},
 		"predict, nothing":  {[]string{"predict"}, "predict needs --model and --data"},
 		"predict, no model": {[]string{"predict", "--model", out, "--data", good}, "--model"},
-		"predict, no JSON":  {[]string{"predict", "--model", good, "--data", good}, "is not a model; fdridge fit --out"},
+		"predict, no JSON":  {[]string{"predict", "--model", good, "--data", good}, "is a csv table, not a model; fdridge fit --out"},
 		"predict, version":  {[]string{"predict", "--model", write(t, "m", `{"fdridge_model":9}`), "--data", good}, "version 9"},
 		"predict, weights":  {[]string{"predict", "--model", write(t, "m", `{"fdridge_model":1,"preparation":{"inputs":3},"coef":[1,2],"intercept":0}`), "--data", good}, "2 weights for 3 features"},
 		"predict, null":     {model(`"preparation":{"inputs":2},"coef":[1,null],"intercept":0}`), "a weight is null"},
