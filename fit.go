@@ -135,7 +135,7 @@ func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 }
 
 // summarise makes the first pass. If the number of rows was unknown before this pass, a direct method may now be
-// chosen. It reads the rows again.
+// chosen. A direct method reads the rows again.
 func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error) {
 	if steps.Method.IsDirect() {
 		return j.factorise(ctx, steps)

@@ -22,13 +22,13 @@ type Options struct {
 	// Candidates are the values among which γ is chosen. The default grid depends on Select, see [choose.Gamma],
 	// [choose.AroundGCV] and [choose.CrossValidate].
 	Candidates []float64
-	// Select is the criterion that chooses γ. The default is the first possible criterion:
+	// Select is the criterion that chooses γ. The default is the first criterion in this list that applies:
 	//   - cross-validation, if Folds is given
 	//   - leave-one-out errors, which usually need one more pass
 	//   - GCV
 	//
-	// Leave-one-out errors are not possible for the method OneShot, for bands with chosen penalties, for an infinite
-	// GammaTol, or if 0 is a candidate.
+	// Leave-one-out errors apply only if they can be computed. They do not apply to the method OneShot, to bands with
+	// chosen penalties, to an infinite GammaTol, or if 0 is a candidate.
 	Select choose.Criterion
 	// Folds is the number of folds of cross-validation, at least 2. The default is 5 if Select is cross-validation.
 	Folds int

@@ -53,8 +53,8 @@ func agree(ctx context.Context, t dist.Transport, settings []Setting) error {
 }
 
 // allOpened returns an error on every rank if any rank failed to open its checkpoint. The other ranks remove or close
-// their checkpoints. A failed rank waits for them at a barrier and then ends the job, while they wait at a second
-// barrier.
+// their checkpoints. A failed rank waits for this at a barrier and then ends the job, while the other ranks wait at a
+// second barrier.
 func (j *Job) allOpened(ctx context.Context, err error) error {
 	t := j.opts.Transport
 	failed := []float64{flag(err != nil)}

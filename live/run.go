@@ -123,7 +123,7 @@ func (s *running) follow(src dataset.Source) error {
 	return s.result
 }
 
-// write writes the file after each interval. It returns when reading or s.ctx is done.
+// write writes the file after each interval. It returns when the context reading or s.ctx is done.
 func (s *running) write(reading context.Context) {
 	timer := time.NewTimer(s.Every)
 	defer timer.Stop()
