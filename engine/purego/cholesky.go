@@ -117,7 +117,8 @@ func (b *Backend) solveLeaf(trans bool, m, n int, l []float64, ldl int, x []floa
 // solveColumns solves L·Y = X if trans is true, and Lᵀ·Y = X otherwise. X and Y have n rows, stored leafRows apart.
 // Row j of Y is
 //
-//	yⱼ = xⱼ/lⱼⱼ − Σ (lⱼᵢ/lⱼⱼ)·yᵢ   over i < j, or with lᵢⱼ over i > j.
+//	yⱼ = xⱼ/lⱼⱼ − Σ (lⱼᵢ/lⱼⱼ)·yᵢ   over i < j, if trans is true,
+//	yⱼ = xⱼ/lⱼⱼ − Σ (lᵢⱼ/lⱼⱼ)·yᵢ   over i > j, otherwise.
 func (b *Backend) solveColumns(trans bool, m, n int, l []float64, ldl int, x, y, factors []float64) {
 	for s := range n {
 		j, lo, hi := s, 0, s // rows lo to hi of Y are computed

@@ -28,7 +28,7 @@ type secular struct {
 	d, z, zz []float64
 }
 
-// A value holds f, the derivatives of ψ and φ, and a bound on the round-off of f in units of eps.
+// A value holds f = 1/rho + ψ + φ at a point, the derivatives of ψ and φ, and a bound on the round-off of f in eps.
 type value struct {
 	f, dpsi, dphi, bound float64
 }

@@ -14,7 +14,7 @@ type Rows struct {
 	// elements are added to p₀.
 	Norms4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 
-	// Squares4 is like Norms4, but adds the partial sums as (p₀ + p₁) + (p₂ + p₃).
+	// Squares4 is like Norms4, but each sum s_i is (p₀ + p₁) + (p₂ + p₃).
 	Squares4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 }
 
