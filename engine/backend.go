@@ -9,8 +9,7 @@
 package engine
 
 // Backend is a set of dense kernels in float64. Results do not depend on earlier calls. Concurrent calls are safe if
-// their outputs don't overlap. After the first calls, no operation allocates Go memory, with up to 64 concurrent
-// calls.
+// their outputs don't overlap. After the first calls, no operation allocates Go memory, with up to 64 concurrent calls.
 //
 // Inputs are never written, unless the operation documents that it overwrites them. An output that the formula does
 // not read (beta = 0, eigenvectors, …) may contain NaN on entry. Operations panic if the dimensions of the matrices
@@ -78,11 +77,10 @@ type Backend interface {
 	// [CSR]. rowPtr[0] may be larger than zero, as after [CSR.Slice].
 	SparseCosines(m *CosineMap, rowPtr []int, colIdx []int32, val []float64, z Matrix) (finite bool)
 
-	// SymEig computes the eigenvalues of the symmetric n×n matrix A and writes them to w (length n) in
-	// descending order. It writes orthonormal eigenvectors of the k largest eigenvalues, 0 <= k <= n, to the
-	// rows of v (k×n): A·v_iᵀ = w_i·v_iᵀ. Only the lower triangle of A is read; A is overwritten. work must
-	// have at least SymEigWork(n, k) elements. If the iteration does not converge, SymEig returns false, and
-	// w and v are unspecified.
+	// SymEig computes the eigenvalues of the symmetric n×n matrix A and writes them to w (length n) in descending
+	// order. It writes orthonormal eigenvectors of the k largest eigenvalues, 0 <= k <= n, to the rows of v (k×n):
+	// A·v_iᵀ = w_i·v_iᵀ. Only the lower triangle of A is read; A is overwritten. work must have at least
+	// SymEigWork(n, k) elements. If the iteration does not converge, SymEig returns false, and w and v are unspecified.
 	SymEig(a Matrix, w []float64, v Matrix, work []float64) (ok bool)
 	SymEigWork(n, k int) int
 
@@ -90,9 +88,8 @@ type Backend interface {
 	// writes the diagonal of T to d (length n) and the subdiagonal to e (length n−1). Only the lower triangle
 	// of A is read. A and tau (length n) are overwritten with the representation of Q for [Backend.ApplyQ].
 	//
-	// ‖A − Q·T·Qᵀ‖ is at most a small multiple of eps·n·‖A‖. work must have at least TridiagonalWork(n)
-	// elements. If A is not finite or T overflows, Tridiagonal returns false, and all outputs are
-	// unspecified.
+	// ‖A − Q·T·Qᵀ‖ is at most a small multiple of eps·n·‖A‖. work must have at least TridiagonalWork(n) elements. If A
+	// is not finite or T overflows, Tridiagonal returns false, and all outputs are unspecified.
 	Tridiagonal(a Matrix, d, e, tau, work []float64) (ok bool)
 	TridiagonalWork(n int) int
 
@@ -102,10 +99,9 @@ type Backend interface {
 	ApplyQ(trans bool, a Matrix, tau []float64, x Matrix, work []float64)
 	ApplyQWork(n, k int) int
 
-	// SVD computes the singular values of the m×n matrix A and writes them to s (length q = min(m, n)) in
-	// descending order. It writes the right singular vectors to the rows of vt (q×n), which are orthonormal.
-	// A is overwritten. work must have at least SVDWork(m, n) elements. If the iteration does not converge,
-	// SVD returns false.
+	// SVD computes the singular values of the m×n matrix A and writes them to s (length q = min(m, n)) in descending
+	// order. It writes the right singular vectors to the rows of vt (q×n), which are orthonormal. A is overwritten.
+	// work must have at least SVDWork(m, n) elements. If the iteration does not converge, SVD returns false.
 	SVD(a Matrix, s []float64, vt Matrix, work []float64) (ok bool)
 	SVDWork(m, n int) int
 
@@ -121,10 +117,9 @@ type Backend interface {
 	// output of [Backend.Cholesky].
 	CholeskySolve(l, b Matrix)
 
-	// QR overwrites the upper trapezoid of the m×n matrix A with the factor R of A = Q·R, by Householder
-	// reflections. The upper trapezoid is the part on and right of the diagonal of the first min(m, n) rows.
-	// The rest of A is unspecified. The signs of the diagonal of R are unspecified. work must have at least
-	// QRWork(m, n) elements.
+	// QR overwrites the upper trapezoid of the m×n matrix A with the factor R of A = Q·R, by Householder reflections.
+	// The upper trapezoid is the part on and right of the diagonal of the first min(m, n) rows. The rest of A is
+	// unspecified. The signs of the diagonal of R are unspecified. work must have at least QRWork(m, n) elements.
 	QR(a Matrix, work []float64)
 	QRWork(m, n int) int
 }

@@ -13,8 +13,7 @@ const (
 	// tileBytes is the size of a transposed strip, which stays in the second-level cache. fewestColumns is the
 	// smallest number of columns of a strip.
 	tileBytes, fewestColumns = 256 << 10, 32
-	// tileRows is the number of dense rows that are transposed together. Their entries in one column fill a cache
-	// line.
+	// tileRows is the number of dense rows that are transposed together. Their entries in one column fill a cache line.
 	tileRows = 8
 )
 

@@ -93,10 +93,9 @@ func (t *Tuning) variables() []variable {
 	}
 }
 
-// Override replaces settings by the values of environment variables. lookup returns the value of a variable,
-// like os.LookupEnv. The variables are FDRIDGE_KERNEL, FDRIDGE_MC, FDRIDGE_KC, FDRIDGE_NC,
-// FDRIDGE_SHRINK_ROWS, FDRIDGE_SPARSE_ROWS, FDRIDGE_SCATTER, FDRIDGE_GRADIENT_ROWS, FDRIDGE_LANES and
-// FDRIDGE_THREADS.
+// Override replaces settings by the values of environment variables. lookup returns the value of a variable, like
+// os.LookupEnv. The variables are FDRIDGE_KERNEL, FDRIDGE_MC, FDRIDGE_KC, FDRIDGE_NC, FDRIDGE_SHRINK_ROWS,
+// FDRIDGE_SPARSE_ROWS, FDRIDGE_SCATTER, FDRIDGE_GRADIENT_ROWS, FDRIDGE_LANES and FDRIDGE_THREADS.
 //
 // FDRIDGE_KERNEL must name one of [purego.Kernels]. All other values are integers from 1 to a limit. If a
 // value is invalid, Override returns an error and t is unchanged.

@@ -20,9 +20,8 @@ const padDecay = 4
 // [Spectrum.Matrix]. Shrinkage alone is a bound only in exact arithmetic. For example, data of rank below m
 // with ‖A‖²_F = 1e7 had Shrinkage = 1e-13 and ‖AᵀA − BᵀB‖ = 1e-8.
 //
-// RoundOff includes the measured error of the eigenvectors of every shrink and of [Sketch.Spectrum]. Proofs
-// are in docs/math.md §14. For rows appended by [Sketch.AppendCentred], RoundOff is relative to ‖xᵢ‖ and
-// |timesᵢ|·‖centre‖.
+// RoundOff includes the measured error of the eigenvectors of every shrink and of [Sketch.Spectrum]. Proofs are in
+// docs/math.md §14. For rows appended by [Sketch.AppendCentred], RoundOff is relative to ‖xᵢ‖ and |timesᵢ|·‖centre‖.
 //
 // Frobenius2 and Tail are computed values with round-off, not bounds. After [Spectrum.Scaled] they are upper
 // bounds, again up to round-off.

@@ -14,15 +14,13 @@ import (
 //
 //	r = s − κμ,
 //
-// where s is sparse. Many rows share the dense centre μ. The sketch stores s and κ until the next shrink, and μ
-// once, as a dense row. Let X = [B; μ…; S] be the stored rows. The appended rows are R = LX. L is the identity,
-// except that a sparse row has −κ in the column of its centre, and that the row of a centre is zero. The shrink
-// of R is
+// where s is sparse. Many rows share the dense centre μ. The sketch stores s and κ until the next shrink, and μ once,
+// as a dense row. Let X = [B; μ…; S] be the stored rows. The appended rows are R = LX. L is the identity, except that a
+// sparse row has −κ in the column of its centre, and that the row of a centre is zero. The shrink of R is
 //
 //	G = L·XXᵀ·Lᵀ,   B ← diag(√(1 − δ/λ))·(UL)·X,
 //
-// with the eigenvalues λ of G and its eigenvectors as the rows of U. It needs only products and sums of sparse
-// rows.
+// with the eigenvalues λ of G and its eigenvectors as the rows of U. It needs only products and sums of sparse rows.
 
 // A centre is a dense row μ. A sparse row s with a factor κ and this centre stands for s − κμ.
 type centre struct {

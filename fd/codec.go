@@ -124,8 +124,7 @@ func (s *Sketch) version() uint32 {
 //	        4·z        columns of the entries, row by row
 //	        8·z        values of the entries
 //
-// If a sparse row has a centre ([Sketch.AppendCentred]), the format version is 4. These fields differ from
-// version 3:
+// If a sparse row has a centre ([Sketch.AppendCentred]), the format version is 4. These fields differ from version 3:
 //
 //	8       4          format version: 4
 //	56      8          dense rows in the buffer, centres included
@@ -141,8 +140,7 @@ func (s *Sketch) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteTo writes the message that [Sketch.MarshalBinary] returns. It makes no second copy of the sketch in
-// memory.
+// WriteTo writes the message that [Sketch.MarshalBinary] returns. It makes no second copy of the sketch in memory.
 func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 	if err := s.checkReady(); err != nil {
 		return 0, err
@@ -161,8 +159,7 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 	return m.Close()
 }
 
-// UnmarshalBinary replaces s by the sketch in data, a single message of [Sketch.MarshalBinary].
-// See [Sketch.ReadFrom].
+// UnmarshalBinary replaces s by the sketch in data, a single message of [Sketch.MarshalBinary]. See [Sketch.ReadFrom].
 func (s *Sketch) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
 	read, n, err := readSketch(r, s.cfg.Backend)
@@ -185,14 +182,12 @@ func (s *Sketch) UnmarshalBinary(data []byte) error {
 // A damaged message is a *[FormatError]. The FormatError wraps [ErrVersion] if a newer program wrote the
 // message. Errors of r are returned unchanged. On every error s is unchanged.
 //
-// Sizes are checked before memory is allocated. The total allocation is at most twice the part of the message
-// that was read, plus 64 KiB. If r is a regular file or has a method Len, like bytes.Reader, the rows are in
-// memory once. Otherwise they are briefly in memory twice. The first Append or Merge allocates the buffers
-// for further rows.
+// Sizes are checked before memory is allocated. The total allocation is at most twice the part of the message that was
+// read, plus 64 KiB. If r is a regular file or has a method Len, like bytes.Reader, the rows are in memory once.
+// Otherwise they are briefly in memory twice. The first Append or Merge allocates the buffers for further rows.
 //
-// ReadFrom checks that counts are consistent and that numbers are finite and within the range of Append. It
-// does not check that the kept rows are orthogonal. The checksum protects against accidents, not against
-// forgery.
+// ReadFrom checks that counts are consistent and that numbers are finite and within the range of Append. It does not
+// check that the kept rows are orthogonal. The checksum protects against accidents, not against forgery.
 func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := readSketch(r, s.cfg.Backend)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Decay multiplies AᵀA by beta, 0 < beta <= 1. It multiplies the rows of the sketch by √beta and the shrinkage by
-// beta. A row that was appended before k calls of Decay thus has weight betaᵏ. The Bound remains valid for the
-// decayed AᵀA.
+// Decay multiplies AᵀA by beta, 0 < beta <= 1. It multiplies the rows of the sketch by √beta and the shrinkage by beta.
+// A row that was appended before k calls of Decay thus has weight betaᵏ. The Bound remains valid for the decayed AᵀA.
 //
 // If the decay would make the norm of a stored centre almost zero (see [Sketch.AppendCentred]), Decay first shrinks
 // the sketch.

@@ -13,11 +13,10 @@ import (
 // R'ᵀR' = RᵀR. The Gram driver computes the eigenvalues λᵢ and eigenvectors vᵢ of RᵀR and sets row i of R' to
 // √λᵢ·vᵢ. For k rows this takes k·d² flops and an eigenproblem of order d.
 //
-// The round-off of a shrink is proportional to the ‖R‖²_F of the rows that it rewrites. If each of N shrinks
-// rewrote all rows, the sum of the round-off bounds would be proportional to N/2·‖A‖²_F. Therefore a shrink
-// rewrites only the rows appended since the last rewriting. Once the sum of squares of these rows exceeds
-// 1/√(N/2) of the sum of squares of the rows before them, it rewrites all rows. The sum of the round-off bounds
-// is then proportional to √N·‖A‖²_F.
+// The round-off of a shrink is proportional to the ‖R‖²_F of the rows that it rewrites. If each of N shrinks rewrote
+// all rows, the sum of the round-off bounds would be proportional to N/2·‖A‖²_F. Therefore a shrink rewrites only the
+// rows appended since the last rewriting. Once the sum of squares of these rows exceeds 1/√(N/2) of the sum of squares
+// of the rows before them, it rewrites all rows. The sum of the round-off bounds is then proportional to √N·‖A‖²_F.
 
 // losslessBytes is the default size in bytes of the rows that a lossless sketch collects between two shrinks.
 // The number of these rows is at most 4096, but at least 4d. With the SVD driver it is always 4d, because the
@@ -29,8 +28,7 @@ const losslessBytes = 256 << 10
 const crossRows = 64
 
 // sumCross adds the lower triangle of rᵀr to the compensated sums. pad bounds the norm of the round-off. The first d
-// rows of r are added last, because they may come from a shrink and be larger than the others. part is a d×d
-// workspace.
+// rows of r are added last, because they may come from a shrink and be larger than the others. part is a d×d workspace.
 func sumCross(be engine.Backend, r engine.Matrix, sums []neumaier.Sum, part engine.Matrix) (pad float64) {
 	d := r.Cols
 	add := func(lo, hi int) {

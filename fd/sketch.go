@@ -263,6 +263,5 @@ func (s *Sketch) Size() int { return s.cfg.Size }
 // Rows returns n, the number of rows appended, including the rows of merged sketches.
 func (s *Sketch) Rows() int64 { return s.count }
 
-// Shrinks returns the number of shrinks so far. If AᵀA is kept, it is the number of blocks of rows
-// added to AᵀA.
+// Shrinks returns the number of shrinks so far. If AᵀA is kept, it is the number of blocks of rows added to AᵀA.
 func (s *Sketch) Shrinks() int64 { return s.shrinks }

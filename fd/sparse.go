@@ -172,8 +172,7 @@ func (w *sparseRows) empty() {
 }
 
 // gramSparse computes the rows of the Gram matrix (n×n) that belong to sparse rows, which are its last rows, in the
-// lower triangle of g. off bounds the norm of their round-off. On entry g must hold the rows that belong to dense
-// rows.
+// lower triangle of g. off bounds the norm of their round-off. On entry g must hold the rows that belong to dense rows.
 func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float64) {
 	k, n, w := s.rows, g.Rows, &s.sparse
 	if w.Rows == 0 {

@@ -113,8 +113,7 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	return x.delta, pad + more, err
 }
 
-// readCross computes the spectrum that shrinkCross would leave if it rewrote all rows. The sketch is
-// unchanged.
+// readCross computes the spectrum that shrinkCross would leave if it rewrote all rows. The sketch is unchanged.
 func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 	d, be := s.cfg.Dim, s.cfg.Backend
 	c, w, sums := engine.View(d, d, make([]float64, d*d)), make([]float64, d), make([]neumaier.Sum, d*(d+1)/2)

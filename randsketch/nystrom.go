@@ -22,8 +22,7 @@ type NystromConfig struct {
 	Backend engine.Backend
 }
 
-// A Nystrom is the Nyström approximation K̂ of K = AᵀA by a random test matrix Ω (d×m) with orthonormal
-// columns,
+// A Nystrom is the Nyström approximation K̂ of K = AᵀA by a random test matrix Ω (d×m) with orthonormal columns,
 //
 //	K̂ = Y(ΩᵀY)⁻¹Yᵀ,  Y = KΩ = Σ aᵢaᵢᵀΩ.
 //
@@ -36,9 +35,8 @@ type NystromConfig struct {
 // The [Spectrum] of a Nystrom applies it up to a factor: Ĥ(γ)⁻¹ = P⁻¹/(λ_m + γ).
 //
 // Ω depends only on Seed and the dimensions, apart from round-off that depends on the backend. Dense rows are
-// multiplied 256 at a time, counted from the first row, so that the sums do not depend on how the rows are
-// divided into blocks. Compensated sums add these panels, so that round-off does not grow with the number of
-// rows.
+// multiplied 256 at a time, counted from the first row, so that the sums do not depend on how the rows are divided into
+// blocks. Compensated sums add these panels, so that round-off does not grow with the number of rows.
 //
 // A Nystrom holds (4m+256)·d + 256·m float64. Appending allocates nothing. One goroutine may write at a time.
 // Any number of goroutines may read while none writes.
@@ -109,8 +107,7 @@ func (a *Nystrom) Config() NystromConfig { return a.cfg }
 // Rows returns the number of rows appended.
 func (a *Nystrom) Rows() int64 { return a.rows }
 
-// AppendRows appends n rows, stored row-major in x with leading dimension ldx ≥ Dim. It neither changes nor
-// keeps x.
+// AppendRows appends n rows, stored row-major in x with leading dimension ldx ≥ Dim. It neither changes nor keeps x.
 //
 // AppendRows and AppendSparse check all rows before they append any. On a *[fd.NonFiniteError],
 // *[fd.RangeError] or [ErrShape] nothing is appended.

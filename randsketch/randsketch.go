@@ -1,7 +1,6 @@
-// Package randsketch implements randomised methods, for comparison with Frequent Directions. A [Sketch] is SA
-// for the rows A (n×d) and a random S (m×n), Gaussian or sparse. A [Nystrom] is the Nyström approximation of
-// AᵀA. Rows are appended block by block. Both give a [Spectrum], an approximation Ĥ(γ) of AᵀA + γI that is
-// cheap to invert.
+// Package randsketch implements randomised methods, for comparison with Frequent Directions. A [Sketch] is SA for the
+// rows A (n×d) and a random S (m×n), Gaussian or sparse. A [Nystrom] is the Nyström approximation of AᵀA. Rows are
+// appended block by block. Both give a [Spectrum], an approximation Ĥ(γ) of AᵀA + γI that is cheap to invert.
 //
 // Column i of S is drawn by its own generator ChaCha8 (Go's math/rand/v2), keyed by the seed, the kind of
 // sketch and i. S therefore does not depend on the division into blocks, the number of threads or the backend.

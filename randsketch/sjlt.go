@@ -8,9 +8,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// sjlt computes SA for an S with nnz entries ±1/√nnz in each column. It only adds and subtracts rows, and
-// divides by √nnz at the end, so that every machine gets the same bits. Each goroutine computes some rows of
-// SA.
+// sjlt computes SA for an S with nnz entries ±1/√nnz in each column. It only adds and subtracts rows, and divides by
+// √nnz at the end, so that every machine gets the same bits. Each goroutine computes some rows of SA.
 type sjlt struct {
 	base
 	nnz     int

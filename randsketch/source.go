@@ -64,8 +64,7 @@ func (a *Nystrom) AppendSource(ctx context.Context, src dataset.Source) error {
 	return nil
 }
 
-// Classical returns the one-shot solutions of the classical sketch (t×d). For a target b, the row of the
-// solution is
+// Classical returns the one-shot solutions of the classical sketch (t×d). For a target b, the row of the solution is
 //
 //	x^C = (AᵀSᵀSA + γI)⁻¹AᵀSᵀSb.
 //

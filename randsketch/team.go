@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// minShare is the least work for a goroutine, in additions. With less work, a goroutine costs more than it
-// saves.
+// minShare is the least work for a goroutine, in additions. With less work, a goroutine costs more than it saves.
 const minShare = 1 << 15
 
 // A team divides a loop over at most GOMAXPROCS goroutines, which end with the loop. It reuses its memory, so that

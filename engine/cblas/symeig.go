@@ -24,9 +24,8 @@ func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []f
 // SymEigWork returns the length of the workspace of SymEig.
 func (b *Backend) SymEigWork(n, k int) int { return eigen.Work(n, k) }
 
-// inside is a Backend whose caller is between enter and leave. The methods of Backend and package eigen use its
-// matrix products. These multiply the output by beta in Go, because some versions of OpenBLAS compute NaN·0 for beta
-// = 0.
+// inside is a Backend whose caller is between enter and leave. The methods of Backend and package eigen use its matrix
+// products. These multiply the output by beta in Go, because some versions of OpenBLAS compute NaN·0 for beta = 0.
 type inside Backend
 
 func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {

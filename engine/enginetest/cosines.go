@@ -10,9 +10,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// cosines checks Cosines and SparseCosines against the formula of engine.CosineMap and against the bits of the
-// portable kernel. The bits of a row must not depend on the other rows of its block, or on whether the row is dense
-// or sparse.
+// cosines checks Cosines and SparseCosines against the formula of engine.CosineMap and against the bits of the portable
+// kernel. The bits of a row must not depend on the other rows of its block, or on whether the row is dense or sparse.
 func cosines(t *testing.T, be engine.Backend) {
 	generic, err := engine.New("purego", engine.Tuning{ISA: "generic"})
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package purego is the backend without cgo. It has packed products with the micro-kernels of package kernel,
-// an eigensolver (package eigen), an SVD by Jacobi rotations, and Cholesky and QR factorisations that use the
-// products.
+// Package purego is the backend without cgo. It has packed products with the micro-kernels of package kernel, an
+// eigensolver (package eigen), an SVD by Jacobi rotations, and Cholesky and QR factorisations that use the products.
 //
 // The bits of all results are the same for every GOMAXPROCS. Each number is computed by one goroutine, in an
 // order that depends only on the shapes.

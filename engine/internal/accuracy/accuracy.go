@@ -26,8 +26,7 @@ func (a Accuracy) Gradients() float64 { return float64((a.Gradient + 1) / 2) }
 // and terms of second order.
 const Roundings = 2
 
-// Orders is the largest number of summation orders in one product. OpenBLAS uses up to three at the edges of its
-// tiles.
+// Orders is the largest number of summation orders in one product. OpenBLAS uses up to three at the edges of its tiles.
 const Orders = 4
 
 // MaxRows is the largest number of rows in a call of Gradient. A call with fewer than SharedWork multiply-adds has at

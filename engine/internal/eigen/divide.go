@@ -59,10 +59,9 @@ func vectorsWork(n, k int) int {
 	return max(k*n, (n-n/2)*(n-n/2))
 }
 
-// divide computes all eigenvalues of the tridiagonal matrix T with diagonal d and off-diagonal e[0:n−1], and
-// writes them to w in descending order. It writes the eigenvectors of the k largest eigenvalues, k > 0, to
-// the rows of v (k×n). It overwrites d and e, both of length n. It returns false if an iteration does not
-// converge.
+// divide computes all eigenvalues of the tridiagonal matrix T with diagonal d and off-diagonal e[0:n−1], and writes
+// them to w in descending order. It writes the eigenvectors of the k largest eigenvalues, k > 0, to the rows of v
+// (k×n). It overwrites d and e, both of length n. It returns false if an iteration does not converge.
 //
 // Sources: Cuppen (1981); Gu, Eisenstat (1995).
 func divide(kr Kernels, n, k int, d, e, w, v []float64, ldv int, work []float64) bool {
@@ -100,9 +99,8 @@ func newDivider(kr Kernels, n, k int, d, e, work []float64) divider {
 	}
 }
 
-// ints returns the memory of x as a slice of integers, so that the caller's workspace can hold indices. The
-// conversion is safe: an int is not larger than a float64, needs no stricter alignment, and neither type holds
-// pointers.
+// ints returns the memory of x as a slice of integers, so that the caller's workspace can hold indices. The conversion
+// is safe: an int is not larger than a float64, needs no stricter alignment, and neither type holds pointers.
 func ints(x []float64) []int {
 	return unsafe.Slice((*int)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }

@@ -1,12 +1,10 @@
-// Package eigen computes the spectral decomposition of dense symmetric
-// matrices:
+// Package eigen computes the spectral decomposition of dense symmetric matrices:
 //
 //	A = Σ wᵢ·vᵢᵀvᵢ,   w₁ ≥ w₂ ≥ … ≥ wₙ,   vᵢ orthonormal rows,
 //
 // with all eigenvalues and the requested number of leading eigenvectors.
 //
-// The stages are the classical ones, laid out for row-major storage so that
-// every inner loop runs along a row:
+// The stages are the classical ones, laid out for row-major storage so that every inner loop runs along a row:
 //
 //  1. scale A by a power of two;
 //  2. A = Q·T·Qᵀ by blocked Householder reflections (tridiagonal.go):
@@ -20,15 +18,13 @@
 //
 // Indices count from zero and eps is 2⁻⁵². In stages 2 to 4 the largest entry of A is in [½, 1).
 //
-// All work except half of stage 2 is in matrix products, so [Kernels] determine the speed. This
-// package does not start goroutines or allocate. If the bits of the kernels do not depend on
-// GOMAXPROCS, neither do the bits of the result.
+// All work except half of stage 2 is in matrix products, so [Kernels] determine the speed. This package does not start
+// goroutines or allocate. If the bits of the kernels do not depend on GOMAXPROCS, neither do the bits of the result.
 package eigen
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// Kernels are the vector and matrix operations that the solver uses. Gemm and Gemv are the same as in
-// engine.Backend.
+// Kernels are the vector and matrix operations that the solver uses. Gemm and Gemv are the same as in engine.Backend.
 type Kernels interface {
 	// Gemm computes C = alpha·op(A)·op(B) + beta·C.
 	Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix)
@@ -50,14 +46,12 @@ func Work(n, k int) int {
 	return 3*n + max(tridiagonalWork(n), divideWork(n, k), backWork(n, k))
 }
 
-// Sym computes all eigenvalues of the symmetric n×n matrix A and writes them to w (length n) in descending
-// order. It writes orthonormal eigenvectors of the k = v.Rows largest eigenvalues, 0 <= k <= n, to the rows
-// of v (k×n): A·vᵢᵀ = wᵢ·vᵢᵀ. Only the lower triangle of A is read; all of A is overwritten. work must have
-// at least Work(n, k) elements.
+// Sym computes all eigenvalues of the symmetric n×n matrix A and writes them to w (length n) in descending order. It
+// writes orthonormal eigenvectors of the k = v.Rows largest eigenvalues, 0 <= k <= n, to the rows of v (k×n): A·vᵢᵀ =
+// wᵢ·vᵢᵀ. Only the lower triangle of A is read; all of A is overwritten. work must have at least Work(n, k) elements.
 //
-// The residual ‖A·vᵢᵀ − wᵢ·vᵢᵀ‖ is a small multiple of eps·n·‖A‖, and ‖V·Vᵀ − I‖ is a small multiple of
-// eps·n, for every A. If A is multiplied by a power of two, the bits of V do not change, unless entries
-// overflow or underflow.
+// The residual ‖A·vᵢᵀ − wᵢ·vᵢᵀ‖ is a small multiple of eps·n·‖A‖, and ‖V·Vᵀ − I‖ is a small multiple of eps·n, for
+// every A. If A is multiplied by a power of two, the bits of V do not change, unless entries overflow or underflow.
 //
 // Sym returns false if the lower triangle of A is not finite, if an eigenvalue overflows, or if an iteration
 // does not converge; w and v are then unspecified. It panics if slices are too short.

@@ -8,9 +8,8 @@ import (
 // qlSweeps is the largest number of sweeps for one eigenvalue. The average is less than two.
 const qlSweeps = 60
 
-// qlValues computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e, and writes them to
-// w in descending order. It overwrites d and e, both of length n. It returns false if the iteration does not
-// converge.
+// qlValues computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e, and writes them to w
+// in descending order. It overwrites d and e, both of length n. It returns false if the iteration does not converge.
 func qlValues(d, e, w []float64) bool {
 	if !ql(d, e, nil, 0, 0) {
 		return false

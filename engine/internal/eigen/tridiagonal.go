@@ -13,22 +13,18 @@ func tridiagonalWork(n int) int {
 	return 3*min(panelRows, n)*n + 2*panelRows
 }
 
-// tridiagonalise reduces the symmetric A to tridiagonal form T = Qᵀ·A·Q by
-// n−2 Householder reflections,
+// tridiagonalise reduces the symmetric A to tridiagonal form T = Qᵀ·A·Q by n−2 Householder reflections,
 //
 //	Q = H₍ₙ₋₁₎·…·H₂·H₁,   Hᵢ = I − tauᵢ·vᵢᵀvᵢ,
 //
-// for the rows from the last to the first. vᵢ has length i and ends in a one,
-// and Hᵢ annihilates a[i][0:i−1]. On return d holds the diagonal of T, e[0:n−1]
-// the subdiagonal, and row i of A, left of the diagonal, vᵢ.
+// for the rows from the last to the first. vᵢ has length i and ends in a one, and Hᵢ annihilates a[i][0:i−1]. On return
+// d holds the diagonal of T, e[0:n−1] the subdiagonal, and row i of A, left of the diagonal, vᵢ.
 //
-// The rows are processed in panels. Within a panel the matrix is kept as
-// A − VᵀW − WᵀV with the vectors V and W of the panel as rows. After each panel the
-// difference is multiplied out. Half the flops are in the products A·vᵢ, half in
+// The rows are processed in panels. Within a panel the matrix is kept as A − VᵀW − WᵀV with the vectors V and W of the
+// panel as rows. After each panel the difference is multiplied out. Half the flops are in the products A·vᵢ, half in
 // this update.
 //
-// Source: Dongarra, Sorensen, Hammarling (1989), reversed from bottom to top so that the
-// vectors lie along rows.
+// Source: Dongarra, Sorensen, Hammarling (1989), reversed from bottom to top so that the vectors lie along rows.
 func tridiagonalise(kr Kernels, n int, a []float64, lda int, d, e, tau, work []float64) {
 	for end := n; end > 0; {
 		begin := max(end-panelRows, 0)

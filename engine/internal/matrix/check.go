@@ -95,8 +95,7 @@ func CheckCount(k, n int) {
 	}
 }
 
-// CheckLeftMul checks the operands of B ← W·B and returns the shape m×k of W and the number
-// n of columns of B.
+// CheckLeftMul checks the operands of B ← W·B and returns the shape m×k of W and the number n of columns of B.
 func CheckLeftMul(w, b *Matrix) (m, n, k int) {
 	Check(w)
 	CheckShape(b, w.Cols, b.Cols)
@@ -104,8 +103,7 @@ func CheckLeftMul(w, b *Matrix) (m, n, k int) {
 	return w.Rows, b.Cols, w.Cols
 }
 
-// CheckSVD checks the operands of a singular value decomposition and returns the number of
-// singular values.
+// CheckSVD checks the operands of a singular value decomposition and returns the number of singular values.
 func CheckSVD(a *Matrix, s []float64, vt *Matrix) int {
 	Check(a)
 	q := min(a.Rows, a.Cols)
@@ -127,8 +125,7 @@ func CheckSymEig(a *Matrix, w []float64, v *Matrix) (n, k int) {
 	return n, k
 }
 
-// CheckTridiagonal checks the operands of a reduction to tridiagonal form and returns the order
-// of A.
+// CheckTridiagonal checks the operands of a reduction to tridiagonal form and returns the order of A.
 func CheckTridiagonal(a *Matrix, d, e, tau []float64) (n int) {
 	n = CheckSquare(a)
 	CheckLength(n, len(d))

@@ -2,8 +2,7 @@
 // operands, so that all backends panic with the same texts.
 package matrix
 
-// Matrix is a view of a row-major Rows×Cols matrix: element (i, j) is
-// Data[i*Stride+j]. See engine.Matrix.
+// Matrix is a view of a row-major Rows×Cols matrix: element (i, j) is Data[i*Stride+j]. See engine.Matrix.
 type Matrix struct {
 	Rows, Cols int
 	Data       []float64

@@ -1,7 +1,6 @@
 package matrix
 
-// A Twofold is a matrix whose elements are unevaluated sums of two numbers, with error bounds.
-// See engine.Twofold.
+// A Twofold is a matrix whose elements are unevaluated sums of two numbers, with error bounds. See engine.Twofold.
 type Twofold struct{ Hi, Lo, Err Matrix }
 
 // CheckTwofold panics unless all three matrices are rows×cols.

@@ -27,9 +27,8 @@ type Cosines struct {
 // nearLimit bounds |x| for the fast computation of cos x, which subtracts a multiple of π/2 in three parts.
 const nearLimit = 1 << 20
 
-// Cos computes y_j = scale·cos(x_j) for j < n, and reports whether all x_j are finite. For a finite number the
-// computed cosine has an error of less than one ulp; otherwise it is NaN. The product with scale is rounded once
-// more.
+// Cos computes y_j = scale·cos(x_j) for j < n, and reports whether all x_j are finite. For a finite number the computed
+// cosine has an error of less than one ulp; otherwise it is NaN. The product with scale is rounded once more.
 func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
 	finite = true
 	for done := 0; done < n; {

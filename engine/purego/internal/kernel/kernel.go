@@ -89,12 +89,10 @@ func (k *Kernel) AxpysMany(n, t int, c *float64, ldc int, a *float64, lda int, y
 func (k *Kernel) MR() int { return k.Unit }
 func (k *Kernel) NR() int { return k.Unit * len(k.Tile) }
 
-// All returns the kernels that run on this machine, the fastest first. The last is
-// always "generic".
+// All returns the kernels that run on this machine, the fastest first. The last is always "generic".
 func All() []*Kernel { return append(native(), &generic) }
 
-// Find returns the kernel with the given name, or nil if this machine or this build
-// does not have it.
+// Find returns the kernel with the given name, or nil if this machine or this build does not have it.
 func Find(name string) *Kernel {
 	for _, k := range All() {
 		if k.Name == name {
