@@ -137,8 +137,8 @@ func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine
 	return out
 }
 
-// addSparse adds the products of the sparse rows of st to s.cross. A centred row is a − κ·centre. The products
-// with centre are added up first and subtracted once.
+// addSparse adds the products of the sparse rows of st to s.cross. A centred row is the row minus a multiple of
+// st.Centre. The products with st.Centre are added up first and subtracted once.
 func (s *sums) addSparse(st rows.Staged) {
 	d, t := s.d, s.t
 	var along float64 // hᵀ·centre

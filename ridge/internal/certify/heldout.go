@@ -40,9 +40,8 @@ func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 }
 
 // Energy bounds ‖H^{½}(x̂ − x*)‖ for coefficients x̂ from B, the sketch of the rows that were not held out. x*
-// is the exact solution for these rows, and H = AᵀA + γI. xn is ‖x̂‖, and bx is ‖Bx̂‖². The bound is the
-// smaller of ρ‖x̂‖/√γ and √(2(f(x̂) − f*)), where ρ is half the shrinkage of B, and f* is the minimum of the
-// objective f.
+// is the exact solution for these rows, and H = AᵀA + γI. xn is ‖x̂‖, and bx is ‖Bx̂‖². docs/math.md §10,
+// "K-fold cross-validation in one pass", has the two bounds. Energy returns the smaller one.
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
 	return math.Min(2*o.ResidualShift(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
 }
@@ -103,13 +102,10 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
 }
 
-// A heldOutGain bounds g = ‖AH⁻¹Aᵀ‖. A holds the held-out rows, centred by the means of the other rows. H is
-// the Hessian for the other rows. If x* replaces x̂, the residuals of the held-out rows change by at most
-//
-//	‖A(x̂ − x*)‖ ≤ √g·‖H^{½}(x̂ − x*)‖.
-//
-// The bound uses AᵀA ⪯ B_hᵀB_h + η_hI + n·zzᵀ, where B_h is the sketch of the n held-out rows, η_h its
-// shrinkage, and z the gap of the means.
+// A heldOutGain bounds √‖AH⁻¹Aᵀ‖. A holds the held-out rows, centred by the means of the other rows, and H is
+// the Hessian for the other rows. This factor turns an error ‖H^{½}(x̂ − x*)‖ of coefficients x̂ into a bound
+// on the change of the held-out residuals. docs/math.md §10, "K-fold cross-validation in one pass", derives the
+// bound. Below, B_h is the sketch of the held-out rows.
 type heldOutGain struct {
 	along []float64            // B_hVᵀ, r_h×r
 	gram  []float64            // Gram matrix of the parts of the rows of B_h orthogonal to V, r_h×r_h

@@ -155,7 +155,8 @@ func (k *Known) Bound() fd.Bound { return k.bound }
 // Rank returns an upper bound on the rank of A.
 func (k *Known) Rank() int { return rank(k.Rows, k.eigen.Dim, k.Intercept) }
 
-// rank bounds the rank of n rows of d features. Centring reduces the bound n by one.
+// rank bounds the rank of n rows of d features. With an intercept, centring makes n rows linearly dependent, so
+// that n−1 replaces n.
 func rank(n int64, d int, intercept bool) int {
 	if intercept {
 		n--

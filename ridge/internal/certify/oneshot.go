@@ -127,7 +127,7 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	return x
 }
 
-// applyOff overwrites x with f(BᵀB) times the part of target j's c in cOff.
+// applyOff sets x to f(eigen.Rest) times row j of cOff, or to 0.
 func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 	if d := k.eigen.Dim; k.cOff != nil {
 		off := f(k.eigen.Rest)

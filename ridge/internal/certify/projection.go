@@ -22,16 +22,15 @@ type Projection struct {
 	Fixed int       // number of coefficients without penalty: q, plus 1 if there is an intercept
 	Root  float64   // √Σw, with the weights w of the rows
 	B     []float64 // the transpose of B, (d+t)×q
-	// Left bounds the norm of what a column of [A Y] still has in the span of Z. Round bounds the norm of the
-	// rounding errors in the column. Both have length d+t.
+	// Left bounds the norm of the part of each column of [A Y] that is left in the span of Z. Round bounds the
+	// norm of the rounding errors in each column. Both have length d+t.
 	Left, Round []float64
 	Inverse     []float64 // bounds on the square roots of the diagonal of (ZᵀZ)⁻¹, q
 	// Mean holds the means of Z, then the means of [A Y]. MeanError bounds their errors. Both have length
 	// q+d+t. Without an intercept both are nil.
 	Mean, MeanError []float64
-	// A row z of Z with weight w has the leverage ‖√w·R⁻ᵀ(z − ν)‖², where R is the triangular factor of Z, and
-	// ν holds the means of Z. relative bounds the relative error of the leverage. √w·shift bounds the error of
-	// √w·R⁻ᵀν.
+	// Let z be a row of Z with weight w, R the triangular factor of Z, and ν the means of Z. The leverage is
+	// ‖√w·R⁻ᵀ(z − ν)‖². relative bounds its relative error. √w·shift bounds the error of √w·R⁻ᵀν.
 	relative, shift float64
 	size            []float64 // bounds the norms of the projected columns
 	// division bounds the relative error of B and Mean from one cause, the division by the square roots of the

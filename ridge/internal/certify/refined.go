@@ -31,7 +31,7 @@ type Corrected struct {
 	Left     []float64 // g − H·Step as computed
 }
 
-// Next returns X + Low − Step as x + low, where x is rounded to float64 and low is the rounding error. moved is
+// Next returns X + Low − Step in two parts: x is rounded to float64, and low is the rounding error. moved is
 // Step − Low, which is rounded first.
 func (c *Corrected) Next() (x, low, moved []float64) {
 	x, low, moved = make([]float64, len(c.X)), make([]float64, len(c.X)), c.Step
@@ -99,8 +99,7 @@ type afterStep struct {
 }
 
 // withLow adds the rounding error of moved = Step − Low to the bounds. It also turns bounds for X + Low into
-// bounds for X. Both effects have a bound by n: ‖H^{½}v‖ ≤ n.upper·Σ n.columns[j]·|vⱼ| for any v, where
-// H = AᵀA + γI.
+// bounds for X. For H = AᵀA + γI and any v, it uses ‖H^{½}v‖ ≤ n.upper·Σ n.columns[j]·|vⱼ|.
 func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {
 		return

@@ -97,7 +97,8 @@ type heavy struct {
 const leastShare = 1e-3
 
 // newHeavy stores the columns in list as dense columns. scale holds the inverse of the diagonal matrix D in
-// [CG]. newHeavy reduces elements of scale that leastShare forbids. If a number overflows, the result is nil.
+// [CG]. newHeavy reduces its elements where D is too small a share of the diagonal of G + γI. If a number
+// overflows, the result is nil.
 func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	k := len(list)
 	out := &heavy{be: be, h: engine.View(r.n, k, make([]float64, r.n*k)), factor: engine.View(k, k, make([]float64, k*k)), product: make([]float64, k),

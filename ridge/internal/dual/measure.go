@@ -73,8 +73,8 @@ func (s *Samples) drift(p *Point) (all twofold.Number) {
 	return all.Over(s.weight())
 }
 
-// found computes the coefficients x of a [Found] at the point p. sum holds Xᵀ(wθ) and is overwritten. columns
-// holds Xᵀw.
+// found computes the coefficients at the point p, as in [Found]. sum holds Xᵀ(wθ), where θ = p.Hi + p.Lo, and
+// is overwritten. columns holds Xᵀw.
 func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	f := &Found{X: make([]float64, s.d), Low: make([]float64, s.d)}
 	apart := make([]float64, s.d)

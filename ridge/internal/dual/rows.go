@@ -137,7 +137,7 @@ func (r *Rows) append(b dataset.Block) {
 // leastPart is the smallest capacity of a new part, in numbers.
 const leastPart = 1 << 16
 
-// begin adds a part with room for the given number of numbers.
+// begin adds a part with room for at least the given amount of numbers.
 func (r *Rows) begin(sparse bool, numbers int) {
 	p, room := part{first: r.n}, max(numbers, leastPart, int(r.numbers/spareShare))
 	if sparse {

@@ -80,8 +80,8 @@ func (s *subspace) grow(b int) error {
 	return nil
 }
 
-// decompose computes T = SᵀΘS. T is positive semidefinite except for round-off, so that negative eigenvalues
-// are set to zero.
+// decompose computes the eigendecomposition SᵀΘS of the matrix T in [subspace]. T is positive semidefinite
+// except for round-off, so that negative eigenvalues are set to zero.
 func (s *subspace) decompose() error {
 	copyMatrix(s.k, s.k, s.work.t, s.k, s.t, s.most)
 	if !s.be.SymEig(engine.View(s.k, s.k, s.work.t), s.theta, engine.View(s.k, s.k, s.s), s.work.eigen) {
@@ -215,8 +215,8 @@ const (
 )
 
 // fill adds rows to the b new rows behind the subspace, up to BlockRows rows in total. It returns the number of
-// new rows. The added rows continue the Krylov space: they span the last rows of kq, minus the projections onto
-// the subspace and the b rows.
+// new rows. The added rows continue the Krylov space. They span the last rows of kq after projections onto the
+// subspace and onto the b rows are subtracted.
 func (s *subspace) fill(b int) int {
 	n := min(s.last, BlockRows, s.most-s.k-b)
 	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {
