@@ -78,8 +78,8 @@ func (g *Judge) Moved(m *Move) *Exact {
 	return out
 }
 
-// exactWeights returns the bounds for the coefficients x of target j, which are rounded. m is a measurement at
-// the coefficients x + m.Low before rounding.
+// exactWeights returns the bounds for x, the coefficients of target j after rounding. m is a measurement at
+// x + m.Low, the coefficients before rounding.
 func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	xn, low := vec.Norm(x), vec.Norm(m.Low)*(1+few*eps)
 	lowA := vec.AbsDot(g.columnNorms(), m.Low) * (1 + few*eps) // bounds ‖A·low‖

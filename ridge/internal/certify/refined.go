@@ -89,8 +89,8 @@ func (r *Refiner) alongMeans(e float64) float64 {
 	return vec.AbsDot(r.s.inverse, r.rows.Means[:r.rows.Dim]) * e * inflate
 }
 
-// An afterStep holds bounds for coefficients x and for x − step. The step is the solution of a system with
-// H = AᵀA + γI and the gradient at x. x stands for X + Low of a [Corrected].
+// An afterStep holds bounds for coefficients x and for x − step. The step comes from the gradient at x and a
+// factor of H = AᵀA + γI. x stands for X + Low of a [Corrected].
 type afterStep struct {
 	error  float64           // bounds ‖x − step − x*‖
 	inner  float64           // bounds ‖H^{½}(x − step − x*)‖

@@ -36,8 +36,9 @@ type Measurement struct {
 	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
 }
 
-// Add adds the measurement l at coefficients y to m at coefficients x. l must be measured without a target. The
-// gradient of m is then the gradient at x + y. RSS and Shift still refer to x.
+// Add adds the measurement l at coefficients y to m at coefficients x. l must be measured without a target, so
+// that it adds the product with y to the gradient. The gradient of m is then the gradient at x + y. RSS and
+// Shift still refer to x.
 func (m *Measurement) Add(l *Measurement) {
 	for j := range m.Gradient {
 		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}
