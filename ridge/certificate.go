@@ -16,8 +16,9 @@ import "github.com/fdridge/fdridge/ridge/internal/certify"
 type Certificate struct {
 	ErrorBound         float64 `json:"error_bound" null:"+Inf"`          // bounds ‖x̂ − x*‖₂
 	RelativeErrorBound float64 `json:"relative_error_bound" null:"+Inf"` // bounds ‖x̂ − x*‖₂/‖x*‖₂
-	// EnergyBound bounds ‖H^{½}(x̂ − x*)‖₂, with H = AᵀA + γI. The objective at x̂ exceeds its minimum by at most half
-	// the square of EnergyBound. The prediction for a row a has an error of at most √(aᵀH⁻¹a)·EnergyBound.
+	// EnergyBound bounds ‖H^{½}(x̂ − x*)‖₂, where H is AᵀA + γI, x̂ the solution and x* the exact solution. The
+	// objective at x̂ exceeds its minimum by at most half the square of EnergyBound. The prediction for a row a has an
+	// error of at most √(aᵀH⁻¹a)·EnergyBound.
 	EnergyBound float64 `json:"energy_bound" null:"+Inf"`
 	// InterceptBound bounds the absolute error of the intercept. It is zero if no intercept is fitted.
 	InterceptBound float64 `json:"intercept_bound" null:"+Inf"`

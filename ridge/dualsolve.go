@@ -16,7 +16,7 @@ import (
 // maxMeasurements limits the corrections; a measurement of the residual follows each.
 const maxMeasurements = 6
 
-// A dualSystem is the equation (AAᵀ + γI)α = b for one target and one γ.
+// A dualSystem is the equation (AAᵀ + γI)α = b for one target b and one γ. The coefficients are Aᵀα.
 type dualSystem struct {
 	dual.Point
 	df       interval.Interval // effective dimension
@@ -260,7 +260,7 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dua
 	return nil
 }
 
-// addCorrection adds s.residual, divided by the roots of the weights, to α.
+// addCorrection adds s.residual, divided by the roots of the weights, to the dual solution s.Hi + s.Lo.
 func (e *dualExact) addCorrection(s *dualSystem) {
 	for i, v := range s.residual {
 		if root := e.data.Root(i); root > 0 {

@@ -28,7 +28,8 @@ const (
 	// For a sketch of m rows, k values of γ and t targets, Galerkin stores at most 12·(m + k·t) vectors of length d. If
 	// it needs more, it continues as CG. If the summary holds AᵀA itself, Galerkin runs as CG from the start.
 	Galerkin
-	// Newton is Algorithm 1 of the paper (iFDRR, iRFDRR): x ← x − Ĥ⁻¹g, with the gradient g and the [Hessian] Ĥ.
+	// Newton is Algorithm 1 of the paper (iFDRR, iRFDRR): x ← x − Ĥ⁻¹g, with the coefficients x, the gradient g and the
+	// [Hessian] Ĥ.
 	Newton
 
 	// Exact selects a direct method (Cholesky, QR, Tridiagonal or Dual) by the shape of the problem, see

@@ -10,8 +10,8 @@ package ridge
 // [ErrEmpty] if there are no rows.
 func (s *Summary) Fit(gamma float64) (*Solution, error) { return s.fit(gamma, true) }
 
-// FitFD is like [Summary.Fit], but uses plain Frequent Directions (FDRR): x̂ = (BᵀB + γI)⁻¹c, with an error
-// ‖x̂ − x*‖ ≤ η/γ·‖x*‖ for the shrinkage η.
+// FitFD is like [Summary.Fit], but uses plain Frequent Directions (FDRR). For the sketch B with the shrinkage η, the
+// solution is x̂ = (BᵀB + γI)⁻¹AᵀY, with an error ‖x̂ − x*‖ ≤ η/γ·‖x*‖.
 func (s *Summary) FitFD(gamma float64) (*Solution, error) { return s.fit(gamma, false) }
 
 func (s *Summary) fit(gamma float64, robust bool) (*Solution, error) {

@@ -196,7 +196,8 @@ func (p *Predictor) checkSameRows(f *Solution, j int) error {
 }
 
 // Predictor returns intervals like [Summary.Predictor], but without a summary. It uses only the ErrorBound and
-// InterceptBound of each target. For a row a that is not centred, coefficients x̂ and an intercept b̂,
+// InterceptBound of each target. For a row a that is not centred, coefficients x̂ and an intercept b̂ with the exact
+// values x* and b*,
 //
 //	aᵀx* + b* ∈ aᵀx̂ + b̂ ± (‖a‖·‖x̂ − x*‖ + |b̂ − b*|),
 //

@@ -25,8 +25,8 @@ type Outcome struct {
 
 	// Shrinkage bounds ‖AᵀA − BᵀB‖₂ for the sketch B: its shrinkage η plus round-off. It is 0 for an exact method.
 	Shrinkage float64 `json:"shrinkage" null:"+Inf"`
-	// Contraction is a factor q with ‖x̂ − x*‖ ≤ q‖x*‖, where x̂ is the solution from the sketch alone before rounding.
-	// It is 0 for an exact method. A Newton step multiplies the error by at most q.
+	// Contraction bounds ‖x̂ − x*‖/‖x*‖ for the exact solution x* and the solution x̂ from the sketch alone, before
+	// rounding. It is 0 for an exact method. A Newton step multiplies the error by at most Contraction.
 	Contraction float64 `json:"contraction" null:"+Inf"`
 	// EffectiveDimension brackets tr((AᵀA + γI)⁻¹AᵀA). The bracket is wide for [DualCG].
 	EffectiveDimension Interval `json:"effective_dimension"`

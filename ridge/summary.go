@@ -32,8 +32,9 @@ type SummaryConfig struct {
 	// LaneRows is the number of consecutive rows that go to the same lane. Row i, counted from 0, goes to lane
 	// ⌊i/LaneRows⌋ mod Lanes. 0 selects a number so that each block of a file has rows for every lane.
 	LaneRows int
-	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. The default matters
-	// if Lanes is 0 and the number of rows is unknown: it is the number of rows above which several lanes are faster.
+	// LanesAfter is the number of rows that go to the first lane before the other lanes are used.
+	// [SummaryConfig.WithLanes] sets it if Lanes is 0. For an unknown number of rows, it is the number of rows above
+	// which several lanes are faster.
 	LanesAfter int64
 }
 
@@ -175,8 +176,8 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	return s.spec, nil
 }
 
-// HoldsGram reports whether AᵀA itself is known up to round-off: from [Summary.WithGram], or because the sketch keeps
-// AᵀA.
+// HoldsGram reports whether s has AᵀA without other errors than round-off. s has AᵀA after [Summary.WithGram], or if
+// its sketch stores AᵀA.
 func (s *Summary) HoldsGram() bool {
 	return s.isValid() && (s.holdsGram || s.Sketch().Scatter() && s.Sketch().Bound().Shrinkage == 0)
 }

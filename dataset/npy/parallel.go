@@ -21,8 +21,8 @@ type part struct {
 	err   error
 }
 
-// countParts returns the number of goroutines that read rows.
-// It is 1 without random access, and for categories, whose codes depend on the order of rows.
+// countParts returns the number of goroutines that read rows. It is 1 without random access. It is also 1 for
+// categories, because their codes depend on the order of rows.
 func (r *rowReader) countParts(rows int) int {
 	if _, ok := r.data.(io.Seeker); !ok || r.at == nil || r.Category != nil {
 		return 1

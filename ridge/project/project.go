@@ -188,7 +188,8 @@ func (p *Projection) check() error {
 	return nil
 }
 
-// dependent returns the error for column k of Z, or for the column closest to dependence if k is −1.
+// dependent returns the error for column k without penalty. If k is −1, it returns the error for the column closest to
+// dependence.
 func (p *Projection) dependent(system *direct.System, k int) error {
 	column, on := system.Dependent(k)
 	e := &DependentError{Column: p.columns[column]}
@@ -221,8 +222,8 @@ func (p *Projection) LeverageError(v, w float64) float64 {
 	return p.found.LeverageError(v, w)
 }
 
-// projected yields the rows of Apply if subtract is true. Otherwise its features are the columns Z, and its targets [A
-// Y].
+// projected yields the rows of Apply if subtract is true. Otherwise its features are the columns without penalty. All
+// other columns and the targets are its targets.
 type projected struct {
 	src                 dataset.Source
 	p                   *Projection

@@ -75,8 +75,8 @@ func (c *Choice) Whole(b *dataset.Buffer, n int) []float64 {
 	return b.X[len(b.X):][:size]
 }
 
-// Settle adds n rows to the block, whose numbers the caller has read into the memory that Whole returned. It returns
-// the features x and the targets y of these rows.
+// Settle adds n rows to the block. The caller has read their numbers into the memory that Whole returned. Settle
+// returns their features x and targets y.
 func (c *Choice) Settle(b *dataset.Buffer, n int) (x, y []float64) {
 	rows := c.Whole(b, n)
 	x, y = c.Grow(b, n)
