@@ -270,8 +270,8 @@ func (e *Encoding) Scaling() *dataset.Scaling {
 	return &s
 }
 
-// sparseFrom is the smallest number of features per input column for which encoded rows are sparse. Dense rows were
-// faster for 8 features a column, equal for 16, and slower from 32 on.
+// Encoded rows are sparse if there are at least sparseFrom features per input column. Dense rows were faster for 8
+// features a column, equal for 16, and slower from 32 on.
 const sparseFrom = 16
 
 func (e *Encoding) usesSparse() bool {
