@@ -78,7 +78,7 @@ type LeftRow struct {
 	size         float64           // ‖a‖, or the norm of the row before centring
 	chain        float64           // bounds the round-off of a product with a, in units of eps·size
 	rounding     float64           // (chain + few)·size
-	far2         float64           // bounds ‖a‖²
+	far          float64           // bounds ‖a‖
 	moved        float64           // bounds the norm of the error of a, including the error of Va
 	off          interval.Interval // ‖a − VᵀVa‖²
 
@@ -99,8 +99,7 @@ func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	o.rounding = (o.chain + few) * size
 	lost := math.Sqrt(d+16) * 0x1p-535 // underflow error of squares and products
 	o.moved = (math.Sqrt(r)*o.chain+l.skew)*eps*size*inflate + l.norm.meanOff + lost
-	far := math.Sqrt(norm2+(2*o.chain+4*few)*eps*size*size) + l.norm.meanOff + lost
-	o.far2 = far * far * (1 + few*eps)
+	o.far = (math.Sqrt(norm2+(2*o.chain+4*few)*eps*size*size) + l.norm.meanOff + lost) * (1 + few*eps)
 	if int(r) < l.eigen.Dim {
 		pad := (4*math.Sqrt(r)*o.chain + 2*l.skew + 4*o.chain + 4*few) * eps * size * size * inflate
 		off := math.Max(0, norm2-inV)
@@ -141,8 +140,9 @@ func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Le
 	slack := o.moved*a.rootAbove*(1+few*eps) + l.lost
 	far := math.Sqrt(above+o.off.Hi*a.restAbove)*(1+l.round) + slack
 	near2 := (below+o.off.Lo*a.restBelow)*(1-2*l.round) - 2*slack*far // at most (√form·(1−round) − slack)²
-	if far*far*(a.Gamma+o.kappa*o.far2*(1-few*eps)) > o.far2 {
-		far = math.Sqrt(o.far2/(a.Gamma+o.kappa*o.far2*(1-few*eps))) * (1 + 2*few*eps)
+	// The square of o.far may underflow.
+	if most := o.far / math.Sqrt(a.Gamma+o.kappa*o.far*o.far*(1-few*eps)) * (1 + 2*few*eps); far > most {
+		far = most
 	}
 	if !(near2 > 0) {
 		near2 = 0
@@ -152,7 +152,7 @@ func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Le
 		free.Hi = 1
 	}
 	if !(free.Lo > 0.5) { // otherwise the other bound is hardly better
-		if v := o.others * (a.Gamma / (a.Gamma + o.most*o.far2)) * (1 - few*eps); v > free.Lo { // false if v is NaN
+		if v := o.others * (a.Gamma / (a.Gamma + o.most*o.far*o.far)) * (1 - few*eps); v > free.Lo { // false if v is NaN
 			free.Lo = v
 		}
 	}

@@ -96,20 +96,36 @@ func TestErrorOfProjection(t *testing.T) {
 // TestLeftRowReaches: the bound on ‖a‖² of a row holds where the means are off, where squares underflow and
 // where a is the small difference of large vectors, and is hardly larger where nothing of this is so.
 func TestLeftRowReaches(t *testing.T) {
-	for _, c := range []struct{ norm2, size, meanOff, far2 float64 }{
+	for _, c := range []struct{ norm2, size, meanOff, far float64 }{
 		{1, 1, 0, 1},
-		{1, 1, 1e-3, 1.001 * 1.001},
-		{0, 1e-162, 0, 0x1p-1074}, // ‖a‖² underflows
-		{0, 1e8, 0, 0x1p-52 * 1e16},
-		{4, 1e8, 0.5, 2.5 * 2.5},
+		{1, 1, 1e-3, 1.001},
+		{0, 1e-162, 0, 1e-162}, // ‖a‖² underflows
+		{0, 1e8, 0, 0x1p-26 * 1e8},
+		{4, 1e8, 0.5, 2.5},
 	} {
 		k := hadamard(t, 4, []float64{1, 1, 1, 1}, 100, c.meanOff)
 		row := k.LeftOut([]float64{1}).Row(1, c.norm2, c.norm2, c.size, -1)
-		if !(row.far2 >= c.far2) {
-			t.Errorf("%+v: ‖a‖² is bounded by %g", c, row.far2)
+		if !(row.far >= c.far) {
+			t.Errorf("%+v: ‖a‖ is bounded by %g", c, row.far)
 		}
-		if c.size == 1 && !(row.far2 <= c.far2*(1+1e-12)) {
-			t.Errorf("%+v: ‖a‖² is bounded by %g, far above", c, row.far2)
+		if c.size == 1 && !(row.far <= c.far*(1+1e-12)) {
+			t.Errorf("%+v: ‖a‖ is bounded by %g, far above", c, row.far)
+		}
+	}
+}
+
+// TestLeverageOfTinyRow: the bound on √(aᵀH⁻¹a) holds for a row whose square is below the smallest number, and whose
+// square divided by γ is zero.
+func TestLeverageOfTinyRow(t *testing.T) {
+	for _, size := range []float64{1e-154, 1e-160, 1e-163, 1e-300} {
+		for _, gamma := range []float64{0x1p-240, 1, 1e4, 0x1p240} {
+			k := hadamard(t, 4, []float64{1, 1, 1, 1}, 100, 0)
+			l := k.LeftOut([]float64{gamma})
+			row := l.Row(1, size*size, 0, size, -1)
+			v := l.Leverage(0, &row, 0, size*size/gamma, 0)
+			if least := size / math.Sqrt(1+gamma); !(v.root >= least*(1-1e-15)) || !(v.Free.Lo <= 1-least*least) || !(v.Free.Hi >= 1-least*least) {
+				t.Errorf("‖a‖ = %g, γ = %g: √(aᵀH⁻¹a) is at most %g, and at least %g; 1 − h is in %v", size, gamma, v.root, least, v.Free)
+			}
 		}
 	}
 }

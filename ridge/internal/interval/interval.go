@@ -80,7 +80,7 @@ func Total(parts []Interval) Interval {
 // includes the underflow error of up to eight products.
 func WidenRoot(v Interval, distance float64) Interval {
 	const lost = 8 * roundoff.Underflow
-	lo := math.Max(0, math.Sqrt(math.Max(0, v.Lo-lost))-distance)
+	lo := math.Max(0, math.Sqrt(math.Max(0, inRange(v.Lo)-lost))-distance)
 	hi := math.Sqrt(v.Hi+lost) + distance
 	return Interval{math.Max(0, inRange(lo*lo)-lost), hi*hi + lost}
 }
