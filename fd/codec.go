@@ -128,7 +128,7 @@ func (s *Sketch) version() uint32 {
 //
 //	8       4          format version: 4
 //	56      8          dense rows in the buffer, centres included
-//	        8·q        after the values: the multiple κ of each sparse row; 0 if it has no centre
+//	        8·q        after the values: the factor κ of each sparse row; 0 if it has no centre
 //	        8·q        centre of each sparse row: the number of a dense row, counted from 1; 0 if it has none
 //
 // Counts are unsigned integers, numbers are IEEE 754 doubles. The message does not depend on the backend.
