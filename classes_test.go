@@ -120,10 +120,10 @@ func TestClassesLeaveOneOut(t *testing.T) {
 		"two classes":     {n: 40, d: 5, k: 2, exact: true},
 		"three, balanced": {n: 40, d: 5, k: 3, balanced: true, exact: true},
 		"without a mean":  {n: 40, d: 5, k: 3, exact: true, opts: fdridge.Options{NoIntercept: true}},
-		"wide":            {n: 20, d: 30, k: 3, exact: true},
-		"wide, balanced":  {n: 20, d: 30, k: 2, balanced: true, exact: true},
+		"wide":            {n: 16, d: 22, k: 3, exact: true},
+		"wide, balanced":  {n: 16, d: 22, k: 2, balanced: true, exact: true},
 		"cg":              {n: 40, d: 12, k: 3, balanced: true, exact: true, opts: fdridge.Options{Method: ridge.CG}},
-		"lossy":           {n: 40, d: 30, k: 3, opts: fdridge.Options{Method: ridge.CG, Size: 4, GammaTol: math.Inf(1), Candidates: []float64{40}}},
+		"lossy":           {n: 40, d: 16, k: 3, opts: fdridge.Options{Method: ridge.CG, Size: 4, GammaTol: math.Inf(1), Candidates: []float64{40}}},
 	} {
 		if c.opts.Candidates == nil {
 			c.opts.Candidates = []float64{0.1, 3}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +24,11 @@ func atSizes(t *testing.T, sizes []int, f func(t *testing.T, open func() []dist.
 }
 
 func TestLoopback(t *testing.T) {
-	atSizes(t, []int{1, 2, 3, 4, 7, 16}, disttest.Run)
+	sizes := []int{1, 2, 3, 4, 7}
+	if os.Getenv("FDRIDGE_THOROUGH") != "" {
+		sizes = append(sizes, 16)
+	}
+	atSizes(t, sizes, disttest.Run)
 }
 
 func TestCancel(t *testing.T) {

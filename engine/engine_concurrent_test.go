@@ -130,11 +130,7 @@ func TestCrowdOfThreads(t *testing.T) {
 	const inside = "FDRIDGE_TEST_CROWD"
 	switch os.Getenv(inside) {
 	case "1":
-		each := enginetest.Each // TestCrowd has all kernels
-		if os.Getenv("FDRIDGE_THOROUGH") != "" {
-			each = enginetest.EachKernel
-		}
-		each(t, func(t *testing.T, be engine.Backend) { crowd(t, be, enginetest.Crowd) })
+		enginetest.EachInCrowd(t, func(t *testing.T, be engine.Backend) { crowd(t, be, enginetest.Crowd) })
 		return
 	case "4":
 		enginetest.Each(t, func(t *testing.T, be engine.Backend) {

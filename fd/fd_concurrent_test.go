@@ -35,7 +35,7 @@ func life(t testing.TB, be engine.Backend, seed int) []byte {
 
 // TestCrowd: distinct sketches in many goroutines have the bits of one alone.
 func TestCrowd(t *testing.T) {
-	enginetest.EachKernel(t, func(t *testing.T, be engine.Backend) {
+	enginetest.EachInCrowd(t, func(t *testing.T, be engine.Backend) {
 		leaktest.Check(t)
 		var alone [4][]byte
 		for seed := range alone {

@@ -2,8 +2,10 @@ package fd_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -312,9 +314,12 @@ func TestRoundOffOfSparseRows(t *testing.T) {
 func TestRoundOffOfRepeatedSparseRows(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		var c largest
-		for name, draw := range repeated {
-			for _, shape := range []struct{ d, m, r, n int }{{8, 8, 1, 2000}, {8, 8, 50, 20000}, {2, 2, 7, 8000}, {20, 20, 200, 12000}, {60, 16, 30, 1500}, {150, 16, 0, 1500}} {
-				a := draw(rand.New(rand.NewPCG(uint64(shape.d), 3)), shape.d)
+		for k, name := range slices.Sorted(maps.Keys(repeated)) {
+			for i, shape := range []struct{ d, m, r, n int }{{8, 8, 1, 2000}, {8, 8, 50, 20000}, {2, 2, 7, 8000}, {20, 20, 200, 12000}, {60, 16, 30, 1500}, {150, 16, 0, 1500}} {
+				if !isTried(i + k) {
+					continue
+				}
+				a := repeated[name](rand.New(rand.NewPCG(uint64(shape.d), 3)), shape.d)
 				x := csrOf(a)
 				x.Cols = 8 * shape.d
 				s := newSketch(t, fd.Config{Dim: x.Cols, Size: shape.m, SparseRows: shape.r, Backend: be})

@@ -52,8 +52,11 @@ func TestRealData(t *testing.T) {
 	}
 	count := func(y []float64) map[float64]int {
 		n := map[float64]int{}
-		for _, v := range y {
-			n[v]++
+		for first, i := 0, 1; first < len(y); i++ { // equal values at a time, because most are zero
+			if i == len(y) || y[i] != y[first] {
+				n[y[first]] += i - first
+				first = i
+			}
 		}
 		return n
 	}

@@ -49,7 +49,7 @@ func sameBits(a, b []float64) bool {
 // TestCrowd: distinct sketches in many goroutines have the bits of one alone.
 func TestCrowd(t *testing.T) {
 	r := draw(400, 40, 2, 0.5)
-	enginetest.EachKernel(t, func(t *testing.T, be engine.Backend) {
+	enginetest.EachInCrowd(t, func(t *testing.T, be engine.Backend) {
 		leaktest.Check(t)
 		want := life(t, be, r)
 		var wg sync.WaitGroup

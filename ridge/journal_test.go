@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -171,14 +172,24 @@ func TestJournalCancelled(t *testing.T) {
 	}
 }
 
+// isTried reports whether case i is tried with, or without, an intercept: in turn, or both if FDRIDGE_THOROUGH is set.
+func isTried(i int, intercept bool) bool {
+	return intercept == (i%2 == 0) || os.Getenv("FDRIDGE_THOROUGH") != ""
+}
+
 // TestJournal: a solve that is interrupted, and killed, time and again finds bit for
-// bit what one does that isn't.
+// bit what one does that isn't. Each source has each method, and both with and without an intercept.
 func TestJournal(t *testing.T) {
 	t.Parallel()
-	for name, src := range sources(t) {
+	all := sources(t)
+	for i, name := range slices.Sorted(maps.Keys(all)) {
+		src := all[name]
 		for _, intercept := range []bool{false, true} {
 			sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: intercept, Store: fd.StoreRows}, nil))(t)
-			for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
+			for k, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
+				if !isTried(i+k, intercept) {
+					continue
+				}
 				t.Run(fmt.Sprintf("%s/%v/%v", name, intercept, method), func(t *testing.T) {
 					eta := sum.Sketch().Bound().FD()
 					testJournal(t, src, sum, []float64{eta, 3 * eta}, ridge.SolveOptions{Method: method, Tol: 1e-9, MaxPasses: 12})

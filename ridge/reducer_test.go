@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -150,16 +152,21 @@ func TestReducer(t *testing.T) {
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		numbers = []int{1, 4, 7}
 	}
-	for name, src := range sources(t) {
+	all := sources(t)
+	for i, name := range slices.Sorted(maps.Keys(all)) {
 		if name == "unnumbered" { // of which no share can be made by row numbers
 			continue
 		}
+		src := all[name]
 		n, d, targets := src.Dims()
 		for _, intercept := range []bool{false, true} {
-			for _, workers := range numbers {
+			for j, workers := range numbers {
 				rng := rand.New(rand.NewPCG(3, uint64(workers)))
 				shares, sum := divide(t, rng, src, n, workers, ridge.SummaryConfig{Size: 3, Intercept: intercept, Store: fd.StoreRows})
-				for _, method := range methods {
+				for k, method := range methods {
+					if !isTried(i+j+k, intercept) {
+						continue
+					}
 					t.Run(fmt.Sprintf("%s/%v/%v/%d", name, intercept, method, workers), func(t *testing.T) {
 						eta := sum.Sketch().Bound().FD()
 						gammas := []float64{eta, 3 * eta}

@@ -151,7 +151,7 @@ func firstDifference(a, b string) string {
 // TestCrowd: pipelines in many goroutines have the bits of one alone.
 func TestCrowd(t *testing.T) {
 	s := newStored(1, 2*storedBlock+7, 16)
-	enginetest.EachKernel(t, func(t *testing.T, be engine.Backend) {
+	enginetest.EachInCrowd(t, func(t *testing.T, be engine.Backend) {
 		leaktest.Check(t)
 		want := pipeline(t, be, s)
 		var wg sync.WaitGroup

@@ -54,6 +54,8 @@ func TestPage(t *testing.T) {
 
 // TestMeasure: costs that are measured are positive, and give finite speed-ups.
 func TestMeasure(t *testing.T) {
+	defer func(rows int) { readRows = rows }(readRows)
+	readRows = 1 << 10
 	out := filepath.Join(t.TempDir(), "new")
 	o := flags(t, "-measure", "-out", out, "-rows", "1e8")
 	var table strings.Builder

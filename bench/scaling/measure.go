@@ -82,9 +82,12 @@ func measure(ctx context.Context, shapes []shape, seconds float64) (*costs, erro
 	return c, nil
 }
 
-// reading measures Read and Pass with 256 MiB of rows, which do not fit into the caches.
+// readRows is the number of rows of 8 KiB for which reading is measured: 256 MiB, which do not fit into the caches.
+var readRows = 1 << 15
+
+// reading measures Read and Pass.
 func (c *costs) reading(ctx context.Context, be engine.Backend, timed clock) error {
-	const n, d = 1 << 15, 1 << 10
+	n, d := readRows, 1<<10
 	dir, err := os.MkdirTemp("", "scaling")
 	if err != nil {
 		return err
@@ -118,7 +121,7 @@ func (c *costs) reading(ctx context.Context, be engine.Backend, timed clock) err
 		be.Gradient(engine.View(n, d, a), engine.View(1, d, x), engine.View(n, 1, b), engine.View(1, d, g), engine.View(n, 1, r))
 		return nil
 	})
-	c.Read, c.Pass = 8*n*d/read, 8*n*d/pass
+	c.Read, c.Pass = float64(8*n*d)/read, float64(8*n*d)/pass
 	return err
 }
 

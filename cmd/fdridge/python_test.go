@@ -154,9 +154,9 @@ func TestPythonSketch(t *testing.T) {
 	}
 	for _, flags := range [][]string{
 		{housing, "--target", "last,3", "--features", "rff:300,gamma=1e-7,seed=1", "--size", "100", "--rows", "1:6000"}, // version 1
-		{w8a, "--rows", "1:12000", "--size", "200"},                     // 2
-		{w8a, "--rows", "1:12000", "--size", "64", "--intercept=false"}, // 3
-		{w8a, "--rows", "1:12000", "--size", "64"},                      // 4
+		{w8a, "--rows", "1:12000", "--size", "200"},                    // 2
+		{w8a, "--rows", "1:4000", "--size", "64", "--intercept=false"}, // 3
+		{w8a, "--rows", "1:4000", "--size", "64"},                      // 4
 	} {
 		must(t, append([]string{"sketch", "--lanes", "1", "--out", sketch, "--data"}, flags...)...)
 		must(t, "solve", sketch, "--gamma", "10", "--coef", theirs)

@@ -215,7 +215,7 @@ func TestHostile(t *testing.T) {
 	if _, err := ask(t, 512, reading{Paths: []string{named(t, "data", "1,2\n")}, Options: last}); err != nil {
 		t.Skipf("this build does not run in %d KiB of address space: %v", addressSpace, err)
 	}
-	batch := 4 << 20 // rows of two numbers
+	batch := 2 << 20 // rows of two numbers
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		batch = 30 << 20
 	}

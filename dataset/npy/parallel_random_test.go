@@ -20,7 +20,7 @@ import (
 // TestRandomParallel reads random arrays on one core and on several. Blocks and errors must be equal, bit for bit.
 // FDRIDGE_THOROUGH reads 1000 arrays instead of 200.
 func TestRandomParallel(t *testing.T) {
-	files := 200
+	files := 60
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		files = 1000
 	}

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"os"
 	"testing"
 
 	"github.com/fdridge/fdridge/engine"
@@ -23,6 +24,16 @@ func EachKernel(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 			t.Run(name, func(t *testing.T) { f(t, be) })
 		}
 	})
+}
+
+// EachInCrowd is like [Each] for tests that run [Crowd] goroutines. If FDRIDGE_THOROUGH is set, it is like [EachKernel].
+// The crowd of the engine's own test has every kernel in each run.
+func EachInCrowd(t *testing.T, f func(t *testing.T, be engine.Backend)) {
+	if os.Getenv("FDRIDGE_THOROUGH") != "" {
+		EachKernel(t, f)
+		return
+	}
+	Each(t, f)
 }
 
 // Crowd is the number of goroutines that share one backend in tests.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -23,7 +24,11 @@ func TestWindowMemory(t *testing.T) {
 	check(t, must(window.New(cfg))(t).Append(b)) // what the process allocates once is not counted
 	var before, after runtime.MemStats
 	last := 0
-	for _, n := range []int{block, 1000, 8000, 64_000} {
+	numbers := []int{block, 1000, 8000}
+	if os.Getenv("FDRIDGE_THOROUGH") != "" {
+		numbers = append(numbers, 64_000)
+	}
+	for _, n := range numbers {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		cfg.Rows = int64(n)

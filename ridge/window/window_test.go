@@ -299,7 +299,7 @@ func TestWindow(t *testing.T) {
 func TestWindowSpans(t *testing.T) {
 	const n = 150
 	s := streamOf(rand.New(rand.NewPCG(20, 1)), n, 1, 1)
-	step := 7
+	step := 13
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		step = 1
 	}

@@ -168,9 +168,9 @@ func leading(n int) []int {
 }
 
 // TestFamilies tries every small order, where FDRIDGE_THOROUGH is set; else every one that
-// the QL iteration does alone, and a third of those that are divided.
+// the QL iteration does alone, and a fifth of those that are divided.
 func TestFamilies(t *testing.T) {
-	step, large := 3, []int{127, 128, 129, 256}
+	step, large := 5, []int{127, 128, 129, 256}
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		step, large = 1, []int{127, 128, 129, 255, 256, 257}
 	}
