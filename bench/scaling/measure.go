@@ -82,7 +82,7 @@ func measure(ctx context.Context, shapes []shape, seconds float64) (*costs, erro
 	return c, nil
 }
 
-// readRows is the number of rows of 8 KiB for which reading is measured: 256 MiB, which do not fit into the caches.
+// readRows is the number of rows of 8 KiB that reading measures. They have 256 MiB and do not fit into the caches.
 var readRows = 1 << 15
 
 // reading measures Read and Pass.
