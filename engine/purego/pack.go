@@ -2,8 +2,12 @@ package purego
 
 // packRows is the number of rows of X that are packed into all panels before the next rows. Each row is read from
 // start to end, which suits the prefetcher. If the distance between rows is a power of two, more rows would evict
-// each other from the cache.
-const packRows = 8
+// each other from the cache. If rows are short, packNumbers numbers are packed, because each call of a kernel takes
+// time.
+const (
+	packRows    = 8
+	packNumbers = 2048 // half of the L1 cache
+)
 
 // pack copies a k×n block of a matrix, beginning at row l and column j, to dst as panels. A panel is k×width, row by
 // row. The last panel is narrower if possible: its width is a multiple of the kernel's unit, and unused columns are
@@ -11,7 +15,7 @@ const packRows = 8
 func (b *Backend) pack(dst []float64, width int, isRowMajor bool, x []float64, ldx, l, j, k, n int) []float64 {
 	step := k
 	if isRowMajor && n > width {
-		step = packRows
+		step = max(packRows, packNumbers/ldx)
 	}
 	for i := 0; i < k; i += step {
 		rows := min(step, k-i)

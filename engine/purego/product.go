@@ -71,6 +71,9 @@ func multiply(p *product) {
 func (p *product) divide(threads int) dividedProduct {
 	rows := 1
 	work := (p.m - p.firstRow) * p.n * p.k
+	if p.lower {
+		work = (p.m - p.firstRow) * (p.m + p.firstRow) / 2 * p.k
+	}
 	if threads == 1 || work < minParallel {
 		return dividedProduct{*p, 1, 1}
 	}
@@ -195,8 +198,7 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 		w := min(nr, nb-y)
 		units := (w + k.Unit - 1) / k.Unit
 		padded := units * k.Unit
-		var panel []float64
-		apart := 0
+		panel, apart := b, padded // the distance of two rows of the panel
 		switch {
 		case ldb == 0:
 			panel = b[y*kb:]
@@ -205,11 +207,11 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 		default:
 			panel = p.be.pack(grow(&s.b, kb*padded), nr, true, b, ldb, 0, y, kb, w)
 		}
-		tile := func(a []float64, c []float64, ldc int) {
-			if apart > 0 {
-				k.TileRowsB[units-1](kb, p.alpha, &a[0], &panel[0], apart, &c[0], ldc, add)
-			} else {
+		tile := func(units int, a, c []float64, ldc int) {
+			if apart == units*k.Unit {
 				k.Tile[units-1](kb, p.alpha, &a[0], &panel[0], &c[0], ldc, add)
+			} else {
+				k.TileRowsB[units-1](kb, p.alpha, &a[0], &panel[0], apart, &c[0], ldc, add)
 			}
 		}
 		for x := 0; x < mb; x += mr {
@@ -219,14 +221,18 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 				continue
 			}
 			if h == mr && w == padded && !(p.lower && row < col+w-1) {
-				tile(a[x*kb:], p.c.Data[row*p.c.Stride+col:], p.c.Stride)
+				tile(units, a[x*kb:], p.c.Data[row*p.c.Stride+col:], p.c.Stride)
 				continue
 			}
 			t := s.tile[:mr*nr]
 			if add {
 				p.exchange(t, row, col, h, w, func(c, t []float64) { copy(t, c) })
 			}
-			tile(a[x*kb:], t, nr)
+			used := units
+			if p.lower { // the last row of the tile has row+h−col columns in the triangle
+				used = min(units, (row+h-col+k.Unit-1)/k.Unit)
+			}
+			tile(used, a[x*kb:], t, nr)
 			p.exchange(t, row, col, h, w, func(c, t []float64) { copy(c, t) })
 		}
 	}
