@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"sync"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -133,7 +134,19 @@ func nonzerosOf(b dataset.Block) (n int64) {
 	if b.Sparse != nil {
 		n = int64(b.Sparse.NNZ())
 	}
-	for _, v := range b.X {
+	x := b.X
+	for ; len(x) >= 4; x = x[4:] {
+		if math.Abs(x[0]*x[1]*x[2]*x[3]) > 0 { // one comparison instead of four; the product may underflow or be NaN
+			n += 4
+		} else {
+			n += nonzerosIn(x[:4])
+		}
+	}
+	return n + nonzerosIn(x)
+}
+
+func nonzerosIn(x []float64) (n int64) {
+	for _, v := range x {
 		if v != 0 {
 			n++
 		}
