@@ -9,7 +9,6 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -96,7 +95,8 @@ func (s *Stream) Append(st rows.Staged) {
 // calls it after each block with the number of rows so far. sparse reports whether any rows are sparse.
 func (s *Stream) Read(ctx context.Context, src dataset.Source, stage *rows.Stage, progress func(rows int64)) (sparse bool, err error) {
 	n, _, _ := src.Dims()
-	var raw float64 // sum of squares of all numbers read, to detect overflow
+	var raw float64     // sum of squares of all numbers read, to detect overflow
+	var view engine.CSR // sparse rows of a cut
 	for b, err := range src.Blocks(ctx) {
 		if err == nil {
 			err = ctx.Err()
@@ -104,15 +104,16 @@ func (s *Stream) Read(ctx context.Context, src dataset.Source, stage *rows.Stage
 		if err != nil {
 			return sparse, err
 		}
-		if raw, err = rows.CheckBlock(b, s.d, s.t, int(stage.Rows), raw); err != nil {
+		if err := rows.CheckShape(b, s.d, s.t, int(stage.Rows)); err != nil {
 			return sparse, err
 		}
 		sparse = sparse || b.Sparse != nil
-		if stage.Overflows(b) {
-			return sparse, &fd.RangeError{Row: int(stage.Rows) + b.N - 1}
-		}
-		for lo := 0; lo < b.N; lo += roundoff.StageRows {
-			s.Append(stage.Load(stage.Cut(b, lo, min(lo+roundoff.StageRows, b.N)), false))
+		for lo := 0; lo < b.N; lo += roundoff.StageRows { // Check brings a cut into the cache, for Load and Append
+			cut := b.Cut(lo, min(lo+roundoff.StageRows, b.N), s.d, s.t, &view)
+			if raw, err = stage.Check(cut, int(stage.Rows), raw); err != nil {
+				return sparse, err
+			}
+			s.Append(stage.Load(cut, false))
 		}
 		if progress != nil {
 			progress(stage.Rows)

@@ -75,7 +75,9 @@ func (s *Stage) centre(n int, w []float64) int {
 		s.block.mean[j] = v / weight // multiplication by 1/weight could overflow
 	}
 	for i := range n {
-		vec.Axpy(-1, s.block.mean[s.d:], s.y[i*s.t:(i+1)*s.t])
+		for j, m := range s.block.mean[s.d:] {
+			s.y[i*s.t+j] -= m
+		}
 	}
 	s.addRoundOff(n, weight)
 	added := s.join(weight, 0, n)

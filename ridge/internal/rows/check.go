@@ -57,14 +57,19 @@ func checkRows(b dataset.Block, lo, hi, d, t, firstRow int, raw float64) (float6
 	if b.Sparse == nil {
 		norms = engine.SquaredNorms(engine.View(hi-lo, d, b.X[lo*d:hi*d]))
 	}
+	targets := engine.SquaredNorms(engine.View(hi-lo, t, b.Y[lo*t:hi*t]))
 	for i := lo; i < hi; i++ {
-		row, q := firstRow+i, norms[i-lo]
-		if err := CheckWeight(b, i, row, d+t); err != nil {
-			return 0, err
+		row, q, qy := firstRow+i, norms[i-lo], targets[i-lo]
+		if b.W != nil {
+			if err := CheckWeight(b, i, row, d+t); err != nil {
+				return 0, err
+			}
 		}
-		qy, err := fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t])
-		if err != nil {
-			return 0, err
+		if math.IsNaN(qy) || math.IsInf(qy, 0) {
+			var err error
+			if qy, err = fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t]); err != nil {
+				return 0, err
+			}
 		}
 		if b.Sparse != nil || math.IsNaN(q) || math.IsInf(q, 0) {
 			idx, val, err := Features(b, i, d)
