@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/dataset"
@@ -37,7 +38,7 @@ func (o *Flags) NameColumns(err error) error {
 func (o *Flags) withoutTexts(e *dataset.InputError) string {
 	const most = 40
 	all := slices.Concat(e.Texts, e.Others)
-	if len(all) > most || slices.ContainsFunc(all, func(name string) bool { return !plainName.MatchString(name) }) {
+	if len(all) > most || slices.ContainsFunc(all, func(name string) bool { return !plainName().MatchString(name) }) {
 		return "--prepare auto, or --onehot text; or see --columns"
 	}
 	oneHot := ""
@@ -63,7 +64,7 @@ func (o *Flags) withoutTexts(e *dataset.InputError) string {
 }
 
 // plainName matches column names that can stand in a comma-separated list without quotes.
-var plainName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:/%+-]*$`)
+var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:/%+-]*$`) })
 
 // omitNames puts a - before each name.
 func omitNames(names []string) []string {

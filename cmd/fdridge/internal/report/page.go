@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/chart"
@@ -19,16 +20,21 @@ import (
 //go:embed page.html.tmpl
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"typeset": typeset}).Parse(pageText))
+// pageTemplate is parsed when a page is written, because most runs write none.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{"typeset": typeset}).Parse(pageText))
+})
 
 // plain matches the word gamma, and numbers with an exponent. It matches neither within a word nor in a list of flag
 // values.
-var plain = regexp.MustCompile(`(^|[^-\w.:,])(?:gamma\b|(-?\d[\d.]*)e([+-]\d+))`)
+var plain = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|[^-\w.:,])(?:gamma\b|(-?\d[\d.]*)e([+-]\d+))`)
+})
 
 // typeset writes γ and powers of ten as on paper: "gamma = 1.5e-05" becomes "γ = 1.5·10⁻⁵".
 func typeset(text string) string {
-	return plain.ReplaceAllStringFunc(text, func(found string) string {
-		parts := plain.FindStringSubmatch(found)
+	return plain().ReplaceAllStringFunc(text, func(found string) string {
+		parts := plain().FindStringSubmatch(found)
 		exp, err := strconv.Atoi(parts[3])
 		switch {
 		case err != nil: // the word
@@ -99,7 +105,7 @@ func (f *Fit) WritePage(w io.Writer) error {
 	if p.Convergence, err = f.convergence(); err != nil {
 		return err
 	}
-	return pageTemplate.Execute(printable.Writer(w), p)
+	return pageTemplate().Execute(printable.Writer(w), p)
 }
 
 // describeIntercept states whether the fit has an intercept, and how the intercept was obtained.
