@@ -158,7 +158,7 @@ class Run:
             stdout=self._out,
             stderr=error,
             bufsize=0,
-            env={"GOGC": "20", **os.environ, **files.environment, "FDRIDGE_PARENT": str(self._owner)},
+            env={**os.environ, **files.environment, "FDRIDGE_PARENT": str(self._owner)},
             start_new_session=True,
             pass_fds=files.descriptors,
         )
