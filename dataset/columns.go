@@ -24,8 +24,8 @@ type Columnar interface {
 	Samples(ctx context.Context) (y, w []float64, err error)
 }
 
-// ByColumns returns a source with a row for each feature, which is a column of src. ok is false if src cannot read
-// single columns.
+// ByColumns returns a source whose row j is column j of the features of src. ok is false if src cannot read single
+// columns.
 func ByColumns(src Source) (features Source, ok bool) {
 	if s, isColumnar := src.(Columnar); isColumnar {
 		if c := s.ByColumns(); c.Features != nil {

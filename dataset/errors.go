@@ -122,7 +122,7 @@ func checkFinite(name string, x []float64, firstRow int64, cols int) error {
 	return nil
 }
 
-// allFinite adds up v − v, which is 0 or NaN, in four sums for speed.
+// allFinite reports whether all numbers are finite. It adds up v − v, which is 0 or NaN, in four sums for speed.
 func allFinite(x []float64) bool {
 	var s0, s1, s2, s3 float64
 	for ; len(x) >= 4; x = x[4:] {

@@ -7,7 +7,7 @@ import (
 
 // layers holds the tables of the ziggurat method: 128 layers of equal area that cover the right half of the normal
 // density (G. Marsaglia, W. W. Tsang, "The ziggurat method for generating random variables", J. Stat. Software 5(8),
-// 2000). As float32, the tables do not depend on the machine's rounding of math.Exp and math.Log.
+// 2000). The tables are float32, so that they do not depend on the machine's rounding of math.Exp and math.Log.
 type layers struct {
 	inside [128]uint32  // a point below inside·2⁻³¹ of the width lies under the density
 	width  [128]float32 // width of the layer times 2⁻³¹

@@ -99,7 +99,8 @@ type monomials struct {
 	starts          []int     // starts[j] is the index of the first monomial of the current degree that begins with x_j
 }
 
-// features appends monomials. They may overflow, so finite is false and the caller checks them.
+// features appends the monomials of the rows of b. It returns false, so that the caller checks whether a monomial
+// overflowed.
 func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 	out.Sparse = false
 	z := out.extend(b.N * m.columns)

@@ -2,7 +2,8 @@ package model
 
 import "sync"
 
-// rowNumbers is a queue of rows with missing values, from the goroutine that encodes rows to their consumer.
+// rowNumbers is a queue of the numbers of rows with missing values. The goroutine that encodes the rows fills it, and
+// the consumer of the rows empties it.
 type rowNumbers struct {
 	mu   sync.Mutex
 	rows []int64 // ascending

@@ -464,8 +464,8 @@ func (m *Model) Gammas() []float64 {
 	return out
 }
 
-// At returns a model with only the fit for gamma, which shares memory with m. If there is no such fit, the error is a
-// *[GammaError].
+// At returns a model with only the fit for gamma. The result shares memory with m. If there is no such fit, the error
+// is a *[GammaError].
 func (m *Model) At(gamma float64) (*Model, error) {
 	i := slices.IndexFunc(m.Fits, func(f Fit) bool { return f.Gamma == gamma })
 	if i < 0 {

@@ -270,7 +270,7 @@ func (e *dualExact) addCorrection(s *dualSystem) {
 	}
 }
 
-// record stores the bounds that a measurement proves. The corrections of s end if the residual did not halve.
+// record stores the bounds from a measurement of s. If the residual did not halve, s gets no more corrections.
 func (e *dualExact) record(s *dualSystem, found *dual.Found) {
 	bounds := e.known.Weights(s.Target, &certify.DualPoint{
 		Gamma: s.Gamma, X: found.X, Low: found.Low, Apart: found.Apart, Slack: found.Slack, Norm: found.Norm,

@@ -67,8 +67,8 @@ func (e *ScaleError) Error() string {
 }
 
 // ErrUnproven reports a summary of weighted rows with an intercept, written by an old version of this package. That
-// version did not record the round-off of centring. Nothing can be certified without this bound; summarise the rows
-// again.
+// version did not record a bound on the round-off of centring. Nothing can be certified without this bound; summarise
+// the rows again.
 var ErrUnproven = errors.New("ridge: nothing can be certified: the summary was written by a version that did not record the round-off of centring weighted rows; summarise the rows again")
 
 // ErrOtherRows reports that a solution and a summary were computed from different rows.

@@ -69,7 +69,7 @@ func (s Status) String() string {
 	return statuses[s].text
 }
 
-// Err returns nil if the method succeeded or has not run. Otherwise it returns [ErrRoundOff], [ErrPassLimit],
+// Err returns nil if the method succeeded, and for [NotTerminated]. Otherwise it returns [ErrRoundOff], [ErrPassLimit],
 // [ErrDiverged], [ErrUnsolved] or [ErrUnproved].
 func (s Status) Err() error {
 	if s < 0 || int(s) >= len(statuses) {

@@ -131,7 +131,7 @@ func (s *Summary) Sketch() *fd.Sketch {
 	return all.Sketch
 }
 
-// Joined reports whether reading s needs no merge of parallel sketches ([SummaryConfig.Lanes]).
+// Joined reports whether s can be read without merging parallel sketches ([SummaryConfig.Lanes]).
 func (s *Summary) Joined() bool { return s != nil && (s.sum == nil || s.sum.Lanes() <= 1) }
 
 // isValid reports whether s is neither nil nor the zero value.

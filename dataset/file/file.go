@@ -64,8 +64,8 @@ type Origin struct {
 	// Was maps file names to stamps taken earlier. If a file has changed since, Open returns a
 	// *[dataset.ChangedError].
 	Was map[string]dataset.Stamp `json:"-"`
-	// Pipe, if not nil, is read instead of the only file. Its format must be csv, svmlight, npy or Arrow, and
-	// svmlight requires Features. The rows can be read only once ([dataset.Once]), and not divided or transposed.
+	// Pipe, if not nil, is read instead of the only file. Its format must be csv, svmlight, npy or Arrow, and svmlight
+	// requires Features. The rows can be read only once ([dataset.Once]). They cannot be divided or transposed.
 	Pipe *dataset.Pipe `json:"-"`
 	// Entries, if not nil, reads the numbers of the array. The only file is then a .npy file that ends after its
 	// header.

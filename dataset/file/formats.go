@@ -32,9 +32,9 @@ type format struct {
 	widen func(p part, opts Options, rows int64, stamp dataset.Stamp) (*dataset.Stream, error)
 	// columns returns the column names. It is nil without names.
 	columns func(path string, opts Options) ([]string, error)
-	// chosen returns the names selected by opts. It is nil without names.
+	// chosen returns the names selected by opts. It is nil for a format without names.
 	chosen func(path string, opts Options) (features, targets []string, err error)
-	// arrays returns the names of the arrays in an archive, or is nil.
+	// arrays returns the names of the arrays in an archive. It is nil for a format without arrays.
 	arrays func(path string) ([]string, error)
 }
 

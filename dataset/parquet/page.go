@@ -129,7 +129,8 @@ func (p *pages) load(h *header, levelBytes int, codec int32, memory *[]byte) err
 	return decompress(codec, dst[levelBytes:], src[levelBytes:])
 }
 
-// advance skips pages of at most skip values without reading, and loads the next data page. ok is false at the end.
+// advance skips data pages without reading them, as long as they have at most skip values together. It then loads the
+// next data page. ok is false at the end.
 func (p *pages) advance(skip int64) (skipped int64, ok bool, err error) {
 	for p.left > 0 {
 		h, err := p.header()

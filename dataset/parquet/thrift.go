@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A thrift decodes github.com/apache/thrift, "thrift-compact-protocol.md". For damaged data, rest is nil and bad is
-// true.
+// A thrift decodes the compact protocol of github.com/apache/thrift, "thrift-compact-protocol.md". For damaged data,
+// rest is nil and bad is true.
 type thrift struct {
 	rest         []byte
 	bad          bool

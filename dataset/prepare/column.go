@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// A Column states which features one column of a table becomes. It is stored with a model as JSON, and may be edited
-// by hand.
+// A Column describes the features that are made from one column of a table. It is stored with a model as JSON, and may
+// be edited by hand.
 type Column struct {
 	Name string `json:"name,omitempty"`
 	Kind Kind   `json:"kind,omitempty"`

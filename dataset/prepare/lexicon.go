@@ -213,7 +213,7 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 		l.texts, l.codes[kept] = append(l.texts, kept), c
 		l.size += len(text)
 	}
-	// Copying after as many misses as there are texts costs no more than the lookups did.
+	// Copy the map after as many misses as there are texts, so that copying costs no more than the lookups.
 	if l.misses++; l.misses > len(l.texts) {
 		l.known.Store(copyMap(l.codes))
 		l.misses = 0
@@ -221,7 +221,8 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 	return l.box(c), true
 }
 
-// Number returns the value of a number. In a categorical column this is the code of its shortest decimal text.
+// Number returns the value that stands for the number v in a row. In a categorical column this is the code of its
+// shortest decimal text.
 func (l *Lexicon) Number(v float64) (code float64, ok bool) {
 	switch {
 	case l.ReadsNumbers():

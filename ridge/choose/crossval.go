@@ -21,8 +21,8 @@ import (
 // CrossValidation holds the options of [CrossValidate]. The zero value of each field is the documented default.
 type CrossValidation struct {
 	Folds int // K, the number of folds; at least 2 and at most the number of rows; default 5
-	// Gammas are the γ to compare. The default is a [Grid] of 25 γ for all rows. As in [Gamma], the grid is extended.
-	// If Exact is true, it is extended only downwards.
+	// Gammas are the γ to compare. The default is a [Grid] of 25 γ for all rows, which is extended as in [Gamma]. If
+	// Exact is true, the grid is extended only downwards.
 	Gammas []float64
 	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. Any other seed assigns rows by a hash of the
 	// seed and i; use such a seed if the order of the rows is periodic.

@@ -50,8 +50,8 @@ func Proves(intervals []ridge.Interval, k int) bool { return isLargest(intervals
 // Allows reports whether the exact solution may choose class k, given intervals that contain its predictions.
 func Allows(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, false) }
 
-// isLargest reports whether class k has the largest prediction for all values in the intervals (always) or for some
-// values.
+// isLargest reports whether class k has the largest prediction for some values in the intervals. If always is true, the
+// prediction must be the largest for all values.
 func isLargest(intervals []ridge.Interval, k int, always bool) bool {
 	if len(intervals) == 0 {
 		return !always

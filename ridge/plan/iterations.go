@@ -35,7 +35,7 @@ func cgRate(lo, hi float64) rate {
 	return rate{(kappa - 1) / (kappa + 1), 2}
 }
 
-// newtonRate returns the rate of Newton for eigenvalues in [lo, hi]. Newton diverges for hi ≥ 2.
+// newtonRate returns the rate of Newton if the eigenvalues of Ĥ⁻¹H are in [lo, hi]. Newton diverges for hi ≥ 2.
 func newtonRate(lo, hi float64) rate { return rate{math.Max(1-lo, hi-1), 1} }
 
 // passesWithin returns the number of passes that reduce the error by the factor tol, or 0 if the iteration may diverge.

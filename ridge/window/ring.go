@@ -198,7 +198,7 @@ func (w *ring) hasLeft(row, t int64) bool {
 	return row < w.appended-w.cfg.Rows
 }
 
-// covered returns the cells of a summary, and the cell that lies partly outside the window.
+// covered returns the cells that a summary contains, and the cell that lies partly outside the window.
 func (w *ring) covered() (cells []*cell, edge *cell) {
 	if len(w.cells) == 0 {
 		return nil, nil

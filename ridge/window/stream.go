@@ -32,7 +32,7 @@ type Stream interface {
 	// Copies returns the number of sketches that Summary allocates.
 	Copies() int
 
-	// Meta returns bytes of the caller, which are written and read with the stream.
+	// Meta returns data of the caller, which are written and read with the stream.
 	Meta() []byte
 	// SetMeta sets the bytes that Meta returns, at most [ridge.MaxMeta].
 	SetMeta(meta []byte)
@@ -64,8 +64,8 @@ func (p Policy) ByTime() bool { return p.Duration > 0 || p.HalfLife > 0 }
 // Fades reports whether the weights of rows change.
 func (p Policy) Fades() bool { return p.HalfLife > 0 || p.HalfLifeRows > 0 }
 
-// DependsOnBlocks reports whether the round-off of a summary depends on how the rows are divided into blocks, but not on their
-// times.
+// DependsOnBlocks reports whether another division of the rows into blocks changes the round-off of a summary. If only
+// the numbers or times of the rows matter, it returns false.
 func (p Policy) DependsOnBlocks() bool { return p.Rows == 0 && !p.ByTime() }
 
 // String returns a description of p.

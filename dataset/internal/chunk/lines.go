@@ -13,7 +13,7 @@ import (
 type Lines struct {
 	file *rawfile.File
 	text []byte
-	// errDivided or a read error, if text may stop within a record
+	// end is errDivided or a read error, if text may stop within a record.
 	end error
 
 	at   int // start of the next line in text

@@ -28,8 +28,8 @@ func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
 	return b.X[nx:], b.Y[ny:]
 }
 
-// Rows copies rows with all columns of the file to the features x and the targets y. If InOrder is true, x may share
-// its first element with rows.
+// Rows copies rows with all columns of the file to the features x and the targets y. If InOrder is true, x may begin at
+// the same address as rows.
 func (c *Choice) Rows(x, y, rows []float64) {
 	cols := len(c.To)
 	n := len(rows) / cols
@@ -52,7 +52,8 @@ func (c *Choice) Rows(x, y, rows []float64) {
 	}
 }
 
-// split separates columns that are in order. x and rows may share memory, because no number moves to a higher index.
+// split copies the features of each row to x and the targets to y. x and rows may share memory, because no number moves
+// to a higher index.
 func (c *Choice) split(x, y, rows []float64) {
 	cols := len(c.To)
 	for i := range len(rows) / cols {

@@ -186,7 +186,7 @@ func (f *File) decode(text io.Reader) {
 	f.Reader, f.decoder.text, f.Plain = bufio.NewReaderSize(text, bufferSize), text, -1
 }
 
-// beginsSkippable reports whether a skippable zstd frame comes first, as from pzstd.
+// beginsSkippable reports whether the file begins with a skippable zstd frame, which pzstd writes.
 func (f *File) beginsSkippable() bool {
 	const least, most, magic = 0x50, 0x5f, "\x2a\x4d\x18"
 	head, err := f.Peek(1)
