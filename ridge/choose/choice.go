@@ -11,7 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Choice is a choice among candidates by the smallest estimated score. Each score is known only as a bracket.
+// A Choice is the result of choosing among candidates by their scores. Each score is known only by a bracket and an
+// estimate.
 type Choice struct {
 	// Index is the index of the chosen candidate. It has the smallest upper bound among the candidates whose estimate is at most
 	// 1 % above the smallest estimate; see [Least].

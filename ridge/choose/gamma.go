@@ -119,9 +119,9 @@ const (
 	gridCV   = 25
 )
 
-// A grid is extended up to maxExtensions times, as long as this lowers the score by the fraction minGain. The best γ
-// can be far below the mean eigenvalue. For monomials of degree three in columns with values up to 10⁵, it was 30
-// powers of ten below.
+// maxExtensions limits the number of extensions of a grid. An extension must lower the score by the fraction minGain.
+// The limit is large, because the best γ can be far below the mean eigenvalue. For monomials of degree three in columns
+// with values up to 10⁵, the best γ was 30 powers of ten below.
 const (
 	maxExtensions = 20
 	minGain       = 1e-3

@@ -145,7 +145,7 @@ func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
 }
 
 // Balanced returns the balanced accuracy, and a bracket of the balanced accuracy of the exact solution. The balanced
-// accuracy is the mean, over the classes that have rows, of the fraction of right decisions.
+// accuracy is the mean of one fraction for each class that has rows: the fraction of its rows with a right decision.
 //
 // Each result is the exact number, rounded to the nearest float64. Equal accuracies thus have equal results.
 func (s *Score) Balanced() (value float64, bracket ridge.Interval) {

@@ -65,7 +65,7 @@ func (p Policy) ByTime() bool { return p.Duration > 0 || p.HalfLife > 0 }
 func (p Policy) Fades() bool { return p.HalfLife > 0 || p.HalfLifeRows > 0 }
 
 // DependsOnBlocks reports whether another division of the rows into blocks changes the round-off of a summary. If only
-// the numbers or times of the rows matter, it returns false.
+// row numbers or times matter, it returns false.
 func (p Policy) DependsOnBlocks() bool { return p.Rows == 0 && !p.ByTime() }
 
 // String returns a description of p.

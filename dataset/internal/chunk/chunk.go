@@ -69,7 +69,7 @@ func (c *chunk) parse(f Format) {
 	}
 }
 
-// checkLength limits the first record together with the blank lines before it.
+// checkLength returns an error if the first record and the blank lines before it are too long together.
 func (c *chunk) checkLength(f Format, blankBytes int) error {
 	if blankBytes == 0 || blankBytes+len(c.lines.text) <= rawfile.MaxRow {
 		return nil
