@@ -316,7 +316,7 @@ func TestEncodedRefusals(t *testing.T) {
 		{append(fit, "-", "--missing", "mean"), "--missing mean: it needs another pass"},
 		{[]string{"sketch", "--target", "y", "--data", data, "--missing", "mean", "--part", "1/2", "--out", "p.fds"}, "--missing mean: each part would have means of its own"},
 		{append(fit, "-", "--holdout", "0.2"), "--holdout: it needs another pass"},
-		{append(fit, data, "--target", "y", "--columns", "a", "--holdout", "0.999999"), "--holdout: 0.999999 leaves no row"},
+		{append(fit, data, "--columns", "a", "--holdout", "0.999999"), "--holdout: 0.999999 leaves no row"},
 		{append(fit, data, "--onehot", "b", "--holdout", "1"), "--holdout: 1, must be at least 0 and below 1"},
 		{append(fit, data, "--onehot", "b", "--holdout", "NaN"), "--holdout: NaN"},
 		{append(fit, data, "--onehot", "b", "--holdout", "-0.5"), "--holdout: -0.5"},
