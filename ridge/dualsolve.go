@@ -260,7 +260,7 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dua
 	return nil
 }
 
-// addCorrection adds s.residual, divided by the roots of the weights, to the dual solution s.Hi + s.Lo.
+// addCorrection adds s.residual/√w to the dual solution s.Hi + s.Lo, where w holds the sample weights.
 func (e *dualExact) addCorrection(s *dualSystem) {
 	for i, v := range s.residual {
 		if root := e.data.Root(i); root > 0 {

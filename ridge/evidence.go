@@ -84,7 +84,7 @@ func (s *Summary) MeanEigenvalue() float64 {
 	return s.Bound().Frobenius2 / float64(s.cfg.Dim)
 }
 
-// RelativeWeightError bounds the relative round-off of [Summary.Weight].
+// RelativeWeightError returns a bound on the relative round-off of [Summary.Weight].
 func (s *Summary) RelativeWeightError() float64 {
 	if !s.isValid() || !(s.Weight() > 0) {
 		return math.Inf(1)

@@ -164,7 +164,7 @@ func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, 
 	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Projected, e.opts.Backend), nil
 }
 
-// rankBound bounds the rank of A. Centring makes one row dependent.
+// rankBound returns a bound on the rank of A. Centring makes one row dependent.
 func (e *primal) rankBound() int64 {
 	if e.opts.Intercept {
 		return e.stage.Rows - 1

@@ -133,8 +133,8 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	return f.Fitted(), nil
 }
 
-// unscaledError bounds the error of the coefficients in the original columns. Dividing by the root of a penalty p
-// multiplies the error by at most 1/√min p and adds rounding.
+// unscaledError returns a bound on the error of the coefficients in the original columns. Dividing by the root of a
+// penalty p multiplies the error by at most 1/√min p and adds rounding.
 func (s *Solution) unscaledError(o *Target) float64 {
 	e := boundOrInf(o.ErrorBound)
 	if s.Penalty == nil {

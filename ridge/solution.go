@@ -76,8 +76,8 @@ func newTarget(x []float64, tss float64, w certify.Weights) Target {
 	return Target{Coef: x, Intercept: w.Intercept.Value, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w)}
 }
 
-// R2 brackets the coefficient of determination 1 − RSS/TSS on the training rows. It returns NaN if the target is
-// constant or if the certificate has no bound on RSS and TSS.
+// R2 returns a bracket of the coefficient of determination 1 − RSS/TSS on the training rows. It returns NaN if the
+// target is constant or if the certificate has no bound on RSS and TSS.
 func (t *Target) R2() Interval {
 	if !(t.ComputedTSS > 0) || !(t.TSS.Hi > 0) {
 		return Interval{math.NaN(), math.NaN()}
@@ -98,8 +98,8 @@ func (t *Target) CoefficientBounds(penalty []float64) []float64 {
 	return out
 }
 
-// Proves reports whether the certificate proves ‖x̂ − x*‖ < ‖x*‖. Then x̂ is closer to the exact solution x* than zero
-// is. If x̂ itself is zero, there is nothing to prove and Proves returns true.
+// Proves reports whether the certificate proves ‖x̂ − x*‖ < ‖x*‖. Then x̂ is closer to the exact solution x* than the
+// zero vector is. If x̂ itself is zero, there is nothing to prove and Proves returns true.
 func (t *Target) Proves() bool {
 	return t.RelativeErrorBound < 1 || !slices.ContainsFunc(t.Coef, func(v float64) bool { return v != 0 })
 }

@@ -282,7 +282,8 @@ func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) err
 	return nil
 }
 
-// contraction bounds ‖I − Ĥ⁻¹(AᵀA + γI)‖ in the norm of the Hessian Ĥ. A Newton step multiplies the error by this factor.
+// contraction returns a bound on ‖I − Ĥ⁻¹(AᵀA + γI)‖ in the norm of the Hessian Ĥ. A Newton step multiplies the error by
+// this factor.
 func (o *SolveOptions) contraction(k *certify.Known, gamma float64) float64 {
 	switch {
 	case o.Hessian != nil:

@@ -58,9 +58,9 @@ func (c *GammaChoice) GCVExcess() float64 {
 	return sum/c.Estimate - 1
 }
 
-// ByErrorRate chooses again, by the error rates of the solutions in Path. rates[i] brackets the error rate of Path[i],
-// and estimates[i] estimates it. ByErrorRate chooses the smallest upper end, and the largest γ among equal upper ends.
-// The choice is Certain if no other lower end is below this upper end. The error is [ridge.ErrShape] if Path is empty,
+// ByErrorRate chooses again, by the error rates of the solutions in Path. rates[i] brackets the error rate of Path[i], and
+// estimates[i] estimates it. ByErrorRate chooses the bracket with the smallest upper end, and the largest γ among equal upper
+// ends. The choice is Certain if no other bracket begins below this upper end. The error is [ridge.ErrShape] if Path is empty,
 // or if the numbers of rates, estimates and solutions differ.
 func (c *GammaChoice) ByErrorRate(rates []ridge.Interval, estimates []float64) error {
 	if c == nil || len(c.Path) == 0 || len(rates) != len(c.Path) || len(estimates) != len(c.Path) {

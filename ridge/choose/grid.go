@@ -45,8 +45,8 @@ func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 	return GammaGrid{Gammas: extendDown(Grid(sum, k), squares), Keep: k}, nil
 }
 
-// A GammaGrid holds default candidates, ascending. The Keep largest γ are always candidates. A smaller γ is left out if its score
-// is not known to one per cent, or if the next larger γ is left out.
+// A GammaGrid holds default candidates, ascending. Gammas[len(Gammas)−Keep:] are always candidates. A smaller γ is left out if
+// its score is not known to one per cent, or if the next larger γ is left out.
 type GammaGrid struct {
 	Gammas []float64
 	Keep   int

@@ -49,7 +49,7 @@ func (c *TargetChoice) WorstExcess() float64 {
 	return worst
 }
 
-// EachScore brackets the GCV of the exact solution for every target and γ, as defined at [LeastGCV]. The bracket of
+// EachScore returns brackets of the GCV of the exact solution for every target and γ, as defined at [LeastGCV]. The bracket of
 // target j at gammas[i] is element j·len(gammas) + i.
 //
 // No coefficients are computed. One matrix product gives all brackets, in O(r) time per γ and target for r eigenvalues.

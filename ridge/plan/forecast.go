@@ -159,7 +159,7 @@ func (s *etaForecast) least(sums []float64, m int) float64 {
 	return best
 }
 
-// worst bounds the shrinkage for size m, without round-off.
+// worst returns a bound on the shrinkage for size m, without round-off.
 func (s *etaForecast) worst(m int) float64 {
 	if m >= s.d || s.keepsGram(m) {
 		return 0

@@ -214,7 +214,7 @@ func (p *Projection) ApplyWithLeverages(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true, leverages: true}
 }
 
-// LeverageError bounds the error of a leverage v from ApplyWithLeverages for a row of weight w.
+// LeverageError returns a bound on the error of a leverage v from ApplyWithLeverages for a row of weight w.
 func (p *Projection) LeverageError(v, w float64) float64 {
 	if p.found == nil {
 		return math.Inf(1)

@@ -25,7 +25,7 @@ func New(cfg Config) (*Accumulator, error) {
 	return &Accumulator{cfg: cfg, lanes: []*Lane{first}}, nil
 }
 
-// View wraps the lane l in an accumulator that must only be read.
+// View wraps the lane l in an accumulator that must not be modified.
 func View(cfg Config, l *Lane) *Accumulator { return &Accumulator{cfg: cfg, lanes: []*Lane{l}} }
 
 // Config returns the configuration in use.
@@ -52,8 +52,8 @@ func (a *Accumulator) Weight() float64 {
 	return w.Value()
 }
 
-// RelativeWeight bounds the relative round-off of w, the sum of the row weights in the first lane. w must be
-// positive.
+// RelativeWeight returns a bound on the relative round-off of w, the sum of the row weights in the first lane.
+// w must be positive.
 func (a *Accumulator) RelativeWeight(w float64) float64 { return a.lanes[0].Stage.RelativeWeight(w) }
 
 // Empty reports whether no rows were added. It also checks the sketch, because a damaged message may hold

@@ -84,8 +84,8 @@ func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 
 // assumeWorst sets bounds that format version 1 does not store to their largest possible values. Without
 // weights, the origin of the means is one of the n rows. Hence Σ‖row − origin‖² ≤ s for s = 2(1+n)·Σ‖row‖².
-// Each of the at most n merges rounded a sum once, with an error relative to √s. With weights there is no
-// bound, because the origin may be a row of almost zero weight.
+// There were at most n merges. Each merge rounded a sum once, with an error relative to √s. With weights there
+// is no bound, because the origin may be a row of almost zero weight.
 func (l *Lane) assumeWorst() {
 	st, n := l.Stage, float64(l.Stage.Rows)
 	l.lacksWitness = true

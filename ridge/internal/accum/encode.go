@@ -9,8 +9,8 @@ import (
 
 // The byte tables of the messages are at ridge.Summary.MarshalBinary.
 
-// summaryHeader is the part of a message from byte 24 on. From format version 2 on, a weightHeader follows.
-// Then comes Meta.
+// summaryHeader is the part of a message that begins at byte 24. In format versions 2 and later, a weightHeader
+// follows. Then comes Meta.
 type summaryHeader struct {
 	Dim, Targets, Flags, Rows uint64
 	Weight, Raw               float64

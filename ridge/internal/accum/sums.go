@@ -81,10 +81,10 @@ func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 	return sketch.AppendCentred(st.Sparse, st.Times, st.Centre)
 }
 
-// addDense adds to s.cross the products of the rows x (k×d) with their targets, and with the probe. The rows x
-// are rows offset, offset+1, … of n rows, and y holds the targets of all n rows. A group of SumRows consecutive
-// rows is summed plainly. The sums of groups are added with compensation, so that round-off does not grow with
-// n. A group may continue in the next call.
+// addDense adds to s.cross the products of the rows x (k×d) with their targets, and with the probe. Row i of x
+// is row offset+i of n rows, and y holds the targets of all n rows. A group of SumRows consecutive rows is
+// summed plainly. The sums of groups are added with compensation, so that round-off does not grow with n. A
+// group may continue in the next call.
 func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []float64, n int) {
 	d, t := s.d, s.t
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {

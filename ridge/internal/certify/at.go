@@ -74,15 +74,15 @@ func (k *Known) normAbove(p *resolvent.Projection, phi func(s2 float64) float64)
 	return k.eigen.Norm(p, phi)*(1+2*k.factor.along*eps) + k.lostNorm()
 }
 
-// lostNorm bounds the underflow error of [resolvent.Eigen.Norm].
+// lostNorm returns a bound on the underflow error of [resolvent.Eigen.Norm].
 func (k *Known) lostNorm() float64 {
 	return float64(len(k.eigen.Values)+few) * roundoff.Underflow
 }
 
-// inverse bounds ‖H⁻¹‖.
+// inverse returns a bound on ‖H⁻¹‖.
 func (a At) inverse() float64 { return 1 / (a.Gamma + a.norm.least) }
 
-// timesInverse bounds ‖A(AᵀA + γI)⁻¹‖, the largest √λ/(λ+γ) over the eigenvalues λ of AᵀA.
+// timesInverse returns a bound on ‖A(AᵀA + γI)⁻¹‖, the largest √λ/(λ+γ) over the eigenvalues λ of AᵀA.
 func (a At) timesInverse() float64 {
 	if least := a.norm.least; least > a.Gamma {
 		return math.Sqrt(least) / (least + a.Gamma)
@@ -95,14 +95,14 @@ func (a At) widestGap() float64 {
 	return math.Max(a.gap(a.eigen.Rest), a.gap(a.eigen.Largest()))
 }
 
-// middleDistance bounds ‖x* − Mc‖ for the exact coefficients x* of target j, without round-off. M is the
-// midpoint of the bracket of (AᵀA + γI)⁻¹, and c = Aᵀb (docs/math.md §5, "Position").
+// middleDistance returns a bound on ‖x* − Mc‖ for the exact coefficients x* of target j, without round-off. M
+// is the midpoint of the bracket of (AᵀA + γI)⁻¹, and c = Aᵀb (docs/math.md §5, "Position").
 func (a At) middleDistance(j int) float64 {
 	return math.Sqrt(a.widestGap()) * a.normAbove(&a.targets[j].c, a.rootGap) / 2
 }
 
-// energies brackets √(gᵀH⁻¹g) for H = AᵀA + γI and a vector g. p is the projection of g onto the eigenvectors
-// of the sketch. dg bounds the norm of the error of g.
+// energies returns a bracket of √(gᵀH⁻¹g) for H = AᵀA + γI and a vector g. p is the projection of g onto the
+// eigenvectors of the sketch. dg bounds the norm of the error of g.
 func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
 	lo := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(a.below(s2)) })
@@ -123,13 +123,13 @@ func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 	return out
 }
 
-// quads brackets gᵀH⁻¹g, with the arguments of energies.
+// quads returns a bracket of gᵀH⁻¹g, with the arguments of energies.
 func (a At) quads(p *resolvent.Projection, dg float64) interval.Interval {
 	v := a.energies(p, dg)
 	return interval.Squared(v.Lo, v.Hi)
 }
 
-// Objective brackets f* = ½(‖b‖² − cᵀH⁻¹c) for target j.
+// Objective returns a bracket of f* = ½(‖b‖² − cᵀH⁻¹c) for target j.
 func (a At) Objective(j int) interval.Interval {
 	q, tss := a.quads(&a.targets[j].c, a.CrossError(j)), a.TSS[j]
 	pad := a.SquaresError(j)

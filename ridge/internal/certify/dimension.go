@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// EffectiveDimension brackets the effective degrees of freedom Σ λᵢ/(λᵢ+γ), where λᵢ are the eigenvalues of
-// AᵀA. The sketch restricts these eigenvalues to
+// EffectiveDimension returns a bracket of the effective degrees of freedom Σ λᵢ/(λᵢ+γ), where λᵢ are the
+// eigenvalues of AᵀA. The sketch restricts these eigenvalues to
 //
 //	λᵢ = σᵢ² + eᵢ,   0 ≤ eᵢ ≤ η,   Σeᵢ = T.
 //
@@ -47,20 +47,20 @@ func (a At) leastDimension() float64 {
 	return df.Value() + math.Min(left, a.unseen())*ratio(eta, a.Gamma)
 }
 
-// traceError bounds the error of bound.Tail from round-off in the eigenvalues.
+// traceError returns a bound on the error of bound.Tail from round-off in the eigenvalues.
 func (k *Known) traceError() float64 {
 	return float64(max(k.Rank(), len(k.eigen.Values))) * k.bound.RoundOff
 }
 
-// unseen bounds the number of nonzero eigenvalues of AᵀA beyond the sketch.
+// unseen returns a bound on the number of nonzero eigenvalues of AᵀA beyond the sketch.
 func (k *Known) unseen() float64 { return math.Max(0, float64(k.Rank()-len(k.eigen.Values))) }
 
-// mostDimension bounds Σ λᵢ/(λᵢ+γ) from above, under the conditions on λᵢ = σᵢ² + eᵢ in
+// mostDimension returns an upper bound on Σ λᵢ/(λᵢ+γ), under the conditions on λᵢ = σᵢ² + eᵢ in
 // [At.EffectiveDimension]. It computes two maxima and returns the smaller one. The first maximum ignores the
 // condition eᵢ ≤ η. The second one ignores the condition Σeᵢ = T.
 func (a At) mostDimension() float64 {
 	eta, s2, unseen := a.bound.Shrinkage, a.eigen.Values, a.unseen()
-	// Distribute the trace over the smallest eigenvalues, which raises them to a level.
+	// Raise the smallest eigenvalues to a common level, so that their sum grows by bound.Tail.
 	level, below, left := 0.0, unseen, a.bound.Tail+a.traceError()
 	for i := len(s2); i > 0 && (s2[i-1]-level)*below <= left; i-- {
 		left -= (s2[i-1] - level) * below

@@ -24,8 +24,8 @@ type Streamed struct {
 	Columns
 }
 
-// share bounds ‖(AᵀA + γI)^{-½}Aᵀ‖ by ‖A‖_F/√(‖A‖²_F + γ). off[j] bounds the norm of the error of column j of
-// A.
+// share returns the bound ‖A‖_F/√(‖A‖²_F + γ) on ‖(AᵀA + γI)^{-½}Aᵀ‖. off[j] bounds the norm of the error of
+// column j of A.
 func (e *Streamed) share(gamma float64, off []float64) float64 {
 	size := (e.Size + vec.Norm(off[:e.Dim])) * inflate
 	if share := size / math.Hypot(size, math.Sqrt(gamma)) * (1 + few*eps); share < 1 {
@@ -35,7 +35,7 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 }
 
 // Factored is the result of a factorisation of H = AᵀA + γI, with bounds on its round-off. X solves Hx = Aᵀb
-// for slightly perturbed columns of A, √γI and Y, except for a residual of at most Residual.
+// for slightly perturbed columns of A, √γI and Y. Residual bounds the remaining residual.
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d
@@ -76,7 +76,7 @@ func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) 
 	return weights, s.df
 }
 
-// lost bounds the underflow error of a sum of squares over all rows.
+// lost returns a bound on the underflow error of a sum of squares over all rows.
 func (e *Streamed) lost() float64 { return (float64(e.Rows) + float64(e.Dim)) * roundoff.Underflow }
 
 // columnErrors returns bounds off[j] on the norms of the errors in the columns j of [A Y]. It also returns
@@ -136,8 +136,8 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	}
 }
 
-// totalSquares brackets ‖b‖² of target j from TSS[j], a compensated sum of rounded squares. lost bounds the
-// underflow error of this sum.
+// totalSquares returns a bracket of ‖b‖² of target j from TSS[j], a compensated sum of rounded squares. lost
+// bounds the underflow error of this sum.
 func (e *Streamed) totalSquares(j int, lost float64) interval.Interval {
 	n, tss, off := float64(e.Rows), e.TSS[j], e.Displaced[e.Dim+j]
 	round := (4 + n*n*roundoff.Unit) * roundoff.Unit * tss
@@ -162,8 +162,8 @@ type nearness struct {
 	columns      []float64 // norms of the columns of R
 }
 
-// spectrum bounds H by norms of R⁻¹. The smallest singular value of R is 1/‖R⁻¹‖₂. Row j of R⁻¹ has the norm
-// √((RᵀR)⁻¹)ⱼⱼ, and ‖R⁻¹‖²_F = tr (RᵀR)⁻¹.
+// spectrum returns bounds on H, computed from norms of R⁻¹. The smallest singular value of R is 1/‖R⁻¹‖₂. Row j
+// of R⁻¹ has the norm √((RᵀR)⁻¹)ⱼⱼ, and ‖R⁻¹‖²_F = tr (RᵀR)⁻¹.
 //
 // Bounds on H follow by (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR. Let hⱼ be the norm of row j of R⁻¹, and rⱼ the norm of column
 // j of R. A perturbation of RᵀR by ε·rᵢrⱼ in element i, j adds at most ε(Σ rⱼhⱼ)² to ω. A perturbation of the
@@ -213,9 +213,10 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// objectiveNear brackets the minimum f* of the objective, given computed coefficients x̂ with ‖x̂‖ = xn. Let x*
-// be the exact solution, and H = AᵀA + γI. The formula is f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖². energy brackets the
-// norm in the formula, and rss brackets ‖Ax̂ − b‖². d is the length of x̂, for the round-off of xn.
+// objectiveNear returns a bracket of the minimum f* of the objective, given computed coefficients x̂ with
+// ‖x̂‖ = xn. Let x* be the exact solution, and H = AᵀA + γI. The formula is f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖².
+// energy brackets the norm in the formula, and rss brackets ‖Ax̂ − b‖². d is the length of x̂, for the
+// round-off of xn.
 func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -230,7 +231,7 @@ func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss i
 	return out
 }
 
-// rssAbove brackets ‖Ax − b‖² for coefficients x with ‖x‖ = xn. It uses the objective
+// rssAbove returns a bracket of ‖Ax − b‖² for coefficients x with ‖x‖ = xn. It uses the objective
 // f(x) = ½‖Ax − b‖² + ½γ‖x‖², and f* ≤ f(x) ≤ f* + ½·energy². The argument objective brackets the minimum f*. d
 // is the length of x, for the round-off of xn.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
@@ -247,9 +248,9 @@ func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interva
 	return out
 }
 
-// rssNear brackets ‖Ax* − b‖² for the exact coefficients x*, given computed coefficients x̂. rss brackets
-// ‖Ax̂ − b‖². energy bounds ‖A(x̂ − x*)‖, and so the difference of the two norms. For γ = 0, ‖Ax* − b‖ is at
-// most ‖Ax̂ − b‖.
+// rssNear returns a bracket of ‖Ax* − b‖² for the exact coefficients x*, given computed coefficients x̂. rss
+// brackets ‖Ax̂ − b‖². energy bounds ‖A(x̂ − x*)‖, and so the difference of the two norms. For γ = 0, ‖Ax* − b‖
+// is at most ‖Ax̂ − b‖.
 func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
 	hi := math.Sqrt(rss.Hi) + energy

@@ -100,9 +100,9 @@ func (e *Dual) Rank(gamma float64) interval.Interval {
 // If γ ≤ largest, the elements of G + γI and of its factors have normal reciprocals.
 const largest = 0x1p1000
 
-// Dimension brackets the effective dimension n − γ·tr (G + γI)⁻¹ for G = AAᵀ. f is a factor of G + γI, or the
-// reduction of G to tridiagonal form. If Shift > 0, G has an extra eigenvalue Shift, and Dimension subtracts
-// its part Shift/(Shift+γ). For very large γ, Dimension returns [Dual.Rank].
+// Dimension returns a bracket of the effective dimension n − γ·tr (G + γI)⁻¹ for G = AAᵀ. f is a factor of
+// G + γI, or the reduction of G to tridiagonal form. If Shift > 0, G has an extra eigenvalue Shift, and
+// Dimension subtracts its part Shift/(Shift+γ). For very large γ, Dimension returns [Dual.Rank].
 func (e *Dual) Dimension(f *Factored) interval.Interval {
 	if f.Gamma > largest {
 		return e.Rank(f.Gamma)
@@ -134,8 +134,8 @@ type DualLeft struct {
 	Levers []Leverage
 }
 
-// LeftOut brackets the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution. Row i has the weight w,
-// the residual r and the leverage h. With G = AAᵀ,
+// LeftOut returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution. Row i has the
+// weight w, the residual r and the leverage h. With G = AAᵀ,
 //
 //	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − w/Σw·γ/(Shift + γ).
 //

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// CrossError bounds the norm of the error in the computed Aᵀb of target j. The error comes from the sums, and
-// from centring and scaling the rows. It is 0 if all features or all values of the target are zero.
+// CrossError returns a bound on the norm of the error in the computed Aᵀb of target j. The error comes from the
+// sums, and from centring and scaling the rows. It is 0 if all features or all values of the target are zero.
 func (k *Known) CrossError(j int) float64 {
 	if !k.NonZero[0] || !k.NonZero[1+j] {
 		return 0
@@ -18,13 +18,13 @@ func (k *Known) CrossError(j int) float64 {
 	return (k.factor.sum*eps*n.size*b + n.displaced*(b+off) + math.Sqrt(n.staged2)*off) * inflate
 }
 
-// SquaresError bounds the error of the computed ‖b‖² of target j.
+// SquaresError returns a bound on the error of the computed ‖b‖² of target j.
 func (k *Known) SquaresError(j int) float64 {
 	tss, off := k.TSS[j], k.targets[j].displaced
 	return k.factor.sum*eps*tss + off*(2*math.Sqrt(tss)+off)*inflate
 }
 
-// TotalSquares brackets ‖b‖² of target j.
+// TotalSquares returns a bracket of ‖b‖² of target j.
 func (k *Known) TotalSquares(j int) interval.Interval {
 	return interval.Around(k.TSS[j], k.SquaresError(j))
 }
@@ -36,27 +36,27 @@ type rhs struct{ norm, meanOff float64 }
 // rhs returns the rhs of target j.
 func (k *Known) rhs(j int) rhs { return rhs{k.targetNorm(j), k.targets[j].meanOff} }
 
-// residualError bounds the norm of the round-off in a computed Ax − b. The round-off comes from the products,
-// from centring A and b, and from the subtraction. r is ‖Ax − b‖.
+// residualError returns a bound on the norm of the round-off in a computed Ax − b. The round-off comes from the
+// products, from centring A and b, and from the subtraction. r is ‖Ax − b‖.
 func (k *Known) residualError(b rhs, x []float64, r float64) float64 {
 	return eps*(k.factor.dot*vec.AbsDot(k.norm.columns, x)+few*b.norm+(few+k.factor.workers/4)*r) + float64(len(x)+few)*roundoff.Underflow
 }
 
-// meanShift bounds how far errors of the means move the residual Ax − b. Let δ and δ_b be the errors of the
-// means of A and b, and W the total weight. The residual moves by √W·|δᵀx − δ_b|, in a direction orthogonal to
-// Ax − b. xn is ‖x‖.
+// meanShift returns a bound on the change of the residual Ax − b by errors of the means. Let δ and δ_b be the
+// errors of the means of A and b, and W the total weight. The residual moves by √W·|δᵀx − δ_b|, in a direction
+// orthogonal to Ax − b. xn is ‖x‖.
 func (k *Known) meanShift(b rhs, xn float64) float64 {
 	return k.norm.root * (k.norm.meanOff*xn + b.meanOff)
 }
 
-// centring bounds the norm of the error of the gradient that comes from errors δ and δ_b of the means. This
-// error is W·δ(δᵀx − δ_b), where W is the weight of all rows. xn is ‖x‖.
+// centring returns a bound on the norm of the error of the gradient that comes from errors δ and δ_b of the
+// means. This error is W·δ(δᵀx − δ_b), where W is the weight of all rows. xn is ‖x‖.
 func (k *Known) centring(b rhs, xn float64) float64 {
 	return k.norm.root * k.norm.meanOff * k.meanShift(b, xn)
 }
 
-// Relative bounds the relative error ‖x̂ − x*‖/‖x*‖ of computed coefficients x̂, for the exact solution x*. abs
-// bounds ‖x̂ − x*‖, and xn is ‖x̂‖.
+// Relative returns a bound on the relative error ‖x̂ − x*‖/‖x*‖ of computed coefficients x̂, for the exact
+// solution x*. abs bounds ‖x̂ − x*‖, and xn is ‖x̂‖.
 func Relative(abs, xn float64) float64 {
 	switch {
 	case abs == 0:

@@ -49,9 +49,9 @@ func newFactors(e *Evidence) factors {
 }
 
 // productsWithV returns bounds on the round-off of products with the r×d matrix V, whose rows are nearly
-// orthonormal. back belongs to a product Vᵀz. onto belongs to a projection onto V followed by a product Vᵀz.
-// Each term of a product of length d is rounded at most roundings times. The proof is in docs/math.md §14,
-// "Products with V".
+// orthonormal. back is the bound for a product Vᵀz. onto is the bound for a projection onto V followed by a
+// product Vᵀz. In a product of length d, the parameter roundings limits the number of roundings per term. The
+// proof is in docs/math.md §14, "Products with V".
 func productsWithV(d, r, roundings float64) (back, onto float64) {
 	along := math.Sqrt(d*roundings) + math.Sqrt(r) + few
 	back = r + math.Sqrt(r) + few

@@ -25,23 +25,23 @@ func NewHeldOut(held, rest *Known) *HeldOut {
 	return h
 }
 
-// Missed brackets the sum of squared residuals of the held-out rows, for coefficients x of target j. xn is ‖x‖,
-// and bx is ‖Bx‖², where B is the sketch of the held-out rows.
+// Missed returns a bracket of the sum of squared residuals of the held-out rows. x holds coefficients of target
+// j, and xn is ‖x‖. bx is ‖Bx‖², where B is the sketch of the held-out rows.
 func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
 	return interval.Total([]interval.Interval{h.held.RSS(j, x, xn, bx), h.apart.missed(j, x, xn)})
 }
 
-// RoundOff bounds the norm of the round-off in the held-out residuals, if they are evaluated row by row. xn is
-// the norm of the coefficients.
+// RoundOff returns a bound on the norm of the round-off in the held-out residuals, if they are evaluated row by
+// row. xn is the norm of the coefficients.
 func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	g := &h.apart
 	own := g.errorY[j] + g.errorX*xn + few*eps*(g.meanX*xn+math.Abs(intercept))
 	return eps*(h.held.factor.dot*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
-// Energy bounds ‖H^{½}(x̂ − x*)‖ for coefficients x̂ from B, the sketch of the rows that were not held out. x*
-// is the exact solution for these rows, and H = AᵀA + γI. xn is ‖x̂‖, and bx is ‖Bx̂‖². docs/math.md §10,
-// "K-fold cross-validation in one pass", has the two bounds. Energy returns the smaller one.
+// Energy returns a bound on ‖H^{½}(x̂ − x*)‖ for coefficients x̂ from B, the sketch of the rows that were not
+// held out. x* is the exact solution for these rows, and H = AᵀA + γI. xn is ‖x̂‖, and bx is ‖Bx̂‖².
+// docs/math.md §10, "K-fold cross-validation in one pass", has the two bounds. Energy returns the smaller one.
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
 	return math.Min(2*o.ResidualShift(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
 }
@@ -90,8 +90,8 @@ func newMeanGap(held, rest *Known) meanGap {
 	return g
 }
 
-// missed brackets n·u², the contribution of the gap to the squared residuals of target j for n held-out rows. u
-// is g.y[j] minus the product of g.x and the coefficients x.
+// missed returns a bracket of n·u². For n held-out rows, this is the contribution of the gap to the squared
+// residuals of target j. u is g.y[j] minus the product of g.x and the coefficients x.
 func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	if !g.intercept {
 		return interval.Interval{}
@@ -129,8 +129,8 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	return u
 }
 
-// Gain bounds √‖AH⁻¹Aᵀ‖ at γ. A holds the held-out rows, and H is the Hessian for the other rows. If an
-// eigenvalue iteration failed, ok is false.
+// Gain returns a bound on √‖AH⁻¹Aᵀ‖ at γ. A holds the held-out rows, and H is the Hessian for the other rows.
+// If an eigenvalue iteration failed, ok is false.
 func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 	u, a := &h.gain, h.rest.At(gamma)
 	be, s2 := a.Backend, a.eigen.Values

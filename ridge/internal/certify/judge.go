@@ -83,9 +83,9 @@ func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
-// Error bounds the distance of coefficients from the exact solution. p is the projection of the gradient at the
-// coefficients. The bound is the smallest of the three bounds in docs/math.md §6, with a bound on
-// ‖(AᵀA + γI)⁻¹‖ instead of 1/γ. round is added, a bound on the effect of the round-off of the gradient.
+// Error returns a bound on the distance of coefficients from the exact solution. p is the projection of the
+// gradient at the coefficients. The bound is the smallest of the three bounds in docs/math.md §6, with a bound
+// on ‖(AᵀA + γI)⁻¹‖ instead of 1/γ. Error adds round, a bound on the effect of the gradient's round-off.
 func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round
@@ -119,8 +119,8 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 	return g.complete(w, j, x, xn, off.Hi, math.Inf(1))
 }
 
-// objectiveMeasured brackets the minimum f* of the objective, given coefficients x. rss brackets ‖Ax − b‖², gap
-// brackets 2(f(x) − f*), and xn is ‖x‖.
+// objectiveMeasured returns a bracket of the minimum f* of the objective, given coefficients x. rss brackets
+// ‖Ax − b‖², gap brackets 2(f(x) − f*), and xn is ‖x‖.
 func objectiveMeasured(gamma, xn float64, rss, gap interval.Interval) interval.Interval {
 	f := gamma * xn * xn
 	pad := few*eps*(f+rss.Hi) + lostSquares(xn)
@@ -130,7 +130,7 @@ func objectiveMeasured(gamma, xn float64, rss, gap interval.Interval) interval.I
 	}
 }
 
-// squares brackets ‖Ax − b‖², given r, the norm that a pass computed.
+// squares returns a bracket of ‖Ax − b‖², given r, the norm that a pass computed.
 func (k *Known) squares(b rhs, x []float64, r float64) interval.Interval {
 	pad := k.residualError(b, x, r) + math.Sqrt(float64(k.Rows))*roundoff.LostResidual
 	lo, shift := math.Max(0, r-pad), k.meanShift(b, vec.Norm(x))

@@ -155,8 +155,8 @@ func (k *Known) Bound() fd.Bound { return k.bound }
 // Rank returns an upper bound on the rank of A.
 func (k *Known) Rank() int { return rank(k.Rows, k.eigen.Dim, k.Intercept) }
 
-// rank bounds the rank of n rows of d features. With an intercept, centring makes n rows linearly dependent, so
-// that n−1 replaces n.
+// rank returns a bound on the rank of n rows of d features. With an intercept, centring makes n rows linearly
+// dependent, so that n−1 replaces n.
 func rank(n int64, d int, intercept bool) int {
 	if intercept {
 		n--
@@ -249,7 +249,7 @@ func (k *Known) columnNorms() []float64 {
 	return out
 }
 
-// targetNorm bounds ‖b‖ of target j, as a pass reads it.
+// targetNorm returns a bound on ‖b‖ of target j, as a pass reads it.
 func (k *Known) targetNorm(j int) float64 {
 	return math.Hypot(math.Sqrt(k.TSS[j])+k.targets[j].displaced, k.norm.root*k.targets[j].meanOff)
 }

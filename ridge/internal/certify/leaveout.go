@@ -83,8 +83,8 @@ type LeftRow struct {
 	off          interval.Interval // ‖a − VᵀVa‖²
 
 	// share is the share of the row's weight w in the weight of all rows, or 0 without an intercept. Lift
-	// increases share. round bounds the error of share. kappa and most bracket w/(1 − share), and others is at
-	// most 1 − share.
+	// increases share. round bounds the error of share. kappa is a lower bound on w/(1 − share), and most an
+	// upper bound. others is a lower bound on 1 − share.
 	kappa, most, others, share, round float64
 }
 
@@ -260,7 +260,7 @@ func (v *Leverage) Unweighted(y, root, missed, missedError float64) (bracket int
 }
 
 // Predictions writes the brackets and estimates of [Leverage.Prediction] for one fit. For row i it sets element
-// i·t + f.Target. y has width targets per row. [LeftOut.Sum] describes the other arguments.
+// i·t + f.Target. y holds the targets (n×width). [LeftOut.Sum] describes the other arguments.
 func (l *LeftOut) Predictions(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, width int, products []float64, t int, brackets []interval.Interval, estimates []float64) {
 	base, fixed := l.baseOf(f)
 	for i := range rows {

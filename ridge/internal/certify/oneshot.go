@@ -63,25 +63,25 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	return abs, rel
 }
 
-// gradient bounds the norm of the gradient at x̂, which is (AᵀA − BᵀB − shift·I)x̂ for the sketch B. xn is
-// ‖x̂‖.
+// gradient returns a bound on the norm of the gradient at x̂, which is (AᵀA − BᵀB − shift·I)x̂ for the sketch
+// B. xn is ‖x̂‖.
 func (o OneShot) gradient(j int, xn float64) float64 {
 	return o.apart*xn + o.CrossError(j) + o.factor.onto*eps*o.CNorm(j) + o.factor.back*eps*(o.norm.largest2+o.Gamma+o.shift)*xn
 }
 
-// ResidualShift bounds ‖A(x̂ − x*)‖, the change of the residuals if the exact solution x* replaces x̂. xn is
-// ‖x̂‖.
+// ResidualShift returns a bound on ‖A(x̂ − x*)‖, the change of the residuals if the exact solution x* replaces
+// x̂. xn is ‖x̂‖.
 func (o OneShot) ResidualShift(j int, xn float64) float64 {
 	return o.gradient(j, xn) * o.timesInverse()
 }
 
-// energy bounds ‖H^{½}(x̂ − x*)‖. xn is ‖x̂‖.
+// energy returns a bound on ‖H^{½}(x̂ − x*)‖. xn is ‖x̂‖.
 func (o OneShot) energy(j int, xn float64) float64 {
 	return o.gradient(j, xn) * math.Sqrt(o.inverse()) * (1 + 16*eps)
 }
 
-// RSS brackets ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, where c = Aᵀb. xn is ‖x‖, and bx is
-// ‖Bx‖² for the sketch B. The bracket uses ‖Bx‖² ≤ ‖Ax‖² ≤ ‖Bx‖² + η‖x‖², with the shrinkage η.
+// RSS returns a bracket of ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, where c = Aᵀb. xn is ‖x‖,
+// and bx is ‖Bx‖² for the sketch B. The bracket uses ‖Bx‖² ≤ ‖Ax‖² ≤ ‖Bx‖² + η‖x‖², with the shrinkage η.
 func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
 	b, tss := k.bound, k.TSS[j]
 	cx := vec.Dot(k.C(j), x)
@@ -127,7 +127,7 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	return x
 }
 
-// applyOff sets x to f(eigen.Rest) times row j of cOff, or to 0.
+// applyOff sets x to f(eigen.Rest) times row j of cOff. If cOff is nil, it sets x to 0.
 func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 	if d := k.eigen.Dim; k.cOff != nil {
 		off := f(k.eigen.Rest)
@@ -160,8 +160,8 @@ func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []f
 	return bx
 }
 
-// LostCross bounds the relative error of coefficients from the sketch that comes from the round-off of AᵀY
-// alone. The bound holds for sketches of any size.
+// LostCross returns a bound on the relative error of coefficients from the sketch, if AᵀY is the only source of
+// round-off. The bound holds for sketches of any size.
 func (k *Known) LostCross(gamma float64) float64 {
 	var most float64
 	a := k.At(gamma)

@@ -55,7 +55,8 @@ func Plain(accuracy engine.Accuracy, d int) *Prediction {
 	return &Prediction{inverseOff: 1, most: 1, dot: roundoff.DenseDot(accuracy.Dot(d)), lost: lostProduct(d)}
 }
 
-// lostProduct bounds the underflow error of a product of two vectors of length d, and of a few more operations.
+// lostProduct returns a bound on the underflow error of a product of two vectors of length d, and of a few more
+// operations.
 func lostProduct(d int) float64 { return float64(d+16) * roundoff.Underflow }
 
 // Middle returns the midpoint coefficients x_mid of each target (t×d), which ridge.Predictor documents. Target
@@ -89,7 +90,7 @@ func (a At) Measured(j int, x []float64, distance, energy float64) Anchor {
 	return c
 }
 
-// anchor returns an Anchor at x, given a bound radius on its error.
+// anchor returns an Anchor at x. radius is a bound on the error of x.
 func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	c := Anchor{distance: radius, size: vec.Norm(x)}
 	if a.Intercept {
@@ -149,8 +150,8 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 	return out
 }
 
-// Interval brackets the prediction for a row. f holds the quadratic forms of the row, and product is the
-// product of the row with the coefficients.
+// Interval returns a bracket of the prediction for a row. f holds the quadratic forms of the row, and product
+// is the product of the row with the coefficients.
 func (c *Anchor) Interval(product float64, f Forms) interval.Interval {
 	y := c.Base + product
 	radius := f.norm * (math.Min(f.gap*c.gap+f.inverse*c.energy, c.distance) + c.round + f.chain*eps*c.size)

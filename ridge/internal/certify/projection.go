@@ -86,8 +86,8 @@ func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, 
 	return p, tss, ok
 }
 
-// LeverageError bounds the error of v, the computed leverage of the columns Z in a row. w is the weight of the
-// row.
+// LeverageError returns a bound on the error of v, the computed leverage of the columns Z in a row. w is the
+// weight of the row.
 func (p *Projection) LeverageError(v, w float64) float64 {
 	root := math.Sqrt(w) * p.shift
 	return (p.relative*v + root*(2*math.Sqrt(v)+root)) * inflate
@@ -111,8 +111,8 @@ func (p *Projection) Penalized(scale []float64) *Projection {
 	return &out
 }
 
-// A Moved bounds how far the rounding errors of a projection move the solution. x* is the exact solution for
-// exact rows. x̂* is the exact solution for the computed rows.
+// A Moved holds bounds on the change of the solution by the rounding errors of a projection. x* is the exact
+// solution for exact rows. x̂* is the exact solution for the computed rows.
 type Moved struct {
 	near        float64 // bounds ‖x̂* − x*‖
 	coordinates float64 // bounds ‖Z(N − Bx*) − Zu*‖, the error of the unpenalised part of the predictions
@@ -159,8 +159,9 @@ func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df in
 }
 
 // Unpenalized returns the coefficients u of the unpenalised columns for target j, with bounds on their errors.
-// Its formula is u = N − Bx, where N is the column of B for the target. Weights returned w and m for the
-// coefficients x. The argument intercept belongs to the projected rows, and out to the original rows.
+// Its formula is u = N − Bx, where N is the column of B for the target. w and m are the results of Weights for
+// the coefficients x. The argument intercept is for the projected rows, and the result out is for the original
+// rows.
 func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, intercept Intercept) (u, bounds []float64, out Intercept) {
 	d, q := len(x), len(p.Inverse)
 	u, bounds = make([]float64, q), make([]float64, q)

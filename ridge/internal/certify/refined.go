@@ -32,7 +32,7 @@ type Corrected struct {
 }
 
 // Next returns X + Low − Step in two parts: x is rounded to float64, and low is the rounding error. moved is
-// Step − Low, which is rounded first.
+// the rounded Step − Low, which Next subtracts from X.
 func (c *Corrected) Next() (x, low, moved []float64) {
 	x, low, moved = make([]float64, len(c.X)), make([]float64, len(c.X)), c.Step
 	if c.Low != nil {
@@ -80,7 +80,7 @@ type Refinement struct {
 	Before  float64 // a lower bound on ‖H^{½}(x − x*)‖ for the x before the correction
 }
 
-// alongMeans bounds Σ|x̄ⱼ||vⱼ| for the means x̄ and every v with ‖H^{½}v‖ ≤ e. It uses
+// alongMeans returns a bound on Σ|x̄ⱼ||vⱼ| for the means x̄ and every v with ‖H^{½}v‖ ≤ e. It uses
 // |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖, where H = AᵀA + γI.
 func (r *Refiner) alongMeans(e float64) float64 {
 	if r.rows.Means == nil {

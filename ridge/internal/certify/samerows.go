@@ -19,7 +19,7 @@ type Claim struct {
 	InterceptError float64 // bounds the error of the intercept, 0 if unknown
 }
 
-// squaresSlack bounds the difference between ‖b‖² of the fit and ‖b‖² of the summary.
+// squaresSlack returns a bound on the difference between ‖b‖² of the fit and ‖b‖² of the summary.
 func (k *Known) squaresSlack(c *Claim, j int) float64 { return 2*k.SquaresError(j) + c.TSSWidth }
 
 // SameSquares compares tss with want. tss is ‖b‖² of target j in the fit, and want is ‖b‖² of the summary.

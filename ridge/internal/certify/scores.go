@@ -12,8 +12,8 @@ import (
 // scoredTargets is the number of targets in one matrix product of [Known.GCV].
 const scoredTargets = 256
 
-// GCV brackets the GCV of the exact solution for every target and γ, without computing coefficients. Element
-// j·len(gammas) + i belongs to target j and gammas[i].
+// GCV returns brackets of the GCV of the exact solution for every target and γ, without computing coefficients.
+// Element j·len(gammas) + i belongs to target j and gammas[i].
 //
 // The squared norms in [At.rssFromEnvelope] are sums over the eigenvectors of the sketch. Each term is a
 // function of the eigenvalue times the squared component of c = Aᵀb. So one matrix product evaluates the norms

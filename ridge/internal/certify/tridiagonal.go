@@ -39,7 +39,7 @@ func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Trid
 	return t
 }
 
-// pivot returns the LDLᵀ pivot after p; a is the diagonal element, e the subdiagonal one.
+// pivot returns the LDLᵀ pivot after p; a is the diagonal element, e the subdiagonal element.
 func pivot(a, e, p float64) float64 { return a - float64(e/p*e) }
 
 // pivots factors T + sI = LDLᵀ and overwrites p with the pivots, from the first row down. They are the exact
@@ -57,9 +57,9 @@ func (t *Tridiagonal) pivots(s float64, p []float64) (positive bool) {
 	return true
 }
 
-// rounding bounds the norm of a change of the shifted matrix T + sI that makes the computed pivots exact. For
-// each pivot, the diagonal element is rounded once and the subdiagonal element three times. inverseTrace adds
-// two roundings.
+// rounding returns a bound on the norm of a change of the shifted matrix T + sI that makes the computed pivots
+// exact. For each pivot, the diagonal element is rounded once and the subdiagonal element three times.
+// inverseTrace adds two roundings.
 func (t *Tridiagonal) rounding(s float64) float64 {
 	return 8*eps*(t.norm+math.Abs(s)) + 8*roundoff.Underflow
 }
@@ -110,8 +110,8 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	return sum.Value(), true
 }
 
-// dimension brackets d − γ·tr H⁻¹ for H = AᵀA + γI. The eigenvalues of H and of T + γI must differ by at most
-// distance. limit is an upper bound on the result.
+// dimension returns a bracket of d − γ·tr H⁻¹ for H = AᵀA + γI. The eigenvalues of H and of T + γI must differ
+// by at most distance. limit is an upper bound on the result.
 func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interval {
 	d := float64(len(t.Diagonal))
 	out := interval.Interval{Hi: limit}

@@ -28,18 +28,19 @@ func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) We
 	return w
 }
 
-// lostSquares bounds the underflow error of a few products such as γ‖x‖². xn is ‖x‖.
+// lostSquares returns a bound on the underflow error of a few products such as γ‖x‖². xn is ‖x‖.
 func lostSquares(xn float64) float64 { return few * roundoff.Underflow * (1 + xn) }
 
-// excess bounds √(2(f(x) − f*)) for coefficients x, where f* is the minimum of the objective f. This root is
-// the norm ‖H^{½}(x − x*)‖ of the error of x. xn is ‖x‖, rss brackets ‖Ax − b‖², and objective brackets f*.
+// excess returns a bound on √(2(f(x) − f*)) for coefficients x, where f* is the minimum of the objective f.
+// This root is the norm ‖H^{½}(x − x*)‖ of the error of x. xn is ‖x‖, rss brackets ‖Ax − b‖², and objective
+// brackets f*.
 func (a At) excess(xn float64, rss, objective interval.Interval) float64 {
 	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*xn*xn*(1+few*eps)-2*objective.Lo)+4*eps*rss.Hi+lostSquares(xn)) * (1 + 16*eps)
 }
 
-// rssAtOptimum brackets ‖Ax* − b‖² for the exact solution x*, given bounds at coefficients x. e bounds
-// ‖x − x*‖, and move bounds ‖A(x − x*)‖. f brackets the smallest objective, and rss brackets ‖Ax − b‖². The
-// result is the intersection of the brackets in docs/math.md §5.
+// rssAtOptimum returns a bracket of ‖Ax* − b‖² for the exact solution x*, given bounds at coefficients x. e
+// bounds ‖x − x*‖, and move bounds ‖A(x − x*)‖. f brackets the smallest objective, and rss brackets ‖Ax − b‖².
+// The result is the intersection of the brackets in docs/math.md §5.
 func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) interval.Interval {
 	far, near := xn+e, math.Max(0, xn-e)
 	lost := lostSquares(far)
@@ -51,9 +52,9 @@ func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) i
 	return interval.Intersect(a.rssFromEnvelope(j), interval.Intersect(byObjective, byMove))
 }
 
-// rssFromEnvelope brackets ‖Ax* − b‖² for the exact solution x*, without using coefficients. The bracket of
-// (AᵀA + γI)⁻¹ gives this bracket. docs/math.md §5, "Training error of the exact solution", has the formula.
-// Its last two terms are bounded by ‖W‖ ≤ 1.
+// rssFromEnvelope returns a bracket of ‖Ax* − b‖² for the exact solution x*, without using coefficients. The
+// bracket of (AᵀA + γI)⁻¹ gives this bracket. docs/math.md §5, "Training error of the exact solution", has the
+// formula. Its last two terms are bounded by ‖W‖ ≤ 1.
 func (a At) rssFromEnvelope(j int) interval.Interval {
 	c, gamma := &a.targets[j].c, a.Gamma
 	form := a.eigen.Norm(c, func(s2 float64) float64 { return math.Sqrt(a.middle(s2) * (1 + gamma*a.middle(s2))) })
@@ -95,8 +96,8 @@ func (e *Evidence) fixed() int { return fixed(e.Intercept, e.Projected) }
 func (e *Streamed) fixed() int { return fixed(e.Intercept, e.Projected) }
 func (e *Dual) fixed() int     { return fixed(e.Intercept, e.Projected) }
 
-// gcv brackets n·RSS/(n − df − fixed)² for n rows. df brackets the effective dimension. fixed is the number of
-// unpenalised coefficients, including the intercept.
+// gcv returns a bracket of n·RSS/(n − df − fixed)² for n rows. df brackets the effective dimension. fixed is
+// the number of unpenalised coefficients, including the intercept.
 func gcv(rows int64, fixed int, df, rss interval.Interval) interval.Interval {
 	n := float64(rows)
 	free := interval.Interval{Lo: n - df.Hi - float64(fixed), Hi: n - df.Lo - float64(fixed)}

@@ -49,8 +49,8 @@ func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (difference
 	return apart(got, want, slack)
 }
 
-// crossSlack bounds the difference between Aᵀb of target j in a summary and in a pass over the same rows. The
-// errors of the means affect both vectors.
+// crossSlack returns a bound on the difference between Aᵀb of target j in a summary and in a pass over the same
+// rows. The errors of the means affect both vectors.
 func (k *Known) crossSlack(j int) float64 {
 	return roundoff.SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(k.rhs(j), 0)
 }

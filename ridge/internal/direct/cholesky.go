@@ -89,7 +89,7 @@ func (e *normalEquations) gram() (k []float64, rounding float64) {
 	return k, roundoff.GramSum(rows + 1 + e.chain*e.chain*roundoff.Unit)
 }
 
-// mirror copies the strict lower triangle of a (n×n) to the upper one.
+// mirror copies the strict lower triangle of the n×n matrix a to the upper triangle.
 func mirror(n int, a []float64, lda int) {
 	for i := range n {
 		for j := range i {

@@ -80,7 +80,7 @@ func (r *TridiagonalForm) timesT(p []float64, lo, hi int, x []float64) {
 }
 
 // triangleNorm returns the Frobenius norm of consecutive rows of the lower triangle of a symmetric matrix. Row
-// i of a ends at the diagonal element, in column offset+i. Off-diagonal elements count twice.
+// i of the argument a ends at the diagonal element, in column offset+i. Off-diagonal elements count twice.
 func triangleNorm(a engine.Matrix, offset int) (norm float64) {
 	for i := range a.Rows {
 		row := a.Row(i)[:offset+i+1]

@@ -95,7 +95,7 @@ func reflect(top *float64, column []float64) (tau float64) {
 	return (beta - alpha) / beta
 }
 
-// apply applies a panel's reflections to b and to R's rows in top.
+// apply applies the reflections of a panel to top, rows of R, and to b.
 func (f *folder) apply(top, b engine.Matrix) {
 	w, m, n := top.Rows, b.Rows, b.Cols
 	z, x, sum := engine.View(w, m, f.z), engine.View(w, n, f.x), engine.View(w, n, f.sum)

@@ -93,8 +93,8 @@ func (e *tsqr) gram() (k []float64, rounding float64) {
 	return k, roundoff.GramSum(float64(q))*(1+share)*(1+share) + share*(2+share)/roundoff.Unit
 }
 
-// backward bounds the norm of the backward error of the computed factor, in column j of [A Y]. The bound
-// includes the errors of solving with the factor and of evaluating Ax − b.
+// backward returns a bound on the norm of the backward error of the computed factor, in column j of [A Y]. The
+// bound includes the errors of solving with the factor and of evaluating Ax − b.
 func (e *tsqr) backward(j int) float64 {
 	return secondOrder(e.share, e.off[j]+roundoff.Unit*roundoff.QRSolve(float64(e.d+e.t))*e.col[j])
 }

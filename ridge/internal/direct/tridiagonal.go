@@ -44,7 +44,7 @@ type TridiagonalForm struct {
 	work []float64
 }
 
-// NewTridiagonalForm reduces k (d×d, lower triangle) to QTQᵀ, and stores Q in a, of d² elements. k is a
+// NewTridiagonalForm reduces k (d×d, lower triangle) to QTQᵀ, and stores Q in the slice a, of length d². k is a
 // computed AᵀA. streamed bounds the norm of its error, and columns holds the norms of the columns of A. If T
 // overflows, the result is nil.
 func NewTridiagonalForm(be engine.Backend, k engine.Matrix, a, columns []float64, streamed float64) *TridiagonalForm {
@@ -112,7 +112,7 @@ func (r *TridiagonalForm) Turn(trans bool, x []float64) {
 	r.be.ApplyQ(trans, engine.View(d, d, r.a), r.tau, engine.View(k, d, x), r.work)
 }
 
-// factor computes T + γI = LDLᵀ, or returns false if it is not definite.
+// factor computes T + γI = LDLᵀ, or returns false if T + γI is not definite.
 func (r *TridiagonalForm) factor(gamma float64) bool {
 	d := r.d
 	p, l := r.ldl[:d], r.ldl[d:]

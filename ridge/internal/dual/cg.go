@@ -157,7 +157,7 @@ func (c *CG) apply() {
 // workers returns the number of goroutines that share the rows.
 func (c *CG) workers() int { return len(c.parts) }
 
-// scatter overwrites u with the part of rows lo to hi−1 in Lᵀ·c.times, where L holds the sparse columns of
+// scatter overwrites u with the contribution of rows lo to hi−1 to Lᵀ·c.times. L holds the sparse columns of
 // [CG].
 func (c *CG) scatter(u []float64, lo, hi int) {
 	clear(u)

@@ -74,7 +74,8 @@ func (s *gramSum) addProduct(trans bool, p engine.Matrix) {
 	}
 }
 
-// units bounds the round-off of element i, j in units of roundoff.Unit·‖aᵢ‖‖aⱼ‖, for rows aᵢ and aⱼ.
+// units returns a bound on the round-off of element i, j in units of roundoff.Unit·‖aᵢ‖‖aⱼ‖, for rows aᵢ and
+// aⱼ.
 func (s *gramSum) units() float64 {
 	if s.panels == 0 {
 		return 0
@@ -132,7 +133,7 @@ func (g *Gram) close(r *Samples) {
 	g.Lost += float64(g.N) * roundoff.LostSquares
 }
 
-// Size bounds ‖A‖_F.
+// Size returns a bound on ‖A‖_F.
 func (g *Gram) Size() float64 {
 	n := float64(g.N)
 	square := vec.Norm(g.Norms)
@@ -185,8 +186,8 @@ func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 	return nil
 }
 
-// cut overwrites p with the columns of the rows from column lo on. counts[i] is the number of entries of sparse
-// row i in earlier columns. cut updates counts for the next call.
+// cut overwrites p with consecutive columns of the rows, beginning with column lo. counts[i] is the number of
+// entries of sparse row i in earlier columns. cut updates counts for the next call.
 func (r *Rows) cut(lo int, p engine.Matrix, counts []int) {
 	for _, part := range r.parts {
 		for i := range part.n {

@@ -9,9 +9,9 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// For conjugate gradients, a column is stored as a dense column if more than the share heavyForCG of the rows
-// have an entry in it. By measurement, two products with a dense column then take no longer than with a sparse
-// column. mostHeavy limits the number of dense columns.
+// For conjugate gradients, a column is stored as a dense column if it has entries in more than n·heavyForCG of
+// the n rows. By measurement, two products with a dense column then take no longer than with a sparse column.
+// mostHeavy limits the number of dense columns.
 const (
 	mostHeavy  = 128
 	heavyForCG = 1.0 / 8
@@ -42,13 +42,14 @@ func (r *Rows) heavyColumns() (list []int, entries int) {
 	return list, entries
 }
 
-// A light holds the rows without the columns stored as dense columns.
+// A light holds the rows, with only the columns that [heavy] does not store.
 type light struct {
 	rows *Rows
 	own  *engine.CSR // nil if no column is left out
 }
 
-// without returns the rows without the columns in list, which have the given number of entries in total.
+// without returns the rows with only the columns that are not in list. entries is the number of entries in the
+// columns of list.
 func (r *Rows) without(list []int, entries int) light {
 	if len(list) == 0 {
 		return light{rows: r}
@@ -97,8 +98,8 @@ type heavy struct {
 const leastShare = 1e-3
 
 // newHeavy stores the columns in list as dense columns. scale holds the inverse of the diagonal matrix D in
-// [CG]. newHeavy reduces its elements where D is too small a share of the diagonal of G + γI. If a number
-// overflows, the result is nil.
+// [CG]. newHeavy reduces an element of scale if the element of D is smaller than leastShare times the diagonal
+// element of G + γI. If a number overflows, the result is nil.
 func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	k := len(list)
 	out := &heavy{be: be, h: engine.View(r.n, k, make([]float64, r.n*k)), factor: engine.View(k, k, make([]float64, k*k)), product: make([]float64, k),

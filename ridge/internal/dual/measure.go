@@ -107,7 +107,7 @@ func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 	return r.combine(be, []Point{{Hi: ones, Lo: make([]float64, r.n)}})
 }
 
-// normOfMeans bounds the norm of the columns' means, given columns = Xᵀw.
+// normOfMeans returns a bound on the norm of the columns' means, given columns = Xᵀw.
 func (s *Samples) normOfMeans(columns []twofold.Number) float64 {
 	means, total := make([]float64, s.d), s.weight()
 	least := total.Hi - math.Abs(total.Lo) - total.Err

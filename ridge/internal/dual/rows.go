@@ -46,8 +46,9 @@ func (r *Rows) Bytes() uint64 {
 	return r.bytes + SparseBytes(r.n, r.d, r.NNZ())
 }
 
-// SparseBytes bounds the memory in bytes that conjugate gradients need for n sparse rows of d features, apart
-// from the rows. It includes vectors, dense copies of some columns, and a sparse copy of all other columns.
+// SparseBytes returns a bound on the memory in bytes that conjugate gradients need for n sparse rows of d
+// features, apart from the rows. It includes vectors, dense copies of some columns, and a sparse copy of all
+// other columns.
 func SparseBytes(n, d int, entries float64) uint64 {
 	const vectors = mostShares + 4 + 3 // the sums of the workers, accumulators and results
 	return uint64(8*vectors*float64(d) + 12*entries + 2*8*float64(min(mostHeavy, d))*float64(n))

@@ -58,8 +58,8 @@ func (s *Samples) close() {
 	}
 }
 
-// lost bounds the underflow error of a weighted sum of squares over all features and targets. raw bounds the
-// sum itself. The squares and their products with weights may underflow.
+// lost returns a bound on the underflow error of a weighted sum of squares over all features and targets. raw
+// bounds the sum itself. The squares and their products with weights may underflow.
 func (s *Samples) lost(raw float64) float64 {
 	terms := float64(s.n) * float64(s.d+s.t)
 	return terms * (1 + s.total + math.Sqrt(raw)) * 0x1p-1070
@@ -108,7 +108,7 @@ func (s *Samples) Share() []float64 {
 	return out
 }
 
-// meanError bounds the norm of the error of the computed means of the columns.
+// meanError returns a bound on the norm of the error of the computed means of the columns.
 func (s *Samples) meanError() float64 {
 	if !s.intercept {
 		return 0
@@ -121,7 +121,7 @@ func (s *Samples) meanError() float64 {
 // groups.
 const sumRows = 32
 
-// Size bounds ‖A‖_F by the norm of the rows.
+// Size returns a bound on ‖A‖_F, computed from the norms of the rows.
 func (s *Samples) Size() float64 { return math.Sqrt(s.squares) * roundoff.Inflate }
 
 // Squares returns ‖b‖² for a target: Σwy², or Σw(y − ȳ)² with an intercept. The target of the sample with the

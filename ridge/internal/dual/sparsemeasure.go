@@ -16,8 +16,8 @@ type coefficients struct{ hi, lo, err []float64 }
 
 // dot returns Σ valₖ·c[idxₖ] (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput.
 // 26, 2005). The sum of the high parts is computed without loss. Its rounding errors and the products of low
-// parts are summed in lo. Each entry rounds lo three times, with errors relative to at most lows, the sum of
-// the magnitudes.
+// parts are summed in lo. Each entry causes three roundings in lo. Their errors are relative to at most lows,
+// the sum of the magnitudes of these terms.
 func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	var hi, lo, lows, off float64
 	val = val[:len(idx)]
@@ -82,8 +82,8 @@ func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	return out
 }
 
-// combineColumns adds the contribution of columns lo to hi−1, summed over all rows, to sums. times holds the
-// factor of each row.
+// combineColumns adds to sums the contribution of columns lo to hi−1 of all rows. times holds the factor of
+// each row.
 func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi int) {
 	for _, part := range r.parts {
 		for i := range part.n {

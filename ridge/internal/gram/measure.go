@@ -36,9 +36,9 @@ type Measurement struct {
 	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
 }
 
-// Add adds the measurement l at coefficients y to m at coefficients x. l must be measured without a target, so
-// that it adds the product with y to the gradient. The gradient of m is then the gradient at x + y. RSS and
-// Shift still refer to x.
+// Add adds l to m, where m was measured at coefficients x and l at coefficients y. l must be measured without a
+// target, so that it adds the product with y to the gradient. The gradient of m is then the gradient at x + y.
+// RSS and Shift still refer to x.
 func (m *Measurement) Add(l *Measurement) {
 	for j := range m.Gradient {
 		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}
@@ -227,8 +227,8 @@ func firstRows(m engine.Twofold, n int) engine.Twofold {
 	return engine.Twofold{Hi: cut(m.Hi), Lo: cut(m.Lo), Err: cut(m.Err)}
 }
 
-// residual bounds ‖√w·δ‖ over the rows of all workers, for the weights w and the errors δ of the residuals.
-// lost is the sum of the bounds of all workers.
+// residual returns a bound on ‖√w·δ‖ over the rows of all workers, for the weights w and the errors δ of the
+// residuals. lost is the sum of the bounds of all workers.
 func residual(lost twofold.Number) float64 {
 	if lost.Err == 0 && lost.Lo == 0 {
 		return lost.Hi

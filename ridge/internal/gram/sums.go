@@ -44,8 +44,9 @@ func (s *sums) begin() {
 	}
 }
 
-// lengthen prepares more plain additions in sequence. If the sequence would become longer than longest, it
-// folds the plain sums and begins a new sequence. The error of a sum grows with the length of the sequence.
+// lengthen must be called before plain additions. more is the number of these additions. If the sequence of
+// additions would exceed longest, lengthen folds the plain sums and begins a new sequence. The error of a sum
+// grows with the length of the sequence.
 func (s *sums) lengthen(more, longest int) {
 	s.begin()
 	if s.chain > 0 && s.chain+more > longest {

@@ -65,7 +65,7 @@ func (v Interval) Estimate(x float64) float64 {
 // Apart reports whether two intervals are disjoint.
 func Apart(a, b Interval) bool { return a.Lo > b.Hi || b.Lo > a.Hi }
 
-// Total brackets a sum of nonnegative numbers. parts holds a bracket of each number.
+// Total returns a bracket of a sum of nonnegative numbers. parts holds a bracket of each number.
 func Total(parts []Interval) Interval {
 	var sum Interval
 	for _, v := range parts {
@@ -76,8 +76,8 @@ func Total(parts []Interval) Interval {
 	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
 }
 
-// WidenRoot brackets y² for y ≥ 0. There must be a number z with z² in v and |y − z| ≤ distance. The bracket
-// includes the underflow error of up to eight products.
+// WidenRoot returns a bracket of y² for y ≥ 0. There must be a number z with z² in v and |y − z| ≤ distance.
+// The bracket includes the underflow error of up to eight products.
 func WidenRoot(v Interval, distance float64) Interval {
 	const lost = 8 * roundoff.Underflow
 	lo := math.Max(0, math.Sqrt(math.Max(0, inRange(v.Lo)-lost))-distance)
@@ -88,8 +88,8 @@ func WidenRoot(v Interval, distance float64) Interval {
 // inRange replaces a lower bound that overflowed by the largest float64.
 func inRange(lo float64) float64 { return math.Min(lo, math.MaxFloat64) }
 
-// Squared brackets x² for a number x ≥ 0 between lo and hi. The bracket includes the errors of underflow and
-// overflow.
+// Squared returns a bracket of x² for a number x ≥ 0 between lo and hi. The bracket includes the errors of
+// underflow and overflow.
 func Squared(lo, hi float64) Interval {
 	lo = math.Max(0, lo)
 	out := Interval{math.Max(0, inRange(lo*lo)-roundoff.Underflow), hi * hi}
@@ -99,8 +99,8 @@ func Squared(lo, hi float64) Interval {
 	return out
 }
 
-// PerWeight brackets the quotient of a number in v and a weight. The argument weight is computed, with a
-// relative error of at most round.
+// PerWeight returns a bracket of the quotient of a number in v and a weight. The argument weight is computed,
+// with a relative error of at most round.
 func PerWeight(v Interval, weight, round float64) Interval {
 	const lost = 4 * roundoff.Underflow // underflow in the quotients and products
 	round += 2 * roundoff.Eps

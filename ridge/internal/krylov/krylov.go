@@ -223,7 +223,7 @@ func (b *Batch) judges() func(gamma float64) *certify.Judge {
 }
 
 // compare returns an error if the pass read other rows than the summary did. Certificates would then be wrong.
-// Queries from index q on are for gradients at zero coefficients.
+// Queries[q:] ask for gradients at zero coefficients.
 func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 	const other = "this pass read other rows than the summary"
 	k, d := b.Known, b.Dim()

@@ -208,7 +208,7 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 }
 
 // A pass multiplies BlockRows vectors in less time than it takes to read the data. So fill adds vectors, up to
-// BlockRows. It stops when the share fillTo of the subspace is in use.
+// BlockRows. It adds none if the subspace is filled to at least the fraction fillTo.
 const (
 	BlockRows = 32
 	fillTo    = 0.5
@@ -227,9 +227,9 @@ func (s *subspace) fill(b int) int {
 	return orthonormal(b, b+s.next(n, rows[b*d:]), BlockRows, d, rows)
 }
 
-// next computes the parts of n rows orthogonal to the subspace, scaled to length one. It writes them to z and
-// returns their number. The n rows are rows of kq that grow added last. Products of these rows with the
-// subspace are in s.t.
+// For each of n rows, next computes the part that is orthogonal to the subspace, and scales it to length one.
+// It writes these parts to z and returns their number. The n rows are rows of kq that grow added last. Products
+// of these rows with the subspace are in s.t.
 func (s *subspace) next(n int, z []float64) int {
 	d, k := s.d, s.k
 	for i := range n {
@@ -248,7 +248,7 @@ func (s *subspace) next(n int, z []float64) int {
 	return s.normalised(n, z, 0.5)
 }
 
-// orthogonalise subtracts from the unit vector row its projection onto the n orthonormal rows of z. It scales
+// orthogonalise subtracts from row, a unit vector, its projection onto the n orthonormal rows of z. It scales
 // the result to length one. If almost nothing is left, it returns false.
 func orthogonalise(n, d int, z, row []float64) bool {
 	for range 2 {
@@ -289,9 +289,9 @@ func (s *subspace) subtractProjections(n int, z []float64) {
 	vec.Axpy(-1, along, z[:n*s.d])
 }
 
-// orthonormal makes the n unit rows of z orthonormal. The first done rows must be orthonormal on entry.
-// orthonormal removes a row that is close to the span of earlier rows, and keeps at most limit rows. It returns
-// the number of remaining rows.
+// orthonormal makes the n unit rows of z orthonormal. On entry, rows 0 to done−1 must be orthonormal already. A
+// row that is close to the span of earlier rows is removed. The parameter limit is the largest number of rows
+// to keep. orthonormal returns the number of remaining rows.
 func orthonormal(done, n, limit, d int, z []float64) int {
 	live := done
 	for i := done; i < n && live < limit; i++ {

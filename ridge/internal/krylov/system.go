@@ -168,7 +168,7 @@ func (s *System) isZero() bool {
 	return s.hasZeroTarget() && s.bound <= roundoff.Eps*s.best.first && math.IsInf(s.Relative, 1)
 }
 
-// nearShare is the share of round-off in a bound that plainFails tolerates.
+// nearShare is the largest share of round-off in a bound that [System.plainFails] tolerates.
 const nearShare = 1. / 64
 
 // plainFails reports whether plain gradients must be given up. There are two conditions: their round-off is
@@ -187,9 +187,9 @@ func (s *System) measuresPrecisely() bool {
 // smaller, more passes cannot make the bound much smaller.
 const roundedAway = 1.125
 
-// distance bounds the distance of the rounded coefficients from the exact solution. g is the projection of the
-// gradient, and round bounds the effect of the round-off of the gradient. The result rounding is the part of
-// the bound that comes from rounding the coefficients.
+// distance sets s.bound to a bound on the distance of the rounded coefficients from the exact solution. g is
+// the projection of the gradient, and round bounds the effect of the round-off of the gradient. The result
+// rounding is the part of the bound that comes from rounding the coefficients.
 func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	if s.origin != nil {
 		rounding = s.origin.add(s.X)
@@ -203,8 +203,8 @@ func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	return rounding
 }
 
-// roundOff bounds the effect of the gradient's round-off on the coefficients. For an updated gradient relative
-// to an origin it returns 0. This round-off is small, and no certificate depends on it.
+// roundOff returns a bound on the effect of the gradient's round-off on the coefficients. For an updated
+// gradient relative to an origin it returns 0. This round-off is small, and no certificate depends on it.
 func (s *System) roundOff() float64 {
 	switch {
 	case s.precision == doubleDouble && !s.Measured:

@@ -84,18 +84,18 @@ const (
 	SparseChain = 1024
 )
 
-// DenseDot bounds the round-off of a product of a dense row with coefficients, in units of Eps. dot is the
-// backend's bound for this product (engine.Accuracy.Dot).
+// DenseDot returns a bound on the round-off of a product of a dense row with coefficients, in units of Eps. dot
+// is the backend's bound for this product (engine.Accuracy.Dot).
 func DenseDot(dot float64) float64 { return dot + Few }
 
-// SparseDot bounds the round-off of a product of a sparse row of d features with coefficients, in units of Eps.
-// The product is one plain sum, minus the product of the means with the coefficients.
+// SparseDot returns a bound on the round-off of a product of a sparse row of d features with coefficients, in
+// units of Eps. The product is one plain sum, minus the product of the means with the coefficients.
 func SparseDot(d int) float64 { return 5*float64(d)/8 + 2*Few }
 
-// Pass bounds the round-off of the gradient of a pass, in units of Eps. gradient is the number of additions in
-// one call of the backend (engine.Accuracy.Gradient). The plain sums over calls and the rounding of a product
-// are added. sparse means that some rows may be sparse, so that the pass also subtracts the means times a sum
-// of residuals.
+// Pass returns a bound on the round-off of the gradient of a pass, in units of Eps. gradient is the number of
+// additions in one call of the backend (engine.Accuracy.Gradient). The plain sums over calls and the rounding
+// of a product are added. sparse means that some rows may be sparse, so that the pass also subtracts the means
+// times a sum of residuals.
 func Pass(gradient int, sparse bool) float64 {
 	chain := gradient + ManyCalls
 	if sparse {
@@ -113,38 +113,41 @@ func Pass(gradient int, sparse bool) float64 {
 // additions. With the columns aᵢ of A, its error is at most chain·Unit·‖aᵢ‖‖aⱼ‖, for any order of additions in
 // the backend.
 
-// GramSum bounds the error of the computed Kᵢⱼ = aᵢᵀaⱼ, in units of Unit·‖aᵢ‖‖aⱼ‖ for columns aᵢ and aⱼ of A.
-// chain is the number of additions in sequence for an entry of K. One is added for second-order terms.
+// GramSum returns a bound on the error of the computed Kᵢⱼ = aᵢᵀaⱼ, in units of Unit·‖aᵢ‖‖aⱼ‖ for columns aᵢ
+// and aⱼ of A. chain is the number of additions in sequence for an entry of K. One is added for second-order
+// terms.
 func GramSum(chain float64) float64 { return chain + 1 }
 
 // LostSquares bounds the underflow error of an entry of AᵀA, which is a sum over fewer than 2³⁴ rows. Each row
 // has an underflow error of at most [Underflow].
 const LostSquares = 0x1p-1040
 
-// CholeskyFactor bounds element i, j of LLᵀ − H for the exact H = AᵀA + γI, in units of Unit·√(HᵢᵢHⱼⱼ). chain
-// is the number of additions in sequence for an entry of AᵀA. The factorisation adds d+1 (N. Higham, Accuracy
-// and Stability of Numerical Algorithms, 2nd ed., theorem 10.3). γ and second-order terms add three.
+// CholeskyFactor returns a bound on element i, j of LLᵀ − H for the exact H = AᵀA + γI, in units of
+// Unit·√(HᵢᵢHⱼⱼ). chain is the number of additions in sequence for an entry of AᵀA. The factorisation adds d+1
+// (N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.3). γ and second-order terms
+// add three.
 func CholeskyFactor(chain, d float64) float64 { return chain + d + 4 }
 
-// CholeskyPivot bounds the square of pivot i of K = AᵀA, in units of Unit·Kᵢᵢ, if column i of A depends
-// linearly on earlier columns. chain is the number of additions in sequence for an entry of K.
+// CholeskyPivot returns the largest square of a pivot that may come from round-off alone. K = AᵀA is the
+// factored matrix, and the unit for pivot i is Unit·Kᵢᵢ. The bound holds if column i of A depends linearly on
+// earlier columns. chain is the number of additions in sequence for an entry of K.
 func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 
-// CholeskyResidual bounds the error that Kx and c add to component i of the computed residual c − Kx − γx. The
-// bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for K = AᵀA, c = Aᵀb and columns aⱼ of A. chain is the
-// number of additions in sequence for an entry of K. The product adds d+3.
+// CholeskyResidual returns a bound on the error that Kx and c add to component i of the computed residual
+// c − Kx − γx. The bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for K = AᵀA, c = Aᵀb and columns aⱼ of A.
+// chain is the number of additions in sequence for an entry of K. The product adds d+3.
 func CholeskyResidual(chain, d float64) float64 { return chain + d + 3 }
 
-// GammaResidual bounds the error that γx adds to component i of the computed Aᵀb − AᵀAx − γx, in units of
-// Unit·γ|xᵢ|.
+// GammaResidual returns a bound on the error that γx adds to component i of the computed Aᵀb − AᵀAx − γx, in
+// units of Unit·γ|xᵢ|.
 func GammaResidual(d float64) float64 { return d + 3 }
 
-// CholeskyRSS bounds the error of the computed ‖b‖² − 2cᵀx + xᵀKx. The bound is in units of
+// CholeskyRSS returns a bound on the error of the computed ‖b‖² − 2cᵀx + xᵀKx. The bound is in units of
 // Unit·(‖b‖ + Σ‖aⱼ‖|xⱼ|)², for K = AᵀA, c = Aᵀb and columns aⱼ of A. chain is the number of additions in
 // sequence for an entry of K. The result is twice the bounds of the sums and of a product.
 func CholeskyRSS(chain, d float64) float64 { return 2*chain + 2*d + 12 }
 
-// GammaRSS bounds the error that γxᵀx adds to the sum in [CholeskyRSS], in units of Unit·γ‖x‖².
+// GammaRSS returns a bound on the error that γxᵀx adds to the sum in [CholeskyRSS], in units of Unit·γ‖x‖².
 func GammaRSS(d float64) float64 { return 2*d + 8 }
 
 // Constants of a fold of the streamed QR.
@@ -153,9 +156,9 @@ const (
 	StripRows    = 64 // number of rows whose products are added plainly
 )
 
-// QRFold bounds the backward error of one fold of the streamed QR. A fold factors a triangle of q columns with
-// the given number of rows below it. The bound is in units of Unit times the norm of each column. motion is the
-// sum of 2 − τ over the reflections I − τ·vvᵀ. The proof is in docs/math.md §14.
+// QRFold returns a bound on the backward error of one fold of the streamed QR. A fold factors a triangle of q
+// columns with the given number of rows below it. The bound is in units of Unit times the norm of each column.
+// motion is the sum of 2 − τ over the reflections I − τ·vvᵀ. The proof is in docs/math.md §14.
 func QRFold(q, rows, motion float64) float64 {
 	w, panels := math.Min(q, PanelColumns), math.Ceil(q/PanelColumns)
 	s := motion + 100*q*Unit // the exact τ may be slightly smaller
@@ -169,18 +172,18 @@ func QRFold(q, rows, motion float64) float64 {
 	return 4*reflectors + 2*product*(math.Sqrt2+root) + (w+4)*(panels+1) + 2*(w+6)*root + 45
 }
 
-// LostFold bounds the part of a fold's backward error that comes from underflow, for each column.
+// LostFold returns a bound on the part of a fold's backward error that comes from underflow, for each column.
 func LostFold(q, rows float64) float64 { return 8 * q * (q + rows) * Underflow }
 
-// QRSolve bounds the backward error of solving with a triangular factor of q columns, and of evaluating Ax − b.
-// The bound is in units of Unit times the norm of each column.
+// QRSolve returns a bound on the backward error of solving with a triangular factor of q columns, and of
+// evaluating Ax − b. The bound is in units of Unit times the norm of each column.
 func QRSolve(q float64) float64 { return 2 * (q + 4) }
 
 // QRPivot returns the largest pivot that counts as zero, in units of Unit times the norm of its column. No
 // error bound depends on it.
 func QRPivot(q, longestFold, folds float64) float64 { return 4*(q+4) + longestFold*folds }
 
-// SeminormalResidual bounds the error of component i of Rᵀ(z − Rx) − γx, the negative gradient by the
-// triangular factor R. The bound is in units of Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where aᵢ is a column of A. It
+// SeminormalResidual returns a bound on the error of component i of Rᵀ(z − Rx) − γx, the negative gradient by
+// the triangular factor R. The bound is in units of Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where aᵢ is a column of A. It
 // covers a product of d numbers and a few operations.
 func SeminormalResidual(d float64) float64 { return d + 3 }

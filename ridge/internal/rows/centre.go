@@ -140,8 +140,8 @@ func heaviest(n int, w []float64) int {
 	return most
 }
 
-// addRoundOff adds the round-off of centring a block of n rows to s.Moved. weight is the weight of these rows.
-// addRoundOff also bounds the error of the mean of the block.
+// addRoundOff adds to s.Moved the round-off of centring n rows. weight is the sum of their weights. addRoundOff
+// also bounds the error of the mean of these rows.
 func (s *Stage) addRoundOff(n int, weight float64) {
 	root, rows := math.Sqrt(weight), float64(n)
 	lostSpread, lost := rows*roundoff.LostSpread, rows*roundoff.LostSum/root
@@ -206,8 +206,8 @@ func (s *Stage) join(w2, weightError float64, n int) int {
 	return added
 }
 
-// RelativeWeight bounds the relative round-off of w > 0, a sum of weights. If all weights are 1, the result is
-// 0, because the sum is exact.
+// RelativeWeight returns a bound on the relative round-off of w > 0, a sum of weights. If all weights are 1,
+// the result is 0, because the sum is exact.
 func (s *Stage) RelativeWeight(w float64) float64 {
 	if !s.Weighted {
 		return 0
@@ -231,8 +231,8 @@ func (s *Stage) meanErrors() meanErrors {
 	return meanErrors{w, s.RelativeWeight(w) + 2*roundoff.Unit, 1 + n*n*roundoff.Unit}
 }
 
-// bound bounds the round-off of mean j. It adds the parts from the compensated sum, the weight and the
-// quotient.
+// bound returns a bound on the round-off of mean j. It adds the parts from the compensated sum, the weight and
+// the quotient.
 func (e *meanErrors) bound(s *Stage, j int) float64 {
 	if e.weight == 0 {
 		return 0
@@ -241,7 +241,7 @@ func (e *meanErrors) bound(s *Stage, j int) float64 {
 	return roundoff.Inflate * (sum/e.weight + e.relative*math.Abs(s.mean[j]))
 }
 
-// MeanErrors bounds the round-off of each mean that Means returns. Adding the origin is included.
+// MeanErrors returns bounds on the round-off of each mean that Means returns. Adding the origin is included.
 func (s *Stage) MeanErrors() []float64 {
 	out, means := make([]float64, s.d+s.t), s.meanErrors()
 	for j := range out {
@@ -250,7 +250,8 @@ func (s *Stage) MeanErrors() []float64 {
 	return out
 }
 
-// Displaced bounds the norm of the round-off in column j of the staged rows. norm is the norm of the column.
+// Displaced returns a bound on the norm of the round-off in column j of the staged rows. norm is the norm of
+// the column.
 func (s *Stage) Displaced(j int, norm float64) float64 {
 	off := s.Moved[j]
 	if s.Weighted { // the root and the product with it

@@ -99,8 +99,8 @@ func (s *Stage) beginAt(b dataset.Block, i int) {
 	copy(s.Origin[s.d:], b.Y[i*s.t:(i+1)*s.t])
 }
 
-// widen overwrites dst with the rows of src, plus entries of value zero in the columns where they are missing.
-// It reuses the memory of dst.
+// widen overwrites dst with the rows of src. If a row has no entry in one of the given columns, widen adds an
+// entry of value zero. It reuses the memory of dst.
 func widen(dst, src *engine.CSR, columns []int32) {
 	dst.Rows, dst.Cols = src.Rows, src.Cols
 	dst.RowPtr, dst.ColIdx, dst.Val = append(dst.RowPtr[:0], 0), dst.ColIdx[:0], dst.Val[:0]
