@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 import warnings
 
 import numpy as np
@@ -228,11 +229,13 @@ class Run:
     @staticmethod
     def _raise(code, lines):
         last = lines[-1] if lines else f"the program ended with exit code {code}"
+        # A warning names the line that called this package.
+        level = 1 + sum(f.f_globals.get("__package__") == __package__ for f, _ in traceback.walk_stack(sys._getframe()))
         if code == 0 or code == 3:
             for line in lines if code == 0 else lines[:-1]:
-                warnings.warn(line.removeprefix("warning: "), UserWarning, stacklevel=5)
+                warnings.warn(line.removeprefix("warning: "), UserWarning, stacklevel=level)
             if code == 3:
-                warnings.warn(last.removeprefix("warning: "), convergence_warning(), stacklevel=5)
+                warnings.warn(last.removeprefix("warning: "), convergence_warning(), stacklevel=level)
         elif code in (-9, 137):
             raise MemoryError("the program fdridge was killed, usually because memory is short")
         elif code == 2 and not last.startswith("goroutine"):
