@@ -52,8 +52,8 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 // Accuracy has no bounds for Cholesky, QR, Tridiagonal, SymEig and SVD. Package enginetest measures their residuals.
 type Accuracy = accuracy.Accuracy
 
-// Roundings is a constant part of every bound of an [Accuracy], in units of eps. It covers the factor alpha, the
-// addition of beta·C, and terms of second order.
+// Roundings is the constant term in every bound of an [Accuracy], in units of eps. It covers the rounding of the
+// factor alpha and of the addition of beta·C, and second-order terms.
 const Roundings = accuracy.Roundings
 
 // Orders is the largest number of summation orders in one product. Elements of the result may be summed in different

@@ -35,8 +35,8 @@ type Backend interface {
 	// with A k×n if trans is true. C is n×n. Its strict upper triangle is neither read nor written.
 	Syrk(trans bool, alpha float64, a Matrix, beta float64, c Matrix)
 
-	// Gram computes the lower triangle of C = A·Aᵀ, with A n×k and C n×n, but only its rows from index firstRow on.
-	// The rest of C is neither read nor written. So Gram updates C after rows were appended to A.
+	// Gram computes rows firstRow to n−1 of the lower triangle of C = A·Aᵀ, with A n×k and C n×n. The rest of C is
+	// neither read nor written. Call Gram to update C after rows were appended to A.
 	Gram(firstRow int, a, c Matrix)
 
 	// LeftMul overwrites the first m rows of B (k×n, m <= k) with W·B, where W is m×k. The other rows of B
@@ -65,7 +65,7 @@ type Backend interface {
 	// means c = 0. Both results have error bounds. The bounds of G are for the computed R, see [Twofold].
 	GradientTwofold(a, x, b Matrix, c, w []float64, g, r Twofold)
 
-	// Cosines evaluates the D functions of the map m for each row of X (n×d):
+	// Cosines applies the map m, with d×D weights W and D offsets u, to each row of X (n×d):
 	//
 	//	Z = scale·cos(X·W + 1·uᵀ)   (n×D, overwritten)
 	//
@@ -124,9 +124,9 @@ type Backend interface {
 	QRWork(m, n int) int
 }
 
-// A Sharer is a [Backend] whose calls use several threads each, so that concurrent calls would wait for each other.
-// Call Share before several goroutines call the backend, for example one for each part of a sketch. Until Unshare,
-// each call uses one thread, and as many calls run concurrently as there are cores.
+// A Sharer is a [Backend] with calls that use several threads each. Concurrent calls then wait for each other. Call
+// Share before several goroutines call the backend, for example one for each part of a sketch. From Share to Unshare,
+// each call uses one thread, and one call per core can run at the same time.
 //
 // Several goroutines may call Share; sharing ends with the last Unshare. Share and Unshare wait for running calls, so
 // they must not be called during a call.

@@ -39,8 +39,8 @@ func (s *CSR) Slice(lo, hi int) CSR {
 // Gradient is like [Backend.Gradient] for sparse rows: R = S·Xᵀ − B (n×t, overwritten) and G += Rᵀ·S (t×d). It takes
 // O(t·nnz) time for nnz stored entries. A matrix b without Data means B = 0.
 //
-// An element of R is the sum of the terms of its row, in the order of the stored entries, and −b. An element of G is
-// a sum over the stored entries of its column.
+// An element of R is computed as a sum of products in the order of the stored entries of the row, minus the element of
+// B. An element of G is a sum over the stored entries of its column.
 func (s *CSR) Gradient(x, b, g, r Matrix) {
 	t := x.Rows
 	matrix.CheckShape(&x, t, s.Cols)
@@ -107,7 +107,8 @@ func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 // underflowLoss bounds the error that underflow causes in the low parts of a few exact products.
 const underflowLoss = 0x1p-1070
 
-// sparseResidual returns a·x − b + c, for a sparse row a, as a sum hi + lo with a bound errBound on its error.
+// sparseResidual computes a·x − b + c for a sparse row a. It returns the result as the sum hi + lo. errBound bounds
+// the error of this sum.
 func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, errBound float64) {
 	hi, lo = twofold.Sum(-b, c)
 	lows := math.Abs(lo) // sum of the magnitudes added to lo

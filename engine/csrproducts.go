@@ -2,10 +2,10 @@ package engine
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// Products of sparse rows S (n×d) with k dense rows, and with each other, are computed one strip of columns after the
-// other. The dense rows of a strip are transposed, so that the k numbers of a column are contiguous. This copy stays
-// in the cache while all entries of S in the strip are processed. So the dense rows are read from memory once, for
-// any pattern of entries.
+// This file computes products of sparse rows S (n×d) with k dense rows, and S·Sᵀ. It processes one strip of columns
+// after the other. The dense rows of a strip are transposed, so that the k numbers of a column are contiguous. This
+// copy stays in the cache while all entries of S in the strip are processed. So the dense rows are read from memory
+// once, for any pattern of entries.
 
 const (
 	// sparseStrip is the number of columns in a strip for S·Sᵀ. This product has no dense rows.
@@ -28,11 +28,11 @@ type SparseWork struct {
 	share []sharing   // Gram: the entries of the strip that were processed
 }
 
-// A sparseRun is the range of entries lo to hi−1 that a row has in one strip.
+// A sparseRun is a range of entries of a row, lo to hi−1, which lie in one strip of columns.
 type sparseRun struct{ row, lo, hi int }
 
-// A sharing is an entry in a linked list of the entries of one column. before is 1 + the index of the previous entry
-// of the column in SparseWork.share, or 0 if there is none.
+// A sharing is a node in a linked list of the stored entries of one column. The previous node is
+// SparseWork.share[before−1]. The first node has before = 0.
 type sharing struct {
 	row, before int32
 	value       float64
@@ -43,7 +43,7 @@ func (w *SparseWork) reset(s *CSR) {
 	w.next = append(w.next[:0], s.RowPtr[:s.Rows]...)
 }
 
-// nextStrip sets w.runs to the entries in columns below end that were not in an earlier strip.
+// nextStrip sets w.runs to the entries with column indices less than end that were not in an earlier strip.
 func (w *SparseWork) nextStrip(s *CSR, end int) {
 	w.runs = w.runs[:0]
 	for i, lo := range w.next {
@@ -154,8 +154,8 @@ func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 	}
 }
 
-// AddLeftMul computes B = B + W·S, where S is n×d, W is k×n and B is k×d. Column j of W·S is the sum of S_ij times
-// column i of W, over the stored entries of column j of S in the order of i. The sum is then added to column j of B.
+// AddLeftMul computes B = B + W·S, where S is n×d, W is k×n and B is k×d. For each column j it sums S_ij·(column i of
+// W) over the stored entries S_ij in the order of i, and adds the sum to column j of B.
 func (s *CSR) AddLeftMul(w, b Matrix, work *SparseWork) {
 	k := b.Rows
 	matrix.CheckShape(&b, k, s.Cols)

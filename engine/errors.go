@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Packages that use engine export these errors under the same names. They wrap the errors with their own text, so
-// that errors.Is matches in every package. Package engine itself panics on wrong shapes.
+// Packages that use engine export these errors under the same names. Each package adds its own text to an error, and
+// errors.Is still matches in every package. Package engine itself panics on wrong shapes.
 var (
 	// errors.Is(err, ErrInput) is true for every error that the input causes: by its shape, its values or a file.
 	// [ErrShape] and all error types that document this match ErrInput. Other failures do not match, for example an

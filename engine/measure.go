@@ -15,8 +15,8 @@ type Measurement struct {
 	Fresh     float64 `json:"fresh_gigabytes_per_second"` // the first write to new memory
 }
 
-// Measure measures the speed of the micro-kernel, of a matrix product and of reading memory, for a third of the time
-// d each. It also times the first write to the 256 MiB that it then reads.
+// Measure measures the speed of the micro-kernel, of a matrix product and of reading 256 MiB of memory. Each
+// measurement takes a third of the time d. Measure also times the first write to these 256 MiB.
 func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, error) {
 	ctx = background.IfNil(ctx)
 	t, err := DefaultTuning()

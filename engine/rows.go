@@ -16,8 +16,8 @@ var rowLoops = sync.OnceValue(func() purego.RowLoops {
 	return purego.RowLoopsOf(t.ISA)
 })
 
-// Centre overwrites z with (x − origin) − mean, element by element, with two roundings each. All vectors must have at
-// least len(z) elements. z may be one of the other vectors. The bits are the same for every kernel.
+// Centre overwrites z with (x − origin) − mean. Each element is rounded twice. All vectors must have at least len(z)
+// elements. z may be one of the other vectors. The bits are the same for every kernel.
 func Centre(x, origin, mean, z []float64) { rowLoops().Centre(x, origin, mean, z) }
 
 // Spread computes, for each row x of X (n×d) in turn,

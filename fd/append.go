@@ -59,9 +59,9 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	return nil
 }
 
-// AppendFunc appends n rows that the function write generates in the memory of the sketch. It calls write for
-// blocks of k rows, small enough for the second-level cache. Each call must fill the k×Dim matrix block with
-// the rows from number firstRow on. The memory of block must not be used after write returns.
+// AppendFunc appends n rows that the function write generates in the memory of the sketch. It calls write for blocks
+// of k rows, small enough for the second-level cache. Each call must fill the k×Dim matrix block with rows firstRow to
+// firstRow+k−1. The memory of block must not be used after write returns.
 //
 // AppendFunc checks each block after write returns. If a row is invalid, it discards the block and returns the
 // same error as the other Append methods. Earlier blocks stay appended.
@@ -183,8 +183,8 @@ func (s *Sketch) checkBlock(x *engine.CSR) error {
 // sums. The blocks are then added pairwise. SquaresError bounds the error.
 const sumBlock = engine.BlockOfSquares
 
-// SquaresError bounds the relative error of the squared norm of a row of n numbers that a sketch adds to
-// [Bound].Frobenius2, in units of 2⁻⁵². A term of the sum is rounded
+// SquaresError bounds the relative error of the squared norm of a row of n numbers, in units of 2⁻⁵². A sketch adds
+// the squared norm of each row to [Bound].Frobenius2. A term of the squared norm is rounded
 //
 //   - once in its product
 //   - once for each addition to a partial sum, which has a quarter of a block and up to three more terms
@@ -228,8 +228,8 @@ func admit(i int, row []float64, norm2 float64, total *neumaier.Sum) error {
 	return addNorm2(i, norm2, total)
 }
 
-// admitSparse is admit for row i of x. It also checks the column indices. It reports the first invalid entry of the
-// row, by its value or its index.
+// admitSparse is like admit for row i of x, but also checks the column indices. The error describes the first entry of
+// the row with an invalid value or index.
 func admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
 	idx, val, shape := CheckRow(i, x)
 	norm2 := squares(val)

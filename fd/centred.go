@@ -206,8 +206,8 @@ func (s *Sketch) centres() []bool {
 	return of
 }
 
-// countCentres returns the number of centres in the buffer. It counts the different slots, which never decrease in
-// the order of the sparse rows.
+// countCentres returns the number of centres in the buffer. It counts the different slots. The slots of the sparse
+// rows are in non-decreasing order.
 func (s *Sketch) countCentres() (n int) {
 	last := 0
 	for _, slot := range s.sparse.centre {
@@ -237,8 +237,9 @@ func (s *Sketch) centreOf(i int, c *centre) *centre {
 	return c
 }
 
-// subtractCentres replaces the products XXᵀ of the stored rows X in g (n×n, lower triangle) by L·XXᵀ·Lᵀ. L subtracts
-// multiples of the centres from the sparse rows, and removes the centres.
+// subtractCentres overwrites g with the lower triangle of L·XXᵀ·Lᵀ (n×n). On entry g holds the lower triangle of XXᵀ
+// for the stored rows X. The rows of L·X are the rows of X, but each centre is replaced by zeros, and multiples of the
+// centres are subtracted from the sparse rows.
 func (s *Sketch) subtractCentres(g engine.Matrix) {
 	k, w := s.rows, &s.sparse
 	for i, slot := range w.centre {
@@ -281,8 +282,7 @@ func (s *Sketch) subtractCentres(g engine.Matrix) {
 // symmetricAt returns element i, j of the symmetric matrix whose lower triangle is in g.
 func symmetricAt(g engine.Matrix, i, j int) float64 { return g.Row(max(i, j))[min(i, j)] }
 
-// multiplyByL overwrites U with U·L. L subtracts multiples of the centres from the sparse rows, and removes the
-// centres.
+// multiplyByL overwrites U with U·L, for the matrix L of [Sketch.subtractCentres].
 func (s *Sketch) multiplyByL(u engine.Matrix) {
 	w := &s.sparse
 	if !w.hasCentres() {

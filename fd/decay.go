@@ -43,8 +43,8 @@ func (s *Sketch) Decay(beta float64) error {
 		s.sums[i].Scale(beta)
 	}
 	// Each entry is rounded twice, so each square four times: 2·eps in total. A kept AᵀA has one rounding for each
-	// entry and one for its correction. Entries, shrinkage or pad that become denormal lose less than 2⁻¹⁰⁷⁴ each
-	// time; see underflow.
+	// entry and one for its correction. An entry, shrinkage or pad that becomes denormal loses less than 2⁻¹⁰⁷⁴ in
+	// each decay; see underflow.
 	pad := padDecay * eps * norm2
 	if s.kept > 0 {
 		pad *= renewal // once for each shrink that assumes orthogonal kept rows

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrInput is [engine.ErrInput]. errors.Is(err, ErrInput) is true for every error of this package except
-// [ErrNoConvergence]. The input causes these errors: by its shape, its values or a file.
+// [ErrNoConvergence]. The cause of these errors is the input: its shape, its values or a file.
 var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree, or an attempt to merge a sketch with itself. Nothing

@@ -27,8 +27,9 @@ const losslessBytes = 256 << 10
 // larger products instead.
 const crossRows = 64
 
-// sumCross adds the lower triangle of rᵀr to the compensated sums. pad bounds the norm of the round-off. The first d
-// rows of r are added last, because they may come from a shrink and be larger than the others. part is a d×d workspace.
+// sumCross adds the lower triangle of rᵀr to the compensated sums. The result pad bounds the norm of the round-off.
+// The first d rows of r are added last, because they may come from a shrink and be larger than the others. part is a
+// d×d workspace.
 func sumCross(be engine.Backend, r engine.Matrix, sums []neumaier.Sum, part engine.Matrix) (pad float64) {
 	d := r.Cols
 	add := func(lo, hi int) {
@@ -47,8 +48,8 @@ func sumCross(be engine.Backend, r engine.Matrix, sums []neumaier.Sum, part engi
 	return pad
 }
 
-// roundSums writes the rounded sums to the lower triangle of c and returns its trace. pad bounds the norm of
-// the round-off.
+// roundSums writes the rounded sums to the lower triangle of c and returns its trace. The result pad bounds the norm
+// of the round-off.
 func roundSums(sums []neumaier.Sum, c engine.Matrix) (trace, pad float64) {
 	for i := range c.Rows {
 		row := c.Row(i)[:i+1]
@@ -72,8 +73,9 @@ func traceOf(a engine.Matrix) (sum float64) {
 func (s *Sketch) lossless() bool { return s.m == s.cfg.Dim }
 
 // countSpared returns the number of leading rows that the next shrink of a lossless sketch leaves unchanged. This is
-// the number of all rows left by an earlier shrink, or 0. rest is the sum of squares of the other rows. The result
-// depends only on values that a message stores, so that a sketch that is read back continues identically.
+// the number of all rows left by an earlier shrink, or 0. The argument rest is the sum of squares of the
+// other rows. The result depends only on values that a message stores, so that a sketch that is read back continues
+// identically.
 func (s *Sketch) countSpared(rest float64) int {
 	if s.p < 4*s.m {
 		return 0 // too little room for other rows

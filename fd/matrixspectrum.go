@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// WholeSpectrum returns the spectrum of K = AᵀA, given a, the computed lower triangle of K (d×d). a is overwritten.
-// The shrinkage of the spectrum is 0.
+// WholeSpectrum returns the spectrum of K = AᵀA. The argument a holds the computed lower triangle of K (d×d) and is
+// overwritten. The shrinkage of the spectrum is 0.
 //
 // known.RoundOff must bound ‖a − K‖₂. The Bound of the result gets Frobenius2 and Rows from known. Its RoundOff is
 // known.RoundOff plus the measured errors ‖a − VᵀΛV‖ and ‖VVᵀ − I‖ of the computed eigenvalues Λ and eigenvectors V.
@@ -33,8 +33,9 @@ func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, 
 	return p, nil
 }
 
-// fromMatrix sets p to the spectrum of a (d×d, lower triangle), given the eigenvalues w and, in p.V, the
-// eigenvectors. pad bounds ‖a − VᵀΛV‖ for Λ = diag(w). a is overwritten, and part is a d×d workspace.
+// fromMatrix sets p to the spectrum of the symmetric matrix with the lower triangle a (d×d). On entry w and p.V hold
+// the eigenvalues and eigenvectors. The result pad bounds ‖a − VᵀΛV‖ for Λ = diag(w). The matrix a is overwritten, and
+// part is a d×d workspace.
 func (p *Spectrum) fromMatrix(w []float64, a, part engine.Matrix, be engine.Backend) (pad float64, err error) {
 	d := p.Dim
 	before := frobenius(a)

@@ -94,8 +94,8 @@ func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []f
 		}
 	}
 	be.Syrk(true, -1, scaled, 1, x.gram)
-	// Rounding the roots and products in scaled changes an entry of UᵀSU by at most 4·eps times the sum of the
-	// magnitudes of its terms.
+	// The entries of the matrix scaled are rounded roots and products. This rounding changes an entry of UᵀSU by at
+	// most 4·eps times the sum of the magnitudes of its terms.
 	product := (be.Accuracy().Sum(r) + engine.Roundings + 4) * eps * (total + kept) * inflate
 	slack = math.Max(slack, 8*eps*total+float64(n)*0x1p-1022)
 	for {
@@ -169,8 +169,8 @@ func (x *reduction) rounding(above, skew, size float64) roundedProduct {
 	return roundedProduct{squares: (2*math.Min(sum, all*norm) + norm*norm) * inflate, gram: (2*all*norm + norm*norm) * inflate}
 }
 
-// residual bounds ‖A − XᵀX‖, including the round-off of its own products. a holds the lower triangle of A (d×d) and
-// is overwritten with A − XᵀX. norm bounds ‖A‖_F, and part is a d×d workspace.
+// residual bounds ‖A − XᵀX‖, including the round-off of its own products. The argument a holds the lower triangle of A
+// (d×d) and is overwritten with A − XᵀX. The argument norm bounds ‖A‖_F, and part is a d×d workspace.
 func residual(be engine.Backend, a, x, part engine.Matrix, norm float64) float64 {
 	var squares, sums float64
 	for lo := 0; lo < x.Rows; lo += residualRows {

@@ -74,8 +74,8 @@ func (s *Sketch) addToScatter() {
 	s.rows = 0
 }
 
-// addRows adds RᵀR, for the rows R of the buffer, to sums. pad bounds the norm of the round-off in sums, and blocks
-// is the number of products. product is a workspace of d·d numbers.
+// addRows adds RᵀR, for the rows R of the buffer, to sums. The result pad bounds the norm of the round-off in sums,
+// and blocks is the number of products. The argument product is a workspace of d·d numbers.
 func (s *Sketch) addRows(sums []neumaier.Sum, product []float64) (pad float64, blocks int64) {
 	d := s.cfg.Dim
 	for lo := 0; lo < s.rows; lo += scatterRows {
@@ -143,7 +143,7 @@ func (s *Sketch) mergeScatter(o *Sketch) {
 	for i := range s.sums {
 		s.sums[i].Merge(o.sums[i])
 	}
-	// The factor 2 covers the rounding of the addition and the correction of o.
+	// The factor 2 covers the rounding of the addition and the correction of the sketch o.
 	s.roundOff += 2 * padOfSums(s.shrinks+o.shrinks+1, traceOfSums(s.cfg.Dim, s.sums))
 }
 

@@ -163,7 +163,7 @@ func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.Spar
 }
 
 // cut computes the squared norms λᵢ − δ of the new rows and the factors √(1 − δ/λᵢ), for δ = x.delta and the leading
-// eigenvalues w with λᵢ > δ. kept and scale are the memory for the results.
+// eigenvalues w with λᵢ > δ. The arguments kept and scale are the memory for the results.
 func (x *reduction) cut(w, kept, scale []float64) (norm2, factors []float64) {
 	live := 0
 	for ; live < len(w) && w[live] > x.delta; live++ {
@@ -218,7 +218,7 @@ func (s *Sketch) cut(w []float64) float64 {
 }
 
 // finish records a shrink by delta with the round-off bound pad. spared is the number of leading rows that the shrink
-// left unchanged. The shrink replaced all other rows by live new rows.
+// left unchanged. The shrink replaced all other rows by new rows, and live is their number.
 func (s *Sketch) finish(spared, live int, delta, pad float64) {
 	s.rows = spared + live
 	if spared == 0 {

@@ -80,12 +80,12 @@ func (c Config) defaultSparseRows(m, p int) int {
 }
 
 // SparseShare limits sparse rows: a row with entries in more than 1/SparseShare of the columns is stored as a dense
-// row. A shrink to m rows takes 4mz flops for a sparse row with z entries, and 7md flops for a dense row. But the
-// flops for a dense row are several times faster.
+// row. A shrink to m rows takes 4mz flops for a sparse row with z entries, and 7md flops for a dense row with d
+// entries. Flops for dense rows run several times as fast.
 const SparseShare = 8
 
-// maxEntries returns the largest number of entries that all sparse rows of the buffer may have together.
-// Including the workspace of a shrink, they then take as much memory as p dense rows.
+// maxEntries returns the largest total number of entries in the sparse rows of the buffer. These rows and the
+// workspace that a shrink needs for them take as much memory as p dense rows.
 func (s *Sketch) maxEntries() int {
 	const perEntry = 3 // 24 bytes an entry, 8 bytes a number
 	return max(s.p, SparseShare) * (s.cfg.Dim / perEntry)
@@ -171,8 +171,9 @@ func (w *sparseRows) empty() {
 	}
 }
 
-// gramSparse computes the rows of the Gram matrix (n×n) that belong to sparse rows, which are its last rows, in the
-// lower triangle of g. off bounds the norm of their round-off. On entry g must hold the rows that belong to dense rows.
+// gramSparse completes the Gram matrix of all n rows in the buffer. On entry the rows of g (n×n, lower triangle) for
+// dense rows are set. gramSparse computes the last rows, for sparse rows. The result off bounds the norm of their
+// round-off.
 func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float64) {
 	k, n, w := s.rows, g.Rows, &s.sparse
 	if w.Rows == 0 {

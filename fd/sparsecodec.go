@@ -140,7 +140,8 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 	}
 }
 
-// checkCentres reports centres that Append would not have stored. at is their offset in the message.
+// checkCentres reports centres that Append would not have stored. The parameter at is the offset of the centres in the
+// message.
 func (s *Sketch) checkCentres(m *wire.Reader, at int64, version uint32) {
 	w := &s.sparse
 	if version != versionCentred {

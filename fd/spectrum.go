@@ -201,8 +201,8 @@ func (p *Spectrum) sort() {
 // before it, which have larger σ². Only rows whose σ² is below √eps times the largest σ² may need this. A row that
 // becomes zero was only round-off and is removed.
 //
-// moved bounds the change of BᵀB: ‖B'ᵀZ + ZᵀB' + ZᵀZ‖ for the changed rows B' and their change Z, plus the squares of
-// the removed rows.
+// The result moved bounds the change of BᵀB: ‖B'ᵀZ + ZᵀB' + ZᵀZ‖ for the changed rows B' and their change
+// Z, plus the squares of the removed rows.
 func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	d, r := p.Dim, len(p.Sigma2)
 	if r == 0 {
@@ -235,8 +235,9 @@ func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	return (2*math.Sqrt(changed)*math.Sqrt(change) + change + dropped) * inflate
 }
 
-// firstSkew returns the index of the first row of V to orthogonalise, or r if there is none. g is the lower
-// triangle of VVᵀ (r×r). Such a row has an off-diagonal entry above round-off, or a norm other than 1.
+// firstSkew returns the index of the first row of V to orthogonalise, or r if there is none. The argument g holds the
+// lower triangle of VVᵀ (r×r). Row i of V has to be orthogonalised if an entry of row i left of the diagonal exceeds
+// round-off, or if its squared norm is at most ½.
 func firstSkew(g []float64, r int) int {
 	for i := range r {
 		for _, v := range g[i*r : i*r+i] {

@@ -81,8 +81,9 @@ func start(n int) (*Backend, error) {
 // Name returns "openblas".
 func (*Backend) Name() string { return "openblas" }
 
-// Capabilities returns the core (kernels) of OpenBLAS in use, the detected core, a note about the change, the
-// version, the number of threads, and the number of concurrent calls.
+// Capabilities returns the kernel family (core) that OpenBLAS uses, the core that OpenBLAS detected, and a note that
+// tells whether New changed the core. It also returns the version, the number of threads, and the largest number of
+// concurrent calls.
 func (b *Backend) Capabilities() map[string]string {
 	return map[string]string{
 		"kernel":           b.core.used,

@@ -35,8 +35,8 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A core holds the names of two kernel families of OpenBLAS, such as Haswell: the detected one (found) and the one in
-// use (used). note describes the change from found to used.
+// A core holds the names of two kernel families of OpenBLAS, such as Haswell. OpenBLAS detected the family found and
+// now uses the family used. The field note tells whether New changed the family, and why.
 type core struct{ found, used, note string }
 
 // width is the vector width in bits of OpenBLAS kernels. Kernels that are not listed have vectors of 128 bits or no
@@ -95,8 +95,9 @@ func repairCore() (core, error) {
 	return c, err
 }
 
-// switchCore makes OpenBLAS use the kernels of the core target. It returns the name of the core in use afterwards. If
-// the switch failed, the note gives the reason. OPENBLAS_CORETYPE is set only during the switch.
+// switchCore makes OpenBLAS use the kernels of another core, named by target. It returns the name of the core that
+// OpenBLAS then uses. If the switch failed, the result note gives the reason. OPENBLAS_CORETYPE is set only during the
+// switch.
 func switchCore(target string) (used, note string, err error) {
 	if C.can_repair() == 0 {
 		return coreName(), fmt.Sprintf("no: this OpenBLAS cannot change its core; set OPENBLAS_CORETYPE=%s", target), nil

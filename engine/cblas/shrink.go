@@ -4,8 +4,8 @@ package cblas
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// Gram computes the lower triangle of C = A·Aᵀ, but only its rows from index firstRow on. It multiplies the new rows
-// by the earlier rows and by each other.
+// Gram computes rows firstRow to n−1 of the lower triangle of C = A·Aᵀ. It multiplies these rows of A by the earlier
+// rows and by each other.
 func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
 	n, _, k := matrix.CheckProduct(false, true, &a, &a, &c)
 	matrix.CheckCount(firstRow, n)
@@ -18,7 +18,7 @@ func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
 // OpenBLAS packs W only a few times.
 func panelWidth(n, k int) int { return min(n, max(k, 1024)) }
 
-// LeftMul overwrites the first m rows of B with W·B. It computes panelWidth columns at a time, in work.
+// LeftMul overwrites the first m rows of B with W·B. It computes panelWidth columns at a time in the workspace.
 func (b *Backend) LeftMul(w, x matrix.Matrix, work []float64) {
 	m, n, k := matrix.CheckLeftMul(&w, &x)
 	matrix.CheckWork(b.LeftMulWork(m, n, k), len(work))

@@ -24,8 +24,9 @@ func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []f
 // SymEigWork returns the length of the workspace of SymEig.
 func (b *Backend) SymEigWork(n, k int) int { return eigen.Work(n, k) }
 
-// inside is a Backend whose caller is between enter and leave. The methods of Backend and package eigen use its matrix
-// products. These multiply the output by beta in Go, because some versions of OpenBLAS compute NaN·0 for beta = 0.
+// inside has matrix products for callers that have called enter and have not yet called leave. The methods of Backend
+// and package eigen use these products. They multiply the output by beta in Go, because some versions of OpenBLAS
+// compute NaN·0 for beta = 0.
 type inside Backend
 
 func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
@@ -42,8 +43,8 @@ func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, be
 	i.blas.Dgemm(op(transA), op(transB), m, c.Cols, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 }
 
-// bandRows is the number of rows of a triangle that one product computes. Entries of these rows right of the diagonal
-// are computed, too, but not used.
+// bandRows is the number of rows of a lower triangle that Gemmt computes by one product. The product also computes
+// entries right of the diagonal, which are not used.
 const bandRows = 64
 
 func (i *inside) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {

@@ -26,8 +26,8 @@ func EachKernel(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	})
 }
 
-// EachInCrowd is like [Each] for tests that run [Crowd] goroutines. If FDRIDGE_THOROUGH is set, it is like [EachKernel].
-// The crowd of the engine's own test has every kernel in each run.
+// EachInCrowd is like [Each] for tests that run [Crowd] goroutines. If FDRIDGE_THOROUGH is set, it is like
+// [EachKernel]. Without FDRIDGE_THOROUGH only a test in package engine runs every kernel in so many goroutines.
 func EachInCrowd(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		EachKernel(t, f)

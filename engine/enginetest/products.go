@@ -102,8 +102,9 @@ func entry(a *matrix, trans bool, i, j int) float64 {
 	return a.was(i, j)
 }
 
-// checkProduct checks that C = alpha·P + beta·C for the elements that isChecked selects. An element of P is a sum of
-// k products x·y, whose factors xy returns. scalars holds alpha and beta.
+// checkProduct checks that C = alpha·P + beta·C for the elements that isChecked selects. An element of P is a sum of k
+// products x·y. The function xy returns the factors x and y of product l of element (i, j). scalars holds alpha and
+// beta.
 func (c *matrix) checkProduct(t *testing.T, what string, isChecked func(i, j int) bool, scalars [2]float64, k int, bound float64, xy func(i, j, l int) (x, y float64)) {
 	for i := range c.r {
 		for j := range c.c {

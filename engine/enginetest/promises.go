@@ -88,8 +88,8 @@ type attacker struct {
 	sums       map[int][][]sum   // exact sums of these patterns
 }
 
-// An operation is a tested operation of the backend. used is the largest ratio of an error to its bound so far. The
-// field by is the name of the pattern with this ratio.
+// An operation is a tested operation of the backend. Its field used is the largest ratio of an error to its bound so
+// far. The field by is the name of the pattern with this ratio.
 type operation struct {
 	t    *testing.T
 	name string

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// reproducible checks that a backend with Accuracy.Reproducible gives the same bits for any number of threads, and
-// again in repeated calls.
+// reproducible checks that a backend with Accuracy.Reproducible gives the same bits for any number of threads, and in
+// repeated calls.
 func reproducible(t *testing.T, be engine.Backend) {
 	if !be.Accuracy().Reproducible {
 		t.Skip("not promised")

@@ -43,8 +43,9 @@ type cosineTeam struct {
 var cosineTeams pool[cosineTeam]
 
 // minSharedCosines is the smallest number of elements of Z at which several goroutines share the work. Waking a
-// goroutine takes about ten microseconds. A part of the work has at least cosineRows rows, and there are up to
-// cosineParts parts for each thread. A part processes cosineInputs inputs at a time, which are 256 KiB of a panel.
+// goroutine takes about ten microseconds. A part of the work has at least cosineRows rows. The number of parts is at
+// most cosineParts times the number of threads. A part multiplies cosineInputs columns of X at a time by as many rows
+// of a panel, which take 256 KiB.
 const (
 	minSharedCosines = 1 << 12
 	cosineRows       = 64
@@ -102,7 +103,7 @@ func (c *cosines) at(i, panel int) *float64 {
 	return &c.z.Data[i*c.z.Stride+panel*matrix.PanelWidth]
 }
 
-// sparse computes rows lo to hi of one panel of Z. The arguments of the cosines are stored in sums, because Z is
+// sparse computes rows lo to hi of one panel of Z. The slice sums holds the arguments of the cosines, because Z is
 // often not in the cache.
 func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)

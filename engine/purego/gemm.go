@@ -18,7 +18,7 @@ func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64,
 	b.Gemmt(trans, !trans, alpha, a, a, beta, c)
 }
 
-// Gram computes the lower triangle of C = A·Aᵀ, but only its rows from index firstRow on.
+// Gram computes rows firstRow to n−1 of the lower triangle of C = A·Aᵀ, where n is the number of rows of A.
 func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
 	n, _, k := matrix.CheckProduct(false, true, &a, &a, &c)
 	matrix.CheckCount(firstRow, n)

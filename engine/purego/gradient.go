@@ -34,9 +34,10 @@ type gradientTeam struct {
 
 var gradients pool[gradientTeam]
 
-// partRows is the largest number of rows of a part, unless this would give more than maxParts parts. This gives
-// enough parts for several threads, few sums to add, and few additions in sequence. With severalTargets or more
-// right-hand sides, a part has twice as many rows, because the t×d sums do not fit in the cache.
+// partRows is the largest number of rows of a part, unless this would give more than maxParts parts. Parts of this
+// size give work to several threads, and limit both the number of sums and the number of terms of each sum. With at
+// least severalTargets right-hand sides, the sums of a part do not fit in the cache. A part then has twice as many
+// rows, so that fewer sums are written.
 const (
 	partRows       = 32
 	maxParts       = 16
@@ -131,8 +132,8 @@ func (v *gradient) subtree(i int, s *scratch, leaf leafSum) {
 	v.tree(s, i*parts, parts, v.task(i), leaf)
 }
 
-// tree writes the sum over count parts, from part firstPart on, to the start of g. The rest of g is a
-// workspace with one sum for each level of the tree.
+// tree writes the sum over parts firstPart to firstPart+count−1 to the start of g. The rest of g is a workspace with
+// one sum for each level of the tree.
 func (v *gradient) tree(s *scratch, firstPart, count int, g []float64, leaf leafSum) {
 	if count == 1 {
 		leaf(s, partStart(v.n, firstPart, v.parts, 4), partStart(v.n, firstPart+1, v.parts, 4), g)

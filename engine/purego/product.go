@@ -188,8 +188,8 @@ func (p *product) scale(i0, i1, j0, j1 int) {
 	}
 }
 
-// tiles multiplies the packed a (mb rows) by b (nb columns). It stores the product in the block of C that begins at
-// (i, j), or adds the product to this block if add is true. If ldb is 0, b is packed; otherwise ldb is the leading
+// tiles multiplies mb rows of A, packed in a, by nb columns in b. It stores the product in the block of C that begins
+// at (i, j), or adds the product to this block if add is true. If ldb is 0, b is packed; otherwise ldb is the leading
 // dimension of b. A panel of b stays in the first-level cache while the panels of a are read.
 func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, add bool) {
 	k := p.be.kernel
@@ -238,8 +238,8 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 	}
 }
 
-// exchange calls move for each row of an h×w block of C, with the same row of the tile t. The block begins at (row,
-// col).
+// exchange calls the function move for each row of an h×w block of C and the same row of the tile t. The block begins
+// at (row, col).
 func (p *product) exchange(t []float64, row, col, h, w int, move func(c, t []float64)) {
 	nr := p.be.kernel.NR()
 	for r := range h {

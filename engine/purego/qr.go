@@ -76,8 +76,8 @@ func (p *panel) cut(work []float64) {
 	p.x, p.y = work[:size], work[size:2*size]
 }
 
-// reduce overwrites top, the rows of R, and sets it to zero below the diagonal. It applies the reflections to the
-// columns C right of the panel:
+// reduce writes rows of R to top, with zeros below the diagonal. It applies the reflections to the columns C right of
+// the panel:
 //
 //	C ← C − Vᵀ·(T·(V·C)).
 func (p *panel) reduce() {

@@ -27,8 +27,8 @@ type twofoldStrip struct {
 	small  []float64  // workspace for calls of kernels: twelve numbers, and one for each column
 }
 
-// fourSums holds the sums a·x of four rows over the columns processed so far, as hi + lo, and the sums of the
-// magnitudes of their terms.
+// fourSums holds the sums a·x = hi + lo of four rows a over the columns processed so far. The field size holds the
+// sums of the magnitudes of the terms.
 type fourSums struct{ hi, lo, size [4]float64 }
 
 func newStrip(v *twofoldGradient, s *scratch, lo, hi int) twofoldStrip {
@@ -125,7 +125,8 @@ func (p *twofoldStrip) computeScales() {
 	}
 }
 
-// If the largest entries of the rows differ by at most a factor of maxRatio, the scales of all rows are 1.
+// maxRatio limits the ratio of the largest entries of two rows. If all rows are within the limit, all scales of rows
+// are 1.
 const maxRatio = 8
 
 // isEven reports whether the largest entries of the nonzero rows differ by at most a factor of maxRatio. p.s must
@@ -214,8 +215,8 @@ func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *
 // unit2 is u² for the unit round-off u = 2⁻⁵³. Error bounds of sums of two numbers are multiples of unit2.
 const unit2 = 0x1p-106
 
-// rowError bounds the error of an element of R, relative to the sum of the magnitudes of its terms: d products in the
-// given number of strips, −b and c. The formula is derived in [engine.Twofold].
+// rowError bounds the error of an element of R, relative to the sum of the magnitudes of its terms. The terms are −b,
+// c and d products in the given number of strips. The formula is derived in [engine.Twofold].
 func rowError(d, strips int) float64 {
 	n, s := float64(min(d, twofoldColumns)), float64(strips+2)
 	return 2 * unit2 * (n*(70+n/2) + 2*s*(4*n+s))

@@ -22,8 +22,8 @@ func (a Accuracy) Sum(k int) float64 { return float64(k) / 2 }
 // Gradients bounds the round-off that one call of Gradient adds to its result G, in the same unit as Dot.
 func (a Accuracy) Gradients() float64 { return float64((a.Gradient + 1) / 2) }
 
-// Roundings is a constant part of every bound, in units of eps. It covers the factor alpha, the addition of beta·C,
-// and terms of second order.
+// Roundings is the constant term in every bound, in units of eps. It covers the rounding of the factor alpha and of
+// the addition of beta·C, and second-order terms.
 const Roundings = 2
 
 // Orders is the largest number of summation orders in one product. OpenBLAS uses up to three at the edges of its tiles.

@@ -10,8 +10,9 @@ func backWork(n, k int) int {
 	return b * (b + 2*k)
 }
 
-// completeVectors clears the elements of A after each reflection vector, which tridiagonalise stored in a row. Then
-// wyRows successive rows form one matrix of vectors, as backTransform requires.
+// completeVectors clears the elements that follow the reflection vector in each row of A. tridiagonalise stored one
+// vector in each row. After completeVectors, wyRows successive rows form one matrix of vectors, as backTransform
+// requires.
 func completeVectors(n int, a []float64, lda int) {
 	for begin := 1; begin < n; begin += wyRows {
 		nb := min(wyRows, n-begin)

@@ -47,8 +47,8 @@ func divideWork(n, k int) int {
 }
 
 // packedWork returns the length of divider.packed: n₁² + n₂², where n₁ and n₂ are the orders of the two halves. An
-// eigenvector of a half is zero in the other half. A rotation that fills these zeros also drops a row, so that this
-// length is enough.
+// eigenvector of a half is zero in the other half. A rotation may fill these zeros, but each rotation also drops a
+// row. Therefore this length is enough.
 func packedWork(n int) int {
 	return (n/2)*(n/2) + (n-n/2)*(n-n/2)
 }

@@ -22,7 +22,7 @@ func qlValues(d, e, w []float64) bool {
 }
 
 // ql computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e[0:n−1] by the implicit QL
-// iteration with Wilkinson's shift. It overwrites d with the eigenvalues, which are not sorted, and overwrites e, of
+// iteration with Wilkinson's shift. It overwrites d with the unsorted eigenvalues. It also overwrites e, which has
 // length n. It applies the rotations to the rows of z (n×cols): an identity matrix z becomes the matrix of
 // eigenvectors. It returns false if an eigenvalue needs too many sweeps.
 //

@@ -5,12 +5,13 @@ import "math"
 // secularSteps is the largest number of evaluations of the secular function for one root. The average is about three.
 const secularSteps = 120
 
-// After patience evaluations for one root, a bisection follows every step that does not reduce |f| tenfold.
+// patience is a number of evaluations of f for one root. After them, bisection computes the next iterate whenever the
+// last step did not reduce |f| tenfold.
 const patience = 8
 
-// lastStep·r is the longest last step for a root, where r is the distance to the nearest pole. After a shorter step,
-// f is not evaluated again. f and its approximation agree to first order, and their second derivatives are at most
-// 2/r times the first. So after a step η the distance to the root is at most 4η²/r ≤ eps/4·r.
+// The iteration ends after a step of at most lastStep·r, where r is the distance to the nearest pole. f and its
+// approximation have the same value and slope. Their second derivatives are at most 2/r times their slopes. So after a
+// last step η, the distance to the root is at most 4η²/r ≤ eps/4·r.
 const lastStep = 0x1p-28
 
 // secular is the equation
@@ -28,7 +29,8 @@ type secular struct {
 	d, z, zz []float64
 }
 
-// A value holds f = 1/rho + ψ + φ at a point, the derivatives of ψ and φ, and a bound on the round-off of f in eps.
+// A value holds f = 1/rho + ψ + φ at a point, the derivatives of ψ and φ, and a bound on the round-off of f in units
+// of eps.
 type value struct {
 	f, dpsi, dphi, bound float64
 }
@@ -127,7 +129,7 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 //   - a bracket (lo, hi) of τ = λ − d_o
 //   - an initial τ, the root of far + zₒ²/(d_o − λ) + t/(d_q − λ), where d_q is the other pole next to root j
 //
-// The constants far and t give this function the value and slope of f in the middle between the poles.
+// The constants far and t give this function the value and slope of f in the middle between d_o and d_q.
 func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	last := j > p
 	gap := s.d[p+1] - s.d[p]

@@ -34,9 +34,9 @@ func tridiagonalise(kr Kernels, n int, a []float64, lda int, d, e, tau, work []f
 	}
 }
 
-// reducePanel reduces rows begin to end of A, the panel. It writes V, W and V again to work, each (end−begin)×end, so
-// that both [V;W] and [W;V] are contiguous. The rows of V are the reflection vectors, and the reduced matrix is A −
-// VᵀW − WᵀV.
+// reducePanel reduces the panel, which is rows begin to end of A. It writes V, W and a second copy of V to work, each
+// (end−begin)×end. So both [V;W] and [W;V] are contiguous. The rows of V are the reflection vectors, and the reduced
+// matrix is A − VᵀW − WᵀV.
 func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, work []float64) {
 	nb, ld := end-begin, end
 	vs, ws, vs2 := work[:nb*ld], work[nb*ld:2*nb*ld], work[2*nb*ld:3*nb*ld]

@@ -81,7 +81,7 @@ func CheckLength(n, length int) {
 	}
 }
 
-// CheckWork panics if a workspace of the given length is shorter than need.
+// CheckWork panics if length, the length of a workspace, is less than need.
 func CheckWork(need, length int) {
 	if length < need {
 		panic("engine: workspace too short")

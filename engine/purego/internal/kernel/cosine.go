@@ -12,7 +12,7 @@ type Cosines struct {
 	//
 	//	z_c = (…((f_c + x₀·w_{J₀c}) + x₁·w_{J₁c}) + …).
 	//
-	// J₀, J₁, … are the row indices of W in columns, and the rows of W have length n.
+	// The parameter columns holds the row indices J₀, J₁, … of W. The rows of W have length n.
 	Chain func(n, k int, x *float64, columns *int32, w, from, z *float64)
 
 	// Chain4 is like Chain for four rows of x, from and z. Row i of W belongs to column i of x. ldx, ldf and ldz are
@@ -142,7 +142,7 @@ func chain4Go(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float
 	}
 }
 
-// chain computes Chain for any k, four columns of W at a time. Without columns, row i of W belongs to x[i].
+// chain computes Chain for any k, four columns of W at a time. If columns is nil, row i of W belongs to x[i].
 func chain(n int, x []float64, columns []int32, w, from, z *float64) {
 	row := func(i int) int {
 		if columns != nil {
