@@ -3,6 +3,7 @@ package fdridge
 import (
 	"context"
 	"errors"
+	"runtime"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/background"
@@ -151,11 +152,24 @@ func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error
 	return known, nil
 }
 
-// fitBlocks fits blocks of width targets and joins the results.
+// fitBlocks fits blocks of width targets and joins the results. All blocks share the spectrum of the sketch.
 func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int) (*Result, error) {
 	_, _, t := src.Dims()
 	gammas, observe, all := opts.Gammas, opts.Observe, (*Result)(nil)
+	var shared ridge.SpectrumCache
+	summarized := opts.Summarized
+	opts.Summarized = func(sum *ridge.Summary) error {
+		err := shared.Share(sum)
+		if err == nil && summarized != nil {
+			err = summarized(sum)
+		}
+		return err
+	}
 	for lo := 0; lo < t; lo += width {
+		if all != nil { // without this, the memory of earlier blocks would add up
+			all.Summary, all.outcome.Summary = nil, nil
+			runtime.GC()
+		}
 		hi := min(lo+width, t)
 		some, err := dataset.Targets(src, lo, hi)
 		if err != nil {

@@ -43,7 +43,8 @@ type Options struct {
 	//   - Select is GCV, or CV if Folds is given.
 	//   - Size is the smallest size that loses no information, if such a sketch takes at most 1 GiB.
 	//
-	// Fit reads the rows again for each block of targets. The sums of a block take at most 1 GiB and at most MaxBytes/8.
+	// Fit reads the rows again for each block of targets. The sums of a block take at most 512 MiB and at most MaxBytes/8.
+	// All blocks share the spectrum of the sketch. Result.Summary is the summary of the last block.
 	PerTarget bool
 
 	// Penalty holds a factor pⱼ ≥ 0 for each feature j: the penalty term is γ·Σ pⱼxⱼ². Observe, Summarized and

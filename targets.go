@@ -83,7 +83,7 @@ func (j *job) blockOfTargets() int {
 	if j.choosesGamma() && j.Select != choose.GCV {
 		numbers += 3 * float64(max(len(j.Candidates), eachGrid)) * float64(j.d)
 	}
-	const bytes = 1 << 30
+	const bytes = 1 << 29
 	return max(1, int(math.Min(bytes, float64(j.MaxBytes)/8)/8/numbers))
 }
 
@@ -96,7 +96,7 @@ func (r *Result) join(o *Result) {
 	f.EffectiveDimension.Hi = math.Max(f.EffectiveDimension.Hi, g.EffectiveDimension.Hi)
 	f.Passes, f.Iterations = f.Passes+g.Passes, f.Iterations+g.Iterations
 	r.Status, r.Passes, r.Trace = r.Status.Worse(o.Status), r.Passes+o.Passes, append(r.Trace, o.Trace...)
-	r.outcome.Status = r.Status
+	r.outcome.Status, r.outcome.Summary, r.Summary = r.Status, o.Summary, o.Summary
 	c, e := r.Each, o.Each
 	if c == nil {
 		return

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 )
@@ -179,12 +180,21 @@ func TestBlocksOfTargets(t *testing.T) {
 		if opts.Folds != 0 {
 			opts.MaxBytes = 1 << 23
 		}
+		var spectra []*fd.Spectrum
+		opts.Summarized = func(sum *ridge.Summary) error {
+			spec, err := sum.Spectrum()
+			spectra = append(spectra, spec)
+			return err
+		}
 		parts, again := fdridge.Fit(t.Context(), src, opts)
 		if (err == nil) != (again == nil) {
 			t.Fatalf("%s: %v, whole %v", name, again, err)
 		}
 		if parts.Passes <= whole.Passes || len(parts.Solutions) != 1 || parts.Status != whole.Status {
 			t.Errorf("%s: %d passes, whole %d; status %v, whole %v", name, parts.Passes, whole.Passes, parts.Status, whole.Status)
+		}
+		if len(spectra) < 3 || len(slices.Compact(spectra)) != 1 {
+			t.Errorf("%s: %d blocks do not share the spectrum", name, len(spectra))
 		}
 		a, b := whole.Solutions[0], parts.Solutions[0]
 		if !slices.Equal(a.Gammas, b.Gammas) || a.Gamma != b.Gamma {

@@ -127,7 +127,8 @@ type Details struct {
 
 // New makes a model of solutions for one or more γ. prep describes the preparation of their rows; its zero value
 // means no preparation. A Penalty of the solutions was applied after prep. If prep scales columns and computes no
-// features, New converts the coefficients to unscaled columns. The model shares no memory with the solutions.
+// features, New converts the coefficients to unscaled columns. If the columns are not scaled, the
+// model shares the coefficients with the solutions.
 //
 // The solutions may come from a *[ridge.NotConvergedError]. [Model.Err] then returns an error.
 //
@@ -217,7 +218,7 @@ func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 		out.Coef = append(out.Coef, coef)
 		out.Intercept = append(out.Intercept, b)
 		if prep.unscales() {
-			out.Fitted.Coef = append(out.Fitted.Coef, slices.Clone(o.Coef))
+			out.Fitted.Coef = append(out.Fitted.Coef, o.Coef)
 			out.Fitted.Intercept = append(out.Fitted.Intercept, o.Intercept)
 		}
 	}

@@ -141,12 +141,12 @@ func (p *Preparation) unscales() bool { return p.Scaling != nil && p.Expansion()
 //
 //	coefⱼ/scaleⱼ,   intercept − Σⱼ coefⱼ·meanⱼ/scaleⱼ.
 //
-// If p does not scale columns, or computes features, it returns copies of the arguments.
+// If p does not scale columns, or computes features, it returns its arguments.
 func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, float64) {
-	out := slices.Clone(coef)
 	if !p.unscales() {
-		return out, intercept
+		return coef, intercept
 	}
+	out := slices.Clone(coef)
 	for i := range out {
 		out[i] /= p.Scaling.Scale[i]
 		intercept -= out[i] * p.Scaling.Mean[i]

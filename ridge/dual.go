@@ -75,7 +75,8 @@ func (e *dualExact) checkMemory(n int64) error {
 // dualBytes returns the memory for n rows, without the rows themselves.
 func dualBytes(n int64, d, t int, method Method, plan dualPlan) float64 {
 	rows, features := float64(n), float64(d)
-	vectors := 8 * float64(t) * (8*features + 16*rows)
+	block := measureNumbers * float64(targetBlock(int(min(max(n, 0), math.MaxInt32)), d)) * (features + rows)
+	vectors := 8 * (float64(t)*(features+2*rows) + math.Min(float64(t)*(7*features+14*rows), block))
 	if method == DualCG {
 		return vectors + 8*(4*features+10*rows)
 	}

@@ -21,7 +21,7 @@ func (e *dualExact) leaveOneOut(ctx context.Context, gammas []float64, receive f
 	}
 	fits, scores := make([]*Solution, 0, len(gammas)), &LeftOutScores{}
 	for part := range slices.Chunk(gammas, e.batch()) {
-		found, err := e.solveSystems(ctx, part)
+		found, err := e.solveSystems(ctx, part, targetRange{0, e.t})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -30,7 +30,7 @@ type dualSystem struct {
 // A dualSolver overwrites each residual r with an approximation of (AAᵀ + γI)⁻¹r.
 type dualSolver func(open []*dualSystem) error
 
-// A dualFit holds the systems of all targets at one γ.
+// A dualFit holds the systems of some targets at one γ.
 type dualFit struct {
 	systems []*dualSystem
 	by      Method
@@ -56,29 +56,49 @@ func (f *dualFit) isFinite() bool {
 	return true
 }
 
-// solve solves for batch() values of γ at a time.
+// A targetRange is the targets from lo to hi − 1.
+type targetRange struct{ lo, hi int }
+
+// solve solves for batch() values of γ and targetBlock(n, d) targets at a time.
 func (e *dualExact) solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
-	fits := make([]*Solution, 0, len(gammas))
+	fits, block := make([]*Solution, 0, len(gammas)), targetBlock(e.data.N(), e.d)
 	for part := range slices.Chunk(gammas, e.batch()) {
-		found, err := e.solveSystems(ctx, part)
-		if err != nil {
-			return nil, err
+		solved := make([]*Solution, len(part))
+		for lo := 0; lo < e.t; lo += block {
+			found, err := e.solveSystems(ctx, part, targetRange{lo, min(lo+block, e.t)})
+			if err != nil {
+				return nil, err
+			}
+			for i, f := range found {
+				s := e.solution(f)
+				if solved[i] != nil {
+					s.Targets = append(solved[i].Targets, s.Targets...)
+				}
+				solved[i] = s
+			}
 		}
-		for _, f := range found {
-			fits = append(fits, e.solution(f))
-		}
+		fits = append(fits, solved...)
 	}
 	return fits, nil
 }
 
+// A measurement of one target takes up to measureNumbers·(n + d) numbers, and a block of targets up to blockBytes.
+const (
+	measureNumbers = 24
+	blockBytes     = 1 << 29
+)
+
+// targetBlock returns the number of targets that are measured together.
+func targetBlock(n, d int) int { return max(1, blockBytes/8/measureNumbers/(n+d)) }
+
 // solveSystems reduces AAᵀ to tridiagonal form if there are many γ.
-func (e *dualExact) solveSystems(ctx context.Context, gammas []float64) ([]*dualFit, error) {
+func (e *dualExact) solveSystems(ctx context.Context, gammas []float64, targets targetRange) ([]*dualFit, error) {
 	if e.method != DualCG && e.plan.shouldReduce() {
-		return e.solveByReduction(ctx, gammas)
+		return e.solveByReduction(ctx, gammas, targets)
 	}
 	fits := make([]*dualFit, 0, len(gammas))
 	for _, g := range gammas {
-		f, err := e.fit(ctx, g)
+		f, err := e.fit(ctx, g, targets)
 		if err != nil {
 			return nil, err
 		}
@@ -90,14 +110,14 @@ func (e *dualExact) solveSystems(ctx context.Context, gammas []float64) ([]*dual
 // batch returns the number of γ whose vectors take limited memory.
 func (e *dualExact) batch() int {
 	n := float64(e.data.N())
-	each := float64(e.t) * (8*float64(e.d) + 16*n)
+	each := float64(min(e.t, targetBlock(e.data.N(), e.d))) * (8*float64(e.d) + 16*n)
 	return max(1, int(math.Max(n*n, 8<<20)/each))
 }
 
 // fit uses conjugate gradients or a factorisation of AAᵀ + γI.
-func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
+func (e *dualExact) fit(ctx context.Context, gamma float64, targets targetRange) (*dualFit, error) {
 	if e.method == DualCG {
-		f, converged, err := e.solveByCG(ctx, gamma)
+		f, converged, err := e.solveByCG(ctx, gamma, targets)
 		if err != nil || converged {
 			return f, err
 		}
@@ -109,7 +129,7 @@ func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 	if factored == nil {
 		return nil, &SingularError{gamma, Dual, -1}
 	}
-	systems := e.systems(gamma, e.known.Dimension(factored))
+	systems := e.systems(gamma, targets, e.known.Dimension(factored))
 	n := e.data.N()
 	err := e.refine(ctx, systems, func(open []*dualSystem) error {
 		all := gatherResiduals(open)
@@ -128,12 +148,12 @@ func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 }
 
 // solveByReduction uses the tridiagonal form, and fit if this is inaccurate.
-func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64) ([]*dualFit, error) {
+func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64, targets targetRange) ([]*dualFit, error) {
 	e.reduce()
 	var served []*dualSystem
 	for _, g := range gammas {
 		if f, ok := e.factorAt(g); ok {
-			served = append(served, e.systems(g, e.known.Dimension(f))...)
+			served = append(served, e.systems(g, targets, e.known.Dimension(f))...)
 		}
 	}
 	err := e.refine(ctx, served, func(open []*dualSystem) error {
@@ -153,11 +173,11 @@ func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64) ([]*
 	for _, g := range gammas {
 		var f *dualFit
 		if len(served) > 0 && served[0].Gamma == g {
-			f = &dualFit{served[:e.t], Dual}
-			served = served[e.t:]
+			f = &dualFit{served[:targets.hi-targets.lo], Dual}
+			served = served[targets.hi-targets.lo:]
 		}
 		if f == nil || !f.certifiedTo(math.Max(e.tol(), dualTol)) {
-			other, err := e.fit(ctx, g)
+			other, err := e.fit(ctx, g, targets)
 			if err != nil && (f == nil || !f.isFinite()) {
 				return nil, err
 			}
@@ -202,15 +222,14 @@ func scatterResiduals(open []*dualSystem, all []float64) {
 	}
 }
 
-// systems returns the systems of all targets with α = 0.
-func (e *dualExact) systems(gamma float64, df interval.Interval) []*dualSystem {
-	out := make([]*dualSystem, e.t)
-	for j := range out {
-		n := e.data.N()
-		out[j] = &dualSystem{
+// systems returns the systems of the targets with α = 0.
+func (e *dualExact) systems(gamma float64, targets targetRange, df interval.Interval) (out []*dualSystem) {
+	n := e.data.N()
+	for j := targets.lo; j < targets.hi; j++ {
+		out = append(out, &dualSystem{
 			Point: dual.Point{Gamma: gamma, Target: j, Hi: make([]float64, n), Lo: make([]float64, n)},
 			df:    df, residual: slices.Clone(e.start[j]), norm: math.Inf(1),
-		}
+		})
 	}
 	return out
 }
@@ -290,20 +309,20 @@ func (e *dualExact) solution(found *dualFit) *Solution {
 		Method: found.by, Backend: e.opts.Backend.Name(), Rows: int64(e.data.N()), Passes: e.passes,
 		Status: dualStatus(found.by),
 	}}
-	for j, s := range found.systems {
-		total, _ := e.known.TSS[j].Round()
+	for _, s := range found.systems {
+		total, _ := e.known.TSS[s.Target].Round()
 		f.Targets = append(f.Targets, newTarget(s.best.X, math.Max(0, total), s.bounds))
 	}
 	return f
 }
 
 // solveByCG solves without AAᵀ, but may not converge.
-func (e *dualExact) solveByCG(ctx context.Context, gamma float64) (f *dualFit, converged bool, err error) {
+func (e *dualExact) solveByCG(ctx context.Context, gamma float64, targets targetRange) (f *dualFit, converged bool, err error) {
 	kept, ok := e.data.(*dual.Rows)
 	if !ok {
 		return nil, false, nil
 	}
-	systems := e.systems(gamma, e.known.Rank(gamma))
+	systems := e.systems(gamma, targets, e.known.Rank(gamma))
 	cg := kept.NewCG(e.opts.Backend, gamma)
 	if cg == nil {
 		return nil, false, nil

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
@@ -322,5 +324,54 @@ func TestDualErrors(t *testing.T) {
 	f := mustExact(t, s, ridge.ExactOptions{Method: ridge.Dual, Intercept: true}, 1)[0]
 	if !(f.Targets[0].RelativeErrorBound <= 1e-12) {
 		t.Errorf("rows of weight zero: certified to %.3g", f.Targets[0].RelativeErrorBound)
+	}
+}
+
+// TestDualTargetBlocks: targets that are measured in several blocks have the solutions of fits to some of the targets.
+func TestDualTargetBlocks(t *testing.T) {
+	const n, d, targets = 3, 60000, 50 // blocks of 46 targets
+	r := rand.New(rand.NewPCG(8, 4))
+	x, y := make([]float64, n*d), make([]float64, n*targets)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	for i := range y {
+		y[i] = r.NormFloat64() * float64(1+i%targets)
+	}
+	src, err := dataset.FromDense(n, d, targets, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, gammas := range [][]float64{{4000}, {1, 10, 1000, 1e4}} { // by Cholesky, and by a reduction
+		opts := ridge.ExactOptions{Method: ridge.Dual, Intercept: true}
+		whole, err := ridge.SolveExact(t.Context(), src, gammas, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, lo := range []int{0, 44} {
+			hi := min(lo+8, targets)
+			some, err := dataset.Targets(src, lo, hi)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts, err := ridge.SolveExact(t.Context(), some, gammas, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, f := range parts {
+				if w := whole[i]; w.Gamma != gammas[i] || len(w.Targets) != targets || w.Status != f.Status {
+					t.Fatalf("γ = %v: %d targets at %v, status %v", gammas[i], len(w.Targets), w.Gamma, w.Status)
+				}
+				for j, o := range f.Targets {
+					all := whole[i].Targets[lo+j]
+					if all.ComputedTSS != o.ComputedTSS || !(all.RelativeErrorBound <= 1e-12) {
+						t.Errorf("γ = %v, target %d: ‖b‖² = %v, alone %v; error %v", gammas[i], lo+j, all.ComputedTSS, o.ComputedTSS, all.RelativeErrorBound)
+					}
+					if far := floats.Distance(all.Coef, o.Coef, 2); !(far <= (all.ErrorBound+o.ErrorBound)*(1+1e-9)) {
+						t.Errorf("γ = %v, target %d: coefficients differ by %v, the bounds are %v and %v", gammas[i], lo+j, far, all.ErrorBound, o.ErrorBound)
+					}
+				}
+			}
+		}
 	}
 }

@@ -122,7 +122,7 @@ func (f *Fit) methodReason() string {
 	var out []string
 	for _, s := range f.Found.Trace {
 		why := Words(s.Reason)
-		if why == "" || s.Err != nil || s.Stage != fdridge.Sketching && s.Stage != fdridge.Reading {
+		if why == "" || slices.Contains(out, why) || s.Err != nil || s.Stage != fdridge.Sketching && s.Stage != fdridge.Reading {
 			continue
 		}
 		if s.Method == ridge.OneShot {
