@@ -92,7 +92,7 @@ func TestZeroValues(t *testing.T) {
 				new(ridge.Summary), new(ridge.Solution), new(ridge.Target), new(fdridge.Result), new(ridge.Predictor), new(choose.CVResult), new(choose.GammaChoice), new(choose.TargetChoice), new(ridge.Outcome),
 				new(choose.Choice), new(choose.BandChoice), new(choose.BandTrial), new(choose.Criterion), new(ridge.Certificate),
 				new(ridge.Interval), new(plan.Plan), new(ridge.NotConvergedError), new(ridge.SizeError),
-				new(choose.FoldsError), new(ridge.GammaError), new(ridge.ScaleError), new(ridge.SingularError), new(ridge.SummaryConfig), new(ridge.Factorization),
+				new(choose.FoldsError), new(ridge.GammaError), new(ridge.ScaleError), new(ridge.SingularError), new(ridge.SummaryConfig), new(ridge.Factorization), new(ridge.SpectrumCache),
 				new(ridge.Method), new(ridge.Identity), new(fdridge.Stage), new(fdridge.Options), new(fdridge.OptionError), new(plan.Remedy), new(ridge.Status), new(reason.Rule), new(reason.Reason), new(project.Projection), new(project.DependentError),
 			},
 			Arguments: func() []any {
