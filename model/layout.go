@@ -62,8 +62,8 @@ func (f *readFile) fits() ([]Fit, error) {
 	return f.Models, nil
 }
 
-// preparation decodes the preparation of the rows.
-// From version 2 on, an unknown field is an error, because ignoring it would prepare rows differently.
+// preparation decodes the preparation of the rows. In version 2 and later, an unknown field is an error, because
+// ignoring it would prepare rows differently.
 func (f *readFile) preparation() (p Preparation, err error) {
 	if f.Preparation == nil {
 		return p, nil

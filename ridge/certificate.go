@@ -2,8 +2,8 @@ package ridge
 
 import "github.com/fdridge/fdridge/ridge/internal/certify"
 
-// A Certificate bounds the error of the computed solution x̂ for one target. x* is the exact solution: the result of
-// exact arithmetic for the data as read. All bounds include round-off.
+// A Certificate holds bounds on the error of the computed solution x̂ for one target. x* is the exact solution: the
+// result of exact arithmetic for the data as read. All bounds include round-off.
 //
 // Other code that fills in a [Target] must set unknown bounds to +Inf and unknown intervals to (−Inf, +Inf). A bound of
 // 0 means that the error is 0. A [Predictor] requires only ErrorBound, EnergyBound, InterceptBound and Objective. If
@@ -16,19 +16,19 @@ import "github.com/fdridge/fdridge/ridge/internal/certify"
 type Certificate struct {
 	ErrorBound         float64 `json:"error_bound" null:"+Inf"`          // bounds ‖x̂ − x*‖₂
 	RelativeErrorBound float64 `json:"relative_error_bound" null:"+Inf"` // bounds ‖x̂ − x*‖₂/‖x*‖₂
-	// EnergyBound bounds ‖H^{½}(x̂ − x*)‖₂, where H is AᵀA + γI, x̂ the solution and x* the exact solution. The
+	// EnergyBound is a bound on ‖H^{½}(x̂ − x*)‖₂, where H is AᵀA + γI, x̂ the solution and x* the exact solution. The
 	// objective at x̂ exceeds its minimum by at most half the square of EnergyBound. The prediction for a row a has an
 	// error of at most √(aᵀH⁻¹a)·EnergyBound.
 	EnergyBound float64 `json:"energy_bound" null:"+Inf"`
-	// InterceptBound bounds the absolute error of the intercept. It is zero if no intercept is fitted.
+	// InterceptBound is a bound on the absolute error of the intercept. It is zero if no intercept is fitted.
 	InterceptBound float64 `json:"intercept_bound" null:"+Inf"`
-	// Objective brackets the minimum f* = ½‖Ax* − b‖² + γ/2·‖x*‖² of the objective.
+	// Objective is a bracket of the minimum f* = ½‖Ax* − b‖² + γ/2·‖x*‖² of the objective.
 	Objective Interval `json:"objective"`
-	// TSS brackets ‖b‖². With an intercept, b is the centred target.
+	// TSS is a bracket of ‖b‖². With an intercept, b is the centred target.
 	TSS Interval `json:"tss"`
-	// RSS brackets ‖Ax̂ − b‖² for the computed x̂.
+	// RSS is a bracket of ‖Ax̂ − b‖² for the computed x̂.
 	RSS Interval `json:"rss"`
-	// GCV brackets n·RSS(x*)/(n − df)², the generalised cross-validation score of the exact solution. df is the
+	// GCV is a bracket of n·RSS(x*)/(n − df)², the generalised cross-validation score of the exact solution. df is the
 	// effective dimension of x*, plus one if there is an intercept.
 	GCV Interval `json:"gcv"`
 }

@@ -310,8 +310,8 @@ func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, erro
 		return nil, unfit("this pass read %g rows of weight %g, the summary has %d of %g", rows, weight, l.known.Rows, l.known.Weight)
 	}
 	n := float64(l.known.Rows)
-	// round bounds the relative round-off of the sums. Sums over tasks, over workers and within a stage of rows have no
-	// compensated summation.
+	// round is a bound on the relative round-off of the sums. Sums over tasks, over workers and within a stage of rows
+	// have no compensated summation.
 	round := (8 + n*n*roundoff.Unit + roundoff.StageRows + leftTasks + float64(workers)) * roundoff.Eps
 	lost := math.Sqrt(n) * 0x1p-536 // bounds the underflow error of squares times weights
 	out := &LeftOutScores{}

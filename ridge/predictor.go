@@ -16,8 +16,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Predictor brackets the predictions aᵀx* of the exact ridge solution x* at one γ, from the sketch B alone. Here a is
-// a row, minus the means of the features if there is an intercept. With c = AᵀY and the shrinkage η of the sketch,
+// A Predictor computes brackets of the predictions aᵀx* of the exact ridge solution x* at one γ, from the sketch B alone.
+// Here a is a row, minus the means of the features if there is an intercept. With c = AᵀY and the shrinkage η of the
+// sketch,
 //
 //	Ĥ_F = BᵀB + γI,  Ĥ_u = Ĥ_F + ηI,  D = Ĥ_F⁻¹ − Ĥ_u⁻¹,  x_mid = ½(Ĥ_F⁻¹ + Ĥ_u⁻¹)c,
 //	aᵀx* ∈ aᵀx_mid ± ½√(aᵀDa · cᵀDc),

@@ -23,12 +23,13 @@ type Outcome struct {
 	Passes     int       `json:"passes"`  // number of passes over the data
 	Iterations int       `json:"iterations"`
 
-	// Shrinkage bounds ‖AᵀA − BᵀB‖₂ for the sketch B: its shrinkage η plus round-off. It is 0 for an exact method.
+	// Shrinkage is a bound on ‖AᵀA − BᵀB‖₂ for the sketch B: its shrinkage η plus round-off. It is 0 for an exact
+	// method.
 	Shrinkage float64 `json:"shrinkage" null:"+Inf"`
-	// Contraction bounds ‖x̂ − x*‖/‖x*‖ for the exact solution x* and the solution x̂ from the sketch alone, before
-	// rounding. It is 0 for an exact method. A Newton step multiplies the error by at most Contraction.
+	// Contraction is a bound on ‖x̂ − x*‖/‖x*‖ for the exact solution x* and the solution x̂ from the sketch alone,
+	// before rounding. It is 0 for an exact method. A Newton step multiplies the error by at most Contraction.
 	Contraction float64 `json:"contraction" null:"+Inf"`
-	// EffectiveDimension brackets tr((AᵀA + γI)⁻¹AᵀA). The bracket is wide for [DualCG].
+	// EffectiveDimension is a bracket of tr((AᵀA + γI)⁻¹AᵀA). The bracket is wide for [DualCG].
 	EffectiveDimension Interval `json:"effective_dimension"`
 }
 
@@ -57,9 +58,9 @@ type Target struct {
 	GradientNorm float64 `json:"gradient_norm" null:"NaN"`
 
 	Certificate `json:"certificate"`
-	// UnpenalizedBounds bounds the error of each coefficient whose column has penalty 0, in the order of the columns.
-	// The Certificate covers all other coefficients. If one of these bounds is not finite, UnpenalizedBounds is nil and
-	// ErrorBound is +Inf.
+	// UnpenalizedBounds holds bounds on the error of each coefficient whose column has penalty 0, in the order of the
+	// columns. The Certificate covers all other coefficients. If one of these bounds is not finite, UnpenalizedBounds
+	// is nil and ErrorBound is +Inf.
 	UnpenalizedBounds []float64 `json:"unpenalized_bounds,omitempty"`
 }
 

@@ -73,7 +73,7 @@ type Iterate struct {
 	Target int
 	Pass   int       // number of passes so far, without the pass of the summary
 	Coef   []float64 // length d, valid during the call
-	// RelativeError bounds the relative error of Coef. The bound is proved only if Measured is true.
+	// RelativeError is a bound on the relative error of Coef. The bound is proved only if Measured is true.
 	RelativeError float64
 	Measured      bool
 }

@@ -52,7 +52,7 @@ func (o *forecast) gradientFlops() float64 {
 	return dense
 }
 
-// sparseSketchFlops returns the cost per row of a sketch that shrinks after every r rows, see math.md §2.
+// sparseSketchFlops returns the cost per row of a sketch of m rows that shrinks after every r rows, see docs/math.md §2.
 func (o *forecast) sparseSketchFlops(m, r float64) float64 {
 	d, order := float64(o.d), m+r
 	return 4*gathered*m*o.entries + (2*m*m*d+eigenFlops*order*order*order)/r

@@ -156,7 +156,7 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 	return a, meta
 }
 
-// checkTogether makes m fail if valid lanes cannot belong to one accumulator.
+// checkTogether records an error in m if valid lanes cannot belong to one accumulator.
 func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 	at := wire.Start + lanesHeaderSize + int64(len(meta))
 	for i, l := range a.lanes {

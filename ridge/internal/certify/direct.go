@@ -153,7 +153,7 @@ type spectrum struct {
 	apart   float64 // if T is used: bounds the error of a computed Hv, relative to ‖v‖
 }
 
-// A nearness bounds the distance between RᵀR and H = AᵀA + γI, and the errors of solving with R.
+// A nearness holds bounds on the distance between RᵀR and H = AᵀA + γI, and the errors of solving with R.
 type nearness struct {
 	lower, upper float64   // lower·‖Rz‖ ≤ ‖H^{½}z‖ ≤ upper·‖Rz‖; 0 if unknown
 	transposed   float64   // relative error of a computed R⁻ᵀg

@@ -33,7 +33,7 @@ type DualPoint struct {
 	Norm   float64        // bounds ‖b − Ax − γα‖
 	RSS    twofold.Number // ‖Ax − b‖²
 	Mean   twofold.Number // the mean of y − Xx for the rows X and targets y before centring; 0 without an intercept
-	// MeanNorm bounds the norm of the vector of column means. It is 0 without an intercept.
+	// MeanNorm is a bound on the norm of the vector of column means. It is 0 without an intercept.
 	MeanNorm float64
 }
 

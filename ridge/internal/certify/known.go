@@ -44,7 +44,7 @@ type Evidence struct {
 
 // Columns describes the columns of [A Y]. It has their means, and the round-off of centring and scaling them.
 type Columns struct {
-	// Displaced[j] bounds the norm of the round-off in column j. The length is d+t.
+	// Displaced[j] is a bound on the norm of the round-off in column j. The length is d+t.
 	Displaced []float64
 	// Means holds the means that centre the rows, and MeanErrors bounds their errors. Both have length d+t.
 	// Without an intercept both are nil.
@@ -56,8 +56,8 @@ type Sums struct {
 	Cross   []float64 // c as computed, t×d
 	TSS     []float64 // ‖b‖² as computed, t
 	NonZero []bool    // element 0: a feature is nonzero; element 1+j: target j is nonzero
-	// Rounding bounds the error of each element of Cross. The bound is in units of eps·‖a‖‖b‖, for the column a
-	// of A and the target b that belong to the element. Rounding is 0 if the sums are compensated.
+	// Rounding is a bound on the error of each element of Cross. The bound is in units of eps·‖a‖‖b‖, for the
+	// column a of A and the target b that belong to the element. Rounding is 0 if the sums are compensated.
 	Rounding float64
 }
 

@@ -7,9 +7,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A LeftOut brackets leverages and leave-one-out errors of rows at several γ. Let a be a row of weight w,
-// centred if there is an intercept. Let W be the weight of all rows, and r the residual of the row for the
-// exact solution. The leverage h of the row, and its residual for the exact solution of all other rows, are
+// A LeftOut computes brackets of leverages and leave-one-out errors of rows at several γ. Let a be a row of
+// weight w, centred if there is an intercept. Let W be the weight of all rows, and r the residual of the row
+// for the exact solution. The leverage h of the row, and its residual for the exact solution of all other rows,
+// are
 //
 //	h = w·aᵀH⁻¹a + w/W,   r/(1 − h).
 //

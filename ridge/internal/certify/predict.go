@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Prediction brackets predictions aᵀx* for rows a and the exact solution x*. With an intercept the rows are
-// centred. ridge.Predictor documents the formula, the matrix D and the coefficients x_mid.
+// A Prediction computes brackets of predictions aᵀx* for rows a and the exact solution x*. With an intercept
+// the rows are centred. ridge.Predictor documents the formula, the matrix D and the coefficients x_mid.
 type Prediction struct {
 	gap, inverse       []float64 // eigenvalues of D, and of an upper bound on H⁻¹, for each row of V
 	gapOff, inverseOff float64   // the same eigenvalues for vectors orthogonal to V

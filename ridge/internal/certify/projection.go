@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Projection bounds the errors of rows from which q unpenalised columns Z were projected out. Each row [a y]
-// of [A Y] was replaced by the rounded value of
+// A Projection holds bounds on the errors of rows from which q unpenalised columns Z were projected out. Each
+// row [a y] of [A Y] was replaced by the rounded value of
 //
 //	[a y] − μ − (z − ν)·B,   B ≈ (ZᵀZ)⁻¹Zᵀ[A Y]   (q×(d+t)),
 //
@@ -22,19 +22,20 @@ type Projection struct {
 	Fixed int       // number of coefficients without penalty: q, plus 1 if there is an intercept
 	Root  float64   // √Σw, with the weights w of the rows
 	B     []float64 // the transpose of B, (d+t)×q
-	// Left bounds the norm of the part of each column of [A Y] that is left in the span of Z. Round bounds the
-	// norm of the rounding errors in each column. Both have length d+t.
+	// Left[j] is a bound on the norm of the part of column j of [A Y] that is left in the span of Z. Round[j]
+	// is a bound on the norm of the rounding errors in this column. Both have length d+t.
 	Left, Round []float64
 	Inverse     []float64 // bounds on the square roots of the diagonal of (ZᵀZ)⁻¹, q
 	// Mean holds the means of Z, then the means of [A Y]. MeanError bounds their errors. Both have length
 	// q+d+t. Without an intercept both are nil.
 	Mean, MeanError []float64
 	// Let z be a row of Z with weight w, R the triangular factor of Z, and ν the means of Z. The leverage is
-	// ‖√w·R⁻ᵀ(z − ν)‖². relative bounds its relative error. √w·shift bounds the error of √w·R⁻ᵀν.
+	// ‖√w·R⁻ᵀ(z − ν)‖². relative is a bound on the relative error of the leverage. √w·shift is a bound on the
+	// error of √w·R⁻ᵀν.
 	relative, shift float64
 	size            []float64 // bounds the norms of the projected columns
-	// division bounds the relative error of B and Mean from one cause, the division by the square roots of the
-	// penalties.
+	// division is a bound on the relative error of B and Mean that comes from the division by the square roots
+	// of the penalties.
 	division float64
 }
 
@@ -151,7 +152,8 @@ func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df in
 	out.RSS = interval.Squared((math.Sqrt(math.Max(0, w.RSS.Lo-inside*inside))-moved)*(1-few*eps), (math.Sqrt(w.RSS.Hi)+moved)*(1+few*eps))
 	out.Objective.Hi = (w.Objective.Hi + moved*math.Sqrt(2*w.Objective.Hi) + moved*moved) * (1 + few*eps)
 	out.Objective.Lo = math.Max(0, (w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+(m.coordinates+far)*(m.coordinates+far))*(1+few*eps))*(1-few*eps))
-	// If σ² is an eigenvalue of AᵀA, σ moves by at most f + l. The slope of σ²/(σ²+γ) is at most 0.65/√γ.
+	// The singular values σ of A move by at most f + l, a bound on the norm of the change of A. The slope of
+	// σ²/(σ²+γ) is at most 0.65/√γ.
 	shift := float64(d) * 0.65 * (f + l) / root * inflate
 	df = interval.Interval{Lo: math.Max(0, df.Lo-shift), Hi: math.Min(float64(d), df.Hi+shift)}
 	out.GCV = gcv(p.Rows, p.Fixed, df, rssNear(gamma, out.Energy, out.RSS))

@@ -74,8 +74,8 @@ func (a At) envelope(j int, e *envelope) interval.Interval {
 	c, tss, gamma := &a.targets[j].c, a.TSS[j], a.Gamma
 	middle, half := tss-e.form*e.form, e.z*e.zy/2
 	radius := math.Sqrt(a.widestGap()) * e.z / 2
-	// pad bounds the round-off of the bounds, and of forms cᵀφ(AᵀA)c with φ ≤ 2·most. delta bounds the error of
-	// c and of its projection.
+	// pad is a bound on the round-off of forms cᵀφ(AᵀA)c with φ ≤ 2·most, and of their bounds. delta is a bound
+	// on the error of c and of its projection.
 	delta, most := a.CrossError(j)+a.factor.onto*eps*c.Norm, a.inverse()
 	pad := 16*math.Sqrt(tss*most)*delta + 8*delta*delta*most + a.SquaresError(j) + 4*(a.factor.along+few)*eps*(tss+half)
 	if c.Norm > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A defect bounds the error of a computed reduction QTQᵀ of K = AᵀA, with T tridiagonal. There is an exactly
-// orthogonal matrix Q̄ with
+// A defect holds bounds on the error of a computed reduction QTQᵀ of K = AᵀA, with T tridiagonal. There is an
+// exactly orthogonal matrix Q̄ with
 //
 //	‖K − Q̄TQ̄ᵀ‖ ≤ reduced,   ‖Q − Q̄‖ ≤ skew.
 //

@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// underflown bounds the underflow error of a few products of low parts.
+// underflown is a bound on the underflow error of a few products of low parts.
 const underflown = 0x1p-1070
 
 // coefficients holds numbers hi + lo, by which dot multiplies the entries of a row. err bounds their errors. If

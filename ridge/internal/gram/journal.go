@@ -243,7 +243,7 @@ func readNumbers(m *wire.Reader, n int) []twofold.Number {
 }
 
 // readHeader reads the header of a message. answered reports whether the message belongs to the current pass.
-// If it does but the shape differs, readHeader makes m fail.
+// If it does but the shape differs, readHeader records an error in m.
 func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	_, size := m.Preamble(wire.Pass)
 	m.Struct(&h)

@@ -72,7 +72,7 @@ func newGalerkin(b *Batch) *galerkin {
 	return m
 }
 
-// Start stores the vectors for the first pass behind the empty subspace.
+// Start writes the vectors for the first pass to the memory behind the empty subspace.
 func (m *galerkin) Start(ctx context.Context) error {
 	d, q, w := m.Dim(), len(m.Systems), &m.work
 	rank := 0

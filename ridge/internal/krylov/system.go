@@ -234,9 +234,9 @@ func (s *System) record(g *Projection) {
 	b.relative, b.known = s.Relative, true
 }
 
-// query returns the query for the product with v. If affine is true, it returns the query for the gradient at
-// v = X. If there is an origin, the gradient query either requests the product with X, or replaces v by
-// origin + X.
+// query returns the query for the product of AᵀA with v. If affine is true, v is X, and the query is for the
+// gradient at X. With an origin, that gradient comes from the product with X. If the origin must be renewed,
+// query overwrites v with origin + X.
 func (s *System) query(affine bool, v []float64) gram.Query {
 	q := gram.Query{Target: s.Target, Affine: affine, Gamma: s.Gamma()}
 	switch o := s.origin; {
@@ -271,7 +271,8 @@ func (s *System) shift(kv, v []float64, found *gram.Measurement) {
 	}
 }
 
-// measured records that this pass measured G. rss is the squared residual. If there is an origin, rss is ‖AX‖².
+// measured records that this pass measured the gradient G. rss is the squared residual. If there is an origin,
+// rss is ‖AX‖².
 func (s *System) measured(rss float64, found *gram.Measurement) {
 	s.Measured, s.Residual = true, math.Sqrt(rss)
 	if o := s.origin; o != nil && found == nil {

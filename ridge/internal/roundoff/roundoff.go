@@ -25,8 +25,8 @@ const (
 	// Inflate is a factor for bounds on round-off. It covers the rounding errors in the computation of the
 	// bounds.
 	Inflate = 1.01
-	// Few bounds the round-off of a few operations, in units of Eps. It also bounds the round-off of vec.Dot
-	// and vec.Norm.
+	// Few is a bound on the round-off of a few operations, in units of Eps. It also bounds the round-off of
+	// vec.Dot and vec.Norm.
 	Few = 8
 )
 
@@ -44,18 +44,18 @@ const (
 	RowOfBlock  = MeanOfBlock + 3
 	// StageRows is the largest number of rows in a block of package rows.
 	StageRows = 256
-	// LostSum bounds the underflow error of a product. LostSpread bounds the underflow error of w·z² for a
-	// weight w ≤ 2⁵⁰⁰.
+	// LostSum is a bound on the underflow error of a product. LostSpread is a bound on the underflow error of
+	// w·z² for a weight w ≤ 2⁵⁰⁰.
 	LostSum    = Underflow
 	LostSpread = 0x1p-1020
-	// WeightedRow bounds the relative error of a row times √w. The root and the product are rounded.
+	// WeightedRow is a bound on the relative error of a row times √w. The root and the product are rounded.
 	WeightedRow = 2 * Eps
 )
 
 // Constants for sums over rows.
 const (
-	// CentredSquares bounds the error of the squared norm of a sparse row that is centred, in the units of
-	// fd.SquaresError.
+	// CentredSquares is a bound on the error of the squared norm of a sparse row that is centred, in the units
+	// of fd.SquaresError.
 	CentredSquares = 15
 	// SumRows is the number of rows whose contributions to AᵀY and to certify.Witness are added plainly. The
 	// sums of such groups are then added with compensation, so that the error does not grow with n. Sum bounds
@@ -118,8 +118,8 @@ func Pass(gradient int, sparse bool) float64 {
 // terms.
 func GramSum(chain float64) float64 { return chain + 1 }
 
-// LostSquares bounds the underflow error of an entry of AᵀA, which is a sum over fewer than 2³⁴ rows. Each row
-// has an underflow error of at most [Underflow].
+// LostSquares is a bound on the underflow error of an entry of AᵀA, which is a sum over fewer than 2³⁴ rows.
+// Each row has an underflow error of at most [Underflow].
 const LostSquares = 0x1p-1040
 
 // CholeskyFactor returns a bound on element i, j of LLᵀ − H for the exact H = AᵀA + γI, in units of

@@ -13,7 +13,7 @@ import (
 // Σw‖row − origin‖² is finite.
 const maxSpread = 0x1p1020
 
-// Overflows reports whether Σw‖row − origin‖² could overflow with the rows of b, where w is the weight of a
+// Overflows reports whether Σw‖row − origin‖² could overflow if the rows of b are added. w is the weight of a
 // row. [Stage] defines the origin.
 func (s *Stage) Overflows(b dataset.Block) bool {
 	if !s.intercept {

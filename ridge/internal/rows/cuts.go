@@ -100,8 +100,8 @@ func (s *Stage) checkCut(b dataset.Block, lo, hi, firstRow int, raw float64, sum
 	return raw, nil
 }
 
-// add subtracts the origin from rows lo to hi−1 of x. It adds the results, times the weights w, to part, and
-// their weighted squares to c.spread.
+// add subtracts the origin from rows lo to hi−1 of x. It adds to part the results times the weights w, and to
+// c.spread their weighted squares.
 func (c *cutSums) add(w, x []float64, lo, hi int, origin, part []float64) {
 	d := len(origin)
 	if w == nil {
