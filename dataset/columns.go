@@ -19,8 +19,9 @@ type Columnar interface {
 	Source
 	// ByColumns returns the columns, or the zero value if single columns cannot be read.
 	ByColumns() Columns
-	// Samples returns the targets (n×t) and the sample weights of all n rows without reading the features. A missing
-	// result is nil. Samples may be called only if ByColumns does not return the zero value.
+	// Samples returns the targets (n×t) and the sample weights of all n rows without reading the features. Without
+	// targets y is nil, without weights w is nil. Samples may be called only if ByColumns does not return the zero
+	// value.
 	Samples(ctx context.Context) (y, w []float64, err error)
 }
 

@@ -167,7 +167,7 @@ func (p *pump) run() {
 	}
 }
 
-// fetch fills p.rest if empty. Without waiting, it may return errNotYet.
+// fetch fills p.rest if empty. If wait is false, it may return errNotYet.
 func (p *Pipe) fetch(wait bool) error {
 	if len(p.rest) > 0 {
 		return nil
@@ -184,7 +184,7 @@ func (p *Pipe) fetch(wait bool) error {
 	return nil
 }
 
-// next returns the next full buffer. Without waiting, it may return errNotYet.
+// next returns the next full buffer. If wait is false, it may return errNotYet.
 func (p *pump) next(wait bool) (b []byte, err error) {
 	if p.open == nil {
 		return nil, errNoPipe

@@ -72,8 +72,8 @@ func (w *pending) isFull(rowsBefore int64) bool {
 	return rows%int64(w.size) == 0
 }
 
-// regroup adds the rows of b to the pending block. When a block is complete, regroup appends it to the sketch. A block
-// is also complete if the next row is sparse instead of dense, or weighted instead of unweighted, or vice versa.
+// regroup adds the rows of b to the pending block. When a block is complete, regroup appends it to the sketch. The rows
+// of a block are all sparse or all dense, and all weighted or all unweighted. A block ends before a row of another kind.
 func (s *running) regroup(b dataset.Block) error {
 	c, w := s.Sketch.Settings().Summary, &s.pending
 	sparse, weighted := b.Sparse != nil, b.W != nil
@@ -141,8 +141,8 @@ func clone(s window.Stream) (window.Stream, error) {
 	return window.Read(&b, s.Settings().Summary.Backend)
 }
 
-// flushAtEnd appends the pending rows when the run ends. With Fixed, it appends them only if the rows have ended. In
-// the other modes, if a pending row is invalid, the rows before this row are appended.
+// flushAtEnd appends the pending rows when the run ends. With Fixed, it appends them only if the source has no more
+// rows. In the other modes, if a pending row is invalid, the rows before this row are appended.
 func (s *running) flushAtEnd(why string) error {
 	if s.pending.N == 0 || s.Blocks == Fixed && why != EndOfRows {
 		return nil

@@ -123,8 +123,9 @@ func (s *running) follow(src dataset.Source) error {
 	return s.result
 }
 
-// write writes the file after each interval. It returns when the context reading or s.ctx is done.
-func (s *running) write(reading context.Context) {
+// write writes the file after each interval. It returns when ctx is done. If s.ctx is done too, write first ends the
+// run.
+func (s *running) write(ctx context.Context) {
 	timer := time.NewTimer(s.Every)
 	defer timer.Stop()
 	for {
@@ -137,7 +138,7 @@ func (s *running) write(reading context.Context) {
 			}
 			s.mu.Unlock()
 			timer.Reset(max(s.Every, 10*time.Since(begun)))
-		case <-reading.Done():
+		case <-ctx.Done():
 			if s.ctx.Err() != nil {
 				s.mu.Lock()
 				s.finish(Stopped, nil)

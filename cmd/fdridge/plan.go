@@ -238,7 +238,7 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	if p.rows, _, _ = d.Source.Dims(); p.rows < 0 {
 		p.rows = p.sum.Rows() * o.every
 	}
-	// Opening the rows may take passes: to count the features of svmlight files, or to compute the scaling. The time
+	// Opening the rows may require passes that count the features of svmlight files or compute the scaling. The time
 	// of these passes is scaled to o.n rows.
 	if p.opening = took; o.n > 0 {
 		p.opening *= float64(o.n) / float64(p.sum.Rows()*o.every)

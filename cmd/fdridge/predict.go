@@ -290,7 +290,7 @@ func count(n int64, thing string) string {
 	return fmt.Sprint(n, " ", thing)
 }
 
-// predictionError adds --interval to the error that a sketch belongs to other rows than the model.
+// predictionError puts --interval before the error message if the sketch and the model have different rows.
 func predictionError(err error) error {
 	if errors.Is(err, ridge.ErrOtherRows) {
 		return cli.BadInput("--interval: %w", err)

@@ -224,12 +224,12 @@ func (m *messages) readPlace() (h head, body []byte, err error) {
 	return h, body, nil
 }
 
-// metaAt returns the metadata of message p. If memory is large enough, the result is in memory.
-func metaAt(f *rawfile.File, p block, memory []byte) ([]byte, error) {
+// metaAt returns the metadata of message p. It reads them into buf if buf is large enough.
+func metaAt(f *rawfile.File, p block, buf []byte) ([]byte, error) {
 	if p.meta > maxMeta+8 || p.at > f.Plain-p.meta || p.body > f.Plain-p.meta-p.at {
 		return nil, fmt.Errorf("the message at byte %d, with %d and %d bytes, lies outside the file", p.at, p.meta, p.body)
 	}
-	b := grown(memory, int(p.meta))
+	b := grown(buf, int(p.meta))
 	if n, err := f.At().ReadAt(b, p.at); n < len(b) {
 		return nil, err
 	}

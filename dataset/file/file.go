@@ -89,7 +89,8 @@ type Opened struct {
 	streams []*dataset.Stream
 }
 
-// Passes returns the number of passes over the data, including Scans. It is the maximum over the files.
+// Passes returns the number of passes over the data, including the o.Scans passes by Open. If files had different
+// numbers of passes, Passes returns the largest number.
 func (o *Opened) Passes() int {
 	most := 0
 	for _, s := range o.streams {

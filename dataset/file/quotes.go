@@ -28,7 +28,7 @@ func (p part) checkFirstLine() error {
 	return nil
 }
 
-// quotesBefore counts the lines that begin before byte lo. odd is true if they have an odd number of quotes.
+// quotesBefore counts the lines that begin before byte lo. odd is true if these lines contain an odd number of quotes.
 func quotesBefore(text io.Reader, lo int64) (odd bool, lines int, err error) {
 	buf := make([]byte, 1<<20)
 	for at := int64(0); ; {

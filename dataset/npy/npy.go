@@ -53,8 +53,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return source(look, pass, opts)
 }
 
-// An opening opens an array. Its argument was is the required stamp of the file.
-type opening func(was dataset.Stamp) (*input, error)
+// An opening opens an array. Its argument is the required stamp of the file.
+type opening func(required dataset.Stamp) (*input, error)
 
 // An input is an array that is open for reading.
 type input struct {
@@ -143,7 +143,7 @@ func (in *input) begin(size int64) (*input, error) {
 	return nil, err
 }
 
-// source calls look once for the header, and pass for each pass.
+// source calls the function look once to read the header, and the function pass at the start of each pass.
 func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 	in, err := look(dataset.Stamp{})
 	if err != nil {

@@ -129,9 +129,9 @@ func (p *pages) load(h *header, levelBytes int, codec int32, memory *[]byte) err
 	return decompress(codec, dst[levelBytes:], src[levelBytes:])
 }
 
-// advance skips data pages without reading them, as long as they have at most skip values together. It then loads the
-// next data page. ok is false at the end.
-func (p *pages) advance(skip int64) (skipped int64, ok bool, err error) {
+// advance skips data pages without reading them, and loads the page after them. The skipped pages have at most
+// maxSkipped values in total. ok is false at the end.
+func (p *pages) advance(maxSkipped int64) (skipped int64, ok bool, err error) {
 	for p.left > 0 {
 		h, err := p.header()
 		if err != nil {
@@ -155,12 +155,12 @@ func (p *pages) advance(skip int64) (skipped int64, ok bool, err error) {
 			return skipped, false, errors.New("its pages have more values than its row group")
 		}
 		p.left -= values
-		if values > skip {
+		if values > maxSkipped {
 			p.inPage = int(values)
 			return skipped, true, p.begin(&h)
 		}
 		p.at += int64(h.Packed)
-		skip, skipped = skip-values, skipped+values
+		maxSkipped, skipped = maxSkipped-values, skipped+values
 	}
 	return skipped, false, nil
 }

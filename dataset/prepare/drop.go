@@ -33,7 +33,7 @@ func (e *Encoding) dropper() *dropper {
 }
 
 // drops reports whether row i of a dense block is left out.
-// Without checkTarget, missing targets and weights are ignored.
+// If checkTarget is false, missing targets and weights are ignored.
 func (r *dropper) drops(b dataset.Block, i, d int, checkTarget bool) bool {
 	switch {
 	case r == nil:

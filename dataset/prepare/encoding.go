@@ -190,7 +190,7 @@ func (e *Encoding) checkColumns() error {
 }
 
 // FromColumns returns the encoding with the given columns. If the columns have names, the rows need not contain the
-// columns with [UseOmit]. targets, RefuseMissing or MissingDrop, is the policy for missing targets and weights. See
+// columns with [UseOmit]. targets is the policy for missing targets and weights: RefuseMissing or MissingDrop. See
 // [Encoding] for lenient.
 func FromColumns(columns []Column, targets Missing, lenient bool) (*Encoding, error) {
 	e := &Encoding{Columns: columns, Targets: targets, Lenient: lenient}
@@ -271,7 +271,7 @@ func (e *Encoding) Scaling() *dataset.Scaling {
 }
 
 // Encoded rows are sparse if there are at least sparseFrom features per input column. Dense rows were faster for 8
-// features a column, equal for 16, and slower from 32 on.
+// features per column, equal for 16, and slower from 32 on.
 const sparseFrom = 16
 
 func (e *Encoding) usesSparse() bool {

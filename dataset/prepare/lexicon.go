@@ -213,7 +213,7 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 		l.texts, l.codes[kept] = append(l.texts, kept), c
 		l.size += len(text)
 	}
-	// Copy the map after as many misses as there are texts, so that copying costs no more than the lookups.
+	// Copy the map when misses exceed texts, so that copying costs no more than the lookups.
 	if l.misses++; l.misses > len(l.texts) {
 		l.known.Store(copyMap(l.codes))
 		l.misses = 0

@@ -229,7 +229,7 @@ func (l *collector) flush(j int) {
 
 func (l *collector) name(j int) string { return l.all.name(l.o.Names, j) }
 
-// text counts the text with a code, in a row of weight w.
+// text counts one occurrence of the text with the given code, in a row of weight w.
 func (l *collector) text(j, code int, w float64) {
 	for code >= len(l.counts[j]) {
 		l.counts[j], l.dates[j] = append(l.counts[j], -1), append(l.dates[j], math.NaN())

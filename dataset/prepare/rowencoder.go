@@ -20,7 +20,7 @@ type RowEncoder struct {
 	to   encodedRow
 }
 
-// RowEncoder returns an encoder of single rows. Of the options it uses IgnoreUnknown and Tally. It returns
+// RowEncoder returns an encoder of single rows. It uses only the options IgnoreUnknown and Tally. It returns
 // [dataset.ErrShape] if the encoding is not complete.
 func (e *Encoding) RowEncoder(o EncodeOptions) (*RowEncoder, error) {
 	if err := e.Valid(); err != nil {

@@ -15,7 +15,7 @@ import (
 // Rules state how [Look] chooses the features of each column. With the zero value, all columns must be numbers
 // without missing values, and stay unchanged.
 type Rules struct {
-	// Auto chooses by the statistics of each column. All other fields except MinShare are ignored.
+	// Auto chooses the features by the statistics of each column. All other fields except MinShare are ignored.
 	Auto bool
 	// OneHotText makes every column with a text categorical. The columns in [Cells].OneHot are always categorical.
 	OneHotText bool
@@ -354,7 +354,7 @@ func (c *columnStats) levels(out *Column, minRows, gaps int64) (rare int64) {
 	return rare
 }
 
-// mostFrequent returns the most frequent level. Ties go to the first by bytes.
+// mostFrequent returns the most frequent level. Ties go to the level that sorts first.
 func mostFrequent(levels map[string]int64) string {
 	best := ""
 	for level, n := range levels {

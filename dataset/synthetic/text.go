@@ -168,7 +168,8 @@ func (w *writer) write(b *dataset.Buffer) {
 	b.EndRow()
 }
 
-// draw draws one word. If u is uniform in (0, 1), x = q·(1 + d/q)^u − q has the density in [Text].
+// draw draws one word. If u is uniform in (0, 1), x = q·(1 + d/q)^u − q has the density in [Text], with d = Dim and
+// q = mandelbrot.
 func (w *writer) draw(topic int) int {
 	k := min(int(mandelbrot*math.Expm1(float64(w.rng.Float64()*w.logs))), w.Dim-1)
 	if w.rng.Uint64()&1 == 0 {

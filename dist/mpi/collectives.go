@@ -14,9 +14,9 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// terms describes a collective call. Only the root sets length; what and arg must be equal on all ranks.
+// terms describes a collective call. The fields kind and arg must be equal on all ranks. Only the root sets length.
 type terms struct {
-	what   int
+	kind   int
 	arg    int // the root, or the length of x
 	length int // set on the root
 }
@@ -33,8 +33,8 @@ const (
 // made different calls. A number v is equal on all ranks exactly if the maximum of v and the maximum of −v over all
 // ranks add up to 0.
 func (c *Comm) meet(ctx context.Context, t terms) error {
-	what, arg := C.int64_t(t.what), C.int64_t(t.arg)
-	c.link.mine = [C.TERMS]C.int64_t{what, -what, arg, -arg, C.int64_t(t.length)}
+	kind, arg := C.int64_t(t.kind), C.int64_t(t.arg)
+	c.link.mine = [C.TERMS]C.int64_t{kind, -kind, arg, -arg, C.int64_t(t.length)}
 	if err := check("MPI_Iallreduce", C.fdr_imax(c.link)); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (c *Comm) meet(ctx context.Context, t terms) error {
 func (c *Comm) Barrier(ctx context.Context) error {
 	ctx = background.IfNil(ctx)
 	start := time.Now()
-	err := c.do(ctx, func() error { return c.meet(ctx, terms{what: callBarrier}) })
+	err := c.do(ctx, func() error { return c.meet(ctx, terms{kind: callBarrier}) })
 	c.meter.Barrier(start, err)
 	return err
 }
@@ -62,7 +62,7 @@ func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
 	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := c.do(ctx, func() error {
-		if err := c.meet(ctx, terms{what: callAllreduce, arg: len(x)}); err != nil {
+		if err := c.meet(ctx, terms{kind: callAllreduce, arg: len(x)}); err != nil {
 			return err
 		}
 		for part := range pieces(x, c.maxCallBytes/8) {
@@ -93,7 +93,7 @@ func (c *Comm) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error
 }
 
 func (c *Comm) broadcast(ctx context.Context, root int, b *[]byte) error {
-	t := terms{what: callBroadcast, arg: root}
+	t := terms{kind: callBroadcast, arg: root}
 	if c.rank == root {
 		t.length = len(*b)
 	}

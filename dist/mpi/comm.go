@@ -103,7 +103,7 @@ func (c *Comm) init() error {
 // Abort must then be called.
 func (c *Comm) Finalize() error {
 	err := c.do(context.Background(), func() error {
-		if err := c.meet(context.Background(), terms{what: callFinalize}); err != nil {
+		if err := c.meet(context.Background(), terms{kind: callFinalize}); err != nil {
 			return err
 		}
 		return check("MPI_Finalize", C.fdr_finalize(c.link))

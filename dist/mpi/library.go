@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// maxCallBytes limits the bytes of one MPI call. MPI counts elements in 32 bits, and a sum in place allocates memory.
+// maxCallBytes limits the bytes of one MPI call. MPI counts elements in 32 bits, and an in-place sum allocates memory.
 // Between processes of one machine, 100 MB took ten times as long in one call as in pieces of 1 MiB.
 const maxCallBytes = 1 << 20
 
-// pieces yields x in pieces of 1 to n elements. Callers must write &piece[0] in the call of C itself, because cgo then
-// looks for pointers only in the slice.
+// pieces yields x in pieces of 1 to n elements. Callers must write &piece[0] as an argument of the C function, because
+// cgo then looks for pointers only in the slice.
 func pieces[T any](x []T, n int) func(yield func([]T) bool) {
 	return func(yield func([]T) bool) {
 		for len(x) > 0 {

@@ -79,22 +79,22 @@ func (k *cutter) fill(c *chunk) bool {
 	return n > 0 || err != nil && err != errDivided
 }
 
-// nextSize returns the number of bytes to read if want bytes were too few. It raises a large want to the maximum at
-// once, because each increase copies the text.
-func nextSize(want int) int {
-	if want *= 4; want > maxText {
-		want = rawfile.MaxRow + chunkSize
+// nextSize returns the number of bytes to read after size bytes were too few. It multiplies a small size by 4. For a
+// large size it returns the maximum, because each increase copies the text.
+func nextSize(size int) int {
+	if size *= 4; size > maxText {
+		size = rawfile.MaxRow + chunkSize
 	}
-	return want
+	return size
 }
 
-// read extends text to want bytes. With Prompt it only adds the bytes that are available.
-func (k *cutter) read(text []byte, want int) ([]byte, error) {
-	if cap(text) < want+padding { // allocate no more than needed, because text may be large
-		text = append(make([]byte, 0, want+padding), text...)
+// read appends data to text until len(text) is size. With Prompt it appends only the bytes that are available.
+func (k *cutter) read(text []byte, size int) ([]byte, error) {
+	if cap(text) < size+padding { // allocate no more than needed, because text may be large
+		text = append(make([]byte, 0, size+padding), text...)
 	}
-	for len(text) < want {
-		n, err := k.file.Text(text[len(text):want])
+	for len(text) < size {
+		n, err := k.file.Text(text[len(text):size])
 		text = text[:len(text)+n]
 		if err != nil {
 			return text, err

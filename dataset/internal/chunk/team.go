@@ -20,8 +20,8 @@ type team struct {
 	all   sync.WaitGroup
 }
 
-// newTeam starts a reading goroutine and workers parsing goroutines. It makes workers + 2 chunks, because one is being
-// filled and the rows of another are being delivered.
+// newTeam starts a goroutine that reads, and several that parse. Their number is workers. It makes workers + 2 chunks,
+// because one is being filled and the rows of another are being delivered.
 func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 	n := workers + 2
 	// Each channel has space for all chunks and the chunk filled earlier, so no send blocks.

@@ -28,8 +28,8 @@ func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
 	return b.X[nx:], b.Y[ny:]
 }
 
-// Rows copies rows with all columns of the file to the features x and the targets y. If InOrder is true, x may begin at
-// the same address as rows.
+// Rows copies the matrix rows, which has all columns of the file, to the features x and the targets y. If InOrder is
+// true, x may begin at the same address as rows.
 func (c *Choice) Rows(x, y, rows []float64) {
 	cols := len(c.To)
 	n := len(rows) / cols
@@ -162,8 +162,8 @@ func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 	return row, slices.Index(c.To, place), v, true
 }
 
-// firstRefused returns the index of the first infinity or forbidden NaN, or len(v). v has rows of width numbers, from
-// column firstColumn on.
+// firstRefused returns the index of the first infinity or forbidden NaN, or len(v). Each row of v has the columns
+// firstColumn to firstColumn+width−1.
 func (c *Choice) firstRefused(v []float64, firstColumn, width int) int {
 	at := firstNotFinite(v)
 	for at < len(v) && !math.IsInf(v[at], 0) && (v[at] == v[at] || c.Cells.Allows(firstColumn+at%width, c.Features)) {

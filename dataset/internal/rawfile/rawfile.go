@@ -225,16 +225,16 @@ func (f *File) Begins(with string) bool {
 	return true
 }
 
-// Head returns up to a full buffer of unread data, without consuming them. For a pipe, Head calls enough with the
-// data at each line end, and returns when the result is true.
-func (f *File) Head(enough func(head []byte) bool) []byte {
+// Head returns up to a full buffer of unread data, without consuming them. For a pipe, Head calls isEnough at each line
+// end with the data so far, and returns when isEnough returns true.
+func (f *File) Head(isEnough func(head []byte) bool) []byte {
 	if f.file != nil {
 		head, _ := f.Peek(f.Size()) // a later read returns the error again
 		return head
 	}
 	for seen := 0; ; {
 		head, err := f.Peek(min(max(f.Buffered(), seen+1), f.Size()))
-		if len(head) == f.Size() || err != nil || bytes.IndexByte(head[seen:], '\n') >= 0 && enough(head) {
+		if len(head) == f.Size() || err != nil || bytes.IndexByte(head[seen:], '\n') >= 0 && isEnough(head) {
 			return head
 		}
 		seen = len(head)

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A share of a text file consists of the lines from start that begin before end.
+// A share of a text file consists of the lines whose first byte is at start or later and before end.
 type share struct {
 	start int64 // start of the first line of the share; 0 for the beginning of the file
 	next  int64 // start of the next line

@@ -44,9 +44,9 @@ type RowCache struct {
 	kept *dataset.Cache
 }
 
-// rows returns src with a cache, or src itself without --cache. For --cache-keep, rows calls key. The returned text
-// identifies the rows, so that later runs recognise them.
-func (c *RowCache) rows(src dataset.Source, key func() (string, error)) (dataset.Source, error) {
+// wrap returns src with a cache, or src itself without --cache. For --cache-keep, wrap calls the function key. The text
+// that key returns identifies the rows, so that later runs recognise them.
+func (c *RowCache) wrap(src dataset.Source, key func() (string, error)) (dataset.Source, error) {
 	if c == nil || c.dir == "" {
 		return src, nil
 	}

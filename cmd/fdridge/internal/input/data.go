@@ -76,7 +76,7 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 			return nil, err
 		}
 	}
-	if src, err = run.Cache.rows(src, func() (string, error) { return o.rowKey(run.Share(), be) }); err != nil {
+	if src, err = run.Cache.wrap(src, func() (string, error) { return o.rowKey(run.Share(), be) }); err != nil {
 		return nil, err
 	}
 	d := &Data{Opened: opened, Parts: parts, Encoded: looked}

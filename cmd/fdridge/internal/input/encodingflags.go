@@ -37,8 +37,8 @@ func (o *encodingFlags) policy() prepare.Missing {
 	return prepare.RefuseMissing
 }
 
-// cells returns how to read cells that are not numbers. The result is nil if all cells must be numbers, or if a plan
-// file or a pass over the rows determines how cells are read.
+// cells returns the settings for reading cells that are not numbers. It returns nil if all cells must be numbers, or if
+// a plan file or a pass over the rows determines the settings.
 func (o *encodingFlags) cells() *prepare.Cells {
 	if o.Rules != nil || o.plan != nil {
 		return nil

@@ -136,5 +136,5 @@ func (o *Flags) partsOf() ([]Parts, map[string]dataset.Stamp) {
 	key := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %q %q %q %q %q %d",
 		contents, o.Target.Value, o.Weights.Value, o.targetCount(), o.Format, o.delimiter, o.header, o.columns, o.Rows, o.width))
 	i := int64(o.Part.Share.Rank)
-	return []Parts{{fmt.Sprintf("%x", key[:16]), int64(o.Part.Share.Size), []spans{{i, i}}}}, StampsOf(files)
+	return []Parts{{fmt.Sprintf("%x", key[:16]), int64(o.Part.Share.Size), []span{{i, i}}}}, StampsOf(files)
 }

@@ -12,13 +12,13 @@ import (
 type Parts struct {
 	// Data is a digest of the contents of the files and of the flags that affect the rows. All parts of the same
 	// data have the same digest, regardless of file names and times.
-	Data string  `json:"data"`
-	Of   int64   `json:"of"`
-	Have []spans `json:"have"`
+	Data string `json:"data"`
+	Of   int64  `json:"of"`
+	Have []span `json:"have"`
 }
 
-// spans is a range of consecutive part numbers: its first and its last number.
-type spans [2]int64
+// A span is a range of consecutive part numbers: its first and its last number.
+type span [2]int64
 
 // Check returns an error unless the ranges in p.Have are sorted, lie below p.Of, and have gaps between them.
 func (p *Parts) Check() error {
@@ -36,7 +36,7 @@ func (p *Parts) Check() error {
 }
 
 // IsComplete reports whether no part is missing.
-func (p *Parts) IsComplete() bool { return p.Have[0] == spans{0, p.Of - 1} }
+func (p *Parts) IsComplete() bool { return p.Have[0] == span{0, p.Of - 1} }
 
 // JoinParts returns the union of two lists of parts. It returns an error if a part is in both lists, or if the same
 // rows were divided into different numbers of parts.
@@ -62,7 +62,7 @@ func JoinParts(a, b []Parts) ([]Parts, error) {
 
 // joinSpans merges two sorted lists of ranges. If a number is in both lists, twice is the smallest such number,
 // otherwise −1.
-func joinSpans(a, b []spans) (out []spans, twice int64) {
+func joinSpans(a, b []span) (out []span, twice int64) {
 	for len(a)+len(b) > 0 {
 		if len(a) == 0 || len(b) > 0 && b[0][0] < a[0][0] {
 			a, b = b, a
@@ -82,12 +82,12 @@ func joinSpans(a, b []spans) (out []spans, twice int64) {
 }
 
 // Missing returns the ranges of part numbers that the sketch lacks.
-func (p *Parts) Missing() []spans {
-	var out []spans
+func (p *Parts) Missing() []span {
+	var out []span
 	next := int64(0)
-	for _, s := range append(slices.Clone(p.Have), spans{p.Of, p.Of}) {
+	for _, s := range append(slices.Clone(p.Have), span{p.Of, p.Of}) {
 		if s[0] > next {
-			out = append(out, spans{next, s[0] - 1})
+			out = append(out, span{next, s[0] - 1})
 		}
 		next = s[1] + 1
 	}
@@ -95,7 +95,7 @@ func (p *Parts) Missing() []spans {
 }
 
 // DescribeSpans returns a text such as "part 3" or "parts 0-2, 7". Only the first six ranges are listed.
-func DescribeSpans(list []spans) string {
+func DescribeSpans(list []span) string {
 	const most = 6
 	var words []string
 	for i, s := range list {

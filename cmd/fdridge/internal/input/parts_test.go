@@ -11,15 +11,15 @@ func TestPartSets(t *testing.T) {
 	const n = 40
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 200 {
-		var have []spans
+		var have []span
 		there := map[int64]bool{}
 		for _, i := range rng.Perm(n)[:1+rng.IntN(n)] {
 			i := int64(i)
-			joined, twice := joinSpans(have, []spans{{i, i}})
+			joined, twice := joinSpans(have, []span{{i, i}})
 			if twice >= 0 {
 				t.Fatalf("%d is not in %v", i, have)
 			}
-			if _, twice := joinSpans(joined, []spans{{i, i}}); twice != i {
+			if _, twice := joinSpans(joined, []span{{i, i}}); twice != i {
 				t.Fatalf("%d is in %v", i, joined)
 			}
 			have, there[i] = joined, true
@@ -40,7 +40,7 @@ func TestPartSets(t *testing.T) {
 			t.Fatalf("%v: %d are neither there nor missing", have, n-len(there))
 		}
 	}
-	for _, p := range []Parts{{}, {Of: 4}, {Of: 4, Have: []spans{{0, 4}}}, {Of: 4, Have: []spans{{-1, 2}}}, {Of: 4, Have: []spans{{2, 1}}}, {Of: 4, Have: []spans{{0, 1}, {1, 2}}}, {Of: 4, Have: []spans{{0, 1}, {2, 3}}}, {Of: 4, Have: []spans{{2, 3}, {0, 0}}}, {Of: 1 << 40, Have: []spans{{0, 1}}}} {
+	for _, p := range []Parts{{}, {Of: 4}, {Of: 4, Have: []span{{0, 4}}}, {Of: 4, Have: []span{{-1, 2}}}, {Of: 4, Have: []span{{2, 1}}}, {Of: 4, Have: []span{{0, 1}, {1, 2}}}, {Of: 4, Have: []span{{0, 1}, {2, 3}}}, {Of: 4, Have: []span{{2, 3}, {0, 0}}}, {Of: 1 << 40, Have: []span{{0, 1}}}} {
 		if p.Check() == nil {
 			t.Errorf("%v is let pass", p)
 		}

@@ -94,8 +94,8 @@ var criteria = map[string]criterion{
 	},
 }
 
-// scores returns intervals that contain the score that chose γ, one for each target. It returns nil for GCV, whose
-// intervals are in p.Certificates.
+// scores returns an interval for each target, which contains the score by which γ was chosen. It returns nil for GCV,
+// whose intervals are in p.Certificates.
 func (p *point) scores() brackets {
 	switch {
 	case p.LOO != nil:

@@ -81,13 +81,13 @@ func (f *Fit) intercept(o *ridge.Target) (b, bound float64, ok bool) {
 	return b, f.Data.Preparation.InterceptBound(o), f.Asked.Intercept || b != 0
 }
 
-// divide returns x/scale and a bound on the error of this quotient, given a bound on the error of x.
-func divide(x, bound, scale float64) (quotient, quotientBound float64) {
-	if scale == 1 || x == 0 && bound == 0 {
-		return x, bound
+// divide returns x/scale and a bound on the error of this quotient. xBound is a bound on the error of x.
+func divide(x, xBound, scale float64) (quotient, quotientBound float64) {
+	if scale == 1 || x == 0 && xBound == 0 {
+		return x, xBound
 	}
 	quotient = x / scale
-	return quotient, bound/scale*(1+0x1p-50) + 0x1p-52*math.Abs(quotient) + 0x1p-1073
+	return quotient, xBound/scale*(1+0x1p-50) + 0x1p-52*math.Abs(quotient) + 0x1p-1073
 }
 
 // ColumnName returns the name of column j of prep. Columns without names are called x1, x2, ….

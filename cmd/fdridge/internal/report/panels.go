@@ -109,8 +109,8 @@ func window(values []ridge.Interval) (lo, hi float64) {
 	return max(leastLo, leastHi/beyond) / room, min(max(leastHi, min(mostHi, mostLo*beyond))*room, math.MaxFloat64)
 }
 
-// leastShown is the smallest value on a logarithmic axis. A smaller end of an interval is a zero that outward rounding
-// has changed.
+// leastShown is the smallest value on a logarithmic axis. A smaller end of an interval stands for zero, because outward
+// rounding changes zero to a tiny number.
 const leastShown = 0x1p-1000
 
 // clampToAxis limits v to the axis. A value outside moves to a point just beyond the axis.

@@ -101,7 +101,7 @@ func (f *Fit) record() *fitRecord {
 	return out
 }
 
-// scores returns one interval for each target. It contains the score that chose γ, or GCV if the user gave γ.
+// scores returns an interval for each target. It contains the score by which γ was chosen, or GCV if the user gave γ.
 func (r *fitRecord) scores(of *model.Record) brackets {
 	if r.Each != nil {
 		return r.Each.Scores

@@ -177,7 +177,7 @@ func (s *Saved) WriteText(w io.Writer) error {
 	return nil
 }
 
-// statusName returns the short name of a status, given this name or the description of the status in words.
+// statusName returns the short name of a status. The argument is the short name or a description in words.
 func statusName(status string) string {
 	for _, s := range []ridge.Status{ridge.Converged, ridge.ZeroSolution, ridge.OnePass, ridge.Factorized} {
 		if status == s.String() {
