@@ -13,7 +13,7 @@ import (
 
 // Features computes new features of a row from its features, such as [Fourier] and [Polynomial] features.
 type Features interface {
-	// Apply returns src with the new features. The backend be computes them; nil means engine.Default().
+	// Apply returns src with the new features. It uses the given backend, or engine.Default() if the backend is nil.
 	Apply(src Source, be engine.Backend) (Source, error)
 	// String returns the text that ParseFeatures reads.
 	String() string

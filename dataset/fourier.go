@@ -26,9 +26,9 @@ type Fourier struct {
 // maxWeights limits the size of W to 512 GiB.
 const maxWeights = 1 << 36
 
-// Apply returns the D Fourier features of src as dense rows. The backend be computes them; nil means
-// engine.Default(). The features of a row do not depend, to the last bit, on block size, threads, kernel, backend or
-// sparsity. See [engine.CosineMap] for the rounding.
+// Apply returns the D Fourier features of src as dense rows. It uses the given backend, or engine.Default() if the
+// backend is nil. All bits of the features are independent of block size, threads, kernel, backend and sparsity. See
+// [engine.CosineMap] for the rounding.
 func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err

@@ -123,7 +123,8 @@ func (m *moments) complete() {
 }
 
 // pool completes the moments and combines them over all shares, so that every share has the same result. allreduce
-// replaces numbers by their sums over the shares. The sums are, in this order:
+// replaces numbers by their sums over the shares. n is the total weight of a share, and m2 the sum of squared
+// deviations from the share's mean. The sums are, in this order:
 //
 //	n of each share,
 //	pivot, the mean of the first share with n > 0 (other shares add zero),

@@ -42,8 +42,8 @@ func makeLayers() *layers {
 	return &z
 }
 
-// normal draws a number by the algorithm of rand.Rand.NormFloat64, see docs/model.md. It is a copy because saved
-// models depend on the numbers, and its conversions prevent fused multiply-adds.
+// normal draws a number by a copy of the algorithm of rand.Rand.NormFloat64, see docs/model.md. A copy is used because
+// saved models depend on the numbers. Its conversions prevent fused multiply-adds.
 func (z *layers) normal(rng *rand.Rand) float64 {
 	for {
 		word := rng.Uint64()

@@ -90,8 +90,8 @@ func (m *RowMap) row(i int64, dst, x []float64) error {
 	return nil
 }
 
-// Matrix maps the rows of x (n×d) to the rows of a new matrix. Errors are as in Row, with the row number, and
-// [ErrShape] if x is nil.
+// Matrix maps the rows of x (n×d) to the rows of a new matrix. If x is nil, the error is [ErrShape]. Other errors are
+// as in Row, with the row number.
 func (m *RowMap) Matrix(x mat.Matrix) (*mat.Dense, error) {
 	if rowmajor.IsNil(x) {
 		return nil, newSourceError("the matrix is nil")

@@ -73,7 +73,8 @@ func (w *pending) isFull(rowsBefore int64) bool {
 }
 
 // regroup adds the rows of b to the pending block. When a block is complete, regroup appends it to the sketch. The rows
-// of a block are all sparse or all dense, and all weighted or all unweighted. A block ends before a row of another kind.
+// of a block are all sparse or all dense, and all weighted or all unweighted. A block ends before a row of another
+// kind.
 func (s *running) regroup(b dataset.Block) error {
 	c, w := s.Sketch.Settings().Summary, &s.pending
 	sparse, weighted := b.Sparse != nil, b.W != nil

@@ -38,7 +38,7 @@ func Open(name string) (*File, error) {
 }
 
 // Load returns the sketch in the file F, or nil if there is no sketch yet. If F is damaged, Load returns the older
-// sketch in F.previous, and the reason as damage. If F is damaged and there is no F.previous, it returns an error.
+// sketch in F.previous, and sets damage to the reason. If F is damaged and there is no F.previous, it returns an error.
 func (f *File) Load(be engine.Backend) (s window.Stream, damage, err error) {
 	found, damage, err := f.states.Published(func(file *os.File) (err error) {
 		s, err = ReadOnly(file, be)

@@ -61,7 +61,7 @@ type running struct {
 // an invalid row, or at an error of src. After such an error the file contains the blocks before the error, see also
 // [FixedPrompt].
 //
-// If ctx is done, Do returns nil if the file contains all rows that were appended. If no row was read, it returns the
+// When ctx is done, Do returns nil if the file contains all rows that were appended. If no row was read, it returns the
 // error of ctx.
 func (r Run) Do(ctx context.Context, src dataset.Source) error {
 	ctx = background.IfNil(ctx)

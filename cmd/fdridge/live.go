@@ -195,8 +195,8 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 	return run.Do(ctx, d.Source)
 }
 
-// resume prepares to add rows to the existing sketch s. It returns an error if meta shows that the rows were prepared
-// differently. skip is the number of rows at the start of the data that s already contains.
+// resume prepares to add rows to the existing sketch s. It returns an error if s does not match the description meta
+// or the settings cfg. The result skip is the number of rows at the start of the data that s already contains.
 func (o *liveRun) resume(s window.Stream, cfg window.Settings, meta []byte) (skip int64, err error) {
 	there, err := readDescription(s)
 	if err == nil {
@@ -224,7 +224,7 @@ func (o *liveRun) resume(s window.Stream, cfg window.Settings, meta []byte) (ski
 	return 0, nil
 }
 
-// tellJSON returns a function that writes its argument, the report on one interval, to w as a line of JSON.
+// tellJSON returns a function that writes the report on one interval to w, as a line of JSON.
 func tellJSON(w io.Writer) func(live.Interval) error {
 	lines := json.NewEncoder(w)
 	return func(i live.Interval) error { return lines.Encode(i) }

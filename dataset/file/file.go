@@ -19,8 +19,8 @@ type Options struct {
 	Format string
 	// Target lists the target columns. Each is "first", "last", a 1-based number, or a name if the format has names. A
 	// single element may also name an array of the .npz archive, or a separate file. An element that is neither a
-	// column nor an array is a file if the file exists or if the name looks like a data file. By default there is no
-	// target, or in svmlight files the label.
+	// column nor an array is a file if the file exists or if the name looks like a data file. By default the target of
+	// svmlight files is the label, and other files have no target.
 	Target []string
 	// Targets is the required number of targets; Open returns an error for any other number. 0 means that neither
 	// targets nor labels are read. −k requires at least k targets.

@@ -12,7 +12,7 @@ import (
 // encode each column, and opens the files again with this encoding. Prepare sets look.Names and look.Cells. The
 // columns in opts.Cells.OneHot are categorical.
 //
-// Pass the returned encoding to model.Preparation.Encode, and prepare the rows by ApplyEncoded with the Cells of the
+// Pass the returned encoding to model.Preparation.Encode. To prepare the rows, call ApplyEncoded with the Cells of the
 // returned Opened. For a pipe, which can be read only once, the error is a *[dataset.OnceError].
 func Prepare(ctx context.Context, paths []string, opts Options, look prepare.LookOptions) (*Opened, *prepare.Encoding, error) {
 	ctx = background.IfNil(ctx)

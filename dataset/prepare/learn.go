@@ -147,8 +147,8 @@ func (e *Encoding) Doubtful(l *Learnt) []int {
 	return out
 }
 
-// sortLevels sorts levels without duplicates, as numbers if all are numbers. The level "" of missing values comes
-// last.
+// sortLevels sorts levels and drops duplicates. It compares numbers if all levels are numbers, otherwise texts. The
+// level "" of missing values comes last.
 func sortLevels(levels []string) []string {
 	slices.Sort(levels)
 	levels = slices.Compact(levels)

@@ -33,7 +33,7 @@ func call(ctx context.Context, r dist.Transport, kind string) error {
 	return fmt.Errorf("no call of kind %s", kind)
 }
 
-// Cancel checks a call that every rank except the last makes and cancels. The call must return, and all later calls
+// Cancel checks a call that all ranks except the last make and then cancel. The call must return, and all later calls
 // must return a *[dist.BrokenError]. The last rank makes no call.
 func Cancel(t *testing.T, open func() []dist.Transport, kind string) {
 	onEveryRank(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {

@@ -236,7 +236,7 @@ func Numbers(n int) []string {
 type table struct {
 	names []string
 	named bool
-	// places maps names to indices, or −1 if ambiguous. It may be nil.
+	// places maps a name to its index, or to −1 if several columns have the name. It may be nil.
 	places map[string]int
 }
 
@@ -255,7 +255,7 @@ func (t *table) index(specs int) {
 	}
 }
 
-// place returns the index of a column, or −1 if ambiguous. ok is false if no column has the name.
+// place returns the index of a column, or −1 if several columns have the name. ok is false if no column has the name.
 func (t *table) place(name string) (i int, ok bool) {
 	if !t.named {
 		return 0, false

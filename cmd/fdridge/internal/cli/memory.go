@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/internal/rss"
 )
 
-// CheckMemory returns an error if bytes exceeds the available memory. The message begins with format, filled with
-// args, and ends with hint.
+// CheckMemory returns an error if bytes exceeds the available memory. The parameters format and args give the beginning
+// of the message, and hint gives its end.
 func CheckMemory(bytes float64, hint, format string, args ...any) error {
 	there := float64(rss.Available())
 	if there == 0 || bytes <= there {

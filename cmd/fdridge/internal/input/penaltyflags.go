@@ -38,7 +38,7 @@ func (o *PenaltyFlags) RegisterUnpenalized(f *pflag.FlagSet) {
 	f.StringVar(&o.Unpenalized, "unpenalized", "", "columns without penalty, fitted like the intercept: names, numbers, A-C")
 }
 
-// Check validates the flags. features is true if the fit replaces the columns by features computed from them.
+// Check validates the flags. The parameter features is true if the fit replaces the columns by computed features.
 func (o *PenaltyFlags) Check(features bool) error {
 	isEmpty := func(name, list string) bool { return o.flags.Changed(name) && len(cli.SplitList(list)) == 0 }
 	switch {

@@ -29,8 +29,7 @@ func Name(data string) string {
 	return data
 }
 
-// ExplainOnce rewrites the error that rows from a pipe cannot be read twice. advice tells the user what to do
-// instead.
+// ExplainOnce rewrites the error of a second pass over a pipe. The parameter advice tells the user what to do instead.
 func ExplainOnce(err error, data, advice string) error {
 	e, ok := errors.AsType[*dataset.OnceError](err)
 	switch {

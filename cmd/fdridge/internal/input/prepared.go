@@ -18,8 +18,8 @@ func CheckPreparationMemory(p *model.Preparation) error {
 	return cli.CheckMemory(8*float64(p.Inputs)*float64(p.Features.Components), cli.ManyFeatures, "--features: rff:%d of %d columns", p.Features.Components, p.Inputs)
 }
 
-// PrepareEncoded returns the rows of src with the preparation p applied: encoding, scaling and computed features. o
-// sets options of the encoding.
+// PrepareEncoded applies the preparation p to the rows of src: encoding, scaling and computed features. The options o
+// concern the encoding.
 func PrepareEncoded(p *model.Preparation, src dataset.Source, be engine.Backend, o prepare.EncodeOptions) (dataset.Source, error) {
 	if err := CheckPreparationMemory(p); err != nil {
 		return nil, err

@@ -21,8 +21,8 @@ func (s Session) Leads() bool { return s.Ranks == nil || s.Ranks.Rank() == 0 }
 // A Session describes the run that opens rows.
 type Session struct {
 	Ranks dist.Transport // connects the processes of an MPI job; nil: a single process
-	// Seen holds the size and modification time of each file at the start of the run. A file that has changed since
-	// is an error.
+	// Seen holds the size and modification time of each file at the start of the run. Opening a file that has changed
+	// returns an error.
 	Seen map[string]dataset.Stamp
 	// Job is the checkpoint of fit, which stores the scaling and the number of nonzeros. It is nil in other commands.
 	Job *batch.Job
@@ -30,7 +30,7 @@ type Session struct {
 	Cache *RowCache
 	// part selects the rows that this process reads if there is no MPI job. The zero value selects all rows.
 	part dataset.Share
-	// Alone is true if no other process reads the rows that part leaves out.
+	// Alone is true if no other process reads the rows outside of part.
 	Alone bool
 	// Holdout selects the held-out rows. The zero value selects none.
 	Holdout dataset.Holdout

@@ -85,8 +85,8 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 }
 
 // window returns the range of a logarithmic axis that shows the given intervals. It returns 0, 0 if no end of an
-// interval is positive and finite. Very wide intervals are cut: the axis ends about a factor of 1000 below the
-// smallest upper end, and above the largest lower end.
+// interval is positive and finite. Very wide intervals are cut. The axis begins at most about a factor of
+// 1000 below the smallest upper end. It ends at most about a factor of 1000 above the largest lower end.
 func window(values []ridge.Interval) (lo, hi float64) {
 	leastLo, mostLo, leastHi, mostHi := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for _, v := range values {
@@ -147,9 +147,9 @@ func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 	return p
 }
 
-// convergencePanel shows the error bound after each pass, with two lines for each γ and target: the proved bounds, and
-// dashed, the predicted bounds. If there are more than six traces, only the first and the last have colours of their
-// own.
+// convergencePanel shows the error bound after each pass. For each γ and target, a solid line shows the proved bounds
+// and a dashed line the predicted bounds. If there are more than six traces, only the first and the last have colours
+// of their own.
 func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Panel {
 	const most = 6
 	p := chart.Panel{Title: "convergence", X: "pass over the rows after the first", WholeX: true, Y: "bound on ‖x − x*‖ / ‖x*‖", LogY: true}

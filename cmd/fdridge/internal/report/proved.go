@@ -57,7 +57,7 @@ func formatFigure(v ridge.Interval) string {
 	return bracket(v)
 }
 
-// formatAround formats x, whose error is at most e, with its proved digits, or with three digits if none is proved.
+// formatAround formats x with its proved digits, or with three digits if none is proved. The error of x is at most e.
 // errorText is a bound on the error of the formatted value.
 func formatAround(x, e float64) (value, errorText string) {
 	if k, ok := digits.Around(x, e); ok && e < math.Abs(x) {
