@@ -131,7 +131,7 @@ func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.
 	return worst
 }
 
-// Inside fails the test if the interval v does not contain x. It allows an error of x of 2⁻⁴⁰⁰ times scale.
+// Inside fails the test if the interval v does not contain x. It allows x an error of 2⁻⁴⁰⁰ times scale.
 func Inside(t rapid.TB, what string, v ridge.Interval, x, scale *big.Float) {
 	t.Helper()
 	slack := new(big.Float).SetMantExp(scale, -400)

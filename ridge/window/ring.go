@@ -123,8 +123,8 @@ func (w *ring) release() {
 	w.recent = slices.Delete(w.recent, 0, 1)
 }
 
-// compact replaces the oldest block by a sketch. If a level has more than w.parts+1 sketches, compact merges the two oldest
-// sketches of the level. It only records what to compute; make computes the sketches.
+// compact records that a sketch replaces the oldest block. If a level then has more than w.parts+1 sketches, compact records a
+// merge of its two oldest sketches. make computes the sketches.
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)

@@ -102,10 +102,10 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
 }
 
-// A heldOutGain holds the data for a bound on the factor √‖AH⁻¹Aᵀ‖. A holds the held-out rows, centred by the
-// means of the other rows, and H is the Hessian for the other rows. This factor turns an error ‖H^{½}(x̂ − x*)‖
-// of coefficients x̂ into a bound on the change of the held-out residuals. docs/math.md §10, "K-fold
-// cross-validation in one pass", derives the bound. Below, B_h is the sketch of the held-out rows.
+// A heldOutGain holds the data for a bound on the factor √‖AH⁻¹Aᵀ‖. The matrix A holds the held-out rows,
+// centred by the means of the other rows, and H is the Hessian for the other rows. This factor turns an error
+// ‖H^{½}(x̂ − x*)‖ of coefficients x̂ into a bound on the change of the held-out residuals. docs/math.md §10,
+// "K-fold cross-validation in one pass", derives the bound. Below, B_h is the sketch of the held-out rows.
 type heldOutGain struct {
 	along []float64            // B_hVᵀ, r_h×r
 	gram  []float64            // Gram matrix of the parts of the rows of B_h orthogonal to V, r_h×r_h
@@ -129,8 +129,8 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	return u
 }
 
-// Gain returns a bound on √‖AH⁻¹Aᵀ‖ at γ. A holds the held-out rows, and H is the Hessian for the other rows.
-// If an eigenvalue iteration failed, ok is false.
+// Gain returns a bound on √‖AH⁻¹Aᵀ‖ at γ. The matrix A holds the held-out rows, and H is the Hessian for the
+// other rows. If an eigenvalue iteration failed, ok is false.
 func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 	u, a := &h.gain, h.rest.At(gamma)
 	be, s2 := a.Backend, a.eigen.Values

@@ -86,7 +86,7 @@ func (r *TridiagonalForm) SolveEach(gammas, x []float64) (ok bool) {
 	return ok
 }
 
-// Reduce reduces AᵀA to tridiagonal form. It returns nil if s does not belong to [NewTridiagonal], or if the
+// Reduce reduces AᵀA to tridiagonal form. It returns nil if s does not come from [NewTridiagonal], or if the
 // tridiagonal matrix overflows.
 func (s *System) Reduce() *Reduction {
 	f, ok := s.f.(reduced)

@@ -30,9 +30,9 @@ type CG struct {
 	p, z, q []float64
 }
 
-// Steps returns the number of steps of CG that take as long as computing and factoring G = AAᵀ. A has n rows
-// with the given number of entries in total. A step takes 4 flops per entry. A flop in a sparse product is
-// assumed to cost ten times a flop in a matrix product.
+// Steps returns the number of steps of CG that take as long as computing and factoring G = AAᵀ. The matrix A
+// has n rows, and entries is the number of its entries. A step takes 4 flops per entry. A flop in a sparse
+// product is assumed to cost ten times a flop in a matrix product.
 func Steps(n int64, entries float64) int {
 	const scattered, least, most = 10, 50, 100000
 	rows := float64(n)

@@ -2,8 +2,8 @@
 // the dual coefficients solve (G + γI)α = b, and x = Aᵀα. The package never allocates d² numbers, nor n·d
 // numbers for sparse rows.
 //
-// Rows are stored as they are read. Only when A is needed, they are multiplied by √w and, with an intercept,
-// centred.
+// Rows are stored as they are read. They are multiplied by √w and, with an intercept, centred only when A is
+// needed.
 package dual
 
 import (
@@ -163,8 +163,8 @@ func (p *part) room() int {
 	return cap(p.x) - len(p.x)
 }
 
-// KeptBytes returns the memory in bytes of n rows that are copied from a source. If sparse is true, each row
-// has the given number of entries, otherwise d features.
+// KeptBytes returns the memory in bytes of n rows that are copied from a source. If sparse is true, entries is
+// the number of entries of each row. Otherwise each row has d features.
 func KeptBytes(n, d int, entries float64, sparse bool) float64 {
 	each := 8 * float64(d)
 	if sparse {

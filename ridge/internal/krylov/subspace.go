@@ -41,7 +41,7 @@ type subspaceWork struct {
 	projection []float64 // projections of vectors onto the subspace
 }
 
-// schurRows limits the rows in the Schur complement. With more, T is decomposed again.
+// schurRows limits the rows in the Schur complement. With more rows, T is decomposed again.
 const schurRows = 64
 
 // newSubspace returns an empty subspace with room for capacity rows. extra is the number of rows in the memory
@@ -61,7 +61,7 @@ func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
 	}
 }
 
-// grow adds the next b rows of q, and their products in kq, to the subspace.
+// grow adds to the subspace the next b rows of q, and their products in kq.
 func (s *subspace) grow(b int) error {
 	if b == 0 {
 		return nil
@@ -215,8 +215,8 @@ const (
 )
 
 // fill adds rows to the b new rows behind the subspace, up to BlockRows rows in total. It returns the number of
-// new rows. The added rows continue the Krylov space. They span the last rows of kq after projections onto the
-// subspace and onto the b rows are subtracted.
+// new rows. The added rows continue the Krylov space. They come from the last rows of kq, made orthogonal to
+// the subspace and to the b rows.
 func (s *subspace) fill(b int) int {
 	n := min(s.last, BlockRows, s.most-s.k-b)
 	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {

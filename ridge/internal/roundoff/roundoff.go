@@ -157,8 +157,9 @@ const (
 )
 
 // QRFold returns a bound on the backward error of one fold of the streamed QR. A fold factors a triangle of q
-// columns with the given number of rows below it. The bound is in units of Unit times the norm of each column.
-// motion is the sum of 2 − τ over the reflections I − τ·vvᵀ. The proof is in docs/math.md §14.
+// columns, stacked on other rows. The parameter rows is their number. The bound is in units of Unit times the
+// norm of each column. motion is the sum of 2 − τ over the reflections I − τ·vvᵀ. The proof is in docs/math.md
+// §14.
 func QRFold(q, rows, motion float64) float64 {
 	w, panels := math.Min(q, PanelColumns), math.Ceil(q/PanelColumns)
 	s := motion + 100*q*Unit // the exact τ may be slightly smaller
