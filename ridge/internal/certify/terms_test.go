@@ -114,6 +114,20 @@ func TestLeftRowReaches(t *testing.T) {
 	}
 }
 
+// TestExactUnderflow: an error of a gradient that is tiny beside γ moves the weights by less than the smallest number,
+// and not by 0.
+func TestExactUnderflow(t *testing.T) {
+	g := hadamard(t, 4, []float64{1, 1, 1, 1}, 100, 0).Judge(0x1p200)
+	for _, c := range [][2]float64{{1e-300, 0}, {0, 1e-300}} {
+		if e := g.Exact(interval.Interval{}, []float64{c[0], 0, 0, 0}, c[1]); !(e.Weights > 0) || !(e.Energy > 0) {
+			t.Errorf("a gradient off by %g and residuals by %g: weights off by %g, energy by %g", c[0], c[1], e.Weights, e.Energy)
+		}
+	}
+	if e := g.Exact(interval.Interval{}, make([]float64, 4), 0); e.Weights != 0 || e.Energy != 0 {
+		t.Errorf("an exact gradient: weights off by %g, energy by %g", e.Weights, e.Energy)
+	}
+}
+
 // TestLeverageOfTinyRow: the bound on √(aᵀH⁻¹a) holds for a row whose square is below the smallest number, and whose
 // square divided by γ is zero.
 func TestLeverageOfTinyRow(t *testing.T) {
