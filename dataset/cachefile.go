@@ -100,7 +100,7 @@ func newCacheWriter(dir string, h cacheHeader, maxBytes int64) (*cacheWriter, er
 	return w, binary.Write(w.out, binary.LittleEndian, h)
 }
 
-// block writes b. n is the number of rows of the source, or −1.
+// block writes the block b. The source has n rows; n is −1 if unknown.
 func (w *cacheWriter) block(b Block, n int64, d, t int) error {
 	if b.N == 0 {
 		return nil

@@ -78,7 +78,7 @@ func (r *cacheReader) read(b []byte) error {
 	return err
 }
 
-// frame reads the next frame. rest is the block's number of remaining bytes.
+// frame reads the next frame. The block has rest more bytes.
 func (r *cacheReader) frame() (f cacheFrame, rest int64, err error) {
 	if r.left == 0 {
 		return f, 0, io.EOF

@@ -40,8 +40,8 @@ func (e *ChangedError) Error() string {
 // Unwrap returns [ErrInput].
 func (e *ChangedError) Unwrap() error { return ErrInput }
 
-// Check returns a *[ChangedError] if now, the current stamp of the named file, differs from s. It returns nil if s is
-// the zero value.
+// Check compares s with the current stamp of the named file, the argument now. If they differ, it returns a
+// *[ChangedError]. It returns nil if s is the zero value.
 func (s Stamp) Check(name string, now Stamp) error {
 	if s.None() || s.Same(now) {
 		return nil

@@ -149,7 +149,7 @@ func (s *running) write(ctx context.Context) {
 	}
 }
 
-// take appends rows, except those to skip. false ends the run.
+// take appends the rows of b, except rows to skip. If the result is false, the run ends.
 func (s *running) take(b dataset.Block, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,8 +217,8 @@ func (s *running) tick() {
 	}
 }
 
-// interval writes the sketch to the file if the sketch has changed. It then reports the interval to s.Tell. end is the
-// reason why the run ends, or "" if it continues.
+// interval writes the sketch to the file if the sketch has changed. It then reports the interval to s.Tell. The
+// parameter end is the reason why the run ends, or "" if it continues.
 func (s *running) interval(sketch window.Stream, end string) error {
 	now := s.now()
 	byTime := sketch.Settings().ByTime()

@@ -74,7 +74,7 @@ func writeUsage(c *cobra.Command) error {
 	return err
 }
 
-// describeFlags returns the flags of a command by group, one line each.
+// describeFlags returns a line for each flag of a command, under the headings of the groups.
 func describeFlags(c *cobra.Command) string {
 	type line struct {
 		listing

@@ -16,7 +16,7 @@ import (
 type records struct {
 	lines
 	delimiter byte
-	// fields of the current record, valid until the next call of next
+	// fields of the current record, valid until the next call of the method next
 	fields [][]byte
 	line   int // line on which the record begins
 

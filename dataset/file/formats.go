@@ -28,7 +28,7 @@ type format struct {
 	labelled bool
 	// open opens a part of a file. If numbered is true, open opens all rows.
 	open func(o *Opened, p part, opts Options) (dataset.Source, error)
-	// widen reopens a part with opts.Features features, if stamp is unchanged. rows may be −1.
+	// widen reopens a part with opts.Features features, if the file still has the given stamp. rows is −1 if unknown.
 	widen func(p part, opts Options, rows int64, stamp dataset.Stamp) (*dataset.Stream, error)
 	// columns returns the column names. It is nil without names.
 	columns func(path string, opts Options) ([]string, error)

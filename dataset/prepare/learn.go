@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A Link connects processes that read shares of the rows, like a dist.Transport. Process root passes b to Broadcast,
-// which returns b on every process.
+// A Link connects processes that read shares of the rows, like a dist.Transport. Broadcast sends b from the process
+// numbered root to all processes, and returns b on each process.
 type Link interface {
 	Broadcast(ctx context.Context, root int, b []byte) ([]byte, error)
 }

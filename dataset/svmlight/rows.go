@@ -66,7 +66,7 @@ func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	return p + 1
 }
 
-// query returns the end of a field qid:n at byte p, or 0.
+// query returns the end of the field qid:n that begins at byte p, or 0 if there is no such field.
 func query(text []byte, p int) int {
 	if !bytes.HasPrefix(text[p:], []byte("qid:")) {
 		return 0

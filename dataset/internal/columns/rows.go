@@ -93,8 +93,8 @@ func (c *Choice) InOrder() bool { return c.inOrder }
 // cache line of the rows is written once.
 const Tile = 8
 
-// Columns copies the columns js of the file to the features x and the targets y, from row firstRow on. values holds
-// these columns one after the other. Columns reports whether all values are finite.
+// Columns copies values to the features x and the targets y, beginning with row firstRow. The slice values holds the
+// columns js of the file, one after the other. Columns reports whether all values are finite.
 func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float64) (finite bool) {
 	n := len(values) / len(js)
 	for i := 0; i < len(js); {

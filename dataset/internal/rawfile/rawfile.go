@@ -53,8 +53,8 @@ type decoder struct {
 	close func()
 }
 
-// Reopen opens a file again. was is the stamp of the file when it was first opened. If the stamp has changed, the error
-// is a *[dataset.ChangedError]. Other errors are as in Open.
+// Reopen opens a file again. If the stamp of the file differs from was, the error is a *[dataset.ChangedError]. Other
+// errors are as in Open.
 func Reopen(name string, was dataset.Stamp) (*File, error) {
 	return open(name, func(now dataset.Stamp) error { return was.Check(name, now) })
 }

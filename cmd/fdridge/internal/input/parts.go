@@ -60,8 +60,8 @@ func JoinParts(a, b []Parts) ([]Parts, error) {
 	return out, nil
 }
 
-// joinSpans merges two sorted lists of ranges. If a number is in both lists, twice is the smallest such number,
-// otherwise −1.
+// joinSpans merges two sorted lists of ranges. The result twice is the smallest number that is in both lists, or −1 if
+// there is none.
 func joinSpans(a, b []span) (out []span, twice int64) {
 	for len(a)+len(b) > 0 {
 		if len(a) == 0 || len(b) > 0 && b[0][0] < a[0][0] {
