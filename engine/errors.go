@@ -9,7 +9,7 @@ import (
 // Packages that use engine export these errors under the same names. Each package adds its own text to an error, and
 // errors.Is still matches in every package. Package engine itself panics on wrong shapes.
 var (
-	// errors.Is(err, ErrInput) is true for every error that the input causes: by its shape, its values or a file.
+	// errors.Is(err, ErrInput) is true if the cause of the error is the input: its shape, its values or a file.
 	// [ErrShape] and all error types that document this match ErrInput. Other failures do not match, for example an
 	// iteration that does not converge, a full disk, or numbers too large or small for certificates.
 	ErrInput = badinput.Err

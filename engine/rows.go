@@ -24,8 +24,8 @@ func Centre(x, origin, mean, z []float64) { rowLoops().Centre(x, origin, mean, z
 //
 //	sum = sum + (x − origin),   squares = squares + (x − origin)²
 //
-// element by element. Each difference, square and sum is rounded once. The vectors must have at least d
-// elements. The bits are the same for every kernel, and however the rows are divided into calls.
+// element by element. Each difference, square and sum is rounded once. The vectors must have at least d elements. The
+// bits are the same for every kernel and for every division of the rows into calls.
 func Spread(x Matrix, origin, sum, squares []float64) { rowLoops().Spread(x, origin, sum, squares) }
 
 // SquaredNorms returns the squared norms of the rows of X (n×d, n ≤ 4). Each is computed as four partial sums, with a

@@ -135,9 +135,10 @@ func (t *Tuning) setKernel(name string) error {
 
 // ShrinkRows returns p = 5m/4, the number of rows that a sketch of m rows appends between two shrinks.
 //
-// A row costs (4m + p + 2m²/p)·d flops of products, which is smallest at p = √2·m. A row also costs a share of an
-// eigenproblem of order m+p, and this share grows for p > m. BenchmarkSketch measured four shapes and both backends.
-// Its times for p from m to 3m/2 differ by at most 4 %, and other p take longer. Fewer shrinks also lose less.
+// For a row of d numbers, products take (4m + p + 2m²/p)·d flops, which is smallest at p = √2·m. A row also costs a
+// share of an eigenproblem of order m+p, and this share grows for p > m. BenchmarkSketch measured four shapes and both
+// backends. Its times for p from m to 3m/2 differ by at most 4 %, and other p take longer. Fewer shrinks also lose
+// less.
 func (t Tuning) ShrinkRows(m int) int {
 	if t.Shrink.Value > 0 {
 		return t.Shrink.Value
@@ -179,8 +180,9 @@ func (t Tuning) SparseRows(d, m, p int) int {
 }
 
 // KeepsScatter reports whether a sketch of size m for d features should keep AᵀA instead of rows. It returns true if
-// the d² numbers of AᵀA are at most (m+p)·d, the size of the buffer of rows, with p = t.ShrinkRows(m). AᵀA is then
-// also faster: a row costs d² flops. In a sketch a row costs (4m + p + 2m²/p)·d flops, which is 6.85·m·d by default.
+// the d² numbers of AᵀA are at most (m+p)·d, the size of the buffer of rows, with p = t.ShrinkRows(m). Then AᵀA also
+// takes less time, because adding a row to AᵀA costs d² flops. A sketch of rows takes (4m + p + 2m²/p)·d flops for
+// each row, by default 6.85·m·d.
 func (t Tuning) KeepsScatter(d, m int) bool {
 	if t.Scatter.Value > 0 {
 		return d <= t.Scatter.Value
@@ -225,8 +227,8 @@ func (t Tuning) LanesFor(n int64, d, buffer int) (lanes int, firstLaneRows int64
 // backend. It is the same on every machine, so that the sums are the same.
 const gradientBytes = 8 << 20
 
-// GradientRows returns the number of rows of d numbers in a block of a gradient: 8 MiB of rows, but at least 16 and
-// at most 8192 rows.
+// GradientRows returns the number of rows in a block of a gradient, for rows of d numbers. A block has 8 MiB, but at
+// least 16 and at most 8192 rows.
 func (t Tuning) GradientRows(d int) int {
 	if t.Gradient.Value > 0 {
 		return t.Gradient.Value

@@ -8,8 +8,8 @@ import (
 
 const eps = 0x1p-52
 
-// padDecay·eps·‖B‖²_F bounds the round-off of a decay of the buffered rows B. Rounding each entry twice contributes
-// 2·eps·‖B‖²_F. The remaining 2·eps cover the rounding of the squared norms.
+// padDecay·eps·‖B‖²_F bounds the round-off when a decay multiplies the buffered rows B. Rounding each entry twice
+// contributes 2·eps·‖B‖²_F. The remaining 2·eps cover the rounding of the squared norms.
 const padDecay = 4
 
 // A Bound is a guarantee about the matrix A of all appended rows and a smaller matrix B:
@@ -75,8 +75,8 @@ func (s *Sketch) Bound() Bound {
 	return s.bound(0, 0, norm2.Value())
 }
 
-// bound returns the Bound after one more shrink by delta. pad bounds the round-off of this shrink, and norm2
-// is ‖B‖²_F after the shrink.
+// bound returns the Bound after one more shrink by delta. The argument pad bounds the round-off of this shrink, and
+// norm2 is ‖B‖²_F after the shrink.
 func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	frob := s.frob.Value()
 	return Bound{

@@ -105,8 +105,8 @@ func timesOf(times []float64, i int) float64 {
 
 func newCentre(row []float64) centre { return centre{row: row, norm2: vec.Dot(row, row)} }
 
-// KeepsSparse reports whether the sketch stores sparse rows, with or without a centre, as sparse rows until
-// the next shrink.
+// KeepsSparse reports whether the sketch stores sparse rows in sparse form until the next shrink. This includes sparse
+// rows with a centre.
 func (s *Sketch) KeepsSparse() bool { return s.sparse.most > 0 && s.order() >= s.m+2 }
 
 // admit checks row i of x minus f times the centre, and adds its squared norm to total.
@@ -173,7 +173,7 @@ func (s *Sketch) placeCentre(c *centre) int {
 }
 
 // writeOut overwrites dst with r = s − f·μ for a sparse row s and the centre μ, or with s if c is nil. The result pad
-// bounds the change of BᵀB by the round-off of r: 3·eps·(‖s‖ + |f|‖μ‖)² (docs/math.md §14).
+// bounds the effect of the round-off of r on BᵀB: 3·eps·(‖s‖ + |f|‖μ‖)² (docs/math.md §14).
 func (c *centre) writeOut(dst []float64, idx []int32, val []float64, f float64) (pad float64) {
 	clear(dst)
 	if c == nil {

@@ -108,8 +108,8 @@ func padOfProduct(be engine.Backend, n int, norm2 float64) float64 {
 	return (be.Accuracy().Sum(n) + engine.Roundings + 1) * eps * norm2
 }
 
-// padOfSums bounds the norm of the round-off of adding the k-th block to the compensated sums of K = AᵀA,
-// with norm2 = ‖A‖²_F (docs/math.md §14).
+// padOfSums bounds the norm of the round-off when the k-th block is added to the compensated sums of K = AᵀA. The
+// argument norm2 is ‖A‖²_F (docs/math.md §14).
 func padOfSums(k int64, norm2 float64) float64 { return float64(k) * eps * eps * norm2 }
 
 // readScatter returns the spectrum of AᵀA, including the rows in the buffer.

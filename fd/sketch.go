@@ -64,9 +64,9 @@ type Config struct {
 	//   - if Size ≥ Dim: 4·Dim or, if larger, the number of rows in 256 KiB (at most 4096); with the SVD driver always 4·Dim
 	//   - if AᵀA is kept: 256, the number of rows collected before they are added to AᵀA
 	ShrinkRows int
-	// SparseRows is r, the number of sparse rows that are stored as sparse rows until the next shrink. The
-	// buffer holds at most m+max(p, r) sparse and dense rows. 0 selects [engine.Tuning.SparseRows]. A
-	// negative number stores sparse rows as dense rows.
+	// SparseRows is r, the number of sparse rows that are stored in sparse form until the next shrink. The buffer
+	// holds at most m+max(p, r) sparse and dense rows. 0 selects [engine.Tuning.SparseRows]. A negative number stores
+	// sparse rows as dense rows.
 	//
 	// The SVD driver and sketches with Size ≥ Dim always store sparse rows as dense rows. Every sketch stores
 	// a sparse row as a dense row if it has entries in more than an eighth of the columns.

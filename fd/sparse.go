@@ -234,9 +234,9 @@ func (s *Sketch) combine(u engine.Matrix) {
 	s.sparse.AddLeftMul(u.Slice(0, live, k, u.Cols), engine.Strided(live, s.cfg.Dim, s.buf, s.ld), &s.sparse.work)
 }
 
-// errorOfSparse bounds the norm of the round-off of the products of the sparse rows S with each other and
-// with the rows B. The arguments dense and sparse are the computed ‖B‖²_F and ‖S‖²_F. No row of S has more
-// than z entries. The bound is proved in docs/math.md §14.
+// errorOfSparse bounds the norm of the round-off in the products SSᵀ and SBᵀ of the sparse rows S and the dense rows
+// B. The arguments dense and sparse are the computed ‖B‖²_F and ‖S‖²_F. No row of S has more than z entries. The bound
+// is proved in docs/math.md §14.
 func errorOfSparse(z int, dense, sparse float64) float64 {
 	return (float64(z)/2 + engine.Roundings + 1) * eps * math.Sqrt(sparse) * math.Sqrt(2*dense+sparse)
 }

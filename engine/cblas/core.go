@@ -35,8 +35,8 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A core holds the names of two kernel families of OpenBLAS, such as Haswell. OpenBLAS detected the family found and
-// now uses the family used. The field note tells whether New changed the family, and why.
+// A core holds the names of two kernel families of OpenBLAS, such as Haswell. The field found is the detected family,
+// and the field used is the family in use. The field note tells whether New changed the family, and why.
 type core struct{ found, used, note string }
 
 // width is the vector width in bits of OpenBLAS kernels. Kernels that are not listed have vectors of 128 bits or no

@@ -88,7 +88,8 @@ func (b *Backend) Accuracy() accuracy.Accuracy {
 // Name returns "purego".
 func (*Backend) Name() string { return "purego" }
 
-// Capabilities returns the kernel, the kernels of this machine, the version of Go and the number of threads.
+// Capabilities returns the kernel in use, all kernels that run on this machine, the version of Go and the number of
+// threads.
 func (b *Backend) Capabilities() map[string]string {
 	return map[string]string{
 		"kernel":  fmt.Sprintf("%s, tile %d×%d", b.kernel.Name, b.kernel.MR(), b.kernel.NR()),

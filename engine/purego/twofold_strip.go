@@ -141,9 +141,9 @@ func (p *twofoldStrip) isEven() bool {
 	return hi <= maxRatio*lo && math.Abs(float64(math.Ilogb(hi))) < 250
 }
 
-// scaleRows replaces the largest entries of the rows in p.s by scales s_i of the rows, and adapts the scales c_j of
-// columns. It returns false, without changing p.c, if scales of columns alone give smaller bounds, as for columns x,
-// x², x³, ….
+// scaleRows computes scales s_i of the rows from their largest entries in p.s, and stores the scales in p.s. It also
+// adapts the scales c_j of the columns. If scales of columns alone give smaller bounds, as for columns x, x², x³, …,
+// scaleRows returns false and does not change p.c.
 //
 // Let C_j be the scales of columns alone. Scales of rows multiply the bounds for row i of R by s_i·c_j/C_j, and the
 // bounds for G by max s_i·c_j/C_j. scaleRows compares the averages of the exponents of these two factors.
@@ -222,8 +222,8 @@ func rowError(d, strips int) float64 {
 	return 2 * unit2 * (n*(70+n/2) + 2*s*(4*n+s))
 }
 
-// stripError bounds the error of an element of G for the given number of rows, relative to the sum of the magnitudes
-// of its terms. The formula is derived in [engine.Twofold].
+// stripError bounds the error of an element of G, relative to the sum of the magnitudes of its terms. The strip of A
+// has the given number of rows. The formula is derived in [engine.Twofold].
 func stripError(rows int) float64 {
 	r := float64(rows)
 	return 2 * unit2 * (16*r*r + 4*r)

@@ -48,7 +48,7 @@ func Shape(trans bool, m *Matrix) (rows, cols int) {
 	return m.Rows, m.Cols
 }
 
-// Span returns the part of m with rows i to k of op(m). If trans is true, these are columns i to k of m.
+// Span returns rows i to k of op(m), k excluded. If trans is true, Span returns them as columns i to k of m.
 func Span(trans bool, m Matrix, i, k int) Matrix {
 	if trans {
 		return m.Slice(0, m.Rows, i, k)
