@@ -56,8 +56,7 @@ type Accuracy = accuracy.Accuracy
 // factor alpha and of the addition of beta·C, and second-order terms.
 const Roundings = accuracy.Roundings
 
-// Orders is the largest number of summation orders in one product. Elements of the result may be summed in different
-// orders.
+// Orders is the largest number of different orders in which the elements of one matrix product are summed.
 const Orders = accuracy.Orders
 
 // MaxGradientRows is the largest value that [Tuning.GradientCall] returns.

@@ -72,8 +72,8 @@ func traceOf(a engine.Matrix) (sum float64) {
 // lossless reports whether m = d, so that shrinks lose nothing.
 func (s *Sketch) lossless() bool { return s.m == s.cfg.Dim }
 
-// countSpared returns the number of leading rows that the next shrink of a lossless sketch leaves unchanged. This is
-// the number of all rows left by an earlier shrink, or 0. The argument rest is the sum of squares of the
+// countSpared returns the number of leading rows that the next shrink of a lossless sketch leaves unchanged. The
+// result is 0 or the number of all rows left by an earlier shrink. The argument rest is the sum of squares of the
 // other rows. The result depends only on values that a message stores, so that a sketch that is read back continues
 // identically.
 func (s *Sketch) countSpared(rest float64) int {

@@ -222,8 +222,8 @@ func rowError(d, strips int) float64 {
 	return 2 * unit2 * (n*(70+n/2) + 2*s*(4*n+s))
 }
 
-// stripError bounds the error of an element of G, relative to the sum of the magnitudes of its terms. The strip of A
-// has the given number of rows. The formula is derived in [engine.Twofold].
+// stripError bounds the error of the sum that a strip of rows adds to an element of G, relative to the sum of the
+// magnitudes of its terms. The formula is derived in [engine.Twofold].
 func stripError(rows int) float64 {
 	r := float64(rows)
 	return 2 * unit2 * (16*r*r + 4*r)

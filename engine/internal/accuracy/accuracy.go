@@ -10,8 +10,8 @@ type Accuracy struct {
 	Reproducible bool
 }
 
-// Dot bounds the round-off of a product along rows with k terms. The unit is eps times the sum of the magnitudes of
-// the terms.
+// Dot bounds the round-off of a sum of k products along rows. The unit is eps times the sum of the magnitudes of the
+// products.
 func (a Accuracy) Dot(k int) float64 {
 	return float64(min(k, a.Strip))/2 + float64(k)/float64(2*a.Sums)
 }
@@ -26,7 +26,8 @@ func (a Accuracy) Gradients() float64 { return float64((a.Gradient + 1) / 2) }
 // the addition of beta·C, and second-order terms.
 const Roundings = 2
 
-// Orders is the largest number of summation orders in one product. OpenBLAS uses up to three at the edges of its tiles.
+// Orders is the largest number of different orders in which the elements of one matrix product are summed. OpenBLAS
+// uses up to three orders at the edges of its tiles.
 const Orders = 4
 
 // MaxRows is the largest number of rows in a call of Gradient. A call with fewer than SharedWork multiply-adds has at

@@ -24,7 +24,7 @@ type Cosines struct {
 	near func(n int, scale float64, x, y *float64) (done int)
 }
 
-// nearLimit bounds |x| for the fast computation of cos x, which subtracts a multiple of π/2 in three parts.
+// nearLimit is the largest |x| of the fast method for cos x. The method subtracts a multiple of π/2 in three parts.
 const nearLimit = 1 << 20
 
 // Cos computes y_j = scale·cos(x_j) for j < n, and reports whether all x_j are finite. For a finite number the computed
