@@ -30,8 +30,8 @@ func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 
 // StandardizeShare is [Standardize] for rows that are divided into shares; src is one share. Every share must call
 // StandardizeShare, and all get the same scaling. allreduce replaces x by its sum over all shares, with the same bits
-// on each share, like a dist.Transport. In its five calls x has the lengths 1, share.Size, d, d and d, for rows
-// of d features.
+// on each share, like a dist.Transport. In its five calls x has the lengths 1, share.Size, d, d and d, for
+// rows of d features.
 func StandardizeShare(ctx context.Context, src Source, share Share, allreduce func(ctx context.Context, x []float64) error) (Source, *Scaling, error) {
 	ctx = background.IfNil(ctx)
 	if err := checkSources(src); err != nil {

@@ -44,7 +44,7 @@ func (o *predictOptions) arrow() (string, error) {
 	return as, nil
 }
 
-// writer returns a writer of predictions to w. If prompt is true, Arrow predictions are not held back while the
+// writer returns a writer of predictions to w. If prompt is true, Arrow predictions are written before the
 // program waits for further rows.
 func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, error) {
 	switch {

@@ -41,7 +41,7 @@ func (e remoteError) Unwrap() error { return e.error }
 
 // leaveJob ends this rank's part in the MPI job and returns the error to print. err is the result of the fit.
 //   - After success or a missed tolerance, leaveJob waits for all ranks. Only rank 0 prints the missed tolerance.
-//   - An interrupted rank waits for as long as the parameter grace.
+//   - An interrupted rank sleeps for the duration grace.
 //   - Any other error aborts all ranks.
 func leaveJob(r rank, err error, grace time.Duration, stderr io.Writer) error {
 	_, aborted := errors.AsType[*dist.AbortError](err)

@@ -182,7 +182,7 @@ func (m *messages) body(size int64) ([]byte, error) {
 	return nil, m.fail("%v", err)
 }
 
-// truncatedError replaces io.EOF within a message, and adds positions to other errors.
+// truncatedError returns an error for a truncated message if err is io.EOF. It adds positions to other errors.
 func (m *messages) truncatedError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		if _, of := m.file.Peek(1); m.file.Packed() != "" && of != io.EOF { // the compressed stream ends too early

@@ -273,7 +273,7 @@ func (t *table) place(name string) (i int, ok bool) {
 	return i, true
 }
 
-// features returns the selected columns. listed is false unless specs lists columns to keep.
+// features returns the selected columns. The result listed is true if specs lists columns to keep.
 func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	all := make([]int, len(t.names))
 	for i := range all {

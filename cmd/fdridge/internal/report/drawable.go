@@ -141,7 +141,7 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 // brackets holds one interval for each target. The interval contains the exact value.
 type brackets = perTarget[ridge.Interval]
 
-// sumOf returns the sum of intervals. An end of the sum that is NaN is replaced by an infinity.
+// sumOf returns the sum of intervals. If an end of the sum is NaN, an infinity replaces it.
 func sumOf(b brackets) ridge.Interval {
 	var v ridge.Interval
 	for _, t := range b {
