@@ -115,7 +115,6 @@ func (v *sumTree) task(i int) []float64 {
 	return v.sums[i*size : (i+1)*size]
 }
 
-// doPart computes task i.
 func (v *gradient) doPart(i int, s *scratch) { v.subtree(i, s, v.overwrite) }
 
 // A leafSum computes the sum for rows lo to hi and writes it to g.
@@ -145,7 +144,6 @@ func (v *gradient) tree(s *scratch, firstPart, count int, g []float64, leaf leaf
 	v.add(g, g[v.size:])
 }
 
-// add adds the sum h to g.
 func (v *gradient) add(g, h []float64) {
 	v.be.kernel.Axpy1(v.size, 1, &h[0], &g[0])
 }

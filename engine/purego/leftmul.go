@@ -41,7 +41,6 @@ func (b *Backend) LeftMul(w, x matrix.Matrix, _ []float64) {
 // LeftMulWork returns 0.
 func (b *Backend) LeftMulWork(m, n, k int) int { return 0 }
 
-// doPart computes part i of the columns.
 func (p *leftMul) doPart(i int, s *scratch) {
 	nr := p.be.kernel.NR()
 	j, end := partStart(p.n, i, p.shares, nr), partStart(p.n, i+1, p.shares, nr)

@@ -51,7 +51,6 @@ var products pool[productTeam]
 // minParallel is the number of multiply-adds above which waking another goroutine saves time.
 const minParallel = 1 << 19
 
-// multiply computes p.
 func multiply(p *product) {
 	if p.m == p.firstRow || p.n == 0 {
 		return

@@ -36,7 +36,6 @@ const (
 	thinChunk = 32
 )
 
-// multiplyThin computes p.
 func multiplyThin(p *product) {
 	if p.m == 0 || p.n == 0 {
 		return
@@ -64,7 +63,6 @@ func multiplyThin(p *product) {
 	thins.put(team)
 }
 
-// doPart computes one strip of C.
 func (t *thin) doPart(i int, s *scratch) {
 	lo, hi := i*t.strip, min((i+1)*t.strip, t.n)
 	for j := range t.m {

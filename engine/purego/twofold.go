@@ -75,7 +75,6 @@ func twofoldParts(n, d, t int) int {
 	return parts
 }
 
-// partSums returns the sums of part i.
 func (v *twofoldGradient) partSums(i int) matrix.Twofold {
 	t, d := v.x.Rows, v.x.Cols
 	at := func(k int) matrix.Matrix {
@@ -85,7 +84,6 @@ func (v *twofoldGradient) partSums(i int) matrix.Twofold {
 	return matrix.Twofold{Hi: at(0), Lo: at(1), Err: at(2)}
 }
 
-// add adds the sums h to g.
 func (v *twofoldGradient) add(h, g matrix.Twofold) {
 	d := g.Hi.Cols
 	for q := range g.Hi.Rows {
@@ -95,7 +93,6 @@ func (v *twofoldGradient) add(h, g matrix.Twofold) {
 	}
 }
 
-// doPart processes the rows of one part.
 func (v *twofoldGradient) doPart(i int, s *scratch) {
 	g := v.partSums(i)
 	clear(g.Hi.Data)
