@@ -193,7 +193,7 @@ func TestKilled(t *testing.T) {
 				// makes no other goes on until one has served,
 				// and so does the last run until one has served iterations.
 				unserved := slices.Contains(args, "one-shot") && sketching == 0 || i == len(runs)-1 && refining == 0
-				more := killed < each || unserved && killed < max(40, 20*each)
+				more := killed < each || unserved && killed < max(400, 20*each)
 				if !more && finished > 0 {
 					break
 				}
