@@ -146,6 +146,26 @@ func TestClassesSelect(t *testing.T) {
 	}
 }
 
+// TestClassesTrivial: the output says that all rows get one label, and that several γ have the same error rate.
+func TestClassesTrivial(t *testing.T) {
+	for args, want := range map[string][]string{
+		"":                        {"all training rows get the label gas; --class-weight balanced", "and the largest gamma of "},
+		"--class-weight balanced": nil,
+	} {
+		fit := append(strings.Fields("fit --data ../../testdata/flats.csv --target heating --prepare auto --classes --select accuracy --log-format none "), strings.Fields(args)...)
+		code, text, errs := call(fit...)
+		text = strings.Join(strings.Fields(text), " ")
+		if code != 0 || (want == nil) == strings.Contains(text, "all training rows get") {
+			t.Errorf("%s: exit %d, %s%s", args, code, text, errs)
+		}
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%q is missing in %s", w, text)
+			}
+		}
+	}
+}
+
 // TestClassesNumbers: labels that are equal numbers are one class, in csv and svmlight.
 func TestClassesNumbers(t *testing.T) {
 	dir := t.TempDir()

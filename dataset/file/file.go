@@ -342,7 +342,7 @@ func (o *Opened) countTargets(path string, opts Options) error {
 	case t == opts.Targets, least > 0 && t >= least:
 		return nil
 	case t == 0 || least > 0:
-		return &dataset.InputError{File: path, Msg: "no target is selected; set it to the name of a column, a number, first or last"}
+		return &dataset.InputError{File: path, Msg: "no target is selected; give the target (--target) as the name of a column, a number, first or last"}
 	}
 	return &dataset.InputError{File: path, Msg: fmt.Sprintf("gives %d targets, but %d is required", t, opts.Targets)}
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// A twofoldStrip holds rows lo to hi−1 of a call, at most 32. Scales s of the rows and c of the columns satisfy
+// A twofoldStrip holds at most 32 consecutive rows of the matrix a: rows lo to hi−1. The scales s of the rows and c of
+// the columns satisfy
 //
-//	|a_ij| ≤ s_i·c_j.
+//	|a_ij| ≤ s_i·c_j,
 //
-// The scales determine the bases of all sums and their error bounds, see [kernel.Twofold] and [engine.Twofold]. The
-// scales of rows are powers of two.
+// and each s_i is a power of two. Error bounds of sums depend on the scales, see [kernel.Twofold] and [engine.Twofold].
 type twofoldStrip struct {
 	*twofoldGradient
 	lo, hi int

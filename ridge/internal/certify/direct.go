@@ -101,8 +101,8 @@ func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
 	return off, *f.bounds
 }
 
-// weights computes the bounds of target j. off[j] bounds the norm of the error in column j of [A Y]. lost
-// bounds the underflow error of a sum of squares over all rows.
+// weights returns error bounds for the coefficients of target j. The elements of off bound the norms of the errors
+// in the columns of the matrix [A Y]. lost is a bound on the underflow error of a sum of squares.
 func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64, j int) Weights {
 	d, root := e.Dim, math.Sqrt(f.Gamma)
 	x := f.X[j*d : (j+1)*d]

@@ -27,14 +27,14 @@ func (g *Judge) Exact(rss interval.Interval, bounds []float64, residual float64)
 	off, most := vec.Norm(bounds)*(1+0x1p-30), g.inverse()
 	residual *= 1 + 0x1p-30
 	size := math.Sqrt(g.norm.largest2) // bounds ‖A‖
-	var lost float64                   // bounds the underflow error of the products
+	var lost float64                   // bounds the underflow error of three products
 	if off+residual > 0 {
 		lost = few * roundoff.Underflow
 	}
 	return Exact{
 		RSS:      rss,
-		Weights:  off*most + residual*math.Min(g.timesInverse(), size*most) + lost,
-		Energy:   off*math.Sqrt(most) + residual*math.Min(1, size*math.Sqrt(most)) + lost,
+		Weights:  off*most + residual*math.Min(g.timesInverse(), size*most+roundoff.Underflow) + lost,
+		Energy:   off*math.Sqrt(most) + residual*math.Min(1, size*math.Sqrt(most)+roundoff.Underflow) + lost,
 		gradient: off + size*residual + lost,
 	}
 }

@@ -173,8 +173,10 @@ func (k *Known) C(j int) []float64 {
 // CNorm returns ‖C(j)‖.
 func (k *Known) CNorm(j int) float64 { return k.targets[j].c.Norm }
 
-// norms holds norms of A and bounds on its round-off. The fields distinguish three versions of the rows: exact
-// rows, rows that the summary has centred and scaled with round-off ("summed"), and rows that a pass reads.
+// norms holds norms of A and bounds on its round-off. There are three versions of the rows:
+//   - exact: without round-off
+//   - summed: centred and scaled with round-off, as the summary has added them
+//   - read: as a pass reads them
 type norms struct {
 	size      float64   // ‖A‖_F of the summed rows
 	displaced float64   // bounds the norm of the round-off of the summed rows

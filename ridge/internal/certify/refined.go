@@ -98,8 +98,8 @@ type afterStep struct {
 	before interval.Interval // brackets ‖H^{½}(x − x*)‖
 }
 
-// withLow adds the rounding error of moved = Step − Low to the bounds. It also turns bounds for X + Low into
-// bounds for X. For H = AᵀA + γI and any v, it uses ‖H^{½}v‖ ≤ n.upper·Σ n.columns[j]·|vⱼ|.
+// withLow changes a, which holds bounds for X + Low, to hold bounds for X. It includes the rounding error of
+// moved = Step − Low. For every vector v and H = AᵀA + γI, ‖H^{½}v‖ is at most n.upper·Σ n.columns[j]·|vⱼ|.
 func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {
 		return

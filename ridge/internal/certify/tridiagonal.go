@@ -159,9 +159,8 @@ func (e *Streamed) Serves(f *Factored) bool {
 	return s.factor.solved <= 0x1p-10
 }
 
-// MayGain reports whether a Cholesky factor could have an error bound 100 times smaller than the tridiagonal
-// form f.T. Only the bound with f.T depends on the units of the columns of A. docs/math.md §8 ("Certificate of
-// Tridiagonal") compares the two bounds.
+// MayGain reports whether the error bound could become 100 times smaller if a Cholesky factor replaced the
+// tridiagonal form f.T. docs/math.md §8 ("Certificate of Tridiagonal") compares the two bounds.
 func (e *Streamed) MayGain(f *Factored) bool {
 	_, s := e.columnErrors(f)
 	least := 0.0

@@ -183,8 +183,8 @@ func (s *System) measuresPrecisely() bool {
 	return s.checking && s.precision == doubleDouble && (s.origin == nil || s.origin.renew)
 }
 
-// roundedAway limits the ratio of a bound to the error of rounding the coefficients to float64. If the ratio is
-// smaller, more passes cannot make the bound much smaller.
+// roundedAway is a factor. If an error bound is less than roundedAway times the error of rounding the
+// coefficients to float64, more passes can hardly make the bound smaller.
 const roundedAway = 1.125
 
 // distance sets s.bound to a bound on the distance of the rounded coefficients from the exact solution. g is

@@ -57,12 +57,12 @@ const (
 	// CentredSquares is a bound on the error of the squared norm of a sparse row that is centred, in the units
 	// of fd.SquaresError.
 	CentredSquares = 15
-	// SumRows is the number of rows whose contributions to AᵀY and to certify.Witness are added plainly. The
-	// sums of such groups are then added with compensation, so that the error does not grow with n. Sum bounds
-	// the round-off of AᵀY, the witness and ‖b‖², in units of Eps.
+	// Sums over all rows, such as AᵀY, are computed in two steps. Ordinary addition sums each group of SumRows
+	// rows. Compensated addition then sums the groups, so that the error does not grow with the number of rows.
+	// Sum is a bound on the round-off of AᵀY, certify.Witness and ‖b‖², in units of Eps.
 	SumRows = 32
 	Sum     = SumRows/2 + 4
-	// With ManyTargets targets or more, AᵀY does not fit into the cache. ManyRows then replaces SumRows, and
+	// From ManyTargets targets on, AᵀY does not fit into the cache. ManyRows then replaces SumRows, and
 	// SumMany replaces Sum.
 	ManyTargets = 512
 	ManyRows    = 128

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// maxSpread limits Σw‖origin‖² for the weights w of the rows and the origin of the means. Under this limit,
-// Σw‖row − origin‖² is finite.
+// maxSpread is the largest Σw‖origin‖² that [Stage] allows. w is the weight of a row. The limit keeps the computed
+// Σw‖row − origin‖² finite.
 const maxSpread = 0x1p1020
 
 // Overflows reports whether Σw‖row − origin‖² could overflow if the rows of b are added. w is the weight of a

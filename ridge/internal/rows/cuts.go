@@ -14,10 +14,10 @@ import (
 // validated before one of them is added. So Check validates the rows, and sums the features of each cut in the
 // same loop.
 
-// sumsOfCuts holds the sums of features that Check computed, one per cut.
+// sumsOfCuts holds the sums of features that Check computed, for each part (cut) of a block.
 type sumsOfCuts struct {
 	cuts []cutSums
-	used int       // number of valid elements of cuts; the others only keep their memory
+	used int       // number of valid elements of cuts; the memory of the others is reused
 	next int       // index of the next cut to load
 	part []float64 // sum of a group of MeanPart rows, d
 }

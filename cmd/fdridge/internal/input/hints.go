@@ -25,7 +25,7 @@ func (o *Flags) NameColumns(err error) error {
 	case e.Missing && e.Omittable:
 		return fmt.Errorf("%w (--columns; or --missing mean or drop)", err)
 	case e.Missing:
-		return fmt.Errorf("%w (--missing drop leaves out such rows)", err)
+		return fmt.Errorf("%w (--missing-target drop leaves out such rows)", err)
 	case e.Omittable && len(e.Texts)+len(e.Others) > 0:
 		return fmt.Errorf("%w (%s)", err, o.withoutTexts(e))
 	case e.Omittable:

@@ -36,6 +36,7 @@ type reserve struct {
 	Warnings []string `json:"warnings,omitempty"` // in words
 
 	little bool // the brackets are too wide for a choice
+	tied   int  // number of other candidates with the same error rate as the chosen one
 
 	ends [2]bool // whether the chosen γ is the smallest, and whether it is the largest candidate
 
@@ -159,6 +160,9 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 			x.LOO = p.Scores[i]
 		case choose.Accuracy, choose.BalancedAccuracy:
 			x.ErrorRate = p.Scores[i]
+			if s := p.Scores[i][0]; i != p.Index && s.Lo == s.Hi && s == p.Score {
+				c.tied++
+			}
 		}
 		c.Path = append(c.Path, x)
 	}
@@ -204,6 +208,8 @@ func (c *choice) String() string {
 func (c *choice) sentence() string {
 	gamma := fmt.Sprintf("gamma = %.4g", float64(c.Gamma))
 	switch {
+	case c.Certain && c.tied > 0:
+		return fmt.Sprintf("%s: smallest %s of %d candidates (proved), and the largest gamma of %d with this %s", gamma, c.score(), len(c.Path), c.tied+1, c.score())
 	case c.Certain:
 		return fmt.Sprintf("%s: smallest %s of %d candidates (proved)", gamma, c.score(), len(c.Path))
 	case c.isArbitrary():

@@ -85,6 +85,13 @@ func (c *Classes) lines(solutions []*ridge.Solution) []string {
 		}
 		if c.Training != nil {
 			out = append(out, at+accuracy("training rows", c.Training[i]))
+			if k, same := onlyDecision(c.Training[i]); same {
+				text := at + "all training rows get the label " + labelName(c.Labels[k])
+				if !c.Balanced {
+					text += "; --class-weight balanced gives rare classes more weight"
+				}
+				out = append(out, text)
+			}
 		}
 		if c.HeldOut != nil {
 			out = append(out, at+accuracy("held-out rows", c.HeldOut[i]))
@@ -94,6 +101,22 @@ func (c *Classes) lines(solutions []*ridge.Solution) []string {
 		out = append(out, accuracy("rows left out one by one", c.LeftOut))
 	}
 	return out
+}
+
+// onlyDecision returns the class that was chosen for every row, if there is only one.
+func onlyDecision(s *classes.Score) (class int, same bool) {
+	class = -1
+	for _, row := range s.Confusion {
+		for k, n := range row {
+			if n > 0 && k != class {
+				if class >= 0 {
+					return 0, false
+				}
+				class = k
+			}
+		}
+	}
+	return class, class >= 0
 }
 
 // listLabels lists the first labels, each with its count in parentheses. If counts is nil, it lists no counts.

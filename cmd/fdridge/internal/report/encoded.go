@@ -99,7 +99,7 @@ func (r *encodingRecord) describeMissing() string {
 		if len(names) > most {
 			words = append(words, fmt.Sprintf("%d more columns", len(names)-most))
 		}
-		return fmt.Sprintf("%d missing %s in all %d rows %s filled with the column's mean (in categorical columns, with a level of its own): %s", total, plural(int(total), "value", "values"), r.rows, plural(int(total), "was", "were"), strings.Join(words, ", "))
+		return fmt.Sprintf("%d missing %s in all %d rows %s filled with the mean of the training rows (in categorical columns, with a level of its own): %s", total, plural(int(total), "value", "values"), r.rows, plural(int(total), "was", "were"), strings.Join(words, ", "))
 	}
 	return ""
 }
