@@ -47,12 +47,14 @@ func (a At) leastDimension() float64 {
 	return df.Value() + math.Min(left, a.unseen())*ratio(eta, a.Gamma)
 }
 
-// traceError returns a bound on the error of bound.Tail from round-off in the eigenvalues.
+// traceError returns a bound on the error of bound.Tail, the computed tr(AᵀA − BᵀB). The error comes from
+// round-off in the eigenvalues.
 func (k *Known) traceError() float64 {
 	return float64(max(k.Rank(), len(k.eigen.Values))) * k.bound.RoundOff
 }
 
-// unseen returns a bound on the number of nonzero eigenvalues of AᵀA beyond the sketch.
+// unseen returns an upper bound on the rank of A, minus the number of stored eigenvalues of BᵀB, but at least
+// 0.
 func (k *Known) unseen() float64 { return math.Max(0, float64(k.Rank()-len(k.eigen.Values))) }
 
 // mostDimension returns an upper bound on Σ λᵢ/(λᵢ+γ), under the conditions on λᵢ = σᵢ² + eᵢ in

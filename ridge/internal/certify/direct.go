@@ -34,8 +34,9 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 	return 1
 }
 
-// Factored is the result of a factorisation of H = AᵀA + γI, with bounds on its round-off. X solves Hx = Aᵀb
-// for slightly perturbed columns of A, √γI and Y. Residual bounds the remaining residual.
+// Factored is the result of a factorisation of H = AᵀA + γI, with bounds on its round-off. X is the solution
+// for slightly perturbed A, √γI and Y, except for a small error. Data bounds the perturbation, and Residual
+// bounds the error Hx̂ − c.
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d
@@ -79,8 +80,8 @@ func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) 
 // lost returns a bound on the underflow error of a sum of squares over all rows.
 func (e *Streamed) lost() float64 { return (float64(e.Rows) + float64(e.Dim)) * roundoff.Underflow }
 
-// columnErrors returns bounds off[j] on the norms of the errors in the columns j of [A Y]. It also returns
-// bounds s on H = AᵀA + γI.
+// columnErrors returns bounds off[j] on the norms of the errors in the columns j of [A Y]. s holds bounds on
+// the eigenvalues, the inverse and the effective dimension of H = AᵀA + γI.
 func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
 	d, t := e.Dim, len(e.TSS)
 	off = make([]float64, d+t) // E of Direct
@@ -213,10 +214,9 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// objectiveNear returns a bracket of the minimum f* of the objective, given computed coefficients x̂ with
-// ‖x̂‖ = xn. Let x* be the exact solution, and H = AᵀA + γI. The formula is f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖².
-// energy brackets the norm in the formula, and rss brackets ‖Ax̂ − b‖². d is the length of x̂, for the
-// round-off of xn.
+// objectiveNear returns a bracket of the minimum f* of the objective f, from computed coefficients x̂ with
+// ‖x̂‖ = xn. It uses f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖² for the exact solution x* and H = AᵀA + γI. energy brackets
+// this norm, and rss brackets ‖Ax̂ − b‖². The round-off of xn depends on d, the length of x̂.
 func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -231,9 +231,9 @@ func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss i
 	return out
 }
 
-// rssAbove returns a bracket of ‖Ax − b‖² for coefficients x with ‖x‖ = xn. It uses the objective
-// f(x) = ½‖Ax − b‖² + ½γ‖x‖², and f* ≤ f(x) ≤ f* + ½·energy². The argument objective brackets the minimum f*. d
-// is the length of x, for the round-off of xn.
+// rssAbove returns a bracket of ‖Ax − b‖² for coefficients x with ‖x‖ = xn. It computes the bracket from the
+// objective f(x) = ½‖Ax − b‖² + ½γ‖x‖², because f* ≤ f(x) ≤ f* + ½·energy². The argument objective brackets the
+// minimum f*. The round-off of xn depends on d, the length of x.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn

@@ -23,8 +23,8 @@ type Dual struct {
 	Shift     float64          // with an intercept, G has an eigenvalue Shift instead of 0; otherwise Shift is 0
 }
 
-// A DualPoint is a measurement in double-double arithmetic, at coefficients x and dual coefficients α with
-// x ≈ Aᵀα.
+// A DualPoint holds residuals and norms at coefficients x and dual coefficients α with x ≈ Aᵀα. They were
+// computed in double-double arithmetic.
 type DualPoint struct {
 	Gamma  float64
 	X, Low []float64
@@ -44,8 +44,8 @@ type DualPoint struct {
 func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
-	// Apart does not count products that underflow to 0. Each of the d elements has at most one such product
-	// per row.
+	// p.Apart excludes the errors of products that underflow to 0. Each of the d elements has at most one such
+	// product per row.
 	round, tiny := 1+few*eps, float64(e.Rows+1)*(d+few)*roundoff.Underflow
 	// e.Size/γ or p.Norm/γ may underflow. Adding the smallest positive number keeps the bound valid.
 	along := math.Min((e.Size/p.Gamma+roundoff.Underflow)*p.Norm, (p.Norm/p.Gamma+roundoff.Underflow)*e.Size)
@@ -90,14 +90,14 @@ func certain(bound float64) float64 {
 	return bound
 }
 
-// Rank brackets the effective dimension between 0 and the smaller of the rank of A and ‖A‖²_F/γ. If a quotient
-// underflows, its error is at most 4·2⁻¹⁰⁷⁴·‖A‖_F.
+// Rank returns a bracket of the effective dimension from 0 to the smaller of the rank of A and ‖A‖²_F/γ. The
+// quotient Size/γ underflows only if Size < 4, and the error is then at most 4·2⁻¹⁰⁷⁴.
 func (e *Dual) Rank(gamma float64) interval.Interval {
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
 	return interval.Interval{Hi: math.Min(limit, e.Size/gamma*e.Size*(1+few*eps)+8*roundoff.Underflow)}
 }
 
-// If γ ≤ largest, the elements of G + γI and of its factors have normal reciprocals.
+// If γ ≤ largest, the reciprocals of the elements of G + γI and of its factors are not subnormal.
 const largest = 0x1p1000
 
 // Dimension returns a bracket of the effective dimension n − γ·tr (G + γI)⁻¹ for G = AAᵀ. f is a factor of
@@ -135,12 +135,12 @@ type DualLeft struct {
 }
 
 // LeftOut returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution. Row i has the
-// weight w, the residual r and the leverage h. With G = AAᵀ,
+// weight w, the residual r and the leverage h. G = AAᵀ has the extra eigenvalue Shift of [Dual], and
 //
 //	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − w/Σw·γ/(Shift + γ).
 //
-// Without an intercept the last term is missing. docs/math.md §8 bounds the diagonal. l.Energy bounds the error
-// of each √w·aᵀx, where a is the row.
+// Without an intercept the last term is missing. docs/math.md §8 bounds the diagonal. For each row a, l.Energy
+// bounds the error of √w·aᵀx.
 func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	if f.Gamma > largest {
 		return interval.Nonnegative()

@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A HeldOut bounds the errors of fits on rows that were held out. It uses one summary of the held-out rows and
-// one of all other rows. ridge.CrossValidate documents the formulas.
+// A HeldOut bounds the squared residuals of held-out rows, for fits to the other rows. It uses one [Known] for
+// the held-out rows and one for the other rows. ridge.CrossValidate documents the formulas.
 type HeldOut struct {
 	held, rest *Known // summaries of the rows held out and of the other rows
 	apart      meanGap
@@ -47,7 +47,7 @@ func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 
 }
 
 // A meanGap holds the means of the held-out rows minus the means of the other rows. A fit to the other rows is
-// centred by their means, so that the gap contributes to its residuals. Without an intercept the gap is zero.
+// centred by their means, so the gap is a part of the held-out residuals. Without an intercept the gap is zero.
 type meanGap struct {
 	intercept     bool
 	root          float64   // √n of the rows held out
@@ -90,8 +90,8 @@ func newMeanGap(held, rest *Known) meanGap {
 	return g
 }
 
-// missed returns a bracket of n·u². For n held-out rows, this is the contribution of the gap to the squared
-// residuals of target j. u is g.y[j] minus the product of g.x and the coefficients x.
+// missed returns a bracket of n·u², where u is g.y[j] minus the product of g.x and the coefficients x. This is
+// the contribution of the gap to the sum of squared residuals of n held-out rows, for target j.
 func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	if !g.intercept {
 		return interval.Interval{}
@@ -102,10 +102,10 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
 }
 
-// A heldOutGain holds the data for a bound on the factor √‖AH⁻¹Aᵀ‖. The matrix A holds the held-out rows,
-// centred by the means of the other rows, and H is the Hessian for the other rows. This factor turns an error
-// ‖H^{½}(x̂ − x*)‖ of coefficients x̂ into a bound on the change of the held-out residuals. docs/math.md §10,
-// "K-fold cross-validation in one pass", derives the bound. Below, B_h is the sketch of the held-out rows.
+// A heldOutGain holds the matrices from which [HeldOut.Gain] computes its bound on √‖AH⁻¹Aᵀ‖. This factor times
+// ‖H^{½}(x̂ − x*)‖ bounds the change of the held-out residuals if x* replaces x̂. docs/math.md §10, "K-fold
+// cross-validation in one pass", has the proof. Below, B_h is the sketch of the held-out rows, and V holds the
+// right singular vectors of the other sketch.
 type heldOutGain struct {
 	along []float64            // B_hVᵀ, r_h×r
 	gram  []float64            // Gram matrix of the parts of the rows of B_h orthogonal to V, r_h×r_h
@@ -129,8 +129,8 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	return u
 }
 
-// Gain returns a bound on √‖AH⁻¹Aᵀ‖ at γ. The matrix A holds the held-out rows, and H is the Hessian for the
-// other rows. If an eigenvalue iteration failed, ok is false.
+// Gain returns a bound on √‖AH⁻¹Aᵀ‖ at γ. The matrix A holds the held-out rows, centred by the means of the
+// other rows. H is the Hessian for the other rows. If an eigenvalue iteration failed, ok is false.
 func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 	u, a := &h.gain, h.rest.At(gamma)
 	be, s2 := a.Backend, a.eigen.Values

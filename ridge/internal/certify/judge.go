@@ -13,8 +13,7 @@ import (
 // pass over the rows measured.
 type Judge struct {
 	At
-	// The bounds hold for H = AᵀA + γI and any error δ of a gradient with |δ_j| ≤ ‖a_j‖ for each column a_j of
-	// A.
+	// Let H = AᵀA + γI, and let δ be an error of the gradient with |δ_j| ≤ ‖a_j‖ for each column a_j of A.
 	perWeights float64 // bounds ‖H⁻¹δ‖
 	perEnergy  float64 // bounds ‖H^{-½}δ‖
 }
@@ -32,13 +31,13 @@ type Measured struct {
 	Landing
 }
 
-// Judge returns the Judge for γ > 0. It bounds ‖H^{-½}δ‖ and ‖H⁻¹δ‖ for H = AᵀA + γI and any error δ of a
-// gradient with |δ_j| ≤ ‖a_j‖ for each column a_j of A:
+// Judge returns the Judge for γ > 0. Let H = AᵀA + γI, and let δ be any error of a gradient with |δ_j| ≤ ‖a_j‖
+// for each column a_j of A. Then
 //
 //	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),   ‖H⁻¹δ‖ ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖.
 //
-// Here e_j is a unit vector, and B is the sketch with shrinkage 2ρ. Ĥ_R is BᵀB + (γ+ρ)I, and L is BᵀB + lower·I
-// as in [At]. Neither bound depends on the units of the columns.
+// Here e_j is a unit vector, and ρ is half the shrinkage of the sketch B. L is BᵀB + lower·I as in [At], and
+// Ĥ_R is BᵀB + (γ+ρ)I. Neither bound depends on the units of the columns.
 func (k *Known) Judge(gamma float64) *Judge {
 	a := k.At(gamma)
 	d, b, rest := k.eigen.Dim, k.bound, k.eigen.Rest

@@ -25,7 +25,8 @@ const (
 	few     = roundoff.Few
 )
 
-// Evidence holds the results of a summary of the rows A (d features) and their t targets.
+// Evidence holds the contents of a ridge.Summary of the rows A (d features) and their t targets: a sketch, sums
+// and means.
 type Evidence struct {
 	Sketch  *fd.Spectrum
 	Backend engine.Backend
@@ -89,9 +90,9 @@ type target struct {
 	c         resolvent.Projection // projection of Aᵀb
 }
 
-// New derives the bounds from the results e of a summary, and keeps the slices of e. Each c = Aᵀb is projected
-// onto V, the right singular vectors of the sketch. If there are many targets and V spans the whole space, New
-// does not store the part of c orthogonal to V. Its norm is below factors.onto·eps·‖c‖.
+// New derives the bounds from e, and keeps the slices of e. It projects each c = Aᵀb onto V, the right singular
+// vectors of the sketch. If there are many targets and V spans the whole space, New does not store the part of
+// c orthogonal to V. This part is only round-off, with a norm below factors.onto·eps·‖c‖.
 func New(e Evidence) *Known {
 	d, t := e.Sketch.Dim, len(e.TSS)
 	k := &Known{
@@ -136,9 +137,9 @@ func (k *Known) ReadSparse() *Known {
 	return New(e)
 }
 
-// leastOf returns the eigenvalue of BᵀB, for the sketch B, that belongs to vectors orthogonal to all stored
-// eigenvectors. It is 0 if there are fewer eigenvectors than columns. Otherwise such a vector is only
-// round-off, and leastOf returns the smallest eigenvalue.
+// leastOf returns the eigenvalue of BᵀB for vectors orthogonal to all stored eigenvectors, where B is the
+// sketch. It is 0 if there are fewer eigenvectors than columns. Otherwise only round-off is orthogonal to all
+// eigenvectors, and leastOf returns the smallest eigenvalue.
 func leastOf(p *fd.Spectrum) float64 {
 	if r := len(p.Sigma2); r == p.Dim {
 		return p.Sigma2[r-1]
@@ -175,7 +176,7 @@ func (k *Known) CNorm(j int) float64 { return k.targets[j].c.Norm }
 
 // norms holds norms of A and bounds on its round-off. There are three versions of the rows:
 //   - exact: without round-off
-//   - summed: centred and scaled with round-off, as the summary has added them
+//   - summed: as added to the ridge.Summary, centred and scaled with round-off
 //   - read: as a pass reads them
 type norms struct {
 	size      float64   // ‖A‖_F of the summed rows

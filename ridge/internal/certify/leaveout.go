@@ -83,9 +83,9 @@ type LeftRow struct {
 	moved        float64           // bounds the norm of the error of a, including the error of Va
 	off          interval.Interval // ‖a − VᵀVa‖²
 
-	// share is the share of the row's weight w in the weight of all rows, or 0 without an intercept. Lift
-	// increases share. round bounds the error of share. kappa is a lower bound on w/(1 − share), and most an
-	// upper bound. others is a lower bound on 1 − share.
+	// share is w/Σw for the weight w of the row, or 0 without an intercept. [LeftRow.Lift] increases it. round
+	// bounds the error of share. kappa and most are a lower and an upper bound on w/(1 − share). others is a
+	// lower bound on 1 − share.
 	kappa, most, others, share, round float64
 }
 
@@ -195,9 +195,9 @@ func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, rErr
 	return y - (base + product), eps*(o.rounding*f.Norm+few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))*inflate + fixed
 }
 
-// Squared brackets and estimates w·(r/(1 − h))², the squared leave-one-out error of a row of weight w. In this
-// formula r and the leverage h belong to the exact solution. The argument r is the residual for the fit f, with
-// an error of at most rError.
+// Squared brackets and estimates w·(r*/(1 − h))², the squared leave-one-out error of a row of weight w. r* is
+// the residual for the exact solution, and h is the leverage. The argument r is the computed residual for the
+// fit f, and rError bounds its round-off.
 func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket interval.Interval, estimate float64) {
 	if o.weight == 0 {
 		return interval.Interval{}, 0
@@ -231,8 +231,8 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 }
 
 // Prediction brackets and estimates the prediction for a row by the exact solution of all other rows. This
-// prediction is y − r/(1 − h), where h is the leverage, and r is the residual for the exact solution of all
-// rows. The argument r is a computed value, with an error of at most rError.
+// prediction is y − r*/(1 − h), where h is the leverage, and r* is the residual for the exact solution of all
+// rows. The argument r is close to r*: the difference is at most rError.
 func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, estimate float64) {
 	lo, hi := r-rError, r+rError
 	if lo > 0 {
@@ -280,7 +280,7 @@ type LeftSums struct {
 	Off      float64 // Σ w·off², where off bounds the error of r
 }
 
-// Sum returns the sums over at most [roundoff.StageRows] rows for one fit with coefficients x. y holds the
+// Sum returns the [LeftSums] of at most [roundoff.StageRows] rows, for one fit with coefficients x. y holds the
 // targets (n×t). products holds aᵀx for each row a. levers holds the leverages at the γ of the fit.
 func (l *LeftOut) Sum(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, t int, products []float64) LeftSums {
 	var s LeftSums

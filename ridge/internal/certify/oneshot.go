@@ -41,8 +41,8 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 //
 //	‖H⁻¹‖·‖K − BᵀB − shift·I‖·‖x̂‖,   ‖x̂ − Mc‖ + middleDistance.
 //
-// Mc is the point in [At.middleDistance]. rel follows from abs, or from [OneShot.Contraction] if that is
-// smaller.
+// M is the midpoint of the bracket of H⁻¹. rel is the smaller of two bounds: one from abs, and one from
+// [OneShot.Contraction].
 func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	c := &o.targets[j].c
 	if xn == 0 && c.Norm == 0 && o.TSS[j] == 0 {
@@ -140,8 +140,8 @@ func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 }
 
 // ApplyEach overwrites row j of x with φ(BᵀB)c, where φ is phi[j], B is the sketch, and c = Aᵀb of target
-// firstTarget+j. It returns ‖Bx‖² for each row of x. If the vectors c may have a part orthogonal to the sketch,
-// ‖Bx‖² is computed from x. docs/math.md §14, "Products with V", has the reason.
+// firstTarget+j. It returns ‖Bx‖² for each row of x, by [Known.SketchNorms] if c may have a part orthogonal to
+// the rows of B. docs/math.md §14, "Products with V", has the reason.
 func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []float64) (bx []float64) {
 	d, r, q := k.eigen.Dim, len(k.eigen.Values), len(phi)
 	bx = make([]float64, q)

@@ -20,8 +20,8 @@ type Prediction struct {
 	lost               float64   // bounds the underflow error of such a product and of the bounds
 }
 
-// An Anchor holds coefficients x near the exact solution x* of one target, with bounds on their distance. For a
-// row a,
+// An Anchor holds coefficients x near the exact solution x* of one target. Its fields gap, energy and distance
+// bound the error of the prediction for a row a:
 //
 //	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + round-off.
 //
@@ -101,8 +101,8 @@ func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	return c
 }
 
-// Alone returns the Anchor for a fit without a summary, for rows that are not centred. radius bounds the
-// distance of x from the exact solution. interceptError bounds the error of the intercept.
+// Alone returns the Anchor at x for a fit without a sketch. Predictions then do not centre the rows. radius
+// bounds the distance of x from the exact solution. interceptError bounds the error of the intercept.
 func Alone(x []float64, radius, intercept, interceptError float64) Anchor {
 	return Anchor{Base: intercept, fixed: interceptError, distance: radius, energy: radius, size: vec.Norm(x)}
 }

@@ -22,8 +22,9 @@ type Projection struct {
 	Fixed int       // number of coefficients without penalty: q, plus 1 if there is an intercept
 	Root  float64   // √Σw, with the weights w of the rows
 	B     []float64 // the transpose of B, (d+t)×q
-	// Left[j] is a bound on the norm of the part of column j of [A Y] that is left in the span of Z. Round[j]
-	// is a bound on the norm of the rounding errors in this column. Both have length d+t.
+	// Left[j] is a bound on the norm of the part of the projected column j of [A Y] that still lies in the span
+	// of Z. Round[j] is a bound on the norm of the rounding errors in the projected column. Both have length
+	// d+t.
 	Left, Round []float64
 	Inverse     []float64 // bounds on the square roots of the diagonal of (ZᵀZ)⁻¹, q
 	// Mean holds the means of Z, then the means of [A Y]. MeanError bounds their errors. Both have length
@@ -34,15 +35,15 @@ type Projection struct {
 	// error of √w·R⁻ᵀν.
 	relative, shift float64
 	size            []float64 // bounds the norms of the projected columns
-	// division is a bound on the relative error of B and Mean that comes from the division by the square roots
-	// of the penalties.
+	// Dividing by the square roots of the penalties rounds B and Mean. division is a bound on this relative
+	// error.
 	division float64
 }
 
-// NewProjection returns the Projection for the least-squares solution f of [A Y] on Z. columns bounds the norms
-// of the columns of [Z A Y], and weight is the total weight of the rows. If precise is true, rows are
-// subtracted in double-double arithmetic. tss brackets ‖b‖² for each column b of [A Y]. If the columns of Z are
-// too close to linear dependence for a bound, ok is false.
+// NewProjection returns the Projection for f, which holds the least-squares solution B of ZB ≈ [A Y]. columns
+// bounds the norms of the columns of [Z A Y], and weight is the total weight of the rows. precise means that
+// rows are projected in double-double arithmetic. tss brackets ‖b‖² for each column b of [A Y]. If the columns
+// of Z are too close to linear dependence for a bound, ok is false.
 func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, precise bool) (p *Projection, tss []interval.Interval, ok bool) {
 	off, s := e.columnErrors(f)
 	q, t := e.Dim, len(e.TSS)
@@ -87,8 +88,8 @@ func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, 
 	return p, tss, ok
 }
 
-// LeverageError returns a bound on the error of v, the computed leverage of the columns Z in a row. w is the
-// weight of the row.
+// LeverageError returns a bound on the error of v, the computed leverage of a row of Z. w is the weight of the
+// row.
 func (p *Projection) LeverageError(v, w float64) float64 {
 	root := math.Sqrt(w) * p.shift
 	return (p.relative*v + root*(2*math.Sqrt(v)+root)) * inflate
@@ -152,8 +153,8 @@ func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df in
 	out.RSS = interval.Squared((math.Sqrt(math.Max(0, w.RSS.Lo-inside*inside))-moved)*(1-few*eps), (math.Sqrt(w.RSS.Hi)+moved)*(1+few*eps))
 	out.Objective.Hi = (w.Objective.Hi + moved*math.Sqrt(2*w.Objective.Hi) + moved*moved) * (1 + few*eps)
 	out.Objective.Lo = math.Max(0, (w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+(m.coordinates+far)*(m.coordinates+far))*(1+few*eps))*(1-few*eps))
-	// The singular values σ of A move by at most f + l, a bound on the norm of the change of A. The slope of
-	// σ²/(σ²+γ) is at most 0.65/√γ.
+	// The change of A has a norm of at most f + l, so each singular value σ of A moves by at most f + l. The
+	// slope of σ²/(σ²+γ) is at most 0.65/√γ.
 	shift := float64(d) * 0.65 * (f + l) / root * inflate
 	df = interval.Interval{Lo: math.Max(0, df.Lo-shift), Hi: math.Min(float64(d), df.Hi+shift)}
 	out.GCV = gcv(p.Rows, p.Fixed, df, rssNear(gamma, out.Energy, out.RSS))
@@ -161,9 +162,9 @@ func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df in
 }
 
 // Unpenalized returns the coefficients u of the unpenalised columns for target j, with bounds on their errors.
-// Its formula is u = N − Bx, where N is the column of B for the target. w and m are the results of Weights for
-// the coefficients x. The argument intercept is for the projected rows, and the result out is for the original
-// rows.
+// It computes u = N − Bx, where B stands for the columns of the features in p.B, and N for the column of the
+// target. w and m are the results of Weights for the coefficients x. The argument intercept is for the
+// projected rows, and the result out is for the original rows.
 func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, intercept Intercept) (u, bounds []float64, out Intercept) {
 	d, q := len(x), len(p.Inverse)
 	u, bounds = make([]float64, q), make([]float64, q)

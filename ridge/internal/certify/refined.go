@@ -22,8 +22,8 @@ type Corrected struct {
 	Step     []float64         // R⁻¹R⁻ᵀg as computed, approximately X + Low − x*
 	Half     []float64         // R⁻ᵀg as computed; unused if T is used
 
-	// HalfLow and StepLow are parts of Half and Step. They come from the rounding error of the gradient g. They
-	// may be nil, and are unused if the tridiagonal form T is used.
+	// HalfLow and StepLow are the contributions of the gradient's rounding error to Half and Step. They may be
+	// nil. They are unused if the tridiagonal form T is used.
 	HalfLow, StepLow []float64
 
 	// The following fields are only used with T.
@@ -98,7 +98,7 @@ type afterStep struct {
 	before interval.Interval // brackets ‖H^{½}(x − x*)‖
 }
 
-// withLow changes a, which holds bounds for X + Low, to hold bounds for X. It includes the rounding error of
+// withLow turns the bounds a for the coefficients X + Low into bounds for X. It includes the rounding error of
 // moved = Step − Low. For every vector v and H = AᵀA + γI, ‖H^{½}v‖ is at most n.upper·Σ n.columns[j]·|vⱼ|.
 func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // A Claim holds what the certificate of another fit states about one target. The methods of Known check whether
-// the fit and the summary can belong to the same rows. If they do, only round-off makes a difference.
+// the fit can belong to the rows of the Known. If it does, the numbers of both differ only by round-off.
 // roundoff.SameRows bounds this difference for sums.
 type Claim struct {
 	X              []float64 // x̂
@@ -42,9 +42,9 @@ func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64,
 	return want, n.root*math.Abs(intercept-want) <= roundoff.SameRows*size+off
 }
 
-// SameProducts compares got = cᵀx̂ with ‖b‖² − 2f*. c = Aᵀb comes from the summary, and the coefficients x̂ and
-// the minimum f* of the objective from the fit. want brackets ‖b‖² − 2f*, which equals cᵀx* for the exact
-// solution x*. So got and want differ only by the errors of x̂ and c. If c̃ = c + δ is the computed c,
+// SameProducts compares got = cᵀx̂ with want, a bracket of ‖b‖² − 2f*. c = Aᵀb comes from the summary. The
+// coefficients x̂ and the minimum f* of the objective come from the fit. Because ‖b‖² − 2f* = cᵀx* for the
+// exact solution x*, only the errors of x̂ and c matter. If c̃ = c + δ is the computed c,
 //
 //	|c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
 func (k *Known) SameProducts(c *Claim, j int) (got float64, want interval.Interval, same bool) {

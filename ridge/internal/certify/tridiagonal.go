@@ -57,9 +57,9 @@ func (t *Tridiagonal) pivots(s float64, p []float64) (positive bool) {
 	return true
 }
 
-// rounding returns a bound on the norm of a change of the shifted matrix T + sI that makes the computed pivots
-// exact. For each pivot, the diagonal element is rounded once and the subdiagonal element three times.
-// inverseTrace adds two roundings.
+// The computed pivots are the exact pivots of a matrix T + sI + E. rounding returns a bound on ‖E‖. For each
+// pivot, the diagonal element is rounded once and the subdiagonal element three times. inverseTrace adds two
+// roundings.
 func (t *Tridiagonal) rounding(s float64) float64 {
 	return 8*eps*(t.norm+math.Abs(s)) + 8*roundoff.Underflow
 }
@@ -129,9 +129,9 @@ func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interva
 	return out
 }
 
-// tridiagonal derives the bounds on H = AᵀA + γI from the tridiagonal form f.T. off[j] bounds the norm of the
-// error in column j of A. These errors move a singular value of A by at most ‖off‖, and an eigenvalue of AᵀA by
-// at most ‖off‖(2‖A‖ + ‖off‖).
+// tridiagonal bounds the eigenvalues, the inverse and the effective dimension of H = AᵀA + γI, by the
+// tridiagonal form f.T. off[j] bounds the norm of the error in column j of A. These errors move a singular
+// value of A by at most ‖off‖, and an eigenvalue of AᵀA by at most ‖off‖(2‖A‖ + ‖off‖).
 func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	t, gamma, d := f.T, f.Gamma, float64(e.Dim)
 	offNorm := vec.Norm(off) * inflate
@@ -170,10 +170,10 @@ func (e *Streamed) MayGain(f *Factored) bool {
 	return vec.Norm(f.T.Columns)/s.sigma > 100*math.Max(least, 1)
 }
 
-// stepped computes the bounds for a correction x − step that was solved with a tridiagonal form (docs/math.md
-// §8, "Certificate of Tridiagonal"). Let g be the gradient at x, and H = AᵀA + γI. Left is the computed
-// g − H·step. The exact g − H·step has a norm of at most ‖Left‖ + apart·‖step‖ + few·eps·‖g‖, where apart
-// bounds the error of a product with H. The tridiagonal form enters the bounds only by sigma.
+// stepped computes the bounds for a correction x − step that was solved with a tridiagonal form. docs/math.md
+// §8, "Certificate of Tridiagonal", has the proof. Let g be the gradient at x, and H = AᵀA + γI. Left is the
+// computed g − H·step. The exact g − H·step has a norm of at most ‖Left‖ + apart·‖step‖ + few·eps·‖g‖, where
+// apart bounds the error of a product with H. The bounds depend on the tridiagonal form only through sigma.
 func (r *Refiner) stepped(c *Corrected) afterStep {
 	s, d := r.s, float64(r.rows.Dim)
 	round, tiny := 1+(d+few)*eps, (d+few)*roundoff.Underflow
