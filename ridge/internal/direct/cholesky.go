@@ -77,8 +77,8 @@ func (e *normalEquations) columns() []float64 {
 	return e.col
 }
 
-// gram returns the sums plus their corrections. rounding is the number of additions in one group, plus one. The
-// corrections add an error of at most folds²·Unit², which rounding includes.
+// gram returns the sums plus their corrections. rounding is the number of additions in one group, plus one,
+// plus a small term. This term covers the error of the corrections, which is at most folds²·Unit².
 func (e *normalEquations) gram() (k []float64, rounding float64) {
 	q := e.d + e.t
 	k = make([]float64, q*q)

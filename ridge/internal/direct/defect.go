@@ -21,7 +21,7 @@ type defect struct{ reduced, skew float64 }
 const defectRows = 256
 
 // defect measures the error of the reduction of k (d×d, lower triangle) to tridiagonal form. It first computes
-// the orthogonal factor. The rest takes about 2d³ multiply-adds and d² numbers of memory.
+// the orthogonal factor. All later steps take about 2d³ multiply-adds and d² numbers of memory.
 func (r *TridiagonalForm) defect(k engine.Matrix) defect {
 	d, be := r.d, r.be
 	p := make([]float64, d*d)

@@ -184,7 +184,7 @@ func (s *System) ColumnSquares() []float64 {
 func (s *System) Columns() []float64 { return s.columns }
 
 // Dependent returns a column c and earlier columns on which c depends linearly, up to round-off. c is the
-// argument column. If column is −1, c is the column with the smallest pivot relative to the norm of the column.
+// argument column, unless this argument is −1. Then c is the column with the smallest pivot relative to its norm.
 // s must come from [NewTall].
 func (s *System) Dependent(column int) (c int, on []int) {
 	f := s.f.(*tall)

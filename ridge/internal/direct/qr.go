@@ -152,8 +152,8 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 		}
 		backSubstitute(d, e.stack, q, x)
 	}
-	// If √γ is far larger than a column, √γ dominates the backward error of the column. The normal equations
-	// are then well conditioned, and one step of refinement removes this error.
+	// If √γ is far larger than the norm of a column, √γ dominates the backward error of the column. The normal
+	// equations are then well conditioned, and one step of refinement removes this error.
 	if frob := vec.Norm(e.col[:d]); gamma > 1000*float64(d)*roundoff.Eps*frob*frob {
 		e.refine(s)
 		s.Stacked = inFactor

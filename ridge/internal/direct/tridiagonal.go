@@ -143,11 +143,12 @@ func (r *TridiagonalForm) solve(z []float64) {
 	}
 }
 
-// Batch returns the number of γ to solve for together. The limit is d² numbers of memory for their vectors.
+// Batch returns the number of γ to solve for together, at least 1. Their vectors take about d² numbers of
+// memory.
 func (r *Reduction) Batch() int { return max(1, r.e.d/(4*r.e.t)) }
 
-// Solve returns the solution for each element γ of gammas. If T + γI is not positive definite, for the
-// tridiagonal T, the solution is nil.
+// Solve returns the solution for each element γ of gammas. If the tridiagonal matrix T + γI is not positive
+// definite, the solution is nil.
 func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	e, d := r.e, r.e.d
 	rows := e.t * d
