@@ -72,7 +72,7 @@ func newGalerkin(b *Batch) *galerkin {
 	return m
 }
 
-// Start writes the vectors for the first pass to the memory behind the empty subspace.
+// Start writes the vectors for the first pass to the memory of the empty subspace.
 func (m *galerkin) Start(ctx context.Context) error {
 	d, q, w := m.Dim(), len(m.Systems), &m.work
 	rank := 0
@@ -270,11 +270,12 @@ func (m *galerkin) correct() error {
 	return nil
 }
 
-// A subspace is full if its room is below both minVectors and the number of vectors that the next pass needs.
+// A subspace is full if it has room for fewer than minVectors vectors, and for fewer vectors than the next pass
+// needs.
 const minVectors = 16
 
-// extend writes the vectors for the next pass to the memory behind the subspace. It also chooses the systems
-// whose gradient the next pass measures. full reports that the subspace has no more room.
+// extend stores the vectors for the next pass after the rows of the subspace. It also chooses the systems whose
+// gradient the next pass measures. full reports that the subspace has no more room.
 func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	moved, rows, err := m.directions(ctx)
 	if err != nil {
@@ -315,10 +316,10 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	return false, nil
 }
 
-// directions computes Ĥ⁻¹g for each system to solve, where g is the gradient and Ĥ approximates the Hessian. It
-// writes the parts orthogonal to the subspace to gradients.Off. moved is the number of these systems, and rows
-// is the number of rows written. If Deflate is true, an updated gradient is orthogonal to the subspace, and
-// Ĥ⁻¹g is a multiple of g.
+// directions computes Ĥ⁻¹g for each system to solve, where g is the gradient and Ĥ approximates the Hessian.
+// For each Ĥ⁻¹g, gradients.Off receives the part orthogonal to the subspace. If Deflate is true, this part is a
+// multiple of the same part of g. An updated g is already orthogonal to the subspace. moved is the number of
+// these systems, and rows is the number of rows written.
 func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) {
 	d, w := m.Dim(), &m.work
 	if !m.Deflate {

@@ -11,9 +11,9 @@ import (
 
 // A Hessian is an approximation of AᵀA + γI that is cheap to invert, for any γ.
 type Hessian interface {
-	// Solve multiplies each gradient in g by the inverse of the Hessian at its γ in gammas, and writes the
-	// result to its row of g.Off. On entry, this row holds the part of the gradient orthogonal to the
-	// eigenvectors of the sketch. Solve overwrites g.Along.
+	// Solve multiplies gradient i of g by the inverse of the Hessian at gammas[i], and writes the result to row
+	// i of g.Off. On entry, row i of g.Off holds the part of the gradient orthogonal to the eigenvectors of the
+	// sketch. Solve overwrites g.Along.
 	Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error
 	// Range returns bounds lo and hi on the eigenvalues of Ĥ⁻¹H, where Ĥ is this Hessian and H = AᵀA + γI.
 	// lo ≤ 0 means that there is no lower bound.

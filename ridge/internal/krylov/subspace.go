@@ -41,11 +41,12 @@ type subspaceWork struct {
 	projection []float64 // projections of vectors onto the subspace
 }
 
-// schurRows limits the rows in the Schur complement. With more rows, T is decomposed again.
+// schurRows is the largest number of rows in the Schur complement. With more rows, T is decomposed again.
 const schurRows = 64
 
-// newSubspace returns an empty subspace with room for capacity rows. extra is the number of rows in the memory
-// behind the subspace. It is also the largest number of vectors in a call of propose or solve.
+// newSubspace returns an empty subspace with room for capacity rows. The parameter extra is the number of
+// further rows in its memory, for vectors that are not in the subspace. It is also the largest number of vectors
+// in a call of propose or solve.
 func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
 	n, wide := max(capacity, extra), max(extra, BlockRows)
 	return &subspace{
@@ -161,11 +162,9 @@ func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 }
 
 const (
-	// newDirection limits the directions that propose returns: their singular values, divided by the largest
-	// one, are at least newDirection.
+	// propose omits directions whose singular value is at most newDirection times the largest one.
 	newDirection = 3e-5
-	// roundOff limits the part of a unit vector orthogonal to the subspace. If its norm is smaller, this part
-	// counts as zero.
+	// The part of a unit vector orthogonal to the subspace counts as zero if its norm is at most roundOff.
 	roundOff = 1e-12
 	// tiniest is the smallest norm of a useful vector: its square does not underflow.
 	tiniest = 0x1p-500
@@ -181,9 +180,9 @@ func (s *subspace) orthogonalParts(n int, z []float64) int {
 	return s.normalised(n, z, 0.5)
 }
 
-// propose computes orthonormal rows that span the n rows of z, the most important first. It writes them to the
-// memory behind the subspace and returns their number. On entry the rows of z must be orthogonal to the
-// subspace up to round-off. propose overwrites them.
+// propose computes orthonormal rows that span the n rows of z, the most important first. It stores them after
+// the rows of the subspace and returns their number. On entry the rows of z must be orthogonal to the subspace
+// up to round-off. propose overwrites them.
 func (s *subspace) propose(n int, z []float64) (int, error) {
 	n = s.normalised(n, z, tiniest)
 	if n == 0 {
@@ -214,9 +213,9 @@ const (
 	fillTo    = 0.5
 )
 
-// fill adds rows to the b new rows behind the subspace, up to BlockRows rows in total. It returns the number of
-// new rows. The added rows continue the Krylov space. They come from the last rows of kq, made orthogonal to
-// the subspace and to the b rows.
+// fill extends the b new rows to at most BlockRows rows, and returns their number. New rows are stored after the
+// rows of the subspace. The added rows continue the Krylov space. They come from the last rows of kq, made
+// orthogonal to the subspace and to the b rows.
 func (s *subspace) fill(b int) int {
 	n := min(s.last, BlockRows, s.most-s.k-b)
 	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {

@@ -168,17 +168,18 @@ func (s *System) isZero() bool {
 	return s.hasZeroTarget() && s.bound <= roundoff.Eps*s.best.first && math.IsInf(s.Relative, 1)
 }
 
-// nearShare is the largest share of round-off in a bound that [System.plainFails] tolerates.
+// nearShare is a fraction of an error bound. [System.plainFails] tolerates round-off up to this fraction.
 const nearShare = 1. / 64
 
-// plainFails reports whether plain gradients must be given up. There are two conditions: their round-off is
-// above the tolerance, and it is a large part of the bound.
+// plainFails reports whether plain arithmetic is too inaccurate for the gradient. There are two conditions: the
+// round-off is above the tolerance, and it is a large part of the bound. For a zero target, plainFails returns
+// false.
 func (s *System) plainFails(round, tol float64) bool {
 	return round > tol*vec.Norm(s.X) && round > nearShare*s.bound && !s.hasZeroTarget()
 }
 
-// measuresPrecisely reports whether the next pass measures the gradient in double-double arithmetic. In this
-// pass, the iteration continues with the current gradient, because the two gradients differ little.
+// measuresPrecisely reports whether the next pass measures the gradient in double-double arithmetic. The same
+// pass also continues the iteration from the current gradient, because the two gradients differ little.
 func (s *System) measuresPrecisely() bool {
 	return s.checking && s.precision == doubleDouble && (s.origin == nil || s.origin.renew)
 }
@@ -203,8 +204,9 @@ func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	return rounding
 }
 
-// roundOff returns a bound on the effect of the gradient's round-off on the coefficients. For an updated
-// gradient relative to an origin it returns 0. This round-off is small, and no certificate depends on it.
+// roundOff returns a bound on the effect of the gradient's round-off on the coefficients. It returns 0 for a
+// gradient that was updated after a measurement in double-double arithmetic. This round-off is small, and no
+// certificate depends on it.
 func (s *System) roundOff() float64 {
 	switch {
 	case s.precision == doubleDouble && !s.Measured:
@@ -234,9 +236,11 @@ func (s *System) record(g *Projection) {
 	b.relative, b.known = s.Relative, true
 }
 
-// query returns the query for the product of AᵀA with v. If affine is true, v is X, and the query is for the
-// gradient at X. With an origin, that gradient comes from the product with X. If the origin must be renewed,
-// query overwrites v with origin + X.
+// query returns the query for v. If affine is false, the query is for the product of AᵀA with v. If affine is
+// true, v is X, and there are three cases:
+//   - without an origin: the query is for the gradient at X
+//   - with an origin that must be renewed: query overwrites v with origin + X, and asks for the gradient there
+//   - with another origin: the query is for the product of AᵀA with X, from which the gradient follows
 func (s *System) query(affine bool, v []float64) gram.Query {
 	q := gram.Query{Target: s.Target, Affine: affine, Gamma: s.Gamma()}
 	switch o := s.origin; {
