@@ -32,14 +32,14 @@ const (
 
 // Constants for the weighted and centred rows of package rows.
 const (
-	// MeanPart is the number of rows of a block in each partial sum for the mean.
+	// The mean of a block of rows is computed from partial sums of MeanPart rows each.
 	MeanPart = 16
 	// Let D = √Σw·(row − origin)² for one column of a block. The computed mean of the column has an error of at
-	// most MeanOfBlock·Unit·D/√Σw, by Cauchy–Schwarz. It is computed from partial sums of MeanPart rows each.
-	// Differences, products, a quotient and a compensated sum of weights add 8 roundings.
+	// most MeanOfBlock·Unit·D/√Σw, by Cauchy–Schwarz. MeanOfBlock counts the additions in a partial sum and of
+	// the partial sums. Differences, products, a quotient and a compensated sum of weights add 8 roundings.
 	//
-	// The rows minus their mean have an error of norm at most RowOfBlock·Unit·D. This error comes from the
-	// error of the mean and from two differences.
+	// If the mean is subtracted from the rows, the result has an error of norm at most RowOfBlock·Unit·D. This
+	// error comes from the error of the mean and from two differences.
 	MeanOfBlock = MeanPart + StageRows/MeanPart + 8
 	RowOfBlock  = MeanOfBlock + 3
 	// StageRows is the largest number of rows in a block of package rows.
@@ -54,15 +54,15 @@ const (
 
 // Constants for sums over rows.
 const (
-	// CentredSquares is a bound on the error of the squared norm of a sparse row that is centred, in the units
-	// of fd.SquaresError.
+	// CentredSquares is a bound like fd.SquaresError, in the same units, for the squared norm of a centred
+	// sparse row.
 	CentredSquares = 15
 	// Sums over all rows, such as AᵀY, are computed in two steps. Ordinary addition sums each group of SumRows
 	// rows. Compensated addition then sums the groups, so that the error does not grow with the number of rows.
 	// Sum is a bound on the round-off of AᵀY, certify.Witness and ‖b‖², in units of Eps.
 	SumRows = 32
 	Sum     = SumRows/2 + 4
-	// From ManyTargets targets on, AᵀY does not fit into the cache. ManyRows then replaces SumRows, and
+	// With ManyTargets or more targets, AᵀY does not fit into the cache. ManyRows then replaces SumRows, and
 	// SumMany replaces Sum.
 	ManyTargets = 512
 	ManyRows    = 128
@@ -93,9 +93,9 @@ func DenseDot(dot float64) float64 { return dot + Few }
 func SparseDot(d int) float64 { return 5*float64(d)/8 + 2*Few }
 
 // Pass returns a bound on the round-off of the gradient of a pass, in units of Eps. gradient is the number of
-// additions in one call of the backend (engine.Accuracy.Gradient). The plain sums over calls and the rounding
-// of a product are added. sparse means that some rows may be sparse, so that the pass also subtracts the means
-// times a sum of residuals.
+// additions in one call of the backend (engine.Accuracy.Gradient). The bound also covers the plain sums over
+// calls and the rounding of a product. If sparse is true, some rows may be sparse. The pass then also subtracts
+// the means times a sum of residuals.
 func Pass(gradient int, sparse bool) float64 {
 	chain := gradient + ManyCalls
 	if sparse {
@@ -144,7 +144,8 @@ func GammaResidual(d float64) float64 { return d + 3 }
 
 // CholeskyRSS returns a bound on the error of the computed ‖b‖² − 2cᵀx + xᵀKx. The bound is in units of
 // Unit·(‖b‖ + Σ‖aⱼ‖|xⱼ|)², for K = AᵀA, c = Aᵀb and columns aⱼ of A. chain is the number of additions in
-// sequence for an entry of K. The result is twice the bounds of the sums and of a product.
+// sequence for an entry of K. The result is twice the total of two bounds: for these sums, and for a product of
+// length d.
 func CholeskyRSS(chain, d float64) float64 { return 2*chain + 2*d + 12 }
 
 // GammaRSS returns a bound on the error that γxᵀx adds to the sum in [CholeskyRSS], in units of Unit·γ‖x‖².
