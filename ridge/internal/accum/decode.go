@@ -83,8 +83,8 @@ func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 }
 
 // assumeWorst sets some bounds to their largest possible values, because format version 1 does not store them.
-// Without weights, the origin of the means is one of the n rows. Hence Σ‖row − origin‖² ≤ s for
-// s = 2(1+n)·Σ‖row‖². There were at most n merges. Each merge rounded a sum once, with an error relative to √s.
+// Without weights, the origin (see [rows.Stage]) is one of the n rows. Hence Σ‖row − origin‖² ≤ s for s =
+// 2(1+n)·Σ‖row‖². There were at most n merges. Each merge rounded a sum once, with an error relative to √s.
 // With weights there is no bound, because the origin may be a row of almost zero weight.
 func (l *Lane) assumeWorst() {
 	st, n := l.Stage, float64(l.Stage.Rows)

@@ -6,8 +6,8 @@ import "sync"
 // merged into a new lane and stay unchanged. If a merge fails, the sketch of the returned lane keeps the error.
 func (a *Accumulator) All() (*Lane, error) { return join(a.cfg, a.lanes) }
 
-// Join merges the lanes permanently and frees their memory. If several lanes were in use, later rows are
-// distributed over new lanes. Otherwise the first lane receives all later rows.
+// Join replaces the lanes by one merged lane, which frees memory. If several lanes were in use, later rows are
+// distributed over this lane and new lanes. Otherwise all later rows go to the one lane.
 func (a *Accumulator) Join() error {
 	if a.Rows() <= a.cfg.LanesAfter {
 		a.cfg.Lanes, a.cfg.LaneRows, a.cfg.LanesAfter = 1, 0, 0

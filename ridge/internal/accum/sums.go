@@ -82,9 +82,9 @@ func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 }
 
 // addDense adds to s.cross the products of the rows x (k×d) with their targets, and with the probe. Row i of x
-// is row offset+i of n rows, and y holds the targets of all n rows. A group of SumRows consecutive rows is
-// summed plainly. The sums of groups are added with compensation, so that round-off does not grow with n. A
-// group may continue in the next call.
+// is row offset+i of n rows, and y holds the targets of all n rows. Plain sums are used within a group of
+// SumRows consecutive rows. Compensated sums add up the groups, so that round-off does not grow with n. If the
+// last group is incomplete, the next call continues it.
 func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []float64, n int) {
 	d, t := s.d, s.t
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {

@@ -17,8 +17,8 @@ import (
 // Features holds n samples whose features are read one after the other. Each row of the source holds the n
 // values of one feature. Computing G takes one pass, and every measurement takes another pass.
 //
-// A block of features is stored like a block of rows. Hence one call of GradientTwofold multiplies a block F by
-// a vector, and the product by Fᵀ. The first product gives the coefficients of the features in the block.
+// A block F of features is stored like a block of rows. Hence one call of GradientTwofold computes Fv and Fᵀ(Fv)
+// for a vector v. The elements of Fv are the coefficients of the features in the block.
 type Features struct {
 	Samples
 	source dataset.Source
@@ -247,8 +247,8 @@ func (m *measuring) add(be engine.Backend, b dataset.Block, firstFeature int) {
 	}
 }
 
-// finish returns the measurements. Their residuals belong to the coefficients before rounding to X + Low. The
-// coefficients before and after rounding differ from Aᵀα by at most apart.
+// finish returns the measurements. Each residual belongs to x, the coefficients before rounding to X + Low. The
+// norm of m.apart bounds ‖x − Aᵀα‖ and ‖X + Low − Aᵀα‖.
 func (m *measuring) finish() []*Found {
 	f, q := m.f, m.x.Rows
 	round := 1 + float64(f.d+16)*0x1p-52

@@ -20,8 +20,8 @@ type Point struct {
 }
 
 // A Found is a measurement at a [Point] in double-double arithmetic. It uses the rows X, targets y and weights
-// w before centring and weighting, so that nothing is rounded. The coefficients are x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw.
-// Let v be y − Xx minus its mean. The residual of the dual equation is
+// w before centring and weighting, so that no input is rounded. (This X is an n×d matrix, not the field X.) The
+// coefficients are x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw. Let v be y − Xx minus its mean. The residual of the dual equation is
 //
 //	r = b − Ax − γα = W^{½}(v − γθ).
 //
@@ -94,8 +94,8 @@ func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	return f
 }
 
-// columnSums returns Xᵀw, for rows X with weights w. If the rows are sparse, it uses plain sums. They are
-// accurate enough, because they are only multiplied by Point.drift, which is almost zero.
+// columnSums returns Xᵀw, for rows X with weights w. If the rows are sparse, it uses plain sums. Plain sums are
+// accurate enough, because found multiplies them by the drift of a [Point], which is almost zero.
 func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 	if r.Sparse() {
 		return r.plainSums()

@@ -16,8 +16,8 @@ type coefficients struct{ hi, lo, err []float64 }
 
 // dot returns Σ valₖ·c[idxₖ] (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput.
 // 26, 2005). The sum of the high parts is computed without loss. Its rounding errors and the products of low
-// parts are summed in lo. Each entry causes three roundings in lo. Their errors are relative to at most lows,
-// the sum of the magnitudes of these terms.
+// parts are summed in lo. Each entry causes three roundings in lo. Their errors are relative to partial sums.
+// No partial sum exceeds lows, the sum of the magnitudes of these terms.
 func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	var hi, lo, lows, off float64
 	val = val[:len(idx)]

@@ -30,8 +30,8 @@ type passHeader struct {
 	Weight, WeightLow   float64
 }
 
-// Bits of State. Older versions set passMixed if a pass had one bound for two errors: of residuals, and of sums
-// over residuals. Such a pass is repeated.
+// Bits of State. Older versions computed two bounds as one: on the error of residuals, and on the error of sums
+// over residuals. They set passMixed in such a pass, which is repeated.
 const (
 	passEnded = 1 << iota
 	passSparse

@@ -36,9 +36,9 @@ type Measurement struct {
 	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
 }
 
-// Add adds l to m, where m was measured at coefficients x and l at coefficients y. l must be measured without a
-// target, so that it adds the product with y to the gradient. The gradient of m is then the gradient at x + y.
-// RSS and Shift still refer to x.
+// Add adds l to m. m must be measured at coefficients x, and l at coefficients y without a target. The gradient
+// of l is then (AᵀA + γI)y, so that the gradient of m becomes the gradient at x + y. RSS and Shift still refer
+// to x.
 func (m *Measurement) Add(l *Measurement) {
 	for j := range m.Gradient {
 		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}

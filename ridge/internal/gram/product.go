@@ -43,8 +43,8 @@ func (p *product) prepare(qs []Query, v []float64) {
 	}
 }
 
-// stride returns the number of rows to process together, at most n. Calls of the backend take a limited number
-// of dense rows, because the bounds of engine.Accuracy hold up to a limit.
+// stride returns the number of rows to process together, at most n. The number is limited, because the bounds of
+// engine.Accuracy hold only for a limited number of rows in a call of the backend.
 func (p *product) stride(n int, sparse bool, q int) int {
 	if !sparse {
 		return p.tuning.GradientCall(n, p.d, q)
@@ -87,9 +87,8 @@ func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	}
 }
 
-// scattered reports whether the rows have so few entries that plain sums over groups of rows do not pay. A
-// group of SparseChain such rows has fewer entries than columns. It is then cheaper to add each product to a
-// compensated sum.
+// scattered reports whether the rows have few entries: on average, a group of SparseChain rows has fewer entries
+// than columns. It is then cheaper to add each product to a compensated sum than to sum each group first.
 func scattered(rows *engine.CSR) bool {
 	return rows.NNZ() < rows.Rows*(rows.Cols/roundoff.SparseChain)
 }

@@ -55,8 +55,8 @@ func (s *sharing) add(ctx context.Context, sums *sums) error {
 }
 
 // addNumbers adds up ns over all workers without loss of precision. It splits each number into three pieces.
-// The first two pieces are at most 2⁴⁰ multiples of a unit, and all workers use the same unit. So the sums of
-// these pieces are exact.
+// Each of the first two pieces is an integer, at most 2⁴⁰ in magnitude, times a unit. All workers use the same
+// units, so the sums of these pieces are exact.
 func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	if s.reducer == nil || s.reducer.Size() == 1 {
 		return nil

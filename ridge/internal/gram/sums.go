@@ -44,9 +44,9 @@ func (s *sums) begin() {
 	}
 }
 
-// lengthen must be called before plain additions. more is the number of these additions. If the sequence of
-// additions would exceed longest, lengthen folds the plain sums and begins a new sequence. The error of a sum
-// grows with the length of the sequence.
+// lengthen must be called before plain additions. more is their number. The parameter longest limits the number
+// of additions between two folds, because the error of a plain sum grows with it. lengthen folds the plain sums
+// if the limit would be exceeded.
 func (s *sums) lengthen(more, longest int) {
 	s.begin()
 	if s.chain > 0 && s.chain+more > longest {

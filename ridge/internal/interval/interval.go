@@ -99,8 +99,8 @@ func Squared(lo, hi float64) Interval {
 	return out
 }
 
-// PerWeight returns a bracket of the quotient of a number in v and a weight. The argument weight is computed,
-// with a relative error of at most round.
+// PerWeight returns a bracket of x/w for a number x in v and a weight w. The argument weight is the computed w,
+// and round is a bound on its relative error.
 func PerWeight(v Interval, weight, round float64) Interval {
 	const lost = 4 * roundoff.Underflow // underflow in the quotients and products
 	round += 2 * roundoff.Eps

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// maxSpread is the largest Σw‖origin‖² that [Stage] allows. w is the weight of a row. The limit keeps the computed
-// Σw‖row − origin‖² finite.
+// maxSpread limits Σw‖origin‖², where w is the weight of a row and [Stage] defines the origin. With this limit,
+// the computed Σw‖row − origin‖² is finite.
 const maxSpread = 0x1p1020
 
 // Overflows reports whether Σw‖row − origin‖² could overflow if the rows of b are added. w is the weight of a
@@ -26,8 +26,9 @@ func (s *Stage) Overflows(b dataset.Block) bool {
 	return !Spreads(s.Reach(b), total)
 }
 
-// Reach returns the squared norm of the origin of the means. If there is no origin yet, it returns the largest
-// squared norm of a row of b that may become the origin. Without an intercept it returns 0.
+// Reach returns ‖origin‖² for the origin of [Stage]. Before the first row of positive weight there is no
+// origin. Reach then returns the largest squared norm of a row of b with positive weight, because any of these
+// rows may become the origin. Without an intercept it returns 0.
 func (s *Stage) Reach(b dataset.Block) float64 {
 	if !s.intercept {
 		return 0
@@ -41,8 +42,8 @@ func (s *Stage) Reach(b dataset.Block) float64 {
 	return far
 }
 
-// Spreads reports whether Σw‖row − origin‖² cannot overflow, because Σw‖origin‖² is small. far is ‖origin‖²,
-// and weight is Σw.
+// Spreads reports whether Σw‖origin‖² is at most maxSpread, so that Σw‖row − origin‖² cannot overflow. The
+// argument far is ‖origin‖², and weight is Σw.
 func Spreads(far, weight float64) bool { return weight*far <= maxSpread }
 
 // rowNorm2 returns the squared norm of row i, targets included.
@@ -65,9 +66,9 @@ func (s *Stage) begin() {
 }
 
 // centre computes the means of a block of n rows, relative to the origin, from the sums in s.block. It
-// subtracts the means of the targets from s.y. An extra row, the joining row, may stand for the distance
-// between means (see [Stage]). centre appends its targets, and returns the number of joining rows, 0 or 1.
-// Means of features are subtracted later, by [Staged].
+// subtracts the means of the targets from s.y. [Staged] subtracts the means of the features later. There may be
+// one more row, the joining row, that stands for the distance between means (see [Stage]). centre writes its
+// targets after the targets of the block. It returns the number of joining rows, 0 or 1.
 func (s *Stage) centre(n int, w []float64) int {
 	total := s.sumTargets(n, w)
 	weight := total.Value()
@@ -113,8 +114,8 @@ func (s *Stage) average() {
 	}
 }
 
-// relocate subtracts origin from the first len(sum) elements of x. It then adds v·z to sum and v·z² to squares,
-// for each new element z.
+// relocate subtracts origin from the first len(sum) elements of x. For each result z, it adds v·z to sum and
+// v·z² to squares. v is the weight of the row.
 func relocate(v float64, origin, x, sum, squares []float64) {
 	x, origin, squares = x[:len(sum)], origin[:len(sum)], squares[:len(sum)]
 	for j := range sum {
@@ -177,7 +178,8 @@ func (s *Stage) join(w2, weightError float64, n int) int {
 	added := 0
 	if w1 > 0 {
 		f := math.Sqrt(min(w1, w2)) * math.Sqrt(max(w1, w2)/(w1+w2))
-		// The relative error of f is at most half the sum of the relative errors of its three weights.
+		// f is √(w1·w2/(w1+w2)). Its relative error is at most half the sum of the relative errors of w1, w2
+		// and w1 + w2.
 		off := 1.5*(s.RelativeWeight(w1)+weightError/w2) + 8*roundoff.Unit
 		means := s.meanErrors()
 		mean, moved, muError := s.mean[:len(mu)], s.Moved[:len(mu)], muError[:len(mu)]
@@ -216,7 +218,7 @@ func (s *Stage) RelativeWeight(w float64) float64 {
 	return s.WeightError/w + (2+n*n*roundoff.Unit)*roundoff.Unit
 }
 
-// meanErrors holds the parts of a mean's error bound that all means share.
+// meanErrors holds the parts of the error bounds of means that are the same for every mean.
 type meanErrors struct {
 	weight   float64 // sum of the weights; 0 without rows
 	relative float64 // relative round-off of the weight and of a quotient
@@ -231,8 +233,8 @@ func (s *Stage) meanErrors() meanErrors {
 	return meanErrors{w, s.RelativeWeight(w) + 2*roundoff.Unit, 1 + n*n*roundoff.Unit}
 }
 
-// bound returns a bound on the round-off of mean j. It adds the parts from the compensated sum, the weight and
-// the quotient.
+// bound returns a bound on the round-off of mean j. The bound covers the compensated sum, the sum of the
+// weights, and their quotient.
 func (e *meanErrors) bound(s *Stage, j int) float64 {
 	if e.weight == 0 {
 		return 0

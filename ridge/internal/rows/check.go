@@ -32,8 +32,8 @@ const (
 )
 
 // CheckBlock validates a block of d features and t targets: its shape, and that all entries and sums are
-// finite. It returns raw plus the weighted sum of squares of the block. Errors state the number of a row;
-// firstRow is the number of the first row of the block.
+// finite. It adds the weighted sum of squares of the block to raw and returns the total. Errors state the
+// number of a row; firstRow is the number of the first row of the block.
 func CheckBlock(b dataset.Block, d, t int, firstRow int, raw float64) (float64, error) {
 	if err := CheckShape(b, d, t, firstRow); err != nil {
 		return 0, err

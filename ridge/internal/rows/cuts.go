@@ -10,11 +10,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Load centres a block in parts, the cuts, and needs the mean of each cut first. All rows of a block must be
-// validated before one of them is added. So Check validates the rows, and sums the features of each cut in the
-// same loop.
+// A cut is a range of at most RowsPerStage rows of a block. Check validates all rows of the block before Load
+// adds the first cut. To centre a cut, Load needs its mean. For dense rows after the first block, Check sums the
+// features in the loop that validates them. Load then needs no loop of its own for the mean.
 
-// sumsOfCuts holds the sums of features that Check computed, for each part (cut) of a block.
+// sumsOfCuts holds the sums of features that Check computed, for each cut of a block.
 type sumsOfCuts struct {
 	cuts []cutSums
 	used int       // number of valid elements of cuts; the memory of the others is reused
@@ -45,7 +45,7 @@ func (a *sumsOfCuts) begin(x *float64, n, d int) *cutSums {
 	return c
 }
 
-// take returns the sums of the next cut, or nil if x and n don't match.
+// take returns the sums of the next cut, or nil if this cut does not begin at x or does not have n rows.
 func (a *sumsOfCuts) take(x *float64, n int) *cutSums {
 	if a.next == a.used || a.cuts[a.next].x != x || a.cuts[a.next].n != n {
 		return nil
@@ -55,8 +55,8 @@ func (a *sumsOfCuts) take(x *float64, n int) *cutSums {
 }
 
 // Check validates a block like [CheckBlock]. It also returns an error if [Stage.Overflows] is true for the
-// block. Check keeps the sums of each cut of RowsPerStage rows for Load, which the caller then calls for each
-// cut. These sums only save time.
+// block. The caller then calls Load for each cut of RowsPerStage rows. Check keeps the sums of each cut, which
+// saves Load time.
 func (s *Stage) Check(b dataset.Block, firstRow int, raw float64) (float64, error) {
 	s.added.used, s.added.next = 0, 0
 	if err := CheckShape(b, s.d, s.t, firstRow); err != nil {
@@ -100,8 +100,7 @@ func (s *Stage) checkCut(b dataset.Block, lo, hi, firstRow int, raw float64, sum
 	return raw, nil
 }
 
-// add subtracts the origin from rows lo to hi−1 of x. It adds to part the results times the weights w, and to
-// c.spread their weighted squares.
+// add computes z = row − origin for rows lo to hi−1 of x. It adds Σw·z to part, and Σw·z² to c.spread.
 func (c *cutSums) add(w, x []float64, lo, hi int, origin, part []float64) {
 	d := len(origin)
 	if w == nil {
@@ -142,7 +141,7 @@ func (s *Stage) sumFeatures(n int, w, x []float64) {
 	copy(s.block.spread, c.spread)
 }
 
-// sumWritten is sumFeatures for sparse rows, made dense one at a time.
+// sumWritten is like sumFeatures for sparse rows. It makes one row dense at a time.
 func (s *Stage) sumWritten(b dataset.Block) {
 	s.sparse.row = vec.Grow(s.sparse.row, s.d)
 	s.added.used, s.added.next = 0, 0

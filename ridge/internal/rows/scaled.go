@@ -9,8 +9,8 @@ import (
 )
 
 // scaledEntry and scaledSum bound the round-off of dividing a column by its scale, for one entry and for a sum
-// over the column. The unit is [roundoff.Unit]. Two operations are rounded, because the source may divide by
-// another scale too.
+// over the column. The unit is [roundoff.Unit]. The bounds cover a second division, because the source may
+// divide by another scale too.
 const (
 	scaledEntry = 4
 	scaledSum   = 4

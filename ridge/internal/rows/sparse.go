@@ -36,8 +36,8 @@ type sparseWork struct {
 	sums     []neumaier.Sum // Σw·(row − origin)
 }
 
-// staysSparse chooses the explicit columns: every row will store an entry in them. It reports whether the rows
-// of b are still sparse with these entries.
+// staysSparse chooses the explicit columns: columns in which every row gets an entry. It reports whether the
+// rows of b, with these entries, are still sparse.
 func (s *Stage) staysSparse(b dataset.Block) bool {
 	k := &s.sparse
 	k.held = vec.Grow(k.held, s.d)
@@ -87,7 +87,8 @@ func (s *Stage) loadCentred(b dataset.Block) Staged {
 	return out
 }
 
-// beginAt sets the origin to row i in explicit columns, and to 0 elsewhere.
+// beginAt sets the origin to the values of row i in the explicit columns and in the targets, and to 0 in all
+// other columns.
 func (s *Stage) beginAt(b dataset.Block, i int) {
 	clear(s.Origin)
 	idx, val := b.Sparse.Row(i)
@@ -122,9 +123,9 @@ func widen(dst, src *engine.CSR, columns []int32) {
 	}
 }
 
-// sumSparse sums the widened rows, minus the origin, with the weights w. It stores the sum in s.block.mean, and
-// the sum of squares in s.block.spread. It uses compensated sums, which are more accurate than the sums of
-// sumFeatures.
+// sumSparse sums the rows that widen has made, minus the origin, with the weights w. It stores the sum in
+// s.block.mean, and the sum of squares in s.block.spread. It uses compensated sums, which are more accurate than
+// the sums of sumFeatures.
 func (s *Stage) sumSparse(w []float64) {
 	k := &s.sparse
 	if len(k.sums) < s.d {
@@ -149,8 +150,8 @@ func (s *Stage) sumSparse(w []float64) {
 	}
 }
 
-// subtract subtracts the origin from the widened rows. In the explicit columns it also subtracts the mean. It
-// stores the means of the other columns as the centre.
+// subtract subtracts the origin from the rows that widen has made. In the explicit columns it also subtracts
+// the mean. For all other columns it stores the mean in s.sparse.centre.
 func (s *Stage) subtract() {
 	k := &s.sparse
 	k.shift, k.centre = vec.Grow(k.shift, s.d), append(k.centre[:0], s.block.mean[:s.d]...)

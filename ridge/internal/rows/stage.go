@@ -99,9 +99,9 @@ func (s *Stage) Means() []float64 {
 // RelativeMeans returns the means minus the origin.
 func (s *Stage) RelativeMeans() []float64 { return s.mean }
 
-// RowsPerStage returns the number of rows of d features to load at a time. It is at least 16, and otherwise
-// limited by 16 MiB of dense rows. Sparse rows have no such limit, because they become dense one at a time. The
-// number depends only on the arguments, so that summaries are reproducible.
+// RowsPerStage returns the number of rows of d features to load at a time. Dense rows fill at most 16 MiB, unless
+// this is less than 16 rows. Sparse rows have no such limit, because they become dense one at a time. The number
+// depends only on the arguments, so that summaries are reproducible.
 func RowsPerStage(d int, sparse bool) int {
 	const bytes, least = 16 << 20, 16
 	if sparse {

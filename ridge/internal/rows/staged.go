@@ -89,8 +89,8 @@ func densify(s *engine.CSR, i int, dst []float64) {
 	}
 }
 
-// Load returns the staged rows of a block. If sparse is true and centred sparse rows have few enough entries,
-// they stay sparse. staysSparse decides this. Otherwise the rows become dense rows.
+// Load returns the staged rows of a block. With an intercept, sparse rows stay sparse only if the argument
+// sparse is true and staysSparse allows it. Otherwise they become dense rows.
 func (s *Stage) Load(b dataset.Block, sparse bool) Staged {
 	w := b.W
 	s.Rows += int64(b.N)
