@@ -172,7 +172,7 @@ func (f *Factorization) ColumnSquares() []float64 {
 //   - For at least four values of γ: Tridiagonal.
 //   - Otherwise: Cholesky.
 //
-// For Auto, For returns Cholesky. It returns any other method unchanged.
+// If m is Auto, the result is Cholesky. If m is any other method than Auto and Exact, the result is m.
 func (m Method) For(n int64, d int, gammas []float64) Method {
 	switch {
 	case m == Auto:

@@ -197,12 +197,12 @@ func (p *Predictor) checkSameRows(f *Solution, j int) error {
 }
 
 // Predictor returns intervals like [Summary.Predictor], but without a summary. It uses only the ErrorBound and
-// InterceptBound of each target. For a row a that is not centred, coefficients x̂ and an intercept b̂ with the exact
-// values x* and b*,
+// InterceptBound of each target. Let a be a row before centring. Let x̂ be the coefficients and b̂ the intercept, with
+// the exact values x* and b*. Then
 //
-//	aᵀx* + b* ∈ aᵀx̂ + b̂ ± (‖a‖·‖x̂ − x*‖ + |b̂ − b*|),
+//	aᵀx* + b* ∈ aᵀx̂ + b̂ ± (‖a‖·‖x̂ − x*‖ + |b̂ − b*|).
 //
-// widened by round-off. γ may be 0. The error is [ErrShape] if a target has no certificate.
+// The interval also includes round-off. γ may be 0. The error is [ErrShape] if a target has no certificate.
 func (f *Solution) Predictor() (*Predictor, error) {
 	t, d := f.Dims()
 	if d == 0 || !f.hasShape(t, d) || !f.isCertified() {

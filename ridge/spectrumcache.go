@@ -13,8 +13,8 @@ type SpectrumCache struct {
 	spec *fd.Spectrum
 }
 
-// Share gives s the kept spectrum if the sketch of s has the same bytes as the sketch of this spectrum. Otherwise it computes
-// and keeps the spectrum of s. The summaries must have the same backend. Errors are the errors of [Summary.Spectrum].
+// Share gives s the kept spectrum, if this spectrum belongs to a sketch with the same bytes as the sketch of s. Otherwise
+// Share computes and keeps the spectrum of s. The summaries must have the same backend. Errors are the errors of [Summary.Spectrum].
 func (c *SpectrumCache) Share(s *Summary) error {
 	if !s.isValid() {
 		return errZeroValue

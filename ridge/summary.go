@@ -176,8 +176,8 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	return s.spec, nil
 }
 
-// HoldsGram reports whether s has AᵀA without other errors than round-off. s has AᵀA after [Summary.WithGram], or if
-// its sketch stores AᵀA.
+// HoldsGram reports whether s has AᵀA itself, with no error but round-off. This is the case after
+// [Summary.WithGram], or if the sketch of s stores AᵀA.
 func (s *Summary) HoldsGram() bool {
 	return s.isValid() && (s.holdsGram || s.Sketch().Scatter() && s.Sketch().Bound().Shrinkage == 0)
 }

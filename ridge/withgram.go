@@ -52,7 +52,8 @@ func (j offsetJournal) Record(pass int, state []byte) error {
 	return j.Journal.Record(j.before+pass, state)
 }
 
-// After returns a journal for a solve that follows earlier passes. Pass k of the new journal is pass k + passes of j.
+// After returns a journal for a solve that follows earlier passes. The argument passes is their number. The journal j
+// stores pass k of the new solve as pass number passes + k.
 func After(j Journal, passes int) Journal {
 	if j == nil || passes == 0 {
 		return j

@@ -93,8 +93,8 @@ func Choose(p Problem) Steps {
 	return Steps{ridge.Exact, reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
 }
 
-// maxCostRatio limits the cost of a direct method, divided by the cost of a dozen passes of an iteration. It is above 1,
-// because an iteration may need more passes than estimated.
+// maxCostRatio is the largest ratio of costs at which Choose prefers a direct method to 12 passes of an iteration. It is
+// above 1, because an iteration may need more passes than estimated.
 const maxCostRatio = 2
 
 // Fits reports whether a direct method has enough memory. AᵀA (or AAᵀ, if n < d) must fit in [ridge.MaxGramBytes], and

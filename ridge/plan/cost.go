@@ -42,8 +42,9 @@ func exactFlops(n int64, d, k int) float64 {
 	return flops
 }
 
-// sketchFlops returns the cost of a sketch of m rows per element of A, without the eigenproblems. A shrink after p rows takes
-// (2mp + p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the new sketch B of m rows.
+// sketchFlops returns the cost of computing a sketch, in flops per element of A, without the eigenproblems. The sketch has m
+// rows and shrinks after every p rows. A shrink takes (2mp + p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the new
+// sketch B of m rows.
 func sketchFlops(m, p float64) float64 { return 2*m + p + 2*m*(m+p)/p }
 
 // prefersGalerkin reports whether Galerkin costs no more than CG. For a single system, Galerkin's vectors must also fit

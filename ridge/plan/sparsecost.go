@@ -58,7 +58,8 @@ func (o *forecast) sparseSketchFlops(m, r float64) float64 {
 	return 4*gathered*m*o.entries + (2*m*m*d+eigenFlops*order*order*order)/r
 }
 
-// dualCost returns the cost of a direct solution by AAᵀ. If dense rows do not fit, half of the remaining memory holds rows.
+// dualCost returns the cost of a direct solution by AAᵀ. If dense rows do not fit, half of the remaining memory is used for
+// rows.
 func (o *forecast) dualCost(n int64, k int, maxBytes float64) cost {
 	rows := float64(n)
 	all := rows * o.entries

@@ -45,11 +45,14 @@ const (
 	DualTooLarge
 	// MemoryTooSmall: a direct method needs more than MaxBytes. Numbers holds the bytes needed and MaxBytes.
 	MemoryTooSmall
-	// DirectIsCheaper: factoring AᵀA costs at most twice as much as iterating with Method. Numbers holds the ratio of the two costs.
+	// DirectIsCheaper: factoring AᵀA costs at most twice as much as 12 passes of Method. The rule allows twice the cost, because an
+	// iteration may need more than 12 passes. Numbers holds the cost of factoring divided by the cost of the passes.
 	DirectIsCheaper
-	// DualIsCheaper: factoring AAᵀ costs at most twice as much as iterating with Method. Numbers holds the ratio of the two costs.
+	// DualIsCheaper: factoring AAᵀ costs at most twice as much as 12 passes of Method. The rule allows twice the cost, because an
+	// iteration may need more than 12 passes. Numbers holds the cost of factoring divided by the cost of the passes.
 	DualIsCheaper
-	// IterationIsCheaper: iterating costs less than half as much as factoring. Numbers holds the ratio of the two costs.
+	// IterationIsCheaper: 12 passes of an iteration cost less than half as much as factoring. Numbers holds the cost of
+	// the passes divided by the cost of factoring.
 	IterationIsCheaper
 	// SparseRows: the rows are sparse, there are fewer rows than features, and the n×n matrix AAᵀ is too large.
 	SparseRows

@@ -124,7 +124,7 @@ func (w *ring) release() {
 }
 
 // compact records that a sketch replaces the oldest block. If a level then has more than w.parts+1 sketches, compact records a
-// merge of its two oldest sketches. make computes the sketches.
+// merge of its two oldest sketches. The method make computes the sketches later.
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)

@@ -92,7 +92,8 @@ func (w *Window) AppendTimes(times []time.Time, b dataset.Block) error {
 	return appendTimes(w, times, b)
 }
 
-// Span describes the rows that a summary would contain now. If there are none, only First is set, to the number of the next row.
+// Span describes the rows that a summary would contain now. If there are no rows, Span sets only First, to the number
+// of the next row.
 func (w *Window) Span() Span {
 	s := Span{First: w.appended}
 	cells, edge := w.covered()
