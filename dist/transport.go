@@ -22,7 +22,7 @@ type Transport interface {
 	Rank() int
 	// Size returns the number of ranks.
 	Size() int
-	// Send sends b to another rank. It may return before b is received. The caller may then change b.
+	// Send sends b to another rank. It may return before b is received. After it has returned, the caller may change b.
 	Send(ctx context.Context, to int, b []byte) error
 	// Recv returns the next bytes sent by another rank. They belong to the caller.
 	Recv(ctx context.Context, from int) ([]byte, error)

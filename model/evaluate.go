@@ -15,7 +15,7 @@ import (
 // An Evaluation compares predictions with the targets of rows, such as held-out rows.
 type Evaluation struct {
 	Scores [][]Score // for each solution and target
-	// Points are predictions for rows at equal distances, for a plot.
+	// Points holds the predictions for every k-th row, for a plot. k grows with the number of rows.
 	Points []Point
 	rows   int64 // number of rows compared so far
 	every  int64 // distance in rows between two points

@@ -15,7 +15,7 @@ func (r *rowNumbers) add(row int64) {
 	r.rows = append(r.rows, row)
 }
 
-// has removes the row if present. Rows must come in ascending order.
+// has reports whether row is in the queue, and removes it. The calls must ask for rows in ascending order.
 func (r *rowNumbers) has(row int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -28,8 +28,8 @@ type Intervals struct {
 	// Summary is a summary of the training rows, prepared as for the fit. Intervals by the certificate of the model,
 	// if possible, are intersected with intervals by the summary.
 	Summary *ridge.Summary
-	// Preparation describes the preparation of the rows of Summary; nil means [Model.FittedPreparation]. If only a
-	// penalty applied after the sketch is missing, Predictor applies it to Summary.
+	// Preparation describes the preparation of the rows of Summary; nil means [Model.FittedPreparation]. If Summary
+	// lacks nothing but the penalties [Penalty].After, Predictor applies them to Summary.
 	Preparation *Preparation
 }
 
