@@ -32,8 +32,8 @@ func (s *Solution) directStatus(tol float64) Status {
 	return status
 }
 
-// isZero reports whether no relative error is proved and the solution explains at most zeroShare of TSS.
-// The explained part is TSS − 2f*, where f* is the smallest objective.
+// isZero reports whether the solution counts as zero: no relative error is proved, and the solution explains at
+// most zeroShare of TSS. The explained part is TSS − 2f*, where f* is the smallest objective.
 func (t *Target) isZero() bool {
 	if !math.IsInf(t.RelativeErrorBound, 1) {
 		return false

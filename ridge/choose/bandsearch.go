@@ -31,7 +31,7 @@ type BandTrial struct {
 	Least     float64        `json:"least" null:"-Inf"` // lower bound on GCV at all γ tried with these penalties
 }
 
-// Each trial of the search uses 2·bandGammas + 1 values of γ with the ratio 10^¼. Penalties are between 10^−bandReach
+// Each trial of the search uses 2·bandGammas + 1 values of γ, 10^¼ times apart. Penalties are between 10^−bandReach
 // and 10^bandReach.
 const (
 	bandReach  = 8

@@ -26,7 +26,7 @@ var iterations = []iteration{
 	{method: ridge.Newton, rate: newtonRate, share: 1, cost: (*forecast).separateCost, byName: true},
 }
 
-// A rate is a bound on the error: k steps multiply it by at most factor·eachᵏ.
+// A rate bounds the error of an iteration: k steps multiply the error by at most factor·eachᵏ.
 type rate struct{ each, factor float64 }
 
 // cgRate returns the rate of CG for eigenvalues in [lo, hi].

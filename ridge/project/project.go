@@ -189,7 +189,7 @@ func (p *Projection) check() error {
 }
 
 // dependent returns the error for column k without penalty. If k is −1, it returns the error for the column closest to
-// dependence.
+// linear dependence on other columns.
 func (p *Projection) dependent(system *direct.System, k int) error {
 	column, on := system.Dependent(k)
 	e := &DependentError{Column: p.columns[column]}

@@ -71,7 +71,7 @@ func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 }
 
 // Solve solves (G + γI)e = r for G = AAᵀ, and overwrites r (n) with e. After each step it calls done with
-// ‖r − (G + γI)e‖ and ‖Aᵀe‖ for the current e. Both norms are computed by recursion. If done returns true,
+// ‖r − (G + γI)e‖ and ‖Aᵀe‖ for the current e. The steps update r instead of computing it from e. If done returns true,
 // Solve returns true. After maxSteps steps, or if the iteration breaks down, Solve returns false, and r holds
 // the last e.
 func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float64) bool) (converged bool) {

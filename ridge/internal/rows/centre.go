@@ -170,7 +170,7 @@ func hypot(p, q float64) float64 {
 
 // join adds the block in s.block, of weight w2 > 0, to the running sums. weightError bounds the error of w2. If
 // earlier rows have weight, join computes the joining row, which stands for the distance between means (see
-// [Stage]). It writes the targets of this row at index n. It returns the number of joining rows, 0 or 1. The
+// [Stage]). It writes the targets of this row as row n of s.y. It returns the number of joining rows, 0 or 1. The
 // caller updates the weight.
 func (s *Stage) join(w2, weightError float64, n int) int {
 	mu, muError := s.block.mean, s.block.meanError
