@@ -153,12 +153,14 @@ func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored
 		xj, rj, c := x[j*d:(j+1)*d], r[j*d:(j+1)*d], e.sum[(d+j)*q:(d+j)*q+d]
 		b, xn := e.col[d+j], vec.Norm(xj)
 		size := b + vec.AbsDot(e.col[:d], xj)
+		left := 0. // Σ|xᵢ||rᵢ|
 		for i, v := range rj {
+			left += math.Abs(xj[i] * v)
 			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*(roundoff.CholeskyResidual(e.chain, n)*e.col[i]*size+roundoff.GammaResidual(n)*(gamma*math.Abs(xj[i]))))
 		}
-		// ‖Ax − b‖² is ‖b‖² − 2cᵀx + xᵀKx, with Kx = c − γx − r.
+		// ‖Ax − b‖² is ‖b‖² − 2cᵀx + xᵀKx, with Kx = c − γx − r. docs/math.md §14 bounds the round-off.
 		s.RSS = append(s.RSS, e.sum[(d+j)*q+d+j]-vec.Dot(c, xj)-gamma*xn*xn-vec.Dot(xj, rj))
-		s.RSSRound = append(s.RSSRound, roundoff.Unit*(roundoff.CholeskyRSS(e.chain, n)*size*size+roundoff.GammaRSS(n)*(gamma*xn*xn)))
+		s.RSSRound = append(s.RSSRound, roundoff.Unit*(roundoff.CholeskyRSS(e.chain, n)*size*size+roundoff.GammaRSS(n)*(gamma*xn*xn)+2*n*left))
 	}
 	return s
 }

@@ -144,8 +144,7 @@ func GammaResidual(d float64) float64 { return d + 3 }
 
 // CholeskyRSS returns a bound on the error of the computed ‖b‖² − 2cᵀx + xᵀKx. The bound is in units of
 // Unit·(‖b‖ + Σ‖aⱼ‖|xⱼ|)², for K = AᵀA, c = Aᵀb and columns aⱼ of A. chain is the number of additions in
-// sequence for an entry of K. The result is twice the total of two bounds: for these sums, and for a product of
-// length d.
+// sequence for an entry of K. The proof is in docs/math.md §14 ("Residuals of a direct method").
 func CholeskyRSS(chain, d float64) float64 { return 2*chain + 2*d + 12 }
 
 // GammaRSS returns a bound on the error that γxᵀx adds to the sum in [CholeskyRSS], in units of Unit·γ‖x‖².
