@@ -38,9 +38,10 @@ func (s *Sketch) header() sketchHeader {
 // current sketch. It is the sum of
 //
 //   - 124 + 8·d·r for the r dense rows in the buffer
-//   - 8 for each row left by a shrink, or 8·d·(d+1) for AᵀA
-//   - with sparse rows: 32, 8 for each row and 12 for each entry
-//   - with a centre: 16 for each sparse row
+//   - 8 for each row that a shrink has left
+//   - 8·d·(d+1) if the sketch holds AᵀA; then no shrink is made
+//   - 32 if there are sparse rows, and 8 for each sparse row and 12 for each of their entries
+//   - 16 for each sparse row if one of them has a centre
 func (s *Sketch) BinarySize() int64 {
 	if s.cfg.Dim == 0 {
 		return 0 // an unset sketch cannot be written

@@ -54,8 +54,8 @@ func (e *FoldsError) Is(target error) bool { return target == ridge.ErrInput }
 // averages the errors of the folds instead. For folds of equal size both scores are equal.
 type CVResult struct {
 	Gammas []float64 `json:"gammas"`
-	// Fitted has brackets of the scores of fits from sketches ([ridge.Summary.Fit]). The sketch without a fold is merged from the
-	// K − 1 other sketches. Fitted[i][j] is for γ number i and target j.
+	// Fitted has brackets of the scores of fits from sketches ([ridge.Summary.Fit]). There is one sketch per fold. The rows of a
+	// fold are predicted by the fit from the other K − 1 sketches, merged. Fitted[i][j] is for γ number i and target j.
 	Fitted [][]ridge.Interval `json:"fitted"`
 	// Ridge has brackets of the scores of exact ridge solutions. Ridge[i][j] is for γ number i and target j.
 	Ridge [][]ridge.Interval `json:"ridge"`

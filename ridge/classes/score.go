@@ -84,10 +84,10 @@ type Score struct {
 	Confusion [][]int64 `json:"confusion"` // Confusion[i][j] is the number of rows of class i that are assigned to class j
 	// Unknown counts rows with a label that is not in the training rows. Their decisions count as wrong.
 	Unknown int64 `json:"unknown"`
-	// Proved counts the rows that the exact solution is proved to assign to the same class as the decision.
+	// Proved counts the rows whose assigned class is proved to be the class that the exact solution assigns.
 	Proved int64 `json:"proved"`
-	// Right counts the rows of each class that the exact solution is proved to assign to this class. Possible counts
-	// the rows of each class that the exact solution may assign to this class.
+	// Right[i] counts the rows of class i that the exact solution certainly assigns correctly. Possible[i] counts the
+	// rows of class i that the exact solution may assign correctly.
 	Right    []int64 `json:"right"`
 	Possible []int64 `json:"possible"`
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Append adds all rows of b, or none if one is invalid. In an error, the first row of b has the number
-// firstRow.
+// Append adds all rows of b, or none if one is invalid. Errors state the number of a row; firstRow is the
+// number of the first row of b.
 func (a *Accumulator) Append(firstRow int, b dataset.Block) error {
 	if a.cfg.Lanes > 1 && a.Rows()+int64(b.N) > a.cfg.LanesAfter {
 		return a.appendToLanes(firstRow, b)

@@ -41,7 +41,7 @@ type gramFactorization interface {
 // overflow it returns the largest integer.
 func Bytes(d, t int) uint64 { return squares(3, d, t) }
 
-// ReducedBytes returns the memory in bytes of a reduction that solves for many γ. It is about 4(d+t)² numbers.
+// ReducedBytes returns the memory in bytes of the reduction to tridiagonal form, about 4(d+t)² numbers.
 func ReducedBytes(d, t int) uint64 { return squares(4, d, t) }
 
 // LeverageBytes returns the memory in bytes of [System.Gram] and of the eigendecomposition of its result, about

@@ -270,8 +270,7 @@ func (m *galerkin) correct() error {
 	return nil
 }
 
-// A subspace is full if it has room for fewer than minVectors vectors, and for fewer vectors than the next pass
-// needs.
+// A subspace is full if it has no room for all vectors of the next pass, and not even for minVectors of them.
 const minVectors = 16
 
 // extend stores the vectors for the next pass after the rows of the subspace. It also chooses the systems whose

@@ -60,8 +60,8 @@ func done(c *prepare.Column) string {
 	return strings.Join(words, ", ")
 }
 
-// preparedTable returns a table of the first columns, at most the given number. more is the number of columns that
-// the table leaves out. Reasons are cut to width characters.
+// preparedTable returns a table with a row for each of the first most columns. more is the number of columns without
+// a row. Reasons are cut to width characters.
 func preparedTable(columns []columnRecord, most, width int) (t *table, more int) {
 	t = &table{keys: 1, rows: [][]string{{"column", "kind", "what was done", "why"}}}
 	shown := columns[:min(len(columns), most)]
