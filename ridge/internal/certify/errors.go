@@ -62,7 +62,15 @@ func Relative(abs, xn float64) float64 {
 	case abs == 0:
 		return 0
 	case abs < xn:
-		return abs / (xn - abs)
+		return quotient(abs, xn-abs)
 	}
 	return math.Inf(1)
+}
+
+// quotient returns a/b, and not 0 if the quotient underflows. a must not be negative.
+func quotient(a, b float64) float64 {
+	if a == 0 {
+		return 0
+	}
+	return a/b + roundoff.Underflow
 }

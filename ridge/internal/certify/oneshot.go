@@ -25,7 +25,7 @@ func (k *Known) OneShot(gamma, shift float64) OneShot {
 
 // Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖. x* is the exact solution, and x̂ are the one-shot
 // coefficients before rounding.
-func (o OneShot) Contraction() float64 { return o.apart / (o.Gamma + o.shift + o.eigen.Rest) }
+func (o OneShot) Contraction() float64 { return quotient(o.apart, o.Gamma+o.shift+o.eigen.Rest) }
 
 // Weights returns the bounds for the coefficients x of target j, after rounding. bx is ‖Bx‖², for the sketch B.
 func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
@@ -55,9 +55,8 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	abs = o.apart*most*xn + round
 	away := o.normAbove(c, func(s2 float64) float64 { return 1/(s2+s) - o.middle(s2) })
 	abs = math.Min(abs, (away+o.middleDistance(j))*(1+16*eps)+3*round)
-	q := o.apart / (s + o.eigen.Rest)
 	rel = Relative(abs, xn)
-	if xn > round {
+	if q := o.Contraction(); xn > round {
 		rel = math.Min(rel, q+round*(1+q)/(xn-round))
 	}
 	return abs, rel

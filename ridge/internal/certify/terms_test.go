@@ -133,6 +133,16 @@ func TestExactUnderflow(t *testing.T) {
 	}
 }
 
+// TestRelativeOfTinyError: the bound on a relative error that underflows is not 0.
+func TestRelativeOfTinyError(t *testing.T) {
+	if r := Relative(5e-324, 1e8); !(r > 0) || r > 1e-300 {
+		t.Errorf("an error of 5e-324 of coefficients of norm 1e8 has the relative bound %g", r)
+	}
+	if r := Relative(0, 1e8); r != 0 {
+		t.Errorf("no error has the relative bound %g", r)
+	}
+}
+
 // TestLeverageOfTinyRow: the bound on √(aᵀH⁻¹a) holds for a row whose square is below the smallest number, and whose
 // square divided by γ is zero.
 func TestLeverageOfTinyRow(t *testing.T) {
