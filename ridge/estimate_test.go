@@ -14,7 +14,7 @@ func TestEstimates(t *testing.T) {
 	const n, d = 1500, 200
 	p := problem(rand.New(rand.NewPCG(34, 6)), "gaussian", n, d, 1, 1)
 	full := summarize(t, p, ridge.SummaryConfig{Size: d, Intercept: true})
-	lossy := summarize(t, p, ridge.SummaryConfig{Size: 40, Intercept: true})
+	lossy := summarize(t, p, ridge.SummaryConfig{Size: 60, Intercept: true})
 	gammas := []float64{100, 300, 1000, 3000, 10_000}
 	exact, sketched := must(full.Path(gammas))(t), must(lossy.Path(gammas))(t)
 	truth := must(ridge.LeaveOneOut(t.Context(), p, full, exact, ridge.LeaveOneOutOptions{}))(t)
@@ -28,7 +28,7 @@ func TestEstimates(t *testing.T) {
 		off += math.Abs(math.Log(got / want))
 		middle += math.Abs(math.Log(v.Mid() / want))
 	}
-	if !(off < middle/2) {
+	if !(off < middle/7) { // with the midpoint of the bracket of 1 − h, off is 0.154 of middle; otherwise 0.123
 		t.Errorf("estimates are off by %g in all, midpoints by %g", off, middle)
 	}
 }
