@@ -21,9 +21,9 @@ const lastStep = 0x1p-28
 // for the eigenvalues λ of D + rho·zᵀz, where D is the diagonal matrix of the poles dᵢ. Root j lies between dⱼ and
 // dⱼ₊₁. The last root lies between the last pole and this pole plus rho·‖z‖². zz holds the squares of z.
 //
-// The methods write λ = d_o + τ, where d_o is the pole nearest to the root. They write f = 1/rho + ψ + φ, where ψ sums
-// the terms of the poles d₀ to d_p, and φ the terms of the other poles. d_p and d_{p+1} are the poles around the root,
-// or the last two poles for the last root.
+// The methods write λ = d_o + τ, where d_o is the pole nearest to the root. They write f = 1/rho + ψ + φ. The sum ψ
+// has the terms of the poles d₀ to d_p, and φ has the terms of the other poles. The poles around the root are d_p and
+// d_{p+1}. For the last root, d_p and d_{p+1} are the last two poles.
 type secular struct {
 	rho      float64
 	d, z, zz []float64

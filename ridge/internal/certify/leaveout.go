@@ -83,9 +83,10 @@ type LeftRow struct {
 	moved        float64           // bounds the norm of the error of a, including the error of Va
 	off          interval.Interval // ‖a − VᵀVa‖²
 
-	// share is w/Σw for the weight w of the row, or 0 without an intercept. [LeftRow.Lift] increases it. round
-	// bounds the error of share. kappa and most are a lower and an upper bound on w/(1 − share). others is a
-	// lower bound on 1 − share.
+	//   - share: w/Σw for the weight w of the row, or 0 without an intercept; [LeftRow.Lift] increases it
+	//   - round: a bound on the error of share
+	//   - kappa, most: a lower and an upper bound on w/(1 − share)
+	//   - others: a lower bound on 1 − share
 	kappa, most, others, share, round float64
 }
 

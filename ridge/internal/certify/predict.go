@@ -115,9 +115,11 @@ type Forms struct {
 	lost         float64 // bounds the underflow error of such a product
 }
 
-// Forms evaluates the quadratic forms of a row a. along is Va, for the right singular vectors V of the sketch,
-// and norm2 is ‖a‖². size is the norm of the row before centring. nnz is the number of entries of a sparse row,
-// or negative for a dense row.
+// Forms evaluates the quadratic forms of a row a. The arguments are
+//   - along: Va, for the right singular vectors V of the sketch
+//   - norm2: ‖a‖²
+//   - size: the norm of the row before centring
+//   - nnz: the number of entries of a sparse row, or negative for a dense row
 //
 // To avoid underflow, the forms are computed for a/size. docs/math.md §9 bounds their round-off.
 func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms {

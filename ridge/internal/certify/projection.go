@@ -40,10 +40,14 @@ type Projection struct {
 	division float64
 }
 
-// NewProjection returns the Projection for f, which holds the least-squares solution B of ZB ≈ [A Y]. columns
-// bounds the norms of the columns of [Z A Y], and weight is the total weight of the rows. precise means that
-// rows are projected in double-double arithmetic. tss brackets ‖b‖² for each column b of [A Y]. If the columns
-// of Z are too close to linear dependence for a bound, ok is false.
+// NewProjection returns the Projection for f, which holds the least-squares solution B of ZB ≈ [A Y]. The
+// arguments are
+//   - columns: bounds on the norms of the columns of [Z A Y]
+//   - weight: the total weight of the rows
+//   - precise: whether rows are projected in double-double arithmetic
+//
+// The result tss brackets ‖b‖² for each column b of [A Y]. If the columns of Z are too close to linear
+// dependence for a bound, ok is false.
 func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, precise bool) (p *Projection, tss []interval.Interval, ok bool) {
 	off, s := e.columnErrors(f)
 	q, t := e.Dim, len(e.TSS)
