@@ -18,11 +18,8 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 type CosineMap = matrix.CosineMap
 
 // NewCosineMap returns a map for rows of d = inputs columns, with the given offsets u of length D. It does not copy
-// u. The weights W (d×D) are zero until their rows are set by
-//
-//	func (m *CosineMap) SetWeights(j int, w []float64)
-//
-// which copies the D weights of input j to row j.
+// u. The weights W (d×D) are zero at first. The method SetWeights(j int, w []float64) copies w, the D weights of
+// input j, to row j of W.
 func NewCosineMap(inputs int, u []float64, scale float64) *CosineMap {
 	return matrix.NewCosineMap(inputs, u, scale)
 }

@@ -241,8 +241,8 @@ func (t Tuning) GradientRows(d int) int {
 const manyVectors = 8
 
 // GradientCall returns the number of rows for one call of [Backend.Gradient], given n rows of d columns and q
-// right-hand sides. The rows are enough work for several threads. They are few enough for [Accuracy].Gradient, which
-// bounds the number of additions to an element of G.
+// right-hand sides. It is limited because [Accuracy].Gradient bounds the number of additions to an element of G in one
+// call.
 //
 // The result is at most [MaxGradientRows], and at most
 //   - t.Gradient if this is set and q is less than 8;

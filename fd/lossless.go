@@ -19,12 +19,12 @@ import (
 // of the rows before them, it rewrites all rows. The sum of the round-off bounds is then proportional to √N·‖A‖²_F.
 
 // losslessBytes is the default size in bytes of the rows that a lossless sketch collects between two shrinks.
-// The number of these rows is at most 4096, but at least 4d. With the SVD driver it is always 4d, because the
+// [engine.Tuning.LosslessRows] limits the number of these rows. With the SVD driver it is always 4d, because the
 // round-off of the QR decomposition grows with the number of rows.
 const losslessBytes = 256 << 10
 
-// crossRows is the number of rows of each product in sumCross. For more than crossRows² rows, sumCross adds crossRows
-// larger products instead.
+// crossRows is the number of rows of each product in sumCross. More than crossRows² rows are instead split into about
+// crossRows larger products.
 const crossRows = 64
 
 // sumCross adds the lower triangle of rᵀr to the compensated sums. The result pad bounds the norm of the round-off.

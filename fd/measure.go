@@ -58,7 +58,7 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 	bound := x.boundAbove(be, factor, work, total, kept, x.weighted(omega, x.delta))
 	above := bound + x.gramError // now G ⪯ UᵀSU + above·I
 
-	// e is a diagonal element of (I − diag(scale)²)(diag(kept) + above·I), see docs/math.md §14.
+	// e is element i of the diagonal matrix E in docs/math.md §14.
 	most, apart, shortfall := 0.0, 0.0, 0.0
 	for i, s := range x.kept {
 		e := (1 - x.scale[i]) * (1 + x.scale[i]) * (s + above)

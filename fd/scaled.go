@@ -95,7 +95,7 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 // scaled returns the Bound for A·R⁻¹ with R = diag(scale), without the round-off of computing B·R⁻¹. The Frobenius2
 // of the result does not include ‖BR⁻¹‖²_F.
 //
-// With round-off, each diagonal entry of AᵀA − BᵀB is between −RoundOff and Shrinkage + RoundOff. The positive
+// Frobenius2 allows for round-off: each diagonal entry of AᵀA − BᵀB is at most Shrinkage + RoundOff, and the positive
 // entries sum to at most Tail + 2d·RoundOff for d columns. The added 2⁻¹⁰²² covers denormal quotients.
 func (b Bound) scaled(scale []float64) Bound {
 	ascending := slices.Sorted(slices.Values(scale))

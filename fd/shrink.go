@@ -16,7 +16,7 @@ type workspace struct {
 	work []float64 // workspace of the backend
 	gram []float64 // Gram: BBᵀ, (m+p)×(m+p); for m = d: BᵀB, or the product that is added to K, d×d
 	u    []float64 // Gram, m < d: leading eigenvectors as rows, m×(m+p)
-	// In a sketch with sparse rows, m+max(p, r) replaces m+p in w, gram and u.
+	// If the sketch stores sparse rows, w, gram and u have m+max(p, r) instead of m+p, see [Config.Order].
 	copy []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
 	vt   []float64 // SVD: right singular vectors, min(m+p, d)×d
 	measuring

@@ -201,8 +201,8 @@ func (p *Spectrum) sort() {
 // before it, which have larger σ². Only rows whose σ² is below √eps times the largest σ² may need this. A row that
 // becomes zero was only round-off and is removed.
 //
-// The result moved bounds the change of BᵀB: ‖B'ᵀZ + ZᵀB' + ZᵀZ‖ for the changed rows B' and their change
-// Z, plus the squares of the removed rows.
+// The returned bound on the change of BᵀB is ‖B'ᵀZ + ZᵀB' + ZᵀZ‖, for the changed rows B' and their change Z, plus
+// the squares of the removed rows.
 func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	d, r := p.Dim, len(p.Sigma2)
 	if r == 0 {

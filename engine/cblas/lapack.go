@@ -95,6 +95,6 @@ func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	}
 }
 
-// QRWork returns the length of the workspace of QR: min(m, n) scalar factors of the reflections, and n·block elements
-// for LAPACK.
+// QRWork returns the length of the workspace of QR: min(m, n) scalar factors of the reflections, and LAPACK's own
+// workspace.
 func (b *Backend) QRWork(m, n int) int { return min(m, n) + n*block }

@@ -42,15 +42,11 @@ type cosineTeam struct {
 
 var cosineTeams pool[cosineTeam]
 
-// minSharedCosines is the smallest number of elements of Z at which several goroutines share the work. Waking a
-// goroutine takes about ten microseconds. A part of the work has at least cosineRows rows. The number of parts is at
-// most cosineParts times the number of threads. A part multiplies cosineInputs columns of X at a time by as many rows
-// of a panel, which take 256 KiB.
 const (
-	minSharedCosines = 1 << 12
-	cosineRows       = 64
-	cosineParts      = 4
-	cosineInputs     = 256
+	minSharedCosines = 1 << 12 // smallest number of elements of Z that goroutines share; waking one takes about 10 µs
+	cosineRows       = 64      // smallest number of rows in a part of the work
+	cosineParts      = 4       // largest number of parts for each thread
+	cosineInputs     = 256     // number of inputs multiplied at a time; their weights in a panel take 256 KiB
 )
 
 func (b *Backend) cosines(c cosines, rows int) (finite bool) {

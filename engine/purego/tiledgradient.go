@@ -44,8 +44,8 @@ const (
 )
 
 // wideStrip is the number of columns of a strip, a multiple of the width of the tiles of every kernel. wideChunk is
-// the number of rows of A that are processed together. A panel of X stays in the first-level cache meanwhile. Fewer
-// rows would load the sums for G more often. More rows would not fit in the second-level cache.
+// the number of rows of A that are processed together, while a panel of X stays in the first-level cache. With fewer
+// rows, the sums for G would be loaded more often. More rows would not fit in the second-level cache.
 const (
 	wideStrip = 264
 	wideChunk = 32

@@ -127,9 +127,9 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 //
 //   - the index o of the nearest pole
 //   - a bracket (lo, hi) of τ = λ − d_o
-//   - an initial τ, the root of far + zₒ²/(d_o − λ) + t/(d_q − λ), where d_q is the other pole next to root j
+//   - an initial τ, the root of rest + zₒ²/(d_o − λ) + t/(d_q − λ), where d_q is the other pole next to root j
 //
-// The constants far and t give this function the value and slope of f in the middle between d_o and d_q.
+// The constants rest and t give this function the value and slope of f in the middle between d_o and d_q.
 func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	last := j > p
 	gap := s.d[p+1] - s.d[p]
@@ -145,26 +145,26 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	}
 	psi, dpsi := s.sumPoles(0, p, s.d[base], middle)
 	phi, dphi := s.sumPoles(p+2, len(s.d), s.d[base], middle)
-	zp, zq, far, slope := s.zz[p], s.zz[p+1], 1/s.rho+psi+phi, dpsi+dphi
-	right := !last && far+zp/dp+zq/dq < 0
+	zp, zq, rest, slope := s.zz[p], s.zz[p+1], 1/s.rho+psi+phi, dpsi+dphi
+	right := !last && rest+zp/dp+zq/dq < 0
 	if last || right {
 		zp += slope * dp * dp
-		far -= slope * dp
+		rest -= slope * dp
 	} else {
 		zq += slope * dq * dq
-		far -= slope * dq
+		rest -= slope * dq
 	}
-	// Solve far + zp/(d_p − λ) + zq/(d_{p+1} − λ) = 0, written as far·τ² − a·τ + b = 0.
+	// Solve rest + zp/(d_p − λ) + zq/(d_{p+1} − λ) = 0, written as rest·τ² − a·τ + b = 0.
 	switch {
 	case last:
-		o, lo, hi = j, 0, 4*middle // twice the bound, to allow for round-off
-		tau = rootOfQuadratic(zp+zq-far*gap, -zq*gap, far, true)
+		o, lo, hi = j, 0, 4*middle // τ is at most 2·middle without round-off
+		tau = rootOfQuadratic(zp+zq-rest*gap, -zq*gap, rest, true)
 	case !right:
 		o, lo, hi = p, 0, middle
-		tau = rootOfQuadratic(zp+zq+far*gap, zp*gap, far, false)
+		tau = rootOfQuadratic(zp+zq+rest*gap, zp*gap, rest, false)
 	default:
 		o, lo, hi = p+1, -middle, 0
-		tau = rootOfQuadratic(zp+zq-far*gap, -zq*gap, far, false)
+		tau = rootOfQuadratic(zp+zq-rest*gap, -zq*gap, rest, false)
 	}
 	if !(lo < tau && tau < hi) {
 		tau = bisect(lo, hi)

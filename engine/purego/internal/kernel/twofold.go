@@ -30,8 +30,8 @@ type Twofold struct {
 	// Axpys adds cᵀ·A to the n sums h + l, for four rows of A. The factors are c[i] + c[4+i] for i < 4.
 	Axpys func(n int, c, a *float64, lda int, h, l *float64)
 
-	// Close subtracts the start values Base(sigma·c_j) from the sums h + l, see Open. It adds the differences to gh +
-	// gl, and their error bounds eps·c_j to the error bounds ge.
+	// Close ends n sums that Open began with the same sigma and c. It subtracts Base(sigma·c_j) from each h_j + l_j
+	// and adds the difference to the sum gh_j + gl_j. It adds the error bound eps·c_j to ge_j.
 	Close func(n int, sigma, eps float64, c, h, l, gh, gl, ge *float64)
 
 	// Add adds the sums h + l to gh + gl, and their error bounds e to ge.
