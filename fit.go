@@ -152,7 +152,7 @@ func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error
 	return known, nil
 }
 
-// fitBlocks fits blocks of width targets and joins the results. All blocks share the spectrum of the sketch.
+// fitBlocks fits at most width targets at a time and joins the results. All fits share the spectrum of the sketch.
 func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int) (*Result, error) {
 	_, _, t := src.Dims()
 	gammas, observe, all := opts.Gammas, opts.Observe, (*Result)(nil)

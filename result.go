@@ -42,7 +42,8 @@ type Step struct {
 // Decisions has the scores of a classification on the training rows.
 type Decisions struct {
 	Training []*classes.Score // for each solution; nil if the rows can be read only once
-	// LeftOut scores the leave-one-out decisions at the chosen γ. It is nil unless γ was chosen by leave-one-out errors.
+	// LeftOut scores the classification of each training row by a fit without this row, at the chosen γ. It is nil
+	// unless γ was chosen by leave-one-out errors.
 	LeftOut *classes.Score
 }
 
@@ -56,8 +57,8 @@ func (r *Result) Best() *ridge.Solution {
 	return r.Solutions[c.Index]
 }
 
-// Reason returns why the method ran, or why QR read the rows again. The result is zero if the user requested the method
-// and no pass was repeated.
+// Reason returns why the method was chosen. If QR had to read the rows again, it returns the reason for this. The result
+// is zero if the user requested the method and no pass was repeated.
 func (r *Result) Reason() reason.Reason {
 	if len(r.Trace) == 0 {
 		return reason.Reason{}

@@ -152,7 +152,7 @@ func openArchive(file []byte) (*archive, []byte, error) {
 		return nil, nil, fmt.Errorf("an archive without %s is no model", headerName)
 	}
 	defer f.Close() // only read
-	// The JSON is not compressed, so it is shorter than the file.
+	// The limit stops a compressed file that expands enormously. WriteArrays does not compress the JSON.
 	text, err := io.ReadAll(io.LimitReader(f, int64(len(file))))
 	return &archive{z}, text, err
 }

@@ -105,7 +105,7 @@ func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 }
 
 // asPrepared converts a summary of rows prepared by prep to a summary of rows prepared like the training rows. It can
-// only apply the penalty After. ok is false if another step is missing or different.
+// only apply the penalty m.Penalty.After. ok is false if another step is missing or different.
 func (m *Model) asPrepared(sum *ridge.Summary, prep *Preparation) (of *ridge.Summary, ok bool, err error) {
 	if prep == nil || reflect.DeepEqual(*prep, m.FittedPreparation()) {
 		return sum, true, nil

@@ -211,8 +211,8 @@ func (p *Predictor) useFitted(m *Model) {
 	}
 }
 
-// certify copies the certificates of the model to p.fit. The model has no bracket of ‖b‖² for a target, only the
-// computed value.
+// certify copies the certificates of the model to p.fit. The model stores only the computed ‖b‖² of a target, so the
+// bracket TSS contains only this number.
 func (p *Predictor) certify(m *Model) error {
 	w := &m.Fits[0]
 	certificates, err := w.Certificates()

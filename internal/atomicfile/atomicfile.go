@@ -41,7 +41,7 @@ func Write(name string, write func(w io.Writer) error) error {
 		if err != nil {
 			return err
 		}
-		return replace(Disk, f, other, name, nothing, write)
+		return replace(Disk, f, other, name, keepNothing, write)
 	}
 }
 
@@ -89,8 +89,9 @@ func create(name string, others ...string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// Replace is like Write, but the caller names all files, which must be in one folder. It writes the file temporary,
-// renames the old file to previous unless previous is "", and renames temporary to name.
+// Replace is like Write, but the caller names all files, which must be in one folder. It writes to the file named
+// temporary. Unless previous is "", it then renames the old file from name to previous. Finally it renames temporary
+// to name.
 //
 // The new file has the permissions of the old file or, if there is none, of previous. If a rename fails, the last
 // complete file is name or, if name is missing, previous.
@@ -125,8 +126,7 @@ func Publish(d Operations, temporary, name, previous string, write func(w io.Wri
 	}, write)
 }
 
-// nothing is the argument keep of replace if the old file is not kept.
-func nothing() error { return nil }
+func keepNothing() error { return nil }
 
 // unless returns err, or nil if errors.Is(err, expected).
 func unless(expected, err error) error {
@@ -162,7 +162,7 @@ type Operations interface {
 	// ignored.
 	Create(name string, others ...string) (File, error)
 	Rename(from, to string) error
-	Link(from, to string) error // makes to another name of the file from
+	Link(file, name string) error // gives the file a second name
 	Remove(name string) error
 	SyncDir(name string) error
 }

@@ -64,7 +64,7 @@ func polygon(n int, turn, r float64) *marker {
 	return m
 }
 
-// Disc is larger than Square, so that each can be seen behind the other.
+// The corners of Square are outside Disc, and its sides are inside, so that each can be seen behind the other.
 var (
 	Disc     = &marker{circle: 1.12}
 	Square   = polygon(4, 0.125, 1.15)

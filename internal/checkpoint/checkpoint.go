@@ -28,8 +28,8 @@ type File struct {
 	name string
 	disk atomicfile.Operations
 	lock *os.File
-	// damaged means that the last state is damaged. Save then does not overwrite F.previous, which holds the last
-	// intact state.
+	// damaged means that the last state is damaged. Save then does not overwrite the file with the ending .previous,
+	// which holds the last intact state.
 	damaged bool
 }
 
@@ -208,8 +208,8 @@ func (f *File) Publish(write func(w io.Writer) error) error {
 	return err
 }
 
-// Published calls read with the last file that Publish wrote. If read returns an error, the file counts as damaged;
-// Published then calls read with the previous file, and damage is the error about the damaged file.
+// Published passes the last file that Publish wrote to the function read. If read returns an error, the file counts
+// as damaged. Published then passes the previous file to read, and damage is the error about the damaged file.
 //
 // found is false if no file exists. Published returns an error if all files are damaged, or if one has a newer
 // version.

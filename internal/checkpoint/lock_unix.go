@@ -76,7 +76,7 @@ func Locked(name string) error {
 }
 
 // take locks f and writes the identity of this process to it. It returns false if the file was removed before it was
-// locked, because another process may then lock a new file with the same name.
+// locked. Another process may then lock a new file with the same name.
 func take(f *os.File, name string) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	switch {

@@ -11,9 +11,11 @@ type wide struct{ hi, lo uint64 }
 // powers is the table of [power], filled at the first use. Filling takes less than a millisecond.
 var powers atomic.Pointer[[maxPower - minPower + 1]wide]
 
-// For exponents q from exactDown to exactUp, the powers of ten in the table are precise enough for all products. For
-// 0 ≤ q ≤ exactUp they are exact, since 5⁵⁵ < 2¹²⁸. For negative q ≥ exactDown, 5^(−q) < 2⁶⁴. An integer times the
-// reciprocal of 5^(−q), which is rounded up, gives the correct quotient after rounding down (Lemire, section 5).
+// For exponents q from exactDown to exactUp, the powers of ten in the table are precise enough for all products:
+//
+//   - For 0 ≤ q ≤ exactUp they are exact, since 5⁵⁵ < 2¹²⁸.
+//   - For exactDown ≤ q < 0, 5^(−q) < 2⁶⁴, and the table holds its reciprocal, rounded up. An integer times this
+//     reciprocal, rounded down, is the correct quotient (Lemire, section 5).
 const exactUp, exactDown = 55, -27
 
 // power returns the first 128 bits of 10^q. They are rounded up for q from exactDown to −1, and down for other q.

@@ -105,10 +105,9 @@ func eight(text []byte, i int) (w uint64, k int) {
 	const ones = 0x0101010101010101
 	// A digit 0x30 to 0x39 becomes 0 to 9. The first digit is in the lowest byte of t.
 	t := binary.LittleEndian.Uint64(text[i:]) ^ 0x30*ones
-	// The highest bit of a byte of other is set if the byte of t at the same place is more than 9. A carry changes
-	// only bytes after the first such byte.
-	other := (t + 0x76*ones | t) & (0x80 * ones)
-	k = bits.TrailingZeros64(other) / 8
+	// marks has 0x80 in each byte where t exceeds 9. A carry can spoil only bytes after the first mark.
+	marks := (t + 0x76*ones | t) & (0x80 * ones)
+	k = bits.TrailingZeros64(marks) / 8
 	t <<= 64 - 8*k // put zeros before the digits if there are fewer than eight
 	// Combine pairs of digits, then all four pairs at once.
 	t = t*10 + t>>8
@@ -233,7 +232,8 @@ func product(w uint64, q int) (v float64, ok bool) {
 	return math.Float64frombits(uint64(e)<<52 | m&^(1<<52)), true
 }
 
-// dropBits is the number of bits after the rounding bit in the upper 64 bits of a product whose first bit is 0.
+// The upper 64 bits of a product with a leading 0 are this 0, 53 bits of the mantissa, the rounding bit and dropBits
+// more bits.
 const dropBits = 64 - 53 - 2
 
 // Whole reads up to 16 digits at the start of text. It returns their value w and the number n of digits. n is 0 if

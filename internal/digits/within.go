@@ -93,10 +93,10 @@ func between(lo, hi *big.Rat) Known {
 	return k
 }
 
-// atMost returns the Known with the last decimal place 10^(power−1) if its bound is at most units of this place.
-// Otherwise it returns the Known with the last place 10^power.
-func atMost(units int64, lo, hi *big.Rat, power int) Known {
-	if k := in(lo, hi, power-1); k.bound <= units {
+// atMost returns in(lo, hi, power−1) if its bound is at most maxBound units of its last place. Otherwise it returns
+// in(lo, hi, power).
+func atMost(maxBound int64, lo, hi *big.Rat, power int) Known {
+	if k := in(lo, hi, power-1); k.bound <= maxBound {
 		return k
 	}
 	return in(lo, hi, power)

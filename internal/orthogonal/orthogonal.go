@@ -73,7 +73,7 @@ func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 	return math.Sqrt(math.Max(norm2, 0))*(1+float64(r)*float64(r)*eps)*inflate + roundOff(be, r, v.Cols, o.lows) + underflow(r, v.Cols)
 }
 
-// underflow bounds what Loss misses by products and squares below the smallest normal number.
+// underflow bounds the effect on Loss of products and squares below the smallest normal number.
 func underflow(r, k int) float64 { return float64(r) * math.Sqrt(float64(k)) * 0x1p-500 }
 
 // RoundOff bounds the Frobenius norm of the error of Ω = VVᵀ − I that Loss writes, for an r×k matrix V.

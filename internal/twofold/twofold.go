@@ -17,7 +17,7 @@ func Product(a, b float64) (p, e float64) {
 	return p, math.FMA(a, b, -p)
 }
 
-// Lost times the sum of the magnitudes of the low parts bounds the round-off of [Add].
+// Lost bounds the round-off of [Add], relative to the sum of the magnitudes of the low parts.
 const Lost = 0x1p-51
 
 // Add adds h + l to the sum *gh + *gl. e bounds the error of h + l, and *ge bounds the error of the sum. Afterwards

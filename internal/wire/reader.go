@@ -69,8 +69,8 @@ func (r *Reader) Fail(offset int64, err error, format string, a ...any) {
 	r.Stop(&Error{offset, fmt.Sprintf(format, a...), err})
 }
 
-// Within calls Fail if v is less than lo or greater than hi. In the error, what is the name of v, and offset its
-// position.
+// Within calls Fail if v is less than lo or greater than hi. The error contains the name of the value (what) and its
+// position (offset).
 func (r *Reader) Within(offset int64, what string, v, lo, hi uint64) {
 	if v < lo || v > hi {
 		r.Fail(offset, nil, "%s is %d, not between %d and %d", what, v, lo, hi)

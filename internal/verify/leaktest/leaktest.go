@@ -42,7 +42,8 @@ func Check(t testing.TB) {
 	})
 }
 
-// await returns the stacks of goroutines that are not in earlier and do not end within the time patience.
+// await waits until all goroutines that are not in the map earlier have ended, or the time patience is over. It
+// returns the stacks of the goroutines left.
 func await(earlier map[string]string) (left []string) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		left = left[:0]

@@ -17,7 +17,7 @@ var files embed.FS
 var Names = []string{"Norris", "Pontius", "NoInt1", "NoInt2", "Filip", "Longley", "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5"}
 
 // A Set is a problem: to fit Y by a linear combination of the columns of X. NIST certifies the solution for the
-// decimal numbers in the file, which X and Y round.
+// decimal numbers in the file, before rounding.
 type Set struct {
 	X, Y      [][]float64 // n×d and n×1, rounded to float64
 	Intercept bool

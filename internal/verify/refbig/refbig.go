@@ -1,5 +1,5 @@
 // Package refbig computes reference results for tests: ridge regression with optional weights and intercept, in
-// 512-bit arithmetic. It is slow, for problems with a few dozen features.
+// 512-bit arithmetic. It is slow and meant for a few dozen features.
 //
 // The data are float64 and count as exact. The solution takes O(d³) operations, and its statistics about as many.
 package refbig

@@ -82,7 +82,7 @@ func Hold(t *testing.T, begin func(t *testing.T, src dataset.Source) func() (pas
 	}
 }
 
-// least calls do three times. It returns the smallest time and the smallest allocated memory per pass.
+// least calls the function do three times. It returns the smallest time and the smallest allocated memory per pass.
 func least(do func() int) (least time.Duration, bytes float64) {
 	least, bytes = math.MaxInt64, math.Inf(1)
 	for range 3 {
