@@ -96,8 +96,8 @@ func (t *tally) add(series string, ok ...bool) {
 	t.series, t.ok = append(t.series, series), append(t.ok, ok)
 }
 
-// finding judges a tally. The claim holds if all entries are true. If at least half are true, it holds under the
-// condition that where describes. Otherwise it fails.
+// finding judges a tally. The claim holds if all entries are true, and holds partly if at least half are true.
+// Otherwise it fails. The reason lists the γ at which the claim is true.
 func (t tally) finding(numbers string) finding {
 	yes, all := 0, 0
 	for _, ok := range slices.Concat(t.ok...) {

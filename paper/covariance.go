@@ -207,7 +207,8 @@ func (g *gram) minus(b *mat.Dense) (lo, hi float64, err error) {
 	return g.w[g.d-1], g.w[0], nil
 }
 
-// drawCovariances draws the errors above the rates, on the same scale for all data sets.
+// drawCovariances draws errors in the upper panels and rows per second in the lower ones. All data sets have the same
+// scale.
 func drawCovariances(found []*covariance) *figure {
 	f := &figure{
 		Number: 7, Columns: len(found), Title: "Covariance error and rows per second against m",

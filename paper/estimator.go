@@ -59,9 +59,9 @@ func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator
 	return e, v, nil
 }
 
-// oneShot returns the estimator x̂ = Ĥ⁻¹Aᵀb of the targets b, with Ĥ from a sketch, an r×d matrix. It computes from
-// the factor R of A = QR instead of K = AᵀA. Round-off is then relative to ‖A‖ in each direction, and relative to
-// ‖A‖/γ in the variance.
+// oneShot returns the estimator x̂ = Ĥ⁻¹Aᵀy of the targets y, with Ĥ from the sketch b, an r×d matrix. It computes
+// with the factor R of A = QR instead of K = AᵀA. The round-off of R·vᵢ, for an eigenvector vᵢ of bᵀb, is then
+// relative to ‖A‖, and the round-off of the variance to ‖A‖/γ.
 func (m *LinearModel) oneShot(method string, r int, b []float64) (*Estimator, error) {
 	e, v, err := m.estimator(method, r, b)
 	if err != nil {
@@ -190,12 +190,13 @@ type Risk struct {
 	MSE      float64 // E‖x̂ − x₀‖², their sum
 }
 
-// Risk computes, with s = γ + shift,
+// Risk computes the bias and the variance as sums over the eigenvectors vᵢ of BᵀB. With s = γ + shift and the notation
+// of [Estimator],
 //
-//	‖bias‖² = Σᵢ ((zᵢ − s·hᵢ)/(σᵢ² + s))²,   tr var = τ²·Σᵢ ‖Fᵀvᵢ‖²/(σᵢ² + s)²,
+//	‖bias‖² = Σᵢ (vᵢᵀ((FA − BᵀB)x₀ − s·x₀)/(σᵢ² + s))²,   tr var = τ²·Σᵢ ‖Fᵀvᵢ‖²/(σᵢ² + s)².
 //
-// with h = Vx₀ and z = V(FA − BᵀB)x₀, in the notation of [Estimator]. The cost is O(d), and the round-off is relative
-// to tr(K)/γ. If γ is not positive and finite, the error is a *[ridge.GammaError].
+// The cost is O(d), and the round-off is relative to tr(K)/γ. If γ is not positive and finite, the error is a
+// *[ridge.GammaError].
 func (e *Estimator) Risk(gamma float64) (Risk, error) {
 	if err := e.check(gamma); err != nil {
 		return Risk{}, err
@@ -251,8 +252,8 @@ func (e *Estimator) Bounds(gamma float64) (RiskBounds, error) {
 	s := gamma + e.shift
 	q := (math.Max(e.shift, b.Shrinkage-e.shift) + b.RoundOff) / s
 
-	// round bounds the relative effect of round-off in K and BᵀB (a multiple of eps·tr K), in each ‖Rvᵢ‖ (a multiple
-	// of eps·‖A‖_F), and in the sums of d terms.
+	// round bounds the relative round-off in sums of d terms, in K and in BᵀB. slack adds the round-off of each R·vᵢ
+	// for A = QR, a multiple of eps·‖A‖_F.
 	root := math.Sqrt(float64(m.d))
 	round := roundFactor * eps * (root + m.trace/gamma)
 	bias := math.Sqrt(optimal.Bias2)

@@ -173,11 +173,11 @@ func twoOrders(x *risks) finding {
 		fmt.Sprintf("%.1f orders of magnitude", orders))
 }
 
-// largest returns the largest value of number for metric m, over the γ with the given indices.
-func (x *risks) largest(number evaluation, m metric, at []int) float64 {
+// largest returns the largest f(x, m, i) over the given indices i of γ.
+func (x *risks) largest(f evaluation, m metric, indices []int) float64 {
 	w := 0.0
-	for _, i := range at {
-		w = math.Max(w, number(x, m, i))
+	for _, i := range indices {
+		w = math.Max(w, f(x, m, i))
 	}
 	return w
 }
@@ -201,8 +201,8 @@ func noImprovement(x *risks) finding {
 		power(x.gammas[last]), strings.Join(shown, "; "), noFurther, improvement, improvement))
 }
 
-// dependsOnGamma judges whether FDRR, in figure 2 (R₂), is much worse than RFDRR at the smallest γ and similar at the
-// largest.
+// dependsOnGamma judges two data sets. For R₁, FDRR must be about as good as RFDRR. For R₂, it must be much worse at
+// the smallest γ and similar at the largest γ.
 var dependsOnGamma = parts("R₁", on(1, negligibly), "R₂", on(2, func(x *risks) finding {
 	last := len(x.gammas) - 1
 	t := tally{gammas: []float64{x.gammas[0], x.gammas[last]}}
@@ -319,9 +319,9 @@ var (
 	biasOnly   = domain{of: []metric{bias}}
 )
 
-// judge returns a function that tallies, for each metric and γ, whether the quantity q obeys the rule agrees. It also
+// judge returns a function that tallies, for each metric and γ, whether the quantity q obeys the rule. It also
 // describes the range of q.
-func (d domain) judge(q quantity, agrees rule) func(*risks) finding {
+func (d domain) judge(q quantity, r rule) func(*risks) finding {
 	return func(x *risks) finding {
 		var t tally
 		var shown []string
@@ -334,7 +334,7 @@ func (d domain) judge(q quantity, agrees rule) func(*risks) finding {
 			var row []bool
 			for _, i := range at {
 				v := q.of(x, m, i)
-				values, row = append(values, v), append(row, agrees.ok(v))
+				values, row = append(values, v), append(row, r.ok(v))
 			}
 			t.add(m.String(), row...)
 			switch {
@@ -345,7 +345,7 @@ func (d domain) judge(q quantity, agrees rule) func(*risks) finding {
 				shown = append(shown, m.String()+" "+span(values...))
 			}
 		}
-		return t.finding(fmt.Sprintf("%s: %s (rule: %s)", q.name, strings.Join(shown, ", "), agrees.text))
+		return t.finding(fmt.Sprintf("%s: %s (rule: %s)", q.name, strings.Join(shown, ", "), r.text))
 	}
 }
 

@@ -93,9 +93,9 @@ type results struct {
 }
 
 // Run runs the selected experiments and writes figures/figureN.png, .svg, .csv and .json, and RESULTS.md, into
-// cfg.Out. It returns the names of the written files, also with an error. If no file was written, it removes the
-// folders that it created. Files are written atomically. RESULTS.md is rewritten after each experiment and covers
-// only this run.
+// cfg.Out. It returns the names of the written files, even if it returns an error. If no file was written, it
+// removes the folders that it created. Files are written atomically. RESULTS.md is rewritten after each
+// experiment and covers only this run.
 func Run(ctx context.Context, cfg Config) ([]string, error) {
 	ctx = background.IfNil(ctx)
 	r := &run{Config: cfg}

@@ -23,7 +23,7 @@ const accuracy = 1e-8
 // mostPasses limits the passes of a method in figure 6.
 const mostPasses = 1000
 
-// An effort is the cost of one method to reach accuracy, for one γ and one data set of figure 6.
+// An effort is the cost of reaching the relative error accuracy, for one method, γ and data set of figure 6.
 type effort struct {
 	dataset string
 	method  string
@@ -33,8 +33,8 @@ type effort struct {
 	seconds float64 // includes the pass of the sketch
 }
 
-// passes draws figure 6: the number of passes and the time to reach accuracy, against γ/η, for each iteration with
-// each preconditioner.
+// passes draws figure 6: the number of passes and the time to reach a relative error of 1e-8. The horizontal axis is
+// γ/η, where η is the error bound of the sketch. There is a curve for each iteration and preconditioner.
 func (r *run) passes(ctx context.Context) error {
 	r.figure = 6
 	if !r.wants(6) {
@@ -124,9 +124,8 @@ func (r *run) effortsOn(ctx context.Context, name string, tell func(what string,
 // errReached ends a solve whose error is below accuracy.
 var errReached = errors.New("reached")
 
-// reach iterates until the error is below accuracy, and returns the number of passes and the seconds. The error is
-// measured against the exact solution, not proved. reach returns 0 passes if the iteration diverges or takes too many
-// passes.
+// reach iterates until the distance from the exact solution is below accuracy. It returns the number of passes and
+// the seconds, or 0 passes if the iteration diverges or takes too many passes.
 func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *ridge.Solution, opts ridge.SolveOptions) (passes int, seconds float64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -146,7 +145,7 @@ func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *r
 	return passes, seconds, err
 }
 
-// iterationNames are the labels of methods of figure 6 whose names mention only the sketch.
+// iterationNames are longer labels for some methods of figure 6.
 var iterationNames = map[string]string{"FD": "Newton:FD", "RFD": "Newton:RFD", "CG": "CG, no sketch"}
 
 // drawEfforts draws figure 6: passes above and seconds below, with a column for each data set.

@@ -86,8 +86,8 @@ func (g *gaussian) sparse(firstRow int64, x *engine.CSR, y []float64) {
 	g.csr, g.y = nil, nil
 }
 
-// scatterRows adds the part of the current sparse rows to rows lo to hi−1 of the sum SA. It finishes one row of the
-// sum before the next, so that this row stays in the cache.
+// scatterRows adds the product of S and the current sparse rows to SA, but only in rows lo to hi−1 of SA. It
+// finishes one row of SA before the next, so that this row stays in the cache.
 func (g *gaussian) scatterRows(_ *stream, lo, hi int) {
 	for r := lo; r < hi; r++ {
 		row := g.row(r)

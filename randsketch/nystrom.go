@@ -56,8 +56,9 @@ type Nystrom struct {
 	sparse, add func(s *stream, lo, hi int) // method values, bound once to avoid allocation
 }
 
-// NewNystrom draws the test matrix and returns the approximation of a matrix without rows. It returns an error if
-// Rank or Dim is not positive, [fd.ErrSize] if the buffers cannot be addressed, and [ErrNoConvergence].
+// NewNystrom draws the test matrix and returns the approximation of a matrix without rows. It returns an error if Rank
+// or Dim is not positive, [fd.ErrSize] if the buffers cannot be addressed, and [ErrNoConvergence] if the test matrix
+// cannot be orthogonalised.
 func NewNystrom(cfg NystromConfig) (*Nystrom, error) {
 	switch {
 	case cfg.Dim <= 0:
@@ -223,16 +224,16 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 	return p, nil
 }
 
-// roundOff bounds the round-off in the approximation K̂, relative to ‖A‖²_F and in units of eps·α². [Nystrom.bound]
-// defines α. A panel is a chain of panelRows additions, whose roundings may all have the same sign if rows repeat.
-// For other rows TestNystromRange measures a round-off of less than 4.
+// roundOff bounds the round-off in K̂, the approximation of AᵀA. The unit is eps·α²·‖A‖²_F with the α of
+// [Nystrom.bound]. A panel sum has panelRows additions in sequence, and their roundings may all have the same sign if
+// rows repeat. For other rows, TestNystromRange measures less than 4 units.
 const roundOff = panelRows/2 + 16
 
-// bound sets Floor, Over and Under of p. For K = AᵀA and its approximation K̂ = YC⁻¹Yᵀ with C = ΩᵀY, the difference K
-// − K̂ is positive semidefinite up to round-off, and its trace is known.
+// bound sets the bounds of p on K − K̂, for K = AᵀA and its approximation K̂ = YC⁻¹Yᵀ with C = ΩᵀY. Up to round-off, K
+// − K̂ is positive semidefinite, so that its trace bounds its norm.
 //
-// Errors δ of Y and of C change K̂ by (2α + α²)·δ, with α = ‖YC⁻¹‖. The argument alpha2 is at least α². α is large
-// if, by chance, Ω is almost orthogonal to a direction of K.
+// Errors δ of Y and of C change K̂ by (2α + α²)·δ, with α = ‖YC⁻¹‖. The argument alpha2 is at least α². α is large if,
+// by chance, Ω is almost orthogonal to a direction of K.
 func (a *Nystrom) bound(p *Spectrum, alpha2 float64) {
 	if r := len(p.Lambda); r == a.m && r < p.Dim {
 		p.Floor = p.Lambda[r-1]

@@ -12,9 +12,8 @@ type panel struct {
 	held    int       // number of rows in waiting
 }
 
-// A call holds the rows of one call of AppendRows or AppendSparse. The current rows are rows lo to hi−1 of the call,
-// at most panelRows rows, which are processed together. Row lo is row number firstRow of A. Between two calls, a call
-// holds no rows.
+// A call holds the rows of one call of AppendRows or AppendSparse, and no rows afterwards. The current rows are rows
+// lo to hi−1 of the call, at most panelRows rows, which are processed together. Row lo is row number firstRow of A.
 type call struct {
 	x        []float64 // dense rows with leading dimension ldx
 	ldx      int

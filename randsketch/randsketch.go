@@ -88,8 +88,8 @@ type Sketch struct {
 	op operator
 }
 
-// An operator computes the product S·A as a sum over the rows of A. The sum lacks the constant factor of S, which
-// read applies.
+// An operator computes the product S·A as a sum over the rows of A. The method read multiplies this sum by the
+// constant factor of S.
 type operator interface {
 	// rows adds n dense rows of A, from row number firstRow on.
 	rows(firstRow int64, n int, x []float64, ldx int, y []float64)

@@ -73,7 +73,7 @@ func (j *sjlt) panels(firstRow int64, n, length int, add func(s *stream, lo, hi 
 	}
 }
 
-// addDenseRows adds the part of the current dense rows to rows lo to hi of the sum SA.
+// addDenseRows adds the product of S and the current dense rows to SA, but only in rows lo to hi−1 of SA.
 func (j *sjlt) addDenseRows(_ *stream, lo, hi int) {
 	for i := j.lo; i < j.hi; i++ {
 		x, y := j.x[i*j.ldx:i*j.ldx+j.d], j.y[i*j.t:(i+1)*j.t]
@@ -87,7 +87,7 @@ func (j *sjlt) addDenseRows(_ *stream, lo, hi int) {
 	}
 }
 
-// addSparseRows adds the part of the current sparse rows to rows lo to hi of the sum SA.
+// addSparseRows adds the product of S and the current sparse rows to SA, but only in rows lo to hi−1 of SA.
 func (j *sjlt) addSparseRows(_ *stream, lo, hi int) {
 	for i := j.lo; i < j.hi; i++ {
 		idx, val := j.csr.Row(i)

@@ -11,12 +11,12 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// AppendSource appends the rows of one pass over src. If the sketch has targets, src must have the same number
-// of targets ([ErrShape]). Otherwise the targets of src are ignored. After an error, the sketch contains all
-// earlier blocks.
+// AppendSource appends the rows of one pass over src. A sketch without targets ignores the targets of src. Any other
+// sketch requires the same number of targets; otherwise the error is [ErrShape]. After an error, the sketch contains
+// all earlier blocks.
 //
-// Rows are not centred. For a fit with an intercept, centre them first ([dataset.Standardize]). Otherwise the
-// sketch approximates another matrix.
+// Rows are not centred. For a fit with an intercept, centre them first ([dataset.Standardize]). Otherwise the sketch
+// approximates another matrix.
 func (s *Sketch) AppendSource(ctx context.Context, src dataset.Source) error {
 	ctx = background.IfNil(ctx)
 	if _, d, t := src.Dims(); d != s.cfg.Dim || (s.cfg.Targets != 0 && t != s.cfg.Targets) {
@@ -66,9 +66,9 @@ func (a *Nystrom) AppendSource(ctx context.Context, src dataset.Source) error {
 
 // Classical returns the one-shot solutions of the classical sketch (t×d). For a target b, the row of the solution is
 //
-//	x^C = (AᵀSᵀSA + γI)⁻¹AᵀSᵀSb.
+//	(AᵀSᵀSA + γI)⁻¹AᵀSᵀSb.
 //
-// It needs only SA and Sb (C. Dickens, 2020, section 3). The Hessian sketch uses AᵀY instead of AᵀSᵀSY; see
+// It needs only SA and Sb (C. Dickens, 2020, section 3). The Hessian sketch uses Aᵀb instead of AᵀSᵀSb; see
 // [Spectrum.Solve]. A sketch without targets, and a γ that is not positive, are errors.
 func (s *Sketch) Classical(gamma float64) (*mat.Dense, error) {
 	if s.cfg.Targets == 0 {

@@ -61,8 +61,8 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	if err != nil {
 		return nil, err
 	}
-	// If AᵀA has rank one and S almost misses it, both bounds are attained. The bounds are therefore widened by the
-	// round-off of the sum and of V.
+	// p.Over and p.Under are attained if AᵀA has rank one and S is almost orthogonal to it. Therefore they are
+	// widened by the round-off of the sum and of V.
 	p.Over = s.frob.Value()*(1+16*eps) + s.underflow()
 	if len(p.Lambda) > 0 {
 		p.Under = p.Lambda[0] * (1 + 64*float64(d)*eps)
