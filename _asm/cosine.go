@@ -16,8 +16,8 @@ func (v isa) cosines() {
 	v.near()
 }
 
-// blocks calls body for all n columns of W: first for maxVectors vectors of columns at a time, then for one vector, then
-// for one column. offset is the position of the columns in a row in bytes, and stride the length of a row of W in bytes.
+// blocks calls body for all n columns of W, in groups of maxVectors vectors, then of one vector, then of one column.
+// offset is the position of the columns in a row in bytes, and stride the length of a row of W in bytes.
 func (v isa) blocks(maxVectors int, body func(offset, stride reg.GPVirtual, w width, vectors int, label string)) {
 	n, offset := pointer("n"), GP64()
 	stride := GP64()

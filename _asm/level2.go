@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// dots holds the accumulators for sums along rows. Each row has two, so that the bits of a sum do not depend on the
-// number of rows that are processed together.
+// dots holds the accumulators for inner products of rows. A row always has two accumulators. So the bits of a sum do
+// not depend on the number of rows that are processed together.
 type dots struct {
 	v   isa
 	acc [][2]reg.VecVirtual

@@ -29,13 +29,14 @@ var isas = map[string]isa{
 	"avx2":   {"AVX2", 4, YMM},
 }
 
-// wide is the number of vectors in a row of the widest tile. Then 3·lanes accumulators, 3 vectors of B and at least
-// one of A fill the 16 or 32 registers.
+// wide is the number of vectors in a row of the widest tile of C. With 4 rows, this tile leaves 4 of 16 registers for A
+// and for the 3 vectors of a row of B. With 8 rows, it leaves 8 of 32 registers.
 const wide = 3
 
-// several is the largest number of vectors that are combined with four rows. In axpys, 12 coefficients, 3 vectors and
-// one vector of A fill 16 registers. In dots there are two sums for each row and vector, 3 vectors and one vector of
-// A: 28 registers for four rows, 16 for two.
+// several is the largest number of vectors that are multiplied by four rows of A together. The registers hold
+//
+//   - in axpys: 12 coefficients, 3 vectors and a vector of A, 16 in total
+//   - in dots: 2 sums for each row and vector, 3 vectors and a vector of A, 28 for four rows or 16 for two
 const several = 3
 
 func main() {

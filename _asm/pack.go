@@ -95,8 +95,8 @@ func (v isa) transpose(in []reg.VecVirtual) []reg.VecVirtual {
 		return func(a, b, c Op) { VSHUFF64X2(U8(imm), a, b, c) }
 	}
 	even, odd := quarters(0x88), quarters(0xdd)
-	// u[0] and u[1] hold columns j and j+4, of rows 0 to 3 and of rows 4 to 7. u[2] and u[3] hold columns j+2 and
-	// j+6.
+	// u[0] holds columns j and j+4 of rows 0 to 3, and u[1] holds them of rows 4 to 7. u[2] and u[3] hold columns j+2
+	// and j+6 in the same way.
 	out := make([]reg.VecVirtual, 8)
 	for j := range 2 {
 		u := []reg.VecVirtual{pairs(even, t, j, 2+j), pairs(even, t, 4+j, 6+j), pairs(odd, t, j, 2+j), pairs(odd, t, 4+j, 6+j)}

@@ -56,8 +56,9 @@ func (v isa) spread() {
 	ret()
 }
 
-// norms writes a function that computes the sum of the squares of each row. All instruction sets use four partial
-// sums per row, so that they give the same bits. neighbours tells which partial sums are added first.
+// norms writes a function that computes the sum of the squares of each row. All instruction sets use four partial sums
+// per row, so that they give the same bits. If neighbours is true, the partial sums are added as (s₀ + s₁) + (s₂ + s₃),
+// otherwise as (s₀ + s₂) + (s₁ + s₃).
 func (v isa) norms(name, doc string, neighbours bool) {
 	v.function(name, "(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)", doc)
 	n := pointer("n")

@@ -40,8 +40,8 @@ func (v isa) tileRowsB(u int) {
 		})
 }
 
-// packedA writes a micro-kernel for packed A. It combines up to four of the k steps. b(i, q) is the address of vector
-// q of B in step i. next(n) advances B by n steps.
+// packedA writes a micro-kernel for packed A. Its main loop makes four of the k steps at a time. b(i, q) is the address
+// of vector q of B in step i. next(n) advances B by n steps.
 func (v isa) packedA(u int, b func(i, q int) Mem, next func(n int)) {
 	rows := v.lanes
 	k := pointer("k")

@@ -99,8 +99,8 @@ func preamble(f *ast.File) *ast.CommentGroup {
 	return nil
 }
 
-// escape replaces the characters that Markdown takes for markup, except backquotes. It also replaces dots inside names such as
-// fs.FS, because vale does not end a sentence behind them.
+// escape replaces the characters that Markdown takes for markup, except backquotes. It also replaces dots inside names
+// such as fs.FS. Otherwise the prose checker vale misses the end of a sentence after such a name.
 func escape(text string) string {
 	text = dot.ReplaceAllString(text, "$1·$2")
 	return strings.NewReplacer("<", "‹", ">", "›", "*", "∗", "_", "‗", "#", "＃", "|", "│", "[", "‹", "]", "", "~", "∼", "$", "＄").Replace(text)

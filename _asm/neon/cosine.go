@@ -99,7 +99,8 @@ func (p *program) chain4() {
 	p.ret()
 }
 
-// These are the vector registers of near. The first are variables; the others hold a constant in all elements.
+// These are the vector registers of near. The first nine hold the variables of the functions cosine and quadrant in
+// package kernel. The others hold a constant in all elements.
 const (
 	cosL, cosRounded, cosQ, cosR, cosZ, cosH, cosCos, cosE, cosP = 0, 1, 2, 3, 4, 5, 6, 7, 8
 

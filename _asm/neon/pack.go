@@ -41,8 +41,8 @@ func (p *program) packT() {
 		for r := range unit {
 			p.load(unit/lanes, 2*r, rows[r], 0)
 		}
-		// Row r is in vectors 2r and 2r+1. ZIP1 of two rows gives the first columns of two vectors, and ZIP2 the
-		// second columns.
+		// Row r is in vectors 2r and 2r+1. ZIP1 combines the first elements of two vectors, and ZIP2 the second
+		// elements.
 		const out = 8
 		for l := range unit {
 			for r := 0; r < unit; r += 2 {

@@ -2,15 +2,17 @@ package main
 
 import "fmt"
 
-// several is the largest number of vectors that are combined at a time. The sums for two rows and three vectors, two
-// registers for each vector and two for a row fill the 32 registers.
+// several is the largest number of vectors that are combined at a time. The 32 registers then hold
+//
+//   - 4 sums for each of 2 rows and each of 3 vectors
+//   - 2 registers for each vector, and 2 for a row
 const several = 3
 
 // A function for several vectors loads each vector of a row of A only once. So it needs fewer loads per multiply-add
 // than a function for one vector, and reads A less often.
 
-// dots writes a function that computes S = A·Xᵀ for four rows and u vectors. A sum has the same bits as in rows. If
-// the sums of four rows do not fit into the registers, it processes two rows at a time.
+// dots writes a function that computes S = A·Xᵀ for four rows and u vectors. A sum has the same bits as in dot4. If the
+// sums of four rows do not fit into the registers, it processes two rows at a time.
 func (p *program) dots(u int) {
 	p.function(fmt.Sprint("dot4x", u), "n int, a *float64, lda int, x *float64, ldx int, s *float64, lds int", "",
 		fmt.Sprintf("computes S = A·Xᵀ for A (4×n), X (%d×n) and S (4×%d).", u, u))
@@ -76,7 +78,7 @@ func (p *program) dotsOf(firstRow, rows, u int) {
 	}
 }
 
-// axpys writes a function that computes Y += Cᵀ·A for four rows of A and u vectors, with the same bits as rows.
+// axpys writes a function that computes Y += Cᵀ·A for four rows of A and u vectors, with the same bits as axpy4.
 func (p *program) axpys(u int) {
 	const c, y, a = 0, 12, 24 // vectors
 	const aPtr, yPtr, cPtr, ldc = 1, 6, 10, 11

@@ -2,8 +2,9 @@ package main
 
 import "fmt"
 
-// A micro-kernel computes unit rows and u·unit columns of C as a sum of k outer products. All of C is in registers.
-// Both A and B may be packed, or only one of them. Vectors 0 to 23 hold C, and the others hold B and A.
+// A micro-kernel computes a tile of C, with 4 rows and 4, 8 or 12 columns, as a sum of k outer products. All of the
+// tile is in registers. Both A and B may be packed, or only one of them. Vectors 0 to 23 hold C, and the others hold B
+// and A.
 const tileB, tileA = 24, 30
 
 // tile writes the micro-kernel for packed A. If apart is true, B is not packed, but has rows with leading dimension

@@ -202,7 +202,7 @@ func (p *program) dotsTwofold() {
 		step(width{p, lanes})
 		p.advance(lanes, pointers...)
 	})
-	// At most one element is left. It gets a new sum, because the zero in the other element would damage the old sum.
+	// At most one element is left. It is added to a new sum.
 	for r := range 4 {
 		p.all(before+r, 10, 8*r)
 		p.sub(sum+r, sum+r, before+r)
@@ -238,7 +238,7 @@ func (p *program) baseConstants() {
 	p.constant(six, 20, math.Float64bits(6))
 }
 
-// base sets b to 3/2 times the power of two in (2·sigma·c, 4·sigma·c].
+// base sets register b to kernel.Base(sigma·c), the start of a sum.
 func (p *program) base(b, sigma, c int) {
 	p.mul(b, sigma, c)
 	p.op("VAND", "V%d.B16, V%d.B16, V%d.B16", exponent, b, b)
@@ -297,7 +297,7 @@ func (p *program) twoSum(s, e, a, b, z int) {
 	p.add(e, e, z)
 }
 
-// lost is the register that holds the error of an addition, relative to the magnitudes of the low parts.
+// lost is the register that holds twofold.Lost.
 const lost = 29
 
 // accumulate adds h + l to the sums at the pointers hi and lo. e bounds the error of h + l and is added to the bounds
