@@ -192,7 +192,7 @@ func (j *Job) end(err error) error {
 		return nil
 	}
 	var unsaved error
-	// A failed pass that sketches may have appended only a part of a block. Such a sketch is not saved.
+	// If the pass for the sketch failed, its last block may be incomplete. Such a sketch is not saved.
 	if j.dirty && (isInterruption(err) || j.header.Sketched) {
 		unsaved = j.save()
 	}

@@ -65,7 +65,7 @@ func (j *Job) Scaling(learn func() (*dataset.Scaling, error)) (*dataset.Scaling,
 	return s, err
 }
 
-// Count stores the count of c in the checkpoint, and sets c to the count stored there. The source passed to [Job.Fit]
+// Count sets c to the count in the checkpoint. Later checkpoints contain the count of c. The source passed to [Job.Fit]
 // must read its rows from c.
 func (j *Job) Count(c *Counter) {
 	if j.count = c; j.file != nil {

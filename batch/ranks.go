@@ -52,9 +52,11 @@ func agree(ctx context.Context, t dist.Transport, settings []Setting) error {
 	return nil
 }
 
-// allOpened returns an error on every rank if any rank failed to open its checkpoint. The other ranks remove or close
-// their checkpoints. A failed rank waits for this at a barrier and then ends the job, while the other ranks wait at a
-// second barrier.
+// allOpened returns an error on every rank if any rank failed to open its checkpoint:
+//
+//  1. The other ranks remove or close their checkpoints.
+//  2. All ranks meet at a barrier.
+//  3. A failed rank returns and ends the job. The other ranks wait at a second barrier.
 func (j *Job) allOpened(ctx context.Context, err error) error {
 	t := j.opts.Transport
 	failed := []float64{flag(err != nil)}

@@ -185,7 +185,7 @@ func (r Row) String() string {
 	return s
 }
 
-// table prints the rate of each rival, and the rate of the first rival divided by this rate.
+// table prints the rate of each rival, and the factor by which the first rival is faster.
 func table(rows []Row) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "job\trival\trate\t\tfirst/rival")

@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// run prints the tables to w, or writes them into the page that into names.
+// run prints the tables to w. If into is not empty, run writes the tables into the page with this file name instead.
 func run(w io.Writer, into string) error {
 	dir, err := os.MkdirTemp("", "digits")
 	if err != nil {

@@ -50,7 +50,8 @@ func ours() []solver {
 	return all
 }
 
-// fit solves p by fdridge.Fit. A singular system gives an answer with failed set. A false certificate is an error.
+// fit solves p by fdridge.Fit. A singular system gives an answer with failed set. fit returns an error if the solution
+// is farther from the exact solution than its error bounds allow.
 func fit(p *problem, name string, tol float64) (answer, error) {
 	method, err := ridge.ParseMethod(name)
 	if err != nil {

@@ -142,8 +142,7 @@ func (s *shape) measure(be engine.Backend, timed clock) error {
 	if err != nil {
 		return err
 	}
-	// A lane is one of several parallel sketches. It is merged between two shrinks, when P/2 rows wait in its buffer
-	// on average.
+	// P rows are appended between two shrinks. When a sketch is merged, P/2 of these rows are in its buffer on average.
 	half := 3*s.P + s.P/2
 	if err := other.AppendBlock(dataset.Block{N: half, X: x[:half*s.D], Y: y[:half]}); err != nil {
 		return err

@@ -102,8 +102,8 @@ func (m machine) apart(s shape, n, cores, lanes int) parts {
 	return parts{work: work * used, reading: read * used, lanes: (work + read) * (1 - used), memory: work * (slow - 1)}
 }
 
-// together simulates lanes (parallel sketches) that get their rows from the same blocks of 8 MiB. Each lane waits
-// until all rows of a block are copied into the lanes. A lane shrinks when P rows are in its buffer.
+// together simulates lanes (parallel sketches) that get their rows from the same blocks of 8 MiB. Each lane waits until
+// all rows of a block are copied into the lanes. A lane spends the time s.Shrink for every P rows.
 func (m machine) together(s shape, n, cores, lanes int, src source) (out parts) {
 	block, group := engine.Tuning{}.GradientRows(s.D), laneRows(s.D, lanes)
 	fill, due := make([]int, lanes), make([]float64, lanes)

@@ -74,8 +74,8 @@ func (p problem) summary(rank int) (*ridge.Summary, error) {
 	return s, s.Append(mat.NewDense(len(x), p.dim, slices.Concat(x...)), mat.NewDense(len(y), p.targets, slices.Concat(y...)), w)
 }
 
-// union merges the summaries of span ranks, beginning with firstRank. span is a power of two. Like [dist.Merge], union
-// merges the second half of the ranks into the first half.
+// union merges the summaries of ranks firstRank to firstRank+span−1, without ranks from size on. span is a power of
+// two. Like [dist.Merge], union merges the second half of the ranks into the first half.
 func (p problem) union(firstRank, span, size int) (*ridge.Summary, error) {
 	if span == 1 {
 		return p.summary(firstRank)

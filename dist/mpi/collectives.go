@@ -29,9 +29,9 @@ const (
 	callFinalize
 )
 
-// meet waits for all ranks, and stores the root's length in c.link.all. It returns [dist.ErrMismatch] if the ranks
-// made different calls. A number v is equal on all ranks exactly if the maximum of v and the maximum of −v over all
-// ranks add up to 0.
+// meet waits for all ranks, and stores the root's length in c.link.all. It returns [dist.ErrMismatch] if the ranks made
+// different calls. It compares a number v by its maxima over all ranks: v is equal on all ranks exactly if max v =
+// −max(−v).
 func (c *Comm) meet(ctx context.Context, t terms) error {
 	kind, arg := C.int64_t(t.kind), C.int64_t(t.arg)
 	c.link.mine = [C.TERMS]C.int64_t{kind, -kind, arg, -arg, C.int64_t(t.length)}
