@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// A decider predicts the class of each row with a classification model. Its fields class, margin and isProved
-// describe the last row.
+// A decider predicts the class of each row with a classification model. Its fields class, margin and isProved are the
+// results for the last row.
 type decider struct {
 	*classes.Classes
 	texts *prepare.Lexicon // labels of the target

@@ -104,7 +104,7 @@ func (o *liveFlags) outputs(out string) (files []cli.Output) {
 	return files
 }
 
-// parseSpan parses a number of rows, such as 1000, or a time, such as 90m. It returns 0 for the other kind of span.
+// parseSpan parses a number of rows, such as 1000, or a time, such as 90m. The other result is 0.
 func parseSpan(flag, text string) (rows int64, over time.Duration, err error) {
 	if rows, err = strconv.ParseInt(text, 10, 64); err == nil && rows > 0 {
 		return rows, 0, nil

@@ -109,7 +109,7 @@ func readDescription(s window.Stream) (*description, error) {
 	return kept, nil
 }
 
-// printSketch prints the properties of a sketch. As in the report of a fit, the error bound includes the final shrink.
+// printSketch prints the properties of a sketch. The error bound includes the last shrink, which Spectrum makes.
 func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	cfg := sum.Config()
 	spectrum, err := sum.Sketch().Spectrum()

@@ -45,8 +45,8 @@ func (w wanted) Check(name string) error {
 	}
 }
 
-// table names the format of a table, like "a csv table, ". It returns "" for other files. Any file without another
-// format is read as csv, so a csv table needs the suffix.
+// table returns a description of a table, like "a csv table, ", or "" for other files. file.Format returns csv for
+// every unknown file, so the name of a csv table must contain ".csv".
 func table(name string) string {
 	format, err := file.Format(name, file.Options{})
 	if err != nil || format == "csv" && !strings.Contains(filepath.Base(name), ".csv") {

@@ -16,8 +16,8 @@ type Output struct{ Flag, Path string }
 // CheckOut is CheckOutput for --out.
 func CheckOut(name string) error { return CheckOutput("out", name) }
 
-// CheckOutput returns an error if the file of a flag cannot be written, or if another process uses it as a live
-// sketch or a checkpoint.
+// CheckOutput returns an error if the file of a flag cannot be written, or if another process has locked it, see
+// CheckFree.
 func CheckOutput(flag, name string) error {
 	return FirstError(CheckWritable(flag, name), CheckFree(flag, name))
 }
@@ -41,7 +41,7 @@ func CheckWritable(flag, name string) error {
 	return nil
 }
 
-// CheckFree returns an error if another process uses a file as a live sketch or a checkpoint.
+// CheckFree returns an error if another process has locked a file, as fit --checkpoint and sketch --every do.
 func CheckFree(flag, name string) error {
 	if name == "" {
 		return nil

@@ -65,7 +65,7 @@ func (p *Progress) Watch(ctx context.Context) context.Context {
 }
 
 // waited returns how many seconds the current pass has waited so far. The keys name what it waited for, such as the
-// disk. The result words has the same times as percentages of elapsed, the duration of the pass in seconds.
+// disk. It also returns these times in words, as percentages of elapsed, the duration of the pass in seconds.
 func (p *Progress) waited(elapsed float64) (seconds map[string]float64, words string) {
 	seconds = make(map[string]float64)
 	names, times := p.waits.Of()

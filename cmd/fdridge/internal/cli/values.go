@@ -73,7 +73,7 @@ func ParseNumber(s string) (float64, error) {
 	return strconv.ParseFloat(s, 64)
 }
 
-// OneOf returns an error that names the flag if value is not among the allowed values.
+// OneOf returns an error unless value is one of the allowed values. The error names the flag.
 func OneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil

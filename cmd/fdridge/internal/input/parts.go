@@ -20,7 +20,7 @@ type Parts struct {
 // A span is a range of consecutive part numbers: its first and its last number.
 type span [2]int64
 
-// Check returns an error unless the ranges in p.Have are sorted, lie below p.Of, and have gaps between them.
+// Check returns an error unless the ranges in p.Have are sorted, lie below p.Of, and neither overlap nor touch.
 func (p *Parts) Check() error {
 	if len(p.Have) == 0 || p.Of > math.MaxInt32 {
 		return fmt.Errorf("%d spans of %d parts", len(p.Have), p.Of)
@@ -60,9 +60,9 @@ func JoinParts(a, b []Parts) ([]Parts, error) {
 	return out, nil
 }
 
-// joinSpans merges two sorted lists of ranges. The result twice is the smallest number that is in both lists, or −1 if
-// there is none.
-func joinSpans(a, b []span) (out []span, twice int64) {
+// joinSpans merges two sorted lists of ranges. duplicate is the smallest number that is in both lists, or −1 if there
+// is none.
+func joinSpans(a, b []span) (out []span, duplicate int64) {
 	for len(a)+len(b) > 0 {
 		if len(a) == 0 || len(b) > 0 && b[0][0] < a[0][0] {
 			a, b = b, a

@@ -104,7 +104,8 @@ func (o *PenaltyFlags) NamedBands() (out []choose.Band) {
 	return out
 }
 
-// CheckGiven returns an error if --bands contains a group without a penalty, which the given command cannot choose.
+// CheckGiven returns an error if --bands contains a group without a penalty, because the given command cannot choose
+// penalties.
 func (o *PenaltyFlags) CheckGiven(command string) error {
 	if o.choosesPenalty() {
 		return cli.BadInput("--bands: %s cannot choose penalties; use fit or solve with --gamma auto", command)

@@ -106,17 +106,17 @@ func (o *RowFlags) weightsFiles(opts file.Options) ([]string, error) {
 	return out, nil
 }
 
-// wantedNames returns names if the columns of the files have names. Otherwise columns cannot be selected by name, and
-// wantedNames returns nil.
-func (o *RowFlags) wantedNames(opts file.Options, names []string) ([]string, error) {
-	if len(names) == 0 {
+// wantedNames returns its argument wanted if the columns of the files have names. Otherwise columns cannot be selected
+// by name, and wantedNames returns nil.
+func (o *RowFlags) wantedNames(opts file.Options, wanted []string) ([]string, error) {
+	if len(wanted) == 0 {
 		return nil, nil
 	}
 	columns, err := file.Columns(o.DataFiles()[0], opts)
 	if err != nil || columns == nil {
 		return nil, err
 	}
-	return names, nil
+	return wanted, nil
 }
 
 // open opens the files and returns the selected rows with their sample weights.
@@ -233,7 +233,8 @@ func (o *RowFlags) checkNumbered(opts file.Options, ranks bool) error {
 }
 
 // OpenLike opens rows for an existing model or sketch and selects its features by name. A wrong number of features is
-// an error. owner is "model" or "sketch", for its message. If ownTarget is true, the target is always a column.
+// an error. The error contains owner, which is "model" or "sketch". If ownTarget is true, the target is always a
+// column.
 func (o *RowFlags) OpenLike(prep *model.Preparation, owner string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
 	inputs, names := prep.Columns()
 	like := expected{width: inputs, names: names, ownTarget: ownTarget}

@@ -52,7 +52,7 @@ type leftOut struct {
 
 // A wording holds facts about a fit for the text of a choice.
 type wording struct {
-	narrower string // option that would make the brackets narrower; "": none
+	narrower string // option that would make the intervals of the scores narrower; "": none
 }
 
 // A point holds the certificates and scores at one γ.
@@ -95,8 +95,8 @@ var criteria = map[string]criterion{
 	},
 }
 
-// scores returns an interval for each target, which contains the score by which γ was chosen. It returns nil for GCV,
-// whose intervals are in p.Certificates.
+// scores returns for each target an interval that contains the score by which γ was chosen. For GCV it returns nil,
+// because those intervals are in p.Certificates.
 func (p *point) scores() brackets {
 	switch {
 	case p.LOO != nil:
@@ -221,8 +221,8 @@ func (c *choice) sentence() string {
 		gamma, c.score(), len(c.Path), bracket(c.Score), formatGamma(float64(c.Possible[0]), false), formatGamma(float64(c.Possible[1]), true), describeGain(float64(c.Relative)), c.advice())
 }
 
-// describeGain returns a text such as "may be better by up to 3 %", for the choice of another γ. relative is the
-// possible gain as a fraction of the score.
+// describeGain returns a text such as "may be better by up to 3 %", about the score of another γ. relative is the
+// largest possible gain, as a fraction of the other score.
 func describeGain(relative float64) string {
 	if v := 100 * relative * (1 + 0x1p-52); v <= 1e4 {
 		return "may be better by up to " + AtMost(v, 2) + " %"

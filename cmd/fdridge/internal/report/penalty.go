@@ -11,9 +11,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// AsFitted changes the report if solve applied penalties to the columns of an existing sketch. Penalties scale the
-// columns. AsFitted adds this scaling to the preparation, and replaces the solutions by the solutions in scaled
-// columns.
+// AsFitted changes the report if solve applied penalties to the columns of an existing sketch. A penalty scales its
+// column. AsFitted adds this scaling to the preparation, and replaces each solution by its [ridge.Solution.Fitted], for
+// the scaled columns.
 func (f *Fit) AsFitted() error {
 	penalty := f.Found.Solutions[0].Penalty
 	prep, err := f.Data.Preparation.Penalize(penalty)

@@ -60,11 +60,11 @@ func done(c *prepare.Column) string {
 	return strings.Join(words, ", ")
 }
 
-// preparedTable returns a table with a row for each of the first most columns. more is the number of columns without
-// a row. Reasons are cut to width characters.
-func preparedTable(columns []columnRecord, most, width int) (t *table, more int) {
+// preparedTable returns a table with one row per column, but at most maxRows rows. more is the number of columns
+// without a row. Reasons are cut to width characters.
+func preparedTable(columns []columnRecord, maxRows, width int) (t *table, more int) {
 	t = &table{keys: 1, rows: [][]string{{"column", "kind", "what was done", "why"}}}
-	shown := columns[:min(len(columns), most)]
+	shown := columns[:min(len(columns), maxRows)]
 	for _, c := range shown {
 		t.add(shorten(printable.Text(c.Column), max(20, width-10)), string(c.Kind), shorten(c.Done, max(37, width)), shorten(printable.Text(c.Why), width))
 	}

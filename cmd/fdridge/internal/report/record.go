@@ -63,8 +63,8 @@ type Rank struct {
 	Received int64  `json:"bytes_received"`
 }
 
-// NewRank returns the record of an MPI process. The total time is seconds. The time spent on transfers and waiting is
-// communicating, also in seconds.
+// NewRank returns the record of an MPI process. seconds is its total time, and communicating the part spent on
+// transfers and waiting.
 func NewRank(rank int, rows int64, seconds, communicating float64, sent, received int64) Rank {
 	return Rank{rank, rows, number(seconds), number(communicating), number(communicating / seconds), sent, received}
 }
