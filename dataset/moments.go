@@ -15,8 +15,9 @@ type moments struct {
 	n               float64 // total weight of the rows
 	count, mean, m2 []float64
 
-	// rows counts the rows of positive weight, and stored[j] the rows of positive weight with an entry in column j. The
-	// sums of weights cannot be compared instead, because their round-off differs.
+	// rows counts the rows of positive weight, and stored[j] the rows of positive weight with an entry in column j. If
+	// stored[j] < rows, column j has zeros that are not stored. Sums of weights cannot show this, because their
+	// round-off differs.
 	rows   int64
 	stored []int64
 

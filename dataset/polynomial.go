@@ -68,8 +68,8 @@ func (p Polynomial) columns(d int) (int, error) {
 func (p Polynomial) Names(columns []string) []string {
 	var out []string
 	var extend func(prefix string, last, power, left int)
-	// extend appends the names of the monomials prefix·x_last^power·z, where z has factors from x_last and later
-	// columns. The number of these factors is left.
+	// extend appends the names of the monomials prefix·x_last^power·z, where z is a product of x_last and later
+	// columns. left is the number of factors of z.
 	extend = func(prefix string, last, power, left int) {
 		name := prefix + columns[last]
 		if power > 1 {

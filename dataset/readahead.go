@@ -26,8 +26,8 @@ type Buffer struct {
 }
 
 // Lend makes x (row-major n×d) the features of an empty dense block, without a copy. It returns memory for the n·t
-// targets. The caller must not change x until the function done is called. If the pass ends early, done may not be
-// called.
+// targets. The caller must not change x until the function done is called. If the pass ends early, done is possibly
+// never called.
 func (b *Buffer) Lend(x []float64, n, t int, done func()) (y []float64) {
 	b.lent, b.done, b.N = x, done, n
 	b.Y = slices.Grow(b.Y[:0], n*t)[:n*t]

@@ -47,7 +47,7 @@ func (w *Waits) add(name string, t time.Duration) {
 	w.times[name] += t
 }
 
-// receive takes a buffer from the channel full. It adds its waiting time to the named step.
+// receive takes a buffer from a channel of full buffers. It adds its waiting time to the named step.
 func receive(ctx context.Context, full <-chan *Buffer, name string) (*Buffer, bool) {
 	w, ok := ctx.Value(waitsKey{}).(*Waits)
 	if !ok {

@@ -52,8 +52,8 @@ func (b *batch) release() {
 // unzstd decompresses buffers. Several goroutines may use it at once.
 var unzstd, errUnzstd = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxWindow))
 
-// A decoder decodes the columns of a record batch in depth-first order.
-// It panics at an offset outside the data; recoverBounds returns an error instead.
+// A decoder decodes the columns of a record batch in depth-first order. It panics at an offset outside the data. Its
+// callers convert the panic to an error with recoverBounds.
 type decoder struct {
 	body    []byte
 	version int16

@@ -33,7 +33,7 @@ type reader struct {
 	why    string // why this text has no code
 }
 
-// A part is a list column, or up to columns.Tile other columns.
+// A part is one list column, or a group of at most columns.Tile columns without lists.
 type part struct {
 	js     []int // the columns
 	fields []int // their fields in the schema; one for a list

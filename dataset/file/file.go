@@ -37,7 +37,7 @@ type Options struct {
 	// Features is the number of features of a svmlight file. If it is 0, Open reads the file once to find the number.
 	Features int
 	// Transposed is true if each row of the files is a feature and each column a sample. Open then returns the
-	// [dataset.Transpose] of the files, and Columns selects samples. The target must be a separate file, and Share
+	// [dataset.Transpose] of the files, and Columns selects samples. The target must be a separate file. Share must be
 	// the zero value.
 	Transposed bool
 	// Share is the portion of the rows to read, by default all. If there are at least as many files as shares, a
@@ -64,15 +64,16 @@ type Origin struct {
 	// Was maps file names to stamps taken earlier. If a file has changed since, Open returns a
 	// *[dataset.ChangedError].
 	Was map[string]dataset.Stamp `json:"-"`
-	// Pipe, if not nil, is read instead of the only file. Its format must be csv, svmlight, npy or Arrow, and svmlight
-	// requires Features. The rows can be read only once ([dataset.Once]). They cannot be divided or transposed.
+	// Pipe, if not nil, is read instead of a file. Open must then get exactly one path. The format must be csv,
+	// svmlight, npy or Arrow, and svmlight requires Features. The rows can be read only once ([dataset.Once]). They
+	// cannot be divided or transposed.
 	Pipe *dataset.Pipe `json:"-"`
 	// Entries, if not nil, reads the numbers of the array. The only file is then a .npy file that ends after its
 	// header.
 	Entries *io.SectionReader `json:"-"`
-	// Alone is true if it is possible that no process reads the other shares. Open then examines all text before a
-	// share of a csv file. It returns an error if the share begins within a quoted record. Otherwise the reader of the
-	// preceding share returns this error.
+	// Alone is true if the other shares may never be read. Open then reads all text before a share of a csv file. It
+	// returns an error if the share begins within a quoted record. If Alone is false, the reader of the preceding share
+	// returns this error.
 	Alone bool `json:"-"`
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// checkFirstLine returns an error if p begins within a quoted record.
-// If the preceding part is read too, its reader reports this error.
+// checkFirstLine returns an error if p begins within a quoted record. It is not needed if the preceding part is read,
+// because its reader returns the same error.
 func (p part) checkFirstLine() error {
 	if p.lo == 0 || p.lo >= p.hi {
 		return nil

@@ -73,7 +73,7 @@ func (in *input) readHeader(size int64) error {
 	if need := in.length(); size >= 0 && size < need {
 		return fmt.Errorf("is truncated: %d×%d entries of %d bytes need %d bytes, it has %d", in.rows, in.cols, in.size, need, size)
 	} else if size > need && in.at != nil {
-		// For a compressed file, the end is checked after the last row.
+		// Other bytes follow the array. In a compressed file, they are found after the last row instead.
 		next := make([]byte, min(size-need, int64(len(magic))))
 		if _, err := in.at.ReadAt(next, need); err != nil {
 			return in.wrap(err, 0)
@@ -101,7 +101,7 @@ type description struct {
 	shape   []int64
 }
 
-// entry matches a key, a string, list, boolean or tuple, and a comma.
+// entry matches a key, its value, and a comma or the end. The value is a string, a list, a boolean or a tuple.
 var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[[^\]]*\])|(True|False)|\(([-0-9L,\s]*)\))\s*(,|$)`)
 
 // parse parses a dictionary of descr, fortran_order and shape.

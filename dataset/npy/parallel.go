@@ -54,8 +54,8 @@ func (r *rowReader) readParts(b *dataset.Buffer, rows, parts int) error {
 	return nil
 }
 
-// readPart reads rows into the features x and the targets y. If features precede targets, whole rows go to x, which
-// saves a copy.
+// readPart reads rows into the features x and the targets y. If features precede targets, whole rows are read into x,
+// to avoid a copy.
 func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) error {
 	width := r.cols * r.size
 	for done := 0; done < rows; {

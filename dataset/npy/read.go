@@ -16,8 +16,8 @@ import (
 // chunkBytes is the number of bytes of a C-order array that are read at a time. They fit in cache.
 const chunkBytes = 1 << 18
 
-// Limits on the rows of a Fortran-order array in memory. Larger windows read longer runs of each column. Windows
-// of more than windowRows rows were not faster.
+// A window is the part of a Fortran-order array that is in memory: windowRows rows, or fewer if they exceed
+// windowBytes. Larger windows read longer runs of each column. Windows of more than windowRows rows were not faster.
 const (
 	windowBytes = 16 << 20
 	windowRows  = 1024

@@ -89,7 +89,7 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 	return refuse("values of type "+cmp.Or(means.name, "fixed-length bytes"), "cast it to double")
 }
 
-// dates returns a function that converts dates in units of 1/perSecond seconds. perSecond = −86400 selects days.
+// dates returns a function that converts dates. perSecond is their unit, see [prepare.Lexicon.Date].
 func dates(perSecond int64, l *prepare.Lexicon) func(v int64) float64 {
 	return func(v int64) float64 { return l.Date(v, perSecond) }
 }

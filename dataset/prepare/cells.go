@@ -103,8 +103,12 @@ const (
 // lookLimit limits the different texts of one of d columns.
 func lookLimit(d int) int { return min(maxValues, max(maxAllValues/d, 16)) }
 
-// For [Look], readers return a text or a date as a NaN. Its lowest 49 bits are 2⁴⁸ plus a code or a date, and the next
-// two bits are the type. Other NaN are missing values.
+// For [Look], readers return a text or a date as a NaN with these bits:
+//
+//   - bits 0 to 48: 2⁴⁸ plus the code of the text, or plus the seconds of the date
+//   - bits 49 and 50: boxText, boxForeign or boxDate
+//
+// Any other NaN is a missing value.
 const (
 	boxText    = 1 // a text with its code
 	boxForeign = 2 // a text whose code is not known, because there are too many texts

@@ -201,7 +201,7 @@ func (l *collector) add(b dataset.Block) {
 	}
 }
 
-// number counts x. It adds a run of equal numbers to Values in one step.
+// number counts x in column j. It counts repetitions of a number, and flush adds them to Values in one step.
 func (l *collector) number(j int, x float64) {
 	c := &l.all.Columns[j]
 	c.Numbers.Min, c.Numbers.Max = min(c.Numbers.Min, x), max(c.Numbers.Max, x)

@@ -327,8 +327,8 @@ func (c *columnStats) dateParts() []DatePart {
 	return out
 }
 
-// levels sets out.Levels to the levels that occur in at least minRows rows. A missing value, which occurs in gaps rows,
-// has the level "". The result rare is the number of other levels.
+// levels sets out.Levels to the levels that occur in at least minRows rows. Missing values have the level "", and gaps
+// is their number. The result rare is the number of other levels.
 func (c *columnStats) levels(out *Column, minRows, gaps int64) (rare int64) {
 	counts := maps.Clone(c.Texts.Levels)
 	if counts == nil {

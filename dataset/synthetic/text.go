@@ -168,8 +168,8 @@ func (w *writer) write(b *dataset.Buffer) {
 	b.EndRow()
 }
 
-// draw draws one word. If u is uniform in (0, 1), x = q·(1 + d/q)^u − q has the density in [Text], with d = Dim and
-// q = mandelbrot.
+// draw draws one word. Let d = Dim, q = mandelbrot, and u uniform in (0, 1). Then x = q·(1 + d/q)^u − q has a density
+// proportional to 1/(x + q), as in [Text]. The word is ⌊x⌋, unless it is replaced by a word of the topic.
 func (w *writer) draw(topic int) int {
 	k := min(int(mandelbrot*math.Expm1(float64(w.rng.Float64()*w.logs))), w.Dim-1)
 	if w.rng.Uint64()&1 == 0 {

@@ -187,9 +187,9 @@ func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	return err
 }
 
-// Refuse collects the columns of the file that cannot be read. err is the error of column j. firstErr is the error of
-// the first such column, or nil if column j is the first. Refuse adds the name of column j to the first error and
-// returns this error. isText is true if the column could be read as categories.
+// Refuse adds the name of column j, which cannot be read, to firstErr and returns firstErr. err is the error of column
+// j. If column j is the first such column, firstErr must be nil, and Refuse uses err instead. isText is true if the
+// column could be read as categories.
 func (c *Choice) Refuse(firstErr, err *dataset.InputError, j int, name string, isText bool) *dataset.InputError {
 	if firstErr == nil {
 		firstErr = err

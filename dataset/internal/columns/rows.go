@@ -66,7 +66,7 @@ func (c *Choice) split(x, y, rows []float64) {
 }
 
 // Whole returns memory for n rows with all columns of the file, or nil if InOrder is false. This memory follows the
-// rows of the dense block b. The caller reads the rows into this memory and then calls Settle, which saves a copy.
+// rows of the dense block b. The caller reads the rows into this memory and then calls Settle, to avoid a copy.
 func (c *Choice) Whole(b *dataset.Buffer, n int) []float64 {
 	if !c.inOrder {
 		return nil
@@ -89,8 +89,8 @@ func (c *Choice) Settle(b *dataset.Buffer, n int) (x, y []float64) {
 // columns.
 func (c *Choice) InOrder() bool { return c.inOrder }
 
-// Tile is the number of float64 in a cache line. If callers of Columns pass multiples of Tile adjacent columns, each
-// cache line of the rows is written once.
+// Tile is the number of float64 in a cache line. Columns writes each cache line of the rows once if each run of
+// adjacent columns in a call has a multiple of Tile columns.
 const Tile = 8
 
 // Columns copies values to the features x and the targets y, beginning with row firstRow. The slice values holds the
