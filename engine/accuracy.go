@@ -52,8 +52,8 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 // Accuracy has no bounds for Cholesky, QR, Tridiagonal, SymEig and SVD. Package enginetest measures their residuals.
 type Accuracy = accuracy.Accuracy
 
-// Roundings is the constant term in every bound of an [Accuracy], in units of eps. It covers the rounding of the
-// factor alpha and of the addition of beta·C, and second-order terms.
+// Roundings is the constant term in every bound of an [Accuracy], in units of 2⁻⁵². For alpha·A·B + beta·C, it covers
+// the multiplication by alpha, the addition of beta·C, and second-order terms.
 const Roundings = accuracy.Roundings
 
 // Orders is the largest number of different orders in which the elements of one matrix product are summed.

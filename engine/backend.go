@@ -62,7 +62,7 @@ type Backend interface {
 	//	G = G + (W·R)ᵀ·A      (t×d)
 	//
 	// 1 is a column of n ones, and W is the diagonal matrix of the weights w. An empty w means W = I, and an empty c
-	// means c = 0. Both results have error bounds. The bounds of G are for the computed R, see [Twofold].
+	// means c = 0. Both results have error bounds. The bounds of G do not include the error of R, see [Twofold].
 	GradientTwofold(a, x, b Matrix, c, w []float64, g, r Twofold)
 
 	// Cosines applies the map m, with d×D weights W and D offsets u, to each row of X (n×d):
@@ -105,12 +105,12 @@ type Backend interface {
 	SVD(a Matrix, s []float64, vt Matrix, work []float64) (ok bool)
 	SVDWork(m, n int) int
 
-	// Cholesky overwrites the lower triangle of the symmetric positive definite n×n matrix A with the factor
-	// L of A = L·Lᵀ. Only the lower triangle is read.
+	// Cholesky overwrites the lower triangle of the symmetric positive definite n×n matrix A with the factor L of A =
+	// L·Lᵀ. Only the lower triangle is read.
 	//
-	// If A is not numerically positive definite, ok is false, and A is unspecified. pivot is then the index of the first
-	// pivot that is not positive. Up to round-off, the row of A with this index is a linear combination of the rows
-	// before it, and likewise for columns.
+	// If A is not numerically positive definite, ok is false, and A is unspecified. pivot is then the index of the
+	// first pivot that is not positive. If A is positive semidefinite, the row with this index is, up to round-off, a
+	// linear combination of the rows before it. The same holds for columns.
 	Cholesky(a Matrix) (pivot int, ok bool)
 
 	// CholeskySolve overwrites each row b_i of B (nrhs×n) with the solution x of L·Lᵀ·x = b_i, where L is the

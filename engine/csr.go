@@ -104,7 +104,7 @@ func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 	}
 }
 
-// underflowLoss bounds the error that underflow causes in the low parts of a few exact products.
+// underflowLoss bounds the error that underflow causes in a few operations.
 const underflowLoss = 0x1p-1070
 
 // sparseResidual computes a·x − b + c for a sparse row a. It returns the result as the sum hi + lo. errBound bounds

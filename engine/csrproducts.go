@@ -20,20 +20,20 @@ const (
 // SparseWork is a workspace for products of sparse rows. The zero value is ready to use. It grows as needed.
 // Only one product at a time may use it.
 type SparseWork struct {
-	tile  []float64   // a strip of dense rows, transposed
-	other []float64   // AddLeftMul: W, transposed
-	next  []int       // for each row, the first entry after the strips processed so far
-	runs  []sparseRun // the entries of each row in the current strip
-	first []int32     // Gram: for each column of the strip, 1 + the index in share of its last entry, or 0
-	share []sharing   // Gram: the entries of the strip that were processed
+	tile  []float64     // a strip of dense rows, transposed
+	other []float64     // AddLeftMul: W, transposed
+	next  []int         // for each row, the first entry after the strips processed so far
+	runs  []sparseRun   // the entries of each row in the current strip
+	first []int32       // Gram: for each column of the strip, 1 + the index in share of its last entry, or 0
+	share []columnEntry // Gram: the entries of the strip that were processed
 }
 
 // A sparseRun is a range of entries of a row, lo to hi−1, which lie in one strip of columns.
 type sparseRun struct{ row, lo, hi int }
 
-// A sharing is a node in a linked list of the stored entries of one column. The previous node is
-// SparseWork.share[before−1]. The first node has before = 0.
-type sharing struct {
+// A columnEntry is a stored entry of a column, in a linked list. The previous entry is SparseWork.share[before−1]. The
+// first entry has before = 0.
+type columnEntry struct {
 	row, before int32
 	value       float64
 }
@@ -206,7 +206,7 @@ func (s *CSR) Gram(c Matrix, work *SparseWork) {
 					at = o.before
 				}
 				row[r.row] += float64(v * v)
-				work.share = append(work.share, sharing{int32(r.row), *first, v})
+				work.share = append(work.share, columnEntry{int32(r.row), *first, v})
 				*first = int32(len(work.share))
 			}
 		}

@@ -44,7 +44,7 @@ func (t *Tuning) setBlocks() {
 	t.NC = Setting{clampTo(halfBytes(l3)/(word*t.KC.Value), t.NR, 8192, t.NR), "BLIS model, L3 " + l3.Origin}
 }
 
-// halfBytes returns the size in bytes of half the ways of a cache, or of its only way.
+// halfBytes returns the size of half the ways of a cache in bytes. It counts at least one way.
 func halfBytes(c Cache) int { return max(1, c.Ways/2) * (c.Size / c.Ways) }
 
 // completeCache replaces an unknown size or associativity of c by the given value, and notes this in Origin.

@@ -146,9 +146,9 @@ func (t Tuning) ShrinkRows(m int) int {
 	return m + (m+3)/4
 }
 
-// LosslessRows returns the number of rows between two shrinks for a sketch that keeps d rows of d features. It is 4d
-// or, if larger, the number of rows that fit into the given number of bytes, at most 4096. Fewer shrinks are faster
-// and have less round-off.
+// LosslessRows returns the number of rows between two shrinks for a sketch that keeps d rows of d features. It is the
+// larger of 4d and r. r is the number of rows that fit into the given number of bytes, but at most 4096. Fewer shrinks
+// are faster and have less round-off.
 func (t Tuning) LosslessRows(d, bytes int) int {
 	if t.Shrink.Value > 0 {
 		return t.Shrink.Value

@@ -35,9 +35,12 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A core holds the names of two kernel families of OpenBLAS, such as Haswell. The field found is the detected family,
-// and the field used is the family in use. The field note tells whether New changed the family, and why.
-type core struct{ found, used, note string }
+// A core holds the names of two kernel families of OpenBLAS, such as Haswell.
+type core struct {
+	found string // family that OpenBLAS detected
+	used  string // family in use
+	note  string // whether New changed the family, and why
+}
 
 // width is the vector width in bits of OpenBLAS kernels. Kernels that are not listed have vectors of 128 bits or no
 // fused multiply-add.
@@ -96,8 +99,8 @@ func repairCore() (core, error) {
 }
 
 // switchCore makes OpenBLAS use the kernels of another core, named by target. It returns the name of the core that
-// OpenBLAS then uses. If the switch failed, the result note gives the reason. OPENBLAS_CORETYPE is set only during the
-// switch.
+// OpenBLAS then uses. If this is not target, it also returns the reason as a note. OPENBLAS_CORETYPE is set only during
+// the switch.
 func switchCore(target string) (used, note string, err error) {
 	if C.can_repair() == 0 {
 		return coreName(), fmt.Sprintf("no: this OpenBLAS cannot change its core; set OPENBLAS_CORETYPE=%s", target), nil

@@ -12,7 +12,7 @@ void cblas_dgemm(int order, int transa, int transb, int m, int n, int k, double 
 void cblas_daxpy(int n, double alpha, const double *x, int incx, double *y, int incy);
 
 // gradient computes R += A·Xᵀ and then G += Rᵀ·A, for one block of rows of A after the other. A block has at most step
-// rows. If the flag vectors is set, gradient calls dgemv for each right-hand side, otherwise dgemm.
+// rows. If vectors is not 0, gradient calls dgemv for each right-hand side, otherwise dgemm.
 static void gradient(int n, int d, int t, int step, int vectors, const double *a, int lda, const double *x, int ldx, double *g, int ldg, double *r, int ldr) {
 	for (ptrdiff_t i = 0; i < n; i += step) {
 		const int m = n - i < step ? n - i : step;
@@ -79,8 +79,8 @@ const (
 	// of this size OpenBLAS uses kernels that do not pack.
 	blockEntries = 1 << 13
 	minBlockRows = 8
-	// maxBlockRows is the largest number of rows of a block. It limits the number of terms that dgemm adds in
-	// sequence.
+	// maxBlockRows is the largest number of rows of a block. It limits the number of terms that dgemm adds in sequence,
+	// and so the round-off.
 	maxBlockRows = 64
 	// manyVectors is the smallest number of right-hand sides at which packing saves time. Blocks then have
 	// maxBlockRows rows.

@@ -27,7 +27,7 @@ func EachKernel(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 }
 
 // EachInCrowd is like [Each] for tests that run [Crowd] goroutines. If FDRIDGE_THOROUGH is set, it is like
-// [EachKernel]. Without FDRIDGE_THOROUGH only a test in package engine runs every kernel in so many goroutines.
+// [EachKernel]. Otherwise it does not run every kernel, because TestCrowd in package engine does.
 func EachInCrowd(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		EachKernel(t, f)

@@ -42,7 +42,7 @@ func cholesky(t *testing.T, be engine.Backend) {
 			choleskySolve(t, be, a, nrhs)
 		}
 	}
-	// A matrix with diagonal 2 and one changed entry is not positive definite.
+	// The matrix 2·I with one of these changes is not positive definite or not finite.
 	for _, n := range []int{1, 2, 3, 64, 129} {
 		for name, change := range map[string]struct {
 			i, j int

@@ -88,13 +88,12 @@ type attacker struct {
 	sums       map[int][][]sum   // exact sums of these patterns
 }
 
-// An operation is a tested operation of the backend. Its field used is the largest ratio of an error to its bound so
-// far. The field by is the name of the pattern with this ratio.
+// An operation is a tested operation of the backend.
 type operation struct {
 	t    *testing.T
 	name string
-	used float64
-	by   string
+	used float64 // largest ratio of an error to its bound so far
+	by   string  // name of the pattern with this ratio
 }
 
 func (a *attacker) operation(name string) *operation {
@@ -284,8 +283,8 @@ func (a *attacker) inCalls(k, m int, want [][]sum, f, xt *matrix, ps []pattern) 
 	}
 }
 
-// gradients tests the result G of Gradient with X = 0, so that R = −B is exact. Most calls have at most
-// MaxGradientRows rows, as GradientCall allows; some have more.
+// gradients tests the result G of Gradient with X = 0, so that R = −B is exact. Most calls have the number of rows that
+// GradientCall returns, at most MaxGradientRows. Some calls have more.
 func (a *attacker) gradients() {
 	tuning, rows := engine.Detect(), []int{7, 64, 200, engine.MaxGradientRows}
 	if testing.Short() {

@@ -43,8 +43,8 @@ type invocation struct {
 	out [][]float64
 }
 
-// operations returns one call of each operation, by name. Most operands have dimensions m, n and k. Operations that
-// backends divide only for large operands use dimensions of about largeOrder.
+// operations returns one call of each operation, by name. Most operands have dimensions m, n and k. Some operations use
+// several threads only for large operands. Their dimensions are about largeOrder.
 func operations(t *testing.T, be engine.Backend, m, n, k, largeOrder int) map[string]invocation {
 	rng := random(1)
 	fill := func(n int) []float64 {

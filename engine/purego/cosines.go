@@ -99,8 +99,8 @@ func (c *cosines) at(i, panel int) *float64 {
 	return &c.z.Data[i*c.z.Stride+panel*matrix.PanelWidth]
 }
 
-// sparse computes rows lo to hi of one panel of Z. The slice sums holds the arguments of the cosines, because Z is
-// often not in the cache.
+// sparse computes rows lo to hi of one panel of Z. It computes the arguments of the cosines in the workspace sums,
+// because Z is often not in the cache.
 func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)
 	n := len(u)
@@ -113,8 +113,8 @@ func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	return finite
 }
 
-// dense computes rows lo to hi of one panel of Z, cosineInputs inputs at a time. It keeps partial sums in Z, and the
-// final sums of a few rows in the slice sums.
+// dense computes rows lo to hi of one panel of Z, cosineInputs inputs at a time. It keeps partial sums in Z. The
+// workspace sums holds the final sums of a few rows.
 func (c *cosines) dense(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)
 	n := len(u)

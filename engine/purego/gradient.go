@@ -95,9 +95,9 @@ func (v *gradient) divide(rows int) {
 	}
 }
 
-// plan chooses the number of tasks: one for each thread, rounded up to a power of two, if there are enough parts.
-// More tasks balance the work better, but need more memory for sums. Therefore more tasks are used only if the sums
-// of all tasks have at most maxParts rows.
+// plan chooses the number of tasks: the number of threads, or maxParts/t if this is larger. The number is rounded up to
+// a power of two, and is at most the number of parts. More tasks balance the work better, but each needs memory for
+// sums of t rows.
 func (v *gradient) plan() {
 	v.tasks = 1
 	for v.tasks < min(v.parts, max(runtime.GOMAXPROCS(0), maxParts/v.t)) {

@@ -1,18 +1,18 @@
 package purego
 
-// A thin is a product C = alpha·A·op(B) + beta·C for an A with few rows. Packing B would take as long as the product.
-// Therefore tiles read B directly. For very few rows of A, the kernels for vectors combine four rows of B with the
-// rows of A or C.
+// A thinProduct is a product C = alpha·A·op(B) + beta·C for an A with few rows. Packing B would take as long as the
+// product. Therefore tiles read B directly. If A has fewer than thinTiles rows, the kernels for vectors read four rows
+// of B at a time instead.
 //
 // Every element of C is a sum over k in an order that does not depend on the division of C.
-type thin struct {
+type thinProduct struct {
 	product
 	strip int // number of columns of C in a part
 }
 
 type thinTeam struct {
 	team
-	thin
+	thinProduct
 }
 
 var thins pool[thinTeam]
@@ -28,8 +28,8 @@ const (
 	// thinStrip is the number of columns of C that are computed together. Some rows of such a strip fit into the
 	// first-level cache, and each call of a kernel has enough work.
 	thinStrip = 512
-	// thinDepth is the number of columns of A and Bᵀ that the kernels for vectors process together. These columns of
-	// thinTiles rows stay in the second-level cache.
+	// thinDepth is the number of columns of A and B that dots processes together. A has fewer than thinTiles rows.
+	// Their entries in these columns stay in the second-level cache.
 	thinDepth = 4096
 	// thinChunk is the number of rows of B that tiles process together. For op(B) = Bᵀ, tiles process wideStrip
 	// columns of B together.
@@ -41,7 +41,7 @@ func multiplyThin(p *product) {
 		return
 	}
 	team := thins.get()
-	t := &team.thin
+	t := &team.thinProduct
 	t.product, t.strip = *p, thinStrip
 	if t.b.trans {
 		t.strip = roundUp(max(4, thinStrip*thinStrip/max(t.k, 1)), 4) // strips with about the same amount of work
@@ -59,11 +59,11 @@ func multiplyThin(p *product) {
 	} else {
 		team.run(t, parts)
 	}
-	*t = thin{}
+	*t = thinProduct{}
 	thins.put(team)
 }
 
-func (t *thin) doPart(i int, s *scratch) {
+func (t *thinProduct) doPart(i int, s *scratch) {
 	lo, hi := i*t.strip, min((i+1)*t.strip, t.n)
 	for j := range t.m {
 		scaleRow(t.beta, t.c.Data[j*t.c.Stride+lo:j*t.c.Stride+hi])
@@ -85,7 +85,7 @@ func (t *thin) doPart(i int, s *scratch) {
 
 // columns adds the product to columns lo to hi of C for op(B) = B. It computes tiles of C, for thinChunk rows of B at
 // a time.
-func (t *thin) columns(lo, hi int, s *scratch) {
+func (t *thinProduct) columns(lo, hi int, s *scratch) {
 	mr := t.be.kernel.MR()
 	for l := 0; l < t.k; l += thinChunk {
 		k := min(thinChunk, t.k-l)
@@ -96,7 +96,7 @@ func (t *thin) columns(lo, hi int, s *scratch) {
 
 // rows adds the product to columns lo to hi of C for op(B) = Bᵀ. It computes tiles of Cᵀ as products of rows of B and
 // a packed Aᵀ.
-func (t *thin) rows(lo, hi int, s *scratch) {
+func (t *thinProduct) rows(lo, hi int, s *scratch) {
 	unit, n := t.be.kernel.Unit, hi-lo
 	m, size := roundUp(t.m, unit), roundUp(n, unit)*roundUp(t.m, unit)
 	width := t.be.evenPanels(m)
@@ -116,7 +116,7 @@ func (t *thin) rows(lo, hi int, s *scratch) {
 }
 
 // axpys adds the product to columns lo to hi of C for op(B) = B. It adds multiples of four rows of B at a time.
-func (t *thin) axpys(lo, hi int, s *scratch) {
+func (t *thinProduct) axpys(lo, hi int, s *scratch) {
 	k, n := t.be.kernel, hi-lo
 	c := grow(&s.a, 4*t.m)
 	l := 0
@@ -136,14 +136,14 @@ func (t *thin) axpys(lo, hi int, s *scratch) {
 }
 
 // dots adds the product to columns lo to hi of C for op(B) = Bᵀ, as inner products of rows of A and B.
-func (t *thin) dots(lo, hi int, s *scratch) {
+func (t *thinProduct) dots(lo, hi int, s *scratch) {
 	for l := 0; l < t.k; l += thinDepth {
 		t.dotsBlock(l, min(thinDepth, t.k-l), lo, hi, grow(&s.a, 4*t.m))
 	}
 }
 
 // dotsBlock is like dots, but only for columns l to l+n of A and B. r is a workspace of 4·m numbers.
-func (t *thin) dotsBlock(l, n, lo, hi int, r []float64) {
+func (t *thinProduct) dotsBlock(l, n, lo, hi int, r []float64) {
 	k := t.be.kernel
 	i := lo
 	for ; i+4 <= hi; i += 4 {

@@ -215,8 +215,9 @@ func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *
 // unit2 is u² for the unit round-off u = 2⁻⁵³. Error bounds of sums of two numbers are multiples of unit2.
 const unit2 = 0x1p-106
 
-// rowError bounds the error of an element of R, relative to the sum of the magnitudes of its terms. The terms are −b,
-// c and d products in the given number of strips. The formula is derived in [engine.Twofold].
+// rowError bounds the error of an element of R, relative to the sum of the magnitudes of its terms. An element has d+2
+// terms: −b, c and d products, which are added in the given number of strips. The formula is derived in
+// [engine.Twofold].
 func rowError(d, strips int) float64 {
 	n, s := float64(min(d, twofoldColumns)), float64(strips+2)
 	return 2 * unit2 * (n*(70+n/2) + 2*s*(4*n+s))

@@ -5,8 +5,8 @@ import "math"
 // secularSteps is the largest number of evaluations of the secular function for one root. The average is about three.
 const secularSteps = 120
 
-// patience is a number of evaluations of f for one root. After them, bisection computes the next iterate whenever the
-// last step did not reduce |f| tenfold.
+// patience is a number of evaluations of f for one root. From then on, bisection replaces a step unless |f| has
+// decreased tenfold.
 const patience = 8
 
 // The iteration ends after a step of at most lastStep·r, where r is the distance to the nearest pole. f and its
@@ -35,8 +35,8 @@ type value struct {
 	f, dpsi, dphi, bound float64
 }
 
-// eval evaluates f at λ = d_o + τ, and sets delta[i] to dᵢ − λ = (dᵢ − d_o) − τ. It adds the small terms of far poles
-// before the terms of near poles.
+// eval evaluates f = 1/rho + ψ + φ at λ = d_o + τ, where ψ has the terms of the poles d₀ to d_p. It sets delta[i] to dᵢ
+// − λ = (dᵢ − d_o) − τ. It adds the small terms of far poles before the terms of near poles.
 func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 	d, zz, origin := s.d[:len(delta)], s.zz[:len(delta)], s.d[o]
 	var psi, dpsi, phi, dphi, partials float64
@@ -127,9 +127,10 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 //
 //   - the index o of the nearest pole
 //   - a bracket (lo, hi) of τ = λ − d_o
-//   - an initial τ, the root of rest + zₒ²/(d_o − λ) + t/(d_q − λ), where d_q is the other pole next to root j
+//   - an initial τ, the root of the approximation rest + zₒ²/(d_o − λ) + t/(d_q − λ) of f
 //
-// The constants rest and t give this function the value and slope of f in the middle between d_o and d_q.
+// d_q is the other pole next to root j. The constants rest and t give the approximation the value and slope of f in
+// the middle between d_o and d_q.
 func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	last := j > p
 	gap := s.d[p+1] - s.d[p]

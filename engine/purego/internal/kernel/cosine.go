@@ -12,7 +12,7 @@ type Cosines struct {
 	//
 	//	z_c = (…((f_c + x₀·w_{J₀c}) + x₁·w_{J₁c}) + …).
 	//
-	// The parameter columns holds the row indices J₀, J₁, … of W. The rows of W have length n.
+	// J₀, J₁, … are stored at the pointer columns. They are indices of rows of W, which have length n.
 	Chain func(n, k int, x *float64, columns *int32, w, from, z *float64)
 
 	// Chain4 is like Chain for four rows of x, from and z. Row i of W belongs to column i of x. ldx, ldf and ldz are

@@ -24,7 +24,8 @@ type Twofold struct {
 	// s are written to s[0:4] and the low parts l to s[4:8].
 	Dots func(n int, base, a *float64, lda int, x, s *float64)
 
-	// Open starts n sums h_j + l_j with h_j = Base(sigma·c_j) and l_j = 0.
+	// Open starts n sums h_j + l_j. sigma·c_j must bound the sum of the magnitudes of the terms of sum j. Open sets h_j
+	// to Base(sigma·c_j) and l_j to 0.
 	Open func(n int, sigma float64, c, h, l *float64)
 
 	// Axpys adds cᵀ·A to the n sums h + l, for four rows of A. The factors are c[i] + c[4+i] for i < 4.
