@@ -114,7 +114,8 @@ func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	return fits, status, nil
 }
 
-// certified solves and certifies at gammas. It omits a γ with a singular system and all smaller γ.
+// certified solves the systems at gammas and computes error bounds. It omits a γ with a singular system and all smaller
+// γ.
 func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, gammas []float64) (fits []*ridge.Solution, err error) {
 	before := factors.Passes()
 	if f.choice != nil && factors == f.factors { // the solution at the chosen γ is known already

@@ -59,12 +59,12 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	return nil
 }
 
-// AppendFunc appends n rows that the function write generates in the memory of the sketch. It calls write for blocks
-// of k rows, small enough for the second-level cache. Each call must fill the k×Dim matrix block with rows firstRow to
-// firstRow+k−1. The memory of block must not be used after write returns.
+// AppendFunc appends n rows that the function write generates in the memory of the sketch. It calls write for blocks of
+// k rows, small enough for the second-level cache. Each call must fill its argument block, a k×Dim matrix, with rows
+// firstRow to firstRow+k−1. The memory of block must not be used after write returns.
 //
-// AppendFunc checks each block after write returns. If a row is invalid, it discards the block and returns the
-// same error as the other Append methods. Earlier blocks stay appended.
+// AppendFunc checks each block after write returns. If a row is invalid, it discards the block and returns the same
+// error as the other Append methods. Earlier blocks stay appended.
 func (s *Sketch) AppendFunc(n int, write func(firstRow int, block engine.Matrix)) error {
 	if err := s.checkReady(); err != nil {
 		return err
@@ -183,11 +183,12 @@ func (s *Sketch) checkBlock(x *engine.CSR) error {
 // sums. The blocks are then added pairwise. SquaresError bounds the error.
 const sumBlock = engine.BlockOfSquares
 
-// SquaresError bounds the relative error of the squared norm of a row of n numbers, in units of 2⁻⁵². A sketch adds
-// the squared norm of each row to [Bound].Frobenius2. A term of the squared norm is rounded
+// SquaresError bounds the relative error of the squared norm of a row of n numbers, in units of 2⁻⁵². A sketch adds the
+// squared norm of each row to [Bound].Frobenius2. A term of the squared norm is rounded
 //
 //   - once in its product
-//   - once for each addition to a partial sum, which has a quarter of a block and up to three more terms
+//   - once for each addition to its partial sum, of a quarter of the terms of a block and at most three remaining
+//     terms
 //   - twice when the four partial sums are added
 //   - once for each doubling of the number of blocks
 func SquaresError(n int) float64 {

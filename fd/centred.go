@@ -28,10 +28,10 @@ type centre struct {
 	norm2 float64 // ‖μ‖²
 
 	// slot is 1 + the index of the centre in the buffer, or 0 if the centre is not stored. It is valid until the next
-	// shrink. The field shrinks is the number of shrinks of the sketch when slot was set.
+	// shrink.
 	slot    int
-	shrinks int64
-	source  int // slot of the buffer row that centreOf put into row
+	shrinks int64 // number of shrinks of the sketch when slot was set
+	source  int   // slot of the buffer row that centreOf put into row
 }
 
 // faintest is the smallest ‖μ‖² of a stored centre. Squares of entries of a smaller centre may underflow. Such a

@@ -42,8 +42,8 @@ func (s *Sketch) Decay(beta float64) error {
 	for i := range s.sums {
 		s.sums[i].Scale(beta)
 	}
-	// Each entry is rounded twice, so each square four times: 2·eps in total. A kept AᵀA has one rounding for each
-	// entry and one for its correction. An entry, shrinkage or pad that becomes denormal loses less than 2⁻¹⁰⁷⁴ in
+	// Each entry is rounded twice, so each square four times: 2·eps in total. If AᵀA itself is stored, each of its
+	// compensated sums has two roundings. An entry, shrinkage or pad that becomes denormal loses less than 2⁻¹⁰⁷⁴ in
 	// each decay; see underflow.
 	pad := padDecay * eps * norm2
 	if s.kept > 0 {

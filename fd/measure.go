@@ -13,8 +13,8 @@ import (
 // error of its computed eigenvectors with matrix products. [engine.Accuracy] bounds the round-off of these
 // products. Theorems and proofs are in docs/math.md §14.
 
-// A reduction replaces the rows R (n×d) by r ≤ n rows B = diag(scale)·U·R. It approximates the shrink by delta. The
-// rows of U are eigenvectors of G = RRᵀ. With S = diag(kept), up to round-off
+// A reduction replaces the rows R (n×d) by r ≤ n rows B = diag(scale)·U·R. This is a shrink, which subtracts delta from
+// the eigenvalues of G = RRᵀ. The rows of U are eigenvectors of G. With S = diag(kept), up to round-off
 //
 //	UGUᵀ = S + delta·I,   diag(scale)² = S·(S + delta·I)⁻¹.
 type reduction struct {
@@ -94,8 +94,8 @@ func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []f
 		}
 	}
 	be.Syrk(true, -1, scaled, 1, x.gram)
-	// The entries of the matrix scaled are rounded roots and products. This rounding changes an entry of UᵀSU by at
-	// most 4·eps times the sum of the magnitudes of its terms.
+	// The products √s·v are rounded, and so are the roots. This changes an entry of UᵀSU by at most 4·eps times the sum
+	// of the magnitudes of its terms.
 	product := (be.Accuracy().Sum(r) + engine.Roundings + 4) * eps * (total + kept) * inflate
 	slack = math.Max(slack, 8*eps*total+float64(n)*0x1p-1022)
 	for {

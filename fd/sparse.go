@@ -172,7 +172,7 @@ func (w *sparseRows) empty() {
 }
 
 // gramSparse completes the Gram matrix of all n rows in the buffer. On entry the rows of g (n×n, lower triangle) for
-// dense rows are set. gramSparse computes the last rows, for sparse rows. The result off bounds the norm of their
+// dense rows are set. gramSparse computes the last rows, for sparse rows. It returns a bound on the norm of their
 // round-off.
 func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float64) {
 	k, n, w := s.rows, g.Rows, &s.sparse
