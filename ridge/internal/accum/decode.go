@@ -84,8 +84,8 @@ func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 
 // assumeWorst sets some bounds to their largest possible values, because format version 1 does not store them.
 // Without weights, the origin (see [rows.Stage]) is one of the n rows. Hence Σ‖row − origin‖² ≤ s for s =
-// 2(1+n)·Σ‖row‖². There were at most n merges. Each merge rounded a sum once, with an error relative to √s.
-// With weights there is no bound, because the origin may be a row of almost zero weight.
+// 2(1+n)·Σ‖row‖². There were at most n merges, and the error of each is proportional to √s. With weights there
+// is no bound, because the origin may be a row of almost zero weight.
 func (l *Lane) assumeWorst() {
 	st, n := l.Stage, float64(l.Stage.Rows)
 	l.lacksWitness = true
@@ -184,8 +184,8 @@ func (l *Lane) checkWeight(m *wire.Reader) {
 	}
 }
 
-// checkSums records an error in m if no rows can have these sums, or if the sketch must belong to other rows.
-// offset is the position of the sums in the message.
+// checkSums records an error in m if no rows can have these sums, or if the sketch is certainly from other
+// rows. offset is the position of the sums in the message.
 func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 	within := func(what string, i int, width int64, limit float64, v ...float64) {
 		for _, v := range v {

@@ -65,8 +65,8 @@ func (c *feeder) append(h *laneFeed, b dataset.Block) error {
 	return h.lane.append(b)
 }
 
-// feedLane adds the validated rows of the current block to a lane. Sparse rows that need centring are
-// gathered first, because every call of Stage.Load adds two dense rows.
+// feedLane adds the validated rows of the current block to a lane. Sparse rows that need centring are gathered
+// first, because every call of Stage.Load adds two dense rows for the means.
 func (c *feeder) feedLane(h *laneFeed) error {
 	if c.block.Sparse == nil || !c.cfg.Intercept || !h.lane.Sketch.KeepsSparse() {
 		return c.eachGroup(h, (*feeder).append)

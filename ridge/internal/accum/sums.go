@@ -81,10 +81,10 @@ func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 	return sketch.AppendCentred(st.Sparse, st.Times, st.Centre)
 }
 
-// addDense adds to s.cross the products of the rows x (k×d) with their targets, and with the probe. Row i of x
-// is row offset+i of n rows, and y holds the targets of all n rows. Plain sums are used within a group of
-// SumRows consecutive rows. Compensated sums add up the groups, so that round-off does not grow with n. If the
-// last group is incomplete, the next call continues it.
+// addDense adds XᵀY and XᵀXh to s.cross, where the rows of X are x (k×d), and h is the vector [certify.Probe].
+// Row i of x is row offset+i of n rows, and y holds the targets of all n rows. Plain sums are used within a
+// group of SumRows consecutive rows. Compensated sums add up the groups, so that round-off does not grow with
+// n. If the last group is incomplete, the next call continues it.
 func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []float64, n int) {
 	d, t := s.d, s.t
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {

@@ -34,9 +34,9 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 	return 1
 }
 
-// Factored is the result of a factorisation of H = AᵀA + γI, with bounds on its round-off. X is the solution
-// for slightly perturbed A, √γI and Y, except for a small error. Data bounds the perturbation, and Residual
-// bounds the error Hx̂ − c.
+// Factored is the result of a factorisation of H = AᵀA + γI, with bounds on its round-off. For slightly perturbed
+// A, √γI and Y, X solves Hx = c up to a small residual. Data bounds the perturbation, and Residual bounds the
+// residual.
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d

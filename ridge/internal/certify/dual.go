@@ -90,8 +90,8 @@ func certain(bound float64) float64 {
 	return bound
 }
 
-// Rank returns a bracket of the effective dimension from 0 to the smaller of the rank of A and ‖A‖²_F/γ. The
-// quotient Size/γ underflows only if Size < 4, and the error is then at most 4·2⁻¹⁰⁷⁴.
+// Rank returns a bracket of the effective dimension from 0 to the smaller of the rank of A and ‖A‖²_F/γ. With
+// γ < 2¹⁰²⁴, e.Size/γ underflows only if e.Size < 4. The added 8·2⁻¹⁰⁷⁴ covers this error.
 func (e *Dual) Rank(gamma float64) interval.Interval {
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
 	return interval.Interval{Hi: math.Min(limit, e.Size/gamma*e.Size*(1+few*eps)+8*roundoff.Underflow)}
@@ -137,10 +137,10 @@ type DualLeft struct {
 // LeftOut returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution. Row i has the
 // weight w, the residual r and the leverage h. G = AAᵀ has the extra eigenvalue Shift of [Dual], and
 //
-//	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − w/Σw·γ/(Shift + γ).
+//	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − (w/Σw)·γ/(Shift + γ).
 //
-// Without an intercept the last term is missing. docs/math.md §8 bounds the diagonal. For each row a, l.Energy
-// bounds the error of √w·aᵀx.
+// Without an intercept the last term is missing. docs/math.md §8 bounds the error of the first term.
+// For each row a, l.Energy bounds the error of √w·aᵀx.
 func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	if f.Gamma > largest {
 		return interval.Nonnegative()

@@ -67,7 +67,7 @@ func Relative(abs, xn float64) float64 {
 	return math.Inf(1)
 }
 
-// quotient returns a/b, and not 0 if the quotient underflows. a must not be negative.
+// quotient returns a/b plus the largest error of an underflow, or 0 if a is 0. a must not be negative.
 func quotient(a, b float64) float64 {
 	if a == 0 {
 		return 0

@@ -10,7 +10,7 @@ import (
 // factors holds bounds on the round-off of sums and products. All bounds are in units of eps times the sum of
 // the magnitudes of the terms.
 type factors struct {
-	sum     float64 // sums over the rows, including the rounding by decays
+	sum     float64 // sums over the rows, including the roundings of decays of the weights
 	pass    float64 // sums of a pass
 	workers float64 // number of workers minus one
 	dot     float64 // a product of a row with coefficients
@@ -49,8 +49,11 @@ func newFactors(e *Evidence) factors {
 }
 
 // productsWithV returns bounds on the round-off of products with the r×d matrix V, whose rows are nearly
-// orthonormal. back is the bound for a product Vᵀz. onto is the bound for a projection onto V followed by a
-// product Vᵀz. In a product of length d, the parameter roundings limits the number of roundings per term. The
+// orthonormal:
+//   - back, for a product Vᵀz
+//   - onto, for a projection onto the rows of V followed by a product Vᵀz
+//
+// The argument roundings is the largest number of rounding errors of a term in a product of length d. The
 // proof is in docs/math.md §14, "Products with V".
 func productsWithV(d, r, roundings float64) (back, onto float64) {
 	along := math.Sqrt(d*roundings) + math.Sqrt(r) + few

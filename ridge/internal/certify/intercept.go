@@ -33,9 +33,9 @@ type Landing struct {
 	Step, Low []float64
 }
 
-// landed returns the intercept for the coefficients x − Step, rounded once. The intercept is ȳ − x̄ᵀ(x − Step),
-// with the means x̄ of the features and ȳ of the target. This is equal to Stepᵀx̄ − Shift. For the error e of
-// x − Step, xError bounds ‖e‖, and dotError bounds |x̄|ᵀ|e|.
+// landed returns the intercept for the coefficients x − Step, rounded once. It is Stepᵀx̄ − Shift with the
+// means x̄ of the features, because Shift is the mean of Xx − y. For the error e of x − Step, xError bounds
+// ‖e‖, and dotError bounds |x̄|ᵀ|e|.
 func (c *Columns) landed(l *Landing, xError, dotError float64) Intercept {
 	if c.Means == nil {
 		return Intercept{}

@@ -31,8 +31,8 @@ type Measured struct {
 	Landing
 }
 
-// Judge returns the Judge for γ > 0. Let H = AᵀA + γI, and let δ be any error of a gradient with |δ_j| ≤ ‖a_j‖
-// for each column a_j of A. Then
+// Judge returns the Judge for γ > 0. It bounds the effect of an error δ of a gradient if |δ_j| ≤ ‖a_j‖ for
+// each column a_j of A. A Judge scales these bounds by the size of the actual round-off. With H = AᵀA + γI,
 //
 //	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),   ‖H⁻¹δ‖ ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖.
 //

@@ -254,11 +254,11 @@ func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, 
 	return bracket, y - r/v.Estimate
 }
 
-// Unweighted is like [Leverage.Prediction], for a residual that was multiplied by the square root of the row's
-// weight. root is this square root, and missed is the product. missedError bounds the error of missed.
-func (v *Leverage) Unweighted(y, root, missed, missedError float64) (bracket interval.Interval, estimate float64) {
-	r := missed / root
-	return v.Prediction(y, r, missedError/root*(1+few*eps)+few*eps*math.Abs(r))
+// Unweighted is like [Leverage.Prediction], but takes the residual times root, the square root of the row's
+// weight. The argument product is this number, and productError bounds its error.
+func (v *Leverage) Unweighted(y, root, product, productError float64) (bracket interval.Interval, estimate float64) {
+	r := product / root
+	return v.Prediction(y, r, productError/root*(1+few*eps)+few*eps*math.Abs(r))
 }
 
 // Predictions writes the brackets and estimates of [Leverage.Prediction] for one fit. For row i it sets element

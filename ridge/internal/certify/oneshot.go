@@ -39,10 +39,10 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 // of target j and the exact solution x*. xn is ‖x̂‖. With K = AᵀA, H = K + γI and the sketch B, abs is the
 // smaller of
 //
-//	‖H⁻¹‖·‖K − BᵀB − shift·I‖·‖x̂‖,   ‖x̂ − Mc‖ + middleDistance.
+//	‖H⁻¹‖·‖K − BᵀB − o.shift·I‖·‖x̂‖,   ‖x̂ − Mc‖ + ‖Mc − x*‖.
 //
-// M is the midpoint of the bracket of H⁻¹. rel is the smaller of two bounds: one from abs, and one from
-// [OneShot.Contraction].
+// M is the midpoint of the bracket of H⁻¹, and [At.middleDistance] bounds the last norm. rel is the smaller of
+// two bounds: one from abs, and one from [OneShot.Contraction].
 func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	c := &o.targets[j].c
 	if xn == 0 && c.Norm == 0 && o.TSS[j] == 0 {
@@ -126,7 +126,8 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	return x
 }
 
-// applyOff sets x to f(eigen.Rest) times row j of cOff. If cOff is nil, it sets x to 0.
+// applyOff sets x to f(BᵀB)u for target j. Here u is the part of c = Aᵀb that is orthogonal to the rows of the
+// sketch B: row j of k.cOff, or 0 if k.cOff is nil.
 func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 	if d := k.eigen.Dim; k.cOff != nil {
 		off := f(k.eigen.Rest)
@@ -139,8 +140,9 @@ func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 }
 
 // ApplyEach overwrites row j of x with φ(BᵀB)c, where φ is phi[j], B is the sketch, and c = Aᵀb of target
-// firstTarget+j. It returns ‖Bx‖² for each row of x, by [Known.SketchNorms] if c may have a part orthogonal to
-// the rows of B. docs/math.md §14, "Products with V", has the reason.
+// firstTarget+j. It returns ‖Bx‖² for each row of x. If c may have a part orthogonal to the rows of B, rounding
+// this part changes Bx. [Known.SketchNorms] then computes ‖Bx‖² from the rounded x (docs/math.md §14, "Products
+// with V").
 func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []float64) (bx []float64) {
 	d, r, q := k.eigen.Dim, len(k.eigen.Values), len(phi)
 	bx = make([]float64, q)

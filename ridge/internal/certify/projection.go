@@ -23,20 +23,20 @@ type Projection struct {
 	Root  float64   // √Σw, with the weights w of the rows
 	B     []float64 // the transpose of B, (d+t)×q
 	// Left[j] is a bound on the norm of the part of the projected column j of [A Y] that still lies in the span
-	// of Z. Round[j] is a bound on the norm of the rounding errors in the projected column. Both have length
-	// d+t.
+	// of the unpenalised columns Z. Round[j] is a bound on the norm of the rounding errors in the projected
+	// column. Both have length d+t.
 	Left, Round []float64
 	Inverse     []float64 // bounds on the square roots of the diagonal of (ZᵀZ)⁻¹, q
-	// Mean holds the means of Z, then the means of [A Y]. MeanError bounds their errors. Both have length
-	// q+d+t. Without an intercept both are nil.
+	// Mean holds the means of the unpenalised columns Z, then the means of [A Y]. MeanError bounds their
+	// errors. Both have length q+d+t. Without an intercept both are nil.
 	Mean, MeanError []float64
 	// Let z be a row of Z with weight w, R the triangular factor of Z, and ν the means of Z. The leverage is
 	// ‖√w·R⁻ᵀ(z − ν)‖². relative is a bound on the relative error of the leverage. √w·shift is a bound on the
 	// error of √w·R⁻ᵀν.
 	relative, shift float64
 	size            []float64 // bounds the norms of the projected columns
-	// Dividing by the square roots of the penalties rounds B and Mean. division is a bound on this relative
-	// error.
+	// division is a bound on the relative error of the fields B and Mean from their division by the square
+	// roots of the penalties.
 	division float64
 }
 
@@ -118,11 +118,12 @@ func (p *Projection) Penalized(scale []float64) *Projection {
 }
 
 // A Moved holds bounds on the change of the solution by the rounding errors of a projection. x* is the exact
-// solution for exact rows. x̂* is the exact solution for the computed rows.
+// solution for exact rows. x̂* is the exact solution for the computed rows. u are the coefficients of the
+// unpenalised columns Z.
 type Moved struct {
 	near        float64 // bounds ‖x̂* − x*‖
-	coordinates float64 // bounds ‖Z(N − Bx*) − Zu*‖, the error of the unpenalised part of the predictions
-	residual    float64 // bounds ‖f − Fx*‖, the rounding errors of the residual
+	coordinates float64 // bounds ‖Zu − Zu*‖, the error of the unpenalised part of the predictions, for u = N − Bx*
+	residual    float64 // bounds ‖f − Fx*‖ for the rounding errors F of A and f of b
 }
 
 // Weights turns bounds w for the rows as computed into bounds for exact rows. Both are for the coefficients x
@@ -157,7 +158,7 @@ func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df in
 	out.RSS = interval.Squared((math.Sqrt(math.Max(0, w.RSS.Lo-inside*inside))-moved)*(1-few*eps), (math.Sqrt(w.RSS.Hi)+moved)*(1+few*eps))
 	out.Objective.Hi = (w.Objective.Hi + moved*math.Sqrt(2*w.Objective.Hi) + moved*moved) * (1 + few*eps)
 	out.Objective.Lo = math.Max(0, (w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+(m.coordinates+far)*(m.coordinates+far))*(1+few*eps))*(1-few*eps))
-	// The change of A has a norm of at most f + l, so each singular value σ of A moves by at most f + l. The
+	// f and l bound the norms of two changes of A, so each singular value σ of A moves by at most f + l. The
 	// slope of σ²/(σ²+γ) is at most 0.65/√γ.
 	shift := float64(d) * 0.65 * (f + l) / root * inflate
 	df = interval.Interval{Lo: math.Max(0, df.Lo-shift), Hi: math.Min(float64(d), df.Hi+shift)}

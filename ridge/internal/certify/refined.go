@@ -15,15 +15,15 @@ import (
 // the correction that a factor of H = AᵀA + γI gives for this measurement.
 type Corrected struct {
 	X, Low   []float64         // x rounded to float64, and the rounding error, which may be nil
-	Bounds   []float64         // the error of component i of the gradient g is at most Bounds[i], plus (Aᵀδ)ᵢ
+	Bounds   []float64         // g, the gradient, has an error Aᵀδ + e with |eᵢ| ≤ Bounds[i]
 	Residual float64           // bounds ‖δ‖ for the error δ of Ax − b
 	RSS      interval.Interval // ‖Ax − b‖²
 	Shift    twofold.Number    // the mean of Xx − y
 	Step     []float64         // R⁻¹R⁻ᵀg as computed, approximately X + Low − x*
 	Half     []float64         // R⁻ᵀg as computed; unused if T is used
 
-	// HalfLow and StepLow are the contributions of the gradient's rounding error to Half and Step. They may be
-	// nil. They are unused if the tridiagonal form T is used.
+	// HalfLow and StepLow are the parts of Half and Step from the low part of g, a double-double gradient. They
+	// may be nil. They are unused if the tridiagonal form T is used.
 	HalfLow, StepLow []float64
 
 	// The following fields are only used with T.

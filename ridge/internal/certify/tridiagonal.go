@@ -170,10 +170,10 @@ func (e *Streamed) MayGain(f *Factored) bool {
 	return vec.Norm(f.T.Columns)/s.sigma > 100*math.Max(least, 1)
 }
 
-// stepped computes the bounds for a correction x − step that was solved with a tridiagonal form. docs/math.md
-// §8, "Certificate of Tridiagonal", has the proof. Let g be the gradient at x, and H = AᵀA + γI. Left is the
-// computed g − H·step. The exact g − H·step has a norm of at most ‖Left‖ + apart·‖step‖ + few·eps·‖g‖, where
-// apart bounds the error of a product with H. The bounds depend on the tridiagonal form only through sigma.
+// stepped computes the bounds for a correction x − step that was solved with a tridiagonal form. Let g be the
+// gradient at x, and H = AᵀA + γI. The exact g − H·step has a norm of at most ‖Left‖ + apart·‖step‖ +
+// few·eps·‖g‖. Here Left is the computed g − H·step, and apart bounds the error of a product with H. The proof
+// is in docs/math.md §8, "Certificate of Tridiagonal".
 func (r *Refiner) stepped(c *Corrected) afterStep {
 	s, d := r.s, float64(r.rows.Dim)
 	round, tiny := 1+(d+few)*eps, (d+few)*roundoff.Underflow

@@ -53,8 +53,7 @@ func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) i
 }
 
 // rssFromEnvelope returns a bracket of ‖Ax* − b‖² for the exact solution x*, without using coefficients.
-// docs/math.md §5, "Training error of the exact solution", has the formula. Its last two terms contain an
-// unknown matrix W with ‖W‖ ≤ 1.
+// docs/math.md §5, "Training error of the exact solution", has the formula.
 func (a At) rssFromEnvelope(j int) interval.Interval {
 	c, gamma := &a.targets[j].c, a.Gamma
 	form := a.eigen.Norm(c, func(s2 float64) float64 { return math.Sqrt(a.middle(s2) * (1 + gamma*a.middle(s2))) })
@@ -65,9 +64,11 @@ func (a At) rssFromEnvelope(j int) interval.Interval {
 	})
 }
 
-// An envelope holds the norms for [At.rssFromEnvelope] at one target. docs/math.md §5 defines M and the vectors
-// y and z. form is √(cᵀMc + γ‖Mc‖²), and lost bounds its underflow error. The field z bounds ‖z‖, and zy bounds
-// ‖z + 2γy‖.
+// An envelope holds the norms in the formula of [At.rssFromEnvelope] for one target. docs/math.md §5 defines
+// the matrix M and the vectors y and z.
+//
+//   - form is √(cᵀMc + γ‖Mc‖²), and lost bounds its underflow error
+//   - z bounds ‖z‖, and zy bounds ‖z + 2γy‖
 type envelope struct{ form, z, zy, lost float64 }
 
 // envelope returns rssFromEnvelope's bracket from norms computed before.
@@ -75,8 +76,8 @@ func (a At) envelope(j int, e *envelope) interval.Interval {
 	c, tss, gamma := &a.targets[j].c, a.TSS[j], a.Gamma
 	middle, half := tss-e.form*e.form, e.z*e.zy/2
 	radius := math.Sqrt(a.widestGap()) * e.z / 2
-	// pad is a bound on the round-off of middle and half. They are computed from forms cᵀφ(AᵀA)c with
-	// φ ≤ 2·most. delta is a bound on the error of c and of its projection.
+	// pad is a bound on the round-off of middle and half. Both are sums of forms cᵀφ(AᵀA)c with functions φ ≤
+	// 2·most. delta is a bound on the error of c and of its projection.
 	delta, most := a.CrossError(j)+a.factor.onto*eps*c.Norm, a.inverse()
 	pad := 16*math.Sqrt(tss*most)*delta + 8*delta*delta*most + a.SquaresError(j) + 4*(a.factor.along+few)*eps*(tss+half)
 	if c.Norm > 0 {

@@ -179,8 +179,8 @@ func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	return v
 }
 
-// gradient overwrites g (length d) with the negative gradient R_Aᵀ(z − R_A x) − γx for target j. [tsqr] defines
-// R_A and z. v receives the result of residual.
+// gradient overwrites g (length d) with the negative gradient Aᵀ(b − Ax) − γx for target j, computed from the
+// triangular factor. v receives the result of residual.
 func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	d, q := e.d, e.d+e.t
 	clear(g)

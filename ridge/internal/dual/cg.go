@@ -107,8 +107,8 @@ func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float6
 	return false
 }
 
-// precondition computes the preconditioned residual z and the product Ht for the residual r. [CG] has the
-// formulas. z stays orthogonal to c.share.
+// precondition computes the preconditioned residual z of r and, if there are heavy columns, Ht. [CG] has the formulas.
+// z stays orthogonal to c.share.
 func (c *CG) precondition(r []float64) {
 	for i, v := range r {
 		c.z[i] = c.scale[i] * v
@@ -157,7 +157,7 @@ func (c *CG) apply() {
 // workers returns the number of goroutines that share the rows.
 func (c *CG) workers() int { return len(c.parts) }
 
-// scatter overwrites u with the contribution of rows lo to hi−1 to Lᵀ·c.times. L holds the sparse columns of
+// scatter overwrites u with the sum of c.times[i] times row i of L over rows lo to hi−1. L holds the sparse columns of
 // [CG].
 func (c *CG) scatter(u []float64, lo, hi int) {
 	clear(u)

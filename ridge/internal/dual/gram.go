@@ -13,8 +13,8 @@ import (
 
 // A Gram is the computed G = AAᵀ. With an intercept, centring gives G an eigenvalue of 0, which would be known
 // only up to round-off. The matrix A therefore gets one more column, √Shift·u with uᵢ = √(wᵢ/Σw). The other
-// columns are orthogonal to u, so that the new column only changes this eigenvalue from 0 to Shift. The fields
-// compare G with a matrix G̃: the exact AAᵀ if each row of A is slightly perturbed.
+// columns are orthogonal to u, so that the new column only changes this eigenvalue from 0 to Shift. The
+// round-off is bounded relative to G̃ = ÃÃᵀ, where each row of Ã is a slightly perturbed row of A.
 type Gram struct {
 	N     int
 	G     []float64 // n×n, lower triangle

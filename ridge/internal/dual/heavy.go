@@ -42,7 +42,7 @@ func (r *Rows) heavyColumns() (list []int, entries int) {
 	return list, entries
 }
 
-// A light holds the rows, with only the columns that [heavy] does not store.
+// A light holds the rows without the columns that a [heavy] stores.
 type light struct {
 	rows *Rows
 	own  *engine.CSR // nil if no column is left out

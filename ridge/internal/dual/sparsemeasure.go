@@ -55,7 +55,7 @@ type combineWork struct {
 	times []twofold.Number // n
 }
 
-// combineSparse is like combine for sparse rows. Each worker computes a range of columns.
+// combineSparse returns the result of combine for sparse rows. Each worker computes a range of columns.
 func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	out := make([]twofold.Number, len(points)*r.d)
 	if r.work.sums == nil {

@@ -30,8 +30,8 @@ type passHeader struct {
 	Weight, WeightLow   float64
 }
 
-// Bits of State. Older versions computed two bounds as one: on the error of residuals, and on the error of sums
-// over residuals. They set passMixed in such a pass, which is repeated.
+// Bits of State. passMixed marks a pass of an older version that stored one bound for two different errors. The
+// pass is then repeated.
 const (
 	passEnded = 1 << iota
 	passSparse
@@ -51,8 +51,8 @@ func (h *passHeader) content(numbers int) int64 {
 	return passHeaderSize + 24*q*d + 32*q + n
 }
 
-// question returns a hash of what a pass has to compute: the bits of its vectors, its targets and options, and
-// the shifts of its measurements. All workers must have the same hash.
+// question returns a hash of the request for a pass: the bits of the vectors, targets, options and shifts. All
+// workers must have the same hash.
 func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 	h := sha256.New()
 	var b [9]byte

@@ -92,7 +92,8 @@ func unit(size float64) float64 {
 	return math.Ldexp(1, e-40)
 }
 
-// split returns a + b + c = v. a is a multiple of unit1, b is a multiple of unit(unit1), and c is the rest.
+// split returns a + b + c = v. a is a multiple of unit1, b is a multiple of the finer unit(unit1), and c is the
+// rest.
 func split(v twofold.Number, unit1 float64) (a, b, c float64) {
 	round := func(x, unit float64) float64 {
 		large := 0x1.8p52 * unit

@@ -270,7 +270,8 @@ func (m *galerkin) correct() error {
 	return nil
 }
 
-// A subspace is full if it has no room for all vectors of the next pass, and not even for minVectors of them.
+// A subspace is not full as long as it has room for minVectors vectors, or for all vectors of the next pass if
+// they are fewer.
 const minVectors = 16
 
 // extend stores the vectors for the next pass after the rows of the subspace. It also chooses the systems whose
@@ -316,9 +317,11 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 }
 
 // directions computes Ĥ⁻¹g for each system to solve, where g is the gradient and Ĥ approximates the Hessian.
-// For each Ĥ⁻¹g, gradients.Off receives the part orthogonal to the subspace. If Deflate is true, this part is a
-// multiple of the same part of g. An updated g is already orthogonal to the subspace. moved is the number of
-// these systems, and rows is the number of rows written.
+// gradients.Off receives the parts of these vectors that are orthogonal to the subspace. moved is the number of
+// the systems, and rows is the number of rows written.
+//
+// If Deflate is true, the orthogonal part of g is used instead, because it only differs by a factor. A gradient
+// that was updated and not measured is already orthogonal to the subspace.
 func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) {
 	d, w := m.Dim(), &m.work
 	if !m.Deflate {

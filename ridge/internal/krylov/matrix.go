@@ -8,7 +8,7 @@ import (
 )
 
 // ComputeMatrix computes K = AᵀA (d×d) in one pass, which multiplies all unit vectors by K. It uses only
-// p.Operator and p.Known. known is p.Known, or its update if the pass read sparse rows.
+// p.Operator and p.Known. known is p.Known or, if the pass read sparse rows, p.Known.ReadSparse().
 func ComputeMatrix(ctx context.Context, p Problem) (k []float64, known *certify.Known, err error) {
 	p.Pairs = nil
 	b := newBatch(&p)

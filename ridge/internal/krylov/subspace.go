@@ -213,9 +213,9 @@ const (
 	fillTo    = 0.5
 )
 
-// fill extends the b new rows to at most BlockRows rows, and returns their number. New rows are stored after the
-// rows of the subspace. The added rows continue the Krylov space. They come from the last rows of kq, made
-// orthogonal to the subspace and to the b rows.
+// fill adds rows to the b new rows, up to BlockRows rows in all, and returns their number. New rows are stored
+// after the rows of the subspace. The added rows continue the Krylov space. They are the last products with K,
+// made orthogonal to the subspace and to the b rows.
 func (s *subspace) fill(b int) int {
 	n := min(s.last, BlockRows, s.most-s.k-b)
 	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {

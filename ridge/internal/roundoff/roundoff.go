@@ -34,9 +34,10 @@ const (
 const (
 	// The mean of a block of rows is computed from partial sums of MeanPart rows each.
 	MeanPart = 16
-	// Let D = √Σw·(row − origin)² for one column of a block. The computed mean of the column has an error of at
-	// most MeanOfBlock·Unit·D/√Σw, by Cauchy–Schwarz. MeanOfBlock counts the additions in a partial sum and of
-	// the partial sums. Differences, products, a quotient and a compensated sum of weights add 8 roundings.
+	// Let D = √Σw·(row − origin)² for one column of a block, with the Origin of rows.Stage. The computed mean
+	// of the column has an error of at most MeanOfBlock·Unit·D/√Σw, by Cauchy–Schwarz. MeanOfBlock is the
+	// number of additions within a partial sum, plus the number of partial sums, plus 8. These 8 roundings are
+	// in differences, products, a quotient and a compensated sum of weights.
 	//
 	// If the mean is subtracted from the rows, the result has an error of norm at most RowOfBlock·Unit·D. This
 	// error comes from the error of the mean and from two differences.
@@ -54,8 +55,8 @@ const (
 
 // Constants for sums over rows.
 const (
-	// CentredSquares is a bound like fd.SquaresError, in the same units, for the squared norm of a centred
-	// sparse row.
+	// CentredSquares replaces fd.SquaresError for a centred sparse row. It bounds the relative error of the
+	// squared norm, in units of Eps.
 	CentredSquares = 15
 	// Sums over all rows, such as AᵀY, are computed in two steps. Ordinary addition sums each group of SumRows
 	// rows. Compensated addition then sums the groups, so that the error does not grow with the number of rows.
@@ -157,9 +158,9 @@ const (
 )
 
 // QRFold returns a bound on the backward error of one fold of the streamed QR. A fold factors a triangle of q
-// columns, stacked on other rows. The parameter rows is their number. The bound is in units of Unit times the
-// norm of each column. motion is the sum of 2 − τ over the reflections I − τ·vvᵀ. The proof is in docs/math.md
-// §14.
+// columns that is stacked on other rows, and the argument rows is the number of these other rows. The bound is
+// in units of Unit times the norm of each column. motion is the sum of 2 − τ over the reflections I − τ·vvᵀ.
+// The proof is in docs/math.md §14.
 func QRFold(q, rows, motion float64) float64 {
 	w, panels := math.Min(q, PanelColumns), math.Ceil(q/PanelColumns)
 	s := motion + 100*q*Unit // the exact τ may be slightly smaller

@@ -65,10 +65,10 @@ func (s *Stage) begin() {
 	clear(s.block.spread)
 }
 
-// centre computes the means of a block of n rows, relative to the origin, from the sums in s.block. It
-// subtracts the means of the targets from s.y. [Staged] subtracts the means of the features later. There may be
-// one more row, the joining row, that stands for the distance between means (see [Stage]). centre writes its
-// targets after the targets of the block. It returns the number of joining rows, 0 or 1.
+// centre computes the means of a block of n rows, relative to the origin, from the sums in s.block. It subtracts
+// the means of the targets from s.y. [Staged] subtracts the means of the features later. If the means differ from
+// the means of earlier rows, centre adds one row, the joining row (see [Stage]). It writes the targets of this
+// row after the targets of the block. It returns the number of joining rows, 0 or 1.
 func (s *Stage) centre(n int, w []float64) int {
 	total := s.sumTargets(n, w)
 	weight := total.Value()

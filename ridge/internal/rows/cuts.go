@@ -55,8 +55,8 @@ func (a *sumsOfCuts) take(x *float64, n int) *cutSums {
 }
 
 // Check validates a block like [CheckBlock]. It also returns an error if [Stage.Overflows] is true for the
-// block. The caller then calls Load for each cut of RowsPerStage rows. Check keeps the sums of each cut, which
-// saves Load time.
+// block. After a successful Check, the caller calls Load for each cut of RowsPerStage rows. Check keeps the sums
+// of each cut, which saves Load time.
 func (s *Stage) Check(b dataset.Block, firstRow int, raw float64) (float64, error) {
 	s.added.used, s.added.next = 0, 0
 	if err := CheckShape(b, s.d, s.t, firstRow); err != nil {

@@ -36,8 +36,8 @@ type sparseWork struct {
 	sums     []neumaier.Sum // Σw·(row − origin)
 }
 
-// staysSparse chooses the explicit columns: columns in which every row gets an entry. It reports whether the
-// rows of b, with these entries, are still sparse.
+// staysSparse chooses the explicit columns, in which every row gets an entry so that they can be centred. It
+// reports whether the rows of b, with these entries, are still sparse.
 func (s *Stage) staysSparse(b dataset.Block) bool {
 	k := &s.sparse
 	k.held = vec.Grow(k.held, s.d)
