@@ -33,7 +33,8 @@ func (s *Solution) directStatus(tol float64) Status {
 }
 
 // isZero reports whether the solution counts as zero: no relative error is proved, and the solution explains at
-// most zeroShare of TSS. The explained part is TSS − 2f*, where f* is the smallest objective.
+// most zeroShare of TSS. The explained part is TSS − 2f*, because the smallest objective f* is
+// ½RSS + ½γ‖x‖².
 func (t *Target) isZero() bool {
 	if !math.IsInf(t.RelativeErrorBound, 1) {
 		return false

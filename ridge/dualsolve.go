@@ -27,8 +27,8 @@ type dualSystem struct {
 	ended    bool
 }
 
-// A dualSolver overwrites each residual r with an approximation of (AAᵀ + γI)⁻¹r.
-type dualSolver func(open []*dualSystem) error
+// A dualSolver overwrites the residual r of each system with an approximation of (AAᵀ + γI)⁻¹r.
+type dualSolver func(systems []*dualSystem) error
 
 // A dualFit holds the systems of some targets at one γ.
 type dualFit struct {
@@ -82,7 +82,8 @@ func (e *dualExact) solve(ctx context.Context, gammas []float64) ([]*Solution, e
 	return fits, nil
 }
 
-// A measurement of one target takes up to measureNumbers·(n + d) numbers, and a block of targets up to blockBytes.
+// Measuring the error of one target takes up to measureNumbers·(n + d) numbers. A block of targets takes up to
+// blockBytes.
 const (
 	measureNumbers = 24
 	blockBytes     = 1 << 29

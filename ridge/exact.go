@@ -22,7 +22,7 @@ type ExactOptions struct {
 	MaxBytes  uint64         // memory limit in bytes; 0 means 8 GiB
 	// Tol is the relative error to reach. Solutions with a larger bound are corrected by up to five more passes. If a
 	// solution still misses Tol, its Status is [RoundOff], without an error. If Tol is 0, no more passes are made, and
-	// Dual aims at 1e-12.
+	// Dual and DualCG aim at 1e-12.
 	Tol float64
 	// LeaveOneOut allows a call of [Factorization.LeaveOneOut].
 	LeaveOneOut bool

@@ -99,10 +99,11 @@ func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []
 
 // LeaveOneOut returns the solutions of [Factorization.Solve] and the leave-one-out error of every solution and target,
 // as defined at [LeaveOneOut]. It makes a pass over src and computes the leverages from the eigenvectors of AᵀA. A dual
-// method makes no pass, because it has the rows in memory. It does not support LeaveOneOutOptions.Unpenalized.
+// method makes no pass, because it has the rows in memory.
 //
-// It requires ExactOptions.LeaveOneOut; without it the error is [ErrShape]. Other errors are as for
-// [Factorization.Solve] and [LeaveOneOut].
+// The factorisation must have been made with ExactOptions.LeaveOneOut. A dual method does not support
+// LeaveOneOutOptions.Unpenalized. In both cases the error is [ErrShape]. Other errors are as for [Factorization.Solve]
+// and [LeaveOneOut].
 func (f *Factorization) LeaveOneOut(ctx context.Context, src dataset.Source, gammas []float64, opts LeaveOneOutOptions) ([]*Solution, *LeftOutScores, error) {
 	ctx = background.IfNil(ctx)
 	switch {

@@ -14,7 +14,7 @@ type Status int
 const (
 	// NotTerminated is the zero value. This package did not compute the [Solution].
 	NotTerminated Status = iota
-	// Converged: every target is certified to the tolerance. The default tolerance of [DualCG] is 1e-12.
+	// Converged: every target is certified to the tolerance.
 	Converged
 	// ZeroSolution: for some target, AᵀY and the exact solution are zero up to round-off, so no relative error can be
 	// certified. All other targets are certified to the tolerance.

@@ -31,8 +31,8 @@ type BandTrial struct {
 	Least     float64        `json:"least" null:"-Inf"` // lower bound on GCV at all γ tried with these penalties
 }
 
-// Each trial of the search uses 2·bandGammas + 1 values of γ, 10^¼ times apart. Penalties are between 10^−bandReach
-// and 10^bandReach.
+// Each trial of the search uses 2·bandGammas + 1 values of γ. Each γ is 10^¼ times the one before. Penalties are between
+// 10^−bandReach and 10^bandReach.
 const (
 	bandReach  = 8
 	bandGammas = 4

@@ -119,9 +119,9 @@ const (
 	gridCV   = 25
 )
 
-// maxExtensions limits the number of extensions of a grid. An extension must lower the score by the fraction minGain.
-// The limit is large, because the best γ can be far below the mean eigenvalue. For monomials of degree three in columns
-// with values up to 10⁵, the best γ was 30 powers of ten below.
+// maxExtensions limits the number of extensions of a grid. An extension must lower the score by the fraction minGain. The limit
+// is large, because the best γ can be far below the mean eigenvalue: by a factor of 10³⁰ for monomials of degree three in
+// columns with values up to 10⁵.
 const (
 	maxExtensions = 20
 	minGain       = 1e-3
@@ -178,8 +178,9 @@ func ByScore(fits []*ridge.Solution, scores [][]ridge.Interval, estimates [][]fl
 // ByGCV returns candidates with the given solutions and with GCV as their scores.
 func ByGCV(fits []*ridge.Solution) []Candidate { return ByScore(fits, gcvOf(fits), nil) }
 
-// Among chooses from the candidates that find returns for gammas. If gammas is nil, Among uses the grid, without the γ
-// that [GammaGrid] leaves out, and extends it as [Gamma] does. Candidates with a singular system are left out.
+// Among chooses from the candidates that find returns for gammas. If gammas is nil, Among uses the γ of grid and extends the
+// grid as [Gamma] does. It then ignores small γ whose scores are not known well, see [GammaGrid]. Candidates with a singular
+// system are left out.
 func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
 	extend := gammas == nil
 	if extend {

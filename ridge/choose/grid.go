@@ -52,11 +52,11 @@ type GammaGrid struct {
 	Keep   int
 }
 
-// AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses.
-// Neighbours differ by √10 up to 100 times this γ, and by 10 above. Only the two smallest γ may be left out.
+// AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses. The factor between
+// neighbours is √10 up to 100 times this γ, and 10 above. Only the two smallest γ may be left out.
 //
-// The best γ for leave-one-out errors is rarely smaller than the choice of GCV. It may be far larger if a few rows have
-// large leverages. The grid is small because each γ costs as much as a product with all rows.
+// The best γ for leave-one-out errors is rarely smaller than the choice of GCV. It may be far larger if a few rows have large
+// leverages. The grid is small because each γ costs as much as a product with all rows.
 func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	powers := [...]float64{-1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4, 5, 6}
 	out := GammaGrid{Keep: len(powers) - 2}

@@ -44,8 +44,8 @@ func (c *BandChoice) UnmarshalJSON(text []byte) error { return jsonfields.Unmars
 // MarshalJSON writes the fields under the names in their tags. A Gamma or Least that is not finite is written as null.
 func (b BandTrial) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(b) }
 
-// UnmarshalJSON reads the output of MarshalJSON. A null or missing Gamma becomes NaN, and a null or missing Least -Inf. The error
-// is [ridge.ErrInput] if a penalty is null.
+// UnmarshalJSON reads the output of MarshalJSON. A null or missing Gamma becomes NaN. A null or missing Least becomes −Inf. The
+// error is [ridge.ErrInput] if a penalty is null.
 func (b *BandTrial) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, b) }
 
 // MarshalJSON writes the fields under the names in their tags, without Summary. A Summary has its own format

@@ -17,8 +17,8 @@ type TargetChoice struct {
 	Candidates []float64        `json:"candidates"` // the γ that were tried, ascending
 	Gammas     []float64        `json:"gammas"`     // the chosen γ
 	Scores     []ridge.Interval `json:"scores"`     // brackets of the scores of the chosen γ
-	// Excess is an upper bound on the score of the chosen γ minus the smallest score of the target. 0 means that the choice is
-	// proved.
+	// Excess is an upper bound on the score of the chosen γ minus the smallest score of the target. If it is 0, the chosen γ
+	// is proved to have the smallest score.
 	Excess []float64 `json:"excess"`
 	// AtEnd[0] counts the targets whose γ is the smallest candidate, and AtEnd[1] the targets whose γ is the largest
 	// candidate. For a target that is pure noise, the best γ is +Inf.

@@ -63,7 +63,7 @@ func (c cost) plus(o cost) cost { return cost{c.flops + o.flops, c.read + o.read
 
 func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
 
-// prepareFlops is the measured cost of copying and packing one dense number.
+// prepareFlops is the measured cost of preparing one element of dense rows for a matrix product.
 const prepareFlops = 250
 
 func (o *forecast) exactCost(n int64, k int, maxBytes float64) cost {

@@ -143,7 +143,7 @@ func (r *Outcome) canScale() bool {
 	return missing <= r.ColumnSpread*r.ColumnSpread*r.Tol
 }
 
-// tolMargin returns the ratio of an attainable tolerance to the certified error.
+// tolMargin returns the suggested tolerance divided by the certified error.
 func (r *Outcome) tolMargin() float64 {
 	if r.Status == ridge.PassLimit && len(r.Solutions)*r.Problem.Targets == 1 {
 		return 1

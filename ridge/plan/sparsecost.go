@@ -10,6 +10,8 @@ import (
 
 // Costs of sparse rows. The unit is the time of one flop in a matrix product.
 
+// scattered is the measured cost of a flop in a product of a sparse row and a vector.
+
 // scattered is the measured cost of multiplying a sparse entry.
 const scattered = 20
 

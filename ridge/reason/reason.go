@@ -54,7 +54,8 @@ const (
 	// IterationIsCheaper: 12 passes of an iteration cost less than half as much as factoring. Numbers holds the cost of
 	// the passes divided by the cost of factoring.
 	IterationIsCheaper
-	// SparseRows: the rows are sparse, there are fewer rows than features, and the n×n matrix AAᵀ is too large.
+	// SparseRows: DualCG was chosen, because the rows are sparse and fewer than the features, and the n×n matrix AAᵀ is too
+	// large.
 	SparseRows
 	// ReadOnce: the rows can be read only once, and the d×d matrix AᵀA fits in memory.
 	ReadOnce

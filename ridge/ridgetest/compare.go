@@ -27,8 +27,7 @@ func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	}
 }
 
-// Bitwise fails the test unless b equals a times two factors, bit for bit: coef for the coefficients and intercept for
-// the intercepts.
+// Bitwise fails the test unless b has coef times the coefficients and intercept times the intercepts of a, bit for bit.
 func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coef, intercept float64) {
 	t.Helper()
 	k, _ := a.Dims()

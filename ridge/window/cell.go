@@ -26,8 +26,8 @@ func newCell(sum *accum.Accumulator, level int, end, from, to int64) *cell {
 	return &cell{sum: sum, level: level, end: end, from: from, to: to, extent: sum.Extent()}
 }
 
-// makeCells computes the missing sketches in parallel, first from rows, then by merges.
-// The order of additions does not depend on the number of cores.
+// makeCells computes the sketches of all cells that have none, in parallel. It starts with sketches of rows and
+// continues with merges. The order of additions does not depend on the number of cores.
 func makeCells(cells []*cell, cfg accum.Config) error {
 	var byHeight [][]*cell
 	for _, c := range cells {

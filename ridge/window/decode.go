@@ -220,7 +220,8 @@ func (w *Window) setRowNumbers(room int64) (why string) {
 	return accum.Mergeable(accum.Config(w.cfg.Summary), sums, "sketches")
 }
 
-// checkAges returns the reason why appending rows cannot produce these cells and chunks, or "".
+// checkAges returns the reason if no sequence of appended rows leads to these cells and recent chunks of rows. Otherwise it
+// returns "".
 func (w *Window) checkAges() (why string) {
 	full := 0
 	for _, c := range w.recent {

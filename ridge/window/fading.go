@@ -209,7 +209,8 @@ func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	return beta, beta == 0 || weight > 0 && !(beta*weight >= accum.LeastWeight)
 }
 
-// rebase halves the weights once for each half-life since f.unit, or drops a negligible sum.
+// rebase moves f.unit, the time of the weights, forward by whole half-lives and halves the weights as often. It drops a
+// negligible sum instead.
 func (f *Fading) rebase(t int64) error {
 	if f.sum.Rows() > 0 {
 		halvings, _ := f.elapsed(t)
