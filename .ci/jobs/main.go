@@ -3,9 +3,9 @@
 //	jobs check FILE...                   reads the files like Kubernetes; unknown fields are errors
 //	jobs run CLAIM=FOLDER... FILE...     runs the containers of each file here, one after the other
 //
-// The containers of a pod run as processes with the variables of the pod. A folder of this machine
-// replaces a mounted claim. Pods of an Indexed Job run in descending order, and the first of them
-// twice, as after the failure of a node. Programs are found in PATH; images are ignored.
+// The containers of a pod run as processes with the variables of the pod. A folder of this machine replaces a mounted
+// claim. Pods of an Indexed Job run in descending order. The first pod runs twice, because Kubernetes repeats a pod
+// after the failure of a node. Programs are found in PATH; images are ignored.
 package main
 
 import (
