@@ -95,7 +95,7 @@ func TestClasses(t *testing.T) {
 		if right < 50 && k == 2 || right < 30 {
 			t.Errorf("%d classes: %d of 60 are right", k, right)
 		}
-		if code, text, errs = call("predict", "--model", out, "--data", data, "--columns=", "--json"); code != 0 {
+		if code, text, errs = call("predict", "--model", out, "--data", data, "--json"); code != 0 {
 			t.Errorf("exit %d, %s", code, errs)
 		}
 		var found struct {

@@ -133,7 +133,7 @@ func (o *fitOptions) options() fdridge.Options {
 func (o *fitOptions) checkOptions() error {
 	opts := o.options()
 	opts.Bands = o.NamedBands()
-	if o.Unpenalized != "" {
+	if o.Unpenalized.Given {
 		opts.Unpenalized = []int{0}
 	}
 	if o.classes {

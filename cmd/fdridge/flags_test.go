@@ -14,7 +14,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
@@ -22,6 +24,43 @@ import (
 )
 
 // These tests are of what flags do where no other test would miss it.
+
+// TestLists: a flag for a list refuses a list without items and a second list, in every command.
+func TestLists(t *testing.T) {
+	found := map[string]int{}
+	for _, command := range newRoot(joiner{}).Commands() {
+		command.Flags().VisitAll(func(f *pflag.Flag) {
+			if _, ok := f.Value.(*cli.List); !ok {
+				return
+			}
+			found[f.Name]++
+			for _, c := range []struct {
+				args []string
+				want string
+			}{
+				{[]string{""}, "the list is empty"},
+				{[]string{" , ,"}, "the list is empty"},
+				{[]string{"a,b", "c"}, "given twice (a,b, c); several are one list"},
+			} {
+				args := []string{command.Name()}
+				if command.Name() == "solve" {
+					args = append(args, "file.fds")
+				}
+				for _, v := range c.args {
+					args = append(args, "--"+f.Name+"="+v)
+				}
+				if code, out, errs := call(args...); code != usage || out != "" || !strings.Contains(errs, "--"+f.Name) || !strings.Contains(errs, c.want) {
+					t.Errorf("%q: exit %d, %q, %q", args, code, out, errs)
+				}
+			}
+		})
+	}
+	for name, commands := range map[string]int{"columns": 5, "onehot": 3, "dates": 3, "bands": 4, "unpenalized": 1, "sizes": 1, "figures": 1, "ratio": 1} {
+		if found[name] != commands {
+			t.Errorf("--%s is a list in %d commands, want %d", name, found[name], commands)
+		}
+	}
+}
 
 var rowsTold = regexp.MustCompile(`(\d+) rows ×`)
 

@@ -24,17 +24,15 @@ import (
 // paperOptions holds the flags of the command paper.
 type paperOptions struct {
 	cfg                  paper.Config
-	figures, rows        string
-	gamma, ratio         cli.Single
+	figures, ratio       cli.List
+	rows                 string
+	gamma                cli.Single
 	threads              int
 	threadsGiven, asJSON bool
 }
 
 func paperCommand() *cobra.Command {
-	o := &paperOptions{
-		gamma: cli.Single{Hint: "; several are one list, G,G"},
-		ratio: cli.Single{Hint: "; several are one list, R,R"},
-	}
+	o := &paperOptions{gamma: cli.Single{Hint: "; several are one list, G,G"}}
 	c := &cobra.Command{
 		Use:   "paper",
 		Short: "Redraw the figures of the paper and judge its claims",
@@ -58,7 +56,7 @@ figure.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.figures, "figures", "", "figures to draw, a list of numbers (default: all)")
+	f.Var(&o.figures, "figures", "figures to draw, a list of numbers (default: all)")
 	f.StringVar(&o.cfg.Out, "out", "paper-results", "write the results into this folder")
 	f.BoolVar(&o.cfg.Quick, "quick", false, "use small sizes, as a test")
 	f.Uint64Var(&o.cfg.Seed, "seed", 1, "seed of all random numbers")
@@ -109,15 +107,12 @@ func (o *paperOptions) check() error {
 			return cli.BadInput("--rows: %q must be a number >= 1 or all", o.rows)
 		}
 	}
-	for _, s := range cli.SplitList(o.figures) {
+	for _, s := range o.figures.Items {
 		f, err := strconv.Atoi(s)
 		if err != nil {
 			return cli.BadInput("--figures: %q is not a number", s)
 		}
 		o.cfg.Figures = append(o.cfg.Figures, f)
-	}
-	if o.figures != "" && o.cfg.Figures == nil {
-		return cli.BadInput("--figures: %q has no figure", o.figures)
 	}
 	if o.gamma.Given {
 		if o.cfg.Gammas, err = cli.ParseGammas(o.gamma.Value, false); err != nil {
@@ -126,7 +121,7 @@ func (o *paperOptions) check() error {
 		slices.Sort(o.cfg.Gammas)
 		o.cfg.Gammas = slices.Compact(o.cfg.Gammas)
 	}
-	for _, s := range cli.SplitList(o.ratio.Value) {
+	for _, s := range o.ratio.Items {
 		r, err := cli.ParseNumber(s)
 		if err != nil {
 			return cli.BadInput("--ratio: %q is not a number", s)

@@ -36,7 +36,7 @@ type planOptions struct {
 	every  int64
 	n      int64
 	gamma  cli.Single
-	sizes  string
+	sizes  cli.List
 	tol    float64
 	// oneShotError is --error, the error that a fit in one pass has to reach; 0 means that the flag is not given.
 	oneShotError float64
@@ -78,7 +78,7 @@ func (o *planOptions) register(c *cobra.Command) {
 	f.Int64Var(&o.every, "every", 1, "sketch only each K-th row")
 	f.Int64Var(&o.n, "n", 0, "number of rows of the fit (default: rows read)")
 	f.Var(&o.gamma, "gamma", "regularisations, a list (default: mean eigenvalue of AᵀA)")
-	f.StringVar(&o.sizes, "sizes", "", "sketch sizes to compare (default: powers of two from 16)")
+	f.Var(&o.sizes, "sizes", "sketch sizes to compare (default: powers of two from 16)")
 	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the coefficients to reach")
 	f.Float64Var(&o.oneShotError, "error", 0, "also find the sketch size for a one-shot fit with relative error E")
 	f.IntVar(&o.memory, "memory", 8192, "available memory in MiB")
@@ -108,7 +108,7 @@ func (o *planOptions) check() (cfg plan.Config, err error) {
 			return cfg, err
 		}
 	}
-	for _, s := range cli.SplitList(o.sizes) {
+	for _, s := range o.sizes.Items {
 		m, err := strconv.Atoi(s)
 		if err != nil || m < 1 {
 			return cfg, cli.BadInput("--sizes: %q must be an integer from 1", excerpt.Of(s))

@@ -193,10 +193,10 @@ func (o *solveOptions) firstRow() int64 {
 // penalise reads the penalties that are added to an existing sketch.
 func (o *solveOptions) penalise(ctx context.Context, d *description) (input.Penalised, error) {
 	flag := "--penalty"
-	if o.Bands != "" {
+	if o.Bands.Given {
 		flag = "--bands"
 	}
-	if d.Preparation.Expansion() != nil && o.Penalty+o.Bands != "" {
+	if d.Preparation.Expansion() != nil && (o.Penalty != "" || o.Bands.Given) {
 		return input.Penalised{}, cli.BadInput("%s: penalties apply to input columns, and the sketch has computed features", flag)
 	}
 	return o.PenaltyFlags.Read(ctx, nil, &d.Preparation)

@@ -38,8 +38,6 @@ func TestUnpenalizedFlag(t *testing.T) {
 		args []string
 		want string
 	}{
-		"empty":    {with("--unpenalized", ""), "--unpenalized: it names no columns"},
-		"comma":    {with("--unpenalized", ","), "--unpenalized: it names no columns"},
 		"unknown":  {with("--unpenalized", "a1,z"), `--unpenalized: "z"`},
 		"sketch":   {with("--unpenalized", "a1", "--save-sketch", in("s")), "--unpenalized, --save-sketch"},
 		"zero":     {[]string{"fit", "--data", data, "--target", "y", "--gamma", "0", "--unpenalized", "a1"}, "--unpenalized, --gamma"},

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"encoding/csv"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -41,11 +42,33 @@ func (o *Single) Set(s string) error {
 // CheckSingle returns an error for a flag that was given twice.
 func CheckSingle(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
-		if o, ok := f.Value.(*Single); ok && o.twice && err == nil {
+		given, ok := f.Value.(interface{ single() *Single })
+		if !ok || err != nil {
+			return
+		}
+		if o := given.single(); o.twice {
 			err = BadInput("--%s: given twice (%s, %s)%s", f.Name, excerpt.Of(o.Value), excerpt.Of(o.again), o.Hint)
 		}
 	})
 	return err
+}
+
+func (o *Single) single() *Single { return o }
+
+// A List is the value of a flag with a list, see [SplitList]. The flag may be given only once, and the list may not be
+// empty.
+type List struct {
+	Single
+	Items []string
+}
+
+// Set parses the list.
+func (o *List) Set(s string) error {
+	if o.Items = SplitList(s); len(o.Items) == 0 {
+		return errors.New("the list is empty")
+	}
+	o.Hint = "; several are one list, A,B"
+	return o.Single.Set(s)
 }
 
 // ParseGammas parses a comma-separated list of γ. 0 is accepted only if allowZero is true.

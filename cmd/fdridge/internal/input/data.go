@@ -165,7 +165,7 @@ func (o *Flags) findEncoding(ctx context.Context, run Session, bar *cli.Progress
 	if o.Rules == nil {
 		return nil, nil
 	}
-	cells := &prepare.Cells{Look: true, OneHot: slices.DeleteFunc(cli.SplitList(o.oneHot), func(s string) bool { return s == allText })}
+	cells := &prepare.Cells{Look: true, OneHot: slices.DeleteFunc(slices.Clone(o.oneHot.Items), func(s string) bool { return s == allText })}
 	opened, src, err := o.open(ctx, run, expected{cells: cells})
 	if err != nil {
 		return nil, err
@@ -291,7 +291,7 @@ func (o *Flags) rowKey(share dataset.Share, be engine.Backend) (string, error) {
 		return "", err
 	}
 	key := fmt.Sprintf("%q %q %q %d %q %q %q %q %q %v %q",
-		o.Data.Value, o.Target.Value, o.Weights.Value, o.targetCount(), o.Format, o.delimiter, o.header, o.columns, o.Rows, share, append(settings, backend))
+		o.Data.Value, o.Target.Value, o.Weights.Value, o.targetCount(), o.Format, o.delimiter, o.header, o.columns.Value, o.Rows, share, append(settings, backend))
 	if o.transposed {
 		key += " transposed"
 	}

@@ -12,7 +12,8 @@ import (
 
 // encodingFlags configure how missing values and categorical columns become numbers.
 type encodingFlags struct {
-	Missing, oneHot string
+	Missing string
+	oneHot  cli.List
 	prepareFlags
 }
 
@@ -26,7 +27,7 @@ func (o *encodingFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.Missing, "missing", "refuse", "missing values: a policy; or by column A=mean,B=drop")
 	cli.SetValues(f, "missing", missingPolicies...)
 	o.prepareFlags.register(f)
-	f.StringVar(&o.oneHot, "onehot", "", "0/1 columns for the levels of A,B, or of all columns with text")
+	f.Var(&o.oneHot, "onehot", "0/1 columns for the levels of A,B, or of all columns with text")
 }
 
 // policy returns --missing if its value is mean or drop, otherwise RefuseMissing.
@@ -43,11 +44,10 @@ func (o *encodingFlags) cells() *prepare.Cells {
 	if o.Rules != nil || o.plan != nil {
 		return nil
 	}
-	names := cli.SplitList(o.oneHot)
-	if o.policy() == prepare.RefuseMissing && len(names) == 0 {
+	if o.policy() == prepare.RefuseMissing && !o.oneHot.Given {
 		return nil
 	}
-	return &prepare.Cells{Missing: o.policy(), OneHot: names}
+	return &prepare.Cells{Missing: o.policy(), OneHot: o.oneHot.Items}
 }
 
 // Learns returns the name of a flag that needs a pass over the rows before the fit, such as "onehot". It returns ""
@@ -58,7 +58,7 @@ func (o *encodingFlags) Learns() string {
 		return "prepare auto"
 	case o.plan != nil:
 		return ""
-	case o.oneHot != "":
+	case o.oneHot.Given:
 		return "onehot"
 	case o.Missing == "mean":
 		return "missing mean"
@@ -69,7 +69,7 @@ func (o *encodingFlags) Learns() string {
 // CheckKept returns an error if --cache-keep would store the codes of categorical levels. A later run could not
 // interpret these codes.
 func (o *encodingFlags) CheckKept(rows *CacheFlags) error {
-	if rows.keep && (o.oneHot != "" || o.Rules != nil || o.plan != nil) {
+	if rows.keep && (o.oneHot.Given || o.Rules != nil || o.plan != nil) {
 		return cli.BadInput("--cache-keep: a later run does not know the codes that this run gives to the levels of --onehot and --prepare; leave out one of the two")
 	}
 	return nil
@@ -88,14 +88,13 @@ func (o *encodingFlags) checkPrepare(standardize string) error {
 	if err != nil {
 		return err
 	}
-	oneHot := cli.SplitList(o.oneHot)
-	text := slices.Contains(oneHot, allText)
-	byHand := o.dates != "" || o.indicators || o.missingTarget == "drop" || text || standardize == scaleNumeric || len(of) > 0 || o.oneHot != "" && o.minShare > 0 || !slices.Contains(plainPolicies, o.Missing)
+	text := slices.Contains(o.oneHot.Items, allText)
+	byHand := o.dates.Given || o.indicators || o.missingTarget == "drop" || text || standardize == scaleNumeric || len(of) > 0 || o.oneHot.Given && o.minShare > 0 || !slices.Contains(plainPolicies, o.Missing)
 	if o.prepare != "" {
 		for _, flag := range []struct {
 			name  string
 			given bool
-		}{{"onehot", o.oneHot != ""}, {"missing", o.Missing != "refuse"}, {"dates", o.dates != ""}, {"missing-indicator", o.indicators}, {"missing-target", o.missingTarget != ""}, {"standardize", standardize != scaleNone}, {"min-share", o.minShare > 0 && o.prepare != "auto"}} {
+		}{{"onehot", o.oneHot.Given}, {"missing", o.Missing != "refuse"}, {"dates", o.dates.Given}, {"missing-indicator", o.indicators}, {"missing-target", o.missingTarget != ""}, {"standardize", standardize != scaleNone}, {"min-share", o.minShare > 0 && o.prepare != "auto"}} {
 			if flag.given {
 				return cli.BadInput("--%s: --prepare decides it for each column; leave it out, or edit a plan that --prepare-out wrote", flag.name)
 			}
@@ -117,7 +116,7 @@ func (o *encodingFlags) checkPrepare(standardize string) error {
 		return cli.BadInput("--standardize: with --missing by column, --dates, --onehot text and the like say --standardize numeric, which leaves columns of levels as they are")
 	case byHand:
 		o.Rules = &prepare.Rules{
-			OneHotText: text, Dates: cli.SplitList(o.dates), Missing: all, MissingOf: of, Indicators: o.indicators,
+			OneHotText: text, Dates: o.dates.Items, Missing: all, MissingOf: of, Indicators: o.indicators,
 			Standardize: standardize == scaleNumeric, MinShare: o.minShare,
 		}
 		if o.missingTarget == "drop" || o.missingTarget == "" && all.Missing == prepare.MissingDrop {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
 )
@@ -43,16 +42,16 @@ func (o *Flags) withoutTexts(e *dataset.InputError) string {
 	}
 	oneHot := ""
 	if len(e.Texts) > 0 {
-		oneHot = "--prepare auto; or --onehot " + strings.Join(append(cli.SplitList(o.oneHot), e.Texts...), ",")
+		oneHot = "--prepare auto; or --onehot " + strings.Join(append(slices.Clone(o.oneHot.Items), e.Texts...), ",")
 		if len(e.Texts) > 1 {
 			oneHot = "--prepare auto; or --onehot text"
 		}
 	}
 	omit := func(names []string) string {
-		if listed := cli.SplitList(o.columns); len(listed) > 0 && !strings.HasPrefix(listed[0], "-") {
+		if listed := o.columns.Items; len(listed) > 0 && !strings.HasPrefix(listed[0], "-") {
 			return "--columns without " + strings.Join(names, ",")
 		}
-		return "--columns=" + strings.Join(append(cli.SplitList(o.columns), omitNames(names)...), ",")
+		return "--columns=" + strings.Join(append(slices.Clone(o.columns.Items), omitNames(names)...), ",")
 	}
 	switch {
 	case len(e.Texts) == 0:

@@ -34,7 +34,7 @@ func NewFlags() Flags {
 func (o *Flags) Register(f *pflag.FlagSet) {
 	f.Var(&o.Data, "data", "csv, svmlight, npy, npz, parquet or arrow; .gz or .zst; - for a pipe")
 	o.RegisterText(f)
-	f.StringVar(&o.columns, "columns", "", "features, names or numbers A,B,…; -A,-B,… leaves these out (default: all)")
+	f.Var(&o.columns, "columns", "features, names or numbers A,B,…; -A,-B,… leaves these out (default: all)")
 	f.Var(&o.Target, "target", "target column: name, number, first or last; several: A,B; or a file")
 	cli.SetValues(f, "target", "first", "last")
 	f.Var(&o.Weights, "weights", "sample weights: a column, or a file")
@@ -134,7 +134,7 @@ func (o *Flags) partsOf() ([]Parts, map[string]dataset.Stamp) {
 		}
 	}
 	key := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %q %q %q %q %q %d",
-		contents, o.Target.Value, o.Weights.Value, o.targetCount(), o.Format, o.delimiter, o.header, o.columns, o.Rows, o.width))
+		contents, o.Target.Value, o.Weights.Value, o.targetCount(), o.Format, o.delimiter, o.header, o.columns.Value, o.Rows, o.width))
 	i := int64(o.Part.Share.Rank)
 	return []Parts{{fmt.Sprintf("%x", key[:16]), int64(o.Part.Share.Size), []span{{i, i}}}}, StampsOf(files)
 }

@@ -20,41 +20,34 @@ import (
 // PenaltyFlags are the flags for penalties of single columns or of groups of columns.
 type PenaltyFlags struct {
 	Penalty     string // a file
-	Bands       string
-	Unpenalized string
+	Bands       cli.List
+	Unpenalized cli.List
 	fits        bool // the command computes a fit, so columns may have no penalty
-	flags       *pflag.FlagSet
 }
 
 func (o *PenaltyFlags) Register(f *pflag.FlagSet) {
-	o.flags = f
 	f.StringVar(&o.Penalty, "penalty", "", "file with one number for each input column, which multiplies gamma")
-	f.StringVar(&o.Bands, "bands", "", "penalty of groups of columns: 1-10=1,11-20=100; without =P: chosen")
+	f.Var(&o.Bands, "bands", "penalty of groups of columns: 1-10=1,11-20=100; without =P: chosen")
 }
 
 // RegisterUnpenalized adds --unpenalized. Only commands that fit rows have this flag.
 func (o *PenaltyFlags) RegisterUnpenalized(f *pflag.FlagSet) {
 	o.fits = true
-	f.StringVar(&o.Unpenalized, "unpenalized", "", "columns without penalty, fitted like the intercept: names, numbers, A-C")
+	f.Var(&o.Unpenalized, "unpenalized", "columns without penalty, fitted like the intercept: names, numbers, A-C")
 }
 
 // Check validates the flags. The parameter features is true if the fit replaces the columns by computed features.
 func (o *PenaltyFlags) Check(features bool) error {
-	isEmpty := func(name, list string) bool { return o.flags.Changed(name) && len(cli.SplitList(list)) == 0 }
 	switch {
-	case isEmpty("bands", o.Bands):
-		return cli.BadInput("--bands: it names no columns")
-	case isEmpty("unpenalized", o.Unpenalized):
-		return cli.BadInput("--unpenalized: it names no columns")
-	case o.Penalty != "" && o.Bands != "":
+	case o.Penalty != "" && o.Bands.Given:
 		return cli.BadInput("--bands: it excludes --penalty")
 	case o.Penalty != "" && features:
 		return cli.BadInput("--penalty: it applies to input columns and excludes --features")
-	case o.Unpenalized != "" && features:
+	case o.Unpenalized.Given && features:
 		return cli.BadInput("--unpenalized: it applies to input columns and excludes --features")
-	case o.Unpenalized != "" && o.Penalty != "":
+	case o.Unpenalized.Given && o.Penalty != "":
 		return cli.BadInput("--unpenalized: it excludes --penalty, in whose file 0 means no penalty")
-	case o.Bands != "" && features:
+	case o.Bands.Given && features:
 		return cli.BadInput("--bands: it applies to input columns and excludes --features")
 	}
 	_, err := o.split()
@@ -71,7 +64,7 @@ type namedBand struct {
 // split parses --bands.
 func (o *PenaltyFlags) split() ([]namedBand, error) {
 	var out []namedBand
-	for _, part := range cli.SplitList(o.Bands) {
+	for _, part := range o.Bands.Items {
 		b := namedBand{columns: part}
 		if i := strings.LastIndexByte(part, '='); i >= 0 {
 			p, err := cli.ParseNumber(part[i+1:])
@@ -133,7 +126,7 @@ func (o *PenaltyFlags) Read(ctx context.Context, seen map[string]dataset.Stamp, 
 		return Penalised{P: p}, err
 	}
 	var out Penalised
-	for _, part := range cli.SplitList(o.Unpenalized) {
+	for _, part := range o.Unpenalized.Items {
 		columns, err := columnsOf("unpenalized", part, prep)
 		if err != nil {
 			return out, err

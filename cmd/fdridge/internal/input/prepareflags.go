@@ -17,7 +17,7 @@ import (
 // pass over all rows.
 type prepareFlags struct {
 	prepare, prepareOut string
-	dates               string
+	dates               cli.List
 	indicators          bool
 	missingTarget       string
 	minShare            float64
@@ -28,7 +28,7 @@ type prepareFlags struct {
 func (o *prepareFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.prepare, "prepare", "", "auto: decide what becomes of each column; or a plan of --prepare-out")
 	f.StringVar(&o.prepareOut, "prepare-out", "", "write what was decided for each column, as JSON")
-	f.StringVar(&o.dates, "dates", "", "columns of dates A,B: elapsed days, year, month, weekday, hour")
+	f.Var(&o.dates, "dates", "columns of dates A,B: elapsed days, year, month, weekday, hour")
 	f.BoolVar(&o.indicators, "missing-indicator", false, "add a 0/1 column where missing values are replaced")
 	f.StringVar(&o.missingTarget, "missing-target", "", "rows without a target or weight: drop or refuse")
 	f.Float64Var(&o.minShare, "min-share", 0, "group levels in less than this share of the rows as (other)")

@@ -25,7 +25,7 @@ type RowFlags struct {
 	Targets               int // as file.Options.Targets
 	Format                string
 	delimiter, header     string
-	columns               string
+	columns               cli.List
 	Rows                  string
 	transposed            bool
 	width                 int              // of svmlight rows; 0: found by a pass
@@ -64,12 +64,12 @@ func (o *RowFlags) registerTransposed(f *pflag.FlagSet) {
 // --columns selects samples. Features are selected by the names in the model or sketch.
 func (o *RowFlags) RegisterSamples(f *pflag.FlagSet) {
 	o.registerTransposed(f)
-	f.StringVar(&o.columns, "columns", "", "samples to use, with --transposed")
+	f.Var(&o.columns, "columns", "samples to use, with --transposed")
 }
 
 // CheckSamples returns an error for --columns without --transposed.
 func (o *RowFlags) CheckSamples() error {
-	if o.columns != "" && !o.transposed {
+	if o.columns.Given && !o.transposed {
 		return cli.BadInput("--columns: it selects samples and needs --transposed; features are found by their names")
 	}
 	return nil

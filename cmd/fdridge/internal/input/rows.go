@@ -68,7 +68,7 @@ func (o *RowFlags) options(run Session, like expected) (opts file.Options, weigh
 	}
 	opts = file.Options{
 		Format: o.Format, Target: cli.SplitList(o.Target.Value), Targets: o.Targets,
-		Columns: cli.SplitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: cmp.Or(like.width, o.width), Transposed: o.transposed, OnlyNamed: like.ownTarget, Origin: file.Origin{Was: run.Seen, Pipe: o.Pipe, Entries: entries, Cells: like.cells},
+		Columns: o.columns.Items, Delimiter: text.Delimiter, Header: text.Header, Features: cmp.Or(like.width, o.width), Transposed: o.transposed, OnlyNamed: like.ownTarget, Origin: file.Origin{Was: run.Seen, Pipe: o.Pipe, Entries: entries, Cells: like.cells},
 	}
 	if o.transposed {
 		opts.Features = 0 // a row of the file is a feature
