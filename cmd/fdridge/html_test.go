@@ -166,9 +166,9 @@ func TestReportPage(t *testing.T) {
 			"ran": {"sketch of 1 rows"}, "certificate": {"What to do", "--method cg", "(at worst "},
 			"convergence": {"no passes after the first"}, "reproduce": {"--method one-shot"},
 		}},
-		"AᵀA itself": {append(fit, "--gamma", "1", "--method", "one-shot", "--size", "3"), done, 1, want{
-			"ran":         {"AᵀA itself is stored instead of a sketch, as 6 features are few"},
-			"certificate": {"For the 200 rows A, AᵀA itself is stored", "Only round-off is lost"},
+		"AᵀA": {append(fit, "--gamma", "1", "--method", "one-shot", "--size", "3"), done, 1, want{
+			"ran":         {"AᵀA is stored instead of a sketch, because 6 features are few; error of AᵀA ≤ "},
+			"certificate": {"For the 200 rows A, AᵀA is stored", "Only round-off is lost"},
 		}},
 		"exact": {append(fit, "--gamma", "1", "--method", "exact", "--intercept=false"), done, 0, want{
 			"ran": {"none", "exact"}, "certificate": {"without a sketch"}, "spectrum": {"makes no sketch"}, "convergence": {"no passes after the first"},

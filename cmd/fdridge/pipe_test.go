@@ -62,7 +62,7 @@ func TestPipedCommands(t *testing.T) {
 		t.Errorf("auto: exit %d, %s%s", code, out, errs)
 	}
 	code, out, errs = piped(t.Context(), strings.NewReader(table), "fit", "--data", "-", "--target", "y", "--gamma", "1", "--save-sketch", filepath.Join(dir, "s"))
-	if code != done || !strings.Contains(out, "method one-shot: the rows can be read only once, and --save-sketch needs a sketch") {
+	if code != done || !strings.Contains(out, "method one-shot: the rows can be read only once, and --save-sketch writes a sketch") {
 		t.Errorf("auto, kept: exit %d, %s%s", code, out, errs)
 	}
 }

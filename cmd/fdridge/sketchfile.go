@@ -118,7 +118,7 @@ func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	}
 	kept := ""
 	if sum.Sketch().Scatter() {
-		kept = ", AᵀA itself stored"
+		kept = ", AᵀA stored"
 	}
 	if cfg.Lanes > 1 {
 		kept += fmt.Sprintf(", in %d lanes", cfg.Lanes)

@@ -79,7 +79,7 @@ func (f *Fit) describeLanes() string {
 }
 
 // holdsGram is the text for a fit that stored AᵀA.
-const holdsGram = "AᵀA itself is stored instead of a sketch"
+const holdsGram = "AᵀA is stored instead of a sketch"
 
 // describeGram states that AᵀA was stored instead of a sketch, and why. It returns "" if a sketch was stored.
 func (f *Fit) describeGram() string {
@@ -87,7 +87,7 @@ func (f *Fit) describeGram() string {
 	if s == nil || !s.Sketch().Scatter() {
 		return ""
 	}
-	return fmt.Sprintf("%s, as %d features are few", holdsGram, s.Config().Dim)
+	return fmt.Sprintf("%s, because %d features are few", holdsGram, s.Config().Dim)
 }
 
 // Lost reports whether the fit has no result to write: all iterations diverged, and no solution has a proved error

@@ -85,7 +85,7 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	if first := f.Found.Solutions[0]; f.Found.Summary == nil {
 		say("A direct factorisation solved the problem without a sketch. The bound comes from round-off alone.")
 	} else if kept := f.describeGram(); kept != "" {
-		say("For the %d rows A, %s. Only round-off is lost: ‖AᵀA − BᵀB‖ ≤ η = %s.%s",
+		say("For the %d rows A, %s. Only round-off is lost: the error of AᵀA is at most η = %s.%s",
 			first.Rows, kept, bound(first.Shrinkage), f.describeShare(first.Shrinkage))
 	} else {
 		say("The %d rows A were reduced to a sketch B of %d rows. In each direction it misses at most η = %s of the sum of squares: ‖AᵀA − BᵀB‖ ≤ η.%s",

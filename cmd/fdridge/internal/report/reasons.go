@@ -18,8 +18,8 @@ var fixedWords = map[reason.Rule]string{
 	reason.TargetsNeedSummary: "each target has a gamma of its own",
 	reason.BandsNeedSketch:    "the penalties of bands are chosen from a sketch",
 	reason.FoldsNeedSketch:    "gamma is chosen from sketches of the folds",
-	reason.SketchIsKept:       "--save-sketch needs a sketch, which direct methods do not make",
-	reason.CheckpointIsKept:   "--checkpoint needs a sketch, which direct methods do not make",
+	reason.SketchIsKept:       "--save-sketch writes a sketch, and direct methods make none",
+	reason.CheckpointIsKept:   "--checkpoint stores a sketch, and direct methods make none",
 	reason.SparseRows:         "the rows are sparse and fewer than the features, and n² numbers do not fit into memory",
 	reason.ReadOnce:           "the rows can be read only once, and d² numbers fit into memory",
 	reason.ReadOnceDual:       "the rows can be read only once, and n² numbers fit into memory",
@@ -62,16 +62,16 @@ func Words(r reason.Reason) string {
 	case reason.NotCertified:
 		return fmt.Sprintf("the first factorisation missed the tolerance at gamma = %v, so QR read the rows once more", r.Numbers[0])
 	case reason.GramIsHeld:
-		return possibleGain(r) + "AᵀA itself is stored, so only round-off is left"
+		return possibleGain(r) + "AᵀA is stored, so only round-off is left"
 	case reason.GramWasComputed:
 		if r.Numbers[0] < 0 {
 			return "1 computed AᵀA, which makes these errors precise"
 		}
-		return possibleGain(r) + "1 pass computed AᵀA itself"
+		return possibleGain(r) + "1 pass computed AᵀA"
 	case reason.GramDoesNotFit:
-		return possibleGain(r) + fmt.Sprintf("AᵀA itself does not fit into memory (d = %.0f, %.3g MiB)", r.Numbers[1], mib(r.Numbers[2]))
+		return possibleGain(r) + fmt.Sprintf("AᵀA does not fit into memory (d = %.0f, %.3g MiB)", r.Numbers[1], mib(r.Numbers[2]))
 	case reason.GramCostsTooMuch:
-		return possibleGain(r) + fmt.Sprintf("a pass that computes AᵀA itself would cost %.2g times the limit for a choice", r.Numbers[1])
+		return possibleGain(r) + fmt.Sprintf("a pass that computes AᵀA would cost %.2g times the limit for a choice", r.Numbers[1])
 	case reason.CandidatesWereSolved:
 		return fmt.Sprintf("%.0f more passes narrowed the training errors of the possible candidates", r.Numbers[0])
 	}

@@ -23,7 +23,7 @@ type fitRecord struct {
 	D            int             `json:"d"`
 	Targets      int             `json:"targets"`
 	Size         int             `json:"size"`
-	Scatter      bool            `json:"scatter,omitempty"` // AᵀA itself is stored instead of a sketch
+	Scatter      bool            `json:"scatter,omitempty"` // AᵀA is stored instead of a sketch
 	Lanes        int             `json:"lanes,omitempty"`   // number of sketches built in parallel, if more than one
 	NNZ          int64           `json:"nnz"`
 	Format       string          `json:"format"`

@@ -104,11 +104,11 @@ func (f *Fit) facts(rec *fitRecord) []fact {
 		}
 	}
 	if rec.Size > 0 {
-		kept := f.describeGram()
+		kept, errorOf := f.describeGram(), "error of AᵀA"
 		if kept == "" {
-			kept = fmt.Sprintf("sketch of %d rows", rec.Size)
+			kept, errorOf = fmt.Sprintf("sketch of %d rows", rec.Size), "‖AᵀA − BᵀB‖"
 		}
-		add("Sketch", fmt.Sprintf("%s%s; ‖AᵀA − BᵀB‖ ≤ %s", kept, f.describeLanes(), AtMost(rec.Fits[0].Shrinkage, 4)))
+		add("Sketch", fmt.Sprintf("%s%s; %s ≤ %s", kept, f.describeLanes(), errorOf, AtMost(rec.Fits[0].Shrinkage, 4)))
 	}
 	scoring := ""
 	if rec.HeldOut != nil {
