@@ -5,6 +5,7 @@ parent was killed ends by itself (FDRIDGE_PARENT). On Linux, temporary files hav
 /dev/fd/N, and they vanish with the last process that has them open.
 """
 
+import contextlib
 import functools
 import json
 import os
@@ -21,6 +22,7 @@ import numpy as np
 
 from ._version import __version__
 
+_PARAMETERS = {"--gamma": "alpha", "--threads": "n_jobs"}  # flags that have another name here
 _LINUX = sys.platform.startswith("linux")
 if _LINUX:
     import fcntl
@@ -68,9 +70,9 @@ def threads(n_jobs):
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
         return int(limit) if limit.isdecimal() and int(limit) > 0 else cores
-    if n_jobs == 0:
+    if (n_jobs := int(n_jobs)) == 0:
         raise ValueError("n_jobs: 0 threads cannot compute anything; use None for the default")
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
 @functools.lru_cache(maxsize=1)
@@ -84,39 +86,31 @@ def lends():
         return False
 
 
-class Files:
-    """Temporary files that the program reads or writes. Leaving the context removes them."""
+class Files(contextlib.ExitStack):
+    """Temporary files that programs read or write. Leaving the context ends the programs and removes the files."""
 
     def __init__(self):
-        self.descriptors, self._open, self._folder = [], [], None
-        self.environment = {}
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for f in self._open:
-            f.close()
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        super().__init__()
+        self.descriptors, self.environment, self._folder = [], {}, None
 
     def open(self):
         """Return a new open file."""
         if _LINUX:
-            while (f := tempfile.TemporaryFile(buffering=0)).fileno() < 3:  # the child has others under these numbers
-                self._open.append(f)
+            while (f := self.enter_context(tempfile.TemporaryFile(buffering=0))).fileno() < 3:
+                pass  # the child has others under these numbers
             self.descriptors.append(f.fileno())
-        else:
-            self._folder = self._folder or tempfile.mkdtemp(prefix="fdridge-")
-            f = open(os.path.join(self._folder, str(len(self._open))), "w+b", buffering=0)
-        self._open.append(f)
-        return f
+            return f
+        if not self._folder:
+            self._folder = tempfile.mkdtemp(prefix="fdridge-")
+            self.callback(shutil.rmtree, self._folder, ignore_errors=True)
+        return self.enter_context(tempfile.NamedTemporaryFile(dir=self._folder, delete=False, buffering=0))
 
     def lend(self, header, X):
         """Return the name of a file with the header of an array. The program reads the entries from this process."""
-        self._open.append(f := open("/proc/self/mem", "rb", buffering=0))
-        self.descriptors.append(d := fcntl.fcntl(f, fcntl.F_DUPFD_CLOEXEC, 3))  # the child has others under 0 to 2
-        self._open.append(os.fdopen(d, "rb", buffering=0))
+        f = self.enter_context(open("/proc/self/mem", "rb", buffering=0))
+        d = fcntl.fcntl(f, fcntl.F_DUPFD_CLOEXEC, 3)  # the child has others under 0 to 2
+        self.callback(os.close, d)
+        self.descriptors.append(d)
         self.environment["FDRIDGE_MEMORY"] = f"{d}:{X.ctypes.data}:{X.nbytes}"
         return self.new(header)
 
@@ -164,6 +158,7 @@ class Run:
             pass_fds=files.descriptors,
         )
         self._errors = error
+        files.callback(self.kill)
         if verbose:
             self._reader = threading.Thread(target=self._show, daemon=True)
             self._reader.start()
@@ -175,10 +170,9 @@ class Run:
             try:
                 said = json.loads(line)
             except ValueError:
-                self._log.append(line)
-                continue
-            if said.get("msg") != "progress":
-                self._log.append(said.get("msg", "").encode())
+                said = {"msg": line.decode(errors="replace")}
+            if said["msg"] != "progress":
+                self._log.append(said["msg"])
                 continue
             total = f" of {said['rows_total']:,}" if said.get("rows_total", 0) > 0 else ""
             rate = said.get("bytes_per_second", 0) / 1e9
@@ -188,14 +182,11 @@ class Run:
             print(file=sys.stderr)
 
     def feed(self, parts):
-        """Send buffers. Return False if the program has ended."""
+        """Send buffers. Raise the program's error if it has ended."""
         try:
             send(self.process.stdin.fileno(), parts)
-        except (BrokenPipeError, OSError):
-            if self.process.poll() is None and os.name != "nt":
-                self.process.wait()
-            return False
-        return True
+        except OSError:
+            self.end()
 
     def end(self):
         """Wait for the program and return what it printed. Raise its error, or warn."""
@@ -204,12 +195,20 @@ class Run:
         code = self.process.wait()
         if self._verbose:
             self._reader.join()
-            self.process.stderr.close()
-            lines = b"\n".join(self._log)
-        else:
-            lines = self._written(self._errors)
-        lines = [line.removeprefix("fdridge: ") for line in lines.decode(errors="replace").splitlines() if line.strip()]
-        self._raise(code, lines)
+        text = "\n".join(self._log) if self._verbose else self._written(self._errors).decode(errors="replace")
+        lines = [_in_python(line) for line in text.splitlines() if line.strip()]
+        last = lines[-1] if lines else f"the program ended with exit code {code}"
+        if code in (-9, 137):
+            raise MemoryError("the program fdridge was killed, usually because memory is short")
+        if code == 2 and not last.startswith("goroutine"):
+            raise ValueError(last)
+        if code not in (0, 3):
+            raise FdridgeError(last)
+        # A warning names the line that called this package.
+        level = 1 + sum(f.f_globals.get("__package__") == __package__ for f, _ in traceback.walk_stack(sys._getframe()))
+        for i, line in enumerate(lines):
+            missed = code == 3 and i == len(lines) - 1
+            warnings.warn(line.removeprefix("warning: "), _missed() if missed else UserWarning, stacklevel=level)
         return self._written(self._out)
 
     @staticmethod
@@ -226,25 +225,14 @@ class Run:
             if f:
                 f.close()
 
-    @staticmethod
-    def _raise(code, lines):
-        last = lines[-1] if lines else f"the program ended with exit code {code}"
-        # A warning names the line that called this package.
-        level = 1 + sum(f.f_globals.get("__package__") == __package__ for f, _ in traceback.walk_stack(sys._getframe()))
-        if code == 0 or code == 3:
-            for line in lines if code == 0 else lines[:-1]:
-                warnings.warn(line.removeprefix("warning: "), UserWarning, stacklevel=level)
-            if code == 3:
-                warnings.warn(last.removeprefix("warning: "), convergence_warning(), stacklevel=level)
-        elif code in (-9, 137):
-            raise MemoryError("the program fdridge was killed, usually because memory is short")
-        elif code == 2 and not last.startswith("goroutine"):
-            raise ValueError(last)
-        else:
-            raise FdridgeError(last)
+
+def _in_python(line):
+    """Return a message with the names of this package's parameters, without the name of a temporary file."""
+    line = re.sub(r"^(fdridge: )?((/dev/fd/\d+|standard input): )?", "", line)
+    return re.sub(r"--[a-z][a-z-]+", lambda flag: _PARAMETERS.get(flag[0], flag[0][2:].replace("-", "_")), line)
 
 
-def convergence_warning():
+def _missed():
     """Return the class of scikit-learn's ConvergenceWarning, or UserWarning without scikit-learn."""
     try:
         from sklearn.exceptions import ConvergenceWarning
@@ -253,14 +241,6 @@ def convergence_warning():
     return ConvergenceWarning
 
 
-def call(args, files, rows=None, *, verbose=False):
-    """Run the program, send it rows, and return what it prints. No child is left, whatever happens."""
-    args = [*args, "--log-format", "json" if verbose else "none"] if args[0] in ("fit", "solve") else args
-    run = Run(args, files, piped=rows is not None, verbose=verbose)
-    try:
-        for parts in rows or ():
-            if not run.feed(parts):
-                break
-        return run.end()
-    finally:
-        run.kill()
+def call(args, files, *, verbose=False):
+    """Run the program and return what it prints."""
+    return Run(args, files, verbose=verbose).end()

@@ -1,20 +1,19 @@
 """Ridge regression with scikit-learn's interface."""
 
 import json
-import warnings
+import pathlib
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite
 
 from . import _rows
 from ._program import Files, call, contents, threads
 from ._sketch import Sketch
 from ._solution import draw, options, solve
-
-# d² float64 numbers that the program may keep to solve rows that it reads once.
-_SCATTER = 1 << 30
 
 
 class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -76,6 +75,17 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     True
     """
 
+    _parameter_constraints = {
+        "tol": [Interval(Real, 0, 1, closed="neither")],
+        "method": [str],
+        "fit_intercept": ["boolean"],
+        "select": [StrOptions({"loo", "gcv", "cv"})],
+        "size": [Interval(Integral, 1, None, closed="left")],
+        "max_passes": [Interval(Integral, 1, None, closed="left"), None],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
     def __init__(self, alpha=1.0, *, tol=1e-8, method="auto", fit_intercept=True, select="loo", size=256, max_passes=None, n_jobs=None, verbose=False):
         self.alpha = alpha
         self.tol = tol
@@ -108,59 +118,38 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             name is a plan of ``fdridge fit --prepare-out``.
         """
         self._sketch = None
-        if _rows.is_file(X) or target is not None or prepare is not None:
+        self._validate_params()
+        if _rows.is_file(X) or any(option is not None for option in (target, columns, prepare)):
             return self._fit_table(X, y, sample_weight, target, columns, prepare)
-        if columns is not None:
-            raise ValueError("columns: it needs a table, with target or prepare")
         original = X
         X, y, sample_weight = self._validate(X, y, sample_weight, reset=True, finite=False)
-        # The program reads the memory of X, or the file of a memory map. Rows of other kinds go through a pipe, which can
-        # be read once. This is enough for one alpha, or for the choice by GCV, if AᵀA fits into memory. All else reads
-        # a temporary file. So does a fit that one pass cannot certify.
-        # The program refuses rows that are not finite; scikit-learn's message comes from the check after the pass.
-        n, d = X.shape
-        once = self.method in ("auto", "exact", "cholesky") and n >= d and 8 * d * d <= _SCATTER
-        once = once and (self.select == "gcv" or np.ndim(self.alpha) == 0 and not isinstance(self.alpha, str))
-        piped = once and not _rows.lendable(X) and _rows.mapped(original) is None
-        with warnings.catch_warnings():
-            if piped:
-                warnings.simplefilter("error", ConvergenceWarning)
-            try:
-                return self._fit_rows(original, X, y, sample_weight, piped or self.method == "one-shot")
-            except (ConvergenceWarning, ValueError):
-                assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
-                if not piped:
-                    raise
-        return self._fit_rows(original, X, y, sample_weight, False)
+        try:
+            self._fit_rows(original, X, y, sample_weight)
+        except ValueError:  # the program refuses rows that are not finite; scikit-learn's message is preferred
+            assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
+            raise
+        return self
 
-    def _fit_rows(self, original, X, y, sample_weight, piped):
-        """Fit arrays, which go to the program through a pipe or are in a file."""
-        path, sparse = _rows.mapped(original), _rows.is_sparse(X)
+    def _fit_rows(self, original, X, y, sample_weight):
+        """Fit arrays. The program reads the memory of X, or the file of a memory map, or a temporary file."""
+        path, flags = _rows.mapped(original), ["--format", "npy"]
         with Files() as files:
-            flags = []
             if path is None and _rows.lendable(X):
                 path = files.lend(_rows.header(X), X)
-            if sparse or path is not None:
-                if sample_weight is not None:
-                    flags += ["--weights", files.new(_rows.npy(sample_weight))]
-                if path is not None or y.shape[1] > 1:  # else it is the label of svmlight
-                    flags += ["--target", files.new(_rows.npy(y))]
-            if path is not None:
-                rows, flags = None, [*flags, "--format", "npy"]
-            elif sparse:
-                rows, flags = _rows.svmlight(X, y), [*flags, "--format", "svmlight", "--n-features", str(X.shape[1])]
-            else:
-                rows, flags = _rows.stream(X, y, sample_weight), _rows.flags(_rows.columns_of(X, y, sample_weight))
-            if rows is not None and not piped:
-                path, rows = files.new(rows), None
-            self._solve(["fit", "--data", path or "-", *flags], files, rows)
-        return self
+            elif path is None and _rows.is_sparse(X):
+                path, flags = files.new(_rows.svmlight(X)), ["--format", "svmlight", "--n-features", str(X.shape[1])]
+            elif path is None:
+                path = files.new(_rows.npy(X))
+            flags += ["--target", files.new(_rows.npy(y))]
+            if sample_weight is not None:
+                flags += ["--weights", files.new(_rows.npy(sample_weight[:, None]))]
+            self._solve(["fit", "--data", path, *flags], files)
 
     def _validate(self, X, y, sample_weight, reset, finite=True):
         X, y = self._validate_data(
             X, y, accept_sparse="csr", dtype=None, multi_output=True, y_numeric=True, force_all_finite=finite, reset=reset
         )
-        if X.dtype.kind not in "biuf":
+        if X.dtype not in (np.float64, np.float32):
             X = X.astype(np.float64)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -173,9 +162,8 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise ValueError("y: the targets of a table are named by target")
         if target is None:
             raise ValueError("target: name the columns of the targets")
-        targets = [target] if isinstance(target, (str, int)) else list(target)
-        flags = ["--target", _quoted(targets)]
         self._ravel = isinstance(target, (str, int))
+        flags = ["--target", _quoted([target] if self._ravel else target)]
         if sample_weight is not None:
             if not isinstance(sample_weight, str):
                 raise ValueError("sample_weight: name the column of a table that has the sample weights")
@@ -183,19 +171,14 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if columns is not None:
             flags += ["--columns", _quoted(columns)]
         with Files() as files:
-            if _rows.is_file(X):
-                flags += ["--data", str(X)]
-            elif _rows.names_of(X) is None:
-                raise ValueError("target: X must be a data frame or the name of a file")
-            else:
-                flags += ["--data", files.new(_rows.table(X)[1]()), "--format", "arrow"]
+            flags += _rows.data(X, files)
             sketch = None
             if prepare is not None:
                 flags += ["--prepare", str(prepare)]
                 if self.method in ("auto", "cg", "galerkin", "newton", "one-shot"):
                     sketch = files.new()
                     flags += ["--save-sketch", sketch, "--size", str(int(self.size))]
-            preparation = self._solve(["fit", *flags], files, None)["preparation"]
+            preparation = self._solve(["fit", *flags], files)["preparation"]
             self._prepared = prepare is not None
             self._interval = None if sketch is None else contents(sketch)
         names = preparation.get("encoding", preparation).get("names")
@@ -206,13 +189,13 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             del self.feature_names_in_
         return self
 
-    def _solve(self, args, files, rows):
+    def _solve(self, args, files):
         if not self.fit_intercept:
             args = [*args, "--intercept=false"]
-        if self.method not in ("auto", "exact", "cholesky", "tridiagonal", "qr", "dual", "dual-cg"):
-            args = [*args, "--size", str(int(self.size))] if "--size" not in args else args
+        if self.method != "auto" and "--size" not in args:
+            args = [*args, "--size", str(int(self.size))]
         flags = options(self.alpha, tol=self.tol, select=self.select, method=self.method, max_passes=self.max_passes, threads=threads(self.n_jobs))
-        (self._solution,), self._model = solve([*args, *flags], files, rows, verbose=self.verbose)
+        (self._solution,), self._model = solve([*args, *flags], files, verbose=self.verbose)
         self._prepared, self._interval = False, None
         return json.loads(self._model)
 
@@ -221,6 +204,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         The parameters are those of `Sketch.partial_fit`. After `fit`, the first call starts anew.
         """
+        self._validate_params()
         first = getattr(self, "_sketch", None) is None
         X, y, sample_weight = self._validate(X, y, sample_weight, reset=first)
         if first:
@@ -230,6 +214,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _adopt(self, sketch, features=None, names=None, one=None):
         """Take the solution of a sketch when it is first read."""
         self._sketch, self._solution, self._model, self._prepared, self._interval = sketch, None, None, False, None
+        self._penalty = self.alpha, self.tol  # set_params changes later fits only
         if features:
             self.n_features_in_, self._ravel = features, one
         if names:
@@ -244,7 +229,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if not hasattr(self, "_solution"):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit or partial_fit first")
         if self._solution is None:
-            self._solution = self._sketch.solve(self.alpha, tol=self.tol)
+            self._solution = self._sketch.solve(self._penalty[0], tol=self._penalty[1])
         return self._solution
 
     def _of_target(self, values):
@@ -257,7 +242,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     @property
     def intercept_(self):
         intercept = self._solved().intercept
-        return float(intercept[0]) if self._ravel else intercept if self.fit_intercept else 0.0
+        return float(intercept[0]) if self._ravel else intercept if self._solved().has_intercept else 0.0
 
     @property
     def error_bound_(self):
@@ -296,12 +281,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             args = ["predict", "--model", files.new(self._model), "--unknown", "ignore"]
             if return_bound:
                 args += ["--interval", args[2] if self._interval is None else files.new(self._interval)]
-            if _rows.is_file(X):
-                text = call([*args, "--data", str(X)], files)
-            elif _rows.names_of(X) is None:
-                raise ValueError("X: the model was fitted to a table and needs a data frame with the same columns")
-            else:
-                text = call([*args, "--data", "-", "--format", "arrow"], files, _rows.table(X)[1]())
+            text = call([*args, *_rows.data(X, files)], files)
         t = len(self._solution.coef)
         y = np.array(text.replace(b",", b" ").split(), dtype=np.float64).reshape(-1, t, 3 if return_bound else 1)
         if not return_bound:
@@ -323,8 +303,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._solved()
         if self._model is None:
             raise ValueError("save: a model of partial_fit is saved by its sketch_")
-        with open(name, "wb") as f:
-            f.write(self._model_file())
+        pathlib.Path(name).write_bytes(self._model_file())
 
     def _model_file(self):
         return self._model

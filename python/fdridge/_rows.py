@@ -18,9 +18,13 @@ def is_file(X):
     return isinstance(X, (str, os.PathLike))
 
 
-def names_of(X):
-    """Return the names of the columns of a data frame, or None."""
-    return [str(name) for name in X.columns] if hasattr(X, "columns") and hasattr(X, "iloc") else None
+def data(X, files):
+    """Return the flags that name a table: a file, or a data frame that is written to a new file."""
+    if is_file(X):
+        return ["--data", str(X)]
+    if not (hasattr(X, "columns") and hasattr(X, "iloc")):
+        raise ValueError("X: a table is a data frame or the name of a file")
+    return ["--data", files.new(table(X)), "--format", "arrow"]
 
 
 def check(X, y, sample_weight=None, finite=True):
@@ -53,109 +57,82 @@ def check(X, y, sample_weight=None, finite=True):
     return X, y, sample_weight
 
 
-def columns_of(X, y, sample_weight, kind=None):
-    """Return the columns of the Arrow stream: the lists x and y, and the weights w."""
-    kind = kind or ("f4" if not is_sparse(X) and X.dtype == np.float32 else "f8")
-    columns = [("x", kind, X.shape[1]), ("y", "f8", y.shape[1])]
-    return columns if sample_weight is None else [*columns, ("w", "f8", 0)]
-
-
-def batches(X, y, sample_weight, columns):
-    """Yield record batches of at most 8 MiB. Rows that are contiguous are not copied."""
-    (_, kind, d), t = columns[0], y.shape[1]
-    step = min(max(_arrow.BLOCK // (8 * max(1, d)), 1), 8192)  # the rows of a block, which the program then uses as they are
+def blocks(X, kind="<f8"):
+    """Yield contiguous blocks of at most 8 MiB. Rows that are contiguous are not copied."""
+    step = min(max((1 << 20) // max(1, X.shape[1]), 1), 8192)  # the rows of a block, which the program then uses as they are
     for i in range(0, X.shape[0], step):
         rows = X[i : i + step]
-        rows = np.ascontiguousarray(rows.toarray() if is_sparse(rows) else rows, dtype=kind)
-        parts = [(d, None, [rows]), (t, None, [y[i : i + step]])]
-        if sample_weight is not None:
-            parts.append((0, None, [sample_weight[i : i + step]]))
-        yield _arrow.batch(len(rows), parts)
+        yield i, np.ascontiguousarray(rows.toarray() if is_sparse(rows) else rows, dtype=kind)
 
 
-def stream(X, y, sample_weight=None):
-    """Yield an Arrow stream as lists of buffers."""
-    columns = columns_of(X, y, sample_weight)
-    yield [_arrow.schema(columns)]
-    yield from batches(X, y, sample_weight, columns)
-    yield [_arrow.END]
+def batches(X, y, sample_weight):
+    """Yield record batches of Arrow: the lists x and y, and the weights w."""
+    for i, rows in blocks(X):
+        part = slice(i, i + len(rows))
+        parts = [(X.shape[1], None, [rows]), (y.shape[1], None, [y[part]])]
+        yield _arrow.batch(len(rows), parts if sample_weight is None else [*parts, (0, None, [sample_weight[part]])])
 
 
-def flags(columns):
-    """Return the flags that tell the program which columns of the stream are which."""
-    weights = ["--weights", "w"] if len(columns) > 2 else []
-    return ["--format", "arrow", "--columns", "x", "--target", "y", *weights]
-
-
-def svmlight(X, y):
-    """Yield lines of svmlight. Python writes the shortest text with the bits of a number."""
-    X = X.tocsr()
+def svmlight(X):
+    """Yield lines of svmlight with the label 0. Python writes the shortest text with the bits of a number."""
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     step = 1 << 14
     for i in range(0, X.shape[0], step):
-        ends = X.indptr[i : i + step + 1]
-        at = (X.indices[ends[0] : ends[-1]] + 1).tolist()
-        pairs = [f"{j}:{v!r}" for j, v in zip(at, X.data[ends[0] : ends[-1]].astype(np.float64).tolist())]
-        labels, ends = y[i : i + step, 0].tolist(), (ends - ends[0]).tolist()
-        yield ["".join(f"{b!r} {' '.join(pairs[lo:hi])}\n" for b, lo, hi in zip(labels, ends, ends[1:])).encode()]
+        ends = X.indptr[i : i + step + 1].tolist()
+        at, values = (X.indices[ends[0] : ends[-1]] + 1).tolist(), X.data[ends[0] : ends[-1]].tolist()
+        pairs = [f" {j}:{v!r}" for j, v in zip(at, values)]
+        yield ["".join(f"0{''.join(pairs[lo - ends[0] : hi - ends[0]])}\n" for lo, hi in zip(ends, ends[1:])).encode()]
 
 
 def header(a):
-    """Return the header of an .npy file."""
+    """Return the header of an .npy file whose entries go row by row."""
     text = io.BytesIO()
-    np.lib.format.write_array_header_1_0(text, np.lib.format.header_data_from_array_1_0(a))
+    np.lib.format.write_array_header_1_0(text, {"descr": a.dtype.str, "fortran_order": False, "shape": a.shape})
     return text.getvalue()
 
 
 def npy(a):
-    """Yield an array as the buffers of an .npy file."""
-    a = np.ascontiguousarray(a, dtype=np.float64)
-    yield [header(a), a]
+    """Yield a matrix as the buffers of an .npy file."""
+    yield [header(a)]
+    for _, rows in blocks(a, a.dtype):
+        yield [rows]
 
 
 def lendable(X):
     """Report whether the program can read the array where it lies in memory."""
-    return isinstance(X, np.ndarray) and X.dtype in (np.float64, np.float32) and X.flags.c_contiguous and lends()
+    return isinstance(X, np.ndarray) and X.flags.c_contiguous and lends()
 
 
 def mapped(X):
     """Return the .npy file of a memory map of all its rows, or None."""
-    if not isinstance(X, np.memmap) or not X.filename or isinstance(X.base, np.ndarray):
+    if not isinstance(X, np.memmap) or not X.filename or isinstance(X.base, np.ndarray) or "," in str(X.filename):
         return None
     try:
-        with open(X.filename, "rb") as f:
-            version = np.lib.format.read_magic(f)
-            read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-            shape, fortran, dtype = read(f)
-            whole = shape == X.shape and dtype == X.dtype and f.tell() == X.offset and not fortran
-    except (OSError, ValueError, KeyError):
+        whole = np.lib.format.open_memmap(X.filename, mode="r")
+    except (OSError, ValueError):
         return None
-    return os.fspath(X.filename) if whole and X.dtype in (np.float64, np.float32) and "," not in str(X.filename) else None
+    same = (whole.shape, whole.dtype, whole.offset) == (X.shape, X.dtype, X.offset) and whole.flags.c_contiguous
+    return os.fspath(X.filename) if same and X.dtype in (np.float64, np.float32) else None
 
 
 def table(frame):
-    """Return the Arrow columns of a data frame and a function that yields its stream.
+    """Yield a data frame as an Arrow stream.
 
     Numbers, truth values and dates keep their types; everything else is text. pandas' missing values are missing.
     """
-    names, kinds = names_of(frame), []
+    names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         raise ValueError("two columns of the table have the same name")
-    for j in range(frame.shape[1]):
-        kind = getattr(frame.dtypes.iloc[j], "kind", "O")
-        kinds.append("f8" if kind in "biuf" else "time" if kind == "M" else "utf8")
-
-    def rows():
-        yield [_arrow.schema([(name, kind, 0) for name, kind in zip(names, kinds)])]
-        step = max(1, (1 << 15) // max(1, len(names)))
-        for i in range(0, len(frame), step):
-            part = frame.iloc[i : i + step]
-            yield _arrow.batch(len(part), [_cells(part.iloc[:, j], kind) for j, kind in enumerate(kinds)])
-        yield [_arrow.END]
-
-    return names, rows
+    kinds = [getattr(dtype, "kind", "O") for dtype in frame.dtypes]
+    kinds = ["f8" if kind in "biuf" else "time" if kind == "M" else "utf8" for kind in kinds]
+    yield [_arrow.schema([(name, kind, 0) for name, kind in zip(names, kinds)])]
+    step = max(1, (1 << 15) // max(1, len(names)))
+    for i in range(0, len(frame), step):
+        part = frame.iloc[i : i + step]
+        yield _arrow.batch(len(part), [_cells(part.iloc[:, j], kind) for j, kind in enumerate(kinds)])
+    yield [_arrow.END]
 
 
 def _cells(column, kind):

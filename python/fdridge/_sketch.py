@@ -1,6 +1,7 @@
 """Sketches of rows: made block by block, merged, saved and solved."""
 
 import os
+import pathlib
 import struct
 import weakref
 
@@ -35,28 +36,13 @@ class _Feed:
     """A program that sketches the rows that are sent to it."""
 
     def __init__(self, flags, columns):
-        self.columns, self.files = columns, Files()
-        self.result = self.files.new()
-        try:
-            self.run = Run(["sketch", "--data", "-", "--out", self.result, *_rows.flags(columns), *flags, "--log-format", "none"], self.files, piped=True)
-        except BaseException:
-            self.files.__exit__()
-            raise
-        self.stop = weakref.finalize(self, _Feed._stop, self.run, self.files)  # also when Python ends
-        self.feed([_arrow.schema(columns)])
-
-    @staticmethod
-    def _stop(run, files):
-        run.kill()
-        files.__exit__()
-
-    def feed(self, parts):
-        try:
-            if not self.run.feed(parts):
-                self.run.end()  # raises its error
-        except BaseException:
-            self.stop()
-            raise
+        self.columns = columns
+        flags = [*flags, "--format", "arrow", "--columns", "x", "--target", "y", *(["--weights", "w"] if len(columns) > 2 else [])]
+        with Files() as files:
+            self.result = files.new()
+            self.run = Run(["sketch", "--data", "-", "--out", self.result, *flags, "--log-format", "none"], files, piped=True)
+            self.run.feed([_arrow.schema(columns)])
+            self.stop = weakref.finalize(self, files.pop_all().close)  # also when Python ends
 
     def end(self):
         try:
@@ -116,7 +102,7 @@ class Sketch:
             This sketch.
         """
         X, y, sample_weight = _rows.check(X, y, sample_weight)
-        columns = _rows.columns_of(X, y, sample_weight, "f8")
+        columns = [("x", "f8", X.shape[1]), ("y", "f8", y.shape[1]), ("w", "f8", 0)][: 2 if sample_weight is None else 3]
         if self._feed and self._feed.columns != columns:
             if self._feed.columns[:2] != columns[:2]:
                 had = [width for _, _, width in self._feed.columns[:2]]
@@ -125,12 +111,13 @@ class Sketch:
         if self._feed is None:
             flags = ["--size", str(int(self.size)), "--lanes", "1", "--threads", str(threads(self.n_jobs))]
             self._feed = _Feed(flags if self.fit_intercept else [*flags, "--intercept=false"], columns)
-        for parts in _rows.batches(X, y, sample_weight, columns):
-            try:
-                self._feed.feed(parts)
-            except BaseException:
-                self._feed = None
-                raise
+        try:
+            for parts in _rows.batches(X, y, sample_weight):
+                self._feed.run.feed(parts)
+        except BaseException:
+            self._feed.stop()
+            self._feed = None
+            raise
         return self
 
     def _finish(self):
@@ -163,20 +150,17 @@ class Sketch:
 
     def save(self, name):
         """Write the sketch to a file, which ``fdridge solve`` and ``fdridge merge`` read too."""
-        content, new = self.tobytes(), f"{os.fspath(name)}.{os.getpid()}.new"
+        content, new = self.tobytes(), pathlib.Path(f"{os.fspath(name)}.{os.getpid()}.new")
         try:
-            with open(new, "wb") as f:
-                f.write(content)
-            os.replace(new, name)
+            new.write_bytes(content)
+            new.replace(name)
         finally:
-            if os.path.exists(new):
-                os.remove(new)
+            new.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, name):
         """Return the sketch of a file of `save` or of ``fdridge sketch``."""
-        with open(name, "rb") as f:
-            return cls.frombytes(f.read())
+        return cls.frombytes(pathlib.Path(name).read_bytes())
 
     def solve(self, alpha="auto", *, tol=1e-8):
         """Solve for one alpha.

@@ -14,8 +14,8 @@ EPS = 2.0**-52
 
 
 def number(x):
-    """Return a bound of the model file; null is an infinite one."""
-    return np.inf if x is None else x
+    """Return a bound, or several, of the model file; null is an infinite one."""
+    return [number(one) for one in x] if isinstance(x, list) else np.inf if x is None else x
 
 
 class Certificate:
@@ -46,11 +46,10 @@ class Certificate:
         self.alpha, self.method = float(record["gamma"]), record["method"]
         self.status, self.passes = record.get("status", record["stop"]), record["passes"]
         self.converged = record["converged"]
-        for name in ("error_bound", "relative_error_bound", "intercept_bound"):
-            value = record.get(name)
-            setattr(self, name, [number(x) for x in value] if isinstance(value, list) else number(value))
-        for name, of in (("effective_dimension",) * 2, ("rss",) * 2, ("gcv",) * 2, ("r2", "r2_bracket")):
-            setattr(self, name, record.get(of))
+        bounds = ("error_bound", "relative_error_bound", "intercept_bound")
+        self.error_bound, self.relative_error_bound, self.intercept_bound = (number(record.get(name)) for name in bounds)
+        brackets = ("effective_dimension", "rss", "gcv", "r2_bracket")
+        self.effective_dimension, self.rss, self.gcv, self.r2 = map(record.get, brackets)
 
     def _lines(self):
         def bound(x):
@@ -85,9 +84,8 @@ def _digits(low, high):
 
 
 def _chosen(choice):
-    names = {"loo": "leave-one-out error", "gcv": "GCV", "cv": "cross-validated error", "accuracy": "leave-one-out error rate", "balanced-accuracy": "balanced error rate"}
-    by = names.get(choice["by"], choice["by"])
-    kind = "proved" if choice.get("certain") else "estimated"
+    names = {"loo": "leave-one-out error", "gcv": "GCV", "cv": "cross-validated error"}
+    by, kind = names.get(choice["by"], choice["by"]), "proved" if choice.get("certain") else "estimated"
     return f"smallest {by} of {len(choice.get('path') or [])} candidates, {kind}"
 
 
@@ -98,32 +96,23 @@ class Solution:
     ----------
     coef : ndarray of shape (n_targets, n_features)
     intercept : ndarray of shape (n_targets,)
+    has_intercept : bool
     alpha : float
     certificate : Certificate
     report : str
         What ``fdridge --json`` printed.
     """
 
-    def __init__(self, fit, choice, report, prepared=False):
-        self._prepared = prepared
+    def __init__(self, fit, choice, report, model):
+        self._prepared = bool(set(model["preparation"]) - {"inputs", "names"} or "folded_scaling" in model or "penalty" in model)
+        self.has_intercept = model["intercept_fitted"]
         self.coef = np.atleast_2d(np.array(fit["coef"], dtype=np.float64))
         self.intercept = np.atleast_1d(np.array(fit["intercept"], dtype=np.float64))
         self.certificate, self.report = Certificate(fit["certificate"], choice), report
         self.alpha = self.certificate.alpha
 
     def predict(self, X, return_bound=False):
-        """Predict the targets of rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        return_bound : bool
-            Also return proved bounds on the difference to the prediction of the exact solution.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_targets), or two of them
-        """
+        """Predict the targets of rows, of shape (n_samples, n_targets), see `Ridge.predict`."""
         if self._prepared:
             raise ValueError("the program prepared the rows (scaled, encoded or expanded columns): predict by fdridge predict")
         X = X.astype(np.float64) if is_sparse(X) else np.asarray(X, dtype=np.float64)
@@ -172,26 +161,27 @@ def draw(content, kind, name=None):
             return Picture(f.read())
 
 
-def solve(args, files, rows=None, *, verbose=False):
+def solve(args, files, *, verbose=False):
     """Run fit or solve, and return a Solution for each alpha and the model file."""
     name = files.new()
-    report = call([*args, "--out", name, "--json"], files, rows, verbose=verbose).decode()
+    args = [*args, "--out", name, "--json", "--log-format", "json" if verbose else "none"]
+    report = call(args, files, verbose=verbose).decode()
     text = contents(name)
     of, choice = json.loads(text), json.loads(report).get("choice")
-    prepared = bool(set(of["preparation"]) - {"inputs", "names"} or "folded_scaling" in of or "penalty" in of)
-    return [Solution(fit, choice, report, prepared) for fit in of["models"]], text
+    return [Solution(fit, choice, report, of) for fit in of["models"]], text
 
 
 def options(alpha, *, tol, select=None, method="auto", max_passes=None, threads=None):
     """Return the flags of fit and solve."""
-    if isinstance(alpha, str):
-        if alpha != "auto":
-            raise ValueError(f'alpha: "{alpha}" must be a number, a list or "auto"')
+    if isinstance(alpha, str) and alpha == "auto":
         gamma = "auto"
     else:
-        values = np.asarray(alpha, dtype=np.float64)
+        try:
+            values = np.asarray(np.nan if isinstance(alpha, str) else alpha, dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.array(np.nan)
         if not values.size or not np.all((values >= 0) & (values < np.inf)):
-            raise ValueError("alpha: it must be at least 0 and finite")
+            raise ValueError(f'alpha: {alpha!r} must be "auto", or a number or numbers that are at least 0 and finite')
         gamma = ("auto:" if values.ndim else "") + ",".join(map(repr, values.ravel().tolist()))
     flags = ["--gamma", gamma, "--tol", repr(float(tol)), "--method", method]
     if select and gamma.startswith("auto"):

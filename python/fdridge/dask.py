@@ -40,70 +40,48 @@ def fit(X, y=None, sample_weight=None, *, target=None, client=None, **parameters
 
     model = Ridge(**parameters)
     of = sketch(X, y, sample_weight, target=target, size=model.size, fit_intercept=model.fit_intercept, client=client)
-    left = [*np.atleast_1d(target), sample_weight] if target is not None else []
-    names = [c for c in X.columns if c not in left] if left else None
-    one = isinstance(target, str) if left else y.ndim == 1
-    return model._adopt(of, len(names) if names else X.shape[1], names, one)
+    X, y, *_ = _collections(X, y, sample_weight, target)
+    return model._adopt(of, X.shape[1], list(X.columns) if hasattr(X, "columns") else None, y.ndim == 1)
 
 
 def sketch(X, y=None, sample_weight=None, *, target=None, size=256, fit_intercept=True, client=None):
     """Return the `fdridge.Sketch` of the rows of a Dask collection. The parameters are those of `fit`."""
-    tasks = list(_tasks(X, y, sample_weight, target, {"size": size, "fit_intercept": fit_intercept}))
+    collections = _collections(X, y, sample_weight, target)
+    if len({c.npartitions for c in collections}) > 1:
+        raise ValueError(f"X, y and sample_weight have {[c.npartitions for c in collections]} partitions; rechunk them alike")
+    partitions = zip(*(np.ravel(c.to_delayed()) for c in collections))
+    tasks = [_task(partial(sketch_partition, size=size, fit_intercept=fit_intercept), parts) for parts in partitions]
     client = client or get_client()
     futures = {f: i for i, f in enumerate(client.compute(tasks))}
-    merged = _Tree(len(tasks))
-    arriving = as_completed(list(futures), with_results=True)
-    for future, content in arriving:
-        merged.add(futures.pop(future), content)
+    waiting = {}
+    for future, content in as_completed(list(futures), with_results=True):
+        i, width, level = futures.pop(future), len(tasks), 0
         future.release()
-        del future, content
-    return Sketch.frombytes(merged.root)
-
-
-class _Tree:
-    """Merges neighbours as soon as both are there. The last one of an odd number moves up."""
-
-    def __init__(self, leaves):
-        self.leaves, self.waiting, self.root = leaves, {}, None
-
-    def add(self, i, content):
-        width, level = self.leaves, 0
-        while width > 1:
-            sibling = i ^ 1
-            if sibling < width:
-                other = self.waiting.pop((level, sibling), None)
-                if other is None:
-                    self.waiting[level, i] = content
-                    return
-                content = merge_sketches(*((content, other) if i < sibling else (other, content)))
+        # Neighbours merge as soon as both are there. The last one of an odd number moves up.
+        while width > 1 and (i ^ 1 >= width or (level, i ^ 1) in waiting):
+            if i ^ 1 < width:
+                other = waiting.pop((level, i ^ 1))
+                content = merge_sketches(other, content) if i % 2 else merge_sketches(content, other)
             i, width, level = i // 2, (width + 1) // 2, level + 1
-        self.root = content
+        waiting[level, i] = content
+        del future, content
+    return Sketch.frombytes(*waiting.values())
 
 
-def _tasks(X, y, sample_weight, target, options):
-    """Yield a task for each partition, which loads it and sketches it."""
+def _collections(X, y, sample_weight, target):
+    """Return the features, the targets and the sample weights, if there are any, with a column of partitions each."""
     if target is not None:
-        for part in X.to_delayed():
-            yield _task(partial(_sketch_frame, target=target, weights=sample_weight, options=options), [part])
-        return
-    columns = [X.rechunk({1: -1}) if X.numblocks[1] > 1 else X, y] + ([] if sample_weight is None else [sample_weight])
-    if len({c.numblocks[0] for c in columns}) > 1:
-        raise ValueError(f"X, y and sample_weight have {[c.numblocks[0] for c in columns]} partitions; rechunk them alike")
-    for parts in zip(*(c.to_delayed().ravel() for c in columns)):
-        yield _task(partial(sketch_partition, **options), parts)
-
-
-def _sketch_frame(part, target, weights, options):
-    left = [c for c in np.atleast_1d(target).tolist() + [weights] if c is not None]
-    return sketch_partition(part.drop(columns=left), part[target], part[weights] if weights else None, **options)
+        left = [c for c in [*np.atleast_1d(target), sample_weight] if c is not None]
+        X, y, sample_weight = X.drop(columns=left), X[target], None if sample_weight is None else X[sample_weight]
+    elif X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    return [X, y] if sample_weight is None else [X, y, sample_weight]
 
 
 def _task(function, parts):
     """Return one task that computes parts and calls function. Parts that lie on workers already are its inputs."""
-    graph, keys = {}, [p.key for p in parts]
-    for p in parts:
-        graph.update(ensure_dict(p.dask))
-    graph, _ = cull(graph, keys)
+    keys = [p.key for p in parts]
+    graph, _ = cull({k: v for p in parts for k, v in ensure_dict(p.dask).items()}, keys)
     key = f"sketch-{tokenize(keys, function.keywords)}"
     if any(isinstance(value, Future) for value in graph.values()):
         return Delayed(key, {**graph, key: (function, *keys)})

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.datasets import load_diabetes, load_svmlight_file
@@ -55,11 +56,8 @@ def test_agreement(housing, testdata):
     for name, X, y, w, alpha in problems(housing, testdata):
         count += 1
         ours = Ridge(alpha=alpha, tol=1e-8).fit(X, y, sample_weight=w)
-        numbers = X if scipy.sparse.issparse(X) else np.asarray(X, np.float64)
-        if scipy.sparse.issparse(X) and w is None and X.shape[0] > 5000:
-            numbers = X.toarray()  # scikit-learn solves sparse rows with an intercept by iterations only
-        elif scipy.sparse.issparse(X):
-            numbers = X.toarray()
+        # scikit-learn solves sparse rows with an intercept by iterations only.
+        numbers = X.toarray() if scipy.sparse.issparse(X) else np.asarray(X, np.float64)
         peer = Peer(alpha=alpha, solver="cholesky").fit(numbers, y, sample_weight=w)
         assert ours.certificate_.converged, name
         assert ours.coef_.shape == peer.coef_.shape and np.shape(ours.intercept_) == np.shape(peer.intercept_), name
@@ -176,3 +174,43 @@ def test_ways(monkeypatch):
     X[4000, 3] = np.nan
     with pytest.raises(ValueError, match="Input X contains NaN"):
         Ridge().fit(X, y)
+
+
+def kinds(X):
+    """Yield arrays, matrices and frames with the numbers of X, which are small integers."""
+    for dtype in (np.int8, np.int64, ">i4", np.float16, np.float32, ">f8", np.longdouble, object, str):
+        yield dtype, X.astype(dtype)
+    yield "list", X.tolist()
+    yield "Fortran order", np.asfortranarray(X.astype(np.float32))
+    yield "reversed", X[::-1, ::-1].copy()[::-1, ::-1]
+    yield "columns of a wider array", np.repeat(X, 2, axis=1)[:, ::2]
+    yield "read-only, not aligned", np.frombuffer(b"-" + X.astype(float).tobytes(), np.uint8)[1:].view(float).reshape(X.shape)
+    yield "same names", pd.DataFrame(X, columns=list("aabbc"))
+    yield "two levels of names", pd.DataFrame(X, columns=pd.MultiIndex.from_product([["a"], range(5)]))
+    yield "nullable", pd.DataFrame({f"c{j}": pd.array(X[:, j], dtype="Int64") for j in range(5)})
+    for form in ("csc", "coo", "lil", "bsr"):
+        yield form, scipy.sparse.csr_matrix(X).asformat(form)
+    wide = scipy.sparse.csr_matrix(X.astype(np.int32))
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    yield "indices of 64 bits", wide
+    j = np.indices(X.shape)[1]
+    yield "indices unsorted and twice", scipy.sparse.csr_matrix((np.hstack([X, X])[:, ::-1].ravel() / 2, np.hstack([j, j])[:, ::-1].ravel(), np.arange(0, 601, 10)), X.shape)
+
+
+def test_kinds():
+    """Every kind of rows and targets gives the coefficients of the same numbers as float64."""
+    r = np.random.default_rng(4)
+    X, y = r.integers(-9, 10, (60, 5)), r.integers(-9, 10, 60)
+    want = Ridge().fit(X.astype(float), y.astype(float))
+    for name, rows in kinds(X):
+        for model in (Ridge().fit(rows, y), Ridge().partial_fit(rows, y)):
+            assert np.allclose(model.coef_, want.coef_, rtol=1e-12) and np.isclose(model.intercept_, want.intercept_), name
+    for targets in (y.tolist(), y.astype(object), y.astype(str), y.astype(">f4"), np.repeat(y, 2)[::2], pd.Series(y, index=y)):
+        assert np.array_equal(Ridge().fit(X, targets).coef_, want.coef_)
+    truth = Ridge().fit(X > 0, y > 0)
+    assert np.allclose(truth.coef_, Peer().fit(X > 0, y > 0).coef_)
+    weights = r.random(60) * (r.random(60) > 0.5)
+    kept = weights > 0
+    assert np.allclose(Ridge().fit(X, y, weights).coef_, Ridge().fit(X[kept], y[kept], weights[kept]).coef_, rtol=1e-10)
+    one = Ridge().fit(X[:1], y[:1])
+    assert not one.coef_.any() and one.intercept_ == y[0]

@@ -16,7 +16,9 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import Ridge as Peer
 
 import fdridge
 from fdridge import FdridgeError, Ridge, Sketch, _program
@@ -90,6 +92,15 @@ def test_errors():
         with pytest.raises(ValueError) as e:
             bad.fit(X, y)
         assert "\n" not in str(e.value) and len(str(e.value)) > 10
+    for bad in ({"alpha": 1j}, {"alpha": {1}}, {"alpha": None}, {"tol": None}, {"tol": "x"}, {"method": None}, {"size": 2.5}, {"n_jobs": "a"}, {"max_passes": 0}, {"fit_intercept": "no"}):
+        for fit in (Ridge(**bad).fit, Ridge(**bad).partial_fit):
+            with pytest.raises(ValueError, match=next(iter(bad))) as e:
+                fit(X, y).coef_
+            assert "\n" not in str(e.value)
+    with pytest.raises(ValueError, match="^ridge: no rows with positive weight"):  # without the name of a temporary file
+        Ridge().fit(X, y, np.zeros(500))
+    with pytest.raises(ValueError, match="^alpha: 0.0 must be positive"):  # not --gamma
+        Ridge(alpha=[1, 0]).fit(X, y)
     with pytest.warns(ConvergenceWarning, match="tolerance") as w:
         model = Ridge(method="cg", max_passes=1, tol=1e-14, size=2).fit(X * np.logspace(0, -4, 8), y)
     assert not model.certificate_.converged and model.error_bound_ > 0 and w[0].filename == __file__
@@ -98,6 +109,41 @@ def test_errors():
         Ridge(alpha=1e-9).fit(X * np.logspace(0, -5, 8), y)  # one pass is not enough, and the rows are read again
     with pytest.raises(ValueError, match="singular|gamma"):
         Ridge(alpha=0).fit(np.column_stack([X, X]), y)
+
+
+def same_message(fit):
+    """The error of scikit-learn's Ridge, word by word."""
+    with pytest.raises(ValueError) as theirs:
+        fit(Peer())
+    with pytest.raises(ValueError) as ours:
+        fit(Ridge())
+    assert str(ours.value) == str(theirs.value)
+
+
+def test_bad_rows():
+    holes, far = X.copy(), X.copy()
+    holes[499, 3], far[7, 0] = np.nan, -np.inf
+    sparse = scipy.sparse.csr_matrix(holes)
+    texts = np.where(X > 0, "a", "b")
+    for rows in (holes, far, np.asfortranarray(holes), holes.astype(np.float32), sparse, X[:, :0], X[:, 0], X[..., None], X + 1j, texts, X[:9]):
+        same_message(lambda model: model.fit(rows, y))
+    same_message(lambda model: model.fit(X[:0], y[:0]))
+    for targets in (np.where(y > 0, "a", "b"), y * np.nan, y[:9], y[None], y[:, None, None], y + 1j, None):
+        same_message(lambda model: model.fit(X, targets))
+    for weights in (np.full(500, np.nan), np.ones(3), np.ones((500, 1)), ["a"] * 500):
+        same_message(lambda model: model.fit(X, y, weights))
+    for rows in (X[:, :3], X[0], holes):
+        same_message(lambda model: model.fit(X, y).predict(rows))
+
+
+def test_set_params():
+    """Parameters that are set after a fit change the next fit only, also where partial_fit is solved later."""
+    Y = np.column_stack([y, -y])
+    for fit in (Ridge.fit, Ridge.partial_fit):
+        want, model = fit(Ridge(), X, Y), fit(Ridge(), X, Y)
+        model.set_params(alpha=100.0, fit_intercept=False)
+        assert model.alpha_ == 1.0 and np.array_equal(model.coef_, want.coef_) and np.array_equal(model.intercept_, want.intercept_)
+    assert model.fit(X, Y).alpha_ == 100.0 and model.intercept_ == 0.0
 
 
 def test_program(tmp_path, monkeypatch):
