@@ -10,10 +10,10 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/parallel"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
-	"github.com/fdridge/fdridge/ridge/internal/parallel"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )

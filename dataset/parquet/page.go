@@ -6,6 +6,9 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync"
+
+	"github.com/fdridge/fdridge/dataset/internal/columns"
 )
 
 // A column chunk has at most one dictionary page, followed by data pages. A data page has the values that are not null.
@@ -56,8 +59,8 @@ type pages struct {
 	inPage   int   // values left in the current page
 	levels   hybrid
 	decoder  decoder
-	body     []byte // memory of the current page
-	shared   *scratch
+	body     []byte   // memory of the current page
+	shared   *scratch // set for the duration of read and skip
 }
 
 func (p *pages) open(c chunk) error {
@@ -234,7 +237,8 @@ func (p *pages) levelsOf(n int) (levels []uint32, values int, err error) {
 }
 
 // skip skips rows. It does not read a page whose rows are all skipped.
-func (p *pages) skip(rows int64) error {
+func (p *pages) skip(rows int64, s *scratch) error {
+	p.shared = s
 	for rows > 0 {
 		if p.inPage == 0 {
 			skipped, ok, err := p.advance(rows)
@@ -264,7 +268,8 @@ func (p *pages) skip(rows int64) error {
 
 // read reads up to len(dst) ≤ rowsPerTile values.
 // It stops at the end of the column, an error, or a null that is not allowed.
-func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, error)) (rows int, null bool, err error) {
+func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, error), s *scratch) (rows int, null bool, err error) {
+	p.shared = s
 	for rows < len(dst) {
 		if p.inPage == 0 {
 			if _, ok, err := p.advance(0); err != nil || !ok {
@@ -329,10 +334,13 @@ func grown(memory *[]byte, n int) []byte {
 	return *memory
 }
 
-// scratch is working memory that all columns of a reader share.
+// scratch is the working memory of one goroutine.
 type scratch struct {
+	tile    [columns.Tile * rowsPerTile]float64
 	packed  []byte // a header, or a page before decompression
 	levels  [rowsPerTile]uint32
 	indices [rowsPerTile]uint32
 	numbers [rowsPerTile]float64
 }
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}

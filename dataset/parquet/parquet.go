@@ -154,8 +154,8 @@ func (f *opened) limitPages(n int) {
 }
 
 // newPages returns a reader, whose method open selects a row group.
-func (f *opened) newPages(c *column, shared *scratch) *pages {
-	return &pages{file: f.raw.At(), end: f.raw.Plain - footerEnd, limit: f.limit, optional: c.optional, shared: shared, decoder: decoder{kind: c.kind, number: c.convert}}
+func (f *opened) newPages(c *column) *pages {
+	return &pages{file: f.raw.At(), end: f.raw.Plain - footerEnd, limit: f.limit, optional: c.optional, decoder: decoder{kind: c.kind, number: c.convert}}
 }
 
 func (f *opened) fail(format string, args ...any) error {

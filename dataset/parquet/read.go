@@ -10,6 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/parallel"
 )
 
 // A reader reads the rows of a pass by row groups.
@@ -19,15 +20,25 @@ type reader struct {
 	used    []column // columns to read
 	pages   []*pages // one for each used column, in the current row group
 	indices []int    // index of each used column in the file
-	group   int      // next row group
-	left    int64    // unread rows of the current group
-	row     int64    // rows of the file read so far
-	tile    []float64
-	scratch scratch
+	strips  []strip
+	group   int   // next row group
+	left    int64 // unread rows of the current group
+	row     int64 // rows of the file read so far
+}
+
+// A strip consists of at most columns.Tile used columns. Different strips are decoded in parallel.
+type strip struct {
+	lo, hi int   // indices in used
+	rows   int   // number of rows decoded before an error
+	finite bool  // these rows are finite
+	err    error // the first error, or nil
 }
 
 // A tile of rowsPerTile × columns.Tile numbers fits in the cache.
 const rowsPerTile = 1024
+
+// maxNumbers limits the numbers that are decoded together, unless they are rowsPerTile rows.
+const maxNumbers = 1 << 20
 
 func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (dataset.Reader, error) {
 	f, err := open(name, was)
@@ -57,10 +68,12 @@ func (r *reader) use(n int64) error {
 		}
 		r.used, r.indices = append(r.used, c), append(r.indices, j)
 	}
-	r.tile = make([]float64, columns.Tile*rowsPerTile)
 	r.limitPages(len(r.used))
 	for i := range r.used {
-		r.pages = append(r.pages, r.newPages(&r.used[i], &r.scratch))
+		r.pages = append(r.pages, r.newPages(&r.used[i]))
+	}
+	for lo := 0; lo < len(r.used); lo += columns.Tile {
+		r.strips = append(r.strips, strip{lo: lo, hi: min(lo+columns.Tile, len(r.used))})
 	}
 	return nil
 }
@@ -77,10 +90,15 @@ func (r *reader) Skip(rows int64) (bool, error) {
 		if err := r.nextGroup(); err != nil {
 			return false, r.damaged(err)
 		}
-		for _, p := range r.pages {
-			if err := p.skip(rows); err != nil {
-				return false, r.damaged(err)
+		if err := r.eachStrip(int(rows), func(t *strip, s *scratch) error {
+			for _, p := range r.pages[t.lo:t.hi] {
+				if err := p.skip(rows, s); err != nil {
+					return r.damaged(err)
+				}
 			}
+			return nil
+		}); err != nil {
+			return false, err
 		}
 		r.row, r.left, rows = r.row+rows, r.left-rows, 0
 	}
@@ -101,35 +119,59 @@ func (r *reader) Read(b *dataset.Buffer, rows int) error {
 				return r.damaged(err)
 			}
 		}
-		r.Reserve(b, int(min(int64(rows-b.N), r.left)))
-		if err := r.rowsOfGroup(b, int(min(int64(rows-b.N), r.left, rowsPerTile))); err != nil {
+		if err := r.rowsOfGroup(b, int(min(int64(rows-b.N), r.left, int64(max(rowsPerTile, maxNumbers/len(r.used)))))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// eachStrip calls do for all strips, in parallel. It returns the error of the first strip that has one.
+func (r *reader) eachStrip(rows int, do func(t *strip, s *scratch) error) error {
+	return parallel.Do(len(r.strips), rows*len(r.used), func(i int) error {
+		s := scratches.Get().(*scratch)
+		defer scratches.Put(s)
+		return do(&r.strips[i], s)
+	})
+}
+
 // rowsOfGroup reads the next n rows of the current row group.
 func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 	x, y := r.Grow(b, n)
-	finite := true
-	for i := 0; i < len(r.used); i += columns.Tile {
-		end := min(i+columns.Tile, len(r.used))
-		for k := range end - i {
-			if err := r.fill(r.tile[k*n:(k+1)*n], &r.used[i+k], r.pages[i+k]); err != nil {
-				return err
-			}
+	err := r.eachStrip(n, func(t *strip, s *scratch) error {
+		r.decode(t, s, x, y, n)
+		return t.err
+	})
+	rows, finite := n, true
+	for _, t := range r.strips {
+		if finite = finite && t.finite; t.err != nil && t.rows < rows {
+			rows, err = t.rows, t.err
 		}
-		finite = r.Columns(x, y, r.indices[i:end], 0, r.tile[:(end-i)*n]) && finite
 	}
 	if !finite {
-		if i, j, v, bad := r.Find(x, y); bad {
+		if i, j, v, bad := r.Find(x[:rows*r.Features], y[:rows*r.Targets]); bad {
 			return r.notFinite(r.row+int64(i), j, v)
 		}
 	}
 	r.row += int64(n)
 	r.left -= int64(n)
-	return nil
+	return err
+}
+
+// decode reads n rows of the columns of t, tile by tile, until an error.
+func (r *reader) decode(t *strip, s *scratch, x, y []float64, n int) {
+	t.finite, t.err = true, nil
+	for t.rows = 0; t.rows < n; {
+		height := min(n-t.rows, rowsPerTile)
+		for k := t.lo; k < t.hi; k++ {
+			to := s.tile[(k-t.lo)*height:][:height]
+			if t.err = r.fill(to, r.row+int64(t.rows), &r.used[k], r.pages[k], s); t.err != nil {
+				return
+			}
+		}
+		t.finite = r.Columns(x, y, r.indices[t.lo:t.hi], t.rows, s.tile[:(t.hi-t.lo)*height]) && t.finite
+		t.rows += height
+	}
 }
 
 // nextGroup opens the columns of the next row group.
@@ -145,11 +187,11 @@ func (r *reader) nextGroup() error {
 	return nil
 }
 
-// fill reads the next values of a column.
-func (r *reader) fill(values []float64, c *column, p *pages) error {
-	got, null, err := p.read(values, c.missing, c.code)
+// fill reads the next values of a column. row is the index of the first value.
+func (r *reader) fill(values []float64, row int64, c *column, p *pages, s *scratch) error {
+	got, null, err := p.read(values, c.missing, c.code, s)
 	at := func(msg string, cause error) *dataset.InputError {
-		return &dataset.InputError{File: r.name, Line: int(r.row) + got + 1, Column: c.index + 1, Msg: "column " + c.name + " " + msg, Err: cause}
+		return &dataset.InputError{File: r.name, Line: int(row) + got + 1, Column: c.index + 1, Msg: "column " + c.name + " " + msg, Err: cause}
 	}
 	level, noLevel := errors.AsType[levelError](err)
 	switch {

@@ -32,6 +32,7 @@ type transposedReader struct {
 	*reader
 	order []column
 	next  int // index in order of the next column
+	scratch
 }
 
 // newTransposedReader reads count selected columns, from firstColumn on.
@@ -59,7 +60,7 @@ func (t *transposedReader) Read(b *dataset.Buffer, rows int) error {
 	for b.N < rows && t.next < len(t.order) {
 		t.row = 0
 		c := &t.order[t.next]
-		pages := t.newPages(c, &t.scratch)
+		pages := t.newPages(c)
 		for i := range t.groups {
 			if err := t.appendGroup(b, c, pages, &t.groups[i]); err != nil {
 				return err
@@ -79,7 +80,7 @@ func (t *transposedReader) appendGroup(b *dataset.Buffer, c *column, pages *page
 	for left := g.Rows; left > 0; {
 		n := int(min(left, rowsPerTile))
 		values := t.tile[:n]
-		if err := t.fill(values, c, pages); err != nil {
+		if err := t.fill(values, t.row, c, pages, &t.scratch); err != nil {
 			return err
 		}
 		for i, v := range values {

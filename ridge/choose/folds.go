@@ -6,7 +6,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/ridge/internal/parallel"
+	"github.com/fdridge/fdridge/internal/parallel"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
@@ -49,7 +49,7 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, rec
 		for i := range b.N {
 			folds = append(folds, v.foldOf(seen+int64(i)))
 		}
-		if err := firstError(adding.Run()); err != nil {
+		if err := parallel.First(adding.Run()); err != nil {
 			return err
 		}
 		seen += int64(b.N)
@@ -60,16 +60,7 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, rec
 	if err := rows.CheckCount(n, seen); err != nil {
 		return err
 	}
-	return firstError(parallel.New(v.cfg.Backend, v.cv.Folds, hand.flush).Run())
-}
-
-func firstError(errs []error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return parallel.First(parallel.New(v.cfg.Backend, v.cv.Folds, hand.flush).Run())
 }
 
 func (v *validation) foldOf(i int64) int {

@@ -1,8 +1,8 @@
 package window
 
 import (
+	"github.com/fdridge/fdridge/internal/parallel"
 	"github.com/fdridge/fdridge/ridge/internal/accum"
-	"github.com/fdridge/fdridge/ridge/internal/parallel"
 )
 
 // A cell holds a sketch of consecutive rows.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/ridge/internal/parallel"
+	"github.com/fdridge/fdridge/internal/parallel"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 

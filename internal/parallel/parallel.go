@@ -1,4 +1,4 @@
-// Package parallel runs numbered tasks on all cores. Repeated runs do not allocate.
+// Package parallel runs numbered tasks on all cores. Repeated runs of a [Loop] do not allocate.
 package parallel
 
 import (
@@ -11,11 +11,12 @@ import (
 
 // A Loop runs the same numbered tasks at each call of [Loop.Run].
 type Loop struct {
-	do   func(i int) error
-	errs []error
-	next atomic.Int64
-	wait sync.WaitGroup
-	work func() // the body of each goroutine; a field, because creating a closure allocates
+	do    func(i int) error
+	errs  []error
+	cores int // largest number of goroutines; 0 means all cores
+	next  atomic.Int64
+	wait  sync.WaitGroup
+	work  func() // the body of each goroutine; a field, because creating a closure allocates
 
 	sharer engine.Sharer // nil if the backend has no threads of its own
 }
@@ -32,21 +33,46 @@ func New(be engine.Backend, n int, do func(i int) error) *Loop {
 	return l
 }
 
+// leastNumbers is the number of float64 that a goroutine of [Do] handles at least. Starting a goroutine takes about as
+// long as copying some thousand numbers.
+const leastNumbers = 1 << 14
+
+// Do runs the tasks 0 to n−1 once, and returns the error of the first task that has one. All tasks together handle the
+// given number of float64. If they are few, Do uses fewer cores.
+func Do(n, numbers int, do func(i int) error) error {
+	l := New(nil, n, do)
+	l.cores = 1 + numbers/leastNumbers
+	return First(l.Run())
+}
+
 // Run runs all tasks and returns one error per task. The next call of Run overwrites the returned errors.
 func (l *Loop) Run() []error {
 	l.next.Store(0)
 	others := min(runtime.GOMAXPROCS(0), len(l.errs)) - 1
+	if l.cores > 0 {
+		others = min(others, l.cores-1)
+	}
 	if others > 0 && l.sharer != nil {
 		l.sharer.Share()
 		defer l.sharer.Unshare()
 	}
-	l.wait.Add(others)
+	l.wait.Add(max(others, 0))
 	for range others {
 		go l.work()
 	}
 	l.take()
 	l.wait.Wait()
 	return l.errs
+}
+
+// First returns the first error that is not nil.
+func First(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // take runs tasks that no worker has started, until none is left.
