@@ -9,10 +9,13 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/fdridge/fdridge/internal/parallel"
 )
 
 type array struct {
@@ -50,7 +53,7 @@ func (b *batch) release() {
 }
 
 // unzstd decompresses buffers. Several goroutines may use it at once.
-var unzstd, errUnzstd = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxWindow))
+var unzstd, errUnzstd = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxWindow(maxWindow))
 
 // A decoder decodes the columns of a record batch in depth-first order. It panics at an offset outside the data. Its
 // callers convert the panic to an error with recoverBounds.
@@ -65,9 +68,12 @@ type decoder struct {
 	whole   int64 // total bytes of the buffers after decompression
 	room    *allocator
 	memory  [][]byte
-	lz4     *lz4.Reader
+	jobs    []job
 	err     error
 }
+
+// A job is a buffer to decompress from src to dst.
+type job struct{ dst, src []byte }
 
 func newDecoder(h *head, body []byte, room *allocator) *decoder {
 	d := &decoder{body: body, version: h.version, room: room, memory: [][]byte{body}}
@@ -96,6 +102,7 @@ func (d *decoder) batch(rows int64, schema []field, wanted []bool) (*batch, erro
 	if d.err == nil && (len(d.nodes) > 0 || len(d.buffers) > 0) {
 		d.err = errors.New("it has more columns than the schema")
 	}
+	d.run()
 	b.memory = d.memory
 	b.holders.Store(1)
 	return b, d.err
@@ -205,22 +212,30 @@ func (d *decoder) buffer(wanted bool) []byte {
 	}
 	out, err := d.room.take(int(length))
 	if err == nil {
-		d.memory = append(d.memory, out)
-		err = d.decompress(out, b)
+		d.memory, d.jobs = append(d.memory, out), append(d.jobs, job{out, b})
 	}
-	if err != nil {
-		d.err = err
+	if d.err = err; bigEndian { // the caller swaps the bytes
+		d.run()
 	}
 	return out
 }
 
+// run decompresses the buffers in parallel.
+func (d *decoder) run() {
+	if d.err == nil {
+		d.err = parallel.Do(len(d.jobs), int(d.whole/8), func(i int) error { return d.decompress(d.jobs[i].dst, d.jobs[i].src) })
+	}
+	d.jobs = d.jobs[:0]
+}
+
+var unlz4 = sync.Pool{New: func() any { return lz4.NewReader(nil) }}
+
 func (d *decoder) decompress(out, b []byte) error {
 	if !d.zstd {
-		if d.lz4 == nil {
-			d.lz4 = lz4.NewReader(nil)
-		}
-		d.lz4.Reset(bytes.NewReader(b))
-		_, err := io.ReadFull(d.lz4, out)
+		r := unlz4.Get().(*lz4.Reader)
+		defer unlz4.Put(r)
+		r.Reset(bytes.NewReader(b))
+		_, err := io.ReadFull(r, out)
 		return err
 	}
 	if errUnzstd != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/parallel"
 )
 
 const (
@@ -217,9 +218,16 @@ func (m *messages) readPlace() (h head, body []byte, err error) {
 	if body, err = m.room.take(int(h.body)); err != nil {
 		return h, nil, m.fail("%v", err)
 	}
-	if n, err := m.file.At().ReadAt(body, p.at+p.meta); n < len(body) {
+	const piece = 1 << 20
+	if err := parallel.Do((len(body)+piece-1)/piece, len(body)/8, func(i int) error {
+		b := body[i*piece : min((i+1)*piece, len(body))]
+		if n, err := m.file.At().ReadAt(b, p.at+p.meta+int64(i)*piece); n < len(b) {
+			return m.truncatedError(err)
+		}
+		return nil
+	}); err != nil {
 		m.room.free(body)
-		return h, nil, m.truncatedError(err)
+		return h, nil, err
 	}
 	return h, body, nil
 }

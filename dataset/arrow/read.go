@@ -5,6 +5,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/parallel"
 )
 
 // A reader reads the rows of one pass, batch by batch.
@@ -24,7 +26,7 @@ type reader struct {
 	wanted []bool                // for each field, whether it is read
 	dicts  map[int64]*dictionary // by the number of the dictionary
 	parts  []part
-	tile   []float64
+	tile   *tile  // set for the duration of convert
 	batch  *batch // current batch, or nil
 	at     int    // next row of batch
 	row    int64  // rows of the file read so far
@@ -46,8 +48,17 @@ type part struct {
 	lexicon *prepare.Lexicon
 }
 
-// rowsPerTile is the number of rows converted at a time. A tile fits in cache.
-const rowsPerTile = 1024
+// A block is converted by tiles of at most rowsPerTile rows and tileNumbers numbers, in parallel. Each number passes
+// through a tile, which fits in cache.
+const (
+	rowsPerTile = 1024
+	tileNumbers = 1 << 17
+	leastRows   = 64 // of a tile, so that it has long runs of each column
+)
+
+type tile [columns.Tile * rowsPerTile]float64
+
+var tiles = sync.Pool{New: func() any { return new(tile) }}
 
 func newReader(f *rawfile.File, t *layout, choice columns.Choice) (*reader, error) {
 	m := &messages{file: f, index: t.index}
@@ -58,7 +69,7 @@ func newReader(f *rawfile.File, t *layout, choice columns.Choice) (*reader, erro
 	if !reflect.DeepEqual(schema, t.schema) {
 		return nil, &dataset.InputError{File: f.Name, Msg: "its schema differs from when it was opened"}
 	}
-	r := &reader{layout: t, Choice: choice, file: f, from: m, wanted: make([]bool, len(schema)), dicts: map[int64]*dictionary{}, tile: make([]float64, columns.Tile*rowsPerTile), failed: -1}
+	r := &reader{layout: t, Choice: choice, file: f, from: m, wanted: make([]bool, len(schema)), dicts: map[int64]*dictionary{}, failed: -1}
 	r.makeParts()
 	for _, p := range r.parts {
 		for _, f := range p.fields {
@@ -164,11 +175,7 @@ func (r *reader) Skip(rows int64) (bool, error) {
 // Read fills a block from one or more record batches.
 // With [dataset.Pipe].Prompt, a block ends with its record batch, so that rows are not delayed.
 func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
-	defer func() {
-		if recover() != nil { // an offset of a text, or an index into a dictionary, lies outside the data
-			err = r.from.fail("%v", rawfile.ErrDamaged)
-		}
-	}()
+	defer r.recoverDamaged(&err)
 	for b.N < rows {
 		if r.batch == nil || r.at == r.batch.rows {
 			if r.batch != nil && b.N > 0 && r.file.Prompt() {
@@ -189,10 +196,6 @@ func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 		left := r.batch.rows - r.at
 		lends := b.N == 0 && r.parts[0].lent && (left >= rows || r.file.Prompt())
 		n := min(rows-b.N, left)
-		if !lends {
-			r.Reserve(b, n)
-			n = min(n, rowsPerTile)
-		}
 		if err := r.rows(b, n, lends); err != nil {
 			return err
 		}
@@ -201,6 +204,14 @@ func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 		}
 	}
 	return nil
+}
+
+// recoverDamaged converts a panic to an error. The panic means that an offset of a text, or an index into a dictionary,
+// lies outside the data.
+func (r *reader) recoverDamaged(err *error) {
+	if recover() != nil {
+		*err = r.from.fail("%v", rawfile.ErrDamaged)
+	}
 }
 
 func (r *reader) drop() {
@@ -262,7 +273,7 @@ func (r *reader) addDictionary(h *head, d *decoder) error {
 		}
 		of.index = nil
 		values := d.array(&of, true)
-		if d.err != nil {
+		if d.run(); d.err != nil {
 			return d.err
 		}
 		known := r.dicts[h.id]
@@ -278,20 +289,43 @@ func (r *reader) addDictionary(h *head, d *decoder) error {
 
 // rows adds the next n rows of the record batch to the block.
 func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
-	if err := r.checkNulls(n); err != nil {
-		return err
-	}
 	var x, y []float64
-	parts := r.parts
 	if lends {
 		batch := r.batch
-		values := float64s(valuesOf(batch.columns[parts[0].fields[0]]))
+		values := float64s(valuesOf(batch.columns[r.parts[0].fields[0]]))
 		x = values[r.at*r.Features : (r.at+n)*r.Features]
 		batch.holders.Add(1)
 		y = b.Lend(x, n, r.Targets, batch.release)
-		parts = parts[1:]
 	} else {
 		x, y = r.Grow(b, n)
+	}
+	height := min(rowsPerTile, max(leastRows, tileNumbers/(r.Features+r.Targets)))
+	numbers := len(x) + len(y)
+	if r.Category != nil { // codes depend on the order of rows
+		numbers = 0
+	}
+	err := parallel.Do((n+height-1)/height, numbers, func(i int) (err error) {
+		defer r.recoverDamaged(&err)
+		lo, hi := i*height, min((i+1)*height, n)
+		t := *r
+		t.tile = tiles.Get().(*tile)
+		defer tiles.Put(t.tile)
+		t.at, t.row = r.at+lo, r.row+int64(lo)
+		return t.convert(x[lo*r.Features:hi*r.Features], y[lo*r.Targets:hi*r.Targets], hi-lo, lends)
+	})
+	r.at += n
+	r.row += int64(n)
+	return err
+}
+
+// convert sets the features x and the targets y of the next n rows. If lends is true, x is part of the record batch.
+func (r *reader) convert(x, y []float64, n int, lends bool) error {
+	if err := r.checkNulls(n); err != nil {
+		return err
+	}
+	parts := r.parts
+	if lends {
+		parts = parts[1:]
 	}
 	finite := !lends || allFinite(x)
 	for i := range parts {
@@ -308,8 +342,6 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 			return r.notFinite(r.row+int64(i), j, v)
 		}
 	}
-	r.at += n
-	r.row += int64(n)
 	return nil
 }
 
