@@ -9,19 +9,22 @@ import (
 	"math"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/crc"
 	"github.com/fdridge/fdridge/internal/little"
+	"github.com/fdridge/fdridge/internal/parallel"
 )
 
 // A cacheReader reads the file of a [Cache].
 type cacheReader struct {
-	file  *os.File
-	d, t  int
-	left  int64 // bytes of the blocks not yet read
-	rows  int64 // index of the first row of the next block
-	sum   uint32
-	chunk []byte
+	file *os.File
+	d, t int
+	at   int64 // position of the next byte to read
+	left int64 // bytes of the blocks not yet read
+	rows int64 // index of the first row of the next block
+	sum  uint32
 }
 
 var errDamaged = errors.New("is damaged")
@@ -32,7 +35,7 @@ func openCache(name string, h cacheHeader) (r *cacheReader, rows int64, err erro
 	if err != nil {
 		return nil, 0, err
 	}
-	r = &cacheReader{file: f, d: int(h.Features), t: int(h.Targets), chunk: make([]byte, cacheChunk)}
+	r = &cacheReader{file: f, d: int(h.Features), t: int(h.Targets), at: cacheHeaderSize}
 	if rows, err = r.begin(h); err != nil {
 		return nil, 0, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
 	}
@@ -56,7 +59,7 @@ func (r *cacheReader) begin(want cacheHeader) (rows int64, err error) {
 	if is != want {
 		return 0, errDamaged
 	}
-	end := r.chunk[:last]
+	end := make([]byte, last)
 	if _, err := r.file.ReadAt(end, info.Size()-last); err != nil {
 		return 0, err
 	}
@@ -71,10 +74,12 @@ func (r *cacheReader) begin(want cacheHeader) (rows int64, err error) {
 	return int64(f.Entries), nil
 }
 
-// read fills b and updates the checksum.
+// read fills b with the next bytes.
 func (r *cacheReader) read(b []byte) error {
-	_, err := io.ReadFull(r.file, b)
-	r.sum = crc32.Update(r.sum, castagnoli, b)
+	n, err := r.file.ReadAt(b, r.at)
+	if r.at += int64(n); n == len(b) {
+		err = nil
+	}
 	return err
 }
 
@@ -86,11 +91,11 @@ func (r *cacheReader) frame() (f cacheFrame, rest int64, err error) {
 	if r.left < cacheFrameSize {
 		return f, 0, errDamaged
 	}
-	r.sum = 0
-	b := r.chunk[:cacheFrameSize]
+	b := make([]byte, cacheFrameSize)
 	if err := r.read(b); err != nil {
 		return f, 0, err
 	}
+	r.sum = crc32.Checksum(b, castagnoli)
 	if _, err := binary.Decode(b, binary.LittleEndian, &f); err != nil {
 		return f, 0, err
 	}
@@ -113,15 +118,11 @@ func (r *cacheReader) skip(row int64) error {
 		if err != nil {
 			return err
 		}
-		if r.rows+int64(f.Rows) > row { // seek back to the start of the frame
-			_, err := r.file.Seek(-cacheFrameSize, io.SeekCurrent)
-			r.left = left
-			return err
+		if r.rows+int64(f.Rows) > row { // go back to the start of the frame
+			r.at, r.left = r.at-cacheFrameSize, left
+			return nil
 		}
-		if _, err := r.file.Seek(rest, io.SeekCurrent); err != nil {
-			return err
-		}
-		r.rows += int64(f.Rows)
+		r.at, r.rows = r.at+rest, r.rows+int64(f.Rows)
 	}
 }
 
@@ -148,7 +149,7 @@ func (r *cacheReader) fill(out *Buffer) error {
 		return err
 	}
 	var sum [cacheSumSize]byte
-	if _, err := io.ReadFull(r.file, sum[:]); err != nil {
+	if err := r.read(sum[:]); err != nil {
 		return err
 	}
 	if binary.LittleEndian.Uint32(sum[:]) != r.sum {
@@ -159,15 +160,17 @@ func (r *cacheReader) fill(out *Buffer) error {
 }
 
 func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
-	err := r.words(n, 4, func(b []byte) {
-		for ; len(b) > 0; b = b[4:] {
-			to.RowPtr = append(to.RowPtr, int(binary.LittleEndian.Uint32(b)))
+	to.RowPtr = slices.Grow(to.RowPtr, n)[:n+1]
+	to.ColIdx = slices.Grow(to.ColIdx, entries)[:entries]
+	err := r.words(n, 4, func(lo int, b []byte) {
+		for i := range len(b) / 4 {
+			to.RowPtr[1+lo+i] = int(binary.LittleEndian.Uint32(b[4*i:]))
 		}
 	})
 	if err == nil {
-		err = r.words(entries, 4, func(b []byte) {
-			for ; len(b) > 0; b = b[4:] {
-				to.ColIdx = append(to.ColIdx, int32(binary.LittleEndian.Uint32(b)))
+		err = r.words(entries, 4, func(lo int, b []byte) {
+			for i := range len(b) / 4 {
+				to.ColIdx[lo+i] = int32(binary.LittleEndian.Uint32(b[4*i:]))
 			}
 		})
 	}
@@ -182,27 +185,38 @@ func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
 
 // floats appends the next n numbers to the empty slice to.
 func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
-	to = slices.Grow(to, n)
-	err := r.words(n, 8, func(b []byte) {
-		at := len(to)
-		to = to[:at+len(b)/8]
-		little.Floats(to[at:], b)
-	})
-	return to, err
+	to = slices.Grow(to, n)[:n]
+	return to, r.words(n, 8, func(lo int, b []byte) { little.Floats(to[lo:lo+len(b)/8], b) })
 }
 
-// words reads n numbers of size bytes, in chunks passed to take.
-func (r *cacheReader) words(n, size int, take func(b []byte)) error {
-	for n > 0 {
-		k := min(n, cacheChunk/size)
-		b := r.chunk[:k*size]
-		if err := r.read(b); err != nil {
+var cacheChunks = sync.Pool{New: func() any { return new([cacheChunk]byte) }}
+
+// words reads n numbers of size bytes. It passes chunks of them to take, in parallel, with the index of the first.
+func (r *cacheReader) words(n, size int, take func(first int, b []byte)) error {
+	sums := make([]uint32, (n*size+cacheChunk-1)/cacheChunk)
+	at, end := r.at, r.at+int64(n*size)
+	chunk := func(i int) (from int64, bytes int) {
+		from = at + int64(i)*cacheChunk
+		return from, int(min(cacheChunk, end-from))
+	}
+	err := parallel.Do(len(sums), n, func(i int) error {
+		memory := cacheChunks.Get().(*[cacheChunk]byte)
+		defer cacheChunks.Put(memory)
+		from, bytes := chunk(i)
+		b := memory[:bytes]
+		if n, err := r.file.ReadAt(b, from); n < bytes {
 			return err
 		}
-		take(b)
-		n -= k
+		sums[i] = crc32.Checksum(b, castagnoli)
+		take(i*cacheChunk/size, b)
+		return nil
+	})
+	for i, sum := range sums {
+		_, bytes := chunk(i)
+		r.sum = crc.Join(crc32.Castagnoli, r.sum, sum, bytes)
 	}
-	return nil
+	r.at = end
+	return err
 }
 
 func (r *cacheReader) close() error { return r.file.Close() }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	"math/bits"
@@ -68,7 +69,7 @@ func (in *input) readHeader(size int64) error {
 	if in.header, err = describe(d); err != nil {
 		return err
 	}
-	in.start = int64(len(text))
+	in.start, in.sum = int64(len(text)), crc32.ChecksumIEEE(text)
 	// Check the length of the file before rows are allocated.
 	if need := in.length(); size >= 0 && size < need {
 		return fmt.Errorf("is truncated: %d×%d entries of %d bytes need %d bytes, it has %d", in.rows, in.cols, in.size, need, size)

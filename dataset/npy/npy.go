@@ -63,6 +63,8 @@ type input struct {
 	data io.Reader // the header, then the entries in order
 	// at reads at arbitrary positions, or is nil for compressed or piped data.
 	at    io.ReaderAt
+	want  uint32 // required CRC-32 of header and entries; 0 if there is none
+	sum   uint32 // CRC-32 of the bytes read so far
 	wrap  func(err error, row int) error
 	close func() error
 	// unchanged returns an error if the stamp of the file has changed.

@@ -146,7 +146,9 @@ func (in *input) openEntry(m *zip.File, f *rawfile.File) (io.ReadCloser, error) 
 		if err != nil {
 			return nil, err
 		}
-		in.at = io.NewSectionReader(f.At(), start, int64(m.UncompressedSize64))
+		entries := io.NewSectionReader(f.At(), start, int64(m.UncompressedSize64))
+		in.at, in.want = entries, m.CRC32
+		return io.NopCloser(entries), nil
 	}
 	return m.Open()
 }

@@ -1,56 +1,45 @@
 package npy
 
 import (
+	"hash/crc32"
 	"io"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/crc"
 	"github.com/fdridge/fdridge/internal/little"
+	"github.com/fdridge/fdridge/internal/parallel"
 	"github.com/fdridge/fdridge/internal/vec"
 )
-
-// maxParts limits the goroutines that read a block.
-const maxParts = 16
 
 // A part is the memory of one goroutine that reads rows.
 type part struct {
 	raw   []byte
 	plain []float64
-	err   error
+	sum   uint32 // CRC-32 of the bytes read, if it is needed
 }
 
-// countParts returns the number of goroutines that read rows. It is 1 without random access. It is also 1 for
-// categories, because their codes depend on the order of rows.
-func (r *rowReader) countParts(rows int) int {
-	if _, ok := r.data.(io.Seeker); !ok || r.at == nil || r.Category != nil {
-		return 1
+// readParts reads rows in parallel. Categories are read by one goroutine, because their codes depend on the order of
+// rows.
+func (r *rowReader) readParts(b *dataset.Buffer, rows int) error {
+	parts := 1
+	if r.Category == nil {
+		parts = max(1, min(runtime.GOMAXPROCS(0), rows/r.chunk))
 	}
-	return max(1, min(runtime.GOMAXPROCS(0), maxParts, rows/r.chunk))
-}
-
-func (r *rowReader) readParts(b *dataset.Buffer, rows, parts int) error {
 	r.parts = slices.Grow(r.parts[:0], parts)[:parts]
 	x, y := r.Grow(b, rows)
-	var all sync.WaitGroup
-	for i := range r.parts {
+	if err := parallel.Do(parts, len(x), func(i int) error {
 		lo, hi := rows*i/parts, rows*(i+1)/parts
-		all.Go(func() {
-			p := &r.parts[i]
-			p.err = r.readPart(p, r.done+int64(lo), x[lo*r.Features:hi*r.Features], y[lo*r.Targets:hi*r.Targets], hi-lo)
-		})
+		return r.readPart(&r.parts[i], r.done+int64(lo), x[lo*r.Features:hi*r.Features], y[lo*r.Targets:hi*r.Targets], hi-lo)
+	}); err != nil {
+		return err
 	}
-	all.Wait()
-	for i := range r.parts { // return the error of the first row that has one
-		if err := r.parts[i].err; err != nil {
-			return err
-		}
+	for i := range parts {
+		bytes := (rows*(i+1)/parts - rows*i/parts) * r.cols * r.size
+		r.sum = crc.Join(crc32.IEEE, r.sum, r.parts[i].sum, bytes)
 	}
 	r.done += int64(rows)
-	if _, err := r.data.(io.Seeker).Seek(int64(rows)*int64(r.cols*r.size), io.SeekCurrent); err != nil {
-		return r.wrap(err, int(r.done))
-	}
 	return nil
 }
 
@@ -58,6 +47,7 @@ func (r *rowReader) readParts(b *dataset.Buffer, rows, parts int) error {
 // to avoid a copy.
 func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) error {
 	width := r.cols * r.size
+	p.sum = 0
 	for done := 0; done < rows; {
 		n := min(rows-done, r.chunk)
 		at, to, of := firstRow+int64(done), x[done*r.Features:(done+n)*r.Features], y[done*r.Targets:(done+n)*r.Targets]
@@ -76,8 +66,11 @@ func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) 
 			p.raw = slices.Grow(p.raw[:0], n*width)[:n*width]
 			raw = p.raw
 		}
-		if got, err := r.at.ReadAt(raw, r.start+at*int64(width)); got < len(raw) {
+		if got, err := r.fill(raw, r.start+at*int64(width)); got < len(raw) {
 			return r.truncatedError(err, at+int64(got/width))
+		}
+		if r.want != 0 {
+			p.sum = crc32.Update(p.sum, crc32.IEEETable, raw)
 		}
 		if decodes {
 			r.decode(plain, raw)
@@ -89,4 +82,12 @@ func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) 
 		done += n
 	}
 	return nil
+}
+
+// fill reads the bytes at the given position, or the next bytes if the array cannot be read at positions.
+func (r *rowReader) fill(raw []byte, at int64) (int, error) {
+	if r.at == nil {
+		return io.ReadFull(r.data, raw)
+	}
+	return r.at.ReadAt(raw, at)
 }

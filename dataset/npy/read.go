@@ -1,16 +1,19 @@
 package npy
 
 import (
+	"archive/zip"
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/little"
-	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/internal/parallel"
 )
 
 // chunkBytes is the number of bytes of a C-order array that are read at a time. They fit in cache.
@@ -34,28 +37,23 @@ const (
 type rowReader struct {
 	*input
 	columns.Choice
-	chunk int       // number of rows read at a time
-	raw   []byte    // bytes of these rows; unused if the rows are read directly into the block
-	plain []float64 // raw converted to float64
-	done  int64     // number of rows read
-	parts []part    // parts of a block that are read in parallel
+	chunk int    // number of rows read at a time
+	done  int64  // number of rows read
+	parts []part // parts of a block that are read in parallel
 }
 
 func newRowReader(in *input, c columns.Choice) *rowReader {
-	return &rowReader{input: in, Choice: c, chunk: int(min(int64(max(1, chunkBytes/(in.cols*in.size))), in.rows))}
+	return &rowReader{input: in, Choice: c, chunk: int(min(int64(max(1, chunkBytes/(in.cols*in.size))), in.rows)), parts: make([]part, 1)}
 }
 
 func (r *rowReader) Close() error { return r.close() }
 
 // Skip implements [dataset.Skipper].
 func (r *rowReader) Skip(rows int64) (bool, error) {
-	s, ok := r.data.(io.Seeker)
-	if !ok {
+	if r.at == nil {
 		return false, nil
 	}
-	if _, err := s.Seek(rows*int64(r.cols)*int64(r.size), io.SeekCurrent); err != nil {
-		return false, r.wrap(err, int(r.done+1))
-	}
+	r.want = 0 // the sum of all entries remains unknown
 	r.done += rows
 	return true, nil
 }
@@ -65,10 +63,9 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 	if rows == 0 {
 		return r.end()
 	}
-	if parts := r.countParts(rows); parts > 1 {
-		return r.readParts(b, rows, parts)
+	if r.at != nil {
+		return r.readParts(b, rows)
 	}
-	r.Reserve(b, rows)
 	for b.N < rows {
 		n := min(rows-b.N, r.chunk)
 		if r.available != nil {
@@ -78,11 +75,8 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 			}
 			n = min(n, max(come, 1))
 		}
-		x, y, err := r.read(b, n)
-		if err != nil {
-			return err
-		}
-		if err := r.check(&r.Choice, x, y, r.done); err != nil {
+		x, y := r.Grow(b, n)
+		if err := r.readPart(&r.parts[0], r.done, x, y, n); err != nil {
 			return err
 		}
 		r.done += int64(n)
@@ -90,38 +84,13 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// read appends n rows to b, without a copy if possible.
-func (r *rowReader) read(b *dataset.Buffer, n int) (x, y []float64, err error) {
-	if r.asIs {
-		if raw := little.Bytes(r.Whole(b, n)); len(raw) > 0 {
-			if err := r.fill(raw); err != nil {
-				return nil, nil, err
-			}
-			x, y = r.Settle(b, n)
-			return x, y, nil
-		}
-	}
-	r.raw, r.plain = slices.Grow(r.raw[:0], n*r.cols*r.size)[:n*r.cols*r.size], vec.Grow(r.plain, n*r.cols)
-	if err := r.fill(r.raw); err != nil {
-		return nil, nil, err
-	}
-	r.decode(r.plain, r.raw)
-	x, y = r.Grow(b, n)
-	r.Rows(x, y, r.plain)
-	return x, y, nil
-}
-
-// fill reads the next len(raw) bytes of the array.
-func (r *rowReader) fill(raw []byte) error {
-	got, err := io.ReadFull(r.data, raw)
-	if err != nil {
-		return r.truncatedError(err, r.done+int64(got/(r.cols*r.size)))
-	}
-	return nil
-}
-
-// end returns io.EOF if the file ends after the last row.
+// end returns io.EOF if the file ends after the last row, as readHeader has checked if there is random access.
 func (r *rowReader) end() error {
+	if r.at != nil && r.want != 0 && r.sum != r.want {
+		return r.wrap(zip.ErrChecksum, int(r.rows))
+	} else if r.at != nil {
+		return io.EOF
+	}
 	next := make([]byte, len(magic))
 	n, err := io.ReadFull(r.data, next)
 	if n > 0 {
@@ -173,8 +142,6 @@ type columnReader struct {
 	columns.Choice
 	used   []int     // columns of the array to read
 	x, y   []float64 // rows of the current window, in the layout of a block
-	strip  []byte    // the current columns of the window, in the layout of the file
-	tile   []float64 // some rows of strip converted to float64
 	height int       // number of rows of a window, except for the last one
 	first  int64     // row of the array at which the window begins
 	held   int       // number of rows in the window
@@ -192,10 +159,16 @@ func newColumnReader(in *input, c columns.Choice) *columnReader {
 	const word = 8
 	r.height = int(min(windowRows, int64(max(1, windowBytes/(len(r.used)*word))), in.rows))
 	r.x, r.y = make([]float64, r.height*c.Features), make([]float64, r.height*c.Targets)
-	r.strip = make([]byte, min(stripColumns, len(r.used))*r.height*in.size)
-	r.tile = make([]float64, stripColumns*tileRows)
 	return r
 }
+
+// A strip is the memory of one goroutine that transposes columns.
+type strip struct {
+	raw  []byte                           // columns of the window, in the layout of the file
+	tile [stripColumns * tileRows]float64 // some rows of raw converted to float64
+}
+
+var strips = sync.Pool{New: func() any { return new(strip) }}
 
 func (r *columnReader) Close() error { return r.close() }
 
@@ -211,7 +184,6 @@ func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
 	if r.next == r.rows {
 		return io.EOF
 	}
-	r.Reserve(b, int(min(int64(rows), r.rows-r.next)))
 	for b.N < rows && r.next < r.rows {
 		if r.next == r.first+int64(r.held) {
 			if err := r.load(); err != nil {
@@ -233,27 +205,44 @@ func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// load reads a window by strips, each transposed while in cache.
+// load reads a window by strips in parallel, each transposed while in cache.
 func (r *columnReader) load() error {
 	r.first = r.next
 	r.held = int(min(int64(r.height), r.rows-r.first))
-	r.finite = true
-	for i := 0; i < len(r.used); i += stripColumns {
-		js := r.used[i:min(i+stripColumns, len(r.used))]
-		run := r.held * r.size
-		for k, j := range js {
-			to := r.strip[k*run:][:run]
-			if n, err := r.at.ReadAt(to, r.start+(int64(j)*r.rows+r.first)*int64(r.size)); n < run {
-				return r.truncatedError(err, r.first+int64(n/r.size))
-			}
+	tiles := (len(r.used) + columns.Tile - 1) / columns.Tile
+	cores := runtime.GOMAXPROCS(0)
+	width := min(stripColumns, (tiles+cores-1)/cores*columns.Tile)
+	var infinite atomic.Bool
+	err := parallel.Do((len(r.used)+width-1)/width, r.held*len(r.used), func(i int) error {
+		s := strips.Get().(*strip)
+		defer strips.Put(s)
+		finite, err := r.loadStrip(s, r.used[i*width:min((i+1)*width, len(r.used))])
+		if !finite {
+			infinite.Store(true)
 		}
-		for lo := 0; lo < r.held; lo += tileRows {
-			n := min(tileRows, r.held-lo)
-			for k := range js {
-				r.decode(r.tile[k*n:(k+1)*n], r.strip[k*run+lo*r.size:])
-			}
-			r.finite = r.Columns(r.x, r.y, js, lo, r.tile[:len(js)*n]) && r.finite
+		return err
+	})
+	r.finite = !infinite.Load()
+	return err
+}
+
+// loadStrip reads the columns js of a window.
+func (r *columnReader) loadStrip(s *strip, js []int) (finite bool, err error) {
+	run := r.held * r.size
+	s.raw = slices.Grow(s.raw[:0], len(js)*run)[:len(js)*run]
+	for k, j := range js {
+		to := s.raw[k*run:][:run]
+		if n, err := r.at.ReadAt(to, r.start+(int64(j)*r.rows+r.first)*int64(r.size)); n < run {
+			return false, r.truncatedError(err, r.first+int64(n/r.size))
 		}
 	}
-	return nil
+	finite = true
+	for lo := 0; lo < r.held; lo += tileRows {
+		n := min(tileRows, r.held-lo)
+		for k := range js {
+			r.decode(s.tile[k*n:(k+1)*n], s.raw[k*run+lo*r.size:])
+		}
+		finite = r.Columns(r.x, r.y, js, lo, s.tile[:len(js)*n]) && finite
+	}
+	return finite, nil
 }

@@ -40,6 +40,9 @@ const leastNumbers = 1 << 14
 // Do runs the tasks 0 to n−1 once, and returns the error of the first task that has one. All tasks together handle the
 // given number of float64. If they are few, Do uses fewer cores.
 func Do(n, numbers int, do func(i int) error) error {
+	if n == 1 {
+		return do(0) // without allocations
+	}
 	l := New(nil, n, do)
 	l.cores = 1 + numbers/leastNumbers
 	return First(l.Run())

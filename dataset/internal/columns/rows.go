@@ -9,16 +9,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// maxReserved limits Reserve to a block of 8 MiB with its targets.
-const maxReserved = 1<<20 + 1<<14
-
-// Reserve allocates memory for n rows, so that Grow need not copy them to larger memory. It allocates at most
-// maxReserved numbers, because a damaged file may state a wrong n.
-func (c *Choice) Reserve(b *dataset.Buffer, n int) {
-	b.X = slices.Grow(b.X, min(n*(c.Features+c.Targets), maxReserved)) // Whole writes the targets to X as well
-	b.Y = slices.Grow(b.Y, min(n*c.Targets, maxReserved))
-}
-
 // Grow adds n rows to a dense block and returns their features x and targets y, which the caller must set.
 func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
 	nx, ny := len(b.X), len(b.Y)
@@ -63,26 +53,6 @@ func (c *Choice) split(x, y, rows []float64) {
 		}
 		copy(y[i*c.Targets:(i+1)*c.Targets], row[c.Features:])
 	}
-}
-
-// Whole returns memory for n rows with all columns of the file, or nil if InOrder is false. This memory follows the
-// rows of the dense block b. The caller reads the rows into this memory and then calls Settle, to avoid a copy.
-func (c *Choice) Whole(b *dataset.Buffer, n int) []float64 {
-	if !c.inOrder {
-		return nil
-	}
-	size := n * len(c.To)
-	b.X = slices.Grow(b.X, size)
-	return b.X[len(b.X):][:size]
-}
-
-// Settle adds n rows to the block. The caller has read their numbers into the memory that Whole returned. Settle
-// returns their features x and targets y.
-func (c *Choice) Settle(b *dataset.Buffer, n int) (x, y []float64) {
-	rows := c.Whole(b, n)
-	x, y = c.Grow(b, n)
-	c.split(x, y, rows)
-	return x, y
 }
 
 // InOrder reports whether the features are the first columns of the file, in order, and the targets the other
