@@ -283,7 +283,7 @@ func TestUnpenalized(t *testing.T) {
 	case testing.Short():
 		problems = 60
 	case os.Getenv("FDRIDGE_THOROUGH") != "":
-		problems = 2000
+		problems = 1000
 	}
 	var fits, bounded, refused, missed int
 	methods := ridge.Methods()

@@ -150,7 +150,7 @@ func readLive(t *testing.T, name string, halfLife int64) (rows int64, err error)
 
 // TestLiveKilled: a live sketch that is killed at random moments, time and again, leaves a file that is whole, at all
 // times and for whoever reads it, of no fewer rows than it had told that it had written; and goes on with
-// the row after, whether its rows begin anew or go on: a dozen kills, three hundred where FDRIDGE_THOROUGH is set.
+// the row after, whether its rows begin anew or go on. There are as many kills as in TestKilled.
 func TestLiveKilled(t *testing.T) {
 	modes := []struct {
 		args     string
@@ -158,11 +158,7 @@ func TestLiveKilled(t *testing.T) {
 	}{
 		{"--lanes 2", 0}, {"--replay", 0}, {"--window 300", 0}, {"--half-life 200 --gamma 1 --replay", 200}, {"--window 10m --replay", 0},
 	}
-	total := 12
-	if os.Getenv("FDRIDGE_THOROUGH") != "" {
-		total = 300
-	}
-	each := (total + len(modes) - 1) / len(modes)
+	each := (kills(t) + len(modes) - 1) / len(modes)
 	for m, mode := range modes {
 		t.Run(mode.args, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(m), uint64(each)))

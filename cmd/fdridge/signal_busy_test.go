@@ -48,7 +48,7 @@ var (
 func TestSignalsUnderLoad(t *testing.T) {
 	dir, each := t.TempDir(), 1
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
-		each = 10
+		each = 3
 	}
 	if n, err := strconv.Atoi(os.Getenv("FDRIDGE_SIGNALS")); err == nil { // the promise is held to 300
 		each = n

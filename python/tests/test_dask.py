@@ -90,7 +90,7 @@ def test_killed_workers(client, tmp_path):
         time.sleep(wait)
         return np.load(name)
 
-    kills, moments = 20 if os.environ.get("FDRIDGE_THOROUGH") else 3, random.Random(2)
+    kills, moments = int(os.environ.get("FDRIDGE_KILLS", 6 if os.environ.get("FDRIDGE_THOROUGH") else 3)), random.Random(2)
     for _ in range(kills):
         Xd = da.concatenate([da.from_delayed(dask.delayed(load)(tmp_path / f"X{i}.npy", 0.1), (300, 40), float) for i in range(20)])
         yd = da.concatenate([da.from_delayed(dask.delayed(load)(tmp_path / f"y{i}.npy", 0.0), (300,), float) for i in range(20)])

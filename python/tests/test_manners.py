@@ -246,8 +246,8 @@ def alive(pid):
 
 
 def test_killed(tmp_path):
-    """A fit that is killed, interrupted or ended leaves no child and no file. FDRIDGE_THOROUGH: 200 of them."""
-    kill_fits(200 if os.environ.get("FDRIDGE_THOROUGH") else 12, tmp_path, [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+    """A fit that is killed, interrupted or ended leaves no child and no file. FDRIDGE_KILLS: the number of kills."""
+    kill_fits(int(os.environ.get("FDRIDGE_KILLS", 40 if os.environ.get("FDRIDGE_THOROUGH") else 12)), tmp_path, [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 
 
 def test_interrupted(own_temp):

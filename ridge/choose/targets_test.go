@@ -56,7 +56,7 @@ func manyTargets(r *rand.Rand, n, d, t int) (x, y [][]float64) {
 func TestEachGCV(t *testing.T) {
 	problems, targets := 3, 16
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
-		problems, targets = 50, 200
+		problems, targets = 30, 60
 	}
 	ctx, proved, narrow, all := context.Background(), 0, 0, 0
 	for seed := range problems {

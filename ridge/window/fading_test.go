@@ -84,7 +84,7 @@ func (s stream) faded(t rapid.TB, lo, hi int, now time.Time, h time.Duration) []
 func TestFading(t *testing.T) {
 	cases := 200
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
-		cases = 5000
+		cases = 1500
 	}
 	held, faint := 0, 0 // reads, and those of rows too faint to certify anything
 	for seed := range cases {

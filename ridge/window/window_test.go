@@ -249,7 +249,7 @@ func (s stream) feed(t rapid.TB, w *window.Window, lo, hi int) {
 func TestWindow(t *testing.T) {
 	cases := 250
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
-		cases = 5000
+		cases = 1500
 	}
 	sketches, edges, reads := 0, 0, 0
 	for seed := range cases {

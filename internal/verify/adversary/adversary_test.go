@@ -74,7 +74,7 @@ func TestProperty(t *testing.T) {
 func TestUseful(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	ratios := map[string][]float64{}
-	for range 60 {
+	for range 40 {
 		for name, v := range Evaluate(Ordinary(rng)).Ratios {
 			ratios[name] = append(ratios[name], v)
 		}

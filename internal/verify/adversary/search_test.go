@@ -82,11 +82,11 @@ func TestSearch(t *testing.T) {
 	seeds := genomes(slices.Concat(findings, elsewhere))
 	switch {
 	case os.Getenv(inner) != "" && thorough:
-		cases = 60
+		cases = 20
 	case os.Getenv(inner) != "":
 		cases = 3
 	case thorough:
-		cases = 200
+		cases = 100
 	}
 	b := readBudget(t, cases)
 	if b.cases <= len(seeds) && b.limit == 0 && os.Getenv(inner) == "" {
@@ -111,6 +111,9 @@ func TestLarge(t *testing.T) {
 	draw := RandomLarge
 	if b.cases == 0 && b.limit == 0 {
 		b.cases = 3
+		if os.Getenv(inner) != "" {
+			b.cases = 1
+		}
 		draw = func(r *rand.Rand) Large {
 			g := RandomLarge(r)
 			g.Cols = 70 + r.IntN(50)

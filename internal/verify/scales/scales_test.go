@@ -28,7 +28,7 @@ import (
 func TestScales(t *testing.T) {
 	problems := 60
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
-		problems = 10000
+		problems = 1000
 	}
 	done, bounds := 0, 0
 	for seed := range problems {

@@ -10,14 +10,14 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// cases returns the number of random problems of each kind: FDRIDGE_SHRINKS_CASES, or 3,000 if
+// cases returns the number of random problems of each kind: FDRIDGE_SHRINKS_CASES, or 1,000 if
 // FDRIDGE_THOROUGH is set, else 100. all reports whether the largest problems are to be tried, too.
 func cases() (n int, all bool) {
 	if n, err := strconv.Atoi(os.Getenv("FDRIDGE_SHRINKS_CASES")); err == nil {
 		return n, true
 	}
 	if thorough() {
-		return 3000, false
+		return 1000, false
 	}
 	return 100, false
 }
