@@ -109,8 +109,8 @@ func drawn(most int) int {
 	return most / 4
 }
 
-// isTried reports whether pair i of a shape and a kind of rows is tried: every second one, or all if FDRIDGE_THOROUGH is
-// set.
+// isTried reports whether case i, such as a pair of a shape and a kind of rows, is tried: every second one, or all if
+// FDRIDGE_THOROUGH is set.
 func isTried(i int) bool { return i%2 == 0 || os.Getenv("FDRIDGE_THOROUGH") != "" }
 
 // TestRoundOffOfRepeatedRows is TestRoundOff for many repetitions, of sketches that lose

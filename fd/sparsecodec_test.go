@@ -55,12 +55,15 @@ func TestSparseGolden(t *testing.T) {
 func TestSparseCodecGoesOn(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		rng := rand.New(rand.NewPCG(5, 6))
-		for _, cfg := range []fd.Config{
+		for at, cfg := range []fd.Config{
 			{Dim: 40, Size: 4, ShrinkRows: 3, SparseRows: 7}, {Dim: 40, Size: 4, ShrinkRows: 3}, {Dim: 40, Size: 9}, {Dim: 256, Size: 4, SparseRows: -1}, {Dim: 256, Size: 4, SparseRows: 2},
 		} {
 			cfg.Backend = be
 			x := emptied(rng, stream(rng, 60, cfg.Dim, "decay"), cfg.Dim/8)
 			for fill := range 25 {
+				if !isTried(fill + at) {
+					continue
+				}
 				s := newSketch(t, cfg)
 				check(t, s.AppendSparse(csrOf(mat.DenseCopyOf(x.Slice(0, 10+fill, 0, cfg.Dim)))))
 				if fill%3 == 0 {

@@ -342,7 +342,7 @@ func TestDualTargetBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, gammas := range [][]float64{{4000}, {1, 10, 1000, 1e4}} { // by Cholesky, and by a reduction
+	for _, gammas := range [][]float64{{4000}, {1, 1e4}} { // by Cholesky, and by a reduction
 		opts := ridge.ExactOptions{Method: ridge.Dual, Intercept: true}
 		whole, err := ridge.SolveExact(t.Context(), src, gammas, opts)
 		if err != nil {

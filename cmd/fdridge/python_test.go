@@ -153,8 +153,8 @@ func TestPythonSketch(t *testing.T) {
 		return exec.Command(python, "../../docs/programs/fds.py", sketch, "10", ours).CombinedOutput()
 	}
 	for _, flags := range [][]string{
-		{housing, "--target", "last,3", "--features", "rff:300,gamma=1e-7,seed=1", "--size", "100", "--rows", "1:6000"}, // version 1
-		{w8a, "--rows", "1:12000", "--size", "200"},                    // 2
+		{housing, "--target", "last,3", "--features", "rff:300,gamma=1e-7,seed=1", "--size", "40", "--rows", "1:3000"}, // version 1
+		{w8a, "--rows", "1:4000", "--size", "200"},                     // 2
 		{w8a, "--rows", "1:4000", "--size", "64", "--intercept=false"}, // 3
 		{w8a, "--rows", "1:4000", "--size", "64"},                      // 4
 	} {

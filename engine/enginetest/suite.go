@@ -36,18 +36,9 @@ func Each(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 // combinations of size and kind are tested only if FDRIDGE_THOROUGH is set. go test -short, for emulated processors,
 // also tests fewer shapes of products.
 func Run(t *testing.T, be engine.Backend) {
-	fewer := testing.Short() || os.Getenv("FDRIDGE_THOROUGH") == ""
 	t.Run("Describes", func(t *testing.T) { describes(t, be) })
-	t.Run("Gemm", func(t *testing.T) { gemm(t, be, few) })
-	t.Run("Orders", func(t *testing.T) { orders(t, be) })
-	t.Run("Syrk", func(t *testing.T) { syrk(t, be, few) })
-	t.Run("Gram", func(t *testing.T) { gram(t, be, few) })
-	t.Run("LeftMul", func(t *testing.T) { leftMul(t, be, few) })
-	t.Run("Gemv", func(t *testing.T) { gemv(t, be, few) })
-	t.Run("Gradient", func(t *testing.T) { gradient(t, be, fewer) })
-	t.Run("GradientTwofold", func(t *testing.T) { gradientTwofold(t, be) })
-	t.Run("Cosines", func(t *testing.T) { cosines(t, be) })
-	t.Run("Promises", func(t *testing.T) { Promises(t, be) })
+	Products(t, be)
+	fewer := takesFewer()
 	t.Run("SymEig", func(t *testing.T) { symEig(t, be, fewer) })
 	t.Run("Tridiagonal", func(t *testing.T) { tridiagonals(t, be, fewer) })
 	t.Run("SVD", func(t *testing.T) { svd(t, be, fewer) })
@@ -57,6 +48,22 @@ func Run(t *testing.T, be engine.Backend) {
 	t.Run("Reproducible", func(t *testing.T) { reproducible(t, be) })
 	t.Run("Allocations", func(t *testing.T) { allocations(t, be) })
 	t.Run("Panics", func(t *testing.T) { panics(t, be) })
+}
+
+func takesFewer() bool { return testing.Short() || os.Getenv("FDRIDGE_THOROUGH") == "" }
+
+// Products runs the tests of [Run] for operations that divide a matrix into blocks.
+func Products(t *testing.T, be engine.Backend) {
+	t.Run("Gemm", func(t *testing.T) { gemm(t, be, few) })
+	t.Run("Orders", func(t *testing.T) { orders(t, be) })
+	t.Run("Syrk", func(t *testing.T) { syrk(t, be, few) })
+	t.Run("Gram", func(t *testing.T) { gram(t, be, few) })
+	t.Run("LeftMul", func(t *testing.T) { leftMul(t, be, few) })
+	t.Run("Gemv", func(t *testing.T) { gemv(t, be, few) })
+	t.Run("Gradient", func(t *testing.T) { gradient(t, be, takesFewer()) })
+	t.Run("GradientTwofold", func(t *testing.T) { gradientTwofold(t, be) })
+	t.Run("Cosines", func(t *testing.T) { cosines(t, be) })
+	t.Run("Promises", func(t *testing.T) { Promises(t, be) })
 }
 
 // Edges tests products for every m <= rows and n <= cols, and varies k. For a micro-kernel that computes MR×NR tiles,

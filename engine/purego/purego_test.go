@@ -28,10 +28,11 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestKernels runs the products of every edge on each kernel of the machine, and the suite on
+// TestKernels runs the products of every edge on each kernel of the machine, and the suite's products on
 // the second, with blocks so small that every product has several: enginetest's own test has the
 // first with blocks of the usual size. Other kernels are held to the accuracies that they promise. If
-// FDRIDGE_THOROUGH is set, each kernel has the suite with blocks of both sizes.
+// FDRIDGE_THOROUGH is set, each kernel has the suite with blocks of the usual size and the products with small blocks.
+// The second kernel then has the whole suite with small blocks.
 func TestKernels(t *testing.T) {
 	thorough := os.Getenv("FDRIDGE_THOROUGH") != ""
 	kernels := purego.Kernels()
@@ -51,9 +52,13 @@ func TestKernels(t *testing.T) {
 			t.Run(k.Name+"/promises", func(t *testing.T) { enginetest.Promises(t, usual) })
 		}
 		t.Run(k.Name+"/edges", func(t *testing.T) { enginetest.Edges(t, usual, 2*k.MR+1, 2*k.NR+1) })
-		if !testing.Short() && (i == min(1, len(kernels)-1) || thorough) {
-			small := backend(purego.Config{Kernel: k.Name, MC: 1, KC: 7, NC: 1})
+		small, second := backend(purego.Config{Kernel: k.Name, MC: 1, KC: 7, NC: 1}), i == min(1, len(kernels)-1)
+		switch {
+		case testing.Short():
+		case thorough && second:
 			t.Run(k.Name+"/small", func(t *testing.T) { enginetest.Run(t, small) })
+		case thorough || second:
+			t.Run(k.Name+"/small", func(t *testing.T) { enginetest.Products(t, small) })
 		}
 	}
 }

@@ -168,11 +168,14 @@ func leading(n int) []int {
 }
 
 // TestFamilies tries every small order, where FDRIDGE_THOROUGH is set; else every one that
-// the QL iteration does alone, and a fifth of those that are divided.
+// the QL iteration does alone, and a fifth of those that are divided. -short tries half as many divided orders.
 func TestFamilies(t *testing.T) {
 	step, large := 5, []int{127, 128, 129, 256}
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		step, large = 1, []int{127, 128, 129, 255, 256, 257}
+	}
+	if testing.Short() {
+		step, large = 10, []int{129}
 	}
 	for f, family := range families {
 		t.Run(family.name, func(t *testing.T) {
@@ -189,9 +192,6 @@ func TestFamilies(t *testing.T) {
 				}
 			}
 			for _, n := range large {
-				if testing.Short() && n > 129 {
-					break
-				}
 				a := family.make(rnd, n)
 				w, v, ok := run(t, n, n, 1, a)
 				worst = max(worst, check(t, n, n, a, w, v, ok))
