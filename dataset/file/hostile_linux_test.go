@@ -217,7 +217,7 @@ func TestHostile(t *testing.T) {
 	}
 	batch := 2 << 20 // rows of two numbers
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
-		batch = 30 << 20
+		batch = 8 << 20
 	}
 	text := strings.Repeat
 	const snappyPage = "\x80\xfa\x01" // 32000 bytes
