@@ -25,8 +25,8 @@ func (o *solveFlags) options() fdridge.Options {
 	return opts
 }
 
-// begin returns an empty report, an empty list of error bounds, and a copy of opts. A fit with these options
-// runs on the backend be, and adds its error bound to the list after each pass.
+// begin returns an empty report, an empty list of error bounds, and a copy of opts. The copy has the backend be, and
+// its Observe adds each pass's error bound to the list.
 func (o *solveFlags) begin(be engine.Backend, intercept bool, opts fdridge.Options) (*report.Fit, *report.Traces, fdridge.Options) {
 	f := &report.Fit{
 		Asked: report.Asked{Command: o.command, Program: version(), Tol: o.tol, Intercept: intercept},

@@ -31,11 +31,11 @@ var lentArray = sync.OnceValues(func() (*io.SectionReader, error) {
 	return io.NewSectionReader(&lentMemory{os.NewFile(descriptor, "memory of the calling program")}, at, size), nil
 })
 
-// A lentMemory reads the memory of the calling program.
+// A lentMemory reads the memory of the program that started fdridge.
 type lentMemory struct{ *os.File }
 
-// ReadAt implements [io.ReaderAt]. If the system allows it, one system call copies the bytes from the calling program.
-// This takes a third of the time of reading the file.
+// ReadAt implements [io.ReaderAt]. It reads the file if the system cannot copy from the parent process. Copying takes a
+// third of the time of reading the file.
 func (l *lentMemory) ReadAt(p []byte, at int64) (int, error) {
 	if n := copyFromParent(p, at); n == len(p) {
 		return n, nil

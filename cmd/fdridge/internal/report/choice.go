@@ -50,7 +50,7 @@ type leftOut struct {
 	Gamma [2]number `json:"gamma"`
 }
 
-// A wording holds facts about a fit for the text of a choice.
+// A wording holds the texts about a choice that depend on the fit's options.
 type wording struct {
 	narrower string // option that would make the intervals of the scores narrower; "": none
 }

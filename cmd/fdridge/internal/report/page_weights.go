@@ -32,8 +32,7 @@ const (
 	mostTables  = 12
 )
 
-// weights returns the tables of coefficients, the largest first. Coefficients are compared in the units of the scaled
-// columns.
+// weights returns the tables of coefficients. Each table is sorted by magnitude, in the units of the scaled columns.
 func (f *Fit) weights() weightsSection {
 	var out weightsSection
 	prep := &f.Data.Preparation

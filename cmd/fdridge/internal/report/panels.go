@@ -84,9 +84,9 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	}
 }
 
-// window returns the range of a logarithmic axis that shows the given intervals. It returns 0, 0 if no end of an
-// interval is positive and finite. Very wide intervals are cut. The axis begins at most about a factor of
-// 1000 below the smallest upper end. It ends at most about a factor of 1000 above the largest lower end.
+// window returns the range of a logarithmic axis for the given intervals. It returns 0, 0 if no end of an interval is
+// positive and finite. The axis shows at least a part of each interval. It may cut intervals whose ends differ by more
+// than a factor of 1000.
 func window(values []ridge.Interval) (lo, hi float64) {
 	leastLo, mostLo, leastHi, mostHi := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for _, v := range values {
