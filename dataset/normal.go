@@ -14,7 +14,7 @@ type layers struct {
 	height [128]float32 // density at the right end of the layer
 }
 
-// tailBegins is the start of the tail, which the lowest layer includes.
+// The lowest layer includes all numbers above tailBegins. layerArea is the area of each layer.
 const (
 	tailBegins = 3.442619855899
 	layerArea  = 9.91256303526217e-3

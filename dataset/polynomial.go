@@ -68,8 +68,8 @@ func (p Polynomial) columns(d int) (int, error) {
 func (p Polynomial) Names(columns []string) []string {
 	var out []string
 	var extend func(prefix string, last, power, left int)
-	// extend appends the names of the monomials prefix·x_last^power·z, where z is a product of x_last and later
-	// columns. left is the number of factors of z.
+	// extend appends the names of the monomials that begin with prefix·x_last^power. left is the number of further
+	// factors, which are x_last or later columns.
 	extend = func(prefix string, last, power, left int) {
 		name := prefix + columns[last]
 		if power > 1 {
@@ -99,8 +99,7 @@ type monomials struct {
 	starts          []int     // starts[j] is the index of the first monomial of the current degree that begins with x_j
 }
 
-// features appends the monomials of the rows of b. It returns false, so that the caller checks whether a monomial
-// overflowed.
+// features appends the monomials of the rows of b. It returns false, because a monomial may have overflowed.
 func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 	out.Sparse = false
 	z := out.extend(b.N * m.columns)
@@ -123,8 +122,8 @@ func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 	return false
 }
 
-// row writes the monomials of x to z, degree by degree. Let m be a monomial of degree k + 1 whose first factor is x_j.
-// Then m is x_j times a monomial of degree k in x_j, …, x_last.
+// row writes the monomials of x to z, degree by degree. The monomials of degree k + 1 that begin with x_j are x_j times
+// the monomials of degree k in x_j, …, x_last.
 func (m *monomials) row(x, z []float64) {
 	for j := range x {
 		m.starts[j] = j

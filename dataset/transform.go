@@ -12,7 +12,7 @@ import (
 // transformed computes features from src on a goroutine. Targets and weights do not change.
 type transformed struct {
 	src  Source
-	name string // used in errors and waits
+	name string // name of the step in errors and in Waits
 	d    int    // number of features of the result
 	rows int    // largest number of rows of a block; 0: the same blocks as src
 	// start begins a pass, and stop ends the pass.
@@ -30,11 +30,11 @@ func infallible(apply func(b Block, out *Buffer) (finite bool)) applier {
 }
 
 // Transform returns a source with d features that are computed from the features of src, block by block, on a
-// goroutine. Targets and weights are copied. A block has at most the given number of rows; 0 means the rows of a
-// block of src.
+// goroutine. Targets and weights are copied. A block has at most the given number of rows; 0 means the rows of a block
+// of src.
 //
-// Transform calls start for each pass. The function that start returns appends the new features of each row of b to
-// out. If a feature is not finite, the pass ends with an *[InputError] with File name.
+// Each pass calls start once. The returned function is called for each block b, and appends the new features of its
+// rows to out. If a feature is not finite, the pass ends with an *[InputError] with File name.
 func Transform(src Source, name string, d, rows int, start func() func(b Block, out *Buffer) error) Source {
 	return &transformed{src: src, name: name, d: d, rows: rows, start: func() (applier, func()) {
 		apply := start()

@@ -10,7 +10,7 @@ import (
 
 // Waits measures how long a pass waits for each of its steps: "reading", "rows" (encoding), "Fourier features",
 // "polynomial features" and "standardised rows". Each step computes rows in advance, on a goroutine. The wait is the
-// time until a requested block is ready. A step also waits for the previous step.
+// time until a requested block is ready. It includes the step's own wait for the previous step.
 type Waits struct {
 	mu    sync.Mutex
 	names []string

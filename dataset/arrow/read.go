@@ -35,11 +35,11 @@ type reader struct {
 	why    string // why this text has no code
 }
 
-// A part is one list column, or a group of at most columns.Tile columns without lists.
+// A part is one field of lists, which has several columns, or at most columns.Tile other columns.
 type part struct {
 	js     []int // the columns
-	fields []int // their fields in the schema; one for a list
-	width  int   // length of a list, 0 for other columns
+	fields []int // their fields in the schema; only one for lists
+	width  int   // length of the lists, 0 for other columns
 	// plain is true for adjacent float64 features, which need no conversion.
 	plain bool
 	// lent is true if blocks share the memory of the record batch.

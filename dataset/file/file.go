@@ -71,9 +71,9 @@ type Origin struct {
 	// Entries, if not nil, reads the numbers of the array. The only file is then a .npy file that ends after its
 	// header.
 	Entries *io.SectionReader `json:"-"`
-	// Alone is true if the other shares may never be read. Open then reads all text before a share of a csv file. It
-	// returns an error if the share begins within a quoted record. If Alone is false, the reader of the preceding share
-	// returns this error.
+	// Alone is true if the other shares may remain unread. Open then checks that a share of a csv file does not begin
+	// within a quoted record. The check reads all text before the share. If Alone is false, the reader of the preceding
+	// share makes this check.
 	Alone bool `json:"-"`
 }
 

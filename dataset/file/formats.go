@@ -26,7 +26,7 @@ type format struct {
 	// labelled is true if a row consists of a target and nonzero features. All files get the number of features of the
 	// widest file.
 	labelled bool
-	// open opens a part of a file. If numbered is true, open opens all rows.
+	// open opens a part of a file, or all rows of the file if numbered is true.
 	open func(o *Opened, p part, opts Options) (dataset.Source, error)
 	// widen reopens a part with opts.Features features, if the file still has the given stamp. rows is −1 if unknown.
 	widen func(p part, opts Options, rows int64, stamp dataset.Stamp) (*dataset.Stream, error)

@@ -88,8 +88,8 @@ func sizes(paths []string, stamps map[string]dataset.Stamp) (all []part, total i
 	return all, total
 }
 
-// group returns the files whose middle byte belongs to share s. If a share would have no file, it gets a neighbour's
-// file.
+// group returns the whole files that share s reads. Each file belongs to the share that contains its middle byte. If a
+// share would have no file, it gets a neighbour's file.
 func group(all []part, total int64, s dataset.Share) []part {
 	var mine []part
 	at, rank := int64(0), -1

@@ -74,7 +74,7 @@ func (in *input) readHeader(size int64) error {
 	if need := in.length(); size >= 0 && size < need {
 		return fmt.Errorf("is truncated: %d×%d entries of %d bytes need %d bytes, it has %d", in.rows, in.cols, in.size, need, size)
 	} else if size > need && in.at != nil {
-		// Other bytes follow the array. In a compressed file, they are found after the last row instead.
+		// Other bytes follow the array. In a compressed file, they are found only when the last row is read.
 		next := make([]byte, min(size-need, int64(len(magic))))
 		if _, err := in.at.ReadAt(next, need); err != nil {
 			return in.wrap(err, 0)

@@ -89,7 +89,7 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 	return refuse("values of type "+cmp.Or(means.name, "fixed-length bytes"), "cast it to double")
 }
 
-// dates returns a function that converts dates. perSecond is their unit, see [prepare.Lexicon.Date].
+// dates returns the function that converts a date v to l.Date(v, perSecond).
 func dates(perSecond int64, l *prepare.Lexicon) func(v int64) float64 {
 	return func(v int64) float64 { return l.Date(v, perSecond) }
 }

@@ -213,7 +213,7 @@ func (p *pages) begin(h *header) error {
 	return p.decoder.begin(h.V1.Encoding, data)
 }
 
-// levelsOf decodes n definition levels. nil means that no value is null.
+// levelsOf decodes n definition levels, and counts the values that are not null. If all are not null, levels is nil.
 func (p *pages) levelsOf(n int) (levels []uint32, values int, err error) {
 	if !p.optional {
 		return nil, n, nil

@@ -65,8 +65,8 @@ func (t *thrift) uvarint() uint64 {
 	return v
 }
 
-// value decodes a value of the given kind into v, or skips the value if v is zero. The value of a boolean is part of
-// kind. A boolean in a list has a byte of its own instead.
+// value decodes a value of the given kind into v, or skips the value if v is zero. The kind of a boolean is thriftTrue
+// or thriftFalse. If the boolean is an element of a list, the next byte is its kind.
 func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))

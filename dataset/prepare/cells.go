@@ -105,7 +105,7 @@ func lookLimit(d int) int { return min(maxValues, max(maxAllValues/d, 16)) }
 
 // For [Look], readers return a text or a date as a NaN with these bits:
 //
-//   - bits 0 to 48: 2⁴⁸ plus the code of the text, or plus the seconds of the date
+//   - bits 0 to 48: the code of the text or the seconds of the date, plus 2⁴⁸ so that dates before 1970 are positive
 //   - bits 49 and 50: boxText, boxForeign or boxDate
 //
 // Any other NaN is a missing value.

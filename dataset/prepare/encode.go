@@ -18,8 +18,8 @@ type EncodeOptions struct {
 	// IgnoreUnknown encodes an unknown level (category) as zeros, like scikit-learn's
 	// OneHotEncoder(handle_unknown="ignore"). Otherwise an unknown level is an *[dataset.InputError].
 	IgnoreUnknown bool
-	// KeepIncomplete encodes the rows that MissingDrop would leave out as zero rows. Incomplete, if not nil, is called
-	// with the number of each such row, in order. It is called before the block with the row is yielded.
+	// KeepIncomplete turns each row that MissingDrop would leave out into a row of zeros. Incomplete, if not nil, is
+	// called with the number of each such row, in order. It is called before the block with the row is yielded.
 	KeepIncomplete bool
 	Incomplete     func(row int64)
 	// Tally, if not nil, counts the values that were filled in, left out or unknown.

@@ -189,9 +189,9 @@ func (e *Encoding) checkColumns() error {
 	return nil
 }
 
-// FromColumns returns the encoding with the given columns. If the columns have names, the rows need not contain the
-// columns with [UseOmit]. targets is the policy for missing targets and weights: RefuseMissing or MissingDrop. See
-// [Encoding] for lenient.
+// FromColumns returns the encoding with the given columns. If the columns have names, the rows may lack columns with
+// [UseOmit]. targets is the policy for missing targets and weights: RefuseMissing or MissingDrop. See [Encoding] for
+// lenient.
 func FromColumns(columns []Column, targets Missing, lenient bool) (*Encoding, error) {
 	e := &Encoding{Columns: columns, Targets: targets, Lenient: lenient}
 	if slices.ContainsFunc(columns, func(c Column) bool { return c.Name != "" }) {

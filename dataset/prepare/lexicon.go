@@ -181,7 +181,7 @@ func (l *Lexicon) Refusal(text string) string {
 // TooManyLevels is the message about a column with more texts than a lexicon can hold.
 const TooManyLevels = "has too many levels to be categorical (2²⁰, or 64 MiB of text): is it a name or a number?"
 
-// lookUp returns the value of a text outside l.known. It adds a new text.
+// lookUp returns the value of a text that is not in l.known. If the text is new, lookUp adds it.
 func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 	if !utf8.ValidString(text) {
 		return 0, false

@@ -212,8 +212,8 @@ func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(
 	return out
 }
 
-// ruleColumn chooses the features of a column without Auto. An Omittable error means that the column has texts and can
-// be left out.
+// ruleColumn chooses the features of a column if r.Auto is false. If it refuses a column of texts that can be left out,
+// the error has Omittable set.
 func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, *dataset.InputError) {
 	fail := func(format string, args ...any) (Column, *dataset.InputError) {
 		return Column{}, &dataset.InputError{File: UnnamedRows, Msg: "column " + excerpt.Of(name) + ": " + fmt.Sprintf(format, args...)}
@@ -327,8 +327,8 @@ func (c *columnStats) dateParts() []DatePart {
 	return out
 }
 
-// levels sets out.Levels to the levels that occur in at least minRows rows. Missing values have the level "", and gaps
-// is their number. The result rare is the number of other levels.
+// levels sets out.Levels to the levels that occur in at least minRows rows, and returns the number of rarer levels.
+// Missing values have the level "", and gaps is their number.
 func (c *columnStats) levels(out *Column, minRows, gaps int64) (rare int64) {
 	counts := maps.Clone(c.Texts.Levels)
 	if counts == nil {

@@ -232,8 +232,8 @@ func (m *moment) merge(o moment) {
 	m.Weight = w
 }
 
-// filled returns the mean and standard deviation of all numbers after missing values of the given weight are replaced
-// by fill. A standard deviation within round-off becomes 1. The third result is fill.
+// filled returns the mean and standard deviation after missing values are replaced by fill, and fill itself. The
+// missing values have the given total weight. A standard deviation within round-off becomes 1.
 func (m moment) filled(weight, fill float64) (mean, scale, filled float64) {
 	all := m
 	all.merge(moment{Weight: weight, Mean: fill})

@@ -46,7 +46,7 @@ func (c *chunk) parse(f Format) {
 	size := len(l.text)
 	end := 0 // end of the last row
 	for c.err = nil; c.err == nil; {
-		// Record parses text that a read error cut off, and text that is too long for Rows.
+		// Only the method Record parses text that a read error cut off, or text that is too long for the method Rows.
 		if (l.end == nil || l.end == errDivided) && size <= rawfile.MaxRow {
 			before := c.rows.N
 			l.at = f.Rows(&c.rows, l.text[:cap(l.text)], l.at, size)

@@ -13,7 +13,8 @@ import (
 type Lines struct {
 	file *rawfile.File
 	text []byte
-	// end is errDivided or a read error, if text may stop within a record.
+	// end is the reason why text may stop within a record: errDivided or a read error. nil means that text stops after
+	// a record.
 	end error
 
 	at   int // start of the next line in text

@@ -187,9 +187,8 @@ func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	return err
 }
 
-// Refuse adds the name of column j, which cannot be read, to firstErr and returns firstErr. err is the error of column
-// j. If column j is the first such column, firstErr must be nil, and Refuse uses err instead. isText is true if the
-// column could be read as categories.
+// Refuse adds the name of column j to the first error, and returns this error: firstErr, or err if firstErr is nil. err
+// is the reason why column j cannot be read. isText is true if the column could be read as categories.
 func (c *Choice) Refuse(firstErr, err *dataset.InputError, j int, name string, isText bool) *dataset.InputError {
 	if firstErr == nil {
 		firstErr = err

@@ -59,8 +59,8 @@ func (c *Choice) split(x, y, rows []float64) {
 // columns.
 func (c *Choice) InOrder() bool { return c.inOrder }
 
-// Tile is the number of float64 in a cache line. Columns writes each cache line of the rows once if each run of
-// adjacent columns in a call has a multiple of Tile columns.
+// Tile is the number of float64 in a cache line. For a multiple of Tile adjacent columns, Columns writes each cache
+// line once.
 const Tile = 8
 
 // Columns copies values to the features x and the targets y, beginning with row firstRow. The slice values holds the

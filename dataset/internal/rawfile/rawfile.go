@@ -297,7 +297,7 @@ func (f *File) At() *os.File {
 	return f.file
 }
 
-// Packed returns the name of the compression, "UTF-16", or "" if the file is read unchanged.
+// Packed returns "UTF-16" or the name of the compression. It returns "" if the file is read unchanged.
 func (f *File) Packed() string { return f.decoder.name }
 
 // SkipBOM skips a byte order mark at the beginning.
