@@ -20,7 +20,7 @@ const headerName = filekind.ModelMember
 type array struct {
 	name    string
 	columns int // number of columns; 0: the number of coefficients
-	// at returns the row of target j. r holds the certificates of the fit w.
+	// at returns the array's row for target j of the fit w. r holds the certificates of w.
 	at func(w *Fit, r *Record, j int) []float64
 	// set stores the row for w and target j.
 	set func(w *Fit, r *Record, j int, v []float64)

@@ -74,8 +74,8 @@ type Model struct {
 	Header
 	Preparation Preparation
 	Terms       []string // names of the features that the coefficients belong to, nil without names
-	// Folded is the scaling of the columns in the fit. It is nil unless the coefficients in Fits were converted back to
-	// unscaled columns. A summary for intervals must have columns scaled by Folded.
+	// Folded is the scaling of the columns in the fit, if the coefficients in Fits were converted back to unscaled
+	// columns. Otherwise it is nil. A summary for intervals must have columns scaled by Folded.
 	Folded  *dataset.Scaling
 	Penalty *Penalty // the penalties of the columns, or nil; Folded includes them
 	Fits    []Fit    // one for each γ
@@ -104,9 +104,9 @@ type Fit struct {
 	UnpenalizedBounds PerTarget[[]float64] `json:"unpenalized_bounds,omitempty"`
 }
 
-// Fitted holds the coefficients of the scaled columns, if [Fit] has coefficients that were converted to unscaled
-// columns. The certificate bounds the errors of the coefficients in Fitted. Models of earlier programs have no Fitted,
-// and their certificates give no intervals.
+// Fitted holds coefficients of scaled columns, whose errors the certificate bounds. [Fit] holds these coefficients
+// after conversion to unscaled columns. Without such a conversion, Fitted is empty. Models of earlier programs have no
+// Fitted, and their certificates give no intervals.
 type Fitted struct {
 	Coef      PerTarget[[]float64] `json:"coef,omitempty"`      // for scaled columns
 	Intercept PerTarget[float64]   `json:"intercept,omitempty"` // for scaled columns
@@ -436,7 +436,8 @@ func (w *Fit) checkFinite() error {
 	return nil
 }
 
-// check returns an error unless t targets have d coefficients each. folded is true for a model with a Folded scaling.
+// check returns an error unless f has d coefficients for each of t targets. For a model without [Model.Folded], folded
+// is false, and f must be empty.
 func (f *Fitted) check(d, t int, folded bool) error {
 	if f == nil {
 		return nil

@@ -12,11 +12,11 @@ import (
 )
 
 // A Penalty holds a penalty pⱼ = Before[j]·After[j] for each column j. The objective of the fit has γ·Σ pⱼxⱼ² instead
-// of γ‖x‖², where x are the coefficients. The scaling in the [Preparation] of the rows includes the penalty. If pⱼ =
+// of γ‖x‖², where x are the coefficients. The scaling in the [Preparation] of the rows includes both factors. If pⱼ =
 // 0, column j has no penalty and is not scaled.
 type Penalty struct {
-	// Before was applied to the rows before they were sketched. After was applied to the sketch by
-	// [ridge.Summary.Penalize]. nil means 1 for each column.
+	// Before scaled the rows that were sketched. After scaled the sketch, see [ridge.Summary.Penalize]. nil means 1 for
+	// each column.
 	Before []float64 `json:"before,omitempty"`
 	After  []float64 `json:"after,omitempty"`
 	Bands  []Band    `json:"bands,omitempty"` // the groups of columns whose penalties were given or chosen

@@ -25,11 +25,11 @@ type Intervals struct {
 	// ByModel uses the certificate of the model alone. Models of an earlier version do not support this
 	// ([ErrUnrecorded]).
 	ByModel bool
-	// Summary is a summary of the training rows, prepared as for the fit. Intervals by the certificate of the model,
-	// if possible, are intersected with intervals by the summary.
+	// Summary is a summary of the training rows, prepared as for the fit. If the certificate of the model gives
+	// intervals, too, the predictor returns the intersections.
 	Summary *ridge.Summary
-	// Preparation describes the preparation of the rows of Summary; nil means [Model.FittedPreparation]. If Summary
-	// lacks nothing but the penalties [Penalty].After, Predictor applies them to Summary.
+	// Preparation describes the preparation of the rows of Summary; nil means [Model.FittedPreparation]. If only the
+	// penalties [Penalty].After are missing from it, Predictor applies them to Summary.
 	Preparation *Preparation
 }
 
@@ -139,7 +139,7 @@ func solution(w *Fit, coef [][]float64, intercept []float64) *ridge.Solution {
 }
 
 // useSummary prepares intervals from a summary and, if possible, the model's certificate. Both are for scaled columns,
-// so p then predicts from scaled columns.
+// so p then predicts with coefficients of scaled columns.
 func (p *Predictor) useSummary(m *Model, by *Intervals) error {
 	t, _ := p.fit.Dims()
 	sum, w := by.Summary, &m.Fits[0]

@@ -30,9 +30,9 @@ const (
 )
 
 // meet waits for all ranks, and stores the root's length in c.link.all. It returns [dist.ErrMismatch] if the ranks made
-// different calls. It compares a number v by its maxima over all ranks: v is equal on all ranks exactly if max v =
-// −max(−v).
+// different calls.
 func (c *Comm) meet(ctx context.Context, t terms) error {
+	// A number v is equal on all ranks exactly if max v = −max(−v).
 	kind, arg := C.int64_t(t.kind), C.int64_t(t.arg)
 	c.link.mine = [C.TERMS]C.int64_t{kind, -kind, arg, -arg, C.int64_t(t.length)}
 	if err := check("MPI_Iallreduce", C.fdr_imax(c.link)); err != nil {

@@ -16,8 +16,8 @@ import (
 // Between processes of one machine, 100 MB took ten times as long in one call as in pieces of 1 MiB.
 const maxCallBytes = 1 << 20
 
-// pieces yields x in pieces of 1 to n elements. Callers must write &piece[0] as an argument of the C function, because
-// cgo then looks for pointers only in the slice.
+// pieces yields x in pieces of 1 to n elements. Callers must write &piece[0] in the call of the C function. Otherwise
+// cgo looks for pointers in all memory around the piece.
 func pieces[T any](x []T, n int) func(yield func([]T) bool) {
 	return func(yield func([]T) bool) {
 		for len(x) > 0 {
