@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// sharing is the state of [Backend.Share]. While sharing is on, the channel Backend.slots is full, so that no call with
-// several threads starts. Each call then uses one thread, and has one element in sharing.places.
+// sharing is the state of [Backend.Share]. While sharing is on, each call of OpenBLAS uses one thread. The channel
+// Backend.slots is then full, so that no call with several threads starts.
 type sharing struct {
 	mu      sync.Mutex
 	callers int           // number of calls of Share without a call of Unshare

@@ -126,8 +126,8 @@ func (c *matrix) checkProduct(t *testing.T, what string, isChecked func(i, j int
 	}
 }
 
-// promisedBound returns the backend's bound on the round-off of a sum of k products. [engine.Accuracy] defines the
-// products along rows.
+// promisedBound returns the backend's bound on the round-off of a sum of k products: Dot(k) along rows, otherwise
+// Sum(k). See [engine.Accuracy].
 func promisedBound(be engine.Backend, alongRows bool, k int) float64 {
 	if alongRows {
 		return be.Accuracy().Dot(k)

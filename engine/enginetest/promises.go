@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Promises tests each bound of the backend's Accuracy with terms whose roundings all have the same sign. It logs the
-// largest error as a percentage of each bound.
+// Promises tests the error bounds that the backend's Accuracy promises. In its sums, all roundings have the same sign.
+// It logs the largest error as a percentage of each bound.
 func Promises(t *testing.T, be engine.Backend) {
 	a := &attacker{T: t, be: be, acc: be.Accuracy(), operations: map[string]*operation{}, patterns: map[int][]pattern{}, sums: map[int][][]sum{}}
 	alongRows, along := []int{1, 5, 33, 264, 384, 512, 1000, 5000}, []int{1, 5, 33, 264, 700}
@@ -119,7 +119,7 @@ func (o *operation) check(what string, got float64, want sum, bound float64) {
 	}
 }
 
-// patternsOf returns all patterns of k terms, and the exact sums of each pattern for each factor.
+// patternsOf returns all patterns of k terms, and the result of exact for them.
 func (a *attacker) patternsOf(k int) ([]pattern, [][]sum) {
 	if a.sums[k] == nil {
 		a.patterns[k] = patterns(k)

@@ -166,8 +166,7 @@ func (c twofoldCase) verify(t *testing.T, compute func(a, x, b engine.Matrix, c,
 	return worst
 }
 
-// exactG returns the exact G for the returned R. It is the exact G for the exact R, plus the contribution of the
-// error of R.
+// exactG returns the exact G for the computed residuals R = rh + rl. It adds the effect of the error of R to c.want.g.
 func (c twofoldCase) exactG(rh, rl *matrix) []*big.Float {
 	out := make([]*big.Float, len(c.want.g))
 	for i, v := range c.want.g {

@@ -99,8 +99,8 @@ func (c *cosines) at(i, panel int) *float64 {
 	return &c.z.Data[i*c.z.Stride+panel*matrix.PanelWidth]
 }
 
-// sparse computes rows lo to hi of one panel of Z. It computes the arguments of the cosines in the workspace sums,
-// because Z is often not in the cache.
+// sparse computes rows lo to hi of one panel of Z. The workspace sums holds the arguments of the cosines, because Z
+// often does not fit in the cache.
 func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)
 	n := len(u)

@@ -34,10 +34,9 @@ type gradientTeam struct {
 
 var gradients pool[gradientTeam]
 
-// partRows is the largest number of rows of a part, unless this would give more than maxParts parts. Parts of this
-// size give work to several threads, and limit both the number of sums and the number of terms of each sum. With at
-// least severalTargets right-hand sides, the sums of a part do not fit in the cache. A part then has twice as many
-// rows, so that fewer sums are written.
+// partRows is the largest number of rows of a part. If this would give more than maxParts parts, there are maxParts.
+// Parts give work to several threads, and limit the number of terms of each sum. With at least severalTargets
+// right-hand sides, a part may have twice as many rows, because its sums do not fit in the cache.
 const (
 	partRows       = 32
 	maxParts       = 16
@@ -109,7 +108,7 @@ func (v *gradient) plan() {
 	}
 }
 
-// task returns the memory of task i, which begins with the sum that the task computes.
+// task returns the memory of task i. The task writes its sum to the beginning.
 func (v *sumTree) task(i int) []float64 {
 	size := v.depth * v.size
 	return v.sums[i*size : (i+1)*size]

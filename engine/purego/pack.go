@@ -1,8 +1,8 @@
 package purego
 
 // packRows is the number of rows of X that pack copies to all panels at a time. Reading whole rows suits the
-// prefetcher. If the distance between rows is a power of two, more rows would evict each other from the cache. Of
-// short rows, packNumbers numbers are copied at a time, because each call of a kernel takes time.
+// prefetcher. If the distance between rows is a power of two, more rows would evict each other from the cache. If rows
+// are short, pack copies packNumbers numbers at a time, because each call of a kernel takes time.
 const (
 	packRows    = 8
 	packNumbers = 2048 // half of the L1 cache

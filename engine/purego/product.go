@@ -164,8 +164,8 @@ func triangleStart(firstRow, m, i, parts, unit int) int {
 	return min(m, max(firstRow, roundUp(int(row), unit)))
 }
 
-// evenStep divides n items evenly into as few parts of at most limit items as possible. It returns the size of a
-// part, rounded up to a multiple of 8.
+// evenStep returns the size of a part if n items are divided evenly into parts of at most limit items. The size is
+// rounded up to a multiple of 8.
 func evenStep(n, limit int) int {
 	parts := (n + limit - 1) / limit
 	return max(1, roundUp((n+parts-1)/max(parts, 1), 8))
@@ -237,8 +237,7 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 	}
 }
 
-// exchange passes each row of an h×w block of C, with the same row of the tile t, to the function move. The block
-// begins at (row, col).
+// exchange calls move for each row of an h×w block of C and the same row of the tile t. The block begins at (row, col).
 func (p *product) exchange(t []float64, row, col, h, w int, move func(c, t []float64)) {
 	nr := p.be.kernel.NR()
 	for r := range h {

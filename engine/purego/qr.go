@@ -107,8 +107,9 @@ func (p *panel) reduce() {
 	}
 }
 
-// columns reduces columns lo to hi of the panel, which are rows of v, and computes their part of the factor T. The
-// reflections before lo must have been applied. More than qrLeaf columns are split in half, V = [V₁; V₂], with
+// columns reduces columns lo to hi of the panel, and computes their part of the factor T. Row c of v holds column c.
+// The reflections before lo must have been applied. More than qrLeaf columns are split in half. If V₁ and V₂ hold the
+// reflections of the halves as rows, then
 //
 //	T = [ T₁            ]
 //	    [−T₂·V₂·V₁ᵀ·T₁ T₂].
@@ -140,8 +141,8 @@ func (p *panel) columns(lo, hi int) {
 	b.Gemm(false, false, 1, y, t1, 0, t21)
 }
 
-// column applies reflections lo to c−1 to column c of the panel, which is row c of v, and then reduces the column. It
-// moves the part above the diagonal to R and sets this part to zero in v.
+// column applies reflections lo to c−1 to column c of the panel, and then reduces the column. Row c of v holds column
+// c. column moves the part above the diagonal to R and sets this part to zero in v.
 func (p *panel) column(lo, c int) {
 	b, done := p.b, c-lo
 	v, column := p.v.Slice(lo, c, lo, p.v.Cols), p.v.Row(c)

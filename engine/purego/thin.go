@@ -28,8 +28,8 @@ const (
 	// thinStrip is the number of columns of C that are computed together. Some rows of such a strip fit into the
 	// first-level cache, and each call of a kernel has enough work.
 	thinStrip = 512
-	// thinDepth is the number of columns of A and B that dots processes together. A has fewer than thinTiles rows.
-	// Their entries in these columns stay in the second-level cache.
+	// thinDepth is the number of columns of A and B that the method dots multiplies at a time. The rows of A, fewer
+	// than thinTiles, then stay in the second-level cache.
 	thinDepth = 4096
 	// thinChunk is the number of rows of B that tiles process together. For op(B) = Bᵀ, tiles process wideStrip
 	// columns of B together.
@@ -94,8 +94,8 @@ func (t *thinProduct) columns(lo, hi int, s *scratch) {
 	}
 }
 
-// rows adds the product to columns lo to hi of C for op(B) = Bᵀ. It computes tiles of Cᵀ as products of rows of B and
-// a packed Aᵀ.
+// rows adds alpha·A·Bᵀ to columns lo to hi of C. It computes tiles of the transpose, B·Aᵀ, from rows of B and packed
+// Aᵀ.
 func (t *thinProduct) rows(lo, hi int, s *scratch) {
 	unit, n := t.be.kernel.Unit, hi-lo
 	m, size := roundUp(t.m, unit), roundUp(n, unit)*roundUp(t.m, unit)

@@ -43,11 +43,12 @@ const (
 	widePartRows = 128
 )
 
-// wideStrip is the number of columns of a strip, a multiple of the width of the tiles of every kernel. wideChunk is
-// the number of rows of A that are processed together, while a panel of X stays in the first-level cache. With fewer
-// rows, the sums for G would be loaded more often. More rows would not fit in the second-level cache.
 const (
+	// wideStrip is the number of columns of a strip, a multiple of the width of the tiles of every kernel. A
+	// panel of X with this number of columns stays in the first-level cache.
 	wideStrip = 264
+	// wideChunk is the number of rows of A that are processed together. With fewer rows, the sums for Rᵀ·A would be
+	// loaded more often. More rows would not fit in the second-level cache.
 	wideChunk = 32
 )
 
@@ -135,8 +136,8 @@ func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
 	}
 }
 
-// addChunk computes Rᵀ·A for rows i to i+n−1 of A, where r holds the same rows of R, packed. addChunk overwrites sums
-// with the result, or adds the result to sums if add is true.
+// addChunk computes Rᵀ·A for n rows of R, packed in r, and rows i to i+n−1 of A. It overwrites sums with the result. If
+// add is true, it adds the result to sums instead.
 func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bool) {
 	k := v.be.kernel
 	for j := 0; j < v.d; j += k.NR() {

@@ -195,8 +195,8 @@ func (p *twofoldStrip) residuals(group int) {
 	}
 }
 
-// dots adds the inner products of x and n columns of four rows to sums. size is Σ c_j·|x_j| over these columns, for
-// the scales c_j of columns.
+// dots adds to sums the inner products of x and the four rows of a group, over n columns. size is Σ c_j·|x_j| over
+// these columns, where c_j is the scale of column j.
 func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *float64, sums *fourSums) {
 	base, sum := p.small[:4], p.small[4:12]
 	for i := range base {
@@ -215,9 +215,8 @@ func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *
 // unit2 is u² for the unit round-off u = 2⁻⁵³. Error bounds of sums of two numbers are multiples of unit2.
 const unit2 = 0x1p-106
 
-// rowError bounds the error of an element of R, relative to the sum of the magnitudes of its terms. An element has d+2
-// terms: −b, c and d products, which are added in the given number of strips. The formula is derived in
-// [engine.Twofold].
+// rowError bounds the error of an element of R, divided by the sum of the magnitudes of its d + 2 terms: −b, c and d
+// products. strips is the number of strips of columns. [engine.Twofold] has the derivation.
 func rowError(d, strips int) float64 {
 	n, s := float64(min(d, twofoldColumns)), float64(strips+2)
 	return 2 * unit2 * (n*(70+n/2) + 2*s*(4*n+s))
@@ -237,8 +236,8 @@ const tiny = 0x1p-1060
 // matters if the sum is multiplied by large scales.
 const lostMagnitude = 0x1p-1064
 
-// residual stores the residual r = a·x − b + c for row i and right-hand side q, and returns w·r as ch + cl. a·x is
-// given as hi + lo, and size is the sum of the magnitudes of its terms.
+// residual stores r = a·x − b + c for row i and right-hand side q, and returns w·r = ch + cl. The argument hi + lo is
+// a·x, and size is the sum of the magnitudes of the terms of a·x.
 func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64) {
 	if p.b.Data != nil {
 		b := p.b.Data[i*p.b.Stride+q]

@@ -62,8 +62,8 @@ func (s *divider) couple(n1, n int, q []float64, negative bool) {
 	}
 }
 
-// mergeOrders writes all slots to s.order, sorted by ascending d. The first n1 elements of perm are the sorted slots
-// of the first half, and the others are the sorted slots of the second half.
+// mergeOrders writes the order of all n eigenvalues d to s.order, ascending. It merges perm[:n1], the order of the
+// first n1 eigenvalues, and perm[n1:], the order of the others.
 func (s *deflation) mergeOrders(n1 int, d []float64, perm []int) {
 	s.order = s.order[:0]
 	first, second := perm[:n1], perm[n1:]
@@ -78,8 +78,8 @@ func (s *deflation) mergeOrders(n1 int, d []float64, perm []int) {
 	}
 }
 
-// deflate divides the slots into kept and dropped slots, and stores the secular equation of the kept slots in s.eq.
-// It drops a slot in two cases:
+// deflate divides the slots (indices of eigenvectors) into kept and dropped slots. It stores the secular equation of
+// the kept slots in s.eq. It drops a slot in two cases:
 //
 //   - The element of z in this slot is negligible.
 //   - The eigenvalue is very close to the next one. Then a rotation can make the element of z zero, and the
@@ -232,8 +232,8 @@ func (s *divider) solveSecular(nStored int) bool {
 	return true
 }
 
-// sortSlots sets perm to all slots in ascending order of the eigenvalues, by merging the sorted roots and the sorted
-// dropped slots. It returns the number of roots among the k largest eigenvalues.
+// sortSlots sets perm to the ascending order of the n eigenvalues d. It merges the roots and s.dropped, which are
+// already sorted. It returns the number of roots among the k largest eigenvalues.
 func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 	root, dropped := len(s.kept)-1, s.dropped
 	for i := n - 1; i >= 0; i-- {
@@ -251,9 +251,9 @@ func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 	return wanted
 }
 
-// eigenvectors computes the unit eigenvectors ẑᵢ/(dᵢ − λ) of the nWanted largest roots λ. On entry the first nStored
-// rows of s.vectors hold dᵢ − λ for the largest roots. On return the first nWanted rows hold the eigenvectors, with
-// columns in the order of s.packed.
+// eigenvectors computes the unit eigenvectors ẑᵢ/(dᵢ − λ) of the nWanted largest roots λ. The first nStored rows of
+// s.vectors hold dᵢ − λ for the largest roots. The eigenvectors replace the first nWanted rows, with columns in the
+// order of s.packed.
 func (s *divider) eigenvectors(nStored, nWanted int) {
 	kept := len(s.kept)
 	zhat, group, row := s.zhat[:kept], s.group[:kept], s.row[:kept]

@@ -5,13 +5,13 @@ import "math"
 // secularSteps is the largest number of evaluations of the secular function for one root. The average is about three.
 const secularSteps = 120
 
-// patience is a number of evaluations of f for one root. From then on, bisection replaces a step unless |f| has
-// decreased tenfold.
+// patience is the number of evaluations of f for a root after which bisection replaces slow steps. A slow step does not
+// make |f| ten times smaller.
 const patience = 8
 
-// The iteration ends after a step of at most lastStep·r, where r is the distance to the nearest pole. f and its
-// approximation have the same value and slope. Their second derivatives are at most 2/r times their slopes. So after a
-// last step η, the distance to the root is at most 4η²/r ≤ eps/4·r.
+// The iteration for a root ends after a step η of at most lastStep·r, where r is the distance to the nearest pole. The
+// remaining error is at most 4η²/r ≤ eps/4·r, because f and its approximation have the same value and slope, and second
+// derivatives of at most 2/r times their slopes.
 const lastStep = 0x1p-28
 
 // secular is the equation
@@ -58,7 +58,7 @@ func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 		dphi += u * t
 		partials += math.Abs(phi)
 	}
-	// A term has about three roundings. Each partial sum and λ have one rounding.
+	// Round-off comes from 1/rho, from the partial sums, from the terms (about three roundings each) and from tau.
 	bound := 1/s.rho + partials + 4*(math.Abs(psi)+math.Abs(phi)) + math.Abs(tau)*(dpsi+dphi)
 	return value{1/s.rho + psi + phi, dpsi, dphi, bound}
 }
@@ -125,12 +125,12 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 
 // start returns for root j
 //
-//   - the index o of the nearest pole
-//   - a bracket (lo, hi) of τ = λ − d_o
-//   - an initial τ, the root of the approximation rest + zₒ²/(d_o − λ) + t/(d_q − λ) of f
+//   - o: the index of the nearest pole
+//   - lo, hi: a bracket of τ = λ − d_o
+//   - tau: a first τ in this bracket
 //
-// d_q is the other pole next to root j. The constants rest and t give the approximation the value and slope of f in
-// the middle between d_o and d_q.
+// The first λ is the root of an approximation of f with only two poles, d_p and d_{p+1}. It has the value and slope of
+// f in the middle of the interval that contains root j.
 func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	last := j > p
 	gap := s.d[p+1] - s.d[p]
@@ -155,7 +155,7 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 		zq += slope * dq * dq
 		rest -= slope * dq
 	}
-	// Solve rest + zp/(d_p − λ) + zq/(d_{p+1} − λ) = 0, written as rest·τ² − a·τ + b = 0.
+	// The root of the approximation rest + zp/(d_p − λ) + zq/(d_{p+1} − λ) solves a quadratic equation in tau.
 	switch {
 	case last:
 		o, lo, hi = j, 0, 4*middle // τ is at most 2·middle without round-off
@@ -173,8 +173,8 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	return o, tau, lo, hi
 }
 
-// bisect returns a number between lo and hi, which must not have opposite signs. If the larger magnitude is more than
-// 4 times the smaller, bisect returns the geometric mean, because a root may be very close to its pole.
+// bisect returns a number between lo and hi, which must not have opposite signs. If one magnitude is more than 4 times
+// the other, bisect returns the geometric mean, because the solution may be tiny.
 func bisect(lo, hi float64) float64 {
 	near, far := lo, hi
 	if math.Abs(near) > math.Abs(far) {
@@ -201,11 +201,11 @@ func (s *secular) sumPoles(lo, hi int, origin, tau float64) (sum, slope float64)
 	return sum, slope
 }
 
-// correction returns the step from the current λ to the root of c + s/(d_p − λ) + t/(d_{p+1} − λ), a function with
-// the value and slope of f at the current λ. s and t are chosen by one of two methods:
+// correction approximates f by c + s/(d_p − λ) + t/(d_{p+1} − λ), with the same value and slope at the current λ. It
+// returns the step to the root of this approximation. A further condition determines s and t:
 //
-//   - fixed weight: the term of the nearer pole o has its true weight zₒ²
-//   - middle way: s/(d_p − λ) has the slope of ψ, and t/(d_{p+1} − λ) the slope of φ
+//   - fixed weight: the fraction of the nearer pole o is the same as in f
+//   - middle way: the first fraction has the slope of ψ, and the second has the slope of φ
 //
 // For the last root both methods are the same.
 func (s *secular) correction(v value, p, o int, last, middleWay bool, delta []float64) float64 {

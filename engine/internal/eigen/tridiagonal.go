@@ -68,7 +68,7 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 			clear(w)
 			continue
 		}
-		// w = tau·(A − VᵀW − WᵀV)·v minus a multiple of v, such that H·A·H = A − vᵀw − wᵀv.
+		// For C = A − VᵀW − WᵀV, compute the row w such that H·C·H = C − vᵀw − wᵀv.
 		kr.Symv(matrix.Strided(i, i, a, lda), v, w)
 		if done > 0 {
 			kr.Gemv(false, 1, matrix.Strided(done, i, wDone, ld), v, 0, wcol)

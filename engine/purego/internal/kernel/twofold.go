@@ -13,26 +13,25 @@ package kernel
 //
 // A base is 3/2 times a power of two that exceeds twice the sum of the magnitudes of all terms, see [Base].
 type Twofold struct {
-	// Maxima writes the largest |a_ij| in each row i of four rows of length n to m. It also sets c_j = max(c_j,
-	// |a_ij|) for these rows.
+	// Maxima sets m_i to the largest |a_ij| of row i, for four rows i of length n. It also sets c_j = max(c_j, |a_ij|).
 	Maxima func(n int, a *float64, lda int, m, c *float64)
 
 	// ColMax sets c_j = max(c_j, f_i·|a_ij|) for four rows i of length n.
 	ColMax func(n int, f, a *float64, lda int, c *float64)
 
-	// Dots computes s + l = A·x for four rows of length n. The sum of row i starts with base[i], see [Base]. The sums
-	// s are written to s[0:4] and the low parts l to s[4:8].
+	// Dots computes the sums A·x for four rows of length n. It writes the sums to s[0:4], and their accumulated
+	// round-off to s[4:8]. base holds the bases of the sums.
 	Dots func(n int, base, a *float64, lda int, x, s *float64)
 
-	// Open starts n sums h_j + l_j. sigma·c_j must bound the sum of the magnitudes of the terms of sum j. Open sets h_j
-	// to Base(sigma·c_j) and l_j to 0.
+	// Open starts n sums with h_j = Base(sigma·c_j) and l_j = 0. sigma·c_j must bound the sum of the magnitudes of the
+	// terms of sum j.
 	Open func(n int, sigma float64, c, h, l *float64)
 
 	// Axpys adds cᵀ·A to the n sums h + l, for four rows of A. The factors are c[i] + c[4+i] for i < 4.
 	Axpys func(n int, c, a *float64, lda int, h, l *float64)
 
-	// Close ends n sums that Open began with the same sigma and c. It subtracts Base(sigma·c_j) from each h_j + l_j
-	// and adds the difference to the sum gh_j + gl_j. It adds the error bound eps·c_j to ge_j.
+	// Close ends n sums that Open began with the same sigma and c. It subtracts the bases, and adds the results to the
+	// sums gh + gl. It adds the error bounds eps·c_j to ge_j.
 	Close func(n int, sigma, eps float64, c, h, l, gh, gl, ge *float64)
 
 	// Add adds the sums h + l to gh + gl, and their error bounds e to ge.

@@ -13,8 +13,8 @@ const exponent = 0x7ff << 52
 // Binade returns the power of two 2^⌊log₂ b⌋ for a normal number b > 0. For smaller b it returns 0.
 func Binade(b float64) float64 { return math.Float64frombits(math.Float64bits(b) & exponent) }
 
-// Base returns 3/2 times the power of two in (2b, 4b]. It returns 0 for a subnormal b, because sums of subnormal
-// numbers are exact.
+// Base returns the base of a [Twofold] sum. b bounds the sum of the magnitudes of the terms. The base is 3/2 times the
+// power of two in (2b, 4b]. For a subnormal b it is 0, because sums of subnormal numbers are exact.
 func Base(b float64) float64 { return 6 * Binade(b) }
 
 func maximaGo(n int, a *float64, lda int, m, c *float64) {
