@@ -187,8 +187,7 @@ const sumBlock = engine.BlockOfSquares
 // squared norm of each row to [Bound].Frobenius2. A term of the squared norm is rounded
 //
 //   - once in its product
-//   - once for each addition to its partial sum, of a quarter of the terms of a block and at most three remaining
-//     terms
+//   - once for each addition to its partial sum: for a quarter of the terms of a block, and up to three more terms
 //   - twice when the four partial sums are added
 //   - once for each doubling of the number of blocks
 func SquaresError(n int) float64 {

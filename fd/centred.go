@@ -31,7 +31,7 @@ type centre struct {
 	// shrink.
 	slot    int
 	shrinks int64 // number of shrinks of the sketch when slot was set
-	source  int   // slot of the buffer row that centreOf put into row
+	source  int   // slot whose buffer row centreOf copied to the field row
 }
 
 // faintest is the smallest ‖μ‖² of a stored centre. Squares of entries of a smaller centre may underflow. Such a
@@ -331,8 +331,8 @@ func (s *Sketch) centreSquares() (sum, times float64) {
 // docs/math.md §14 has the proof. The arguments are
 //
 //   - z: the largest number of entries of a sparse row
-//   - dense, sparse, centres: the computed sums of squares of the dense rows, of the sparse rows and of the subtracted multiples of centres
-//   - times: the sum of the magnitudes of the factors of the centres
+//   - dense, sparse, centres: the computed sums of squares of the dense rows, of the sparse rows, and of all timesᵢ·centre
+//   - times: Σ |timesᵢ|
 //   - n: the order of the Gram matrix
 func (s *Sketch) errorOfCentres(z int, dense, sparse, centres, times float64, n int) float64 {
 	if centres == 0 {

@@ -42,9 +42,9 @@ func (s *Sketch) Decay(beta float64) error {
 	for i := range s.sums {
 		s.sums[i].Scale(beta)
 	}
-	// Each entry is rounded twice, so each square four times: 2·eps in total. If AᵀA itself is stored, each of its
-	// compensated sums has two roundings. An entry, shrinkage or pad that becomes denormal loses less than 2⁻¹⁰⁷⁴ in
-	// each decay; see underflow.
+	// Each entry is rounded twice, which changes its square by at most 2·eps of the square. A compensated sum of AᵀA
+	// has two roundings, too. The method underflow covers entries, shrinkage and pads that become denormal: each loses
+	// less than 2⁻¹⁰⁷⁴ in a decay.
 	pad := padDecay * eps * norm2
 	if s.kept > 0 {
 		pad *= renewal // once for each shrink that assumes orthogonal kept rows

@@ -19,7 +19,7 @@ import (
 // of the rows before them, it rewrites all rows. The sum of the round-off bounds is then proportional to √N·‖A‖²_F.
 
 // losslessBytes is the default size in bytes of the rows that a lossless sketch collects between two shrinks.
-// [engine.Tuning.LosslessRows] limits the number of these rows. With the SVD driver it is always 4d, because the
+// [engine.Tuning.LosslessRows] limits the number of these rows. The SVD driver always collects 4d rows, because the
 // round-off of the QR decomposition grows with the number of rows.
 const losslessBytes = 256 << 10
 
@@ -72,10 +72,9 @@ func traceOf(a engine.Matrix) (sum float64) {
 // lossless reports whether m = d, so that shrinks lose nothing.
 func (s *Sketch) lossless() bool { return s.m == s.cfg.Dim }
 
-// countSpared returns the number of leading rows that the next shrink of a lossless sketch leaves unchanged. The
-// result is 0 or the number of all rows left by an earlier shrink. The argument rest is the sum of squares of the
-// other rows. The result depends only on values that a message stores, so that a sketch that is read back continues
-// identically.
+// countSpared returns the number of leading rows that the next shrink leaves unchanged: none, or all rows left by
+// earlier shrinks. The argument rest is the sum of squares of the other rows. The result depends only on values that a
+// message stores, so that a sketch that is read back continues identically.
 func (s *Sketch) countSpared(rest float64) int {
 	if s.p < 4*s.m {
 		return 0 // too little room for other rows

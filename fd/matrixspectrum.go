@@ -33,9 +33,9 @@ func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, 
 	return p, nil
 }
 
-// fromMatrix sets p to the spectrum of the symmetric matrix with the lower triangle a (d×d). On entry w and p.V hold
-// the eigenvalues and eigenvectors. The result pad bounds ‖a − VᵀΛV‖ for Λ = diag(w). The matrix a is overwritten, and
-// part is a d×d workspace.
+// fromMatrix sets p to the spectrum of a symmetric d×d matrix with the lower triangle a. w and p.V hold its computed
+// eigenvalues and eigenvectors. The result pad bounds ‖a − VᵀΛV‖ for Λ = diag(w). The matrix a is overwritten, and part
+// is a d×d workspace.
 func (p *Spectrum) fromMatrix(w []float64, a, part engine.Matrix, be engine.Backend) (pad float64, err error) {
 	d := p.Dim
 	before := frobenius(a)

@@ -13,8 +13,8 @@ import (
 // error of its computed eigenvectors with matrix products. [engine.Accuracy] bounds the round-off of these
 // products. Theorems and proofs are in docs/math.md §14.
 
-// A reduction replaces the rows R (n×d) by r ≤ n rows B = diag(scale)·U·R. This is a shrink, which subtracts delta from
-// the eigenvalues of G = RRᵀ. The rows of U are eigenvectors of G. With S = diag(kept), up to round-off
+// A reduction is a shrink that replaces the rows R (n×d) by r ≤ n rows B = diag(scale)·U·R. The rows of U are
+// eigenvectors of G = RRᵀ. The shrink subtracts delta from the eigenvalues: with S = diag(kept), up to round-off,
 //
 //	UGUᵀ = S + delta·I,   diag(scale)² = S·(S + delta·I)⁻¹.
 type reduction struct {
@@ -31,13 +31,13 @@ type reduction struct {
 // measureWork returns the length of the workspace of measure for r vectors of length n.
 func measureWork(r, n int) int { return max(r*n, orthogonal.Work(r, n)) + r*r }
 
-// measure measures the effect of round-off on the rows B that replace R. With S = diag(x.kept), the returned
-// bounds satisfy
+// measure bounds the effect of round-off on the rows B that replace R. With delta = x.delta and S = diag(x.kept), the
+// returned bounds satisfy
 //
 //	−pad·I ⪯ RᵀR − BᵀB ⪯ (delta + pad)·I,   BBᵀ ⪯ S + drift·I.
 //
-// Both bounds are +Inf if the computed eigenvectors are far from orthonormal. The workspaces factor (n×n) and
-// work (length measureWork(r, n)) are overwritten.
+// Both bounds are +Inf if the computed eigenvectors are far from orthonormal. The workspaces factor (n×n) and work
+// (length measureWork(r, n)) are overwritten.
 func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []float64) (pad, drift float64) {
 	n, r := x.gram.Rows, x.u.Rows
 	total, kept, largest := 0.0, 0.0, 0.0
@@ -81,9 +81,9 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 // inflate covers the round-off in the computed bounds, which are sums and products of nonnegative numbers.
 const inflate = 1.01
 
-// boundAbove returns a number b near delta with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It
-// increases slack until the Cholesky factorisation of (delta + slack)·I − (G̃ − UᵀSU) succeeds. This matrix is then
-// positive definite up to round-off (S. Rump, BIT 46, 2006). total is tr G̃ and kept is tr S.
+// boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It tries b =
+// x.delta + slack, and increases slack until b·I − (G̃ − UᵀSU) has a Cholesky factorisation. This matrix is then
+// positive definite up to round-off (S. Rump, BIT 46, 2006), which b includes. total is tr G̃ and kept is tr S.
 func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []float64, total, kept, slack float64) float64 {
 	n, r := x.gram.Rows, x.u.Rows
 	scaled := engine.View(r, n, work[:r*n])
@@ -147,12 +147,12 @@ type roundedProduct struct {
 	gram    float64 // bounds the change of BBᵀ
 }
 
-// rounding bounds the round-off of the computed rows diag(scale)·U·R, with U = x.u. docs/math.md §14, step 3, has the
-// proof. With S = diag(x.kept), the arguments satisfy
+// rounding bounds the round-off of the computed rows diag(x.scale)·U·R, with U = x.u. docs/math.md §14, step 3, has the
+// proof. With S = diag(x.kept), the arguments must satisfy
 //
 //   - RRᵀ ⪯ UᵀSU + above·I
 //   - ‖UUᵀ − I‖ ≤ skew
-//   - size is the largest element of S + above·I
+//   - S + above·I ⪯ size·I
 func (x *reduction) rounding(above, skew, size float64) roundedProduct {
 	var sum, norm float64
 	for i, s := range x.kept {

@@ -92,11 +92,12 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 	return pad + more + padDecay*eps*norm2 + float64(r)*float64(d)*0x1p-1022, nil
 }
 
-// scaled returns the Bound for A·R⁻¹ with R = diag(scale), without the round-off of computing B·R⁻¹. The Frobenius2
-// of the result does not include ‖BR⁻¹‖²_F.
+// scaled returns the Bound for A·R⁻¹ with the sketch B·R⁻¹, where R = diag(scale). It ignores the round-off of
+// computing B·R⁻¹. The Frobenius2 of the result does not include ‖BR⁻¹‖²_F.
 //
 // Frobenius2 allows for round-off: each diagonal entry of AᵀA − BᵀB is at most Shrinkage + RoundOff, and the positive
-// entries sum to at most Tail + 2d·RoundOff for d columns. The added 2⁻¹⁰²² covers denormal quotients.
+// entries sum to at most Tail + 2d·RoundOff for d columns. RoundOff includes 2⁻¹⁰²² because its quotients may
+// underflow.
 func (b Bound) scaled(scale []float64) Bound {
 	ascending := slices.Sorted(slices.Values(scale))
 	least := ascending[0]

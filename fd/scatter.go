@@ -143,7 +143,7 @@ func (s *Sketch) mergeScatter(o *Sketch) {
 	for i := range s.sums {
 		s.sums[i].Merge(o.sums[i])
 	}
-	// The factor 2 covers the two additions to each sum: of the sum in o and of its correction.
+	// The factor 2 is needed because Merge adds a sum and its correction.
 	s.roundOff += 2 * padOfSums(s.shrinks+o.shrinks+1, traceOfSums(s.cfg.Dim, s.sums))
 }
 

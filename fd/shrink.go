@@ -9,14 +9,14 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// workspace is the memory that a shrink needs besides the sketch.
+// workspace is the memory that a shrink needs besides the sketch. Fields marked Gram or SVD are for this driver only.
 type workspace struct {
 	row  []float64 // one row, d
 	w    []float64 // eigenvalues of BBᵀ, or singular values of B
 	work []float64 // workspace of the backend
 	gram []float64 // Gram: BBᵀ, (m+p)×(m+p); for m = d: BᵀB, or the product that is added to K, d×d
 	u    []float64 // Gram, m < d: leading eigenvectors as rows, m×(m+p)
-	// If the sketch stores sparse rows, w, gram and u have m+max(p, r) instead of m+p, see [Config.Order].
+	// For w, gram and u, p is max(p, r) if the sketch stores sparse rows, see [Config.Order].
 	copy []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
 	vt   []float64 // SVD: right singular vectors, min(m+p, d)×d
 	measuring

@@ -23,12 +23,12 @@ func measureSVDWork(k, d int) int {
 	return k*q + q*q + orthogonal.Work(q, d)
 }
 
-// factor computes the singular value decomposition of R and returns a bound pad on the round-off, with
+// factor computes the singular value decomposition of R, and τ = σ_{m+1}. The returned pad bounds the round-off:
 //
 //	−pad·I ⪯ RᵀR − Σ(σᵢ² − τ²)vᵢvᵢᵀ ⪯ (τ² + pad)·I.
 //
-// pad is measured with the products C = RVᵀ and R − CV (docs/math.md §14). The workspaces scratch (k×d), work
-// and check are overwritten.
+// pad is measured with the products C = RVᵀ and R − CV (docs/math.md §14). The workspaces scratch (k×d), work and check
+// are overwritten.
 func (x *singular) factor(be engine.Backend, m int, scratch engine.Matrix, work, check []float64) (pad float64, err error) {
 	k, d, q := x.rows.Rows, x.rows.Cols, len(x.sigma)
 	for i := range k {

@@ -61,7 +61,7 @@ type Config struct {
 	// ShrinkRows is p, the number of rows appended between two shrinks. 0 selects the default:
 	//
 	//   - if Size < Dim: 5/4 of Size
-	//   - if Size ≥ Dim: 4·Dim or, if larger, the number of rows in 256 KiB (at most 4096); with the SVD driver always 4·Dim
+	//   - if Size ≥ Dim: the number of rows in 256 KiB, at most 4096; but 4·Dim if this is larger or for the SVD driver
 	//   - if AᵀA is kept: 256, the number of rows collected before they are added to AᵀA
 	ShrinkRows int
 	// SparseRows is r, the number of sparse rows that are stored in sparse form until the next shrink. The buffer
@@ -181,10 +181,9 @@ func (s *Sketch) checkReady() error {
 	return s.bad
 }
 
-// Buffer returns m and p for this configuration. m is the number of rows that a sketch keeps, at most Dim. p
-// is the number of rows appended between two shrinks. If AᵀA is kept, m is Dim and p is the number of rows
-// that are collected before they are added to AᵀA. If ShrinkRows is not positive, p and errors come from
-// [engine.DefaultTuning].
+// Buffer returns m and p for this configuration. m is the number of rows that a sketch keeps, at most Dim. p is the
+// number of rows appended between two shrinks. If AᵀA is kept, m is Dim and p is the number of rows that are collected
+// before they are added to AᵀA. If ShrinkRows is not positive, Buffer may return an error of [engine.DefaultTuning].
 func (c Config) Buffer() (m, p int, err error) {
 	keeps, err := c.Scatter()
 	if err != nil {

@@ -17,10 +17,11 @@ import (
 // large and shrinks are few. Usually η is smaller than with dense rows. It may be larger, because other rows
 // are shrunk together (docs/math.md §2).
 
-// sparseRows are the sparse rows in the buffer, in the order of appending.
+// sparseRows are the sparse rows in the buffer, in the order of appending. If a sparse row s has a centre μ, the sketch
+// contains the row s − κμ.
 type sparseRows struct {
 	engine.CSR           // RowPtr begins with 0
-	times      []float64 // κ of each row s − κμ
+	times      []float64 // the factor κ of each row
 	centre     []int     // 1 + the index of each row's centre μ in the buffer, or 0 for no centre; see centred.go
 	most       int       // r, the limit of Rows; 0: sparse rows are stored as dense rows
 	work       engine.SparseWork
@@ -171,8 +172,8 @@ func (w *sparseRows) empty() {
 	}
 }
 
-// gramSparse completes the Gram matrix of all n rows in the buffer. On entry the rows of g (n×n, lower triangle) for
-// dense rows are set. gramSparse computes the last rows, for sparse rows. It returns a bound on the norm of their
+// gramSparse completes the Gram matrix g (n×n, lower triangle) of all rows in the buffer. The first rows of g, for
+// dense rows, must be set. gramSparse computes the last rows, for sparse rows. It returns a bound on the norm of their
 // round-off.
 func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float64) {
 	k, n, w := s.rows, g.Rows, &s.sparse

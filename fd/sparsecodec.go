@@ -140,8 +140,7 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 	}
 }
 
-// checkCentres reports centres that Append would not have stored. The parameter at is the offset of the centres in the
-// message.
+// checkCentres calls m.Fail if Append would not have stored these centres. The centres begin at byte at of the message.
 func (s *Sketch) checkCentres(m *wire.Reader, at int64, version uint32) {
 	w := &s.sparse
 	if version != versionCentred {

@@ -113,7 +113,7 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	return x.delta, pad + more, err
 }
 
-// readCross computes the spectrum that shrinkCross would leave if it rewrote all rows. The sketch is unchanged.
+// readCross computes the spectrum of a lossless sketch from all its rows. The sketch is unchanged.
 func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 	d, be := s.cfg.Dim, s.cfg.Backend
 	c, w, sums := engine.View(d, d, make([]float64, d*d)), make([]float64, d), make([]neumaier.Sum, d*(d+1)/2)
@@ -197,12 +197,11 @@ func (p *Spectrum) sort() {
 	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
 }
 
-// orthonormalise makes the rows of V orthonormal. It orthogonalises each row that is not orthogonal to the rows
-// before it, which have larger σ². Only rows whose σ² is below √eps times the largest σ² may need this. A row that
-// becomes zero was only round-off and is removed.
+// orthonormalise makes the rows of V orthonormal. It orthogonalises each row that is not orthogonal to the rows before
+// it, which have larger σ². Only rows whose σ² is below √eps times the largest σ² may need this. A row that becomes
+// zero was only round-off and is removed.
 //
-// The returned bound on the change of BᵀB is ‖B'ᵀZ + ZᵀB' + ZᵀZ‖, for the changed rows B' and their change Z, plus
-// the squares of the removed rows.
+// The result moved bounds the norm of the change of Σ σᵢ²·vᵢvᵢᵀ.
 func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	d, r := p.Dim, len(p.Sigma2)
 	if r == 0 {
@@ -232,6 +231,7 @@ func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 		live++
 	}
 	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
+	// A row σv becomes σ(v + z). changed and change are Σ σ² and Σ ‖σz‖² over these rows.
 	return (2*math.Sqrt(changed)*math.Sqrt(change) + change + dropped) * inflate
 }
 
