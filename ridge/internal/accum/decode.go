@@ -82,10 +82,7 @@ func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	return st
 }
 
-// assumeWorst sets some bounds to their largest possible values, because format version 1 does not store them.
-// Without weights, the origin (see [rows.Stage]) is one of the n rows. Hence Σ‖row − origin‖² ≤ s for s =
-// 2(1+n)·Σ‖row‖². There were at most n merges, and the error of each is proportional to √s. With weights there
-// is no bound, because the origin may be a row of almost zero weight.
+// assumeWorst sets the bounds that format version 1 does not store to their largest possible values.
 func (l *Lane) assumeWorst() {
 	st, n := l.Stage, float64(l.Stage.Rows)
 	l.lacksWitness = true
@@ -98,9 +95,11 @@ func (l *Lane) assumeWorst() {
 	if !l.cfg.Intercept || n == 0 {
 		return
 	}
+	// far bounds √Σ‖row − origin‖², because ‖row − origin‖² ≤ 2‖row‖² + 2‖origin‖² and the origin is one of the n
+	// rows. Each of at most n merges has an error proportional to far.
 	far := math.Sqrt(2*(1+n)*l.raw) * roundoff.Inflate
 	off := 4 * roundoff.RowOfBlock * roundoff.Unit * n * far
-	if st.Weighted {
+	if st.Weighted { // the origin may be a row of almost zero weight
 		off = math.Inf(1)
 	}
 	for j := range st.Moved {

@@ -38,11 +38,10 @@ func (e *Extent) Merge(o Extent) {
 	e.Far = max(e.Far, o.Far)
 }
 
-// InRange reports whether the rows can be merged in any order without overflow. A lane's means are relative to
-// its origin, which is a row. Two origins are at most twice the largest row norm apart. slack covers round-off,
-// which depends on the order of the merges.
+// InRange reports whether the rows can be merged in any order without overflow.
 func (e *Extent) InRange(intercept bool) bool {
-	const slack = 1 + 1e-6
+	const slack = 1 + 1e-6 // covers round-off, which depends on the order of the merges
+	// The origins of two lanes are rows. Their squared distance is at most 4·Far.
 	return e.Squares*slack <= rows.MaxSquares && (!intercept || rows.Spreads(4*slack*e.Far, e.Weight))
 }
 

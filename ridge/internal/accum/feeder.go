@@ -87,7 +87,7 @@ func (c *feeder) gather(h *laneFeed, b dataset.Block) error {
 	return nil
 }
 
-// eachGroup calls visit for each group of consecutive rows in the current block that h.lane has to add.
+// eachGroup calls visit with each group of rows in the current block that belongs to h.lane.
 func (c *feeder) eachGroup(h *laneFeed, visit func(*feeder, *laneFeed, dataset.Block) error) error {
 	end := c.row + int64(c.block.N)
 	cut := func(lo, hi int64) error {

@@ -57,9 +57,8 @@ func (k *Known) traceError() float64 {
 // 0.
 func (k *Known) unseen() float64 { return math.Max(0, float64(k.Rank()-len(k.eigen.Values))) }
 
-// mostDimension returns an upper bound on Σ λᵢ/(λᵢ+γ), under the conditions on λᵢ = σᵢ² + eᵢ in
-// [At.EffectiveDimension]. It computes two maxima and returns the smaller one. The first maximum ignores the
-// condition eᵢ ≤ η. The second one ignores the condition Σeᵢ = T.
+// mostDimension returns the upper bound of [At.EffectiveDimension], without round-off. It is the smaller of two
+// maxima of Σ λᵢ/(λᵢ+γ). Each ignores one of the conditions on λᵢ.
 func (a At) mostDimension() float64 {
 	eta, s2, unseen := a.bound.Shrinkage, a.eigen.Values, a.unseen()
 	// Raise the smallest eigenvalues to a common level, so that their sum grows by bound.Tail.
@@ -71,7 +70,7 @@ func (a At) mostDimension() float64 {
 	if below > 0 {
 		level += left / below
 	}
-	var filled, capped neumaier.Sum
+	var filled, capped neumaier.Sum // the maxima without eᵢ ≤ η, and without Σeᵢ = T
 	filled.Add(unseen * ratio(level, a.Gamma))
 	capped.Add(unseen * ratio(eta, a.Gamma))
 	for _, v := range s2 {

@@ -34,8 +34,8 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 	return 1
 }
 
-// Factored is the result of a factorisation of H = AᵀA + γI, with bounds on its round-off. For slightly perturbed
-// A, √γI and Y, X solves Hx = c up to a small residual. Data bounds the perturbation, and Residual bounds the
+// Factored holds solutions of Hx = c from a factorisation of H = AᵀA + γI. X solves the system with slightly
+// perturbed columns of A and Y, up to a residual. Data bounds the perturbations, and Residual bounds the
 // residual.
 type Factored struct {
 	Gamma float64
@@ -231,9 +231,9 @@ func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss i
 	return out
 }
 
-// rssAbove returns a bracket of ‖Ax − b‖² for coefficients x with ‖x‖ = xn. It computes the bracket from the
-// objective f(x) = ½‖Ax − b‖² + ½γ‖x‖², because f* ≤ f(x) ≤ f* + ½·energy². The argument objective brackets the
-// minimum f*. The round-off of xn depends on d, the length of x.
+// rssAbove returns a bracket of ‖Ax − b‖² for coefficients x with ‖x‖ = xn. objective brackets f*, the minimum
+// of f(x) = ½‖Ax − b‖² + ½γ‖x‖². energy bounds √(2(f(x) − f*)). The round-off of xn depends on d, the length of
+// x.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn

@@ -37,10 +37,8 @@ type DualPoint struct {
 	MeanNorm float64
 }
 
-// Weights returns the bounds for the coefficients X of target j. Before rounding, the coefficients are
-// x = X + Low. docs/math.md §8 ("Fewer rows than features: Dual") bounds the error of x by ‖b − Ax − γα‖ and
-// ‖x − Aᵀα‖, for any dual coefficients α. Rounding x to X adds ‖Low‖. df brackets the effective dimension. The
-// brackets of the objective and of the training error use x, not X.
+// Weights returns the bounds for the coefficients X of target j. df brackets the effective dimension. The proof
+// is in docs/math.md §8 ("Fewer rows than features: Dual").
 func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
@@ -52,7 +50,7 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	near := certain(math.Min(1/(2*least)*p.Norm, along)*round + p.Apart*round + tiny)
 	energy := certain(math.Min(1, e.Size/least+roundoff.Underflow)*p.Norm*round + root*(p.Apart*round+tiny) + tiny)
 	xn, low := vec.Norm(p.X), certain((vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps)+tiny)
-	bound := (near + low) * round
+	bound := (near + low) * round // near is for X + Low, and rounding to X adds low
 
 	v, off := p.RSS.Round()
 	at := interval.Outward(v, off)
@@ -90,10 +88,10 @@ func certain(bound float64) float64 {
 	return bound
 }
 
-// Rank returns a bracket of the effective dimension from 0 to the smaller of the rank of A and ‖A‖²_F/γ. With
-// γ < 2¹⁰²⁴, e.Size/γ underflows only if e.Size < 4. The added 8·2⁻¹⁰⁷⁴ covers this error.
+// Rank returns the interval from 0 to the smaller of rank(A) and ‖A‖²_F/γ. It contains the effective dimension.
 func (e *Dual) Rank(gamma float64) interval.Interval {
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
+	// e.Size/γ underflows only if e.Size < 4, because γ < 2¹⁰²⁴. The added 8·2⁻¹⁰⁷⁴ covers this error.
 	return interval.Interval{Hi: math.Min(limit, e.Size/gamma*e.Size*(1+few*eps)+8*roundoff.Underflow)}
 }
 
@@ -134,13 +132,13 @@ type DualLeft struct {
 	Levers []Leverage
 }
 
-// LeftOut returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution. Row i has the
-// weight w, the residual r and the leverage h. G = AAᵀ has the extra eigenvalue Shift of [Dual], and
+// LeftOut returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution, for weights w,
+// residuals r and leverages h. For row i,
 //
 //	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − (w/Σw)·γ/(Shift + γ).
 //
-// Without an intercept the last term is missing. docs/math.md §8 bounds the error of the first term.
-// For each row a, l.Energy bounds the error of √w·aᵀx.
+// Without an intercept, the last term is 0. G and Shift are described in [Dual]. docs/math.md §8 bounds the
+// error of the first term.
 func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	if f.Gamma > largest {
 		return interval.Nonnegative()
@@ -177,7 +175,7 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 		if l.Levers != nil {
 			l.Levers[i] = Leverage{Free: free, Estimate: free.Mid()}
 		}
-		off := (l.Off + l.Energy) * (1 + few*eps)
+		off := (l.Off + l.Energy) * (1 + few*eps) // Energy bounds the error of √w·aᵀx for row a
 		lo, hi := math.Max(0, math.Abs(l.Missed[i])-off)/free.Hi, (math.Abs(l.Missed[i])+off)/free.Lo
 		if !(free.Lo > 0) || !(free.Hi > 0) {
 			lo, hi = 0, math.Inf(1)

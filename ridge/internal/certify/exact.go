@@ -100,6 +100,6 @@ func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	energy := (off.Hi + math.Hypot(lowA, math.Sqrt(g.Gamma)*low)) * (1 + few*eps)
 	w.RSS = interval.Intersect(w.RSS, rssAbove(w.Objective, g.Gamma, xn, energy, few))
 	w = g.complete(w, j, x, xn, energy, math.Inf(1))
-	w.Intercept = g.landed(&m.Landing, m.Near, math.Inf(1))
+	w.Intercept = g.interceptAfter(&m.Landing, m.Near, math.Inf(1))
 	return w
 }

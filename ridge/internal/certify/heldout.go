@@ -102,10 +102,8 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
 }
 
-// A heldOutGain holds the matrices from which [HeldOut.Gain] computes its bound on √‖AH⁻¹Aᵀ‖. This factor times
-// ‖H^{½}(x̂ − x*)‖ bounds the change of the held-out residuals if x* replaces x̂. docs/math.md §10, "K-fold
-// cross-validation in one pass", has the proof. Below, B_h is the sketch of the held-out rows, and V holds the
-// right singular vectors of the other sketch.
+// A heldOutGain holds matrices for [HeldOut.Gain]. B_h is the sketch of the held-out rows. V holds the right
+// singular vectors of the sketch of the other rows.
 type heldOutGain struct {
 	along []float64            // B_hVᵀ, r_h×r
 	gram  []float64            // Gram matrix of the parts of the rows of B_h orthogonal to V, r_h×r_h
@@ -130,7 +128,8 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 }
 
 // Gain returns a bound on √‖AH⁻¹Aᵀ‖ at γ. The matrix A holds the held-out rows, centred by the means of the
-// other rows. H is the Hessian for the other rows. If an eigenvalue iteration failed, ok is false.
+// other rows. H is the Hessian for the other rows. If an eigenvalue iteration failed, ok is false. The proof is
+// in docs/math.md §10, "K-fold cross-validation in one pass".
 func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 	u, a := &h.gain, h.rest.At(gamma)
 	be, s2 := a.Backend, a.eigen.Values

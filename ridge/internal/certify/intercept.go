@@ -26,17 +26,16 @@ func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	return out
 }
 
-// A Landing is a step from coefficients x to x̂ = x − Step − Low, where Low is the rounding error of x̂. The
-// gradient at x was measured in double-double arithmetic.
+// A Landing describes coefficients x − Step − Low, where Low is a rounding error. The gradient at x was
+// computed in double-double arithmetic.
 type Landing struct {
 	Shift     twofold.Number // the mean of Xx − y for the rows X and targets y before centring
 	Step, Low []float64
 }
 
-// landed returns the intercept for the coefficients x − Step, rounded once. It is Stepᵀx̄ − Shift with the
-// means x̄ of the features, because Shift is the mean of Xx − y. For the error e of x − Step, xError bounds
-// ‖e‖, and dotError bounds |x̄|ᵀ|e|.
-func (c *Columns) landed(l *Landing, xError, dotError float64) Intercept {
+// interceptAfter returns Stepᵀx̄ − Shift, the intercept for the coefficients x − Step and the means x̄ of the
+// features. xError bounds ‖e‖ for the error e of x − Step. dotError bounds |x̄|ᵀ|e|.
+func (c *Columns) interceptAfter(l *Landing, xError, dotError float64) Intercept {
 	if c.Means == nil {
 		return Intercept{}
 	}

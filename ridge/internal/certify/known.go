@@ -137,9 +137,8 @@ func (k *Known) ReadSparse() *Known {
 	return New(e)
 }
 
-// leastOf returns the eigenvalue of BᵀB for vectors orthogonal to all stored eigenvectors, where B is the
-// sketch. It is 0 if there are fewer eigenvectors than columns. Otherwise only round-off is orthogonal to all
-// eigenvectors, and leastOf returns the smallest eigenvalue.
+// leastOf returns the smallest eigenvalue of BᵀB for the sketch B. It is 0 if p has fewer eigenvalues than
+// columns.
 func leastOf(p *fd.Spectrum) float64 {
 	if r := len(p.Sigma2); r == p.Dim {
 		return p.Sigma2[r-1]
@@ -211,8 +210,8 @@ func (k *Known) summarisedNorms() norms {
 	return n
 }
 
-// readNorms returns ‖A‖_F, and bounds on the norms of the columns, for the rows that a pass reads. A pass
-// centres dense rows by the rounded means. It does not centre sparse rows.
+// readNorms returns bounds on ‖A‖_F and on the norms of the columns, for the rows that a pass reads. A pass
+// centres only dense rows, by the rounded means.
 func (k *Known) readNorms() (frobenius float64, columns []float64) {
 	d := k.eigen.Dim
 	frobenius, columns = k.norm.size+k.norm.displaced, k.columnNorms()

@@ -57,10 +57,9 @@ func (l *LeftOut) Forms() int {
 	return 2
 }
 
-// Functions returns a matrix with a column for each eigenvalue of BᵀB, where B is the sketch. Its first rows
-// hold [At.below] for each γ. The next rows hold [At.above] for each γ. If Forms is 3, the last rows hold
-// [At.estimate]. The quadratic forms of a row are this matrix times the squared components of the row along the
-// eigenvectors.
+// Functions returns a matrix with a column for each eigenvalue of BᵀB, where B is the sketch. It has rows of
+// [At.below] for each γ, then rows of [At.above], and with three forms rows of [At.estimate]. Multiplied by the
+// squared components of a row along the eigenvectors, it gives the quadratic forms.
 func (l *LeftOut) Functions() []float64 {
 	var out []float64
 	for _, function := range []func(At, float64) float64{At.below, At.above, At.estimate}[:l.Forms()] {
@@ -90,8 +89,9 @@ type LeftRow struct {
 	kappa, most, others, share, round float64
 }
 
-// Row describes a row a of the given weight. norm2 is the computed ‖a‖², and inV is ‖Va‖², where V holds the
-// right singular vectors of the sketch. [Prediction.Forms] describes size and nnz.
+// Row returns the LeftRow of a row with the given weight and squared norm. inV is the squared norm of the
+// projection of the row onto the sketch's right singular vectors. size is the norm before centring. nnz is the
+// number of entries of a sparse row, and negative for a dense row.
 func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	r, d := float64(len(l.eigen.Values)), float64(l.eigen.Dim)
 	o := LeftRow{weight: weight, root: math.Sqrt(weight), size: size, chain: l.factor.dense}

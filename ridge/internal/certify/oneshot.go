@@ -140,9 +140,7 @@ func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 }
 
 // ApplyEach overwrites row j of x with φ(BᵀB)c, where φ is phi[j], B is the sketch, and c = Aᵀb of target
-// firstTarget+j. It returns ‖Bx‖² for each row of x. If c may have a part orthogonal to the rows of B, rounding
-// this part changes Bx. [Known.SketchNorms] then computes ‖Bx‖² from the rounded x (docs/math.md §14, "Products
-// with V").
+// firstTarget+j. It returns ‖Bx‖² for each row of x.
 func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []float64) (bx []float64) {
 	d, r, q := k.eigen.Dim, len(k.eigen.Values), len(phi)
 	bx = make([]float64, q)
@@ -155,6 +153,7 @@ func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []f
 		k.applyOff(firstTarget+j, f, x[j*d:])
 	}
 	k.Backend.Gemm(false, false, 1, engine.View(q, r, h), engine.View(r, d, k.eigen.V), 1, engine.View(q, d, x))
+	// Rounding the part of x orthogonal to the rows of B changes Bx (docs/math.md §14, "Products with V").
 	if k.cOff != nil {
 		return k.SketchNorms(q, x)
 	}

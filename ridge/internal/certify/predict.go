@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Prediction computes brackets of predictions aᵀx* for rows a and the exact solution x*. With an intercept
-// the rows are centred. ridge.Predictor documents the formula, the matrix D and the coefficients x_mid.
+// A Prediction brackets predictions aᵀx* of the exact solution x* for rows a, which are centred if there is an
+// intercept. [Anchor] has the formula, and defines D and H.
 type Prediction struct {
 	gap, inverse       []float64 // eigenvalues of D, and of an upper bound on H⁻¹, for each row of V
 	gapOff, inverseOff float64   // the same eigenvalues for vectors orthogonal to V
@@ -20,12 +20,12 @@ type Prediction struct {
 	lost               float64   // bounds the underflow error of such a product and of the bounds
 }
 
-// An Anchor holds coefficients x near the exact solution x* of one target. Its fields gap, energy and distance
-// bound the error of the prediction for a row a:
+// An Anchor holds coefficients x of one target, and bounds on the errors of their predictions. For a row a and
+// the exact solution x*, with the fields gap, energy and distance,
 //
 //	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + round-off.
 //
-// H is AᵀA + γI, and D is the width of the bracket of H⁻¹ (docs/math.md §5).
+// where H = AᵀA + γI, and D is the width of the bracket of H⁻¹ (docs/math.md §5).
 type Anchor struct {
 	Base     float64 // the mean of the target
 	Mean     float64 // the product of x and the means of the features
@@ -101,8 +101,8 @@ func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	return c
 }
 
-// Alone returns the Anchor at x for a fit without a sketch. Predictions then do not centre the rows. radius
-// bounds the distance of x from the exact solution. interceptError bounds the error of the intercept.
+// Alone returns the Anchor at coefficients x of a fit without a sketch. Their predictions are for rows that are
+// not centred. radius bounds the error of x, and interceptError bounds the error of the intercept.
 func Alone(x []float64, radius, intercept, interceptError float64) Anchor {
 	return Anchor{Base: intercept, fixed: interceptError, distance: radius, energy: radius, size: vec.Norm(x)}
 }

@@ -22,31 +22,27 @@ type Projection struct {
 	Fixed int       // number of coefficients without penalty: q, plus 1 if there is an intercept
 	Root  float64   // √Σw, with the weights w of the rows
 	B     []float64 // the transpose of B, (d+t)×q
-	// Left[j] is a bound on the norm of the part of the projected column j of [A Y] that still lies in the span
-	// of the unpenalised columns Z. Round[j] is a bound on the norm of the rounding errors in the projected
-	// column. Both have length d+t.
+	// Left[j] bounds the norm of the part of projected column j that lies in the span of Z. Round[j] bounds the
+	// norm of the rounding errors in this column. Both have length d+t.
 	Left, Round []float64
 	Inverse     []float64 // bounds on the square roots of the diagonal of (ZᵀZ)⁻¹, q
-	// Mean holds the means of the unpenalised columns Z, then the means of [A Y]. MeanError bounds their
-	// errors. Both have length q+d+t. Without an intercept both are nil.
+	// Mean holds the means of the columns of Z, then of [A Y]. MeanError bounds their errors. Both have length
+	// q+d+t. They are nil without an intercept.
 	Mean, MeanError []float64
-	// Let z be a row of Z with weight w, R the triangular factor of Z, and ν the means of Z. The leverage is
-	// ‖√w·R⁻ᵀ(z − ν)‖². relative is a bound on the relative error of the leverage. √w·shift is a bound on the
-	// error of √w·R⁻ᵀν.
-	relative, shift float64
+	leverageError   float64   // bounds the relative error of the leverage of a row of Z, apart from the error of ν
+	meanEffect      float64   // bounds the norm of the error of R⁻ᵀν, where R is the triangular factor of Z
 	size            []float64 // bounds the norms of the projected columns
 	// division is a bound on the relative error of the fields B and Mean from their division by the square
 	// roots of the penalties.
 	division float64
 }
 
-// NewProjection returns the Projection for f, which holds the least-squares solution B of ZB ≈ [A Y]. The
-// arguments are
+// NewProjection returns the Projection for f, a factorisation of Z with solutions B. The arguments are
 //   - columns: bounds on the norms of the columns of [Z A Y]
 //   - weight: the total weight of the rows
 //   - precise: whether rows are projected in double-double arithmetic
 //
-// The result tss brackets ‖b‖² for each column b of [A Y]. If the columns of Z are too close to linear
+// The result tss brackets the squared norm of each column of [A Y]. If the columns of Z are too close to linear
 // dependence for a bound, ok is false.
 func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, precise bool) (p *Projection, tss []interval.Interval, ok bool) {
 	off, s := e.columnErrors(f)
@@ -67,9 +63,9 @@ func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, 
 	}
 	n := &s.factor
 	kappa := vec.AbsDot(s.inverse, n.columns) // ‖R⁻ᵀδz‖ ≤ u·kappa·‖R⁻ᵀz‖ for |δz| ≤ u|z|
-	p.relative = (math.Max(1/n.lower/n.lower-1, 1-1/n.upper/n.upper) + 4*n.transposed + 4*eps*kappa + float64(q+few)*eps) * inflate
+	p.leverageError = (math.Max(1/n.lower/n.lower-1, 1-1/n.upper/n.upper) + 4*n.transposed + 4*eps*kappa + float64(q+few)*eps) * inflate
 	if e.Intercept {
-		p.shift = vec.AbsDot(s.inverse, e.MeanErrors[:q]) * inflate
+		p.meanEffect = vec.AbsDot(s.inverse, e.MeanErrors[:q]) * inflate
 	}
 	lost := e.lost()
 	for j := range t {
@@ -95,8 +91,8 @@ func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, 
 // LeverageError returns a bound on the error of v, the computed leverage of a row of Z. w is the weight of the
 // row.
 func (p *Projection) LeverageError(v, w float64) float64 {
-	root := math.Sqrt(w) * p.shift
-	return (p.relative*v + root*(2*math.Sqrt(v)+root)) * inflate
+	root := math.Sqrt(w) * p.meanEffect // v is ‖√w·R⁻ᵀ(z − ν)‖² for the row z
+	return (p.leverageError*v + root*(2*math.Sqrt(v)+root)) * inflate
 }
 
 // Penalized returns the Projection for features that are divided by scale.
@@ -118,11 +114,10 @@ func (p *Projection) Penalized(scale []float64) *Projection {
 }
 
 // A Moved holds bounds on the change of the solution by the rounding errors of a projection. x* is the exact
-// solution for exact rows. x̂* is the exact solution for the computed rows. u are the coefficients of the
-// unpenalised columns Z.
+// solution for exact rows, and x̂* for the computed rows.
 type Moved struct {
 	near        float64 // bounds ‖x̂* − x*‖
-	coordinates float64 // bounds ‖Zu − Zu*‖, the error of the unpenalised part of the predictions, for u = N − Bx*
+	coordinates float64 // bounds ‖Zu − Zu*‖ for the coefficients u of the unpenalised columns Z
 	residual    float64 // bounds ‖f − Fx*‖ for the rounding errors F of A and f of b
 }
 
@@ -158,8 +153,8 @@ func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df in
 	out.RSS = interval.Squared((math.Sqrt(math.Max(0, w.RSS.Lo-inside*inside))-moved)*(1-few*eps), (math.Sqrt(w.RSS.Hi)+moved)*(1+few*eps))
 	out.Objective.Hi = (w.Objective.Hi + moved*math.Sqrt(2*w.Objective.Hi) + moved*moved) * (1 + few*eps)
 	out.Objective.Lo = math.Max(0, (w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+(m.coordinates+far)*(m.coordinates+far))*(1+few*eps))*(1-few*eps))
-	// f and l bound the norms of two changes of A, so each singular value σ of A moves by at most f + l. The
-	// slope of σ²/(σ²+γ) is at most 0.65/√γ.
+	// A changes by F and E, with norms of at most f and l. So each of its singular values σ changes by at most
+	// f+l. The derivative of σ²/(σ²+γ) is at most 0.65/√γ.
 	shift := float64(d) * 0.65 * (f + l) / root * inflate
 	df = interval.Interval{Lo: math.Max(0, df.Lo-shift), Hi: math.Min(float64(d), df.Hi+shift)}
 	out.GCV = gcv(p.Rows, p.Fixed, df, rssNear(gamma, out.Energy, out.RSS))
@@ -167,14 +162,13 @@ func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df in
 }
 
 // Unpenalized returns the coefficients u of the unpenalised columns for target j, with bounds on their errors.
-// It computes u = N − Bx, where B stands for the columns of the features in p.B, and N for the column of the
-// target. w and m are the results of Weights for the coefficients x. The argument intercept is for the
-// projected rows, and the result out is for the original rows.
+// w and m are the results of Weights for the coefficients x. The argument intercept is for the projected rows,
+// and the result out is for the original rows.
 func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, intercept Intercept) (u, bounds []float64, out Intercept) {
 	d, q := len(x), len(p.Inverse)
 	u, bounds = make([]float64, q), make([]float64, q)
 	ownError := make([]float64, q) // bounds the rounding errors of u
-	for k := range u {
+	for k := range u {             // u is column d+j of B, minus Σ xᵢ·(column i of B)
 		sum, row, size := twofold.Of(p.B[(d+j)*q+k]), 0.0, 0.0
 		for i, v := range x {
 			b := p.B[i*q+k]

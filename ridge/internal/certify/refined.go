@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Corrected holds a measurement in double-double arithmetic at coefficients X + Low of a target. It also holds
-// the correction that a factor of H = AᵀA + γI gives for this measurement.
+// Corrected holds the gradient g at the coefficients X + Low of a target, computed in double-double arithmetic,
+// and a step that a factor of H = AᵀA + γI gives for g.
 type Corrected struct {
 	X, Low   []float64         // x rounded to float64, and the rounding error, which may be nil
 	Bounds   []float64         // g, the gradient, has an error Aᵀδ + e with |eᵢ| ≤ Bounds[i]
@@ -22,8 +22,8 @@ type Corrected struct {
 	Step     []float64         // R⁻¹R⁻ᵀg as computed, approximately X + Low − x*
 	Half     []float64         // R⁻ᵀg as computed; unused if T is used
 
-	// HalfLow and StepLow are the parts of Half and Step from the low part of g, a double-double gradient. They
-	// may be nil. They are unused if the tridiagonal form T is used.
+	// HalfLow and StepLow are the products of R⁻ᵀ and R⁻¹R⁻ᵀ with the low part of g. They are included in Half
+	// and Step. They may be nil, and are unused with T, the tridiagonal form.
 	HalfLow, StepLow []float64
 
 	// The following fields are only used with T.
@@ -31,8 +31,7 @@ type Corrected struct {
 	Left     []float64 // g − H·Step as computed
 }
 
-// Next returns X + Low − Step in two parts: x is rounded to float64, and low is the rounding error. moved is
-// the rounded Step − Low, which Next subtracts from X.
+// Next returns X − moved, rounded to x, and the rounding error low. moved is Step − Low, rounded.
 func (c *Corrected) Next() (x, low, moved []float64) {
 	x, low, moved = make([]float64, len(c.X)), make([]float64, len(c.X)), c.Step
 	if c.Low != nil {
@@ -98,14 +97,13 @@ type afterStep struct {
 	before interval.Interval // brackets ‖H^{½}(x − x*)‖
 }
 
-// withLow turns the bounds a for the coefficients X + Low into bounds for X. It includes the rounding error of
-// moved = Step − Low. For every vector v and H = AᵀA + γI, ‖H^{½}v‖ is at most n.upper·Σ n.columns[j]·|vⱼ|.
+// withLow turns a, with bounds for the coefficients X + Low, into bounds for X. moved is Step − Low, rounded.
 func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {
 		return
 	}
 	const unit = roundoff.Unit * (1 + few*eps)
-	low := n.upper * vec.AbsDot(n.columns, c.Low) * inflate
+	low := n.upper * vec.AbsDot(n.columns, c.Low) * inflate // bounds ‖H^{½}Low‖
 	a.error += unit * vec.Norm(moved) * inflate
 	a.inner += unit * n.upper * vec.AbsDot(n.columns, moved) * inflate
 	a.step += vec.AbsDot(n.columns, c.Low) * inflate
@@ -142,7 +140,7 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	rss = interval.Intersect(rss, rssAbove(objective, r.gamma, xn, energy, d))
 	next.Weights = Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-(d+2)*eps)), Energy: energy,
-		Intercept: r.rows.landed(&Landing{c.Shift, moved, low}, next.Error, r.alongMeans(a.inner)),
+		Intercept: r.rows.interceptAfter(&Landing{c.Shift, moved, low}, next.Error, r.alongMeans(a.inner)),
 		TSS:       r.rows.totalSquares(j, r.rows.lost()), RSS: rss,
 		Objective: objective,
 		GCV:       gcv(r.rows.Rows, r.rows.fixed(), s.df, rssNear(r.gamma, energy, rss)),

@@ -42,9 +42,9 @@ func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64,
 	return want, n.root*math.Abs(intercept-want) <= roundoff.SameRows*size+off
 }
 
-// SameProducts compares got = cᵀx̂ with want, a bracket of ‖b‖² − 2f*. c = Aᵀb comes from the summary. The
-// coefficients x̂ and the minimum f* of the objective come from the fit. Because ‖b‖² − 2f* = cᵀx* for the
-// exact solution x*, only the errors of x̂ and c matter. If c̃ = c + δ is the computed c,
+// SameProducts compares got = c̃ᵀx̂ with want, a bracket of ‖b‖² − 2f*. The fit gives the coefficients x̂ and
+// the minimum f* of the objective. The summary gives c̃ = c + δ, the computed c = Aᵀb. Without errors, both
+// numbers are cᵀx*. With errors,
 //
 //	|c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
 func (k *Known) SameProducts(c *Claim, j int) (got float64, want interval.Interval, same bool) {

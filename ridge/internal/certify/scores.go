@@ -14,10 +14,6 @@ const scoredTargets = 256
 
 // GCV returns brackets of the GCV of the exact solution for every target and γ, without computing coefficients.
 // Element j·len(gammas) + i belongs to target j and gammas[i].
-//
-// The squared norms in [At.rssFromEnvelope] are sums over the eigenvectors of the sketch. Each term is a
-// function of the eigenvalue times the squared component of c = Aᵀb. So one matrix product evaluates the norms
-// for all γ and many targets.
 func (k *Known) GCV(gammas []float64) []interval.Interval {
 	const functions = 3
 	g, t, q := len(gammas), len(k.targets), len(k.eigen.Values)+1 // the last value of each function is for the complement of V
@@ -56,6 +52,7 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 			}
 			row[q-1] = c.Off * c.Off
 		}
+		// The squared norms in rssFromEnvelope are sums of functions of eigenvalues times squared components of c.
 		k.Backend.Gemm(false, true, 1, engine.View(functions*g, q, table), engine.View(n, q, squares), 0, engine.View(functions*g, n, sums))
 		norm := func(i, f, j int) float64 { return math.Sqrt(sums[(functions*i+f)*n+j]) }
 		for j := range n {

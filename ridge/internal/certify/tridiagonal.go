@@ -83,9 +83,8 @@ func (t *Tridiagonal) leastEigenvalue() float64 {
 	return lo - t.rounding(lo)
 }
 
-// inverseTrace returns γ·tr (T + sI)⁻¹ up to round-off (docs/math.md §8). Element i of the diagonal of the
-// inverse is 1/(pᵢ + qᵢ − tᵢᵢ − s). p holds the pivots from the first row down, and q from the last row up. If
-// a pivot is not positive, ok is false.
+// inverseTrace returns γ·tr (T + sI)⁻¹ up to round-off (docs/math.md §8). If a pivot is not positive, ok is
+// false.
 func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	d := len(t.Diagonal)
 	p := make([]float64, d)
@@ -100,7 +99,8 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 		if i+1 < d {
 			q = pivot(a, t.Beside[i], below)
 		}
-		v := p[i] + (q - a) // p[i] + q may overflow
+		// p[i] and q are the pivots of row i, from the first row down and from the last row up.
+		v := p[i] + (q - a) // 1/v is diagonal element i of the inverse; p[i] + q may overflow
 		if !(q > 0) || !(v > 0) {
 			return 0, false
 		}
@@ -170,15 +170,14 @@ func (e *Streamed) MayGain(f *Factored) bool {
 	return vec.Norm(f.T.Columns)/s.sigma > 100*math.Max(least, 1)
 }
 
-// stepped computes the bounds for a correction x − step that was solved with a tridiagonal form. Let g be the
-// gradient at x, and H = AᵀA + γI. The exact g − H·step has a norm of at most ‖Left‖ + apart·‖step‖ +
-// few·eps·‖g‖. Here Left is the computed g − H·step, and apart bounds the error of a product with H. The proof
-// is in docs/math.md §8, "Certificate of Tridiagonal".
+// stepped computes the bounds for a correction that was solved with a tridiagonal form. The proof is in
+// docs/math.md §8, "Certificate of Tridiagonal".
 func (r *Refiner) stepped(c *Corrected) afterStep {
 	s, d := r.s, float64(r.rows.Dim)
 	round, tiny := 1+(d+few)*eps, (d+few)*roundoff.Underflow
 	step, g, left := vec.Norm(c.Step)*round, vec.Norm(c.Gradient)*round, vec.Norm(c.Left)*round
 	lost := vec.Norm(c.Bounds) * round
+	// open bounds ‖g − H·step‖, and s.apart bounds the error of a product with H.
 	open := (left + s.apart*step + few*eps*(g+left) + tiny) * inflate
 	inner := ((open+lost)/s.sigma+r.share*c.Residual)*round + tiny
 	square := vec.Dot(c.Step, c.Gradient) - vec.Dot(c.Step, c.Left)

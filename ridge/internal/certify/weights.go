@@ -64,8 +64,7 @@ func (a At) rssFromEnvelope(j int) interval.Interval {
 	})
 }
 
-// An envelope holds the norms in the formula of [At.rssFromEnvelope] for one target. docs/math.md §5 defines
-// the matrix M and the vectors y and z.
+// An envelope holds norms for the bracket of ‖Ax* − b‖² in docs/math.md §5, which defines M, y and z.
 //
 //   - form is √(cᵀMc + γ‖Mc‖²), and lost bounds its underflow error
 //   - z bounds ‖z‖, and zy bounds ‖z + 2γy‖
@@ -76,8 +75,8 @@ func (a At) envelope(j int, e *envelope) interval.Interval {
 	c, tss, gamma := &a.targets[j].c, a.TSS[j], a.Gamma
 	middle, half := tss-e.form*e.form, e.z*e.zy/2
 	radius := math.Sqrt(a.widestGap()) * e.z / 2
-	// pad is a bound on the round-off of middle and half. Both are sums of forms cᵀφ(AᵀA)c with functions φ ≤
-	// 2·most. delta is a bound on the error of c and of its projection.
+	// delta bounds the error of c and of its projection. pad bounds the errors of middle and half, where c
+	// occurs as cᵀφ(AᵀA)c with functions φ ≤ 2·most.
 	delta, most := a.CrossError(j)+a.factor.onto*eps*c.Norm, a.inverse()
 	pad := 16*math.Sqrt(tss*most)*delta + 8*delta*delta*most + a.SquaresError(j) + 4*(a.factor.along+few)*eps*(tss+half)
 	if c.Norm > 0 {

@@ -20,8 +20,8 @@ type defect struct{ reduced, skew float64 }
 // defectRows is the number of rows that the method defect multiplies at a time.
 const defectRows = 256
 
-// defect measures the error of the reduction of k (d×d, lower triangle) to tridiagonal form. It first computes
-// the orthogonal factor. All later steps take about 2d³ multiply-adds and d² numbers of memory.
+// defect bounds the error of the reduction of k (d×d, lower triangle) to tridiagonal form. After computing Q,
+// it takes about 2d³ multiply-adds and d² numbers of memory.
 func (r *TridiagonalForm) defect(k engine.Matrix) defect {
 	d, be := r.d, r.be
 	p := make([]float64, d*d)
@@ -54,7 +54,8 @@ func (r *TridiagonalForm) defect(k engine.Matrix) defect {
 	if !(skew <= 0x1p-10) {
 		return defect{math.Inf(1), math.Inf(1)}
 	}
-	// For P = Qᵀ, ‖|P|ᵀ|TP|‖_F ≤ ‖P‖_F‖TP‖_F, and ‖|T||P|‖_F ≤ √3·‖T‖_F, because rows of T have three elements.
+	// For P = Qᵀ, the round-off is relative to ‖|P|ᵀ|TP|‖_F ≤ ‖P‖_F‖TP‖_F and to ‖|T||P|‖_F ≤ √3·‖T‖_F. Rows of
+	// T have at most three elements.
 	n, size := float64(d), math.Hypot(vec.Norm(r.T.Diagonal), math.Sqrt2*vec.Norm(r.T.Beside))
 	products := (be.Accuracy().Sum(nb) + engine.Roundings + 3) * math.Sqrt(n) * size
 	sums := math.Ceil(n/float64(nb)) * (kSize + size)
@@ -79,8 +80,8 @@ func (r *TridiagonalForm) timesT(p []float64, lo, hi int, x []float64) {
 	}
 }
 
-// triangleNorm returns the Frobenius norm of consecutive rows of the lower triangle of a symmetric matrix. Row
-// i of the argument a ends at the diagonal element, in column offset+i. Off-diagonal elements count twice.
+// triangleNorm returns the Frobenius norm of a part of a symmetric matrix. a holds consecutive rows of its
+// lower triangle, with the diagonal element of row i in column offset+i. Off-diagonal elements count twice.
 func triangleNorm(a engine.Matrix, offset int) (norm float64) {
 	for i := range a.Rows {
 		row := a.Row(i)[:offset+i+1]

@@ -70,10 +70,9 @@ func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 	return c
 }
 
-// Solve solves (G + γI)e = r for G = AAᵀ, and overwrites r (n) with e. After each step it calls done with
-// ‖r − (G + γI)e‖ and ‖Aᵀe‖ for the current e. The steps update r instead of computing it from e. If done returns true,
-// Solve returns true. After maxSteps steps, or if the iteration breaks down, Solve returns false, and r holds
-// the last e.
+// Solve solves (G + γI)e = r for G = AAᵀ, and overwrites r (n) with e. After each step it calls done with ‖r −
+// (G + γI)e‖ and ‖Aᵀe‖. Solve returns true once done returns true. It returns false after maxSteps steps, or if
+// the iteration breaks down.
 func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float64) bool) (converged bool) {
 	n := len(r)
 	e := make([]float64, n)
@@ -93,7 +92,7 @@ func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float6
 			return false
 		}
 		vec.Axpy(step, c.p, e)
-		vec.Axpy(-step, c.q, r)
+		vec.Axpy(-step, c.q, r) // now r is the residual for e, up to round-off
 		// ‖Aᵀe‖² = eᵀGe = eᵀ(start − r − γe).
 		size := vec.Dot(e, start) - vec.Dot(e, r) - c.gamma*vec.Dot(e, e)
 		if done(vec.Norm(r), math.Sqrt(math.Max(0, size))) {
@@ -107,8 +106,7 @@ func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float6
 	return false
 }
 
-// precondition computes the preconditioned residual z of r and, if there are heavy columns, Ht. [CG] has the formulas.
-// z stays orthogonal to c.share.
+// precondition sets z to the preconditioned residual r, orthogonal to c.share. [CG] has the formula.
 func (c *CG) precondition(r []float64) {
 	for i, v := range r {
 		c.z[i] = c.scale[i] * v

@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Features holds n samples whose features are read one after the other. Each row of the source holds the n
-// values of one feature. Computing G takes one pass, and every measurement takes another pass.
+// Features reads transposed data: each row of the source holds the values of one feature for all n samples.
+// Computing G = AAᵀ takes one pass, and every measurement takes another pass.
 //
 // A block F of features is stored like a block of rows. Hence one call of GradientTwofold computes Fv and Fᵀ(Fv)
 // for a vector v. The elements of Fv are the coefficients of the features in the block.
@@ -33,8 +33,8 @@ func NewFeatures(source dataset.Source, t int, y, w []float64, intercept bool) *
 	return f
 }
 
-// read makes a pass and calls visit for each block. It returns an error if the source does not have d features
-// of n numbers. raw bounds the sum of squares of all features, without weights.
+// read makes a pass and calls visit for each block of features. It returns an error unless there are d features
+// with n values each. raw bounds the sum of squares of all values.
 func (f *Features) read(ctx context.Context, visit func(b dataset.Block) error) (raw float64, err error) {
 	seen := 0
 	for b, err := range f.source.Blocks(ctx) {
@@ -247,15 +247,14 @@ func (m *measuring) add(be engine.Backend, b dataset.Block, firstFeature int) {
 	}
 }
 
-// finish returns the measurements. Each residual belongs to x, the coefficients before rounding to X + Low. The
-// norm of m.apart bounds ‖x − Aᵀα‖ and ‖X + Low − Aᵀα‖.
+// finish returns the measurements.
 func (m *measuring) finish() []*Found {
 	f, q := m.f, m.x.Rows
 	round := 1 + float64(f.d+16)*0x1p-52
 	for k, found := range m.found {
 		p := &m.points[k]
 		found.Apart = vec.Norm(m.apart[k]) * round
-		found.Slack = 2 * found.Apart
+		found.Slack = 2 * found.Apart // both x and X + Low are within Apart of Aᵀα
 		found.MeanNorm = vec.Norm(m.means) * round
 		p.residual = make([]twofold.Number, f.n)
 		for i := range f.n {

@@ -102,7 +102,8 @@ func (r *Rows) Gram(ctx context.Context, be engine.Backend, g, work []float64) (
 	return out, nil
 }
 
-// shift adds the column √g.Shift·share to A. g.Shift is the mean squared norm of the rows.
+// shift replaces the eigenvalue 0 of G, with eigenvector share, by g.Shift. g.Shift is the mean squared norm of
+// the rows.
 func (g *Gram) shift(share []float64) {
 	if share == nil {
 		return

@@ -19,9 +19,9 @@ type Point struct {
 	drift    twofold.Number   // Σwθ/Σw if there is an intercept; zero up to rounding
 }
 
-// A Found is a measurement at a [Point] in double-double arithmetic. It uses the rows X, targets y and weights
-// w before centring and weighting, so that no input is rounded. (This X is an n×d matrix, not the field X.) The
-// coefficients are x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw. Let v be y − Xx minus its mean. The residual of the dual equation is
+// A Found is a measurement at a [Point] in double-double arithmetic. Here X (n×d), y and w are the rows,
+// targets and weights before centring and weighting, so that no input is rounded. The coefficients are x =
+// Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw. If v is y − Xx minus its mean, the residual of the dual equation is
 //
 //	r = b − Ax − γα = W^{½}(v − γθ).
 //
@@ -48,7 +48,7 @@ func (r *Rows) Measure(ctx context.Context, be engine.Backend, points []Point) (
 	found := make([]*Found, len(points))
 	x := r.combine(be, points)
 	for k := range points {
-		found[k] = r.found(&points[k], x[k*r.d:(k+1)*r.d], r.means)
+		found[k] = r.newFound(&points[k], x[k*r.d:(k+1)*r.d], r.means)
 		found[k].MeanNorm = r.meanNorm
 	}
 	if err := ctx.Err(); err != nil {
@@ -61,7 +61,7 @@ func (r *Rows) Measure(ctx context.Context, be engine.Backend, points []Point) (
 	return found, ctx.Err()
 }
 
-// drift returns the weighted mean of p.Hi + p.Lo, or 0 without an intercept.
+// drift returns the weighted mean of θ = p.Hi + p.Lo, or 0 without an intercept.
 func (s *Samples) drift(p *Point) (all twofold.Number) {
 	if !s.intercept {
 		return all
@@ -73,9 +73,9 @@ func (s *Samples) drift(p *Point) (all twofold.Number) {
 	return all.Over(s.weight())
 }
 
-// found computes the coefficients at the point p, as in [Found]. sum holds Xᵀ(wθ), where θ = p.Hi + p.Lo, and
-// is overwritten. columns holds Xᵀw.
-func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
+// newFound returns a [Found] with the coefficients at p. sum holds Xᵀ(wθ), and is overwritten. columns holds
+// Xᵀw.
+func (s *Samples) newFound(p *Point, sum, columns []twofold.Number) *Found {
 	f := &Found{X: make([]float64, s.d), Low: make([]float64, s.d)}
 	apart := make([]float64, s.d)
 	if s.intercept {
@@ -94,8 +94,8 @@ func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	return f
 }
 
-// columnSums returns Xᵀw, for rows X with weights w. If the rows are sparse, it uses plain sums. Plain sums are
-// accurate enough, because found multiplies them by the drift of a [Point], which is almost zero.
+// columnSums returns Xᵀw, for rows X with weights w. For sparse rows, plain sums are accurate enough, because
+// newFound multiplies them by the drift of a [Point], which is almost zero.
 func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 	if r.Sparse() {
 		return r.plainSums()

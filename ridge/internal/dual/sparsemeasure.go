@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// underflown is a bound on the underflow error of a few products of low parts.
+// underflown bounds the underflow error of a few products of tiny numbers.
 const underflown = 0x1p-1070
 
 // coefficients holds numbers hi + lo, by which dot multiplies the entries of a row. err bounds their errors. If
@@ -15,9 +15,8 @@ const underflown = 0x1p-1070
 type coefficients struct{ hi, lo, err []float64 }
 
 // dot returns Σ valₖ·c[idxₖ] (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput.
-// 26, 2005). The sum of the high parts is computed without loss. Its rounding errors and the products of low
-// parts are summed in lo. Each entry causes three roundings in lo. Their errors are relative to partial sums.
-// No partial sum exceeds lows, the sum of the magnitudes of these terms.
+// 26, 2005). hi is the sum of the rounded products with c.hi. lo is the sum of all rounding errors and of the
+// products with c.lo. Each entry causes three roundings in lo, relative to partial sums of at most lows.
 func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	var hi, lo, lows, off float64
 	val = val[:len(idx)]

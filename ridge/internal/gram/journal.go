@@ -141,8 +141,8 @@ func (o *Operator) recordEnd(out, rss []float64, measured []twofold.Number) erro
 	})
 }
 
-// write stores a message in the journal. The message has a header with the given state, the numbers that the
-// function content writes, and measured.
+// write stores a message in the journal: a header with the given state, then the numbers from content, then
+// measured.
 func (o *Operator) write(state uint64, measured []twofold.Number, content func(m *wire.Writer)) error {
 	if o.journal == nil {
 		return nil

@@ -52,7 +52,7 @@ func (m *Measurement) set(j int, v twofold.Number) {
 	m.Bounds[j] = v.Err
 }
 
-// Rounded returns bounds on the errors of Gradient if Low is not added to it.
+// Rounded returns bounds on the errors of Gradient alone, without Low.
 func (m *Measurement) Rounded() []float64 {
 	out := make([]float64, len(m.Bounds))
 	for j, v := range m.Bounds {
@@ -83,7 +83,7 @@ type measured struct {
 	lost    float64        // bounds ‖√w·δ‖
 }
 
-// newMeasuring prepares the measurements of a pass. It returns nil if no query is precise.
+// newMeasuring prepares the measurements of a pass. It returns nil if no query has Precise set.
 func newMeasuring(o *Operator, qs []Query, v []float64) *measuring {
 	var points []point
 	for i, s := range qs {

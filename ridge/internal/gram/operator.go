@@ -137,8 +137,8 @@ func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64,
 	return o.measurements(), o.recordEnd(out, rss, measured)
 }
 
-// measurements returns the measurement of each query, computed from the sums over all workers. If no query is
-// precise, it returns nil.
+// measurements returns the measurement of each query, from the sums over all workers. If no query has Precise
+// set, it returns nil.
 func (o *Operator) measurements() []*Measurement {
 	if o.precise == nil {
 		return nil
@@ -234,9 +234,8 @@ func (r *run) check(b dataset.Block) error {
 	return nil
 }
 
-// checkResiduals returns an error if a row of b has an entry that is not finite. If only a residual is not
-// finite, the iteration has diverged. Divergence is not an error of the pass. firstRow is the number of the
-// first row of b.
+// checkResiduals returns an error if a row of b has an entry that is not finite. It returns nil if only a
+// residual overflows, because the iteration has diverged. firstRow is the number of the first row of b.
 func (r *run) checkResiduals(b dataset.Block, firstRow int) error {
 	q := len(r.queries)
 	if !r.finite || r.o.product.finite {

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A product computes what groups of rows contribute to products with AᵀA.
+// A product computes products of AᵀA with vectors, for one group of rows at a time.
 type product struct {
 	be     engine.Backend
 	d, t   int

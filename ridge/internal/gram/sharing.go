@@ -74,34 +74,33 @@ func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	}
 	pieces := make([]float64, 3*n)
 	for i, v := range ns {
-		pieces[i], pieces[n+i], pieces[2*n+i] = split(v, unit(sizes[i]))
+		pieces[i], pieces[n+i], pieces[2*n+i] = split(v, unitOf(sizes[i]))
 	}
 	if err := s.reducer.Allreduce(ctx, pieces); err != nil {
 		return err
 	}
 	for i := range ns {
-		lost := twofold.Number{Err: sizes[n+i]*(1+w*0x1p-50) + (w+1)*(w+1)*0x1p-52*unit(unit(sizes[i]))}
+		lost := twofold.Number{Err: sizes[n+i]*(1+w*0x1p-50) + (w+1)*(w+1)*0x1p-52*unitOf(unitOf(sizes[i]))}
 		ns[i] = lost.Plus(twofold.Of(pieces[i])).Plus(twofold.Of(pieces[n+i])).Plus(twofold.Of(pieces[2*n+i]))
 	}
 	return nil
 }
 
-// unit returns a power of two between 2⁻⁴⁰·size and 2⁻³⁹·size.
-func unit(size float64) float64 {
+// unitOf returns a power of two between 2⁻⁴⁰·size and 2⁻³⁹·size.
+func unitOf(size float64) float64 {
 	_, e := math.Frexp(size)
 	return math.Ldexp(1, e-40)
 }
 
-// split returns a + b + c = v. a is a multiple of unit1, b is a multiple of the finer unit(unit1), and c is the
-// rest.
-func split(v twofold.Number, unit1 float64) (a, b, c float64) {
+// split returns a + b + c = v. a is a multiple of unit, b is a multiple of unitOf(unit), and c is the rest.
+func split(v twofold.Number, unit float64) (a, b, c float64) {
 	round := func(x, unit float64) float64 {
 		large := 0x1.8p52 * unit
 		return (x + large) - large
 	}
-	a = round(v.Hi, unit1)
+	a = round(v.Hi, unit)
 	rest, low := twofold.Sum(v.Hi-a, v.Lo)
-	b = round(rest, unit(unit1))
+	b = round(rest, unitOf(unit))
 	return a, b, (rest - b) + low
 }
 

@@ -44,15 +44,14 @@ func (s *sums) begin() {
 	}
 }
 
-// lengthen must be called before plain additions. more is their number. The parameter longest limits the number
-// of additions between two folds, because the error of a plain sum grows with it. lengthen folds the plain sums
-// if the limit would be exceeded.
-func (s *sums) lengthen(more, longest int) {
+// lengthen must be called before n additions to the plain sums. It folds them if there would be more than limit
+// additions since the last fold, because their error grows with the number of additions.
+func (s *sums) lengthen(n, limit int) {
 	s.begin()
-	if s.chain > 0 && s.chain+more > longest {
+	if s.chain > 0 && s.chain+n > limit {
 		s.fold()
 	}
-	s.chain += more
+	s.chain += n
 }
 
 // fold adds the plain sums to the compensated sums.
@@ -101,7 +100,7 @@ type totals struct {
 	sparse              bool
 }
 
-// totals returns the sums over all workers. found holds them in the order of put.
+// totals returns the sums over all workers. found holds them in the order in which the method put appends them.
 func (s *sums) totals(found []float64) totals {
 	q := len(s.rss)
 	n := q * s.d

@@ -14,8 +14,8 @@ type Interval struct{ Lo, Hi float64 }
 // x by at most radius.
 func Around(x, radius float64) Interval { return Interval{math.Max(0, x-radius), x + radius} }
 
-// Outward returns Around(x, radius), with both ends rounded outward to the next float64. If |x| + radius is not
-// finite, it returns [0, ∞).
+// Outward is like [Around], but rounds both ends outward to the next float64. If |x| + radius is not finite, it
+// returns [0, ∞).
 func Outward(x, radius float64) Interval {
 	if !(math.Abs(x)+radius <= math.MaxFloat64) {
 		return Nonnegative()

@@ -130,8 +130,8 @@ func (m *galerkin) Ask(last bool) *Request {
 	return r
 }
 
-// Absorb adds the new vectors and their products to the subspace. Systems whose gradient was not measured are
-// then solved in the larger subspace.
+// Absorb adds the new vectors and their products to the subspace. It then solves the systems in the larger
+// subspace, except systems whose gradient this pass computed.
 func (m *galerkin) Absorb() error {
 	if m.cg != nil {
 		return m.cg.Absorb()
@@ -143,7 +143,7 @@ func (m *galerkin) Absorb() error {
 	for i, s := range m.asked {
 		row := m.fresh + i
 		copy(s.G, r.Out[row*d:(row+1)*d])
-		s.shift(s.G, r.V[row*d:(row+1)*d], r.at(row))
+		s.complete(s.G, r.V[row*d:(row+1)*d], r.at(row))
 		s.measured(r.RSS[row], r.at(row))
 		m.rebase(s)
 	}
@@ -154,8 +154,8 @@ func (m *galerkin) Absorb() error {
 	return m.move()
 }
 
-// coefficients updates u, which holds Qg₀ for each system ([galerkin] defines Q and g₀). Columns before
-// firstNew are valid already, except for systems with a new base.
+// coefficients computes elements firstNew and later of u = Qg₀ for each system. For a system with a new base it
+// computes all elements. [galerkin] defines Q and g₀.
 func (m *galerkin) coefficients(firstNew int) {
 	s, w := m.space, &m.work
 	if n := s.k - firstNew; n > 0 {
@@ -170,7 +170,7 @@ func (m *galerkin) coefficients(firstNew int) {
 }
 
 // move sets active systems to their Galerkin solutions and updates their gradients. It skips systems whose
-// gradient this pass measured.
+// gradient this pass computed, because their current iterates are certified first.
 func (m *galerkin) move() error {
 	s, w, n := m.space, &m.work, 0
 	for i, sys := range m.Systems {
@@ -197,8 +197,8 @@ func (m *galerkin) move() error {
 }
 
 // Gradients returns the projections of the gradients of the active systems. If Deflate is true, the subspace
-// contains the right singular vectors V of the sketch. A gradient that was updated, not measured, is then
-// orthogonal to V: its projection onto V is zero.
+// contains the right singular vectors V of the sketch. The gradient at a Galerkin solution is then orthogonal
+// to V.
 func (m *galerkin) Gradients() []Projection {
 	if m.cg != nil {
 		return m.cg.Gradients()
@@ -245,8 +245,8 @@ func (m *galerkin) Step(ctx context.Context) error {
 	return err
 }
 
-// correct solves systems with a new [origin] again in the current subspace, without a pass. If the new iterate
-// is expected to meet the tolerance, the next pass measures its gradient.
+// correct solves systems with a new [origin] again, without a pass. If the new iterate is expected to meet the
+// tolerance, the next pass computes its gradient.
 func (m *galerkin) correct() error {
 	found := false
 	for _, s := range m.Active {
@@ -270,8 +270,8 @@ func (m *galerkin) correct() error {
 	return nil
 }
 
-// A subspace is not full as long as it has room for minVectors vectors, or for all vectors of the next pass if
-// they are fewer.
+// A subspace is full if it has room for fewer than minVectors vectors, and not for all vectors of the next
+// pass.
 const minVectors = 16
 
 // extend stores the vectors for the next pass after the rows of the subspace. It also chooses the systems whose
@@ -289,9 +289,9 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// A subspace of dimension rank(A) suffices, with two exceptions: round-off, and parts of an iterate that
-	// are orthogonal to the rows of A. An initial point, or a solution with another Hessian, may have such a
-	// part.
+	// With dimension rank(A), the subspace contains every solution, except for round-off and for parts of an
+	// iterate that are orthogonal to the rows of A. An initial point, or a solution with another Hessian, may
+	// have such a part.
 	if fresh == 0 && moved > 0 && s.k == s.most && s.most < s.d {
 		return true, nil
 	}
@@ -316,12 +316,11 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	return false, nil
 }
 
-// directions computes Ĥ⁻¹g for each system to solve, where g is the gradient and Ĥ approximates the Hessian.
-// gradients.Off receives the parts of these vectors that are orthogonal to the subspace. moved is the number of
-// the systems, and rows is the number of rows written.
+// directions writes to gradients.Off the part of Ĥ⁻¹g that is orthogonal to the subspace, for each system to
+// solve. g is the gradient, and Ĥ approximates the Hessian. moved is the number of the systems, and rows is the
+// number of rows written.
 //
-// If Deflate is true, the orthogonal part of g is used instead, because it only differs by a factor. A gradient
-// that was updated and not measured is already orthogonal to the subspace.
+// If Deflate is true, the orthogonal parts of g and Ĥ⁻¹g differ by a factor, and directions uses g.
 func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) {
 	d, w := m.Dim(), &m.work
 	if !m.Deflate {
@@ -336,7 +335,7 @@ func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) 
 				moved++
 			}
 		}
-		if measured {
+		if measured { // the other gradients are already orthogonal to the subspace
 			rows = m.space.orthogonalParts(rows, w.gradients.Off)
 		}
 	}
@@ -369,8 +368,7 @@ func (m *galerkin) isStuck() bool {
 	})
 }
 
-// solveAgain solves the systems again in the unchanged subspace, starting from the gradients that the last pass
-// measured. The gradients at the new iterates are updated, not measured.
+// solveAgain solves the systems again in the unchanged subspace, starting from the gradients of the last pass.
 func (m *galerkin) solveAgain() error {
 	for _, s := range m.Active {
 		if s.Measured {

@@ -11,9 +11,8 @@ import (
 
 // A Hessian is an approximation of AᵀA + γI that is cheap to invert, for any γ.
 type Hessian interface {
-	// Solve multiplies gradient i of g by the inverse of the Hessian at gammas[i], and writes the result to row
-	// i of g.Off. On entry, row i of g.Off holds the part of the gradient orthogonal to the eigenvectors of the
-	// sketch. Solve overwrites g.Along.
+	// Solve overwrites row i of g.Off with the product of Ĥ⁻¹ and gradient i, where Ĥ is the Hessian at
+	// gammas[i]. On entry, g holds the projections of the gradients. Solve overwrites g.Along.
 	Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error
 	// Range returns bounds lo and hi on the eigenvalues of Ĥ⁻¹H, where Ĥ is this Hessian and H = AᵀA + γI.
 	// lo ≤ 0 means that there is no lower bound.

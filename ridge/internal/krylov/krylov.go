@@ -222,8 +222,8 @@ func (b *Batch) judges() func(gamma float64) *certify.Judge {
 	}
 }
 
-// compare returns an error if the pass read other rows than the summary did. Certificates would then be wrong.
-// Queries[q:] ask for gradients at zero coefficients.
+// compare returns an error if this pass read other rows than the summary did, because certificates would then
+// be wrong. qs[q:] ask for gradients at zero coefficients.
 func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 	const other = "this pass read other rows than the summary"
 	k, d := b.Known, b.Dim()

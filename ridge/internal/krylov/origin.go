@@ -26,9 +26,9 @@ type origin struct {
 	rounded, low []float64 // o + X rounded to float64, and the rounding error
 }
 
-// setOrigin makes v the origin. found is a measurement at v in double-double arithmetic. Such a measurement
-// reads rows without centring them, so that its round-off is large for rows far from zero. If this round-off is
-// not less than half the round-off of a plain gradient, setOrigin returns false.
+// setOrigin makes v the [origin] of s, where found is the gradient at v in double-double arithmetic. It returns
+// false unless the round-off of found is less than half the round-off of a plain gradient. The round-off is
+// large for rows far from zero, because found is computed without centring them.
 func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	rss, off := found.RSS.Round()
 	exact := s.judged.Exact(interval.Outward(rss, off), found.Rounded(), found.Residual)

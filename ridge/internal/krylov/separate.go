@@ -12,9 +12,9 @@ type iteration interface {
 	// query writes the vector for the next pass to v. If affine is true, the pass computes the gradient at v.
 	// Otherwise it computes the product of the Hessian with v.
 	query(v []float64) (affine bool)
-	// absorb receives the result of the query, and updates the iterate and the gradient. measured reports
-	// whether the result was a gradient.
-	absorb(hv []float64) (measured bool)
+	// absorb updates the iterate and the gradient from hv, the result of the pass. isGradient reports whether
+	// hv is the gradient at the iterate.
+	absorb(hv []float64) (isGradient bool)
 	// step receives z = Ĥ⁻¹g and prepares the next query.
 	step(z []float64)
 	// verify makes the next query request the gradient at x.
@@ -117,7 +117,7 @@ func (m *separate) Absorb() error {
 	d, r := m.Dim(), &m.request
 	for i, s := range m.Active {
 		v, kv := r.V[i*d:(i+1)*d], r.Out[i*d:(i+1)*d]
-		s.shift(kv, v, r.at(i))
+		s.complete(kv, v, r.at(i))
 		if s.Measured = m.iterations[s.index].absorb(kv); s.Measured {
 			s.measured(r.RSS[i], r.at(i))
 		}

@@ -11,9 +11,9 @@ import (
 // errNoConvergence is [engine.ErrNoConvergence] with the prefix of package ridge.
 var errNoConvergence = fmt.Errorf("ridge: %w", engine.ErrNoConvergence)
 
-// A subspace is spanned by the rows of Q (k×d), which are orthonormal up to round-off. It stores KQᵀ for
-// K = AᵀA, and solves systems with T + γI for many γ, where T = QKQᵀ. The first n = eigenRows rows and columns
-// of T are stored as an eigendecomposition SᵀΘS. The other w rows are eliminated with the Schur complement M:
+// A subspace is spanned by the rows of Q (k×d), which are orthonormal up to round-off. It stores KQᵀ for K =
+// AᵀA, and solves systems with T + γI for many γ, where T = QKQᵀ. The first n = eigenRows rows and columns of T
+// have the eigendecomposition SᵀΘS. Systems are solved with the Schur complement M of this block in T + γI:
 //
 //	T = ⎡SᵀΘS  Fᵀ⎤        M = C + γI − FSᵀ(Θ+γI)⁻¹SFᵀ
 //	    ⎣F     C ⎦        (C is w×w, F is w×n).
@@ -41,7 +41,7 @@ type subspaceWork struct {
 	projection []float64 // projections of vectors onto the subspace
 }
 
-// schurRows is the largest number of rows in the Schur complement. With more rows, T is decomposed again.
+// schurRows is the largest number of rows of M in [subspace].
 const schurRows = 64
 
 // newSubspace returns an empty subspace with room for capacity rows. The parameter extra is the number of
@@ -109,8 +109,7 @@ func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	return nil
 }
 
-// eliminate is like solve, but never decomposes T again. If a Schur complement is not positive definite, it
-// returns false.
+// eliminate is like solve, but returns false if a Schur complement is not positive definite.
 func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	n, w, ld := s.eigenRows, s.k-s.eigenRows, max(s.eigenRows, 1)
 	f, scaled := s.work.f[:w*ld], s.work.f[w*ld:2*w*ld]
@@ -145,8 +144,8 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	return true
 }
 
-// solveSchur overwrites z with M⁻¹z for the Schur complement M in [subspace]. If M is not positive definite, it
-// returns false. f is FSᵀ(Θ+γI)^{-½}, a factor of the term that M subtracts.
+// solveSchur overwrites z with M⁻¹z, where M is the Schur complement in [subspace] and f is FSᵀ(Θ+γI)^{-½}. If
+// M is not positive definite, it returns false.
 func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 	n, w := s.eigenRows, s.k-s.eigenRows
 	copyMatrix(w, w, s.work.m, w, s.t[n*s.most+n:], s.most)
@@ -226,16 +225,16 @@ func (s *subspace) fill(b int) int {
 	return orthonormal(b, b+s.next(n, rows[b*d:]), BlockRows, d, rows)
 }
 
-// For each of n rows, next computes the part that is orthogonal to the subspace, and scales it to length one.
-// It writes these parts to z and returns their number. The n rows are rows of kq that grow added last. Products
-// of these rows with the subspace are in s.t.
+// next multiplies n of the newest vectors of the subspace by K, makes the products orthogonal to the subspace,
+// and scales them to length one. It writes them to z and returns their number, without products that are only
+// round-off.
 func (s *subspace) next(n int, z []float64) int {
 	d, k := s.d, s.k
 	for i := range n {
 		j := k - s.last + i
 		row, along := z[i*d:(i+1)*d], s.work.h[i*k:(i+1)*k]
 		copy(row, s.kq[j*d:(j+1)*d])
-		copy(along, s.t[j*s.most:])
+		copy(along, s.t[j*s.most:]) // products of row with the subspace
 		if l := vec.Norm(row); l > tiniest {
 			vec.Scale(1/l, row)
 			vec.Scale(1/l, along)

@@ -204,13 +204,11 @@ func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	return rounding
 }
 
-// roundOff returns a bound on the effect of the gradient's round-off on the coefficients. It returns 0 for a
-// gradient that was updated after a measurement in double-double arithmetic. This round-off is small, and no
-// certificate depends on it.
+// roundOff returns a bound on the effect of the gradient's round-off on the coefficients.
 func (s *System) roundOff() float64 {
 	switch {
 	case s.precision == doubleDouble && !s.Measured:
-		return 0
+		return 0 // small, and no certificate depends on it
 	case s.origin != nil:
 		return s.origin.here.Weights
 	}
@@ -236,11 +234,11 @@ func (s *System) record(g *Projection) {
 	b.relative, b.known = s.Relative, true
 }
 
-// query returns the query for v. If affine is false, the query is for the product of AᵀA with v. If affine is
-// true, v is X, and there are three cases:
-//   - without an origin: the query is for the gradient at X
-//   - with an origin that must be renewed: query overwrites v with origin + X, and asks for the gradient there
-//   - with another origin: the query is for the product of AᵀA with X, from which the gradient follows
+// query returns the request of a pass for v. If affine is false, the pass computes the product of AᵀA with v.
+// If affine is true, v is X, and the pass computes
+//   - without an origin: the gradient at X
+//   - with an origin that must be renewed: the gradient at origin + X, which overwrites v
+//   - with another origin: the product of AᵀA with X, from which the gradient follows
 func (s *System) query(affine bool, v []float64) gram.Query {
 	q := gram.Query{Target: s.Target, Affine: affine, Gamma: s.Gamma()}
 	switch o := s.origin; {
@@ -257,9 +255,9 @@ func (s *System) query(affine bool, v []float64) gram.Query {
 	return q
 }
 
-// shift completes the result kv of a query with v. kv becomes the product of the Hessian with v, or the
-// gradient at v. shift adds γv. If the gradient is relative to an origin, it adds the gradient at the origin.
-func (s *System) shift(kv, v []float64, found *gram.Measurement) {
+// complete turns kv, the result of a pass for v, into the product of the Hessian with v or into the gradient at
+// v. It adds γv, and for a product with X also the gradient at the origin.
+func (s *System) complete(kv, v []float64, found *gram.Measurement) {
 	switch {
 	case found == nil:
 	case s.setOrigin(v, found):
@@ -275,11 +273,10 @@ func (s *System) shift(kv, v []float64, found *gram.Measurement) {
 	}
 }
 
-// measured records that this pass measured the gradient G. rss is the squared residual. If there is an origin,
-// rss is ‖AX‖².
+// measured records that this pass computed the gradient G, and its sum of squares rss.
 func (s *System) measured(rss float64, found *gram.Measurement) {
 	s.Measured, s.Residual = true, math.Sqrt(rss)
-	if o := s.origin; o != nil && found == nil {
+	if o := s.origin; o != nil && found == nil { // the pass computed AᵀAX, and rss is ‖AX‖²
 		o.asked = false
 		o.here = s.judged.Moved(&certify.Move{From: &o.exact, X: o.x, Gradient: o.g, E: s.X, AE: s.Residual, Norm: vec.Norm(s.G)})
 	}

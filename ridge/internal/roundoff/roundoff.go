@@ -129,9 +129,8 @@ const LostSquares = 0x1p-1040
 // add three.
 func CholeskyFactor(chain, d float64) float64 { return chain + d + 4 }
 
-// CholeskyPivot returns the largest square of a pivot that may come from round-off alone. K = AᵀA is the
-// factored matrix, and the unit for pivot i is Unit·Kᵢᵢ. The bound holds if column i of A depends linearly on
-// earlier columns. chain is the number of additions in sequence for an entry of K.
+// CholeskyPivot returns a bound on the square of a pivot that would be 0 without round-off. The bound on pivot
+// i is in units of Unit·Kᵢᵢ for K = AᵀA. chain is the number of additions in sequence for an entry of K.
 func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 
 // CholeskyResidual returns a bound on the error that Kx and c add to component i of the computed residual
@@ -174,7 +173,7 @@ func QRFold(q, rows, motion float64) float64 {
 	return 4*reflectors + 2*product*(math.Sqrt2+root) + (w+4)*(panels+1) + 2*(w+6)*root + 45
 }
 
-// LostFold returns a bound on the part of a fold's backward error that comes from underflow, for each column.
+// LostFold returns a bound on the underflow error in each column of a fold (see [QRFold]).
 func LostFold(q, rows float64) float64 { return 8 * q * (q + rows) * Underflow }
 
 // QRSolve returns a bound on the backward error of solving with a triangular factor of q columns, and of
@@ -185,7 +184,7 @@ func QRSolve(q float64) float64 { return 2 * (q + 4) }
 // error bound depends on it.
 func QRPivot(q, longestFold, folds float64) float64 { return 4*(q+4) + longestFold*folds }
 
-// SeminormalResidual returns a bound on the error of component i of Rᵀ(z − Rx) − γx, the negative gradient by
-// the triangular factor R. The bound is in units of Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where aᵢ is a column of A. It
-// covers a product of d numbers and a few operations.
+// SeminormalResidual returns a bound on the error of component i of Rᵀ(z − Rx) − γx. This is the negative
+// gradient, computed with the triangular factor R. The bound is in units of Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where
+// aᵢ is a column of A. It covers a product of d numbers and a few operations.
 func SeminormalResidual(d float64) float64 { return d + 3 }

@@ -65,10 +65,9 @@ func (s *Stage) begin() {
 	clear(s.block.spread)
 }
 
-// centre computes the means of a block of n rows, relative to the origin, from the sums in s.block. It subtracts
-// the means of the targets from s.y. [Staged] subtracts the means of the features later. If the means differ from
-// the means of earlier rows, centre adds one row, the joining row (see [Stage]). It writes the targets of this
-// row after the targets of the block. It returns the number of joining rows, 0 or 1.
+// centre computes the means of a block of n rows from the sums in s.block, and subtracts the means of the
+// targets from s.y. [Staged] subtracts the means of the features later. centre returns the number of joining
+// rows, 0 or 1 (see [Stage]).
 func (s *Stage) centre(n int, w []float64) int {
 	total := s.sumTargets(n, w)
 	weight := total.Value()
@@ -168,10 +167,9 @@ func hypot(p, q float64) float64 {
 	return p * math.Sqrt(1+q*q)
 }
 
-// join adds the block in s.block, of weight w2 > 0, to the running sums. weightError bounds the error of w2. If
-// earlier rows have weight, join computes the joining row, which stands for the distance between means (see
-// [Stage]). It writes the targets of this row as row n of s.y. It returns the number of joining rows, 0 or 1. The
-// caller updates the weight.
+// join adds the block in s.block, of weight w2 > 0, to the running sums. If earlier rows have weight, it
+// computes a joining row (see [Stage]), and writes the targets of this row to row n of s.y. It returns the
+// number of joining rows, 0 or 1. weightError bounds the error of w2. The caller updates the weight.
 func (s *Stage) join(w2, weightError float64, n int) int {
 	mu, muError := s.block.mean, s.block.meanError
 	w1 := s.Weight.Value()

@@ -36,9 +36,9 @@ type sparseWork struct {
 	sums     []neumaier.Sum // Σw·(row − origin)
 }
 
-// staysSparse chooses the explicit columns, in which every row gets an entry so that they can be centred. It
-// reports whether the rows of b, with these entries, are still sparse.
-func (s *Stage) staysSparse(b dataset.Block) bool {
+// chooseExplicit chooses the explicit columns: every row gets an entry in them, so that they can be centred.
+// The result reports whether the rows of b, with these entries, are still sparse.
+func (s *Stage) chooseExplicit(b dataset.Block) bool {
 	k := &s.sparse
 	k.held = vec.Grow(k.held, s.d)
 	clear(k.held)
@@ -62,7 +62,7 @@ func (s *Stage) staysSparse(b dataset.Block) bool {
 	return total > 0 && b.Sparse.NNZ()+b.N*len(k.explicit) <= b.N*(s.d/fd.SparseShare)
 }
 
-// loadCentred centres sparse rows that stay sparse, after staysSparse.
+// loadCentred centres sparse rows that stay sparse, after chooseExplicit.
 func (s *Stage) loadCentred(b dataset.Block) Staged {
 	n, w, k := b.N, b.W, &s.sparse
 	s.y = append(append(s.y[:0], b.Y[:n*s.t]...), make([]float64, s.t)...)

@@ -57,11 +57,11 @@ type State struct {
 	Origin   []float64      // d+t, valid once the weight is positive
 	Sum      []neumaier.Sum // Σw·(row − Origin), d+t
 	SumError []float64      // bounds the error of Sum, d+t
-	// Moved[j] is a bound on the norm of the round-off of centring the staged rows, in column j of d+t columns.
-	// It includes the differences from the origin and from means, and the errors of the means.
+	// Moved[j] bounds the norm of the errors from centring the staged rows, in column j of d+t columns. These
+	// are round-off and the errors of the means.
 	Moved []float64
-	// NonZero[0] reports whether any centred feature is nonzero. NonZero[1+j] reports the same for target j.
-	// The length is 1+t. A sum of squares of 0 has underflowed if its NonZero is true.
+	// NonZero[0] reports whether any centred feature is nonzero, and NonZero[1+j] whether target j is. If an
+	// element is true, a sum of squares of 0 has underflowed. The length is 1+t.
 	NonZero []bool
 }
 

@@ -8,10 +8,9 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Staged holds the prepared rows of a block, sparse or dense. Dense rows are computed when they are written
-// to their destination. After the rows of the block, there may be one dense row that stands for the distance
-// between means (see [Stage]). A Staged is valid until the stage loads the next block. It may share memory with
-// the block.
+// A Staged holds the prepared rows of a block, sparse or dense. A dense joining row may follow them (see
+// [Stage]). Dense rows are computed when they are written to their destination. A Staged is valid until the
+// stage loads the next block. It may share memory with the block.
 type Staged struct {
 	N      int
 	Sparse *engine.CSR // the first rows, if they are sparse; otherwise nil
@@ -90,14 +89,14 @@ func densify(s *engine.CSR, i int, dst []float64) {
 }
 
 // Load returns the staged rows of a block. With an intercept, sparse rows stay sparse only if the argument
-// sparse is true and staysSparse allows it. Otherwise they become dense rows.
+// sparse is true and chooseExplicit allows it. Otherwise they become dense rows.
 func (s *Stage) Load(b dataset.Block, sparse bool) Staged {
 	w := b.W
 	s.Rows += int64(b.N)
 	s.Weighted = s.Weighted || w != nil
 	s.root = roots(s.root, w)
 	switch {
-	case s.intercept && sparse && b.Sparse != nil && s.staysSparse(b):
+	case s.intercept && sparse && b.Sparse != nil && s.chooseExplicit(b):
 		return s.loadCentred(b)
 	case s.intercept:
 		return s.loadDense(b)
