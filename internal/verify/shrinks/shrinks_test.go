@@ -86,6 +86,9 @@ func TestLarge(t *testing.T) {
 		for _, kind := range []string{"equal", "equal then diagonal", "hadamard", "lattice", "repeated", "graded rows", "growing rows", "nearly equal", "rank one"} {
 			for _, c := range configurations(d) {
 				seed++
+				if d == 128 && len(sizes) == 2 && seed%3 > 0 {
+					continue // a third of them, as there are as many of 64 columns
+				}
 				n := d + 64
 				if d > 400 && kind != "equal then diagonal" {
 					n = 300

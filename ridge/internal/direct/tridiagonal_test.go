@@ -76,6 +76,9 @@ func TestReduction(t *testing.T) {
 		worst, where := 0.0, ""
 		for f, family := range families {
 			for _, d := range orders {
+				if d > 400 && f%3 > 0 {
+					continue // a second each
+				}
 				rng := rand.New(rand.NewPCG(uint64(d), uint64(f)))
 				e := integers(rng, be, f, 1+rng.IntN(60), d)
 				trace := 0.0
