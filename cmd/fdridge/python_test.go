@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -17,16 +18,51 @@ import (
 // tried, as in CI.
 func withNumpy(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{"python3", "/usr/bin/python3"} {
-		if exec.Command(name, "-c", "import numpy").Run() == nil {
-			return name
-		}
+	if name := numpyPython(); name != "" {
+		return name
 	}
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		t.Fatal("no python3 with numpy: apt-get install python3-numpy")
 	}
 	t.Skip("no python3 with numpy")
 	return ""
+}
+
+// numpyPython returns the name of a python3 with numpy, or "".
+var numpyPython = sync.OnceValue(func() string {
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(name, "-c", "import numpy").Run() == nil {
+			return name
+		}
+	}
+	return ""
+})
+
+// evaluateAll runs evaluate.py of dir for each model and its rows, in one interpreter, because numpy takes long to
+// load. It returns what each run prints, or its error.
+func evaluateAll(t *testing.T, python, dir string, pairs ...string) []string {
+	t.Helper()
+	const all = `
+import runpy, sys
+program, *pairs = sys.argv[1:]
+sys.path.insert(0, program.rpartition("/")[0])
+for model, rows in zip(pairs[::2], pairs[1::2]):
+    sys.argv = [program, model, rows]
+    try:
+        runpy.run_path(program)
+    except SystemExit as e:
+        print("error:", e)
+    print(end="\f")
+`
+	out, err := exec.Command(python, append([]string{"-c", all, filepath.Join(dir, "evaluate.py")}, pairs...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	found := strings.Split(strings.TrimSuffix(string(out), "\f"), "\f")
+	if 2*len(found) != len(pairs) {
+		t.Fatalf("%d results for %d models", len(found), len(pairs)/2)
+	}
+	return found
 }
 
 // writePrograms copies the programs of docs/model.md to dir, where Python may write its cache.
@@ -81,6 +117,7 @@ func TestPython(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var names, pairs []string // of the models: name; model and rows
 	encoded := []string{"--data", in("table.csv"), "--target", "y", "--onehot", "5,2"}
 	for name, flags := range map[string][]string{
 		"polynomial": {"--target", "y", "--columns", "two,one,eight", "--features", "poly:3"},
@@ -94,20 +131,18 @@ func TestPython(t *testing.T) {
 		"by hand":    {"--data", in("homes.csv"), "--target", "rent", "--onehot", "text", "--missing", "median,currency=drop", "--missing-indicator", "--missing-target", "drop", "--dates", "built", "--columns=-size,-key"},
 		"two":        {"--target", "y,z", "--standardize", "--features", "rff:20,gamma=0.1"},
 	} {
+		model, data := in(name+".json"), in("rows.csv")
+		if flags[0] == "--data" {
+			data, flags = flags[1], flags[2:]
+		}
+		must(t, append([]string{"fit", "--data", data, "--gamma", "0.5,2", "--method", "exact", "--out", model}, flags...)...)
+		must(t, "predict", "--model", model, "--data", data, "--gamma", "0.5", "--out", model+".txt")
+		names, pairs = append(names, name), append(pairs, model, data)
+	}
+	for k, out := range evaluateAll(t, python, dir, pairs...) {
+		name := names[k]
 		t.Run(name, func(t *testing.T) {
-			model := filepath.Join(t.TempDir(), "model.json")
-			data := in("rows.csv")
-			if flags[0] == "--data" {
-				data, flags = flags[1], flags[2:]
-			}
-			must(t, append([]string{"fit", "--data", data, "--gamma", "0.5,2", "--method", "exact", "--out", model}, flags...)...)
-			predicted := model + ".txt"
-			must(t, "predict", "--model", model, "--data", data, "--gamma", "0.5", "--out", predicted)
-			out, err := exec.Command(python, in("evaluate.py"), model, data).CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			got, want := strings.Fields(strings.ReplaceAll(string(out), ",", " ")), strings.Fields(strings.ReplaceAll(contents(t, predicted), ",", " "))
+			got, want := strings.Fields(strings.ReplaceAll(out, ",", " ")), strings.Fields(strings.ReplaceAll(contents(t, pairs[2*k]+".txt"), ",", " "))
 			if len(got) != len(want) || len(want) < 120 {
 				t.Fatalf("%d numbers, fdridge predicts %d", len(got), len(want))
 			}
@@ -131,16 +166,20 @@ func TestPythonRefuses(t *testing.T) {
 	bare := filepath.Join(dir, "bare.json")
 	must(t, "fit", "--data", write(t, "bare.csv", "1,1\n2,2\n3,4\n"), "--target", "2", "--gamma", "1", "--out", bare)
 	newer := write(t, "newer.json", strings.Replace(contents(t, model), `"preparation":`, `"preparation": {"whitening": 1},"was":`, 1))
-	for _, c := range []struct{ model, rows, want string }{
+	cases := []struct{ model, rows, want string }{
 		{model, "a,b\n1,w\n", "column b: 'w' is an unknown level"},
 		{model, "a,b\nNA,u\n", "column a: 'NA' is missing, and the model does not fill missing values"},
 		{model, "a,b\n1,\n", "column b: '' is an unknown level"},
 		{bare, "1\n2\n", "the model has no column names"},
 		{newer, "a,b\n1,u\n", "preparation {'whitening'}: not supported by this program"},
-	} {
-		out, err := exec.Command(python, filepath.Join(dir, "evaluate.py"), c.model, write(t, "other.csv", c.rows)).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), c.want) || strings.Contains(string(out), "Traceback") {
-			t.Errorf("%q: %v, %s", c.rows, err, out)
+	}
+	var pairs []string
+	for _, c := range cases {
+		pairs = append(pairs, c.model, write(t, "other.csv", c.rows))
+	}
+	for i, out := range evaluateAll(t, python, dir, pairs...) {
+		if !strings.HasPrefix(out, "error: ") || !strings.Contains(out, cases[i].want) {
+			t.Errorf("%q: %s", cases[i].rows, out)
 		}
 	}
 }
