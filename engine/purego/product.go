@@ -3,6 +3,7 @@ package purego
 import (
 	"math"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
@@ -35,15 +36,19 @@ type triangle struct {
 	firstRow int // 0 if lower is false
 }
 
-// A dividedProduct is a product whose C is divided into rows×cols parts.
+// A dividedProduct is a product whose C is divided into rows×cols parts. If packs is not zero, all parts share one
+// packed B, and packs more parts pack B.
 type dividedProduct struct {
 	product
 	rows, cols int
+	packs      int
 }
 
 type productTeam struct {
 	team
 	dividedProduct
+	packed   *scratch     // the shared packed B
+	unpacked atomic.Int64 // number of parts of B that are not packed yet
 }
 
 var products pool[productTeam]
@@ -61,12 +66,37 @@ func multiply(p *product) {
 	}
 	t := products.get()
 	t.dividedProduct = p.divide(runtime.GOMAXPROCS(0))
-	t.run(&t.dividedProduct, t.rows*t.cols)
-	t.dividedProduct = dividedProduct{}
+	if t.packs > 0 {
+		t.packed = scratches.get()
+		grow(&t.packed.b, p.k*roundUp(p.n, p.be.kernel.Unit))
+		t.unpacked.Store(int64(t.packs))
+	}
+	t.run(t, t.packs+t.rows*t.cols)
+	if t.packs > 0 {
+		scratches.put(t.packed)
+	}
+	t.dividedProduct, t.packed = dividedProduct{}, nil
 	products.put(t)
 }
 
-// divide divides C into just enough parts to keep every thread busy, because each part packs its own A and B.
+// doPart packs part i of B, or computes a part of C. The parts of B come first, so a goroutine that waits for them
+// waits for running goroutines.
+func (t *productTeam) doPart(i int, s *scratch) {
+	if i >= t.packs {
+		for t.unpacked.Load() > 0 {
+			runtime.Gosched()
+		}
+		t.dividedProduct.doPart(i-t.packs, s, t.packed)
+		return
+	}
+	nr := t.be.kernel.NR()
+	j, end := partStart(t.n, i, t.packs, nr), partStart(t.n, i+1, t.packs, nr)
+	t.be.pack(t.packed.b[j*t.k:], nr, !t.b.trans, t.b.Data, t.b.Stride, 0, j, t.k, end-j)
+	t.unpacked.Add(-1)
+}
+
+// divide divides C into just enough parts to keep every thread busy, because each part packs its own A and B. If B is
+// packed in one block, the parts of a triangle share it and are smaller, so that a delayed thread costs less.
 func (p *product) divide(threads int) dividedProduct {
 	rows := 1
 	work := (p.m - p.firstRow) * p.n * p.k
@@ -74,14 +104,17 @@ func (p *product) divide(threads int) dividedProduct {
 		work = (p.m - p.firstRow) * (p.m + p.firstRow) / 2 * p.k
 	}
 	if threads == 1 || work < minParallel {
-		return dividedProduct{*p, 1, 1}
+		return dividedProduct{*p, 1, 1, 0}
+	}
+	if p.lower && p.k <= p.be.kc && p.n <= p.be.nc {
+		return dividedProduct{*p, min(8*threads, (p.m-p.firstRow+p.be.kernel.NR()-1)/p.be.kernel.NR()), 1, threads}
 	}
 	parts := threads
 	if work > 256*minParallel {
 		parts *= 4 // with more parts a delayed thread costs less
 	}
 	if p.lower {
-		return dividedProduct{*p, min(parts, (p.m-p.firstRow+p.be.kernel.NR()-1)/p.be.kernel.NR()), 1}
+		return dividedProduct{*p, min(parts, (p.m-p.firstRow+p.be.kernel.NR()-1)/p.be.kernel.NR()), 1, 0}
 	}
 	packed := func(rows int) int { return parts/rows*p.m + rows*p.n }
 	for r := 2; r <= parts; r++ {
@@ -89,26 +122,30 @@ func (p *product) divide(threads int) dividedProduct {
 			rows = r
 		}
 	}
-	return dividedProduct{*p, rows, parts / rows}
+	return dividedProduct{*p, rows, parts / rows, 0}
 }
 
-// doPart computes part i of C. A triangle is divided into bands of rows with the same area; bands with long rows are
-// computed first.
-func (p *dividedProduct) doPart(i int, s *scratch) {
+// doPart computes part i of C. If packed is not nil, packed.b is all of B, packed. A triangle is divided into bands of
+// rows with the same area; bands with long rows are computed first.
+func (p *dividedProduct) doPart(i int, s, packed *scratch) {
 	if p.lower {
 		i = p.rows - 1 - i
 		lo, hi := p.bandStart(i), p.bandStart(i+1)
-		p.block(s, lo, hi, 0, hi)
+		end := hi
+		if packed != nil {
+			end = min(p.n, roundUp(hi, p.be.kernel.NR())) // whole panels
+		}
+		p.block(s, packed, lo, hi, 0, end)
 		return
 	}
 	r, c := i/p.cols, i%p.cols
-	p.block(s,
+	p.block(s, packed,
 		partStart(p.m, r, p.rows, p.be.kernel.MR()), partStart(p.m, r+1, p.rows, p.be.kernel.MR()),
 		partStart(p.n, c, p.cols, p.be.kernel.NR()), partStart(p.n, c+1, p.cols, p.be.kernel.NR()))
 }
 
-// block computes rows i0 to i1 and columns j0 to j1 of C.
-func (p *product) block(s *scratch, i0, i1, j0, j1 int) {
+// block computes rows i0 to i1 and columns j0 to j1 of C. If shared is not nil, shared.b is all of B, packed.
+func (p *product) block(s, shared *scratch, i0, i1, j0, j1 int) {
 	if i0 >= i1 || j0 >= j1 {
 		return
 	}
@@ -123,7 +160,12 @@ func (p *product) block(s *scratch, i0, i1, j0, j1 int) {
 		nb := min(be.nc, j1-j)
 		for l := 0; l < p.k; l += depth {
 			kb := min(depth, p.k-l)
-			packed := be.pack(grow(&s.b, kb*roundUp(nb, be.kernel.Unit)), be.kernel.NR(), !p.b.trans, p.b.Data, p.b.Stride, l, j, kb, nb)
+			var packed []float64
+			if shared != nil {
+				packed = shared.b
+			} else {
+				packed = be.pack(grow(&s.b, kb*roundUp(nb, be.kernel.Unit)), be.kernel.NR(), !p.b.trans, p.b.Data, p.b.Stride, l, j, kb, nb)
+			}
 			for i := i0; i < i1; i += height {
 				mb := min(height, i1-i)
 				if p.lower && i+mb <= j {
