@@ -8,6 +8,7 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 //		Strip        int  // see Dot
 //		Sums         int  // see Dot
 //		Gradient     int  // see Gradients
+//		Added        int  // see below
 //		Reproducible bool
 //	}
 //
@@ -35,6 +36,9 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 //
 // A product may be split into several calls of Gemm, with beta = 0 in the first and alpha = beta = 1 in the others.
 // The bound is then the bound for all k terms, because each term has at most one more rounding.
+//
+// If A has at most Added rows, Syrk(true, 1, A, 1, C) gives the same bits as P = AᵀA by Syrk(true, 1, A, 0, P) and
+// then C = C + P. So each element of C is rounded once in the addition. Added is 0 if a backend does not promise this.
 //
 // Proof: each rounding has an error of at most half an eps of the rounded sum, and no partial sum exceeds T(1 +
 // k·eps). So the bound is half the largest number of roundings that follow a product, its own included (N. Higham,

@@ -81,8 +81,10 @@ func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 // A part of Gradient adds at most 64 terms in sequence: 2·partRows rows, or chunks of wideChunk rows in tiles. The
 // sums of at most maxParts parts are added in pairs. So an element of G has 69 additions in sequence: 64 rows, four
 // levels of pairs, and the addition to G. The value 73 leaves a margin of four.
+//
+// A tile computes all terms of a block of kc terms before it adds them to C.
 func (b *Backend) Accuracy() accuracy.Accuracy {
-	return accuracy.Accuracy{Strip: max(512, roundUp(b.kc, 8)), Sums: 4, Gradient: 73, Reproducible: true}
+	return accuracy.Accuracy{Strip: max(512, roundUp(b.kc, 8)), Sums: 4, Gradient: 73, Added: b.kc, Reproducible: true}
 }
 
 // Name returns "purego".

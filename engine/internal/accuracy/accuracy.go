@@ -7,6 +7,7 @@ type Accuracy struct {
 	Strip        int
 	Sums         int
 	Gradient     int
+	Added        int
 	Reproducible bool
 }
 

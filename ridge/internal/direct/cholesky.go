@@ -2,10 +2,13 @@ package direct
 
 import (
 	"math"
+	"runtime"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/parallel"
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -17,16 +20,23 @@ import (
 //
 // Each group of rows is multiplied separately, and the products are added. With at most m rows in a group, an
 // entry is a sum of at most m + folds consecutive additions, where folds is the number of groups.
+//
+// With several threads, a goroutine multiplies a group while the caller writes the next group to a second buffer.
 type normalEquations struct {
 	be    engine.Backend
 	d, t  int
-	rows  []float64 // roundoff.StageRows×q
-	sum   []float64 // q×q, lower triangle; after the last fold K is complete
-	low   []float64 // q×q, what rounding took from sum; nil if gram is not needed
-	work  []float64 // q×q; the product of a group of rows, later H and its factor L
-	col   []float64 // norms of the columns, q
-	chain float64   // longest chain of additions in an entry of sum
+	rows  []float64 // a group of rows of q numbers
+	other []float64 // the group that is multiplied in the background; nil with one thread
+	added sync.WaitGroup
+	adder *parallel.Loop // adds bands of work to sum and low
+	sum   []float64      // q×q, lower triangle; after the last fold K is complete
+	low   []float64      // q×q, what rounding took from sum; nil if gram is not needed
+	work  []float64      // q×q; the product of a group of rows, later H and its factor L
+	col   []float64      // norms of the columns, q
+	chain float64        // longest chain of additions in an entry of sum
 }
+
+const bands = 8 // number of parts of an addition of matrices
 
 // NewCholesky returns a factorization that accumulates K = AᵀA and c = AᵀY, and factors K + γI. If gram is
 // true, it also keeps the rounding errors of the sums for [System.Gram].
@@ -41,34 +51,66 @@ func newNormalEquations(be engine.Backend, d, t, rows int, gram bool) *normalEqu
 		be: be, d: d, t: t, col: make([]float64, q),
 		rows: make([]float64, rows*q), sum: make([]float64, q*q), work: make([]float64, q*q),
 	}
+	if runtime.GOMAXPROCS(0) > 1 {
+		e.other = make([]float64, rows*q)
+	}
 	if gram {
 		e.low = make([]float64, q*q)
 	}
+	e.adder = parallel.New(nil, bands, func(i int) error { e.add(q*i/bands, q*(i+1)/bands); return nil })
 	return e
 }
 
 func (e *normalEquations) buffer() []float64 { return e.rows }
 
 func (e *normalEquations) fold(m int) {
-	q := e.d + e.t
-	e.be.Syrk(true, 1, engine.View(m, q, e.rows), 0, engine.View(q, q, e.work))
-	for i := range q {
-		sum, part := e.sum[i*q:i*q+i+1], e.work[i*q:i*q+i+1]
-		if e.low != nil {
-			for j, v := range part {
-				_, rest := twofold.Sum(sum[j], v)
-				e.low[i*q+j] += rest
-			}
-		}
-		floats.Add(sum, part)
-	}
 	if e.chain == 0 {
 		e.chain = float64(m)
 	}
 	e.chain++
+	if e.other == nil {
+		e.multiply(e.rows, m)
+		return
+	}
+	e.added.Wait()
+	rows := e.rows
+	e.rows, e.other = e.other, rows
+	e.added.Go(func() { e.multiply(rows, m) })
+}
+
+func (e *normalEquations) wait() { e.added.Wait() }
+
+// multiply adds the product of m rows to the sums.
+func (e *normalEquations) multiply(rows []float64, m int) {
+	q := e.d + e.t
+	if e.low == nil && m <= e.be.Accuracy().Added {
+		e.be.Syrk(true, 1, engine.View(m, q, rows), 1, engine.View(q, q, e.sum))
+		return
+	}
+	e.be.Syrk(true, 1, engine.View(m, q, rows), 0, engine.View(q, q, e.work))
+	e.adder.Run()
+}
+
+// add adds rows lo to hi−1 of work to sum and low.
+func (e *normalEquations) add(lo, hi int) {
+	q := e.d + e.t
+	for i := lo; i < hi; i++ {
+		sum, part := e.sum[i*q:i*q+i+1], e.work[i*q:i*q+i+1]
+		if e.low == nil {
+			floats.Add(sum, part)
+			continue
+		}
+		low := e.low[i*q : i*q+i+1]
+		for j, v := range part {
+			s, rest := twofold.Sum(sum[j], v)
+			sum[j] = s
+			low[j] += rest
+		}
+	}
 }
 
 func (e *normalEquations) columns() []float64 {
+	e.wait()
 	q := e.d + e.t
 	mirror(e.d, e.sum, q)
 	for j := range e.col {
@@ -80,6 +122,7 @@ func (e *normalEquations) columns() []float64 {
 // gram returns the sums plus their corrections. rounding is the number of additions in one group, plus one,
 // plus a small term. This term covers the error of the corrections, which is at most folds²·Unit².
 func (e *normalEquations) gram() (k []float64, rounding float64) {
+	e.wait()
 	q := e.d + e.t
 	k = make([]float64, q*q)
 	for i := range q {

@@ -21,8 +21,11 @@ import (
 type Factorization interface {
 	// buffer returns the memory to which the next rows are written.
 	buffer() []float64
-	// fold accumulates the first m rows of the buffer.
+	// fold accumulates the first m rows of the buffer. This may continue after fold returns, with other memory for
+	// the next buffer.
 	fold(m int)
+	// wait waits for the end of the last fold.
+	wait()
 	// columns ends the accumulation. It returns the norms of the columns of [A Y].
 	columns() []float64
 	// solve returns the solution at γ. If the system is too close to singular, s is nil. column is then the
@@ -39,22 +42,22 @@ type gramFactorization interface {
 
 // Bytes returns the memory in bytes of a factorization that solves for one γ, about 3(d+t)² numbers. On
 // overflow it returns the largest integer.
-func Bytes(d, t int) uint64 { return squares(3, d, t) }
+func Bytes(d, t int) uint64 { return squares(3, 2*roundoff.StageRows, d, t) }
 
 // ReducedBytes returns the memory in bytes of the reduction to tridiagonal form, about 4(d+t)² numbers.
-func ReducedBytes(d, t int) uint64 { return squares(4, d, t) }
+func ReducedBytes(d, t int) uint64 { return squares(4, 2*manyRows, d, t) }
 
 // LeverageBytes returns the memory in bytes of [System.Gram] and of the eigendecomposition of its result, about
 // 8(d+t)² numbers. The factorization itself is not included.
-func LeverageBytes(d, t int) uint64 { return squares(8, d, t) }
+func LeverageBytes(d, t int) uint64 { return squares(8, 0, d, t) }
 
-// squares returns the bytes of the buffer and count (d+t)×(d+t) matrices.
-func squares(count uint64, d, t int) uint64 {
+// squares returns the bytes of buffers of the given number of rows and of count (d+t)×(d+t) matrices.
+func squares(count, rows uint64, d, t int) uint64 {
 	q := uint64(d) + uint64(t)
 	if q >= 1<<57 {
 		return math.MaxUint64
 	}
-	hi, lo := bits.Mul64(q, 8*(count*q+2*roundoff.StageRows))
+	hi, lo := bits.Mul64(q, 8*(count*q+rows))
 	if hi != 0 {
 		return math.MaxUint64
 	}
@@ -86,7 +89,7 @@ func (s *Stream) Append(st rows.Staged) {
 		}
 		if s.fill++; (s.fill+1)*q > len(buf) {
 			s.f.fold(s.fill)
-			s.fill = 0
+			s.fill, buf = 0, s.f.buffer()
 		}
 	}
 }
@@ -94,6 +97,7 @@ func (s *Stream) Append(st rows.Staged) {
 // Read makes a pass over src. stage prepares the rows, and s accumulates them. If progress is not nil, Read
 // calls it after each block with the number of rows so far. sparse reports whether any rows are sparse.
 func (s *Stream) Read(ctx context.Context, src dataset.Source, stage *rows.Stage, progress func(rows int64)) (sparse bool, err error) {
+	defer s.f.wait()
 	n, _, _ := src.Dims()
 	var raw float64     // sum of squares of all numbers read, to detect overflow
 	var view engine.CSR // sparse rows of a cut
