@@ -25,8 +25,9 @@ import (
 type normalEquations struct {
 	be    engine.Backend
 	d, t  int
-	rows  []float64 // a group of rows of q numbers
-	other []float64 // the group that is multiplied in the background; nil with one thread
+	group int       // number of rows in a group
+	rows  []float64 // one or more groups of rows of q numbers
+	other []float64 // the rows that are multiplied in the background; nil with one thread
 	added sync.WaitGroup
 	adder *parallel.Loop // adds bands of work to sum and low
 	sum   []float64      // q×q, lower triangle; after the last fold K is complete
@@ -44,16 +45,20 @@ func NewCholesky(be engine.Backend, d, t int, gram bool) Factorization {
 	return newNormalEquations(be, d, t, roundoff.StageRows, gram)
 }
 
+// backgroundNumbers is the least size of the buffer for a background product. For a smaller product, starting the
+// goroutine takes too long.
+const backgroundNumbers = 1 << 17
+
 // newNormalEquations is NewCholesky for groups of the given number of rows.
-func newNormalEquations(be engine.Backend, d, t, rows int, gram bool) *normalEquations {
+func newNormalEquations(be engine.Backend, d, t, group int, gram bool) *normalEquations {
 	q := d + t
-	e := &normalEquations{
-		be: be, d: d, t: t, col: make([]float64, q),
-		rows: make([]float64, rows*q), sum: make([]float64, q*q), work: make([]float64, q*q),
-	}
+	e := &normalEquations{be: be, d: d, t: t, group: group, col: make([]float64, q), sum: make([]float64, q*q), work: make([]float64, q*q)}
+	size := group * q
 	if runtime.GOMAXPROCS(0) > 1 {
-		e.other = make([]float64, rows*q)
+		size *= (backgroundNumbers + size - 1) / size
+		e.other = make([]float64, size)
 	}
+	e.rows = make([]float64, size)
 	if gram {
 		e.low = make([]float64, q*q)
 	}
@@ -65,9 +70,9 @@ func (e *normalEquations) buffer() []float64 { return e.rows }
 
 func (e *normalEquations) fold(m int) {
 	if e.chain == 0 {
-		e.chain = float64(m)
+		e.chain = float64(min(m, e.group))
 	}
-	e.chain++
+	e.chain += float64((m + e.group - 1) / e.group)
 	if e.other == nil {
 		e.multiply(e.rows, m)
 		return
@@ -80,15 +85,19 @@ func (e *normalEquations) fold(m int) {
 
 func (e *normalEquations) wait() { e.added.Wait() }
 
-// multiply adds the product of m rows to the sums.
+// multiply adds the product of each group of the first m rows to the sums.
 func (e *normalEquations) multiply(rows []float64, m int) {
 	q := e.d + e.t
-	if e.low == nil && m <= e.be.Accuracy().Added {
-		e.be.Syrk(true, 1, engine.View(m, q, rows), 1, engine.View(q, q, e.sum))
-		return
+	all := engine.View(m, q, rows)
+	for lo := 0; lo < m; lo += e.group {
+		group := all.Slice(lo, min(lo+e.group, m), 0, q)
+		if e.low == nil && group.Rows <= e.be.Accuracy().Added {
+			e.be.Syrk(true, 1, group, 1, engine.View(q, q, e.sum))
+			continue
+		}
+		e.be.Syrk(true, 1, group, 0, engine.View(q, q, e.work))
+		e.adder.Run()
 	}
-	e.be.Syrk(true, 1, engine.View(m, q, rows), 0, engine.View(q, q, e.work))
-	e.adder.Run()
 }
 
 // add adds rows lo to hi−1 of work to sum and low.
@@ -128,7 +137,7 @@ func (e *normalEquations) gram() (k []float64, rounding float64) {
 	for i := range q {
 		floats.AddTo(k[i*q:i*q+i+1], e.sum[i*q:i*q+i+1], e.low[i*q:i*q+i+1])
 	}
-	rows := math.Min(e.chain, float64(len(e.rows)/q))
+	rows := math.Min(e.chain, float64(e.group))
 	return k, roundoff.GramSum(rows + 1 + e.chain*e.chain*roundoff.Unit)
 }
 
