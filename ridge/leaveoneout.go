@@ -122,6 +122,8 @@ type leaveOneOut struct {
 	rows      int64
 	tasks     [leftTasks]leftTask
 	now       dataset.Block // the current block, shared by the tasks
+	whole     *Predictor    // projects all rows of a dense block; V is then packed only once
+	measure   *parallel.Loop
 	loop      *parallel.Loop
 }
 
@@ -180,6 +182,11 @@ func newLeaveOneOut(src dataset.Source, k *certify.Known, fits []*Solution, opts
 		own := *p // with its own workspace
 		l.tasks[i] = leftTask{Predictor: &own, errors: make([]leftSum, len(l.fits))}
 	}
+	l.whole = p
+	l.measure = parallel.New(l.be, leftTasks, func(i int) error {
+		p.measure(l.now, l.now.N*i/leftTasks, l.now.N*(i+1)/leftTasks)
+		return nil
+	})
 	l.loop = parallel.New(l.be, leftTasks, func(i int) error { l.runTask(i); return nil })
 	return l, nil
 }
@@ -199,6 +206,11 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 			return err
 		}
 		l.now = b
+		if b.Sparse == nil {
+			l.whole.grow(b.N)
+			l.measure.Run()
+			l.whole.multiply(b)
+		}
 		l.loop.Run()
 		l.rows += int64(b.N)
 		if progress != nil {
@@ -212,27 +224,32 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 func (l *leaveOneOut) runTask(i int) {
 	task := &l.tasks[i]
 	for lo := i * l.block; lo < l.now.N; lo += leftTasks * l.block {
-		l.add(task, l.now.Cut(lo, min(lo+l.block, l.now.N), l.d, l.width, &task.work.view))
+		l.add(task, l.now.Cut(lo, min(lo+l.block, l.now.N), l.d, l.width, &task.work.view), lo)
 	}
 }
 
-// add adds at most l.block rows to the sums of s.
-func (l *leaveOneOut) add(s *leftTask, b dataset.Block) {
-	r, n, w := len(s.basis.v)/l.d, b.N, &s.work
-	q, k := len(l.fits), len(l.fits)/l.t
-	w.along, w.product, w.size = vec.Grow(w.along, n*r), vec.Grow(w.product, n*q), vec.Grow(w.size, 2*n)
-	s.project(b)
-	s.multiply(b)
+// add adds at most l.block rows to the sums of s. The rows begin with row first of the current block.
+func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
+	r, n, all := len(s.basis.v)/l.d, b.N, l.now.N
+	w := &l.whole.work
+	k := len(l.fits) / l.t
+	if b.Sparse != nil {
+		w, first, all = &s.work, 0, n
+		s.grow(n)
+		s.project(b)
+	}
+	along, size := w.along[first*r:(first+n)*r], w.size[2*first:]
+	product := func(at int) []float64 { return w.product[at*all+first : at*all+first+n] }
 	s.forms, s.inBasis = vec.Grow(s.forms, l.known.Forms()*k*n), vec.Grow(s.inBasis, n)
 	for i := range n {
 		sum := 0.0
-		for at, v := range w.along[i*r : (i+1)*r] {
-			w.along[i*r+at] = v * v
+		for at, v := range along[i*r : (i+1)*r] {
+			along[i*r+at] = v * v
 			sum += v * v
 		}
 		s.inBasis[i] = sum
 	}
-	l.be.Gemm(false, true, 1, engine.View(l.known.Forms()*k, r, l.functions), engine.View(n, r, w.along), 0, engine.View(l.known.Forms()*k, n, s.forms))
+	l.be.Gemm(false, true, 1, engine.View(l.known.Forms()*k, r, l.functions), engine.View(n, r, along), 0, engine.View(l.known.Forms()*k, n, s.forms))
 	s.rows, s.levers = s.rows[:0], slices.Grow(s.levers[:0], n)[:n]
 	for i := range n {
 		nnz := -1
@@ -240,7 +257,7 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block) {
 			idx, _ := b.Sparse.Row(i)
 			nnz = len(idx)
 		}
-		row := l.known.Row(b.Weight(i), w.size[2*i], s.inBasis[i], w.size[2*i+1], nnz)
+		row := l.known.Row(b.Weight(i), size[2*i], s.inBasis[i], size[2*i+1], nnz)
 		if l.opts.Unpenalized != nil {
 			v := b.Y[i*l.width+l.t]
 			row.Lift(v, l.opts.Unpenalized(v, b.Weight(i)))
@@ -258,7 +275,7 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block) {
 		}
 		for j := range l.t {
 			at := g*l.t + j
-			v, e := l.known.Sum(s.rows, s.levers, &l.fits[at], b.Y, l.width, w.product[at*n:(at+1)*n]), &s.errors[at]
+			v, e := l.known.Sum(s.rows, s.levers, &l.fits[at], b.Y, l.width, product(at)), &s.errors[at]
 			e.lo.Add(v.Lo)
 			e.hi.Add(v.Hi)
 			e.estimate.Add(v.Estimate)
@@ -266,17 +283,17 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block) {
 			e.off.Add(v.Off)
 		}
 		if l.opts.Left != nil {
-			l.predict(s, b, g)
+			l.predict(s, b, g, product)
 		}
 	}
 }
 
 // predict calls LeaveOneOutOptions.Left for fit g.
-func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int) {
+func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int, product func(at int) []float64) {
 	size := b.N * l.t
 	s.brackets, s.estimates = slices.Grow(s.brackets[:0], size)[:size], vec.Grow(s.estimates, size)
 	for at := g * l.t; at < (g+1)*l.t; at++ {
-		l.known.Predictions(s.rows, s.levers, &l.fits[at], b.Y, l.width, s.work.product[at*b.N:(at+1)*b.N], l.t, s.brackets, s.estimates)
+		l.known.Predictions(s.rows, s.levers, &l.fits[at], b.Y, l.width, product(at), l.t, s.brackets, s.estimates)
 	}
 	brackets := make([]Interval, size)
 	for i, v := range s.brackets {

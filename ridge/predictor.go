@@ -272,9 +272,8 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, firstRow int) error
 		return err
 	}
 	t, r, q, w := p.t, len(p.basis.v)/p.d, len(p.anchors), &p.work
-	w.along, w.product, w.size = vec.Grow(w.along, b.N*r), vec.Grow(w.product, b.N*q), vec.Grow(w.size, 2*b.N)
+	p.grow(b.N)
 	p.project(b)
-	p.multiply(b)
 	for i := range b.N {
 		nnz := -1
 		if b.Sparse != nil {
@@ -319,16 +318,21 @@ func (p *Predictor) check(b dataset.Block, firstRow int) error {
 	return nil
 }
 
-// project computes projections Va and norms of the centred rows a.
+// grow allocates memory for n rows.
+func (p *Predictor) grow(n int) {
+	w := &p.work
+	w.along, w.product, w.size = vec.Grow(w.along, n*len(p.basis.v)/p.d), vec.Grow(w.product, n*len(p.anchors)), vec.Grow(w.size, 2*n)
+	if p.basis.mean != nil {
+		w.a = vec.Grow(w.a, n*p.d)
+	}
+}
+
+// project computes the projections Va and the norms of the centred rows a, and their products with coefficients.
 func (p *Predictor) project(b dataset.Block) {
 	d, r, w := p.d, len(p.basis.v)/p.d, &p.work
 	if b.Sparse == nil {
-		a := p.centred(b)
-		p.be.Gemm(false, true, 1, engine.View(b.N, d, a), engine.View(r, d, p.basis.v), 0, engine.View(b.N, r, w.along))
-		for i := range b.N {
-			n := vec.Norm(a[i*d : (i+1)*d])
-			w.size[2*i], w.size[2*i+1] = n*n, n
-		}
+		p.measure(b, 0, b.N)
+		p.multiply(b)
 		return
 	}
 	var meanNorm float64
@@ -349,37 +353,33 @@ func (p *Predictor) project(b dataset.Block) {
 			n2 = math.Max(0, n2-2*vec.SparseDot(idx, val, p.basis.mean)+meanNorm*meanNorm)
 		}
 		w.size[2*i], w.size[2*i+1] = n2, n+meanNorm
-	}
-}
-
-// centred returns the dense rows minus the mean, if any.
-func (p *Predictor) centred(b dataset.Block) []float64 {
-	if p.basis.mean == nil {
-		return b.X
-	}
-	w := &p.work
-	w.a = vec.Grow(w.a, b.N*p.d)
-	for i := range b.N {
-		engine.Centre(b.X[i*p.d:(i+1)*p.d], p.basis.origin, p.basis.mean, w.a[i*p.d:(i+1)*p.d])
-	}
-	return w.a
-}
-
-// multiply multiplies rows and coefficients, after project.
-func (p *Predictor) multiply(b dataset.Block) {
-	d, q, w := p.d, len(p.anchors), &p.work
-	if b.Sparse == nil {
-		a := b.X
-		if p.basis.mean != nil {
-			a = w.a
-		}
-		p.be.Gemm(false, true, 1, engine.View(q, d, p.weights), engine.View(b.N, d, a), 0, engine.View(q, b.N, w.product))
-		return
-	}
-	for i := range b.N {
-		idx, val := b.Sparse.Row(i)
-		for l := range q {
+		for l := range p.anchors {
 			w.product[l*b.N+i] = vec.SparseDot(idx, val, p.weights[l*d:(l+1)*d]) - p.anchors[l].Mean
 		}
 	}
+}
+
+// measure centres dense rows lo to hi−1, if there is a mean, and computes their norms.
+func (p *Predictor) measure(b dataset.Block, lo, hi int) {
+	d, w := p.d, &p.work
+	for i := lo; i < hi; i++ {
+		a := b.X[i*d : (i+1)*d]
+		if p.basis.mean != nil {
+			engine.Centre(a, p.basis.origin, p.basis.mean, w.a[i*d:(i+1)*d])
+			a = w.a[i*d : (i+1)*d]
+		}
+		n := vec.Norm(a)
+		w.size[2*i], w.size[2*i+1] = n*n, n
+	}
+}
+
+// multiply multiplies dense rows by V and by the coefficients, after measure.
+func (p *Predictor) multiply(b dataset.Block) {
+	d, q, r, w := p.d, len(p.anchors), len(p.basis.v)/p.d, &p.work
+	a := engine.View(b.N, d, b.X)
+	if p.basis.mean != nil {
+		a.Data = w.a
+	}
+	p.be.Gemm(false, true, 1, a, engine.View(r, d, p.basis.v), 0, engine.View(b.N, r, w.along))
+	p.be.Gemm(false, true, 1, engine.View(q, d, p.weights), a, 0, engine.View(q, b.N, w.product))
 }

@@ -36,25 +36,32 @@ type triangle struct {
 	firstRow int // 0 if lower is false
 }
 
-// A dividedProduct is a product whose C is divided into rows×cols parts. If packs is not zero, all parts share one
-// packed B, and packs more parts pack B.
+// A dividedProduct is a product whose C is divided into rows×cols parts. If packs is not zero, all parts share each
+// packed block of B, and packs more parts pack it.
 type dividedProduct struct {
 	product
-	rows, cols int
-	packs      int
+	rows, cols, packs int
 }
 
 type productTeam struct {
 	team
 	dividedProduct
-	packed   *scratch     // the shared packed B
-	unpacked atomic.Int64 // number of parts of B that are not packed yet
+	packed   *scratch // the shared block of B, packed
+	block    block
+	unpacked atomic.Int64 // number of parts of the block that are not packed yet
 }
+
+// A block is the block of B with kb rows from row l and nb columns from column j.
+type block struct{ l, kb, j, nb int }
 
 var products pool[productTeam]
 
-// minParallel is the number of multiply-adds above which waking another goroutine saves time.
-const minParallel = 1 << 19
+// minParallel is the number of multiply-adds above which waking another goroutine saves time. minShared is the number
+// above which the parts of a product share a block of B.
+const (
+	minParallel = 1 << 19
+	minShared   = 32 * minParallel
+)
 
 func multiply(p *product) {
 	if p.m == p.firstRow || p.n == 0 {
@@ -66,55 +73,61 @@ func multiply(p *product) {
 	}
 	t := products.get()
 	t.dividedProduct = p.divide(runtime.GOMAXPROCS(0))
-	if t.packs > 0 {
+	if t.packs == 0 {
+		t.run(&t.dividedProduct, t.rows*t.cols)
+	} else {
 		t.packed = scratches.get()
-		grow(&t.packed.b, p.k*roundUp(p.n, p.be.kernel.Unit))
-		t.unpacked.Store(int64(t.packs))
-	}
-	t.run(t, t.packs+t.rows*t.cols)
-	if t.packs > 0 {
+		p.blocks(0, p.n, func(b block) {
+			t.block = b
+			t.unpacked.Store(int64(t.packs))
+			grow(&t.packed.b, b.kb*roundUp(b.nb, p.be.kernel.Unit))
+			t.run(t, t.packs+t.rows)
+		})
 		scratches.put(t.packed)
 	}
 	t.dividedProduct, t.packed = dividedProduct{}, nil
 	products.put(t)
 }
 
-// doPart packs part i of B, or computes a part of C. The parts of B come first, so a goroutine that waits for them
-// waits for running goroutines.
+// doPart packs part i of the block, or multiplies rows by the block. The parts of the block come first, so a goroutine
+// that waits for them waits for running goroutines.
 func (t *productTeam) doPart(i int, s *scratch) {
+	b := t.block
 	if i >= t.packs {
 		for t.unpacked.Load() > 0 {
 			runtime.Gosched()
 		}
-		t.dividedProduct.doPart(i-t.packs, s, t.packed)
+		lo, hi := t.rowsOf(i - t.packs)
+		t.multiplyRows(s, t.packed.b, lo, hi, b)
 		return
 	}
 	nr := t.be.kernel.NR()
-	j, end := partStart(t.n, i, t.packs, nr), partStart(t.n, i+1, t.packs, nr)
-	t.be.pack(t.packed.b[j*t.k:], nr, !t.b.trans, t.b.Data, t.b.Stride, 0, j, t.k, end-j)
+	j, end := partStart(b.nb, i, t.packs, nr), partStart(b.nb, i+1, t.packs, nr)
+	t.packB(t.packed.b[j*b.kb:], block{b.l, b.kb, b.j + j, end - j})
 	t.unpacked.Add(-1)
 }
 
-// divide divides C into just enough parts to keep every thread busy, because each part packs its own A and B. If B is
-// packed in one block, the parts of a triangle share it and are smaller, so that a delayed thread costs less.
+// divide divides C into just enough parts to keep every thread busy, because each part packs its own A and B. If the
+// parts share B, more parts cost nothing, and a delayed thread costs less.
 func (p *product) divide(threads int) dividedProduct {
-	rows := 1
-	work := (p.m - p.firstRow) * p.n * p.k
+	rows, height := 1, p.m-p.firstRow
+	work := height * p.n * p.k
 	if p.lower {
-		work = (p.m - p.firstRow) * (p.m + p.firstRow) / 2 * p.k
+		work = height * (p.m + p.firstRow) / 2 * p.k
 	}
 	if threads == 1 || work < minParallel {
 		return dividedProduct{*p, 1, 1, 0}
 	}
-	if p.lower && p.k <= p.be.kc && p.n <= p.be.nc {
-		return dividedProduct{*p, min(8*threads, (p.m-p.firstRow+p.be.kernel.NR()-1)/p.be.kernel.NR()), 1, threads}
+	bands, blocks := (height+p.be.kernel.NR()-1)/p.be.kernel.NR(), (p.k/p.be.kc+1)*(p.n/p.be.nc+1)
+	if work/blocks >= minShared && bands >= 2*threads {
+		return dividedProduct{*p, min(8*threads, bands), 1, threads}
 	}
 	parts := threads
 	if work > 256*minParallel {
 		parts *= 4 // with more parts a delayed thread costs less
 	}
 	if p.lower {
-		return dividedProduct{*p, min(parts, (p.m-p.firstRow+p.be.kernel.NR()-1)/p.be.kernel.NR()), 1, 0}
+		return dividedProduct{*p, min(parts, bands), 1, 0}
 	}
 	packed := func(rows int) int { return parts/rows*p.m + rows*p.n }
 	for r := 2; r <= parts; r++ {
@@ -125,56 +138,60 @@ func (p *product) divide(threads int) dividedProduct {
 	return dividedProduct{*p, rows, parts / rows, 0}
 }
 
-// doPart computes part i of C. If packed is not nil, packed.b is all of B, packed. A triangle is divided into bands of
-// rows with the same area; bands with long rows are computed first.
-func (p *dividedProduct) doPart(i int, s, packed *scratch) {
+// rowsOf returns the first row of part i and the row after it. A triangle is divided into bands of rows with the same
+// area; bands with long rows are computed first.
+func (p *dividedProduct) rowsOf(i int) (lo, hi int) {
 	if p.lower {
 		i = p.rows - 1 - i
-		lo, hi := p.bandStart(i), p.bandStart(i+1)
-		end := hi
-		if packed != nil {
-			end = min(p.n, roundUp(hi, p.be.kernel.NR())) // whole panels
-		}
-		p.block(s, packed, lo, hi, 0, end)
-		return
+		return p.bandStart(i), p.bandStart(i + 1)
 	}
-	r, c := i/p.cols, i%p.cols
-	p.block(s, packed,
-		partStart(p.m, r, p.rows, p.be.kernel.MR()), partStart(p.m, r+1, p.rows, p.be.kernel.MR()),
-		partStart(p.n, c, p.cols, p.be.kernel.NR()), partStart(p.n, c+1, p.cols, p.be.kernel.NR()))
+	return partStart(p.m, i, p.rows, p.be.kernel.MR()), partStart(p.m, i+1, p.rows, p.be.kernel.MR())
 }
 
-// block computes rows i0 to i1 and columns j0 to j1 of C. If shared is not nil, shared.b is all of B, packed.
-func (p *product) block(s, shared *scratch, i0, i1, j0, j1 int) {
-	if i0 >= i1 || j0 >= j1 {
-		return
+// doPart computes part i of C.
+func (p *dividedProduct) doPart(i int, s *scratch) {
+	lo, hi := p.rowsOf(i / p.cols)
+	j, end := 0, hi
+	if !p.lower {
+		c := i % p.cols
+		j, end = partStart(p.n, c, p.cols, p.be.kernel.NR()), partStart(p.n, c+1, p.cols, p.be.kernel.NR())
 	}
-	be := p.be
-	add := p.beta != 0
-	if add {
-		p.scale(i0, i1, j0, j1)
+	if lo < hi {
+		p.blocks(j, end, func(b block) {
+			packed := p.packB(grow(&s.b, b.kb*roundUp(b.nb, p.be.kernel.Unit)), b)
+			p.multiplyRows(s, packed, lo, hi, b)
+		})
 	}
-	depth := evenStep(p.k, be.kc)
-	height := evenStep(i1-i0, be.mc)
-	for j := j0; j < j1; j += be.nc {
-		nb := min(be.nc, j1-j)
+}
+
+// blocks calls do for each block of columns j0 to j1 of B.
+func (p *product) blocks(j0, j1 int, do func(b block)) {
+	depth := evenStep(p.k, p.be.kc)
+	for j := j0; j < j1; j += p.be.nc {
 		for l := 0; l < p.k; l += depth {
-			kb := min(depth, p.k-l)
-			var packed []float64
-			if shared != nil {
-				packed = shared.b
-			} else {
-				packed = be.pack(grow(&s.b, kb*roundUp(nb, be.kernel.Unit)), be.kernel.NR(), !p.b.trans, p.b.Data, p.b.Stride, l, j, kb, nb)
-			}
-			for i := i0; i < i1; i += height {
-				mb := min(height, i1-i)
-				if p.lower && i+mb <= j {
-					continue
-				}
-				x := be.pack(grow(&s.a, kb*roundUp(mb, be.kernel.Unit)), be.kernel.MR(), p.a.trans, p.a.Data, p.a.Stride, l, i, kb, mb)
-				p.tiles(s, x, packed, 0, i, j, mb, nb, kb, add || l > 0)
-			}
+			do(block{l, min(depth, p.k-l), j, min(p.be.nc, j1-j)})
 		}
+	}
+}
+
+func (p *product) packB(dst []float64, b block) []float64 {
+	return p.be.pack(dst, p.be.kernel.NR(), !p.b.trans, p.b.Data, p.b.Stride, b.l, b.j, b.kb, b.nb)
+}
+
+// multiplyRows adds the product of a packed block b of B to rows i0 to i1 of C.
+func (p *product) multiplyRows(s *scratch, packed []float64, i0, i1 int, b block) {
+	be := p.be
+	if b.l == 0 && p.beta != 0 {
+		p.scale(i0, i1, b.j, b.j+b.nb)
+	}
+	height := evenStep(i1-i0, be.mc)
+	for i := i0; i < i1; i += height {
+		mb := min(height, i1-i)
+		if p.lower && i+mb <= b.j {
+			continue
+		}
+		x := be.pack(grow(&s.a, b.kb*roundUp(mb, be.kernel.Unit)), be.kernel.MR(), p.a.trans, p.a.Data, p.a.Stride, b.l, i, b.kb, mb)
+		p.tiles(s, x, packed, 0, i, b.j, mb, b.nb, b.kb, p.beta != 0 || b.l > 0)
 	}
 }
 
