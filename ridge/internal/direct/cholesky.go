@@ -29,15 +29,12 @@ type normalEquations struct {
 	rows  []float64 // one or more groups of rows of q numbers
 	other []float64 // the rows that are multiplied in the background; nil with one thread
 	added sync.WaitGroup
-	adder *parallel.Loop // adds bands of work to sum and low
-	sum   []float64      // q×q, lower triangle; after the last fold K is complete
-	low   []float64      // q×q, what rounding took from sum; nil if gram is not needed
-	work  []float64      // q×q; the product of a group of rows, later H and its factor L
-	col   []float64      // norms of the columns, q
-	chain float64        // longest chain of additions in an entry of sum
+	sum   []float64 // q×q, lower triangle; after the last fold K is complete
+	low   []float64 // q×q, what rounding took from sum; nil if gram is not needed
+	work  []float64 // q×q; the product of a group of rows, later H and its factor L
+	col   []float64 // norms of the columns, q
+	chain float64   // longest chain of additions in an entry of sum
 }
-
-const bands = 8 // number of parts of an addition of matrices
 
 // NewCholesky returns a factorization that accumulates K = AᵀA and c = AᵀY, and factors K + γI. If gram is
 // true, it also keeps the rounding errors of the sums for [System.Gram].
@@ -62,7 +59,6 @@ func newNormalEquations(be engine.Backend, d, t, group int, gram bool) *normalEq
 	if gram {
 		e.low = make([]float64, q*q)
 	}
-	e.adder = parallel.New(nil, bands, func(i int) error { e.add(q*i/bands, q*(i+1)/bands); return nil })
 	return e
 }
 
@@ -96,7 +92,8 @@ func (e *normalEquations) multiply(rows []float64, m int) {
 			continue
 		}
 		e.be.Syrk(true, 1, group, 0, engine.View(q, q, e.work))
-		e.adder.Run()
+		const bands = 8
+		_ = parallel.Do(bands, q*q, func(i int) error { e.add(q*i/bands, q*(i+1)/bands); return nil })
 	}
 }
 
