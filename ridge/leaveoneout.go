@@ -123,7 +123,6 @@ type leaveOneOut struct {
 	tasks     [leftTasks]leftTask
 	now       dataset.Block // the current block, shared by the tasks
 	whole     *Predictor    // projects all rows of a dense block; V is then packed only once
-	measure   *parallel.Loop
 	loop      *parallel.Loop
 }
 
@@ -183,10 +182,6 @@ func newLeaveOneOut(src dataset.Source, k *certify.Known, fits []*Solution, opts
 		l.tasks[i] = leftTask{Predictor: &own, errors: make([]leftSum, len(l.fits))}
 	}
 	l.whole = p
-	l.measure = parallel.New(l.be, leftTasks, func(i int) error {
-		p.measure(l.now, l.now.N*i/leftTasks, l.now.N*(i+1)/leftTasks)
-		return nil
-	})
 	l.loop = parallel.New(l.be, leftTasks, func(i int) error { l.runTask(i); return nil })
 	return l, nil
 }
@@ -207,9 +202,7 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 		}
 		l.now = b
 		if b.Sparse == nil {
-			l.whole.grow(b.N)
-			l.measure.Run()
-			l.whole.multiply(b)
+			l.whole.project(b)
 		}
 		l.loop.Run()
 		l.rows += int64(b.N)
@@ -235,7 +228,6 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 	k := len(l.fits) / l.t
 	if b.Sparse != nil {
 		w, first, all = &s.work, 0, n
-		s.grow(n)
 		s.project(b)
 	}
 	along, size := w.along[first*r:(first+n)*r], w.size[2*first:]

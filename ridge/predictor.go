@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/parallel"
 	"github.com/fdridge/fdridge/internal/shape"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -272,7 +273,6 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, firstRow int) error
 		return err
 	}
 	t, r, q, w := p.t, len(p.basis.v)/p.d, len(p.anchors), &p.work
-	p.grow(b.N)
 	p.project(b)
 	for i := range b.N {
 		nnz := -1
@@ -318,21 +318,12 @@ func (p *Predictor) check(b dataset.Block, firstRow int) error {
 	return nil
 }
 
-// grow allocates memory for n rows.
-func (p *Predictor) grow(n int) {
-	w := &p.work
-	w.along, w.product, w.size = vec.Grow(w.along, n*len(p.basis.v)/p.d), vec.Grow(w.product, n*len(p.anchors)), vec.Grow(w.size, 2*n)
-	if p.basis.mean != nil {
-		w.a = vec.Grow(w.a, n*p.d)
-	}
-}
-
 // project computes the projections Va and the norms of the centred rows a, and their products with coefficients.
 func (p *Predictor) project(b dataset.Block) {
 	d, r, w := p.d, len(p.basis.v)/p.d, &p.work
+	w.along, w.product, w.size = vec.Grow(w.along, b.N*r), vec.Grow(w.product, b.N*len(p.anchors)), vec.Grow(w.size, 2*b.N)
 	if b.Sparse == nil {
-		p.measure(b, 0, b.N)
-		p.multiply(b)
+		p.projectDense(b)
 		return
 	}
 	var meanNorm float64
@@ -359,27 +350,25 @@ func (p *Predictor) project(b dataset.Block) {
 	}
 }
 
-// measure centres dense rows lo to hi−1, if there is a mean, and computes their norms.
-func (p *Predictor) measure(b dataset.Block, lo, hi int) {
-	d, w := p.d, &p.work
-	for i := lo; i < hi; i++ {
-		a := b.X[i*d : (i+1)*d]
-		if p.basis.mean != nil {
-			engine.Centre(a, p.basis.origin, p.basis.mean, w.a[i*d:(i+1)*d])
-			a = w.a[i*d : (i+1)*d]
-		}
-		n := vec.Norm(a)
-		w.size[2*i], w.size[2*i+1] = n*n, n
-	}
-}
-
-// multiply multiplies dense rows by V and by the coefficients, after measure.
-func (p *Predictor) multiply(b dataset.Block) {
+// projectDense is project for dense rows.
+func (p *Predictor) projectDense(b dataset.Block) {
 	d, q, r, w := p.d, len(p.anchors), len(p.basis.v)/p.d, &p.work
 	a := engine.View(b.N, d, b.X)
 	if p.basis.mean != nil {
+		w.a = vec.Grow(w.a, b.N*d)
 		a.Data = w.a
 	}
+	const parts = 8
+	_ = parallel.Do(parts, b.N*d, func(part int) error {
+		for i := b.N * part / parts; i < b.N*(part+1)/parts; i++ {
+			if p.basis.mean != nil {
+				engine.Centre(b.X[i*d:(i+1)*d], p.basis.origin, p.basis.mean, a.Row(i))
+			}
+			n := vec.Norm(a.Row(i))
+			w.size[2*i], w.size[2*i+1] = n*n, n
+		}
+		return nil
+	})
 	p.be.Gemm(false, true, 1, a, engine.View(r, d, p.basis.v), 0, engine.View(b.N, r, w.along))
 	p.be.Gemm(false, true, 1, engine.View(q, d, p.weights), a, 0, engine.View(q, b.N, w.product))
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/fdridge/fdridge/engine"
@@ -59,4 +61,37 @@ func TestGram(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestGroups checks that background products give the bits and the longest chain of one thread. With two threads,
+// several groups of short rows are multiplied together.
+func TestGroups(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []int{3, 40, 700} {
+		var want *normalEquations
+		for _, threads := range []int{1, 2, 3} {
+			runtime.GOMAXPROCS(threads)
+			e, rng := newNormalEquations(be, q-1, 1, 32, false), rand.New(rand.NewPCG(7, uint64(q)))
+			fill, rows := 0, 5003
+			for i := range rows {
+				for j := range q {
+					e.buffer()[fill*q+j] = rng.NormFloat64()
+				}
+				if fill++; (fill+1)*q > len(e.buffer()) || i == rows-1 {
+					e.fold(fill)
+					fill = 0
+				}
+			}
+			e.columns()
+			if want == nil {
+				want = e
+			} else if !slices.Equal(e.sum, want.sum) || !slices.Equal(e.col, want.col) || e.chain != want.chain {
+				t.Errorf("%d columns, %d threads: other sums, or a chain of %g instead of %g", q, threads, e.chain, want.chain)
+			}
+		}
+	}
 }
