@@ -110,11 +110,9 @@ const leftTasks = 8
 
 // leaveOneOut is the state of the pass of [LeaveOneOut].
 type leaveOneOut struct {
-	be        engine.Backend
 	d, t      int
 	width     int // number of targets of the source: t, or t+1 with leverages
 	opts      LeaveOneOutOptions
-	block     int // largest number of rows that a task processes together
 	known     *certify.LeftOut
 	functions []float64         // for aᵀH⁻¹a: values at the r eigenvalues, Forms()·k×r
 	fits      []certify.LeftFit // for each γ and target
@@ -164,7 +162,7 @@ func newLeaveOneOut(src dataset.Source, k *certify.Known, fits []*Solution, opts
 	if err != nil {
 		return nil, err
 	}
-	l.be, l.block = p.be, p.block
+	l.whole = p
 	for _, f := range fits {
 		for j, o := range f.Targets {
 			mean := 0.0
@@ -181,8 +179,7 @@ func newLeaveOneOut(src dataset.Source, k *certify.Known, fits []*Solution, opts
 		own := *p // with its own workspace
 		l.tasks[i] = leftTask{Predictor: &own, errors: make([]leftSum, len(l.fits))}
 	}
-	l.whole = p
-	l.loop = parallel.New(l.be, leftTasks, func(i int) error { l.runTask(i); return nil })
+	l.loop = parallel.New(l.whole.be, leftTasks, func(i int) error { l.runTask(i); return nil })
 	return l, nil
 }
 
@@ -216,12 +213,12 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 // runTask adds the rows of task i in the current block.
 func (l *leaveOneOut) runTask(i int) {
 	task := &l.tasks[i]
-	for lo := i * l.block; lo < l.now.N; lo += leftTasks * l.block {
-		l.add(task, l.now.Cut(lo, min(lo+l.block, l.now.N), l.d, l.width, &task.work.view), lo)
+	for lo := i * l.whole.block; lo < l.now.N; lo += leftTasks * l.whole.block {
+		l.add(task, l.now.Cut(lo, min(lo+l.whole.block, l.now.N), l.d, l.width, &task.work.view), lo)
 	}
 }
 
-// add adds at most l.block rows to the sums of s. The rows begin with row first of the current block.
+// add adds at most l.whole.block rows to the sums of s. The rows begin with row first of the current block.
 func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 	r, n, all := len(s.basis.v)/l.d, b.N, l.now.N
 	w := &l.whole.work
@@ -241,7 +238,7 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 		}
 		s.inBasis[i] = sum
 	}
-	l.be.Gemm(false, true, 1, engine.View(l.known.Forms()*k, r, l.functions), engine.View(n, r, along), 0, engine.View(l.known.Forms()*k, n, s.forms))
+	l.whole.be.Gemm(false, true, 1, engine.View(l.known.Forms()*k, r, l.functions), engine.View(n, r, along), 0, engine.View(l.known.Forms()*k, n, s.forms))
 	s.rows, s.levers = s.rows[:0], slices.Grow(s.levers[:0], n)[:n]
 	for i := range n {
 		nnz := -1
