@@ -11,7 +11,7 @@ import (
 // Known returns the quantities of the summary that certificates are computed from. It is for packages that build on
 // ridge. workers is the number of processes that share the rows of a pass. Errors:
 //
-//   - a *[GammaError] with the name method, if a γ is not positive and finite
+//   - a *[GammaError] if a γ is not positive and finite; its Method is the argument method
 //   - [ErrEmpty], [ErrUnproven] and *[ScaleError]
 func (s *Summary) Known(method string, workers int, gammas ...float64) (*certify.Known, error) {
 	for _, g := range gammas {

@@ -144,8 +144,8 @@ func (f *Factorization) Passes() int {
 	return 1
 }
 
-// MeanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d. For [DualCG] it returns an upper bound, and for
-// the zero Factorization 1.
+// MeanEigenvalue returns the mean eigenvalue ‖A‖²_F/d of AᵀA. For [DualCG] the result is an upper bound. For the zero
+// Factorization it is 1.
 func (f *Factorization) MeanEigenvalue() float64 {
 	switch {
 	case f.dual != nil:

@@ -22,9 +22,8 @@ import (
 type LeaveOneOutOptions struct {
 	Reducer  Reducer          // as for [SolvePath]; a pass adds up 5kt + 2 numbers for k values of γ and t targets
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
-	// Unpenalized is required for rows of project.Projection.ApplyWithLeverages, whose last target is a leverage v =
-	// w·zᵀ(ZᵀZ)⁻¹z. Z holds the columns without penalty, and z is a row of Z with weight w. Unpenalized returns a bound
-	// on the error of v.
+	// Unpenalized returns a bound on the error of the leverage v of a row with weight w. It is required for rows of
+	// project.Projection.ApplyWithLeverages, which have the leverage as the last target.
 	Unpenalized func(v, w float64) float64
 	// Left, if not nil, is called for each block b of the rows and each solution fits[fit]. Element i·t + j of brackets
 	// bounds the prediction of target j for row i of b. This prediction is made by the exact solution of all rows

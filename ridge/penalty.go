@@ -83,7 +83,7 @@ func (s *Summary) checkWritable() error {
 // The result must not be modified.
 func (s *Summary) Spectrum() (*fd.Spectrum, error) { return s.spectrum() }
 
-// Bound returns the bound on ‖AᵀA − BᵀB‖ for the sketch B, in the scaled columns if s has a penalty.
+// Bound returns the bound on ‖AᵀA − BᵀB‖ for the sketch B. If s has a penalty p, column j of A and B is divided by √pⱼ.
 func (s *Summary) Bound() fd.Bound {
 	if !s.isValid() {
 		return fd.Bound{}
@@ -111,8 +111,8 @@ func (s *Solution) Unscale(p []float64) {
 	}
 }
 
-// Fitted returns the solution for the columns of the fit. If s has a Penalty p, these are the original columns divided
-// by √pⱼ. Otherwise Fitted returns s. For a penalised summary, [Predictor.Narrow] and [LeaveOneOut] need this solution.
+// Fitted returns s with the coefficients of the columns that were fitted. If s has a Penalty p, column j was divided by
+// √pⱼ. Otherwise Fitted returns s. For a penalised summary, [Predictor.Narrow] and [LeaveOneOut] need this solution.
 func (s *Solution) Fitted() *Solution {
 	if s == nil || s.Penalty == nil {
 		return s

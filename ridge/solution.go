@@ -87,8 +87,8 @@ func (t *Target) R2() Interval {
 	return Interval{1 - t.RSS.Hi/t.TSS.Lo*(1+round) - round, math.Min(1, 1-t.RSS.Lo/t.TSS.Hi*(1-round)+round)}
 }
 
-// CoefficientBounds returns a bound on the error of each coefficient. penalty is the Penalty of the solution.
-// With a Penalty, the bounds are for the coefficients in Scaled.
+// CoefficientBounds returns a bound on the error of each coefficient in Coef. penalty is the Penalty of the solution.
+// With a Penalty, the bounds are for Scaled instead of Coef.
 func (t *Target) CoefficientBounds(penalty []float64) []float64 {
 	out, free := make([]float64, len(t.Coef)), t.UnpenalizedBounds
 	for j := range out {

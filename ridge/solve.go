@@ -21,8 +21,8 @@ import (
 // SolveOptions are the options of [Solve] and [SolvePath]. The zero value is the default.
 type SolveOptions struct {
 	Method Method // CG (the default), Galerkin or Newton
-	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. Coefficients are
-	// rounded to float64, so the smallest Tol that can be certified is between 1e-17 and 1.1e-16.
+	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. The error includes
+	// rounding the coefficients to float64, at most 1.1e-16.
 	Tol float64
 	// MaxPasses limits the number of passes over the data, besides the pass of the summary. Default 500.
 	MaxPasses int

@@ -6,15 +6,15 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// A SpectrumCache keeps the spectrum of one sketch. Summaries of the same rows with different targets have equal sketches,
-// and can share the spectrum. The zero value is empty. Only one goroutine may use it at a time.
+// A SpectrumCache stores the spectrum of one sketch. Summaries of the same rows with different targets have equal
+// sketches, and can share the spectrum. The zero value is empty. Only one goroutine may use it at a time.
 type SpectrumCache struct {
 	hash [sha256.Size]byte // hash of the binary form of the sketch
 	spec *fd.Spectrum
 }
 
-// Share gives s the kept spectrum, if this spectrum belongs to a sketch with the same bytes as the sketch of s. Otherwise
-// Share computes and keeps the spectrum of s. The summaries must have the same backend. Errors are the errors of [Summary.Spectrum].
+// Share gives s the stored spectrum if s has the same sketch, byte for byte. Otherwise it computes and stores the
+// spectrum of s. The summaries must have the same backend. Errors are the errors of [Summary.Spectrum].
 func (c *SpectrumCache) Share(s *Summary) error {
 	if !s.isValid() {
 		return errZeroValue

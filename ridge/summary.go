@@ -32,9 +32,9 @@ type SummaryConfig struct {
 	// LaneRows is the number of consecutive rows that go to the same lane. Row i, counted from 0, goes to lane
 	// ⌊i/LaneRows⌋ mod Lanes. 0 selects a number so that each block of a file has rows for every lane.
 	LaneRows int
-	// LanesAfter is the number of rows that go to the first lane before the other lanes are used.
-	// [SummaryConfig.WithLanes] sets it if Lanes is 0. For an unknown number of rows, it is the number of rows above
-	// which several lanes are faster.
+	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. If Lanes is 0,
+	// [SummaryConfig.WithLanes] sets LanesAfter. If the number of rows is unknown, it chooses the number from which
+	// several lanes are faster.
 	LanesAfter int64
 }
 

@@ -66,8 +66,8 @@ func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	return out
 }
 
-// GridFor returns the default candidates, given the mean eigenvalue of AᵀA and the sums of squares of the columns. squares may be
-// nil. Keep is GridSize.
+// GridFor returns the default candidates for the mean eigenvalue of AᵀA. squares holds the sum of squares of each
+// column, or is nil.
 func GridFor(mean float64, squares []float64) GammaGrid {
 	return GammaGrid{Gammas: extendDown(gridAround(mean, GridSize), squares), Keep: GridSize}
 }

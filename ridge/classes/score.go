@@ -47,7 +47,7 @@ func Margin(y []float64) float64 {
 // k is above all other upper ends.
 func Proves(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, true) }
 
-// Allows reports whether the exact solution may choose class k, given intervals that contain its predictions.
+// Allows returns false if intervals prove that the exact solution does not choose class k.
 func Allows(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, false) }
 
 // isLargest reports whether class k has the largest prediction for some values in the intervals. If always is true, the

@@ -118,7 +118,7 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	be, m, p, d, t := o.be, float64(kept), float64(taken), float64(o.d), float64(o.t)
 	k, live := m+p, kept+taken
 	if o.sparse {
-		// Sparse rows stay sparse until a shrink, so more than m+p rows fit.
+		// Sparse rows stay sparse until a shrink, so the buffer holds more rows.
 		if live, err = (fd.Config{Dim: o.d, Size: size, Store: store}).Order(); err != nil {
 			return cost{}, err
 		}

@@ -135,12 +135,12 @@ func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 	return math.Sqrt(lambda * math.Pow(float64(rank)/float64(r), -high) * tail / float64(rank-r))
 }
 
-// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows. An extrapolated estimate is multiplied by 1 − √q with q =
-// min(n,d)/max(n,d).
+// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows. It multiplies an extrapolated estimate by 1 − √q
+// with q = min(n,d)/max(n,d).
 //
-// Noise of n×d entries with variance v has eigenvalues down to (1 − √q)²·v·max(n,d) (V. Marchenko, L. Pastur, Math. USSR-Sbornik
-// 1, 1967). lastEigenvalue returns the geometric mean of two estimates. Only one of them assumes noise, so the factor is
-// not squared.
+// Noise of n×d entries with variance v has eigenvalues down to (1 − √q)²·v·max(n,d) (V. Marchenko, L. Pastur, Math.
+// USSR-Sbornik 1, 1967). floorOf uses the root of (1 − √q)², because lastEigenvalue returns the geometric mean of an
+// estimate for noise and another one.
 func (o *forecast) floorOf(n int64) float64 {
 	floor := o.eta.floor * float64(n) / float64(o.rows)
 	if o.eta.noisy {

@@ -10,9 +10,7 @@ import (
 
 // Costs of sparse rows. The unit is the time of one flop in a matrix product.
 
-// scattered is the measured cost of a flop in a product of a sparse row and a vector.
-
-// scattered is the measured cost of multiplying a sparse entry.
+// scattered is the cost of multiplying a sparse entry.
 const scattered = 20
 
 // gathered is the cost per vector for vectors stored together.

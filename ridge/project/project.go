@@ -188,8 +188,8 @@ func (p *Projection) check() error {
 	return nil
 }
 
-// dependent returns the error for column k without penalty. If k is −1, it returns the error for the column closest to
-// linear dependence on other columns.
+// dependent returns the error that column k, which has no penalty, depends on other columns. If k is −1, it chooses the
+// column closest to linear dependence.
 func (p *Projection) dependent(system *direct.System, k int) error {
 	column, on := system.Dependent(k)
 	e := &DependentError{Column: p.columns[column]}
@@ -222,8 +222,8 @@ func (p *Projection) LeverageError(v, w float64) float64 {
 	return p.found.LeverageError(v, w)
 }
 
-// projected yields the rows of Apply if subtract is true. Otherwise its features are the columns without penalty. All
-// other columns and the targets are its targets.
+// projected yields the rows of Apply if subtract is true. Otherwise the columns without penalty are its features. Its
+// targets are then all other columns and the targets of src.
 type projected struct {
 	src                 dataset.Source
 	p                   *Projection

@@ -27,17 +27,18 @@ func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	}
 }
 
-// Bitwise fails the test unless b has coef times the coefficients and intercept times the intercepts of a, bit for bit.
-func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coef, intercept float64) {
+// Bitwise fails the test unless b has the coefficients of a times coefFactor, and the intercepts of a times
+// interceptFactor, bit for bit.
+func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coefFactor, interceptFactor float64) {
 	t.Helper()
 	k, _ := a.Dims()
 	for j := range k {
 		for i, v := range a.Targets[j].Coef {
-			if w := b.Targets[j].Coef[i]; math.Float64bits(coef*v) != math.Float64bits(w) {
-				t.Fatalf("%s: coefficient (%d, %d) is %x, want %x", what, j, i, w, coef*v)
+			if w := b.Targets[j].Coef[i]; math.Float64bits(coefFactor*v) != math.Float64bits(w) {
+				t.Fatalf("%s: coefficient (%d, %d) is %x, want %x", what, j, i, w, coefFactor*v)
 			}
 		}
-		if v, w := intercept*a.Targets[j].Intercept, b.Targets[j].Intercept; math.Float64bits(v) != math.Float64bits(w) {
+		if v, w := interceptFactor*a.Targets[j].Intercept, b.Targets[j].Intercept; math.Float64bits(v) != math.Float64bits(w) {
 			t.Fatalf("%s: intercept %d is %x, want %x", what, j, w, v)
 		}
 	}

@@ -22,7 +22,8 @@ type Solver struct {
 	// and a complete Certificate, as returned by the solvers of this module.
 	Solve func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error)
 	// Tol is the promised relative error of the coefficients. Tol = 0 means a direct solver. Its error must be at most
-	// 10·eps·κ(AᵀA + γI). Its coefficients must have the same bits for sparse rows, and for several γ at once.
+	// 10·eps·κ(AᵀA + γI). Its coefficients must have the same bits for dense and sparse rows, and for one γ and
+	// several.
 	Tol float64
 	// Unweighted means that Solve does not support sample weights.
 	Unweighted bool

@@ -28,7 +28,7 @@ type Config struct {
 	// the window, and some older rows.
 	Inside bool
 	// BlockRows is the number of rows of the smallest sketches. 0 means the number of rows that a sketch holds before
-	// it shrinks. At least the newest BlockRows/Share rows are not sketched.
+	// it shrinks. The newest rows are stored without a sketch, at least BlockRows/[Config.Share] of them.
 	BlockRows int
 }
 

@@ -220,7 +220,7 @@ func (w *Window) setRowNumbers(room int64) (why string) {
 	return accum.Mergeable(accum.Config(w.cfg.Summary), sums, "sketches")
 }
 
-// checkAges returns the reason if no sequence of appended rows leads to these cells and recent chunks of rows. Otherwise it
+// checkAges returns the reason why appending rows cannot lead to the cells and chunks of w. If it can, checkAges
 // returns "".
 func (w *Window) checkAges() (why string) {
 	full := 0

@@ -98,8 +98,8 @@ func (f *Fading) publicTime(nanos int64) time.Time {
 	return timeOf(nanos)
 }
 
-// Advance sets the time to t. If rows are counted, it does nothing. The error is a *[TimeError] if t is earlier than the current
-// time.
+// Advance sets the time to t. With [FadingConfig.HalfLifeRows] it does nothing. The error is a *[TimeError] if t is
+// earlier than the current time.
 func (f *Fading) Advance(t time.Time) error {
 	switch {
 	case f.cfg.halfLife() == 0:
@@ -114,7 +114,8 @@ func (f *Fading) Advance(t time.Time) error {
 	return err
 }
 
-// Append adds the rows of a block with the current time. The time must have been set, unless rows are counted.
+// Append adds the rows of a block with the current time. The time must have been set, except with
+// [FadingConfig.HalfLifeRows].
 func (f *Fading) Append(b dataset.Block) error {
 	if f.cfg.countsRows() {
 		return f.append(b, rowTimes{first: f.appended, step: 1})
@@ -209,8 +210,8 @@ func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	return beta, beta == 0 || weight > 0 && !(beta*weight >= accum.LeastWeight)
 }
 
-// rebase moves f.unit, the time of the weights, forward by whole half-lives and halves the weights as often. It drops a
-// negligible sum instead.
+// rebase moves f.unit, the time of the weights, forward by whole half-lives and halves the weights as often. If the
+// weights become negligible, it drops the rows.
 func (f *Fading) rebase(t int64) error {
 	if f.sum.Rows() > 0 {
 		halvings, _ := f.elapsed(t)

@@ -123,8 +123,8 @@ func (w *ring) release() {
 	w.recent = slices.Delete(w.recent, 0, 1)
 }
 
-// compact records that a sketch of level 0 replaces the oldest block. If a level then has more than w.parts+1 sketches, compact
-// records a merge of its two oldest into a sketch of the next level. The method make computes the sketches later.
+// compact replaces the oldest block by a sketch of level 0. If a level then has more than w.parts+1 sketches, it merges
+// the two oldest into a sketch of the next level. The method make computes the sketches later.
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)

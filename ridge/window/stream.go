@@ -64,8 +64,8 @@ func (p Policy) ByTime() bool { return p.Duration > 0 || p.HalfLife > 0 }
 // Fades reports whether the weights of rows change.
 func (p Policy) Fades() bool { return p.HalfLife > 0 || p.HalfLifeRows > 0 }
 
-// DependsOnBlocks reports whether another division of the rows into blocks changes the round-off of a summary. If only
-// row numbers or times matter, it returns false.
+// DependsOnBlocks reports whether the division of the rows into blocks affects the round-off of a summary. With Rows,
+// Duration or HalfLife it does not.
 func (p Policy) DependsOnBlocks() bool { return p.Rows == 0 && !p.ByTime() }
 
 // String returns a description of p.
