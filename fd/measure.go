@@ -118,8 +118,8 @@ func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []f
 	}
 }
 
-// weighted returns ‖Y^½·|Ω|·Y^½‖_F for Ω = UUᵀ − I, U = x.u, and the diagonal matrix Y = diag(x.kept) + shift·I.
-// omega holds the lower triangle of Ω.
+// weighted returns ‖Y^½·|Ω|·Y^½‖_F, where Ω = UUᵀ − I for U = x.u, and Y = diag(x.kept) + shift·I. omega holds the
+// lower triangle of Ω.
 func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {

@@ -37,7 +37,7 @@ type strip struct {
 // A tile of rowsPerTile × columns.Tile numbers fits in the cache.
 const rowsPerTile = 1024
 
-// maxNumbers limits the numbers that are decoded together, unless they are rowsPerTile rows.
+// maxNumbers limits the numbers that are decoded together, but rowsPerTile rows are always allowed.
 const maxNumbers = 1 << 20
 
 func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (dataset.Reader, error) {

@@ -118,7 +118,7 @@ func (g *Gradients) Of(i int, e *Eigen) Projection {
 	return Projection{Along: g.Along[i*r : (i+1)*r], Off: vec.Norm(g.Off[i*d : (i+1)*d]), Norm: vec.Norm(g.G[i*d : (i+1)*d])}
 }
 
-// Norm returns ‖φ(BᵀB)g‖, where phi is φ as a function of an eigenvalue. The relative error is at most (r+8)·2⁻⁵²,
+// Norm returns ‖φ(BᵀB)·g‖. phi computes φ(λ) for an eigenvalue λ of BᵀB. The relative error is at most (r+8)·2⁻⁵²,
 // unless products of φ and components of g underflow. Squares do not underflow, because all terms are divided by the
 // largest one.
 func (e *Eigen) Norm(p *Projection, phi func(lambda float64) float64) float64 {

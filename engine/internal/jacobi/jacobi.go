@@ -23,8 +23,7 @@ const (
 	eps = 0x1p-52
 	// orthogonal is the largest cosine of two rows that count as orthogonal.
 	orthogonal = 4 * eps
-	// negligible is the norm, relative to ‖A‖, below which a row counts as zero. Inner products of smaller rows would
-	// underflow.
+	// A row counts as zero if its norm is below negligible·‖A‖. Inner products of smaller rows would underflow.
 	negligible = 0x1p-400
 	// sweeps is the largest number of sweeps over all pairs of rows. Cyclic Jacobi is known to need fewer.
 	sweeps = 40

@@ -34,6 +34,6 @@ type Twofold struct {
 	// sums gh + gl. It adds the error bounds eps·c_j to ge_j.
 	Close func(n int, sigma, eps float64, c, h, l, gh, gl, ge *float64)
 
-	// Add adds the sums h + l to gh + gl, and their error bounds e to ge.
+	// Add adds n sums h + l to the sums gh + gl. It adds their error bounds e to ge.
 	Add func(n int, h, l, e, gh, gl, ge *float64)
 }
