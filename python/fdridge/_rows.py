@@ -87,22 +87,22 @@ def svmlight(X):
 
 
 def header(a):
-    """Return the header of an .npy file whose entries go row by row."""
+    """Return the header of an .npy file."""
     text = io.BytesIO()
-    np.lib.format.write_array_header_1_0(text, {"descr": a.dtype.str, "fortran_order": False, "shape": a.shape})
+    np.lib.format.write_array_header_1_0(text, np.lib.format.header_data_from_array_1_0(a))
     return text.getvalue()
 
 
 def npy(a):
-    """Yield a matrix as the buffers of an .npy file."""
+    """Yield a matrix as the buffers of an .npy file. A matrix that is contiguous is not copied."""
     yield [header(a)]
-    for _, rows in blocks(a, a.dtype):
+    for _, rows in blocks(a.T if a.flags.fnc else a, a.dtype):
         yield [rows]
 
 
 def lendable(X):
     """Report whether the program can read the array where it lies in memory."""
-    return isinstance(X, np.ndarray) and X.flags.c_contiguous and lends()
+    return isinstance(X, np.ndarray) and X.flags.forc and lends()
 
 
 def mapped(X):
@@ -113,7 +113,7 @@ def mapped(X):
         whole = np.lib.format.open_memmap(X.filename, mode="r")
     except (OSError, ValueError):
         return None
-    same = (whole.shape, whole.dtype, whole.offset) == (X.shape, X.dtype, X.offset) and whole.flags.c_contiguous
+    same = (whole.shape, whole.dtype, whole.offset, whole.strides) == (X.shape, X.dtype, X.offset, X.strides)
     return os.fspath(X.filename) if same and X.dtype in (np.float64, np.float32) else None
 
 

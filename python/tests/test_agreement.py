@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes, load_svmlight_file
 from sklearn.linear_model import Ridge as Peer
 from sklearn.linear_model import RidgeCV
 
-from fdridge import Ridge
+from fdridge import Ridge, _rows
 
 rng = np.random.default_rng(0)
 
@@ -145,17 +145,20 @@ def test_alpha_of_ridgecv(housing):
 def test_memmap(tmp_path, monkeypatch):
     X, y = random(300, 7)
     np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "F.npy", np.asfortranarray(X))
+    columns = np.load(tmp_path / "F.npy", mmap_mode="r")
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    from fdridge import _rows
-
-    assert _rows.mapped(mapped) == str(tmp_path / "X.npy")
+    assert _rows.mapped(mapped) == str(tmp_path / "X.npy") and _rows.mapped(columns) == str(tmp_path / "F.npy")
+    np.save(tmp_path / "F.npy", X)  # the map has another order than the file now
+    assert _rows.mapped(columns) is None
+    np.save(tmp_path / "F.npy", np.asfortranarray(X))
     assert _rows.mapped(mapped[10:]) is None and _rows.mapped(X) is None
     raw = np.memmap(tmp_path / "raw", dtype=np.float64, mode="w+", shape=X.shape)
     raw[:] = X
     assert _rows.mapped(raw) is None
     w = np.random.default_rng(1).random(300)
     want = Ridge(method="exact").fit(X, y, w)
-    for rows in (mapped, raw, mapped[:]):
+    for rows in (mapped, columns, raw, mapped[:]):
         assert np.allclose(Ridge(method="exact").fit(rows, y, w).coef_, want.coef_, rtol=1e-10)
     assert np.allclose(Ridge().fit(mapped[100:], y[100:]).coef_, Ridge().fit(X[100:], y[100:]).coef_, rtol=1e-10)
 
@@ -164,8 +167,9 @@ def test_ways(monkeypatch):
     """An array that the program reads in memory gives the coefficients of the same array in a file or a pipe."""
     X, y = random(5000, 20)
     for alpha in (1.0, [0.1, 1.0, 10.0]):
-        for A in (X, X.astype(np.float32)):
+        for A in (X, X.astype(np.float32), np.asfortranarray(X), np.asfortranarray(X.astype(np.float32))):
             lent = Ridge(alpha=alpha).fit(A, y)
+            assert _rows.lendable(A)
             with monkeypatch.context() as m:
                 m.setattr("fdridge._rows.lends", lambda: False)
                 sent = Ridge(alpha=alpha).fit(A, y)

@@ -14,7 +14,12 @@ from fdridge import RidgeClassifier, find
 rng = np.random.default_rng(0)
 
 
+@pytest.fixture(scope="module")
 def sets(testdata):
+    return list(load_sets(testdata))
+
+
+def load_sets(testdata):
     yield "iris", *load_iris(return_X_y=True)
     yield "breast cancer", *load_breast_cancer(return_X_y=True)
     yield "digits", *load_digits(return_X_y=True)
@@ -28,8 +33,8 @@ def sets(testdata):
 
 @pytest.mark.parametrize("class_weight", [None, "balanced", "dict"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_agreement(testdata, class_weight, weighted):
-    for name, X, y in sets(testdata):
+def test_agreement(sets, class_weight, weighted):
+    for name, X, y in sets:
         weights = rng.exponential(size=len(y)) if weighted else None
         of = {label: k + 1.5 for k, label in enumerate(np.unique(y)[1:])} if class_weight == "dict" else class_weight
         ours = RidgeClassifier(class_weight=of).fit(X, y, weights)

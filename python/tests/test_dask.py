@@ -26,7 +26,8 @@ y = X @ beta + r.standard_normal(6000)
 
 @pytest.fixture(scope="module")
 def client():
-    with dask.config.set({"distributed.scheduler.allowed-failures": 20, "distributed.worker.daemon": False}):
+    # Workers fork from a server that has imported distributed.
+    with dask.config.set({"distributed.scheduler.allowed-failures": 20, "distributed.worker.daemon": False, "distributed.worker.multiprocessing-method": "forkserver"}):
         with LocalCluster(n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None) as cluster, Client(cluster) as c:
             yield c
 
@@ -57,8 +58,9 @@ def test_frame(client):
     assert list(model.feature_names_in_) == list("abcd") and model.coef_.shape == (2, 4)
     want = Ridge(model.alpha_).fit(frame[list("abcd")], frame[["y", "z"]], frame["w"])
     assert np.allclose(model.coef_, want.coef_, rtol=1e-8)
-    with pytest.raises(ValueError, match="rechunk"):
-        fdridge.dask.fit(da.from_array(X, chunks=(1000, 40)), da.from_array(y, chunks=500))
+    for targets in (da.from_array(y, chunks=500), da.from_array(np.column_stack([y, y]), chunks=(1000, 1))):
+        with pytest.raises(ValueError, match="rechunk"):
+            fdridge.dask.fit(da.from_array(X, chunks=(1000, 40)), targets)
 
 
 def test_errors_arrive(client):

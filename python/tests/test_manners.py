@@ -188,8 +188,7 @@ def test_threads(monkeypatch):
 
 
 def test_progress(capfd):
-    rows = np.lib.stride_tricks.as_strided(r.standard_normal(50), (3_000_000, 50), (0, 8))
-    Ridge(verbose=True, alpha=1.0, tol=0.5).fit(rows, r.standard_normal(len(rows)))
+    Ridge(verbose=True).fit(X, y)
     shown = capfd.readouterr().err
     assert "\r" in shown and "rows, " in shown and "GB/s" in shown
     Ridge().fit(X, y)
@@ -205,14 +204,20 @@ def test_without_sklearn():
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 FITS = """
-import sys, numpy as np
+import os, sys, numpy as np
 from fdridge import Ridge, Sketch
 r = np.random.default_rng(0)
 X = r.standard_normal((60000, 100)); y = r.standard_normal(60000)
-print("ready", flush=True)
+for _ in sys.stdin:  # each line starts a process that fits
+    if (pid := os.fork()) == 0: break
+    print(pid, flush=True)
+    os.waitpid(pid, 0)
+    print("ended", flush=True)
+else:
+    sys.exit()
 s = Sketch(size=20)
 while True:
-    Ridge().fit(X, y); print("fit", flush=True)
+    Ridge().fit(X, y)
     Ridge(alpha="auto").fit(X, y)
     Ridge(method="cg", size=20).fit(X, y)
     s.partial_fit(X, y); s.solve(1.0); s.partial_fit(X[:1000], y[:1000])
@@ -221,21 +226,22 @@ while True:
 
 def kill_fits(count, temp, signals):
     """Kill processes that fit, at random moments, and look for what they leave."""
-    moments = random.Random(1)
-    for i in range(count):
-        p = subprocess.Popen([sys.executable, "-c", FITS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**ENV, "TMPDIR": str(temp)})
-        assert p.stdout.readline() == b"ready\n"
-        time.sleep(moments.uniform(0, 0.9))
-        had = children(p.pid)
-        p.send_signal(signals[i % len(signals)])
-        p.wait(timeout=20)
-        p.stdout.close()
-        p.stderr.close()
-        deadline = time.monotonic() + 5
-        while time.monotonic() < deadline and any(map(alive, had)):
-            time.sleep(0.02)
-        assert not [c for c in had if alive(c)], f"run {i}: a child is left"
-        assert not os.listdir(temp), f"run {i}: {os.listdir(temp)}"
+    moments, seen = random.Random(1), 0
+    with subprocess.Popen([sys.executable, "-c", FITS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, env={**ENV, "TMPDIR": str(temp)}) as starts:
+        for i in range(count):
+            starts.stdin.write(b"\n")
+            pid = int(starts.stdout.readline())
+            time.sleep(moments.uniform(0, 0.9))
+            had = children(pid)
+            seen += len(had)
+            os.kill(pid, signals[i % len(signals)])
+            assert starts.stdout.readline() == b"ended\n"
+            deadline = time.monotonic() + 5
+            while time.monotonic() < deadline and any(map(alive, had)):
+                time.sleep(0.02)
+            assert not [c for c in had if alive(c)], f"run {i}: a child is left"
+            assert not os.listdir(temp), f"run {i}: {os.listdir(temp)}"
+    assert seen > count / 3, "too few fits had a child to leave"
 
 
 def alive(pid):
@@ -248,6 +254,22 @@ def alive(pid):
 def test_killed(tmp_path):
     """A fit that is killed, interrupted or ended leaves no child and no file. FDRIDGE_KILLS: the number of kills."""
     kill_fits(int(os.environ.get("FDRIDGE_KILLS", 40 if os.environ.get("FDRIDGE_THOROUGH") else 12)), tmp_path, [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_child_that_waits(tmp_path, number):
+    """A program that would never end by itself ends with its parent: it waits for rows from a named pipe."""
+    os.mkfifo(tmp_path / "rows.csv")
+    code = "import sys; from fdridge import Ridge; Ridge().fit(sys.argv[1], target='y')"
+    parent = subprocess.Popen([sys.executable, "-c", code, tmp_path / "rows.csv"], stderr=subprocess.DEVNULL, env=ENV)
+    with open(tmp_path / "rows.csv", "wb"):  # returns when the program has opened the pipe
+        (child,) = children(parent.pid)
+        parent.send_signal(number)
+        parent.wait(timeout=20)
+        deadline = time.monotonic() + 10
+        while alive(child) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not alive(child)
 
 
 def test_interrupted(own_temp):

@@ -5,16 +5,21 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.linear_model import Ridge as Peer
+from sklearn.linear_model import RidgeClassifier as PeerClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from fdridge import Ridge
+from fdridge import Ridge, RidgeClassifier
 
 PEER = Peer(solver="cholesky")
+
+
+def predict_by(name, X):
+    return [model.predict(X) for model in joblib.load(name)]
 
 
 def test_clone_and_pickle(tmp_path):
@@ -25,6 +30,10 @@ def test_clone_and_pickle(tmp_path):
     joblib.dump(model, tmp_path / "model.pkl")
     loaded = joblib.load(tmp_path / "model.pkl")
     assert np.array_equal(loaded.predict(X), model.predict(X)) and repr(loaded.certificate_) == repr(model.certificate_)
+    blocks = Ridge(alpha=0.1).partial_fit(X, y)  # solved by each process that loads it
+    joblib.dump([model, blocks], tmp_path / "both.pkl")
+    for predicted in joblib.Parallel(n_jobs=2)(joblib.delayed(predict_by)(tmp_path / "both.pkl", X) for _ in range(2)):
+        assert np.array_equal(predicted, [model.predict(X), blocks.predict(X)])
     with pytest.warns(UserWarning, match="feature names"):
         model.predict(X.to_numpy())
     with pytest.raises(ValueError, match="feature names"):
@@ -55,6 +64,18 @@ def test_columns(flats):
     ours, peer = make_pipeline(prepared, Ridge(0.3)).fit(X, y), make_pipeline(prepared, Peer(0.3)).fit(X, y)
     assert np.allclose(ours.predict(X), peer.predict(X))
     assert ours.score(X, y) == pytest.approx(peer.score(X, y))
+
+
+def test_classifier(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    scaled = [make_pipeline(ColumnTransformer([("all", StandardScaler(), list(X.columns))]), of) for of in (RidgeClassifier(), PeerClassifier())]
+    found = [GridSearchCV(of, {f"{of.steps[-1][0]}__alpha": [0.1, 10.0, 1000.0]}, cv=3, scoring="roc_auc").fit(X, y) for of in scaled]
+    assert list(found[0].best_params_.values()) == list(found[1].best_params_.values())
+    assert np.allclose(found[0].cv_results_["mean_test_score"], found[1].cv_results_["mean_test_score"])
+    assert np.array_equal(cross_val_score(scaled[0], X, y, cv=3), cross_val_score(scaled[1], X, y, cv=3))
+    joblib.dump(found[0], tmp_path / "found.pkl")
+    assert np.array_equal(joblib.load(tmp_path / "found.pkl").predict(X), found[1].predict(X))
+    assert not hasattr(clone(found[0].best_estimator_[-1]), "classes_")
 
 
 def test_targets():
