@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Promises tests the error bounds that the backend's Accuracy promises. In its sums, all roundings have the same sign.
-// It logs the largest error as a percentage of each bound.
+// Promises tests the error bounds that the backend's Accuracy promises, with sums that have large round-off errors. It
+// logs the largest error as a percentage of each bound.
 func Promises(t *testing.T, be engine.Backend) {
 	a := &attacker{T: t, be: be, acc: be.Accuracy(), operations: map[string]*operation{}, patterns: map[int][]pattern{}, sums: map[int][][]sum{}}
 	alongRows, along := []int{1, 5, 33, 264, 384, 512, 1000, 5000}, []int{1, 5, 33, 264, 700}
