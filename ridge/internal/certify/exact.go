@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Exact holds the bounds at coefficients whose gradient was measured in double-double arithmetic. [Judge.Moved]
+// Exact holds the bounds at coefficients whose gradient was computed in double-double arithmetic. [Judge.Moved]
 // derives bounds at a point nearby.
 type Exact struct {
 	RSS             interval.Interval // ‖Ax − b‖²
@@ -18,7 +18,7 @@ type Exact struct {
 	gradient        float64           // bounds ‖δ‖
 }
 
-// Exact returns the bounds at a point x whose gradient was measured in double-double arithmetic. The gradient
+// Exact returns the bounds at a point x whose gradient was computed in double-double arithmetic. The gradient
 // has the error e + Aᵀδ, where δ is the error of Ax − b. bounds[i] bounds |eᵢ|, and residual bounds ‖δ‖. With
 // H = AᵀA + γI,
 //
@@ -39,8 +39,8 @@ func (g *Judge) Exact(rss interval.Interval, bounds []float64, residual float64)
 	}
 }
 
-// A Move is a step from coefficients x to x + e. The gradient at x was measured in double-double arithmetic.
-// The products with e were computed in plain arithmetic.
+// A Move is a step from coefficients x to x + e. The gradient at x was computed in double-double arithmetic,
+// and the products with e in plain arithmetic.
 type Move struct {
 	From     *Exact
 	X        []float64

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Judge bounds the distance of coefficients from the exact solution at one γ. It uses the gradient that a
-// pass over the rows measured.
+// A Judge bounds the distance of coefficients from the exact solution at one γ, given their gradient from a
+// pass over the rows.
 type Judge struct {
 	At
 	// Let H = AᵀA + γI, and let δ be an error of the gradient with |δ_j| ≤ ‖a_j‖ for each column a_j of A.
@@ -24,8 +24,8 @@ type Measured struct {
 	RSS      float64 // ‖Ax − b‖²
 	Error    float64 // bounds ‖x − x*‖
 
-	// If the gradient was measured in double-double arithmetic, Exact holds the bounds at x + Low. Near then
-	// bounds ‖x + Low − x*‖, the distance from the exact solution. Otherwise Exact is nil.
+	// If the gradient was computed in double-double arithmetic, Exact holds the bounds at x + Low, and Near
+	// bounds ‖x + Low − x*‖. Otherwise Exact is nil.
 	Exact *Exact
 	Near  float64
 	Landing

@@ -55,7 +55,7 @@ func (k *Known) crossSlack(j int) float64 {
 	return roundoff.SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(k.rhs(j), 0)
 }
 
-// ResidualDiffers compares two values of ‖Ax − b‖² for target j. A pass measured rss. The second value is
+// ResidualDiffers compares two values of ‖Ax − b‖² for target j. rss comes from a pass. The second value is
 //
 //	want = ‖b‖² − cᵀx + xᵀ(Kx − c),   K = AᵀA,   c = Aᵀb.
 //
@@ -77,9 +77,9 @@ func apart(a, b, slack float64) (distance float64, beyond bool) {
 	return distance, distance <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(distance <= slack)
 }
 
-// CrossDiffers compares the pass with the summary by Aᵀb and ‖b‖² of target j. At coefficients 0, the pass
-// measured the gradient out = −Aᵀb and the squared residual rss = ‖b‖². distance is the norm of the difference
-// between the two Aᵀb.
+// CrossDiffers compares Aᵀb and ‖b‖² of target j in a pass and in the summary. A pass at coefficients 0 returns
+// the gradient out = −Aᵀb and the squared residual rss = ‖b‖². distance is the norm of the difference between
+// the two Aᵀb.
 func (k *Known) CrossDiffers(j int, out []float64, rss float64) (distance float64, differs bool) {
 	d := make([]float64, len(out))
 	copy(d, out)

@@ -70,9 +70,9 @@ func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 	return c
 }
 
-// Solve solves (G + γI)e = r for G = AAᵀ, and overwrites r (n) with e. After each step it calls done with ‖r −
-// (G + γI)e‖ and ‖Aᵀe‖. Solve returns true once done returns true. It returns false after maxSteps steps, or if
-// the iteration breaks down.
+// Solve solves (G + γI)e = r for G = AAᵀ, and overwrites r (n) with e. After each step it calls done with
+// ‖r − (G + γI)e‖ and ‖Aᵀe‖. Solve returns true once done returns true. It returns false after maxSteps steps,
+// or if the iteration breaks down.
 func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float64) bool) (converged bool) {
 	n := len(r)
 	e := make([]float64, n)

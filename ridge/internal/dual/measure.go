@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Point is a dual vector at which the equation (AAᵀ + γI)α = b of a target is measured. The vector is
-// α = W^{½}θ, for the sample weights W and θ = Hi + Lo.
+// A Point is a dual vector α for the equation (AAᵀ + γI)α = b of a target. α is W^{½}θ, for the sample weights
+// W and θ = Hi + Lo.
 type Point struct {
 	Gamma    float64
 	Target   int
@@ -20,8 +20,8 @@ type Point struct {
 }
 
 // A Found is a measurement at a [Point] in double-double arithmetic. Here X (n×d), y and w are the rows,
-// targets and weights before centring and weighting, so that no input is rounded. The coefficients are x =
-// Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw. If v is y − Xx minus its mean, the residual of the dual equation is
+// targets and weights before centring and weighting, so that no input is rounded. The coefficients are
+// x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw. If v is y − Xx minus its mean, the residual of the dual equation is
 //
 //	r = b − Ax − γα = W^{½}(v − γθ).
 //

@@ -36,9 +36,8 @@ type Measurement struct {
 	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
 }
 
-// Add adds l to m. m must be measured at coefficients x, and l at coefficients y without a target. The gradient
-// of l is then (AᵀA + γI)y, so that the gradient of m becomes the gradient at x + y. RSS and Shift still refer
-// to x.
+// Add adds l, the measurement at coefficients y without a target, to m. The gradient of l is (AᵀA + γI)y. If m
+// is at coefficients x, its gradient becomes the gradient at x + y. RSS and Shift still refer to x.
 func (m *Measurement) Add(l *Measurement) {
 	for j := range m.Gradient {
 		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}
@@ -236,8 +235,8 @@ func residual(lost twofold.Number) float64 {
 	return (math.Abs(lost.Hi) + math.Abs(lost.Lo) + lost.Err) * (1 + 0x1p-50)
 }
 
-// results returns the measurement of each query, computed from the sums over all workers. For a query that is
-// not precise, the measurement is nil.
+// results returns the measurement of each query, from the sums over all workers. It is nil for a query without
+// Precise.
 func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	o, centred := m.o, m.o.product.reader.Mean() != nil
 	q, out := len(m.points), make([]*Measurement, queries)

@@ -10,18 +10,18 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// An origin is a point where the gradient of a system was measured in double-double arithmetic. The iterate of
-// the system is then origin + X. Plain arithmetic multiplies X by the Hessian, with a round-off proportional to
-// ‖X‖. Hence, for small X, the gradient at the iterate is as precise as at the origin. Rounding the iterate to
-// float64 does not limit the iteration.
+// An origin is a point at which the gradient of a system was computed in double-double arithmetic. The iterate
+// of the system is then origin + X. Plain arithmetic multiplies X by the Hessian, with a round-off proportional
+// to ‖X‖. Hence, for small X, the gradient at the iterate is as precise as at the origin. Rounding the iterate
+// to float64 does not limit the iteration.
 type origin struct {
 	x, g  []float64      // the origin o and the gradient at o
 	exact certify.Exact  // the bounds at o
 	shift twofold.Number // the mean of Xx − y at o, for the rows X and targets y
-	here  *certify.Exact // the bounds at o + X, as last measured
+	here  *certify.Exact // the bounds at o + X, from the last pass for its gradient
 	near  float64        // bounds the distance from o + X to x*
-	asked bool           // the current pass computes the product with X, to measure the gradient
-	renew bool           // the next gradient must be measured in double-double arithmetic again
+	asked bool           // the current pass computes the product with X, for the gradient at o + X
+	renew bool           // the next gradient must be computed in double-double arithmetic again
 
 	rounded, low []float64 // o + X rounded to float64, and the rounding error
 }

@@ -11,9 +11,10 @@ import (
 // errNoConvergence is [engine.ErrNoConvergence] with the prefix of package ridge.
 var errNoConvergence = fmt.Errorf("ridge: %w", engine.ErrNoConvergence)
 
-// A subspace is spanned by the rows of Q (k×d), which are orthonormal up to round-off. It stores KQᵀ for K =
-// AᵀA, and solves systems with T + γI for many γ, where T = QKQᵀ. The first n = eigenRows rows and columns of T
-// have the eigendecomposition SᵀΘS. Systems are solved with the Schur complement M of this block in T + γI:
+// A subspace is spanned by the rows of Q (k×d), which are orthonormal up to round-off. It stores KQᵀ for
+// K = AᵀA, and solves systems with T + γI for many γ, where T = QKQᵀ. The first n = eigenRows rows and columns
+// of T have the eigendecomposition SᵀΘS. Systems are solved with the Schur complement M of this block in
+// T + γI:
 //
 //	T = ⎡SᵀΘS  Fᵀ⎤        M = C + γI − FSᵀ(Θ+γI)⁻¹SFᵀ
 //	    ⎣F     C ⎦        (C is w×w, F is w×n).

@@ -44,17 +44,17 @@ type System struct {
 	best      best
 }
 
-// A precision is the precision with which gradients are measured.
+// A precision is the arithmetic in which a pass computes gradients.
 type precision int
 
 const (
 	plain        precision = iota
-	doubleDouble           // round-off of plain gradients limits the bound; the next gradient is measured in double-double arithmetic
+	doubleDouble           // round-off of plain gradients limits the bound; the next pass computes the gradient in double-double arithmetic
 	plainAgain             // a gradient in double-double arithmetic had no less round-off
 )
 
-// An Iterate is the current iterate of a system. Its gradient is either measured by a pass over the rows, or
-// updated by recursion.
+// An Iterate is the current iterate of a system. A pass over the rows measures its gradient, or a recursion
+// updates it.
 type Iterate struct {
 	X, G     []float64 // coefficients (relative to the origin, if there is one) and gradient
 	Residual float64   // ‖Ax − b‖, measured or computed from the updated gradient; unused with an origin
@@ -66,13 +66,13 @@ type best struct {
 	x            []float64
 	found        certify.Measured
 	relative     float64 // bounds the relative error; +Inf if unknown
-	first        float64 // the first measured bound on ‖x − x*‖
+	first        float64 // the first bound on ‖x − x*‖
 	failedChecks int     // number of consecutive measurements that did not halve the bound
 	known        bool
 }
 
-// maxFailedChecks limits the number of consecutive failed checks. A check measures a gradient because the
-// updated gradient met the tolerance. The check fails if the measured gradient does not halve the bound.
+// maxFailedChecks limits the number of consecutive failed checks. If a gradient from the recursion meets the
+// tolerance, the next pass checks it. The check fails if the gradient from the pass does not halve the bound.
 const maxFailedChecks = 5
 
 func newSystem(judge *certify.Judge, index, target, d int) *System {
