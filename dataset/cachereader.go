@@ -76,10 +76,8 @@ func (r *cacheReader) begin(want cacheHeader) (rows int64, err error) {
 
 // read fills b with the next bytes.
 func (r *cacheReader) read(b []byte) error {
-	n, err := r.file.ReadAt(b, r.at)
-	if r.at += int64(n); n == len(b) {
-		err = nil
-	}
+	_, err := r.file.ReadAt(b, r.at)
+	r.at += int64(len(b))
 	return err
 }
 
@@ -162,17 +160,9 @@ func (r *cacheReader) fill(out *Buffer) error {
 func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
 	to.RowPtr = slices.Grow(to.RowPtr, n)[:n+1]
 	to.ColIdx = slices.Grow(to.ColIdx, entries)[:entries]
-	err := r.words(n, 4, func(lo int, b []byte) {
-		for i := range len(b) / 4 {
-			to.RowPtr[1+lo+i] = int(binary.LittleEndian.Uint32(b[4*i:]))
-		}
-	})
+	err := integers(r, to.RowPtr[1:])
 	if err == nil {
-		err = r.words(entries, 4, func(lo int, b []byte) {
-			for i := range len(b) / 4 {
-				to.ColIdx[lo+i] = int32(binary.LittleEndian.Uint32(b[4*i:]))
-			}
-		})
+		err = integers(r, to.ColIdx)
 	}
 	if err == nil {
 		to.Val, err = r.floats(to.Val, entries)
@@ -181,6 +171,14 @@ func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
 		err = errDamaged
 	}
 	return err
+}
+
+func integers[T int | int32](r *cacheReader, to []T) error {
+	return r.words(len(to), 4, func(first int, b []byte) {
+		for i := range len(b) / 4 {
+			to[first+i] = T(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+	})
 }
 
 // floats appends the next n numbers to the empty slice to.
@@ -193,29 +191,24 @@ var cacheChunks = sync.Pool{New: func() any { return new([cacheChunk]byte) }}
 
 // words reads n numbers of size bytes. It passes chunks of them to take, in parallel, with the index of the first.
 func (r *cacheReader) words(n, size int, take func(first int, b []byte)) error {
-	sums := make([]uint32, (n*size+cacheChunk-1)/cacheChunk)
-	at, end := r.at, r.at+int64(n*size)
-	chunk := func(i int) (from int64, bytes int) {
-		from = at + int64(i)*cacheChunk
-		return from, int(min(cacheChunk, end-from))
-	}
+	bytes := n * size
+	sums := make([]uint32, (bytes+cacheChunk-1)/cacheChunk)
 	err := parallel.Do(len(sums), n, func(i int) error {
 		memory := cacheChunks.Get().(*[cacheChunk]byte)
 		defer cacheChunks.Put(memory)
-		from, bytes := chunk(i)
-		b := memory[:bytes]
-		if n, err := r.file.ReadAt(b, from); n < bytes {
+		at := i * cacheChunk
+		b := memory[:min(cacheChunk, bytes-at)]
+		if _, err := r.file.ReadAt(b, r.at+int64(at)); err != nil {
 			return err
 		}
 		sums[i] = crc32.Checksum(b, castagnoli)
-		take(i*cacheChunk/size, b)
+		take(at/size, b)
 		return nil
 	})
 	for i, sum := range sums {
-		_, bytes := chunk(i)
-		r.sum = crc.Join(crc32.Castagnoli, r.sum, sum, bytes)
+		r.sum = crc.Join(crc32.Castagnoli, r.sum, sum, min(cacheChunk, bytes-i*cacheChunk))
 	}
-	r.at = end
+	r.at += int64(bytes)
 	return err
 }
 

@@ -52,17 +52,15 @@ func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 		return nil, err
 	}
 	m := f.draw(d)
-	features := func(b Block, out *Buffer) (finite bool) {
+	features := func(b Block, out *Buffer) (finite bool, err error) {
 		out.Sparse = false
 		z := engine.View(b.N, f.Components, out.extend(b.N*f.Components))
 		if b.Sparse != nil {
-			return be.SparseCosines(m, b.Sparse.RowPtr, b.Sparse.ColIdx, b.Sparse.Val, z)
+			return be.SparseCosines(m, b.Sparse.RowPtr, b.Sparse.ColIdx, b.Sparse.Val, z), nil
 		}
-		return be.Cosines(m, engine.View(b.N, d, b.X), z)
+		return be.Cosines(m, engine.View(b.N, d, b.X), z), nil
 	}
-	return &transformed{src: src, name: "Fourier features", d: f.Components, rows: rows, start: func() (applier, func()) {
-		return infallible(features), func() {}
-	}}, nil
+	return &transformed{src: src, name: "Fourier features", d: f.Components, rows: rows, start: func() applier { return features }}, nil
 }
 
 // draw draws u, and then the d columns of W.

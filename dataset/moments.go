@@ -1,6 +1,11 @@
 package dataset
 
-import "context"
+import (
+	"context"
+	"runtime"
+
+	"github.com/fdridge/fdridge/internal/parallel"
+)
 
 // moments accumulates the total weight n, the mean and m2 = Σw(x − mean)² of each column. x are the stored entries
 // and w the weights of their rows. Two groups a and b of entries are combined by
@@ -70,34 +75,46 @@ func (m *moments) addDense(b Block, n float64) {
 		lead++
 	}
 	copy(m.centre, b.X[lead*d:(lead+1)*d])
-	clear(m.sum)
+	const leastColumns = 16 // two cache lines
+	width := max(leastColumns, (d+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	_ = parallel.Do((d+width-1)/width, b.N*d, func(i int) error {
+		m.addColumns(b, n, i*width, min((i+1)*width, d))
+		return nil
+	})
+}
+
+// addColumns is addDense for columns lo to hi−1.
+func (m *moments) addColumns(b Block, n float64, lo, hi int) {
+	d := len(m.mean)
+	centre, sum, square := m.centre[lo:hi], m.sum[lo:hi], m.square[lo:hi]
+	clear(sum)
 	for i := range b.N {
 		w := b.Weight(i)
 		if w == 0 { // its squares may be infinite
 			continue
 		}
-		for j, x := range b.X[i*d : (i+1)*d] {
-			m.sum[j] += w * (x - m.centre[j])
+		for j, x := range b.X[i*d+lo : i*d+hi] {
+			sum[j] += w * (x - centre[j])
 		}
 	}
-	for j, s := range m.sum {
-		m.centre[j] += s / n
+	for j, s := range sum {
+		centre[j] += s / n
 	}
-	clear(m.sum)
-	clear(m.square)
+	clear(sum)
+	clear(square)
 	for i := range b.N {
 		w := b.Weight(i)
 		if w == 0 {
 			continue
 		}
-		for j, x := range b.X[i*d : (i+1)*d] {
-			x -= m.centre[j]
-			m.sum[j] += w * x
-			m.square[j] += w * (x * x)
+		for j, x := range b.X[i*d+lo : i*d+hi] {
+			x -= centre[j]
+			sum[j] += w * x
+			square[j] += w * (x * x)
 		}
 	}
-	for j, s := range m.sum {
-		m.join(j, n, m.centre[j]+s/n, max(m.square[j]-s/n*s, 0))
+	for j, s := range sum {
+		m.join(lo+j, n, centre[j]+s/n, max(square[j]-s/n*s, 0))
 	}
 }
 

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"strconv"
+	"sync"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/badinput"
@@ -40,10 +41,16 @@ func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &transformed{src: src, name: "polynomial features", d: out, rows: rows, start: func() (applier, func()) {
-		m := &monomials{degree: p.Degree, columns: out, x: make([]float64, d), starts: make([]int, d)}
-		return infallible(m.features), func() {}
-	}}, nil
+	workspaces := sync.Pool{New: func() any {
+		return &monomials{degree: p.Degree, columns: out, x: make([]float64, d), starts: make([]int, d)}
+	}}
+	features := func(b Block, out *Buffer) (finite bool, err error) {
+		m := workspaces.Get().(*monomials)
+		defer workspaces.Put(m)
+		m.features(b, out)
+		return false, nil // a monomial may overflow
+	}
+	return &transformed{src: src, name: "polynomial features", d: out, rows: rows, split: true, start: func() applier { return features }}, nil
 }
 
 // columns returns C(d+Degree, Degree) − 1.
@@ -92,15 +99,15 @@ func (p Polynomial) Names(columns []string) []string {
 	return out
 }
 
-// monomials is the workspace of one pass.
+// monomials is the workspace of one goroutine.
 type monomials struct {
 	degree, columns int
 	x               []float64 // a sparse row as dense numbers
 	starts          []int     // starts[j] is the index of the first monomial of the current degree that begins with x_j
 }
 
-// features appends the monomials of the rows of b. It returns false, because a monomial may have overflowed.
-func (m *monomials) features(b Block, out *Buffer) (finite bool) {
+// features appends the monomials of the rows of b.
+func (m *monomials) features(b Block, out *Buffer) {
 	out.Sparse = false
 	z := out.extend(b.N * m.columns)
 	for i := range b.N {
@@ -119,7 +126,6 @@ func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 			m.x[j] = 0
 		}
 	}
-	return false
 }
 
 // row writes the monomials of x to z, degree by degree. The monomials of degree k + 1 that begin with x_j are x_j times

@@ -52,8 +52,7 @@ func NewRowMap(d int, steps ...func(Source) (Source, error)) (*RowMap, error) {
 		chain, src = append(chain, s), s.src
 	}
 	for i := len(chain) - 1; i >= 0; i-- {
-		apply, _ := chain[i].start() // these transforms need no stop
-		m.steps = append(m.steps, rowStep{of: chain[i], apply: apply})
+		m.steps = append(m.steps, rowStep{of: chain[i], apply: chain[i].start()})
 		m.out = chain[i].d
 	}
 	return m, nil
@@ -77,11 +76,7 @@ func (m *RowMap) row(i int64, dst, x []float64) error {
 		s := &m.steps[k]
 		s.row.Reset()
 		s.row.N = 1
-		known, err := s.apply(Block{First: i, N: 1, X: x}, &s.row)
-		if err == nil && !known {
-			err = s.of.check(i, &s.row)
-		}
-		if err != nil {
+		if err := s.of.run(s.apply, Block{First: i, N: 1, X: x}, &s.row); err != nil {
 			return err
 		}
 		x = s.row.X

@@ -113,7 +113,7 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 			return nil, err
 		}
 	}
-	apply := func(b Block, out *Buffer) (finite bool) {
+	apply := func(b Block, out *Buffer) (finite bool, err error) {
 		switch {
 		case b.Sparse == nil:
 			s.scale(b, out)
@@ -122,10 +122,10 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 		default:
 			s.divide(b, out)
 		}
-		return false // a quotient may overflow
+		return false, nil // a quotient may overflow
 	}
-	return &transformed{src: src, name: "standardised rows", d: d, rows: rows, start: func() (applier, func()) {
-		return infallible(apply), func() {}
+	return &transformed{src: src, name: "standardised rows", d: d, rows: rows, split: true, start: func() applier {
+		return apply
 	}, transformColumns: func(features Source) Source { return scaledColumns{features, s} }}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/internal/parallel"
 )
 
 // transformed computes features from src on a goroutine. Targets and weights do not change.
@@ -15,19 +16,16 @@ type transformed struct {
 	name string // name of the step in errors and in Waits
 	d    int    // number of features of the result
 	rows int    // largest number of rows of a block; 0: the same blocks as src
-	// start begins a pass, and stop ends the pass.
-	start func() (apply applier, stop func())
+	// start begins a pass.
+	start func() applier
+	// split is true if dense rows are transformed in parallel. Several goroutines then call the same applier.
+	split bool
 	// transformColumns computes each column from one column of src, or is nil.
 	transformColumns func(features Source) Source
 }
 
 // An applier appends transformed rows. Unless finite, the caller checks them.
 type applier func(b Block, out *Buffer) (finite bool, err error)
-
-// infallible turns a function without errors into an applier.
-func infallible(apply func(b Block, out *Buffer) (finite bool)) applier {
-	return func(b Block, out *Buffer) (bool, error) { return apply(b, out), nil }
-}
 
 // Transform returns a source with d features that are computed from the features of src, block by block, on a
 // goroutine. Targets and weights are copied. A block has at most the given number of rows; 0 means the rows of a block
@@ -36,9 +34,9 @@ func infallible(apply func(b Block, out *Buffer) (finite bool)) applier {
 // Each pass calls start once. The returned function is called for each block b, and appends the new features of its
 // rows to out. If a feature is not finite, the pass ends with an *[InputError] with File name.
 func Transform(src Source, name string, d, rows int, start func() func(b Block, out *Buffer) error) Source {
-	return &transformed{src: src, name: name, d: d, rows: rows, start: func() (applier, func()) {
+	return &transformed{src: src, name: name, d: d, rows: rows, start: func() applier {
 		apply := start()
-		return func(b Block, out *Buffer) (bool, error) { return false, apply(b, out) }, func() {}
+		return func(b Block, out *Buffer) (bool, error) { return false, apply(b, out) }
 	}}
 }
 
@@ -51,13 +49,12 @@ func (s *transformed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[
 	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		_, d, t := s.src.Dims()
-		// Deferred calls run in reverse order, so readAhead's goroutine ends before stop and end are called.
+		// Deferred calls run in reverse order, so readAhead's goroutine ends before stop is called.
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		next, stop := iter.Pull2(From(ctx, s.src, firstRow))
 		defer stop()
-		apply, end := s.start()
-		defer end()
+		apply := s.start()
 		var in Block
 		var view engine.CSR
 		used := 0
@@ -81,10 +78,10 @@ func (s *transformed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[
 			out.firstRow = part.First
 			out.Sparse, out.N, out.Y = part.Sparse != nil, part.N, append(out.Y, part.Y...)
 			out.W = append(out.W, part.W...)
-			if finite, err := apply(part, out); finite || err != nil {
-				return err
+			if s.split && part.Sparse == nil {
+				return s.runParts(apply, part, t, out.extend(part.N*s.d))
 			}
-			return s.check(part.First, out)
+			return s.run(apply, part, out)
 		}) {
 			if !yield(b, err) || err != nil {
 				return
@@ -100,6 +97,28 @@ func (s *transformed) rowsBefore(b Block, firstRow int64) int {
 	}
 	return 0
 }
+
+// run appends the transformed rows of b to out.
+func (s *transformed) run(apply applier, b Block, out *Buffer) error {
+	if finite, err := apply(b, out); finite || err != nil {
+		return err
+	}
+	return s.check(b.First, out)
+}
+
+// runParts transforms the dense rows of b with t targets to z, in parallel.
+func (s *transformed) runParts(apply applier, b Block, t int, z []float64) error {
+	_, d, _ := s.src.Dims()
+	height := max(1, partNumbers/s.d)
+	return parallel.Do((b.N+height-1)/height, len(z), func(i int) error {
+		lo, hi := i*height, min((i+1)*height, b.N)
+		out := Buffer{N: hi - lo, X: z[lo*s.d : lo*s.d : hi*s.d]}
+		return s.run(apply, b.Cut(lo, hi, d, t, nil), &out)
+	})
+}
+
+// partNumbers is the number of features that a goroutine computes at a time.
+const partNumbers = 1 << 15
 
 // check returns an error if a feature is not finite.
 func (s *transformed) check(firstRow int64, out *Buffer) error {

@@ -300,11 +300,7 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 		x, y = r.Grow(b, n)
 	}
 	height := min(rowsPerTile, max(leastRows, tileNumbers/(r.Features+r.Targets)))
-	numbers := len(x) + len(y)
-	if r.Category != nil { // codes depend on the order of rows
-		numbers = 0
-	}
-	err := parallel.Do((n+height-1)/height, numbers, func(i int) (err error) {
+	err := parallel.Do((n+height-1)/height, len(x)+len(y), func(i int) (err error) {
 		defer r.recoverDamaged(&err)
 		lo, hi := i*height, min((i+1)*height, n)
 		t := *r

@@ -20,13 +20,9 @@ type part struct {
 	sum   uint32 // CRC-32 of the bytes read, if it is needed
 }
 
-// readParts reads rows in parallel. Categories are read by one goroutine, because their codes depend on the order of
-// rows.
+// readParts reads rows in parallel.
 func (r *rowReader) readParts(b *dataset.Buffer, rows int) error {
-	parts := 1
-	if r.Category == nil {
-		parts = max(1, min(runtime.GOMAXPROCS(0), rows/r.chunk))
-	}
+	parts := max(1, min(runtime.GOMAXPROCS(0), rows/r.chunk))
 	r.parts = slices.Grow(r.parts[:0], parts)[:parts]
 	x, y := r.Grow(b, rows)
 	if err := parallel.Do(parts, len(x), func(i int) error {
