@@ -43,7 +43,7 @@ func predictCommand() *cobra.Command {
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.in.Listen(cmd, true)
-			return nameModel(nameData(o.in.Data.Value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			return hintAtModel(nameData(o.in.Data.Value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())))
 		},
 	}
 	f := c.Flags()

@@ -10,9 +10,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// nameModel adds a hint to an error about a row to predict. The row lacks a value, has text instead of a number, or
-// has a level of a category that the model does not know.
-func nameModel(err error) error {
+// hintAtModel adds a hint to an error about a row to predict: a missing value, a text instead of a number, or an unknown
+// level of a category.
+func hintAtModel(err error) error {
 	if errors.Is(err, dataset.ErrUnknownLevel) {
 		return fmt.Errorf("%w; --unknown ignore sets the columns of such a level to zero", err)
 	}

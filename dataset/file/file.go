@@ -46,11 +46,11 @@ type Options struct {
 	//
 	// Compressed text is not divided. Targets from a separate file require npy, npz, Parquet or Arrow.
 	Share dataset.Share
-	// Widest, if not nil, is called with the number of features in this share of svmlight files. It must return the
-	// maximum of this number over all shares.
+	// Widest, if not nil, is called for svmlight files, with the number of features in the rows of Share. It must return
+	// the number of features in all rows.
 	Widest func(features int) (int, error) `json:"-"`
-	// OnlyNamed forbids a target in a separate file, so that Open reads no file except its arguments. Set it if
-	// target names come from untrusted data such as a saved sketch, because such a name could refer to any file.
+	// OnlyNamed forbids targets in a separate file. Open then reads only the files that its caller names. Set it if target
+	// names come from untrusted data such as a saved sketch.
 	OnlyNamed bool
 	Origin
 }

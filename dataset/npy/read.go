@@ -127,7 +127,7 @@ func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64) error 
 	return nil
 }
 
-// notFinite returns the error for v in row and column j, from 0.
+// notFinite returns the error for the element v at (row, j). Both indices count from 0.
 func (in *input) notFinite(row int64, j int, v float64) error {
 	msg := fmt.Sprintf("row %d, column %d is %v, which is not finite", row+1, j+1, v)
 	if in.integers {

@@ -93,7 +93,7 @@ func Choose(p Problem) Steps {
 	return Steps{ridge.Exact, reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
 }
 
-// maxCostRatio is the largest ratio of costs at which Choose prefers a direct method to 12 passes of an iteration. It is
+// Choose prefers a direct method that costs at most maxCostRatio times as much as 12 passes of an iteration. The ratio is
 // above 1, because an iteration may need more passes than estimated.
 const maxCostRatio = 2
 

@@ -186,7 +186,7 @@ func (e *normalEquations) crossProducts(x []float64) {
 	}
 }
 
-// residuals subtracts Kx from r, for each row x and its row of r.
+// residuals subtracts AᵀA·xᵢ from row i of r, where xᵢ is row i of x.
 func (e *normalEquations) residuals(x, r []float64) {
 	d, q, k := e.d, e.d+e.t, len(x)/e.d
 	e.be.Gemm(false, false, -1, engine.View(k, d, x), engine.Strided(d, d, e.sum, q), 1, engine.View(k, d, r))

@@ -95,7 +95,7 @@ func reflect(top *float64, column []float64) (tau float64) {
 	return (beta - alpha) / beta
 }
 
-// apply applies the reflections of a panel to the rows top of R and the rows b below them.
+// apply multiplies top, which is some rows of R, and b, the rows to fold in, by the reflections of a panel.
 func (f *folder) apply(top, b engine.Matrix) {
 	w, m, n := top.Rows, b.Rows, b.Cols
 	z, x, sum := engine.View(w, m, f.z), engine.View(w, n, f.x), engine.View(w, n, f.sum)

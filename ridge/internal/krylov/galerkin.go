@@ -368,7 +368,7 @@ func (m *galerkin) isStuck() bool {
 	})
 }
 
-// solveAgain solves the systems again in the unchanged subspace, starting from the gradients of the last pass.
+// solveAgain solves the systems again in the same subspace, with the gradients of the last pass as right-hand sides.
 func (m *galerkin) solveAgain() error {
 	for _, s := range m.Active {
 		if s.Measured {

@@ -221,8 +221,8 @@ func (c *choice) sentence() string {
 		gamma, c.score(), len(c.Path), bracket(c.Score), formatGamma(float64(c.Possible[0]), false), formatGamma(float64(c.Possible[1]), true), describeGain(float64(c.Relative)), c.advice())
 }
 
-// describeGain returns a text such as "may be better by up to 3 %", about the score of another γ. relative is the
-// largest possible gain, as a fraction of the other score.
+// describeGain returns a text such as "may be better by up to 3 %". relative bounds (s − s')/s', for the score s of the
+// chosen γ and the score s' of any other γ.
 func describeGain(relative float64) string {
 	if v := 100 * relative * (1 + 0x1p-52); v <= 1e4 {
 		return "may be better by up to " + AtMost(v, 2) + " %"

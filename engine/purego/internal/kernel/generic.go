@@ -128,8 +128,8 @@ func symv4Go(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) 
 	return s0, s1, s2, s3
 }
 
-// dotsGo and axpysGo are loops for one vector. In Go, loops for several vectors would not be faster, because the
-// arithmetic takes longer than reading A.
+// dotsGo and axpysGo use a single x or y. With several vectors, A is read once for all, but in Go the arithmetic takes
+// longer than reading A.
 func dotsGo(n int, a *float64, lda int, x *float64, _ int, s *float64, lds int) {
 	*s, *at(s, lds), *at(s, 2*lds), *at(s, 3*lds) = dot4Go(n, a, lda, x)
 }
