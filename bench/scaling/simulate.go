@@ -20,7 +20,7 @@ type source int
 
 const (
 	oneReader   source = iota // one goroutine reads a file for all lanes
-	manyReaders               // up to mostReaders goroutines read the parts of a block, as in dataset/npy
+	manyReaders               // up to mostReaders goroutines read the parts of a block, as in package dataset
 	ownReaders                // each lane reads its own rows
 	inMemory                  // the rows are in memory
 )
@@ -48,7 +48,8 @@ func (p parts) limit() string {
 // depth is the number of blocks that are read in advance, as in package dataset.
 const depth = 3
 
-// mostReaders is the largest number of goroutines that read parts of one block, as in package dataset/npy.
+// mostReaders is the number of goroutines that can share the reading of a block of 8 MiB. Readers of all formats with
+// random access make at least this number of parts, but dataset/parquet one for 8 columns.
 const mostReaders = 16
 
 // laneRows returns the default of ridge.SummaryConfig.LaneRows.

@@ -52,7 +52,7 @@ type part struct {
 // through a tile, which fits in cache.
 const (
 	rowsPerTile = 1024
-	tileNumbers = 1 << 17
+	tileNumbers = 1 << 16
 	leastRows   = 64 // of a tile, so that it has long runs of each column
 )
 

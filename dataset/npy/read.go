@@ -66,6 +66,7 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 	if r.at != nil {
 		return r.readParts(b, rows)
 	}
+	r.Reserve(b, rows)
 	for b.N < rows {
 		n := min(rows-b.N, r.chunk)
 		if r.available != nil {
@@ -184,6 +185,7 @@ func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
 	if r.next == r.rows {
 		return io.EOF
 	}
+	r.Reserve(b, int(min(int64(rows), r.rows-r.next)))
 	for b.N < rows && r.next < r.rows {
 		if r.next == r.first+int64(r.held) {
 			if err := r.load(); err != nil {

@@ -33,7 +33,6 @@ type chunk struct {
 
 	done     chan struct{} // receives a value when the chunk is parsed
 	inFlight int           // bytes of this chunk that the team counts towards its limit maxText
-	held     int           // bytes of memory that the team counts towards its limit maxKept
 }
 
 func newChunk(sparse bool) *chunk {

@@ -7,8 +7,8 @@ const (
 	maxWorkers = 16
 	// maxText limits the text of all chunks. A longer chunk waits until no other is in use.
 	maxText = 8 << 20
-	// maxKept limits the bytes of memory kept for reuse.
-	maxKept = 64 << 20
+	// maxKept limits the bytes of memory that a chunk keeps for reuse.
+	maxKept = 4 << 20
 )
 
 // A team of goroutines parses the chunks of a file.
@@ -60,7 +60,7 @@ func (t *team) read(cutter *cutter) {
 	defer close(t.order)
 	defer close(t.work)
 	var spare []*chunk
-	inFlight, held := 0, 0
+	inFlight := 0
 	// awaitChunk adds a delivered chunk to spare, unless the team stops.
 	awaitChunk := func() bool {
 		select {
@@ -69,13 +69,9 @@ func (t *team) read(cutter *cutter) {
 		case c := <-t.free:
 			inFlight -= c.inFlight
 			c.inFlight = 0
-			memory := c.memory()
-			if held += memory - c.held; held > maxKept {
-				held -= memory
+			if c.memory() > maxKept {
 				c.forget()
-				memory = 0
 			}
-			c.held = memory
 			spare = append(spare, c)
 			return true
 		}

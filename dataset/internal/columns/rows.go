@@ -9,6 +9,15 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
+// maxReserved limits Reserve to 8 MiB, because a damaged file may state a wrong number of rows.
+const maxReserved = 1 << 20
+
+// Reserve allocates memory for n rows, so that Grow need not copy them to larger memory.
+func (c *Choice) Reserve(b *dataset.Buffer, n int) {
+	b.X = slices.Grow(b.X, min(n*c.Features, maxReserved))
+	b.Y = slices.Grow(b.Y, min(n*c.Targets, maxReserved))
+}
+
 // Grow adds n rows to a dense block and returns their features x and targets y, which the caller must set.
 func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
 	nx, ny := len(b.X), len(b.Y)
