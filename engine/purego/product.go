@@ -36,19 +36,15 @@ type triangle struct {
 	firstRow int // 0 if lower is false
 }
 
-// A dividedProduct is a product whose C is divided into rows×cols parts. If packs is not zero, all parts share each
-// packed block of B, and packs more parts pack it.
-type dividedProduct struct {
-	product
-	rows, cols, packs int
-}
-
+// A productTeam divides C into rows×cols parts. If packs is not zero, all parts share each packed block of B, and packs
+// more parts pack the block.
 type productTeam struct {
 	team
-	dividedProduct
-	packed   *scratch // the shared block of B, packed
-	block    block
-	unpacked atomic.Int64 // number of parts of the block that are not packed yet
+	product
+	rows, cols, packs int
+	block             block
+	packed            *scratch     // the shared block, packed
+	unpacked          atomic.Int64 // number of parts of the block that are not packed yet
 }
 
 // A block is the block of B with kb rows from row l and nb columns from column j.
@@ -56,12 +52,8 @@ type block struct{ l, kb, j, nb int }
 
 var products pool[productTeam]
 
-// minParallel is the number of multiply-adds above which waking another goroutine saves time. minShared is the number
-// above which the parts of a product share a block of B.
-const (
-	minParallel = 1 << 19
-	minShared   = 32 * minParallel
-)
+// minParallel is the number of multiply-adds above which waking another goroutine saves time.
+const minParallel = 1 << 19
 
 func multiply(p *product) {
 	if p.m == p.firstRow || p.n == 0 {
@@ -72,95 +64,85 @@ func multiply(p *product) {
 		return
 	}
 	t := products.get()
-	t.dividedProduct = p.divide(runtime.GOMAXPROCS(0))
+	t.product = *p
+	t.divide(runtime.GOMAXPROCS(0))
 	if t.packs == 0 {
-		t.run(&t.dividedProduct, t.rows*t.cols)
+		t.run(t, t.rows*t.cols)
 	} else {
 		t.packed = scratches.get()
-		p.blocks(0, p.n, func(b block) {
+		t.blocks(0, t.n, func(b block) {
 			t.block = b
 			t.unpacked.Store(int64(t.packs))
-			grow(&t.packed.b, b.kb*roundUp(b.nb, p.be.kernel.Unit))
+			grow(&t.packed.b, b.kb*roundUp(b.nb, t.be.kernel.Unit))
 			t.run(t, t.packs+t.rows)
 		})
 		scratches.put(t.packed)
 	}
-	t.dividedProduct, t.packed = dividedProduct{}, nil
+	t.product, t.packed = product{}, nil
 	products.put(t)
 }
 
-// doPart packs part i of the block, or multiplies rows by the block. The parts of the block come first, so a goroutine
-// that waits for them waits for running goroutines.
-func (t *productTeam) doPart(i int, s *scratch) {
-	b := t.block
-	if i >= t.packs {
-		for t.unpacked.Load() > 0 {
-			runtime.Gosched()
-		}
-		lo, hi := t.rowsOf(i - t.packs)
-		t.multiplyRows(s, t.packed.b, lo, hi, b)
-		return
-	}
-	nr := t.be.kernel.NR()
-	j, end := partStart(b.nb, i, t.packs, nr), partStart(b.nb, i+1, t.packs, nr)
-	t.packB(t.packed.b[j*b.kb:], block{b.l, b.kb, b.j + j, end - j})
-	t.unpacked.Add(-1)
-}
-
 // divide divides C into just enough parts to keep every thread busy, because each part packs its own A and B. If the
-// parts share B, more parts cost nothing, and a delayed thread costs less.
-func (p *product) divide(threads int) dividedProduct {
-	rows, height := 1, p.m-p.firstRow
-	work := height * p.n * p.k
-	if p.lower {
-		work = height * (p.m + p.firstRow) / 2 * p.k
+// parts share large blocks of B, more parts cost nothing, and a delayed thread costs less.
+func (t *productTeam) divide(threads int) {
+	height, unit := t.m-t.firstRow, t.be.kernel.NR()
+	work, bands, blocks := height*t.n*t.k, (height+unit-1)/unit, (t.k/t.be.kc+1)*(t.n/t.be.nc+1)
+	if t.lower {
+		work = height * (t.m + t.firstRow) / 2 * t.k
 	}
-	if threads == 1 || work < minParallel {
-		return dividedProduct{*p, 1, 1, 0}
-	}
-	bands, blocks := (height+p.be.kernel.NR()-1)/p.be.kernel.NR(), (p.k/p.be.kc+1)*(p.n/p.be.nc+1)
-	if work/blocks >= minShared && bands >= 2*threads {
-		return dividedProduct{*p, min(8*threads, bands), 1, threads}
-	}
-	parts := threads
-	if work > 256*minParallel {
-		parts *= 4 // with more parts a delayed thread costs less
-	}
-	if p.lower {
-		return dividedProduct{*p, min(parts, bands), 1, 0}
-	}
-	packed := func(rows int) int { return parts/rows*p.m + rows*p.n }
-	for r := 2; r <= parts; r++ {
-		if parts%r == 0 && packed(r) < packed(rows) {
-			rows = r
+	t.rows, t.cols, t.packs = 1, 1, 0
+	switch {
+	case threads == 1 || work < minParallel:
+	case work/blocks >= 32*minParallel && bands >= 2*threads:
+		t.rows, t.packs = min(8*threads, bands), threads
+	case t.lower:
+		t.rows = min(threads, bands)
+	default:
+		packed := func(rows int) int { return threads/rows*t.m + rows*t.n }
+		for r := 2; r <= threads; r++ {
+			if threads%r == 0 && packed(r) < packed(t.rows) {
+				t.rows = r
+			}
 		}
+		t.cols = threads / t.rows
 	}
-	return dividedProduct{*p, rows, parts / rows, 0}
 }
 
 // rowsOf returns the first row of part i and the row after it. A triangle is divided into bands of rows with the same
 // area; bands with long rows are computed first.
-func (p *dividedProduct) rowsOf(i int) (lo, hi int) {
-	if p.lower {
-		i = p.rows - 1 - i
-		return p.bandStart(i), p.bandStart(i + 1)
+func (t *productTeam) rowsOf(i int) (lo, hi int) {
+	if t.lower {
+		i = t.rows - 1 - i
+		return t.bandStart(i), t.bandStart(i + 1)
 	}
-	return partStart(p.m, i, p.rows, p.be.kernel.MR()), partStart(p.m, i+1, p.rows, p.be.kernel.MR())
+	return partStart(t.m, i, t.rows, t.be.kernel.MR()), partStart(t.m, i+1, t.rows, t.be.kernel.MR())
 }
 
-// doPart computes part i of C.
-func (p *dividedProduct) doPart(i int, s *scratch) {
-	lo, hi := p.rowsOf(i / p.cols)
-	j, end := 0, hi
-	if !p.lower {
-		c := i % p.cols
-		j, end = partStart(p.n, c, p.cols, p.be.kernel.NR()), partStart(p.n, c+1, p.cols, p.be.kernel.NR())
-	}
-	if lo < hi {
-		p.blocks(j, end, func(b block) {
-			packed := p.packB(grow(&s.b, b.kb*roundUp(b.nb, p.be.kernel.Unit)), b)
-			p.multiplyRows(s, packed, lo, hi, b)
+// doPart computes part i of C, or packs a part of the shared block. The parts of the block come first, so a goroutine
+// that waits for them waits for running goroutines.
+func (t *productTeam) doPart(i int, s *scratch) {
+	nr := t.be.kernel.NR()
+	switch {
+	case t.packs == 0:
+		lo, hi := t.rowsOf(i / t.cols)
+		j, end := 0, hi
+		if !t.lower {
+			j, end = partStart(t.n, i%t.cols, t.cols, nr), partStart(t.n, i%t.cols+1, t.cols, nr)
+		}
+		t.blocks(j, end, func(b block) {
+			t.multiplyRows(s, t.packB(grow(&s.b, b.kb*roundUp(b.nb, t.be.kernel.Unit)), b), lo, hi, b)
 		})
+	case i < t.packs:
+		b := t.block
+		j, end := partStart(b.nb, i, t.packs, nr), partStart(b.nb, i+1, t.packs, nr)
+		t.packB(t.packed.b[j*b.kb:], block{b.l, b.kb, b.j + j, end - j})
+		t.unpacked.Add(-1)
+	default:
+		for t.unpacked.Load() > 0 {
+			runtime.Gosched()
+		}
+		lo, hi := t.rowsOf(i - t.packs)
+		t.multiplyRows(s, t.packed.b, lo, hi, t.block)
 	}
 }
 
@@ -205,8 +187,8 @@ func partStart(n, i, parts, unit int) int {
 }
 
 // bandStart returns the first row of part i of the triangle.
-func (p *dividedProduct) bandStart(i int) int {
-	return triangleStart(p.firstRow, p.m, i, p.rows, p.be.kernel.MR())
+func (t *productTeam) bandStart(i int) int {
+	return triangleStart(t.firstRow, t.m, i, t.rows, t.be.kernel.MR())
 }
 
 // triangleStart returns the first row of part i, if rows firstRow to m−1 of a triangle are divided into parts of
