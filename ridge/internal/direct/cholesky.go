@@ -73,12 +73,13 @@ func (e *normalEquations) fold(m int) {
 		e.multiply(e.rows, m)
 		return
 	}
-	e.added.Wait()
+	e.wait()
 	rows := e.rows
 	e.rows, e.other = e.other, rows
 	e.added.Go(func() { e.multiply(rows, m) })
 }
 
+// wait waits for the end of the last fold.
 func (e *normalEquations) wait() { e.added.Wait() }
 
 // multiply adds the product of each group of the first m rows to the sums.

@@ -24,8 +24,6 @@ type Factorization interface {
 	// fold accumulates the first m rows of the buffer. This may continue after fold returns, with other memory for
 	// the next buffer.
 	fold(m int)
-	// wait waits for the end of the last fold.
-	wait()
 	// columns ends the accumulation. It returns the norms of the columns of [A Y].
 	columns() []float64
 	// solve returns the solution at γ. If the system is too close to singular, s is nil. column is then the
@@ -97,7 +95,9 @@ func (s *Stream) Append(st rows.Staged) {
 // Read makes a pass over src. stage prepares the rows, and s accumulates them. If progress is not nil, Read
 // calls it after each block with the number of rows so far. sparse reports whether any rows are sparse.
 func (s *Stream) Read(ctx context.Context, src dataset.Source, stage *rows.Stage, progress func(rows int64)) (sparse bool, err error) {
-	defer s.f.wait()
+	if f, ok := s.f.(interface{ wait() }); ok {
+		defer f.wait()
+	}
 	n, _, _ := src.Dims()
 	var raw float64     // sum of squares of all numbers read, to detect overflow
 	var view engine.CSR // sparse rows of a cut

@@ -48,8 +48,6 @@ func (e *tsqr) buffer() []float64 {
 	return e.stack[q*q:]
 }
 
-func (e *tsqr) wait() {}
-
 func (e *tsqr) fold(m int) {
 	share := e.factor(m)
 	e.share += share

@@ -36,8 +36,6 @@ func NewTall(be engine.Backend, d, t int) Factorization {
 
 func (e *tall) buffer() []float64 { return e.stack[e.d*(e.d+e.t):] }
 
-func (e *tall) wait() {}
-
 func (e *tall) fold(m int) {
 	d, q := e.d, e.d+e.t
 	squares := make([]float64, q)
