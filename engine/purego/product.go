@@ -112,8 +112,8 @@ func (t *productTeam) divide(threads int) {
 // area; bands with long rows are computed first.
 func (t *productTeam) rowsOf(i int) (lo, hi int) {
 	if t.lower {
-		i = t.rows - 1 - i
-		return t.bandStart(i), t.bandStart(i + 1)
+		first := func(i int) int { return triangleStart(t.firstRow, t.m, i, t.rows, t.be.kernel.MR()) }
+		return first(t.rows - 1 - i), first(t.rows - i)
 	}
 	return partStart(t.m, i, t.rows, t.be.kernel.MR()), partStart(t.m, i+1, t.rows, t.be.kernel.MR())
 }
@@ -184,11 +184,6 @@ func partStart(n, i, parts, unit int) int {
 		return n
 	}
 	return min(n, roundUp(i*n/parts, unit))
-}
-
-// bandStart returns the first row of part i of the triangle.
-func (t *productTeam) bandStart(i int) int {
-	return triangleStart(t.firstRow, t.m, i, t.rows, t.be.kernel.MR())
 }
 
 // triangleStart returns the first row of part i, if rows firstRow to m−1 of a triangle are divided into parts of

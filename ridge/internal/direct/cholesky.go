@@ -42,17 +42,13 @@ func NewCholesky(be engine.Backend, d, t int, gram bool) Factorization {
 	return newNormalEquations(be, d, t, roundoff.StageRows, gram)
 }
 
-// backgroundNumbers is the least size of the buffer for a background product. For a smaller product, starting the
-// goroutine takes too long.
-const backgroundNumbers = 1 << 17
-
 // newNormalEquations is NewCholesky for groups of the given number of rows.
 func newNormalEquations(be engine.Backend, d, t, group int, gram bool) *normalEquations {
 	q := d + t
 	e := &normalEquations{be: be, d: d, t: t, group: group, col: make([]float64, q), sum: make([]float64, q*q), work: make([]float64, q*q)}
 	size := group * q
 	if runtime.GOMAXPROCS(0) > 1 {
-		size *= (backgroundNumbers + size - 1) / size
+		size *= (1<<17 + size - 1) / size // multiplying fewer numbers takes no longer than starting a goroutine
 		e.other = make([]float64, size)
 	}
 	e.rows = make([]float64, size)
@@ -69,12 +65,12 @@ func (e *normalEquations) fold(m int) {
 		e.chain = float64(min(m, e.group))
 	}
 	e.chain += float64((m + e.group - 1) / e.group)
-	if e.other == nil {
-		e.multiply(e.rows, m)
-		return
-	}
 	e.wait()
 	rows := e.rows
+	if e.other == nil {
+		e.multiply(rows, m)
+		return
+	}
 	e.rows, e.other = e.other, rows
 	e.added.Go(func() { e.multiply(rows, m) })
 }
@@ -85,16 +81,14 @@ func (e *normalEquations) wait() { e.added.Wait() }
 // multiply adds the product of each group of the first m rows to the sums.
 func (e *normalEquations) multiply(rows []float64, m int) {
 	q := e.d + e.t
-	all := engine.View(m, q, rows)
 	for lo := 0; lo < m; lo += e.group {
-		group := all.Slice(lo, min(lo+e.group, m), 0, q)
+		group := engine.View(min(e.group, m-lo), q, rows[lo*q:])
 		if e.low == nil && group.Rows <= e.be.Accuracy().Added {
 			e.be.Syrk(true, 1, group, 1, engine.View(q, q, e.sum))
 			continue
 		}
 		e.be.Syrk(true, 1, group, 0, engine.View(q, q, e.work))
-		const bands = 8
-		_ = parallel.Do(bands, q*q, func(i int) error { e.add(q*i/bands, q*(i+1)/bands); return nil })
+		_ = parallel.Do(8, q*q, func(i int) error { e.add(q*i/8, q*(i+1)/8); return nil })
 	}
 }
 
