@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"strconv"
-	"sync"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/badinput"
@@ -41,16 +40,10 @@ func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	workspaces := sync.Pool{New: func() any {
-		return &monomials{degree: p.Degree, columns: out, x: make([]float64, d), starts: make([]int, d)}
-	}}
-	features := func(b Block, out *Buffer) (finite bool, err error) {
-		m := workspaces.Get().(*monomials)
-		defer workspaces.Put(m)
-		m.features(b, out)
-		return false, nil // a monomial may overflow
-	}
-	return &transformed{src: src, name: "polynomial features", d: out, rows: rows, split: true, start: func() applier { return features }}, nil
+	return &transformed{src: src, name: "polynomial features", d: out, rows: rows, split: true, start: func() applier {
+		m := &monomials{degree: p.Degree, columns: out, x: make([]float64, d), starts: make([]int, d)}
+		return m.features
+	}}, nil
 }
 
 // columns returns C(d+Degree, Degree) − 1.
@@ -106,8 +99,8 @@ type monomials struct {
 	starts          []int     // starts[j] is the index of the first monomial of the current degree that begins with x_j
 }
 
-// features appends the monomials of the rows of b.
-func (m *monomials) features(b Block, out *Buffer) {
+// features appends the monomials of the rows of b. It returns false, because a monomial may have overflowed.
+func (m *monomials) features(b Block, out *Buffer) (finite bool, err error) {
 	out.Sparse = false
 	z := out.extend(b.N * m.columns)
 	for i := range b.N {
@@ -126,6 +119,7 @@ func (m *monomials) features(b Block, out *Buffer) {
 			m.x[j] = 0
 		}
 	}
+	return false, nil
 }
 
 // row writes the monomials of x to z, degree by degree. The monomials of degree k + 1 that begin with x_j are x_j times

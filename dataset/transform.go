@@ -18,7 +18,7 @@ type transformed struct {
 	rows int    // largest number of rows of a block; 0: the same blocks as src
 	// start begins a pass.
 	start func() applier
-	// split is true if dense rows are transformed in parallel. Several goroutines then call the same applier.
+	// split is true if dense rows are transformed in parallel, each part by an applier of its own.
 	split bool
 	// transformColumns computes each column from one column of src, or is nil.
 	transformColumns func(features Source) Source
@@ -79,7 +79,7 @@ func (s *transformed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[
 			out.Sparse, out.N, out.Y = part.Sparse != nil, part.N, append(out.Y, part.Y...)
 			out.W = append(out.W, part.W...)
 			if s.split && part.Sparse == nil {
-				return s.runParts(apply, part, t, out.extend(part.N*s.d))
+				return s.runParts(part, t, out.extend(part.N*s.d))
 			}
 			return s.run(apply, part, out)
 		}) {
@@ -107,13 +107,13 @@ func (s *transformed) run(apply applier, b Block, out *Buffer) error {
 }
 
 // runParts transforms the dense rows of b with t targets to z, in parallel.
-func (s *transformed) runParts(apply applier, b Block, t int, z []float64) error {
+func (s *transformed) runParts(b Block, t int, z []float64) error {
 	_, d, _ := s.src.Dims()
 	height := max(1, partNumbers/s.d)
 	return parallel.Do((b.N+height-1)/height, len(z), func(i int) error {
 		lo, hi := i*height, min((i+1)*height, b.N)
 		out := Buffer{N: hi - lo, X: z[lo*s.d : lo*s.d : hi*s.d]}
-		return s.run(apply, b.Cut(lo, hi, d, t, nil), &out)
+		return s.run(s.start(), b.Cut(lo, hi, d, t, nil), &out)
 	})
 }
 

@@ -22,7 +22,8 @@ type part struct {
 
 // readParts reads rows in parallel.
 func (r *rowReader) readParts(b *dataset.Buffer, rows int) error {
-	parts := max(1, min(runtime.GOMAXPROCS(0), rows/r.chunk))
+	const chunkParts = 4 // goroutines that can share a chunk
+	parts := max(1, min(runtime.GOMAXPROCS(0), chunkParts*rows/r.chunk))
 	r.parts = slices.Grow(r.parts[:0], parts)[:parts]
 	x, y := r.Grow(b, rows)
 	if err := parallel.Do(parts, len(x), func(i int) error {
@@ -48,7 +49,7 @@ func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) 
 		n := min(rows-done, r.chunk)
 		at, to, of := firstRow+int64(done), x[done*r.Features:(done+n)*r.Features], y[done*r.Targets:(done+n)*r.Targets]
 		plain := x[done*r.Features:]
-		if !r.InOrder() || len(plain) < n*r.cols { // the last rows of a part with targets do not fit
+		if !r.InOrder || len(plain) < n*r.cols { // the last rows of a part with targets do not fit
 			p.plain = vec.Grow(p.plain, n*r.cols)
 			plain = p.plain
 		}

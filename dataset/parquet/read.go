@@ -90,15 +90,11 @@ func (r *reader) Skip(rows int64) (bool, error) {
 		if err := r.nextGroup(); err != nil {
 			return false, r.damaged(err)
 		}
-		if err := r.eachStrip(int(rows), func(t *strip, s *scratch) error {
-			for _, p := range r.pages[t.lo:t.hi] {
-				if err := p.skip(rows, s); err != nil {
-					return r.damaged(err)
-				}
+		s := new(scratch)
+		for _, p := range r.pages {
+			if err := p.skip(rows, s); err != nil {
+				return false, r.damaged(err)
 			}
-			return nil
-		}); err != nil {
-			return false, err
 		}
 		r.row, r.left, rows = r.row+rows, r.left-rows, 0
 	}
@@ -126,22 +122,10 @@ func (r *reader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// eachStrip calls do for all strips, in parallel. It returns the error of the first strip that has one.
-func (r *reader) eachStrip(rows int, do func(t *strip, s *scratch) error) error {
-	return parallel.Do(len(r.strips), rows*len(r.used), func(i int) error {
-		s := scratches.Get().(*scratch)
-		defer scratches.Put(s)
-		return do(&r.strips[i], s)
-	})
-}
-
 // rowsOfGroup reads the next n rows of the current row group.
 func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 	x, y := r.Grow(b, n)
-	err := r.eachStrip(n, func(t *strip, s *scratch) error {
-		r.decode(t, s, x, y, n)
-		return t.err
-	})
+	err := parallel.Do(len(r.strips), n*len(r.used), func(i int) error { return r.decode(&r.strips[i], x, y, n) })
 	rows, finite := n, true
 	for _, t := range r.strips {
 		if finite = finite && t.finite; t.err != nil && t.rows < rows {
@@ -159,19 +143,22 @@ func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 }
 
 // decode reads n rows of the columns of t, tile by tile, until an error.
-func (r *reader) decode(t *strip, s *scratch, x, y []float64, n int) {
+func (r *reader) decode(t *strip, x, y []float64, n int) error {
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
 	t.finite, t.err = true, nil
 	for t.rows = 0; t.rows < n; {
 		height := min(n-t.rows, rowsPerTile)
 		for k := t.lo; k < t.hi; k++ {
 			to := s.tile[(k-t.lo)*height:][:height]
 			if t.err = r.fill(to, r.row+int64(t.rows), &r.used[k], r.pages[k], s); t.err != nil {
-				return
+				return t.err
 			}
 		}
 		t.finite = r.Columns(x, y, r.indices[t.lo:t.hi], t.rows, s.tile[:(t.hi-t.lo)*height]) && t.finite
 		t.rows += height
 	}
+	return nil
 }
 
 // nextGroup opens the columns of the next row group.

@@ -21,13 +21,13 @@ type Choice struct {
 	// To maps each column of the file to its index in an output row, or to -1 if the column is not used.
 	To                []int
 	Features, Targets int
+	InOrder           bool           // the columns of the file are the features, in order, followed by the targets
 	Cells             *prepare.Cells // how to read cells that are not numbers
 	// Category maps each column of the file to its index in Cells.Lexicons, or to -1. It is nil if no column is
 	// categorical.
 	Category []int
 
-	labels  *prepare.Lexicon // codes of the labels of the first target; nil if it is a number
-	inOrder bool             // the columns of the file are the features, followed by the targets
+	labels *prepare.Lexicon // codes of the labels of the first target; nil if it is a number
 }
 
 // Choose selects the features and the targets among the named columns. Each specification is a name, "first", "last"
@@ -72,9 +72,9 @@ func Choose(names []string, named bool, targets, features []string) (Choice, err
 		c.To[i] = len(feature) + k
 	}
 	c.Features, c.Targets = len(feature), len(target)
-	c.inOrder = true
+	c.InOrder = true
 	for j, k := range c.To {
-		c.inOrder = c.inOrder && j == k
+		c.InOrder = c.InOrder && j == k
 	}
 	return c, nil
 }

@@ -32,7 +32,7 @@ func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
 func (c *Choice) Rows(x, y, rows []float64) {
 	cols := len(c.To)
 	n := len(rows) / cols
-	if c.inOrder {
+	if c.InOrder {
 		c.split(x, y, rows)
 		return
 	}
@@ -63,10 +63,6 @@ func (c *Choice) split(x, y, rows []float64) {
 		copy(y[i*c.Targets:(i+1)*c.Targets], row[c.Features:])
 	}
 }
-
-// InOrder reports whether the features are the first columns of the file, in order, and the targets the other
-// columns.
-func (c *Choice) InOrder() bool { return c.inOrder }
 
 // Tile is the number of float64 in a cache line. For a multiple of Tile adjacent columns, Columns writes each cache
 // line once.
