@@ -12,33 +12,17 @@ import (
 // inner is set where a search runs under the settings of another one.
 const inner = "FDRIDGE_TEST_ADVERSARY_INNER"
 
-// settings are the ends of all that [engine.Tuning.Override] reads: one at a time where
-// FDRIDGE_THOROUGH is set, else several that have nothing to do with each other.
+// settings are the ends of all that [engine.Tuning.Override] reads, several at a time that have nothing to do with each
+// other.
 func settings() [][]string {
-	if os.Getenv("FDRIDGE_THOROUGH") == "" {
-		out := [][]string{
-			{"FDRIDGE_SHRINK_ROWS=1", "FDRIDGE_GRADIENT_ROWS=16777216", "FDRIDGE_MC=1", "FDRIDGE_KC=1", "FDRIDGE_NC=1"},
-			{"FDRIDGE_SHRINK_ROWS=5000", "FDRIDGE_GRADIENT_ROWS=1", "FDRIDGE_MC=1048576", "FDRIDGE_KC=1048576", "FDRIDGE_NC=16777216"},
-			{"FDRIDGE_THREADS=1", "GOMAXPROCS=1"},
-			{"FDRIDGE_THREADS=64", "GOMAXPROCS=7", "FDRIDGE_GRADIENT_ROWS=3", "FDRIDGE_SHRINK_ROWS=2"},
-		}
-		for i, name := range purego.KernelNames()[1:] { // TestSearch has the first
-			out[i%len(out)] = append(out[i%len(out)], "FDRIDGE_KERNEL="+name)
-		}
-		return out
-	}
 	out := [][]string{
-		{"FDRIDGE_SHRINK_ROWS=1"},
-		{"FDRIDGE_SHRINK_ROWS=5000"},
-		{"FDRIDGE_GRADIENT_ROWS=1"},
-		{"FDRIDGE_GRADIENT_ROWS=16777216"},
-		{"FDRIDGE_MC=1", "FDRIDGE_KC=1", "FDRIDGE_NC=1"},
-		{"FDRIDGE_MC=1048576", "FDRIDGE_KC=1048576", "FDRIDGE_NC=16777216"},
+		{"FDRIDGE_SHRINK_ROWS=1", "FDRIDGE_GRADIENT_ROWS=16777216", "FDRIDGE_MC=1", "FDRIDGE_KC=1", "FDRIDGE_NC=1"},
+		{"FDRIDGE_SHRINK_ROWS=5000", "FDRIDGE_GRADIENT_ROWS=1", "FDRIDGE_MC=1048576", "FDRIDGE_KC=1048576", "FDRIDGE_NC=16777216"},
 		{"FDRIDGE_THREADS=1", "GOMAXPROCS=1"},
 		{"FDRIDGE_THREADS=64", "GOMAXPROCS=7", "FDRIDGE_GRADIENT_ROWS=3", "FDRIDGE_SHRINK_ROWS=2"},
 	}
-	for _, name := range purego.KernelNames() {
-		out = append(out, []string{"FDRIDGE_KERNEL=" + name})
+	for i, name := range purego.KernelNames()[1:] { // TestSearch has the first
+		out[i%len(out)] = append(out[i%len(out)], "FDRIDGE_KERNEL="+name)
 	}
 	return out
 }
