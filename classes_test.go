@@ -159,7 +159,7 @@ func TestClassesChoice(t *testing.T) {
 	certain, differs := 0, 0
 	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 11))
-		p := newLabelled(r, 16+r.IntN(8), []int{3, 6, 10, 24}[seed%4], 2+r.IntN(2)) // also more features than rows
+		p := newLabelled(r, 12+r.IntN(8), []int{3, 6, 10, 20}[seed%4], 2+r.IntN(2)) // also more features than rows
 		candidates := []float64{1e-3, 300, 0.3, 30, 2000}
 		opts := fdridge.Options{Candidates: candidates, NoIntercept: seed%3 == 0}
 		if seed%2 == 0 {
