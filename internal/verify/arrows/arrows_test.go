@@ -62,6 +62,7 @@ var arrows = map[string][]string{
 	"ridge/internal/krylov":       above("dataset", "fd", "ridge/internal/certify", "ridge/internal/gram", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
 	"ridge/internal/direct":       above("dataset", "fd", "ridge/internal/certify", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
 	"ridge/internal/dual":         above("dataset", "fd", "ridge/internal/certify", "ridge/internal/direct", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
+	"ridge/internal/sparsework":   {}, // tests only
 	"ridge/ridgetest":             above("dataset", "fd", "ridge/...", "internal/verify/..."),
 	"model":                       above("dataset", "dataset/prepare", "fd", "ridge/internal/...", "ridge", "ridge/choose", "ridge/classes", "ridge/reason"),
 	"live":                        above("dataset", "fd", "ridge/internal/...", "ridge", "ridge/choose", "ridge/reason", "ridge/window"),

@@ -1,19 +1,18 @@
-package randsketch_test
+package sparsework
 
 import (
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/verify/sparsework"
 	"github.com/fdridge/fdridge/randsketch"
 )
 
-// TestSparseWork: a pass over sparse rows takes the time of their entries.
-func TestSparseWork(t *testing.T) {
+// TestRandsketch: a pass over sparse rows takes the time of their entries.
+func TestRandsketch(t *testing.T) {
 	for _, kind := range []randsketch.Kind{randsketch.Gaussian, randsketch.SJLT} {
 		t.Run(kind.String(), func(t *testing.T) {
-			sparsework.Hold(t, func(t *testing.T, src dataset.Source) func() int {
-				s, err := randsketch.New(randsketch.Config{Kind: kind, Rows: 2, Dim: sparsework.Dim, Sparsity: 1})
+			Hold(t, func(t *testing.T, src dataset.Source) func() int {
+				s, err := randsketch.New(randsketch.Config{Kind: kind, Rows: 2, Dim: Dim, Sparsity: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -27,8 +26,8 @@ func TestSparseWork(t *testing.T) {
 		})
 	}
 	t.Run("Nystrom", func(t *testing.T) {
-		sparsework.Hold(t, func(t *testing.T, src dataset.Source) func() int {
-			a, err := randsketch.NewNystrom(randsketch.NystromConfig{Rank: 1, Dim: sparsework.Dim})
+		Hold(t, func(t *testing.T, src dataset.Source) func() int {
+			a, err := randsketch.NewNystrom(randsketch.NystromConfig{Rank: 1, Dim: Dim})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,68 +1,53 @@
 package gram
 
 import (
-	"fmt"
+	"context"
+	"iter"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/verify/sparsework"
 )
 
-// TestPassSparseWork: a pass over sparse rows takes the time of their entries, centred or not,
-// weighted or not, measured with twice the digits or not.
-func TestPassSparseWork(t *testing.T) {
-	be, err := engine.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, centred := range []bool{false, true} {
-		for _, precise := range []bool{false, true} {
-			t.Run(fmt.Sprintf("centred and weighted %v, precise %v", centred, precise), func(t *testing.T) {
-				sparsework.Hold(t, func(t *testing.T, src dataset.Source) func() int {
-					n, d, _ := src.Dims()
-					r := Rows{Source: src, Count: n, Weight: float64(n)}
-					if centred {
-						r.Mean = make([]float64, d+1)
-						r.Source, r.Weight = weigh(t, src, 0.5), float64(n)/2
-					}
-					o, err := New(r, be, nil, nil)
-					if err != nil {
-						t.Fatal(err)
-					}
-					v, out, rss := make([]float64, d), make([]float64, d), make([]float64, 1)
-					for j := range v {
-						v[j] = 1
-					}
-					return func() int {
-						if _, err := o.Apply(t.Context(), []Query{{Affine: true, Precise: precise, Gamma: 1}}, v, out, rss, nil); err != nil {
-							t.Fatal(err)
-						}
-						return 1
-					}
-				})
-			})
+// singly is a source whose blocks have one sparse row each.
+type singly struct{ dataset.Source }
+
+func (s singly) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
+	return func(yield func(dataset.Block, error) bool) {
+		for b, err := range s.Source.Blocks(ctx) {
+			for i := 0; i < b.N && err == nil; i++ {
+				row := b.Sparse.Slice(i, i+1)
+				if !yield(dataset.Block{First: b.First + int64(i), N: 1, Sparse: &row, Y: b.Y[i : i+1]}, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(dataset.Block{}, err)
+				return
+			}
 		}
 	}
 }
 
-// weigh gives every row a weight.
-func weigh(t *testing.T, src dataset.Source, weight float64) dataset.Source {
+// threeEntries returns rows of three random entries in 400 000 columns, one row in each block.
+func threeEntries(t *testing.T, n int) dataset.Source {
 	t.Helper()
-	n, _, _ := src.Dims()
-	w := make([]float64, n)
-	for i := range w {
-		w[i] = weight
+	const entries, share = 3, 133_333
+	rng := rand.New(rand.NewPCG(7, 7))
+	x, y := &engine.CSR{Rows: n, Cols: 400_000, RowPtr: []int{0}}, []float64(nil)
+	for range n {
+		for k := range entries {
+			x.ColIdx = append(x.ColIdx, int32(k*share+rng.IntN(share)))
+			x.Val = append(x.Val, rng.NormFloat64())
+		}
+		x.RowPtr, y = append(x.RowPtr, len(x.Val)), append(y, rng.NormFloat64())
 	}
-	weights, err := dataset.FromDense(int(n), 1, 0, w, nil)
+	src, err := dataset.FromCSR(x, 1, y)
 	if err != nil {
 		t.Fatal(err)
 	}
-	weighted, err := dataset.Weigh(src, weights)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return weighted
+	return singly{src}
 }
 
 // TestScattered: products that go to compensated sums at once are those that go there by way of
@@ -72,7 +57,7 @@ func TestScattered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src := sparsework.New(1500)
+	src := threeEntries(t, 1500)
 	n, d, _ := src.Dims()
 	o, err := New(Rows{Source: src, Count: n, Weight: float64(n)}, be, nil, nil)
 	if err != nil {

@@ -1,15 +1,14 @@
-package dataset_test
+package sparsework
 
 import (
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/verify/sparsework"
 )
 
-// TestSparseWork: sparse rows that are standardised, and kept for later passes, stay sparse, and
+// TestDataset: sparse rows that are standardised, and kept for later passes, stay sparse, and
 // take the time of their entries.
-func TestSparseWork(t *testing.T) {
+func TestDataset(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, src dataset.Source) (dataset.Source, error){
 		"standardised": func(t *testing.T, src dataset.Source) (dataset.Source, error) {
 			out, _, err := dataset.Standardize(t.Context(), src)
@@ -24,7 +23,7 @@ func TestSparseWork(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sparsework.Hold(t, func(t *testing.T, src dataset.Source) func() int {
+			Hold(t, func(t *testing.T, src dataset.Source) func() int {
 				src, err := prepare(t, src)
 				if err != nil {
 					t.Fatal(err)
