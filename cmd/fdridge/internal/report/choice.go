@@ -221,10 +221,10 @@ func (c *choice) sentence() string {
 		gamma, c.score(), len(c.Path), bracket(c.Score), formatGamma(float64(c.Possible[0]), false), formatGamma(float64(c.Possible[1]), true), describeGain(float64(c.Relative)), c.advice())
 }
 
-// describeGain returns a text such as "may be better by up to 3 %". relative bounds (s − s')/s', for the score s of the
-// chosen γ and the score s' of any other γ.
-func describeGain(relative float64) string {
-	if v := 100 * relative * (1 + 0x1p-52); v <= 1e4 {
+// describeGain returns a text such as "may be better by up to 3 %". excess is an upper bound on (s − s')/s', for the
+// scores s of the chosen γ and s' of any other γ.
+func describeGain(excess float64) string {
+	if v := 100 * excess * (1 + 0x1p-52); v <= 1e4 {
 		return "may be better by up to " + AtMost(v, 2) + " %"
 	}
 	return "may be better by any factor"

@@ -63,10 +63,9 @@ type Rank struct {
 	Received int64  `json:"bytes_received"`
 }
 
-// NewRank returns the record of an MPI process. seconds is its total time, and communicating the part spent on
-// transfers and waiting.
-func NewRank(rank int, rows int64, seconds, communicating float64, sent, received int64) Rank {
-	return Rank{rank, rows, number(seconds), number(communicating), number(communicating / seconds), sent, received}
+// NewRank returns the record of an MPI process. transferSeconds is the time for transfers, waiting included.
+func NewRank(rank int, rows int64, seconds, transferSeconds float64, sent, received int64) Rank {
+	return Rank{rank, rows, number(seconds), number(transferSeconds), number(transferSeconds / seconds), sent, received}
 }
 
 // record returns the JSON form of the report.
