@@ -314,7 +314,8 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	return err
 }
 
-// convert sets the features x and the targets y of the next n rows. If lends is true, x is part of the record batch.
+// convert sets the features x and the targets y of the next n rows. If lends is true, x lies in the record batch and
+// already holds the features.
 func (r *reader) convert(x, y []float64, n int, lends bool) error {
 	if err := r.checkNulls(n); err != nil {
 		return err

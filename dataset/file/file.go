@@ -68,8 +68,8 @@ type Origin struct {
 	// svmlight, npy or Arrow, and svmlight requires Features. The rows can be read only once ([dataset.Once]). They
 	// cannot be divided or transposed.
 	Pipe *dataset.Pipe `json:"-"`
-	// Entries, if not nil, reads the numbers of the array. The only file is then a .npy file that ends after its
-	// header.
+	// Entries, if not nil, contains the numbers of a .npy array. Open must then get one path: a file with only the
+	// header of the array.
 	Entries *io.SectionReader `json:"-"`
 	// Alone is true if the other shares may remain unread. Open then checks that a share of a csv file does not begin
 	// within a quoted record. The check reads all text before the share. If Alone is false, the reader of the preceding
@@ -90,8 +90,8 @@ type Opened struct {
 	streams []*dataset.Stream
 }
 
-// Passes returns the number of passes over the data, including the o.Scans passes by Open. If files had different
-// numbers of passes, Passes returns the largest number.
+// Passes returns the number of passes over the data, including passes during Open. For several files it returns the
+// largest number.
 func (o *Opened) Passes() int {
 	most := 0
 	for _, s := range o.streams {

@@ -189,9 +189,9 @@ func (e *Encoding) checkColumns() error {
 	return nil
 }
 
-// FromColumns returns the encoding with the given columns. If the columns have names, the rows may lack columns with
-// [UseOmit]. targets is the policy for missing targets and weights: RefuseMissing or MissingDrop. See [Encoding] for
-// lenient.
+// FromColumns returns the encoding with the given columns. If the columns have names, the rows need not contain
+// columns with Use = UseOmit. targets is the policy for missing targets and weights: RefuseMissing or MissingDrop. See
+// [Encoding] for lenient.
 func FromColumns(columns []Column, targets Missing, lenient bool) (*Encoding, error) {
 	e := &Encoding{Columns: columns, Targets: targets, Lenient: lenient}
 	if slices.ContainsFunc(columns, func(c Column) bool { return c.Name != "" }) {
@@ -209,8 +209,8 @@ func FromColumns(columns []Column, targets Missing, lenient bool) (*Encoding, er
 	return e, e.Valid()
 }
 
-// read yields the columns of the rows, numbered from 0.
-// If e has Names, rows do not contain the columns with [UseOmit].
+// read yields each column that is in the rows, with its index in a row.
+// If e has Names, the rows omit columns with [UseOmit].
 func (e *Encoding) read() iter.Seq2[int, *Column] {
 	if e.Columns == nil {
 		return e.readCategories

@@ -105,8 +105,8 @@ func (l *Lexicon) IsLevels() bool {
 	return l.reads == readLevels || l.reads == readMixed || l.reads == readLabels
 }
 
-// Code returns the value of a text without surrounding blanks. ok is false if the text is not UTF-8. It is also false
-// for a new text if the lexicon is full, with 2²⁰ texts or 64 MiB.
+// Code returns the value that stands for a text in a row. The text must have no surrounding blanks. ok is false if the
+// text is not UTF-8. It is also false for a new text if the lexicon is full, with 2²⁰ texts or 64 MiB.
 func (l *Lexicon) Code(text []byte) (code float64, ok bool) {
 	if m := l.known.Load(); m != nil {
 		if c, ok := (*m)[string(text)]; ok {
@@ -221,8 +221,8 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 	return l.box(c), true
 }
 
-// Number returns the value that stands for the number v in a row. In a categorical column this is the code of its
-// shortest decimal text.
+// Number returns the value that stands for the number v in a row. In a categorical column, Number
+// writes v as its shortest decimal text and returns the code of this text.
 func (l *Lexicon) Number(v float64) (code float64, ok bool) {
 	switch {
 	case l.ReadsNumbers():

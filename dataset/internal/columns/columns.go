@@ -187,8 +187,9 @@ func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	return err
 }
 
-// Refuse adds the name of column j to the first error, and returns this error: firstErr, or err if firstErr is nil. err
-// is the reason why column j cannot be read. isText is true if the column could be read as categories.
+// Refuse returns the error of the first column that cannot be read: firstErr, or err if firstErr is nil. err is the
+// error of column j. If column j is a feature, Refuse appends name to Texts of the first error, or to Others if isText
+// is false.
 func (c *Choice) Refuse(firstErr, err *dataset.InputError, j int, name string, isText bool) *dataset.InputError {
 	if firstErr == nil {
 		firstErr = err
