@@ -241,8 +241,7 @@ func (t Tuning) GradientRows(d int) int {
 const manyVectors = 8
 
 // GradientCall returns the number of rows for one call of [Backend.Gradient], given n rows of d columns and q
-// right-hand sides. It is limited because [Accuracy].Gradient bounds the number of additions to an element of G in one
-// call.
+// right-hand sides. The error bound Gradients of [Accuracy] holds for calls with at most this number of rows.
 //
 // The result is at most [MaxGradientRows], and at most
 //   - t.Gradient if this is set and q is less than 8;

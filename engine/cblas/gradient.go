@@ -128,8 +128,9 @@ const (
 	minSharedWork = 1 << 16
 )
 
-// countParts returns the number of parts into which the rows are divided. It depends only on the shape and the number
-// of threads. Goroutines process the parts, because threads of OpenBLAS do not speed up products as small as a block.
+// countParts returns the number of parts into which the rows are divided. It is 1 for little work, for
+// one thread, and if OpenBLAS may run several calls at once. Goroutines process the parts, because threads of OpenBLAS
+// do not speed up products as small as a block.
 func (b *Backend) countParts(n, d, t int) int {
 	if b.sharing.on.Load() || cap(b.slots) > 1 || b.threads == 1 || n*d*t < minSharedWork {
 		return 1

@@ -32,9 +32,8 @@ func Each(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	}
 }
 
-// Run runs all tests for a backend. Factorisations are tested for matrices of all sizes and all kinds. All
-// combinations of size and kind are tested only if FDRIDGE_THOROUGH is set. go test -short, for emulated processors,
-// also tests fewer shapes of products.
+// Run runs all tests for a backend. Each size and each kind of matrix is factored. If FDRIDGE_THOROUGH is set,
+// each combination is factored. go test -short, for emulated processors, tests fewer shapes of products.
 func Run(t *testing.T, be engine.Backend) {
 	t.Run("Describes", func(t *testing.T) { describes(t, be) })
 	Products(t, be)

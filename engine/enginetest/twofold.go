@@ -20,15 +20,15 @@ type twofoldCase struct {
 	want       *twofoldSums
 }
 
-// twofoldSums holds the exact results R and G of a case, and for each element the sum of the magnitudes of its terms.
+// twofoldSums holds exact results of GradientTwofold: R and G. rSize and gSize hold the sums of the magnitudes of their
+// terms.
 type twofoldSums struct {
 	r, g         []*big.Float
 	rSize, gSize []float64
 }
 
-// gradientTwofold compares R and G with sums of more than a thousand bits. The errors must be within the returned
-// bounds. The exact G is computed from the returned R, because the bounds of G are for this R. The bounds must be
-// about as small as twice the digits of a float64 allow.
+// gradientTwofold compares the results of GradientTwofold with sums of more than a thousand bits. The errors must be
+// within the returned bounds. These must be about as small as twice the digits of a float64 allow.
 func gradientTwofold(t *testing.T, be engine.Backend) {
 	dense, sparse := 0.0, 0.0
 	for _, c := range exactTwofolds() {
@@ -166,7 +166,8 @@ func (c twofoldCase) verify(t *testing.T, compute func(a, x, b engine.Matrix, c,
 	return worst
 }
 
-// exactG returns the exact G for the computed residuals R = rh + rl. It adds the effect of the error of R to c.want.g.
+// exactG returns the exact G for the computed residuals R = rh + rl, because the bounds on G are for this R. The result
+// is c.want.g plus the effect of the error of R.
 func (c twofoldCase) exactG(rh, rl *matrix) []*big.Float {
 	out := make([]*big.Float, len(c.want.g))
 	for i, v := range c.want.g {

@@ -36,7 +36,7 @@ var gradients pool[gradientTeam]
 
 // partRows is the largest number of rows of a part. If this would give more than maxParts parts, there are maxParts.
 // Parts give work to several threads, and limit the number of terms of each sum. With at least severalTargets
-// right-hand sides, a part may have twice as many rows, because its sums do not fit in the cache.
+// right-hand sides, a part may have twice as many rows: the sums do not fit in the cache, so adding them takes long.
 const (
 	partRows       = 32
 	maxParts       = 16

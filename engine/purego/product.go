@@ -82,8 +82,8 @@ func multiply(p *product) {
 	products.put(t)
 }
 
-// divide divides C into just enough parts to keep every thread busy, because each part packs its own A and B. If the
-// parts share large blocks of B, more parts cost nothing, and a delayed thread costs less.
+// divide divides C into at most one part for each thread, because each part packs its own A and B. If the parts share
+// packed blocks of B, each thread has up to eight parts, and other threads take over the parts of a delayed thread.
 func (t *productTeam) divide(threads int) {
 	height, unit := t.m-t.firstRow, t.be.kernel.NR()
 	work, bands, blocks := height*t.n*t.k, (height+unit-1)/unit, (t.k/t.be.kc+1)*(t.n/t.be.nc+1)
@@ -118,8 +118,8 @@ func (t *productTeam) rowsOf(i int) (lo, hi int) {
 	return partStart(t.m, i, t.rows, t.be.kernel.MR()), partStart(t.m, i+1, t.rows, t.be.kernel.MR())
 }
 
-// doPart computes part i of C, or packs a part of the shared block. The parts of the block come first, so a goroutine
-// that waits for them waits for running goroutines.
+// doPart computes part i of C, or packs a part of the shared block. The parts of the block come first: when a
+// goroutine needs the block, every part is packed, or another goroutine is packing it.
 func (t *productTeam) doPart(i int, s *scratch) {
 	nr := t.be.kernel.NR()
 	switch {

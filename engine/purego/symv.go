@@ -20,7 +20,8 @@ type symvTeam struct {
 
 var symvs pool[symvTeam]
 
-// Limits on the bands of rows, which all have about the same area. With few bands, adding their sums is cheap.
+// Limits on the bands of rows. All bands of the triangle have about the same number of elements. With few bands, adding
+// their sums is cheap.
 const (
 	minBandRows  = 128 // smallest number of rows of a band, on average
 	maxBands     = 16  // largest number of bands

@@ -28,8 +28,8 @@ const (
 	// thinStrip is the number of columns of C that are computed together. Some rows of such a strip fit into the
 	// first-level cache, and each call of a kernel has enough work.
 	thinStrip = 512
-	// thinDepth is the number of columns of A and B that the method dots multiplies at a time. The rows of A, fewer
-	// than thinTiles, then stay in the second-level cache.
+	// thinDepth is the number of columns of A and B in one call of dotsBlock. The rows of A, fewer than thinTiles, then
+	// stay in the second-level cache.
 	thinDepth = 4096
 	// thinChunk is the number of rows of B that tiles process together. For op(B) = Bᵀ, tiles process wideStrip
 	// columns of B together.
@@ -83,7 +83,7 @@ func (t *thinProduct) doPart(i int, s *scratch) {
 	}
 }
 
-// columns adds the product to columns lo to hi of C for op(B) = B. It computes tiles of C, for thinChunk rows of B at
+// columns adds alpha·A·B to columns lo to hi of C. It computes tiles of C, for thinChunk rows of B at
 // a time.
 func (t *thinProduct) columns(lo, hi int, s *scratch) {
 	mr := t.be.kernel.MR()
@@ -115,7 +115,7 @@ func (t *thinProduct) rows(lo, hi int, s *scratch) {
 	}
 }
 
-// axpys adds the product to columns lo to hi of C for op(B) = B. It adds multiples of four rows of B at a time.
+// axpys adds alpha·A·B to columns lo to hi of C, four rows of B at a time.
 func (t *thinProduct) axpys(lo, hi int, s *scratch) {
 	k, n := t.be.kernel, hi-lo
 	c := grow(&s.a, 4*t.m)
@@ -135,14 +135,14 @@ func (t *thinProduct) axpys(lo, hi int, s *scratch) {
 	}
 }
 
-// dots adds the product to columns lo to hi of C for op(B) = Bᵀ, as inner products of rows of A and B.
+// dots adds alpha·A·Bᵀ to columns lo to hi of C, as inner products of rows of A and B.
 func (t *thinProduct) dots(lo, hi int, s *scratch) {
 	for l := 0; l < t.k; l += thinDepth {
 		t.dotsBlock(l, min(thinDepth, t.k-l), lo, hi, grow(&s.a, 4*t.m))
 	}
 }
 
-// dotsBlock is like dots, but only for columns l to l+n of A and B. r is a workspace of 4·m numbers.
+// dotsBlock is like dots, but for only n columns of A and B, from column l. r is a workspace of 4·t.m numbers.
 func (t *thinProduct) dotsBlock(l, n, lo, hi int, r []float64) {
 	k := t.be.kernel
 	i := lo

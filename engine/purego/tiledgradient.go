@@ -37,7 +37,8 @@ func (v *tiledGradient) doPart(i int, s *scratch) {
 }
 
 // wideTargets is the smallest number of right-hand sides at which tiles are faster than the kernels for vectors.
-// widePartRows is the number of rows of a part that uses tiles. It is large, so that there are few sums to add.
+// widePartRows is the number of rows of a part that uses tiles. It is large, because each part has
+// sums that must be added at the end.
 const (
 	wideTargets  = 8
 	widePartRows = 128

@@ -212,11 +212,11 @@ func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *
 	}
 }
 
-// unit2 is u² for the unit round-off u = 2⁻⁵³. Error bounds of sums of two numbers are multiples of unit2.
+// unit2 is u² for the unit round-off u = 2⁻⁵³. The error bounds of numbers hi + lo are multiples of unit2.
 const unit2 = 0x1p-106
 
-// rowError bounds the error of an element of R, divided by the sum of the magnitudes of its d + 2 terms: −b, c and d
-// products. strips is the number of strips of columns. [engine.Twofold] has the derivation.
+// rowError bounds the error of an element of R, divided by the sum of the magnitudes of its terms: d products, −b and
+// c. strips is the number of strips of columns. [engine.Twofold] has the derivation.
 func rowError(d, strips int) float64 {
 	n, s := float64(min(d, twofoldColumns)), float64(strips+2)
 	return 2 * unit2 * (n*(70+n/2) + 2*s*(4*n+s))

@@ -28,7 +28,7 @@ func (a Accuracy) Gradients() float64 { return float64((a.Gradient + 1) / 2) }
 const Roundings = 2
 
 // Orders is the largest number of different orders in which the elements of one matrix product are summed. OpenBLAS
-// uses up to three orders at the edges of its tiles.
+// uses other orders at the edges of its tiles.
 const Orders = 4
 
 // MaxRows is the largest number of rows in a call of Gradient. A call with fewer than SharedWork multiply-adds has at

@@ -251,9 +251,9 @@ func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 	return wanted
 }
 
-// eigenvectors computes the unit eigenvectors ẑᵢ/(dᵢ − λ) of the nWanted largest roots λ. The first nStored rows of
-// s.vectors hold dᵢ − λ for the largest roots. The eigenvectors replace the first nWanted rows, with columns in the
-// order of s.packed.
+// eigenvectors computes the eigenvectors of the nWanted largest roots λ: ẑᵢ/(dᵢ − λ), scaled to length 1. solveSecular
+// has written dᵢ − λ to s.vectors for the nStored ≥ nWanted largest roots. The eigenvectors replace the first nWanted
+// rows of s.vectors, with columns in the order of s.packed.
 func (s *divider) eigenvectors(nStored, nWanted int) {
 	kept := len(s.kept)
 	zhat, group, row := s.zhat[:kept], s.group[:kept], s.row[:kept]

@@ -10,8 +10,8 @@ const secularSteps = 120
 const patience = 8
 
 // The iteration for a root ends after a step η of at most lastStep·r, where r is the distance to the nearest pole. The
-// remaining error is at most 4η²/r ≤ eps/4·r, because f and its approximation have the same value and slope, and second
-// derivatives of at most 2/r times their slopes.
+// remaining error is at most 4η²/r ≤ eps/4·r: f and its approximation have the same value and slope. For both, |f″| is at
+// most 2/r·f′.
 const lastStep = 0x1p-28
 
 // secular is the equation
@@ -129,8 +129,8 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 //   - lo, hi: a bracket of τ = λ − d_o
 //   - tau: a first τ in this bracket
 //
-// The first λ is the root of an approximation of f with only two poles, d_p and d_{p+1}. It has the value and slope of
-// f in the middle of the interval that contains root j.
+// The first λ is the root of an approximation of f with only two poles, d_p and d_{p+1}. The approximation has
+// the value and slope of f in the middle of the interval that contains root j.
 func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	last := j > p
 	gap := s.d[p+1] - s.d[p]
@@ -204,8 +204,8 @@ func (s *secular) sumPoles(lo, hi int, origin, tau float64) (sum, slope float64)
 // correction approximates f by c + s/(d_p − λ) + t/(d_{p+1} − λ), with the same value and slope at the current λ. It
 // returns the step to the root of this approximation. A further condition determines s and t:
 //
-//   - fixed weight: the fraction of the nearer pole o is the same as in f
-//   - middle way: the first fraction has the slope of ψ, and the second has the slope of φ
+//   - fixed weight: the term of the nearer pole o is the same as in f
+//   - middle way: the term of pole p has the slope of ψ, and the term of pole p+1 has the slope of φ
 //
 // For the last root both methods are the same.
 func (s *secular) correction(v value, p, o int, last, middleWay bool, delta []float64) float64 {

@@ -142,7 +142,7 @@ func chain4Go(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float
 	}
 }
 
-// chain computes Chain for any k, four columns of W at a time. If columns is nil, row i of W belongs to x[i].
+// chain is [Cosines].Chain in Go. If columns is nil, x[i] is multiplied by row i of W.
 func chain(n int, x []float64, columns []int32, w, from, z *float64) {
 	row := func(i int) int {
 		if columns != nil {

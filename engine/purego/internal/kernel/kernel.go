@@ -22,8 +22,8 @@ type Kernel struct {
 	// true, the product is added to C.
 	Tile []tile
 
-	// TileRowsA[u−1] and TileRowsB[u−1] give the same bits as Tile[u−1], but one operand is not packed: TileRowsA
-	// reads the rows of the Unit×k matrix Aᵀ, and TileRowsB the rows of B.
+	// TileRowsA[u−1] and TileRowsB[u−1] give the same bits as Tile[u−1]. TileRowsA reads rows of Aᵀ instead of packed A.
+	// TileRowsB reads rows of B instead of packed B.
 	TileRowsA []tileRowsA
 	TileRowsB []tileRowsB
 

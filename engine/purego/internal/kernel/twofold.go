@@ -23,15 +23,15 @@ type Twofold struct {
 	// round-off to s[4:8]. base holds the bases of the sums.
 	Dots func(n int, base, a *float64, lda int, x, s *float64)
 
-	// Open starts n sums with h_j = Base(sigma·c_j) and l_j = 0. sigma·c_j must bound the sum of the magnitudes of the
-	// terms of sum j.
+	// Open starts n sums h + l: h_j is the base of sum j, [Base](sigma·c_j), and l_j is 0. sigma·c_j must bound the sum
+	// of the magnitudes of the terms of sum j.
 	Open func(n int, sigma float64, c, h, l *float64)
 
-	// Axpys adds cᵀ·A to the n sums h + l, for four rows of A. The factors are c[i] + c[4+i] for i < 4.
-	Axpys func(n int, c, a *float64, lda int, h, l *float64)
+	// Axpys adds f_i times row i of A to the n sums h + l, for four rows. f_i is stored as two numbers, f[i] + f[4+i].
+	Axpys func(n int, f, a *float64, lda int, h, l *float64)
 
-	// Close ends n sums that Open began with the same sigma and c. It subtracts the bases, and adds the results to the
-	// sums gh + gl. It adds the error bounds eps·c_j to ge_j.
+	// Close ends n sums that Open began with the same sigma and c. It subtracts the base of each sum, adds the result to
+	// the pair gh + gl, and adds the error bound eps·c_j to ge_j.
 	Close func(n int, sigma, eps float64, c, h, l, gh, gl, ge *float64)
 
 	// Add adds n sums h + l to the sums gh + gl. It adds their error bounds e to ge.
