@@ -187,7 +187,7 @@ const sumBlock = engine.BlockOfSquares
 // squared norm of each row to [Bound].Frobenius2. A term of the squared norm is rounded
 //
 //   - once in its product
-//   - once for each addition to its partial sum: for a quarter of the terms of a block, and up to three more terms
+//   - at most min(n, engine.BlockOfSquares)/4 + 2 times in its partial sum
 //   - twice when the four partial sums are added
 //   - once for each doubling of the number of blocks
 func SquaresError(n int) float64 {

@@ -31,7 +31,7 @@ type centre struct {
 	// shrink.
 	slot    int
 	shrinks int64 // number of shrinks of the sketch when slot was set
-	source  int   // slot whose buffer row centreOf copied to the field row
+	source  int   // slot that centreOf copied row from
 }
 
 // faintest is the smallest ‖μ‖² of a stored centre. Squares of entries of a smaller centre may underflow. Such a

@@ -38,7 +38,7 @@ func (s *Sketch) header() sketchHeader {
 // current sketch. It is the sum of
 //
 //   - 124 + 8·d·r for the r dense rows in the buffer
-//   - 8 for each row that a shrink has left
+//   - 8 for each row that remained after the last shrink
 //   - 8·d·(d+1) if the sketch holds AᵀA; then no shrink is made
 //   - 32 if there are sparse rows, and 8 for each sparse row and 12 for each of their entries
 //   - 16 for each sparse row if one of them has a centre

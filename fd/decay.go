@@ -43,8 +43,7 @@ func (s *Sketch) Decay(beta float64) error {
 		s.sums[i].Scale(beta)
 	}
 	// Each entry is rounded twice, which changes its square by at most 2·eps of the square. A compensated sum of AᵀA
-	// has two roundings, too. The method underflow covers entries, shrinkage and pads that become denormal: each loses
-	// less than 2⁻¹⁰⁷⁴ in a decay.
+	// has two roundings, too. The method underflow covers numbers that become denormal: each loses less than 2⁻¹⁰⁷⁴.
 	pad := padDecay * eps * norm2
 	if s.kept > 0 {
 		pad *= renewal // once for each shrink that assumes orthogonal kept rows

@@ -37,7 +37,7 @@ var errNoConvergence = fmt.Errorf("fd: %w", engine.ErrNoConvergence)
 var errZeroValue = fmt.Errorf("%w: the zero value of a sketch has no dimension; use New or ReadSketch", errShape)
 
 // A NonFiniteError reports a NaN or an infinity among the appended rows. Row and Col count from 0 and refer to
-// the rows of one call. The text of the error counts from 1. Nothing was changed.
+// the rows of one call. The text of the error counts from 1. The call changed nothing.
 type NonFiniteError struct {
 	Row, Col int
 	Value    float64
@@ -52,7 +52,7 @@ func (e *NonFiniteError) Is(target error) bool { return target == ErrInput }
 
 // A RangeError reports that the sum of squares of all rows would exceed [MaxSquares], the limit that avoids
 // overflow. Row is the row that exceeds the limit. Row counts from 0 and refers to the rows of one call. The
-// text of the error counts from 1. Nothing was changed. Dividing the data by a power of two helps.
+// text of the error counts from 1. The call changed nothing. Dividing the data by a power of two helps.
 type RangeError struct{ Row int }
 
 func (e *RangeError) Error() string {
@@ -63,7 +63,7 @@ func (e *RangeError) Error() string {
 func (e *RangeError) Is(target error) bool { return target == ErrInput }
 
 // A FormatError reports that the data are not a valid message of a sketch or summary. Reason is the cause.
-// Offset is the position of the invalid byte in the message. Nothing was changed.
+// Offset is the position of the invalid byte in the message. The call changed nothing.
 //
 // Err is nil or one of
 //

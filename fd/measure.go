@@ -82,8 +82,8 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 const inflate = 1.01
 
 // boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It tries b =
-// x.delta + slack, and increases slack until b·I − (G̃ − UᵀSU) has a Cholesky factorisation. This matrix is then
-// positive definite up to round-off (S. Rump, BIT 46, 2006), which b includes. total is tr G̃ and kept is tr S.
+// x.delta + slack, and increases slack until M = b·I − (G̃ − UᵀSU) has a Cholesky factorisation. M is then positive
+// definite up to round-off (S. Rump, BIT 46, 2006), and b includes this round-off. total is tr G̃ and kept is tr S.
 func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []float64, total, kept, slack float64) float64 {
 	n, r := x.gram.Rows, x.u.Rows
 	scaled := engine.View(r, n, work[:r*n])
@@ -147,8 +147,8 @@ type roundedProduct struct {
 	gram    float64 // bounds the change of BBᵀ
 }
 
-// rounding bounds the round-off of the computed rows diag(x.scale)·U·R, with U = x.u. docs/math.md §14, step 3, has the
-// proof. With S = diag(x.kept), the arguments must satisfy
+// rounding bounds the round-off of the new rows diag(x.scale)·U·R, where R holds the rows before the shrink and U is
+// x.u. docs/math.md §14, step 3, has the proof. For S = diag(x.kept), the arguments must satisfy
 //
 //   - RRᵀ ⪯ UᵀSU + above·I
 //   - ‖UUᵀ − I‖ ≤ skew

@@ -94,15 +94,14 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 
 // scaled returns the Bound for A·R⁻¹ with the sketch B·R⁻¹, where R = diag(scale). It ignores the round-off of
 // computing B·R⁻¹. The Frobenius2 of the result does not include ‖BR⁻¹‖²_F.
-//
-// Frobenius2 allows for round-off: each diagonal entry of AᵀA − BᵀB is at most Shrinkage + RoundOff, and the positive
-// entries sum to at most Tail + 2d·RoundOff for d columns. RoundOff includes 2⁻¹⁰²² because its quotients may
-// underflow.
 func (b Bound) scaled(scale []float64) Bound {
 	ascending := slices.Sorted(slices.Values(scale))
 	least := ascending[0]
+	// RoundOff includes 2⁻¹⁰²², because its quotients may underflow.
 	out := Bound{Shrinkage: b.Shrinkage / least / least * (1 + 8*eps), RoundOff: b.RoundOff/least/least*(1+8*eps) + 0x1p-1022, Rows: b.Rows}
 	out.Tail = spread(b.Tail, b.Shrinkage, ascending)
+	// Each diagonal entry of AᵀA − BᵀB is at most Shrinkage + RoundOff. The positive entries of d columns sum to at most
+	// Tail + 2d·RoundOff.
 	out.Frobenius2 = spread(b.Tail+2*float64(len(scale))*b.RoundOff, b.FD(), ascending) * (1 + 8*eps)
 	slices.Reverse(ascending)
 	out.TailSlack = math.Max(0, out.Tail-spread(b.Tail-b.TailSlack, b.Shrinkage, ascending))

@@ -162,7 +162,7 @@ func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.Spar
 	return x
 }
 
-// cut computes λᵢ − δ, the squared norms of the new rows, and the factors √(1 − δ/λᵢ). The λᵢ are the eigenvalues in w
+// cut computes the squared norms λᵢ − δ of the new rows, and their factors √(1 − δ/λᵢ). The λᵢ are the eigenvalues in w
 // that exceed δ = x.delta. The arguments kept and scale are the memory for the results.
 func (x *reduction) cut(w, kept, scale []float64) (norm2, factors []float64) {
 	live := 0

@@ -61,12 +61,13 @@ type Config struct {
 	// ShrinkRows is p, the number of rows appended between two shrinks. 0 selects the default:
 	//
 	//   - if Size < Dim: 5/4 of Size
-	//   - if Size ≥ Dim: the number of rows in 256 KiB, at most 4096; but 4·Dim if this is larger or for the SVD driver
+	//   - if Size ≥ Dim, with the SVD driver: 4·Dim
+	//   - if Size ≥ Dim, with the Gram driver: 4·Dim or min(4096, rows in 256 KiB), whichever is larger
 	//   - if AᵀA is kept: 256, the number of rows collected before they are added to AᵀA
 	ShrinkRows int
 	// SparseRows is r, the number of sparse rows that are stored in sparse form until the next shrink. The buffer
-	// holds at most m+max(p, r) sparse and dense rows. 0 selects [engine.Tuning.SparseRows]. A negative number stores
-	// sparse rows as dense rows.
+	// holds at most m + max(p, r) sparse and dense rows, where m is Size and p is ShrinkRows. 0 selects
+	// [engine.Tuning.SparseRows]. A negative number stores sparse rows as dense rows.
 	//
 	// The SVD driver and sketches with Size ≥ Dim always store sparse rows as dense rows. Every sketch stores
 	// a sparse row as a dense row if it has entries in more than an eighth of the columns.
@@ -181,9 +182,9 @@ func (s *Sketch) checkReady() error {
 	return s.bad
 }
 
-// Buffer returns m and p for this configuration. m is the number of rows that a sketch keeps, at most Dim. p is the
-// number of rows appended between two shrinks. If AᵀA is kept, m is Dim and p is the number of rows that are collected
-// before they are added to AᵀA. If ShrinkRows is not positive, Buffer may return an error of [engine.DefaultTuning].
+// Buffer returns m, the number of rows that a sketch keeps, and p, the number of rows appended between two shrinks. m
+// is at most Dim. If AᵀA is kept, m is Dim and p is the number of rows collected before they are added to AᵀA. Errors come
+// from [engine.DefaultTuning], which sets the defaults.
 func (c Config) Buffer() (m, p int, err error) {
 	keeps, err := c.Scatter()
 	if err != nil {
