@@ -104,9 +104,9 @@ type Fit struct {
 	UnpenalizedBounds PerTarget[[]float64] `json:"unpenalized_bounds,omitempty"`
 }
 
-// Fitted holds coefficients of scaled columns, whose errors the certificate bounds. [Fit] holds these coefficients
-// after conversion to unscaled columns. Without such a conversion, Fitted is empty. Models of earlier programs have no
-// Fitted, and their certificates give no intervals.
+// Fitted holds the coefficients for scaled columns. The certificate bounds the errors of these coefficients. [Fit]
+// holds them after conversion to unscaled columns. Without such a conversion, Fitted is empty. Models of earlier
+// programs have no Fitted, and their certificates give no intervals.
 type Fitted struct {
 	Coef      PerTarget[[]float64] `json:"coef,omitempty"`      // for scaled columns
 	Intercept PerTarget[float64]   `json:"intercept,omitempty"` // for scaled columns

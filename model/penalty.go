@@ -104,8 +104,8 @@ func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 	return p, nil
 }
 
-// asPrepared converts a summary of rows prepared by prep to a summary of rows prepared like the training rows. It can
-// only apply the penalty m.Penalty.After. ok is false if another step is missing or different.
+// asPrepared returns sum if prep is nil or the preparation of the training rows. If prep lacks only the penalty
+// m.Penalty.After, asPrepared returns sum with this penalty. Otherwise ok is false.
 func (m *Model) asPrepared(sum *ridge.Summary, prep *Preparation) (of *ridge.Summary, ok bool, err error) {
 	if prep == nil || reflect.DeepEqual(*prep, m.FittedPreparation()) {
 		return sum, true, nil

@@ -28,8 +28,8 @@ type Intervals struct {
 	// Summary is a summary of the training rows, prepared as for the fit. If the certificate of the model gives
 	// intervals, too, the predictor returns the intersections.
 	Summary *ridge.Summary
-	// Preparation describes the preparation of the rows of Summary; nil means [Model.FittedPreparation]. If only the
-	// penalties [Penalty].After are missing from it, Predictor applies them to Summary.
+	// Preparation describes the preparation of the rows of Summary; nil means [Model.FittedPreparation]. The
+	// penalties After of [Penalty] may be missing from this preparation. Predictor then applies them to Summary.
 	Preparation *Preparation
 }
 

@@ -116,10 +116,10 @@ func (c *Certificate) Record() (*Record, error) {
 }
 
 // Certificates returns the certificate of each target. A certificate bounds the errors of the coefficients in [Fitted],
-// if there are any. Bounds that the file lacks are infinite. The error is a *[CertificateError] in these cases:
+// if there are any. The error is a *[CertificateError] in these cases:
 //
 //   - The certificates cannot be read, or their number is wrong.
-//   - Bounds on the error, the energy or the objective are missing.
+//   - Bounds on the error, the energy or the objective are missing. Other missing bounds are infinite.
 func (f *Fit) Certificates() ([]ridge.Certificate, error) {
 	r, err := f.Certificate.Record()
 	if err != nil {
