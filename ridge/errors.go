@@ -15,7 +15,7 @@ import (
 // [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
-// ErrShape reports arguments whose dimensions disagree. Nothing was changed. ErrShape is [engine.ErrShape].
+// ErrShape reports arguments whose dimensions disagree. The call changed nothing. ErrShape is [engine.ErrShape].
 var ErrShape = engine.ErrShape
 
 // errShape is ErrShape with the prefix of this package.

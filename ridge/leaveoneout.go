@@ -23,12 +23,11 @@ type LeaveOneOutOptions struct {
 	Reducer  Reducer          // as for [SolvePath]; a pass adds up 5kt + 2 numbers for k values of γ and t targets
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
 	// Unpenalized returns a bound on the error of the leverage v of a row with weight w. It is required for rows of
-	// project.Projection.ApplyWithLeverages, which have the leverage as the last target.
+	// project.Projection.ApplyWithLeverages, because there the last target is the leverage.
 	Unpenalized func(v, w float64) float64
 	// Left, if not nil, is called for each block b of the rows and each solution fits[fit]. Element i·t + j of brackets
-	// bounds the prediction of target j for row i of b. This prediction is made by the exact solution of all rows
-	// except row i. estimates holds estimates of these predictions. For rows of weight 0 the elements are meaningless.
-	// Calls of Left may run in parallel.
+	// and estimates is for row i of b and target j. It brackets or estimates the prediction by the exact solution of
+	// all other rows. For rows of weight 0 the elements are meaningless. Calls of Left may run in parallel.
 	Left func(fit int, b dataset.Block, brackets []Interval, estimates []float64)
 }
 

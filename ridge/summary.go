@@ -33,8 +33,8 @@ type SummaryConfig struct {
 	// ⌊i/LaneRows⌋ mod Lanes. 0 selects a number so that each block of a file has rows for every lane.
 	LaneRows int
 	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. If Lanes is 0,
-	// [SummaryConfig.WithLanes] sets LanesAfter. If the number of rows is unknown, it chooses the number from which
-	// several lanes are faster.
+	// [SummaryConfig.WithLanes] sets LanesAfter. If the number of rows is unknown, LanesAfter is then the
+	// smallest number of rows at which several lanes are faster.
 	LanesAfter int64
 }
 

@@ -31,11 +31,9 @@ type BandTrial struct {
 	Least     float64        `json:"least" null:"-Inf"` // lower bound on GCV at all γ tried with these penalties
 }
 
-// Each trial of the search uses 2·bandGammas + 1 values of γ. Each γ is 10^¼ times the one before. Penalties are between
-// 10^−bandReach and 10^bandReach.
 const (
-	bandReach  = 8
-	bandGammas = 4
+	bandReach  = 8 // penalties are between 10^−bandReach and 10^bandReach
+	bandGammas = 4 // a trial compares 2·bandGammas + 1 values of γ, with ratio 10^¼
 )
 
 var bandSteps = [...]float64{1, 0.5, 0.25}

@@ -21,8 +21,8 @@ import (
 // CrossValidation holds the options of [CrossValidate]. The zero value of each field is the documented default.
 type CrossValidation struct {
 	Folds int // K, the number of folds; at least 2 and at most the number of rows; default 5
-	// Gammas are the γ to compare. The default is a [Grid] of 25 γ for all rows, which is extended as in [Gamma]. If
-	// Exact is true, the grid is extended only downwards.
+	// Gammas are the γ to compare. The default is a [Grid] of 25 γ from the summary of all rows. The grid is
+	// extended as in [Gamma], but only downwards if Exact is true.
 	Gammas []float64
 	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. Any other seed assigns rows by a hash of the
 	// seed and i; use such a seed if the order of the rows is periodic.
@@ -54,10 +54,10 @@ func (e *FoldsError) Is(target error) bool { return target == ridge.ErrInput }
 // averages the errors of the folds instead. For folds of equal size both scores are equal.
 type CVResult struct {
 	Gammas []float64 `json:"gammas"`
-	// Fitted has brackets of the scores of fits from sketches ([ridge.Summary.Fit]). There is one sketch per fold. The rows of a
-	// fold are predicted by the fit from the other K − 1 sketches, merged. Fitted[i][j] is for γ number i and target j.
+	// Fitted[i][j] brackets the score of γ number i and target j for fits from sketches ([ridge.Summary.Fit]). There is one
+	// sketch per fold. The rows of a fold are predicted by the fit from the other K − 1 sketches, merged.
 	Fitted [][]ridge.Interval `json:"fitted"`
-	// Ridge has brackets of the scores of exact ridge solutions. Ridge[i][j] is for γ number i and target j.
+	// Ridge[i][j] brackets the score of γ number i and target j for exact ridge solutions.
 	Ridge [][]ridge.Interval `json:"ridge"`
 	// Unknown lists γ of the default grid that were left out, see [GammaChoice].
 	Unknown []float64

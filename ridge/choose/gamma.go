@@ -178,9 +178,9 @@ func ByScore(fits []*ridge.Solution, scores [][]ridge.Interval, estimates [][]fl
 // ByGCV returns candidates with the given solutions and with GCV as their scores.
 func ByGCV(fits []*ridge.Solution) []Candidate { return ByScore(fits, gcvOf(fits), nil) }
 
-// Among chooses from the candidates that find returns for gammas. If gammas is nil, Among uses the γ of grid and extends the
-// grid as [Gamma] does. It then ignores small γ whose scores are not known well, see [GammaGrid]. Candidates with a singular
-// system are left out.
+// Among chooses from the candidates that find returns for gammas. If gammas is nil, Among uses the γ of grid, except small γ
+// whose scores are not known well, see [GammaGrid]. It extends the grid as [Gamma] does. Candidates with a singular system are
+// left out.
 func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
 	extend := gammas == nil
 	if extend {

@@ -53,7 +53,7 @@ type GammaGrid struct {
 }
 
 // AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses. The factor between
-// neighbours is √10 up to 100 times this γ, and 10 above. Only the two smallest γ may be left out.
+// neighbours is √10 up to 100 times this γ, and 10 above. [Among] leaves out at most the two smallest γ.
 //
 // The best γ for leave-one-out errors is rarely smaller than the choice of GCV. It may be far larger if a few rows have large
 // leverages. The grid is small because each γ costs as much as a product with all rows.
@@ -66,7 +66,7 @@ func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	return out
 }
 
-// GridFor returns the default candidates for the mean eigenvalue of AᵀA. squares holds the sum of squares of each
+// GridFor returns the default γ to compare. mean is the mean eigenvalue of AᵀA. squares holds the sum of squares of each
 // column, or is nil.
 func GridFor(mean float64, squares []float64) GammaGrid {
 	return GammaGrid{Gammas: extendDown(gridAround(mean, GridSize), squares), Keep: GridSize}

@@ -139,8 +139,8 @@ func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 // with q = min(n,d)/max(n,d).
 //
 // Noise of n×d entries with variance v has eigenvalues down to (1 − √q)²·v·max(n,d) (V. Marchenko, L. Pastur, Math.
-// USSR-Sbornik 1, 1967). floorOf uses the root of (1 − √q)², because lastEigenvalue returns the geometric mean of an
-// estimate for noise and another one.
+// USSR-Sbornik 1, 1967). lastEigenvalue returns the geometric mean of two estimates, and only one of them is for noise.
+// So floorOf multiplies by the root of (1 − √q)².
 func (o *forecast) floorOf(n int64) float64 {
 	floor := o.eta.floor * float64(n) / float64(o.rows)
 	if o.eta.noisy {

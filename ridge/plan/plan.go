@@ -17,7 +17,7 @@ type Config struct {
 	Tol      float64   // relative error to reach; default 1e-8
 	MaxBytes uint64    // available memory in bytes; default 8 GiB
 	Lanes    int       // number of sketches that run in parallel; default the choice of [engine.Tuning.LanesFor]
-	// Entries is the mean number of entries of a sparse row, which the summary does not contain. 0 plans for dense rows.
+	// Entries is the mean number of entries of a sparse row, which the summary does not contain. 0 means dense rows.
 	Entries float64
 
 	// The following rates describe the machine. [engine.Measure] measures them.
@@ -39,7 +39,7 @@ type Option struct {
 	// for a sketch that keeps AᵀA itself.
 	WorstShrinkage float64   `json:"worst_shrinkage"`
 	Shrinkage      float64   `json:"shrinkage"`   // expected η
-	Contraction    []float64 `json:"contraction"` // expected relative error of the one-pass fit for each γ: ρ/(γ+ρ), with half the expected η as ρ
+	Contraction    []float64 `json:"contraction"` // expected relative error of the one-pass fit for each γ: η/(2γ+η) for the expected η
 	Passes         []int     `json:"passes"`      // expected number of passes for each γ; 0: may not converge
 	Bytes          uint64    `json:"bytes"`       // memory in bytes, including BaseBytes
 	Seconds        float64   `json:"seconds"`     // time in seconds, including BaseSeconds

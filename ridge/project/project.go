@@ -222,8 +222,8 @@ func (p *Projection) LeverageError(v, w float64) float64 {
 	return p.found.LeverageError(v, w)
 }
 
-// projected yields the rows of Apply if subtract is true. Otherwise the columns without penalty are its features. Its
-// targets are then all other columns and the targets of src.
+// projected yields the rows of Apply if subtract is true. If subtract is false, the features are the columns without
+// penalty. The targets are all other columns and the targets of src.
 type projected struct {
 	src                 dataset.Source
 	p                   *Projection

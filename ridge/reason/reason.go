@@ -77,16 +77,16 @@ const (
 
 	// LeverageTakesPass: leave-one-out errors need one pass, and one more for each extension of the grid.
 	LeverageTakesPass
-	// GramIsHeld: the summary holds AᵀA itself, so only round-off can make the choice of γ uncertain. Numbers holds the
-	// relative excess of the chosen score over the smallest possible score, or −1 for leave-one-out errors.
+	// GramIsHeld: the summary holds AᵀA itself, so only round-off can make the choice of γ uncertain. Numbers[0] is
+	// choose.Choice.RelativeExcess, or −1 for leave-one-out errors.
 	GramIsHeld
-	// GramWasComputed: one more pass computed AᵀA. Numbers holds the relative excess of the chosen score.
+	// GramWasComputed: one more pass computed AᵀA. Numbers[0] is choose.Choice.RelativeExcess.
 	GramWasComputed
-	// GramCostsTooMuch: a pass that computes AᵀA costs too much. Numbers holds the relative excess of the chosen score, and
-	// the cost divided by the limit.
+	// GramCostsTooMuch: a pass that computes AᵀA costs too much. Numbers[0] is choose.Choice.RelativeExcess, and Numbers[1]
+	// is the cost divided by the limit.
 	GramCostsTooMuch
-	// GramDoesNotFit: a pass that computes AᵀA needs too much memory. Numbers holds the relative excess of the chosen
-	// score, d, and the bytes needed.
+	// GramDoesNotFit: a pass that computes AᵀA needs too much memory. Numbers[0] is choose.Choice.RelativeExcess, Numbers[1]
+	// is d, and Numbers[2] is the number of bytes needed.
 	GramDoesNotFit
 	// CandidatesWereSolved: further passes solved for the γ that could still be best. Numbers holds the number of passes.
 	CandidatesWereSolved

@@ -43,8 +43,8 @@ func makeCells(cells []*cell, cfg accum.Config) error {
 	return nil
 }
 
-// collect adds c to byHeight, and all cells that c is merged from, unless they have a sketch. A cell in byHeight[h]
-// depends only on cells in byHeight[:h].
+// collect adds c and all cells that c is merged from to byHeight. It skips cells that have a sketch. A cell in
+// byHeight[h] depends only on cells in byHeight[:h].
 func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
 	if c.recipe == nil {
 		return byHeight, 0

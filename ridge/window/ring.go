@@ -124,7 +124,8 @@ func (w *ring) release() {
 }
 
 // compact replaces the oldest block by a sketch of level 0. If a level then has more than w.parts+1 sketches, it merges
-// the two oldest into a sketch of the next level. The method make computes the sketches later.
+// the two oldest into a sketch of the next level. The sketches are only planned here; [ring.make]
+// computes them.
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)
