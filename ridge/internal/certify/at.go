@@ -95,9 +95,8 @@ func (a At) widestGap() float64 {
 	return math.Max(a.gap(a.eigen.Rest), a.gap(a.eigen.Largest()))
 }
 
-// middleDistance returns a bound on ‖x* − Mc‖ for the exact coefficients x* of target j. The bound excludes the
-// round-off of c and of Mc. M is the midpoint of the bracket of (AᵀA + γI)⁻¹, and c = Aᵀb (docs/math.md §5,
-// "Position").
+// middleDistance returns a bound on ‖x* − Mc‖, without round-off. x* is the exact solution for target j, c is
+// Aᵀb, and M is the mean of the lower and the upper bound on (AᵀA + γI)⁻¹ (docs/math.md §5, "Position").
 func (a At) middleDistance(j int) float64 {
 	return math.Sqrt(a.widestGap()) * a.normAbove(&a.targets[j].c, a.rootGap) / 2
 }

@@ -58,7 +58,7 @@ func (k *Known) traceError() float64 {
 func (k *Known) unseen() float64 { return math.Max(0, float64(k.Rank()-len(k.eigen.Values))) }
 
 // mostDimension returns the upper bound of [At.EffectiveDimension], without round-off. It is the smaller of two
-// maxima of Σ λᵢ/(λᵢ+γ). Each ignores one of the conditions on λᵢ.
+// maxima of Σ λᵢ/(λᵢ+γ): one without the condition eᵢ ≤ η, and one without Σeᵢ = T.
 func (a At) mostDimension() float64 {
 	eta, s2, unseen := a.bound.Shrinkage, a.eigen.Values, a.unseen()
 	// Raise the smallest eigenvalues to a common level, so that their sum grows by bound.Tail.

@@ -34,9 +34,9 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 	return 1
 }
 
-// Factored holds solutions of Hx = c from a factorisation of H = AᵀA + γI. X solves the system with slightly
-// perturbed columns of A and Y, up to a residual. Data bounds the perturbations, and Residual bounds the
-// residual.
+// Factored holds solutions of Hx = c from a factorisation of H = AᵀA + γI, where c is Aᵀb for a column b of Y.
+// Up to a residual, X solves this system for slightly perturbed columns of A and Y. Data bounds the
+// perturbations, and Residual bounds the residual.
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d

@@ -37,8 +37,8 @@ type DualPoint struct {
 	MeanNorm float64
 }
 
-// Weights returns the bounds for the coefficients X of target j. df brackets the effective dimension. The proof
-// is in docs/math.md §8 ("Fewer rows than features: Dual").
+// Weights returns the certificate of the coefficients p.X for target j. df brackets the effective dimension. The
+// proof is in docs/math.md §8 ("Fewer rows than features: Dual").
 func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)

@@ -22,8 +22,7 @@ type factors struct {
 	squares float64 // ‖A‖²_F
 }
 
-// newFactors computes the factors. Adding the sums of W workers, in any order, has a relative error of at most
-// (W−1)·eps/2 (docs/math.md §14).
+// newFactors returns the bounds for the sketch and the backend of e.
 func newFactors(e *Evidence) factors {
 	d, rows, accuracy := e.Sketch.Dim, float64(e.Rows), e.Backend.Accuracy()
 	long := rows * rows * roundoff.Unit // round-off of the corrections of compensated sums
@@ -32,7 +31,8 @@ func newFactors(e *Evidence) factors {
 		sum = roundoff.SumMany
 	}
 	f := factors{
-		sum:     math.Max(sum+long+4*float64(e.Decays), e.Rounding),
+		sum: math.Max(sum+long+4*float64(e.Decays), e.Rounding),
+		// Adding W sums, in any order, has a relative error of at most (W−1)·eps/2 (docs/math.md §14).
 		workers: float64(max(e.Workers, 1) - 1),
 		skew:    e.Sketch.Skew / eps,
 		dense:   roundoff.DenseDot(accuracy.Dot(d)),
@@ -50,13 +50,13 @@ func newFactors(e *Evidence) factors {
 
 // productsWithV returns bounds on the round-off of products with the r×d matrix V, whose rows are nearly
 // orthonormal:
-//   - back, for a product Vᵀz
-//   - onto, for a projection onto the rows of V followed by a product Vᵀz
+//   - back, for Vᵀz
+//   - onto, for a projection onto V and a product Vᵀz
 //
-// The argument roundings is the largest number of rounding errors of a term in a product of length d. The
-// proof is in docs/math.md §14, "Products with V".
-func productsWithV(d, r, roundings float64) (back, onto float64) {
-	along := math.Sqrt(d*roundings) + math.Sqrt(r) + few
+// In a product of length d, each term has at most perTerm roundings. The proof is in
+// docs/math.md §14, "Products with V".
+func productsWithV(d, r, perTerm float64) (back, onto float64) {
+	along := math.Sqrt(d*perTerm) + math.Sqrt(r) + few
 	back = r + math.Sqrt(r) + few
 	return back, 1.5*along + 3*back
 }

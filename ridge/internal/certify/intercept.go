@@ -33,8 +33,9 @@ type Landing struct {
 	Step, Low []float64
 }
 
-// interceptAfter returns Stepᵀx̄ − Shift, the intercept for the coefficients x − Step and the means x̄ of the
-// features. xError bounds ‖e‖ for the error e of x − Step. dotError bounds |x̄|ᵀ|e|.
+// interceptAfter returns the intercept for the coefficients x − Step. With the means x̄ of the features, it is
+// Stepᵀx̄ − Shift, because Shift is the mean of Xx − y. xError bounds ‖e‖ for the error e of x − Step. dotError
+// bounds |x̄|ᵀ|e|.
 func (c *Columns) interceptAfter(l *Landing, xError, dotError float64) Intercept {
 	if c.Means == nil {
 		return Intercept{}

@@ -210,8 +210,8 @@ func (k *Known) summarisedNorms() norms {
 	return n
 }
 
-// readNorms returns bounds on ‖A‖_F and on the norms of the columns, for the rows that a pass reads. A pass
-// centres only dense rows, by the rounded means.
+// readNorms returns bounds on the norms of the rows that a pass reads: the Frobenius norm and the column norms.
+// A pass subtracts the rounded means from dense rows, and does not centre sparse rows.
 func (k *Known) readNorms() (frobenius float64, columns []float64) {
 	d := k.eigen.Dim
 	frobenius, columns = k.norm.size+k.norm.displaced, k.columnNorms()

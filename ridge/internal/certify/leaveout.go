@@ -57,9 +57,12 @@ func (l *LeftOut) Forms() int {
 	return 2
 }
 
-// Functions returns a matrix with a column for each eigenvalue of BᵀB, where B is the sketch. It has rows of
-// [At.below] for each γ, then rows of [At.above], and with three forms rows of [At.estimate]. Multiplied by the
-// squared components of a row along the eigenvectors, it gives the quadratic forms.
+// Functions returns a matrix with a column for each eigenvalue of BᵀB, where B is the sketch. Let a be a row in
+// the span of the eigenvectors. Multiplied by the squared components of a, the rows of the matrix give, in this
+// order,
+//   - a lower bound on aᵀH⁻¹a for each γ
+//   - an upper bound for each γ
+//   - an estimate for each γ, if [LeftOut.Forms] is 3
 func (l *LeftOut) Functions() []float64 {
 	var out []float64
 	for _, function := range []func(At, float64) float64{At.below, At.above, At.estimate}[:l.Forms()] {
@@ -196,9 +199,9 @@ func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, rErr
 	return y - (base + product), eps*(o.rounding*f.Norm+few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))*inflate + fixed
 }
 
-// Squared brackets and estimates w·(r*/(1 − h))², the squared leave-one-out error of a row of weight w. r* is
-// the residual for the exact solution, and h is the leverage. The argument r is the computed residual for the
-// fit f, and rError bounds its round-off.
+// Squared returns a bracket and an estimate of the squared leave-one-out error w·(r*/(1 − h))² of a row of
+// weight w. h is its leverage, and r* is its residual for the exact solution. The argument r is the computed
+// residual for the fit f, and rError bounds its round-off.
 func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket interval.Interval, estimate float64) {
 	if o.weight == 0 {
 		return interval.Interval{}, 0
@@ -231,9 +234,9 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 	return interval.Interval{Lo: lo, Hi: hi}, at * at
 }
 
-// Prediction brackets and estimates the prediction for a row by the exact solution of all other rows. This
-// prediction is y − r*/(1 − h), where h is the leverage, and r* is the residual for the exact solution of all
-// rows. The argument r is close to r*: the difference is at most rError.
+// Prediction returns a bracket and an estimate of the prediction for a row by the exact solution of all other
+// rows. This prediction is y − r*/(1 − h), where h is the leverage, and r* is the residual for the exact
+// solution of all rows. The argument r is close to r*: the difference is at most rError.
 func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, estimate float64) {
 	lo, hi := r-rError, r+rError
 	if lo > 0 {
@@ -261,8 +264,8 @@ func (v *Leverage) Unweighted(y, root, product, productError float64) (bracket i
 	return v.Prediction(y, r, productError/root*(1+few*eps)+few*eps*math.Abs(r))
 }
 
-// Predictions writes the brackets and estimates of [Leverage.Prediction] for one fit. For row i it sets element
-// i·t + f.Target. y holds the targets (n×width). [LeftOut.Sum] describes the other arguments.
+// Predictions writes the results of [Leverage.Prediction] for one fit. In brackets and estimates, row i has the
+// index i·t + f.Target. y holds the targets (n×width). [LeftOut.Sum] describes the other arguments.
 func (l *LeftOut) Predictions(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, width int, products []float64, t int, brackets []interval.Interval, estimates []float64) {
 	base, fixed := l.baseOf(f)
 	for i := range rows {

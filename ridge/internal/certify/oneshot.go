@@ -62,8 +62,8 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	return abs, rel
 }
 
-// gradient returns a bound on the norm of the gradient at x̂, which is (AᵀA − BᵀB − shift·I)x̂ for the sketch
-// B. xn is ‖x̂‖.
+// gradient returns a bound on the norm of the gradient at x̂. The gradient is (AᵀA − BᵀB − shift·I)x̂, because
+// x̂ solves (BᵀB + (γ + shift)I)x̂ = c with the sketch B. xn is ‖x̂‖.
 func (o OneShot) gradient(j int, xn float64) float64 {
 	return o.apart*xn + o.CrossError(j) + o.factor.onto*eps*o.CNorm(j) + o.factor.back*eps*(o.norm.largest2+o.Gamma+o.shift)*xn
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // A Prediction brackets predictions aᵀx* of the exact solution x* for rows a, which are centred if there is an
-// intercept. [Anchor] has the formula, and defines D and H.
+// intercept. [Anchor] has the formula, D and H. The rows of V are singular vectors of the sketch.
 type Prediction struct {
 	gap, inverse       []float64 // eigenvalues of D, and of an upper bound on H⁻¹, for each row of V
 	gapOff, inverseOff float64   // the same eigenvalues for vectors orthogonal to V
@@ -101,8 +101,8 @@ func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	return c
 }
 
-// Alone returns the Anchor at coefficients x of a fit without a sketch. Their predictions are for rows that are
-// not centred. radius bounds the error of x, and interceptError bounds the error of the intercept.
+// Alone returns the [Anchor] at coefficients x, for a fit without a sketch and rows that are not centred. radius
+// bounds the error of x, and interceptError bounds the error of the intercept.
 func Alone(x []float64, radius, intercept, interceptError float64) Anchor {
 	return Anchor{Base: intercept, fixed: interceptError, distance: radius, energy: radius, size: vec.Norm(x)}
 }

@@ -22,8 +22,8 @@ type Projection struct {
 	Fixed int       // number of coefficients without penalty: q, plus 1 if there is an intercept
 	Root  float64   // √Σw, with the weights w of the rows
 	B     []float64 // the transpose of B, (d+t)×q
-	// Left[j] bounds the norm of the part of projected column j that lies in the span of Z. Round[j] bounds the
-	// norm of the rounding errors in this column. Both have length d+t.
+	// Left[j] bounds the norm of the component in the span of Z that the projection leaves in column j. Round[j]
+	// bounds the norm of the rounding errors in this column. Both have length d+t.
 	Left, Round []float64
 	Inverse     []float64 // bounds on the square roots of the diagonal of (ZᵀZ)⁻¹, q
 	// Mean holds the means of the columns of Z, then of [A Y]. MeanError bounds their errors. Both have length

@@ -15,8 +15,8 @@ import (
 // and a step that a factor of H = AᵀA + γI gives for g.
 type Corrected struct {
 	X, Low   []float64         // x rounded to float64, and the rounding error, which may be nil
-	Bounds   []float64         // g, the gradient, has an error Aᵀδ + e with |eᵢ| ≤ Bounds[i]
-	Residual float64           // bounds ‖δ‖ for the error δ of Ax − b
+	Bounds   []float64         // |eᵢ| ≤ Bounds[i], where g has the error Aᵀδ + e
+	Residual float64           // ‖δ‖ ≤ Residual, where δ is the error of Ax − b
 	RSS      interval.Interval // ‖Ax − b‖²
 	Shift    twofold.Number    // the mean of Xx − y
 	Step     []float64         // R⁻¹R⁻ᵀg as computed, approximately X + Low − x*
@@ -88,8 +88,8 @@ func (r *Refiner) alongMeans(e float64) float64 {
 	return vec.AbsDot(r.s.inverse, r.rows.Means[:r.rows.Dim]) * e * inflate
 }
 
-// An afterStep holds bounds for coefficients x and for x − step. The step comes from the gradient at x and a
-// factor of H = AᵀA + γI. x stands for X + Low of a [Corrected].
+// An afterStep holds bounds for the coefficients x of a [Corrected], and for x − step. At first, x is X + Low,
+// and step is Step. After withLow, x is X, and step is Step − Low.
 type afterStep struct {
 	error  float64           // bounds ‖x − step − x*‖
 	inner  float64           // bounds ‖H^{½}(x − step − x*)‖
@@ -97,7 +97,7 @@ type afterStep struct {
 	before interval.Interval // brackets ‖H^{½}(x − x*)‖
 }
 
-// withLow turns a, with bounds for the coefficients X + Low, into bounds for X. moved is Step − Low, rounded.
+// withLow turns bounds for X + Low and Step into bounds for X and Step − Low. moved is Step − Low, rounded.
 func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {
 		return

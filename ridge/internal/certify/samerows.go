@@ -9,7 +9,7 @@ import (
 )
 
 // A Claim holds what the certificate of another fit states about one target. The methods of Known check whether
-// the fit can belong to the rows of the Known. If it does, the numbers of both differ only by round-off.
+// the fit can belong to the rows of the Known. If it does, its numbers differ from the Known only by round-off.
 // roundoff.SameRows bounds this difference for sums.
 type Claim struct {
 	X              []float64 // x̂

@@ -170,7 +170,7 @@ func (e *Streamed) MayGain(f *Factored) bool {
 	return vec.Norm(f.T.Columns)/s.sigma > 100*math.Max(least, 1)
 }
 
-// stepped computes the bounds for a correction that was solved with a tridiagonal form. The proof is in
+// stepped returns the afterStep of c, whose Step was computed with a tridiagonal form. The proof is in
 // docs/math.md §8, "Certificate of Tridiagonal".
 func (r *Refiner) stepped(c *Corrected) afterStep {
 	s, d := r.s, float64(r.rows.Dim)

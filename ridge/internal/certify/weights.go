@@ -64,7 +64,8 @@ func (a At) rssFromEnvelope(j int) interval.Interval {
 	})
 }
 
-// An envelope holds norms for the bracket of ‖Ax* − b‖² in docs/math.md §5, which defines M, y and z.
+// An envelope holds the norms in the bracket of ‖Ax* − b‖² from docs/math.md §5. H⁻¹ lies between M − ½D and
+// M + ½D. The vectors are z = D^{½}c and y = D^{½}Mc.
 //
 //   - form is √(cᵀMc + γ‖Mc‖²), and lost bounds its underflow error
 //   - z bounds ‖z‖, and zy bounds ‖z + 2γy‖
@@ -75,8 +76,8 @@ func (a At) envelope(j int, e *envelope) interval.Interval {
 	c, tss, gamma := &a.targets[j].c, a.TSS[j], a.Gamma
 	middle, half := tss-e.form*e.form, e.z*e.zy/2
 	radius := math.Sqrt(a.widestGap()) * e.z / 2
-	// delta bounds the error of c and of its projection. pad bounds the errors of middle and half, where c
-	// occurs as cᵀφ(AᵀA)c with functions φ ≤ 2·most.
+	// delta bounds the error of c and of its projection. middle and half come from quadratic forms of c, whose
+	// matrices have norms of at most 2·most. pad bounds their errors.
 	delta, most := a.CrossError(j)+a.factor.onto*eps*c.Norm, a.inverse()
 	pad := 16*math.Sqrt(tss*most)*delta + 8*delta*delta*most + a.SquaresError(j) + 4*(a.factor.along+few)*eps*(tss+half)
 	if c.Norm > 0 {

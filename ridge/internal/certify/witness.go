@@ -31,9 +31,9 @@ func Probe(d int) []float64 {
 	return h
 }
 
-// ProductDiffers compares out, a product Kx that a pass computed, with the product Kh of the [Witness]. If
-// affine is true, out is Kx − Aᵀb for target j. If the pass read other rows than the summary, differs is true.
-// It is false if out is not finite, because the iteration diverged.
+// ProductDiffers checks out = Kx, a product of a pass, by the equation hᵀ(Kx) = (Kh)ᵀx of [Witness]. If affine
+// is true, out is Kx − Aᵀb for target j. If the pass read other rows than the summary, differs is true. It is
+// false if out is not finite, because the iteration diverged.
 func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (difference float64, differs bool) {
 	if k.Product == nil {
 		return 0, false
