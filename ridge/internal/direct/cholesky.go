@@ -120,8 +120,7 @@ func (e *normalEquations) columns() []float64 {
 	return e.col
 }
 
-// gram returns the sums plus their corrections. rounding is the number of additions in one group, plus one,
-// plus a small term. This term covers the error of the corrections, which is at most folds²·Unit².
+// gram returns the sums plus their corrections, and a bound on their round-off.
 func (e *normalEquations) gram() (k []float64, rounding float64) {
 	e.wait()
 	q := e.d + e.t
@@ -130,6 +129,7 @@ func (e *normalEquations) gram() (k []float64, rounding float64) {
 		floats.AddTo(k[i*q:i*q+i+1], e.sum[i*q:i*q+i+1], e.low[i*q:i*q+i+1])
 	}
 	rows := math.Min(e.chain, float64(e.group))
+	// The last term covers the error of the corrections.
 	return k, roundoff.GramSum(rows + 1 + e.chain*e.chain*roundoff.Unit)
 }
 

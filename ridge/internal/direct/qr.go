@@ -83,8 +83,8 @@ func (e *tsqr) columns() []float64 {
 	return e.col
 }
 
-// gram returns RᵀR. Its error has two parts. The first part is the backward error E of the folds, because
-// RᵀR = (A + E)ᵀ(A + E). The second part is the rounding of the product RᵀR.
+// gram returns RᵀR, and a bound on its error. The error comes from the product, and from the backward error E of
+// R: RᵀR = (A + E)ᵀ(A + E).
 func (e *tsqr) gram() (k []float64, rounding float64) {
 	q := e.d + e.t
 	k = make([]float64, q*q)
