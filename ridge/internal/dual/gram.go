@@ -102,10 +102,10 @@ func (r *Rows) Gram(ctx context.Context, be engine.Backend, g, work []float64) (
 	return out, nil
 }
 
-// shift replaces the eigenvalue 0 of G, with eigenvector share, by g.Shift. g.Shift is the mean squared norm of
-// the rows.
-func (g *Gram) shift(share []float64) {
-	if share == nil {
+// shift changes the eigenvalue of G for the unit eigenvector null from 0 to g.Shift. g.Shift is the mean squared
+// norm of the rows.
+func (g *Gram) shift(null []float64) {
+	if null == nil {
 		return
 	}
 	trace := 0.0
@@ -113,20 +113,20 @@ func (g *Gram) shift(share []float64) {
 		trace += math.Max(0, g.G[i*g.N+i])
 	}
 	g.Shift = trace / float64(g.N)
-	for i, a := range share {
-		vec.Axpy(g.Shift*a, share[:i+1], g.G[i*g.N:i*g.N+i+1])
+	for i, a := range null {
+		vec.Axpy(g.Shift*a, null[:i+1], g.G[i*g.N:i*g.N+i+1])
 	}
 }
 
-// close computes Norms and Off. Each element of A has three roundings: of a difference from a mean, of a square
-// root, and of a product. The mean of a column has the same error in all rows.
+// close sets g.Norms, and bounds the errors of the rows of A in g.Off.
 func (g *Gram) close(r *Samples) {
 	mean := r.meanError()
 	for i := range g.N {
 		norm := math.Sqrt(math.Max(0, g.G[i*g.N+i]) + roundoff.LostSquares)
 		g.Norms = append(g.Norms, norm)
-		off := mean * r.Root(i)
+		off := mean * r.Root(i) // the mean of a column has the same error in all rows
 		if r.w != nil || r.intercept {
+			// An element has three roundings: of a difference from a mean, a square root and a product.
 			off += 4 * roundoff.Unit * (norm*(1+g.Units*roundoff.Unit) + math.Sqrt(g.Lost))
 		}
 		g.Off = append(g.Off, off*roundoff.Inflate)
@@ -158,7 +158,7 @@ func (g *Gram) RowNorms() []float64 {
 	return out
 }
 
-// dense adds the products of columns, which it copies to dense panels. If all rows are sparse, it adds only the
+// dense copies columns to dense panels P, and adds each PPᵀ to sum. If all rows are sparse, it uses only the
 // columns in list.
 func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 	count := r.d

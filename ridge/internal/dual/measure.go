@@ -19,11 +19,11 @@ type Point struct {
 	drift    twofold.Number   // Σwθ/Σw if there is an intercept; zero up to rounding
 }
 
-// A Found is a measurement at a [Point] in double-double arithmetic. Here X (n×d), y and w are the rows,
-// targets and weights before centring and weighting, so that no input is rounded. The coefficients are
-// x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw. If v is y − Xx minus its mean, the residual of the dual equation is
+// A Found holds the coefficients x for a [Point] and the residual r of its dual equation, in double-double
+// arithmetic. X (n×d), y and w are the rows, targets and weights before centring and weighting, so that no input
+// is rounded. With v = y − Xx minus its mean, and a diagonal matrix W of the weights,
 //
-//	r = b − Ax − γα = W^{½}(v − γθ).
+//	x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw,   r = b − Ax − γα = W^{½}(v − γθ).
 //
 // The mean of θ is first subtracted from θ, which does not change Aᵀα.
 type Found struct {
@@ -95,7 +95,7 @@ func (s *Samples) newFound(p *Point, sum, columns []twofold.Number) *Found {
 }
 
 // columnSums returns Xᵀw, for rows X with weights w. For sparse rows, plain sums are accurate enough, because
-// newFound multiplies them by the drift of a [Point], which is almost zero.
+// [Found] multiplies them by Σwθ/Σw, which is almost zero.
 func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 	if r.Sparse() {
 		return r.plainSums()

@@ -87,7 +87,7 @@ func (r *Rows) light(out *Gram) (heavy []int) {
 }
 
 // addRow computes a row of the lower triangle of G: the products of row i of part p with all earlier rows and
-// itself. It skips the columns marked in written.
+// itself. It skips feature j if written[j] is true.
 func (r *Rows) addRow(g []float64, c *columns, p *part, i int, written []bool) {
 	at := p.first + i
 	dst := g[at*r.n : at*r.n+at+1]
