@@ -42,7 +42,7 @@ const (
 const passHeaderSize = 3*8 + sha256.Size + 4*8
 
 // content returns the number of bytes of a message, without the frame that all messages have. numbers is the
-// number of twofold numbers after the sums.
+// number of [twofold.Number] values at the end.
 func (h *passHeader) content(numbers int) int64 {
 	q, d, n := int64(h.Vectors), int64(h.Dim), 24*int64(numbers)
 	if h.State&passEnded != 0 {

@@ -235,8 +235,8 @@ func residual(lost twofold.Number) float64 {
 	return (math.Abs(lost.Hi) + math.Abs(lost.Lo) + lost.Err) * (1 + 0x1p-50)
 }
 
-// results returns the measurement of each query, from the sums over all workers. It is nil for a query without
-// Precise.
+// results returns a [Measurement] for each query with Precise, and nil for each other query. sums holds the sums
+// over all workers.
 func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	o, centred := m.o, m.o.product.reader.Mean() != nil
 	q, out := len(m.points), make([]*Measurement, queries)

@@ -88,9 +88,9 @@ func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator
 // Sparse reports whether any worker has read sparse rows.
 func (o *Operator) Sparse() bool { return o.sums.sparse }
 
-// Apply makes a pass. For row i of v (q×d), it writes the product to row i of out (q×d), and ‖Av − b‖² to
-// rss[i]. If query i is not affine, rss[i] is ‖Av‖². If query i is precise, found[i] is its Measurement. If
-// progress is not nil, Apply calls it after every block with the number of rows read.
+// Apply makes a pass. Let vᵢ be row i of v (q×d). For query i, Apply writes AᵀAvᵢ to row i of out (q×d), and
+// ‖Avᵢ‖² to rss[i]. If the query is affine, it writes Aᵀ(Avᵢ − b) and ‖Avᵢ − b‖². If it is precise, found[i] is
+// its Measurement. If progress is not nil, Apply calls it after every block with the number of rows read.
 func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64, progress func(rows int64)) (found []*Measurement, err error) {
 	o.number++
 	o.sums.reset(len(qs))
@@ -234,8 +234,9 @@ func (r *run) check(b dataset.Block) error {
 	return nil
 }
 
-// checkResiduals returns an error if a row of b has an entry that is not finite. It returns nil if only a
-// residual overflows, because the iteration has diverged. firstRow is the number of the first row of b.
+// checkResiduals looks for a residual of b that is not finite. If its row has an entry that is not finite, it
+// returns an error. Otherwise the iteration has diverged, and r.finite becomes false. firstRow is the number of
+// the first row of b.
 func (r *run) checkResiduals(b dataset.Block, firstRow int) error {
 	q := len(r.queries)
 	if !r.finite || r.o.product.finite {

@@ -25,8 +25,8 @@ type sharing struct {
 	recalling bool      // the journals of all workers may have the current pass
 }
 
-// questionWords is the number of 32-bit words in a question, which is a hash. For up to 2²¹ workers, the sum of
-// a word over all workers is exact in float64.
+// questionWords is the number of 32-bit words of the hash from [question]. For up to 2²¹ workers, the sum of a
+// word over all workers is exact in float64.
 const questionWords = 8
 
 // word returns the i-th 32-bit word of the question.

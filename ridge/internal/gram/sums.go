@@ -44,8 +44,8 @@ func (s *sums) begin() {
 	}
 }
 
-// lengthen must be called before n additions to the plain sums. It folds them if there would be more than limit
-// additions since the last fold, because their error grows with the number of additions.
+// lengthen must be called before n additions to the plain sums. If the plain sums would then have more than
+// limit additions, it calls fold first, because their error grows with the number of additions.
 func (s *sums) lengthen(n, limit int) {
 	s.begin()
 	if s.chain > 0 && s.chain+n > limit {
@@ -77,8 +77,8 @@ func (s *sums) weigh(b dataset.Block) {
 	}
 }
 
-// put appends to dst the products, ‖r‖² and 1ᵀr of each vector, where r is the residual. Then come the number
-// of rows, their weight, and a 1 if some rows were sparse, otherwise a 0.
+// put appends the sums to dst: for all vectors Aᵀr, then ‖r‖², then 1ᵀr, where r is the residual. Then come the
+// number of rows, their weight, and a 1 if some rows were sparse, otherwise a 0.
 func (s *sums) put(dst []float64) []float64 {
 	dst = slices.Grow(dst, len(s.products)+2*len(s.rss)+3+questionWords)
 	for _, list := range [][]neumaier.Sum{s.products, s.rss, s.ones} {
