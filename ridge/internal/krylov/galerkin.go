@@ -154,8 +154,8 @@ func (m *galerkin) Absorb() error {
 	return m.move()
 }
 
-// coefficients computes elements firstNew and later of u = Qg₀ for each system. For a system with a new base it
-// computes all elements. [galerkin] defines Q and g₀.
+// coefficients computes elements firstNew and later of u = Qg₀ for each system. If g₀ has changed, it computes
+// all elements. [galerkin] defines Q and g₀.
 func (m *galerkin) coefficients(firstNew int) {
 	s, w := m.space, &m.work
 	if n := s.k - firstNew; n > 0 {
@@ -196,9 +196,9 @@ func (m *galerkin) move() error {
 	return nil
 }
 
-// Gradients returns the projections of the gradients of the active systems. If Deflate is true, the subspace
-// contains the right singular vectors V of the sketch. The gradient at a Galerkin solution is then orthogonal
-// to V.
+// Gradients returns the gradients of the active systems, projected onto the right singular vectors V of the
+// sketch. If Deflate is true, the subspace contains V. A gradient at a Galerkin solution is then orthogonal to
+// V.
 func (m *galerkin) Gradients() []Projection {
 	if m.cg != nil {
 		return m.cg.Gradients()
@@ -245,8 +245,8 @@ func (m *galerkin) Step(ctx context.Context) error {
 	return err
 }
 
-// correct solves systems with a new [origin] again, without a pass. If the new iterate is expected to meet the
-// tolerance, the next pass computes its gradient.
+// correct solves a system again, without a pass, if the last pass computed its gradient in double-double
+// arithmetic. If the new iterate is expected to meet the tolerance, the next pass computes its gradient.
 func (m *galerkin) correct() error {
 	found := false
 	for _, s := range m.Active {
@@ -270,8 +270,7 @@ func (m *galerkin) correct() error {
 	return nil
 }
 
-// A subspace is full if it has room for fewer than minVectors vectors, and not for all vectors of the next
-// pass.
+// A subspace with room for minVectors vectors, or for all vectors of the next pass, is not full.
 const minVectors = 16
 
 // extend stores the vectors for the next pass after the rows of the subspace. It also chooses the systems whose
@@ -289,9 +288,9 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// With dimension rank(A), the subspace contains every solution, except for round-off and for parts of an
-	// iterate that are orthogonal to the rows of A. An initial point, or a solution with another Hessian, may
-	// have such a part.
+	// The subspace has dimension rank(A). So it contains every solution, up to round-off and components
+	// orthogonal to the rows of A. Such components come from an initial point or from another Hessian. Conjugate
+	// gradients then continue.
 	if fresh == 0 && moved > 0 && s.k == s.most && s.most < s.d {
 		return true, nil
 	}

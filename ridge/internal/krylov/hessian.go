@@ -11,8 +11,8 @@ import (
 
 // A Hessian is an approximation of AᵀA + γI that is cheap to invert, for any γ.
 type Hessian interface {
-	// Solve overwrites row i of g.Off with the product of Ĥ⁻¹ and gradient i, where Ĥ is the Hessian at
-	// gammas[i]. On entry, g holds the projections of the gradients. Solve overwrites g.Along.
+	// Solve computes Ĥ⁻¹gᵢ for each gradient gᵢ, where Ĥ is the Hessian at gammas[i]. On entry, g holds the
+	// projections of the gradients. On return, row i of g.Off is Ĥ⁻¹gᵢ, and g.Along is undefined.
 	Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error
 	// Range returns bounds lo and hi on the eigenvalues of Ĥ⁻¹H, where Ĥ is this Hessian and H = AᵀA + γI.
 	// lo ≤ 0 means that there is no lower bound.
@@ -38,9 +38,9 @@ func NewSketch(b fd.Bound, e *resolvent.Eigen, robust bool, be engine.Backend) *
 	return s
 }
 
-// Range uses −pad·I ⪯ AᵀA − BᵀB ⪯ (η + pad)·I, where η is the shrinkage of the sketch B and pad bounds its
-// round-off. Without round-off, FD has lo = 1 and hi = 1 + η/γ. RFD has lo = γ/(γ+ρ) and hi = 1 + ρ/(γ+ρ), with
-// ρ = η/2.
+// Range returns bounds on the eigenvalues of Ĥ⁻¹H. They follow from −pad·I ⪯ AᵀA − BᵀB ⪯ (η + pad)·I, where η is
+// the shrinkage of the sketch B, and pad bounds its round-off. Without round-off, the eigenvalues are between 1
+// and 1 + η/γ for FD, and between 1 ± η/(2γ + η) for RFD.
 func (s *Sketch) Range(gamma float64) (lo, hi float64) {
 	shifted := gamma + s.Shift
 	return (gamma - s.bound.RoundOff) / shifted, 1 + (s.bound.FD()-s.Shift)/shifted

@@ -51,16 +51,16 @@ type Method interface {
 	Ask(last bool) *Request
 	// Absorb processes the products that Ask requested.
 	Absorb() error
-	// Gradients returns the projections of the gradients of the active systems. They are valid until the next
-	// call of a method of this interface.
+	// Gradients returns the gradients of the active systems, projected onto the right singular vectors of the
+	// sketch. They are valid until the next call of a method of this interface.
 	Gradients() []Projection
 	// Step computes the next iterates of the systems that have not stopped.
 	Step(ctx context.Context) error
 }
 
-// A Request holds the vectors that a pass multiplies by K = AᵀA, and the results. Row i of V is the vector of
-// Queries[i]. Row i of Out is the product with K, or the gradient. RSS[i] is the squared residual. V, Out and
-// RSS have room for one more vector per target, which [Batch.read] uses.
+// A Request holds the vectors that a pass multiplies by K = AᵀA, and the results. Row i of V is the vector v of
+// Queries[i]. Row i of Out is Kv, or Kv − Aᵀb if the query is affine. RSS[i] is the squared residual. V, Out and
+// RSS have room for the vectors that [Batch.read] appends: one per target.
 type Request struct {
 	Queries     []gram.Query
 	V, Out, RSS []float64
@@ -222,8 +222,8 @@ func (b *Batch) judges() func(gamma float64) *certify.Judge {
 	}
 }
 
-// compare returns an error if this pass read other rows than the summary did, because certificates would then
-// be wrong. qs[q:] ask for gradients at zero coefficients.
+// compare returns an error if this pass read other rows than the summary did, because certificates would then be
+// wrong. The first q queries are the queries of the method.
 func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 	const other = "this pass read other rows than the summary"
 	k, d := b.Known, b.Dim()
@@ -242,6 +242,7 @@ func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 		if i < q {
 			continue
 		}
+		// The other queries ask for gradients at zero, which are −Aᵀb.
 		if off, differs := k.CrossDiffers(s.Target, out, r.RSS[i]); differs {
 			is, was := digits.Apart(r.RSS[i], k.TSS[s.Target])
 			return rows.Unfit(other+": target %d has ‖Y‖² = %s, expected %s, and AᵀY differs by %.3g", s.Target+1, is, was, off)

@@ -13,8 +13,7 @@ var errNoConvergence = fmt.Errorf("ridge: %w", engine.ErrNoConvergence)
 
 // A subspace is spanned by the rows of Q (k×d), which are orthonormal up to round-off. It stores KQᵀ for
 // K = AᵀA, and solves systems with T + γI for many γ, where T = QKQᵀ. The first n = eigenRows rows and columns
-// of T have the eigendecomposition SᵀΘS. Systems are solved with the Schur complement M of this block in
-// T + γI:
+// of T have the eigendecomposition SᵀΘS. Without them, w = k − n rows are left, with the Schur complement M:
 //
 //	T = ⎡SᵀΘS  Fᵀ⎤        M = C + γI − FSᵀ(Θ+γI)⁻¹SFᵀ
 //	    ⎣F     C ⎦        (C is w×w, F is w×n).
@@ -96,8 +95,8 @@ func (s *subspace) decompose() error {
 	return nil
 }
 
-// solve writes (T + gamma[i]·I)⁻¹uᵢ to row i of y, for each of the q rows uᵢ of u. [subspace] defines T. u and
-// y have leading dimension most.
+// solve writes (T + gamma[i]·I)⁻¹uᵢ to row i of y, for each of the q rows uᵢ of u. [subspace] defines T. The
+// leading dimension of u and y is s.most.
 func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	if s.eliminate(q, gamma, u, y) {
 		return nil
@@ -206,16 +205,14 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	return orthonormal(0, b, b, s.d, rows), nil
 }
 
-// A pass multiplies BlockRows vectors in less time than it takes to read the data. So fill adds vectors, up to
-// BlockRows. It adds none if the subspace is filled to at least the fraction fillTo.
 const (
-	BlockRows = 32
-	fillTo    = 0.5
+	BlockRows = 32  // a pass multiplies this number of vectors in less time than it takes to read the data
+	fillTo    = 0.5 // fill adds no vectors if the subspace has at least this fraction of its capacity
 )
 
-// fill adds rows to the b new rows, up to BlockRows rows in all, and returns their number. New rows are stored
-// after the rows of the subspace. The added rows continue the Krylov space. They are the last products with K,
-// made orthogonal to the subspace and to the b rows.
+// fill adds rows to the b new rows, up to BlockRows rows in all, and returns the increased b. New rows are
+// stored after the rows of the subspace. The added rows continue the Krylov space. They are the last products
+// with K, made orthogonal to the subspace and to the b rows.
 func (s *subspace) fill(b int) int {
 	n := min(s.last, BlockRows, s.most-s.k-b)
 	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {

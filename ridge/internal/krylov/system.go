@@ -71,8 +71,8 @@ type best struct {
 	known        bool
 }
 
-// maxFailedChecks limits the number of consecutive failed checks. If a gradient from the recursion meets the
-// tolerance, the next pass checks it. The check fails if the gradient from the pass does not halve the bound.
+// maxFailedChecks limits the number of consecutive failed checks. A check is a pass that computes the gradient
+// of an iterate, instead of a step. It fails unless the error bound is less than half of the best bound so far.
 const maxFailedChecks = 5
 
 func newSystem(judge *certify.Judge, index, target, d int) *System {
@@ -234,11 +234,11 @@ func (s *System) record(g *Projection) {
 	b.relative, b.known = s.Relative, true
 }
 
-// query returns the request of a pass for v. If affine is false, the pass computes the product of AᵀA with v.
-// If affine is true, v is X, and the pass computes
-//   - without an origin: the gradient at X
-//   - with an origin that must be renewed: the gradient at origin + X, which overwrites v
-//   - with another origin: the product of AᵀA with X, from which the gradient follows
+// query returns the request of a pass for v. If affine is false, the pass computes the product of AᵀA with v. If
+// affine is true, v is X, and the pass computes
+//   - if s.origin is nil: the gradient at X
+//   - if s.origin.renew is true: the gradient at origin + X, which overwrites v
+//   - otherwise: the product of AᵀA with X, which complete turns into the gradient at origin + X
 func (s *System) query(affine bool, v []float64) gram.Query {
 	q := gram.Query{Target: s.Target, Affine: affine, Gamma: s.Gamma()}
 	switch o := s.origin; {
@@ -255,8 +255,8 @@ func (s *System) query(affine bool, v []float64) gram.Query {
 	return q
 }
 
-// complete turns kv, the result of a pass for v, into the product of the Hessian with v or into the gradient at
-// v. It adds γv, and for a product with X also the gradient at the origin.
+// complete turns kv, the result of a pass for v, into Hv or into a gradient, where H = AᵀA + γI. If the iterate
+// is origin + v, its gradient is Hv plus the gradient at the origin.
 func (s *System) complete(kv, v []float64, found *gram.Measurement) {
 	switch {
 	case found == nil:
