@@ -25,8 +25,8 @@ const (
 	// Inflate is a factor for bounds on round-off. It covers the rounding errors in the computation of the
 	// bounds.
 	Inflate = 1.01
-	// Few is a bound on the round-off of a few operations, in units of Eps. It also bounds the round-off of
-	// vec.Dot and vec.Norm.
+	// Few is a bound on the round-off of a few operations, in units of Eps. vec.Dot and vec.Norm have at most
+	// this round-off, because they use compensated sums.
 	Few = 8
 )
 
@@ -133,9 +133,9 @@ func CholeskyFactor(chain, d float64) float64 { return chain + d + 4 }
 // i is in units of Unit·Kᵢᵢ for K = AᵀA. chain is the number of additions in sequence for an entry of K.
 func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 
-// CholeskyResidual returns a bound on the error that Kx and c add to component i of the computed residual
-// c − Kx − γx. The bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for K = AᵀA, c = Aᵀb and columns aⱼ of A.
-// chain is the number of additions in sequence for an entry of K. The product adds d+3.
+// CholeskyResidual returns a bound on the error of component i of the computed c − Kx − γx, except for the error
+// of γx. The bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for K = AᵀA, c = Aᵀb and columns aⱼ of A. chain
+// is the number of additions in sequence for an entry of K.
 func CholeskyResidual(chain, d float64) float64 { return chain + d + 3 }
 
 // GammaResidual returns a bound on the error that γx adds to component i of the computed Aᵀb − AᵀAx − γx, in
@@ -186,5 +186,5 @@ func QRPivot(q, longestFold, folds float64) float64 { return 4*(q+4) + longestFo
 
 // SeminormalResidual returns a bound on the error of component i of Rᵀ(z − Rx) − γx. This is the negative
 // gradient, computed with the triangular factor R. The bound is in units of Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where
-// aᵢ is a column of A. It covers a product of d numbers and a few operations.
+// aᵢ is a column of A. It covers an inner product of length d and a few operations.
 func SeminormalResidual(d float64) float64 { return d + 3 }
