@@ -99,8 +99,8 @@ func CheckShape(b dataset.Block, d, t, firstRow int) error {
 	return nil
 }
 
-// A weightError reports a weight that is negative or not finite. It wraps a *[fd.NonFiniteError], whose column
-// number follows the features and targets.
+// A weightError reports a weight that is negative or not finite. It wraps a *[fd.NonFiniteError] with column
+// number d+t, for d features and t targets.
 type weightError struct{ at fd.NonFiniteError }
 
 func (e *weightError) Error() string {

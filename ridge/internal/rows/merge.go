@@ -42,8 +42,8 @@ func (s *Stage) Merge(o *Stage) Staged {
 	return out
 }
 
-// Separates reports whether Σw‖row − origin‖² could overflow, for the rows of o with weights w and the origin
-// of s.
+// Separates reports whether the origins of s and o are too far apart to merge. Σw‖row − origin‖² could then
+// overflow for the rows of o and the origin of s.
 func (s *Stage) Separates(o *Stage) bool {
 	if !s.intercept || !(s.Weight.Value() > 0 && o.Weight.Value() > 0) {
 		return false

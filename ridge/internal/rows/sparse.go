@@ -87,8 +87,7 @@ func (s *Stage) loadCentred(b dataset.Block) Staged {
 	return out
 }
 
-// beginAt sets the origin to the values of row i in the explicit columns and in the targets, and to 0 in all
-// other columns.
+// beginAt sets the origin to row i. In feature columns that are not in s.sparse.explicit, the origin is 0.
 func (s *Stage) beginAt(b dataset.Block, i int) {
 	clear(s.Origin)
 	idx, val := b.Sparse.Row(i)
@@ -123,9 +122,9 @@ func widen(dst, src *engine.CSR, columns []int32) {
 	}
 }
 
-// sumSparse sums the rows that widen has made, minus the origin, with the weights w. It stores the sum in
-// s.block.mean, and the sum of squares in s.block.spread. It uses compensated sums, which are more accurate than
-// the sums of sumFeatures.
+// sumSparse computes weighted sums over the rows z of s.sparse.own minus the origin. It stores Σw·z in
+// s.block.mean, and Σw·z² in s.block.spread. It uses compensated sums, which are more accurate than the sums of
+// sumFeatures.
 func (s *Stage) sumSparse(w []float64) {
 	k := &s.sparse
 	if len(k.sums) < s.d {
@@ -150,8 +149,8 @@ func (s *Stage) sumSparse(w []float64) {
 	}
 }
 
-// subtract subtracts the origin from the rows that widen has made. In the explicit columns it also subtracts
-// the mean. For all other columns it stores the mean in s.sparse.centre.
+// subtract subtracts the origin, and in the columns s.sparse.explicit also the mean, from s.sparse.own. For all
+// other columns it stores the mean in s.sparse.centre.
 func (s *Stage) subtract() {
 	k := &s.sparse
 	k.shift, k.centre = vec.Grow(k.shift, s.d), append(k.centre[:0], s.block.mean[:s.d]...)

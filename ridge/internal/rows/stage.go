@@ -60,8 +60,8 @@ type State struct {
 	// Moved[j] bounds the norm of the errors from centring the staged rows, in column j of d+t columns. These
 	// are round-off and the errors of the means.
 	Moved []float64
-	// NonZero[0] reports whether any centred feature is nonzero, and NonZero[1+j] whether target j is. If an
-	// element is true, a sum of squares of 0 has underflowed. The length is 1+t.
+	// NonZero[0] is true if any centred feature is nonzero, and NonZero[1+j] if target j is. A sum of squares
+	// can then be 0 only by underflow. The length is 1+t.
 	NonZero []bool
 }
 
