@@ -41,7 +41,7 @@ func Write(name string, write func(w io.Writer) error) error {
 		if err != nil {
 			return err
 		}
-		return replace(Disk, f, other, name, keepNothing, write)
+		return replace(Disk, f, other, name, nil, write)
 	}
 }
 
@@ -96,14 +96,7 @@ func create(name string, others ...string) (*os.File, error) {
 // The new file has the permissions of the old file or, if there is none, of previous. If a rename fails, the last
 // complete file is name or, if name is missing, previous.
 func Replace(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
-	f, err := d.Create(temporary, name, previous)
-	if err != nil {
-		return err
-	}
-	return replace(d, f, temporary, name, func() error {
-		if previous == "" {
-			return nil
-		}
+	return replaceKeeping(d, temporary, name, previous, func() error {
 		return unless(fs.ErrNotExist, d.Rename(name, previous))
 	}, write)
 }
@@ -111,14 +104,7 @@ func Replace(d Operations, temporary, name, previous string, write func(w io.Wri
 // Publish is like Replace, for a file that other processes read directly. Once name exists, it is a complete file at
 // all times. The old file is kept under the name previous, unless previous is "".
 func Publish(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
-	f, err := d.Create(temporary, name, previous)
-	if err != nil {
-		return err
-	}
-	return replace(d, f, temporary, name, func() error {
-		if previous == "" {
-			return nil
-		}
+	return replaceKeeping(d, temporary, name, previous, func() error {
 		if err := unless(fs.ErrNotExist, d.Remove(previous)); err != nil {
 			return err
 		}
@@ -126,7 +112,17 @@ func Publish(d Operations, temporary, name, previous string, write func(w io.Wri
 	}, write)
 }
 
-func keepNothing() error { return nil }
+// replaceKeeping creates the file temporary and calls [replace], without keep if previous is "".
+func replaceKeeping(d Operations, temporary, name, previous string, keep func() error, write func(w io.Writer) error) error {
+	f, err := d.Create(temporary, name, previous)
+	if err != nil {
+		return err
+	}
+	if previous == "" {
+		keep = nil
+	}
+	return replace(d, f, temporary, name, keep, write)
+}
 
 // unless returns err, or nil if errors.Is(err, expected).
 func unless(expected, err error) error {
@@ -136,15 +132,15 @@ func unless(expected, err error) error {
 	return err
 }
 
-// replace writes the new file f, calls keep to keep the old file under another name, and renames the new file to
-// name.
+// replace writes the new file f and renames it to name. Before the rename, it calls keep, unless keep is nil, to keep
+// the old file under another name.
 func replace(d Operations, f File, temporary, name string, keep func() error, write func(w io.Writer) error) error {
 	err := write(f)
 	if err == nil {
 		err = f.Sync()
 	}
 	err = errors.Join(err, f.Close())
-	if err == nil {
+	if err == nil && keep != nil {
 		err = keep()
 	}
 	if err == nil {
