@@ -45,23 +45,20 @@ func (k Kind) Version() uint32 {
 }
 
 func (k Kind) String() string {
-	switch k {
-	case Sketch:
-		return "a sketch"
-	case Summary:
-		return "a summary"
-	case Checkpoint:
-		return "a checkpoint"
-	case Pass:
-		return "a pass"
-	case Lanes:
-		return "the lanes of a summary"
-	case Window:
-		return "a window"
-	case Fading:
-		return "a fading summary"
+	if name, ok := kindNames[k]; ok {
+		return name
 	}
 	return fmt.Sprintf("kind %d", uint32(k))
+}
+
+var kindNames = map[Kind]string{
+	Sketch:     "a sketch",
+	Summary:    "a summary",
+	Checkpoint: "a checkpoint",
+	Pass:       "a pass",
+	Lanes:      "the lanes of a summary",
+	Window:     "a window",
+	Fading:     "a fading summary",
 }
 
 type preamble struct {
