@@ -17,13 +17,12 @@ import "fmt"
 // kc is rounded down to a multiple of 8 from 64 to 384. mc and nc are rounded to whole tiles, and are at most 1024
 // and 8192. So the packed A takes at most 3 MiB and the packed B at most 24 MiB.
 
-// The fallback sizes are assumed for caches of unknown size. The limits bound the size that one core may use, because
-// a virtual machine may report an L3 of hundreds of MiB that it shares with others.
+// The fallback sizes are assumed for caches of unknown size. largestL3 bounds the size that one core may use,
+// because a virtual machine may report an L3 of hundreds of MiB that it shares with others.
 const (
 	fallbackL1 = 32 << 10
 	fallbackL2 = 512 << 10
 	fallbackL3 = 4 << 20
-	largestL2  = 4 << 20
 	largestL3  = 32 << 20
 	word       = 8 // bytes of a float64
 )
