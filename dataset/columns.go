@@ -258,14 +258,10 @@ func (s untargeted) Dims() (n int64, d, t int) {
 }
 
 func (s untargeted) Blocks(ctx context.Context) iter.Seq2[Block, error] {
-	return func(yield func(Block, error) bool) {
-		for b, err := range s.src.Blocks(ctx) {
-			b.Y, b.W = nil, nil
-			if !yield(b, err) || err != nil {
-				return
-			}
-		}
-	}
+	return mapBlocks(s.src.Blocks(ctx), func(b *Block) error {
+		b.Y, b.W = nil, nil
+		return nil
+	})
 }
 
 // ByColumns implements [Columnar] for transforms of separate columns, like a scaling.
@@ -289,37 +285,28 @@ type scaledColumns struct {
 }
 
 func (s scaledColumns) Blocks(ctx context.Context) iter.Seq2[Block, error] {
-	return func(yield func(Block, error) bool) {
-		_, n, _ := s.Dims()
-		var x []float64
-		for b, err := range s.Source.Blocks(ctx) {
-			if err != nil {
-				yield(Block{}, err)
-				return
-			}
-			x = append(x[:0], make([]float64, b.N*n)...)
-			for i := range b.N {
-				j, row := int(b.First)+i, x[i*n:(i+1)*n]
-				if b.Sparse == nil {
-					copy(row, b.X[i*n:(i+1)*n])
-				} else {
-					idx, val := b.Sparse.Row(i)
-					for k, at := range idx {
-						row[at] = val[k]
-					}
-				}
-				for k, v := range row {
-					row[k] = (v - s.by.Mean[j]) / s.by.Scale[j]
-					if !isFinite(row[k]) {
-						yield(Block{}, newNonFiniteError("standardised rows", int64(k), j, row[k]))
-						return
-					}
+	_, n, _ := s.Dims()
+	var x []float64
+	return mapBlocks(s.Source.Blocks(ctx), func(b *Block) error {
+		x = append(x[:0], make([]float64, b.N*n)...)
+		for i := range b.N {
+			j, row := int(b.First)+i, x[i*n:(i+1)*n]
+			if b.Sparse == nil {
+				copy(row, b.X[i*n:(i+1)*n])
+			} else {
+				idx, val := b.Sparse.Row(i)
+				for k, at := range idx {
+					row[at] = val[k]
 				}
 			}
-			b.X, b.Sparse = x, nil
-			if !yield(b, nil) {
-				return
+			for k, v := range row {
+				row[k] = (v - s.by.Mean[j]) / s.by.Scale[j]
+				if !isFinite(row[k]) {
+					return newNonFiniteError("standardised rows", int64(k), j, row[k])
+				}
 			}
 		}
-	}
+		b.X, b.Sparse = x, nil
+		return nil
+	})
 }

@@ -30,15 +30,29 @@ func (s someTargets) Dims() (n int64, d, t int) {
 func (s someTargets) Once() bool { return Once(s.src) }
 
 func (s someTargets) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	var y []float64
+	return mapBlocks(s.src.Blocks(ctx), func(b *Block) error {
+		y = y[:0]
+		for i, t := 0, len(b.Y)/max(b.N, 1); i < b.N; i++ {
+			y = append(y, b.Y[i*t+s.lo:i*t+s.hi]...)
+		}
+		b.Y = y
+		return nil
+	})
+}
+
+// mapBlocks applies change to every block of a pass. An error of change ends the pass.
+func mapBlocks(blocks iter.Seq2[Block, error], change func(b *Block) error) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
-		var y []float64
-		for b, err := range s.src.Blocks(ctx) {
-			y = y[:0]
-			for i, t := 0, len(b.Y)/max(b.N, 1); i < b.N; i++ {
-				y = append(y, b.Y[i*t+s.lo:i*t+s.hi]...)
+		for b, err := range blocks {
+			if err == nil {
+				err = change(&b)
 			}
-			b.Y = y
-			if !yield(b, err) || err != nil {
+			if err != nil {
+				yield(Block{}, err)
+				return
+			}
+			if !yield(b, nil) {
 				return
 			}
 		}

@@ -56,27 +56,15 @@ func (s *lastTarget) Dims() (n int64, d, t int) {
 }
 
 func (s *lastTarget) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
-	return func(yield func(Block, error) bool) {
-		_, _, t := s.Dims()
-		var y, w []float64
-		for b, err := range From(ctx, s.src, firstRow) {
-			if err != nil {
-				yield(Block{}, err)
-				return
-			}
-			y, w = y[:0], w[:0]
-			for i := range b.N {
-				row := b.Y[i*(t+1) : (i+1)*(t+1)]
-				y, w = append(y, row[:t]...), append(w, row[t])
-			}
-			if err := checkWeights(w, b.First); err != nil {
-				yield(Block{}, err)
-				return
-			}
-			b.Y, b.W = y, w
-			if !yield(b, nil) {
-				return
-			}
+	_, _, t := s.Dims()
+	var y, w []float64
+	return mapBlocks(From(ctx, s.src, firstRow), func(b *Block) error {
+		y, w = y[:0], w[:0]
+		for i := range b.N {
+			row := b.Y[i*(t+1) : (i+1)*(t+1)]
+			y, w = append(y, row[:t]...), append(w, row[t])
 		}
-	}
+		b.Y, b.W = y, w
+		return checkWeights(w, b.First)
+	})
 }
