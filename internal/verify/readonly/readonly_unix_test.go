@@ -1,9 +1,10 @@
 //go:build unix
 
-// Package readonly provides read-only slices, to test that a function does not write to its arguments.
+// Package readonly tests that functions do not write to their arguments, with slices in memory that cannot be written.
 package readonly
 
 import (
+	"math/rand/v2"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -32,4 +33,28 @@ func Slice[T float64 | float32 | int32 | int](t testing.TB, x []T) []T {
 		t.Fatal(err)
 	}
 	return out
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		check(t, err)
+		return v
+	}
+}
+
+// normals returns n normal random numbers.
+func normals(rng *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package fd_test
+package readonly
 
 import (
 	"math/rand/v2"
@@ -11,15 +11,14 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/verify/readonly"
 )
 
-// TestNeverWritten: rows in memory that cannot be written, dense and sparse, with and
+// TestSketch: rows in memory that cannot be written, dense and sparse, with and
 // without gaps between them, on every backend and through many shrinks.
-func TestNeverWritten(t *testing.T) {
+func TestSketch(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		const n, d, ld = 64, 9, 11
-		x := readonly.Slice(t, stream(rand.New(rand.NewPCG(2, 2)), n, ld, "flat").RawMatrix().Data)
+		x := Slice(t, normals(rand.New(rand.NewPCG(2, 2)), n*ld))
 		csr := &engine.CSR{Rows: n, Cols: d}
 		ptr, idx, val := []int{0}, []int32(nil), []float64(nil)
 		for i := range n {
@@ -28,9 +27,9 @@ func TestNeverWritten(t *testing.T) {
 			}
 			ptr = append(ptr, len(idx))
 		}
-		csr.RowPtr, csr.ColIdx, csr.Val = readonly.Slice(t, ptr), readonly.Slice(t, idx), readonly.Slice(t, val)
+		csr.RowPtr, csr.ColIdx, csr.Val = Slice(t, ptr), Slice(t, idx), Slice(t, val)
 		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
-			s := newSketch(t, fd.Config{Dim: d, Size: 4, ShrinkRows: 3, Shrink: driver, Backend: be})
+			s := must(fd.New(fd.Config{Dim: d, Size: 4, ShrinkRows: 3, Shrink: driver, Backend: be}))(t)
 			check(t, s.AppendRows(n-1, x, ld))
 			check(t, s.AppendRow(x[:d:d]))
 			check(t, s.Append(mat.NewDense(n, ld, x).Slice(0, n, 0, d)))

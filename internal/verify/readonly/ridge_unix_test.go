@@ -1,6 +1,6 @@
 //go:build unix
 
-package ridge_test
+package readonly
 
 import (
 	"context"
@@ -13,23 +13,30 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
-	"github.com/fdridge/fdridge/internal/verify/readonly"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// TestNeverWritten: features, targets, weights and sparse entries in memory that
+// TestRidge: features, targets, weights and sparse entries in memory that
 // cannot be written, through summaries, every solver, cross-validation, scores and
 // predictions, and the transforms of a source.
-func TestNeverWritten(t *testing.T) {
+func TestRidge(t *testing.T) {
 	ctx := context.Background()
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		const n, d, k = 50, 5, 2
-		p := problem(rand.New(rand.NewPCG(3, 1)), "gaussian", n, d, k, 1)
-		x, y := readonly.Slice(t, flat(p.x)), readonly.Slice(t, flat(p.y))
-		w := readonly.Slice(t, drawWeights(rand.New(rand.NewPCG(3, 2)), n))
-		c := compress(p.x)
-		csr := &engine.CSR{Rows: n, Cols: d, RowPtr: readonly.Slice(t, c.RowPtr), ColIdx: readonly.Slice(t, c.ColIdx), Val: readonly.Slice(t, c.Val)}
+		rng := rand.New(rand.NewPCG(3, 1))
+		x, y, weight := normals(rng, n*d), normals(rng, n*k), make([]float64, n)
+		ptr, idx := make([]int, n+1), make([]int32, n*d)
+		for i := range n {
+			weight[i], ptr[i+1] = float64(i%4)*rng.Float64(), (i+1)*d
+			for j := range d {
+				idx[i*d+j] = int32(j)
+				y[i*k] += x[i*d+j]
+			}
+		}
+		x, y = Slice(t, x), Slice(t, y)
+		w := Slice(t, weight)
+		csr := &engine.CSR{Rows: n, Cols: d, RowPtr: Slice(t, ptr), ColIdx: Slice(t, idx), Val: x}
 		dense := must(dataset.FromDense(n, d, k, x, y))(t)
 		weights := must(dataset.FromDense(n, 1, 0, w, nil))(t)
 		sparse := must(dataset.FromCSR(csr, k, y))(t)
@@ -46,7 +53,7 @@ func TestNeverWritten(t *testing.T) {
 		} {
 			for _, intercept := range []bool{false, true} {
 				cfg := ridge.SummaryConfig{Size: 3, ShrinkRows: 2, Intercept: intercept, Backend: be}
-				sum := summarize(t, src, cfg)
+				sum := must(ridge.Summarize(ctx, src, cfg, nil))(t)
 				for _, method := range []ridge.Method{ridge.CG, ridge.Newton} {
 					_, err := ridge.SolvePath(ctx, src, sum, []float64{10, 100}, ridge.SolveOptions{Method: method})
 					var left *ridge.NotConvergedError

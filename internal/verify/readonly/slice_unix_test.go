@@ -1,18 +1,16 @@
 //go:build unix
 
-package readonly_test
+package readonly
 
 import (
 	"runtime/debug"
 	"testing"
-
-	"github.com/fdridge/fdridge/internal/verify/readonly"
 )
 
 // TestSlice: it can be read, and a write is a fault.
 func TestSlice(t *testing.T) {
-	x := readonly.Slice(t, []float64{1, 2, 3})
-	if x[0]+x[1]+x[2] != 6 || readonly.Slice(t, []int{}) != nil {
+	x := Slice(t, []float64{1, 2, 3})
+	if x[0]+x[1]+x[2] != 6 || Slice(t, []int{}) != nil {
 		t.Errorf("holds %v", x)
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
