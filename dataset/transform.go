@@ -109,16 +109,13 @@ func (s *transformed) run(apply applier, b Block, out *Buffer) error {
 // runParts transforms the dense rows of b with t targets to z, in parallel.
 func (s *transformed) runParts(b Block, t int, z []float64) error {
 	_, d, _ := s.src.Dims()
-	height := max(1, partNumbers/s.d)
+	height := max(1, 1<<15/s.d) // a part fits in cache
 	return parallel.Do((b.N+height-1)/height, len(z), func(i int) error {
 		lo, hi := i*height, min((i+1)*height, b.N)
 		out := Buffer{N: hi - lo, X: z[lo*s.d : lo*s.d : hi*s.d]}
 		return s.run(s.start(), b.Cut(lo, hi, d, t, nil), &out)
 	})
 }
-
-// partNumbers is the number of features that a goroutine computes at a time.
-const partNumbers = 1 << 15
 
 // check returns an error if a feature is not finite.
 func (s *transformed) check(firstRow int64, out *Buffer) error {

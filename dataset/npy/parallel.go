@@ -22,8 +22,7 @@ type part struct {
 
 // readParts reads rows in parallel.
 func (r *rowReader) readParts(b *dataset.Buffer, rows int) error {
-	const chunkParts = 4 // goroutines that can share a chunk
-	parts := max(1, min(runtime.GOMAXPROCS(0), chunkParts*rows/r.chunk))
+	parts := max(1, min(runtime.GOMAXPROCS(0), 4*rows/r.chunk)) // four goroutines can share a chunk
 	r.parts = slices.Grow(r.parts[:0], parts)[:parts]
 	x, y := r.Grow(b, rows)
 	if err := parallel.Do(parts, len(x), func(i int) error {
@@ -63,7 +62,14 @@ func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) 
 			p.raw = slices.Grow(p.raw[:0], n*width)[:n*width]
 			raw = p.raw
 		}
-		if got, err := r.fill(raw, r.start+at*int64(width)); got < len(raw) {
+		var got int
+		var err error
+		if r.at != nil {
+			got, err = r.at.ReadAt(raw, r.start+at*int64(width))
+		} else {
+			got, err = io.ReadFull(r.data, raw)
+		}
+		if got < len(raw) {
 			return r.truncatedError(err, at+int64(got/width))
 		}
 		if r.want != 0 {
@@ -79,12 +85,4 @@ func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) 
 		done += n
 	}
 	return nil
-}
-
-// fill reads the bytes at the given position, or the next bytes if the array cannot be read at positions.
-func (r *rowReader) fill(raw []byte, at int64) (int, error) {
-	if r.at == nil {
-		return io.ReadFull(r.data, raw)
-	}
-	return r.at.ReadAt(raw, at)
 }

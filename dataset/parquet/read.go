@@ -37,9 +37,6 @@ type strip struct {
 // A tile of rowsPerTile × columns.Tile numbers fits in the cache.
 const rowsPerTile = 1024
 
-// maxNumbers limits the numbers that are decoded together, but rowsPerTile rows are always allowed.
-const maxNumbers = 1 << 20
-
 func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (dataset.Reader, error) {
 	f, err := open(name, was)
 	if err != nil {
@@ -115,7 +112,7 @@ func (r *reader) Read(b *dataset.Buffer, rows int) error {
 				return r.damaged(err)
 			}
 		}
-		if err := r.rowsOfGroup(b, int(min(int64(rows-b.N), r.left, int64(max(rowsPerTile, maxNumbers/len(r.used)))))); err != nil {
+		if err := r.rowsOfGroup(b, int(min(int64(rows-b.N), r.left))); err != nil {
 			return err
 		}
 	}
