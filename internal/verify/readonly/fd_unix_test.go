@@ -16,7 +16,7 @@ import (
 // TestSketch: rows in memory that cannot be written, dense and sparse, with and
 // without gaps between them, on every backend and through many shrinks.
 func TestSketch(t *testing.T) {
-	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+	enginetest.EachKernel(t, func(t *testing.T, be engine.Backend) {
 		const n, d, ld = 64, 9, 11
 		x := Slice(t, normals(rand.New(rand.NewPCG(2, 2)), n*ld))
 		csr := &engine.CSR{Rows: n, Cols: d}

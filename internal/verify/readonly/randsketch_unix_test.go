@@ -13,7 +13,7 @@ import (
 // TestRandsketch: rows and targets in memory that cannot be written, dense with gaps
 // between them, and sparse.
 func TestRandsketch(t *testing.T) {
-	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+	enginetest.EachKernel(t, func(t *testing.T, be engine.Backend) {
 		const n, d, ld = 300, 3, 5
 		x, y, ptr, idx := make([]float64, n*ld), make([]float64, n), make([]int, n+1), make([]int32, n)
 		for i := range x {

@@ -22,7 +22,7 @@ import (
 // predictions, and the transforms of a source.
 func TestRidge(t *testing.T) {
 	ctx := context.Background()
-	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+	enginetest.EachKernel(t, func(t *testing.T, be engine.Backend) {
 		const n, d, k = 50, 5, 2
 		rng := rand.New(rand.NewPCG(3, 1))
 		x, y, weight := normals(rng, n*d), normals(rng, n*k), make([]float64, n)

@@ -6,9 +6,9 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// TestDataset: sparse rows that are standardised, and kept for later passes, stay sparse, and
+// TestDatasetSparseWork: sparse rows that are standardised, and kept for later passes, stay sparse, and
 // take the time of their entries.
-func TestDataset(t *testing.T) {
+func TestDatasetSparseWork(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, src dataset.Source) (dataset.Source, error){
 		"standardised": func(t *testing.T, src dataset.Source) (dataset.Source, error) {
 			out, _, err := dataset.Standardize(t.Context(), src)

@@ -9,9 +9,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// TestGramPass: a pass over sparse rows takes the time of their entries, centred or not,
+// TestGramSparseWork: a pass over sparse rows takes the time of their entries, centred or not,
 // weighted or not, measured with twice the digits or not.
-func TestGramPass(t *testing.T) {
+func TestGramSparseWork(t *testing.T) {
 	be, err := engine.Default()
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/randsketch"
 )
 
-// TestRandsketch: a pass over sparse rows takes the time of their entries.
-func TestRandsketch(t *testing.T) {
+// TestRandsketchSparseWork: a pass over sparse rows takes the time of their entries.
+func TestRandsketchSparseWork(t *testing.T) {
 	for _, kind := range []randsketch.Kind{randsketch.Gaussian, randsketch.SJLT} {
 		t.Run(kind.String(), func(t *testing.T) {
 			Hold(t, func(t *testing.T, src dataset.Source) func() int {

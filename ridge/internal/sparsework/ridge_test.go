@@ -30,9 +30,9 @@ func summarised(t *testing.T, src dataset.Source) *ridge.Summary {
 	return summaries[n]
 }
 
-// TestSolve: passes take the time of the entries of sparse rows. Those of all methods are
-// the operator's, see TestGramPass; here nothing else may go over columns for each block.
-func TestSolve(t *testing.T) {
+// TestSolveSparseWork: passes take the time of the entries of sparse rows. Those of all methods are
+// the operator's, see TestGramSparseWork; here nothing else may go over columns for each block.
+func TestSolveSparseWork(t *testing.T) {
 	Hold(t, func(t *testing.T, src dataset.Source) func() int {
 		sum := summarised(t, src)
 		return func() int {
@@ -47,8 +47,8 @@ func TestSolve(t *testing.T) {
 	})
 }
 
-// TestLeaveOneOut: so does a pass for leave-one-out errors.
-func TestLeaveOneOut(t *testing.T) {
+// TestLeaveOneOutSparseWork: so does a pass for leave-one-out errors.
+func TestLeaveOneOutSparseWork(t *testing.T) {
 	Hold(t, func(t *testing.T, src dataset.Source) func() int {
 		sum := summarised(t, src)
 		fit, err := sum.Fit(1)
@@ -64,8 +64,8 @@ func TestLeaveOneOut(t *testing.T) {
 	})
 }
 
-// TestPredict: and so do predictions, with intervals and without.
-func TestPredict(t *testing.T) {
+// TestPredictSparseWork: and so do predictions, with intervals and without.
+func TestPredictSparseWork(t *testing.T) {
 	Hold(t, func(t *testing.T, src dataset.Source) func() int {
 		sum := summarised(t, src)
 		fit, err := sum.Fit(1)
