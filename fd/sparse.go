@@ -209,7 +209,7 @@ func (w *sparseRows) longest() (z int) {
 	return z
 }
 
-// combine overwrites the first dense rows with u·[B; S], where B are the dense rows and S the sparse rows.
+// combine computes u·[B; S] for the dense rows B and the sparse rows S. The product overwrites the buffer of B.
 func (s *Sketch) combine(u engine.Matrix) {
 	be, k, live, ws := s.cfg.Backend, s.rows, u.Rows, &s.ws
 	s.multiplyByL(u)

@@ -22,12 +22,11 @@ import (
 type LeaveOneOutOptions struct {
 	Reducer  Reducer          // as for [SolvePath]; a pass adds up 5kt + 2 numbers for k values of γ and t targets
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
-	// Unpenalized returns a bound on the error of the leverage v of a row with weight w. It is required for rows of
-	// project.Projection.ApplyWithLeverages, because there the last target is the leverage.
+	// Unpenalized is required for rows of project.Projection.ApplyWithLeverages, whose last target is a leverage v.
+	// It returns a bound on the error of v for a row with weight w.
 	Unpenalized func(v, w float64) float64
-	// Left, if not nil, is called for each block b of the rows and each solution fits[fit]. Element i·t + j of brackets
-	// and estimates is for row i of b and target j. It brackets or estimates the prediction by the exact solution of
-	// all other rows. For rows of weight 0 the elements are meaningless. Calls of Left may run in parallel.
+	// Left, if not nil, receives the leave-one-out predictions of fits[fit] for each block b. Calls may run in parallel.
+	// Element i·t + j of brackets and estimates is for row i and target j. Rows of weight 0 have no valid elements.
 	Left func(fit int, b dataset.Block, brackets []Interval, estimates []float64)
 }
 

@@ -33,16 +33,15 @@ type SummaryConfig struct {
 	// ⌊i/LaneRows⌋ mod Lanes. 0 selects a number so that each block of a file has rows for every lane.
 	LaneRows int
 	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. If Lanes is 0,
-	// [SummaryConfig.WithLanes] sets LanesAfter. If the number of rows is unknown, LanesAfter is then the
-	// smallest number of rows at which several lanes are faster.
+	// [SummaryConfig.WithLanes] sets it.
 	LanesAfter int64
 }
 
 // MaxLanes is the largest number of lanes of a summary.
 const MaxLanes = accum.MaxLanes
 
-// WithLanes returns c with the number of parallel sketches that [engine.Tuning.LanesFor] chooses for n rows; n is −1 if
-// unknown. If Lanes is not 0, c is returned unchanged. Errors come from [engine.DefaultTuning].
+// WithLanes returns c with Lanes and LanesAfter chosen by [engine.Tuning.LanesFor] for n rows; n is −1 if unknown.
+// If Lanes is not 0, c is returned unchanged. Errors come from [engine.DefaultTuning].
 func (c SummaryConfig) WithLanes(n int64) (SummaryConfig, error) {
 	with, err := accum.Config(c).WithLanes(n)
 	return SummaryConfig(with), err

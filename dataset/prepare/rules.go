@@ -153,7 +153,8 @@ func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 			return omit("constant")
 		}
 		out.Use, out.Kind = UseNumber, KindNumber
-		out.Mean, out.Scale, out.Fill = c.Numbers.Moments.filled(c.Unfilled, c.Numbers.Moments.Mean)
+		out.Fill = c.Numbers.Moments.Mean
+		out.Mean, out.Scale = c.Numbers.Moments.filled(c.Unfilled, out.Fill)
 		if !isFinite(out.Mean) || !isFinite(out.Scale) {
 			return omit("deviation exceeds float64")
 		}
@@ -286,7 +287,7 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 		if !f.Missing.fills() {
 			unfilled = 0
 		}
-		mean, scale, _ := c.Numbers.Moments.filled(unfilled, fill)
+		mean, scale := c.Numbers.Moments.filled(unfilled, fill)
 		if f.Missing.fills() {
 			out.Fill = fill
 		}
@@ -308,8 +309,8 @@ func (c *columnStats) dateParts() []DatePart {
 	var out []DatePart
 	for i, m := range []moment{c.Dates.Days, c.Dates.Years} {
 		if m.M2 > 0 {
-			p := DatePart{Part: dateUnits[i]}
-			p.Mean, p.Scale, p.Fill = m.filled(max(0, c.Unfilled-c.Dates.Days.Weight), m.Mean)
+			p := DatePart{Part: dateUnits[i], Fill: m.Mean}
+			p.Mean, p.Scale = m.filled(max(0, c.Unfilled-c.Dates.Days.Weight), m.Mean)
 			out = append(out, p)
 		}
 	}

@@ -232,14 +232,14 @@ func (m *moment) merge(o moment) {
 	m.Weight = w
 }
 
-// filled returns the mean and standard deviation after missing values are replaced by fill, and fill itself. The
-// missing values have the given total weight. A standard deviation within round-off becomes 1.
-func (m moment) filled(weight, fill float64) (mean, scale, filled float64) {
+// filled returns the mean and standard deviation after replacing missing values of total weight w by fill. The standard
+// deviation of a constant is returned as 1.
+func (m moment) filled(w, fill float64) (mean, scale float64) {
 	all := m
-	all.merge(moment{Weight: weight, Mean: fill})
+	all.merge(moment{Weight: w, Mean: fill})
 	scale = math.Sqrt(all.M2 / all.Weight)
 	if !(scale > 10*0x1p-52*math.Abs(all.Mean)) {
-		scale = 1
+		scale = 1 // the values are equal up to round-off
 	}
-	return all.Mean, scale, fill
+	return all.Mean, scale
 }

@@ -108,10 +108,9 @@ func (t *productTeam) divide(threads int) {
 	}
 }
 
-// rowsOf returns the first row of part i and the row after it. A triangle is divided into bands of rows with the same
-// area; bands with long rows are computed first.
+// rowsOf returns lo and hi of part i, which has rows lo to hi−1.
 func (t *productTeam) rowsOf(i int) (lo, hi int) {
-	if t.lower {
+	if t.lower { // bands of the same area, those with long rows first
 		first := func(i int) int { return triangleStart(t.firstRow, t.m, i, t.rows, t.be.kernel.MR()) }
 		return first(t.rows - 1 - i), first(t.rows - i)
 	}

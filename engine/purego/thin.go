@@ -25,11 +25,10 @@ const (
 )
 
 const (
-	// thinStrip is the number of columns of C that are computed together. Some rows of such a strip fit into the
-	// first-level cache, and each call of a kernel has enough work.
+	// thinStrip is the number of columns of C that are computed together. Longer strips would leave the first-level
+	// cache. Shorter strips would give a kernel too little work per call.
 	thinStrip = 512
-	// thinDepth is the number of columns of A and B in one call of dotsBlock. The rows of A, fewer than thinTiles, then
-	// stay in the second-level cache.
+	// thinDepth is the number of columns of A in one call of dotsBlock. They fit into the second-level cache.
 	thinDepth = 4096
 	// thinChunk is the number of rows of B that tiles process together. For op(B) = Bᵀ, tiles process wideStrip
 	// columns of B together.

@@ -149,7 +149,7 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	}, nil
 }
 
-// stagedNumbers returns the size of the buffers besides the sketch, in numbers.
+// stagedNumbers returns the number of floats in all buffers besides the sketch.
 func (o *forecast) stagedNumbers() float64 {
 	n, d, t := float64(rows.RowsPerStage(o.d, o.sparse)), float64(o.d), float64(o.t)
 	const sums, sparseSums = 12, 6 // sums over rows and over blocks, with bounds on their round-off

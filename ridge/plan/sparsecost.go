@@ -19,7 +19,7 @@ const gathered = 3
 // indexed is the cost of multiplying two entries in one column.
 const indexed = 40
 
-// Conjugate gradients usually make cgSteps steps. Measuring the error twice costs as much as cgMeasured steps.
+// cgSteps is the usual number of steps of conjugate gradients. Error bounds cost as much as cgMeasured more steps.
 const cgSteps, cgMeasured = 60, 10
 
 // choleskyFlops·n³ is the measured cost of factoring and inverting.

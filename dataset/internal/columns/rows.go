@@ -64,8 +64,7 @@ func (c *Choice) split(x, y, rows []float64) {
 	}
 }
 
-// Tile is the number of float64 in a cache line. For a multiple of Tile adjacent columns, Columns writes each cache
-// line once.
+// Tile is the number of float64 in a cache line.
 const Tile = 8
 
 // Columns copies values to the features x and the targets y, beginning with row firstRow. The slice values holds the
@@ -100,7 +99,7 @@ func transpose(to []float64, stride int, values []float64, n int) {
 	for i := range n {
 		row := to[i*stride:][:cols]
 		for k := 0; k < cols; k += Tile {
-			r, v := (*[Tile]float64)(row[k:]), values[k*n+i:]
+			r, v := (*[Tile]float64)(row[k:]), values[k*n+i:] // one cache line, written once
 			_ = v[7*n]
 			r[0], r[1], r[2], r[3] = v[0], v[n], v[2*n], v[3*n]
 			r[4], r[5], r[6], r[7] = v[4*n], v[5*n], v[6*n], v[7*n]

@@ -81,23 +81,21 @@ func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 	return sketch.AppendCentred(st.Sparse, st.Times, st.Centre)
 }
 
-// addDense adds XᵀY and XᵀXh to s.cross, where the rows of X are x (k×d), and h is the vector [certify.Probe].
-// Row i of x is row offset+i of n rows, and y holds the targets of all n rows. Plain sums are used within a
-// group of SumRows consecutive rows. Compensated sums add up the groups, so that round-off does not grow with
-// n. If the last group is incomplete, the next call continues it.
+// addDense adds to s.cross the products of the rows x with their targets and with [certify.Probe]. Row i of x is
+// row offset+i of n rows. y holds the targets of the n rows.
 func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []float64, n int) {
 	d, t := s.d, s.t
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
 		at := (offset + lo) % roundoff.SumRows // number of rows already in share
 		hi = min(lo+roundoff.SumRows-at, x.Rows)
 		part := x.Slice(lo, hi, 0, d)
-		beta := 1.0
+		beta := 1.0 // continues the group of SumRows rows
 		if at == 0 {
 			beta = 0
 		}
 		be.Gemm(false, false, 1, s.withProbe(be, y[(offset+lo)*t:], part), part, beta, engine.View(t+1, d, s.share))
 		if at+hi-lo == roundoff.SumRows || offset+hi == n {
-			neumaier.AddTo(s.cross, s.share)
+			neumaier.AddTo(s.cross, s.share) // compensated, so that round-off does not grow with n
 		}
 	}
 }

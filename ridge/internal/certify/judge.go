@@ -82,16 +82,15 @@ func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
-// Error returns a bound on the distance of coefficients from the exact solution, given the projection p of
-// their gradient. It returns the smallest of three bounds (docs/math.md §6), plus round. The argument round
-// bounds the effect of the round-off of the gradient.
+// Error returns a bound on the distance of coefficients from the exact solution. p describes their gradient. The
+// argument round bounds the effect of round-off in the gradient.
 func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round
 	}
 	b := g.bound
-	most := g.inverse() // bounds ‖(AᵀA + γI)⁻¹‖; docs/math.md §6 has 1/γ
-	e := p.Norm * most
+	most := g.inverse()                  // bounds ‖(AᵀA + γI)⁻¹‖
+	e := p.Norm * most                   // the first of three bounds; docs/math.md §6 has the proofs
 	onto := g.factor.onto * eps * p.Norm // round-off of the projection
 	if g.definite {
 		e = math.Min(e, g.normAbove(p, g.rootAbove)*math.Sqrt(most)+onto*most)

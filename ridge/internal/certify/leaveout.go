@@ -284,8 +284,8 @@ type LeftSums struct {
 	Off      float64 // Σ w·off², where off bounds the error of r
 }
 
-// Sum returns the [LeftSums] of at most [roundoff.StageRows] rows, for one fit with coefficients x. y holds the
-// targets (n×t). products holds aᵀx for each row a. levers holds the leverages at the γ of the fit.
+// Sum sums the leave-one-out errors of fit f over at most [roundoff.StageRows] rows. y holds the targets (n×t).
+// products[i] is the product of row i with the coefficients, and levers[i] its leverage at the γ of f.
 func (l *LeftOut) Sum(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, t int, products []float64) LeftSums {
 	var s LeftSums
 	base, fixed := l.baseOf(f)

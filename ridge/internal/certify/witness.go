@@ -77,9 +77,8 @@ func apart(a, b, slack float64) (distance float64, beyond bool) {
 	return distance, distance <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(distance <= slack)
 }
 
-// CrossDiffers compares Aᵀb and ‖b‖² of target j in a pass and in the summary. A pass at coefficients 0 returns
-// the gradient out = −Aᵀb and the squared residual rss = ‖b‖². distance is the norm of the difference between
-// the two Aᵀb.
+// CrossDiffers reports whether a pass at coefficients 0 contradicts the summary for target j. The pass has found
+// out = −Aᵀb and rss = ‖b‖². distance is the norm of the difference in Aᵀb.
 func (k *Known) CrossDiffers(j int, out []float64, rss float64) (distance float64, differs bool) {
 	d := make([]float64, len(out))
 	copy(d, out)

@@ -96,8 +96,8 @@ type heavy struct {
 // accumulate.
 const leastShare = 1e-3
 
-// newHeavy stores the columns in list as dense columns. scale holds the elements of D⁻¹, for the diagonal
-// matrix D in [CG]. newHeavy limits these elements by leastShare. If a number overflows, the result is nil.
+// newHeavy stores the columns in list as dense columns. It reduces elements of scale, the diagonal of D⁻¹ in [CG],
+// where D violates leastShare. It returns nil on overflow.
 func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	k := len(list)
 	out := &heavy{be: be, h: engine.View(r.n, k, make([]float64, r.n*k)), factor: engine.View(k, k, make([]float64, k*k)), product: make([]float64, k),

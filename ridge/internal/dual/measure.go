@@ -73,8 +73,8 @@ func (s *Samples) drift(p *Point) (all twofold.Number) {
 	return all.Over(s.weight())
 }
 
-// newFound returns a [Found] with the coefficients at p. sum holds Xᵀ(wθ), and is overwritten. columns holds
-// Xᵀw.
+// newFound computes the coefficients at p from columns = Xᵀw and sum = Xᵀ(wθ), which it overwrites. [Found] has
+// the formula.
 func (s *Samples) newFound(p *Point, sum, columns []twofold.Number) *Found {
 	f := &Found{X: make([]float64, s.d), Low: make([]float64, s.d)}
 	apart := make([]float64, s.d)

@@ -58,11 +58,11 @@ func (s *Samples) close() {
 	}
 }
 
-// lost returns a bound on the underflow error of a weighted sum of squares over all features and targets. raw
-// bounds the sum itself. The squares and their products with weights may underflow.
+// lost returns a bound on the underflow error of a weighted sum of squares of all elements of X and Y. raw bounds
+// the sum itself.
 func (s *Samples) lost(raw float64) float64 {
 	terms := float64(s.n) * float64(s.d+s.t)
-	return terms * (1 + s.total + math.Sqrt(raw)) * 0x1p-1070
+	return terms * (1 + s.total + math.Sqrt(raw)) * 0x1p-1070 // of squares and their products with weights
 }
 
 // weight returns Σw in double-double arithmetic.

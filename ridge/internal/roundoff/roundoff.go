@@ -138,8 +138,7 @@ func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 // is the number of additions in sequence for an entry of K.
 func CholeskyResidual(chain, d float64) float64 { return chain + d + 3 }
 
-// GammaResidual returns a bound on the error that γx adds to component i of the computed Aᵀb − AᵀAx − γx, in
-// units of Unit·γ|xᵢ|.
+// GammaResidual returns a bound on the error of γx in [CholeskyResidual], in units of Unit·γ|xᵢ| for d columns.
 func GammaResidual(d float64) float64 { return d + 3 }
 
 // CholeskyRSS returns a bound on the error of the computed ‖b‖² − 2cᵀx + xᵀKx. The bound is in units of

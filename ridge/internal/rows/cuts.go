@@ -10,9 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A cut is a range of at most RowsPerStage rows of a block. Check validates all rows of the block before Load
-// adds the first cut. To centre a cut, Load needs its mean. For dense rows after the first block, Check sums the
-// features in the loop that validates them. Load then needs no loop of its own for the mean.
+// A cut is a range of at most RowsPerStage rows of a block. Check validates all cuts before Load adds the first.
+// Check also sums dense features, so that Load need not read them again for their mean.
 
 // sumsOfCuts holds the sums of features that Check computed, for each cut of a block.
 type sumsOfCuts struct {

@@ -16,9 +16,8 @@ const (
 	scaledSum   = 4
 )
 
-// Scaled returns the stage for rows whose features are divided by scale, of length d. norms holds bounds on the
-// norms of the staged columns. The result has the means of the divided rows, and its error bounds include the
-// round-off of the division.
+// Scaled returns the stage of rows whose feature j is divided by scale[j]. norms[j] bounds the norm of the staged
+// column j before this division. The error bounds of the result include the round-off of the division.
 func (s *Stage) Scaled(scale, norms []float64) *Stage {
 	state := s.State
 	state.Origin, state.Sum = slices.Clone(state.Origin), slices.Clone(state.Sum)

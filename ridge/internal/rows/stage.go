@@ -110,7 +110,7 @@ func RowsPerStage(d int, sparse bool) int {
 	return min(max(bytes/8/d, least), roundoff.StageRows)
 }
 
-// Cut returns rows lo to hi−1 of b. Sparse rows use memory of the stage.
+// Cut returns rows lo to hi−1 of b. Sparse rows are valid until the next Cut.
 func (s *Stage) Cut(b dataset.Block, lo, hi int) dataset.Block {
 	return b.Cut(lo, hi, s.d, s.t, &s.view)
 }

@@ -38,14 +38,13 @@ func (o *encodingFlags) policy() prepare.Missing {
 	return prepare.RefuseMissing
 }
 
-// cells returns the settings for reading cells that are not numbers. It returns nil if all cells must be numbers, or if
-// a plan file or a pass over the rows determines the settings.
+// cells returns the flags' settings for cells that are not numbers, or nil if there are none.
 func (o *encodingFlags) cells() *prepare.Cells {
 	if o.Rules != nil || o.plan != nil {
-		return nil
+		return nil // a pass over the rows or the plan file determines the settings
 	}
 	if o.policy() == prepare.RefuseMissing && !o.oneHot.Given {
-		return nil
+		return nil // all cells must be numbers
 	}
 	return &prepare.Cells{Missing: o.policy(), OneHot: o.oneHot.Items}
 }

@@ -30,7 +30,7 @@ type Session struct {
 	Cache *RowCache
 	// part selects the rows that this process reads if there is no MPI job. The zero value selects all rows.
 	part dataset.Share
-	// Alone is true if this may be the only process that reads rows.
+	// Alone sets file.Options.Alone.
 	Alone bool
 	// Holdout selects the held-out rows. The zero value selects none.
 	Holdout dataset.Holdout

@@ -192,7 +192,7 @@ func (c *choice) score() string {
 	return criteria[c.By].score
 }
 
-// isArbitrary reports whether no candidate has a score with a finite upper bound.
+// isArbitrary reports whether the score of the chosen γ has no finite upper bound.
 func (c *choice) isArbitrary() bool { return math.IsInf(c.Score.Hi, 1) || math.IsNaN(c.Score.Hi) }
 
 // String describes the choice and its warnings in one sentence for the text report.

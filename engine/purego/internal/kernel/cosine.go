@@ -15,8 +15,8 @@ type Cosines struct {
 	// J₀, J₁, … are stored at the pointer columns. They are indices of rows of W, which have length n.
 	Chain func(n, k int, x *float64, columns *int32, w, from, z *float64)
 
-	// Chain4 is like Chain for four rows of x, from and z. Element i of each row of x is multiplied by row i of W. ldx,
-	// ldf and ldz are the distances between rows. If ldf is zero, from has only one row.
+	// Chain4 computes z = from + xW like Chain, for x (4×k) and W (k×n). ldx, ldf and ldz are the distances between
+	// rows of x, from and z. If ldf is 0, from has one row, which is added to every row.
 	Chain4 func(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)
 
 	// near computes y_j = scale·cos(x_j) for j < n. It stops at the first vector register that contains a NaN or a
