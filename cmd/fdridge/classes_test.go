@@ -166,6 +166,56 @@ func TestClassesTrivial(t *testing.T) {
 	}
 }
 
+// TestClassesHostileLabels: the terminal and the page show labels with control characters, markup and any length without
+// harm, and predict writes the labels back as they are.
+func TestClassesHostileLabels(t *testing.T) {
+	labels := []string{"<b>&amp;\x1b[31m", strings.Repeat("L", 5000), "\u202eright", "tab\there", "it's; rm -rf"}
+	data, out := writeLabels(t, "hostile.csv", labels, func(i int) int { return i % len(labels) }, 60), filepath.Join(t.TempDir(), "m.json")
+	shown := must(t, "fit", "--data", data, "--target", "kind", "--classes", "--gamma", "0.01", "--holdout", "0.2", "--out", out, "--report", out+".html") + must(t, "show", out)
+	page, err := os.ReadFile(out + ".html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, text := range map[string]string{"text": shown, "page": string(page)} {
+		if strings.ContainsAny(text, "\x1b\u202e") || strings.Contains(text, labels[1]) || where == "page" && strings.Contains(text, "<b>&amp;") {
+			t.Errorf("the %s has a label as it is", where)
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(must(t, "predict", "--model", out, "--data", data, "--target", "kind"))).ReadAll()
+	if err != nil || len(rows) != 60 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for i, row := range rows {
+		if !slices.Contains(labels, row[0]) || i == 0 && row[0] != labels[0] || i == 4 && row[0] != labels[4] {
+			t.Errorf("row %d: %q", i, row)
+		}
+	}
+}
+
+// TestClassesExtreme: a feature that is constant within each class, and almost as many classes as rows, can be fitted.
+func TestClassesExtreme(t *testing.T) {
+	within, nearly := strings.Builder{}, strings.Builder{}
+	for i := range 30 {
+		fmt.Fprintf(&within, "%d,1,%c\n", i%3, 'a'+i%3)
+		fmt.Fprintf(&nearly, "%d,%d,k%d\n", i, i*i%7, min(i, 28))
+	}
+	for name, c := range map[string]struct {
+		rows string
+		want string
+	}{"within": {within.String(), "3 classes"}, "nearly": {nearly.String(), "29 classes"}} {
+		data := write(t, name+".csv", "x,z,kind\n"+c.rows)
+		for _, by := range []string{"loo", "gcv", "accuracy", "balanced-accuracy"} {
+			if text := must(t, "fit", "--data", data, "--target", "kind", "--classes", "--select", by); !strings.Contains(text, c.want) {
+				t.Errorf("%s by %s: %s", name, by, text)
+			}
+		}
+	}
+	each := write(t, "each.csv", "x,z,kind\n1,2,a\n2,1,b\n3,5,c\n")
+	if code, _, errs := call("fit", "--data", each, "--target", "kind", "--classes"); code != usage || !strings.Contains(errs, "each of the 3 rows has a label of its own") {
+		t.Errorf("as many classes as rows: exit %d, %s", code, errs)
+	}
+}
+
 // TestClassesNumbers: labels that are equal numbers are one class, in csv and svmlight.
 func TestClassesNumbers(t *testing.T) {
 	dir := t.TempDir()
