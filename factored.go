@@ -44,7 +44,7 @@ func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
 	}
 	grid := choose.GridFor(f.factors.MeanEigenvalue(), f.factors.ColumnSquares())
 	byGCV, err := choose.Among(f.Candidates, grid, func(gammas []float64) ([]choose.Candidate, error) {
-		fits, err := f.factors.Solve(ctx, gammas)
+		fits, err := f.factors.Scores(ctx, gammas)
 		return choose.ByGCV(fits), err
 	})
 	if err != nil {
@@ -118,7 +118,7 @@ func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 // γ.
 func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, gammas []float64) (fits []*ridge.Solution, err error) {
 	before := factors.Passes()
-	if f.choice != nil && factors == f.factors { // the solution at the chosen γ is known already
+	if f.choice != nil && factors == f.factors && f.choice.Path[f.choice.Index].Targets[0].Coef != nil { // the solution is known already
 		chosen := *f.choice.Path[f.choice.Index]
 		chosen.Targets, chosen.Passes = slices.Clone(chosen.Targets), before // a copy, because Certify changes the solutions
 		fits, gammas = []*ridge.Solution{&chosen}, nil

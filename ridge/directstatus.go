@@ -15,10 +15,7 @@ func dualStatus(m Method) Status {
 
 // directStatus returns the status for the relative error tol.
 func (s *Solution) directStatus(tol float64) Status {
-	status := Factorized
-	if s.Method == DualCG {
-		status = Converged
-	}
+	status := dualStatus(s.Method)
 	for j := range s.Targets {
 		t := &s.Targets[j]
 		switch {

@@ -3,7 +3,6 @@ package ridge
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -74,21 +73,17 @@ func (e *dualExact) checkMemory(n int64) error {
 
 // dualBytes returns the memory for n rows, without the rows themselves.
 func dualBytes(n int64, d, t int, method Method, plan dualPlan) float64 {
-	rows, features := float64(n), float64(d)
-	block := measureNumbers * float64(targetBlock(int(min(max(n, 0), math.MaxInt32)), d)) * (features + rows)
-	vectors := 8 * (float64(t)*(features+2*rows) + math.Min(float64(t)*(7*features+14*rows), block))
-	if method == DualCG {
-		return vectors + 8*(4*features+10*rows)
-	}
-	squares := 2.
+	squares := 2
 	if plan.shouldReduce() {
 		squares++
 	}
 	if plan.leverage {
 		squares++
 	}
-	panel := rows * float64(dual.PanelColumns(int(min(n, math.MaxInt32)), d))
-	return vectors + 8*(squares*rows*rows+panel)
+	if method == DualCG {
+		squares = 0
+	}
+	return dual.Bytes(n, d, t, squares)
 }
 
 // read makes the pass over src. DualCG does not compute AAᵀ.
@@ -148,7 +143,7 @@ func (e *dualExact) readColumns(ctx context.Context, features dataset.Source, y,
 
 // readAgain computes AAᵀ with one pass for each group of columns.
 func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
-	src = counted{src, &e.passes}
+	src = dual.Counted{Source: src, Passes: &e.passes}
 	n, _, _ := src.Dims()
 	need := dualBytes(n, e.d, e.t, Dual, e.plan)
 	room := min((float64(e.opts.MaxBytes)-need)/2, 8*float64(n)*float64(e.d))
@@ -156,43 +151,13 @@ func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 	if err != nil {
 		return err
 	}
-	var y, w []float64
-	seen, raw, weighted := 0, 0.0, false
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return err
-		}
-		if raw, err = rows.CheckBlock(b, e.d, e.t, seen, raw); err != nil {
-			return err
-		}
-		if seen += b.N; int64(seen) > n {
-			break
-		}
-		y, weighted = append(y, b.Y...), weighted || b.W != nil
-		for i := range b.N {
-			w = append(w, b.Weight(i))
-		}
-	}
-	if err := rows.CheckCount(n, int64(seen)); err != nil {
+	y, w, err := dual.Targets(ctx, src)
+	if err != nil {
 		return err
 	}
-	if !weighted {
-		w = nil
-	}
 	err = e.readColumns(ctx, features, y, w)
-	e.measuresRead = false // counted src counts the passes
+	e.measuresRead = false // src counts the passes
 	return err
-}
-
-// counted is a source that counts its passes.
-type counted struct {
-	dataset.Source
-	passes *int
-}
-
-func (s counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
-	*s.passes++
-	return s.Source.Blocks(ctx)
 }
 
 // FewSteps is the smallest number of conjugate gradient steps that a dual solution usually needs. A factorisation is

@@ -2,7 +2,6 @@ package ridge
 
 import (
 	"context"
-	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -19,20 +18,19 @@ func (e *dualExact) leaveOneOut(ctx context.Context, gammas []float64, receive f
 	if e.reduction != nil && e.columns == nil {
 		e.columns = dual.Columns(e.reduction, e.data.N())
 	}
-	fits, scores := make([]*Solution, 0, len(gammas)), &LeftOutScores{}
-	for part := range slices.Chunk(gammas, e.batch()) {
-		found, err := e.solveSystems(ctx, part, targetRange{0, e.t})
-		if err != nil {
-			return nil, nil, err
+	scores, block := &LeftOutScores{Bounds: make([][]Interval, len(gammas))}, 0
+	if receive != nil {
+		block = e.t // a decision compares all targets
+	}
+	fits, err := e.solve(ctx, gammas, block, false, func(i int, f *dualFit) {
+		bounds, levers := e.leftOutErrors(f)
+		if scores.Bounds[i] = append(scores.Bounds[i], bounds...); receive != nil {
+			b, brackets, estimates := e.leftOutPredictions(f, levers)
+			receive(i, b, brackets, estimates)
 		}
-		for _, f := range found {
-			bounds, levers := e.leftOutErrors(f)
-			if receive != nil {
-				b, brackets, estimates := e.leftOutPredictions(f, levers)
-				receive(len(fits), b, brackets, estimates)
-			}
-			fits, scores.Bounds = append(fits, e.solution(f)), append(scores.Bounds, bounds)
-		}
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	return fits, scores, nil
 }
@@ -54,7 +52,7 @@ func (e *dualExact) leftOutPredictions(found *dualFit, levers []certify.Leverage
 
 // leftOutErrors returns errors of the targets and leverages of the rows.
 func (e *dualExact) leftOutErrors(found *dualFit) ([]Interval, []certify.Leverage) {
-	gamma, out := found.systems[0].Gamma, make([]Interval, e.t)
+	gamma, out := found.systems[0].Gamma, make([]Interval, len(found.systems))
 	for j := range out {
 		out[j] = Interval(interval.Nonnegative())
 	}

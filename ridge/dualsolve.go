@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/dual"
@@ -59,39 +58,6 @@ func (f *dualFit) isFinite() bool {
 // A targetRange is the targets from lo to hi − 1.
 type targetRange struct{ lo, hi int }
 
-// solve solves for batch() values of γ and targetBlock(n, d) targets at a time.
-func (e *dualExact) solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
-	fits, block := make([]*Solution, 0, len(gammas)), targetBlock(e.data.N(), e.d)
-	for part := range slices.Chunk(gammas, e.batch()) {
-		solved := make([]*Solution, len(part))
-		for lo := 0; lo < e.t; lo += block {
-			found, err := e.solveSystems(ctx, part, targetRange{lo, min(lo+block, e.t)})
-			if err != nil {
-				return nil, err
-			}
-			for i, f := range found {
-				s := e.solution(f)
-				if solved[i] != nil {
-					s.Targets = append(solved[i].Targets, s.Targets...)
-				}
-				solved[i] = s
-			}
-		}
-		fits = append(fits, solved...)
-	}
-	return fits, nil
-}
-
-// Measuring the error of one target takes up to measureNumbers·(n + d) numbers. A block of targets takes up to
-// blockBytes.
-const (
-	measureNumbers = 24
-	blockBytes     = 1 << 29
-)
-
-// targetBlock returns the number of targets that are measured together.
-func targetBlock(n, d int) int { return max(1, blockBytes/8/measureNumbers/(n+d)) }
-
 // solveSystems reduces AAᵀ to tridiagonal form if there are many γ.
 func (e *dualExact) solveSystems(ctx context.Context, gammas []float64, targets targetRange) ([]*dualFit, error) {
 	if e.method != DualCG && e.plan.shouldReduce() {
@@ -111,7 +77,7 @@ func (e *dualExact) solveSystems(ctx context.Context, gammas []float64, targets 
 // batch returns the number of γ whose vectors take limited memory.
 func (e *dualExact) batch() int {
 	n := float64(e.data.N())
-	each := float64(min(e.t, targetBlock(e.data.N(), e.d))) * (8*float64(e.d) + 16*n)
+	each := float64(min(e.t, dual.TargetBlock(e.data.N(), e.d))) * (8*float64(e.d) + 16*n)
 	return max(1, int(math.Max(n*n, 8<<20)/each))
 }
 
@@ -263,7 +229,7 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dua
 		}
 		points := make([]dual.Point, len(open))
 		for i, s := range open {
-			e.addCorrection(s)
+			s.Add(s.residual, e.data.Root)
 			points[i] = s.Point
 		}
 		if e.measuresRead {
@@ -278,16 +244,6 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dua
 		}
 	}
 	return nil
-}
-
-// addCorrection adds s.residual/√w to the dual solution s.Hi + s.Lo, where w holds the sample weights.
-func (e *dualExact) addCorrection(s *dualSystem) {
-	for i, v := range s.residual {
-		if root := e.data.Root(i); root > 0 {
-			hi, lo := twofold.Sum(s.Hi[i], v/root)
-			s.Hi[i], s.Lo[i] = twofold.Sum(hi, lo+s.Lo[i])
-		}
-	}
 }
 
 // record stores the bounds from a measurement of s. If the residual did not halve, s gets no more corrections.

@@ -62,6 +62,20 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 // working precision, the error is a *[SingularError].
 func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
+	return f.solve(ctx, gammas, true)
+}
+
+// Scores is like Solve, but a dual method forms no coefficients if they are more than 2²⁰ at each γ. Every Target.Coef is
+// then nil, and the error bounds are for Aᵀα with the dual solution α. A solution keeps its coefficients if its
+// certificate proves nothing, or if columns were projected out.
+//
+// Without coefficients, a solution takes O(n²) time for each target. See docs/math.md, Proposition 8.8.
+func (f *Factorization) Scores(ctx context.Context, gammas []float64) ([]*Solution, error) {
+	ctx = background.IfNil(ctx)
+	return f.solve(ctx, gammas, f.opts.Projected > 0)
+}
+
+func (f *Factorization) solve(ctx context.Context, gammas []float64, form bool) ([]*Solution, error) {
 	if f.dual == nil && f.system == nil {
 		return nil, unfit("a zero Factorization; use Factorize")
 	}
@@ -71,7 +85,7 @@ func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solutio
 		}
 	}
 	if f.dual != nil {
-		return f.dual.solve(ctx, gammas)
+		return f.dual.solve(ctx, gammas, 0, form, nil)
 	}
 	return f.primal.fits(ctx, f.system, gammas)
 }

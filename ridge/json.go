@@ -46,11 +46,11 @@ func (s *Solution) UnmarshalJSON(text []byte) error {
 	if out.Gammas != nil && (len(out.Gammas) != t || out.Gamma != slices.Min(out.Gammas)) {
 		return unfit("%d gammas for %d targets, or gamma is not the smallest", len(out.Gammas), t)
 	}
-	if !out.hasShape(t, d) || out.Penalty != nil && len(out.Penalty) != d {
+	if !out.hasShape(t, d) || out.Penalty != nil && len(out.Penalty) != d && d > 0 {
 		return unfit("the targets of a solution, and its penalty, have different lengths")
 	}
 	for _, o := range out.Targets {
-		if (o.Scaled != nil) != (out.Penalty != nil) || o.Scaled != nil && len(o.Scaled) != d {
+		if (o.Scaled != nil) != (out.Penalty != nil && d > 0) || o.Scaled != nil && len(o.Scaled) != d {
 			return unfit("a target has %d scaled coefficients, but the solution has %d penalties for %d features", len(o.Scaled), len(out.Penalty), d)
 		}
 	}

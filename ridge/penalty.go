@@ -103,6 +103,9 @@ func (s *Solution) Unscale(p []float64) {
 	s.Penalty = p
 	for j := range s.Targets {
 		o := &s.Targets[j]
+		if o.Coef == nil {
+			continue // as Factorization.Scores returns it
+		}
 		o.Scaled = o.Coef
 		o.Coef = make([]float64, len(p))
 		for i, z := range o.Scaled {

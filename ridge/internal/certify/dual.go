@@ -80,6 +80,27 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	return w
 }
 
+// Unformed returns bounds for the coefficients x = Aᵀα of target j, which are not computed. b is the target, and remainder
+// bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. The intercept is unknown.
+func (e *Dual) Unformed(j int, gamma float64, alpha, b []float64, remainder float64, df interval.Interval) Weights {
+	round, least := (float64(len(alpha))+few)*eps, math.Sqrt(gamma)*(1-few*eps)
+	size, bn := vec.Norm(alpha), vec.Norm(b)
+	missed, r := gamma*size, remainder*inflate
+	at := interval.Squared(missed*(1-few*eps)-r, missed*(1+few*eps)+r)
+	at.Lo, at.Hi = at.Lo*(1-few*eps), at.Hi*(1+few*eps)
+	along := vec.Dot(alpha, b)
+	off := 2 * round * bn * size * inflate // of bᵀα
+	xn := math.Sqrt(math.Max(0, along-off-gamma*size*size*(1+round)-r*size)) * (1 - round)
+	total, lost := e.TSS[j].Round()
+	w := Weights{
+		Error: certain(math.Min(1/(2*least), e.Size/gamma) * r), Energy: certain(math.Min(1, e.Size/least) * r), Intercept: Intercept{math.NaN(), math.Inf(1)},
+		TSS: interval.Outward(total, lost), RSS: at, GCV: gcv(e.Rows, e.fixed(), df, at),
+		Objective: interval.Interval{Lo: math.Max(0, gamma/2*(along-off)-r*bn/2), Hi: gamma/2*(along+off) + r*bn/2},
+	}
+	w.Relative = Relative(w.Error, xn)
+	return w
+}
+
 // certain returns the bound, or +Inf if an overflow made the bound NaN.
 func certain(bound float64) float64 {
 	if math.IsNaN(bound) {

@@ -3,6 +3,7 @@ package dual
 import (
 	"context"
 	"errors"
+	"iter"
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -267,4 +268,41 @@ func (m *measuring) finish() []*Found {
 		f.Samples.finish(p, found)
 	}
 	return m.found
+}
+
+// Targets reads the targets (n×t) and the sample weights of all rows. w is nil if no row has a weight.
+func Targets(ctx context.Context, src dataset.Source) (y, w []float64, err error) {
+	n, d, t := src.Dims()
+	seen, raw, weighted := 0, 0.0, false
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if raw, err = rows.CheckBlock(b, d, t, seen, raw); err != nil {
+			return nil, nil, err
+		}
+		if seen += b.N; int64(seen) > n {
+			break
+		}
+		y, weighted = append(y, b.Y...), weighted || b.W != nil
+		for i := range b.N {
+			w = append(w, b.Weight(i))
+		}
+	}
+	if !weighted {
+		w = nil
+	}
+	return y, w, rows.CheckCount(n, int64(seen))
+}
+
+// Counted is a source that counts its passes.
+type Counted struct {
+	dataset.Source
+	Passes *int
+}
+
+// Blocks counts a pass.
+func (s Counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
+	*s.Passes++
+	return s.Source.Blocks(ctx)
 }

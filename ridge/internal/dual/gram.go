@@ -17,7 +17,7 @@ import (
 // round-off is bounded relative to G̃ = ÃÃᵀ, where each row of Ã is a slightly perturbed row of A.
 type Gram struct {
 	N     int
-	G     []float64 // n×n, lower triangle
+	G     []float64 // n×n
 	Norms []float64 // √Gᵢᵢ, the norms of the rows of A
 	Units float64   // |G − G̃|ᵢⱼ is at most Units·roundoff.Unit·‖aᵢ‖‖aⱼ‖, apart from a matrix of norm at most Lost
 	Lost  float64   // see Units
@@ -132,6 +132,11 @@ func (g *Gram) close(r *Samples) {
 		g.Off = append(g.Off, off*roundoff.Inflate)
 	}
 	g.Lost += float64(g.N) * roundoff.LostSquares
+	for i := range g.N {
+		for j := range i {
+			g.G[j*g.N+i] = g.G[i*g.N+j]
+		}
+	}
 }
 
 // Size returns a bound on ‖A‖_F.

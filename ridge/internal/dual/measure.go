@@ -19,6 +19,16 @@ type Point struct {
 	drift    twofold.Number   // Σwθ/Σw if there is an intercept; zero up to rounding
 }
 
+// Add adds step/√w to the dual vector, where root returns √w for the weight w of a row.
+func (p *Point) Add(step []float64, root func(i int) float64) {
+	for i, v := range step {
+		if root := root(i); root > 0 {
+			hi, lo := twofold.Sum(p.Hi[i], v/root)
+			p.Hi[i], p.Lo[i] = twofold.Sum(hi, lo+p.Lo[i])
+		}
+	}
+}
+
 // A Found holds the coefficients x for a [Point] and the residual r of its dual equation, in double-double
 // arithmetic. X (n×d), y and w are the rows, targets and weights before centring and weighting, so that no input
 // is rounded. With v = y − Xx minus its mean, and a diagonal matrix W of the weights,
