@@ -1,6 +1,9 @@
 package dataset
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A OnceError reports a second pass over rows that can be read only once, such as the rows of a [Pipe]. It matches
 // [ErrInput].
@@ -39,12 +42,4 @@ func (z *zip) Once() bool         { return Once(z.x) || Once(z.y) }
 func (s *lastTarget) Once() bool  { return Once(s.src) }
 func (s *transformed) Once() bool { return Once(s.src) }
 func (s untargeted) Once() bool   { return Once(s.src) }
-
-func (c concat) Once() bool {
-	for _, s := range c {
-		if Once(s) {
-			return true
-		}
-	}
-	return false
-}
+func (c concat) Once() bool       { return slices.ContainsFunc(c, Once) }

@@ -46,19 +46,14 @@ func (p *Predictor) PredictRow(yhat []float64, intervals []ridge.Interval, x []f
 	if err := p.readyRow(len(yhat), len(x), intervals); err != nil {
 		return err
 	}
-	columns := x
-	if p.row.encode != nil {
-		complete, err := p.row.encode.Numbers(p.row.columns, x)
-		if err != nil {
-			return err
-		}
-		if !complete {
-			setUnknown(yhat, intervals)
-			return nil
-		}
-		columns = p.row.columns
+	if p.row.encode == nil {
+		return p.predictColumns(yhat, intervals, x, true)
 	}
-	return p.predictColumns(yhat, intervals, columns)
+	complete, err := p.row.encode.Numbers(p.row.columns, x)
+	if err != nil {
+		return err
+	}
+	return p.predictColumns(yhat, intervals, p.row.columns, complete)
 }
 
 // PredictCells is PredictRow for a row of texts, for example from a form or a line of csv. Cells may be numbers,
@@ -80,11 +75,7 @@ func (p *Predictor) PredictCells(yhat []float64, intervals []ridge.Interval, cel
 	if err != nil {
 		return err
 	}
-	if !complete {
-		setUnknown(yhat, intervals)
-		return nil
-	}
-	return p.predictColumns(yhat, intervals, p.row.columns)
+	return p.predictColumns(yhat, intervals, p.row.columns, complete)
 }
 
 // readyRow checks the lengths of its arguments, and allocates the workspace once.
@@ -134,8 +125,12 @@ func setUnknown(yhat []float64, intervals []ridge.Interval) {
 	}
 }
 
-// predictColumns predicts for a row that has been encoded.
-func (p *Predictor) predictColumns(yhat []float64, intervals []ridge.Interval, columns []float64) error {
+// predictColumns predicts for a row that has been encoded. complete is false if a value of the row is missing.
+func (p *Predictor) predictColumns(yhat []float64, intervals []ridge.Interval, columns []float64, complete bool) error {
+	if !complete {
+		setUnknown(yhat, intervals)
+		return nil
+	}
 	if err := p.row.prepare.Row(p.row.features, columns); err != nil {
 		return err
 	}

@@ -59,12 +59,8 @@ func (r *Rules) checkNames(names []string) error {
 
 // needsValues reports whether a rule, such as median, needs all numbers.
 func (r *Rules) needsValues() bool {
-	for _, f := range append(slices.Collect(maps.Values(r.MissingOf)), r.Missing) {
-		if f.Missing == MissingMedian || f.Missing == MissingMode {
-			return true
-		}
-	}
-	return false
+	all := append(slices.Collect(maps.Values(r.MissingOf)), r.Missing)
+	return slices.ContainsFunc(all, func(f Filling) bool { return f.Missing == MissingMedian || f.Missing == MissingMode })
 }
 
 // decide returns the encoding for a table with statistics s.

@@ -16,8 +16,8 @@ import (
 // patience is the time that Check gives goroutines to end after the test. Files must be closed at once.
 const patience = time.Minute
 
-// residents are goroutines that run until the program ends: helpers that the engine starts for its first large task.
-var residents = []string{"engine/purego.(*board).help"}
+// resident is a function whose goroutines run until the program ends. The engine starts them for its first large task.
+const resident = "engine/purego.(*board).help"
 
 // garbage is the memory that a test may allocate before the garbage collector runs. The collector would close files
 // that the test has left open.
@@ -84,21 +84,12 @@ func goroutines() map[string]string {
 	out := map[string]string{}
 	for _, stack := range strings.Split(stacks(), "\n\n")[1:] { // the first stack is the caller's
 		id := header.FindStringSubmatch(stack)
-		if id == nil || resident(stack) {
+		if id == nil || strings.Contains(stack, resident) {
 			continue
 		}
 		out[id[1]] = stack
 	}
 	return out
-}
-
-func resident(stack string) bool {
-	for _, f := range residents {
-		if strings.Contains(stack, f) {
-			return true
-		}
-	}
-	return false
 }
 
 // openFiles returns the regular files and folders that are open. Without /proc it returns none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,12 +141,8 @@ const mostNamed = 6
 
 // differ reports whether property has different values for different solutions.
 func (f *Fit) differ(property func(*ridge.Solution) any) bool {
-	for _, s := range f.Found.Solutions {
-		if property(s) != property(f.Found.Solutions[0]) {
-			return true
-		}
-	}
-	return false
+	all := f.Found.Solutions
+	return slices.ContainsFunc(all, func(s *ridge.Solution) bool { return property(s) != property(all[0]) })
 }
 
 // fitsTable returns a table with a row for each γ and target. The text report leaves out the columns for method and
