@@ -41,7 +41,10 @@ type Predictor struct {
 	anchors []certify.Anchor // coefficients near x*: one for each target from the summary, then one for each from a fit
 	weights []float64        // the coefficients in anchors, one per row
 
-	work predictorWork
+	work    predictorWork
+	dense   dataset.Block  // the block to centre
+	centred engine.Matrix  // its rows, centred if there is a mean
+	loop    *parallel.Loop // calls centre for the parts of dense; shared by copies, so they take sparse rows only
 }
 
 // A basis holds vectors for projecting rows, empty without a summary.
@@ -116,7 +119,13 @@ func newPredictor(d, t int, be engine.Backend, forms ...*certify.Prediction) (*P
 	if err != nil {
 		return nil, err
 	}
-	return &Predictor{d: d, t: t, be: be, forms: forms, gammaOf: make([]int, t), block: min(tuning.GradientRows(d), roundoff.StageRows)}, nil
+	p := &Predictor{d: d, t: t, be: be, forms: forms, gammaOf: make([]int, t), block: min(tuning.GradientRows(d), roundoff.StageRows)}
+	const parts = 8
+	p.loop = parallel.New(be, parts, func(i int) error {
+		p.centre(p.dense.N*i/parts, p.dense.N*(i+1)/parts)
+		return nil
+	})
+	return p, nil
 }
 
 // Narrow makes p also use f, a fit x̂ of the same rows at the same γ by any method. Its certificate bounds the norms in
@@ -350,6 +359,18 @@ func (p *Predictor) project(b dataset.Block) {
 	}
 }
 
+// centre centres rows lo to hi−1 of p.dense, if there is a mean, and computes their norms.
+func (p *Predictor) centre(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		a := p.centred.Row(i)
+		if p.basis.mean != nil {
+			engine.Centre(p.dense.X[i*p.d:(i+1)*p.d], p.basis.origin, p.basis.mean, a)
+		}
+		n := vec.Norm(a)
+		p.work.size[2*i], p.work.size[2*i+1] = n*n, n
+	}
+}
+
 // projectDense is project for dense rows.
 func (p *Predictor) projectDense(b dataset.Block) {
 	d, q, r, w := p.d, len(p.anchors), len(p.basis.v)/p.d, &p.work
@@ -358,17 +379,12 @@ func (p *Predictor) projectDense(b dataset.Block) {
 		w.a = vec.Grow(w.a, b.N*d)
 		a.Data = w.a
 	}
-	const parts = 8
-	_ = parallel.Do(parts, b.N*d, func(part int) error {
-		for i := b.N * part / parts; i < b.N*(part+1)/parts; i++ {
-			if p.basis.mean != nil {
-				engine.Centre(b.X[i*d:(i+1)*d], p.basis.origin, p.basis.mean, a.Row(i))
-			}
-			n := vec.Norm(a.Row(i))
-			w.size[2*i], w.size[2*i+1] = n*n, n
-		}
-		return nil
-	})
+	p.dense, p.centred = b, a
+	if b.N*d < 1<<14 { // sooner done than goroutines start
+		p.centre(0, b.N)
+	} else {
+		p.loop.Run()
+	}
 	p.be.Gemm(false, true, 1, a, engine.View(r, d, p.basis.v), 0, engine.View(b.N, r, w.along))
 	p.be.Gemm(false, true, 1, engine.View(q, d, p.weights), a, 0, engine.View(q, b.N, w.product))
 }
