@@ -41,10 +41,7 @@ type Predictor struct {
 	anchors []certify.Anchor // coefficients near x*: one for each target from the summary, then one for each from a fit
 	weights []float64        // the coefficients in anchors, one per row
 
-	work    predictorWork
-	dense   dataset.Block  // the block to centre
-	centred engine.Matrix  // its rows, centred if there is a mean
-	loop    *parallel.Loop // calls centre for the parts of dense; shared by copies, so they take sparse rows only
+	work predictorWork
 }
 
 // A basis holds vectors for projecting rows, empty without a summary.
@@ -62,6 +59,9 @@ type predictorWork struct {
 	size           []float64       // for each row ‖a‖², and the norm of the row before centring
 	forms          []certify.Forms // workspace for one row, at each distinct γ
 	view           engine.CSR
+	dense          dataset.Block  // the block to centre
+	centred        engine.Matrix  // its rows, centred if there is a mean
+	loop           *parallel.Loop // calls centre for the parts of dense; shared by copies, so they take sparse rows only
 }
 
 // Predictor returns the [Predictor] of the summary, in O(md) time for a sketch of m rows and d features. gammas has one
@@ -121,8 +121,8 @@ func newPredictor(d, t int, be engine.Backend, forms ...*certify.Prediction) (*P
 	}
 	p := &Predictor{d: d, t: t, be: be, forms: forms, gammaOf: make([]int, t), block: min(tuning.GradientRows(d), roundoff.StageRows)}
 	const parts = 8
-	p.loop = parallel.New(be, parts, func(i int) error {
-		p.centre(p.dense.N*i/parts, p.dense.N*(i+1)/parts)
+	p.work.loop = parallel.New(be, parts, func(i int) error {
+		p.centre(p.work.dense.N*i/parts, p.work.dense.N*(i+1)/parts)
 		return nil
 	})
 	return p, nil
@@ -359,12 +359,12 @@ func (p *Predictor) project(b dataset.Block) {
 	}
 }
 
-// centre centres rows lo to hi−1 of p.dense, if there is a mean, and computes their norms.
+// centre centres rows lo to hi−1 of p.work.dense, if there is a mean, and computes their norms.
 func (p *Predictor) centre(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		a := p.centred.Row(i)
+		a := p.work.centred.Row(i)
 		if p.basis.mean != nil {
-			engine.Centre(p.dense.X[i*p.d:(i+1)*p.d], p.basis.origin, p.basis.mean, a)
+			engine.Centre(p.work.dense.X[i*p.d:(i+1)*p.d], p.basis.origin, p.basis.mean, a)
 		}
 		n := vec.Norm(a)
 		p.work.size[2*i], p.work.size[2*i+1] = n*n, n
@@ -379,11 +379,11 @@ func (p *Predictor) projectDense(b dataset.Block) {
 		w.a = vec.Grow(w.a, b.N*d)
 		a.Data = w.a
 	}
-	p.dense, p.centred = b, a
+	w.dense, w.centred = b, a
 	if b.N*d < 1<<14 { // sooner done than goroutines start
 		p.centre(0, b.N)
 	} else {
-		p.loop.Run()
+		w.loop.Run()
 	}
 	p.be.Gemm(false, true, 1, a, engine.View(r, d, p.basis.v), 0, engine.View(b.N, r, w.along))
 	p.be.Gemm(false, true, 1, engine.View(q, d, p.weights), a, 0, engine.View(q, b.N, w.product))
