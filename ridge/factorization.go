@@ -211,8 +211,7 @@ const MaxGramBytes = 1 << 30
 // DirectBytes returns the memory in bytes of a direct method, without the rows. The problem has n rows, d features, t
 // targets and k values of γ. leverage is [ExactOptions].LeaveOneOut.
 func DirectBytes(m Method, n int64, d, t, k int, leverage bool) float64 {
-	switch {
-	case m.IsDual():
+	if m.IsDual() {
 		return dualBytes(n, d, t, m, dualPlan{gammas: k, leverage: leverage})
 	}
 	need := float64(direct.Bytes(d, t))

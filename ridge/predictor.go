@@ -61,7 +61,7 @@ type predictorWork struct {
 	view           engine.CSR
 	dense          dataset.Block  // the block to centre
 	centred        engine.Matrix  // its rows, centred if there is a mean
-	loop           *parallel.Loop // calls centre for the parts of dense; shared by copies, so they take sparse rows only
+	loop           *parallel.Loop // centres the rows of dense and computes their norms; shared by copies, so they take sparse rows only
 }
 
 // Predictor returns the [Predictor] of the summary, in O(md) time for a sketch of m rows and d features. gammas has one
@@ -120,9 +120,16 @@ func newPredictor(d, t int, be engine.Backend, forms ...*certify.Prediction) (*P
 		return nil, err
 	}
 	p := &Predictor{d: d, t: t, be: be, forms: forms, gammaOf: make([]int, t), block: min(tuning.GradientRows(d), roundoff.StageRows)}
-	const parts = 8
-	p.work.loop = parallel.New(be, parts, func(i int) error {
-		p.centre(p.work.dense.N*i/parts, p.work.dense.N*(i+1)/parts)
+	p.work.loop = parallel.New(be, 8, func(part int) error {
+		b, w := p.work.dense, &p.work
+		for i := b.N * part / 8; i < b.N*(part+1)/8; i++ {
+			a := w.centred.Row(i)
+			if p.basis.mean != nil {
+				engine.Centre(b.X[i*d:(i+1)*d], p.basis.origin, p.basis.mean, a)
+			}
+			n := vec.Norm(a)
+			w.size[2*i], w.size[2*i+1] = n*n, n
+		}
 		return nil
 	})
 	return p, nil
@@ -359,18 +366,6 @@ func (p *Predictor) project(b dataset.Block) {
 	}
 }
 
-// centre centres rows lo to hi−1 of p.work.dense, if there is a mean, and computes their norms.
-func (p *Predictor) centre(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		a := p.work.centred.Row(i)
-		if p.basis.mean != nil {
-			engine.Centre(p.work.dense.X[i*p.d:(i+1)*p.d], p.basis.origin, p.basis.mean, a)
-		}
-		n := vec.Norm(a)
-		p.work.size[2*i], p.work.size[2*i+1] = n*n, n
-	}
-}
-
 // projectDense is project for dense rows.
 func (p *Predictor) projectDense(b dataset.Block) {
 	d, q, r, w := p.d, len(p.anchors), len(p.basis.v)/p.d, &p.work
@@ -380,11 +375,7 @@ func (p *Predictor) projectDense(b dataset.Block) {
 		a.Data = w.a
 	}
 	w.dense, w.centred = b, a
-	if b.N*d < 1<<14 { // sooner done than goroutines start
-		p.centre(0, b.N)
-	} else {
-		w.loop.Run()
-	}
+	w.loop.RunFor(b.N * d)
 	p.be.Gemm(false, true, 1, a, engine.View(r, d, p.basis.v), 0, engine.View(b.N, r, w.along))
 	p.be.Gemm(false, true, 1, engine.View(q, d, p.weights), a, 0, engine.View(q, b.N, w.product))
 }

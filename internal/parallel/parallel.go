@@ -43,9 +43,13 @@ func Do(n, numbers int, do func(i int) error) error {
 	if n == 1 {
 		return do(0) // without allocations
 	}
-	l := New(nil, n, do)
+	return First(New(nil, n, do).RunFor(numbers))
+}
+
+// RunFor is Run for tasks that handle the given number of float64 together. If they are few, it uses fewer cores.
+func (l *Loop) RunFor(numbers int) []error {
 	l.cores = 1 + numbers/leastNumbers
-	return First(l.Run())
+	return l.Run()
 }
 
 // Run runs all tasks and returns one error per task. The next call of Run overwrites the returned errors.

@@ -40,22 +40,22 @@ type gramFactorization interface {
 
 // Bytes returns the memory in bytes of a factorization that solves for one γ, about 3(d+t)² numbers. On
 // overflow it returns the largest integer.
-func Bytes(d, t int) uint64 { return squares(3, d, t) }
+func Bytes(d, t int) uint64 { return squares(3, 2*roundoff.StageRows, d, t) }
 
 // ReducedBytes returns the memory in bytes of the reduction to tridiagonal form, about 4(d+t)² numbers.
-func ReducedBytes(d, t int) uint64 { return squares(4, d, t) }
+func ReducedBytes(d, t int) uint64 { return squares(4, 2*manyRows, d, t) }
 
 // LeverageBytes returns the memory in bytes of [System.Gram] and of the eigendecomposition of its result, about
 // 8(d+t)² numbers. The factorization itself is not included.
-func LeverageBytes(d, t int) uint64 { return squares(8, d, t) }
+func LeverageBytes(d, t int) uint64 { return squares(8, 0, d, t) }
 
-// squares returns the bytes of the buffers and count (d+t)×(d+t) matrices.
-func squares(count uint64, d, t int) uint64 {
+// squares returns the bytes of buffers of the given number of rows and of count (d+t)×(d+t) matrices.
+func squares(count, rows uint64, d, t int) uint64 {
 	q := uint64(d) + uint64(t)
 	if q >= 1<<57 {
 		return math.MaxUint64
 	}
-	hi, lo := bits.Mul64(q, 8*(count*q+2*manyRows))
+	hi, lo := bits.Mul64(q, 8*(count*q+rows))
 	if hi != 0 {
 		return math.MaxUint64
 	}
