@@ -11,8 +11,6 @@
 // The package corrects three statements of the paper. The paper assigns the standard deviations to the n rows; here
 // they belong to the columns j, which gives the effective dimension R. The paper states R = ⌊0.1·d + ½⌋, but its
 // figures use [LowRank] and [HighRank]. The paper's transform is a rotation only if it is orthonormal, as it is here.
-//
-// The package also generates sparse rows with far more features: a [Text], whose words follow Zipf's law.
 package synthetic
 
 import (
