@@ -37,7 +37,7 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	if width := j.blockOfTargets(); width < j.t {
+	if width := j.blockOfTargets(); width < j.t || opts.Block != nil {
 		return fitBlocks(ctx, src, opts, width)
 	}
 	if err := j.peek(ctx); err != nil {
@@ -152,10 +152,12 @@ func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error
 	return known, nil
 }
 
-// fitBlocks fits at most width targets at a time and joins the results. All fits share the spectrum of the sketch.
+// fitBlocks fits at most width targets at a time and joins the results. All fits share the spectrum of the sketch. With
+// Options.Block, the joined result has no coefficients.
 func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int) (*Result, error) {
 	_, _, t := src.Dims()
-	gammas, observe, all := opts.Gammas, opts.Observe, (*Result)(nil)
+	gammas, observe, use, all := opts.Gammas, opts.Observe, opts.Block, (*Result)(nil)
+	opts.Block = nil
 	var shared ridge.SpectrumCache
 	summarized := opts.Summarized
 	opts.Summarized = func(sum *ridge.Summary) error {
@@ -187,6 +189,15 @@ func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int)
 		part, err := Fit(ctx, some, opts)
 		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 			return nil, err
+		}
+		if use != nil {
+			s := part.Solutions[0]
+			if err := use(lo, s); err != nil {
+				return nil, err
+			}
+			for j := range s.Targets {
+				s.Targets[j].Coef, s.Targets[j].Scaled = nil, nil
+			}
 		}
 		if all == nil {
 			all = part

@@ -96,6 +96,8 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (*job,
 	switch {
 	case opts.Classes != nil:
 		return nil, &OptionError{[]string{"Classes"}, "a summary has no labels"}
+	case opts.Block != nil:
+		return nil, &OptionError{[]string{"Block"}, "a summary has all targets together"}
 	case opts.projects():
 		return nil, &OptionError{[]string{"Unpenalized"}, "a summary has no rows from which columns can be projected out"}
 	case opts.Method.IsDirect():

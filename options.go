@@ -46,6 +46,11 @@ type Options struct {
 	// Fit reads the rows again for each block of targets. The sums of a block take at most 512 MiB and at most MaxBytes/8.
 	// All blocks share the spectrum of the sketch. Result.Summary is the summary of the last block.
 	PerTarget bool
+	// Block, if not nil, is called with the solution for each block of targets. The number of the first target of the
+	// block is first, counted from 0. After the call, the coefficients of s are set to nil, so that memory holds the
+	// coefficients of one block at a time. The Result of Fit has no coefficients. An error of Block ends the fit.
+	// Block needs PerTarget.
+	Block func(first int, s *ridge.Solution) error
 
 	// Penalty holds a factor pⱼ ≥ 0 for each feature j: the penalty term is γ·Σ pⱼxⱼ². Observe, Summarized and
 	// Result.Summary refer to columns divided by √pⱼ. pⱼ = 0 has the same effect as listing j in Unpenalized.
@@ -265,6 +270,7 @@ var optionRules = []optionRule{
 	{[]string{"Penalty", "Bands"}, "both give penalties", func(o *Options) bool { return o.Penalty != nil && o.Bands != nil }},
 	{[]string{"PerTarget", "Method"}, "a direct method solves for all targets at the same gamma; leave the method out", func(o *Options) bool { return o.PerTarget && o.Method.IsDirect() }},
 	{[]string{"PerTarget", "Gammas"}, "gamma = 0 needs a direct method, which solves for all targets at the same gamma", func(o *Options) bool { return o.PerTarget && o.solvesZero() }},
+	{[]string{"Block", "PerTarget"}, "targets are fitted in blocks only with a gamma for each target", func(o *Options) bool { return o.Block != nil && !o.PerTarget }},
 	{[]string{"Bands", "Gammas"}, "penalties are chosen together with gamma, but gammas are given", func(o *Options) bool { return o.choosesBands() && !o.choosesGamma() }},
 	{[]string{"Bands", "Select"}, "penalties are chosen by GCV", func(o *Options) bool { return o.choosesBands() && (o.crossValidates() || o.Select.LeavesOut()) }},
 }

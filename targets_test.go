@@ -4,12 +4,16 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 )
@@ -216,5 +220,77 @@ func TestBlocksOfTargets(t *testing.T) {
 		if _, err := dataset.Targets(src, ends[0], ends[1]); !errors.Is(err, dataset.ErrShape) {
 			t.Errorf("targets %v: %v", ends, err)
 		}
+	}
+}
+
+// TestBlock: the coefficients that Block receives are those of a fit that keeps all, which predict the same bits. The
+// result has the certificates of all targets, and no coefficients.
+func TestBlock(t *testing.T) {
+	const n, d, targets = 300, 2000, 600
+	r := rand.New(rand.NewPCG(36, 2))
+	normal := func(n int) []float64 {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = r.NormFloat64()
+		}
+		return out
+	}
+	src, err := dataset.FromDense(n, d, targets, normal(n*d), normal(n*targets))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := mat.NewDense(20, d, normal(20*d))
+	predict := func(s *ridge.Solution) *mat.Dense {
+		t.Helper()
+		m, err := model.New(model.Preparation{}, []*ridge.Solution{s}, model.Details{Intercept: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := m.PredictMatrix(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	opts := fdridge.Options{PerTarget: true, MaxBytes: 8 * 8 * 100 * 5 * d} // for 100 targets
+	whole, err := fdridge.Fit(t.Context(), src, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, next := predict(whole.Solutions[0]), 0
+	opts.Block = func(first int, s *ridge.Solution) error {
+		if k := len(s.Targets); first != next || k > 100 {
+			t.Errorf("a block of %d targets from %d, want from %d", k, first, next)
+		} else {
+			next += k
+			if got := predict(s); !mat.Equal(got, want.Slice(0, 20, first, next)) {
+				t.Errorf("targets %d to %d: other predictions", first, next)
+			}
+		}
+		return nil
+	}
+	found, err := fdridge.Fit(t.Context(), src, opts)
+	if err != nil || next != targets || found.Err() != nil || !reflect.DeepEqual(found.Each, whole.Each) {
+		t.Fatalf("%d targets, %v, or another choice", next, err)
+	}
+	for j, o := range found.Solutions[0].Targets {
+		if o.Coef != nil || o.Certificate != whole.Solutions[0].Targets[j].Certificate {
+			t.Fatalf("target %d has %d coefficients, or another certificate", j, len(o.Coef))
+		}
+	}
+	if _, err := model.New(model.Preparation{}, found.Solutions, model.Details{Intercept: true}); !errors.Is(err, model.ErrShape) {
+		t.Errorf("a model without coefficients: %v", err)
+	}
+	enough := errors.New("enough")
+	opts.Block = func(int, *ridge.Solution) error { return enough }
+	if found, err := fdridge.Fit(t.Context(), src, opts); found != nil || !errors.Is(err, enough) {
+		t.Errorf("an error of Block gives %v, %v", found, err)
+	}
+	if _, err := fdridge.FitSummary(t.Context(), src, whole.Summary, opts); !errors.Is(err, ridge.ErrInput) {
+		t.Errorf("a summary: %v", err)
+	}
+	opts.PerTarget = false
+	if _, err := fdridge.Fit(t.Context(), src, opts); !errors.Is(err, ridge.ErrInput) {
+		t.Errorf("one gamma for all targets: %v", err)
 	}
 }

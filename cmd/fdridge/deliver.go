@@ -72,7 +72,10 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	missed := f.Found.Err()
 	isWritten := missed == nil || !o.strict && !f.Lost()
 	f.Written.Page = o.report
-	if isWritten {
+	switch {
+	case isWritten && o.predict != "":
+		f.Written.Predictions = o.out
+	case isWritten:
 		f.Written.Model = o.out
 	}
 	prep, solutions := f.Data.Preparation, f.Found.Solutions
@@ -89,7 +92,13 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 		return err
 	}
 	if o.out != "" && isWritten {
-		if err := writeModel(o.out, newModel); err != nil {
+		err := error(nil)
+		if p := o.predicted; p != nil {
+			err = atomicfile.Write(o.out, func(w io.Writer) error { return npy.Write(w, p.block.rows, p.block.targets, p.block.all) })
+		} else {
+			err = writeModel(o.out, newModel)
+		}
+		if err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
 	}
@@ -161,14 +170,20 @@ func (o *solveFlags) shortfall(f *report.Fit, isWritten bool) string {
 	if o.resumes != "" {
 		text += fmt.Sprintf("; the same command with %s resumes from checkpoint %s", again, o.resumes)
 	}
+	none := "no model was written"
+	if o.predict != "" {
+		none = "no predictions were written"
+	}
 	switch {
+	case isWritten && o.predict != "":
+		text += "; the predictions of the best coefficients were written"
 	case isWritten && (o.out != "" || o.coef != ""):
 		text += "; the best coefficients were written with their proved bounds"
 	case isWritten:
 	case o.strict:
-		text += "; no model was written (--strict)"
+		text += "; " + none + " (--strict)"
 	default:
-		text += "; nothing is proved, no model was written"
+		text += "; nothing is proved, " + none
 	}
 	if isWritten {
 		return "warning: " + text

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -77,6 +78,7 @@ func fitCommand(mpi joiner) *cobra.Command {
 	c.Flags().StringVar(&o.classWeight, "class-weight", "", "with --classes: balanced gives all classes the same weight")
 	cli.SetValues(c.Flags(), "class-weight", "balanced")
 	o.RegisterUnpenalized(c.Flags())
+	c.Flags().StringVar(&o.predict, "predict", "", "with --per-target: write predictions for FILE to --out, no model")
 	o.checkpoint.register(c.Flags())
 	o.rows.Register(c.Flags())
 	o.runs.register(c)
@@ -107,6 +109,10 @@ func (o *fitOptions) check() error {
 		return cli.BadInput("--cache-keep: a later run does not know the codes that this run gives to the labels of --classes")
 	case o.mpi && o.Part.Given:
 		return cli.BadInput("--part: with --mpi each rank already reads a part")
+	case o.predict != "" && filepath.Ext(o.out) != ".npy":
+		return cli.BadInput("--predict: it needs --out FILE.npy for the predictions")
+	case o.predict != "" && (o.coef != "" || o.report != "" || o.held.Share > 0 || o.mpi):
+		return cli.BadInput("--predict: the coefficients are not kept; leave out --coef, --report, --holdout and --mpi")
 	}
 	if o.classes {
 		o.Labels = prepare.NewLabels()
@@ -114,7 +120,8 @@ func (o *fitOptions) check() error {
 	if err := cli.FirstError(cli.OneOf("class-weight", cmp.Or(o.classWeight, "balanced"), "balanced"), o.checkOptions()); err != nil {
 		return err
 	}
-	return cli.Distinct(o.Files(), append(append(o.solveFlags.outputs(), cli.Output{Flag: "save-sketch", Path: o.save}), o.checkpoint.outputs()...)...)
+	rows := o.Others(o.predict)
+	return cli.Distinct(append(o.Files(), rows.Files()...), append(append(o.solveFlags.outputs(), cli.Output{Flag: "save-sketch", Path: o.save}), o.checkpoint.outputs()...)...)
 }
 
 // options returns the options of the library.
@@ -133,6 +140,9 @@ func (o *fitOptions) options() fdridge.Options {
 func (o *fitOptions) checkOptions() error {
 	opts := o.options()
 	opts.Bands = o.NamedBands()
+	if o.predict != "" {
+		opts.Block = func(int, *ridge.Solution) error { return nil }
+	}
 	if o.Unpenalized.Given {
 		opts.Unpenalized = []int{0}
 	}
@@ -270,6 +280,9 @@ func (o *fitOptions) fit(ctx context.Context, run input.Session, be engine.Backe
 	}
 	f.Cost.Total = time.Since(start)
 	bar.Finish()
+	if o.predicted != nil {
+		o.predicted.printTally(stderr)
+	}
 	o.resumes, o.once = o.checkpoint.name, dataset.Once(d.Source)
 	return o.deliver(f, columns, o.Target.Value, stdout)
 }
@@ -320,6 +333,13 @@ func (o *fitOptions) fitRows(ctx context.Context, run input.Session, d *input.Da
 			return nil, err
 		}
 	}
+	if o.predict != "" {
+		use, err := o.predictBlocks(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		opts.Block = use
+	}
 	found, err := run.Job.Fit(ctx, d.Source, opts)
 	if e, ok := errors.AsType[*project.DependentError](err); ok {
 		name := func(j int) string { return report.ColumnName(&d.Prep, j) }
@@ -329,6 +349,37 @@ func (o *fitOptions) fitRows(ctx context.Context, run input.Session, d *input.Da
 		return nil, cli.BadInput("--cv: the sketches of %d folds need about %.3g GiB, %.3g GiB are available%s; use fewer folds or a smaller --size", e.Folds, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit())
 	}
 	return f, o.end(f, traces, found, err)
+}
+
+// predictBlocks opens the rows of --predict. It returns a function that predicts a block of targets for these rows.
+func (o *fitOptions) predictBlocks(ctx context.Context, d *input.Data) (func(first int, s *ridge.Solution) error, error) {
+	in := predictOptions{in: o.Others(o.predict)}
+	if err := in.in.Check(); err != nil {
+		return nil, fmt.Errorf("--predict: %w", err)
+	}
+	src, cells, err := in.open(&model.Model{Preparation: d.Prep}, 0)
+	if err != nil {
+		return nil, fmt.Errorf("--predict: %w", err)
+	}
+	n, _, _ := src.Dims()
+	_, _, t := d.Source.Dims()
+	if err := cli.CheckMemory(8*float64(n)*float64(t), "predict fewer rows at a time", "--predict: the predictions of %d targets for %d rows", t, n); err != nil {
+		return nil, err
+	}
+	all := &blockPredictions{targets: t}
+	return func(first int, s *ridge.Solution) error {
+		m, err := model.New(d.Prep, []*ridge.Solution{s}, model.Details{Intercept: o.intercept, Before: d.P})
+		if err != nil {
+			return err
+		}
+		of, err := m.Predictor(nil)
+		if err != nil {
+			return err
+		}
+		all.first, of.Encode = first, prepare.EncodeOptions{Cells: cells, Tally: new(prepare.Tally)}
+		o.predicted = &predictionRun{of: of, block: all}
+		return nameData(o.predict, o.predicted.run(ctx, src, nil))
+	}, nil
 }
 
 // keepSketch writes the sketch to the file that --save-sketch names, if the flag is given.

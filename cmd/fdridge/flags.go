@@ -46,9 +46,12 @@ func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
 	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Lanes: o.lanes, Backend: be}
 }
 
-// resultFlags name the output files. strict (--strict) means that no model is written if the tolerance is missed.
+// resultFlags name the output files. strict (--strict) means that no model is written if the tolerance is missed. With
+// predict (--predict), predictions are written to out, and no model.
 type resultFlags struct {
 	out, coef, report string
+	predict           string
+	predicted         *predictionRun // the predictions; nil without --predict
 	json, strict      bool
 }
 

@@ -13,7 +13,7 @@ import (
 var optionFlags = map[string]string{
 	"Gammas": "--gamma", "Candidates": "--gamma", "Select": "--select", "Folds": "--cv", "GammaTol": "--gamma-tol",
 	"Penalty": "--penalty", "Unpenalized": "--unpenalized", "Bands": "--bands",
-	"PerTarget": "--per-target", "Classes": "--classes",
+	"PerTarget": "--per-target", "Block": "--predict", "Classes": "--classes",
 	"Method": "--method", "NoIntercept": "--intercept", "Tol": "--tol", "MaxPasses": "--max-passes",
 	"Size": "--size", "Lanes": "--lanes", "KeepSummary": "--save-sketch",
 	"Journal": "--checkpoint", "Reducer": "--mpi",

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -8,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fdridge/fdridge/dataset/npy"
 )
@@ -152,3 +155,93 @@ func TestManyTargets(t *testing.T) {
 
 // worstTargetsShown is the number of targets in a table of many.
 const worstTargetsShown = 10
+
+// normalArray writes a .npy array of normal numbers.
+func normalArray(t *testing.T, seed uint64, rows, cols int) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 9))
+	x := make([]float64, rows*cols)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	var b bytes.Buffer
+	if err := npy.Write(&b, rows, cols, x); err != nil {
+		t.Fatal(err)
+	}
+	return write(t, "array.npy", b.String())
+}
+
+// TestPredictInFit: fit --predict writes the bytes that predict writes with the model, for several blocks of targets
+// and for prepared rows.
+func TestPredictInFit(t *testing.T) {
+	in := func(name string) string { return filepath.Join(t.TempDir(), name) }
+	csv := write(t, "rows.csv", "k,u,v,y1,y2"+strings.Repeat("\na,1,2,3,4\nb,2,5,1,1\na,,7,2,9\nc,0,1,6,2\nb,4,4,4,3\nc,9,,1,0", 5)+"\n")
+	rows := write(t, "new.csv", "v,k,u\n1,a,3\n,b,2\n7,c,\n")
+	penalty := write(t, "penalty.csv", "2,3\n")
+	for name, c := range map[string]struct {
+		rows string
+		fit  []string
+	}{
+		"blocks":    {normalArray(t, 1, 5, 14000), []string{"--data", normalArray(t, 2, 12, 14000), "--target", normalArray(t, 3, 12, 1000)}}, // 958 targets fit together
+		"means":     {rows, []string{"--data", csv, "--target", "y1,y2", "--missing", "mean", "--onehot", "k", "--standardize"}},
+		"left out":  {rows, []string{"--data", csv, "--target", "y1,y2", "--missing", "drop", "--onehot", "k"}},
+		"products":  {rows, []string{"--data", csv, "--target", "y1,y2", "--missing", "mean", "--onehot", "k", "--features", "poly:2", "--intercept=false"}},
+		"penalties": {write(t, "uv.csv", "v,u\n1,2\n3,4\n"), []string{"--data", csv, "--target", "y1,y2", "--missing", "mean", "--columns", "u,v", "--penalty", penalty, "--standardize"}},
+		"bands":     {write(t, "uv.csv", "v,u\n1,2\n3,4\n"), []string{"--data", csv, "--target", "y1,y2", "--missing", "mean", "--columns", "u,v", "--bands", "1=1,2=9"}},
+	} {
+		fit := append([]string{"fit", "--per-target"}, c.fit...)
+		m, one, two := in("m.npz"), in("p.npy"), in("p.npy")
+		must(t, append(fit, "--out", m)...)
+		_, _, said := call("predict", "--model", m, "--data", c.rows, "--out", one)
+		code, text, errs := call(append(fit, "--predict", c.rows, "--out", two)...)
+		if code != done || !strings.Contains(text, "predictions written to "+two) || strings.Contains(text, "model written") || errs != said {
+			t.Fatalf("%s: exit %d, %s, %s; predict says %s", name, code, text, errs, said)
+		}
+		want, err := os.ReadFile(one)
+		got, err2 := os.ReadFile(two)
+		if err != nil || err2 != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: other predictions than by the model, %v, %v", name, err, err2)
+		}
+	}
+}
+
+// TestPredictInFitRefuses: rows that cannot be predicted, contradictions and an interruption leave no file.
+func TestPredictInFitRefuses(t *testing.T) {
+	data := write(t, "targets.csv", targetsCSV(50, 3))
+	rows := write(t, "new.csv", "a,b,c,d\n1,2,3,4\n")
+	out := filepath.Join(t.TempDir(), "p.npy")
+	fit := []string{"fit", "--data", data, "--target", "y1,y2,y3"}
+	for want, args := range map[string][]string{
+		"column c: NaN is not finite":     {"--per-target", "--predict", write(t, "nan.csv", "a,b,c,d\n1,2,3,4\n1,2,NaN,4\n"), "--out", out},
+		"--predict: ":                     {"--per-target", "--predict", write(t, "wide.csv", "1,2,3\n1,2,3\n"), "--out", out},
+		"--predict: nowhere.csv":          {"--per-target", "--predict", "nowhere.csv", "--out", out},
+		"can be read only once":           {"--per-target", "--predict", "-", "--out", out},
+		"no such folder":                  {"--per-target", "--predict", rows, "--out", filepath.Join(out, "p.npy")},
+		"it needs --out FILE.npy":         {"--per-target", "--predict", rows, "--out", "model.npz"},
+		"--predict, --per-target":         {"--predict", rows, "--out", out},
+		"the coefficients are not kept":   {"--per-target", "--predict", rows, "--out", out, "--coef", "c.npy"},
+		"is an input":                     {"--per-target", "--predict", out, "--out", out},
+		"no predictions were written (--": {"--per-target", "--predict", rows, "--out", out, "--tol", "1e-18", "--max-passes", "1", "--strict"},
+	} {
+		if code, _, errs := call(append(fit, args...)...); code == done || code == short || !strings.Contains(errs, want) {
+			t.Errorf("%v: exit %d, %s, want %s", args, code, errs, want)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(out), "*")); err != nil || left != nil {
+		t.Errorf("there are %v, %v", left, err)
+	}
+	slow := []string{"fit", "--per-target", "--data", normalArray(t, 2, 12, 14000), "--target", normalArray(t, 3, 12, 1000), "--predict", normalArray(t, 1, 5, 14000), "--out", out}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	var text, errs bytes.Buffer
+	if code := run(ctx, slow, &text, &errs); code != failed {
+		t.Errorf("interrupted: exit %d, %s", code, errs.String())
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(out), "*")); err != nil || left != nil {
+		t.Errorf("interrupted: there are %v, %v", left, err)
+	}
+	must(t, append(fit, "--per-target", "--predict", rows, "--out", out)...)
+	if code, _, errs := call(append(fit, "--per-target", "--predict", rows, "--out", out, "--tol", "1e-18", "--max-passes", "1")...); code != short || !strings.Contains(errs, "the predictions of the best coefficients were written") {
+		t.Errorf("a tolerance missed: exit %d, %s", code, errs)
+	}
+}

@@ -225,7 +225,8 @@ type predictionRun struct {
 	asArrow  string // "arrow" for a file, "arrows" for a stream; "": text or JSON
 	scores   []model.Score
 	decider  *decider
-	left     int64 // number of rows whose prediction is NaN because of missing values
+	block    *blockPredictions // takes the predictions of a block of targets; nil: all targets are predicted together
+	left     int64             // number of rows whose prediction is NaN because of missing values
 }
 
 func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer) error {

@@ -48,6 +48,8 @@ func (o *predictOptions) arrow() (string, error) {
 // program waits for further rows.
 func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, error) {
 	switch {
+	case p.block != nil:
+		return p.block, nil
 	case p.asJSON:
 		return &jsonPredictions{predictionRun: p, to: w, all: []model.PerTarget[model.Number]{}}, nil
 	case p.asArrow == "" && p.decider != nil:
@@ -142,6 +144,24 @@ func (a *npyPredictions) end() error {
 	}
 	return npy.Write(a.to, a.rows, len(a.all)/a.rows, a.all)
 }
+
+// blockPredictions collects the predictions of blocks of targets as the columns of one array.
+type blockPredictions struct {
+	rows, targets int
+	first         int       // the first target of the block, counted from 0
+	all           []float64 // rows×targets
+}
+
+func (a *blockPredictions) write(row *model.Prediction) error {
+	if i := int(row.Row); i >= a.rows {
+		a.rows = i + 1
+		a.all = append(a.all, make([]float64, a.rows*a.targets-len(a.all))...)
+	}
+	copy(a.all[int(row.Row)*a.targets+a.first:], row.Y)
+	return nil
+}
+
+func (a *blockPredictions) end() error { return nil }
 
 // jsonPredictions writes one JSON object after the last prediction.
 type jsonPredictions struct {

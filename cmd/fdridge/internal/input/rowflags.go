@@ -46,6 +46,14 @@ func NewRowFlags() RowFlags {
 	}
 }
 
+// Others returns the flags of rows in other files of the same text format.
+func (o *RowFlags) Others(files string) RowFlags {
+	out := NewRowFlags()
+	out.Data.Value, out.Unpiped = files, "the rows are read for each block of targets"
+	out.Format, out.delimiter, out.header, out.transposed = o.Format, o.delimiter, o.header, o.transposed
+	return out
+}
+
 // RegisterText adds the flags that describe the format of the files.
 func (o *RowFlags) RegisterText(f *pflag.FlagSet) {
 	f.StringVar(&o.Format, "format", "auto", "file format: "+strings.Join(file.Formats, ", "))

@@ -58,8 +58,9 @@ type Cost struct {
 	Ranks           []Rank // one record for each process of an MPI job; nil: a single process
 }
 
-// Written holds the names of the model file and the HTML page. A name is empty if the file was not written.
-type Written struct{ Model, Page string }
+// Written holds the names of the files of the model, the HTML page and the predictions. A name is empty if the file was
+// not written.
+type Written struct{ Model, Page, Predictions string }
 
 // Size returns the number of rows of the sketch, or 0 without a sketch.
 func (f *Fit) Size() int {

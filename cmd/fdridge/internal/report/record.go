@@ -79,6 +79,9 @@ func (f *Fit) record() *fitRecord {
 		Converged: found.Err() == nil, Remedies: f.Remedies, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks,
 		Penalties: f.penalties(), Encoding: f.Data.Encoded.record(), HeldOut: f.heldOut(), Classes: f.Classes.record(),
 	}
+	if s := found.Summary; s != nil && d == 0 { // the coefficients were not kept
+		out.D = s.Config().Dim
+	}
 	if s := found.Summary; s != nil && s.Config().Lanes > 1 {
 		out.Lanes = s.Config().Lanes
 	}

@@ -69,7 +69,7 @@ func (f *Fit) WriteText(w io.Writer) error {
 		fmt.Fprintln(w)
 		t.write(w)
 	}
-	for _, written := range [][2]string{{"model", rec.Model}, {"report", f.Written.Page}} {
+	for _, written := range [][2]string{{"model", rec.Model}, {"report", f.Written.Page}, {"predictions", f.Written.Predictions}} {
 		if written[1] == "" {
 			continue
 		}
@@ -204,7 +204,7 @@ const mostPrinted = 20
 
 func (f *Fit) hasFewCoefficients() bool {
 	t, d := f.Found.Solutions[0].Dims()
-	return len(f.Found.Solutions)*t*d <= mostPrinted
+	return d > 0 && len(f.Found.Solutions)*t*d <= mostPrinted
 }
 
 // coefficientsTable returns a table of the coefficients of one target at one γ, in the units of the file, with the
