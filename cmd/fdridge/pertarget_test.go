@@ -182,7 +182,7 @@ func TestPredictInFit(t *testing.T) {
 		rows string
 		fit  []string
 	}{
-		"blocks":    {normalArray(t, 1, 5, 14000), []string{"--data", normalArray(t, 2, 12, 14000), "--target", normalArray(t, 3, 12, 1000)}}, // 958 targets fit together
+		"blocks":    {normalArray(t, 1, 2, 14000), []string{"--data", normalArray(t, 2, 4, 14000), "--target", normalArray(t, 3, 4, 1000)}}, // 958 targets fit together
 		"means":     {rows, []string{"--data", csv, "--target", "y1,y2", "--missing", "mean", "--onehot", "k", "--standardize"}},
 		"left out":  {rows, []string{"--data", csv, "--target", "y1,y2", "--missing", "drop", "--onehot", "k"}},
 		"products":  {rows, []string{"--data", csv, "--target", "y1,y2", "--missing", "mean", "--onehot", "k", "--features", "poly:2", "--intercept=false"}},
