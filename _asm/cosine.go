@@ -17,7 +17,7 @@ func (v isa) cosines() {
 }
 
 // blocks calls body for all n columns of W, in groups of maxVectors vectors, then of one vector, then of one column.
-// offset is the position of the columns in a row in bytes, and stride the length of a row of W in bytes.
+// Both offset and stride are in bytes: the position of the columns in a row, and the length of a row of W.
 func (v isa) blocks(maxVectors int, body func(offset, stride reg.GPVirtual, w width, vectors int, label string)) {
 	n, offset := pointer("n"), GP64()
 	stride := GP64()

@@ -92,9 +92,9 @@ type LeftRow struct {
 	kappa, most, others, share, round float64
 }
 
-// Row returns the LeftRow of a row with the given weight and squared norm. inV is the squared norm of the
-// projection of the row onto the sketch's right singular vectors. size is the norm before centring. nnz is the
-// number of entries of a sparse row, and negative for a dense row.
+// Row returns the LeftRow of a row with the given weight and squared norm. Its projection onto the sketch's right
+// singular vectors has the squared norm inV. Before centring, its norm is size. A sparse row has nnz entries. For a
+// dense row, nnz is negative.
 func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	r, d := float64(len(l.eigen.Values)), float64(l.eigen.Dim)
 	o := LeftRow{weight: weight, root: math.Sqrt(weight), size: size, chain: l.factor.dense}

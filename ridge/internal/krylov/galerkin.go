@@ -316,8 +316,8 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 }
 
 // directions writes to gradients.Off the part of Ĥ⁻¹g that is orthogonal to the subspace, for each system to
-// solve. g is the gradient, and Ĥ approximates the Hessian. moved is the number of the systems, and rows is the
-// number of rows written.
+// solve. Here g is the gradient, and Ĥ approximates the Hessian. The results are the numbers of these systems and of
+// the rows written.
 //
 // If Deflate is true, the orthogonal parts of g and Ĥ⁻¹g differ by a factor, and directions uses g.
 func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) {

@@ -66,7 +66,7 @@ func (s *Stage) begin() {
 }
 
 // centre computes the means of a block of n rows from the sums in s.block, and subtracts the means of the
-// targets from s.y. [Staged] subtracts the means of the features later. centre returns the number of joining
+// targets from s.y. The means of the features are subtracted later, by [Staged]. The result is the number of joining
 // rows, 0 or 1 (see [Stage]).
 func (s *Stage) centre(n int, w []float64) int {
 	total := s.sumTargets(n, w)
