@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/internal/parallel"
 )
 
@@ -223,7 +224,14 @@ func (d *decoder) buffer(wanted bool) []byte {
 // run decompresses the buffers in parallel.
 func (d *decoder) run() {
 	if d.err == nil {
-		d.err = parallel.Do(len(d.jobs), int(d.whole/8), func(i int) error { return d.decompress(d.jobs[i].dst, d.jobs[i].src) })
+		d.err = parallel.Do(len(d.jobs), int(d.whole/8), func(i int) (err error) {
+			defer func() {
+				if recover() != nil { // Read does not recover panics of other goroutines
+					err = rawfile.ErrDamaged
+				}
+			}()
+			return d.decompress(d.jobs[i].dst, d.jobs[i].src)
+		})
 	}
 	d.jobs = d.jobs[:0]
 }
