@@ -62,7 +62,8 @@ type Backend interface {
 	//	G = G + (W·R)ᵀ·A      (t×d)
 	//
 	// 1 is a column of n ones, and W is the diagonal matrix of the weights w. An empty w means W = I, and an empty c
-	// means c = 0. Both results have error bounds. The bounds of G do not include the error of R, see [Twofold].
+	// means c = 0. X is zero if it has no Data; only its number of rows is then read. G is not computed if G.Hi has no
+	// Data. Both results have error bounds. The bounds of G do not include the error of R, see [Twofold].
 	GradientTwofold(a, x, b Matrix, c, w []float64, g, r Twofold)
 
 	// Cosines applies the map m, with d×D weights W and D offsets u, to each row of X (n×d):

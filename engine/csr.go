@@ -72,8 +72,12 @@ func (s *CSR) Gradient(x, b, g, r Matrix) {
 // GradientTwofold is like [Backend.GradientTwofold] for sparse rows.
 func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 	t := x.Rows
-	matrix.CheckShape(&x, t, s.Cols)
-	matrix.CheckTwofold(&g, t, s.Cols)
+	if x.Data != nil {
+		matrix.CheckShape(&x, t, s.Cols)
+	}
+	if g.Hi.Data != nil {
+		matrix.CheckTwofold(&g, t, s.Cols)
+	}
 	matrix.CheckTwofold(&r, s.Rows, t)
 	if b.Data != nil {
 		matrix.CheckShape(&b, s.Rows, t)
@@ -97,9 +101,17 @@ func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 			if w != nil {
 				weight = w[i]
 			}
-			hi, lo, off := sparseResidual(idx, val, x.Row(q), rhs, shift)
+			terms, xq := idx, []float64(nil)
+			if x.Data == nil {
+				terms = nil
+			} else {
+				xq = x.Row(q)
+			}
+			hi, lo, off := sparseResidual(terms, val, xq, rhs, shift)
 			r.Hi.Row(i)[q], r.Lo.Row(i)[q], r.Err.Row(i)[q] = hi, lo, off
-			addSparse(idx, val, hi, lo, weight, g.Hi.Row(q), g.Lo.Row(q), g.Err.Row(q))
+			if g.Hi.Data != nil {
+				addSparse(idx, val, hi, lo, weight, g.Hi.Row(q), g.Lo.Row(q), g.Err.Row(q))
+			}
 		}
 	}
 }

@@ -15,9 +15,6 @@ func (e *dualExact) leaveOneOut(ctx context.Context, gammas []float64, receive f
 		return nil, nil, err
 	}
 	e.reduce()
-	if e.reduction != nil && e.columns == nil {
-		e.columns = dual.Columns(e.reduction, e.data.N())
-	}
 	scores, block := &LeftOutScores{Bounds: make([][]Interval, len(gammas))}, 0
 	if receive != nil {
 		block = e.t // a decision compares all targets

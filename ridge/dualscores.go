@@ -3,40 +3,26 @@ package ridge
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 )
 
-// maxFormed is the largest number of coefficients that a dual method forms at each γ to choose γ.
-const maxFormed = 1 << 20
-
-// isLarge reports whether the choice of γ forms no coefficients.
-func (e *dualExact) isLarge() bool { return e.t > maxFormed/e.d }
-
-// solve solves for batches of γ and for blocks of targets. A block of 0 means dual.TargetBlock(n, d). If form is false, large
-// coefficients are not formed. If visit is not nil, it is called for each γ and each block of targets.
+// solve solves for batches of γ and for blocks of targets. A block of 0 means dual.TargetBlock(n, d). If form is false,
+// coefficients are formed only where scores need them. If visit is not nil, it is called for each γ and each block of
+// targets.
 func (e *dualExact) solve(ctx context.Context, gammas []float64, block int, form bool, visit func(i int, found *dualFit)) ([]*Solution, error) {
 	fits, batch := make([]*Solution, len(gammas)), e.batch()
-	if form = form || !e.isLarge(); !form {
-		batch = 1
-	}
 	block = cmp.Or(block, dual.TargetBlock(e.data.N(), e.d))
 	for from := 0; from < len(gammas); from += batch {
 		part := gammas[from:min(from+batch, len(gammas))]
 		for lo := 0; lo < e.t; lo += block {
-			targets := targetRange{lo, min(lo+block, e.t)}
-			var found []*dualFit
-			if !form {
-				found = e.withoutCoefficients(part[0], targets)
-			}
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if found == nil {
-				var err error
-				if found, err = e.solveSystems(ctx, part, targets); err != nil {
-					return nil, err
-				}
+			found, err := e.solveBlock(ctx, part, targetRange{lo, min(lo+block, e.t)}, form)
+			if err != nil {
+				return nil, err
 			}
 			for i, f := range found {
 				s := e.solution(f)
@@ -49,32 +35,54 @@ func (e *dualExact) solve(ctx context.Context, gammas []float64, block int, form
 				fits[from+i] = s
 			}
 		}
-		if all := fits[from]; !form && all.Proves() {
-			for j := range all.Targets {
-				all.Targets[j].Coef = nil
+		for _, s := range fits[from : from+len(part)] {
+			for j := 0; !form && s.Proves() && j < len(s.Targets); j++ {
+				s.Targets[j].Coef = nil
 			}
 		}
 	}
 	return fits, nil
 }
 
-// withoutCoefficients solves at one γ with the tridiagonal form of G. It returns nil if coefficients are needed.
-func (e *dualExact) withoutCoefficients(gamma float64, targets targetRange) []*dualFit {
-	if e.method == DualCG || !e.plan.shouldReduce() {
-		return nil
+// solveBlock returns a fit for each γ.
+func (e *dualExact) solveBlock(ctx context.Context, gammas []float64, targets targetRange, form bool) ([]*dualFit, error) {
+	if form {
+		return e.solveSystems(ctx, gammas, targets)
 	}
-	e.reduce()
-	factored, ok := e.factorAt(gamma)
-	if !ok {
-		return nil
+	found := e.withoutCoefficients(gammas, targets)
+	var open []float64
+	for i, f := range found {
+		if f == nil {
+			open = append(open, gammas[i])
+		}
 	}
-	systems := e.systems(gamma, targets, e.known.Dimension(factored))
-	found, bounds := e.gram.Unformed(&e.known, e.reduction, gamma, systems[0].df, targets.lo, gatherResiduals(systems))
-	if found == nil {
-		return nil
+	rest, err := e.solveSystems(ctx, open, targets)
+	if err != nil {
+		return nil, err
 	}
+	for i, f := range found {
+		if f == nil {
+			found[i], rest = rest[0], rest[1:]
+		}
+	}
+	return found, nil
+}
+
+// withoutCoefficients solves with the tridiagonal form of G. The fit at a γ that needs coefficients is nil.
+func (e *dualExact) withoutCoefficients(gammas []float64, targets targetRange) []*dualFit {
+	fits, systems := e.prepare(gammas, targets)
+	points := make([]dual.Unformed, len(systems))
 	for i, s := range systems {
-		s.best, s.bounds = found[i], bounds[i]
+		points[i] = dual.Unformed{Gamma: s.Gamma, Target: s.Target, Dimension: s.df, B: s.residual}
 	}
-	return []*dualFit{{systems, Dual}}
+	e.gram.Unformed(&e.known, e.reduction, points)
+	for i, s := range systems {
+		s.best, s.bounds = points[i].Found, points[i].Bounds
+	}
+	for i, f := range fits {
+		if f != nil && slices.ContainsFunc(f.systems, func(s *dualSystem) bool { return s.best == nil }) {
+			fits[i] = nil
+		}
+	}
+	return fits
 }

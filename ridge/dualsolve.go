@@ -58,22 +58,6 @@ func (f *dualFit) isFinite() bool {
 // A targetRange is the targets from lo to hi − 1.
 type targetRange struct{ lo, hi int }
 
-// solveSystems reduces AAᵀ to tridiagonal form if there are many γ.
-func (e *dualExact) solveSystems(ctx context.Context, gammas []float64, targets targetRange) ([]*dualFit, error) {
-	if e.method != DualCG && e.plan.shouldReduce() {
-		return e.solveByReduction(ctx, gammas, targets)
-	}
-	fits := make([]*dualFit, 0, len(gammas))
-	for _, g := range gammas {
-		f, err := e.fit(ctx, g, targets)
-		if err != nil {
-			return nil, err
-		}
-		fits = append(fits, f)
-	}
-	return fits, nil
-}
-
 // batch returns the number of γ whose vectors take limited memory.
 func (e *dualExact) batch() int {
 	n := float64(e.data.N())
@@ -114,15 +98,9 @@ func (e *dualExact) fit(ctx context.Context, gamma float64, targets targetRange)
 	return found, nil
 }
 
-// solveByReduction uses the tridiagonal form, and fit if this is inaccurate.
-func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64, targets targetRange) ([]*dualFit, error) {
-	e.reduce()
-	var served []*dualSystem
-	for _, g := range gammas {
-		if f, ok := e.factorAt(g); ok {
-			served = append(served, e.systems(g, targets, e.known.Dimension(f))...)
-		}
-	}
+// solveSystems uses the tridiagonal form, if there is one, and fit where this is inaccurate.
+func (e *dualExact) solveSystems(ctx context.Context, gammas []float64, targets targetRange) ([]*dualFit, error) {
+	fits, served := e.prepare(gammas, targets)
 	err := e.refine(ctx, served, func(open []*dualSystem) error {
 		gammas := make([]float64, len(open))
 		for i, s := range open {
@@ -136,32 +114,41 @@ func (e *dualExact) solveByReduction(ctx context.Context, gammas []float64, targ
 	if err != nil {
 		return nil, err
 	}
-	fits := make([]*dualFit, 0, len(gammas))
-	for _, g := range gammas {
-		var f *dualFit
-		if len(served) > 0 && served[0].Gamma == g {
-			f = &dualFit{served[:targets.hi-targets.lo], Dual}
-			served = served[targets.hi-targets.lo:]
-		}
+	for i, f := range fits {
 		if f == nil || !f.certifiedTo(math.Max(e.tol(), dualTol)) {
-			other, err := e.fit(ctx, g, targets)
+			other, err := e.fit(ctx, gammas[i], targets)
 			if err != nil && (f == nil || !f.isFinite()) {
 				return nil, err
 			}
 			if err == nil {
-				f = other
+				fits[i] = other
 			}
 		}
-		fits = append(fits, f)
 	}
 	return fits, nil
 }
 
-// reduce computes the tridiagonal form of AAᵀ, nil on overflow.
+// prepare returns a fit with α = 0 for each γ, or nil if the tridiagonal form does not serve γ. systems lists the systems
+// of all fits.
+func (e *dualExact) prepare(gammas []float64, targets targetRange) (fits []*dualFit, systems []*dualSystem) {
+	e.reduce()
+	fits = make([]*dualFit, len(gammas))
+	for i, g := range gammas {
+		if f, ok := e.factorAt(g); ok {
+			fits[i] = &dualFit{e.systems(g, targets, e.known.Dimension(f)), Dual}
+			systems = append(systems, fits[i].systems...)
+		}
+	}
+	return fits, systems
+}
+
+// reduce computes the tridiagonal form of AAᵀ if there are many γ, nil on overflow.
 func (e *dualExact) reduce() {
-	if e.reduction == nil {
+	if e.reduction == nil && e.method != DualCG && e.plan.shouldReduce() {
 		n := e.data.N()
-		e.reduction = e.gram.Reduce(e.opts.Backend, make([]float64, n*n))
+		if e.reduction, e.columns = e.gram.Reduce(e.opts.Backend, make([]float64, n*n)); !e.plan.leverage {
+			e.columns = nil
+		}
 	}
 }
 

@@ -65,9 +65,9 @@ func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solutio
 	return f.solve(ctx, gammas, true)
 }
 
-// Scores is like Solve, but a dual method forms no coefficients if they are more than 2²⁰ at each γ. Every Target.Coef is
-// then nil, and the error bounds are for Aᵀα with the dual solution α. A solution keeps its coefficients if its
-// certificate proves nothing, or if columns were projected out.
+// Scores is like Solve, but the solutions of a dual method have no coefficients: every Target.Coef is nil, and the error
+// bounds are for Aᵀα with the dual solution α. A solution keeps its coefficients if its certificate proves nothing, or if
+// columns were projected out.
 //
 // Without coefficients, a solution takes O(n²) time for each target. See docs/math.md, Proposition 8.8.
 func (f *Factorization) Scores(ctx context.Context, gammas []float64) ([]*Solution, error) {

@@ -1,6 +1,7 @@
 package ridge
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -19,7 +20,8 @@ func shouldReduce(k int) bool { return k >= fewGammas }
 // cases:
 //
 //   - γ is not much larger than the error of T.
-//   - T is less accurate because the columns differ much in size, and no passes will correct the solution (Tol is 0).
+//   - The solution by T misses Tol, and a factorisation takes less time than a pass. If no pass will correct the solution
+//     (Tol is 0), its error bound must be much larger than that of Cholesky.
 func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
 	if e.reduction == nil {
 		e.reduction = system.Reduce()
@@ -53,7 +55,11 @@ func (e *primal) solutionFromT(system *direct.System, gamma float64, found *cert
 	rows := system.Evidence()
 	if found != nil && !e.isUnderdetermined(gamma) && rows.Serves(found) {
 		f := e.solution(rows, found, Tridiagonal)
-		if e.opts.Tol > 0 || !rows.MayGain(found) || f.certifiedTo(DefaultTol) {
+		again := int64(e.d)*int64(e.d) <= e.stage.Rows // d³ for a factorisation, n·d for a pass
+		if e.opts.Tol == 0 {
+			again = rows.MayGain(found)
+		}
+		if !again || f.certifiedTo(cmp.Or(e.opts.Tol, DefaultTol)) {
 			return f, nil
 		}
 	}

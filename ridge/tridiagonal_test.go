@@ -188,9 +188,9 @@ func TestReductionCost(t *testing.T) {
 // one pass, and what is chosen is certified to the tolerance; by other criteria it is refused.
 func TestExactChoice(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
-		s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 200, 12, 2, 30)
+		s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 200, 20, 2, 30)
 		p := refbig.New(s.x, s.y, nil, intercept)
-		want := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: ridge.CG, Select: choose.GCV, NoIntercept: !intercept, Size: 12}))(t)
+		want := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: ridge.CG, Select: choose.GCV, NoIntercept: !intercept, Size: 20}))(t)
 		for _, method := range []ridge.Method{ridge.Exact, ridge.Tridiagonal} {
 			for _, tol := range []float64{0, 2e-16} {
 				r := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: method, Select: choose.GCV, NoIntercept: !intercept, Tol: tol}))(t)
@@ -244,14 +244,14 @@ func TestExactChoice(t *testing.T) {
 func TestExactChoiceByLOO(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		for _, sparse := range []bool{false, true} {
-			s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 200, 12, 2, 30)
+			s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 200, 20, 2, 30)
 			s.sparse = sparse
 			for range s.x {
 				s.w = append(s.w, float64(1+len(s.w)%3))
 			}
 			p := refbig.New(s.x, s.y, s.w, intercept)
 			gammas := []float64{1e-3, 1, 10, 30, 100, 300, 1e3, 1e5}
-			want := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: ridge.CG, NoIntercept: !intercept, Size: 12, Candidates: gammas, Select: choose.LOO}))(t)
+			want := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: ridge.CG, NoIntercept: !intercept, Size: 20, Candidates: gammas, Select: choose.LOO}))(t)
 			for _, tol := range []float64{0, 2e-16} {
 				src := &reads{Source: s}
 				r := must(fdridge.Fit(t.Context(), src, fdridge.Options{Method: ridge.Exact, NoIntercept: !intercept, Tol: tol, Candidates: gammas, Select: choose.LOO}))(t)
@@ -302,4 +302,25 @@ func TestExactChoiceBeyond(t *testing.T) {
 		t.Errorf("%d γ, of which %g is chosen", len(r.Choice.Path), r.Choice.Gamma())
 	}
 	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), r.Solutions[0])
+}
+
+// TestTridiagonalGivesWay: if the rows are many, Cholesky replaces a tridiagonal form that misses the tolerance, and no
+// pass follows.
+func TestTridiagonalGivesWay(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(7, 10)), "gaussian", 200, 12, 2, 30)
+	for i := range s.x {
+		s.x[i][0] *= 1e4 // makes the error of the tridiagonal form large
+	}
+	p := refbig.New(s.x, s.y, nil, true)
+	gammas := []float64{10, 100, 1e3, 1e4}
+	loose := must(ridge.SolveExact(t.Context(), s, gammas, ridge.ExactOptions{Method: ridge.Tridiagonal, Intercept: true, Tol: 1}))(t)
+	for i, f := range must(ridge.SolveExact(t.Context(), s, gammas, ridge.ExactOptions{Method: ridge.Tridiagonal, Intercept: true, Tol: 1e-9}))(t) {
+		if before := loose[i]; before.Method != ridge.Tridiagonal || !(before.Targets[0].RelativeErrorBound > 1e-9) {
+			t.Errorf("γ = %g: %v is certified to %g", f.Gamma, before.Method, before.Targets[0].RelativeErrorBound)
+		}
+		if f.Method != ridge.Cholesky || f.Passes != 1 || !(f.Targets[0].RelativeErrorBound <= 1e-9) {
+			t.Errorf("γ = %g: %v in %d passes, certified to %g", f.Gamma, f.Method, f.Passes, f.Targets[0].RelativeErrorBound)
+		}
+		ridgetest.Certificate(t, p, f)
+	}
 }

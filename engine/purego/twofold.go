@@ -18,22 +18,28 @@ func (b *Backend) GradientTwofold(a, x, rhs matrix.Matrix, c, w []float64, g, r 
 	}
 	team := twofolds.get()
 	v := twofoldGradient{k: b.kernel, a: a, x: x, b: rhs, shift: c, w: w, r: r, parts: twofoldParts(n, d, t), area: b.mc * b.kc}
-	v.absX = matrix.View(t, d, grow(&team.absX, t*d))
-	for q := range t {
-		abs := v.absX.Row(q)
-		for j, x := range x.Row(q) {
-			abs[j] = math.Abs(x)
+	if x.Data != nil {
+		v.absX = matrix.View(t, d, grow(&team.absX, t*d))
+		for q := range t {
+			abs := v.absX.Row(q)
+			for j, x := range x.Row(q) {
+				abs[j] = math.Abs(x)
+			}
 		}
 	}
-	v.sums = grow(&team.sums, 3*v.parts*t*d)
+	if g.Hi.Data != nil {
+		v.sums = grow(&team.sums, 3*v.parts*t*d)
+	}
 	team.twofoldGradient = v
 	team.run(&team.twofoldGradient, v.parts)
-	for step := 1; step < v.parts; step *= 2 {
-		for i := 0; i < v.parts; i += 2 * step {
-			v.add(v.partSums(i+step), v.partSums(i))
+	if g.Hi.Data != nil {
+		for step := 1; step < v.parts; step *= 2 {
+			for i := 0; i < v.parts; i += 2 * step {
+				v.add(v.partSums(i+step), v.partSums(i))
+			}
 		}
+		v.add(v.partSums(0), g)
 	}
-	v.add(v.partSums(0), g)
 	team.twofoldGradient = twofoldGradient{}
 	twofolds.put(team)
 }
@@ -56,7 +62,7 @@ type twofoldGradient struct {
 	absX    matrix.Matrix // |X|
 	parts   int           // a power of two
 	area    int           // number of elements of A that fit in the second-level cache
-	sums    []float64     // sums of each part
+	sums    []float64     // sums of each part; nil if G is not computed
 }
 
 // twofoldRows is the smallest number of rows of a part, and twofoldColumns the number of columns that are
@@ -76,7 +82,7 @@ func twofoldParts(n, d, t int) int {
 }
 
 func (v *twofoldGradient) partSums(i int) matrix.Twofold {
-	t, d := v.x.Rows, v.x.Cols
+	t, d := v.x.Rows, v.a.Cols
 	at := func(k int) matrix.Matrix {
 		lo := (3*i + k) * t * d
 		return matrix.View(t, d, v.sums[lo:lo+t*d])
@@ -94,11 +100,14 @@ func (v *twofoldGradient) add(h, g matrix.Twofold) {
 }
 
 func (v *twofoldGradient) doPart(i int, s *scratch) {
-	g := v.partSums(i)
-	clear(g.Hi.Data)
-	clear(g.Lo.Data)
-	for j := range g.Err.Data {
-		g.Err.Data[j] = tiny * float64(v.a.Rows)
+	var g matrix.Twofold
+	if v.sums != nil {
+		g = v.partSums(i)
+		clear(g.Hi.Data)
+		clear(g.Lo.Data)
+		for j := range g.Err.Data {
+			g.Err.Data[j] = tiny * float64(v.a.Rows)
+		}
 	}
 	rows := 32
 	if v.x.Rows == 1 { // for one right-hand side, closing the sums after each strip costs less than reading A twice
@@ -111,6 +120,8 @@ func (v *twofoldGradient) doPart(i int, s *scratch) {
 		for group := range strip.groups() {
 			strip.residuals(group)
 		}
-		strip.gradient(g)
+		if v.sums != nil {
+			strip.gradient(g)
+		}
 	}
 }

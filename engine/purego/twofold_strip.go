@@ -117,6 +117,9 @@ func (p *twofoldStrip) computeScales() {
 			p.s[i] = 1
 		}
 	}
+	if p.x.Data == nil {
+		return
+	}
 	for strip := range p.strips() {
 		j, n := p.columns(strip)
 		for q := range p.x.Rows {
@@ -179,6 +182,9 @@ func (p *twofoldStrip) scaleRows() (better bool) {
 func (p *twofoldStrip) residuals(group int) {
 	clear(p.sums)
 	for strip := range p.strips() {
+		if p.x.Data == nil {
+			break
+		}
 		j, n := p.columns(strip)
 		a, lda := p.groupRows(group, j)
 		for q := range p.sums {

@@ -16,7 +16,7 @@ import (
 type GammaChoice struct {
 	Choice                    // Index is an index of Path
 	By     Criterion          `json:"by"`     // the criterion of the scores
-	Path   []*ridge.Solution  `json:"path"`   // solution at each γ that was tried, by the sketch or a direct method, in the order of the candidates; see [ridge.Factorization.Scores] for many targets
+	Path   []*ridge.Solution  `json:"path"`   // solution at each γ that was tried, by the sketch or a direct method, in the order of the candidates; without coefficients for a dual method, see [ridge.Factorization.Scores]
 	Scores [][]ridge.Interval `json:"scores"` // bracket of the score of each solution and target; an error rate has one for all targets
 	// Estimates holds an estimate of each score. nil means the midpoints of the brackets.
 	Estimates [][]float64     `json:"estimates,omitempty"`

@@ -20,11 +20,11 @@ type defect struct{ reduced, skew float64 }
 // defectRows is the number of rows that the method defect multiplies at a time.
 const defectRows = 256
 
-// defect bounds the error of the reduction of k (d×d, lower triangle) to tridiagonal form. It computes Q, and
-// then takes about 2d³ multiply-adds. It allocates about d² numbers.
-func (r *TridiagonalForm) defect(k engine.Matrix) defect {
+// defect bounds the error of the reduction of k (d×d, lower triangle) to tridiagonal form. It computes the columns of Q
+// in p, of length d², and then takes about 2d³ multiply-adds.
+func (r *TridiagonalForm) defect(k engine.Matrix, p []float64) defect {
 	d, be := r.d, r.be
-	p := make([]float64, d*d)
+	clear(p)
 	for i := range d {
 		p[i*d+i] = 1
 	}

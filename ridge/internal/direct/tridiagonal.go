@@ -44,23 +44,23 @@ type TridiagonalForm struct {
 	work []float64
 }
 
-// NewTridiagonalForm reduces k (d×d, lower triangle) to QTQᵀ, and stores Q in the slice a, of length d². k is a
-// computed AᵀA. streamed bounds the norm of its error, and columns holds the norms of the columns of A. If T
-// overflows, the result is nil.
-func NewTridiagonalForm(be engine.Backend, k engine.Matrix, a, columns []float64, streamed float64) *TridiagonalForm {
+// NewTridiagonalForm reduces k (d×d, lower triangle) to QTQᵀ, and stores Q in the slice a, of length d². It also returns
+// the columns of Q, one after the other. k is a computed AᵀA. streamed bounds the norm of its error, and norms holds the
+// norms of the columns of A. If T overflows, the result is nil.
+func NewTridiagonalForm(be engine.Backend, k engine.Matrix, a, norms []float64, streamed float64) (r *TridiagonalForm, columns []float64) {
 	d := k.Rows
 	for i := range d {
 		copy(a[i*d:i*d+i+1], k.Row(i))
 	}
-	r := &TridiagonalForm{be: be, d: d, a: a, tau: make([]float64, d), ldl: make([]float64, 2*d)}
+	r = &TridiagonalForm{be: be, d: d, a: a, tau: make([]float64, d), ldl: make([]float64, 2*d)}
 	diagonal, beside := make([]float64, d), make([]float64, d-1)
 	if !be.Tridiagonal(engine.View(d, d, a), diagonal, beside, r.tau, make([]float64, be.TridiagonalWork(d))) {
-		return nil
+		return nil, nil
 	}
-	r.T = certify.NewTridiagonal(diagonal, beside, columns, streamed)
-	off := r.defect(k)
+	r.T, columns = certify.NewTridiagonal(diagonal, beside, norms, streamed), make([]float64, d*d)
+	off := r.defect(k, columns)
 	r.T.Reduced, r.T.Skew = off.reduced, off.skew
-	return r
+	return r, columns
 }
 
 // Factor computes T + γI = LDLᵀ, with L unit lower triangular and D diagonal. It returns D in pivots and the
@@ -97,7 +97,7 @@ func (s *System) Reduce() *Reduction {
 	q := d + e.t
 	size := vec.Norm(e.col[:d])
 	streamed := roundoff.Unit*roundoff.GramSum(e.chain)*size*size + float64(d)*roundoff.LostSquares
-	reduction := NewTridiagonalForm(e.be, engine.Strided(d, d, e.sum, q), make([]float64, d*d), e.col[:d], streamed)
+	reduction, _ := NewTridiagonalForm(e.be, engine.Strided(d, d, e.sum, q), make([]float64, d*d), e.col[:d], streamed)
 	if reduction == nil {
 		return nil
 	}

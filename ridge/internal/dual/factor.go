@@ -30,21 +30,11 @@ func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certi
 }
 
 // Reduce computes G = QTQᵀ with Q orthogonal and T tridiagonal, which serves many γ. It stores Q in the slice
-// a, of length n². If T overflows, the result is nil.
-func (g *Gram) Reduce(be engine.Backend, a []float64) *direct.TridiagonalForm {
+// a, of length n². columns holds the columns of Q, one after the other. If T overflows, the result is nil.
+func (g *Gram) Reduce(be engine.Backend, a []float64) (t *direct.TridiagonalForm, columns []float64) {
 	size := vec.Norm(g.Norms)
 	streamed := roundoff.Unit*g.Units*size*size + g.Lost
 	return direct.NewTridiagonalForm(be, engine.View(g.N, g.N, g.G), a, g.Norms, streamed*roundoff.Inflate)
-}
-
-// Columns returns the columns of the orthogonal matrix Q of a reduction, one after the other (n×n).
-func Columns(t *direct.TridiagonalForm, n int) []float64 {
-	q := make([]float64, n*n)
-	for i := range n {
-		q[i*n+i] = 1
-	}
-	t.Turn(false, q)
-	return q
 }
 
 // InverseDiagonal returns the diagonal of (G + γI)⁻¹, for the reduction G = QTQᵀ in t. q holds the columns of

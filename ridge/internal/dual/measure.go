@@ -3,6 +3,7 @@ package dual
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/twofold"
@@ -162,28 +163,40 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 	if r.Sparse() {
 		return r.combineSparse(points)
 	}
-	q := len(points)
-	x, b := make([]float64, 2*q*r.d), make([]float64, engine.MaxGradientRows*2*q)
-	g, res := newTwofold(2*q, r.d), newTwofold(engine.MaxGradientRows, 2*q)
+	var theta [][]float64 // Hi of each point, then each Lo that is not zero
+	for _, p := range points {
+		theta = append(theta, p.Hi)
+	}
+	low := make([]int, len(points)) // index in theta, or 0
+	for k, p := range points {
+		if slices.ContainsFunc(p.Lo, func(v float64) bool { return v != 0 }) {
+			low[k], theta = len(theta), append(theta, p.Lo)
+		}
+	}
+	q := len(theta)
+	b := make([]float64, engine.MaxGradientRows*q)
+	g, res := newTwofold(q, r.d), newTwofold(engine.MaxGradientRows, q)
 	exact := true
 	r.blocks(func(p *part, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			for k := range points {
-				at := (i-lo)*2*q + 2*k
-				b[at], b[at+1] = -points[k].Hi[p.first+i], -points[k].Lo[p.first+i]
+			for k, v := range theta {
+				b[(i-lo)*q+k] = -v[p.first+i]
 			}
 		}
-		r.gradient(be, p, lo, hi, engine.View(2*q, r.d, x), engine.View(hi-lo, 2*q, b), g, res)
+		r.gradient(be, p, lo, hi, engine.Matrix{Rows: q}, engine.View(hi-lo, q, b), g, res)
 		for i := range hi - lo {
-			for k := range 2 * q {
-				exact = exact && res.Hi.Row(i)[k] == -b[i*2*q+k] && res.Lo.Row(i)[k] == 0
+			for k := range q {
+				exact = exact && res.Hi.Row(i)[k] == -b[i*q+k] && res.Lo.Row(i)[k] == 0
 			}
 		}
 	})
-	out := make([]twofold.Number, q*r.d)
-	for k := range q {
+	out := make([]twofold.Number, len(points)*r.d)
+	for k := range points {
 		for j := range r.d {
-			v := number(g, 2*k, j).Plus(number(g, 2*k+1, j))
+			v := number(g, k, j)
+			if low[k] > 0 {
+				v = v.Plus(number(g, low[k], j))
+			}
 			if !exact { // rounding changed some θ
 				v.Err = math.Inf(1)
 			}
@@ -208,14 +221,14 @@ func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 		copy(x[2*k*r.d:], f.X)
 		copy(x[(2*k+1)*r.d:], f.Low)
 	}
-	g, res := newTwofold(2*q, r.d), newTwofold(engine.MaxGradientRows, 2*q)
+	res := newTwofold(engine.MaxGradientRows, 2*q)
 	r.blocks(func(p *part, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			for k := range points {
 				b[(i-lo)*2*q+2*k] = r.Y(p.first+i, points[k].Target)
 			}
 		}
-		r.gradient(be, p, lo, hi, engine.View(2*q, r.d, x), engine.View(hi-lo, 2*q, b), g, res)
+		r.gradient(be, p, lo, hi, engine.View(2*q, r.d, x), engine.View(hi-lo, 2*q, b), engine.Twofold{}, res)
 		for i := range hi - lo {
 			for k := range points {
 				v := twofold.Number{}.Minus(number(res, i, 2*k)).Minus(number(res, i, 2*k+1))

@@ -44,7 +44,7 @@ func TestRemainders(t *testing.T) {
 		gamma := g.Norm() * g.Norm() * math.Ldexp(rng.Float64(), rng.IntN(60)-40)
 		target := rows.Centred(0)
 		alpha := make([]float64, n)
-		if form := g.Reduce(be, make([]float64, n*n)); seed&8 != 0 && form != nil {
+		if form, _ := g.Reduce(be, make([]float64, n*n)); seed&8 != 0 && form != nil {
 			copy(alpha, target)
 			form.SolveEach([]float64{gamma}, alpha)
 		} else {
@@ -52,7 +52,7 @@ func TestRemainders(t *testing.T) {
 				alpha[i] = rng.NormFloat64()
 			}
 		}
-		bound := g.Remainders(be, gamma, alpha, target)[0]
+		bound := g.Remainders(be, []float64{gamma}, alpha, target)[0]
 		// In exact arithmetic: the centred and weighted rows, the target, and the column for an intercept.
 		total, a := wide(0), make([][]*big.Float, n)
 		for i := range n {
