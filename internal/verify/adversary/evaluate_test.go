@@ -150,23 +150,24 @@ func (e *evaluation) certificate(name string, f *ridge.Solution, truth *refbig.S
 	e.within(name+"effective dimension", f.EffectiveDimension, truth.EffectiveDimension, refbig.Float(float64(p.D)), 0, rank)
 	for j := range p.T {
 		c := f.Targets[j]
-		x := c.Coef
-		if !finite(x) || !finite([]float64{c.Intercept}) {
-			e.worst(name+"finite weights", math.Inf(1))
-			return
-		}
-		size := normOf(truth.Coef[j])
-		off := beyond(distance(x, truth.Coef[j]), size)
-		e.atMost(name+"weights", off, c.ErrorBound)
-		if size.Sign() > 0 {
-			relative := new(big.Float).Quo(off, size)
-			e.atMost(name+"relative", relative, c.RelativeErrorBound)
-		}
-		e.atMost(name+"intercept", new(big.Float).Abs(new(big.Float).Sub(refbig.Float(c.Intercept), truth.Intercept[j])), c.InterceptBound)
-		e.atMost(name+"energy", beyond(p.Energy(f.Gamma, x, truth.Coef[j]), p.Energy(f.Gamma, make([]float64, p.D), truth.Coef[j])), c.EnergyBound)
 		e.within(name+"TSS", c.TSS, p.YY[j], p.YY[j], 0, math.Inf(1))
-		e.within(name+"RSS", c.RSS, p.RSS(j, x), p.YY[j], 0, math.Inf(1))
 		e.within(name+"objective", c.Objective, truth.Objective[j], p.YY[j], 0, math.Inf(1))
+		if x := c.Coef; x != nil { // a choice by a dual method forms none
+			if !finite(x) || !finite([]float64{c.Intercept}) {
+				e.worst(name+"finite weights", math.Inf(1))
+				return
+			}
+			size := normOf(truth.Coef[j])
+			off := beyond(distance(x, truth.Coef[j]), size)
+			e.atMost(name+"weights", off, c.ErrorBound)
+			if size.Sign() > 0 {
+				relative := new(big.Float).Quo(off, size)
+				e.atMost(name+"relative", relative, c.RelativeErrorBound)
+			}
+			e.atMost(name+"intercept", new(big.Float).Abs(new(big.Float).Sub(refbig.Float(c.Intercept), truth.Intercept[j])), c.InterceptBound)
+			e.atMost(name+"energy", beyond(p.Energy(f.Gamma, x, truth.Coef[j]), p.Energy(f.Gamma, make([]float64, p.D), truth.Coef[j])), c.EnergyBound)
+			e.within(name+"RSS", c.RSS, p.RSS(j, x), p.YY[j], 0, math.Inf(1))
+		}
 		if truth.GCV[j] == nil {
 			if !math.IsInf(c.GCV.Hi, 1) {
 				e.worst(name+"GCV", math.Inf(1))
