@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"testing"
 
 	"github.com/fdridge/fdridge/engine"
@@ -42,7 +41,6 @@ func gradientTwofold(t *testing.T, be engine.Backend) {
 		}))
 	}
 	t.Logf("at most %.2g of a bound is used, %.2g for sparse rows", dense, sparse)
-	t.Run("Parts", func(t *testing.T) { twofoldParts(t, be) })
 	t.Run("OutOfRange", func(t *testing.T) { twofoldOutOfRange(t, be) })
 	t.Run("Panics", func(t *testing.T) { twofoldPanics(t, be) })
 }
@@ -51,48 +49,6 @@ func gradientTwofold(t *testing.T, be engine.Backend) {
 func newTwofold(rows, cols int) engine.Twofold {
 	zeros := func() engine.Matrix { return engine.View(rows, cols, make([]float64, rows*cols)) }
 	return engine.Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
-}
-
-// twofoldParts compares calls without X or without G to calls with zeros, bit for bit.
-func twofoldParts(t *testing.T, be engine.Backend) {
-	for _, n := range []int{1, 7, 300} {
-		const d, q = 70, 3
-		a, x, b := newMatrix(n, d, normal(random(1))), newMatrix(q, d, normal(random(2))), newMatrix(n, q, normal(random(3)))
-		s := toCSR(a.view(), noZeros)
-		for name, compute := range map[string]func(x, b engine.Matrix, c, w []float64, g, r engine.Twofold){
-			"dense": func(x, b engine.Matrix, c, w []float64, g, r engine.Twofold) {
-				be.GradientTwofold(a.view(), x, b, c, w, g, r)
-			},
-			"sparse": s.GradientTwofold,
-		} {
-			var g, r [3]engine.Twofold
-			for i := range r {
-				g[i], r[i] = newTwofold(q, d), newTwofold(n, q)
-			}
-			compute(x.view(), b.view(), nil, nil, g[0], r[0])
-			compute(x.view(), b.view(), nil, nil, engine.Twofold{}, r[1])
-			sameTwofold(t, name+", R without G", r[0], r[1])
-			compute(engine.View(q, d, make([]float64, q*d)), b.view(), nil, nil, g[1], r[1])
-			compute(engine.Matrix{Rows: q}, b.view(), nil, nil, g[2], r[2])
-			sameTwofold(t, name+", G without X", g[1], g[2])
-			for i := range n {
-				for j := range q {
-					if hi, lo := r[2].Hi.Row(i)[j], r[2].Lo.Row(i)[j]; hi != -b.at(i, j) || lo != 0 {
-						t.Errorf("%s: R without X is %g + %g, want %g", name, hi, lo, -b.at(i, j))
-					}
-				}
-			}
-		}
-	}
-}
-
-func sameTwofold(t *testing.T, what string, want, got engine.Twofold) {
-	t.Helper()
-	for _, m := range [][2]engine.Matrix{{want.Hi, got.Hi}, {want.Lo, got.Lo}, {want.Err, got.Err}} {
-		if !slices.Equal(m[0].Data, m[1].Data) {
-			t.Errorf("%s: other bits", what)
-		}
-	}
 }
 
 // twofoldOutOfRange sets one entry to a value that makes sums overflow or become NaN. The error bounds of all results
