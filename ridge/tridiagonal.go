@@ -21,7 +21,7 @@ func shouldReduce(k int) bool { return k >= fewGammas }
 //
 //   - γ is not much larger than the error of T.
 //   - The solution by T misses Tol, and a factorisation takes less time than a pass. If no pass will correct the solution
-//     (Tol is 0), its error bound must be much larger than that of Cholesky.
+//     (Tol is 0), Cholesky must give a much smaller error bound.
 func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
 	if e.reduction == nil {
 		e.reduction = system.Reduce()
