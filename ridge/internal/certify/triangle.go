@@ -12,7 +12,7 @@ import (
 // rows holds the norms of the rows. spectral bounds ‖R⁻¹‖₂ by the smaller of ‖R⁻¹‖_F and √(‖R⁻¹‖₁‖R⁻¹‖_∞). If R
 // is too close to singular, frobenius and spectral are +Inf.
 func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, spectral float64, rows []float64) {
-	const nb = 64
+	const nb, kb = 256, 64
 	panel := make([]float64, min(nb, d)*d)
 	columns := make([]float64, d) // column sums of absolute values
 	var widest float64            // largest row sum
@@ -22,16 +22,26 @@ func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, sp
 		for i := range m {
 			panel[i*d+i0+i] = 1
 		}
+		// subtract subtracts columns lo to hi−1 of the panel, times R, from columns hi to end−1.
+		subtract := func(lo, hi, end int) {
+			be.Gemm(false, false, -1, engine.Strided(m, hi-lo, panel[lo:], d), engine.Strided(hi-lo, end-hi, r[lo*ldr+hi:], ldr), 1, engine.Strided(m, end-hi, panel[hi:], d))
+		}
 		for j0 := i0; j0 < d; j0 += nb {
 			j1 := min(j0+nb, d)
 			if j0 > i0 {
-				be.Gemm(false, false, -1, engine.Strided(m, j0-i0, panel[i0:], d), engine.Strided(j0-i0, j1-j0, r[i0*ldr+j0:], ldr), 1, engine.Strided(m, j1-j0, panel[j0:], d))
+				subtract(i0, j0, j1)
 			}
-			for i := range m {
-				x := panel[i*d : i*d+j1]
-				for k := j0; k < j1; k++ {
-					x[k] /= r[k*ldr+k]
-					vec.Axpy(-x[k], r[k*ldr+k+1:k*ldr+j1], x[k+1:])
+			for k0 := j0; k0 < j1; k0 += kb {
+				k1 := min(k0+kb, j1)
+				if k0 > j0 {
+					subtract(j0, k0, k1)
+				}
+				for i := range m {
+					x := panel[i*d : i*d+k1]
+					for k := k0; k < k1; k++ {
+						x[k] /= r[k*ldr+k]
+						vec.Axpy(-x[k], r[k*ldr+k+1:k*ldr+k1], x[k+1:])
+					}
 				}
 			}
 		}

@@ -133,11 +133,16 @@ func (e *normalEquations) gram() (k []float64, rounding float64) {
 	return k, roundoff.GramSum(rows + 1 + e.chain*e.chain*roundoff.Unit)
 }
 
-// mirror copies the strict lower triangle of the n×n matrix a to the upper triangle.
+// mirror copies the strict lower triangle of the n×n matrix a to the upper triangle, in blocks that stay in the cache.
 func mirror(n int, a []float64, lda int) {
-	for i := range n {
-		for j := range i {
-			a[j*lda+i] = a[i*lda+j]
+	const nb = 32
+	for i0 := 0; i0 < n; i0 += nb {
+		for j0 := 0; j0 <= i0; j0 += nb {
+			for i := i0; i < min(i0+nb, n); i++ {
+				for j := j0; j < min(j0+nb, i); j++ {
+					a[j*lda+i] = a[i*lda+j]
+				}
+			}
 		}
 	}
 }
