@@ -1,8 +1,6 @@
 package purego
 
 import (
-	"runtime"
-
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
@@ -34,7 +32,7 @@ func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, 
 	}
 	v := matvec{be: b, trans: trans, m: a.Rows, n: a.Cols, alpha: alpha, beta: beta, a: a.Data, lda: a.Stride, x: x, y: y, parts: 1}
 	if a.Rows*a.Cols >= minParallel/2 {
-		v.parts = min(runtime.GOMAXPROCS(0), ny/64+1)
+		v.parts = min(free(), ny/64+1)
 	}
 	if v.parts == 1 {
 		v.doPart(0, nil)

@@ -1,8 +1,6 @@
 package purego
 
 import (
-	"runtime"
-
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
@@ -31,7 +29,7 @@ func (b *Backend) LeftMul(w, x matrix.Matrix, _ []float64) {
 		be: b, m: m, n: n, k: k, a: operand{Matrix: w}, b: operand{Matrix: x}, c: x, alpha: 1,
 	}}
 	if m*n*k >= minParallel {
-		t.shares = runtime.GOMAXPROCS(0)
+		t.shares = free()
 	}
 	t.run(&t.leftMul, t.shares)
 	t.leftMul = leftMul{}

@@ -65,7 +65,7 @@ func multiply(p *product) {
 	}
 	t := products.get()
 	t.product = *p
-	t.divide(runtime.GOMAXPROCS(0))
+	t.divide(free())
 	if t.packs == 0 {
 		t.run(t, t.rows*t.cols)
 	} else {

@@ -44,9 +44,18 @@ func (t *team) work(s *scratch) {
 	}
 }
 
-// run runs all parts of a task on the calling goroutine and on free helpers, at most GOMAXPROCS goroutines in total.
+// working is the number of goroutines that work on tasks of any team.
+var working atomic.Int64
+
+// free returns the number of goroutines that a new task may have: GOMAXPROCS without those at work, at least 1. If several
+// sketches are filled at a time, most tasks get one goroutine, and B of a product is packed once.
+func free() int { return max(1, runtime.GOMAXPROCS(0)-int(working.Load())) }
+
+// run runs all parts of a task on the calling goroutine and on free helpers.
 func (t *team) run(k task, parts int) {
-	t.task, t.parts, t.room = k, int64(parts), min(parts, runtime.GOMAXPROCS(0))-1
+	t.task, t.parts, t.room = k, int64(parts), min(parts, free())-1
+	working.Add(1)
+	defer working.Add(-1)
 	t.next.Store(0)
 	s := scratches.get()
 	if t.room > 0 {
@@ -111,7 +120,9 @@ func (b *board) help() {
 	s := new(scratch)
 	for {
 		t := b.join()
+		working.Add(1)
 		t.work(s)
+		working.Add(-1)
 		t.busy.Add(-1)
 		t.wg.Done()
 	}
