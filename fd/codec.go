@@ -191,11 +191,10 @@ func (s *Sketch) UnmarshalBinary(data []byte) error {
 // check that the kept rows are orthogonal. The checksum protects against accidents, not against forgery.
 func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := readSketch(r, s.cfg.Backend)
-	if err != nil {
-		return n, err
+	if err == nil {
+		*s = *read
 	}
-	*s = *read
-	return n, nil
+	return n, err
 }
 
 // ReadSketch reads the next sketch from r. The sketch uses the backend be, or engine.Default() if be is nil.

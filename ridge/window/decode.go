@@ -16,11 +16,10 @@ import (
 // UnmarshalBinary replaces w by the window in data, which must be one message of [Window.MarshalBinary]. See [Window.ReadFrom].
 func (w *Window) UnmarshalBinary(data []byte) error {
 	read, err := accum.ReadOnly(data, w.cfg.Summary.Backend, decodeWindow)
-	if err != nil {
-		return err
+	if err == nil {
+		*w = *read
 	}
-	*w = *read
-	return nil
+	return err
 }
 
 // ReadFrom replaces w by the next window in r, written by [Window.WriteTo]. It reads exactly one message. w may be the zero
@@ -28,11 +27,10 @@ func (w *Window) UnmarshalBinary(data []byte) error {
 // plus 64 KiB for each sketch.
 func (w *Window) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := accum.Read(r, w.cfg.Summary.Backend, decodeWindow)
-	if err != nil {
-		return n, err
+	if err == nil {
+		*w = *read
 	}
-	*w = *read
-	return n, nil
+	return n, err
 }
 
 // decodeWindow returns nil if m has an error.

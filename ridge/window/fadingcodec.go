@@ -96,22 +96,20 @@ func (f *Fading) WriteTo(to io.Writer) (int64, error) {
 // UnmarshalBinary replaces f by the Fading in data, which must be one message of [Fading.MarshalBinary]. See [Fading.ReadFrom].
 func (f *Fading) UnmarshalBinary(data []byte) error {
 	read, err := accum.ReadOnly(data, f.cfg.Summary.Backend, decodeFading)
-	if err != nil {
-		return err
+	if err == nil {
+		*f = *read
 	}
-	*f = *read
-	return nil
+	return err
 }
 
 // ReadFrom replaces f by the next Fading in r, written by [Fading.WriteTo]. f may be the zero value. The backend of f is unchanged.
 // See also [ridge.Summary.ReadFrom].
 func (f *Fading) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := accum.Read(r, f.cfg.Summary.Backend, decodeFading)
-	if err != nil {
-		return n, err
+	if err == nil {
+		*f = *read
 	}
-	*f = *read
-	return n, nil
+	return n, err
 }
 
 // decodeFading returns nil if m has an error.
