@@ -3,6 +3,7 @@ package parallel
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -41,10 +42,18 @@ const leastNumbers = 1 << 14
 // given number of float64. If they are few, Do uses fewer cores.
 func Do(n, numbers int, do func(i int) error) error {
 	if n == 1 {
-		return do(0) // without allocations
+		return do(0)
 	}
-	return First(New(nil, n, do).RunFor(numbers))
+	l := loops.Get().(*Loop)
+	l.errs, l.do = slices.Grow(l.errs[:0], n)[:n], do
+	err := First(l.RunFor(numbers))
+	l.do = nil
+	loops.Put(l)
+	return err
 }
+
+// loops keeps the loops of Do, because creating one allocates.
+var loops = sync.Pool{New: func() any { return New(nil, 0, nil) }}
 
 // RunFor is Run for tasks that handle the given number of float64 together. If they are few, it uses fewer cores.
 func (l *Loop) RunFor(numbers int) []error {
