@@ -19,6 +19,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
 // npz is an archive of arrays, names and contents in turn.
@@ -389,6 +390,37 @@ func TestFormatsAgree(t *testing.T) {
 				t.Errorf("file %d differs from the first", i)
 			}
 		}
+	}
+}
+
+// TestFortranLabels: the labels of an array in Fortran order are codes in windows with missing values and in others.
+func TestFortranLabels(t *testing.T) {
+	const n = 3000
+	x := make([]float64, 2*n) // a feature with a gap in the first window, then labels
+	x[5] = math.NaN()
+	for i := range n {
+		x[n+i] = float64(7 - 4*(i%2))
+	}
+	labels := prepare.NewLabels()
+	opts := file.Options{Target: []string{"last"}, Targets: 1, Origin: file.Origin{Cells: &prepare.Cells{Missing: prepare.MissingMean, Labels: labels}}}
+	src, err := file.Open([]string{named(t, "x.npy", npy("<f8", "True", fmt.Sprintf("(%d, 2)", n), floats(le, x...)))}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := 0
+	for b, err := range src.Blocks(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, y := range b.Y {
+			if y != float64(row%2) || labels.Label(y) != []string{"7", "3"}[row%2] {
+				t.Fatalf("row %d has the code %v of the label %q", row, y, labels.Label(y))
+			}
+			row++
+		}
+	}
+	if row != n {
+		t.Errorf("%d rows", row)
 	}
 }
 

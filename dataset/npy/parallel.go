@@ -79,7 +79,7 @@ func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) 
 			r.decode(plain, raw)
 		}
 		r.Rows(to, of, plain)
-		if err := r.check(&r.Choice, to, of, at); err != nil {
+		if err := r.check(&r.Choice, to, of, at, false); err != nil {
 			return err
 		}
 		done += n

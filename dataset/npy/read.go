@@ -117,10 +117,12 @@ func (in *input) truncatedError(err error, rows int64) error {
 	return in.wrap(err, int(rows+1))
 }
 
-// check replaces categories by codes, and rejects numbers that are not finite.
-func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64) error {
-	if i, j, v, bad := c.Find(x, y); bad {
-		return in.notFinite(firstRow+int64(i), j, v)
+// check replaces categories by codes. Unless accepted, it rejects numbers that are not finite.
+func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64, accepted bool) error {
+	if !accepted {
+		if i, j, v, bad := c.Find(x, y); bad {
+			return in.notFinite(firstRow+int64(i), j, v)
+		}
 	}
 	if j := c.Encode(x, y); j >= 0 {
 		return &dataset.InputError{File: in.name, Column: j + 1, Msg: fmt.Sprintf("column %d %s", j+1, prepare.TooManyLevels)}
@@ -141,13 +143,13 @@ func (in *input) notFinite(row int64, j int, v float64) error {
 type columnReader struct {
 	*input
 	columns.Choice
-	used   []int     // columns of the array to read
-	x, y   []float64 // rows of the current window, in the layout of a block
-	height int       // number of rows of a window, except for the last one
-	first  int64     // row of the array at which the window begins
-	held   int       // number of rows in the window
-	next   int64     // next row to deliver
-	finite bool      // all entries of the window are finite
+	used     []int     // columns of the array to read
+	x, y     []float64 // rows of the current window, in the layout of a block
+	height   int       // number of rows of a window, except for the last one
+	first    int64     // row of the array at which the window begins
+	held     int       // number of rows in the window
+	next     int64     // next row to deliver
+	accepted bool      // Find accepts all entries of the window
 }
 
 func newColumnReader(in *input, c columns.Choice) *columnReader {
@@ -197,10 +199,8 @@ func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
 		x, y := r.Grow(b, n)
 		copy(x, r.x[from*r.Features:])
 		copy(y, r.y[from*r.Targets:])
-		if !r.finite || r.Category != nil {
-			if err := r.check(&r.Choice, x, y, r.next); err != nil {
-				return err
-			}
+		if err := r.check(&r.Choice, x, y, r.next, r.accepted); err != nil {
+			return err
 		}
 		r.next += int64(n)
 	}
@@ -214,22 +214,22 @@ func (r *columnReader) load() error {
 	tiles := (len(r.used) + columns.Tile - 1) / columns.Tile
 	cores := runtime.GOMAXPROCS(0)
 	width := min(stripColumns, (tiles+cores-1)/cores*columns.Tile)
-	var infinite atomic.Bool
+	var refused atomic.Bool
 	err := parallel.Do((len(r.used)+width-1)/width, r.held*len(r.used), func(i int) error {
 		s := strips.Get().(*strip)
 		defer strips.Put(s)
-		finite, err := r.loadStrip(s, r.used[i*width:min((i+1)*width, len(r.used))])
-		if !finite {
-			infinite.Store(true)
+		accepted, err := r.loadStrip(s, r.used[i*width:min((i+1)*width, len(r.used))])
+		if !accepted {
+			refused.Store(true)
 		}
 		return err
 	})
-	r.finite = !infinite.Load()
+	r.accepted = !refused.Load()
 	return err
 }
 
 // loadStrip reads the columns js of a window.
-func (r *columnReader) loadStrip(s *strip, js []int) (finite bool, err error) {
+func (r *columnReader) loadStrip(s *strip, js []int) (accepted bool, err error) {
 	run := r.held * r.size
 	s.raw = slices.Grow(s.raw[:0], len(js)*run)[:len(js)*run]
 	for k, j := range js {
@@ -238,13 +238,13 @@ func (r *columnReader) loadStrip(s *strip, js []int) (finite bool, err error) {
 			return false, r.truncatedError(err, r.first+int64(n/r.size))
 		}
 	}
-	finite = true
+	accepted = true
 	for lo := 0; lo < r.held; lo += tileRows {
 		n := min(tileRows, r.held-lo)
 		for k := range js {
 			r.decode(s.tile[k*n:(k+1)*n], s.raw[k*run+lo*r.size:])
 		}
-		finite = r.Columns(r.x, r.y, js, lo, s.tile[:len(js)*n]) && finite
+		accepted = r.Columns(r.x, r.y, js, lo, s.tile[:len(js)*n]) && accepted
 	}
-	return finite, nil
+	return accepted, nil
 }

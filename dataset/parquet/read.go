@@ -28,10 +28,10 @@ type reader struct {
 
 // A strip consists of at most columns.Tile used columns. Different strips are decoded in parallel.
 type strip struct {
-	lo, hi int   // indices in used
-	rows   int   // number of rows decoded before an error
-	finite bool  // these rows are finite
-	err    error // the first error, or nil
+	lo, hi   int   // indices in used
+	rows     int   // number of rows decoded before an error
+	accepted bool  // Find accepts these rows
+	err      error // the first error, or nil
 }
 
 // A tile of rowsPerTile × columns.Tile numbers fits in the cache.
@@ -123,13 +123,13 @@ func (r *reader) Read(b *dataset.Buffer, rows int) error {
 func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 	x, y := r.Grow(b, n)
 	err := parallel.Do(len(r.strips), n*len(r.used), func(i int) error { return r.decode(&r.strips[i], x, y, n) })
-	rows, finite := n, true
+	rows, accepted := n, true
 	for _, t := range r.strips {
-		if finite = finite && t.finite; t.err != nil && t.rows < rows {
+		if accepted = accepted && t.accepted; t.err != nil && t.rows < rows {
 			rows, err = t.rows, t.err
 		}
 	}
-	if !finite {
+	if !accepted {
 		if i, j, v, bad := r.Find(x[:rows*r.Features], y[:rows*r.Targets]); bad {
 			return r.notFinite(r.row+int64(i), j, v)
 		}
@@ -143,7 +143,7 @@ func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 func (r *reader) decode(t *strip, x, y []float64, n int) error {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
-	t.finite, t.err = true, nil
+	t.accepted, t.err = true, nil
 	for t.rows = 0; t.rows < n; {
 		height := min(n-t.rows, rowsPerTile)
 		for k := t.lo; k < t.hi; k++ {
@@ -152,7 +152,7 @@ func (r *reader) decode(t *strip, x, y []float64, n int) error {
 				return t.err
 			}
 		}
-		t.finite = r.Columns(x, y, r.indices[t.lo:t.hi], t.rows, s.tile[:(t.hi-t.lo)*height]) && t.finite
+		t.accepted = r.Columns(x, y, r.indices[t.lo:t.hi], t.rows, s.tile[:(t.hi-t.lo)*height]) && t.accepted
 		t.rows += height
 	}
 	return nil

@@ -68,8 +68,8 @@ func (c *Choice) split(x, y, rows []float64) {
 const Tile = 8
 
 // Columns copies values to the features x and the targets y, beginning with row firstRow. The slice values holds the
-// columns js of the file, one after the other. Columns reports whether all values are finite.
-func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float64) (finite bool) {
+// columns js of the file, one after the other. Columns reports whether Find accepts all values.
+func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float64) (accepted bool) {
 	n := len(values) / len(js)
 	for i := 0; i < len(js); {
 		run := c.countAdjacent(js[i:])
@@ -81,7 +81,12 @@ func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float6
 		}
 		i += run
 	}
-	return firstNotFinite(values) == len(values)
+	for i := firstNotFinite(values); i < len(values); i++ {
+		if v := values[i]; v-v != 0 && (math.IsInf(v, 0) || !c.Allows(js[i/n])) {
+			return false
+		}
+	}
+	return true
 }
 
 // countAdjacent counts the adjacent features at js[0], a multiple of Tile.
