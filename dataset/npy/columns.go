@@ -3,10 +3,11 @@ package npy
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
-	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/internal/parallel"
 )
 
 // byColumns returns the features and targets of a Fortran-order array as rows.
@@ -43,9 +44,7 @@ func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stam
 type transposedReader struct {
 	*input
 	order []int // order[i] is the column of the array that becomes row i
-	raw   []byte
-	plain []float64
-	next  int // next index in order
+	next  int   // next index in order
 }
 
 func (r *transposedReader) Close() error { return r.close() }
@@ -56,34 +55,42 @@ func (r *transposedReader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read appends columns as rows. It reads adjacent columns together.
+// Read appends columns as rows. Groups of columns are read in parallel.
 func (r *transposedReader) Read(b *dataset.Buffer, rows int) error {
-	if r.next == len(r.order) {
+	order, height := r.order[r.next:min(r.next+rows, len(r.order))], int(r.rows)
+	if len(order) == 0 {
 		return io.EOF
 	}
-	size := int(r.rows) * r.size
-	for b.N < rows && r.next < len(r.order) {
-		first, run := r.order[r.next], 1
-		for b.N+run < rows && r.next+run < len(r.order) && r.order[r.next+run] == first+run && (run+1)*size <= windowBytes {
+	b.N, b.X = len(order), slices.Grow(b.X, len(order)*height)[:len(order)*height]
+	r.next += len(order)
+	group := max(1, chunkBytes/(height*r.size))
+	return parallel.Do((len(order)+group-1)/group, len(b.X), func(i int) error {
+		lo, hi := i*group, min((i+1)*group, len(order))
+		return r.readColumns(b.X[lo*height:hi*height], order[lo:hi])
+	})
+}
+
+// readColumns reads the columns js to x. It reads adjacent columns together.
+func (r *transposedReader) readColumns(x []float64, js []int) error {
+	s := strips.Get().(*strip)
+	defer strips.Put(s)
+	height, size := int(r.rows), int(r.rows)*r.size
+	for len(js) > 0 {
+		run := 1
+		for run < len(js) && js[run] == js[0]+run {
 			run++
 		}
-		if len(r.raw) < run*size {
-			r.raw = make([]byte, run*size)
-		}
-		raw := r.raw[:run*size]
-		if n, err := r.at.ReadAt(raw, r.start+int64(first)*int64(size)); n < len(raw) {
+		s.raw = slices.Grow(s.raw[:0], run*size)[:run*size]
+		if n, err := r.at.ReadAt(s.raw, r.start+int64(js[0])*int64(size)); n < len(s.raw) {
 			return r.truncatedError(err, int64(n%size/r.size))
 		}
-		r.plain = vec.Grow(r.plain, run*int(r.rows))
-		r.decode(r.plain, raw)
-		for k, v := range r.plain {
+		r.decode(x[:run*height], s.raw)
+		for k, v := range x[:run*height] {
 			if v-v != 0 { // NaN or infinite
-				return r.notFinite(int64(k%int(r.rows)), first+k/int(r.rows), v)
+				return r.notFinite(int64(k%height), js[0]+k/height, v)
 			}
 		}
-		b.X = append(b.X, r.plain...)
-		b.N += run
-		r.next += run
+		x, js = x[run*height:], js[run:]
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/internal/parallel"
 )
 
 // byColumns returns sources whose rows are the features and targets.
@@ -30,14 +31,14 @@ func byColumns(name string, choice columns.Choice, n int64, stamp dataset.Stamp)
 // A transposedReader reads each column, across row groups, as a row.
 type transposedReader struct {
 	*reader
-	order []column
-	next  int // index in order of the next column
-	scratch
+	order  []column
+	next   int         // index in order of the next column
+	values [][]float64 // columns of the current block
 }
 
 // newTransposedReader reads count selected columns, from firstColumn on.
 func newTransposedReader(r *reader, firstColumn, count int) *transposedReader {
-	t := &transposedReader{reader: r, order: make([]column, count)}
+	t := &transposedReader{reader: r, order: make([]column, count), values: make([][]float64, count)}
 	for i, j := range r.indices {
 		if k := r.To[j] - firstColumn; k >= 0 && k < count {
 			t.order[k] = r.used[i]
@@ -52,44 +53,46 @@ func (t *transposedReader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read fills a block with columns.
+// Read fills a block with columns, which are decoded in parallel. The memory grows while they are decoded, because a
+// damaged file may state a wrong number of rows.
 func (t *transposedReader) Read(b *dataset.Buffer, rows int) error {
-	if t.next == len(t.order) {
+	group := t.order[t.next:min(t.next+rows, len(t.order))]
+	if len(group) == 0 {
 		return io.EOF
 	}
-	for b.N < rows && t.next < len(t.order) {
-		t.row = 0
-		c := &t.order[t.next]
-		pages := t.newPages(c)
-		for i := range t.groups {
-			if err := t.appendGroup(b, c, pages, &t.groups[i]); err != nil {
-				return err
-			}
-		}
-		b.N++
-		t.next++
+	err := parallel.Do(len(group), len(group)*int(t.rows), func(i int) (err error) {
+		t.values[i], err = t.appendColumn(t.values[i][:0], &group[i])
+		return err
+	})
+	for _, x := range t.values[:len(group)] {
+		b.X = append(b.X, x...)
 	}
-	return nil
+	b.N, t.next = len(group), t.next+len(group)
+	return err
 }
 
-// appendGroup appends the values of a column in one row group.
-func (t *transposedReader) appendGroup(b *dataset.Buffer, c *column, pages *pages, g *group) error {
-	if err := pages.open(g.Chunks[c.leaf].Chunk); err != nil {
-		return t.damaged(err)
-	}
-	for left := g.Rows; left > 0; {
-		n := int(min(left, rowsPerTile))
-		values := t.tile[:n]
-		if err := t.fill(values, t.row, c, pages, &t.scratch); err != nil {
-			return err
+// appendColumn decodes a column, across row groups.
+func (t *transposedReader) appendColumn(x []float64, c *column) ([]float64, error) {
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	pages, row := t.newPages(c), int64(0)
+	for i := range t.groups {
+		g := &t.groups[i]
+		if err := pages.open(g.Chunks[c.leaf].Chunk); err != nil {
+			return x, t.damaged(err)
 		}
-		for i, v := range values {
-			if v-v != 0 { // NaN or infinite
-				return t.notFinite(t.row+int64(i), c.index, v)
+		for end := row + g.Rows; row < end; {
+			values := s.tile[:min(end-row, rowsPerTile)]
+			if err := t.fill(values, row, c, pages, s); err != nil {
+				return x, err
 			}
+			for i, v := range values {
+				if v-v != 0 { // NaN or infinite
+					return x, t.notFinite(row+int64(i), c.index, v)
+				}
+			}
+			x, row = append(x, values...), row+int64(len(values))
 		}
-		b.X = append(b.X, values...)
-		t.row, left = t.row+int64(n), left-int64(n)
 	}
-	return nil
+	return x, nil
 }
