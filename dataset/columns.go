@@ -3,8 +3,10 @@ package dataset
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/internal/parallel"
 )
 
 // Columns holds the columns of a source as two other sources. A row of Features or Targets is a column of the source.
@@ -222,24 +224,28 @@ func (s *transposed) fillWindow(ctx context.Context, window Block) error {
 		if feature+b.N > s.d {
 			return newSourceError("the source to transpose has more than the expected %d rows", s.d)
 		}
-		for i := range b.N {
-			if b.Sparse == nil {
-				for k, v := range b.X[i*s.n+lo : i*s.n+lo+window.N] {
-					window.X[k*s.d+feature] = v
+		_ = parallel.Do(64, b.N*window.N, func(part int) error {
+			for k := window.N * part / 64; k < window.N*(part+1)/64; k++ {
+				to := window.X[k*s.d+feature:][:b.N]
+				if b.Sparse != nil {
+					clear(to)
+					continue
 				}
-			} else {
-				for k := range window.N {
-					window.X[k*s.d+feature] = 0
-				}
-				idx, val := b.Sparse.Row(i)
-				for e, j := range idx {
-					if k := int(j) - lo; k >= 0 && k < window.N {
-						window.X[k*s.d+feature] = val[e]
-					}
+				for i := range to {
+					to[i] = b.X[i*s.n+lo+k]
 				}
 			}
-			feature++
+			return nil
+		})
+		for i := 0; i < b.N && b.Sparse != nil; i++ {
+			idx, val := b.Sparse.Row(i)
+			for e, j := range idx {
+				if k := int(j) - lo; k >= 0 && k < window.N {
+					window.X[k*s.d+feature+i] = val[e]
+				}
+			}
 		}
+		feature += b.N
 	}
 	if feature != s.d {
 		return newSourceError("the source to transpose has %d rows, expected %d", feature, s.d)
@@ -287,26 +293,30 @@ type scaledColumns struct {
 func (s scaledColumns) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 	_, n, _ := s.Dims()
 	var x []float64
-	return mapBlocks(s.Source.Blocks(ctx), func(b *Block) error {
-		x = append(x[:0], make([]float64, b.N*n)...)
-		for i := range b.N {
-			j, row := int(b.First)+i, x[i*n:(i+1)*n]
-			if b.Sparse == nil {
-				copy(row, b.X[i*n:(i+1)*n])
-			} else {
-				idx, val := b.Sparse.Row(i)
-				for k, at := range idx {
-					row[at] = val[k]
-				}
-			}
-			for k, v := range row {
-				row[k] = (v - s.by.Mean[j]) / s.by.Scale[j]
-				if !isFinite(row[k]) {
-					return newNonFiniteError("standardised rows", int64(k), j, row[k])
-				}
+	var b *Block
+	scale := func(i int) error {
+		j, row := int(b.First)+i, x[i*n:(i+1)*n]
+		if b.Sparse == nil {
+			copy(row, b.X[i*n:(i+1)*n])
+		} else {
+			clear(row)
+			idx, val := b.Sparse.Row(i)
+			for k, at := range idx {
+				row[at] = val[k]
 			}
 		}
-		b.X, b.Sparse = x, nil
+		for k, v := range row {
+			row[k] = (v - s.by.Mean[j]) / s.by.Scale[j]
+			if !isFinite(row[k]) {
+				return newNonFiniteError("standardised rows", int64(k), j, row[k])
+			}
+		}
 		return nil
+	}
+	return mapBlocks(s.Source.Blocks(ctx), func(in *Block) error {
+		b, x = in, slices.Grow(x[:0], in.N*n)[:in.N*n]
+		err := parallel.Do(b.N, len(x), scale)
+		b.X, b.Sparse = x, nil
+		return err
 	})
 }
