@@ -96,7 +96,14 @@ func TestTransformsAllocateNothing(t *testing.T) {
 		"rows of sparse":    func(n int) dataset.Source { return part(t, csr(n), 0, int64(n)) },
 		"fourier of sparse": func(n int) dataset.Source { return fourier(t, csr(n), 8) },
 		"fourier of stream": func(n int) dataset.Source { return fourier(t, stream(n, -1, &closed), 8) },
-		"zip":               func(n int) dataset.Source { return zipped(t, csr(n), stream(n, -1, &closed)) },
+		"held-out rows": func(n int) dataset.Source {
+			_, held, err := dataset.Holdout{Share: 0.3}.Split(stream(n, -1, &closed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return held
+		},
+		"zip": func(n int) dataset.Source { return zipped(t, csr(n), stream(n, -1, &closed)) },
 	} {
 		count := func(n int) float64 {
 			s := make(n)

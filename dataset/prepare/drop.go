@@ -1,10 +1,7 @@
 package prepare
 
 import (
-	"context"
-	"iter"
 	"math"
-	"sync/atomic"
 
 	"github.com/fdridge/fdridge/dataset"
 )
@@ -69,57 +66,13 @@ func hasNaN(row []float64) bool {
 	return false
 }
 
-// completeRows is a source without the rows that drops leaves out.
-type completeRows struct {
-	src   dataset.Source
-	drops *dropper
-	tally *Tally
-	n     atomic.Int64 // number of rows plus one; 0: not counted yet
-}
-
-func (s *completeRows) Dims() (n int64, d, t int) {
-	_, d, t = s.src.Dims()
-	return s.n.Load() - 1, d, t
-}
-
-func (s *completeRows) Once() bool { return dataset.Once(s.src) }
-
-func (s *completeRows) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
-	return func(yield func(dataset.Block, error) bool) {
-		_, d, t := s.src.Dims()
-		var out dataset.Buffer
-		var given, dropped int64
-		for b, err := range s.src.Blocks(ctx) {
-			if err != nil {
-				yield(dataset.Block{}, err)
-				return
-			}
-			if b.Sparse != nil {
-				yield(dataset.Block{}, newSourceError("sparse rows have no missing values"))
-				return
-			}
-			out.Reset()
-			for i := range b.N {
-				if !s.drops.drops(b, i, d, true) {
-					out.AppendRow(b, i, d, t)
-				}
-			}
-			dropped += int64(b.N - out.N)
-			switch out.N {
-			case 0:
-				continue
-			case b.N:
-				b.First = given
-			default:
-				b = out.Block(given, d)
-			}
-			given += int64(b.N)
-			if !yield(b, nil) {
-				return
-			}
+// filter returns the rows of src that are not left out, and counts the others.
+func (r *dropper) filter(src dataset.Source, tally *Tally) dataset.Source {
+	_, d, _ := src.Dims()
+	return dataset.Filter(src, func(b dataset.Block, i int) (bool, error) {
+		if b.Sparse != nil {
+			return false, newSourceError("sparse rows have no missing values")
 		}
-		if s.n.Swap(given+1) == 0 {
-			s.tally.Dropped.Add(dropped)
-		}
-	}
+		return !r.drops(b, i, d, true), nil
+	}, func(leftOut int64) { tally.Dropped.Add(leftOut) })
 }

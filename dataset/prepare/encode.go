@@ -44,7 +44,7 @@ func (e *Encoding) Apply(src dataset.Source, o EncodeOptions) (dataset.Source, e
 	}
 	drop := e.dropper()
 	if drop != nil && !o.KeepIncomplete {
-		src = &completeRows{src: src, drops: drop, tally: o.Tally}
+		src = drop.filter(src, o.Tally)
 	}
 	if e.Columns == nil && len(e.Categories) == 0 && (e.Missing == RefuseMissing || e.Missing == MissingDrop && !o.KeepIncomplete) {
 		return src, nil
