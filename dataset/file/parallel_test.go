@@ -21,6 +21,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
 // A randomTable has n rows of d columns, some of which have few different values.
@@ -206,7 +207,8 @@ func (t *randomTable) randomFile(tb *testing.T) (format, text string, opts file.
 }
 
 // TestRandomParallel reads random files on one core and on several: formats × codecs × encodings × damage. Blocks and
-// errors must be equal, bit for bit. So must be blocks from a cache, and blocks from the middle of the file on.
+// errors must be equal, bit for bit. So must be blocks from a cache, blocks from the middle of the file on, columns,
+// transposed rows and a share of the rows.
 // FDRIDGE_THOROUGH reads 1000 files.
 func TestRandomParallel(t *testing.T) {
 	files := 50
@@ -214,7 +216,7 @@ func TestRandomParallel(t *testing.T) {
 		files = 1000
 	}
 	dir := t.TempDir()
-	read, failed := map[string]int{}, 0
+	read, failed, made := map[string]int{}, 0, 0
 	for seed := range files {
 		rng := rand.New(rand.NewPCG(uint64(seed), 3701))
 		table := newRandomTable(rng)
@@ -241,6 +243,14 @@ func TestRandomParallel(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("seed %d, %s, %d cores: the blocks differ from those that one core reads", seed, format, cores)
 		}
+		for _, d := range derived(t, src.Source, table) {
+			want, wantErr := blockBits(t, d, 0, 1)
+			got, err := blockBits(t, d, 0, cores)
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) || !slices.Equal(got, want) {
+				t.Errorf("seed %d, %s, %d cores, %T: error %v, on one core %v; equal blocks: %v", seed, format, cores, d, err, wantErr, slices.Equal(got, want))
+			}
+			made++
+		}
 		if wantErr != nil {
 			failed++
 			continue
@@ -258,9 +268,146 @@ func TestRandomParallel(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Logf("%d files: %v; %d had errors", files, read, failed)
+	t.Logf("%d files: %v; %d had errors; %d sources made from them", files, read, failed, made)
 	if len(read) < 8 || failed < files/10 || failed > files*9/10 {
 		t.Errorf("of %d files, %v were read, and %d had errors", files, read, failed)
+	}
+}
+
+// derived returns sources made from src: a share of the rows, the transposed rows, and the columns as they are and
+// standardised.
+func derived(t *testing.T, src dataset.Source, table *randomTable) []dataset.Source {
+	_, d, _ := src.Dims()
+	_, held, err := dataset.Holdout{Share: 0.3}.Split(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []dataset.Source{held}
+	// The windows have a third of the rows of the result.
+	if transposed, err := dataset.Transpose(t.Context(), dataset.WithoutTargets(src), 8*table.n*(1+d/3)); err == nil {
+		out = append(out, transposed)
+	}
+	scaling := &dataset.Scaling{}
+	for j := range d {
+		scaling.Mean, scaling.Scale = append(scaling.Mean, float64(j)), append(scaling.Scale, 1+float64(j%7))
+	}
+	scaled, err := scaling.Apply(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []dataset.Source{src, scaled} {
+		if columns, ok := dataset.ByColumns(s); ok {
+			out = append(out, columns)
+		}
+	}
+	return out
+}
+
+// TestRandomEncoded learns and applies encodings of random files on one core and on several: missing values, numbers
+// and levels as categories, levels that were not learnt. Features, counts and errors must be equal.
+func TestRandomEncoded(t *testing.T) {
+	files := 60
+	if os.Getenv("FDRIDGE_THOROUGH") != "" {
+		files = 1000
+	}
+	path := filepath.Join(t.TempDir(), "data")
+	failed, missing, unknown := 0, 0, 0
+	for seed := range files {
+		rng := rand.New(rand.NewPCG(uint64(seed), 3702))
+		table := newRandomTable(rng)
+		for i := range table.x { // three columns of few levels
+			if j := i % table.d; j < 3 || math.IsInf(table.x[i], 0) && rng.IntN(4) > 0 {
+				table.x[i] = float64(rng.IntN(3 + 8*j))
+			}
+			if rng.IntN(200) == 0 {
+				table.x[i] = math.NaN()
+			}
+		}
+		var text string
+		var opts file.Options
+		format := []string{"npy", "npy F", "parquet", "arrow", "csv", "memory"}[rng.IntN(6)]
+		switch format {
+		case "npy", "npy F":
+			text = table.npy(format == "npy F")
+		case "parquet":
+			text = table.parquet(t)
+		case "arrow":
+			text = table.arrow(t, false)
+		case "csv":
+			text, opts.Header = table.text(false), csv.Absent
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		policy := []prepare.Missing{prepare.MissingMean, prepare.MissingMean, prepare.MissingDrop, prepare.RefuseMissing}[rng.IntN(4)]
+		apply := prepare.EncodeOptions{IgnoreUnknown: rng.IntN(2) == 0, KeepIncomplete: rng.IntN(4) == 0}
+		learnt := 1 + rng.Int64N(int64(table.n)) // levels are learnt from the first rows
+		encoded := func(cores int) (out []uint64, tally *prepare.Tally, err error) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+			tally = new(prepare.Tally)
+			apply := apply
+			apply.Tally, apply.Incomplete = tally, func(row int64) { out = append(out, uint64(row)) }
+			e, err := prepare.NewEncoding(table.d, nil, policy, []int{0, 1, 2}[:min(3, table.d)])
+			if err != nil {
+				t.Fatal(err)
+			}
+			open := func() (dataset.Source, *prepare.Cells) {
+				if format == "memory" {
+					src, openErr := dataset.FromTable(table.n, table.d, 0, table.x, nil)
+					err = openErr
+					return src, nil
+				}
+				opts := opts
+				opts.Cells = e.Cells()
+				src, openErr := file.Open([]string{path}, opts)
+				if err = openErr; err != nil {
+					return nil, nil
+				}
+				return src, src.Cells
+			}
+			src, cells := open()
+			if err != nil {
+				return nil, tally, err
+			}
+			first, err := dataset.Rows(src, 0, learnt)
+			if err != nil {
+				return nil, tally, err
+			}
+			if _, err = e.Learn(t.Context(), first, prepare.LearnOptions{Cells: cells}); err != nil {
+				return nil, tally, err
+			}
+			if src, cells = open(); err != nil {
+				return nil, tally, err
+			}
+			apply.Cells = cells
+			features, err := e.Apply(src, apply)
+			if err != nil {
+				return nil, tally, err
+			}
+			bits, err := blockBits(t, features, 0, cores)
+			return append(out, bits...), tally, err
+		}
+		want, wantTally, wantErr := encoded(1)
+		got, tally, err := encoded(2 + rng.IntN(9))
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) || !slices.Equal(got, want) {
+			t.Errorf("seed %d, %s, %q: error %v, on one core %v; equal features: %v", seed, format, policy, err, wantErr, slices.Equal(got, want))
+		}
+		if wantErr != nil {
+			failed++
+			continue
+		}
+		counts := func(c *prepare.Tally) [5]int64 {
+			return [5]int64{c.Filled.Load(), c.Foreign.Load(), c.Dropped.Load(), c.Unknown.Load(), int64(c.UnknownLevels())}
+		}
+		if counts(tally) != counts(wantTally) {
+			t.Errorf("seed %d, %s, %q: counts %v, on one core %v", seed, format, policy, counts(tally), counts(wantTally))
+		}
+		missing += int(min(tally.Filled.Load()+tally.Dropped.Load(), 1))
+		unknown += int(min(tally.Unknown.Load(), 1))
+	}
+	t.Logf("%d files: %d had errors, %d missing values, %d levels that were not learnt", files, failed, missing, unknown)
+	if failed < files/10 || failed > files*9/10 || missing < files/10 || unknown < 2 {
+		t.Errorf("of %d files, %d had errors, %d missing values, %d levels that were not learnt", files, failed, missing, unknown)
 	}
 }
 

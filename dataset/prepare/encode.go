@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/parallel"
 )
 
 // EncodeOptions are the options of [Encoding.Apply].
@@ -84,7 +85,7 @@ type encodedColumn struct {
 	*Column
 	at       int            // position of its first feature
 	levels   map[string]int // index of each level
-	byCode   []int          // index of the level with each code, or unknownNew or unknownCounted
+	byCode   []int32        // index of the level with each code, or unknownNew or unknownCounted; accessed atomically
 	byNumber map[float64]int
 }
 
@@ -115,6 +116,25 @@ func (c *encoder) apply(b dataset.Block, out *dataset.Buffer) error {
 	if b.Sparse != nil {
 		return newSourceError("sparse rows have neither missing values nor categories")
 	}
+	if out.Sparse = c.sparse; !c.sparse {
+		out.X = slices.Grow(out.X, b.N*c.made)[:b.N*c.made]
+	}
+	for j := range c.columns {
+		if k := &c.columns[j]; k.Use == UseLevels && c.lexicons != nil {
+			for _, text := range c.lexicons[j].textsFrom(len(k.byCode)) {
+				k.byCode = append(k.byCode, int32(k.find(text)))
+			}
+		}
+	}
+	// One goroutine appends sparse rows, fills the maps byNumber, and calls Incomplete.
+	if c.sparse || c.lexicons == nil || c.drops != nil && c.o.Incomplete != nil {
+		return c.rows(b, 0, b.N, out)
+	}
+	return parallel.Do(64, len(out.X), func(i int) error { return c.rows(b, b.N*i/64, b.N*(i+1)/64, out) })
+}
+
+// rows encodes rows lo to hi−1 of a block.
+func (c *encoder) rows(b dataset.Block, lo, hi int, out *dataset.Buffer) error {
 	to := encodedRow{out: out}
 	defer func() {
 		c.o.Tally.Filled.Add(to.filled)
@@ -122,13 +142,10 @@ func (c *encoder) apply(b dataset.Block, out *dataset.Buffer) error {
 		c.o.Tally.Foreign.Add(to.foreign)
 	}()
 	d := c.Inputs
-	out.Sparse = c.sparse
-	for i := range b.N {
+	for i := lo; i < hi; i++ {
 		row := b.X[i*d : (i+1)*d]
 		if !c.sparse {
-			from := len(out.X)
-			out.X = slices.Grow(out.X, c.made)[:from+c.made]
-			to.dense = out.X[from:]
+			to.dense = out.X[i*c.made : (i+1)*c.made]
 			clear(to.dense)
 		}
 		if c.drops.drops(b, i, d, c.Columns == nil) { // the encoded row stays zero
@@ -243,13 +260,7 @@ func (c *encoder) level(j int, x float64) int {
 		}
 		return level
 	}
-	code := int(x)
-	if code >= len(k.byCode) {
-		for _, text := range c.lexicons[j].textsFrom(len(k.byCode)) {
-			k.byCode = append(k.byCode, k.find(text))
-		}
-	}
-	return k.byCode[code]
+	return int(atomic.LoadInt32(&k.byCode[int(x)]))
 }
 
 func (k *encodedColumn) find(text string) int {
@@ -275,9 +286,8 @@ func (c *encoder) tallyUnknown(j int, x float64) {
 		}
 		return
 	}
-	if level := &k.byCode[int(x)]; *level != unknownCounted {
+	if atomic.SwapInt32(&k.byCode[int(x)], unknownCounted) != unknownCounted {
 		c.o.Tally.addUnknown(j, c.lexicons[j].textsFrom(int(x))[0])
-		*level = unknownCounted
 	}
 }
 
