@@ -69,7 +69,9 @@ type solveFlags struct {
 	resumes string // name of the checkpoint from which the same command with larger limits can resume; "": none
 }
 
-func newSolveFlags() solveFlags { return solveFlags{gammaFlags: newGammaFlags()} }
+func newSolveFlags() solveFlags {
+	return solveFlags{gammaFlags: gammaFlags{gamma: cli.Single{Hint: "; several are one list, G,G"}}}
+}
 
 // register adds the flags. methodHelp is the help text of --method, and criteria are the allowed values of --select.
 // allowDirect adds the methods that need no sketch to the values of --method.

@@ -21,10 +21,6 @@ type gammaFlags struct {
 	auto   bool // choose γ among gammas, or on a grid without gammas
 }
 
-func newGammaFlags() gammaFlags {
-	return gammaFlags{gamma: cli.Single{Hint: "; several are one list, G,G"}}
-}
-
 // register adds the flags. criteria are the values of --select.
 func (o *gammaFlags) register(f *pflag.FlagSet, criteria []string) {
 	f.Var(&o.gamma, "gamma", "regularisation, alpha in sklearn: G, list, auto, auto:LIST (default auto)")

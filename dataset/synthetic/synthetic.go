@@ -80,7 +80,7 @@ func Generate(c Config) (*Data, error) {
 	n, d := c.Rows, c.Dim
 	s := &Data{Rows: n, Dim: d, Noise: c.Noise, X: make([]float64, n*d), Y: make([]float64, n)}
 	s.X0 = weights(rng, d, c.Rank())
-	sd, dct := decay(d, c.Rank()), newDCT(d)
+	sd, dct := decay(d, c.Rank()), &dct{fourier.NewQuarterWaveFFT(d), d, make([]float64, d)}
 	for i := range n {
 		row := s.X[i*d : (i+1)*d]
 		for j := range row {
@@ -123,10 +123,6 @@ type dct struct {
 	fft  *fourier.QuarterWaveFFT
 	d    int
 	work []float64
-}
-
-func newDCT(d int) *dct {
-	return &dct{fourier.NewQuarterWaveFFT(d), d, make([]float64, d)}
 }
 
 func (t *dct) transform(x []float64) {

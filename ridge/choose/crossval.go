@@ -143,7 +143,8 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg ridge.SummaryCon
 	}
 	s := scores(grid.Gammas, folds, all)
 	if cv.Gammas == nil {
-		s = s.startingAt(grid.start(len(grid.Gammas), func(i int) ridge.Interval { return ridge.Interval(sumBrackets(s.ridge[i])) }))
+		first := grid.start(len(grid.Gammas), func(i int) ridge.Interval { return ridge.Interval(sumBrackets(s.ridge[i])) })
+		s = cvScores{s.gammas[first:], s.fitted[first:], s.ridge[first:]}
 	}
 	if cv.Gammas == nil && !cv.Exact {
 		if s, err = v.extendGrid(ctx, s, all); err != nil {

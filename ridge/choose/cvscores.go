@@ -86,10 +86,6 @@ func midpoints(scores [][]ridge.Interval) [][]float64 {
 	return out
 }
 
-func (s cvScores) startingAt(i int) cvScores {
-	return cvScores{s.gammas[i:], s.fitted[i:], s.ridge[i:]}
-}
-
 // merged returns both lists of scores in ascending order of γ.
 func (s cvScores) merged(o cvScores) cvScores {
 	order := make([]int, len(s.gammas)+len(o.gammas))

@@ -21,11 +21,6 @@ type recipe struct {
 	older, newer *cell
 }
 
-// newCell returns a cell with a computed sketch.
-func newCell(sum *accum.Accumulator, level int, end, from, to int64) *cell {
-	return &cell{sum: sum, level: level, end: end, from: from, to: to, extent: sum.Extent()}
-}
-
 // makeCells computes the sketches of all cells that have none, in parallel. It starts with sketches of rows and
 // continues with merges. The order of additions does not depend on the number of cores.
 func makeCells(cells []*cell, cfg accum.Config) error {

@@ -100,7 +100,7 @@ func (w *Window) readCell(m *wire.Reader, be engine.Backend) {
 		m.Fail(at, nil, "sketch %d is of another shape than the summary of no rows", len(w.cells)+1)
 		return
 	}
-	w.cells = append(w.cells, newCell(sum, int(h.Level), 0, h.From, h.To))
+	w.cells = append(w.cells, &cell{sum: sum, level: int(h.Level), from: h.From, to: h.To, extent: sum.Extent()})
 }
 
 // readChunk reads a chunk of a message of size bytes.

@@ -77,7 +77,7 @@ func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator
 		return nil, err
 	}
 	_, d, t := r.Source.Dims()
-	o := &Operator{rows: r, d: d, t: t, journal: journal, product: newProduct(d, t, r.Mean, be, tuning)}
+	o := &Operator{rows: r, d: d, t: t, journal: journal, product: product{be: be, d: d, t: t, tuning: tuning, reader: rows.NewReader(d, t, r.Mean)}}
 	o.sums.d = d
 	o.shared.reducer, o.shared.recalling = reducer, journal != nil
 	o.run.o = o

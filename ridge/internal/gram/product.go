@@ -26,10 +26,6 @@ type product struct {
 	view      engine.CSR
 }
 
-func newProduct(d, t int, mean []float64, be engine.Backend, tuning engine.Tuning) product {
-	return product{be: be, d: d, t: t, tuning: tuning, reader: rows.NewReader(d, t, mean)}
-}
-
 // prepare begins a pass with the vectors v (q×d).
 func (p *product) prepare(qs []Query, v []float64) {
 	q, mean := len(qs), p.reader.Mean()

@@ -16,10 +16,6 @@ type cg struct {
 	check   bool    // the next pass measures the gradient at x
 }
 
-func newCG(x, g []float64) *cg {
-	return &cg{x: x, g: g, p: make([]float64, len(x)), check: true}
-}
-
 func (c *cg) query(v []float64) bool {
 	if c.check {
 		copy(v, c.x)

@@ -71,7 +71,7 @@ func newIteration(kind Kind, s *System) (iteration, error) {
 	case Newton:
 		return &newton{x: s.X, g: s.G}, nil
 	case CG:
-		return newCG(s.X, s.G), nil
+		return &cg{x: s.X, g: s.G, p: make([]float64, len(s.X)), check: true}, nil
 	}
 	return nil, fmt.Errorf("ridge: method %d does not iterate on each system by itself", int(kind))
 }
