@@ -12,7 +12,8 @@ import (
 // rows holds the norms of the rows. spectral bounds ‖R⁻¹‖₂ by the smaller of ‖R⁻¹‖_F and √(‖R⁻¹‖₁‖R⁻¹‖_∞). If R
 // is too close to singular, frobenius and spectral are +Inf.
 func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, spectral float64, rows []float64) {
-	const nb, kb = 256, 64
+	const kb = 64
+	nb := min(256, max(kb, d/16)) // the panel takes a sixteenth of the memory of R
 	panel := make([]float64, min(nb, d)*d)
 	columns := make([]float64, d) // column sums of absolute values
 	var widest float64            // largest row sum
