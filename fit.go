@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/plan"
+	"github.com/fdridge/fdridge/ridge/reason"
 )
 
 // Fit fits ridge regression to the rows of src, from end to end:
@@ -21,8 +22,9 @@ import (
 //  5. If no γ is given, one is chosen. Penalties of bands that are not given are chosen too.
 //  6. The solutions come from the summary, from the factors, or from further passes.
 //
-// If the number of rows is unknown at step 2, the method is chosen again after the sketching pass has counted
-// them.
+// If the number of rows is unknown, Fit reads rows before step 2 until the method no longer depends on their number. The
+// first pass begins with these rows, which take at most 64 MiB, or as much memory as a sketch of [plan.DefaultSize] rows.
+// If their number is still unknown at step 2, the method is chosen again after the sketching pass has counted them.
 //
 // If the tolerance is not reached, Fit returns the Result together with a *[ridge.NotConvergedError], which
 // is also Result.Err(). The error bounds of the Result are still valid. With any other error there is no
@@ -40,9 +42,11 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	if width := j.blockOfTargets(); width < j.t || opts.Block != nil {
 		return fitBlocks(ctx, src, opts, width)
 	}
-	if err := j.peek(ctx); err != nil {
+	stop, err := j.lookAhead(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer stop()
 	steps := plan.Choose(j.problem())
 	if err := j.checkMethod(steps.Method); err != nil {
 		return nil, err
@@ -60,17 +64,19 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	return j.finish(ctx, first)
 }
 
-// MethodOf returns the method that [Fit] would choose before its first pass. It reads at most the first block of rows.
-// It returns the errors that Fit returns before its first pass.
+// MethodOf returns the method that [Fit] would choose before its first pass. If this depends on the rows, MethodOf begins
+// a pass. It returns the errors that Fit returns before its first pass.
 func MethodOf(ctx context.Context, src dataset.Source, opts Options) (ridge.Method, error) {
 	ctx = background.IfNil(ctx)
 	j, err := resolve(src, opts)
 	if err != nil {
 		return ridge.Auto, err
 	}
-	if err := j.peek(ctx); err != nil {
+	stop, err := j.lookAhead(ctx)
+	if err != nil {
 		return ridge.Auto, err
 	}
+	defer stop()
 	m := plan.Choose(j.problem()).Method
 	return m, j.checkMethod(m)
 }
@@ -136,20 +142,30 @@ func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 }
 
 // summarise makes the first pass. If the number of rows was unknown before this pass, a direct method may now be
-// chosen. A direct method reads the rows again.
+// chosen. A direct method reads the rows again. An iteration replaces DualCG if the rows do not fit in memory.
 func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error) {
 	if steps.Method.IsDirect() {
-		return j.factorise(ctx, steps)
+		f, err := j.factorise(ctx, steps)
+		if _, large := errors.AsType[*ridge.SizeError](err); large && steps.Reason.Rule == reason.SparseRows {
+			j.sparse = false // excludes DualCG
+			return j.summarise(ctx, plan.Choose(j.problem()))
+		}
+		return f, err
 	}
 	known, err := j.sketch(ctx, steps)
 	if err != nil || j.n >= 0 || j.once {
 		return known, err
 	}
 	j.n = known.sum.Rows()
-	if again := plan.Choose(j.problem()); again.Method.IsDirect() {
-		return j.factorise(ctx, again)
+	again := plan.Choose(j.problem())
+	if !again.Method.IsDirect() {
+		return known, nil
 	}
-	return known, nil
+	f, err := j.factorise(ctx, again)
+	if _, large := errors.AsType[*ridge.SizeError](err); large && again.Reason.Rule == reason.SparseRows {
+		return known, nil
+	}
+	return f, err
 }
 
 // fitBlocks fits at most width targets at a time and joins the results. All fits share the spectrum of the sketch. With

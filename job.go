@@ -1,7 +1,6 @@
 package fdridge
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -25,7 +24,7 @@ type job struct {
 	n      int64          // number of rows, -1 if it is unknown
 	d, t   int
 	once   bool // the rows can be read only once
-	sparse bool // the first block of rows is sparse; set only by peek
+	sparse bool // the first rows are sparse; set only by lookAhead
 
 	decided     // state of a classification
 	unpenalized // describes the columns without penalty; d and penalty do not include these columns
@@ -156,23 +155,6 @@ func (j *job) scaled(src dataset.Source) (dataset.Source, error) {
 		return nil, err
 	}
 	return scaling.Apply(src)
-}
-
-// peek finds out whether the rows are sparse.
-func (j *job) peek(ctx context.Context) error {
-	if j.free != nil {
-		return nil // projected rows are dense
-	}
-	p := j.problem()
-	p.Sparse = true
-	if plan.Choose(p).Method != ridge.DualCG || j.Method == ridge.DualCG {
-		return nil
-	}
-	for b, err := range j.src.Blocks(ctx) {
-		j.sparse = err == nil && b.Sparse != nil
-		return err
-	}
-	return nil
 }
 
 // problem describes the job for [plan.Choose].

@@ -97,6 +97,31 @@ func Choose(p Problem) Steps {
 // above 1, because an iteration may need more passes than estimated.
 const maxCostRatio = 2
 
+// RowsToRead returns the number of rows after which the choice is certain:
+//
+//   - 0, if it is certain before the first row
+//   - 1, if it depends only on whether the rows are sparse
+//   - if n is unknown, a number above which n no longer changes the choice, at least d
+//
+// It returns 0 for rows that can be read only once.
+func RowsToRead(p Problem) int64 {
+	if p.Method != ridge.Auto && p.Method != ridge.Exact || p.NeedsSketch.Rule != reason.Asked || slices.Contains(p.Gammas, 0) || p.Once {
+		return 0
+	}
+	if p.Rows >= 0 {
+		p.Sparse = true
+		if Choose(p).Method == ridge.DualCG {
+			return 1
+		}
+		return 0
+	}
+	method := Choose(p).Method
+	for p.Rows = int64(p.Dim); p.Rows < math.MaxInt64/2 && Choose(p).Method != method; {
+		p.Rows *= 2
+	}
+	return p.Rows
+}
+
 // Fits reports whether a direct method has enough memory. AᵀA (or AAᵀ, if n < d) must fit in [ridge.MaxGramBytes], and
 // the method must need at most MaxBytes.
 func Fits(p Problem) bool { return misfit(p).Rule == reason.Asked }

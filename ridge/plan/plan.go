@@ -55,7 +55,7 @@ type Plan struct {
 	Best      int       `json:"best"` // index of the option to run, see [New]; -1 if none reaches Tol
 	Soonest   int       `json:"-"`    // index of the fastest option that reaches Tol; -1 if none does
 	IsDefault bool      `json:"-"`    // Best runs if the caller names no method; otherwise Best is Soonest
-	Exact     bool      `json:"-"`    // Exact runs if the caller names no method and memory suffices
+	Exact     bool      `json:"-"`    // Exact or DualCG runs if the caller names no method and memory suffices
 }
 
 // New predicts the cost of solving for n rows by each method, with sketches of several sizes. sum is a summary of all rows or of
@@ -81,7 +81,7 @@ type Plan struct {
 //
 // Best predicts the choice of fdridge.Fit for these rows and γ, with MaxBytes − BaseBytes of memory, see [Choose]:
 //
-//  1. Exact, if Choose chooses it and it reaches Tol.
+//  1. Exact or DualCG, if Choose chooses it and it reaches Tol.
 //  2. Otherwise the fastest sketch size with the iteration that Choose chooses for that size.
 //  3. If none of these reaches Tol within MaxBytes, Best equals Soonest. fdridge.Fit runs this option only if the caller names
 //     its method.
@@ -168,28 +168,28 @@ func (c *Config) complete(o *forecast) error {
 	return nil
 }
 
-// choose sets the fields Best, Soonest, IsDefault and Exact.
+// choose sets the fields Best, Soonest, IsDefault and Exact. If Choose chooses DualCG, the direct option becomes DualCG.
 func (p *Plan) choose(cfg Config, o *forecast) {
+	sparse, room := o.countsEntries(), cfg.MaxBytes-cfg.BaseBytes
+	run := func(size int, maxBytes uint64) ridge.Method {
+		return Choose(Problem{Rows: p.Rows, Dim: o.d, Targets: o.t, Gammas: p.Gammas, Size: size, MaxBytes: maxBytes, Sparse: sparse}).Method
+	}
+	direct := run(DefaultSize, room)
+	p.Exact = run(DefaultSize, ridge.DefaultMaxBytes).IsDirect()
+	if direct == ridge.DualCG {
+		p.Options[0].Method = direct
+		sparse = p.Options[0].Reaches // otherwise Fit iterates
+	}
 	p.Soonest = p.soonest(func(c Option) bool { return !c.ByName })
 	if p.Soonest < 0 {
 		return
 	}
-	p.Exact = Choose(Problem{Rows: p.Rows, Dim: o.d, Targets: o.t, Gammas: p.Gammas, Size: DefaultSize, MaxBytes: ridge.DefaultMaxBytes}).Method == ridge.Exact
-	p.Best = p.defaultOption(cfg, o)
+	if p.Best = 0; !direct.IsDirect() || !p.Options[0].Reaches {
+		p.Best = p.soonest(func(c Option) bool { return !c.Method.IsDirect() && c.Method == run(c.Size, room) })
+	}
 	if p.IsDefault = p.Best >= 0; !p.IsDefault {
 		p.Best = p.Soonest
 	}
-}
-
-// defaultOption returns the index of the option that fdridge.Fit runs by default, or −1 if it misses the tolerance.
-func (p *Plan) defaultOption(cfg Config, o *forecast) int {
-	run := func(size int) ridge.Method {
-		return Choose(Problem{Rows: p.Rows, Dim: o.d, Targets: o.t, Gammas: p.Gammas, Size: size, MaxBytes: cfg.MaxBytes - cfg.BaseBytes}).Method
-	}
-	if run(DefaultSize) == ridge.Exact && p.Options[0].Reaches {
-		return 0
-	}
-	return p.soonest(func(c Option) bool { return c.Method != ridge.Exact && c.Method == run(c.Size) })
 }
 
 // soonest returns the index of the fastest acceptable option, or −1.

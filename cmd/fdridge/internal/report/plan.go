@@ -88,7 +88,7 @@ func (p *Plan) Explain(tol float64, bytes uint64) {
 		p.Reason = describeOption(best) + itself + ", and" + soonest
 	}
 	if !exact.Reaches {
-		p.Reason += fmt.Sprintf("; exact needs %.3g MiB", mib(float64(exact.Bytes)))
+		p.Reason += fmt.Sprintf("; %v needs %.3g MiB", exact.Method, mib(float64(exact.Bytes)))
 	}
 }
 
