@@ -118,7 +118,8 @@ func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 // γ.
 func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, gammas []float64) (fits []*ridge.Solution, err error) {
 	before := factors.Passes()
-	if f.choice != nil && factors == f.factors && f.choice.Path[f.choice.Index].Targets[0].Coef != nil { // the solution is known already
+	unformed := func(o ridge.Target) bool { return o.Coef == nil }
+	if f.choice != nil && factors == f.factors && !slices.ContainsFunc(f.choice.Path[f.choice.Index].Targets, unformed) { // the solution is known already
 		chosen := *f.choice.Path[f.choice.Index]
 		chosen.Targets, chosen.Passes = slices.Clone(chosen.Targets), before // a copy, because Certify changes the solutions
 		fits, gammas = []*ridge.Solution{&chosen}, nil

@@ -36,7 +36,7 @@ func (e *dualExact) solve(ctx context.Context, gammas []float64, block int, form
 			}
 		}
 		for _, s := range fits[from : from+len(part)] {
-			for j := 0; !form && s.Proves() && j < len(s.Targets); j++ {
+			for j, drops := 0, !form && s.Proves(); drops && j < len(s.Targets); j++ {
 				s.Targets[j].Coef = nil
 			}
 		}

@@ -3,6 +3,7 @@ package ridge_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -131,5 +132,34 @@ func sameCoefficients(t *testing.T, what string, a, b ridge.Target) {
 	}
 	if !(off <= 1e-24*size) || !(a.RelativeErrorBound <= 1e-12) {
 		t.Errorf("%s: coefficients differ by %g of %g, certified to %g", what, off, size, a.RelativeErrorBound)
+	}
+}
+
+// TestScoresOfTinyTarget: a choice forms the coefficients of all targets if one target of the first block proves nothing.
+func TestScoresOfTinyTarget(t *testing.T) {
+	t.Parallel()
+	const n, d, k = 4, 60000, 50
+	r := rand.New(rand.NewPCG(36, 9))
+	x, y := make([]float64, n*d), make([]float64, n*k)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	for i := range y {
+		if y[i] = r.NormFloat64(); i%k == 0 {
+			y[i] *= 3e-312
+		}
+	}
+	src, err := dataset.FromDense(n, d, k, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fdridge.Fit(t.Context(), src, fdridge.Options{Method: ridge.Dual, Select: choose.GCV, Candidates: []float64{1, 1.1, 1.2, 1.3}})
+	if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
+		t.Fatal(err)
+	}
+	for j, o := range f.Best().Targets {
+		if len(o.Coef) != d {
+			t.Errorf("target %d has %d coefficients", j, len(o.Coef))
+		}
 	}
 }

@@ -92,13 +92,16 @@ func TestSingularCandidates(t *testing.T) {
 	}
 	data := write(t, "repeated.csv", strings.Repeat(row.String(), 3))
 	for _, by := range []string{"gcv", "loo"} {
-		args := []string{"fit", "--data", data, "--target", "last", "--gamma", "auto:1e-4,1e5,1e6", "--select", by}
+		args := []string{"fit", "--data", data, "--target", "last", "--gamma", "auto:1e6,1e-4,1e5", "--select", by}
 		code, out, errs := call(args...)
 		if code != done || !strings.Contains(strings.ReplaceAll(out, "\n  ", " "), "a smaller candidate, 0.0001, was left out, because the system is singular there") {
 			t.Fatalf("exit %d: %s%s", code, errs, out)
 		}
 		choice := reported(t, args...)["choice"].(map[string]any)
 		left := choice["left_out"].(map[string]any)
+		if first := choice["path"].([]any)[0].(map[string]any)["gamma"]; first != 1e5 {
+			t.Errorf("%s: the path begins at γ = %v, not at the smallest", by, first)
+		}
 		if len(choice["path"].([]any)) != 2 || left["count"] != 1.0 || left["gamma"].([]any)[0] != 1e-4 {
 			t.Errorf("%s: %v tried, left out are %v", by, choice["path"], left)
 		}

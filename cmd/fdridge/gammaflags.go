@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -42,7 +43,10 @@ func (o *gammaFlags) check(zero bool) error {
 	list, auto := strings.CutPrefix(o.gamma.Value, "auto:")
 	if o.auto = auto || o.gamma.Value == "auto"; o.gamma.Value != "auto" {
 		var err error
-		if o.gammas, err = cli.ParseGammas(list, zero && !o.auto); err != nil {
+		if o.gammas, err = cli.ParseGammas(list, zero && !o.auto); o.auto {
+			slices.Sort(o.gammas) // reports name the ends of the list
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -93,3 +93,13 @@ func TestGCVExcessOfEqualEstimates(t *testing.T) {
 		}
 	}
 }
+
+// TestAroundGCVOverflow: no candidate for leave-one-out errors overflows.
+func TestAroundGCVOverflow(t *testing.T) {
+	for gamma, want := range map[float64]int{1: 11, 1e305: 8, math.MaxFloat64: 3} {
+		got := AroundGCV(&GammaChoice{Path: []*ridge.Solution{{Outcome: ridge.Outcome{Gamma: gamma}}}}).Gammas
+		if len(got) != want || math.IsInf(slices.Max(got), 0) {
+			t.Errorf("around %g: %v", gamma, got)
+		}
+	}
+}

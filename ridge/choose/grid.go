@@ -61,7 +61,9 @@ func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	powers := [...]float64{-1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4, 5, 6}
 	out := GammaGrid{Keep: len(powers) - 2}
 	for _, at := range powers {
-		out.Gammas = append(out.Gammas, byGCV.Gamma()*math.Pow(10, at))
+		if g := byGCV.Gamma() * math.Pow(10, at); !math.IsInf(g, 0) {
+			out.Gammas = append(out.Gammas, g)
+		}
 	}
 	return out
 }
