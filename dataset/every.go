@@ -12,7 +12,7 @@ func Every(src Source, k int64) (Source, error) {
 	case k == 1:
 		return src, nil
 	}
-	sample := newSubset(src, func(row int64) bool { return row%k == 0 })
+	sample := &subset{src: src, keepRow: func(row int64) bool { return row%k == 0 }}
 	if n, _, _ := src.Dims(); n > 0 {
 		sample.n.Store((n-1)/k + 2)
 	}

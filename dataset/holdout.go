@@ -40,5 +40,5 @@ func (h Holdout) Split(src Source) (fitted, held Source, err error) {
 	if err := h.Check(); err != nil {
 		return nil, nil, err
 	}
-	return newSubset(src, func(row int64) bool { return !h.Held(row) }), newSubset(src, h.Held), nil
+	return &subset{src: src, keepRow: func(row int64) bool { return !h.Held(row) }}, &subset{src: src, keepRow: h.Held}, nil
 }

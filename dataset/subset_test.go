@@ -16,7 +16,7 @@ func ExampleFilter() {
 		fmt.Println(err)
 		return
 	}
-	isPositive := func(b dataset.Block, i int) (bool, error) { return b.X[i] > 0, nil }
+	isPositive := func(b *dataset.Block, i int) bool { return b.X[i] > 0 }
 	positive := dataset.Filter(src, isPositive, func(leftOut int64) { fmt.Println(leftOut, "rows left out") })
 	for b, err := range positive.Blocks(context.Background()) {
 		if err != nil {
@@ -30,78 +30,55 @@ func ExampleFilter() {
 	// 2 rows left out
 }
 
-// TestFilter: dense and sparse rows keep their targets and weights, the rows left out are counted once, and an error of
-// keep ends the pass.
+// TestFilter: rows keep their targets and weights, the rows left out are counted once, and sparse rows are refused.
 func TestFilter(t *testing.T) {
 	const n = 1000
 	var rows [][]float64
 	weights := make([]float64, n)
 	for i := range n {
-		rows, weights[i] = append(rows, []float64{float64(i), float64(i % 3)}), float64(2*i)
+		rows, weights[i] = append(rows, []float64{float64(i), 1}), float64(2*i)
 	}
 	w, err := dataset.FromDense(n, 1, 0, weights, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	errRow := errors.New("row 998")
-	for _, src := range []dataset.Source{dense(t, rows...), sparse(t, rows...)} {
-		if _, _, targets := src.Dims(); targets != 1 {
-			t.Fatal("a target is missing")
+	weighed, err := dataset.Weigh(dense(t, rows...), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counts []int64
+	keep := func(b *dataset.Block, i int) bool { return int(b.X[2*i])%7 != 0 && b.W[i] > 20 }
+	kept := dataset.Filter(weighed, keep, func(leftOut int64) { counts = append(counts, leftOut) })
+	if rows, _, _ := kept.Dims(); rows != -1 {
+		t.Errorf("%d rows before a pass", rows)
+	}
+	var want []float64
+	for i := 11; i < n; i++ {
+		if i%7 != 0 {
+			want = append(want, float64(i))
 		}
-		weighed, err := dataset.Weigh(src, w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts := []int64{}
-		limit := int64(n)
-		kept := dataset.Filter(weighed, func(b dataset.Block, i int) (bool, error) {
-			row := b.First + int64(i)
-			if row >= limit {
-				return false, errRow
+	}
+	for range 2 {
+		var got []float64
+		for b, err := range kept.Blocks(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
 			}
-			return row%7 != 0 && row > 10, nil
-		}, func(leftOut int64) { counts = append(counts, leftOut) })
-		if rows, _, _ := kept.Dims(); rows != -1 {
-			t.Errorf("%d rows before a pass", rows)
-		}
-		for range 2 {
-			var got []float64
-			for b, err := range kept.Blocks(t.Context()) {
-				if err != nil {
-					t.Fatal(err)
+			for i := range b.N {
+				if x := b.X[2*i]; b.X[2*i+1] != 1 || b.Y[i] != x || b.W[i] != 2*x {
+					t.Fatalf("row %v has the feature %v, the target %v and the weight %v", x, b.X[2*i+1], b.Y[i], b.W[i])
 				}
-				for i := range b.N {
-					x := 0.0 // the first row, which is left out, has no entries
-					if b.Sparse == nil {
-						if x = b.X[2*i]; b.Y[i] != x {
-							t.Fatalf("row %v has the target %v", x, b.Y[i])
-						}
-					} else {
-						_, val := b.Sparse.Row(i)
-						x = val[0]
-					}
-					if b.W[i] != 2*x {
-						t.Fatalf("row %v has the weight %v", x, b.W[i])
-					}
-					got = append(got, x)
-				}
-			}
-			var want []float64
-			for i := 11; i < n; i++ {
-				if i%7 != 0 {
-					want = append(want, float64(i))
-				}
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("rows %v", got)
-			}
-			if rows, _, _ := kept.Dims(); rows != int64(len(want)) || !slices.Equal(counts, []int64{n - rows}) {
-				t.Errorf("%d rows, %v left out", rows, counts)
+				got = append(got, b.X[2*i])
 			}
 		}
-		limit = n - 2
-		if _, err := read(t, kept); !errors.Is(err, errRow) {
-			t.Errorf("the pass ended in %v", err)
+		if !slices.Equal(got, want) {
+			t.Errorf("rows %v", got)
 		}
+		if rows, _, _ := kept.Dims(); rows != int64(len(want)) || !slices.Equal(counts, []int64{n - rows}) {
+			t.Errorf("%d rows, %v left out", rows, counts)
+		}
+	}
+	if _, err := read(t, dataset.Filter(sparse(t, rows...), keep, nil)); !errors.Is(err, dataset.ErrShape) {
+		t.Errorf("sparse rows: %v", err)
 	}
 }

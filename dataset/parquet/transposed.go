@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"io"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
@@ -31,14 +32,13 @@ func byColumns(name string, choice columns.Choice, n int64, stamp dataset.Stamp)
 // A transposedReader reads each column, across row groups, as a row.
 type transposedReader struct {
 	*reader
-	order  []column
-	next   int         // index in order of the next column
-	values [][]float64 // columns of the current block
+	order []column
+	next  int // index in order of the next column
 }
 
 // newTransposedReader reads count selected columns, from firstColumn on.
 func newTransposedReader(r *reader, firstColumn, count int) *transposedReader {
-	t := &transposedReader{reader: r, order: make([]column, count), values: make([][]float64, count)}
+	t := &transposedReader{reader: r, order: make([]column, count)}
 	for i, j := range r.indices {
 		if k := r.To[j] - firstColumn; k >= 0 && k < count {
 			t.order[k] = r.used[i]
@@ -53,21 +53,25 @@ func (t *transposedReader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read fills a block with columns, which are decoded in parallel. The memory grows while they are decoded, because a
-// damaged file may state a wrong number of rows.
-func (t *transposedReader) Read(b *dataset.Buffer, rows int) error {
-	group := t.order[t.next:min(t.next+rows, len(t.order))]
+// Read fills a block with columns, which are decoded in parallel. A damaged file may state too many rows. So the memory
+// of a block of more than 2²⁰ numbers grows while one goroutine decodes it.
+func (t *transposedReader) Read(b *dataset.Buffer, rows int) (err error) {
+	group, n := t.order[t.next:min(t.next+rows, len(t.order))], int(t.rows)
 	if len(group) == 0 {
 		return io.EOF
 	}
-	err := parallel.Do(len(group), len(group)*int(t.rows), func(i int) (err error) {
-		t.values[i], err = t.appendColumn(t.values[i][:0], &group[i])
-		return err
-	})
-	for _, x := range t.values[:len(group)] {
-		b.X = append(b.X, x...)
-	}
 	b.N, t.next = len(group), t.next+len(group)
+	if n <= 1<<20/len(group) {
+		x := slices.Grow(b.X, len(group)*n)[:len(group)*n]
+		b.X = x
+		return parallel.Do(len(group), len(x), func(i int) error {
+			_, err := t.appendColumn(x[i*n:i*n], &group[i])
+			return err
+		})
+	}
+	for i := 0; i < len(group) && err == nil; i++ {
+		b.X, err = t.appendColumn(b.X, &group[i])
+	}
 	return err
 }
 

@@ -65,14 +65,3 @@ func hasNaN(row []float64) bool {
 	}
 	return false
 }
-
-// filter returns the rows of src that are not left out, and counts the others.
-func (r *dropper) filter(src dataset.Source, tally *Tally) dataset.Source {
-	_, d, _ := src.Dims()
-	return dataset.Filter(src, func(b dataset.Block, i int) (bool, error) {
-		if b.Sparse != nil {
-			return false, newSourceError("sparse rows have no missing values")
-		}
-		return !r.drops(b, i, d, true), nil
-	}, func(leftOut int64) { tally.Dropped.Add(leftOut) })
-}
