@@ -393,6 +393,43 @@ func TestFormatsAgree(t *testing.T) {
 	}
 }
 
+// TestLongTransposed: rows of a transposed file that are too long for 16 rows in 8 MiB are read in smaller blocks.
+func TestLongTransposed(t *testing.T) {
+	const d, n = 18, 70000
+	x := make([]float64, d*n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	path := named(t, "x.npy", npy("<f8", "False", fmt.Sprintf("(%d, %d)", d, n), floats(le, x...)))
+	src, err := file.Open([]string{path}, file.Options{Transposed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := 0
+	for b, err := range src.Blocks(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.N {
+			for j, v := range b.X[i*d : (i+1)*d] {
+				if v != float64(j*n+row) {
+					t.Fatalf("row %d has %v in column %d", row, v, j)
+				}
+			}
+			row++
+		}
+	}
+	columns, _ := dataset.ByColumns(src.Source)
+	for b, err := range columns.Blocks(t.Context()) {
+		if err != nil || 8*b.N*n > 8<<20 {
+			t.Errorf("a block of %d columns: %v", b.N, err)
+		}
+	}
+	if row != n {
+		t.Errorf("%d rows", row)
+	}
+}
+
 // TestFortranLabels: the labels of an array in Fortran order are codes in windows with missing values and in others.
 func TestFortranLabels(t *testing.T) {
 	const n = 3000

@@ -205,6 +205,11 @@ func (o *Opened) transpose(x dataset.Source) (dataset.Source, error) {
 		o.Scans++ // count the passes that the transposition needs
 	}
 	o.Names, o.TargetNames = nil, nil
+	if _, n, _ := x.Dims(); n > 1<<16 && !formatByName(o.Format).labelled { // the default blocks, 16 dense rows, exceed 8 MiB
+		for _, s := range o.streams {
+			s.BlockRows = max(2, 1<<20/n)
+		}
+	}
 	return dataset.Transpose(context.Background(), x, 0)
 }
 
