@@ -10,29 +10,36 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// lookAhead begins the first pass and reads the rows that [plan.RowsToRead] asks for. It sets j.sparse, and j.n if the
-// rows end. The first pass over j.src then begins with these rows, so that no row is read twice.
-//
-// The rows take at most 64 MiB, or as much memory as a sketch of [plan.DefaultSize] rows if this is more. They never take
-// more than half of MaxBytes. Rows that can be read only once are not read ahead. The caller must call stop after the
-// last pass.
+// A begunSource is a source whose first pass has begun.
+type begunSource struct {
+	dataset.Source
+	n    int64           // number of rows; -1 if unknown
+	kept []dataset.Block // the first blocks of the first pass
+	next func() (dataset.Block, error, bool)
+	stop func()
+	used atomic.Bool // whether Blocks continues the first pass, or has done so
+}
+
+// lookAhead begins the first pass over j.src and reads the rows that [plan.RowsToRead] asks for. It sets j.sparse, and
+// j.n if the rows end. The first pass of the fit starts with these rows. They take at most half of MaxBytes, and at most
+// 64 MiB or the size of a sketch of [plan.DefaultSize] rows. The caller must call stop after the last pass.
 func (j *job) lookAhead(ctx context.Context) (stop func(), err error) {
-	stop = func() {}
-	most := plan.RowsToRead(j.problem())
-	if _, isColumnar := dataset.ByColumns(j.src); most == 0 || j.free != nil || isColumnar { // projected rows and columns are dense
-		return stop, nil
+	enough, none := plan.RowsToRead(j.problem()), func() {}
+	_, isColumnar := dataset.ByColumns(j.src)
+	if enough == 0 || j.free != nil || isColumnar { // projected rows and columns are dense
+		return none, nil
 	}
-	if whole, ok := dataset.InMemory(j.src); ok {
-		j.sparse = whole.Sparse != nil
-		return stop, nil
+	if all, ok := dataset.InMemory(j.src); ok {
+		j.sparse = all.Sparse != nil
+		return none, nil
 	}
-	p := &begunPass{}
-	p.next, p.stop = iter.Pull2(j.src.Blocks(ctx))
+	s := &begunSource{Source: j.src}
+	s.next, s.stop = iter.Pull2(j.src.Blocks(ctx))
 	room := min(float64(j.MaxBytes)/2, max(64<<20, 8*plan.DefaultSize*float64(j.d)))
-	for rows := int64(0); rows < most && room > 0; {
-		b, err, ok := p.next()
+	for rows := int64(0); rows < enough && room > 0; {
+		b, err, ok := s.next()
 		if err != nil {
-			p.stop()
+			s.stop()
 			return nil, err
 		}
 		if !ok {
@@ -40,34 +47,18 @@ func (j *job) lookAhead(ctx context.Context) (stop func(), err error) {
 			break
 		}
 		rows += int64(b.N)
-		room -= 8 * float64(len(b.X)+len(b.Y)+len(b.W))
 		b.X, b.Y, b.W = slices.Clone(b.X), slices.Clone(b.Y), slices.Clone(b.W)
 		if j.sparse = b.Sparse != nil; j.sparse {
-			s := *b.Sparse
-			s.RowPtr, s.ColIdx, s.Val = slices.Clone(s.RowPtr), slices.Clone(s.ColIdx), slices.Clone(s.Val)
-			b.Sparse = &s
-			room -= float64(8*len(s.RowPtr) + 4*len(s.ColIdx) + 8*len(s.Val))
+			c := *b.Sparse
+			c.RowPtr, c.ColIdx, c.Val = slices.Clone(c.RowPtr), slices.Clone(c.ColIdx), slices.Clone(c.Val)
+			b.Sparse = &c
+			room -= float64(8*len(c.RowPtr) + 12*len(c.Val))
 		}
-		p.blocks = append(p.blocks, b)
+		room -= float64(8 * (len(b.X) + len(b.Y) + len(b.W)))
+		s.kept = append(s.kept, b)
 	}
-	begun := &begunSource{Source: j.src, n: j.n}
-	begun.first.Store(p)
-	j.src = begun
-	return p.stop, nil
-}
-
-// A begunPass is a pass that has begun.
-type begunPass struct {
-	blocks []dataset.Block // the blocks read so far
-	next   func() (dataset.Block, error, bool)
-	stop   func()
-}
-
-// A begunSource is a source whose first pass has begun.
-type begunSource struct {
-	dataset.Source
-	n     int64                     // number of rows; -1 if unknown
-	first atomic.Pointer[begunPass] // nil after the first call of Blocks
+	s.n, j.src = j.n, s
+	return s.stop, nil
 }
 
 // Dims returns the number of rows if the source or lookAhead knows it.
@@ -76,29 +67,22 @@ func (s *begunSource) Dims() (n int64, d, t int) {
 	return max(n, s.n), d, t
 }
 
-// Blocks makes a pass. The first pass continues the pass that has begun.
+// Blocks makes a pass. The first call continues the pass that has begun.
 func (s *begunSource) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return func(yield func(dataset.Block, error) bool) {
-		p := s.first.Swap(nil)
-		if p == nil {
+		if s.used.Swap(true) {
 			s.Source.Blocks(ctx)(yield)
 			return
 		}
-		defer p.stop()
-		for i, b := range p.blocks {
-			p.blocks[i] = dataset.Block{} // the consumer may need the memory
-			if err := ctx.Err(); err != nil {
-				yield(dataset.Block{}, err)
-				return
-			}
+		defer s.stop()
+		for i, b := range s.kept {
+			s.kept[i] = dataset.Block{} // frees memory for the consumer
 			if !yield(b, nil) {
 				return
 			}
 		}
-		for b, err, ok := p.next(); ok; b, err, ok = p.next() {
-			if !yield(b, err) || err != nil {
-				return
-			}
+		for b, err, ok := s.next(); ok && yield(b, err) && err == nil; {
+			b, err, ok = s.next()
 		}
 	}
 }

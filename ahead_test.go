@@ -106,14 +106,16 @@ func TestRowsAhead(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				before, err := fdridge.MethodOf(t.Context(), openSparse(t, file, features), opts)
-				if err != nil {
-					t.Fatal(err)
+				var before ridge.Method
+				opts.Chosen = func(m ridge.Method) error {
+					before = m
+					return nil
 				}
 				passes := 0 // of the fit; one more counts the errors of classes
 				if opts.Classes != nil {
 					passes++
 				}
+				var err error
 				if found[i], err = fdridge.Fit(t.Context(), src, opts); err != nil {
 					t.Fatal(err)
 				}
@@ -225,11 +227,13 @@ func TestRowsAheadEnds(t *testing.T) {
 		}
 		cancel()
 	}
-	opts.Gammas, opts.Method = []float64{1e-9}, ridge.Exact
-	if _, err := fdridge.MethodOf(t.Context(), openSparse(t, good, d), opts); err != nil {
-		t.Error(err)
+	opts.Progress, opts.Chosen = nil, func(ridge.Method) error { return errEnd }
+	if _, err := fdridge.Fit(t.Context(), openSparse(t, good, d), opts); !errors.Is(err, errEnd) {
+		t.Errorf("a method that the caller refuses: %v", err)
 	}
 }
+
+var errEnd = errors.New("not this method")
 
 // TestRowsAheadOfCache: rows that can be read once, and that a cache stores, are read ahead without a second pass over
 // the pipe.

@@ -51,6 +51,11 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	if err := j.checkMethod(steps.Method); err != nil {
 		return nil, err
 	}
+	if j.Chosen != nil {
+		if err := j.Chosen(steps.Method); err != nil {
+			return nil, err
+		}
+	}
 	if j.free != nil {
 		if err := j.project(ctx); err != nil {
 			return nil, err
@@ -62,23 +67,6 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 		return nil, err
 	}
 	return j.finish(ctx, first)
-}
-
-// MethodOf returns the method that [Fit] would choose before its first pass. If this depends on the rows, MethodOf begins
-// a pass. It returns the errors that Fit returns before its first pass.
-func MethodOf(ctx context.Context, src dataset.Source, opts Options) (ridge.Method, error) {
-	ctx = background.IfNil(ctx)
-	j, err := resolve(src, opts)
-	if err != nil {
-		return ridge.Auto, err
-	}
-	stop, err := j.lookAhead(ctx)
-	if err != nil {
-		return ridge.Auto, err
-	}
-	defer stop()
-	m := plan.Choose(j.problem()).Method
-	return m, j.checkMethod(m)
 }
 
 // FitSummary fits from an existing summary, as in steps 5 and 6 of [Fit]. src yields the rows that were summarised. If
@@ -157,15 +145,10 @@ func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error
 		return known, err
 	}
 	j.n = known.sum.Rows()
-	again := plan.Choose(j.problem())
-	if !again.Method.IsDirect() {
-		return known, nil
+	if again := plan.Choose(j.problem()); again.Method.IsDirect() {
+		return j.summarise(ctx, again)
 	}
-	f, err := j.factorise(ctx, again)
-	if _, large := errors.AsType[*ridge.SizeError](err); large && again.Reason.Rule == reason.SparseRows {
-		return known, nil
-	}
-	return f, err
+	return known, nil
 }
 
 // fitBlocks fits at most width targets at a time and joins the results. All fits share the spectrum of the sketch. With

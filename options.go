@@ -100,6 +100,8 @@ type Options struct {
 	// Progress, if not nil, is called after every block of rows. In the stages Sketching and Reading, only
 	// p.Rows and p.Pass are set.
 	Progress func(s Stage, p ridge.Progress)
+	// Chosen, if not nil, is called with the method before the first pass. An error ends the fit.
+	Chosen func(ridge.Method) error
 	// Summarize, if not nil, replaces [ridge.Summarize]. A fit with a Reducer requires a Summarize function that
 	// summarises the rows of all workers.
 	Summarize func(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(rows int64)) (*ridge.Summary, error)

@@ -78,12 +78,16 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	case isWritten:
 		f.Written.Model = o.out
 	}
-	prep, solutions := f.Data.Preparation, f.Found.Solutions
-	newModel := func() (*model.Model, error) {
-		return model.New(prep, solutions, model.Details{
+	var m *model.Model
+	if isWritten && o.predicted == nil && (o.out != "" || o.coef != "") {
+		var err error
+		m, err = model.New(f.Data.Preparation, f.Found.Solutions, model.Details{
 			Intercept: f.Asked.Intercept, Size: f.Size(), Tol: o.tol, Passes: f.Cost.PreparingReads, Columns: columns, Target: target,
 			Before: f.Data.Before, Bands: f.Bands(), Classes: f.Classes.Names(),
 		})
+		if err != nil {
+			return err
+		}
 	}
 	if err := f.FindRemedies(); err != nil {
 		return err
@@ -92,13 +96,16 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 		return err
 	}
 	if o.out != "" && isWritten {
-		err := error(nil)
-		if p := o.predicted; p != nil {
-			err = atomicfile.Write(o.out, func(w io.Writer) error { return npy.Write(w, p.block.rows, p.block.targets, p.block.all) })
-		} else {
-			err = writeModel(o.out, newModel)
+		var content func(io.Writer) error
+		switch p := o.predicted; {
+		case p != nil:
+			content = func(w io.Writer) error { return npy.Write(w, p.block.rows, p.block.targets, p.block.all) }
+		case strings.HasSuffix(o.out, ".npz"):
+			content = m.WriteArrays
+		default:
+			content = m.Write
 		}
-		if err != nil {
+		if err := atomicfile.Write(o.out, content); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
 	}
@@ -107,8 +114,9 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
-	if o.coef != "" && isWritten {
-		if err := writeCoef(o.coef, newModel); err != nil {
+	if o.coef != "" && isWritten { // a row for each target and γ: the intercept and the coefficients
+		all := m.Weights().RawMatrix()
+		if err := atomicfile.Write(o.coef, func(w io.Writer) error { return npy.Write(w, all.Rows, all.Cols, all.Data) }); err != nil {
 			return fmt.Errorf("--coef: %w", err)
 		}
 	}
@@ -189,27 +197,4 @@ func (o *solveFlags) shortfall(f *report.Fit, isWritten bool) string {
 		return "warning: " + text
 	}
 	return text
-}
-
-// writeModel writes the model atomically.
-func writeModel(name string, newModel func() (*model.Model, error)) error {
-	m, err := newModel()
-	if err != nil {
-		return err
-	}
-	if strings.HasSuffix(name, ".npz") {
-		return atomicfile.Write(name, m.WriteArrays)
-	}
-	return atomicfile.Write(name, m.Write)
-}
-
-// writeCoef writes the coefficients as an .npy array. Each row holds the intercept and the coefficients of one
-// target at one γ.
-func writeCoef(name string, newModel func() (*model.Model, error)) error {
-	m, err := newModel()
-	if err != nil {
-		return err
-	}
-	all := m.Weights().RawMatrix()
-	return atomicfile.Write(name, func(w io.Writer) error { return npy.Write(w, all.Rows, all.Cols, all.Data) })
 }

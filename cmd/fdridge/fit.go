@@ -90,13 +90,15 @@ func (o *fitOptions) check() error {
 	if o.selectBy == "cv" && o.cv == 0 {
 		o.cv = 5
 	}
-	err := cli.FirstError(o.Flags.Check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(true), cli.CheckOutput("save-sketch", o.save), o.checkpoint.check(), o.rows.Check(), o.held.Check(), o.checkCells(), o.checkPipe())
+	err := cli.FirstError(o.Flags.Check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(true), cli.CheckOutput("save-sketch", o.save), o.checkpoint.check(), o.rows.Check(), o.held.Check(), o.CheckKept(&o.rows), o.checkPipe())
 	if err == nil && !o.mpi {
 		err = refuseUnusedMPI()
 	}
 	switch {
 	case err != nil:
 		return err
+	case o.held.Share > 0 && !o.Part.Share.Whole():
+		return cli.BadInput("--holdout: it needs row numbers, which --part does not know; use --rows instead of --part")
 	case o.cv != 0 && o.selectBy == "gcv":
 		return cli.BadInput("--cv: --select gcv has no folds; leave out one of the two")
 	case o.classWeight != "" && !o.classes:
@@ -313,7 +315,14 @@ func (o *fitOptions) fitRows(ctx context.Context, run input.Session, d *input.Da
 	}
 	opts.Summarized = func(made *ridge.Summary) error {
 		sum, f.Cost.Sketched = made, time.Since(begin)
-		return o.keepSketch(d, made)
+		if o.save == "" {
+			return nil
+		}
+		described, err := describe(d, &o.RowFlags)
+		if err != nil {
+			return err
+		}
+		return described.save("save-sketch", o.save, sum)
 	}
 	if o.cv != 0 {
 		_, dim, t := d.Source.Dims()
@@ -324,14 +333,11 @@ func (o *fitOptions) fitRows(ctx context.Context, run input.Session, d *input.Da
 	if there := uint64(rss.Available()); there > 0 && (o.cv != 0 || there < ridge.DefaultMaxBytes) {
 		opts.MaxBytes = there
 	}
-	if dataset.Once(d.Source) {
-		method, err := fdridge.MethodOf(ctx, d.Source, opts)
-		if err != nil {
-			return nil, err
+	opts.Chosen = func(m ridge.Method) error {
+		if o.strict && m == ridge.OneShot {
+			return fmt.Errorf("%w; it was chosen because the rows can be read only once", errNoTolerance)
 		}
-		if err := o.checkStrict(method); err != nil {
-			return nil, err
-		}
+		return nil
 	}
 	if o.predict != "" {
 		use, err := o.predictBlocks(ctx, d)
@@ -382,26 +388,6 @@ func (o *fitOptions) predictBlocks(ctx context.Context, d *input.Data) (func(fir
 	}, nil
 }
 
-// keepSketch writes the sketch to the file that --save-sketch names, if the flag is given.
-func (o *fitOptions) keepSketch(d *input.Data, sum *ridge.Summary) error {
-	if o.save == "" {
-		return nil
-	}
-	described, err := describe(d, &o.RowFlags)
-	if err != nil {
-		return err
-	}
-	return described.save("save-sketch", o.save, sum)
-}
-
-// checkCells returns an error if --missing, --onehot or --holdout is combined with a flag that excludes it.
-func (o *fitOptions) checkCells() error {
-	if o.held.Share > 0 && !o.Part.Share.Whole() {
-		return cli.BadInput("--holdout: it needs row numbers, which --part does not know; use --rows instead of --part")
-	}
-	return o.CheckKept(&o.rows)
-}
-
 // evaluate computes the scores of all solutions on the held-out rows. It returns nil if no rows are held out.
 func evaluate(ctx context.Context, d *input.Data, run input.Session, solutions []*ridge.Solution) (*report.HeldOut, error) {
 	if d.Held == nil {
@@ -434,12 +420,4 @@ func (o *fitOptions) checkPipe() error {
 		return o.rows.CheckPipe(data, o.Scales(), o.Learns(), o.held.Flag())
 	}
 	return cli.BadInput(why, input.Name(o.Data.Value))
-}
-
-// checkStrict returns an error if --strict is given but the method used has no tolerance.
-func (o *fitOptions) checkStrict(method ridge.Method) error {
-	if o.strict && method == ridge.OneShot {
-		return fmt.Errorf("%w; it was chosen because the rows can be read only once", errNoTolerance)
-	}
-	return nil
 }

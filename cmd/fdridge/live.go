@@ -179,7 +179,8 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 	}
 	cfg := window.Settings{Summary: o.size.config(be), Policy: o.forgets}
 	cfg.Summary.Dim, cfg.Summary.Targets = dim, t
-	run := live.Run{File: file, Every: o.every, Gamma: o.at, Blocks: live.Fixed, Tell: tellJSON(o.stdout)}
+	lines := json.NewEncoder(o.stdout)
+	run := live.Run{File: file, Every: o.every, Gamma: o.at, Blocks: live.Fixed, Tell: func(i live.Interval) error { return lines.Encode(i) }}
 	if o.in.Piped() {
 		run.Blocks = live.FixedPrompt
 	}
@@ -222,10 +223,4 @@ func (o *liveRun) resume(s window.Stream, cfg window.Settings, meta []byte) (ski
 	}
 	fmt.Fprintf(o.stderr, "fdridge: continuing from %s with %d rows: the next row is row %d; use --replay if the rows start again\n", o.out, n, n+1)
 	return 0, nil
-}
-
-// tellJSON returns a function that writes the report on one interval to w, as a line of JSON.
-func tellJSON(w io.Writer) func(live.Interval) error {
-	lines := json.NewEncoder(w)
-	return func(i live.Interval) error { return lines.Encode(i) }
 }

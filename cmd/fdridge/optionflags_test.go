@@ -10,7 +10,7 @@ import (
 
 // TestOptionFlags: each field of fdridge.Options has a flag, unless the command sets it by itself.
 func TestOptionFlags(t *testing.T) {
-	own := []string{"Backend", "MaxBytes", "Observe", "Progress", "Summarize", "Summarized"}
+	own := []string{"Backend", "Chosen", "MaxBytes", "Observe", "Progress", "Summarize", "Summarized"}
 	fields := reflect.TypeFor[fdridge.Options]()
 	for i := range fields.NumField() {
 		name := fields.Field(i).Name

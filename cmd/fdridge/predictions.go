@@ -12,6 +12,7 @@ import (
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
+	"github.com/fdridge/fdridge/dataset/arrow"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
@@ -79,8 +80,8 @@ func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, erro
 	if basis := p.of.Basis(); basis != "" {
 		notes = append(notes, "intervals_from", string(basis))
 	}
-	to, err := newArrowPredictions(w, p.asArrow == "arrows", prompt, names, notes)
-	return p.decider.asNumbers(to), err
+	to, err := arrow.NewWriter(w, p.asArrow == "arrows", names, notes...)
+	return p.decider.asNumbers(&arrowPredictions{to: to, prompt: prompt}), err
 }
 
 // linesOfPredictions writes each prediction as a line of text. It flushes its buffer when no further row has arrived

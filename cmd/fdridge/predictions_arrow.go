@@ -1,16 +1,9 @@
 package main
 
 import (
-	"io"
-
 	"github.com/fdridge/fdridge/dataset/arrow"
 	"github.com/fdridge/fdridge/model"
 )
-
-func newArrowPredictions(w io.Writer, stream, prompt bool, names, notes []string) (predictionWriter, error) {
-	to, err := arrow.NewWriter(w, stream, names, notes...)
-	return &arrowPredictions{to: to, prompt: prompt}, err
-}
 
 // arrowPredictions writes record batches.
 type arrowPredictions struct {

@@ -97,20 +97,15 @@ func Choose(p Problem) Steps {
 // above 1, because an iteration may need more passes than estimated.
 const maxCostRatio = 2
 
-// RowsToRead returns the number of rows after which the choice is certain:
-//
-//   - 0, if it is certain before the first row
-//   - 1, if it depends only on whether the rows are sparse
-//   - if n is unknown, a number above which n no longer changes the choice, at least d
-//
-// It returns 0 for rows that can be read only once.
+// RowsToRead returns the number of rows after which the choice is certain. It is 0 if no row is needed, or if the rows can
+// be read only once. It is 1 if only sparse rows would change the choice. If n is unknown, it is a number of rows, at
+// least d, from which on n does not change the choice.
 func RowsToRead(p Problem) int64 {
-	if p.Method != ridge.Auto && p.Method != ridge.Exact || p.NeedsSketch.Rule != reason.Asked || slices.Contains(p.Gammas, 0) || p.Once {
+	switch {
+	case p.Method != ridge.Auto && p.Method != ridge.Exact || p.NeedsSketch.Rule != reason.Asked || slices.Contains(p.Gammas, 0) || p.Once:
 		return 0
-	}
-	if p.Rows >= 0 {
-		p.Sparse = true
-		if Choose(p).Method == ridge.DualCG {
+	case p.Rows >= 0:
+		if p.Sparse = true; Choose(p).Method == ridge.DualCG {
 			return 1
 		}
 		return 0

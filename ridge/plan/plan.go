@@ -98,7 +98,9 @@ func New(sum *ridge.Summary, cfg Config) (*Plan, error) {
 	if err := cfg.complete(o); err != nil {
 		return nil, err
 	}
-	o.entries = o.entriesOf(cfg)
+	if o.sparse && cfg.Entries > 0 {
+		o.entries = math.Min(cfg.Entries, float64(o.d))
+	}
 	p := &Plan{Rows: cfg.Rows, Gammas: cfg.Gammas, Best: -1}
 	p.Options = append(p.Options, o.exactOption(cfg))
 	for _, m := range cfg.Sizes {

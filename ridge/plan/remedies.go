@@ -103,7 +103,11 @@ func Remedies(o Outcome) ([]Remedy, error) {
 		}
 		out = append(out, more...)
 	}
-	if tol := roundUp(worst * r.tolMargin()); tol < 1 {
+	margin := 2.0
+	if r.Status == ridge.PassLimit && len(r.Solutions)*r.Problem.Targets == 1 {
+		margin = 1
+	}
+	if tol := roundUp(worst * margin); tol < 1 {
 		out = append(out, Remedy{RaiseTol, tol})
 	}
 	return out, nil
@@ -141,14 +145,6 @@ func (r *Outcome) canScale() bool {
 		}
 	}
 	return missing <= r.ColumnSpread*r.ColumnSpread*r.Tol
-}
-
-// tolMargin returns the suggested tolerance divided by the certified error.
-func (r *Outcome) tolMargin() float64 {
-	if r.Status == ridge.PassLimit && len(r.Solutions)*r.Problem.Targets == 1 {
-		return 1
-	}
-	return 2
 }
 
 func (r *Outcome) canFactor() bool {

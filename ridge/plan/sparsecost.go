@@ -25,14 +25,6 @@ const cgSteps, cgMeasured = 60, 10
 // choleskyFlops·n³ is the measured cost of factoring and inverting.
 const choleskyFlops = 1.3
 
-// entriesOf returns the planned number of entries of a row.
-func (o *forecast) entriesOf(cfg Config) float64 {
-	if o.sparse && cfg.Entries > 0 {
-		return math.Min(cfg.Entries, float64(o.d))
-	}
-	return float64(o.d)
-}
-
 // countsEntries reports whether sparse rows have a known size.
 func (o *forecast) countsEntries() bool { return o.sparse && o.entries < float64(o.d) }
 

@@ -51,7 +51,7 @@ func (o *Flags) withoutTexts(e *dataset.InputError) string {
 		if listed := o.columns.Items; len(listed) > 0 && !strings.HasPrefix(listed[0], "-") {
 			return "--columns without " + strings.Join(names, ",")
 		}
-		return "--columns=" + strings.Join(append(slices.Clone(o.columns.Items), omitNames(names)...), ",")
+		return "--columns=" + strings.Join(append(slices.Clone(o.columns.Items), "-"+strings.Join(names, ",-")), ",")
 	}
 	switch {
 	case len(e.Texts) == 0:
@@ -64,15 +64,6 @@ func (o *Flags) withoutTexts(e *dataset.InputError) string {
 
 // plainName matches column names that can stand in a comma-separated list without quotes.
 var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:/%+-]*$`) })
-
-// omitNames puts a - before each name.
-func omitNames(names []string) []string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		out[i] = "-" + name
-	}
-	return out
-}
 
 // NameRows inserts the name of the data into an error about a row, unless the error already names a file.
 func NameRows(data string, err error) error {

@@ -107,14 +107,6 @@ func (p *point) scores() brackets {
 	return p.ErrorRate
 }
 
-func pointOf(s *ridge.Solution) point {
-	p := point{Record: model.Record{Outcome: s.Outcome}}
-	for _, o := range s.Targets {
-		p.Certificates = append(p.Certificates, o.Certificate)
-	}
-	return p
-}
-
 // MarshalJSON writes the fields of pointNames.
 func (p point) MarshalJSON() ([]byte, error) {
 	return jsonfields.MarshalEach(pointNames, p, p.Certificates)
@@ -152,7 +144,10 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("gamma = %.4g %s", float64(c.Gamma), w))
 	}
 	for i, f := range p.Path {
-		x := pointOf(f)
+		x := point{Record: model.Record{Outcome: f.Outcome}}
+		for _, o := range f.Targets {
+			x.Certificates = append(x.Certificates, o.Certificate)
+		}
 		switch p.By {
 		case choose.CV:
 			x.CV = p.Scores[i]

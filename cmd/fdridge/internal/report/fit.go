@@ -71,14 +71,6 @@ func (f *Fit) Size() int {
 	return min(cfg.Size, cfg.Dim)
 }
 
-// describeLanes states the number of lanes (sketches built in parallel). It returns "" for one lane.
-func (f *Fit) describeLanes() string {
-	if s := f.Found.Summary; s != nil && s.Config().Lanes > 1 {
-		return fmt.Sprintf(" in %d lanes", s.Config().Lanes)
-	}
-	return ""
-}
-
 // holdsGram is the text for a fit that stored AᵀA.
 const holdsGram = "AᵀA is stored instead of a sketch"
 

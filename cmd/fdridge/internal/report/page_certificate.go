@@ -118,21 +118,17 @@ func (f *Fit) describeShare(eta float64) string {
 	return fmt.Sprintf(" This is about %s of the sum over all directions, %s.", percent(eta/all), chart.Digits(all, 3))
 }
 
-// shortAdvice returns advice for a fit that missed its tolerance.
-func (f *Fit) shortAdvice() []string {
-	out := []string{"These coefficients are the best ones found, and all bounds of this page hold. They may be accurate enough."}
-	for _, r := range f.Remedies {
-		out = append(out, "This may help: "+r+".")
-	}
-	return out
-}
-
 // advice returns advice for a fit that missed its tolerance, or whose relative error bound is above 1 %.
 func (f *Fit) advice() []string {
+	var out []string
 	worst, at, _ := f.worst()
 	switch {
 	case f.Found.Err() != nil && f.Short() != ridge.Unproved:
-		return f.shortAdvice()
+		out = append(out, "These coefficients are the best ones found, and all bounds of this page hold. They may be accurate enough.")
+		for _, r := range f.Remedies {
+			out = append(out, "This may help: "+r+".")
+		}
+		return out
 	case worst <= poor:
 		return nil
 	case f.Found.Summary == nil && f.needsScaling():
@@ -140,7 +136,6 @@ func (f *Fit) advice() []string {
 	case f.Found.Summary == nil:
 		return []string{"The problem is close to singular. A larger γ improves its condition number."}
 	}
-	var out []string
 	if f.Found.Method == ridge.OneShot {
 		out = append(out, "Refine the solution by passes over the rows: fdridge fit --method cg, or fdridge solve with the sketch and --data.")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // AsFitted changes the report if solve applied penalties to the columns of an existing sketch. A penalty scales its
@@ -91,7 +92,7 @@ func (f *Fit) penalties() *penalties {
 	}
 	if c := f.Found.Bands; c != nil && c.Choice.Index >= 0 {
 		out.Choice = &bandChoice{
-			GCV: c.Choice.Score, Certain: c.Choice.Certain, Possible: len(c.Choice.Possible), Relative: number(c.Choice.RelativeExcess()), Passes: c.Passes, Spent: strings.ReplaceAll(allWords(c.Spent), "another gamma may", "other penalties may"), AtEnd: c.AtEnd,
+			GCV: c.Choice.Score, Certain: c.Choice.Certain, Possible: len(c.Choice.Possible), Relative: number(c.Choice.RelativeExcess()), Passes: c.Passes, Spent: strings.ReplaceAll(describeSpent(choose.GCV, c.Passes, c.Spent), "another gamma may", "other penalties may"), AtEnd: c.AtEnd,
 		}
 		for _, t := range c.Tried {
 			out.Choice.Tried = append(out.Choice.Tried, bandTrial{t.Penalties, number(t.Gamma), t.GCV})

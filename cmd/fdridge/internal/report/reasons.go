@@ -105,15 +105,6 @@ func describeSpent(by choose.Criterion, passes int, spent []reason.Reason) strin
 	return strings.Join(out, "; ")
 }
 
-// allWords describes several reasons in words.
-func allWords(reasons []reason.Reason) string {
-	var out []string
-	for _, r := range reasons {
-		out = append(out, Words(r))
-	}
-	return strings.Join(out, "; ")
-}
-
 // methodReason states in words why the method was used.
 func (f *Fit) methodReason() string {
 	if f.isSolve() {

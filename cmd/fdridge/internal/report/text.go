@@ -53,7 +53,7 @@ func (f *Fit) WriteText(w io.Writer) error {
 	if text := f.listUnproved(); text != "" {
 		fmt.Fprintln(w, "\n"+wrapText(text))
 	}
-	if f.hasFewCoefficients() {
+	if t, d := f.Found.Solutions[0].Dims(); d > 0 && len(f.Found.Solutions)*t*d <= mostPrinted {
 		for _, s := range f.Found.Solutions {
 			for j := range s.Targets {
 				fmt.Fprintln(w)
@@ -109,7 +109,10 @@ func (f *Fit) facts(rec *fitRecord) []fact {
 		if kept == "" {
 			kept, errorOf = fmt.Sprintf("sketch of %d rows", rec.Size), "‖AᵀA − BᵀB‖"
 		}
-		add("Sketch", fmt.Sprintf("%s%s; %s ≤ %s", kept, f.describeLanes(), errorOf, AtMost(rec.Fits[0].Shrinkage, 4)))
+		if rec.Lanes > 1 {
+			kept += fmt.Sprintf(" in %d lanes", rec.Lanes)
+		}
+		add("Sketch", fmt.Sprintf("%s; %s ≤ %s", kept, errorOf, AtMost(rec.Fits[0].Shrinkage, 4)))
 	}
 	scoring := ""
 	if rec.HeldOut != nil {
@@ -201,11 +204,6 @@ All digits shown are proved (± 1 in the last one); [a, b] is a proved bracket.`
 
 // mostPrinted is the maximum number of coefficients in the text report, not counting intercepts.
 const mostPrinted = 20
-
-func (f *Fit) hasFewCoefficients() bool {
-	t, d := f.Found.Solutions[0].Dims()
-	return d > 0 && len(f.Found.Solutions)*t*d <= mostPrinted
-}
 
 // coefficientsTable returns a table of the coefficients of one target at one γ, in the units of the file, with the
 // intercept first. On the page the table has
