@@ -22,9 +22,8 @@ import (
 //  5. If no γ is given, one is chosen. Penalties of bands that are not given are chosen too.
 //  6. The solutions come from the summary, from the factors, or from further passes.
 //
-// If the number of rows is unknown, Fit reads rows before step 2 until the method no longer depends on their number. The
-// first pass begins with these rows, which take at most 64 MiB, or as much memory as a sketch of [plan.DefaultSize] rows.
-// If their number is still unknown at step 2, the method is chosen again after the sketching pass has counted them.
+// If the number of rows is unknown and AᵀA takes too much memory, Fit counts rows before step 2, until their number no
+// longer changes the method. See [plan.RowsToRead].
 //
 // If the tolerance is not reached, Fit returns the Result together with a *[ridge.NotConvergedError], which
 // is also Result.Err(). The error bounds of the Result are still valid. With any other error there is no
@@ -42,11 +41,9 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	if width := j.blockOfTargets(); width < j.t || opts.Block != nil {
 		return fitBlocks(ctx, src, opts, width)
 	}
-	stop, err := j.lookAhead(ctx)
-	if err != nil {
+	if err := j.countRows(ctx); err != nil {
 		return nil, err
 	}
-	defer stop()
 	steps := plan.Choose(j.problem())
 	if err := j.checkMethod(steps.Method); err != nil {
 		return nil, err
@@ -129,26 +126,17 @@ func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 	return r, r.Err()
 }
 
-// summarise makes the first pass. If the number of rows was unknown before this pass, a direct method may now be
-// chosen. A direct method reads the rows again. An iteration replaces DualCG if the rows do not fit in memory.
+// summarise makes the first pass. An iteration replaces DualCG if the rows do not fit in memory.
 func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error) {
-	if steps.Method.IsDirect() {
-		f, err := j.factorise(ctx, steps)
-		if _, large := errors.AsType[*ridge.SizeError](err); large && steps.Reason.Rule == reason.SparseRows {
-			j.sparse = false // excludes DualCG
-			return j.summarise(ctx, plan.Choose(j.problem()))
-		}
-		return f, err
+	if !steps.Method.IsDirect() {
+		return j.sketch(ctx, steps)
 	}
-	known, err := j.sketch(ctx, steps)
-	if err != nil || j.n >= 0 || j.once {
-		return known, err
+	f, err := j.factorise(ctx, steps)
+	if _, large := errors.AsType[*ridge.SizeError](err); large && steps.Reason.Rule == reason.SparseRows {
+		j.sparse = false // excludes DualCG
+		return j.summarise(ctx, plan.Choose(j.problem()))
 	}
-	j.n = known.sum.Rows()
-	if again := plan.Choose(j.problem()); again.Method.IsDirect() {
-		return j.summarise(ctx, again)
-	}
-	return known, nil
+	return f, err
 }
 
 // fitBlocks fits at most width targets at a time and joins the results. All fits share the spectrum of the sketch. With

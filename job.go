@@ -1,6 +1,7 @@
 package fdridge
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -24,7 +25,7 @@ type job struct {
 	n      int64          // number of rows, -1 if it is unknown
 	d, t   int
 	once   bool // the rows can be read only once
-	sparse bool // the first rows are sparse; set only by lookAhead
+	sparse bool // the first rows are sparse; set only by countRows
 
 	decided     // state of a classification
 	unpenalized // describes the columns without penalty; d and penalty do not include these columns
@@ -155,6 +156,38 @@ func (j *job) scaled(src dataset.Source) (dataset.Source, error) {
 		return nil, err
 	}
 	return scaling.Apply(src)
+}
+
+// countRows reads rows until the choice of the method is certain. It sets j.sparse, and j.n if the rows end. The first pass
+// reads these rows again.
+func (j *job) countRows(ctx context.Context) error {
+	most, read := plan.RowsToRead(j.problem()), int64(0)
+	if _, isColumnar := dataset.ByColumns(j.src); most == 0 || j.free != nil || isColumnar { // projected rows and columns are dense
+		return nil
+	}
+	for b, err := range j.src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		j.sparse = b.Sparse != nil
+		if read += int64(b.N); read >= most {
+			return nil
+		}
+	}
+	j.n, j.src = read, counted{j.src, read}
+	return nil
+}
+
+// A counted source is a source with n rows.
+type counted struct {
+	dataset.Source
+	n int64
+}
+
+// Dims returns the counted number of rows.
+func (s counted) Dims() (n int64, d, t int) {
+	_, d, t = s.Source.Dims()
+	return s.n, d, t
 }
 
 // problem describes the job for [plan.Choose].

@@ -60,13 +60,16 @@ func (e *Encoding) Apply(src dataset.Source, o EncodeOptions) (dataset.Source, e
 		}
 		rows = tuning.GradientRows(width)
 	}
-	var begun atomic.Bool
+	var counted atomic.Int64 // number of rows in the tally, from the first row on
 	return dataset.Transform(src, UnnamedRows, width, rows, func() func(dataset.Block, *dataset.Buffer) error {
-		o := o
-		if begun.Swap(true) { // only the first pass is counted
-			o.Tally = new(Tally)
+		c, again := newEncoder(e, lexicons, o, sparse), new(Tally)
+		return func(b dataset.Block, out *dataset.Buffer) error {
+			if c.o.Tally = again; b.First >= counted.Load() {
+				c.o.Tally = o.Tally
+				counted.Store(b.First + int64(b.N))
+			}
+			return c.apply(b, out)
 		}
-		return newEncoder(e, lexicons, o, sparse).apply
 	}), nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 )
 
-// A Tally counts what an [Encoding] did to the rows, in the first pass over the encoded rows.
+// A Tally counts what an [Encoding] did to the rows, each row once.
 type Tally struct {
 	Filled  atomic.Int64 // missing values replaced by another value, foreign cells included
 	Foreign atomic.Int64 // cells of a wrong type, such as a text in a column of numbers

@@ -97,24 +97,19 @@ func Choose(p Problem) Steps {
 // above 1, because an iteration may need more passes than estimated.
 const maxCostRatio = 2
 
-// RowsToRead returns the number of rows after which the choice is certain. It is 0 if no row is needed, or if the rows can
-// be read only once. It is 1 if only sparse rows would change the choice. If n is unknown, it is a number of rows, at
-// least d, from which on n does not change the choice.
+// RowsToRead returns the number of rows after which the choice is certain. It is 1 if only sparse rows would change the
+// choice. If n is unknown and AᵀA takes too much memory, it is d, because n ≥ d does not change the choice. Otherwise it is
+// 0. It is 0 too if the rows can be read only once.
 func RowsToRead(p Problem) int64 {
-	switch {
+	n := p.Rows
+	switch p.Sparse = n >= 0; {
 	case p.Method != ridge.Auto && p.Method != ridge.Exact || p.NeedsSketch.Rule != reason.Asked || slices.Contains(p.Gammas, 0) || p.Once:
-		return 0
-	case p.Rows >= 0:
-		if p.Sparse = true; Choose(p).Method == ridge.DualCG {
-			return 1
-		}
-		return 0
+	case n >= 0 && Choose(p).Method == ridge.DualCG:
+		return 1
+	case n < 0 && !Choose(p).Method.IsDirect():
+		return int64(p.Dim)
 	}
-	method := Choose(p).Method
-	for p.Rows = int64(p.Dim); p.Rows < math.MaxInt64/2 && Choose(p).Method != method; {
-		p.Rows *= 2
-	}
-	return p.Rows
+	return 0
 }
 
 // Fits reports whether a direct method has enough memory. AᵀA (or AAᵀ, if n < d) must fit in [ridge.MaxGramBytes], and
