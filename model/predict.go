@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/digits"
+	"github.com/fdridge/fdridge/internal/parallel"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -295,7 +296,7 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 		return err
 	}
 	_, d, t := src.Dims()
-	yhat := make([]float64, k)
+	var all []float64 // the predictions of some rows of a block
 	var within []ridge.Interval
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
@@ -307,10 +308,15 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 				return err
 			}
 		}
+		step := max(1, mostPredicted/max(1, k))
 		for i := range b.N {
-			if err := predictRow(p.fit, yhat, b, i, d); err != nil {
-				return err
+			if i%step == 0 {
+				all = slices.Grow(all[:0], min(step, b.N-i)*k)[:min(step, b.N-i)*k]
+				if err := p.predictRows(all, b, i, k, d); err != nil {
+					return err
+				}
 			}
+			yhat := all[i%step*k:][:k:k]
 			one := Prediction{Row: b.First + int64(i), Y: yhat, Observed: b.Y[i*t : (i+1)*t], Last: i == b.N-1}
 			if p.intervals != nil {
 				one.Intervals = within[i*k : (i+1)*k]
@@ -326,6 +332,22 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 		}
 	}
 	return nil
+}
+
+// mostPredicted limits the number of predictions of a block that are computed together.
+const mostPredicted = 1 << 20
+
+// predictRows computes the predictions of the rows of b from row first on, k for each row, on all cores.
+func (p *Predictor) predictRows(all []float64, b dataset.Block, first, k, d int) error {
+	n := len(all) / max(1, k)
+	return parallel.Do(64, n*d, func(part int) error {
+		for i := n * part / 64; i < n*(part+1)/64; i++ {
+			if err := predictRow(p.fit, all[i*k:(i+1)*k], b, first+i, d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // PredictMatrix returns the predictions (n×t) for the samples in x (n×d, each row is a sample). With intervals, it
