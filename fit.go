@@ -22,8 +22,7 @@ import (
 //  5. If no γ is given, one is chosen. Penalties of bands that are not given are chosen too.
 //  6. The solutions come from the summary, from the factors, or from further passes.
 //
-// If the number of rows is unknown and AᵀA takes too much memory, Fit counts rows before step 2, until their number no
-// longer changes the method. See [plan.RowsToRead].
+// If the number of rows is unknown and AᵀA takes too much memory, Fit counts the rows before step 2.
 //
 // If the tolerance is not reached, Fit returns the Result together with a *[ridge.NotConvergedError], which
 // is also Result.Err(). The error bounds of the Result are still valid. With any other error there is no

@@ -158,23 +158,23 @@ func (j *job) scaled(src dataset.Source) (dataset.Source, error) {
 	return scaling.Apply(src)
 }
 
-// countRows reads rows until the choice of the method is certain. It sets j.sparse, and j.n if the rows end. The first pass
-// reads these rows again.
+// countRows counts the rows if the choice of the method needs their number, and sets j.n. It sets j.sparse if the choice
+// depends on it.
 func (j *job) countRows(ctx context.Context) error {
-	most, read := plan.RowsToRead(j.problem()), int64(0)
-	if _, isColumnar := dataset.ByColumns(j.src); most == 0 || j.free != nil || isColumnar { // projected rows and columns are dense
+	if _, isColumnar := dataset.ByColumns(j.src); j.free != nil || isColumnar || !plan.DependsOnRows(j.problem()) { // projected rows and columns are dense
 		return nil
 	}
+	rows := int64(0)
 	for b, err := range j.src.Blocks(ctx) {
 		if err != nil {
 			return err
 		}
-		j.sparse = b.Sparse != nil
-		if read += int64(b.N); read >= most {
+		if j.sparse = b.Sparse != nil; j.n >= 0 {
 			return nil
 		}
+		rows += int64(b.N)
 	}
-	j.n, j.src = read, counted{j.src, read}
+	j.n, j.src = rows, counted{j.src, rows}
 	return nil
 }
 

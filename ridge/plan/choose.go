@@ -97,19 +97,15 @@ func Choose(p Problem) Steps {
 // above 1, because an iteration may need more passes than estimated.
 const maxCostRatio = 2
 
-// RowsToRead returns the number of rows after which the choice is certain. It is 1 if only sparse rows would change the
-// choice. If n is unknown and AᵀA takes too much memory, it is d, because n ≥ d does not change the choice. Otherwise it is
-// 0. It is 0 too if the rows can be read only once.
-func RowsToRead(p Problem) int64 {
-	n := p.Rows
-	switch p.Sparse = n >= 0; {
-	case p.Method != ridge.Auto && p.Method != ridge.Exact || p.NeedsSketch.Rule != reason.Asked || slices.Contains(p.Gammas, 0) || p.Once:
-	case n >= 0 && Choose(p).Method == ridge.DualCG:
-		return 1
-	case n < 0 && !Choose(p).Method.IsDirect():
-		return int64(p.Dim)
+// DependsOnRows reports whether the choice depends on the rows. It may depend on their number, if this is unknown and AᵀA
+// takes too much memory, or on whether they are sparse. The result is false if the rows can be read only once.
+func DependsOnRows(p Problem) bool {
+	if p.Method != ridge.Auto && p.Method != ridge.Exact || p.NeedsSketch.Rule != reason.Asked || slices.Contains(p.Gammas, 0) || p.Once {
+		return false
 	}
-	return 0
+	p.Sparse = p.Rows >= 0
+	m := Choose(p).Method
+	return p.Sparse && m == ridge.DualCG || p.Rows < 0 && !m.IsDirect()
 }
 
 // Fits reports whether a direct method has enough memory. AᵀA (or AAᵀ, if n < d) must fit in [ridge.MaxGramBytes], and
