@@ -45,7 +45,7 @@ func (s *subset) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 		var out Buffer
 		var rows []int // indices of the rows of in to keep
 		var seen, given int64
-		copyRows := func(part int) error { // copies dense rows
+		copyRows := parallel.New(nil, 64, func(part int) error { // copies dense rows
 			for k := len(rows) * part / 64; k < len(rows)*(part+1)/64; k++ {
 				i := rows[k]
 				copy(out.X[k*d:(k+1)*d], in.X[i*d:])
@@ -57,7 +57,7 @@ func (s *subset) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 				}
 			}
 			return nil
-		}
+		})
 		for b, err := range s.src.Blocks(ctx) {
 			if s.keepRow == nil && b.Sparse != nil {
 				err = newSourceError("the rows to filter are sparse; they must be dense")
@@ -85,7 +85,7 @@ func (s *subset) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 					out.N = len(rows)
 					out.X, out.Y = slices.Grow(out.X, out.N*d)[:out.N*d], slices.Grow(out.Y, out.N*t)[:out.N*t]
 					out.W = append(out.W, b.W[:min(out.N, len(b.W))]...)
-					_ = parallel.Do(64, len(out.X), copyRows)
+					copyRows.RunFor(len(out.X))
 				}
 				b = out.Block(given, d)
 			}
