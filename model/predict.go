@@ -340,7 +340,7 @@ const mostPredicted = 1 << 20
 // predictRows computes the predictions of the rows of b from row first on, k for each row, on all cores.
 func (p *Predictor) predictRows(all []float64, b dataset.Block, first, k, d int) error {
 	n := len(all) / max(1, k)
-	return parallel.Do(64, n*d, func(part int) error {
+	return parallel.Do(64, len(all)*d, func(part int) error {
 		for i := n * part / 64; i < n*(part+1)/64; i++ {
 			if err := predictRow(p.fit, all[i*k:(i+1)*k], b, first+i, d); err != nil {
 				return err

@@ -181,10 +181,11 @@ func (p *twofoldStrip) scaleRows() (better bool) {
 // residuals computes R for a group of four rows, and stores the coefficients w·r that G needs.
 func (p *twofoldStrip) residuals(group int) {
 	clear(p.sums)
-	for strip := range p.strips() {
-		if p.x.Data == nil {
-			break
-		}
+	strips := p.strips()
+	if p.x.Data == nil {
+		strips = 0
+	}
+	for strip := range strips {
 		j, n := p.columns(strip)
 		a, lda := p.groupRows(group, j)
 		for q := range p.sums {
