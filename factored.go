@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -18,6 +19,8 @@ type factored struct {
 	*job
 	method  ridge.Method // Exact, or the method of one factorization if it was requested
 	factors *ridge.Factorization
+
+	leastGamma float64 // the least power of ten that reaches Tol as γ, if columns are dependent at γ = 0; else 0
 }
 
 // factorise reads the rows once and computes the factorization.
@@ -106,12 +109,48 @@ func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	}
 	status := ridge.NotTerminated
 	for _, s := range fits {
+		if s.Status == ridge.MinimumNorm {
+			f.leastGamma, err = f.findLeastGamma(ctx)
+			if err != nil {
+				return nil, 0, err
+			}
+		}
 		status = status.Worse(s.Status)
 	}
 	if len(fits) < len(gammas) {
 		status = ridge.Unsolved
 	}
 	return fits, status, nil
+}
+
+// findLeastGamma returns the smallest power of ten for which the factors reach Tol as γ, or 0 if there is none. It
+// bisects the exponents between 10⁻²⁰ and 10² times the sum of squares of the columns.
+func (f *factored) findLeastGamma(ctx context.Context) (float64, error) {
+	size := f.factors.MeanEigenvalue() * float64(f.d)
+	if !(size > 0) {
+		return 0, nil
+	}
+	middle := int(math.Ceil(math.Log10(size)))
+	below, above := middle-20, middle+3 // 10^below does not reach Tol, and 10^above is not known to
+	least := 0.0
+	for above-below > 1 {
+		exponent := below + (above-below)/2
+		gamma := math.Pow10(exponent)
+		reached := false
+		if gamma > 0 && !math.IsInf(gamma, 1) {
+			fits, err := f.factors.Solve(ctx, []float64{gamma})
+			if err != nil {
+				return 0, err
+			}
+			reached = fits[0].WorstError() <= f.Tol
+		}
+		if reached {
+			above, least = exponent, gamma
+		} else {
+			below = exponent
+		}
+	}
+	return least, nil
 }
 
 // certified solves the systems at gammas and computes error bounds. It omits a γ with a singular system and all smaller
@@ -206,7 +245,7 @@ func (f *factored) retryWithQR(ctx context.Context, gammas []float64, fits []*ri
 }
 
 func (f *factored) report(r *Result) {
-	r.Method = f.method
+	r.Method, r.leastGamma = f.method, f.leastGamma
 	if squares := f.factors.ColumnSquares(); squares != nil {
 		r.ColumnSpread = plan.Spread(squares, 0)
 	}

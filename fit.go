@@ -120,7 +120,7 @@ func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 	}
 	r.outcome = plan.Outcome{
 		Problem: j.problem(), Method: r.Method, Status: r.Status, Solutions: r.Solutions, Summary: r.Summary,
-		ColumnSpread: r.ColumnSpread, Tol: j.Tol, MaxPasses: j.MaxPasses, CanRead: j.src != nil && !j.once, Shared: j.Reducer != nil,
+		ColumnSpread: r.ColumnSpread, LeastGamma: r.leastGamma, Tol: j.Tol, MaxPasses: j.MaxPasses, CanRead: j.src != nil && !j.once, Shared: j.Reducer != nil,
 	}
 	return r, r.Err()
 }

@@ -138,8 +138,8 @@ func (e *OverflowError) Error() string {
 func (e *OverflowError) Is(target error) bool { return target == ErrInput }
 
 // A ShortfallError reports a fit whose proved error exceeds the requested tolerance. The certificate of the fit is
-// valid. Unwrap returns the reason: [ridge.ErrRoundOff], [ridge.ErrPassLimit], [ridge.ErrDiverged] or
-// [ridge.ErrUnproved].
+// valid. Unwrap returns the reason: [ridge.ErrRoundOff], [ridge.ErrPassLimit], [ridge.ErrDiverged],
+// [ridge.ErrUnproved] or [ridge.ErrDependent].
 type ShortfallError struct {
 	Gamma     float64
 	Target    int     // from 0
@@ -149,7 +149,7 @@ type ShortfallError struct {
 }
 
 func (e *ShortfallError) Error() string {
-	if e.Status == ridge.Unproved {
+	if e.Status == ridge.Unproved || e.Status == ridge.MinimumNorm {
 		return fmt.Sprintf("model: at gamma = %v no error bound is proved for target %d: %v", e.Gamma, e.Target+1, e.Status)
 	}
 	return fmt.Sprintf("model: at gamma = %v a relative error of %v is certified for target %d, but %v was requested: %v", e.Gamma, e.Certified, e.Target+1, e.Tol, e.Status)

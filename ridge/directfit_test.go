@@ -65,34 +65,35 @@ func TestDirectProvesNothing(t *testing.T) {
 	}
 }
 
-// TestUnsolved: a γ without a solution does not take the others with it; the only one is an error.
-func TestUnsolved(t *testing.T) {
+// TestDependentAmongOthers checks that dependent columns at γ = 0 leave the solutions at other γ as they are.
+func TestDependentAmongOthers(t *testing.T) {
 	s := nearly(60, 3, 0)
 	r, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: []float64{0, 1, 10}, Tol: 1e-8})
-	if !errors.Is(err, ridge.ErrUnsolved) || len(r.Solutions) != 2 || r.Solutions[0].Gamma != 1 || r.Status != ridge.Unsolved {
+	if !errors.Is(err, ridge.ErrDependent) || len(r.Solutions) != 3 || r.Status != ridge.MinimumNorm || r.Unsolved() != nil {
 		t.Fatalf("%v, %+v", err, r)
 	}
-	if u := r.Unsolved(); len(u) != 1 || u[0] != 0 {
-		t.Errorf("unsolved at %v", u)
+	if got := r.Solutions[0].Status; got != ridge.MinimumNorm {
+		t.Errorf("γ = 0: %v", got)
 	}
-	if _, singular := errors.AsType[*ridge.SingularError](r.Trace[len(r.Trace)-1].Err); !singular {
-		t.Errorf("done: %v", r.Trace)
-	}
-	for _, f := range r.Solutions {
+	for _, f := range r.Solutions[1:] {
 		if !(f.Targets[0].RelativeErrorBound <= 1e-8) || f.Status.Err() != nil {
 			t.Errorf("γ = %g: %g, %v", f.Gamma, f.Targets[0].RelativeErrorBound, f.Status)
 		}
 	}
-	if found := must(r.Remedies())(t); len(found) != 0 {
-		t.Errorf("what would help where there is no solution: %v", found)
-	}
-	var singular *ridge.SingularError
-	if _, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: []float64{0}}); !errors.As(err, &singular) {
-		t.Errorf("γ = 0 alone: %v", err)
-	}
-	r, err = fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Dual, Gammas: []float64{1e-200, 1}})
-	if !errors.Is(err, ridge.ErrUnsolved) || len(r.Solutions) != 1 {
+}
+
+// TestUnsolved checks that a γ without a solution leaves the solutions at other γ as they are.
+func TestUnsolved(t *testing.T) {
+	s := nearly(60, 3, 0)
+	r, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Dual, Gammas: []float64{1e-200, 1}})
+	if !errors.Is(err, ridge.ErrUnsolved) || len(r.Solutions) != 1 || r.Status != ridge.Unsolved {
 		t.Fatalf("dual: %v", err)
+	}
+	if u := r.Unsolved(); len(u) != 1 || u[0] != 1e-200 {
+		t.Errorf("unsolved at %v", u)
+	}
+	if _, singular := errors.AsType[*ridge.SingularError](r.Trace[len(r.Trace)-1].Err); !singular {
+		t.Errorf("done: %v", r.Trace)
 	}
 	if found := must(r.Remedies())(t); len(found) != 1 || found[0].Kind != plan.FactorDirectly {
 		t.Errorf("what would help dual: %v", found)

@@ -76,7 +76,7 @@ var ErrOtherRows = badinput.Errorf("ridge: the fit is not of the rows of the sum
 
 // A NotConvergedError reports that the tolerance was not reached. Solutions holds the best solution for each γ, with
 // valid certificates; a γ without a solution is left out ([Unsolved]). The error wraps Status.Err(): [ErrRoundOff],
-// [ErrPassLimit], [ErrDiverged], [ErrUnsolved] or [ErrUnproved].
+// [ErrPassLimit], [ErrDiverged], [ErrUnsolved], [ErrUnproved] or [ErrDependent].
 type NotConvergedError struct {
 	Solutions []*Solution
 	Status    Status // why the iteration stopped, for the last γ and target that missed the tolerance

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
@@ -11,6 +12,7 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
@@ -91,8 +93,10 @@ func (e *SingularError) Is(target error) bool { return target == ErrInput }
 // [Factorization.Solve] and [Factorization.Certify]. With a factorisation of AᵀA, it takes O((d+t)²) memory and O(nd²)
 // time, plus O(d³) time for each γ. With [Tridiagonal] the O(d³) time is spent once.
 //
-// For an intercept, the rows are centred as they are read. γ = 0 is the least-squares problem; use [QR] for it. The
-// columns must then be linearly independent, with at least d rows, or d+1 with an intercept.
+// For an intercept, the rows are centred as they are read. γ = 0 is the least-squares problem; use [QR] for it. If
+// columns depend on others, up to round-off, or if there are fewer rows than columns, QR returns the least-squares
+// solution of smallest norm. This solution is the limit of the ridge solution as γ → 0. Its Status is [MinimumNorm].
+// The other methods then return a *[SingularError].
 //
 // Errors of src are returned unchanged. Other errors:
 //
@@ -177,8 +181,8 @@ func (e *primal) isUnderdetermined(gamma float64) bool {
 	return gamma == 0 && e.rankBound() < int64(e.d)
 }
 
-// fits solves for all γ.
-func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
+// fits solves for all γ. If minimum is true, QR returns the minimum-norm solution at γ = 0 if columns are dependent.
+func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float64, minimum bool) ([]*Solution, error) {
 	if e.opts.Method == Tridiagonal {
 		return e.tridiagonal(ctx, system, gammas)
 	}
@@ -188,12 +192,33 @@ func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float
 			return nil, err
 		}
 		f, err := e.fit(system, g, e.opts.Method)
+		if minimum && e.opts.Method == QR && g == 0 && (err != nil || math.IsInf(f.WorstError(), 1)) {
+			if least := e.minimumNorm(system); least != nil {
+				f, err = least, nil
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
 		fits = append(fits, f)
 	}
 	return fits, nil
+}
+
+// minimumNorm returns the least-squares solution of smallest norm, or nil if no column depends on others.
+func (e *primal) minimumNorm(system *direct.System) *Solution {
+	found, dependent := system.MinimumNorm()
+	if dependent == nil || slices.ContainsFunc(found.X, func(v float64) bool { return v-v != 0 }) {
+		return nil
+	}
+	weights, df := certify.Dependent(system.Evidence(), found)
+	f := e.newSolution(system.Evidence(), found, df, weights, QR)
+	f.Status = MinimumNorm
+	f.Rank = e.d - len(dependent)
+	for _, c := range dependent {
+		f.Dependent = append(f.Dependent, Dependence(c))
+	}
+	return f
 }
 
 // fit factors the system for one γ.
@@ -211,6 +236,11 @@ func (e *primal) fit(system *direct.System, gamma float64, factor Method) (*Solu
 // solution certifies found and reports factor as its method.
 func (e *primal) solution(rows *certify.Streamed, found *certify.Factored, factor Method) *Solution {
 	weights, df := certify.Direct(rows, found)
+	return e.newSolution(rows, found, df, weights, factor)
+}
+
+// newSolution returns the solution with the coefficients of found and the bounds in weights.
+func (e *primal) newSolution(rows *certify.Streamed, found *certify.Factored, df interval.Interval, weights []certify.Weights, factor Method) *Solution {
 	f := &Solution{Outcome: Outcome{
 		Gamma: found.Gamma, EffectiveDimension: Interval(df),
 		Method: factor, Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,

@@ -58,24 +58,32 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 }
 
 // Solve returns the solution at every γ of gammas, in order, with certificates. It reads no rows, with one exception: a
-// dual method whose rows do not fit in memory makes another pass for the certificates. If a system is singular to
-// working precision, the error is a *[SingularError].
+// dual method whose rows do not fit in memory makes another pass for the certificates.
+//
+// At γ = 0, [QR] returns the minimum-norm solution if columns depend on others; see [SolveExact]. In all other cases, a
+// system that is singular to working precision causes a *[SingularError].
 func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
-	return f.solve(ctx, gammas, true)
+	return f.solve(ctx, gammas, wanted{coefficients: true, minimum: true})
 }
 
 // Scores is like Solve, but the solutions of a dual method have no coefficients: every Target.Coef is nil, and the error
 // bounds are for Aᵀα with the dual solution α. A solution keeps its coefficients if its certificate proves nothing, or if
-// columns were projected out.
+// columns were projected out. A singular system is always a *[SingularError].
 //
 // Without coefficients, a solution takes O(n²) time for each target. See docs/math.md, Proposition 8.8.
 func (f *Factorization) Scores(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
-	return f.solve(ctx, gammas, f.opts.Projected > 0)
+	return f.solve(ctx, gammas, wanted{coefficients: f.opts.Projected > 0})
 }
 
-func (f *Factorization) solve(ctx context.Context, gammas []float64, form bool) ([]*Solution, error) {
+// A wanted describes the solutions that solve returns.
+type wanted struct {
+	coefficients bool // a dual method forms the coefficients
+	minimum      bool // a minimum-norm solution replaces a SingularError
+}
+
+func (f *Factorization) solve(ctx context.Context, gammas []float64, w wanted) ([]*Solution, error) {
 	if f.dual == nil && f.system == nil {
 		return nil, unfit("a zero Factorization; use Factorize")
 	}
@@ -85,9 +93,9 @@ func (f *Factorization) solve(ctx context.Context, gammas []float64, form bool) 
 		}
 	}
 	if f.dual != nil {
-		return f.dual.solve(ctx, gammas, 0, form, nil)
+		return f.dual.solve(ctx, gammas, 0, w.coefficients, nil)
 	}
-	return f.primal.fits(ctx, f.system, gammas)
+	return f.primal.fits(ctx, f.system, gammas, w.minimum)
 }
 
 // Certify sets the Status of solutions from [Factorization.Solve]. Solutions that miss ExactOptions.Tol are corrected in
@@ -103,6 +111,9 @@ func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []
 		}
 	}
 	for _, s := range fits {
+		if s.Status == MinimumNorm {
+			continue
+		}
 		s.Status = s.directStatus(f.opts.Tol)
 		if f.once && s.Status == RoundOff && f.primal != nil {
 			s.Status = PassLimit // more passes might have reached the tolerance

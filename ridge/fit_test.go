@@ -20,6 +20,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/svmlight"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/plan"
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
@@ -164,8 +165,25 @@ func TestFitSingular(t *testing.T) {
 	if r := must(fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.QR, Tol: 1e-8}))(t); r.Solutions[0].Method != ridge.QR || givenUp(r) != nil {
 		t.Errorf("qr: %s, gave up %v", r.Solutions[0].Method, givenUp(r))
 	}
-	if r, err := fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{0}}); r != nil || !errors.As(err, &e) || e.Method != ridge.QR {
-		t.Errorf("γ = 0: %v, %v", r, err)
+	r, err := fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{0}})
+	if !errors.Is(err, ridge.ErrDependent) {
+		t.Fatalf("γ = 0: %v", err)
+	}
+	s := r.Solutions[0]
+	if s.Method != ridge.QR || s.Status != ridge.MinimumNorm || s.Rank != 1 || len(s.Dependent) != 1 || s.Dependent[0].Column != 1 {
+		t.Errorf("γ = 0: %v", s)
+	}
+	if x := s.Targets[0].Coef; x[0] != x[1] {
+		t.Errorf("γ = 0: the equal columns have the coefficients %v", x)
+	}
+	// The remedy is a γ that reaches the tolerance.
+	remedies := must(r.Remedies())(t)
+	if len(remedies) != 1 || remedies[0].Kind != plan.RaiseGamma {
+		t.Fatalf("γ = 0: remedies %v", remedies)
+	}
+	larger := must(fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{remedies[0].Value}, Method: ridge.QR}))(t)
+	if larger.Status != ridge.Factorized {
+		t.Errorf("γ = %g: %v", remedies[0].Value, larger.Status)
 	}
 }
 

@@ -30,6 +30,9 @@ type correction struct {
 func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution) error {
 	var open []correction
 	for _, f := range fits {
+		if f.Status == MinimumNorm {
+			continue
+		}
 		for j := range f.Targets {
 			if t := &f.Targets[j]; !(t.RelativeErrorBound <= e.opts.Tol) {
 				open = append(open, correction{fit: f, target: j, x: t.Coef, error: t.ErrorBound})

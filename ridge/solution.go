@@ -23,6 +23,11 @@ type Outcome struct {
 	Passes     int       `json:"passes"`  // number of passes over the data
 	Iterations int       `json:"iterations"`
 
+	// Rank and Dependent describe the columns if Status is [MinimumNorm]. Rank is the number of independent columns, and
+	// Dependent has the other columns. Both are decided up to round-off, and are not proved.
+	Rank      int          `json:"rank,omitempty"`
+	Dependent []Dependence `json:"dependent,omitempty"`
+
 	// Shrinkage is a bound on ‖AᵀA − BᵀB‖₂ for the sketch B: its shrinkage η plus round-off. It is 0 for an exact
 	// method.
 	Shrinkage float64 `json:"shrinkage" null:"+Inf"`
@@ -31,6 +36,15 @@ type Outcome struct {
 	Contraction float64 `json:"contraction" null:"+Inf"`
 	// EffectiveDimension is a bracket of tr((AᵀA + γI)⁻¹AᵀA). The bracket is wide for [DualCG].
 	EffectiveDimension Interval `json:"effective_dimension"`
+}
+
+// A Dependence is a column of A that equals Σ Factors[i]·A_On[i] up to round-off. If On is empty, the column is zero. With
+// an intercept, columns are centred, so that a column is a combination of the others and a constant. With a Penalty p, the
+// factors are for columns divided by √pⱼ.
+type Dependence struct {
+	Column  int       `json:"column"`  // counted from 0
+	On      []int     `json:"on"`      // columns before Column
+	Factors []float64 `json:"factors"` // in the order of On
 }
 
 // A Solution is the ridge solution for one γ.

@@ -34,6 +34,9 @@ const (
 	Unsolved
 	// Unproved: the solution was computed in one pass, and its certificate proves nothing, see [Target.Proves].
 	Unproved
+	// MinimumNorm: at γ = 0, columns depend on others up to round-off, and the solution is the least-squares solution of
+	// smallest norm. The rank is not proved, so the coefficients have no error bound. The bracket of RSS holds.
+	MinimumNorm
 )
 
 // The errors that [Status.Err] returns.
@@ -43,6 +46,7 @@ var (
 	ErrDiverged  = errors.New("ridge: iteration diverged")
 	ErrUnsolved  = errors.New("ridge: there is no solution at some gamma")
 	ErrUnproved  = errors.New("ridge: one pass proves nothing of the weights")
+	ErrDependent = errors.New("ridge: columns depend on each other, so that the solution at gamma = 0 is not unique")
 )
 
 var statuses = [...]struct {
@@ -59,6 +63,7 @@ var statuses = [...]struct {
 	Diverged:      {"diverged", "the iteration diverged: gamma is too small for this sketch", ErrDiverged},
 	Unsolved:      {"unsolved", "there is no solution at some gamma", ErrUnsolved},
 	Unproved:      {"unproved", "one pass, which proves nothing of these weights", ErrUnproved},
+	MinimumNorm:   {"minimum-norm", "columns depend on each other within round-off: the minimum-norm solution", ErrDependent},
 }
 
 // String returns a description of the status, or "" for [NotTerminated]. fdridge.Result.Remedies suggests remedies.
@@ -70,7 +75,7 @@ func (s Status) String() string {
 }
 
 // Err returns nil if the method succeeded, and for [NotTerminated]. Otherwise it returns [ErrRoundOff], [ErrPassLimit],
-// [ErrDiverged], [ErrUnsolved] or [ErrUnproved].
+// [ErrDiverged], [ErrUnsolved], [ErrUnproved] or [ErrDependent].
 func (s Status) Err() error {
 	if s < 0 || int(s) >= len(statuses) {
 		return nil
@@ -79,7 +84,7 @@ func (s Status) Err() error {
 }
 
 // MarshalText returns the name of the status: "converged", "zero-solution", "one-pass", "factorized", "round-off",
-// "pass-limit", "diverged", "unsolved", "unproved", or "" for [NotTerminated]. The names never change, unlike the texts
+// "pass-limit", "diverged", "unsolved", "unproved", "minimum-norm", or "" for [NotTerminated]. The names never change, unlike the texts
 // of String.
 func (s Status) MarshalText() ([]byte, error) {
 	if s < 0 || int(s) >= len(statuses) {

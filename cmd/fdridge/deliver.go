@@ -185,6 +185,8 @@ func (o *solveFlags) shortfall(f *report.Fit, isWritten bool) string {
 	switch {
 	case isWritten && o.predict != "":
 		text += "; the predictions of the best coefficients were written"
+	case isWritten && f.Short() == ridge.MinimumNorm && (o.out != "" || o.coef != ""):
+		text += "; its coefficients were written"
 	case isWritten && (o.out != "" || o.coef != ""):
 		text += "; the best coefficients were written with their proved bounds"
 	case isWritten:

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -517,6 +518,38 @@ func TestSingular(t *testing.T) {
 		if v["method"] != "qr" && v["method"] != "exact" || v["reads"] != 3.0 || !strings.Contains(fmt.Sprint(v["method_reason"]), "singular at gamma = 1, so QR") {
 			t.Errorf("--method %s: %v in %v reads: %v", method, v["method"], v["reads"], v["method_reason"])
 		}
+	}
+}
+
+// TestDependentColumns checks that a fit at γ = 0 names dependent columns in the units of the file, names a γ that works,
+// and writes the minimum-norm solution with exit code 3.
+func TestDependentColumns(t *testing.T) {
+	data := write(t, "dependent.csv", "a,b,c,d,y\n1,2,4,7,1\n2,1,5,7,2\n3,5,11,7,2\n4,4,12,7,5\n5,9,19,7,4.5\n6,1,13,7,7\n")
+	wide := write(t, "wide.csv", "a,b,c,d,y\n1,2,4,7,1\n2,1,5,8,2\n")
+	for _, c := range []struct {
+		data, gamma, want string
+		flags             []string
+	}{
+		{data, "0", "c equals 2·a + b + a constant; d is constant", nil},
+		{data, "0", "c equals 2·a + b + a constant; d is constant", []string{"--standardize"}},
+		{data, "0,1", "c equals 2·a + b", []string{"--intercept=false"}}, // d is independent without an intercept
+		{wide, "0", "2 rows are too few for the coefficients of 4 columns", nil},
+	} {
+		model := filepath.Join(t.TempDir(), "m.json")
+		args := slices.Concat([]string{"fit", "--data", c.data, "--target", "y", "--gamma", c.gamma, "--out", model}, c.flags)
+		code, out, errs := call(args...)
+		text := strings.ReplaceAll(out, "\n  ", " ")
+		if code != short || !strings.Contains(text, c.want) || !strings.Contains(errs, c.want) || !strings.Contains(text, "minimum-norm") {
+			t.Errorf("%v: exit %d\n%s\n%s", args, code, out, errs)
+		}
+		_, after, found := strings.Cut(errs, "--gamma ")
+		gamma, _, _ := strings.Cut(after, " ")
+		if !found {
+			t.Errorf("%v: no gamma is named: %s", args, errs)
+			continue
+		}
+		must(t, slices.Concat([]string{"fit", "--data", c.data, "--target", "y"}, c.flags, []string{"--gamma", gamma})...)
+		must(t, "predict", "--model", model, "--gamma", "0", "--data", c.data, "--target", "y")
 	}
 }
 

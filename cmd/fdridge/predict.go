@@ -89,7 +89,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if m, err = chooseFit(m, o.gamma); err != nil {
 		return err
 	}
-	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok && e.Status != ridge.Unproved {
+	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok && e.Status != ridge.Unproved && e.Status != ridge.MinimumNorm {
 		fmt.Fprintf(stderr, "fdridge: warning: %s: %s\n", o.model, describeShortfall(e))
 	} else if !m.Fits[0].Certificate.IsZero() && !m.Proves() {
 		fmt.Fprintf(stderr, "fdridge: warning: %s: nothing is proved about its coefficients (no relative error below 1)\n", o.model)

@@ -49,8 +49,10 @@ type Outcome struct {
 	ColumnSpread float64        // ratio of the largest norm of a feature to the smallest nonzero norm, see [Spread]; 0 if unknown
 	Tol          float64
 	MaxPasses    int
-	CanRead      bool // the rows can be read again
-	Shared       bool // several processes share the rows
+	// LeastGamma is the smallest power of ten for which a fit with dependent columns reaches Tol as γ; 0 if unknown.
+	LeastGamma float64
+	CanRead    bool // the rows can be read again
+	Shared     bool // several processes share the rows
 }
 
 // unevenSpread is the [Spread] above which the features should be scaled.
@@ -93,6 +95,10 @@ func Remedies(o Outcome) ([]Remedy, error) {
 	case ridge.Unproved:
 		if r.CanRead {
 			out = append(out, Remedy{Kind: ChangeToCG})
+		}
+	case ridge.MinimumNorm:
+		if r.LeastGamma > 0 {
+			out = append(out, Remedy{RaiseGamma, r.LeastGamma})
 		}
 	case ridge.Diverged:
 		out = append(out, Remedy{Kind: ChangeToCG})

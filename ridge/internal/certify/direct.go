@@ -83,12 +83,8 @@ func (e *Streamed) lost() float64 { return (float64(e.Rows) + float64(e.Dim)) * 
 // columnErrors returns bounds off[j] on the norms of the errors in the columns j of [A Y]. s holds bounds on
 // the eigenvalues, the inverse and the effective dimension of H = AᵀA + γI.
 func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
-	d, t := e.Dim, len(e.TSS)
-	off = make([]float64, d+t) // E of Direct
-	for j := range off {
-		off[j] = inflate*(f.Data[j]+e.Displaced[j]) + float64(d+t)*e.lost()
-	}
-	inR := slices.Clone(off[:d])
+	off = e.perturbations(f)
+	inR := slices.Clone(off[:e.Dim])
 	for j, v := range f.Stacked {
 		inR[j] += inflate * v
 	}
@@ -102,6 +98,15 @@ func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
 	return off, *f.bounds
 }
 
+// perturbations returns bounds on the norms of the errors in the columns of [A Y], E of [Direct].
+func (e *Streamed) perturbations(f *Factored) []float64 {
+	off := make([]float64, e.Dim+len(e.TSS))
+	for j := range off {
+		off[j] = inflate*(f.Data[j]+e.Displaced[j]) + float64(len(off))*e.lost()
+	}
+	return off
+}
+
 // weights returns error bounds for the coefficients of target j. The elements of off bound the norms of the errors
 // in the columns of the matrix [A Y]. lost is a bound on the underflow error of a sum of squares.
 func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64, j int) Weights {
@@ -111,9 +116,7 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	moved := vec.AbsDot(off[:d], x) + off[d+j]
 	terms := 1 + floats.Norm(x, 1) // every product in K, c and ‖b‖² may underflow
 	round := inflate*f.RSSRound[j] + lost*terms*terms
-	low := math.Max(0, math.Sqrt(math.Max(0, f.RSS[j]-round))-moved)
-	high := math.Sqrt(math.Max(0, f.RSS[j])+round) + moved
-	rss := interval.Squared(low, high)
+	rss, high := residualSquares(f.RSS[j], round, moved)
 
 	v, size := make([]float64, d), math.Hypot(high, root*xn) // size bounds ‖r‖
 	if !f.Above {
@@ -135,6 +138,38 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 		Objective: objectiveNear(f.Gamma, xn, interval.Interval{Hi: energy}, float64(d), rss),
 		GCV:       gcv(e.Rows, e.fixed(), s.df, rssNear(f.Gamma, energy, rss)),
 	}
+}
+
+// residualSquares returns a bracket of ‖Ax̂ − b‖², and an upper bound on its root. computed is its value for perturbed A
+// and b, with an error of at most round. moved bounds the norm of the perturbation of Ax̂ − b.
+func residualSquares(computed, round, moved float64) (rss interval.Interval, root float64) {
+	low := math.Max(0, math.Sqrt(math.Max(0, computed-round))-moved)
+	high := math.Sqrt(math.Max(0, computed)+round) + moved
+	return interval.Squared(low, high), high
+}
+
+// Dependent returns the bounds for each target of a least-squares solution (γ = 0), if nothing is known of the smallest
+// singular value of A. The error of the coefficients then has no bound. RSS is a bracket of ‖Ax̂ − b‖², because this
+// bracket needs no factor. The effective dimension is the rank of A, of which only df is known.
+func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
+	d, lost := e.Dim, e.lost()
+	df = interval.Interval{Lo: 0, Hi: float64(rank(e.Rows, d, e.Intercept))}
+	off := e.perturbations(f)
+	for j := range e.TSS {
+		x := f.X[j*d : (j+1)*d]
+		moved := vec.AbsDot(off[:d], x) + off[d+j]
+		terms := 1 + floats.Norm(x, 1) // every product may underflow
+		rss, _ := residualSquares(f.RSS[j], inflate*f.RSSRound[j]+lost*terms*terms, moved)
+		least := interval.Interval{Lo: 0, Hi: rss.Hi}
+		weights = append(weights, Weights{
+			Error: math.Inf(1), Relative: math.Inf(1), Energy: math.Inf(1),
+			Intercept: e.intercept(j, x, vec.Norm(x), math.Inf(1)),
+			TSS:       e.totalSquares(j, lost), RSS: rss,
+			Objective: interval.Interval{Lo: 0, Hi: rss.Hi / 2},
+			GCV:       gcv(e.Rows, e.fixed(), df, least),
+		})
+	}
+	return weights, df
 }
 
 // totalSquares returns a bracket of ‖b‖² of target j from TSS[j], a compensated sum of rounded squares. lost

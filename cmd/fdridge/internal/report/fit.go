@@ -116,8 +116,12 @@ func (f *Fit) Shortfall() string {
 	if !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool { return s.Status.Err() != nil }) {
 		return ""
 	}
-	if f.Short() == ridge.Unproved {
+	switch f.Short() {
+	case ridge.Unproved:
 		return f.listUnproved()
+	case ridge.MinimumNorm:
+		return fmt.Sprintf("at gamma = 0 the solution is not unique (%s); the minimum-norm solution has no proved error bound",
+			f.describeDependences(f.dependentFit()))
 	}
 	worst, at, target := f.worst()
 	where := ""

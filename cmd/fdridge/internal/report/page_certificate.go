@@ -40,6 +40,9 @@ func (f *Fit) verdict() verdict {
 	switch {
 	case f.Unsolved() != "" && f.Shortfall() == "":
 		v.Text = fmt.Sprintf("Incomplete: %s.", f.Unsolved())
+	case f.Short() == ridge.MinimumNorm:
+		text := f.describeDependent(f.dependentFit())
+		v.Text = strings.ToUpper(text[:1]) + text[1:]
 	case f.Short() == ridge.Unproved:
 		v.Text = "Nothing is proved about these coefficients: no relative error below 1."
 	case f.Found.Err() != nil:

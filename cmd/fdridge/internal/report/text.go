@@ -50,6 +50,10 @@ func (f *Fit) WriteText(w io.Writer) error {
 		fmt.Fprintln(w)
 		t.write(w)
 	}
+	if s := f.dependentFit(); s != nil {
+		text := f.describeDependent(s)
+		fmt.Fprintln(w, "\n"+wrapText(strings.ToUpper(text[:1])+text[1:]))
+	}
 	if text := f.listUnproved(); text != "" {
 		fmt.Fprintln(w, "\n"+wrapText(text))
 	}
@@ -235,6 +239,9 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 	for _, i := range order {
 		x, e := divide(o.Coef[i], bounds[i], f.scale(i))
 		value, within := formatAround(x, e)
+		if s.Status == ridge.MinimumNorm {
+			value = fmt.Sprintf("%.6g", x) // more digits than usual without a bound, because nothing else is known of x
+		}
 		cells := []string{shorten(featureName(names, i), nameWidth), value, within}
 		if scaled {
 			value, within = formatAround(o.Coef[i], bounds[i])
@@ -251,12 +258,13 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 // nameWidth is the maximum width of a column of names.
 const nameWidth = 48
 
-// listUnproved lists the fits whose relative error bound is 1 or more. It returns "" if there are none.
+// listUnproved lists the fits whose relative error bound is 1 or more, except minimum-norm solutions. It returns "" if there
+// are none.
 func (f *Fit) listUnproved() string {
 	var fits []string
 	for _, s := range f.Found.Solutions {
 		for j := range s.Targets {
-			if !s.Targets[j].Proves() {
+			if s.Status != ridge.MinimumNorm && !s.Targets[j].Proves() {
 				fits = append(fits, f.nameOf(s, j))
 			}
 		}

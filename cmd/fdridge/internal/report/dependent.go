@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// mostDependences and mostTerms limit the printed combinations of columns, and the terms of each.
+const (
+	mostDependences = 5
+	mostTerms       = 6
+)
+
+// dependentFit returns the first minimum-norm solution, or nil if there is none.
+func (f *Fit) dependentFit() *ridge.Solution {
+	for _, s := range f.Found.Solutions {
+		if s.Status == ridge.MinimumNorm {
+			return s
+		}
+	}
+	return nil
+}
+
+// describeDependent states why the solution at γ = 0 is not unique, and what is known of the minimum-norm solution s.
+func (f *Fit) describeDependent(s *ridge.Solution) string {
+	d := s.Rank + len(s.Dependent)
+	return fmt.Sprintf("at gamma = 0 the solution is not unique: %s. This is the solution of smallest norm. "+
+		"Its rank, %d of %d, is a decision within round-off, so the coefficients have no error bound. "+
+		"R² is proved for these coefficients.", f.describeDependences(s), s.Rank, d)
+}
+
+// describeDependences states in one line which columns depend on others.
+func (f *Fit) describeDependences(s *ridge.Solution) string {
+	rows := s.Rows
+	if f.Asked.Intercept {
+		rows--
+	}
+	if rows < int64(s.Rank+len(s.Dependent)) && int64(s.Rank) == rows {
+		return fmt.Sprintf("%d rows are too few for the coefficients of %d columns", s.Rows, s.Rank+len(s.Dependent))
+	}
+	var parts []string
+	for i, c := range s.Dependent {
+		if i == mostDependences {
+			parts = append(parts, fmt.Sprintf("%d more columns depend on others", len(s.Dependent)-i))
+			break
+		}
+		parts = append(parts, f.describeDependence(c))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// describeDependence states one dependence in the columns of the file, such as "c equals 2·a + b".
+func (f *Fit) describeDependence(c ridge.Dependence) string {
+	names := f.Data.Preparation.Terms()
+	column := featureName(names, c.Column)
+	switch {
+	case len(c.On) == 0 && f.Asked.Intercept:
+		return column + " is constant"
+	case len(c.On) == 0:
+		return column + " is zero"
+	}
+	text := column + " equals "
+	for i, j := range c.On {
+		factor := c.Factors[i] * f.scale(c.Column) / f.scale(j)
+		switch {
+		case i == mostTerms:
+			return text + fmt.Sprintf(" + %d more terms", len(c.On)-i)
+		case factor < 0 && i > 0:
+			text += " − "
+		case factor < 0:
+			text += "−"
+		case i > 0:
+			text += " + "
+		}
+		if factor < 0 {
+			factor = -factor
+		}
+		if digits := chart.Digits(factor, 6); digits != "1" {
+			text += digits + "·"
+		}
+		text += featureName(names, j)
+	}
+	if f.Asked.Intercept {
+		text += " + a constant"
+	}
+	return text
+}

@@ -1,0 +1,177 @@
+package direct
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// A Dependence is a column that is a linear combination of earlier columns, up to round-off.
+type Dependence struct {
+	Column  int
+	On      []int     // the earlier columns of the combination; empty for a zero column
+	Factors []float64 // the factor of each column in On
+}
+
+// leastShare is the least share of a column's norm that a term of a combination must have to be reported.
+const leastShare = 1e-6
+
+// MinimumNorm returns the least-squares solution (γ = 0) of smallest norm, and the columns that depend on earlier
+// columns. Without such a column, the result is nil. s must come from [NewQR].
+//
+// Columns are examined in order. Column k depends on the earlier independent columns aⱼ if its distance from
+// Σ cⱼaⱼ is at most the bound on the round-off of aₖ − Σ cⱼaⱼ. Hence the rank is a decision within round-off, and is
+// not proved. The independent columns give a least-squares solution, and the combinations give all others; see shortest.
+//
+// Source: G. Golub and C. Van Loan, Matrix Computations, 4th ed. (2013), sections 5.2 and 5.5.
+func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
+	e := s.f.(*tsqr)
+	d, t, q := e.d, e.t, e.d+e.t
+	round := make([]float64, d)
+	for j := range round {
+		round[j] = e.backward(j) + s.evidence.Displaced[j]
+	}
+
+	independent := newBasis(d)
+	var kept []int
+	var dependent []Dependence
+	combinations := make([][]float64, d) // factors of the kept columns, for each dependent column
+	for k := range d {
+		v := make([]float64, d)
+		for i := range k + 1 {
+			v[i] = e.r[i*q+k]
+		}
+		parts := independent.split(v)
+		factors := independent.solve(parts)
+
+		allowed := round[k]
+		for i, j := range kept {
+			allowed += math.Abs(factors[i]) * round[j]
+		}
+		if vec.Norm(v) > allowed {
+			independent.add(v, parts)
+			kept = append(kept, k)
+			continue
+		}
+
+		combinations[k] = factors
+		found := Dependence{Column: k}
+		for i, j := range kept[:len(factors)] {
+			if math.Abs(factors[i])*e.col[j] > leastShare*e.col[k] {
+				found.On = append(found.On, j)
+				found.Factors = append(found.Factors, factors[i])
+			}
+		}
+		dependent = append(dependent, found)
+	}
+	if dependent == nil {
+		return nil, nil
+	}
+
+	shorten := shortest(d, kept, combinations)
+	out := &certify.Factored{
+		X: make([]float64, t*d), Data: make([]float64, q), Residual: make([]float64, t*d),
+		RSS: make([]float64, t), RSSRound: make([]float64, t),
+	}
+	for j := range q {
+		out.Data[j] = e.backward(j)
+	}
+	v := make([]float64, q)
+	for j := range t {
+		z := make([]float64, d)
+		for i := range z {
+			z[i] = e.r[i*q+d+j]
+		}
+		x := out.X[j*d : (j+1)*d]
+		shorten(independent.solve(independent.split(z)), x)
+
+		norm := vec.Norm(e.residual(v, x, j))
+		out.RSS[j] = norm * norm
+		out.RSSRound[j] = float64(q+4) * roundoff.Unit * out.RSS[j]
+	}
+	return out, dependent
+}
+
+// shortest returns a function that overwrites x (length d) with the solution of smallest norm, for the coefficients w of
+// the kept columns. combinations holds the factors C of the kept columns for every other column.
+//
+// All solutions x have W·x = w with W = [I C]. The smallest is x = Wᵀ(WWᵀ)⁻¹w, and an orthonormal basis of the rows of W
+// gives it without the loss of digits of a subtraction, whatever the units of the columns are.
+func shortest(d int, kept []int, combinations [][]float64) func(w, x []float64) {
+	rows := newBasis(d)
+	for i, j := range kept {
+		v := make([]float64, d)
+		v[j] = 1
+		for k, factors := range combinations {
+			if i < len(factors) {
+				v[k] = factors[i]
+			}
+		}
+		rows.add(v, rows.split(v))
+	}
+	return func(w, x []float64) {
+		clear(x)
+		for i, y := range rows.solveTransposed(w) {
+			vec.Axpy(y, rows.vector(i), x)
+		}
+	}
+}
+
+// A basis is a list of orthonormal vectors q₁, q₂, … made of linearly independent vectors v₁, v₂, … with
+// vⱼ = Σ tᵢⱼqᵢ, i ≤ j.
+type basis struct {
+	d int
+	q []float64   // the vectors, one after the other
+	t [][]float64 // column j holds t₁ⱼ to tⱼⱼ
+}
+
+func newBasis(d int) *basis { return &basis{d: d} }
+
+// vector returns vector i of the basis.
+func (b *basis) vector(i int) []float64 { return b.q[i*b.d : (i+1)*b.d] }
+
+// split subtracts the projection onto the basis from v, and returns the coordinates of the projection. It projects
+// twice, so that v becomes orthogonal to working precision (L. Giraud et al., Numer. Math. 101, 2005).
+func (b *basis) split(v []float64) []float64 {
+	parts := make([]float64, len(b.t))
+	for range 2 {
+		for i := range parts {
+			h := vec.Dot(b.vector(i), v)
+			vec.Axpy(-h, b.vector(i), v)
+			parts[i] += h
+		}
+	}
+	return parts
+}
+
+// add appends v/‖v‖. v and parts are the results of split.
+func (b *basis) add(v, parts []float64) {
+	norm := vec.Norm(v)
+	for i := range v {
+		v[i] /= norm
+	}
+	b.q = append(b.q, v...)
+	b.t = append(b.t, append(parts, norm))
+}
+
+// solve returns w with Σ wⱼvⱼ = Σ hᵢqᵢ.
+func (b *basis) solve(h []float64) []float64 {
+	w := slices.Clone(h)
+	for j := len(w) - 1; j >= 0; j-- {
+		w[j] /= b.t[j][j]
+		vec.Axpy(-w[j], b.t[j][:j], w[:j])
+	}
+	return w
+}
+
+// solveTransposed returns y for which x = Σ yᵢqᵢ has vⱼᵀx = wⱼ for all j.
+func (b *basis) solveTransposed(w []float64) []float64 {
+	y := slices.Clone(w)
+	for j := range y {
+		y[j] = (y[j] - vec.Dot(b.t[j][:j], y[:j])) / b.t[j][j]
+	}
+	return y
+}
