@@ -16,7 +16,8 @@ type decided struct {
 	leftOut  map[float64]*classes.Score // leave-one-out decisions at each γ that was tried
 }
 
-// leftOutCounter returns a function that counts leave-one-out decisions, or nil.
+// leftOutCounter returns a function that counts leave-one-out decisions, or nil. The γ differ from each other; see
+// Options.fill.
 func (j *job) leftOutCounter(gammas []float64) func(fit int, b dataset.Block, within []ridge.Interval, y []float64) {
 	if j.Classes == nil {
 		return nil

@@ -153,6 +153,19 @@ func TestClassesLeaveOneOut(t *testing.T) {
 	}
 }
 
+// TestRepeatedCandidates: a repeated candidate counts once. Each row is left out once, and the choice can be certain.
+func TestRepeatedCandidates(t *testing.T) {
+	p := newLabelled(rand.New(rand.NewPCG(4, 4)), 8, 2, 2)
+	for _, method := range []ridge.Method{ridge.Auto, ridge.CG} {
+		for _, by := range []choose.Criterion{choose.LOO, choose.Accuracy} {
+			_, found := p.fit(t, false, fdridge.Options{Candidates: []float64{1, 1, 10}, Select: by, Method: method})
+			if n := found.Classes.LeftOut.Rows; n != 8 || len(found.Choice.Path) != 2 {
+				t.Errorf("%v, %v: %d of 8 rows were left out, %d candidates", method, by, n, len(found.Choice.Path))
+			}
+		}
+	}
+}
+
 // TestClassesChoice: γ chosen by accuracy is the γ that exact fits without each row choose: the most accurate one, and
 // the largest of several.
 func TestClassesChoice(t *testing.T) {

@@ -144,6 +144,9 @@ func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int)
 	_, _, t := src.Dims()
 	gammas, observe, use, all := opts.Gammas, opts.Observe, opts.Block, (*Result)(nil)
 	opts.Block = nil
+	if opts.Lanes == 0 && t >= manyTargets { // blocks with fewer targets would have other sketches
+		opts.Lanes = 1
+	}
 	var shared ridge.SpectrumCache
 	summarized := opts.Summarized
 	opts.Summarized = func(sum *ridge.Summary) error {
@@ -186,7 +189,9 @@ func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int)
 			}
 		}
 		if all == nil {
-			all = part
+			if all = part; part.Each != nil {
+				opts.firstGrid = part.Each.Candidates
+			}
 			continue
 		}
 		all.join(part)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/reason"
 )
@@ -40,7 +41,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		}
 		out.Trace = append(out.Trace, step)
 	}
-	return json.Marshal(out)
+	return jsonfields.Value(out)
 }
 
 // UnmarshalJSON reads the output of MarshalJSON. Choice, Bands and Summary become nil. Errors in the trace keep only

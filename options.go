@@ -19,7 +19,7 @@ import (
 type Options struct {
 	// Gammas are the values of γ to solve for. If there are none, Fit chooses γ.
 	Gammas []float64
-	// Candidates are the values among which γ is chosen. The default grid depends on Select, see [choose.Gamma],
+	// Candidates are the values among which γ is chosen. Repeated values count once. The default grid depends on Select, see [choose.Gamma],
 	// [choose.AroundGCV] and [choose.CrossValidate].
 	Candidates []float64
 	// Select is the criterion that chooses γ. The default is the first criterion in this list that applies:
@@ -39,12 +39,12 @@ type Options struct {
 	// PerTarget gives each target a γ of its own. Gammas must then contain one γ for each target, or none. Some defaults
 	// differ:
 	//
-	//   - Candidates is [choose.Grid] of 50 γ for GCV, and of 25 for other criteria.
+	//   - Candidates is [choose.EachGrid] for GCV, and [choose.Grid] of 25 γ for other criteria.
 	//   - Select is GCV, or CV if Folds is given.
 	//   - Size is the smallest size that loses no information, if such a sketch takes at most 1 GiB.
 	//
 	// Fit reads the rows again for each block of targets. The sums of a block take at most 512 MiB and at most MaxBytes/8.
-	// All blocks share the spectrum of the sketch. Result.Summary is the summary of the last block.
+	// All blocks share the spectrum of the sketch and the candidates. Result.Summary is the summary of the last block.
 	PerTarget bool
 	// Block, if not nil, is called with the solution for each block of targets. The number of the first target of the
 	// block is first, counted from 0. After the call, the coefficients of s are set to nil, so that memory holds the
@@ -107,6 +107,8 @@ type Options struct {
 	Summarize func(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(rows int64)) (*ridge.Summary, error)
 	// Summarized, if not nil, is called with the summary of all rows. An error ends the fit.
 	Summarized func(*ridge.Summary) error
+
+	firstGrid []float64 // the default candidates of the first block of targets, for all later blocks
 }
 
 // A Stage is a part of a fit that reads rows.
@@ -158,6 +160,7 @@ func (o *Options) fill(canReread bool) error {
 	if o.choosesGamma() {
 		o.Gammas = nil
 	}
+	o.Candidates = distinct(o.Candidates)
 	switch {
 	case o.Select == choose.CV && o.Folds == 0:
 		o.Folds = choose.DefaultFolds
@@ -187,6 +190,21 @@ func (o *Options) fill(canReread bool) error {
 	var err error
 	o.Backend, err = engine.OrDefault(o.Backend)
 	return err
+}
+
+// distinct returns values without repetitions, in the same order. A repeated candidate would count rows twice, and would
+// never be proved to be the only best one.
+func distinct(values []float64) []float64 {
+	if len(values) == 0 {
+		return values
+	}
+	var out []float64
+	for _, v := range values {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // Check returns an *[OptionError] if the options are invalid for every possible set of rows.

@@ -33,7 +33,7 @@ func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 	var err error
 	switch {
 	case j.crossValidates():
-		folds := choose.CrossValidation{Folds: j.Folds, Gammas: j.Candidates, MaxBytes: j.MaxBytes}
+		folds := choose.CrossValidation{Folds: j.Folds, Gammas: j.eachCandidates(), MaxBytes: j.MaxBytes, FixedGrid: j.PerTarget}
 		if tell != nil {
 			folds.Progress = func(_ int, rows int64) { tell(rows) }
 		}

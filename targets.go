@@ -27,8 +27,15 @@ func (s *sketched) chooseEach(ctx context.Context) (gammas []float64, err error)
 	return s.each.Gammas, nil
 }
 
+// chooseEachByGCV compares all targets at the same candidates, before and after a pass that computes AᵀA.
 func (s *sketched) chooseEachByGCV(ctx context.Context) (err error) {
-	if s.each, err = choose.EachGCV(s.current, s.Candidates); err != nil {
+	candidates := s.eachCandidates()
+	if candidates == nil {
+		if candidates, err = choose.EachGrid(s.current); err != nil {
+			return err
+		}
+	}
+	if s.each, err = choose.EachGCV(s.current, candidates); err != nil {
 		return err
 	}
 	excess := s.each.WorstExcess()
@@ -40,7 +47,7 @@ func (s *sketched) chooseEachByGCV(ctx context.Context) (err error) {
 		return err
 	}
 	if s.current != s.sum {
-		if s.each, err = choose.EachGCV(s.current, s.Candidates); err != nil {
+		if s.each, err = choose.EachGCV(s.current, candidates); err != nil {
 			return err
 		}
 	}
@@ -49,8 +56,8 @@ func (s *sketched) chooseEachByGCV(ctx context.Context) (err error) {
 }
 
 func (s *sketched) chooseEachByLeaveOneOut(ctx context.Context) error {
-	gammas := choose.Ascending(s.Candidates)
-	if s.Candidates == nil {
+	gammas := choose.Ascending(s.eachCandidates())
+	if len(gammas) == 0 {
 		gammas = choose.Grid(s.current, eachGrid)
 	}
 	path, err := s.current.Path(gammas)
@@ -74,6 +81,15 @@ func (s *sketched) chooseEachByLeaveOneOut(ctx context.Context) error {
 // eachGrid is the grid size for leave-one-out errors per target.
 const eachGrid = 25
 
+// eachCandidates returns the given candidates, or the candidates of the first block of targets. It returns nil if there
+// are neither.
+func (j *job) eachCandidates() []float64 {
+	if j.Candidates != nil {
+		return j.Candidates
+	}
+	return j.firstGrid
+}
+
 // blockOfTargets returns the number of targets that fit in memory together.
 func (j *job) blockOfTargets() int {
 	if !j.PerTarget || j.once || j.choosesBands() || j.KeepSummary || j.Journal != nil || j.Reducer != nil {
@@ -87,7 +103,7 @@ func (j *job) blockOfTargets() int {
 	return max(1, int(math.Min(bytes, float64(j.MaxBytes)/8)/8/numbers))
 }
 
-// join appends the targets of o to the targets of r.
+// join appends the targets of o to the targets of r. Both have the same candidates.
 func (r *Result) join(o *Result) {
 	f, g := r.Solutions[0], o.Solutions[0]
 	f.Targets, f.Gammas, f.Gamma = append(f.Targets, g.Targets...), append(f.Gammas, g.Gammas...), math.Min(f.Gamma, g.Gamma)
@@ -100,9 +116,6 @@ func (r *Result) join(o *Result) {
 	c, e := r.Each, o.Each
 	if c == nil {
 		return
-	}
-	if len(e.Candidates) > len(c.Candidates) { // a block whose scores are known at smaller γ
-		c.Candidates = e.Candidates
 	}
 	c.Gammas, c.Scores, c.Excess = append(c.Gammas, e.Gammas...), append(c.Scores, e.Scores...), append(c.Excess, e.Excess...)
 	c.AtEnd[0], c.AtEnd[1], c.Passes, c.Whole = c.AtEnd[0]+e.AtEnd[0], c.AtEnd[1]+e.AtEnd[1], c.Passes+e.Passes, c.Whole && e.Whole

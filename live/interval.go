@@ -1,12 +1,12 @@
 package live
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"time"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/window"
@@ -41,6 +41,12 @@ const (
 	Failed    = "failed"
 )
 
+// MarshalJSON writes the fields under the names in their tags.
+func (i Interval) MarshalJSON() ([]byte, error) {
+	type fields Interval
+	return jsonfields.Value(fields(i))
+}
+
 // A Fit describes the fit at the end of an interval, which uses only the sketch.
 type Fit struct {
 	Gamma              Number         `json:"gamma"`
@@ -62,7 +68,7 @@ type Number float64
 // MarshalJSON writes the number or null.
 func (x Number) MarshalJSON() ([]byte, error) {
 	if v := float64(x); !math.IsNaN(v) && !math.IsInf(v, 0) {
-		return json.Marshal(v)
+		return jsonfields.AppendFloat(nil, v), nil
 	}
 	return []byte("null"), nil
 }

@@ -12,9 +12,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// TestGoldenClasses: a model of version 4 keeps its classes, decides as when it was written, and proves its decisions.
+// TestGoldenClasses: models of versions 4 and 5 keep their classes, decide as when they were written, and prove their
+// decisions. Both are written as version 5, in the same bytes.
 func TestGoldenClasses(t *testing.T) {
-	m, _ := readModel(t, "classes-v4.json")
+	for _, name := range []string{"classes-v4.json", "classes-v5.json"} {
+		testGoldenClasses(t, name)
+	}
+}
+
+func testGoldenClasses(t *testing.T, name string) {
+	m, _ := readModel(t, name)
 	if want := []string{"maybe", "no", "yes"}; !slices.Equal(m.Classes, want) {
 		t.Fatalf("classes %q, want %q", m.Classes, want)
 	}
@@ -36,7 +43,10 @@ func TestGoldenClasses(t *testing.T) {
 	if err := m.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, wrong := range []string{strings.Replace(text.String(), `"fdridge_model": 4`, `"fdridge_model": 3`, 1), strings.Replace(text.String(), `"maybe",`, "", 1)} {
+	if _, want := readModel(t, "classes-v5.json"); !bytes.Equal(text.Bytes(), want) {
+		t.Errorf("%s is written as %s", name, text.Bytes())
+	}
+	for _, wrong := range []string{strings.Replace(text.String(), `"fdridge_model": 5`, `"fdridge_model": 3`, 1), strings.Replace(text.String(), `"maybe",`, "", 1)} {
 		if _, err := model.Read(strings.NewReader(wrong)); err == nil {
 			t.Error("a model with classes that it cannot have was read")
 		}

@@ -42,7 +42,7 @@ func TestErrors(t *testing.T) {
 	for text, ok := range map[string]func(error) bool{
 		"":                    as[*model.FormatError],
 		"[]":                  as[*model.FormatError],
-		`{"fdridge_model":5}`: as[*model.VersionError],
+		`{"fdridge_model":6}`: as[*model.VersionError],
 		`{"fdridge_model":0}`: as[*model.VersionError],
 		`{"fdridge_model":2}`: as[*model.FormatError],
 		`{"fdridge_model":2,"coef":[1,2],"intercept":0,"preparation":{"inputs":2}}`:                                      as[*model.FormatError],

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,9 +17,8 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// golden are models of testdata, NAME-v1.json and NAME-v2.json, and the γ by which they predicted
-// what is in NAME.txt for the first two columns of rows.csv. The files of version 1 are those of the
-// last program that wrote it, and so are the predictions.
+// golden names models in testdata: NAME-v1.json, NAME-v2.json and NAME-v5.json. Its values are the γ of the predictions in
+// NAME.txt, for the first two columns of rows.csv. The last program that wrote version 1 made the predictions.
 var golden = map[string]float64{"one": 0.5, "several": 2, "targets": 0.5, "fourier": 0.01, "polynomial": 0.1}
 
 // numbers reads lines of numbers with commas between them, of each the first so many.
@@ -60,15 +60,15 @@ func readModel(t *testing.T, name string) (*model.Model, []byte) {
 	return m, text
 }
 
-// TestGolden: models of both versions predict what they did when they were written, and are written
-// as version 2, in the same bytes.
+// TestGolden: models of all versions predict as when they were written. All are written as version 5, in the same bytes.
 func TestGolden(t *testing.T) {
 	x := numbers(t, "testdata/rows.csv", true, 2)
 	for name, gamma := range golden {
 		want := numbers(t, "testdata/"+name+".txt", false, 9)
-		now, text := readModel(t, name+"-v2.json")
-		old, _ := readModel(t, name+"-v1.json")
-		for _, m := range []*model.Model{old, now} {
+		now, text := readModel(t, name+"-v5.json")
+		second, _ := readModel(t, name+"-v2.json")
+		first, _ := readModel(t, name+"-v1.json")
+		for _, m := range []*model.Model{first, second, now} {
 			one, err := m.At(gamma)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -109,8 +109,8 @@ func TestOneShape(t *testing.T) {
 		delete(fields, "folded_scaling")
 		return slices.Sorted(maps.Keys(fields)), slices.Sorted(maps.Keys(list[0].(map[string]any))), len(list)
 	}
-	top1, each1, one := shape("one-v2.json")
-	top2, each2, two := shape("several-v2.json")
+	top1, each1, one := shape("one-v5.json")
+	top2, each2, two := shape("several-v5.json")
 	if !slices.Equal(top1, top2) || !slices.Equal(each1, each2) || one != 1 || two != 2 {
 		t.Errorf("of one γ there are %v with %d of %v, of two %v with %d of %v", top1, one, each1, top2, two, each2)
 	}
@@ -119,6 +119,27 @@ func TestOneShape(t *testing.T) {
 	}
 	if m, _ := readModel(t, "one-v2.json"); m.Fits[0].Gamma != 0.5 || math.Abs(m.Fits[0].Coef[0][0]-8.8) > 0.1 {
 		t.Errorf("the fit is %+v", m.Fits[0])
+	}
+}
+
+// TestTargetsShape: values for each target are lists in version 5, for one target and for several. A float64 is no integer.
+func TestTargetsShape(t *testing.T) {
+	const list = `(?s)"(coef|intercept|tss|error_bound|relative_error_bound|energy_bound|intercept_bound|r2)": ([^\[]|\[\s*\])`
+	const pairs = `(?s)"(coef|objective|rss|gcv|r2_bracket)": ([^\[]|\[\s*[^\[\s])`
+	const number = `(?m)^ *("(\w+)": )?-?[0-9]+,?$`
+	integers := map[string]bool{"fdridge_model": true, "n": true, "d": true, "size": true, "inputs": true, "passes": true, "iterations": true, "components": true, "seed": true, "degree": true}
+	for name := range golden {
+		_, text := readModel(t, name+"-v5.json")
+		for _, of := range []string{list, pairs} {
+			if wrong := regexp.MustCompile(of).Find(text); wrong != nil {
+				t.Errorf("%s: %s", name, wrong)
+			}
+		}
+		for _, found := range regexp.MustCompile(number).FindAllSubmatch(text, -1) {
+			if !integers[string(found[2])] {
+				t.Errorf("%s: %s", name, found[0])
+			}
+		}
 	}
 }
 

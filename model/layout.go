@@ -10,12 +10,14 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// version is the highest version of the file format. A file of version 1 with a single γ has no list "models". The
-// fields of its fit are at the top level.
-const version = 4
+// version is the version of the file format that Write writes, and the highest version that Read reads. In files of
+// versions 1 to 4, a value for each target is a bare value if there is one target. A file of version 1 with a single γ
+// has no list "models". The fields of its fit are at the top level.
+const version = 5
 
 // file is the JSON form of a [Model].
 type file struct {
@@ -86,7 +88,7 @@ func (x Number) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
 		return []byte("null"), nil
 	}
-	return json.Marshal(float64(x))
+	return jsonfields.AppendFloat(nil, float64(x)), nil
 }
 
 // UnmarshalJSON reads a number, or null as +∞, because only upper bounds can be infinite.
@@ -98,18 +100,14 @@ func (x *Number) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*float64)(x))
 }
 
-// PerTarget is a list with a value for each target. Its JSON is the bare value if there is one target.
+// PerTarget is a list with a value for each target. Its JSON is the list. Up to version 4 of the model, the JSON for one
+// target was the bare value.
 type PerTarget[T any] []T
 
-// MarshalJSON writes the list or the bare value.
-func (x PerTarget[T]) MarshalJSON() ([]byte, error) {
-	if len(x) == 1 {
-		return json.Marshal(x[0])
-	}
-	return json.Marshal([]T(x))
-}
+// MarshalJSON writes the list.
+func (x PerTarget[T]) MarshalJSON() ([]byte, error) { return jsonfields.Value([]T(x)) }
 
-// UnmarshalJSON reads a list or a bare value. In a list of numbers, null is an error.
+// UnmarshalJSON reads a list, or the bare value of an earlier version. In a list of numbers, null is an error.
 func (x *PerTarget[T]) UnmarshalJSON(text []byte) error {
 	var one T
 	switch any(one).(type) {

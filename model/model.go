@@ -5,10 +5,9 @@
 //
 // # The file
 //
-// A model is a JSON object, version 2, 3 or 4. docs/model.md describes it in full and evaluates one in Python.
+// A model is a JSON object of version 5. Versions 1 to 4 are still read. docs/model.md describes it in full and evaluates one in Python.
 //
-//	fdridge_model     2, the version of the format; 3 if some columns have no penalty or each target has its own γ;
-//	                  4 if it has classes
+//	fdridge_model     5, the version of the format
 //	n, d              number of rows and of features of the fit, computed features included
 //	size              number of rows of the sketch, 0 without a sketch
 //	backend, tol      the backend that computed the fit, and the requested relative error
@@ -23,7 +22,7 @@
 //	feature_names     names of polynomial features, in the order of the coefficients
 //	folded_scaling    {mean, scale} of columns that were scaled for the fit. coef and intercept
 //	                  are then in the units of the file: predict from unscaled columns
-//	penalty           a [Penalty], if columns had one; folded_scaling includes it. 0 means no penalty (version 3)
+//	penalty           a [Penalty], if columns had one; folded_scaling includes it. 0 means no penalty (from version 3 on)
 //	classes           a list of the labels of a classification. Two classes have one target, which is positive for
 //	                  the second class; otherwise each class has a target
 //	models            a list with an object for each γ
@@ -41,12 +40,13 @@
 //	                  if there is a folded_scaling
 //	unpenalized_bounds  bounds on the errors of the coefficients of columns with penalty 0, in their order
 //
-// A value for each target is a bare value for one target and a list for several:
+// A value for each target is a list, also for one target:
 //
-//	one target      "coef": [1, 2],             "intercept": 3,      "error_bound": 1e-9
-//	two targets     "coef": [[1, 2], [4, 5]],   "intercept": [3, 6], "error_bound": [1e-9, 2e-9]
+//	one target      "coef": [[1.0, 2.0]],               "intercept": [3.0],      "error_bound": [1e-9]
+//	two targets     "coef": [[1.0, 2.0], [4.0, 5.0]],   "intercept": [3.0, 6.0], "error_bound": [1e-9, 2e-9]
 //
-// A bracket is [lo, hi]. Numbers of the certificate that are not finite are null.
+// Versions 2 to 4 have the bare value for one target. From version 5 on, a float64 has a point or an exponent. A bracket
+// is [lo, hi]. Numbers of the certificate that are not finite are null.
 package model
 
 import (
@@ -60,6 +60,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -276,21 +277,13 @@ func (m *Model) checkFits() error {
 
 func (m *Model) encode(w io.Writer) error {
 	f := file{
-		Version: 2, Rows: m.Rows, Features: m.Features, Size: m.Size, Backend: m.Backend, Tol: Number(m.Tol),
+		Version: version, Rows: m.Rows, Features: m.Features, Size: m.Size, Backend: m.Backend, Tol: Number(m.Tol),
 		Intercept: m.Intercept, header: header(m.Header), Preparation: m.Preparation, Folded: m.Folded, Penalty: m.Penalty, Classes: m.Classes, Models: m.Fits,
-	}
-	if m.Penalty.unpenalized() || slices.ContainsFunc(m.Fits, func(w Fit) bool { return w.Gammas != nil }) {
-		f.Version = 3
-	}
-	if m.Classes != nil {
-		f.Version = version
 	}
 	if m.Preparation.Polynomial != nil {
 		f.Terms = m.Terms
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(f)
+	return jsonfields.Encode(w, f, " ")
 }
 
 // Read reads a model written by Write or WriteArrays, up to the end of r. If the file is not a model or is
@@ -335,10 +328,10 @@ func Read(r io.Reader) (*Model, error) {
 		m.Terms = m.Preparation.Terms()
 	}
 	if m.Classes != nil && f.Version < 4 {
-		return nil, &FormatError{fmt.Errorf("it has classes, as only version 4 may have")}
+		return nil, &FormatError{fmt.Errorf("it has classes, as only versions from 4 on may have")}
 	}
 	if m.Penalty.unpenalized() && f.Version < 3 {
-		return nil, &FormatError{fmt.Errorf("a penalty is 0, as only version 3 may have")}
+		return nil, &FormatError{fmt.Errorf("a penalty is 0, as only versions from 3 on may have")}
 	}
 	for i := range m.Fits {
 		err := m.check(&m.Fits[i])

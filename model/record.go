@@ -16,7 +16,7 @@ import (
 // certificates bound the errors of the coefficients of scaled columns. Only InterceptBound is for unscaled columns.
 // TSS, the bracket of ‖b‖², is not saved.
 //
-// In JSON, a field of the certificates is a bare value for one target and a list for several. Status is absent if
+// In JSON, a field of the certificates is a list with a value for each target. Status is absent if
 // Converged is true.
 type Record struct {
 	ridge.Outcome
@@ -84,12 +84,29 @@ type Certificate struct {
 // IsZero reports whether there is no certificate.
 func (c Certificate) IsZero() bool { return c.record == nil && c.text == nil }
 
-// MarshalJSON writes the record, or the text as read.
+// MarshalJSON writes the record. A text that cannot be decoded is written as read.
 func (c Certificate) MarshalJSON() ([]byte, error) {
 	if c.record != nil || c.text == nil {
 		return json.Marshal(c.record)
 	}
-	return c.text, nil
+	r, err := c.Record()
+	if err != nil || len(r.missing()) > 0 {
+		return c.text, nil
+	}
+	return json.Marshal(r)
+}
+
+// neededNames are the fields without which a certificate gives no intervals.
+var neededNames = []string{"error_bound", "energy_bound", "objective"}
+
+// missing returns the names in neededNames that the text of a record does not have for every target.
+func (r *Record) missing() (names []string) {
+	for _, name := range neededNames {
+		if r.counts != nil && r.counts[name] != len(r.Certificates) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // UnmarshalJSON stores the text without decoding it.
@@ -125,7 +142,7 @@ func (f *Fit) Certificates() ([]ridge.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"error_bound", "energy_bound", "objective"} {
+	for _, name := range neededNames {
 		n := len(r.Certificates)
 		if r.counts != nil {
 			n = r.counts[name]

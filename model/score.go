@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/jsonfields"
 )
 
 // A Score measures the errors of the predictions of one target. Add adds a row, AddWeighted a row with a sample
@@ -74,7 +75,7 @@ type scoreJSON struct {
 // MarshalJSON writes the number of rows n, r2, rmse, and the sums weight = Σw, rss = Σw(y − ŷ)², mean = ȳ and squares
 // = Σw(y − ȳ)². Values that are not finite are null.
 func (s Score) MarshalJSON() ([]byte, error) {
-	return json.Marshal(scoreJSON{
+	return jsonfields.Value(scoreJSON{
 		Rows: s.rows, R2: Number(s.R2()), RMSE: Number(s.RMSE()), Weight: Number(s.weight), RSS: Number(s.rss), Mean: Number(s.mean), Squares: Number(s.squares),
 	})
 }

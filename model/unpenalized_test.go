@@ -55,7 +55,7 @@ func TestUnpenalized(t *testing.T) {
 		if err := m.Write(&text); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(text.String(), "{\n \"fdridge_model\": 3,") {
+		if !strings.HasPrefix(text.String(), "{\n \"fdridge_model\": 5,") {
 			t.Errorf("%s: %.40s", name, text.String())
 		}
 		back, err := model.Read(bytes.NewReader(text.Bytes()))
@@ -88,7 +88,7 @@ func TestUnpenalized(t *testing.T) {
 		}
 		for what, damaged := range map[string]string{
 			"a bound too many": strings.Replace(text.String(), `"unpenalized_bounds": [`, `"unpenalized_bounds": [1,`, 1),
-			"version 2":        strings.Replace(text.String(), `"fdridge_model": 3`, `"fdridge_model": 2`, 1),
+			"version 2":        strings.Replace(text.String(), `"fdridge_model": 5`, `"fdridge_model": 2`, 1),
 		} {
 			if _, err := model.Read(strings.NewReader(damaged)); !errors.As(err, new(*model.FormatError)) {
 				t.Errorf("%s, %s: %v", name, what, err)

@@ -2,7 +2,6 @@ package paper
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/internal/jsonfields"
 )
 
 // An environment records what numbers may depend on beside the settings.
@@ -149,9 +149,7 @@ func (r *run) writeJSON(w io.Writer, f *figure, leftOut []chart.Point) error {
 	for _, p := range leftOut {
 		out.LeftOut = append(out.LeftOut, undrawn{p.Panel, p.Method, finite(p.X), finite(p.Y)})
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(out)
+	return jsonfields.Encode(w, out, " ")
 }
 
 // finite returns v, or nil if v is a number that is not finite. JSON cannot represent such numbers.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"github.com/fdridge/fdridge/internal/jsonfields"
 )
 
 // Interval is a closed interval that is proved to contain a quantity. In JSON it is [lo, hi], with null for an end that
@@ -15,7 +17,7 @@ type Interval struct {
 
 // MarshalJSON writes [lo, hi].
 func (v Interval) MarshalJSON() ([]byte, error) {
-	return json.Marshal([2]*float64{finite(v.Lo), finite(v.Hi)})
+	return jsonfields.Value([2]*float64{finite(v.Lo), finite(v.Hi)})
 }
 
 func finite(x float64) *float64 {

@@ -134,7 +134,7 @@ func TestClassesSelect(t *testing.T) {
 			value := left[strings.ReplaceAll(by, "-", "_")].(float64)
 			for _, p := range choice["path"].([]any) {
 				p := p.(map[string]any)
-				if rate := p["error_rate"].([]any); p["gamma"] == choice["gamma"] && rate[0] != 1-value {
+				if rate := p["error_rate"].([]any)[0].([]any); p["gamma"] == choice["gamma"] && rate[0] != 1-value {
 					t.Errorf("error rate %v, accuracy %v", rate, value)
 				}
 			}

@@ -52,7 +52,7 @@ func TestShards(t *testing.T) {
 		t.Errorf("%v", v)
 	}
 	diff, norm := distance(t, in("one-shot"), exact)
-	if bound := v["error_bound"].(float64); !(diff <= bound) || !(bound < 10*norm) {
+	if bound := first(v["error_bound"]); !(diff <= bound) || !(bound < 10*norm) {
 		t.Errorf("the exact solution is %g away, certified %g, norm %g", diff, bound, norm)
 	}
 	must(t, "solve", in("all"), "--gamma", "50", "--data", housing, "--out", in("refined"))
@@ -197,7 +197,7 @@ func TestGammaAuto(t *testing.T) {
 	least, at := math.Inf(1), 0.0
 	for _, p := range path {
 		p := p.(map[string]any)
-		if ends := p["gcv"].([]any); ends[0].(float64)+ends[1].(float64) < least {
+		if ends := p["gcv"].([]any)[0].([]any); ends[0].(float64)+ends[1].(float64) < least {
 			least, at = ends[0].(float64)+ends[1].(float64), p["gamma"].(float64)
 		}
 	}
@@ -269,7 +269,7 @@ func TestSelect(t *testing.T) {
 					t.Fatalf("--select %s: the path has %s: %v", by, other, there)
 				}
 			}
-			if ends := p[by].([]any); ends[0].(float64)+ends[1].(float64) < least {
+			if ends := p[by].([]any)[0].([]any); ends[0].(float64)+ends[1].(float64) < least {
 				least, at = ends[0].(float64)+ends[1].(float64), p["gamma"].(float64)
 			}
 		}
@@ -335,7 +335,7 @@ func TestCrossValidation(t *testing.T) {
 		least, at := math.Inf(1), 0.0
 		for _, p := range c["path"].([]any) {
 			p := p.(map[string]any)
-			if hi := p["cv"].([]any)[1].(float64); hi < least {
+			if hi := p["cv"].([]any)[0].([]any)[1].(float64); hi < least {
 				least, at = hi, p["gamma"].(float64)
 			}
 		}
@@ -405,7 +405,7 @@ func TestInterval(t *testing.T) {
 		if err := json.Unmarshal([]byte(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"), "--json")...)), &p); err != nil {
 			t.Fatal(err)
 		}
-		if b := p["intervals"].([]any); len(b) != 300 || len(b[0].([]any)) != 2 {
+		if b := p["intervals"].([]any); len(b) != 300 || len(b[0].([]any)) != 1 || len(b[0].([]any)[0].([]any)) != 2 {
 			t.Errorf("intervals: %v", b[:1])
 		}
 	}

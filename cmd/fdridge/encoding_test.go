@@ -186,7 +186,7 @@ func TestEncodedFit(t *testing.T) {
 		}
 		if is {
 			one := scores["fits"].([]any)[0].(map[string]any)
-			if r2 := one["r2"].(float64); !(math.Abs(r2-(1-rss/tss)) <= 1e-10) || scores["rows"].(float64) != n || !(math.Abs(one["rmse"].(float64)-math.Sqrt(rss/n)) <= 1e-7) {
+			if r2 := first(one["r2"]); !(math.Abs(r2-(1-rss/tss)) <= 1e-10) || scores["rows"].(float64) != n || !(math.Abs(first(one["rmse"])-math.Sqrt(rss/n)) <= 1e-7) {
 				t.Errorf("held out %v, want R² %v and RMSE %v of %v rows", scores, 1-rss/tss, math.Sqrt(rss/n), n)
 			}
 			for _, want := range []string{"Scores on held-out rows", "predicted against actual", "residuals", "held-out RMSE"} {
@@ -243,8 +243,8 @@ func TestEncodedDrop(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	_, out, _ = call("predict", "--model", "c.json", "--data", data, "--json")
-	var found struct{ Predictions []*float64 }
-	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found.Predictions) != 7 || found.Predictions[3] != nil || found.Predictions[4] == nil {
+	var found struct{ Predictions [][]*float64 }
+	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found.Predictions) != 7 || found.Predictions[3][0] != nil || found.Predictions[4][0] == nil {
 		t.Errorf("%v, %s", err, out)
 	}
 	if out := must(t, "solve", "c.fds", "--gamma", "1", "--data", data); !strings.Contains(out, "4 rows") {

@@ -261,7 +261,7 @@ func TestReportBounds(t *testing.T) {
 			t.Errorf("weight %s is %v, the page says %v ± %v", row[1], w, x, b)
 		}
 		// Bounds are rounded up, to one or two digits.
-		if e := v["error_bound"].(float64); !(e <= whole && whole <= 1.45*e) || !(math.Abs(b/whole-x/scaled) <= 0.45*x/scaled) {
+		if e := first(v["error_bound"]); !(e <= whole && whole <= 1.45*e) || !(math.Abs(b/whole-x/scaled) <= 0.45*x/scaled) {
 			t.Errorf("weight %s: %v ± %v, scaled %v ± %v, of a fit with a bound of %v", row[1], x, b, scaled, whole, e)
 		}
 		if (row[6] == "proved") != (math.Abs(x) > b) {

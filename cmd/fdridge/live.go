@@ -19,6 +19,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/ridge/window"
 )
@@ -179,8 +180,7 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 	}
 	cfg := window.Settings{Summary: o.size.config(be), Policy: o.forgets}
 	cfg.Summary.Dim, cfg.Summary.Targets = dim, t
-	lines := json.NewEncoder(o.stdout)
-	run := live.Run{File: file, Every: o.every, Gamma: o.at, Blocks: live.Fixed, Tell: func(i live.Interval) error { return lines.Encode(i) }}
+	run := live.Run{File: file, Every: o.every, Gamma: o.at, Blocks: live.Fixed, Tell: func(i live.Interval) error { return jsonfields.Encode(o.stdout, i, "") }}
 	if o.in.Piped() {
 		run.Blocks = live.FixedPrompt
 	}

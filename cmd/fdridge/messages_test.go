@@ -186,7 +186,7 @@ func TestR2AtMostOne(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(60)) // which are linear
 	for _, method := range []string{"exact", "cg", "one-shot"} {
 		v := reported(t, "fit", "--data", rows, "--target", "y", "--gamma", "1e-6", "--method", method)
-		if b := v["r2_bracket"].([]any); !(b[1].(float64) <= 1) || !(math.Abs(b[0].(float64)-1) <= 1e-3) {
+		if b := v["r2_bracket"].([]any)[0].([]any); !(b[1].(float64) <= 1) || !(math.Abs(b[0].(float64)-1) <= 1e-3) {
 			t.Errorf("%s: %v", method, b)
 		}
 	}

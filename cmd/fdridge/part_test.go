@@ -104,7 +104,7 @@ func TestPartsAreRanks(t *testing.T) {
 	must(t, "merge", "left.fds", "right.fds", "--out", "all.fds")
 	certified := reported(t, "solve", "all.fds", "--gamma", "30", "--json", "--out", "all.json")
 	must(t, append(append(fit, "exact.json", "--method", "exact"), strings.Fields(data)...)...)
-	off, bound := apart(weights(t, "all.json"), weights(t, "exact.json")), certified["relative_error_bound"].(float64)
+	off, bound := apart(weights(t, "all.json"), weights(t, "exact.json")), first(certified["relative_error_bound"])
 	if !(off <= bound*(1+1e-12)) || !(off > 1e-9) {
 		t.Errorf("the parts are %g from the exact weights, certified %g", off, bound)
 	}

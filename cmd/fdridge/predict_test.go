@@ -312,8 +312,8 @@ func TestIntervalModels(t *testing.T) {
 		"two bounds":             {certificate(func(c map[string]any) { c["error_bound"] = []any{1, 1} }), "cannot narrow"},
 		"no energy":              {certificate(func(c map[string]any) { delete(c, "energy_bound") }), "cannot narrow"},
 		"scaled weights":         {func(w map[string]any) { w["fitted"].(map[string]any)["coef"] = []any{1, 1, 1, 1} }, "1 lists of weights"},
-		"another ‖b‖²":           {func(w map[string]any) { w["tss"] = 1.0000001 * number1(t, w["tss"]) }, "is not of the rows"},
-		"another intercept":      {func(w map[string]any) { w["intercept"] = 1.0000001 * number1(t, w["intercept"]) }, "is not of the rows"},
+		"another ‖b‖²":           {func(w map[string]any) { w["tss"] = 1.0000001 * number1(t, w["tss"].([]any)[0]) }, "is not of the rows"},
+		"another intercept":      {func(w map[string]any) { w["intercept"] = 1.0000001 * number1(t, w["intercept"].([]any)[0]) }, "is not of the rows"},
 	} {
 		if code, out, errs := call(append([]string{"predict"}, predict(change(t, model, c.edit))...)...); code != usage || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d, %s", name, code, errs)
@@ -345,7 +345,7 @@ func TestIntervalModels(t *testing.T) {
 		}
 	}
 	off := change(t, free, func(w map[string]any) {
-		coef := w["coef"].([]any)
+		coef := w["coef"].([]any)[0].([]any)
 		w["coef"] = []float64{number1(t, coef[0]) - 1e-3, number1(t, coef[1]) + 1e-3*cross[0]/cross[1]}
 	})
 	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", off, "--interval", lossless); code != usage || out != "" || !strings.Contains(errs, "--interval: ridge: the fit is not of the rows of the summary: for row 1 the fit proves") {

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset/arrow"
 	"github.com/fdridge/fdridge/dataset/npy"
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -184,22 +184,22 @@ func (o *jsonPredictions) write(row *model.Prediction) error {
 }
 
 func (o *jsonPredictions) end() error {
-	report := map[string]any{"gamma": o.gamma, "n": len(o.all), "predictions": o.all}
+	record := map[string]any{"fdridge_report": report.ReportVersion, "gamma": o.gamma, "n": len(o.all), "predictions": o.all}
 	if o.decider != nil {
-		report["classes"], report["labels"], report["margins"], report["proved"] = o.decider.Labels, o.decider.labels, o.decider.margins, o.decider.proved
+		record["classes"], record["labels"], record["margins"], record["proved"] = o.decider.Labels, o.decider.labels, o.decider.margins, o.decider.proved
 	}
 	if o.gammas != nil {
-		report["gammas"] = o.gammas
+		record["gammas"] = o.gammas
 	}
 	if o.intervals != nil {
-		report["intervals"], report["intervals_from"] = o.intervals, o.of.Basis()
+		record["intervals"], record["intervals_from"] = o.intervals, o.of.Basis()
 	}
 	var r2, rmse []float64
 	for _, s := range o.scores {
 		r2, rmse = append(r2, s.R2()), append(rmse, s.RMSE())
 	}
 	if o.scores != nil {
-		report["r2"], report["rmse"] = model.Numbers(r2), model.Numbers(rmse)
+		record["r2"], record["rmse"] = model.Numbers(r2), model.Numbers(rmse)
 	}
-	return json.NewEncoder(o.to).Encode(report)
+	return jsonfields.Encode(o.to, record, "")
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/fdridge/fdridge/internal/jsonfields"
 )
 
 // planVersion is the version of the plan file.
@@ -23,10 +25,11 @@ func (e *Encoding) WritePlan(w io.Writer) error {
 	if e.Columns == nil {
 		return newSourceError("the encoding is not a plan")
 	}
-	to := json.NewEncoder(w)
-	to.SetIndent("", "  ")
-	to.SetEscapeHTML(false)
-	return to.Encode(planFile{planVersion, e.Targets, e.Lenient, e.Columns})
+	text, err := jsonfields.Text(planFile{planVersion, e.Targets, e.Lenient, e.Columns})
+	if err != nil {
+		return err
+	}
+	return jsonfields.Write(w, text, "  ")
 }
 
 // ReadPlan reads a file written by WritePlan, which may have been edited. Without edits, the result equals the

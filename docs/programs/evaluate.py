@@ -8,7 +8,7 @@ KNOWN = {"inputs", "names", "encoding", "scaling", "features", "polynomial"}
 
 model = json.load(open(sys.argv[1], encoding="utf-8"))
 prep, fit = model["preparation"], model["models"][0]  # of the first γ
-if model["fdridge_model"] not in (2, 3) or set(prep) - KNOWN:
+if model["fdridge_model"] not in (2, 3, 5) or set(prep) - KNOWN:
     sys.exit(f"version {model['fdridge_model']}, preparation {set(prep)}: not supported by this program")
 cells = prep.get("encoding", prep)  # describes the columns of the file
 if "names" not in cells:

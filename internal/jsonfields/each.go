@@ -10,9 +10,9 @@ import (
 
 // MarshalEach writes one JSON object from the struct common and the structs in items. names lists the members of the
 // object in order. A name is a field of common, or else a field of all structs in items. In the second case the
-// member is the list of values, or the value itself if there is a single item:
+// member is the list of values, also for a single item:
 //
-//	{"gamma": 1, "error_bound": [1e-9, 2e-9]}
+//	{"gamma": 1.0, "error_bound": [1e-9, 2e-9]}
 func MarshalEach[T any](names []string, common any, items []T) ([]byte, error) {
 	single := fieldsOf(reflect.ValueOf(common))
 	fields := make([][]field, len(items))
@@ -52,14 +52,11 @@ func list(items [][]field, name string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if len(values) == 1 {
-		return values[0], nil
-	}
 	return json.Marshal(values)
 }
 
 // UnmarshalEach parses the output of [MarshalEach] into *common and *items. The longest list determines the length of
-// *items; shorter lists are ignored. Names match in upper or lower case.
+// *items; shorter lists are ignored. A bare value stands for a list with this value, as earlier programs wrote it. Names match in upper or lower case.
 //
 // counts holds the number of values in the text for each member, which is 1 for a field of common.
 func UnmarshalEach[T, U any](text []byte, common *T, items *[]U) (counts map[string]int, err error) {

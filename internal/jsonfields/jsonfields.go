@@ -1,4 +1,5 @@
-// Package jsonfields writes structs as JSON and reads them. It uses the json tags of encoding/json, and a tag null
+// Package jsonfields writes structs as JSON and reads them. [Value] and [Encode] write any value, with every float64 as a
+// float. The other functions use the json tags of encoding/json, and a tag null
 // with the number that the JSON value null stands for:
 //
 //	ErrorBound float64 `json:"error_bound" null:"+Inf"`
@@ -65,7 +66,7 @@ func (f field) marshal() ([]byte, error) {
 			return []byte("null"), nil
 		}
 	}
-	return json.Marshal(f.value.Interface())
+	return encoder{}.appendValue(nil, f.value)
 }
 
 // unmarshal parses text into the field. If text is null, a field that is a struct or has the tag null is left

@@ -40,7 +40,7 @@ func (w *whole) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(t
 func TestFields(t *testing.T) {
 	v := whole{base: base{3, math.Inf(1)}, Value: math.NaN(), Bracket: bracket{1, 2}, List: []float64{0.1}, Private: 7}
 	text, err := json.Marshal(v)
-	if want := `{"index":3,"bound":null,"value":null,"bracket":{"lo":1,"hi":2},"list":[0.1],"exact":0}`; err != nil || string(text) != want {
+	if want := `{"index":3,"bound":null,"value":null,"bracket":{"lo":1.0,"hi":2.0},"list":[0.1],"exact":0.0}`; err != nil || string(text) != want {
 		t.Fatalf("%s, %v; want %s", text, err, want)
 	}
 	var back whole
@@ -73,7 +73,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestEach: of several structs a member is the list of their values, of one it is the value alone.
+// TestEach: a member of one or several structs is the list of their values. A bare value is read as a list of one.
 func TestEach(t *testing.T) {
 	type one struct {
 		Gamma float64 `json:"gamma"`
@@ -87,8 +87,8 @@ func TestEach(t *testing.T) {
 	}
 	names := []string{"bound", "gamma", "note", "pair"}
 	for want, each := range map[string][]target{
-		`{"bound":null,"gamma":2,"pair":[1,2]}`:             {{Bound: math.Inf(1), Pair: [2]float64{1, 2}}},
-		`{"bound":[null,3],"gamma":2,"pair":[[0,0],[1,2]]}`: {{Bound: math.Inf(1)}, {Bound: 3, Pair: [2]float64{1, 2}}},
+		`{"bound":[null],"gamma":2.0,"pair":[[1.0,2.0]]}`:               {{Bound: math.Inf(1), Pair: [2]float64{1, 2}}},
+		`{"bound":[null,3.0],"gamma":2.0,"pair":[[0.0,0.0],[1.0,2.0]]}`: {{Bound: math.Inf(1)}, {Bound: 3, Pair: [2]float64{1, 2}}},
 	} {
 		text, err := jsonfields.MarshalEach(names, one{Gamma: 2, Other: 4}, each)
 		if err != nil || string(text) != want {

@@ -87,4 +87,4 @@ class RidgeClassifier(ClassifierMixin, Ridge):
         return self.classes_[top], low > high.max(axis=1)
 
     def _model_file(self):
-        return json.dumps({**json.loads(self._model), "fdridge_model": 4, "classes": [*map(str, self.classes_)]}).encode()
+        return json.dumps({**json.loads(self._model), "classes": [*map(str, self.classes_)]}).encode()

@@ -13,6 +13,11 @@ from ._rows import is_sparse
 EPS = 2.0**-52
 
 
+def alone(x):
+    """Return the only value of a list, or all values: attributes of a single target are no lists."""
+    return x[0] if isinstance(x, list) and len(x) == 1 else x
+
+
 def number(x):
     """Return a bound, or several, of the model file; null is an infinite one."""
     return [number(one) for one in x] if isinstance(x, list) else np.inf if x is None else x
@@ -47,9 +52,9 @@ class Certificate:
         self.status, self.passes = record.get("status", record["stop"]), record["passes"]
         self.converged = record["converged"]
         bounds = ("error_bound", "relative_error_bound", "intercept_bound")
-        self.error_bound, self.relative_error_bound, self.intercept_bound = (number(record.get(name)) for name in bounds)
+        self.error_bound, self.relative_error_bound, self.intercept_bound = (number(alone(record.get(name))) for name in bounds)
         brackets = ("effective_dimension", "rss", "gcv", "r2_bracket")
-        self.effective_dimension, self.rss, self.gcv, self.r2 = map(record.get, brackets)
+        self.effective_dimension, self.rss, self.gcv, self.r2 = (alone(record.get(name)) for name in brackets)
 
     def _lines(self):
         def bound(x):

@@ -24,6 +24,9 @@ type CrossValidation struct {
 	// Gammas are the γ to compare. The default is a [Grid] of 25 γ from the summary of all rows. The grid is
 	// extended as in [Gamma], but only downwards if Exact is true.
 	Gammas []float64
+	// FixedGrid uses the [Grid] of 25 γ as it is, without γ added or left out. The candidates then do not depend on the
+	// targets. It has no effect if Gammas is given.
+	FixedGrid bool
 	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. Any other seed assigns rows by a hash of the
 	// seed and i; use such a seed if the order of the rows is periodic.
 	Seed uint64
@@ -129,7 +132,11 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg ridge.SummaryCon
 		if grid, err = gridOf(all, gridCV); err != nil {
 			return nil, err
 		}
+		if cv.FixedGrid {
+			grid = GammaGrid{Gammas: grid.Gammas[len(grid.Gammas)-gridCV:]}
+		}
 	}
+	extend := cv.Gammas == nil && !cv.FixedGrid
 	folds, err := v.fit(ctx, grid.Gammas)
 	if err != nil {
 		return nil, err
@@ -142,17 +149,17 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg ridge.SummaryCon
 		}
 	}
 	s := scores(grid.Gammas, folds, all)
-	if cv.Gammas == nil {
+	if extend {
 		first := grid.start(len(grid.Gammas), func(i int) ridge.Interval { return ridge.Interval(sumBrackets(s.ridge[i])) })
 		s = cvScores{s.gammas[first:], s.fitted[first:], s.ridge[first:]}
 	}
-	if cv.Gammas == nil && !cv.Exact {
+	if extend && !cv.Exact {
 		if s, err = v.extendGrid(ctx, s, all); err != nil {
 			return nil, err
 		}
 	}
 	r := &CVResult{Gammas: s.gammas, Fitted: s.fitted, Ridge: s.ridge, Summary: all, Passes: passes}
-	if cv.Gammas == nil {
+	if extend {
 		r.Unknown = gammasBelow(grid.Gammas, s.gammas[0])
 	}
 	return r, nil

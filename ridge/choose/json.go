@@ -1,6 +1,9 @@
 package choose
 
 import (
+	"encoding/json"
+	"math"
+
 	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
@@ -47,6 +50,45 @@ func (b BandTrial) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(b) 
 // UnmarshalJSON reads the output of MarshalJSON. A null or missing Gamma becomes NaN. A null or missing Least becomes −Inf. The
 // error is [ridge.ErrInput] if a penalty is null.
 func (b *BandTrial) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, b) }
+
+// targetChoiceJSON is the JSON form of a [TargetChoice]. A null excess is +Inf.
+type targetChoiceJSON struct {
+	targetChoiceFields
+	Excess []*float64 `json:"excess"`
+}
+
+type targetChoiceFields TargetChoice
+
+// MarshalJSON writes the fields under the names in their tags. An Excess of +Inf is written as null.
+func (c TargetChoice) MarshalJSON() ([]byte, error) {
+	out := targetChoiceJSON{targetChoiceFields: targetChoiceFields(c)}
+	for i, v := range c.Excess {
+		out.Excess = append(out.Excess, nil)
+		if !math.IsInf(v, 0) && !math.IsNaN(v) {
+			out.Excess[i] = &c.Excess[i]
+		}
+	}
+	return jsonfields.Value(out)
+}
+
+// UnmarshalJSON reads the output of MarshalJSON.
+func (c *TargetChoice) UnmarshalJSON(text []byte) error {
+	var in targetChoiceJSON
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	out := TargetChoice(in.targetChoiceFields)
+	out.Excess = nil
+	for _, v := range in.Excess {
+		excess := math.Inf(1)
+		if v != nil {
+			excess = *v
+		}
+		out.Excess = append(out.Excess, excess)
+	}
+	*c = out
+	return nil
+}
 
 // MarshalJSON writes the fields under the names in their tags, without Summary. A Summary has its own format
 // ([ridge.Summary.WriteTo]).

@@ -66,33 +66,42 @@ func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
 	return out, nil
 }
 
-// EachGCV chooses γ for each target by GCV; see [EachScore]. If candidates is nil, the candidates are the [Grid] of 50 γ,
-// extended downwards as in [Gamma]. TargetChoice.AtEnd counts the targets at the ends of the grid. Errors are the errors of
+// EachGrid returns the default candidates for [EachGCV]: the [Grid] of 50 γ, extended downwards to the smallest sum of
+// squares of a column. A smaller γ is left out if the GCV of noise is not known to one per cent there. The candidates do
+// not depend on the targets. Blocks of targets of the same rows thus have the same candidates. Errors are the errors of
 // [ridge.Summary.Path].
+func EachGrid(sum *ridge.Summary) ([]float64, error) {
+	grid, err := gridOf(sum, GridSize)
+	if err != nil {
+		return nil, err
+	}
+	k, err := sum.Known(ridge.OneShot.String(), 1, grid.Gammas...)
+	if err != nil {
+		return nil, err
+	}
+	scores := k.NoiseGCV(grid.Gammas)
+	first := grid.start(len(scores), func(i int) ridge.Interval { return ridge.Interval(scores[i]) })
+	return grid.Gammas[first:], nil
+}
+
+// EachGCV chooses γ for each target by GCV; see [EachScore]. If candidates is nil, the candidates are those of [EachGrid].
+// Every target is compared at all candidates. TargetChoice.AtEnd counts the targets at the ends of the grid. Errors are the
+// errors of [ridge.Summary.Path].
 func EachGCV(sum *ridge.Summary, candidates []float64) (*TargetChoice, error) {
-	grid, err := GammaGrid{Gammas: Ascending(candidates)}, error(nil)
+	gammas := Ascending(candidates)
 	if candidates == nil {
-		if grid, err = gridOf(sum, GridSize); err != nil {
+		var err error
+		if gammas, err = EachGrid(sum); err != nil {
 			return nil, err
 		}
 	}
-	gammas := grid.Gammas
 	scores, err := EachScore(sum, gammas)
 	if err != nil {
 		return nil, err
 	}
-	g, t, from := len(gammas), sum.Config().Targets, 0
-	if candidates == nil {
-		from = grid.start(g, func(i int) ridge.Interval {
-			parts := make([]ridge.Interval, t)
-			for j := range parts {
-				parts[j] = scores[j*g+i]
-			}
-			return ridge.Interval(sumBrackets(parts))
-		})
-	}
-	return each(GCV, gammas[from:], t, func(i, j int) (ridge.Interval, float64) {
-		v := scores[j*g+from+i]
+	g := len(gammas)
+	return each(GCV, gammas, sum.Config().Targets, func(i, j int) (ridge.Interval, float64) {
+		v := scores[j*g+i]
 		return v, interval.Interval(v).Mid()
 	}), nil
 }

@@ -2,11 +2,14 @@ package choose_test
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -135,5 +138,18 @@ func TestEachGCV(t *testing.T) {
 	t.Logf("%d of %d choices proved, %d up to 1e-9 of the score", proved, all, narrow)
 	if proved < all/8 || narrow < all/4 {
 		t.Errorf("of %d choices only %d are proved and %d known to 1e-9", all, proved, narrow)
+	}
+}
+
+// TestTargetChoiceJSON: an unbounded excess is null in JSON, and remains unbounded.
+func TestTargetChoiceJSON(t *testing.T) {
+	c := choose.TargetChoice{By: choose.GCV, Candidates: []float64{1, 2}, Gammas: []float64{1, 2}, Scores: []ridge.Interval{{Lo: 1, Hi: 1}, {Lo: 0, Hi: 4}}, Excess: []float64{0, math.Inf(1)}}
+	text, err := json.Marshal(c)
+	if err != nil || !strings.Contains(string(text), `"excess":[0.0,null]`) {
+		t.Fatalf("%s, %v", text, err)
+	}
+	var back choose.TargetChoice
+	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, c) {
+		t.Errorf("%+v, %v", back, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -162,7 +163,7 @@ func (r Reason) MarshalJSON() ([]byte, error) {
 			out.Numbers = append(out.Numbers, v)
 		}
 	}
-	return json.Marshal(out)
+	return jsonfields.Value(out)
 }
 
 // UnmarshalJSON reads the output of MarshalJSON.

@@ -2,6 +2,7 @@ package certify
 
 import (
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
@@ -70,6 +71,28 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 		}
 	}
 	return out
+}
+
+// NoiseGCV returns brackets of the GCV for one target that is typical noise, for each γ. It does not depend on the
+// targets, so that a choice of candidates by these brackets is the same for every block of targets. The target has
+// ‖b‖² = 1, and c = Σ σvₗ/√n for the singular values σ and the right singular vectors vₗ of the sketch. These are the root
+// mean squares of the components of c for b with independent components.
+func (k *Known) NoiseGCV(gammas []float64) []interval.Interval {
+	d := k.eigen.Dim
+	e := k.Evidence
+	e.Cross = make([]float64, d)
+	for l, s2 := range k.eigen.Values {
+		c := math.Sqrt(s2 / math.Max(1, float64(k.Rows)))
+		for j, v := range k.eigen.V[l*d : (l+1)*d] {
+			e.Cross[j] += c * v
+		}
+	}
+	e.TSS, e.NonZero = []float64{1}, []bool{k.NonZero[0], true}
+	e.Displaced = append(slices.Clone(k.Displaced[:d]), 0)
+	if k.Intercept {
+		e.Means, e.MeanErrors = append(slices.Clone(k.Means[:d]), 0), append(slices.Clone(k.MeanErrors[:d]), 0)
+	}
+	return New(e).GCV(gammas)
 }
 
 // narrow narrows the brackets of the RSS at each γ by their neighbours. It uses that the RSS increases with γ,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
@@ -44,12 +46,23 @@ func NewProgress(w io.Writer, format string) *Progress {
 	case "none":
 		return &Progress{}
 	case "json":
-		return &Progress{log: slog.New(slog.NewJSONHandler(w, nil))}
+		return &Progress{log: slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: keepFloat}))}
 	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return &Progress{w: w}
 	}
 	return &Progress{}
+}
+
+// keepFloat makes slog write a float64 with a point or an exponent.
+func keepFloat(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case float64, map[string]float64:
+		if text, err := jsonfields.Value(v); err == nil {
+			a.Value = slog.AnyValue(json.RawMessage(text))
+		}
+	}
+	return a
 }
 
 // isQuiet reports whether nothing is shown.

@@ -36,7 +36,8 @@ type reserve struct {
 	Warnings []string `json:"warnings,omitempty"` // in words
 
 	little bool // the brackets are too wide for a choice
-	tied   int  // number of other candidates with the same error rate as the chosen one
+	tied   int  // number of other candidates that are proved to have the same error rate as the chosen one
+	open   int  // number of larger candidates that may have this error rate, because their brackets begin there
 
 	ends [2]bool // whether the chosen γ is the smallest, and whether it is the largest candidate
 
@@ -155,8 +156,12 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 			x.LOO = p.Scores[i]
 		case choose.Accuracy, choose.BalancedAccuracy:
 			x.ErrorRate = p.Scores[i]
-			if s := p.Scores[i][0]; i != p.Index && s.Lo == s.Hi && s == p.Score {
+			switch s := p.Scores[i][0]; {
+			case i == p.Index:
+			case s.Lo == s.Hi && s == p.Score:
 				c.tied++
+			case s.Lo == p.Score.Hi && f.Gamma > p.Gamma():
+				c.open++
 			}
 		}
 		c.Path = append(c.Path, x)
@@ -203,6 +208,9 @@ func (c *choice) String() string {
 func (c *choice) sentence() string {
 	gamma := fmt.Sprintf("gamma = %.4g", float64(c.Gamma))
 	switch {
+	case c.Certain && c.tied > 0 && c.open > 0:
+		return fmt.Sprintf("%s: smallest %s of %d candidates (proved), and the largest gamma of %d that are proved to have this %s; %d larger %s may have it, too",
+			gamma, c.score(), len(c.Path), c.tied+1, c.score(), c.open, plural(c.open, "candidate", "candidates"))
 	case c.Certain && c.tied > 0:
 		return fmt.Sprintf("%s: smallest %s of %d candidates (proved), and the largest gamma of %d with this %s", gamma, c.score(), len(c.Path), c.tied+1, c.score())
 	case c.Certain:

@@ -59,6 +59,32 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
+// TestTied: the text counts the candidates with the same error rate. It mentions larger candidates that may have it.
+func TestTied(t *testing.T) {
+	solution := func(gamma float64) *ridge.Solution { return &ridge.Solution{Outcome: ridge.Outcome{Gamma: gamma}} }
+	for _, c := range []struct {
+		last ridge.Interval
+		want string
+	}{
+		{ridge.Interval{Lo: 0.25, Hi: 0.25}, "gamma = 4: smallest leave-one-out error rate of 3 candidates (proved), and the largest gamma of 2 with this leave-one-out error rate"},
+		{ridge.Interval{Lo: 0.25, Hi: 0.375}, "and the largest gamma of 2 that are proved to have this leave-one-out error rate; 1 larger candidate may have it, too"},
+		{ridge.Interval{Lo: 0.375, Hi: 0.5}, "and the largest gamma of 2 with this leave-one-out error rate"},
+	} {
+		p := &choose.GammaChoice{Path: []*ridge.Solution{solution(1), solution(4), solution(9)}}
+		rates := []ridge.Interval{{Lo: 0.25, Hi: 0.25}, {Lo: 0.25, Hi: 0.25}, c.last}
+		if c.last.Lo == c.last.Hi { // the third candidate is the smallest one
+			p.Path[2].Gamma, rates[2] = 0.5, ridge.Interval{Lo: 0.5, Hi: 0.5}
+		}
+		if err := p.ByErrorRate(rates, []float64{0.25, 0.25, 0.5}); err != nil {
+			t.Fatal(err)
+		}
+		p.By = choose.Accuracy
+		if got := describe(p, wording{}).sentence(); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%v: %q, want %q", c.last, got, c.want)
+		}
+	}
+}
+
 // TestDisagreement: the difference from GCV's choice is a whole number of per cent.
 func TestDisagreement(t *testing.T) {
 	for excess, want := range map[float64]string{0.091: "9 % larger", 1.03: "103 % larger", 2200: "220000 % larger", 0.04: ""} {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
@@ -16,9 +17,14 @@ type (
 	perTarget[T any] = model.PerTarget[T]
 )
 
+// ReportVersion is the version of the JSON that fit and predict print. From version 2 on, a value for each target is a
+// list, also for one target. Objects without a version are of version 1. There, the value for one target is bare.
+const ReportVersion = 2
+
 // A fitRecord is the object that fit --json prints. If there is only one γ, the fields of its fit are repeated at the
 // top level.
 type fitRecord struct {
+	Version      int             `json:"fdridge_report"`
 	N            int64           `json:"n"`
 	D            int             `json:"d"`
 	Targets      int             `json:"targets"`
@@ -73,7 +79,8 @@ func (f *Fit) record() *fitRecord {
 	found, cost := f.Found, &f.Cost
 	t, d := found.Solutions[0].Dims()
 	out := &fitRecord{
-		N: found.Solutions[0].Rows, D: d, Targets: t, Size: f.Size(), Scatter: f.describeGram() != "", NNZ: f.Data.Nonzeros, Format: f.Data.Format,
+		Version: ReportVersion,
+		N:       found.Solutions[0].Rows, D: d, Targets: t, Size: f.Size(), Scatter: f.describeGram() != "", NNZ: f.Data.Nonzeros, Format: f.Data.Format,
 		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: f.methodReason(), Reads: cost.Reads,
 		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
 		Converged: found.Err() == nil, Remedies: f.Remedies, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks,
@@ -128,7 +135,7 @@ func (f *Fit) WriteJSON(w io.Writer) error {
 	if len(rec.Fits) > 1 {
 		return WriteJSON(w, rec)
 	}
-	text, err := json.Marshal(rec)
+	text, err := jsonfields.Value(rec)
 	if err != nil {
 		return err
 	}
@@ -139,9 +146,7 @@ func (f *Fit) WriteJSON(w io.Writer) error {
 	return WriteJSON(w, json.RawMessage(append(append(text[:len(text)-1], ','), one[1:]...)))
 }
 
-// WriteJSON writes a value as indented JSON.
+// WriteJSON writes a value as indented JSON. Every float64 has a point or an exponent.
 func WriteJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	return jsonfields.Encode(w, v, "  ")
 }
