@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -35,6 +36,29 @@ func homes(n int, header string) string {
 }
 
 const homesHeader = "row,size,town,built,currency,key,garden,rent\n"
+
+// TestConsecutiveKey checks that --prepare auto leaves out whole numbers that count the rows from any number, and keeps
+// consecutive years, consecutive halves, and numbers with a gap.
+func TestConsecutiveKey(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("customer_id,below,year,half,gap,x,y\n")
+	for i := range 40 {
+		gap := i
+		if i > 20 {
+			gap++
+		}
+		fmt.Fprintf(&b, "%d,%d,%d,%g,%d,%d,%d\n", 100001+i, i-7, 1947+i, float64(i)+0.5, gap, i*i%17, i*i%23)
+	}
+	out := must(t, "fit", "--data", write(t, "keys.csv", b.String()), "--target", "y", "--gamma", "1", "--prepare", "auto")
+	for _, want := range []string{
+		`customer_id +number +left out +counts the rows from 100001`, `below +number +left out +counts the rows from -7`,
+		`year +number +standardised`, `half +number +standardised`, `gap +number +standardised`, `x +number +standardised`,
+	} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
 
 // TestPrepareAuto: the rules apply to a table of csv, the output has a table of at most 100 columns, and a stored plan gives the same
 // model to the last bit, from a pipe, too.

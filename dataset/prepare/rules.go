@@ -119,7 +119,7 @@ const (
 // autoColumn decides which features a column becomes, by these rules:
 //
 //  1. A column is left out if it has no value, or only one value, or if its deviation overflows.
-//  2. Numbers that count the rows from 0 or from 1 are left out as an index.
+//  2. Numbers that count the rows are left out as an index, except years from 1500 to 2200.
 //  3. Other numbers are standardised.
 //  4. Dates become elapsed days, year, month, weekday and hour, if these differ between the rows.
 //     Days and year are standardised. The others become one feature for each value.
@@ -139,8 +139,8 @@ func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 	switch {
 	case values == 0:
 		return omit("no values")
-	case c.Texts.Count == 0 && c.Numbers.Counts && (c.Numbers.First == 0 || c.Numbers.First == 1) && s.Rows > 2:
-		return omit("counts the rows from %g", c.Numbers.First)
+	case c.countsRows(s.Rows):
+		return omit("counts the rows from %s", numberText(c.Numbers.First))
 	case out.Kind == KindMixed && float64(c.Texts.Count) <= foreignShare*float64(values):
 		out.Why = fmt.Sprintf("%s: missing", count(c.Texts.Count, "text"))
 		fallthrough
@@ -169,6 +169,17 @@ func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 		out.Why = join(out.Why, fmt.Sprintf("%d missing", c.Gaps))
 	}
 	return out
+}
+
+// countsRows reports whether the numbers are consecutive integers in all rows, as those of an index or a key are.
+// Consecutive years are not counted as an index, because a trend over years is information.
+func (c *columnStats) countsRows(rows int64) bool {
+	const firstYear, lastYear = 1500, 2200
+	first, last := c.Numbers.First, c.Numbers.First+float64(rows-1)
+	if c.Texts.Count > 0 || !c.Numbers.Counts || rows <= 2 || first != math.Trunc(first) {
+		return false
+	}
+	return !(first >= firstYear && last <= lastYear)
 }
 
 // autoLevels chooses the features of a column with texts, for autoColumn.
