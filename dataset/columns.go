@@ -71,11 +71,11 @@ func (s *Stream) Samples(ctx context.Context) (y, w []float64, err error) {
 	if s.Columns.Targets == nil {
 		return make([]float64, int(n)*t), nil, nil
 	}
-	columns, err := readAll(ctx, s.Columns.Targets, int64(t))
+	columns, rows, err := readAll(ctx, s.Columns.Targets, int64(t))
 	if err != nil {
 		return nil, nil, err
 	}
-	if int64(len(columns)) != n*int64(t) {
+	if rows != int64(t) || int64(len(columns)) != n*int64(t) {
 		return nil, nil, newDimensionError("targets by columns have %d rows, the features %d", len(columns)/max(t, 1), n)
 	}
 	y = make([]float64, len(columns))
@@ -87,25 +87,21 @@ func (s *Stream) Samples(ctx context.Context) (y, w []float64, err error) {
 	return y, nil, nil
 }
 
-// readAll returns the n×d features of a dense source.
-func readAll(ctx context.Context, src Source, n int64) (x []float64, err error) {
+// readAll returns the features of the first n rows of a dense source, and the number of all its rows.
+func readAll(ctx context.Context, src Source, n int64) (x []float64, rows int64, err error) {
 	_, d, _ := src.Dims()
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if b.Sparse != nil {
-			return nil, newSourceError("the targets are sparse; they must be dense")
+			return nil, 0, newSourceError("the targets are sparse; they must be dense")
 		}
-		x = append(x, b.X[:b.N*d]...)
-		if int64(len(x)) > n*int64(d) {
-			break
-		}
+		first := min(max(n-rows, 0), int64(b.N))
+		x = append(x, b.X[:int(first)*d]...)
+		rows += int64(b.N)
 	}
-	if int64(len(x)) != n*int64(d) {
-		return nil, newRowCountError(n, int64(len(x)/d), "targets or weights")
-	}
-	return x, nil
+	return x, rows, nil
 }
 
 func (z *zip) ByColumns() Columns {
@@ -120,7 +116,10 @@ func (z *zip) Samples(ctx context.Context) (y, w []float64, err error) {
 		return nil, nil, err
 	}
 	n, _, _ := z.x.Dims()
-	other, err := readAll(ctx, z.y, n)
+	other, rows, err := readAll(ctx, z.y, n)
+	if err == nil && rows != n {
+		err = z.rowCountError(n, rows)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

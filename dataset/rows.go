@@ -41,7 +41,7 @@ func (r *rows) Dims() (n int64, d, t int) {
 func (r *rows) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
 	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
-		_, d, t := r.src.Dims()
+		n, d, t := r.src.Dims()
 		var view engine.CSR
 		at := r.lo + firstRow
 		for b, err := range From(ctx, r.src, at) {
@@ -57,11 +57,12 @@ func (r *rows) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, 
 					return
 				}
 			}
-			if at = b.First + int64(b.N); at >= r.hi {
+			// Behind the last row, another block would be an error, such as targets without features.
+			if at = b.First + int64(b.N); at >= r.hi && at != n {
 				return
 			}
 		}
-		if n, _, _ := r.src.Dims(); n >= 0 {
+		if n >= 0 {
 			at = n
 		}
 		if at < r.hi {

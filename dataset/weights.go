@@ -10,19 +10,24 @@ import (
 // otherwise the error is [ErrShape]. A row of weight w ≥ 0 counts w times in every sum. In the number of rows, which
 // GCV uses, it counts once. A negative weight ends the pass with an *[InputError] with File "weights" and the row as
 // Line.
-func Weigh(x, w Source) (Source, error) {
+func Weigh(x, w Source) (Source, error) { return WeighNamed(x, w, "", "") }
+
+// WeighNamed is [Weigh] for sources with names, such as the names of their files. Errors about the numbers of rows
+// contain the names.
+func WeighNamed(x, w Source, xName, wName string) (Source, error) {
 	if err := checkSources(x, w); err != nil {
 		return nil, err
 	}
 	nx, _, _ := x.Dims()
 	nw, d, _ := w.Dims()
+	z := &zip{x: x, y: w, xName: xName, yName: wName, weights: true}
 	switch {
 	case d != 1:
 		return nil, newDimensionError("the weights have %d columns instead of one", d)
 	case nx >= 0 && nw >= 0 && nx != nw:
-		return nil, newRowCountError(nx, nw, "weights")
+		return nil, z.rowCountError(nx, nw)
 	}
-	return &zip{x, w, true}, nil
+	return z, nil
 }
 
 // checkWeights rejects negative weights. w[0] is the weight of row firstRow.

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
 	"github.com/fdridge/fdridge/engine"
@@ -9,25 +10,54 @@ import (
 
 // Zip returns the features of x with the features of y as targets. y must be dense and have as many rows as x,
 // otherwise the error is [ErrShape]. If a number of rows is unknown, this error comes at the end of the pass.
-func Zip(x, y Source) (Source, error) {
+func Zip(x, y Source) (Source, error) { return ZipNamed(x, y, "", "") }
+
+// ZipNamed is [Zip] for sources with names, such as the names of their files. Errors about the numbers of rows contain
+// the names.
+func ZipNamed(x, y Source, xName, yName string) (Source, error) {
 	if err := checkSources(x, y); err != nil {
 		return nil, err
 	}
 	nx, _, _ := x.Dims()
 	ny, _, _ := y.Dims()
+	z := &zip{x: x, y: y, xName: xName, yName: yName}
 	if nx >= 0 && ny >= 0 && nx != ny {
-		return nil, newRowCountError(nx, ny, "targets")
+		return nil, z.rowCountError(nx, ny)
 	}
-	return &zip{x, y, false}, nil
+	return z, nil
 }
 
-func newRowCountError(nx, ny int64, what string) error {
-	return newDimensionError("%d rows of features, %d of %s", nx, ny, what)
+// A RowCountError reports that features and targets, or features and weights, have different numbers of rows. It
+// matches [ErrShape].
+type RowCountError struct {
+	What                    string // "targets" or "weights"
+	Features, Others        int64  // numbers of rows
+	FeatureName, OthersName string // of the sources, or ""
 }
+
+func (e *RowCountError) Error() string {
+	if e.FeatureName == "" && e.OthersName == "" {
+		return fmt.Sprintf("dataset: dimensions disagree: %d rows of features, %d of %s", e.Features, e.Others, e.What)
+	}
+	longer := e.FeatureName
+	if e.Others > e.Features {
+		longer = e.OthersName
+	}
+	return fmt.Sprintf("%d rows of features in %s, %d of %s in %s: row %d of %s has no partner",
+		e.Features, e.FeatureName, e.Others, e.What, e.OthersName, min(e.Features, e.Others)+1, longer)
+}
+
+// Is reports whether target is [ErrShape] or [ErrInput].
+func (e *RowCountError) Is(target error) bool { return target == ErrShape || target == ErrInput }
 
 type zip struct {
-	x, y    Source
-	weights bool // y holds the weights, and x the targets
+	x, y         Source
+	xName, yName string // names of the sources, or ""
+	weights      bool   // y holds the weights, and x the targets
+}
+
+func (z *zip) rowCountError(nx, ny int64) error {
+	return &RowCountError{What: z.what(), Features: nx, Others: ny, FeatureName: z.xName, OthersName: z.yName}
 }
 
 func (z *zip) Dims() (n int64, d, t int) {
@@ -94,7 +124,7 @@ func (z *zip) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, e
 		// All features have been counted if the targets ended first.
 		ny, err := y.countRows()
 		if err == nil && nx != ny {
-			err = newRowCountError(nx, ny, z.what())
+			err = z.rowCountError(nx, ny)
 		}
 		if err != nil {
 			yield(Block{}, err)

@@ -12,8 +12,11 @@
 // Text is UTF-8, or UTF-16 that begins with a byte order mark. In other encodings, names and categories with
 // characters beyond ASCII are errors.
 //
-// The package accepts quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a missing final
-// newline. Every selected cell must be a finite decimal number, or True (also TRUE, true, …) for 1 or False for 0.
+// The package accepts quoted fields, CRLF, a byte order mark, blanks around numbers and a missing final newline. It
+// skips empty lines. Exception: in a file of one column, an empty line after the header is a row with a missing value,
+// unless only empty lines follow. A line of blanks or of "" is always a row of such a file.
+//
+// Every selected cell must be a finite decimal number, or True (also TRUE, true, …) for 1 or False for 0.
 // Numbers are rounded to the nearest float64. The notations 1_000 and 0x1p4 are errors.
 //
 // With [prepare.Cells], values may be missing: an empty cell, NaN, NA, N/A, <NA>, null, None, ? or ., in upper or
@@ -334,5 +337,9 @@ func (l *layout) open(name string, opts *Options, was dataset.Stamp) (dataset.Re
 		f.Close() // err is more informative than an error of Close
 		return nil, err
 	}
-	return chunk.New(f, newFormat(l), chunk.Options{}), nil
+	return chunk.New(f, newFormat(l), chunk.Options{EmptyRows: l.hasOneColumn()}), nil
 }
+
+// hasOneColumn reports whether the file has one column. An empty line of such a file is a row with a missing value,
+// unless only empty lines follow.
+func (l *layout) hasOneColumn() bool { return len(l.names) == 1 }

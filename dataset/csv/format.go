@@ -36,6 +36,7 @@ func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 	defer f.mutex.Unlock()
 	if f.reader == nil {
 		f.reader = &reader{layout: f.layout, records: newRecords(nil, f.delimiter), row: make([]float64, f.Features+f.Targets)}
+		f.reader.single = f.hasOneColumn()
 	}
 	f.reader.from(l)
 	err := f.reader.read(b)

@@ -16,6 +16,7 @@ import (
 type records struct {
 	lines
 	delimiter byte
+	single    bool // the file has one column, so that an empty line is a row
 	// fields of the current record, valid until the next call of the method next
 	fields [][]byte
 	line   int // line on which the record begins
@@ -53,7 +54,8 @@ func (r *records) from(l lines) { r.lines, r.feed.at = l, 0 }
 // maxFields limits the memory for fields and names.
 const maxFields = 1 << 20
 
-// next reads the next record that is not blank.
+// next reads the next record. It skips blank lines, except in a file of one column, where a blank line is a row with a
+// missing value.
 func (r *records) next() error {
 	for {
 		if r.Done() {
@@ -72,7 +74,7 @@ func (r *records) next() error {
 		if err != nil {
 			return err
 		}
-		if len(r.fields) > 1 || len(bytes.TrimSpace(r.fields[0])) > 0 {
+		if r.single || len(r.fields) > 1 || len(bytes.TrimSpace(r.text)) > 0 {
 			r.EndRow()
 			return nil
 		}

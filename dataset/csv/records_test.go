@@ -55,9 +55,6 @@ func reference(text string, delimiter byte) (out [][]string, places [][2]int, er
 		for i, s := range record {
 			record[i] = strings.TrimSpace(s)
 		}
-		if len(record) == 1 && record[0] == "" {
-			continue
-		}
 		line, column := r.FieldPos(len(record) - 1)
 		out, places = append(out, record), append(places, [2]int{line, column})
 	}

@@ -98,7 +98,7 @@ func TestNpz(t *testing.T) {
 		"no array":            {npz(t, s, "x.npy", "0123456789"), "", "", "!:x: is not a .npy file"},
 		"an empty member":     {npz(t, s, "x.npy", ""), "", "", "!:x: is too short for a .npy file"},
 		"NaN":                 {npz(t, d, "x.npy", npy("<f8", "False", "(2, 1)", floats(le, 1, nan))), "", "", "!:x:2:1: row 2, column 1 is NaN, which is not finite"},
-		"rows differ":         {npz(t, s, "x.npy", x, "y.npy", npy("<f4", "False", "(3,)", singles(5, 6, 7))), "", "y", "!!dataset: dimensions disagree: 2 rows of features, 3 of targets"},
+		"rows differ":         {npz(t, s, "x.npy", x, "y.npy", npy("<f4", "False", "(3,)", singles(5, 6, 7))), "", "y", "!!2 rows of features in , 3 of targets in :y: row 3 of :y has no partner"},
 		"array truncated":     {npz(t, s, "x.npy", x[:len(x)-3]), "", "", "!:x: is truncated: 2×2 entries of 8 bytes need"},
 		"array too long":      {npz(t, d, "x.npy", x+"z"), "", "", "!:x: has more bytes than its 2 rows"},
 		"archive truncated":   {npz(t, s, "x.npy", x)[:100], "", "", "!: is not a readable .npz archive: zip: not a valid zip file"},
@@ -119,7 +119,7 @@ func TestNpz(t *testing.T) {
 		}
 		got, err := open(full, opts)
 		if part, other := strings.CutPrefix(c.want, "!!"); other {
-			if err == nil || err.Error() != part {
+			if err == nil || strings.ReplaceAll(err.Error(), path, "") != part {
 				t.Errorf("%s: %v, want %q", name, err, part)
 			}
 			continue

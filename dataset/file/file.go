@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // Options sets how files are read.
@@ -161,7 +162,7 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	from := paths[0]
 	if ownFile {
 		from = opts.Target[0]
-		if x, err = out.zip(x, opts); err != nil {
+		if x, err = out.zip(x, paths, opts); err != nil {
 			return nil, err
 		}
 	}
@@ -260,12 +261,12 @@ func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	if err != nil || !isArray {
 		return x, err
 	}
-	s, err = npy.OpenMember(name, opts.Target[0], npy.Options{})
+	s, err = npy.OpenMember(name, opts.Target[0], npy.Options{Cells: opts.Cells.ForSeparate(prepare.SeparateTargets)})
 	y, err := o.keep(p, s, err)
 	if err != nil {
 		return nil, err
 	}
-	return dataset.Zip(x, y)
+	return dataset.ZipNamed(x, y, p.path, name+":"+opts.Target[0])
 }
 
 // follow compares the layout of a file with the previous files.
@@ -320,25 +321,28 @@ func (o *Opened) widenAll(files []part, sources []dataset.Source, opts Options) 
 	return nil
 }
 
-// zip joins the features x with targets from another file.
-func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
+// zip joins the features x, which come from files, with targets from another file. Row i of the features belongs to
+// row i of the targets. A missing target stays in its row as NaN if opts.Cells allows it.
+func (o *Opened) zip(x dataset.Source, files []string, opts Options) (dataset.Source, error) {
 	own := opts.Target[0]
 	name, _ := SplitArray(own)
-	var of Options
-	if opts.Cells != nil && opts.Cells.Labels != nil {
-		of.Cells = &prepare.Cells{Features: []int{0}, Lexicons: []*prepare.Lexicon{opts.Cells.Labels}}
+	format, err := Format(own, Options{})
+	if err != nil {
+		return nil, err
 	}
+	if Labelled(format) {
+		return nil, &dataset.InputError{File: own, Msg: "targets cannot come from a " + format + " file"}
+	}
+	var of Options
+	of.Cells = opts.Cells.ForSeparate(prepare.SeparateTargets)
 	y, f, err := o.openPart(part{path: own, stamp: opts.Was[name]}, of)
 	if err != nil {
 		return nil, err
 	}
-	if f.labelled {
-		return nil, &dataset.InputError{File: own, Msg: "targets cannot come from a " + f.name + " file"}
-	}
 	if o.TargetNames, _, err = f.names(own, Options{}); err != nil {
 		return nil, err
 	}
-	return dataset.Zip(x, y)
+	return dataset.ZipNamed(x, y, excerpt.List(files, 5), excerpt.Of(own))
 }
 
 // countTargets checks the number of targets read from path.

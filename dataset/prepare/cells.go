@@ -40,8 +40,40 @@ type Cells struct {
 	// Labels, if not nil, maps the labels of the first target to codes; see [NewLabels].
 	Labels *Lexicon
 
+	separate Separate // what a file without features holds
+
 	refuses      []bool // refuses[k] is true if a missing value of feature k is an error; if nil, Missing decides
 	refuseTarget bool   // whether a missing target is an error, if refuses is not nil
+}
+
+// Separate states what a file holds whose rows have no features.
+type Separate int
+
+const (
+	NotSeparate     Separate = iota // the file has the features
+	SeparateTargets                 // all columns are targets
+	SeparateWeights                 // the column is the sample weight
+)
+
+// ForSeparate returns how to read a separate file of targets or weights, beside rows that are read by c. A missing value
+// is allowed if c allows a missing target, so that the policy for missing values decides about whole rows. c may be nil.
+func (c *Cells) ForSeparate(holds Separate) *Cells {
+	out := &Cells{separate: holds, Features: []int{}}
+	if c.Allows(0, 0) { // column 0 of rows without features is a target
+		out.Missing = MissingDrop
+	}
+	if c != nil && c.Labels != nil && holds == SeparateTargets {
+		out.Features, out.Lexicons = []int{0}, []*Lexicon{c.Labels}
+	}
+	return out
+}
+
+// Holds returns what a file holds that is read by c.
+func (c *Cells) Holds() Separate {
+	if c == nil {
+		return NotSeparate
+	}
+	return c.separate
 }
 
 // WithoutLabels returns c, or nil if c sets nothing but Labels.

@@ -23,6 +23,9 @@ type cutter struct {
 	size   int    // bytes of a chunk without long records
 	rest   []byte // bytes read after the last complete record
 	ended  bool
+	// emptyRows makes empty lines records, except at the end of the file. A chunk then ends with a line that is not
+	// empty, and the empty lines after this line belong to the next chunk.
+	emptyRows bool
 }
 
 // errLong marks a chunk whose last record is longer than MaxRow.
@@ -55,7 +58,11 @@ func (k *cutter) fill(c *chunk) bool {
 			quotes += bytes.Count(text[seen:], []byte{'"'})
 			seen = len(text)
 		}
-		if end := lastEnd(text, quotes); end > 0 {
+		end := lastEnd(text, quotes)
+		if k.emptyRows {
+			end = withoutEmptyLines(text[:end])
+		}
+		if end > 0 {
 			k.rest = append(k.rest, text[end:]...)
 			text = text[:end]
 			break
@@ -66,6 +73,9 @@ func (k *cutter) fill(c *chunk) bool {
 		}
 	}
 	k.ended = err != nil
+	if err == io.EOF && k.emptyRows && len(text) > 0 && !(k.file.Divided() && k.file.HasMoreText()) {
+		text = text[:withoutEmptyLines(text)]
+	}
 	switch {
 	case err == io.EOF && k.file.Divided():
 		err = errDivided
@@ -77,6 +87,18 @@ func (k *cutter) fill(c *chunk) bool {
 	clear(c.whole[n+1:])
 	c.lines = Lines{file: k.file, text: c.whole[: n : n+padding], end: err}
 	return n > 0 || err != nil && err != errDivided
+}
+
+// withoutEmptyLines returns the length of the text without the empty lines at its end.
+func withoutEmptyLines(text []byte) int {
+	end := len(bytes.TrimRight(text, "\r\n"))
+	if end == 0 {
+		return 0
+	}
+	if i := bytes.IndexByte(text[end:], '\n'); i >= 0 {
+		return end + i + 1
+	}
+	return len(text)
 }
 
 // nextSize returns the number of bytes to read after size bytes were too few. It multiplies a small size by 4. For a

@@ -32,6 +32,8 @@ type Reader struct {
 type Options struct {
 	// Entries is the number of entries after which a sparse block ends. 0 makes the rows dense.
 	Entries int
+	// EmptyRows makes an empty line a record, unless only empty lines follow in the file.
+	EmptyRows bool
 	// Size is the number of bytes of a chunk without long records; 0 selects the default.
 	Size int
 }
@@ -40,7 +42,7 @@ type Options struct {
 func New(file *rawfile.File, format Format, opts Options) *Reader {
 	return &Reader{
 		file: file, format: format, sparse: opts.Entries > 0, maxEntries: opts.Entries,
-		cutter: cutter{file: file, quotes: format.Quotes(), size: cmp.Or(opts.Size, chunkSize)}, line: file.Line,
+		cutter: cutter{file: file, quotes: format.Quotes(), emptyRows: opts.EmptyRows, size: cmp.Or(opts.Size, chunkSize)}, line: file.Line,
 	}
 }
 
@@ -77,6 +79,9 @@ func (r *Reader) Read(b *dataset.Buffer, rows int) error {
 		if r.next < r.now.rows.N {
 			r.deliver(b, rows)
 			continue
+		}
+		if r.now.err != nil && b.N > 0 { // the rows before the error come first; the next call returns the error
+			return nil
 		}
 		if r.now.err != nil {
 			return r.place(r.now.err)

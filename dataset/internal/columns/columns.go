@@ -168,9 +168,25 @@ func (c *Choice) Encode(x, y []float64) (column int) {
 	return -1
 }
 
+// isFeature reports whether column j of the file is a feature.
+func (c *Choice) isFeature(j int) bool {
+	return c.To[j] < c.Features && c.Cells.Holds() == prepare.NotSeparate
+}
+
+// isFirstTarget reports whether column j of the file is the first target.
+func (c *Choice) isFirstTarget(j int) bool {
+	switch c.Cells.Holds() {
+	case prepare.SeparateTargets:
+		return c.To[j] == 0
+	case prepare.SeparateWeights:
+		return false
+	}
+	return c.To[j] == c.Features
+}
+
 // Gap completes the error for a missing value in column j of the file.
 func (c *Choice) Gap(j int, err *dataset.InputError) error {
-	err.Missing, err.Omittable = true, c.To[j] < c.Features
+	err.Missing, err.Omittable = true, c.isFeature(j)
 	if err.Hint = "fill in what is missing, or leave the row out"; err.Omittable {
 		err.Hint = "fill in what is missing, or leave the column out"
 	}
@@ -179,8 +195,8 @@ func (c *Choice) Gap(j int, err *dataset.InputError) error {
 
 // NoNumber completes the error for a text in the numeric column j of the file.
 func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
-	err.Omittable = c.To[j] < c.Features
-	err.IsLabel = c.To[j] == c.Features
+	err.Omittable = c.isFeature(j)
+	err.IsLabel = c.isFirstTarget(j)
 	if err.Hint = "encode the column as numbers"; err.Omittable {
 		err.Hint += ", or leave it out"
 	}
@@ -195,7 +211,7 @@ func (c *Choice) Refuse(firstErr, err *dataset.InputError, j int, name string, i
 		firstErr = err
 	}
 	switch {
-	case c.To[j] >= c.Features:
+	case !c.isFeature(j):
 	case isText:
 		firstErr.Texts = append(firstErr.Texts, name)
 	default:

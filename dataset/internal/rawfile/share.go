@@ -91,14 +91,32 @@ func (f *File) Text(p []byte) (int, error) {
 		f.share.next = f.share.end - 1
 		return n, err
 	}
-	if n = int(last + i + 1); f.share.next == at+int64(n) {
+	n = int(last + i + 1)
+	if f.share.next == at+int64(n) { // all bytes that were read belong to the share
 		_, f.share.nextErr = f.Peek(1)
 	}
+	f.share.next = at + int64(n)
 	return n, err
 }
 
 // Divided reports whether the share has been read to its end and the file continues.
 func (f *File) Divided() bool { return f.Done() && f.share.nextErr != io.EOF }
+
+// HasMoreText reports whether bytes other than line ends follow the share in the file. It reports true if they cannot
+// be read.
+func (f *File) HasMoreText() bool {
+	rest := io.NewSectionReader(f.file, f.share.next, math.MaxInt64-f.share.next)
+	text := make([]byte, 1<<12)
+	for {
+		n, err := rest.Read(text)
+		if len(bytes.Trim(text[:n], "\r\n")) > 0 {
+			return true
+		}
+		if err != nil {
+			return err != io.EOF
+		}
+	}
+}
 
 // beyond returns the error for a record that exceeds the share.
 func (f *File) beyond() error {

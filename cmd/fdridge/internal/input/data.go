@@ -295,8 +295,8 @@ func (o *Flags) rowKey(share dataset.Share, be engine.Backend) (string, error) {
 	if o.transposed {
 		key += " transposed"
 	}
-	if o.policy() != prepare.RefuseMissing {
-		key += " missing"
+	if policy := o.policy(); policy != prepare.RefuseMissing {
+		key += " missing " + string(policy) // only drop reads rows with a missing target
 	}
 	return key, nil
 }

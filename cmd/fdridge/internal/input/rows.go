@@ -164,11 +164,12 @@ func (o *RowFlags) open(ctx context.Context, run Session, like expected) (*file.
 	src := opened.Source
 	switch {
 	case weights != nil:
-		w, err := file.Open(weights, file.Options{Origin: file.Origin{Was: run.Seen}})
+		cells := like.cells.ForSeparate(prepare.SeparateWeights)
+		w, err := file.Open(weights, file.Options{Origin: file.Origin{Was: run.Seen, Cells: cells}})
 		if err != nil {
 			return nil, nil, err
 		}
-		if src, err = dataset.Weigh(src, w); err != nil {
+		if src, err = dataset.WeighNamed(src, w, excerpt.List(o.DataFiles(), 5), excerpt.List(weights, 5)); err != nil {
 			return nil, nil, fmt.Errorf("--weights: %w", err)
 		}
 	case o.Weights.Given:

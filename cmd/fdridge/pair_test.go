@@ -1,0 +1,88 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// writeAll writes files into a new current directory.
+func writeAll(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPairedByRow checks that rows of separate files are paired by their number, and that a policy for missing values
+// leaves out a row in all files. Each table is fitted as one file and as several, and the models are compared.
+func TestPairedByRow(t *testing.T) {
+	writeAll(t, map[string]string{
+		"x.csv": "x\n1\n2\n3\n\"\"\n5\n6\n8\n", "y.csv": "y\n10\n\n30\n40\n50\n60\n70\n\n", "w.csv": "w\n1\n1\n2\n2\n   \n1\n1\n\n\n",
+		"all.csv": "x,y,w\n1,10,1\n2,,1\n3,30,2\n,40,2\n5,50,\n6,60,1\n8,70,1\n",
+		"xy.csv":  "x,y\n1,10\n2,\n3,30\n,40\n5,50\n6,60\n8,70\n",
+	})
+	for _, flags := range []string{"--missing drop", "--missing mean --missing-target drop", "--missing drop --holdout 0.3", "--missing drop --rows 2:7", "--missing drop --cache ."} {
+		fit := func(columns ...string) string {
+			must(t, append(append([]string{"fit", "--gamma", "0.5", "--out", "m.json"}, strings.Fields(flags)...), columns...)...)
+			_, model, _ := strings.Cut(contents(t, "m.json"), `"preparation"`) // behind the names of the columns
+			return model
+		}
+		whole := fit("--data", "all.csv", "--target", "y", "--weights", "w")
+		if got := fit("--data", "x.csv", "--target", "y.csv", "--weights", "w.csv"); got != whole {
+			t.Errorf("%s: three files give\n%s\none gives\n%s", flags, got, whole)
+		}
+		if got := fit("--data", "xy.csv", "--target", "y", "--weights", "w.csv"); got != whole {
+			t.Errorf("%s: two files give\n%s\none gives\n%s", flags, got, whole)
+		}
+	}
+}
+
+// TestPairsRefused checks the position in errors about pairs of files.
+func TestPairsRefused(t *testing.T) {
+	writeAll(t, map[string]string{
+		"x.csv": "x\n1\n2\n3\n4\n\n6\n", "y.csv": "y\n1\n2\n\"\"\n4\n5\n6\n", "long.csv": "v\n1\n2\n3\n4\n5\n6\n7\n\n\n", "few.csv": "v\n1\n2\n",
+		"text.csv": "y\n1\nup\n3\n4\n5\n6\n", "full.csv": "x\n1\n2\n3\n4\n5\n6\n",
+	})
+	for _, c := range []struct{ data, target, weights, want string }{
+		{"x.csv", "y.csv", "", "y.csv:4:1: column y is empty; fill in what is missing, or leave the row out (--missing-target drop"},
+		{"y.csv", "x.csv", "", "y.csv:4:1: column y is empty; fill in what is missing, or leave the column out (--columns; or --missing mean or drop)"},
+		{"full.csv", "full.csv", "y.csv", "y.csv:4:1: column y is empty; fill in what is missing, or leave the row out (--missing-target drop"},
+		{"full.csv", "text.csv", "", "text.csv:3:1: column y: \"up\" is not a number; encode the column as numbers (--classes"},
+		{"full.csv", "full.csv", "text.csv", "text.csv:3:1: column y: \"up\" is not a number; encode the column as numbers\n"},
+		{"full.csv", "long.csv", "", "fdridge: 6 rows of features in full.csv, 7 of targets in long.csv: row 7 of long.csv has no partner\n"},
+		{"full.csv", "few.csv", "", "fdridge: 6 rows of features in full.csv, 2 of targets in few.csv: row 3 of full.csv has no partner\n"},
+		{"full.csv", "full.csv", "few.csv", "fdridge: 6 rows of features in full.csv, 2 of weights in few.csv: row 3 of full.csv has no partner\n"},
+		{"full.csv,full.csv", "long.csv", "", "fdridge: 12 rows of features in full.csv, full.csv, 7 of targets in long.csv: row 8 of full.csv, full.csv has no partner\n"},
+	} {
+		args := []string{"fit", "--data", c.data, "--target", c.target, "--gamma", "1", "--out", "m.json"}
+		if c.weights != "" {
+			args = append(args, "--weights", c.weights)
+		}
+		refused(t, strings.Join(args, " "), ".", c.want, args...)
+	}
+}
+
+// TestPredictsEachLine checks that predict writes a line for each row of a file of one column, or refuses with the line.
+func TestPredictsEachLine(t *testing.T) {
+	writeAll(t, map[string]string{
+		"x.csv": "a\n1\n2\n3\n4\n", "y.csv": "y\n2\n3\n5\n7\n", "gaps.csv": "a\n1\n\n\"\"\n4\n \n6\n\n", "b.csv": "a,b\n1,u\n2,v\n3,u\n4,v\n",
+		"faults.csv": "a,b\n1,u\n2,w\nNA,v\n4,u\n", "later.csv": "a,b\n1,u\nNA,u\n2,w\n",
+	})
+	must(t, "fit", "--data", "x.csv", "--target", "y.csv", "--gamma", "1", "--out", "plain.json")
+	refused(t, "a gap", ".", "gaps.csv:3:1: column a is empty", "predict", "--model", "plain.json", "--data", "gaps.csv", "--out", "p.txt")
+	must(t, "fit", "--data", "x.csv", "--target", "y.csv", "--gamma", "1", "--missing", "mean", "--out", "mean.json")
+	if lines := strings.Split(must(t, "predict", "--model", "mean.json", "--data", "gaps.csv"), "\n"); len(lines) != 7 || lines[1] != lines[2] || lines[1] != lines[4] || lines[0] == lines[1] {
+		t.Errorf("predictions %q", lines)
+	}
+	must(t, "fit", "--data", "x.csv", "--target", "y.csv", "--gamma", "1", "--missing", "drop", "--out", "drop.json")
+	if lines := strings.Split(must(t, "predict", "--model", "drop.json", "--data", "gaps.csv"), "\n"); len(lines) != 7 || lines[1] != "NaN" || lines[2] != "NaN" || lines[4] != "NaN" || lines[5] == "NaN" {
+		t.Errorf("predictions %q", lines)
+	}
+	must(t, "fit", "--data", "b.csv", "--target", "y.csv", "--gamma", "1", "--onehot", "b", "--out", "b.json")
+	refused(t, "an unknown level first", ".", "row 2 has the level \"w\"", "predict", "--model", "b.json", "--data", "faults.csv", "--out", "p.txt")
+	refused(t, "a gap first", ".", "later.csv:3:1: column a: NA is a missing value", "predict", "--model", "b.json", "--data", "later.csv", "--out", "p.txt")
+}
