@@ -31,7 +31,7 @@ func (j *job) factorise(ctx context.Context, steps plan.Steps) (*factored, error
 	}
 	var err error
 	if f.factors, err = ridge.Factorize(ctx, j.src, j.Gammas, ridge.ExactOptions{
-		Method: steps.Method, Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Tol: j.Tol, Projected: len(j.free), Progress: j.progress(Reading, 1),
+		Method: steps.Method, Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Tol: j.Tol, Projected: j.rounding(), Progress: j.progress(Reading, 1),
 		LeaveOneOut: j.choosesGamma() && j.Select.LeavesOut(),
 	}); err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (f *factored) retryWithQR(ctx context.Context, gammas []float64, fits []*ri
 		why.Rule = reason.SingularTo
 	}
 	qr, err := ridge.Factorize(ctx, f.src, retry, ridge.ExactOptions{
-		Method: ridge.QR, Intercept: !f.NoIntercept, Backend: f.Backend, MaxBytes: f.MaxBytes, Tol: f.Tol, Projected: len(f.free), Progress: f.progress(Reading, 1),
+		Method: ridge.QR, Intercept: !f.NoIntercept, Backend: f.Backend, MaxBytes: f.MaxBytes, Tol: f.Tol, Projected: f.rounding(), Progress: f.progress(Reading, 1),
 	})
 	if large, ok := errors.AsType[*ridge.SizeError](err); ok && len(fits) > 0 {
 		f.record(Step{Stage: Reading, Method: ridge.QR, Err: err, Reason: reason.Reason{Rule: reason.TooLarge, Numbers: []float64{float64(large.Bytes), float64(large.Limit)}}})

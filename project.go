@@ -92,13 +92,20 @@ func (j *job) project(ctx context.Context) error {
 	return j.scale()
 }
 
+// rounding returns the bounds on the errors of the projected rows, or nil if all columns have a penalty.
+func (j *job) rounding() *ridge.ProjectionBounds {
+	if j.projection == nil {
+		return nil
+	}
+	return j.projection.Rounding(j.penalty)
+}
+
 // leaveOneOut returns the rows and options of a leave-one-out pass.
 func (j *job) leaveOneOut(gammas []float64, pass int) (dataset.Source, ridge.LeaveOneOutOptions, error) {
 	opts := ridge.LeaveOneOutOptions{Reducer: j.Reducer, Progress: j.progress(Choosing, pass), Left: j.leftOutCounter(gammas)}
 	if j.projection == nil {
 		return j.src, opts, nil
 	}
-	opts.Unpenalized = j.projection.LeverageError
 	src, err := j.scaled(j.projection.ApplyWithLeverages(j.source))
 	return src, opts, err
 }

@@ -51,7 +51,10 @@ func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 	if s.sum.Rows() == 0 {
 		return nil, ridge.ErrEmpty
 	}
-	s.current = s.sum.Projected(len(j.free))
+	s.current = s.sum
+	if j.projection != nil {
+		s.current = s.sum.Projected(j.projection.Rounding(j.penalty))
+	}
 	j.record(Step{Stage: Sketching, Method: steps.Method, Passes: 1, Reason: steps.Reason})
 	if j.Summarized != nil {
 		err = j.Summarized(s.sum)

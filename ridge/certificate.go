@@ -1,6 +1,9 @@
 package ridge
 
-import "github.com/fdridge/fdridge/ridge/internal/certify"
+import (
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+)
 
 // A Certificate holds bounds on the error of the computed solution x̂ for one target. x* is the exact solution: the
 // result of exact arithmetic for the data as read. All bounds include round-off.
@@ -26,11 +29,25 @@ type Certificate struct {
 	Objective Interval `json:"objective"`
 	// TSS is a bracket of ‖b‖². With an intercept, b is the centred target.
 	TSS Interval `json:"tss"`
-	// RSS is a bracket of ‖Ax̂ − b‖² for the computed x̂.
+	// RSS is a bracket of ‖Ax̂ − b‖² for the computed x̂. If some columns have no penalty, the bracket contains this
+	// number for their returned coefficients and for their best coefficients at x̂, with the returned and with the best
+	// intercept.
 	RSS Interval `json:"rss"`
 	// GCV is a bracket of n·RSS(x*)/(n − df)², the generalised cross-validation score of the exact solution. df is the
 	// effective dimension of x*, plus one if there is an intercept.
 	GCV Interval `json:"gcv"`
+}
+
+// ProjectionBounds holds bounds on the errors of rows from which columns without penalty were projected out. See
+// project.Projection.Rounding.
+type ProjectionBounds = certify.Projection
+
+// bounds returns the bounds of the certificate. Unknown bounds are +Inf.
+func (c *Certificate) bounds() certify.Weights {
+	return certify.Weights{
+		Error: boundOrInf(c.ErrorBound), Energy: boundOrInf(c.EnergyBound),
+		Objective: interval.Interval(c.Objective), RSS: interval.Interval(c.RSS),
+	}
 }
 
 func newCertificate(w certify.Weights) Certificate {

@@ -28,9 +28,10 @@ type ExactOptions struct {
 	Tol float64
 	// LeaveOneOut allows a call of [Factorization.LeaveOneOut].
 	LeaveOneOut bool
-	// Projected is the number of columns without penalty that project.Projection.Apply projected out of the
-	// rows. GCV counts each of these columns as a degree of freedom.
-	Projected int
+	// Projected is the result of project.Projection.Rounding if columns without penalty were projected out of the rows.
+	// GCV and leave-one-out errors then count each of these columns as a degree of freedom, and their brackets
+	// include the errors of the projection.
+	Projected *ProjectionBounds
 	Progress  func(rows int64) // if not nil, called with the number of rows read so far
 }
 

@@ -74,7 +74,7 @@ func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solutio
 // Without coefficients, a solution takes O(n²) time for each target. See docs/math.md, Proposition 8.8.
 func (f *Factorization) Scores(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
-	return f.solve(ctx, gammas, wanted{coefficients: f.opts.Projected > 0})
+	return f.solve(ctx, gammas, wanted{coefficients: f.opts.Projected != nil})
 }
 
 // A wanted describes the solutions that solve returns.
@@ -127,14 +127,14 @@ func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []
 // method makes no pass, because it has the rows in memory.
 //
 // The factorisation must have been made with ExactOptions.LeaveOneOut. A dual method does not support
-// LeaveOneOutOptions.Unpenalized. In both cases the error is [ErrShape]. Other errors are as for [Factorization.Solve]
+// ExactOptions.Projected. In both cases the error is [ErrShape]. Other errors are as for [Factorization.Solve]
 // and [LeaveOneOut].
 func (f *Factorization) LeaveOneOut(ctx context.Context, src dataset.Source, gammas []float64, opts LeaveOneOutOptions) ([]*Solution, *LeftOutScores, error) {
 	ctx = background.IfNil(ctx)
 	switch {
 	case !f.opts.LeaveOneOut:
 		return nil, nil, unfit("%v keeps no leverages", f.opts.Method)
-	case f.dual != nil && opts.Unpenalized != nil:
+	case f.dual != nil && f.opts.Projected != nil:
 		return nil, nil, unfit("%v has no leverages with columns without penalty", f.Method())
 	case f.dual != nil:
 		return f.dual.leaveOneOut(ctx, gammas, opts.Left)

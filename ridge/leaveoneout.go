@@ -22,9 +22,6 @@ import (
 type LeaveOneOutOptions struct {
 	Reducer  Reducer          // as for [SolvePath]; a pass adds up 5kt + 2 numbers for k values of γ and t targets
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
-	// Unpenalized is required for rows of project.Projection.ApplyWithLeverages, whose last target is a leverage v.
-	// It returns a bound on the error of v for a row with weight w.
-	Unpenalized func(v, w float64) float64
 	// Left, if not nil, receives the leave-one-out predictions of fits[fit] for each block b. Calls may run in parallel.
 	// Element i·t + j of brackets and estimates is for row i and target j. Rows of weight 0 have no valid elements.
 	Left func(fit int, b dataset.Block, brackets []Interval, estimates []float64)
@@ -53,6 +50,9 @@ type LeftOutScores struct {
 // With m rows in the sketch and d features, a row takes O(md) time, and O(m + d) time for each fit.
 //
 // fits are solutions for the rows of sum, from [Summary.Path] or any other method.
+//
+// If sum is a summary of projected rows ([Summary.Projected]), src must be the result of
+// project.Projection.ApplyWithLeverages. The leave-one-out errors are then the errors of the rows before the projection.
 //
 // Errors are the same as for [SolvePath]. The error is also [ErrShape] for fits of another shape.
 func LeaveOneOut(ctx context.Context, src dataset.Source, sum *Summary, fits []*Solution, opts LeaveOneOutOptions) (*LeftOutScores, error) {
@@ -108,7 +108,7 @@ const leftTasks = 8
 // leaveOneOut is the state of the pass of [LeaveOneOut].
 type leaveOneOut struct {
 	d, t      int
-	width     int // number of targets of the source: t, or t+1 with leverages
+	width     int // number of targets of the source: t, or t+2 with leverages
 	opts      LeaveOneOutOptions
 	known     *certify.LeftOut
 	functions []float64         // for aᵀH⁻¹a: values at the r eigenvalues, Forms()·k×r
@@ -143,8 +143,8 @@ type leftSum struct {
 
 func newLeaveOneOut(src dataset.Source, k *certify.Known, fits []*Solution, opts LeaveOneOutOptions) (*leaveOneOut, error) {
 	l := &leaveOneOut{d: k.Sketch.Dim, t: len(k.TSS), width: len(k.TSS), opts: opts}
-	if opts.Unpenalized != nil {
-		l.width++
+	if k.Projected != nil {
+		l.width += 2
 	}
 	if _, d, t := src.Dims(); d != l.d || t != l.width {
 		return nil, fmt.Errorf("%w: the source has %d features and %d targets, must have %d and %d", errShape, d, t, l.d, l.width)
@@ -160,7 +160,7 @@ func newLeaveOneOut(src dataset.Source, k *certify.Known, fits []*Solution, opts
 		return nil, err
 	}
 	l.whole = p
-	for _, f := range fits {
+	for i, f := range fits {
 		for j, o := range f.Targets {
 			mean := 0.0
 			if p.basis.mean != nil {
@@ -168,7 +168,7 @@ func newLeaveOneOut(src dataset.Source, k *certify.Known, fits []*Solution, opts
 			}
 			p.weights = append(p.weights, o.Coef...)
 			p.anchors = append(p.anchors, certify.Anchor{Mean: mean})
-			l.fits = append(l.fits, certify.LeftFit{Norm: vec.Norm(o.Coef), Energy: boundOrInf(o.EnergyBound), Target: j})
+			l.fits = append(l.fits, l.known.Fit(i, o.Coef, j, o.bounds()))
 			l.rss = append(l.rss, o.RSS)
 		}
 	}
@@ -244,9 +244,8 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 			nnz = len(idx)
 		}
 		row := l.known.Row(b.Weight(i), size[2*i], s.inBasis[i], size[2*i+1], nnz)
-		if l.opts.Unpenalized != nil {
-			v := b.Y[i*l.width+l.t]
-			row.Lift(v, l.opts.Unpenalized(v, b.Weight(i)))
+		if l.known.Projects() {
+			l.known.Lift(&row, b.Y[i*l.width+l.t], b.Y[i*l.width+l.t+1])
 		}
 		s.rows = append(s.rows, row)
 		s.weight.Add(b.Weight(i))

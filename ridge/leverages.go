@@ -26,7 +26,7 @@ func (e *primal) leverages(system *direct.System, gammas []float64) (*certify.Kn
 		}
 		e.known = certify.New(certify.Evidence{
 			Sketch: spec, Backend: rows.Backend, Rows: rows.Rows, Weight: e.stage.Weight.Value(), Weighted: e.stage.Weighted,
-			Intercept: rows.Intercept, Columns: rows.Columns, Reading: certify.Reading{Sparse: e.sparse},
+			Intercept: rows.Intercept, Projected: rows.Projected, Columns: rows.Columns, Reading: certify.Reading{Sparse: e.sparse},
 			Sums: certify.Sums{Cross: c, TSS: rows.TSS, NonZero: e.stage.NonZero, Rounding: rounding / 2},
 		})
 	}

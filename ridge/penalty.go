@@ -53,6 +53,11 @@ func (s *Summary) Penalize(p []float64) (*Summary, error) {
 		return nil, fmt.Errorf("ridge: in penalised columns: %w", err)
 	}
 	out := s.view(all.Scaled(scaling.Scale, base.ColumnNorms()), spec)
+	roots := make([]float64, len(p))
+	for j, v := range p {
+		roots[j] = math.Sqrt(v)
+	}
+	out.projected = s.projected.Penalized(roots)
 	out.penalty = slices.Clone(p)
 	for j, v := range s.penalty {
 		out.penalty[j] *= v

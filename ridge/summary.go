@@ -62,12 +62,12 @@ type Summary struct {
 	Meta []byte
 
 	mu        sync.Mutex
-	joined    *accum.Lane    // all lanes merged; nil until computed
-	spec      *fd.Spectrum   // spectrum of the sketch; nil until computed
-	holdsGram bool           // spec is the spectrum of AᵀA itself, see WithGram
-	penalty   []float64      // the p of Penalize, if s is a view; spec is then in the scaled columns
-	projected int            // number of columns set by Projected
-	known     *certify.Known // cached result of Known for many targets; nil until computed
+	joined    *accum.Lane       // all lanes merged; nil until computed
+	spec      *fd.Spectrum      // spectrum of the sketch; nil until computed
+	holdsGram bool              // spec is the spectrum of AᵀA itself, see WithGram
+	penalty   []float64         // the p of Penalize, if s is a view; spec is then in the scaled columns
+	projected *ProjectionBounds // set by Projected; nil if no columns were projected out
+	known     *certify.Known    // cached result of Known for many targets; nil until computed
 }
 
 // NewSummary returns an empty summary. It returns an error if a field of cfg is invalid, see [fd.New].
@@ -90,11 +90,13 @@ func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 	return &Summary{cfg: s.cfg, sum: accum.View(accum.Config(s.cfg), l), spec: spec, holdsGram: s.holdsGram, penalty: s.penalty, projected: s.projected}
 }
 
-// Projected declares that q columns without penalty were projected out of the rows (project.Projection.Apply). GCV then
-// counts q more degrees of freedom. Projected returns s. The binary format does not contain q.
-func (s *Summary) Projected(q int) *Summary {
-	if s.projected != q {
-		s.projected = q
+// Projected declares that columns without penalty were projected out of the rows (project.Projection.Apply). p is the
+// result of project.Projection.Rounding; nil means that no columns were projected out. GCV and leave-one-out errors then
+// count each of these columns as a degree of freedom, and their brackets include the errors of the projection.
+// Projected returns s. The binary format does not contain p.
+func (s *Summary) Projected(p *ProjectionBounds) *Summary {
+	if s.projected != p {
+		s.projected = p
 	}
 	return s
 }

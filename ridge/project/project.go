@@ -136,7 +136,7 @@ func New(ctx context.Context, src dataset.Source, columns []int, opts Options) (
 	case rank < int64(q):
 		return nil, rows.Unfit("%d rows cannot determine the coefficients of %d columns without penalty", stage.Rows, q)
 	}
-	system := stream.Close(stage, opts.Intercept, 0, opts.Backend)
+	system := stream.Close(stage, opts.Intercept, nil, opts.Backend)
 	found, column := system.Solve(0)
 	if found == nil {
 		return nil, p.dependent(system, column)
@@ -208,18 +208,29 @@ func (p *Projection) Apply(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true}
 }
 
-// ApplyWithLeverages is like Apply, with one more target at the end. For a row z of the columns Z without penalty, with
-// weight w, this target is the leverage w·zᵀ(ZᵀZ)⁻¹z. With an intercept, z is centred. See ridge.LeaveOneOutOptions.
+// ApplyWithLeverages is like Apply, with two more targets at the end. For a row z of the columns Z without penalty, with
+// weight w, the first is the leverage w·zᵀ(ZᵀZ)⁻¹z. With an intercept, z is centred. The second is the row's share in the
+// rounding errors of the projection. ridge.LeaveOneOut needs both.
 func (p *Projection) ApplyWithLeverages(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true, leverages: true}
 }
 
-// LeverageError returns a bound on the error of a leverage v from ApplyWithLeverages for a row of weight w.
-func (p *Projection) LeverageError(v, w float64) float64 {
-	if p.found == nil {
-		return math.Inf(1)
+// Rounding returns bounds on the errors of the rows of [Projection.Apply], for ridge.ExactOptions.Projected and
+// ridge.Summary.Projected. penalty holds the penalties by whose roots the columns are divided after Apply, or is nil.
+func (p *Projection) Rounding(penalty []float64) *ridge.ProjectionBounds {
+	return p.found.Penalized(roots(penalty))
+}
+
+// roots returns the square roots, or nil if penalty is nil.
+func roots(penalty []float64) []float64 {
+	if penalty == nil {
+		return nil
 	}
-	return p.found.LeverageError(v, w)
+	out := make([]float64, len(penalty))
+	for j, v := range penalty {
+		out[j] = math.Sqrt(v)
+	}
+	return out
 }
 
 // projected yields the rows of Apply if subtract is true. If subtract is false, the features are the columns without
@@ -236,7 +247,7 @@ func (s *projected) Dims() (n int64, d, t int) {
 		return n, q, others + s.p.t
 	}
 	if s.leverages {
-		return n, len(s.p.others), s.p.t + 1
+		return n, len(s.p.others), s.p.t + 2
 	}
 	return n, len(s.p.others), s.p.t
 }
@@ -255,6 +266,7 @@ func (s *projected) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[da
 		q, w := len(s.p.columns), len(s.p.others)+s.p.t
 		_, d, _ := s.Dims()
 		row, rest := make([]float64, q+w), rows.RowsPerStage(q+w, false)
+		before := make([]float64, q+w) // the row before the projection, minus the means
 		var low []float64
 		if s.p.precise() {
 			low = make([]float64, q+w)
@@ -274,13 +286,19 @@ func (s *projected) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[da
 				for i := lo; i < hi; i++ {
 					s.p.arrange(b, i, row)
 					out := row
+					if s.leverages {
+						for j, v := range row {
+							before[j] = v - s.p.shift[j]
+						}
+					}
 					if s.subtract {
 						s.p.subtract(row, low)
 						out = row[q:]
 					}
 					x, y = append(x, out[:d]...), append(y, out[d:]...)
 					if s.leverages {
-						y = append(y, s.p.leverage(row[:q])*b.Weight(i))
+						share := s.p.found.Share(before, out)
+						y = append(y, s.p.leverage(row[:q])*b.Weight(i), share)
 					}
 				}
 				out := dataset.Block{First: b.First + int64(lo), N: hi - lo, X: x, Y: y}
@@ -378,17 +396,8 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 	if p.found == nil {
 		return rows.Unfit("a zero Projection; use New")
 	}
-	scale := make([]float64, len(p.others))
-	for j := range scale {
-		scale[j] = 1
-		if penalty != nil {
-			scale[j] = math.Sqrt(penalty[j])
-		}
-	}
-	found := p.found
-	if penalty != nil {
-		found = found.Penalized(scale)
-	}
+	scale := roots(penalty)
+	found := p.found.Penalized(scale)
 	for _, f := range fits {
 		if f.Penalty != nil {
 			continue
@@ -425,20 +434,22 @@ func (p *Projection) restore(o *ridge.Target, found *certify.Projection, gamma f
 		Error: boundOrInf(o.ErrorBound), Energy: boundOrInf(o.EnergyBound), Objective: interval.Interval(o.Objective), RSS: interval.Interval(o.RSS),
 	}
 	w, dimension, moved := found.Weights(gamma, o.Coef, j, before, interval.Interval(df))
-	u, bounds, intercept := found.Unpenalized(o.Coef, j, w, moved, certify.Intercept{Value: o.Intercept, Error: boundOrInf(o.InterceptBound)})
-	w.Intercept, w.TSS = intercept, p.tss[j]
+	rest := found.Unpenalized(o.Coef, j, w, moved, certify.Intercept{Value: o.Intercept, Error: boundOrInf(o.InterceptBound)})
+	w.Intercept, w.RSS, w.TSS = rest.Intercept, rest.RSS, p.tss[j]
 	z := o.Coef
 	o.Coef, o.Scaled = make([]float64, p.d), make([]float64, p.d)
-	if o.UnpenalizedBounds = bounds; slices.ContainsFunc(bounds, func(v float64) bool { return !(v <= math.MaxFloat64) }) {
+	if o.UnpenalizedBounds = rest.Bounds; slices.ContainsFunc(rest.Bounds, func(v float64) bool { return !(v <= math.MaxFloat64) }) {
 		o.UnpenalizedBounds, w.Error, w.Relative = nil, math.Inf(1), math.Inf(1)
 	}
 	for i, column := range p.others {
-		o.Scaled[column], o.Coef[column] = z[i], z[i]/scale[i]
+		if o.Scaled[column], o.Coef[column] = z[i], z[i]; scale != nil {
+			o.Coef[column] = z[i] / scale[i]
+		}
 	}
 	for k, column := range p.columns {
-		o.Scaled[column], o.Coef[column] = u[k], u[k]
+		o.Scaled[column], o.Coef[column] = rest.Coef[k], rest.Coef[k]
 	}
-	o.Intercept, o.ComputedTSS, o.Certificate = intercept.Value, p.computed[j], certificate(w)
+	o.Intercept, o.ComputedTSS, o.Certificate = rest.Intercept.Value, p.computed[j], certificate(w)
 	return ridge.Interval(dimension)
 }
 

@@ -18,9 +18,9 @@ type Streamed struct {
 	Rows      int64
 	Dim       int
 	Intercept bool
-	Projected int       // number of unpenalised columns that were projected out
-	TSS       []float64 // ‖b‖² as computed, t
-	Size      float64   // ‖A‖_F as computed, without the error Displaced
+	Projected *Projection // the projection that the rows have passed; nil if all columns have a penalty
+	TSS       []float64   // ‖b‖² as computed, t
+	Size      float64     // ‖A‖_F as computed, without the error Displaced
 	Columns
 }
 
@@ -136,7 +136,10 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 		Intercept: e.intercept(j, x, xn, bound),
 		TSS:       e.totalSquares(j, lost), RSS: rss,
 		Objective: objectiveNear(f.Gamma, xn, interval.Interval{Hi: energy}, float64(d), rss),
-		GCV:       gcv(e.Rows, e.fixed(), s.df, rssNear(f.Gamma, energy, rss)),
+		GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
+			gamma: f.Gamma, target: j, dim: d, x: x, xError: bound, tss: e.totalSquares(j, lost),
+			df: s.df, rss: rssNear(f.Gamma, energy, rss),
+		}),
 	}
 }
 
@@ -166,7 +169,9 @@ func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interva
 			Intercept: e.intercept(j, x, vec.Norm(x), math.Inf(1)),
 			TSS:       e.totalSquares(j, lost), RSS: rss,
 			Objective: interval.Interval{Lo: 0, Hi: rss.Hi / 2},
-			GCV:       gcv(e.Rows, e.fixed(), df, least),
+			GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
+				gamma: f.Gamma, target: j, dim: d, x: x, xError: math.Inf(1), tss: e.totalSquares(j, lost), df: df, rss: least,
+			}),
 		})
 	}
 	return weights, df

@@ -16,7 +16,7 @@ type Dual struct {
 	Rows      int64
 	Dim       int
 	Intercept bool
-	Projected int              // number of unpenalised columns that were projected out
+	Projected *Projection      // the projection that the rows have passed; nil if all columns have a penalty
 	TSS       []twofold.Number // ‖b‖² of each target
 	Size      float64          // bounds ‖A‖_F
 	Off       []float64        // off[j] bounds the norm of the error of row j of A in G
@@ -71,7 +71,10 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	w := Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-(d+few)*eps)), Energy: whole,
 		TSS: interval.Outward(total, lost), RSS: rss, Objective: objective,
-		GCV: gcv(e.Rows, e.fixed(), df, rssNear(p.Gamma, energy, at)),
+		GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
+			gamma: p.Gamma, target: j, dim: e.Dim, x: p.X, xError: bound, tss: interval.Outward(total, lost),
+			df: df, rss: rssNear(p.Gamma, energy, at),
+		}),
 	}
 	if e.Intercept {
 		value, moved := p.Mean.Round()
@@ -94,7 +97,10 @@ func (e *Dual) Unformed(j int, gamma float64, alpha, b []float64, remainder floa
 	total, lost := e.TSS[j].Round()
 	w := Weights{
 		Error: certain(math.Min(1/(2*least), e.Size/gamma) * r), Energy: certain(math.Min(1, e.Size/least) * r), Intercept: Intercept{math.NaN(), math.Inf(1)},
-		TSS: interval.Outward(total, lost), RSS: at, GCV: gcv(e.Rows, e.fixed(), df, at),
+		TSS: interval.Outward(total, lost), RSS: at,
+		GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
+			gamma: gamma, target: j, dim: e.Dim, xError: math.Inf(1), tss: interval.Outward(total, lost), df: df, rss: at,
+		}),
 		Objective: interval.Interval{Lo: math.Max(0, gamma/2*(along-off)-r*bn/2), Hi: gamma/2*(along+off) + r*bn/2},
 	}
 	w.Relative = Relative(w.Error, xn)

@@ -35,7 +35,7 @@ type Evidence struct {
 	Weight       float64 // Σw
 	Weighted     bool    // some rows have a weight other than 1, or were decayed
 	Intercept    bool
-	Projected    int // number of unpenalised columns that were projected out
+	Projected    *Projection // the projection that the rows have passed; nil if all columns have a penalty
 
 	Columns
 	Sums

@@ -3,6 +3,7 @@ package certify
 import (
 	"math"
 
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -26,6 +27,9 @@ type LeftOut struct {
 	round float64 // bounds the relative error of the forms, which are sums of r nonnegative numbers
 	lossy bool    // the sketch lost more than round-off, so the two forms differ
 	lost  float64 // bounds the underflow error of the root of a form
+	// Bounds on the errors of the features by a projection: the norms of the rounding errors and of the part in the span
+	// of the projected columns, and the underflow error of a row.
+	moved struct{ round, left, lost float64 }
 }
 
 // leftAt holds the bounds at one γ that are the same for all rows.
@@ -33,6 +37,7 @@ type leftAt struct {
 	At
 	restBelow, restAbove, restEstimate float64 // the three functions for vectors orthogonal to V
 	rootAbove                          float64 // bounds √restAbove
+	moves                              moves   // the effect of a projection; unused without one
 }
 
 // LeftOut returns the LeftOut for the given γ.
@@ -40,10 +45,21 @@ func (k *Known) LeftOut(gammas []float64) *LeftOut {
 	r := len(k.eigen.Values)
 	l := &LeftOut{Known: k, skew: k.factor.skew + few, round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + 2*k.factor.skew + few) * eps, lossy: k.bound.Shrinkage > 0}
 	l.lost = math.Sqrt(float64(r+few)) * 0x1p-537
+	if p := k.Projected; p != nil {
+		d := k.eigen.Dim
+		l.moved.round, l.moved.left, l.moved.lost = vec.Norm(p.Round[:d]), vec.Norm(p.Left[:d]), vec.Norm(p.columns.lost[:d])
+	}
 	for _, gamma := range gammas {
 		a := k.At(gamma)
 		above := a.above(k.eigen.Rest)
-		l.at = append(l.at, leftAt{a, a.below(k.eigen.Rest), above, a.estimate(k.eigen.Rest), math.Sqrt(above) * (1 + few*eps)})
+		at := leftAt{
+			At: a, restBelow: a.below(k.eigen.Rest), restAbove: above, restEstimate: a.estimate(k.eigen.Rest),
+			rootAbove: math.Sqrt(above) * (1 + few*eps),
+		}
+		if k.Projected != nil {
+			at.moves = k.Projected.moves(gamma, k.eigen.Dim, a.EffectiveDimension())
+		}
+		l.at = append(l.at, at)
 	}
 	return l
 }
@@ -90,6 +106,14 @@ type LeftRow struct {
 	//   - kappa, most: a lower and an upper bound on w/(1 − share)
 	//   - others: a lower bound on 1 − share
 	kappa, most, others, share, round float64
+
+	projected rowMoves
+}
+
+// A rowMoves bounds the error of a row by a projection. It is zero without a projection.
+type rowMoves struct {
+	share  float64 // the rounding error is at most share·Round[j] in column j, apart from underflow
+	within float64 // bounds the norm of the row of an orthonormal basis of the projected columns
 }
 
 // Row returns the LeftRow of a row with the given weight and squared norm. Its projection onto the sketch's right
@@ -120,15 +144,31 @@ func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	return o
 }
 
-// Lift adds v to the leverage of the row. v is the leverage of unpenalised columns that were projected out, and
-// vError bounds the error of v. docs/math.md §17 derives the bounds.
-func (o *LeftRow) Lift(v, vError float64) {
+// Projects reports whether columns without penalty were projected out of the rows. Then each row needs a call of
+// [LeftOut.Lift].
+func (l *LeftOut) Projects() bool { return l.Projected != nil }
+
+// Lift completes the row o for rows of which columns without penalty were projected out. v is the row's leverage in
+// these columns, and share its result of [Projection.Share]. docs/math.md §17 derives the bounds.
+func (l *LeftOut) Lift(o *LeftRow, v, share float64) {
+	p := l.Projected
+	vError := p.LeverageError(v, o.weight)
 	o.share, o.round = o.share+v, (o.round+vError)*inflate+few*eps*v
 	o.others = math.Max(0, 1-o.share-o.round)
 	o.most = o.weight / o.others
 	if most := 1 - o.share + o.round; most > 0 {
 		o.kappa = o.weight / most * (1 - few*eps)
 	}
+	if o.weight == 0 {
+		return // a row without weight has no leave-one-out error
+	}
+	if l.Intercept { // the mean of the rounding errors is subtracted, too
+		share += 1 / p.Root * (1 + few*eps)
+	}
+	o.projected = rowMoves{share: share, within: math.Sqrt((v+vError)/o.weight) * (1 + few*eps)}
+	moved := (share*l.moved.round + o.projected.within*l.moved.left + l.moved.lost) * inflate
+	o.moved += moved
+	o.far = (o.far + moved) * (1 + few*eps)
 }
 
 // A Leverage is the leverage h of a row at one γ.
@@ -145,6 +185,10 @@ func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Le
 	slack := o.moved*a.rootAbove*(1+few*eps) + l.lost
 	far := math.Sqrt(above+o.off.Hi*a.restAbove)*(1+l.round) + slack
 	near2 := (below+o.off.Lo*a.restBelow)*(1-2*l.round) - 2*slack*far // at most (√form·(1−round) − slack)²
+	if l.Projected != nil {                                           // the forms are for the matrix of the computed rows
+		near2 *= (1 - few*eps) / a.moves.upper / a.moves.upper
+		far = far / a.moves.lower * (1 + few*eps)
+	}
 	// The square of o.far may underflow.
 	if most := o.far / math.Sqrt(a.Gamma+o.kappa*o.far*o.far*(1-few*eps)) * (1 + 2*few*eps); far > most {
 		far = most
@@ -173,9 +217,25 @@ func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Le
 
 // A LeftFit describes the coefficients x of a fit of target j.
 type LeftFit struct {
-	Norm   float64 // ‖x‖
-	Energy float64 // bounds ‖H^{½}(x − x*)‖
-	Target int
+	norm   float64 // ‖x‖
+	energy float64 // bounds ‖H^{½}(x − x*)‖
+	target int
+
+	// The errors by a projection: bounds on the sums of |xⱼ| times the bounds of each column, with 1 for the target.
+	rounding, span, lost float64
+}
+
+// Fit returns the LeftFit for the coefficients x of a target at the i-th γ. w has their certificate for the rows as
+// computed.
+func (l *LeftOut) Fit(i int, x []float64, target int, w Weights) LeftFit {
+	f := LeftFit{norm: vec.Norm(x), energy: w.Energy, target: target}
+	if p := l.Projected; p != nil {
+		d := len(x)
+		moved, _, m := p.Weights(l.at[i].Gamma, x, target, w, l.at[i].EffectiveDimension())
+		f.energy, f.rounding, f.span = moved.Energy, m.rounding, m.span
+		f.lost = (p.columns.lost[d+target] + vec.AbsDot(p.columns.lost[:d], x)) * inflate
+	}
+	return f
 }
 
 // Residual returns the residual r of a row a with target value y, and a bound rError on its error. product is
@@ -188,15 +248,16 @@ func (l *LeftOut) Residual(o *LeftRow, f *LeftFit, y, product float64) (r, rErro
 // baseOf returns the mean of the target, and the part of a residual's error bound that all rows share.
 func (l *LeftOut) baseOf(f *LeftFit) (base, fixed float64) {
 	if l.Intercept {
-		base = l.Means[l.eigen.Dim+f.Target]
-		fixed = l.targets[f.Target].meanOff + l.norm.meanOff*f.Norm
+		base = l.Means[l.eigen.Dim+f.target]
+		fixed = l.targets[f.target].meanOff + l.norm.meanOff*f.norm
 	}
-	return base, fixed*inflate + lostProduct(l.eigen.Dim)
+	return base, fixed*inflate + lostProduct(l.eigen.Dim) + f.lost
 }
 
 // residual is like Residual, given the results of baseOf.
 func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, rError float64) {
-	return y - (base + product), eps*(o.rounding*f.Norm+few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))*inflate + fixed
+	own := eps * (o.rounding*f.norm + few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))
+	return y - (base + product), (own+o.projected.share*f.rounding+o.projected.within*f.span)*inflate + fixed
 }
 
 // Squared returns a bracket and an estimate of the squared leave-one-out error w·(r*/(1 − h))² of a row of
@@ -206,7 +267,7 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 	if o.weight == 0 {
 		return interval.Interval{}, 0
 	}
-	rError += v.root * f.Energy * (1 + few*eps)
+	rError += v.root * f.energy * (1 + few*eps)
 	size := math.Abs(r)
 	least := size - rError
 	if !(least > 0) {
@@ -265,14 +326,14 @@ func (v *Leverage) Unweighted(y, root, product, productError float64) (bracket i
 }
 
 // Predictions writes the results of [Leverage.Prediction] for one fit. In brackets and estimates, row i has the
-// index i·t + f.Target. y holds the targets (n×width). [LeftOut.Sum] describes the other arguments.
+// index i·t + target. y holds the targets (n×width). [LeftOut.Sum] describes the other arguments.
 func (l *LeftOut) Predictions(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, width int, products []float64, t int, brackets []interval.Interval, estimates []float64) {
 	base, fixed := l.baseOf(f)
 	for i := range rows {
-		of := y[i*width+f.Target]
+		of := y[i*width+f.target]
 		r, off := rows[i].residual(f, base, fixed, of, products[i])
-		at := i*t + f.Target
-		brackets[at], estimates[at] = levers[i].Prediction(of, r, off+levers[i].root*f.Energy*(1+few*eps))
+		at := i*t + f.target
+		brackets[at], estimates[at] = levers[i].Prediction(of, r, off+levers[i].root*f.energy*(1+few*eps))
 	}
 }
 
@@ -291,7 +352,7 @@ func (l *LeftOut) Sum(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64
 	base, fixed := l.baseOf(f)
 	for i := range rows {
 		o := &rows[i]
-		r, off := o.residual(f, base, fixed, y[i*t+f.Target], products[i])
+		r, off := o.residual(f, base, fixed, y[i*t+f.target], products[i])
 		v, at := o.Squared(&levers[i], f, r, off)
 		s.Lo += v.Lo
 		s.Hi += v.Hi

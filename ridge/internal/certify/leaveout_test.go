@@ -124,7 +124,7 @@ func TestLeftOut(t *testing.T) {
 		if !(big.NewFloat(v.Free.Lo).Cmp(free) <= 0 && free.Cmp(big.NewFloat(v.Free.Hi)) <= 0) {
 			t.Errorf("trial %d: 1 − h is %v, not within [%.17g, %.17g]", trial, free, v.Free.Lo, v.Free.Hi)
 		}
-		got, off := l.Residual(&row, &LeftFit{Norm: vec.Norm(x)}, y, vec.Dot(a, x))
+		got, off := l.Residual(&row, &LeftFit{norm: vec.Norm(x)}, y, vec.Dot(a, x))
 		if e, _ := new(big.Float).Sub(r, big.NewFloat(got)).Float64(); !(math.Abs(e) <= off) {
 			t.Errorf("trial %d: the residual is off by %g, bound %g", trial, e, off)
 		}

@@ -2,6 +2,7 @@ package certify
 
 import (
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
@@ -25,16 +26,31 @@ type Projection struct {
 	// Left[j] bounds the norm of the component in the span of Z that the projection leaves in column j. Round[j]
 	// bounds the norm of the rounding errors in this column. Both have length d+t.
 	Left, Round []float64
+	columns     columnBounds
+	shares      rowShares
 	Inverse     []float64 // bounds on the square roots of the diagonal of (ZᵀZ)⁻¹, q
 	// Mean holds the means of the columns of Z, then of [A Y]. MeanError bounds their errors. Both have length
 	// q+d+t. They are nil without an intercept.
 	Mean, MeanError []float64
-	leverageError   float64   // bounds the relative error of the leverage of a row of Z, apart from the error of ν
-	meanEffect      float64   // bounds the norm of the error of R⁻ᵀν, where R is the triangular factor of Z
-	size            []float64 // bounds the norms of the projected columns
+	leverageError   float64 // bounds the relative error of the leverage of a row of Z, apart from the error of ν
+	meanEffect      float64 // bounds the norm of the error of R⁻ᵀν, where R is the triangular factor of Z
 	// division is a bound on the relative error of the fields B and Mean from their division by the square
 	// roots of the penalties.
 	division float64
+}
+
+// A columnBounds holds bounds on single columns.
+type columnBounds struct {
+	before []float64 // the norms of the columns of [Z A Y] before the projection, q+d+t
+	after  []float64 // the norms of the columns of [A Y] after the projection, d+t
+	lost   []float64 // the underflow error of one element of each column of [A Y], d+t
+}
+
+// A rowShares holds the data for [Projection.Share].
+type rowShares struct {
+	terms, rounded float64   // units of round-off of the terms of an element, and of the element itself
+	inverse        []float64 // 1/Round[j], before the division by penalties, d+t
+	along          []float64 // bounds the largest |B_kj|/Round[j] of each column k of Z, q
 }
 
 // NewProjection returns the Projection for f, a factorisation of Z with solutions B. The arguments are
@@ -48,7 +64,8 @@ func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, 
 	off, s := e.columnErrors(f)
 	q, t := e.Dim, len(e.TSS)
 	p = &Projection{
-		Rows: e.Rows, Fixed: q, Root: math.Sqrt(weight) * (1 + few*eps), B: f.X, Left: make([]float64, t), Round: make([]float64, t), size: make([]float64, t),
+		Rows: e.Rows, Fixed: q, Root: math.Sqrt(weight) * (1 + few*eps), B: f.X, Left: make([]float64, t), Round: make([]float64, t),
+		columns: columnBounds{after: make([]float64, t), lost: make([]float64, t)},
 		Inverse: s.inverse, Mean: e.Means, MeanError: e.MeanErrors,
 	}
 	if e.Intercept {
@@ -61,6 +78,7 @@ func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, 
 			norm[j] += p.Root * e.MeanErrors[j] * inflate
 		}
 	}
+	p.columns.before = norm
 	n := &s.factor
 	kappa := vec.AbsDot(s.inverse, n.columns) // ‖R⁻ᵀδz‖ ≤ u·kappa·‖R⁻ᵀz‖ for |δz| ≤ u|z|
 	p.leverageError = (math.Max(1/n.lower/n.lower-1, 1-1/n.upper/n.upper) + 4*n.transposed + 4*eps*kappa + float64(q+few)*eps) * inflate
@@ -68,20 +86,29 @@ func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, 
 		p.meanEffect = vec.AbsDot(s.inverse, e.MeanErrors[:q]) * inflate
 	}
 	lost := e.lost()
+	units := float64(4*q + 16)
+	p.shares = rowShares{terms: units / 4 * roundoff.Unit, rounded: 4 * roundoff.Unit, along: make([]float64, q)}
+	if precise {
+		p.shares.terms, p.shares.rounded = units*roundoff.Unit*roundoff.Unit, 5*roundoff.Unit
+	}
 	for j := range t {
 		b := f.X[j*q : (j+1)*q]
 		w := e.weights(f, s, off, lost, j)
 		p.Left[j] = w.Energy
-		p.size[j] = norm[q+j] + p.Left[j]
+		p.columns.after[j] = norm[q+j] + p.Left[j]
 		if e.Intercept { // the mean of a projected column
-			p.size[j] += p.Root * vec.AbsDot(e.MeanErrors[:q], b)
+			p.columns.after[j] += p.Root * vec.AbsDot(e.MeanErrors[:q], b)
 		}
-		units, terms := float64(4*q+16), norm[q+j]+vec.AbsDot(norm[:q], b)
-		round := units / 4 * roundoff.Unit * terms
+		round := p.shares.terms * (norm[q+j] + vec.AbsDot(norm[:q], b))
 		if precise {
-			round = roundoff.Unit*p.size[j] + units*roundoff.Unit*roundoff.Unit*terms
+			round += roundoff.Unit * p.columns.after[j]
 		}
-		p.Round[j] = (round + units*roundoff.Underflow*(1+p.Root)) * inflate
+		p.columns.lost[j] = units * roundoff.Underflow
+		p.Round[j] = (round + p.columns.lost[j]*(1+p.Root)) * inflate
+		p.shares.inverse = append(p.shares.inverse, 1/p.Round[j])
+		for k, v := range b {
+			p.shares.along[k] = math.Max(p.shares.along[k], math.Abs(v)/p.Round[j]*(1+few*eps))
+		}
 		tss = append(tss, w.TSS)
 		ok = w.Energy <= math.MaxFloat64 && (ok || j == 0)
 	}
@@ -95,16 +122,38 @@ func (p *Projection) LeverageError(v, w float64) float64 {
 	return (p.leverageError*v + root*(2*math.Sqrt(v)+root)) * inflate
 }
 
-// Penalized returns the Projection for features that are divided by scale.
+// Share returns the share of one row in the rounding errors of the projection: its rounding error in each column
+// j is at most the share times Round[j], apart from underflow. before holds [z−ν a−μ y−μ], and after holds the
+// elements of [a y] after the projection. The share includes the rounding of the division by penalties.
+func (p *Projection) Share(before, after []float64) float64 {
+	q := len(p.Inverse)
+	most, rounded := 0.0, 0.0
+	for j, v := range p.shares.inverse {
+		most = math.Max(most, math.Abs(before[q+j])*v)
+		rounded = math.Max(rounded, math.Abs(after[j])*v)
+	}
+	most += vec.AbsDot(before[:q], p.shares.along)
+	return (p.shares.terms*most + p.shares.rounded*rounded) * inflate
+}
+
+// Penalized returns the Projection for features that are divided by scale. For a nil p or a nil scale it returns
+// p.
 func (p *Projection) Penalized(scale []float64) *Projection {
+	if p == nil || scale == nil {
+		return p
+	}
 	out, q := *p, len(p.Inverse)
-	out.division = 2 * eps
-	out.B, out.Left, out.Round = append([]float64(nil), p.B...), append([]float64(nil), p.Left...), append([]float64(nil), p.Round...)
-	out.Mean, out.MeanError = append([]float64(nil), p.Mean...), append([]float64(nil), p.MeanError...)
+	out.division += 2 * eps
+	out.B, out.Left, out.Round = slices.Clone(p.B), slices.Clone(p.Left), slices.Clone(p.Round)
+	out.Mean, out.MeanError = slices.Clone(p.Mean), slices.Clone(p.MeanError)
+	out.columns = columnBounds{before: slices.Clone(p.columns.before), after: slices.Clone(p.columns.after), lost: slices.Clone(p.columns.lost)}
 	for j, s := range scale {
 		vec.Scale(1/s, out.B[j*q:(j+1)*q])
 		out.Left[j] *= (1 + few*eps) / s
-		out.Round[j] = (out.Round[j] + 4*roundoff.Unit*p.size[j]*inflate) * (1 + few*eps) / s
+		out.Round[j] = (out.Round[j] + 4*roundoff.Unit*p.columns.after[j]*inflate) * (1 + few*eps) / s
+		out.columns.after[j] *= (1 + few*eps) / s
+		out.columns.before[q+j] *= (1 + few*eps) / s
+		out.columns.lost[j] = out.columns.lost[j]*(1+few*eps)/s + roundoff.Underflow
 		if p.Mean != nil {
 			out.Mean[q+j] /= s
 			out.MeanError[q+j] *= (1 + few*eps) / s
@@ -113,12 +162,80 @@ func (p *Projection) Penalized(scale []float64) *Projection {
 	return &out
 }
 
+// moves holds bounds on the change of a system by the errors of a projection. Let F be the rounding errors of
+// the features, E their components in the span of Z, and Ĥ and H the matrices of the systems of the computed and
+// of the exact rows.
+type moves struct {
+	round, left  float64           // bounds ‖F‖_F and ‖E‖_F
+	sigma        float64           // √γ ≤ sigma, and sigma² ≤ λ_min(H)
+	lower, upper float64           // lower²·Ĥ ⪯ H ⪯ upper²·Ĥ; lower is 0 if no bound is known
+	df           interval.Interval // brackets the effective dimension for exact rows
+}
+
+// moves returns the bounds at γ for d features. df brackets the effective dimension for the rows as computed.
+func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
+	root, dim := math.Sqrt(gamma), float64(d)
+	m := moves{round: vec.Norm(p.Round[:d]) * inflate, left: vec.Norm(p.Left[:d]) * inflate, sigma: root * (1 - few*eps)}
+	least := m.sigma                                                 // least² ≤ λ_min(Ĥ)
+	if free := (dim - df.Lo) * (1 + few*eps); 0 < free && free < 1 { // 1/λ_min(Ĥ) ≤ tr Ĥ⁻¹ = (d − df)/γ
+		least = math.Max(least, root/math.Sqrt(free)*(1-few*eps))
+	}
+	// Let P project onto the complement of the span of Z. Then Ĥ is PÂ's matrix plus GᵀG, for the part G of Â in
+	// the span, with ‖G‖ ≤ ‖E‖ + ‖F‖.
+	inside := (m.left + m.round) / least * inflate
+	across := 0.0 // across²·Ĥ ⪯ (PÂ)ᵀPÂ + γI
+	if inside < 1 {
+		across = math.Sqrt((1-inside)*(1+inside)) * (1 - few*eps)
+	}
+	off := m.round / math.Max(m.sigma, least*across) * inflate
+	m.lower, m.upper = math.Max(0, 1-off)*across*(1-few*eps), (1+off)*(1+few*eps)
+	m.sigma = math.Max(m.sigma, least*m.lower)
+
+	// γ·tr H⁻¹ = d − df follows from lower and upper. Besides, the singular values of A move by at most
+	// ‖QE + F‖_F in total (root of the sum of squares), and the slope of σ²/(σ²+γ) is at most 0.65/√γ.
+	shift := 0.65 * math.Sqrt(dim) * (m.left + m.round) / root * inflate
+	round := dim * few * eps
+	m.df = interval.Interval{
+		Lo: df.Lo - shift,
+		Hi: math.Min(df.Hi+shift, dim-(dim-df.Hi)/m.upper/m.upper+round),
+	}
+	if m.lower > 0 {
+		m.df.Lo = math.Max(m.df.Lo, dim-(dim-df.Lo)/m.lower/m.lower-round)
+	}
+	m.df = interval.Interval{Lo: math.Max(0, m.df.Lo), Hi: math.Min(dim, m.df.Hi)}
+	return m
+}
+
+// original turns the effective dimension and ‖Ax* − b‖² for the rows as computed into brackets for exact rows. Let r be
+// the residual of the computed rows at their exact solution x̂*, and r* the residual of the exact rows at x*.
+// docs/math.md §17 proves
+//
+//	|‖r*‖ − ‖Pr‖| ≤ ‖f − Fx̂*‖ + min(1/(2√γ), 1/σ)·(‖F‖‖r‖ + ‖E‖‖Qᵀr‖),   ‖Pr‖² = ‖r‖² − ‖Qᵀr‖².
+func (p *Projection) original(o *optimum) (df, rss interval.Interval) {
+	j, root := o.target, math.Sqrt(o.gamma)
+	d := o.dim
+	m := p.moves(o.gamma, d, o.df)
+	size := math.Sqrt(o.tss.Hi) / root * (1 + few*eps) // bounds ‖x̂*‖, as γ‖x̂*‖² ≤ ‖b‖²
+	round, left := m.round*size, m.left*size           // bounds ‖Fx̂*‖ and ‖Ex̂*‖
+	if o.x != nil {
+		round = math.Min(round, vec.AbsDot(p.Round[:d], o.x)+m.round*o.xError)
+		left = math.Min(left, vec.AbsDot(p.Left[:d], o.x)+m.left*o.xError)
+	}
+	moved := (p.Round[d+j] + round) * inflate
+	inside := moved + (p.Left[d+j]+left)*inflate
+	shift := (moved + math.Min(0.5/root, 1/m.sigma)*(m.round*math.Sqrt(o.rss.Hi)+m.left*inside)) * inflate
+	lo := math.Sqrt(math.Max(0, o.rss.Lo-inside*inside*(1+few*eps))) - shift
+	return m.df, interval.Squared(lo*(1-few*eps), (math.Sqrt(o.rss.Hi)+shift)*(1+few*eps))
+}
+
 // A Moved holds bounds on the change of the solution by the rounding errors of a projection. x* is the exact
 // solution for exact rows, and x̂* for the computed rows.
 type Moved struct {
 	near        float64 // bounds ‖x̂* − x*‖
 	coordinates float64 // bounds ‖Zu − Zu*‖ for the coefficients u of the unpenalised columns Z
 	residual    float64 // bounds ‖f − Fx*‖ for the rounding errors F of A and f of b
+	rounding    float64 // bounds ‖f − Fx‖ for the given coefficients x
+	span        float64 // bounds ‖e − Ex‖ for the components E of A and e of b in the span of Z
 }
 
 // Weights turns bounds w for the rows as computed into bounds for exact rows. Both are for the coefficients x
@@ -130,43 +247,61 @@ type Moved struct {
 // span. Then
 //
 //	H(x̂* − x*) = AᵀP(f − Fx̂*) − Fᵀr − EᵀQᵀr,   ‖Qᵀr‖ ≤ ‖Ex̂* − e‖ + ‖f − Fx̂*‖.
+//
+// The RSS of the result is the smallest one for these x, with the best coefficients of Z. [Projection.Unpenalized]
+// adds the rounding of the returned coefficients of Z.
 func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df interval.Interval) (Weights, interval.Interval, Moved) {
 	d, root := len(x), math.Sqrt(gamma)
-	round, left := p.Round[:d], p.Left[:d]
-	f, l, xn := vec.Norm(round)*inflate, vec.Norm(left)*inflate, vec.Norm(x)
-	moved := (p.Round[d+j] + vec.AbsDot(round, x) + f*w.Error) * inflate
-	inside := moved + (p.Left[d+j]+vec.AbsDot(left, x)+l*w.Error)*inflate // bounds ‖Qᵀr‖, the residual in the span of Z
-	sigma := root
-	if free := (float64(d) - df.Lo) * (1 + few*eps); free < 1 { // 1/λ_min(H) ≤ tr H⁻¹ = (d − df)/γ
-		sigma = math.Max(root, root/math.Sqrt(free)*(1-few*eps)-f-l)
-	}
+	m, xn := p.moves(gamma, d, df), vec.Norm(x)
+	f, l := m.round, m.left
+	out, at := w, p.near(x, j)
+	moved := (at.rounding + f*w.Error) * inflate
+	inside := (moved + at.span + l*w.Error) * inflate // bounds ‖Qᵀr‖, the residual in the span of Z
 	gradient := f*(math.Sqrt(w.RSS.Hi)+w.Energy) + l*inside
-	m := Moved{near: (moved*math.Min(0.5/root, 1/sigma) + gradient/sigma/sigma) * inflate}
-	out := w
-	out.Error = (w.Error + m.near) * (1 + few*eps)
+	at.near = (moved*math.Min(0.5/root, 1/m.sigma) + gradient/m.sigma/m.sigma) * inflate
+	out.Error = (w.Error + at.near) * (1 + few*eps)
 	out.Relative = Relative(out.Error, xn*(1-float64(d+few)*eps))
-	out.Energy = (w.Energy + f*w.Error + moved + gradient/sigma) * inflate
-	m.coordinates = (p.Left[d+j] + vec.AbsDot(left, x) + l*out.Error) * inflate
-	far := (p.Round[d+j] + vec.AbsDot(round, x) + f*out.Error) * inflate
-	m.residual = far
+	out.Energy = (w.Energy + f*w.Error + moved + gradient/m.sigma) * inflate
+	at.coordinates = (at.span + l*out.Error) * inflate
+	far := (at.rounding + f*out.Error) * inflate
+	at.residual = far
 
-	out.RSS = interval.Squared((math.Sqrt(math.Max(0, w.RSS.Lo-inside*inside))-moved)*(1-few*eps), (math.Sqrt(w.RSS.Hi)+moved)*(1+few*eps))
+	within := at.rounding + at.span // bounds ‖Qᵀ(Ax − b)‖ for the computed rows
+	out.RSS = interval.Squared(
+		(math.Sqrt(math.Max(0, w.RSS.Lo-within*within*(1+few*eps)))-at.rounding)*(1-few*eps),
+		(math.Sqrt(w.RSS.Hi)+at.rounding)*(1+few*eps),
+	)
 	out.Objective.Hi = (w.Objective.Hi + moved*math.Sqrt(2*w.Objective.Hi) + moved*moved) * (1 + few*eps)
-	out.Objective.Lo = math.Max(0, (w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+(m.coordinates+far)*(m.coordinates+far))*(1+few*eps))*(1-few*eps))
-	// A changes by F and E, with norms of at most f and l. So each of its singular values σ changes by at most
-	// f+l. The derivative of σ²/(σ²+γ) is at most 0.65/√γ.
-	shift := float64(d) * 0.65 * (f + l) / root * inflate
-	df = interval.Interval{Lo: math.Max(0, df.Lo-shift), Hi: math.Min(float64(d), df.Hi+shift)}
-	out.GCV = gcv(p.Rows, p.Fixed, df, rssNear(gamma, out.Energy, out.RSS))
-	return out, df, m
+	out.Objective.Lo = math.Max(0, (w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+(at.coordinates+far)*(at.coordinates+far))*(1+few*eps))*(1-few*eps))
+	out.GCV = gcv(p.Rows, p.Fixed, m.df, rssNear(gamma, out.Energy, out.RSS))
+	return out, m.df, at
+}
+
+// near returns the bounds rounding and span for the coefficients x of target j.
+func (p *Projection) near(x []float64, j int) Moved {
+	d := len(x)
+	return Moved{
+		rounding: (p.Round[d+j] + vec.AbsDot(p.Round[:d], x)) * inflate,
+		span:     (p.Left[d+j] + vec.AbsDot(p.Left[:d], x)) * inflate,
+	}
+}
+
+// A Restored holds the results for the columns without penalty, and the RSS of all returned coefficients.
+type Restored struct {
+	Coef, Bounds []float64 // the coefficients of the columns without penalty, and bounds on their errors
+	Intercept    Intercept
+	// RSS brackets ‖Ax + Zu + βv − b‖² for the exact columns, the given x and every u and β from the best ones for
+	// this x to the returned ones. v has the roots of the weights.
+	RSS interval.Interval
 }
 
 // Unpenalized returns the coefficients u of the unpenalised columns for target j, with bounds on their errors.
 // w and m are the results of Weights for the coefficients x. The argument intercept is for the projected rows,
-// and the result out is for the original rows.
-func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, intercept Intercept) (u, bounds []float64, out Intercept) {
+// and its Error also bounds the distance of its Value from the best intercept for x. The results are for the
+// original rows.
+func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, intercept Intercept) Restored {
 	d, q := len(x), len(p.Inverse)
-	u, bounds = make([]float64, q), make([]float64, q)
+	u, bounds := make([]float64, q), make([]float64, q)
 	ownError := make([]float64, q) // bounds the rounding errors of u
 	for k := range u {             // u is column d+j of B, minus Σ xᵢ·(column i of B)
 		sum, row, size := twofold.Of(p.B[(d+j)*q+k]), 0.0, 0.0
@@ -179,12 +314,20 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 		ownError[k] += p.division * size
 		bounds[k] = (ownError[k] + p.Inverse[k]*m.coordinates + row*(1+float64(d)*eps)*w.Error) * inflate
 	}
+	// Dividing x by penalties rounds it. This changes Ax by at most divided.
+	divided := p.division * vec.AbsDot(p.columns.before[q:q+d], x) * inflate
+	within := (m.span + vec.AbsDot(p.columns.before[:q], ownError) + divided) * inflate // bounds ‖Zu − Zv‖ for the best coefficients v
+	out := Restored{Coef: u, Bounds: bounds, RSS: interval.Interval{Lo: w.RSS.Lo, Hi: w.RSS.Hi}}
+	if divided > 0 {
+		out.RSS = interval.WidenRoot(out.RSS, divided)
+	}
 	if p.Mean == nil {
-		return u, bounds, Intercept{}
+		out.RSS.Hi = (out.RSS.Hi + within*within) * (1 + few*eps)
+		return out
 	}
 	mean, meanError := p.Mean[q:], p.MeanError[q:]
 	sum := twofold.Of(mean[d+j]).Plus(twofold.Of(intercept.Value))
-	away, drift, along := 0.0, 0.0, 0.0
+	away, drift, along, own := 0.0, 0.0, 0.0, 0.0
 	for i, v := range x {
 		sum = sum.Minus(twofold.Times(v, mean[i]))
 		a, size, off := mean[i], math.Abs(mean[i]), meanError[i]+p.Round[i]/p.Root
@@ -195,14 +338,18 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 			off += math.Abs(b) * p.MeanError[k]
 		}
 		along += p.division * math.Abs(v*mean[i])
+		own += p.division * math.Abs(v) * (2*math.Abs(mean[i]) + meanError[i])
 		away = math.Hypot(away, math.Abs(a)+(float64(q+few)*eps+p.division)*size)
 		drift = math.Hypot(drift, off)
 	}
 	for k, v := range u {
 		sum = sum.Minus(twofold.Times(v, p.Mean[k]))
 		along += math.Abs(p.Mean[k])*ownError[k] + (math.Abs(p.Mean[k])+p.MeanError[k])*p.Inverse[k]*m.coordinates
+		own += p.MeanError[k] * ownError[k]
 	}
 	value, off := sum.Round()
-	out = Intercept{value, (intercept.Error + off + drift*m.near + away*w.Error + along + m.residual/p.Root) * inflate}
-	return u, bounds, out
+	out.Intercept = Intercept{value, (intercept.Error + off + drift*m.near + away*w.Error + along + m.residual/p.Root) * inflate}
+	own = p.Root * (own + intercept.Error + off + m.rounding/p.Root) * inflate // ‖v‖ times the distance from the best intercept
+	out.RSS.Hi = (out.RSS.Hi + within*within + own*own) * (1 + few*eps)
+	return out
 }

@@ -180,7 +180,7 @@ func TestLeverageAlone(t *testing.T) {
 // TestLeftSquared: the bracket on w·(r/(1 − h))² reaches from the least residual by the largest 1 − h to the
 // largest residual by the least, and no further.
 func TestLeftSquared(t *testing.T) {
-	f := &LeftFit{Energy: 0.1}
+	f := &LeftFit{energy: 0.1}
 	for _, c := range []struct {
 		weight, r, off float64
 		free           interval.Interval
@@ -212,7 +212,7 @@ func TestLeftResidual(t *testing.T) {
 	k.targets[0].meanOff, k.Means[4] = 0.5, 7
 	l := k.LeftOut([]float64{1})
 	row := l.Row(1, 1, 1, 1, -1)
-	r, off := l.Residual(&row, &LeftFit{Norm: 100}, 10, 1)
+	r, off := l.Residual(&row, &LeftFit{norm: 100}, 10, 1)
 	if !(off >= 0.5+1e-3*100) || !(off <= 0.61) || r != 2 {
 		t.Errorf("the residual is %g, off by %g", r, off)
 	}

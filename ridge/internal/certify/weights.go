@@ -24,7 +24,10 @@ type Weights struct {
 func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) Weights {
 	w.Energy = math.Min(energy, a.excess(xn, w.RSS, w.Objective))
 	w.Intercept = a.intercept(j, x, xn, w.Error)
-	w.GCV = gcv(a.Rows, a.fixed(), a.EffectiveDimension(), a.rssAtOptimum(j, xn, w.Error, move, w.Objective, w.RSS))
+	w.GCV = scored(a.Rows, a.Intercept, a.Projected, &optimum{
+		gamma: a.Gamma, target: j, dim: len(x), x: x, xError: w.Error, tss: w.TSS,
+		df: a.EffectiveDimension(), rss: a.rssAtOptimum(j, xn, w.Error, move, w.Objective, w.RSS),
+	})
 	return w
 }
 
@@ -86,17 +89,31 @@ func (a At) envelope(j int, e *envelope) interval.Interval {
 	return interval.Interval{Lo: math.Max(0, middle-half-gamma*radius*radius-pad), Hi: math.Max(0, middle+half+pad)}
 }
 
-// fixed returns the number of coefficients without penalty.
-func fixed(intercept bool, projected int) int {
-	if intercept {
-		projected++
-	}
-	return projected
+// An optimum describes the exact solution x* of one target at γ.
+type optimum struct {
+	gamma  float64
+	target int
+	dim    int               // number of features
+	x      []float64         // coefficients near x*; nil if they are unknown
+	xError float64           // bounds ‖x − x*‖
+	tss    interval.Interval // brackets ‖b‖²
+	df     interval.Interval // brackets the effective dimension
+	rss    interval.Interval // brackets ‖Ax* − b‖²
 }
 
-func (e *Evidence) fixed() int { return fixed(e.Intercept, e.Projected) }
-func (e *Streamed) fixed() int { return fixed(e.Intercept, e.Projected) }
-func (e *Dual) fixed() int     { return fixed(e.Intercept, e.Projected) }
+// scored returns a bracket of the GCV for n rows. If p is not nil, the rows have passed the projection p. The
+// GCV is then the score of the rows before the projection.
+func scored(rows int64, intercept bool, p *Projection, o *optimum) interval.Interval {
+	fixed := 0
+	if intercept {
+		fixed++
+	}
+	if p == nil {
+		return gcv(rows, fixed, o.df, o.rss)
+	}
+	df, rss := p.original(o)
+	return gcv(rows, fixed+len(p.Inverse), df, rss)
+}
 
 // gcv returns a bracket of n·RSS/(n − df − fixed)² for n rows. df brackets the effective dimension. fixed is
 // the number of unpenalised coefficients, including the intercept.

@@ -134,8 +134,8 @@ type System struct {
 }
 
 // Close ends the stream and returns the System. stage is the Stage that prepared the rows. projected is the
-// number of unpenalised columns that were projected out of the rows.
-func (s *Stream) Close(stage *rows.Stage, intercept bool, projected int, be engine.Backend) *System {
+// projection that the rows have passed, or nil.
+func (s *Stream) Close(stage *rows.Stage, intercept bool, projected *certify.Projection, be engine.Backend) *System {
 	if s.fill > 0 {
 		s.f.fold(s.fill)
 		s.fill = 0

@@ -43,9 +43,6 @@ func (f *Fit) WriteText(w io.Writer) error {
 	if text := criteria[rec.criterionName()].legend; text != "" {
 		fmt.Fprintln(w, text)
 	}
-	if p := f.penalties(); rec.criterionName() != "" && p != nil && p.None != nil {
-		fmt.Fprintln(w, "The scores of gamma are those of the rows after the columns without penalty are projected out and rounded.")
-	}
 	if t := f.Classes.confusion(); t != nil {
 		fmt.Fprintln(w)
 		t.write(w)
