@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fdridge/fdridge"
@@ -41,19 +42,24 @@ func (o *solveFlags) begin(be engine.Backend, intercept bool, opts fdridge.Optio
 // miss.
 func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *fdridge.Result, err error) error {
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
-		return nameFlags(err)
+		advice := "use --method cg"
+		if !o.auto && slices.Contains(o.gammas, 0) {
+			advice = "use a positive --gamma, which --method cg can solve for"
+		}
+		return nameFlags(err, advice)
 	}
 	f.Found = found
 	f.Traces, err = traces.Of(found)
 	return err
 }
 
-// nameFlags rewrites errors of the library so that they name command-line flags instead of option fields.
-func nameFlags(err error) error {
+// nameFlags rewrites errors of the library so that they name command-line flags instead of option fields. advice is for a
+// fit that needs too much memory.
+func nameFlags(err error, advice string) error {
 	if e, ok := errors.AsType[*ridge.SizeError](err); ok && e.Rows > 0 {
-		return cli.BadInput("--method: an exact fit of %d rows × %d features needs %.3g GiB for the rows and n×n matrices, the limit is %.3g GiB%s; use --method cg", e.Rows, e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit())
+		return cli.BadInput("--method: an exact fit of %d rows × %d features needs %.3g GiB for the rows and n×n matrices, the limit is %.3g GiB%s; %s", e.Rows, e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit(), advice)
 	} else if ok {
-		return cli.BadInput("--method: an exact fit of %d features needs %.3g GiB for d×d matrices, the limit is %.3g GiB%s; use --method cg", e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit())
+		return cli.BadInput("--method: an exact fit of %d features needs %.3g GiB for d×d matrices, the limit is %.3g GiB%s; %s", e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit(), advice)
 	}
 	if e, ok := errors.AsType[*ridge.SingularError](err); ok {
 		other := ""
