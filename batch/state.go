@@ -10,6 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -62,7 +63,7 @@ func (s *state) read(be engine.Backend) error {
 		return err
 	}
 	if err := json.Unmarshal(text, &s.header); err != nil {
-		return err
+		return fmt.Errorf("has a header that cannot be read: %w", jsonfields.Explain(err))
 	}
 	if v := s.header.Version; v != version {
 		return fmt.Errorf("is a checkpoint of version %d, but this program reads version %d: resume with the program that wrote it", v, version)

@@ -19,6 +19,18 @@ type Features interface {
 	String() string
 }
 
+// CountFeatures returns the number of features that f computes from d columns, or the error of its Apply. It reads no
+// rows and allocates nothing large.
+func CountFeatures(f Features, d int) (int, error) {
+	switch f := f.(type) {
+	case Fourier:
+		return f.Components, f.check(d)
+	case Polynomial:
+		return f.columns(d)
+	}
+	return 0, newSourceError("features of an unknown kind")
+}
+
 // String returns rff:D,gamma=G,seed=S.
 func (f Fourier) String() string {
 	return fmt.Sprintf("rff:%d,gamma=%v,seed=%d", f.Components, f.Gamma, f.Seed)

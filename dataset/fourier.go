@@ -34,16 +34,10 @@ func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 		return nil, err
 	}
 	_, d, _ := src.Dims()
-	switch {
-	case f.Components < 1:
-		return nil, badinput.Errorf("dataset: the number of Fourier features is %d; it must be positive", f.Components)
-	case !(f.Gamma > 0) || math.IsInf(2*f.Gamma, 0):
-		return nil, badinput.Errorf("dataset: gamma of the Fourier features is %v; it must be positive and finite", f.Gamma)
+	err := f.check(d)
+	if err != nil {
+		return nil, err
 	}
-	if hi, lo := bits.Mul64(uint64(d), uint64(f.Components)); hi != 0 || lo > maxWeights || d > math.MaxInt32 {
-		return nil, badinput.Errorf("dataset: %d×%d weights of Fourier features are too many", d, f.Components)
-	}
-	var err error
 	if be, err = engine.OrDefault(be); err != nil {
 		return nil, err
 	}
@@ -61,6 +55,20 @@ func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 		return be.Cosines(m, engine.View(b.N, d, b.X), z), nil
 	}
 	return &transformed{src: src, name: "Fourier features", d: f.Components, rows: rows, start: func() applier { return features }}, nil
+}
+
+// check returns an error if f cannot be computed from d columns.
+func (f Fourier) check(d int) error {
+	switch {
+	case f.Components < 1:
+		return badinput.Errorf("dataset: the number of Fourier features is %d; it must be positive", f.Components)
+	case !(f.Gamma > 0) || math.IsInf(2*f.Gamma, 0):
+		return badinput.Errorf("dataset: gamma of the Fourier features is %v; it must be positive and finite", f.Gamma)
+	}
+	if hi, lo := bits.Mul64(uint64(d), uint64(f.Components)); hi != 0 || lo > maxWeights || d > math.MaxInt32 {
+		return badinput.Errorf("dataset: %d×%d weights of Fourier features are too many", d, f.Components)
+	}
+	return nil
 }
 
 // draw draws u, and then the d columns of W.

@@ -88,6 +88,9 @@ func (m *Model) WriteArrays(w io.Writer) error {
 		if err != nil {
 			return err
 		}
+		if len(r.R2Bracket) == 0 { // the record does not have it
+			r.R2Bracket = slices.Repeat(PerTarget[ridge.Interval]{{Lo: math.Inf(-1), Hi: math.Inf(1)}}, t)
+		}
 		if records[i] = r; m.Folded != nil && (f.Fitted != nil) != fitted {
 			return fmt.Errorf("%w: only some fits have fitted coefficients", errShape)
 		}
@@ -145,7 +148,7 @@ type archive struct{ *zip.Reader }
 func openArchive(file []byte) (*archive, []byte, error) {
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("the archive cannot be read: %w", err)
 	}
 	f, err := z.Open(headerName)
 	if err != nil {
@@ -154,7 +157,10 @@ func openArchive(file []byte) (*archive, []byte, error) {
 	defer f.Close() // only read
 	// The limit stops a compressed file that expands enormously. WriteArrays does not compress the JSON.
 	text, err := io.ReadAll(io.LimitReader(f, int64(len(file))))
-	return &archive{z}, text, err
+	if err != nil {
+		return nil, nil, fmt.Errorf("member %s: %w", headerName, err)
+	}
+	return &archive{z}, text, nil
 }
 
 // fill reads the arrays and stores their rows in the fits.

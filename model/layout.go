@@ -75,7 +75,7 @@ func (f *readFile) preparation() (p Preparation, err error) {
 		d.DisallowUnknownFields()
 	}
 	if err := d.Decode(&p); err != nil {
-		return p, fmt.Errorf("this program does not know its preparation: %w", err)
+		return p, fmt.Errorf("this program does not know its preparation: %w", jsonfields.Explain(err))
 	}
 	return p, nil
 }

@@ -51,6 +51,7 @@ package model
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -180,7 +181,11 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 		}
 		fit := newFit(prep, f, about.Passes)
 		fit.boundUnpenalized(prep, f, penalty)
-		if err := m.check(&fit); err != nil {
+		err := m.checkShared()
+		if err == nil {
+			err = m.check(&fit)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%w: %w", errShape, err)
 		}
 		if err := fit.checkFinite(); err != nil {
@@ -264,6 +269,9 @@ func (m *Model) checkFits() error {
 	if len(m.Fits) == 0 {
 		return fmt.Errorf("%w: a model without a fit", errShape)
 	}
+	if err := m.checkShared(); err != nil {
+		return fmt.Errorf("%w: %w", errShape, err)
+	}
 	for i := range m.Fits {
 		if err := m.check(&m.Fits[i]); err != nil {
 			return fmt.Errorf("%w: %w", errShape, err)
@@ -304,7 +312,7 @@ func Read(r io.Reader) (*Model, error) {
 	}
 	var f readFile
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, &FormatError{err}
+		return nil, &FormatError{jsonfields.Explain(err)}
 	}
 	if f.Version < 1 || f.Version > version {
 		return nil, &VersionError{f.Version}
@@ -324,6 +332,9 @@ func Read(r io.Reader) (*Model, error) {
 		Rows: f.Rows, Features: f.Features, Size: f.Size, Backend: f.Backend, Tol: float64(f.Tol),
 		Intercept: f.file.Intercept, Header: Header{f.Columns, f.Target}, Preparation: prep, Terms: f.Terms, Folded: f.Folded, Penalty: f.Penalty, Fits: fits, Classes: f.Classes,
 	}
+	if m.Features == 0 && m.Preparation.Expansion() == nil { // other programs may leave d out
+		m.Features = m.Preparation.Inputs
+	}
 	if m.Preparation.Polynomial == nil { // names of polynomial terms may be much longer than the file
 		m.Terms = m.Preparation.Terms()
 	}
@@ -332,6 +343,9 @@ func Read(r io.Reader) (*Model, error) {
 	}
 	if m.Penalty.unpenalized() && f.Version < 3 {
 		return nil, &FormatError{fmt.Errorf("a penalty is 0, as only versions from 3 on may have")}
+	}
+	if err := m.checkShared(); err != nil {
+		return nil, &FormatError{err}
 	}
 	for i := range m.Fits {
 		err := m.check(&m.Fits[i])
@@ -348,49 +362,72 @@ func Read(r io.Reader) (*Model, error) {
 	return m, nil
 }
 
-// check returns an error if the dimensions of a fit disagree.
+// checkShared compares the lengths of all lists that are not in a fit, and checks their numbers.
+func (m *Model) checkShared() error {
+	p := &m.Preparation
+	if err := p.check(); err != nil {
+		return err
+	}
+	made, err := p.features()
+	if err != nil {
+		return err
+	}
+	if m.Features != made && (m.Features != 0 || p.Expansion() != nil) {
+		return fmt.Errorf("%d features, but its preparation makes %d", m.Features, made)
+	}
+	if m.Rows < 0 || m.Size < 0 {
+		return fmt.Errorf("it has %d rows, and a sketch of %d rows", m.Rows, m.Size)
+	}
+	if p.Polynomial != nil && m.Terms != nil && len(m.Terms) != made {
+		return fmt.Errorf("%d names for %d polynomial features", len(m.Terms), made)
+	}
+	if m.Folded != nil {
+		if p.Expansion() != nil {
+			return errors.New("coefficients of computed features cannot be in the units of the columns")
+		}
+		if err := checkScaling(m.Folded, made); err != nil {
+			return err
+		}
+	}
+	if m.Penalty != nil && p.Expansion() != nil {
+		return errExpanded
+	}
+	return m.Penalty.check(p.Inputs)
+}
+
+// check compares the lengths of the lists in a fit with each other and with the model. checkShared has no error.
 func (m *Model) check(w *Fit) error {
-	p := m.Preparation
 	if len(w.Coef) == 0 || len(w.Coef) != len(w.Intercept) {
 		return fmt.Errorf("%d lists of weights, %d intercepts", len(w.Coef), len(w.Intercept))
+	}
+	if len(m.Fits) > 0 && len(w.Coef) != len(m.Fits[0].Coef) {
+		return fmt.Errorf("fits of %d targets and of %d", len(m.Fits[0].Coef), len(w.Coef))
 	}
 	if err := m.checkClasses(len(w.Coef)); err != nil {
 		return err
 	}
-	if len(w.TSS) > len(w.Coef) {
+	if len(w.TSS) > 0 && len(w.TSS) != len(w.Coef) {
 		return fmt.Errorf("%d sums of squares for %d targets", len(w.TSS), len(w.Coef))
 	}
-	if err := p.check(); err != nil {
-		return err
-	}
-	want := p.Inputs
-	if p.Expansion() != nil {
-		want = m.Features
-	}
-	if p.Features != nil && p.Features.Components != m.Features {
-		return fmt.Errorf("%d Fourier features for %d weights", p.Features.Components, m.Features)
-	}
-	if p.Names != nil && len(p.Names) != p.Inputs {
-		return fmt.Errorf("%d names for %d columns", len(p.Names), p.Inputs)
-	}
-	if p.Scaling != nil && (len(p.Scaling.Mean) != p.Inputs || len(p.Scaling.Scale) != p.Inputs) {
-		return fmt.Errorf("a scaling of %d columns for %d", len(p.Scaling.Mean), p.Inputs)
-	}
-	if err := m.Penalty.check(p.Inputs); err != nil {
-		return err
+	if i := slices.IndexFunc(w.TSS, func(v float64) bool { return !isFinite(v) }); i >= 0 {
+		return fmt.Errorf("a sum of squares is %v", w.TSS[i])
 	}
 	if w.Gammas != nil && (len(w.Gammas) != len(w.Coef) || w.Gamma != slices.Min(w.Gammas) || !isGamma(slices.Max(w.Gammas))) {
 		return fmt.Errorf("%d gammas contradict %d targets or the smallest gamma %v", len(w.Gammas), len(w.Coef), w.Gamma)
 	}
-	if err := m.checkUnpenalized(w); err != nil {
+	made, err := m.Preparation.features()
+	if err != nil {
 		return err
 	}
 	for _, c := range w.Coef {
-		if len(c) != want || want < 1 {
-			return fmt.Errorf("%d weights for %d features", len(c), want)
+		if len(c) != made {
+			return fmt.Errorf("%d weights for %d features", len(c), made)
 		}
 	}
-	return w.Fitted.check(m.Features, len(w.Coef), m.Folded != nil)
+	if err := m.checkUnpenalized(w); err != nil {
+		return err
+	}
+	return w.Fitted.check(made, len(w.Coef), m.Folded != nil)
 }
 
 // checkUnpenalized requires all or none of the bounds of unpenalized columns.
@@ -411,18 +448,29 @@ func (m *Model) checkUnpenalized(w *Fit) error {
 		if len(bounds) != free {
 			return fmt.Errorf("%d bounds for %d columns without penalty", len(bounds), free)
 		}
+		if i := slices.IndexFunc(bounds, func(v float64) bool { return !(v >= 0) }); i >= 0 {
+			return fmt.Errorf("a bound of a column without penalty is %v", bounds[i])
+		}
 	}
 	return nil
 }
 
 func (w *Fit) checkFinite() error {
-	for j, c := range w.Coef {
+	if err := checkWeights(w.Coef, w.Intercept); err != nil || w.Fitted == nil {
+		return err
+	}
+	return checkWeights(w.Fitted.Coef, w.Fitted.Intercept)
+}
+
+// checkWeights returns an error unless all coefficients and intercepts are finite.
+func checkWeights(coef [][]float64, intercept []float64) error {
+	for j, c := range coef {
 		for _, v := range c {
 			if !isFinite(v) {
 				return fmt.Errorf("a weight is %v", v)
 			}
 		}
-		if b := w.Intercept[j]; !isFinite(b) {
+		if b := intercept[j]; !isFinite(b) {
 			return fmt.Errorf("an intercept is %v", b)
 		}
 	}

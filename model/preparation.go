@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -83,18 +84,49 @@ func (p *Preparation) Encode(e *prepare.Encoding) {
 	}
 }
 
-// check returns an error if the encoding, perhaps edited, is invalid.
+// check returns an error if the encoding or the scaling, perhaps edited, is invalid, or if a length is wrong.
 func (p *Preparation) check() error {
-	if p.Encoding == nil {
+	if p.Encoding != nil {
+		if err := p.Encoding.Valid(); err != nil {
+			return err
+		}
+		if d := p.Encoding.Width(); d != p.Inputs {
+			return fmt.Errorf("the encoding makes %d columns, but there are %d", d, p.Inputs)
+		}
+	}
+	if p.Names != nil && len(p.Names) != p.Inputs {
+		return fmt.Errorf("%d names for %d columns", len(p.Names), p.Inputs)
+	}
+	return checkScaling(p.Scaling, p.Inputs)
+}
+
+// checkScaling returns an error unless s is nil or scales d columns by finite means and positive scales.
+func checkScaling(s *dataset.Scaling, d int) error {
+	if s == nil {
 		return nil
 	}
-	if err := p.Encoding.Valid(); err != nil {
-		return err
+	if len(s.Mean) != d || len(s.Scale) != d {
+		return fmt.Errorf("a scaling of %d means and %d scales for %d columns", len(s.Mean), len(s.Scale), d)
 	}
-	if d := p.Encoding.Width(); d != p.Inputs {
-		return fmt.Errorf("the encoding makes %d columns, but there are %d", d, p.Inputs)
+	for j, mean := range s.Mean {
+		if scale := s.Scale[j]; !isFinite(mean) || !isFinite(scale) || !(scale > 0) {
+			return fmt.Errorf("column %d cannot be scaled by mean %v and scale %v", j+1, mean, scale)
+		}
 	}
 	return nil
+}
+
+// features returns the number of features that p makes, or an error if it makes none.
+func (p *Preparation) features() (int, error) {
+	switch {
+	case p.Inputs < 1:
+		return 0, fmt.Errorf("it has %d columns", p.Inputs)
+	case p.Features != nil && p.Polynomial != nil:
+		return 0, errors.New("it has two kinds of computed features")
+	case p.Expansion() != nil:
+		return dataset.CountFeatures(p.Expansion(), p.Inputs)
+	}
+	return p.Inputs, nil
 }
 
 // Apply returns the rows of src, prepared. The backend be computes features; nil means engine.Default(). If

@@ -126,7 +126,7 @@ func (c *Certificate) Record() (*Record, error) {
 		return nil, &CertificateError{errors.New("there is none")}
 	default:
 		if err := json.Unmarshal(c.text, out); err != nil {
-			return nil, &CertificateError{err}
+			return nil, &CertificateError{jsonfields.Explain(err)}
 		}
 	}
 	return out, nil
@@ -142,14 +142,18 @@ func (f *Fit) Certificates() ([]ridge.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
+	t := len(f.Coef)
 	for _, name := range neededNames {
 		n := len(r.Certificates)
 		if r.counts != nil {
 			n = r.counts[name]
 		}
-		if n != len(f.Coef) {
-			return nil, &CertificateError{fmt.Errorf("%d values of %s for %d targets cannot narrow intervals", n, name, len(f.Coef))}
+		if n != t {
+			return nil, &CertificateError{fmt.Errorf("%d values of %s for %d targets cannot narrow intervals", n, name, t)}
 		}
+	}
+	if len(r.Certificates) != t || len(r.R2Bracket) != 0 && len(r.R2Bracket) != t {
+		return nil, &CertificateError{fmt.Errorf("it is about %d targets and has %d brackets of R², but the model has %d targets", len(r.Certificates), len(r.R2Bracket), t)}
 	}
 	return r.Certificates, nil
 }

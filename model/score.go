@@ -86,7 +86,7 @@ func (s Score) MarshalJSON() ([]byte, error) {
 func (s *Score) UnmarshalJSON(text []byte) error {
 	in := scoreJSON{Rows: -1, Weight: -1, RSS: -1, Mean: Number(math.NaN()), Squares: -1} // marks missing fields
 	if err := json.Unmarshal(text, &in); err != nil {
-		return badinput.Errorf("model: this is not a score: %w", err)
+		return badinput.Errorf("model: this is not a score: %w", jsonfields.Explain(err))
 	}
 	if in.Rows < 0 || in.Weight < 0 || in.RSS < 0 || math.IsNaN(float64(in.Mean)) || in.Squares < 0 {
 		return badinput.Errorf("model: a score without its rows, or with a sum missing or negative")

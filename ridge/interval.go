@@ -31,7 +31,7 @@ func finite(x float64) *float64 {
 func (v *Interval) UnmarshalJSON(text []byte) error {
 	var ends []*float64
 	if err := json.Unmarshal(text, &ends); err != nil {
-		return err
+		return jsonfields.Explain(err)
 	}
 	if len(ends) != 2 {
 		return fmt.Errorf("ridge: an interval has two ends, not %d", len(ends))

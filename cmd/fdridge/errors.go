@@ -32,15 +32,15 @@ Exit codes:
   2  bad usage or bad input
   3  --tol was not reached, or one-shot proved nothing: the best result was written with its bound`
 
-// message returns the text of an error as one line. A very long text is cut.
+// message returns the text of an error as one line, without names of Go packages. A very long text is cut.
 func message(err error) string {
-	text := err.Error()
+	text := printable.Error(err)
 	if e, ok := errors.AsType[*batch.CheckpointError](err); ok {
-		text = "--checkpoint: " + e.Err.Error()
+		text = "--checkpoint: " + printable.Error(e.Err)
 	} else if e, ok := errors.AsType[*batch.InterruptedError](err); ok {
 		text = fmt.Sprintf("interrupted; the same command resumes from checkpoint %s, %v", e.Checkpoint, e.At)
 		if e.Unsaved != nil {
-			text += fmt.Sprintf("; a later checkpoint could not be written: %v", e.Unsaved)
+			text += fmt.Sprintf("; a later checkpoint could not be written: %s", printable.Error(e.Unsaved))
 		}
 	} else if errors.Is(err, context.Canceled) {
 		return "interrupted"

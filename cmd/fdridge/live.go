@@ -20,6 +20,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/jsonfields"
+	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/ridge/window"
 )
@@ -156,7 +157,7 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 	case err != nil:
 		return cli.BadInput("--out: the existing file cannot be continued as a live sketch: %w", err)
 	case damage != nil:
-		bar.Warn(o.stderr, fmt.Sprintf("%v; continuing from %s", damage, live.Names(o.out)[1]))
+		bar.Warn(o.stderr, fmt.Sprintf("%s; continuing from %s", printable.Error(damage), live.Names(o.out)[1]))
 	}
 	d, err := input.Open(ctx, o.in, input.Session{}, be, bar)
 	if err != nil {

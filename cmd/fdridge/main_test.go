@@ -62,6 +62,7 @@ func unpack() string {
 func call(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = run(context.Background(), args, &out, &errs)
+	checkPrefix(args, errs.String())
 	return code, out.String(), errs.String()
 }
 
@@ -215,9 +216,9 @@ func TestBadInput(t *testing.T) {
 		"a folder":          {fit("--data", filepath.Dir(good), "--target", "y", "--gamma", "1"), "is a directory"},
 		"data twice":        {ok("--gamma", "1", "--data", nan), "given twice (" + good + ", " + nan + "); several files are one list"},
 		"empty file":        {fit("--data", empty, "--target", "y", "--gamma", "1"), empty + ": is empty"},
-		"header alone":      {fit("--data", header, "--target", "y", "--gamma", "1"), header + ": ridge: no rows"},
+		"header alone":      {fit("--data", header, "--target", "y", "--gamma", "1"), header + ": no rows"},
 		"header, scaled":    {fit("--data", header, "--target", "y", "--gamma", "1", "--standardize"), "cannot standardise: there are no rows with positive weight"},
-		"squares overflow":  {fit("--data", large, "--target", "y", "--gamma", "1"), large + ": fd: the squared norm of row 1"},
+		"squares overflow":  {fit("--data", large, "--target", "y", "--gamma", "1"), large + ": the squared norm of row 1"},
 		"no data":           {fit("--gamma", "1"), "--data: no file"},
 		"weights alone":     {fit("--data", good, "--weights", "x1", "--gamma", "1"), good + ": no target is selected"},
 		"target twice":      {ok("--gamma", "1", "--target", "x1"), "given twice (y, x1)"},
@@ -238,7 +239,7 @@ func TestBadInput(t *testing.T) {
 		"rows":              {ok("--gamma", "1", "--rows", "5:2"), "--rows: \"5:2\""},
 		"rows text":         {ok("--gamma", "1", "--rows", "all"), "--rows: \"all\""},
 		"rows beyond":       {ok("--gamma", "1", "--rows", "5:200"), "rows 5 to 200 were requested, but there are only 30"},
-		"rows of one":       {ok("--gamma", "1", "--rows", "31:31", "--method", "cg"), good + ": dataset: rows 31 to 31"},
+		"rows of one":       {ok("--gamma", "1", "--rows", "31:31", "--method", "cg"), good + ": rows 31 to 31"},
 		"tol":               {ok("--gamma", "1", "--tol", "0"), "--tol: 0"},
 		"tol NaN":           {ok("--gamma", "1", "--tol", "NaN"), "--tol: NaN"},
 		"max-passes":        {ok("--gamma", "1", "--max-passes", "0"), "--max-passes: 0"},

@@ -13,6 +13,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/filekind"
 )
 
 // plotOptions holds the flags of the command plot.
@@ -97,8 +98,15 @@ func readDrawable(name string) (*report.Drawable, error) {
 	if err != nil {
 		return nil, cli.BadInput("%w", err)
 	}
+	if filekind.Of(text) == filekind.Model {
+		m, err := readModel("", name)
+		if err != nil {
+			return nil, err
+		}
+		return report.OfModel(name, m)
+	}
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		return report.OfText(name, text)
+		return report.OfReport(name, text)
 	}
 	be, err := engine.Default()
 	if err != nil {

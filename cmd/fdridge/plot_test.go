@@ -126,6 +126,8 @@ func TestPlotBadInput(t *testing.T) {
 		"no sketch":     {[]string{housing, "-o", svg}, "is a csv table, not a report, a model or a sketch"},
 		"no report":     {[]string{write(t, "r", `{"a": 1}`), "-o", svg}, "is not a report"},
 		"damaged":       {[]string{write(t, "r", `{"fits": [`), "-o", svg}, "is not a report"},
+		"no passes":     {[]string{write(t, "r", `{"fits": [], "trace": []}`), "-o", svg}, "nothing to draw"},
+		"target 0":      {[]string{write(t, "r", `{"fits": [], "trace": [{"target": 0, "points": [{"pass": 1}]}]}`), "-o", svg}, "is about target 0"},
 		"other type":    {[]string{write(t, "r", `{"fits": 7}`), "-o", svg}, "is not a report"},
 		"no brackets":   {[]string{write(t, "r", `{"fits": [{"gamma":1},{"gamma":2}]}`), "-o", svg}, "are incomplete"},
 		"empty trace":   {[]string{write(t, "r", `{"fits": [{"gamma":1}], "trace": [{"gamma":1}]}`), "-o", svg}, "no points"},

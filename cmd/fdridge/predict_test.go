@@ -328,7 +328,7 @@ func TestIntervalModels(t *testing.T) {
 		fmt.Fprintln(&other, line)
 	}
 	must(t, "sketch", "--data", write(t, "other.csv", other.String()), "--target", "y", "--size", "1", "-o", in("other"))
-	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", model, "--interval", in("other")); code != usage || out != "" || !strings.Contains(errs, in("other")+": ridge: the fit is not of the rows of the summary") {
+	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", model, "--interval", in("other")); code != usage || out != "" || !strings.Contains(errs, in("other")+": the fit is not of the rows of the summary") {
 		t.Errorf("of another feature: exit %d, %s", code, errs)
 	}
 	// Weights off along what cᵀx̂ says nothing of: the intervals of a row don't meet.
@@ -348,7 +348,7 @@ func TestIntervalModels(t *testing.T) {
 		coef := w["coef"].([]any)[0].([]any)
 		w["coef"] = []float64{number1(t, coef[0]) - 1e-3, number1(t, coef[1]) + 1e-3*cross[0]/cross[1]}
 	})
-	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", off, "--interval", lossless); code != usage || out != "" || !strings.Contains(errs, "--interval: ridge: the fit is not of the rows of the summary: for row 1 the fit proves") {
+	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", off, "--interval", lossless); code != usage || out != "" || !strings.Contains(errs, "--interval: the fit is not of the rows of the summary: for row 1 the fit proves") {
 		t.Errorf("intervals apart: exit %d, %s", code, errs)
 	}
 	// A model fitted to sparse rows, or from several ranks, says itself what its rounding is.

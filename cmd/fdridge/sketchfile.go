@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
@@ -97,7 +98,7 @@ func readDescription(s window.Stream) (*description, error) {
 	kept := new(description)
 	if len(s.Meta()) > 0 {
 		if err := json.Unmarshal(s.Meta(), kept); err != nil {
-			return nil, fmt.Errorf("the description of its rows cannot be read: %w", err)
+			return nil, fmt.Errorf("the description of its rows cannot be read: %w", jsonfields.Explain(err))
 		}
 	}
 	for _, p := range kept.Parts {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,5 +16,10 @@ type tests struct{ *testing.M }
 
 func (t tests) Run() int {
 	defer os.RemoveAll(filepath.Dir(housing))
-	return t.M.Run()
+	code := t.M.Run()
+	for _, message := range prefixed.messages {
+		fmt.Fprintln(os.Stderr, "a message has the name of a Go package:", message)
+		code = max(code, 1)
+	}
+	return code
 }

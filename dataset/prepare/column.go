@@ -171,6 +171,9 @@ func (c *Column) check() error {
 	if c.Scale < 0 || slices.ContainsFunc(c.Parts, func(p DatePart) bool { return p.Scale < 0 }) {
 		return fmt.Errorf("a scale is negative")
 	}
+	if len(c.Parts) > 0 && c.Use != UseDate && c.Use != UseOmit {
+		return fmt.Errorf("it has parts of a date, but its use is %q", string(c.Use))
+	}
 	switch c.Use {
 	case UseNumber, UseOmit:
 		return nil

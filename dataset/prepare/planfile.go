@@ -41,7 +41,7 @@ func ReadPlan(r io.Reader) (*Encoding, error) {
 	err := from.Decode(&p)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("it is not a plan: %w", err)
+		return nil, fmt.Errorf("it is not a plan: %w", jsonfields.Explain(err))
 	case p.Version != planVersion:
 		return nil, fmt.Errorf("it is a plan of version %d, this program reads version %d", p.Version, planVersion)
 	case len(p.Columns) == 0:

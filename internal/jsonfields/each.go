@@ -3,6 +3,7 @@ package jsonfields
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -62,7 +63,7 @@ func list(items [][]field, name string) ([]byte, error) {
 func UnmarshalEach[T, U any](text []byte, common *T, items *[]U) (counts map[string]int, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, err
+		return nil, Explain(err)
 	}
 	members := make(map[string]json.RawMessage, len(all))
 	for name, text := range all {
@@ -90,7 +91,7 @@ func UnmarshalEach[T, U any](text []byte, common *T, items *[]U) (counts map[str
 		if f.unmarshal(text) == nil {
 			values = append(values, text)
 		} else if err := json.Unmarshal(text, &values); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", f.name, Explain(err))
 		}
 		lists[f.name], counts[f.name] = values, len(values)
 		longest = max(longest, len(values))

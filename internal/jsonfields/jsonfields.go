@@ -80,7 +80,7 @@ func (f field) unmarshal(text []byte) error {
 		return badinput.Errorf("a number of %s is null", f.name)
 	}
 	if err := json.Unmarshal(text, f.value.Addr().Interface()); err != nil {
-		return fmt.Errorf("%s: %w", f.name, err)
+		return fmt.Errorf("%s: %w", f.name, Explain(err))
 	}
 	return nil
 }

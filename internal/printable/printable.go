@@ -1,5 +1,6 @@
-// Package printable escapes invisible characters, and characters that a terminal interprets as commands. For example,
-// column names may contain such characters.
+// Package printable makes texts ready to be printed. It escapes invisible characters, and characters that a terminal
+// interprets as commands. For example, column names may contain such characters. It also removes names of Go packages
+// from errors.
 package printable
 
 import (

@@ -97,7 +97,7 @@ def test_errors():
             with pytest.raises(ValueError, match=next(iter(bad))) as e:
                 fit(X, y).coef_
             assert "\n" not in str(e.value)
-    with pytest.raises(ValueError, match="^ridge: no rows with positive weight"):  # without the name of a temporary file
+    with pytest.raises(ValueError, match="^no rows with positive weight"):  # without the name of a temporary file
         Ridge().fit(X, y, np.zeros(500))
     with pytest.raises(ValueError, match="^alpha: 0.0 must be positive"):  # not --gamma
         Ridge(alpha=[1, 0]).fit(X, y)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // CacheFlags configure a cache file of the parsed rows. Later passes read the cache instead of the input files, see
@@ -69,6 +70,6 @@ func (c *RowCache) End(bar *cli.Progress, stderr io.Writer) {
 		return
 	}
 	if err := errors.Join(c.kept.Err(), c.kept.Close()); err != nil {
-		bar.Warn(stderr, "--cache: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+		bar.Warn(stderr, "--cache: "+strings.ReplaceAll(printable.Error(err), "\n", "; "))
 	}
 }

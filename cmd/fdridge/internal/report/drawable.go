@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
@@ -68,33 +70,45 @@ func OfSummary(name string, sum *ridge.Summary) (*Drawable, error) {
 	return d, err
 }
 
-// OfText returns the charts of a JSON report of fit, or of a saved model.
-func OfText(name string, text []byte) (*Drawable, error) {
+// OfModel returns the charts of a saved model. name is the name of its file.
+func OfModel(name string, m *model.Model) (*Drawable, error) {
+	var fits []model.Record
+	for i := range m.Fits {
+		r, err := m.Fits[i].Certificate.Record()
+		if e, ok := errors.AsType[*model.CertificateError](err); ok {
+			return nil, badinput.Errorf("%s: the certificate cannot be read: %w", name, e.Err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		fits = append(fits, *r)
+	}
+	return newDrawable(name, nil, fits)
+}
+
+// OfReport returns the charts of a JSON report of fit or solve.
+func OfReport(name string, text []byte) (*Drawable, error) {
 	var file struct {
 		Choice *choice        `json:"choice"`
 		Fits   []model.Record `json:"fits"`
-		Models []struct {
-			Certificate model.Record `json:"certificate"`
-		} `json:"models"`
-		Certificate *model.Record `json:"certificate"` // only in models of version 1
-		Trace       []*Trace      `json:"trace"`
+		Trace  []*Trace       `json:"trace"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, badinput.Errorf("%s is not a report of fit --json or solve --json, nor a model: %w", name, err)
+		return nil, badinput.Errorf("%s is not a report of fit --json or solve --json, nor a model: %w", name, jsonfields.Explain(err))
 	}
-	for _, m := range file.Models {
-		file.Fits = append(file.Fits, m.Certificate)
-	}
-	if file.Choice == nil && file.Fits == nil && file.Certificate == nil {
+	if file.Choice == nil && file.Fits == nil {
 		return nil, badinput.Errorf("%s is not a report of fit --json or solve --json, nor a model", name)
 	}
 	for _, t := range file.Trace {
 		if t == nil || len(t.Points) == 0 {
 			return nil, badinput.Errorf("%s: the trace has no points", name)
 		}
+		if t.Target < 1 {
+			return nil, badinput.Errorf("%s: the trace is about target %d; targets count from 1", name, t.Target)
+		}
 	}
 	d, err := newDrawable(name, file.Choice, file.Fits)
-	if file.Trace != nil {
+	if len(file.Trace) > 0 {
 		d.charts["convergence"] = []chart.Panel{convergencePanel(file.Trace, new(Fit).targetName)}
 	}
 	return d, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/plan"
 )
@@ -144,7 +145,7 @@ func (f *Fit) advice() []string {
 	}
 	largest, estimated, err := plan.SizeFor(f.Found.Summary, poor, at.Gamma)
 	if err != nil { // at this γ round-off alone exceeds the bound
-		return append(out, "No sketch size proves more in one pass: "+err.Error()+".")
+		return append(out, "No sketch size proves more in one pass: "+printable.Error(err)+".")
 	}
 	return append(out, fmt.Sprintf("Or use a larger sketch: about --size %d (at worst %d) reaches a bound of %s for γ = %s. fdridge plan compares this with other methods.",
 		estimated, largest, percent(poor), chart.Digits(at.Gamma, 4)))
