@@ -1,11 +1,12 @@
 // Package arrow reads and writes files and streams in Apache Arrow's IPC format, with numbers in little-endian order.
-// Columns may be floats (16, 32 and 64 bits), integers, booleans, or fixed-size lists of these. Each position in a
+// Columns may be floats, integers, booleans, decimals, or fixed-size lists of these. Each position in a
 // list x is a column of its own, with the name x[1], x[2], …. Buffers may be compressed by lz4 or zstd, and the whole
 // file by gzip or zstd.
 //
-// Text, times, decimals, nested columns and dictionary-encoded columns (categories) must be left out, or Open returns
+// Text, dates, times, nested columns and dictionary-encoded columns (categories) must be left out, or Open returns
 // an error. A pass ends in an error at a missing value (null), NaN, an infinity, or an integer beyond ±2⁵³, which
-// float64 cannot represent. [prepare.Cells] allows missing values and categories.
+// float64 cannot represent. A decimal is rounded to the nearest float64. [prepare.Cells] allows missing values,
+// categories and dates. If Cells.Look is set, columns that cannot be read are left out instead of an error.
 //
 // The sizes of the blocks of rows do not depend on the sizes of the record batches. If all features are one float64
 // column or one list of float64, blocks share the memory of the record batch. Otherwise each number is copied once,
@@ -210,35 +211,47 @@ func (t *layout) expand(specs []string) []string {
 
 // checkColumn checks the type of column j. l is nil for numeric columns.
 func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *dataset.InputError {
-	dt := t.schema[t.fields[j].field].item()
 	if t.fields[j].item >= 0 && l != nil && l.IsLevels() {
 		return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s is part of a list and cannot be categorical; store it as a column", excerpt.Of(t.names[j]))}
 	}
-	if l != nil && t.fields[j].item < 0 && (dt.isText() || dt.index == nil && dt.perSecond != 0 && !l.IsLevels()) {
+	holds, hint := t.refusal(j, l)
+	if holds == "" || l.LeaveOut("holds "+holds) {
 		return nil
 	}
-	fail := func(holds, hint string) *dataset.InputError {
-		return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s holds %s", excerpt.Of(t.names[j]), holds), Omittable: true, Hint: hint + ", or leave it out"}
+	return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s holds %s", excerpt.Of(t.names[j]), holds), Omittable: true, Hint: hint + ", or leave it out"}
+}
+
+// refusal returns what column j holds and how to change the column, if the column cannot be read. Otherwise holds is
+// empty. l is nil for numeric columns.
+func (t *layout) refusal(j int, l *prepare.Lexicon) (holds, hint string) {
+	const encode = "encode it as numbers"
+	dt := t.schema[t.fields[j].field].item()
+	isDate := dt.index == nil && dt.perSecond != 0
+	if l != nil && t.fields[j].item < 0 && (dt.isText() || isDate && !l.IsLevels()) {
+		return "", ""
 	}
 	switch {
 	case dt.index != nil:
-		return fail("categories (it is dictionary-encoded)", "encode it as numbers")
-	case dt.id == typeBool, dt.id == typeFloat && dt.bits >= 16 && dt.bits <= 64, dt.id == typeInt && slices.Contains([]int{8, 16, 32, 64}, dt.bits):
-		return nil
+		return "categories (it is dictionary-encoded)", encode
+	case dt.isNumber():
+		return "", ""
 	}
 	switch dt.id {
 	case typeText, typeLargeText, typeTextView, typeBinary, typeLargeBinary, typeBinaryView, typeFixedBinary:
-		return fail("text or bytes", "encode it as numbers")
+		return "text or bytes", encode
 	case typeDecimal:
-		return fail("decimals", "cast it to double")
+		return fmt.Sprintf("decimals of %d bits", dt.bits), "cast it to double"
 	case typeList, typeLargeList, typeListView, typeLargeListView, typeStruct, typeMap, typeFixedList, typeUnion:
-		return fail("nested values", "make columns of them, or lists of a fixed size")
+		return "nested values", "make columns of them, or lists of a fixed size"
 	case typeNull:
-		return fail("no values at all (nulls)", "fill them in")
+		return "no values at all (nulls)", "fill them in"
 	}
 	name := cmp.Or(typeNames[dt.id], fmt.Sprintf("number %d", dt.id))
 	if dt.id == typeDate {
 		name += strconv.Itoa(dt.bits)
 	}
-	return fail("values of type "+name, "encode it as numbers")
+	if isDate && t.fields[j].item < 0 {
+		return "values of type " + name, "read it as dates (--dates), encode it as numbers"
+	}
+	return "values of type " + name, encode
 }

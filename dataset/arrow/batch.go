@@ -172,7 +172,7 @@ func (a *array) isComplete(nulls int64) bool {
 		return false
 	}
 	switch t.id {
-	case typeInt, typeFloat, typeBool, typeDate, typeTimestamp:
+	case typeInt, typeFloat, typeBool, typeDate, typeTimestamp, typeDecimal:
 		return int64(len(a.data)) >= (n*int64(t.bits)+7)/8
 	case typeText, typeLargeText:
 		return n == 0 || int64(len(a.data)) >= (n+1)*int64(t.bits)/8

@@ -63,6 +63,9 @@ func (r *reader) fillNulls(x, y []float64, n int) (none bool) {
 	}
 	for i := range r.parts {
 		p := &r.parts[i]
+		if p.left {
+			continue
+		}
 		for k, f := range p.fields {
 			a := r.batch.columns[f]
 			if p.width == 0 {
@@ -73,10 +76,10 @@ func (r *reader) fillNulls(x, y []float64, n int) (none bool) {
 				}
 				continue
 			}
-			if values := valuesOf(a); values.valid != nil {
+			if values := valuesOf(a); values.valid != nil || a.valid != nil {
 				for row := range n {
 					for item, j := range p.js {
-						if r.To[j] >= 0 && values.isNull((r.at+row)*p.width+item) {
+						if r.To[j] >= 0 && (a.isNull(r.at+row) || values.isNull((r.at+row)*p.width+item)) {
 							put(row, j)
 						}
 					}

@@ -111,7 +111,7 @@ func messageAt(f *rawfile.File, at int64, memory []byte) (b block, h head, err e
 		}
 		return b, h, nil
 	case is != continuation:
-		return b, h, fmt.Errorf("no message begins at byte %d", at)
+		return b, h, fmt.Errorf("no message begins at byte %d%s", at, oldFormat)
 	case n < 8:
 		return b, h, fmt.Errorf("it is truncated at byte %d", at)
 	default:

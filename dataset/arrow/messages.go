@@ -106,7 +106,7 @@ func (m *messages) length(b []byte) (int, error) {
 	case is == 0 || is == continuation && n == 0:
 		return 0, m.end()
 	case is != continuation:
-		return 0, m.fail("no message begins at the expected place")
+		return 0, m.fail("no message begins at the expected place%s", oldFormat)
 	case n < 8 || n > maxMeta:
 		return 0, m.fail("the metadata have %d bytes", n)
 	}
@@ -232,6 +232,9 @@ func (m *messages) readPlace() (h head, body []byte, err error) {
 	return h, body, nil
 }
 
+// oldFormat explains a message without the bytes of continuation.
+const oldFormat = "; before version 0.15, Arrow wrote another format, which must be written again"
+
 // metaAt returns the metadata of message p. It reads them into buf if buf is large enough.
 func metaAt(f *rawfile.File, p block, buf []byte) ([]byte, error) {
 	if p.meta > maxMeta+8 || p.at > f.Plain-p.meta || p.body > f.Plain-p.meta-p.at {
@@ -242,7 +245,7 @@ func metaAt(f *rawfile.File, p block, buf []byte) ([]byte, error) {
 		return nil, err
 	}
 	if binary.LittleEndian.Uint32(b) != continuation {
-		return nil, fmt.Errorf("no message begins at byte %d", p.at)
+		return nil, fmt.Errorf("no message begins at byte %d%s", p.at, oldFormat)
 	}
 	n := int64(binary.LittleEndian.Uint32(b[4:]))
 	if n < 8 || n > p.meta-8 {

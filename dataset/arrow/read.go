@@ -3,6 +3,7 @@ package arrow
 import (
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"slices"
 	"sync"
@@ -46,6 +47,8 @@ type part struct {
 	lent bool
 	// lexicon maps categories to codes. It is nil for numeric columns.
 	lexicon *prepare.Lexicon
+	// left is true if the columns are left out: their values are missing, whatever the file has.
+	left bool
 }
 
 // A block is converted by tiles of at most rowsPerTile rows and tileNumbers numbers, in parallel. Each number passes
@@ -73,7 +76,7 @@ func newReader(f *rawfile.File, t *layout, choice columns.Choice) (*reader, erro
 	r.makeParts()
 	for _, p := range r.parts {
 		for _, f := range p.fields {
-			r.wanted[f] = true
+			r.wanted[f] = !p.left
 		}
 	}
 	return r, nil
@@ -90,6 +93,7 @@ func (r *reader) makeParts() {
 			}
 			j--
 			if r.isUsed(p.js) {
+				p.left = r.isLeft(p.js)
 				p.plain = p.plain && r.areAdjacent(p.js)
 				r.parts = append(r.parts, p)
 			}
@@ -99,7 +103,7 @@ func (r *reader) makeParts() {
 			continue
 		}
 		if l := r.Lexicon(j); l != nil {
-			r.parts = append(r.parts, part{js: []int{j}, fields: []int{at.field}, lexicon: l})
+			r.parts = append(r.parts, part{js: []int{j}, fields: []int{at.field}, lexicon: l, left: r.isLeft([]int{j})})
 			continue
 		}
 		plain := r.schema[at.field].isFloat64()
@@ -119,6 +123,17 @@ func (r *reader) makeParts() {
 			r.parts[0], r.parts[i] = r.parts[i], r.parts[0]
 		}
 	}
+}
+
+// isLeft reports whether [prepare.Lexicon.LeaveOut] has left out the columns, which are of one field.
+func (r *reader) isLeft(js []int) bool {
+	for _, j := range js {
+		if r.To[j] >= 0 {
+			holds, _ := r.refusal(j, r.Lexicon(j))
+			return holds != ""
+		}
+	}
+	return false
 }
 
 // isUsed reports whether any of the columns is read.
@@ -344,6 +359,14 @@ func (r *reader) convert(x, y []float64, n int, lends bool) error {
 
 // put copies n values of each column, and reports whether all are finite.
 func (r *reader) put(p *part, x, y []float64, n int) bool {
+	if p.left {
+		for _, j := range p.js {
+			for row := 0; row < n && r.To[j] >= 0; row++ {
+				x[row*r.Features+r.To[j]] = math.NaN()
+			}
+		}
+		return false
+	}
 	if p.width > 0 {
 		return r.putLists(p, x, y, n)
 	}
@@ -401,13 +424,20 @@ func (r *reader) putLists(p *part, x, y []float64, n int) bool {
 func (r *reader) checkNulls(n int) error {
 	for i := range r.parts {
 		p := &r.parts[i]
+		if p.left {
+			continue
+		}
 		for k, f := range p.fields {
 			a := r.batch.columns[f]
 			if p.width == 0 && r.Allows(p.js[k]) {
 				continue
 			}
 			if at := firstNull(a, r.at, n); at >= 0 {
-				return r.nullError(at, p.js[k])
+				for _, j := range p.js[k:max(k+1, p.width)] {
+					if r.To[j] >= 0 && !r.Allows(j) {
+						return r.nullError(at, j)
+					}
+				}
 			}
 			if p.width == 0 {
 				continue

@@ -45,6 +45,7 @@ type dataType struct {
 	bits       int // of a number or of an offset
 	signed     bool
 	perSecond  int64 // units of a timestamp per second, −86400 for days
+	scale      int32 // of a decimal
 	items      int   // length of a list of fixed length
 	dense      bool  // whether a union is dense
 	children   []field
@@ -61,6 +62,21 @@ type field struct {
 // isText reports whether the values are text, which may be dictionary-encoded.
 func (t *dataType) isText() bool {
 	return t.id == typeText || t.id == typeLargeText || t.id == typeTextView
+}
+
+// isNumber reports whether the values can be converted to float64.
+func (t *dataType) isNumber() bool {
+	switch t.id {
+	case typeBool:
+		return true
+	case typeFloat:
+		return 16 <= t.bits && t.bits <= 64
+	case typeInt:
+		return slices.Contains([]int{8, 16, 32, 64}, t.bits)
+	case typeDecimal:
+		return slices.Contains([]int{32, 64, 128, 256}, t.bits)
+	}
+	return false
 }
 
 func (t *dataType) isFloat64() bool { return t.id == typeFloat && t.bits == 64 && t.index == nil }
@@ -134,6 +150,11 @@ func (t *dataType) setType(id byte, of table) {
 		t.bits = 16 << of.int16(0)
 	case typeBool:
 		t.bits = 1
+	case typeDecimal:
+		t.scale = of.int32(1)
+		if t.bits = int(of.int32(2)); of.place(2) == 0 { // older versions of the format have only one width
+			t.bits = 128
+		}
 	case typeDate:
 		if t.bits, t.perSecond = 64, 1e3; of.place(0) > 0 && of.int16(0) == 0 {
 			t.bits, t.perSecond = 32, -86400

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/internal/number"
 )
 
 // valuesOf returns the items of all lists in a, or a itself if a has no lists.
@@ -45,6 +46,10 @@ func firstNull(a *array, at, n int) int {
 // fill converts values of a to float64.
 // An inexact integer becomes +∞, because NaN would mean a missing value.
 func fill(dst []float64, a *array, at int) {
+	if a.of.id == typeDecimal {
+		fillDecimals(dst, a, at)
+		return
+	}
 	signed := 0
 	if a.of.signed {
 		signed = 1
@@ -56,7 +61,7 @@ func fill(dst []float64, a *array, at int) {
 		convert[float32](dst, a, at)
 	case [3]int{typeFloat, 16}:
 		for i, v := range view[uint16](a.data, a.n)[at:][:len(dst)] {
-			dst[i] = half(v)
+			dst[i] = number.Half(v)
 		}
 	case [3]int{typeBool, 1}:
 		for i := range dst {
@@ -91,21 +96,20 @@ func fill(dst []float64, a *array, at int) {
 	}
 }
 
-// half converts a float16: sign, 5 bits of exponent, 10 of fraction.
-func half(v uint16) float64 {
-	x := math.Ldexp(float64(v&0x3ff), -24) // subnormal
-	switch exp := int(v >> 10 & 31); {
-	case exp == 31 && v&0x3ff != 0:
-		return math.NaN()
-	case exp == 31:
-		x = math.Inf(1)
-	case exp > 0:
-		x = math.Ldexp(float64(0x400|v&0x3ff), exp-25)
+// fillDecimals converts decimals. The bytes of a null may be anything.
+func fillDecimals(dst []float64, a *array, at int) {
+	size, d := a.of.bits/8, number.NewDecimal(a.of.scale)
+	var little [number.MaxBytes]byte
+	for i := range dst {
+		b := a.data[(at+i)*size:][:size]
+		if bigEndian { // the decoder has reversed the bytes
+			for k, v := range b {
+				little[size-1-k] = v
+			}
+			b = little[:size]
+		}
+		dst[i] = d.Little(b)
 	}
-	if v>>15 != 0 {
-		return -x
-	}
-	return x
 }
 
 func (a *array) integer(t *dataType, i int) int64 {

@@ -2,6 +2,8 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -18,6 +20,7 @@ const (
 	codecSnappy = 1
 	codecGzip   = 2
 	codecBrotli = 4
+	codecHadoop = 5 // lz4 as Hadoop writes it
 	codecZstd   = 6
 	codecLZ4    = 7 // one block, without a frame
 )
@@ -52,6 +55,8 @@ func decompress(codec int32, dst, src []byte) (err error) {
 		}
 	case codecLZ4:
 		n, err = lz4.UncompressBlock(src, dst)
+	case codecHadoop:
+		n, err = unHadoop(dst, src)
 	default:
 		return fmt.Errorf("its compression, number %d, is unknown", codec)
 	}
@@ -60,6 +65,48 @@ func decompress(codec int32, dst, src []byte) (err error) {
 	}
 	return err
 }
+
+// unHadoop decompresses lz4 of codec 5. Hadoop writes a sequence of
+//
+//	size of the text (4 bytes, big-endian), then blocks until their text has this size:
+//	size of the block (4 bytes, big-endian), block
+//
+// Older versions of Arrow wrote one block, or the frame format, with the same codec number.
+func unHadoop(dst, src []byte) (n int, err error) {
+	if n, err = unHadoopBlocks(dst, src); err == nil && n == len(dst) {
+		return n, nil
+	}
+	if len(src) >= 4 && binary.LittleEndian.Uint32(src) == 0x184D2204 { // a frame begins with these bytes
+		return len(dst), readAll(lz4.NewReader(bytes.NewReader(src)), dst)
+	}
+	return lz4.UncompressBlock(src, dst)
+}
+
+func unHadoopBlocks(dst, src []byte) (n int, err error) {
+	be := binary.BigEndian
+	for len(src) > 0 {
+		if len(src) < 4 || uint64(be.Uint32(src)) > uint64(len(dst)-n) {
+			return 0, errHadoop
+		}
+		end := n + int(be.Uint32(src))
+		src = src[4:]
+		for n < end {
+			if len(src) < 4 || uint64(be.Uint32(src)) > uint64(len(src)-4) {
+				return 0, errHadoop
+			}
+			block := src[4:][:be.Uint32(src)]
+			src = src[4+len(block):]
+			got, err := lz4.UncompressBlock(block, dst[n:end])
+			if err != nil {
+				return 0, err
+			}
+			n += got
+		}
+	}
+	return n, nil
+}
+
+var errHadoop = errors.New("an lz4 block lies outside its page")
 
 // readAll returns an error unless r has exactly len(dst) bytes.
 func readAll(r io.Reader, dst []byte) error {

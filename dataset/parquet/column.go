@@ -3,12 +3,14 @@ package parquet
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/internal/number"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
@@ -23,10 +25,14 @@ type column struct {
 	missing  bool // nulls become NaN instead of an error
 	text     bool
 	date     bool
+	left     bool             // the column is left out: its values are missing, whatever the file has
 	lexicon  *prepare.Lexicon // codes of the levels of a categorical column; nil for numbers
 	kind     int32            // physical type
 	// convert converts bits to float64. An inexact integer becomes +∞, because NaN would mean a missing value.
 	convert func(bits uint64) float64
+	// wide converts the bytes of a number, for types without bits. ok is false if the bytes are invalid.
+	wide   func(b []byte) (v float64, ok bool)
+	length int // bytes of a number, for wide; 0 if the numbers have different lengths
 }
 
 // column describes column j, or returns why it cannot be read.
@@ -34,6 +40,9 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 	leaf, means := &f.columns[j], f.columns[j].annotation()
 	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.Repetition == 1, missing: choice.Allows(j), lexicon: choice.Lexicon(j)}
 	refuse := func(holds, hint string) (column, *dataset.InputError) {
+		if c.left = c.lexicon.LeaveOut("holds " + holds); c.left {
+			return c, nil
+		}
 		return c, &dataset.InputError{File: f.name, Msg: fmt.Sprintf("column %s holds %s", c.name, holds), Omittable: true, Hint: hint + ", or leave it out"}
 	}
 	if leaf.Kind == nil || leaf.Repetition > 1 {
@@ -41,6 +50,7 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 	}
 	c.kind = *leaf.Kind
 	const encode = "encode it as numbers"
+	isDate := c.lexicon != nil && !c.lexicon.IsLevels()
 	switch c.kind {
 	case typeBool:
 		c.convert = func(bits uint64) float64 { return float64(bits) }
@@ -60,12 +70,15 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 			c.convert = unsigned(c.kind)
 			return c, nil
 		case "Decimal":
-			if means.scale < 0 || int(means.scale) >= len(pow10) {
+			if means.scale < 0 {
 				return refuse(fmt.Sprintf("decimals of scale %d", means.scale), "cast it to double")
 			}
-			toFloat = decimal(pow10[means.scale])
+			c.integers, toFloat = false, number.NewDecimal(means.scale).Int
 		default:
-			if means.perSecond == 0 || c.lexicon == nil || c.lexicon.IsLevels() {
+			if means.perSecond != 0 && !isDate {
+				return refuse("values of type "+means.name, readDates)
+			}
+			if means.perSecond == 0 {
 				return refuse("values of type "+means.name, encode)
 			}
 			c.date, c.integers, toFloat = true, false, dates(means.perSecond, c.lexicon)
@@ -76,10 +89,24 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 		}
 		return c, nil
 	case typeInt96:
-		return refuse("timestamps", encode)
+		if !isDate {
+			return refuse("timestamps", readDates)
+		}
+		c.date, c.length, c.wide = true, 12, int96(c.lexicon)
+		return c, nil
+	case typeFixed:
+		switch length := int(leaf.Length); {
+		case means.name == "Float16" && length == 2:
+			c.length, c.wide = length, half
+			return c, nil
+		case means.name == "Decimal" && means.scale >= 0 && length > 0 && length <= number.MaxBytes:
+			c.length, c.wide = length, number.NewDecimal(means.scale).Big
+			return c, nil
+		}
 	case typeBytes:
-		if means.name == "Decimal" {
-			return refuse(fmt.Sprintf("values of type Decimal(precision=%d, scale=%d) as bytes", means.precision, means.scale), "cast it to double")
+		if means.name == "Decimal" && means.scale >= 0 {
+			c.wide = number.NewDecimal(means.scale).Big
+			return c, nil
 		}
 		if c.text = true; c.lexicon != nil {
 			return c, nil
@@ -92,6 +119,25 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 // dates returns the function that converts a date v to l.Date(v, perSecond).
 func dates(perSecond int64, l *prepare.Lexicon) func(v int64) float64 {
 	return func(v int64) float64 { return l.Date(v, perSecond) }
+}
+
+// readDates is the hint for a column of dates.
+const readDates = "read it as dates (--dates), encode it as numbers"
+
+// half converts a float16.
+func half(b []byte) (float64, bool) { return number.Half(binary.LittleEndian.Uint16(b)), true }
+
+// int96 returns the function that converts timestamps of 96 bits: the nanoseconds of the day, and the Julian day.
+func int96(l *prepare.Lexicon) func(b []byte) (float64, bool) {
+	const epoch = 2440588 // the Julian day of 1970-01-01
+	return func(b []byte) (float64, bool) {
+		nanoseconds, day := int64(binary.LittleEndian.Uint64(b)), int32(binary.LittleEndian.Uint32(b[8:]))
+		seconds := nanoseconds / 1e9
+		if nanoseconds%1e9 < 0 {
+			seconds--
+		}
+		return l.Date((int64(day)-epoch)*86400+seconds, 1), true
+	}
 }
 
 // maxExact is 2⁵³: float64 represents all integers up to ±2⁵³.
@@ -114,17 +160,6 @@ func unsigned(kind int32) func(bits uint64) float64 {
 		}
 		return float64(bits)
 	}
-}
-
-// pow10 lists the powers of ten that are exact in float64.
-var pow10 = [...]float64{
-	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
-	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-}
-
-// decimal divides by scale. Integer and scale are exact in float64.
-func decimal(scale float64) func(v int64) float64 {
-	return func(v int64) float64 { return signed(v) / scale }
 }
 
 // A levelError is the reason why a column is not categorical.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 )
 
 // The footer lists columns and the positions of their values. The struct tags are the field numbers in parquet.thrift
@@ -20,7 +21,8 @@ const (
 	typeFloat  = 4
 	typeDouble = 5
 	typeBytes  = 6
-	lastType   = 7 // bytes of a fixed length
+	typeFixed  = 7 // bytes of a fixed length
+	lastType   = typeFixed
 )
 
 const (
@@ -31,11 +33,13 @@ const (
 type fileMetaData struct {
 	Schema []element `thrift:"2"`
 	Groups []group   `thrift:"4"`
+	Writer string    `thrift:"6"` // program that wrote the file
 }
 
 // An element is a column or a group of columns.
 type element struct {
 	Kind       *int32       `thrift:"1"` // physical type; nil for a group
+	Length     int32        `thrift:"2"` // bytes of a value of typeFixed
 	Repetition int32        `thrift:"3"` // 0 required, 1 optional, 2 repeated
 	Name       string       `thrift:"4"`
 	Children   int32        `thrift:"5"`
@@ -92,6 +96,8 @@ type footer struct {
 	leaf    []int     // for each column, the index of its first leaf
 	groups  []group
 	rows    int64 // in all row groups
+	// packed is true if pages of version 2 are compressed, whatever their headers state.
+	packed bool
 }
 
 // readFooter reads the footer of a file of size bytes.
@@ -120,7 +126,11 @@ func readFooter(f io.ReaderAt, size int64) (*footer, error) {
 	if unmarshal(b, &m) == 0 || len(m.Schema) == 0 {
 		return nil, errors.New("its footer is damaged")
 	}
-	return newFooter(m.Schema[1:], m.Groups)
+	out, err := newFooter(m.Schema[1:], m.Groups)
+	if err == nil {
+		out.packed = strings.HasPrefix(m.Writer, "parquet-cpp version 1.") // Arrow before version 3
+	}
+	return out, err
 }
 
 // newFooter finds the top-level columns in a schema, listed depth first.

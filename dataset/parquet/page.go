@@ -3,6 +3,7 @@ package parquet
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	"slices"
@@ -29,7 +30,9 @@ type header struct {
 	Kind   int32 `thrift:"1"`
 	Size   int32 `thrift:"2"` // bytes after decompression
 	Packed int32 `thrift:"3"` // bytes in the file
-	V1     struct {
+	// Sum is the CRC-32 of the bytes in the file, or nil.
+	Sum *int32 `thrift:"4"`
+	V1  struct {
 		Values   int32 `thrift:"1"` // number of values, nulls included
 		Encoding int32 `thrift:"2"`
 		Levels   int32 `thrift:"3"` // encoding of the levels
@@ -41,8 +44,8 @@ type header struct {
 	V2 struct {
 		Values      int32 `thrift:"1"`
 		Encoding    int32 `thrift:"4"`
-		Levels      int32 `thrift:"5"` // bytes of the levels
-		Repetitions int32 `thrift:"6"` // bytes; only nested columns have them
+		Levels      int32 `thrift:"5"` // bytes of the definition levels
+		Repetitions int32 `thrift:"6"` // bytes of the repetition levels before them; some writers store zeros
 		Compressed  *bool `thrift:"7"` // nil means true
 	} `thrift:"8"`
 }
@@ -54,6 +57,7 @@ type pages struct {
 	limit    int   // largest size of a page
 	codec    int32
 	optional bool
+	packed   bool  // as in footer
 	at       int64 // position of the next page
 	left     int64 // number of values in the pages from at on
 	inPage   int   // values left in the current page
@@ -92,7 +96,7 @@ func (p *pages) header() (h header, err error) {
 		}
 		p.at += int64(length)
 		switch {
-		case length == 0 || h.Size < 0 || h.Packed < 0 || h.V1.Values < 0 || h.V2.Values < 0 || h.V2.Levels < 0 || h.V2.Repetitions != 0 || h.Dictionary.Values < 0:
+		case length == 0 || h.Size < 0 || h.Packed < 0 || h.V1.Values < 0 || h.V2.Values < 0 || h.V2.Levels < 0 || h.V2.Repetitions < 0 || h.Dictionary.Values < 0:
 			return h, errors.New("the header of a page is damaged")
 		case int(max(h.Packed, h.Size)) > p.limit:
 			return h, fmt.Errorf("a page has %d bytes, more than %d", max(h.Packed, h.Size), p.limit)
@@ -119,6 +123,9 @@ func (p *pages) load(h *header, levelBytes int, codec int32, memory *[]byte) err
 	src := grown(packed, int(h.Packed))
 	if n, err := p.file.ReadAt(src, p.at); n < len(src) {
 		return err
+	}
+	if h.Sum != nil && crc32.ChecksumIEEE(src) != uint32(*h.Sum) {
+		return fmt.Errorf("the page at byte %d of the file has the CRC-32 %08x, its header states %08x", p.at, crc32.ChecksumIEEE(src), uint32(*h.Sum))
 	}
 	p.at += int64(h.Packed)
 	if codec == codecNone {
@@ -173,7 +180,7 @@ func (p *pages) dictionary(h *header) error {
 		return fmt.Errorf("the encoding of its dictionary, number %d, is unknown", h.Dictionary.Encoding)
 	}
 	memory := &p.body
-	if p.decoder.kind == typeBytes {
+	if p.decoder.isText {
 		memory = &p.decoder.dict.data
 	}
 	if err := p.load(h, 0, p.codec, memory); err != nil {
@@ -185,15 +192,16 @@ func (p *pages) dictionary(h *header) error {
 func (p *pages) begin(h *header) error {
 	if h.Kind == pageDataV2 {
 		codec := p.codec
-		if h.V2.Compressed != nil && !*h.V2.Compressed {
+		if h.V2.Compressed != nil && !*h.V2.Compressed && !p.packed {
 			codec = codecNone
 		}
-		levels := int(h.V2.Levels)
-		if err := p.load(h, levels, codec, &p.body); err != nil {
+		first := int(h.V2.Repetitions) // the repetition levels of a column that is not nested are zero
+		end := first + int(h.V2.Levels)
+		if err := p.load(h, end, codec, &p.body); err != nil {
 			return err
 		}
-		p.levels = hybrid{b: p.body[:levels], width: 1}
-		return p.decoder.begin(h.V2.Encoding, p.body[levels:])
+		p.levels = hybrid{b: p.body[first:end], width: 1}
+		return p.decoder.begin(h.V2.Encoding, p.body[end:])
 	}
 	if err := p.load(h, 0, p.codec, &p.body); err != nil {
 		return err
@@ -252,10 +260,10 @@ func (p *pages) skip(rows int64, s *scratch) error {
 		if err != nil {
 			return err
 		}
-		if p.decoder.kind != typeBytes {
+		if !p.decoder.isText {
 			err = p.decoder.numbers(p.shared.numbers[:values], p.shared.indices[:])
 		}
-		for ; p.decoder.kind == typeBytes && values > 0 && err == nil; values-- {
+		for ; p.decoder.isText && values > 0 && err == nil; values-- {
 			_, err = p.decoder.text()
 		}
 		if err != nil {
@@ -286,7 +294,7 @@ func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, er
 			values = n
 		}
 		part := dst[rows : rows+n]
-		if p.decoder.kind != typeBytes {
+		if !p.decoder.isText {
 			if err := p.decoder.numbers(part[:values], p.shared.indices[:]); err != nil {
 				return rows, false, err
 			}
@@ -294,7 +302,7 @@ func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, er
 				spread(part, levels, values)
 			}
 		}
-		for i := 0; p.decoder.kind == typeBytes && i < n; i++ {
+		for i := 0; p.decoder.isText && i < n; i++ {
 			if part[i] = math.NaN(); levels != nil && levels[i] == 0 {
 				continue
 			}

@@ -1,14 +1,15 @@
-// Package parquet reads Apache Parquet files in blocks of rows. Columns may be floats, integers, booleans, and
-// decimals stored as integers. Pages may have any encoding, and may be compressed by snappy, gzip, brotli, zstd or
-// lz4 (without frames).
+// Package parquet reads Apache Parquet files in blocks of rows. Columns may be floats, integers, booleans and
+// decimals. Pages may have any encoding, and may be compressed by snappy, gzip, brotli, zstd or lz4. If a page has a
+// checksum, it is verified.
 //
 // One page of each selected column is in memory at a time, so the size of the row groups does not matter. Most
 // writers make pages of 1 MiB. If d columns are selected, a page may have at most max(8 MiB, 1 GiB/d) bytes, and
 // never more than 256 MiB.
 //
 // A pass ends in an error at a missing value, NaN, an infinity, or an integer beyond ±2⁵³, which float64 cannot
-// represent. Text, categories, times and nested columns must be left out, or Open returns an error. [prepare.Cells]
-// allows missing values, and text as categories. A decimal is rounded to the nearest float64.
+// represent. A decimal is rounded to the nearest float64. Text, categories, dates, times and nested columns must be
+// left out, or Open returns an error. [prepare.Cells] allows missing values, text as categories, and dates. If
+// Cells.Look is set, columns that cannot be read are left out instead of an error.
 package parquet
 
 import (
@@ -155,7 +156,8 @@ func (f *opened) limitPages(n int) {
 
 // newPages returns a reader, whose method open selects a row group.
 func (f *opened) newPages(c *column) *pages {
-	return &pages{file: f.raw.At(), end: f.raw.Plain - footerEnd, limit: f.limit, optional: c.optional, decoder: decoder{kind: c.kind, number: c.convert}}
+	d := decoder{kind: c.kind, number: c.convert, isText: c.text, wide: c.wide, length: c.length}
+	return &pages{file: f.raw.At(), end: f.raw.Plain - footerEnd, limit: f.limit, optional: c.optional, packed: f.packed, decoder: d}
 }
 
 func (f *opened) fail(format string, args ...any) error {

@@ -88,7 +88,10 @@ func (r *reader) Skip(rows int64) (bool, error) {
 			return false, r.damaged(err)
 		}
 		s := new(scratch)
-		for _, p := range r.pages {
+		for i, p := range r.pages {
+			if r.used[i].left {
+				continue
+			}
 			if err := p.skip(rows, s); err != nil {
 				return false, r.damaged(err)
 			}
@@ -162,6 +165,9 @@ func (r *reader) decode(t *strip, x, y []float64, n int) error {
 func (r *reader) nextGroup() error {
 	group := &r.groups[r.group]
 	for i, p := range r.pages {
+		if r.used[i].left {
+			continue
+		}
 		if err := p.open(group.Chunks[r.used[i].leaf].Chunk); err != nil {
 			return err
 		}
@@ -173,6 +179,12 @@ func (r *reader) nextGroup() error {
 
 // fill reads the next values of a column. row is the index of the first value.
 func (r *reader) fill(values []float64, row int64, c *column, p *pages, s *scratch) error {
+	if c.left {
+		for i := range values {
+			values[i] = math.NaN()
+		}
+		return nil
+	}
 	got, null, err := p.read(values, c.missing, c.code, s)
 	at := func(msg string, cause error) *dataset.InputError {
 		return &dataset.InputError{File: r.name, Line: int(row) + got + 1, Column: c.index + 1, Msg: "column " + c.name + " " + msg, Err: cause}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/fdridge/fdridge/dataset/internal/number"
 )
 
 // Encodings of values.
@@ -28,8 +30,11 @@ type dictionary struct {
 
 // A decoder decodes the values of a page.
 type decoder struct {
-	kind     int32                     // physical type
-	number   func(bits uint64) float64 // converts a number or boolean
+	kind     int32                          // physical type
+	isText   bool                           // the values are texts
+	number   func(bits uint64) float64      // converts a number or boolean
+	wide     func(b []byte) (float64, bool) // converts the bytes of a number that is stored as bytes; otherwise nil
+	length   int                            // bytes of a number, for wide; 0 if a length precedes each number
 	encoding int32
 	data     []byte
 	at       int    // next number for encodingSplit, next bit for plain booleans
@@ -42,7 +47,7 @@ type decoder struct {
 }
 
 func (d *decoder) begin(encoding int32, data []byte) (err error) {
-	d.size = [...]int{typeBool: 0, typeInt32: 4, typeInt64: 8, typeInt96: 0, typeFloat: 4, typeDouble: 8, typeBytes: 0, lastType: 0}[d.kind]
+	d.size = [...]int{typeBool: 0, typeInt32: 4, typeInt64: 8, typeInt96: 12, typeFloat: 4, typeDouble: 8, typeBytes: 0, typeFixed: d.length}[d.kind]
 	known := true
 	switch d.encoding, d.data, d.at = encoding, data, 0; encoding {
 	case encodingPlain:
@@ -68,7 +73,7 @@ func (d *decoder) begin(encoding int32, data []byte) (err error) {
 			err = d.lengths(data)
 		}
 	case encodingDeltaText:
-		if known = d.kind == typeBytes; known {
+		if known = d.kind == typeBytes || d.kind == typeFixed; known {
 			d.last = d.last[:0]
 			if d.prefixes, err = newDelta(data); err == nil {
 				if data, err = d.prefixes.rest(); err == nil {
@@ -111,6 +116,8 @@ func (d *decoder) numbers(dst []float64, indices []uint32) error {
 			dst[i] = d.number(uint64(v))
 		}
 		return nil
+	case encodingDeltaLength, encodingDeltaText:
+		return d.wideNumbers(dst, d.text)
 	}
 	indices = indices[:len(dst)]
 	if err := d.indices.next(indices); err != nil {
@@ -139,6 +146,9 @@ func (d *decoder) plain(dst []float64) error {
 		d.at += len(dst)
 		return nil
 	}
+	if d.wide != nil {
+		return d.wideNumbers(dst, d.next)
+	}
 	if len(dst)*d.size > len(d.data) {
 		return errShort
 	}
@@ -161,11 +171,55 @@ func (d *decoder) plain(dst []float64) error {
 	return nil
 }
 
+// wideNumbers decodes numbers that are stored as bytes. The function next returns the bytes of the next number.
+func (d *decoder) wideNumbers(dst []float64, next func() ([]byte, error)) error {
+	for i := range dst {
+		b, err := next()
+		if err != nil {
+			return err
+		}
+		if d.length > 0 && len(b) != d.length {
+			return fmt.Errorf("a number has %d bytes instead of %d", len(b), d.length)
+		}
+		v, ok := d.wide(b)
+		if !ok {
+			return fmt.Errorf("a number has %d bytes", len(b))
+		}
+		dst[i] = v
+	}
+	return nil
+}
+
+// next returns the bytes of the next number in plain encoding.
+func (d *decoder) next() ([]byte, error) {
+	if d.kind == typeBytes {
+		return d.text()
+	}
+	if d.size > len(d.data) {
+		return nil, errShort
+	}
+	b := d.data[:d.size]
+	d.data = d.data[d.size:]
+	return b, nil
+}
+
 // split decodes numbers that are stored byte by byte: the first bytes of all numbers, then all second bytes, and so on.
 func (d *decoder) split(dst []float64) error {
 	n := len(d.data) / d.size
 	if d.at+len(dst) > n {
 		return errShort
+	}
+	if d.wide != nil {
+		at := d.at
+		d.at += len(dst)
+		var b [number.MaxBytes]byte
+		return d.wideNumbers(dst, func() ([]byte, error) {
+			for k := range d.size {
+				b[k] = d.data[k*n+at]
+			}
+			at++
+			return b[:d.size], nil
+		})
 	}
 	for i := range dst {
 		v := uint64(0)
@@ -228,7 +282,7 @@ func textAt(b []byte) ([]byte, error) {
 // setDictionary decodes n values. Texts share the memory of data.
 func (d *decoder) setDictionary(n int, data []byte) error {
 	d.dict.data, d.dict.starts, d.dict.numbers = data, d.dict.starts[:0], d.dict.numbers[:0]
-	if d.kind == typeBytes {
+	if d.isText {
 		for at := 0; n > 0; n-- {
 			text, err := textAt(data[at:])
 			if err != nil {
@@ -242,7 +296,11 @@ func (d *decoder) setDictionary(n int, data []byte) error {
 	if err := d.begin(encodingPlain, data); err != nil {
 		return err
 	}
-	if d.size == 0 || n > len(data)/d.size {
+	least := d.size
+	if d.kind == typeBytes {
+		least = 4 // the length of a number
+	}
+	if least == 0 || n > len(data)/least {
 		return errShort
 	}
 	d.dict.numbers = slices.Grow(d.dict.numbers, n)[:n]

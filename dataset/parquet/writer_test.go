@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	mathbits "math/bits"
@@ -24,7 +25,7 @@ import (
 const (
 	boolean, word, long, int96, float, double, bytesType, fixed = 0, 1, 2, 3, 4, 5, 6, 7
 	plain, runs, indices, split                                 = 0, 3, 8, 9
-	uncompressed, snap, gz, brot, zst, lz                       = 0, 1, 2, 4, 6, 7
+	uncompressed, snap, gz, brot, zst, lz, hadoop               = 0, 1, 2, 4, 6, 7, 5
 )
 
 // A column is a node of a schema and its values, a slice of the physical type.
@@ -41,6 +42,8 @@ type layout struct {
 	encoding  int  // of numbers: plain, indices or split
 	version2  bool // data pages
 	pageRows  int  // 0: all
+	repeats   int  // bytes of repetition levels of data pages of version 2
+	checksum  bool // pages have a checksum
 	statistic bool // minimum and maximum, of no use, in the headers
 }
 
@@ -159,7 +162,8 @@ func (c column) pages(tb testing.TB, l layout) (typ, n int, pages [][]byte) {
 		}
 		body := bytes.Join(list, nil)
 		packed := compressed(tb, l.codec, body)
-		pages = append(pages, append(fields(nil, 1, int32(2), 2, int32(len(body)), 3, int32(len(packed)), 7, structOf(fields(nil, 1, int32(len(list)), 2, int32(plain), 3, false))), packed...))
+		head := structOf(fields(nil, 1, int32(len(list)), 2, int32(plain), 3, false))
+		pages = append(pages, append(l.header(2, len(body), packed, 7, head), packed...))
 	}
 	var data []byte
 	for at := 0; at < n; {
@@ -196,17 +200,26 @@ func page(tb testing.TB, l layout, encoding, rows, nulls int, levels []byte, opt
 		statistics = fields(nil, 3, nulls, 5, "least", 6, "most")
 	}
 	if l.version2 {
-		packed := compressed(tb, l.codec, body)
-		head := fields(nil, 1, int32(rows), 2, int32(nulls), 3, int32(rows), 4, int32(encoding), 5, int32(len(levels)), 6, int32(0), 7, true, 8, statistics)
-		head = fields(nil, 1, int32(3), 2, int32(len(levels)+len(body)), 3, int32(len(levels)+len(packed)), 8, structOf(head))
-		return append(append(head, levels...), packed...)
+		head := fields(nil, 1, int32(rows), 2, int32(nulls), 3, int32(rows), 4, int32(encoding), 5, int32(len(levels)), 6, int32(l.repeats), 7, true, 8, statistics)
+		levels = append(make([]byte, l.repeats), levels...)
+		packed := append(bytes.Clone(levels), compressed(tb, l.codec, body)...)
+		return append(l.header(3, len(levels)+len(body), packed, 8, head), packed...)
 	}
 	if optional {
 		body = append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...), body...)
 	}
 	packed := compressed(tb, l.codec, body)
 	head := fields(nil, 1, int32(rows), 2, int32(encoding), 3, int32(runs), 4, int32(runs), 5, statistics)
-	return append(fields(nil, 1, int32(0), 2, int32(len(body)), 3, int32(len(packed)), 5, structOf(head)), packed...)
+	return append(l.header(0, len(body), packed, 5, head), packed...)
+}
+
+// header is the header of a page of the given kind, with the field of this kind.
+func (l layout) header(kind, size int, packed []byte, field int, contents structOf) []byte {
+	list := []any{1, int32(kind), 2, int32(size), 3, int32(len(packed))}
+	if l.checksum {
+		list = append(list, 4, int32(crc32.ChecksumIEEE(packed)))
+	}
+	return fields(nil, append(list, field, contents)...)
 }
 
 // plainValues are the values as PLAIN has them, a boolean as a byte.
@@ -314,6 +327,16 @@ func compressed(tb testing.TB, codec int, text []byte) []byte {
 			tb.Fatal(err)
 		}
 		return z.EncodeAll(text, nil)
+	case hadoop: // two texts; the first has two blocks
+		be := binary.BigEndian
+		block := func(text []byte) []byte {
+			b := compressed(tb, lz, text)
+			return append(be.AppendUint32(nil, uint32(len(b))), b...)
+		}
+		half := len(text) / 2
+		b := append(be.AppendUint32(nil, uint32(half)), block(text[:half/3])...)
+		b = append(b, block(text[half/3:half])...)
+		return append(append(b, be.AppendUint32(nil, uint32(len(text)-half))...), block(text[half:])...)
 	case lz:
 		b := make([]byte, lz4.CompressBlockBound(len(text)))
 		var c lz4.Compressor
@@ -321,7 +344,10 @@ func compressed(tb testing.TB, codec int, text []byte) []byte {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if n == 0 { // lz4 gives up: literals alone
+		if n == 0 && len(text) < 15 { // lz4 gives up: literals alone
+			return append([]byte{byte(len(text) << 4)}, text...)
+		}
+		if n == 0 {
 			b = append([]byte{0xf0}, bytes.Repeat([]byte{255}, (len(text)-15)/255)...)
 			return append(append(b, byte((len(text)-15)%255)), text...)
 		}

@@ -35,6 +35,7 @@ type Lexicon struct {
 	size         int              // total bytes of the texts
 	full         bool             // a text was not added because of a limit
 	misses       int              // lookups since the last snapshot of texts that it does not have
+	leftOut      string           // what the column holds, if a reader cannot read it
 	numberCodes  map[float64]int32
 	numberMisses int
 }
@@ -103,6 +104,18 @@ func (l *Lexicon) ReadsNumbers() bool { return l.reads == readNumbers || l.reads
 // IsLevels reports whether Cell returns a code for every cell.
 func (l *Lexicon) IsLevels() bool {
 	return l.reads == readLevels || l.reads == readMixed || l.reads == readLabels
+}
+
+// LeaveOut makes [Look] leave out a column that a reader cannot read. Its values then count as missing. The argument
+// holds is the reason, such as "holds nested values". The result is false if the column is not read for Look.
+func (l *Lexicon) LeaveOut(holds string) bool {
+	if l == nil || l.reads != readAny {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leftOut = holds
+	return true
 }
 
 // Code returns the value that stands for a text in a row. The text must have no surrounding blanks. ok is false if the
@@ -272,4 +285,11 @@ func (l *Lexicon) textsFrom(n int) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.texts[min(n, len(l.texts)):len(l.texts):len(l.texts)]
+}
+
+// reasonLeftOut returns the argument of LeaveOut, or "".
+func (l *Lexicon) reasonLeftOut() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.leftOut
 }

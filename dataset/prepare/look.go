@@ -255,6 +255,9 @@ func (l *collector) stats() *tableStats {
 	for j := range l.all.Columns {
 		l.flush(j)
 		c := &l.all.Columns[j]
+		if l.lexicons[j] != nil {
+			c.LeftOut = l.lexicons[j].reasonLeftOut()
+		}
 		if l.lexicons[j] == nil || l.numbers == 0 && !c.IsLevels {
 			continue
 		}

@@ -90,7 +90,9 @@ func (r *Rules) decide(s *tableStats, names []string) (*Encoding, error) {
 			} else if err != nil && texts == nil {
 				texts = err
 			}
-			if err != nil {
+			if err != nil && s.Columns[j].LeftOut != "" {
+				texts.Others = append(texts.Others, name)
+			} else if err != nil {
 				texts.Texts = append(texts.Texts, name)
 			}
 		}
@@ -118,7 +120,7 @@ const (
 
 // autoColumn decides which features a column becomes, by these rules:
 //
-//  1. A column is left out if it has no value, or only one value, or if its deviation overflows.
+//  1. A column is left out if it cannot be read, or has no value or only one, or if its deviation overflows.
 //  2. Numbers that count the rows are left out as an index, except years from 1500 to 2200.
 //  3. Other numbers are standardised.
 //  4. Dates become elapsed days, year, month, weekday and hour, if these differ between the rows.
@@ -137,6 +139,8 @@ func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 		return Column{Kind: out.Kind, Use: UseOmit, Why: fmt.Sprintf(why, args...)}
 	}
 	switch {
+	case c.LeftOut != "":
+		return omit("%s", c.LeftOut)
 	case values == 0:
 		return omit("no values")
 	case c.countsRows(s.Rows):
@@ -230,6 +234,10 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 	out := Column{Kind: c.kind(), Missing: f.Missing}
 	date := slices.Contains(r.Dates, name)
 	switch {
+	case c.LeftOut != "":
+		_, err := fail("it %s", c.LeftOut)
+		err.Omittable = true
+		return Column{}, err
 	case date && c.Numbers.Count+c.Texts.Count > c.Dates.Count:
 		return fail("it is named as a column of dates, and %d of its values are no dates%s", c.Numbers.Count+c.Texts.Count-c.Dates.Count, c.example(name))
 	case date && c.Dates.Count == 0:

@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -20,6 +21,7 @@ type columnStats struct {
 	Gaps     int64   // number of missing values in training rows
 	Unfilled float64 // total weight of missing values and texts
 	IsLevels bool    // the column was read as a category
+	LeftOut  string  // what the column holds, if the reader could not read it
 	Numbers  numberStats
 	Texts    textStats
 	Dates    dateStats
@@ -164,6 +166,7 @@ func (c *columnStats) merge(o *columnStats, rowsBefore, rows int64, maxNumbers, 
 	c.Texts.merge(&o.Texts, maxTexts)
 	c.Dates.merge(&o.Dates)
 	c.IsLevels = c.IsLevels || o.IsLevels
+	c.LeftOut = cmp.Or(c.LeftOut, o.LeftOut)
 }
 
 func (c *numberStats) merge(o *numberStats, before, rows int64, limit int, round bool) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"slices"
 	"testing"
 
 	pq "github.com/apache/arrow-go/v18/parquet"
@@ -71,18 +72,27 @@ func numberOf(i, column int) float64 {
 }
 
 func write(name string, fields schema.FieldList, number func(i, column int) float64, opts []pq.WriterProperty) {
+	create(name, fields, opts, func(c file.ColumnChunkWriter, first int) error {
+		return put(c, first, func(i int) float64 {
+			return number(i, slices.IndexFunc(fields, func(n schema.Node) bool { return n.Name() == c.Descr().Name() }))
+		})
+	})
+}
+
+// create writes a file. The function put writes one column of a row group, whose first row is given.
+func create(name string, fields schema.FieldList, opts []pq.WriterProperty, put func(c file.ColumnChunkWriter, first int) error) {
 	out, err := os.Create("../arrow-" + name + ".parquet")
 	check(err)
 	root := schema.MustGroup(schema.NewGroupNode("schema", pq.Repetitions.Required, fields, -1))
-	opts = append(opts, pq.WithDataPageSize(300), pq.WithBatchSize(50))
+	opts = append([]pq.WriterProperty{pq.WithDataPageSize(300), pq.WithBatchSize(50)}, opts...)
 	w := file.NewParquetWriter(out, root, file.WithWriterProps(pq.NewWriterProperties(opts...)))
 	for first := 0; first < rows*groups; first += rows {
 		g, err := w.AppendRowGroupChecked()
 		check(err)
-		for column := range fields {
+		for range fields {
 			c, err := g.NextColumn()
 			check(err)
-			check(put(c, first, func(i int) float64 { return number(i, column) }))
+			check(put(c, first))
 			check(c.Close())
 		}
 		check(g.Close())

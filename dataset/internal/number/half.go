@@ -1,0 +1,21 @@
+package number
+
+import "math"
+
+// Half converts a float16: a sign, 5 bits of exponent and 10 bits of mantissa.
+func Half(bits uint16) float64 {
+	exponent, mantissa := int(bits>>10&0x1f), float64(bits&0x3ff)
+	v := math.Ldexp(mantissa, -24) // a subnormal number
+	switch {
+	case exponent == 0x1f && mantissa != 0:
+		return math.NaN()
+	case exponent == 0x1f:
+		v = math.Inf(1)
+	case exponent > 0:
+		v = math.Ldexp(mantissa+0x400, exponent-25)
+	}
+	if bits>>15 != 0 {
+		return -v
+	}
+	return v
+}
