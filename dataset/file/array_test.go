@@ -473,5 +473,12 @@ func FuzzNpz(f *testing.F) {
 	x := npy("<f8", "True", "(2, 2)", floats(le, 1, 2, 3, 4))
 	f.Add([]byte(npz(t, zip.Store, "x.npy", x)))
 	f.Add([]byte(npz(t, zip.Deflate, "X.npy", x, "y.npy", x)))
+	for _, name := range []string{"csr", "csc-stored", "coo", "bsr"} {
+		text, err := os.ReadFile(filepath.Join("..", "npy", "testdata", "sparse-"+name+".npz"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text []byte) { fuzz(t, "npz", text) })
 }

@@ -252,7 +252,7 @@ func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	choice := npy.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells}
+	choice := npyOptions(opts)
 	if isArray {
 		choice.Targets = nil
 	}

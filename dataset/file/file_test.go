@@ -412,11 +412,18 @@ func FuzzNpy(f *testing.F) {
 	f.Add([]byte(npy("<f8", "False", "(1, 2)", floats(le, 1, 2))))
 	f.Add([]byte(npy("<f4", "True", "(2, 1)", singles(1, 2))))
 	f.Add([]byte(npy(">i2", "False", "(1, 2)", []byte{1, 2, 3, 4})))
+	for _, name := range []string{"records", "records-aligned"} {
+		text, err := os.ReadFile(filepath.Join("..", "npy", "testdata", name+".npy"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text []byte) { fuzz(t, "npy", text) })
 }
 
 func FuzzParquet(f *testing.F) {
-	for _, name := range []string{"duckdb-v2-delta-lz4", "rust-v2-zstd-delta", "duckdb-v2-null"} {
+	for _, name := range []string{"duckdb-v2-delta-lz4", "rust-v2-zstd-delta", "duckdb-v2-null", "arrow-wide-v1-gzip-delta"} {
 		text, err := os.ReadFile(filepath.Join("..", "parquet", "testdata", name+".parquet"))
 		if err != nil {
 			f.Fatal(err)

@@ -44,14 +44,26 @@ func formats() []format {
 		name: "npy", magic: []string{"\x93NUMPY"}, suffixes: []string{".npy"},
 		numbered: true, piped: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
-			s, err := npy.Open(p.path, npy.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Pipe: opts.Pipe, Entries: opts.Entries})
+			s, err := npy.Open(p.path, npyOptions(opts))
 			return o.keep(p, s, err)
 		},
+		columns: func(path string, opts Options) ([]string, error) { return npy.Columns(path, npyOptions(opts)) },
+		chosen:  func(path string, opts Options) ([]string, []string, error) { return npy.Names(path, npyOptions(opts)) },
 	}, {
 		name: "npz", magic: []string{"PK\x03\x04", "PK\x05\x06"}, suffixes: []string{".npz"},
 		numbered: true,
 		open:     (*Opened).archive,
 		arrays:   npy.Members,
+		chosen: func(path string, opts Options) ([]string, []string, error) {
+			name, array := SplitArray(path)
+			choice := npyOptions(opts)
+			if isArray, err := targetIsArray(name, opts.Target); err != nil {
+				return nil, nil, err
+			} else if isArray {
+				choice.Targets = nil
+			}
+			return npy.MemberNames(name, array, choice)
+		},
 	}, {
 		name: "csv", suffixes: []string{".csv", ".tsv"},
 		fields: true, piped: true,
@@ -128,6 +140,10 @@ func Columns(path string, opts Options) ([]string, error) {
 		return f.columns(path, opts)
 	}
 	return nil, nil
+}
+
+func npyOptions(opts Options) npy.Options {
+	return npy.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Pipe: opts.Pipe, Entries: opts.Entries}
 }
 
 func csvOptions(opts Options) csv.Options {

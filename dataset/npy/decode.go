@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/fdridge/fdridge/dataset/internal/number"
 	"github.com/fdridge/fdridge/internal/little"
 )
 
@@ -77,26 +78,8 @@ func swap(raw []byte, size int) {
 
 func float16s(dst []float64, raw []byte) {
 	for i := range dst {
-		dst[i] = float16(binary.LittleEndian.Uint16(raw[2*i : 2*i+2]))
+		dst[i] = number.Half(binary.LittleEndian.Uint16(raw[2*i : 2*i+2]))
 	}
-}
-
-// float16 converts a sign, 5 bits of exponent, 10 of mantissa.
-func float16(bits uint16) float64 {
-	exponent, mantissa := int(bits>>10&0x1f), float64(bits&0x3ff)
-	v := math.Ldexp(mantissa, -24) // a subnormal number
-	switch {
-	case exponent == 0x1f && mantissa != 0:
-		return math.NaN()
-	case exponent == 0x1f:
-		v = math.Inf(1)
-	case exponent > 0:
-		v = math.Ldexp(mantissa+0x400, exponent-25)
-	}
-	if bits>>15 != 0 {
-		return -v
-	}
-	return v
 }
 
 func float32s(dst []float64, raw []byte) {

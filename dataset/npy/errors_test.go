@@ -52,7 +52,7 @@ func opened(text []byte, k int, seekable bool) (*input, error) {
 	if in.data = section; seekable {
 		in.at = section
 	}
-	return in.begin(int64(len(text)))
+	return in.begin(int64(len(text)), describe)
 }
 
 // all reads an array to its end or first error, in blocks of 3 rows.

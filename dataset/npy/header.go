@@ -21,12 +21,24 @@ type header struct {
 	kind
 	rows    int64
 	cols    int
-	fortran bool  // Fortran order: stored column by column
-	start   int64 // position of the first entry
+	fortran bool    // Fortran order: stored column by column
+	start   int64   // position of the first entry
+	descr   string  // NumPy's name of kind
+	shape   []int64 // of a sparse matrix's array
+	fields  []field // of a structured array; otherwise nil
+	record  int     // bytes of a row of a structured array
+}
+
+// width returns the number of bytes of a row.
+func (h *header) width() int {
+	if h.fields != nil {
+		return h.record
+	}
+	return h.cols * h.size
 }
 
 // length returns the number of bytes of header and entries.
-func (h *header) length() int64 { return h.start + h.rows*int64(h.cols*h.size) }
+func (h *header) length() int64 { return h.start + h.rows*int64(h.width()) }
 
 // magic starts every .npy file.
 const magic = "\x93NUMPY"
@@ -34,8 +46,8 @@ const magic = "\x93NUMPY"
 // maxHeader limits the bytes of a header. NumPy writes less than 200.
 const maxHeader = 1 << 16
 
-// readHeader reads the header. size is the data's length, or −1.
-func (in *input) readHeader(size int64) error {
+// readHeader reads the header. size is the data's length, or −1. The function describe checks the header.
+func (in *input) readHeader(size int64, describe func(description) (header, error)) error {
 	prefix := make([]byte, 12)
 	if _, err := io.ReadFull(in.data, prefix[:10]); err != nil {
 		return in.headerError(err, "is too short for a .npy file")
@@ -72,7 +84,11 @@ func (in *input) readHeader(size int64) error {
 	in.start, in.sum = int64(len(text)), crc32.ChecksumIEEE(text)
 	// Check the length of the file before rows are allocated.
 	if need := in.length(); size >= 0 && size < need {
-		return fmt.Errorf("is truncated: %d×%d entries of %d bytes need %d bytes, it has %d", in.rows, in.cols, in.size, need, size)
+		what := fmt.Sprintf("%d×%d entries of %d bytes", in.rows, in.cols, in.size)
+		if in.fields != nil {
+			what = fmt.Sprintf("%d rows of %d bytes", in.rows, in.record)
+		}
+		return fmt.Errorf("is truncated: %s need %d bytes, it has %d", what, need, size)
 	} else if size > need && in.at != nil {
 		// Other bytes follow the array. In a compressed file, they are found only when the last row is read.
 		next := make([]byte, min(size-need, int64(len(magic))))
@@ -97,13 +113,14 @@ const maxColumns = 1 << 24
 
 // A description is the dictionary in a header.
 type description struct {
-	descr   string
+	descr   string // a type, or the list of the fields of a structured array
 	fortran bool
 	shape   []int64
 }
 
-// entry matches a key, its value, and a comma or the end. The value is a string, a list, a boolean or a tuple.
-var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[[^\]]*\])|(True|False)|\(([-0-9L,\s]*)\))\s*(,|$)`)
+// entry matches a key, its value, and a comma or the end. The value is a string, an empty list that stands for the
+// list of fields, a boolean or a tuple.
+var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[\])|(True|False)|\(([-0-9L,\s]*)\))\s*(,|$)`)
 
 // parse parses a dictionary of descr, fortran_order and shape.
 func parse(text string) (d description, err error) {
@@ -114,6 +131,7 @@ func parse(text string) (d description, err error) {
 	if !opened || !closed {
 		return d, malformed
 	}
+	rest, fields := cutList(rest)
 	seen := map[string]bool{}
 	for strings.TrimSpace(rest) != "" {
 		m := entry.FindStringSubmatch(rest)
@@ -123,7 +141,9 @@ func parse(text string) (d description, err error) {
 		rest, seen[m[1]] = rest[len(m[0]):], true
 		switch m[1] {
 		case "descr":
-			d.descr = m[2] + m[3]
+			if d.descr = m[2]; m[3] != "" {
+				d.descr = fields
+			}
 		case "fortran_order":
 			d.fortran = m[4] == "True"
 		case "shape":
@@ -154,6 +174,9 @@ func parseShape(text string) (shape []int64, err error) {
 }
 
 func describe(d description) (header, error) {
+	if strings.HasPrefix(d.descr, "[") {
+		return describeFields(d)
+	}
 	out := header{cols: 1}
 	var ok bool
 	if out.kind, ok = kindOf(d.descr); !ok {

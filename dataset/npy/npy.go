@@ -1,7 +1,11 @@
 // Package npy reads NumPy arrays in blocks of rows. It reads .npy files, which may be compressed by gzip or zstd, and
 // the members of .npz archives. Arrays have one or two dimensions and hold floats (64, 32 and 16 bits), integers or
-// booleans, in little- or big-endian order. Integers beyond ±2⁵³ are errors, because float64 cannot represent them.
-// Data after the array are an error, because they may be another array.
+// booleans, in little- or big-endian order. Each field of a structured array is a column with a name. Integers beyond
+// ±2⁵³ are errors, because float64 cannot represent them. Data after the array are an error, because they may be
+// another array.
+//
+// Archives may also hold a sparse matrix of scipy (csr, csc, bsr or coo). Rows of csr and bsr are read in order. From
+// csc and coo, windows of at most 2²³ values are read, each by reading the whole matrix.
 //
 // An array in C order, stored row by row, is read from start to end. An array in Fortran order, stored column by
 // column, must not be compressed. Its rows are read in windows of at most 1024 rows and 16 MiB. Its columns
@@ -15,16 +19,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // Options selects the columns.
 type Options struct {
-	// Targets are the target columns. Each is "first", "last" or a 1-based column number.
+	// Targets are the target columns. Each is "first", "last", a 1-based column number, or the name of a field.
 	Targets []string
 	// Columns are the features, in the requested order. They are specified like Targets and must
 	// not include a target. If each begins with "-", these columns are left out and all others are
@@ -51,6 +57,91 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		return openFile(f, opts.Entries, err)
 	}
 	return source(look, pass, opts)
+}
+
+// Names returns the names of the features and of the targets that opts selects, in the order of [Open]. The names are
+// nil if the array has no fields. Errors are as in [Open].
+func Names(name string, opts Options) (features, targets []string, err error) {
+	f, err := rawfile.Look(name, opts.Pipe)
+	in, err := openFile(f, opts.Entries, err)
+	return in.chosen(opts, err)
+}
+
+// MemberNames is [Names] for an array of an archive, as in [OpenMember].
+func MemberNames(name, member string, opts Options) (features, targets []string, err error) {
+	if member == "" {
+		names, err := Members(name)
+		if err == nil && !hasSparse(names) {
+			member, err = memberOfFeatures(name, names)
+		}
+		if err != nil || member == "" {
+			return nil, nil, err
+		}
+	}
+	in, err := openMember(name, member, dataset.Stamp{})
+	return in.chosen(opts, err)
+}
+
+// Columns returns the names of the fields, or nil if the array has none.
+func Columns(name string, opts Options) ([]string, error) {
+	f, err := rawfile.Look(name, opts.Pipe)
+	in, err := openFile(f, opts.Entries, err)
+	if err != nil {
+		return nil, err
+	}
+	return in.names(), in.close()
+}
+
+// chosen returns the names that opts selects, and closes the input. openError is the error of opening the input.
+func (in *input) chosen(opts Options, openError error) (features, targets []string, err error) {
+	if openError != nil {
+		return nil, nil, openError
+	}
+	defer in.close() // only the header was read
+	names := in.names()
+	if names == nil {
+		return nil, nil, nil
+	}
+	choice, err := in.choose(opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	features, targets = choice.Pick(names)
+	return features, targets, nil
+}
+
+// choose returns the features and targets.
+func (in *input) choose(opts Options) (columns.Choice, error) {
+	names, isNamed := in.names(), in.fields != nil
+	if !isNamed {
+		names = columns.Numbers(in.cols)
+	}
+	choice, err := columns.Choose(names, isNamed, opts.Targets, opts.Columns)
+	if err == nil {
+		err = choice.Read(opts.Cells, names, isNamed)
+	}
+	if err != nil {
+		return choice, &dataset.InputError{File: in.name, Msg: err.Error()}
+	}
+	return choice, nil
+}
+
+// checkFields refuses columns whose entries are no numbers.
+func (in *input) checkFields(choice *columns.Choice) error {
+	var refused *dataset.InputError
+	for j, k := range choice.To {
+		holds := in.holds(j)
+		if k < 0 || holds == "" || choice.Lexicon(j).LeaveOut("holds "+holds) {
+			continue
+		}
+		msg := fmt.Sprintf("%s holds %s", in.label(j), holds)
+		err := &dataset.InputError{File: in.name, Msg: msg, Omittable: k < choice.Features, Hint: "encode it as numbers, or leave it out"}
+		refused = choice.Refuse(refused, err, j, excerpt.Of(in.fields[j].name), false)
+	}
+	if refused != nil {
+		return refused
+	}
+	return nil
 }
 
 // An opening opens an array. Its argument is the required stamp of the file.
@@ -111,7 +202,7 @@ func openFile(f *rawfile.File, entries *io.SectionReader, err error) (*input, er
 		}
 		in.data = io.NewSectionReader(in.at, 0, size) // reading at positions avoids a copy
 	}
-	return in.begin(size)
+	return in.begin(size, describe)
 }
 
 // Stop implements [dataset.Stopper].
@@ -125,8 +216,8 @@ func (in *input) Stop() {
 func (in *input) Unchanged() error { return in.unchanged() }
 
 // begin reads the header, and closes the input after an error.
-func (in *input) begin(size int64) (*input, error) {
-	err := in.readHeader(size)
+func (in *input) begin(size int64, describe func(description) (header, error)) (*input, error) {
+	err := in.readHeader(size, describe)
 	if err == nil && in.fortran && in.at == nil {
 		why := "compressed, so its rows cannot be streamed; save it with np.ascontiguousarray or without compression"
 		if in.piped {
@@ -155,12 +246,12 @@ func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 	if err := in.close(); err != nil {
 		return nil, in.wrap(err, 0)
 	}
-	choice, err := columns.Choose(columns.Numbers(h.cols), false, opts.Targets, opts.Columns)
-	if err == nil {
-		err = choice.Read(opts.Cells, columns.Numbers(h.cols), false)
-	}
+	choice, err := in.choose(opts)
 	if err != nil {
-		return nil, &dataset.InputError{File: in.name, Msg: err.Error()}
+		return nil, err
+	}
+	if err := in.checkFields(&choice); err != nil {
+		return nil, err
 	}
 	var s *dataset.Stream
 	s = dataset.NewStream(h.rows, choice.Features, choice.Targets, false, func() (dataset.Reader, error) {
@@ -168,7 +259,7 @@ func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 		if err != nil {
 			return nil, err
 		}
-		if in.rows != h.rows || in.cols != h.cols {
+		if in.rows != h.rows || in.cols != h.cols || !slices.Equal(in.names(), h.names()) {
 			in.close() // only its header was read
 			return nil, &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is now %d×%d, but was %d×%d when it was opened", in.rows, in.cols, h.rows, h.cols)}
 		}

@@ -16,12 +16,18 @@ import (
 )
 
 // OpenMember returns a source of the rows of an array in a .npz archive. The argument member is the name of the array
-// in np.savez. If member is empty, OpenMember reads the array x or X, or the only array. Checksums are verified,
-// except for arrays in Fortran order, which are not read in sequence.
+// in np.savez. If member is empty, OpenMember reads the array x or X, the sparse matrix that scipy.sparse.save_npz
+// wrote, or the only array. Checksums are verified, except for arrays that are not read in sequence.
 func OpenMember(name, member string, opts Options) (*dataset.Stream, error) {
 	if member == "" {
-		var err error
-		if member, err = features(name); err != nil {
+		names, err := Members(name)
+		if err == nil && hasSparse(names) {
+			return openSparse(name, opts)
+		}
+		if err == nil {
+			member, err = memberOfFeatures(name, names)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -49,12 +55,14 @@ func members(z *zip.Reader) []string {
 	return names
 }
 
-// features returns the name of the member that holds the features.
-func features(name string) (string, error) {
-	names, err := Members(name)
+// hasSparse reports whether the features are a sparse matrix.
+func hasSparse(names []string) bool {
+	return isSparse(names) && !slices.Contains(names, "x") && !slices.Contains(names, "X")
+}
+
+// memberOfFeatures returns the name of the member that holds the features.
+func memberOfFeatures(name string, names []string) (string, error) {
 	switch {
-	case err != nil:
-		return "", err
 	case slices.Contains(names, "x"):
 		return "x", nil
 	case slices.Contains(names, "X"):
@@ -63,15 +71,8 @@ func features(name string) (string, error) {
 		return names[0], nil
 	case len(names) == 0:
 		return "", &dataset.InputError{File: name, Msg: "holds no arrays"}
-	case isSparse(names):
-		return "", &dataset.InputError{File: name, Msg: "holds a sparse matrix of scipy, which cannot be read; write it as svmlight, by sklearn.datasets.dump_svmlight_file(x, y, file, zero_based=False)"}
 	}
 	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s; select one, as in %s:%s", joinNames(names), name, excerpt.Of(names[0]))}
-}
-
-// isSparse reports whether the archive has the arrays that scipy.sparse.save_npz writes.
-func isSparse(names []string) bool {
-	return slices.Contains(names, "format") && slices.Contains(names, "shape") && slices.Contains(names, "data")
 }
 
 // joinNames joins at most the first 12 names by commas.
@@ -111,6 +112,11 @@ func openArchive(name string, was dataset.Stamp) (*rawfile.File, *zip.Reader, er
 }
 
 func openMember(name, member string, was dataset.Stamp) (*input, error) {
+	return openMemberAs(name, member, was, describe)
+}
+
+// openMemberAs opens a member. The function describe checks its header.
+func openMemberAs(name, member string, was dataset.Stamp, describe func(description) (header, error)) (*input, error) {
 	f, z, err := openArchive(name, was)
 	if err != nil {
 		return nil, err
@@ -132,7 +138,7 @@ func openMember(name, member string, was dataset.Stamp) (*input, error) {
 	}
 	in.data = entry
 	in.close = func() error { return errors.Join(entry.Close(), f.Close()) }
-	return in.begin(int64(z.File[i].UncompressedSize64))
+	return in.begin(int64(z.File[i].UncompressedSize64), describe)
 }
 
 // openEntry opens a member, and sets in.at if it is not compressed.

@@ -32,7 +32,7 @@ func (r *rowReader) readParts(b *dataset.Buffer, rows int) error {
 		return err
 	}
 	for i := range parts {
-		bytes := (rows*(i+1)/parts - rows*i/parts) * r.cols * r.size
+		bytes := (rows*(i+1)/parts - rows*i/parts) * r.width()
 		r.sum = crc.Join(crc32.IEEE, r.sum, r.parts[i].sum, bytes)
 	}
 	r.done += int64(rows)
@@ -42,7 +42,7 @@ func (r *rowReader) readParts(b *dataset.Buffer, rows int) error {
 // readPart reads rows into the features x and the targets y. If features precede targets, whole rows are read into x,
 // to avoid a copy.
 func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) error {
-	width := r.cols * r.size
+	width := r.width()
 	p.sum = 0
 	for done := 0; done < rows; {
 		n := min(rows-done, r.chunk)

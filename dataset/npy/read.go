@@ -43,7 +43,7 @@ type rowReader struct {
 }
 
 func newRowReader(in *input, c columns.Choice) *rowReader {
-	return &rowReader{input: in, Choice: c, chunk: int(min(int64(max(1, chunkBytes/(in.cols*in.size))), in.rows)), parts: make([]part, 1)}
+	return &rowReader{input: in, Choice: c, chunk: int(min(int64(max(1, chunkBytes/in.width())), in.rows)), parts: make([]part, 1)}
 }
 
 func (r *rowReader) Close() error { return r.close() }
@@ -70,7 +70,7 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 	for b.N < rows {
 		n := min(rows-b.N, r.chunk)
 		if r.available != nil {
-			come := r.available() / (r.cols * r.size)
+			come := r.available() / r.width()
 			if come == 0 && b.N > 0 {
 				break
 			}
@@ -125,18 +125,19 @@ func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64, accept
 		}
 	}
 	if j := c.Encode(x, y); j >= 0 {
-		return &dataset.InputError{File: in.name, Column: j + 1, Msg: fmt.Sprintf("column %d %s", j+1, prepare.TooManyLevels)}
+		return &dataset.InputError{File: in.name, Column: j + 1, Msg: in.label(j) + " " + prepare.TooManyLevels}
 	}
 	return nil
 }
 
 // notFinite returns the error for the element v at (row, j). Both indices count from 0.
 func (in *input) notFinite(row int64, j int, v float64) error {
-	msg := fmt.Sprintf("row %d, column %d is %v, which is not finite", row+1, j+1, v)
-	if in.integers {
-		msg = fmt.Sprintf("row %d, column %d is an integer beyond 2⁵³, which float64 cannot represent", row+1, j+1)
+	integers := in.isInteger(j)
+	msg := fmt.Sprintf("row %d, %s is %v, which is not finite", row+1, in.label(j), v)
+	if integers {
+		msg = fmt.Sprintf("row %d, %s is an integer beyond 2⁵³, which float64 cannot represent", row+1, in.label(j))
 	}
-	return &dataset.InputError{File: in.name, Line: int(row) + 1, Column: j + 1, Msg: msg, NonFinite: !in.integers, Missing: v != v && !in.integers}
+	return &dataset.InputError{File: in.name, Line: int(row) + 1, Column: j + 1, Msg: msg, NonFinite: !integers, Missing: v != v && !integers}
 }
 
 // A columnReader reads an array in Fortran order.

@@ -119,17 +119,6 @@ func TestDuplicateMembers(t *testing.T) {
 	}
 }
 
-// TestSparseArchive: a sparse matrix as scipy writes it is named as such.
-func TestSparseArchive(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.npz")
-	if err := os.WriteFile(path, archive(t, "indices.npy", "", "indptr.npy", "", "format.npy", "", "shape.npy", "", "data.npy", ""), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenMember(path, "", Options{}); err == nil || !strings.Contains(err.Error(), "holds a sparse matrix of scipy") || !strings.Contains(err.Error(), "svmlight") {
-		t.Error(err)
-	}
-}
-
 // archive is a .npz archive of members, names and contents in turn.
 func archive(t *testing.T, members ...string) []byte {
 	t.Helper()
