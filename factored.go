@@ -123,10 +123,10 @@ func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	return fits, status, nil
 }
 
-// mostBisected is the largest number of features for which findLeastGamma factors at several γ, each in O(d³) time.
+// mostBisected is the largest number of features with which findLeastGamma factors at several γ, each in O(d³) time.
 const mostBisected = 1000
 
-// findLeastGamma returns the smallest power of ten for which the factors reach Tol as γ, or 0 if there is none. It
+// findLeastGamma returns the smallest power of ten that reaches Tol as γ, or 0 if there is none. It
 // bisects the exponents between 10⁻²⁰ and 10² times the sum of squares of the columns. With more than mostBisected
 // features it returns 0.
 func (f *factored) findLeastGamma(ctx context.Context) (float64, error) {

@@ -175,7 +175,7 @@ func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 	return out
 }
 
-// countsRows reports whether the numbers are consecutive integers in all rows, as those of an index or a key are.
+// countsRows reports whether the numbers are consecutive integers in all rows, like an index or a key.
 // Consecutive years are not counted as an index, because a trend over years is information.
 func (c *columnStats) countsRows(rows int64) bool {
 	const firstYear, lastYear = 1500, 2200

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Encode writes v as JSON and a newline. The text is that of [Value]. If indent is not empty, every member and element
+// Encode writes v as JSON and a newline. [Value] describes the text. If indent is not empty, every member and element
 // is on a line of its own.
 func Encode(w io.Writer, v any, indent string) error {
 	text, err := Value(v)

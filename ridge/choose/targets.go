@@ -84,7 +84,7 @@ func EachGrid(sum *ridge.Summary) ([]float64, error) {
 	return grid.Gammas[first:], nil
 }
 
-// EachGCV chooses γ for each target by GCV; see [EachScore]. If candidates is nil, the candidates are those of [EachGrid].
+// EachGCV chooses γ for each target by GCV; see [EachScore]. If candidates is nil, [EachGrid] returns the candidates.
 // Every target is compared at all candidates. TargetChoice.AtEnd counts the targets at the ends of the grid. Errors are the
 // errors of [ridge.Summary.Path].
 func EachGCV(sum *ridge.Summary, candidates []float64) (*TargetChoice, error) {

@@ -49,7 +49,7 @@ type Outcome struct {
 	ColumnSpread float64        // ratio of the largest norm of a feature to the smallest nonzero norm, see [Spread]; 0 if unknown
 	Tol          float64
 	MaxPasses    int
-	// LeastGamma is the smallest power of ten for which a fit with dependent columns reaches Tol as γ; 0 if unknown.
+	// LeastGamma is the smallest power of ten that reaches Tol as γ of a fit with dependent columns; 0 if unknown.
 	LeastGamma float64
 	CanRead    bool // the rows can be read again
 	Shared     bool // several processes share the rows

@@ -153,7 +153,7 @@ func residualSquares(computed, round, moved float64) (rss interval.Interval, roo
 
 // Dependent returns the bounds for each target of a least-squares solution (γ = 0), if nothing is known of the smallest
 // singular value of A. The error of the coefficients then has no bound. RSS is a bracket of ‖Ax̂ − b‖², because this
-// bracket needs no factor. The effective dimension is the rank of A, of which only df is known.
+// bracket needs no factor. The effective dimension is the rank of A, and df is a bracket of it.
 func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
 	d, lost := e.Dim, e.lost()
 	df = interval.Interval{Lo: 0, Hi: float64(rank(e.Rows, d, e.Intercept))}

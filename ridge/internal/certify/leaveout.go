@@ -148,7 +148,7 @@ func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 // [LeftOut.Lift].
 func (l *LeftOut) Projects() bool { return l.Projected != nil }
 
-// Lift completes the row o for rows of which columns without penalty were projected out. v is the row's leverage in
+// Lift completes the row o after columns without penalty were projected out of the rows. v is the row's leverage in
 // these columns, and share its result of [Projection.Share]. docs/math.md §17 derives the bounds.
 func (l *LeftOut) Lift(o *LeftRow, v, share float64) {
 	p := l.Projected

@@ -167,7 +167,7 @@ func (b *basis) solve(h []float64) []float64 {
 	return w
 }
 
-// solveTransposed returns y for which x = Σ yᵢqᵢ has vⱼᵀx = wⱼ for all j.
+// solveTransposed returns y such that x = Σ yᵢqᵢ has vⱼᵀx = wⱼ for all j.
 func (b *basis) solveTransposed(w []float64) []float64 {
 	y := slices.Clone(w)
 	for j := range y {
