@@ -60,12 +60,23 @@ var arrays = []array{
 	{"fitted_coef", 0, func(w *Fit, _ *Record, j int) []float64 { return w.Fitted.Coef[j] }, func(w *Fit, _ *Record, j int, v []float64) { w.Fitted.Coef[j] = v }},
 }
 
-// arraysOf returns the arrays. fitted means that [Fit].Fitted has coefficients.
-func arraysOf(fitted bool) []array {
+// coefArrays are written only if the records have these bounds.
+var coefArrays = []array{
+	number("coef_error_bound", func(_ *Fit, r *Record, j int) *float64 { return (*float64)(&r.CoefError[j]) }),
+	number("coef_relative_error_bound", func(_ *Fit, r *Record, j int) *float64 { return (*float64)(&r.CoefRelative[j]) }),
+}
+
+// arraysOf returns the arrays. fitted means that [Fit].Fitted has coefficients, and bounded that the records have bounds on
+// the error of the coefficients in the units of the file.
+func arraysOf(fitted, bounded bool) []array {
+	out := arrays[:len(arrays)-2]
 	if fitted {
-		return arrays
+		out = arrays
 	}
-	return arrays[:len(arrays)-2]
+	if bounded {
+		out = slices.Concat(out, coefArrays)
+	}
+	return out
 }
 
 // WriteArrays writes the model as a .npz archive, which is compact for many targets. [Read] reads the archive. Every
@@ -78,7 +89,7 @@ func (m *Model) WriteArrays(w io.Writer) error {
 	head, t := *m, len(m.Fits[0].Coef)
 	head.Fits = nil
 	fits, records := slices.Clone(m.Fits), make([]*Record, len(m.Fits))
-	fitted := m.Folded != nil && m.Fits[0].Fitted != nil
+	fitted, bounded := m.Folded != nil && m.Fits[0].Fitted != nil, true
 	for i := range fits {
 		f := &fits[i]
 		if _, err := f.Certificates(); err != nil {
@@ -94,7 +105,9 @@ func (m *Model) WriteArrays(w io.Writer) error {
 		if records[i] = r; m.Folded != nil && (f.Fitted != nil) != fitted {
 			return fmt.Errorf("%w: only some fits have fitted coefficients", errShape)
 		}
+		bounded = bounded && len(r.CoefError) == t && len(r.CoefRelative) == t
 		short := *r
+		short.CoefError, short.CoefRelative = nil, nil
 		short.Gammas, short.Certificates, short.R2, short.R2Bracket = nil, nil, PerTarget[Number]{}, PerTarget[ridge.Interval]{}
 		one := Fit{Gamma: f.Gamma, Coef: PerTarget[[]float64]{}, Intercept: PerTarget[float64]{}, UnpenalizedBounds: f.UnpenalizedBounds, Certificate: Certificate{record: &short}}
 		if f.Fitted != nil {
@@ -111,7 +124,7 @@ func (m *Model) WriteArrays(w io.Writer) error {
 	if err == nil {
 		err = head.encode(text)
 	}
-	for _, a := range arraysOf(fitted) {
+	for _, a := range arraysOf(fitted, bounded) {
 		if err != nil {
 			return err
 		}
@@ -165,9 +178,12 @@ func openArchive(file []byte) (*archive, []byte, error) {
 
 // fill reads the arrays and stores their rows in the fits.
 func (z *archive) fill(fits []Fit) error {
-	fitted := slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == "fitted_coef.npy" })
+	has := func(name string) bool {
+		return slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == name+".npy" })
+	}
+	fitted, bounded := has("fitted_coef"), has("coef_error_bound")
 	t, records := 0, make([]*Record, len(fits))
-	for _, a := range arraysOf(fitted) {
+	for _, a := range arraysOf(fitted, bounded) {
 		rows, cols, data, err := z.read(a.name)
 		if err != nil {
 			return err
@@ -177,7 +193,7 @@ func (z *archive) fill(fits []Fit) error {
 				return fmt.Errorf("coef has %d rows for %d gammas", rows, len(fits))
 			}
 			for i := range fits {
-				if records[i], err = allocate(&fits[i], t, fitted); err != nil {
+				if records[i], err = allocate(&fits[i], t, fitted, bounded); err != nil {
 					return err
 				}
 			}
@@ -207,7 +223,7 @@ func (z *archive) fill(fits []Fit) error {
 }
 
 // allocate makes the slices of f for t targets.
-func allocate(f *Fit, t int, fitted bool) (*Record, error) {
+func allocate(f *Fit, t int, fitted, bounded bool) (*Record, error) {
 	r, err := f.Certificate.Record()
 	if err != nil {
 		return nil, err
@@ -218,6 +234,9 @@ func allocate(f *Fit, t int, fitted bool) (*Record, error) {
 		r.Certificates[j].TSS = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 	}
 	f.Coef, f.Intercept, f.Gammas, f.TSS = make(PerTarget[[]float64], t), make(PerTarget[float64], t), make([]float64, t), make(PerTarget[float64], t)
+	if bounded {
+		r.CoefError, r.CoefRelative = make(PerTarget[Number], t), make(PerTarget[Number], t)
+	}
 	if fitted {
 		f.Fitted = &Fitted{Coef: make(PerTarget[[]float64], t), Intercept: make(PerTarget[float64], t)}
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // A Record holds the outcome of the fit for one γ, and the certificate of each target. If the columns were scaled, the
-// certificates bound the errors of the coefficients of scaled columns. Only InterceptBound is for unscaled columns.
+// certificates bound the errors of the coefficients of scaled columns. InterceptBound, CoefError and CoefRelative are for
+// unscaled columns.
 // TSS, the bracket of ‖b‖², is not saved.
 //
 // In JSON, a field of the certificates is a list with a value for each target. Status is absent if
@@ -21,6 +22,10 @@ import (
 type Record struct {
 	ridge.Outcome
 	Certificates []ridge.Certificate
+	// CoefError and CoefRelative bound ‖w − w*‖ and ‖w − w*‖/‖w*‖ for the coefficients w in the units of the file, see
+	// [Preparation.CoefficientError]. They are nil in records of earlier programs.
+	CoefError    PerTarget[Number]         `json:"coef_error_bound,omitempty"`
+	CoefRelative PerTarget[Number]         `json:"coef_relative_error_bound,omitempty"`
 	R2           PerTarget[Number]         `json:"r2"` // the midpoint of R2Bracket
 	R2Bracket    PerTarget[ridge.Interval] `json:"r2_bracket"`
 	Converged    bool                      `json:"converged"`
@@ -32,7 +37,7 @@ type Record struct {
 // recordNames are the JSON names of a record, in order.
 var recordNames = []string{
 	"gamma", "gammas", "method", "passes", "iterations", "rank", "dependent", "shrinkage", "contraction",
-	"error_bound", "relative_error_bound", "energy_bound", "intercept_bound", "effective_dimension", "objective", "rss", "gcv",
+	"coef_error_bound", "coef_relative_error_bound", "error_bound", "relative_error_bound", "energy_bound", "intercept_bound", "effective_dimension", "objective", "rss", "gcv",
 	"r2", "r2_bracket", "converged", "stop", "status",
 }
 
@@ -46,6 +51,8 @@ func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 		o := &f.Targets[j]
 		c, r2 := o.Certificate, o.R2()
 		c.InterceptBound, c.TSS = prep.InterceptBound(o), ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
+		bound, relative := prep.CoefficientError(o)
+		out.CoefError, out.CoefRelative = append(out.CoefError, Number(bound)), append(out.CoefRelative, Number(relative))
 		out.Certificates = append(out.Certificates, c)
 		out.R2, out.R2Bracket = append(out.R2, Number(r2.Mid())), append(out.R2Bracket, r2)
 	}

@@ -141,6 +141,24 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	return f.Fitted(), nil
 }
 
+// CoefficientError returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for the coefficients in Targets[j].Coef. They include columns
+// without penalty. The Certificate of a solution with a Penalty bounds the error of Scaled instead.
+func (s *Solution) CoefficientError(j int) (bound, relative float64) {
+	o := &s.Targets[j]
+	if s.Penalty == nil {
+		return o.ErrorBound, o.RelativeErrorBound
+	}
+	bound = s.unscaledError(o)
+	least := vec.Norm(o.Coef)*(1-float64(len(o.Coef)+8)*roundoff.Eps) - bound
+	switch {
+	case bound == 0:
+		return 0, 0
+	case !(least > 0):
+		return bound, math.Inf(1)
+	}
+	return bound, bound / least * (1 + 4*roundoff.Eps)
+}
+
 // unscaledError returns a bound on the error of the coefficients in the original columns. Dividing by the root of a
 // penalty p multiplies the error by at most 1/√min p and adds rounding.
 func (s *Solution) unscaledError(o *Target) float64 {

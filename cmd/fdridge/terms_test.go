@@ -39,16 +39,16 @@ func TestTerms(t *testing.T) {
 		var m struct {
 			Names  []string `json:"feature_names"`
 			Models []struct {
-				Coef []float64 `json:"coef"`
+				Coef [][]float64 `json:"coef"`
 			} `json:"models"`
 		}
 		if err := json.Unmarshal(text, &m); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(m.Names, c.want) || len(m.Models) != 1 || len(m.Models[0].Coef) != len(m.Names) {
+		if !slices.Equal(m.Names, c.want) || len(m.Models) != 1 || len(m.Models[0].Coef[0]) != len(m.Names) {
 			t.Fatalf("%s: weights %v of %v, want %v", name, m.Models, m.Names, c.want)
 		}
-		for i, v := range m.Models[0].Coef {
+		for i, v := range m.Models[0].Coef[0] {
 			if want := map[bool]float64{true: 3}[m.Names[i] == c.product]; !(math.Abs(v-want) <= 1e-4) {
 				t.Errorf("%s: the weight of %s is %v, want %v", name, m.Names[i], v, want)
 			}

@@ -30,9 +30,9 @@ func TestInterceptUnits(t *testing.T) {
 		}
 	}
 	type fit struct {
-		Intercept   float64 `json:"intercept"`
+		Intercept   []float64 `json:"intercept"`
 		Certificate struct {
-			Bound float64 `json:"intercept_bound"`
+			Bound []float64 `json:"intercept_bound"`
 		} `json:"certificate"`
 	}
 	model := func(args ...string) (f fit) {
@@ -50,13 +50,13 @@ func TestInterceptUnits(t *testing.T) {
 	for _, units := range [][]string{{"--standardize"}, {"--penalty", penalty}, {"--standardize", "--penalty", penalty}, {"--standardize", "--intercept=false"}} {
 		exact := model(append(units, "--method", "exact")...)
 		rough := model(append(units, "--method", "one-shot", "--size", "1")...)
-		off := math.Abs(exact.Intercept - rough.Intercept)
-		if !(off <= exact.Certificate.Bound+rough.Certificate.Bound) {
-			t.Errorf("%v: the intercepts %g and %g are %g apart, bounded by %g and %g", units, exact.Intercept, rough.Intercept, off, exact.Certificate.Bound, rough.Certificate.Bound)
+		off := math.Abs(exact.Intercept[0] - rough.Intercept[0])
+		if !(off <= exact.Certificate.Bound[0]+rough.Certificate.Bound[0]) {
+			t.Errorf("%v: the intercepts %g and %g are %g apart, bounded by %g and %g", units, exact.Intercept[0], rough.Intercept[0], off, exact.Certificate.Bound[0], rough.Certificate.Bound[0])
 		}
-		if !(exact.Certificate.Bound <= 1e-6*(1+math.Abs(exact.Intercept))) {
-			t.Errorf("%v: the exact intercept %g is bounded by %g", units, exact.Intercept, exact.Certificate.Bound)
+		if !(exact.Certificate.Bound[0] <= 1e-6*(1+math.Abs(exact.Intercept[0]))) {
+			t.Errorf("%v: the exact intercept %g is bounded by %g", units, exact.Intercept[0], exact.Certificate.Bound[0])
 		}
-		t.Logf("%v: %g apart, bounds %g and %g", units, off, exact.Certificate.Bound, rough.Certificate.Bound)
+		t.Logf("%v: %g apart, bounds %g and %g", units, off, exact.Certificate.Bound[0], rough.Certificate.Bound[0])
 	}
 }

@@ -38,7 +38,7 @@ class Certificate:
         True if the tolerance is certified.
     error_bound, relative_error_bound, intercept_bound : float or list of float
         Bounds on ‖w − w*‖, ‖w − w*‖/‖w*‖ and the error of the intercept, for each target. w* is the exact solution
-        for the rows as float64. If columns were scaled, the first two are about the coefficients of scaled columns.
+        for the rows as float64. All are in the units of the file.
     effective_dimension, rss, gcv, r2 : list
         Brackets [low, high] for the exact solution; rss and R² are those of the coefficients. They belong to the
         training rows. A list of brackets if there are several targets.
@@ -52,7 +52,9 @@ class Certificate:
         self.status, self.passes = record.get("status", record["stop"]), record["passes"]
         self.converged = record["converged"]
         bounds = ("error_bound", "relative_error_bound", "intercept_bound")
-        self.error_bound, self.relative_error_bound, self.intercept_bound = (number(alone(record.get(name))) for name in bounds)
+        self.error_bound, self.relative_error_bound, self.intercept_bound = (
+            number(alone(record.get("coef_" + name, record.get(name)))) for name in bounds
+        )
         brackets = ("effective_dimension", "rss", "gcv", "r2_bracket")
         self.effective_dimension, self.rss, self.gcv, self.r2 = (alone(record.get(name)) for name in brackets)
 

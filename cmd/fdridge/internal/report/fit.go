@@ -128,6 +128,9 @@ func (f *Fit) Shortfall() string {
 	if f.hasSeveralFits() {
 		where = " at " + f.nameOf(at, target)
 	}
+	if prep := &f.Data.Preparation; prep.Scaling != nil && prep.Expansion() == nil {
+		where = " of the coefficients of scaled columns" + where
+	}
 	return fmt.Sprintf("tolerance not reached: the proved bound on the relative error%s is %s, --tol is %g", where, bound(worst), f.Asked.Tol)
 }
 

@@ -52,6 +52,9 @@ func (f *Fit) verdict() verdict {
 		v.Text = "The coefficients are proved to be the exact ridge solution of " + f.solved() + "."
 	case worst < useless:
 		v.Text = fmt.Sprintf("The coefficients are proved to have a relative error of at most %s: they solve the ridge problem of %s to that accuracy.", AtMost(worst, 2), f.solved())
+		if prep := &f.Data.Preparation; prep.Scaling != nil && prep.Expansion() == nil {
+			v.Text = strings.Replace(v.Text, "The coefficients", "The coefficients of the scaled columns", 1)
+		}
 		if f.hasSeveralFits() {
 			v.Text = strings.Replace(v.Text, "The coefficients", "All coefficients", 1)
 		}
@@ -106,6 +109,9 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 			c.Tables = append(c.Tables, f.quantilesTable(rec, i))
 		}
 		say("The last table has the %d targets with the largest bounds.", worstTargets)
+	}
+	if prep := &f.Data.Preparation; prep.Scaling != nil && prep.Expansion() == nil {
+		say("The errors in the table are those of the coefficients in the units of the file.")
 	}
 	c.Tables = append(c.Tables, f.fitsTable(rec, true))
 	return c

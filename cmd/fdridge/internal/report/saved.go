@@ -46,7 +46,8 @@ type savedFit struct {
 	Method       string             `json:"method,omitempty"`
 	Status       string             `json:"status,omitempty"` // name of the status, or the reason for stopping in words
 	Passes       int                `json:"passes,omitempty"`
-	Error        number             `json:"relative_error_bound"`
+	Error        number             `json:"relative_error_bound"`      // of the coefficients of scaled columns
+	CoefError    number             `json:"coef_relative_error_bound"` // of the coefficients below
 	R2           ridge.Interval     `json:"r2_bracket"`
 	Dimension    ridge.Interval     `json:"effective_dimension"`
 	GCV          ridge.Interval     `json:"gcv"`
@@ -88,6 +89,8 @@ func (s *Saved) fit(f *model.Fit, j int) savedFit {
 		Gamma: number(f.GammaOf(j)), Target: TargetName(m, j), Error: number(math.Inf(1)), R2: unknown, Dimension: unknown, GCV: unknown,
 		Intercept: savedCoefficient{"(intercept)", number(f.Intercept[j]), number(math.Inf(1))},
 	}
+	_, relative := m.CoefficientError(f, j)
+	out.CoefError = number(relative)
 	within := math.Inf(1)
 	if r, err := f.Certificate.Record(); err == nil {
 		out.Method, out.Status, out.Passes, out.Dimension = r.Method.String(), cmp.Or(nameStatus(r.Status), r.Stop), r.Passes, r.EffectiveDimension
@@ -162,7 +165,7 @@ func (s *Saved) WriteText(w io.Writer) error {
 	}
 	t := &table{keys: 2, rows: [][]string{{"gamma", "target", "error ≤", "R²", "eff. dim.", "GCV", "method", "passes", "status"}}}
 	for _, f := range rec.Fits {
-		t.add(fmt.Sprintf("%.6g", float64(f.Gamma)), shorten(f.Target, 24), bound(float64(f.Error)), orNone(f.R2), orNone(f.Dimension), orNone(f.GCV), f.Method, fmt.Sprint(f.Passes), statusName(f.Status))
+		t.add(fmt.Sprintf("%.6g", float64(f.Gamma)), shorten(f.Target, 24), bound(float64(f.CoefError)), orNone(f.R2), orNone(f.Dimension), orNone(f.GCV), f.Method, fmt.Sprint(f.Passes), statusName(f.Status))
 	}
 	fmt.Fprintln(w)
 	t.write(w)

@@ -70,15 +70,15 @@ func (c *eachChoice) lines() []string {
 
 // targetsToShow returns the indices of the targets to list: all targets, or the worstTargets with the largest error
 // bounds.
-func targetsToShow(certificates []ridge.Certificate) []int {
-	out := make([]int, len(certificates))
+func targetsToShow(errors perTarget[number]) []int {
+	out := make([]int, len(errors))
 	for j := range out {
 		out[j] = j
 	}
 	if len(out) <= mostTargets {
 		return out
 	}
-	return largest(out, func(j int) float64 { return certificates[j].RelativeErrorBound })[:worstTargets]
+	return largest(out, func(j int) float64 { return float64(errors[j]) })[:worstTargets]
 }
 
 // largest sorts indices by the given values, the largest first.
@@ -111,7 +111,7 @@ func (f *Fit) quantilesTable(rec *fitRecord, i int) *table {
 		t.add(cells...)
 	}
 	add("gamma", func(j int) ridge.Interval { return ridge.Interval{Lo: s.GammaOf(j), Hi: s.GammaOf(j)} }, func(v ridge.Interval) string { return fmt.Sprintf("%.4g", v.Lo) })
-	add("error ≤", func(j int) ridge.Interval { return ridge.Interval{Hi: s.Certificates[j].RelativeErrorBound} }, func(v ridge.Interval) string { return bound(v.Hi) })
+	add("error ≤", func(j int) ridge.Interval { return ridge.Interval{Hi: float64(s.CoefRelative[j])} }, func(v ridge.Interval) string { return bound(v.Hi) })
 	add("R²", func(j int) ridge.Interval { return s.R2Bracket[j] }, formatFigure)
 	add(rec.scoreHeading(), func(j int) ridge.Interval { return scores[j] }, formatFigure)
 	return t

@@ -39,7 +39,7 @@ func (f *Fit) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "the %d targets with the largest error bounds:\n", worstTargets)
 	}
 	f.fitsTable(rec, false).write(w)
-	fmt.Fprintln(w, "\n"+legend)
+	fmt.Fprintln(w, "\n"+legend+f.scaledLegend(rec))
 	if text := criteria[rec.criterionName()].legend; text != "" {
 		fmt.Fprintln(w, text)
 	}
@@ -160,8 +160,8 @@ func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
 	}{
 		{"gamma", true, func(i, j int) string { return fmt.Sprintf("%.6g", rec.Fits[i].GammaOf(j)) }},
 		{"target", rec.Targets > 1, func(_, j int) string { return shorten(f.targetName(j), targetWidth) }},
-		{"error ≤", true, func(i, j int) string { return bound(rec.Fits[i].Certificates[j].RelativeErrorBound) }},
-		{"‖x̂ − x*‖ ≤", page, func(i, j int) string { return bound(rec.Fits[i].Certificates[j].ErrorBound) }},
+		{"error ≤", true, func(i, j int) string { return bound(float64(rec.Fits[i].CoefRelative[j])) }},
+		{"‖x̂ − x*‖ ≤", page, func(i, j int) string { return bound(float64(rec.Fits[i].CoefError[j])) }},
 		{"R²", true, func(i, j int) string { return formatFigure(rec.Fits[i].R2Bracket[j]) }},
 		{"held-out R²", rec.HeldOut != nil, func(i, j int) string { return formatScore(rec.HeldOut.Fits[i].R2[j]) }},
 		{"held-out RMSE", rec.HeldOut != nil, func(i, j int) string { return formatScore(rec.HeldOut.Fits[i].RMSE[j]) }},
@@ -178,7 +178,7 @@ func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
 		}
 		at := 0
 		for i, s := range rec.Fits {
-			for _, j := range targetsToShow(s.Certificates) {
+			for _, j := range targetsToShow(s.CoefRelative) {
 				if at++; at == len(t.rows) {
 					t.add()
 				}
@@ -202,6 +202,21 @@ func nameStatus(s ridge.Status) string {
 // legend explains the columns of the table.
 const legend = `error: proved bound on ‖x̂ − x*‖/‖x*‖, the relative error of the coefficients; R²: training rows.
 All digits shown are proved (± 1 in the last one); [a, b] is a proved bracket.`
+
+// scaledLegend states the error of the coefficients of scaled columns, which --tol is about. It returns "" if the columns
+// were not scaled.
+func (f *Fit) scaledLegend(rec *fitRecord) string {
+	if prep := &f.Data.Preparation; prep.Scaling == nil || prep.Expansion() != nil {
+		return ""
+	}
+	worst := 0.0
+	for _, fit := range rec.Fits {
+		for _, c := range fit.Certificates {
+			worst = math.Max(worst, c.RelativeErrorBound)
+		}
+	}
+	return "\nThe fit scaled the columns. --tol is about the coefficients of scaled columns, with an error ≤ " + bound(worst) + "."
+}
 
 // mostPrinted is the maximum number of coefficients in the text report, not counting intercepts.
 const mostPrinted = 20
