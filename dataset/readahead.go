@@ -42,6 +42,16 @@ func (b *Buffer) release() {
 	b.lent, b.done = nil, nil
 }
 
+// Shorten keeps the first rows of a dense buffer with d features and t targets, and drops the others.
+func (b *Buffer) Shorten(rows, d, t int) {
+	b.N, b.Y = rows, b.Y[:rows*t]
+	if b.lent != nil {
+		b.lent = b.lent[:rows*d]
+	} else {
+		b.X = b.X[:rows*d]
+	}
+}
+
 // Reset empties the buffer and keeps its memory.
 func (b *Buffer) Reset() {
 	b.release()

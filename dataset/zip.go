@@ -123,6 +123,12 @@ func (z *zip) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, e
 		}
 		// All features have been counted if the targets ended first.
 		ny, err := y.countRows()
+		if err == nil && nx == 0 && firstRow > 0 {
+			nx, err = countRows(ctx, z.x)
+		}
+		if err == nil && ny == 0 && firstRow > 0 {
+			ny, err = countRows(ctx, z.y)
+		}
 		if err == nil && nx != ny {
 			err = z.rowCountError(nx, ny)
 		}
@@ -130,6 +136,22 @@ func (z *zip) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, e
 			yield(Block{}, err)
 		}
 	}
+}
+
+// countRows returns the number of rows of src, also if a pass from a later row has yielded none.
+func countRows(ctx context.Context, src Source) (int64, error) {
+	n, _, _ := src.Dims()
+	if n >= 0 {
+		return n, nil
+	}
+	n = 0
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		n += int64(b.N)
+	}
+	return n, nil
 }
 
 // targets reads the targets one block at a time.

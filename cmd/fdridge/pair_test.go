@@ -41,6 +41,33 @@ func TestPairedByRow(t *testing.T) {
 	}
 }
 
+// TestTransposedMissing checks that files with features in their rows may have missing values, as if they had features
+// in their columns.
+func TestTransposedMissing(t *testing.T) {
+	writeAll(t, map[string]string{
+		"x.csv": "a,b\n1,7\n2,\n3,8\n,9\n5,6\n6,5\n8,1\n", "y.csv": "y\n10\n20\n30\n40\n\"\"\n60\n70\n",
+		"t.csv": "1,2,3,NA,5,6,8\n7,,8,9,6,5,1\n", "new.csv": "4,5\n,2\n",
+	})
+	for _, flags := range []string{
+		"--missing drop", "--missing mean --missing-target drop", "--missing median --missing-indicator --missing-target drop --standardize=numeric",
+		"--missing drop --holdout 0.3", "--missing drop --cache .",
+	} {
+		fit := func(model string, columns ...string) string {
+			must(t, append(append([]string{"fit", "--gamma", "0.5", "--method", "exact", "--target", "y.csv", "--out", model}, strings.Fields(flags)...), columns...)...)
+			_, fits, _ := strings.Cut(contents(t, model), `"models"`)     // behind the names of the columns
+			return strings.ReplaceAll(fits, `"passes": 2`, `"passes": 1`) // a pass counts the rows of a transposed file
+		}
+		plain, transposed := fit("m.json", "--data", "x.csv"), fit("t.json", "--data", "t.csv", "--header", "no", "--transposed")
+		if plain != transposed {
+			t.Errorf("%s: features in columns give\n%s\nfeatures in rows give\n%s", flags, plain, transposed)
+		}
+	}
+	if lines := strings.Split(must(t, "predict", "--model", "t.json", "--data", "new.csv", "--header", "no", "--transposed"), "\n"); len(lines) != 3 || lines[0] != "NaN" || lines[1] == "NaN" {
+		t.Errorf("predictions %q", lines)
+	}
+	refused(t, "a gap", ".", "t.csv:1:7: column 4: NA is a missing value", "fit", "--data", "t.csv", "--header", "no", "--transposed", "--target", "y.csv", "--gamma", "1", "--out", "o.json")
+}
+
 // TestPairsRefused checks the position in errors about pairs of files.
 func TestPairsRefused(t *testing.T) {
 	writeAll(t, map[string]string{

@@ -1,6 +1,7 @@
 package arrow
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -34,6 +35,7 @@ type reader struct {
 	skip   int    // rows to skip at the start of the next batch
 	failed int    // column with a text that has no code, or -1
 	why    string // why this text has no code
+	fault  columns.Fault
 }
 
 // A part is one field of lists, which has several columns, or at most columns.Tile other columns.
@@ -191,6 +193,10 @@ func (r *reader) Skip(rows int64) (bool, error) {
 // With [dataset.Pipe].Prompt, a block ends with its record batch, so that rows are not delayed.
 func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 	defer r.recoverDamaged(&err)
+	if err := r.fault.Err(); err != nil {
+		return err
+	}
+	first := r.row
 	for b.N < rows {
 		if r.batch == nil || r.at == r.batch.rows {
 			if r.batch != nil && b.N > 0 && r.file.Prompt() {
@@ -212,7 +218,7 @@ func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 		lends := b.N == 0 && r.parts[0].lent && (left >= rows || r.file.Prompt())
 		n := min(rows-b.N, left)
 		if err := r.rows(b, n, lends); err != nil {
-			return err
+			return r.fault.Delay(&r.Choice, b, first, err)
 		}
 		if lends {
 			return nil
@@ -322,10 +328,27 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 		t.tile = tiles.Get().(*tile)
 		defer tiles.Put(t.tile)
 		t.at, t.row = r.at+lo, r.row+int64(lo)
-		return t.convert(x[lo*r.Features:hi*r.Features], y[lo*r.Targets:hi*r.Targets], hi-lo, lends)
+		return t.convertUntilError(x[lo*r.Features:hi*r.Features], y[lo*r.Targets:hi*r.Targets], hi-lo, lends)
 	})
 	r.at += n
 	r.row += int64(n)
+	return err
+}
+
+// convertUntilError is like convert, but also sets all rows before the row of the error, which is the first row with an
+// error.
+func (r *reader) convertUntilError(x, y []float64, n int, lends bool) error {
+	t := *r
+	err := t.convert(x, y, n, lends)
+	e, ok := errors.AsType[*dataset.InputError](err)
+	if !ok {
+		return err
+	}
+	if before := e.Line - 1 - int(r.row); 0 < before && before < n {
+		if earlier := r.convertUntilError(x[:before*r.Features], y[:before*r.Targets], before, lends); earlier != nil {
+			return earlier
+		}
+	}
 	return err
 }
 

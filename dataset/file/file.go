@@ -4,6 +4,7 @@ package file
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -60,7 +61,7 @@ type Options struct {
 // read.
 type Origin struct {
 	// Cells, if not nil, sets how to read cells that are not numbers. The first file determines the categorical
-	// columns. Cells must be nil for sparse rows and for Transposed files.
+	// columns. Cells must be nil for sparse rows, and must have no categories for Transposed files.
 	Cells *prepare.Cells `json:"-"`
 	// Was maps file names to stamps taken earlier. If a file has changed since, Open returns a
 	// *[dataset.ChangedError].
@@ -126,10 +127,12 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	if opts.Transposed && (len(opts.Target) > 0 && !ownFile || !opts.Share.Whole()) {
 		return nil, &dataset.InputError{File: paths[0], Msg: "has samples in its columns: targets and weights must come from separate files, and the rows cannot be divided"}
 	}
-	if opts.Transposed && opts.Cells.WithoutLabels() != nil {
-		return nil, &dataset.InputError{File: paths[0], Msg: "has samples in its columns: missing values and categories are not supported"}
-	}
 	inner := opts
+	if opts.Transposed {
+		if inner.Cells, err = transposedCells(opts.Cells); err != nil {
+			return nil, &dataset.InputError{File: paths[0], Err: err, Msg: "has samples in its columns"}
+		}
+	}
 	if ownFile || opts.Transposed {
 		inner.Target, inner.Targets, inner.Share = nil, 0, dataset.Share{}
 	}
@@ -175,6 +178,23 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		err = out.divideRows(paths[0], opts.Share)
 	}
 	return out, err
+}
+
+// transposedCells returns how to read files with samples in their columns, whose features are encoded by cells. Every
+// number may be missing, unless cells allows no missing value. The policy of each feature applies to the transposed rows.
+func transposedCells(cells *prepare.Cells) (*prepare.Cells, error) {
+	switch {
+	case cells == nil:
+		return nil, nil
+	case len(cells.OneHot) > 0:
+		return nil, errors.New("categories are not supported")
+	case cells.Features == nil:
+		cells.Features = []int{}
+	}
+	if !cells.AllowsSome() {
+		return nil, nil
+	}
+	return &prepare.Cells{Missing: prepare.MissingDrop, Features: []int{}}, nil
 }
 
 // checkPipe rejects options that pipes do not support.

@@ -40,6 +40,7 @@ type rowReader struct {
 	chunk int    // number of rows read at a time
 	done  int64  // number of rows read
 	parts []part // parts of a block that are read in parallel
+	fault columns.Fault
 }
 
 func newRowReader(in *input, c columns.Choice) *rowReader {
@@ -59,6 +60,15 @@ func (r *rowReader) Skip(rows int64) (bool, error) {
 }
 
 func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
+	if err := r.fault.Err(); err != nil {
+		return err
+	}
+	first := r.done
+	return r.fault.Delay(&r.Choice, b, first, r.fill(b, rows))
+}
+
+// fill reads at most the given number of rows.
+func (r *rowReader) fill(b *dataset.Buffer, rows int) error {
 	rows = int(min(int64(rows), r.rows-r.done))
 	if rows == 0 {
 		return r.end()
@@ -121,6 +131,7 @@ func (in *input) truncatedError(err error, rows int64) error {
 func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64, accepted bool) error {
 	if !accepted {
 		if i, j, v, bad := c.Find(x, y); bad {
+			c.Encode(x[:i*c.Features], y[:i*c.Targets]) // the rows before the error are delivered
 			return in.notFinite(firstRow+int64(i), j, v)
 		}
 	}
@@ -151,6 +162,7 @@ type columnReader struct {
 	held     int       // number of rows in the window
 	next     int64     // next row to deliver
 	accepted bool      // Find accepts all entries of the window
+	fault    columns.Fault
 }
 
 func newColumnReader(in *input, c columns.Choice) *columnReader {
@@ -185,9 +197,18 @@ func (r *columnReader) Skip(rows int64) (bool, error) {
 
 // Read fills a block, reading as many windows as necessary.
 func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
-	if r.next == r.rows {
+	switch {
+	case r.fault.Err() != nil:
+		return r.fault.Err()
+	case r.next == r.rows:
 		return io.EOF
 	}
+	first := r.next
+	return r.fault.Delay(&r.Choice, b, first, r.fill(b, rows))
+}
+
+// fill reads at most the given number of rows.
+func (r *columnReader) fill(b *dataset.Buffer, rows int) error {
 	r.Reserve(b, int(min(int64(rows), r.rows-r.next)))
 	for b.N < rows && r.next < r.rows {
 		if r.next == r.first+int64(r.held) {

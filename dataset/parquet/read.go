@@ -24,6 +24,7 @@ type reader struct {
 	group   int   // next row group
 	left    int64 // unread rows of the current group
 	row     int64 // rows of the file read so far
+	fault   columns.Fault
 }
 
 // A strip consists of at most columns.Tile used columns. Different strips are decoded in parallel.
@@ -103,7 +104,7 @@ func (r *reader) Skip(rows int64) (bool, error) {
 
 // Read fills a block from one or more row groups.
 func (r *reader) Read(b *dataset.Buffer, rows int) error {
-	for b.N < rows {
+	for b.N < rows && r.fault.Err() == nil {
 		for r.left == 0 {
 			if r.group == len(r.groups) {
 				if b.N > 0 {
@@ -119,7 +120,10 @@ func (r *reader) Read(b *dataset.Buffer, rows int) error {
 			return err
 		}
 	}
-	return nil
+	if b.N > 0 {
+		return nil
+	}
+	return r.fault.Err()
 }
 
 // rowsOfGroup reads the next n rows of the current row group.
@@ -134,7 +138,8 @@ func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 	}
 	if !accepted {
 		if i, j, v, bad := r.Find(x[:rows*r.Features], y[:rows*r.Targets]); bad {
-			return r.notFinite(r.row+int64(i), j, v)
+			first := r.row - int64(b.N-n)
+			return r.fault.Delay(&r.Choice, b, first, r.notFinite(r.row+int64(i), j, v))
 		}
 	}
 	r.row += int64(n)

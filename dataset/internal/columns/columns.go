@@ -175,11 +175,8 @@ func (c *Choice) isFeature(j int) bool {
 
 // isFirstTarget reports whether column j of the file is the first target.
 func (c *Choice) isFirstTarget(j int) bool {
-	switch c.Cells.Holds() {
-	case prepare.SeparateTargets:
+	if c.Cells.Holds() == prepare.SeparateTargets {
 		return c.To[j] == 0
-	case prepare.SeparateWeights:
-		return false
 	}
 	return c.To[j] == c.Features
 }

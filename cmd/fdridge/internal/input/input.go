@@ -73,8 +73,8 @@ func (o *Flags) Check() error {
 	if err := cli.FirstError(o.PenaltyFlags.Check(o.features != ""), o.checkPrepare(o.Standardize)); err != nil {
 		return err
 	}
-	if o.transposed && (o.cells() != nil || o.Rules != nil || o.plan != nil) {
-		return cli.BadInput("--transposed: --missing, --onehot and --prepare need features as columns")
+	if o.transposed && (o.oneHot.Given || o.dates.Given || o.prepare != "") {
+		return cli.BadInput("--transposed: --onehot, --dates and --prepare need features as columns")
 	}
 	if o.Rules != nil && o.Piped() {
 		return cli.BadInput("--prepare: it looks at all rows first, and %s can be read once; write a plan by --prepare-out from a file, and use --prepare PLAN", Name(o.Data.Value))
