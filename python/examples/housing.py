@@ -7,12 +7,12 @@ import sys
 
 import pandas as pd
 
-from fdridge import Ridge
+from fdridge import RidgeCV
 
 names = ["longitude", "latitude", "age", "rooms", "bedrooms", "population", "households", "income", "price"]
 table = pd.read_csv(sys.argv[1], names=names)
 
-model = Ridge(alpha="auto").fit(table, target="price", prepare="auto")
+model = RidgeCV(alphas="auto", prepare="auto").fit(table, target="price")
 print(model.certificate_)
 model.plot("path", "housing.svg")
 

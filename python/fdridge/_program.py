@@ -142,8 +142,9 @@ def send(descriptor, parts):
 class Run:
     """A running program. Its rows go to its standard input by feed."""
 
-    def __init__(self, args, files, *, piped=False, verbose=False):
+    def __init__(self, args, files, *, piped=False, verbose=False, told=None):
         self._verbose, self._log = verbose, []
+        self._told = told  # warnings that were given before, without their numbers
         self._out = files.open()
         self._owner = os.getpid()
         error = subprocess.PIPE if verbose else files.open()
@@ -204,11 +205,16 @@ class Run:
             raise ValueError(last)
         if code not in (0, 3):
             raise FdridgeError(last)
-        # A warning names the line that called this package.
-        level = 1 + sum(f.f_globals.get("__package__") == __package__ for f, _ in traceback.walk_stack(sys._getframe()))
+        level = depth()
         for i, line in enumerate(lines):
             missed = code == 3 and i == len(lines) - 1
-            warnings.warn(line.removeprefix("warning: "), _missed() if missed else UserWarning, stacklevel=level)
+            if self._told is not None:
+                kind = re.sub(r"\d+", "", line)
+                if kind in self._told:
+                    continue
+                self._told.add(kind)
+            category = _missed() if missed else UserWarning
+            warnings.warn(line.removeprefix("warning: "), category, stacklevel=level)
         return self._written(self._out)
 
     @staticmethod
@@ -226,10 +232,17 @@ class Run:
                 f.close()
 
 
+def depth():
+    """Return the stack level of a warning of the caller that names the line that called this package."""
+    frames = traceback.walk_stack(sys._getframe(1))
+    return 1 + sum(frame.f_globals.get("__package__") == __package__ for frame, _ in frames)
+
+
 def _in_python(line):
     """Return a message with the names of this package's parameters, without the name of a temporary file."""
     line = re.sub(r"^(fdridge: )?((/dev/fd/\d+|standard input): )?", "", line)
-    return re.sub(r"--[a-z][a-z-]+", lambda flag: _PARAMETERS.get(flag[0], flag[0][2:].replace("-", "_")), line)
+    line = re.sub(r"--[a-z][a-z-]+", lambda flag: _PARAMETERS.get(flag[0], flag[0][2:].replace("-", "_")), line)
+    return re.sub(r"\bgamma(s?)\b|γ", r"alpha\1", line)
 
 
 def _missed():
@@ -241,6 +254,6 @@ def _missed():
     return ConvergenceWarning
 
 
-def call(args, files, *, verbose=False):
-    """Run the program and return what it prints."""
-    return Run(args, files, verbose=verbose).end()
+def call(args, files, *, verbose=False, told=None):
+    """Run the program and return what it prints. told is a set of warnings that are not repeated."""
+    return Run(args, files, verbose=verbose, told=told).end()

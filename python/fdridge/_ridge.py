@@ -1,41 +1,62 @@
-"""Ridge regression with scikit-learn's interface."""
-
-import json
-import pathlib
-from numbers import Integral, Real
+"""Ridge regression for one penalty, with scikit-learn's interface."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import NotFittedError
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, assert_all_finite
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from . import _rows
-from ._program import Files, call, contents, threads
-from ._sketch import Sketch
-from ._solution import draw, options, solve
+from ._base import BaseRidge, warn_of_candidates
+from ._solution import listed, penalties
 
 
-class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
+def penalty_flags(alpha, targets, select, old, new):
+    """Return the program's flags for alpha.
+
+    One number is the penalty of all targets, and an array has one for each target. "auto", and a list with another
+    number of entries than there are targets, choose among candidates; they are understood for one more version.
+    """
+    if isinstance(alpha, str) and alpha == "auto":
+        warn_of_candidates(f'{old}(alpha="auto")', f'{new}(alphas="auto")')
+        return ["--gamma", "auto", "--select", select]
+    values = penalties(alpha, "alpha")
+    if values.ndim == 0 or values.shape == (1,) and targets == 1:
+        return ["--gamma", listed(values)]
+    if values.shape == (targets,):
+        return ["--gamma", listed(values), "--per-target"]
+    if values.ndim > 1:
+        raise ValueError(f"alpha: an array of shape {values.shape} must be a number, or one for each of {targets} targets")
+    plural = "s" if targets > 1 else ""
+    warn_of_candidates(f"{old}(alpha=…) with {len(values)} penalties for {targets} target{plural}", f"{new}(alphas=…)")
+    return ["--gamma", "auto:" + listed(values), "--select", select]
+
+
+class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
     """Ridge regression with proved error bounds.
 
     Minimises ‖y − Xw‖² + alpha·‖w‖², with sample weights on the squares of the first term. The intercept is not
-    penalised.
+    penalised. The estimator takes the place of scikit-learn's `Ridge`.
 
     Parameters
     ----------
-    alpha : float, list of float or "auto"
-        The penalty. Of a list, or of candidates that "auto" finds, the best by `select` is chosen.
+    alpha : float or array-like of shape (n_targets,)
+        The penalty, or one for each target.
+    fit_intercept : bool
+        Whether to fit an intercept.
+    copy_X : bool
+        Has no effect: X is never changed.
+    max_iter : int, optional
+        Maximum number of passes after the first, for methods that iterate.
     tol : float
         The relative error of the coefficients to certify. If it is not reached, a ``ConvergenceWarning`` is issued,
         and ``certificate_`` has the bound that was proved.
+    solver : str
+        A name of a solver of scikit-learn. It has no effect: all minimise the same function, see `method`.
+    positive : bool
+        Must be False.
+    random_state
+        Has no effect: results do not depend on random numbers.
     method : str
         "auto", "exact", "cg", "galerkin" or another method of ``fdridge fit --method``.
-    fit_intercept : bool
-        Whether to fit an intercept.
     select : {"loo", "gcv", "cv"}
-        How alpha is chosen: leave-one-out errors, generalised or 5-fold cross-validation. `partial_fit` chooses by
-        GCV, as it cannot read rows again.
+        How alpha is chosen among candidates. Use `RidgeCV` instead.
     size : int
         Number of rows of the sketch, for methods that use one and for `partial_fit`.
     max_passes : int, optional
@@ -44,13 +65,24 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Number of threads; None means ``OMP_NUM_THREADS`` or all cores, -1 all cores.
     verbose : bool
         Whether to show progress.
+    target : str or list of str, optional
+        Columns of a table that are targets.
+    columns : list of str, optional
+        Columns of a table that are features. By default all others are.
+    prepare : "auto" or str, optional
+        "auto" decides what becomes of each column of a table: numbers, categories, dates, missing values. A file name
+        is a plan of ``fdridge fit --prepare-out``.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
-    alpha_ : float
+    alpha_ : float or ndarray of shape (n_targets,)
         The penalty that was used.
+    n_iter_ : ndarray of shape (n_targets,)
+        Number of passes over the rows.
+    solver_ : str
+        The method that solved the system.
     error_bound_ : float or ndarray of shape (n_targets,)
         Proved bound on ‖coef_ − w*‖, where w* is the exact solution.
     certificate_ : Certificate
@@ -65,9 +97,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 3))
     >>> y = X @ [1.0, -2.0, 0.5] + 4 + 0.1 * rng.standard_normal(200)
-    >>> model = Ridge(alpha=[0.01, 0.1, 1, 10]).fit(X, y)
-    >>> model.alpha_
-    0.01
+    >>> model = Ridge(alpha=0.1).fit(X, y)
     >>> model.coef_.round(1)
     array([ 1. , -2. ,  0.5])
     >>> y_pred, bound = model.predict(X, return_bound=True)
@@ -75,27 +105,44 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints = {
-        "tol": [Interval(Real, 0, 1, closed="neither")],
-        "method": [str],
-        "fit_intercept": ["boolean"],
-        "select": [StrOptions({"loo", "gcv", "cv"})],
-        "size": [Interval(Integral, 1, None, closed="left")],
-        "max_passes": [Interval(Integral, 1, None, closed="left"), None],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
-    }
-
-    def __init__(self, alpha=1.0, *, tol=1e-8, method="auto", fit_intercept=True, select="loo", size=256, max_passes=None, n_jobs=None, verbose=False):
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        fit_intercept=True,
+        copy_X=True,
+        max_iter=None,
+        tol=1e-8,
+        solver="auto",
+        positive=False,
+        random_state=None,
+        method="auto",
+        select="loo",
+        size=256,
+        max_passes=None,
+        n_jobs=None,
+        verbose=False,
+        target=None,
+        columns=None,
+        prepare=None,
+    ):
         self.alpha = alpha
-        self.tol = tol
-        self.method = method
         self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+        self.method = method
         self.select = select
         self.size = size
         self.max_passes = max_passes
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.target = target
+        self.columns = columns
+        self.prepare = prepare
 
     def fit(self, X, y=None, sample_weight=None, *, target=None, columns=None, prepare=None):
         """Fit the model.
@@ -109,147 +156,39 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Targets, unless `target` names them.
         sample_weight : array-like of shape (n_samples,) or str, optional
             Sample weights; for tables also the name of their column.
-        target : str or list of str, optional
-            Columns of the table that are targets.
-        columns : list of str, optional
-            Columns of the table that are features. By default all others are.
-        prepare : "auto" or str, optional
-            "auto" decides what becomes of each column of a table: numbers, categories, dates, missing values. A file
-            name is a plan of ``fdridge fit --prepare-out``.
+        target, columns, prepare
+            Come before the parameters of the estimator with the same name.
         """
-        self._sketch = None
-        self._validate_params()
-        if _rows.is_file(X) or any(option is not None for option in (target, columns, prepare)):
-            return self._fit_table(X, y, sample_weight, target, columns, prepare)
-        original = X
-        X, y, sample_weight = self._validate(X, y, sample_weight, reset=True, finite=False)
-        try:
-            self._fit_rows(original, X, y, sample_weight)
-        except ValueError:  # the program refuses rows that are not finite; scikit-learn's message is preferred
-            assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
-            raise
-        return self
+        self._check_parameters()
+        return self._fit_any(X, y, sample_weight, self._penalty_flags, target=target, columns=columns, prepare=prepare)
 
-    def _fit_rows(self, original, X, y, sample_weight):
-        """Fit arrays. The program reads the memory of X, or the file of a memory map, or a temporary file."""
-        path, flags = _rows.mapped(original), ["--format", "npy"]
-        with Files() as files:
-            if path is None and _rows.lendable(X):
-                path = files.lend(_rows.header(X), X)
-            elif path is None and _rows.is_sparse(X):
-                path, flags = files.new(_rows.svmlight(X)), ["--format", "svmlight", "--n-features", str(X.shape[1])]
-            elif path is None:
-                path = files.new(_rows.npy(X))
-            flags += ["--target", files.new(_rows.npy(y))]
-            if sample_weight is not None:
-                flags += ["--weights", files.new(_rows.npy(sample_weight[:, None]))]
-            self._solve(["fit", "--data", path, *flags], files)
+    def _check_parameters(self):
+        super()._check_parameters()
+        if self.select not in ("loo", "gcv", "cv"):
+            raise ValueError(f"select: {self.select!r} must be one of loo, gcv, cv")
+        if not (isinstance(self.alpha, str) and self.alpha == "auto"):
+            penalties(self.alpha, "alpha")
 
-    def _validate(self, X, y, sample_weight, reset, finite=True):
-        X, y = self._validate_data(
-            X, y, accept_sparse="csr", dtype=None, multi_output=True, y_numeric=True, force_all_finite=finite, reset=reset
-        )
-        if X.dtype not in (np.float64, np.float32):
-            X = X.astype(np.float64)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        self._ravel = y.ndim == 1
-        return _rows.check(X, y, sample_weight, finite=False)
-
-    def _fit_table(self, X, y, sample_weight, target, columns, prepare):
-        """Fit a file, or a data frame whose columns the program prepares."""
-        if y is not None:
-            raise ValueError("y: the targets of a table are named by target")
-        if target is None:
-            raise ValueError("target: name the columns of the targets")
-        self._ravel = isinstance(target, (str, int))
-        flags = ["--target", _quoted([target] if self._ravel else target)]
-        if sample_weight is not None:
-            if not isinstance(sample_weight, str):
-                raise ValueError("sample_weight: name the column of a table that has the sample weights")
-            flags += ["--weights", sample_weight]
-        if columns is not None:
-            flags += ["--columns", _quoted(columns)]
-        with Files() as files:
-            flags += _rows.data(X, files)
-            sketch = None
-            if prepare is not None:
-                flags += ["--prepare", str(prepare)]
-                if self.method in ("auto", "cg", "galerkin", "newton", "one-shot"):
-                    sketch = files.new()
-                    flags += ["--save-sketch", sketch, "--size", str(int(self.size))]
-            preparation = self._solve(["fit", *flags], files)["preparation"]
-            self._prepared = prepare is not None
-            self._interval = None if sketch is None else contents(sketch)
-        names = preparation.get("encoding", preparation).get("names")
-        self.n_features_in_ = len(names) if names else preparation["inputs"]
-        if names:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return self
-
-    def _solve(self, args, files):
-        if not self.fit_intercept:
-            args = [*args, "--intercept=false"]
-        if self.method != "auto" and "--size" not in args:
-            args = [*args, "--size", str(int(self.size))]
-        flags = options(self.alpha, tol=self.tol, select=self.select, method=self.method, max_passes=self.max_passes, threads=threads(self.n_jobs))
-        (self._solution,), self._model = solve([*args, *flags], files, verbose=self.verbose)
-        self._prepared, self._interval = False, None
-        return json.loads(self._model)
+    def _penalty_flags(self, targets):
+        return penalty_flags(self.alpha, targets, self.select, "Ridge", "RidgeCV")
 
     def partial_fit(self, X, y, sample_weight=None):
         """Add rows to a sketch, in constant memory. The first attribute or prediction that is read solves it.
 
         The parameters are those of `Sketch.partial_fit`. After `fit`, the first call starts anew.
         """
-        self._validate_params()
-        first = getattr(self, "_sketch", None) is None
-        X, y, sample_weight = self._validate(X, y, sample_weight, reset=first)
-        if first:
-            self._sketch = Sketch(self.size, fit_intercept=self.fit_intercept, n_jobs=self.n_jobs)
-        return self._adopt(self._sketch.partial_fit(X, y, sample_weight))
+        self._check_parameters()
+        if np.ndim(self.alpha) > 0 or isinstance(self.alpha, str):
+            warn_of_candidates("Ridge.partial_fit with several penalties", "RidgeCV.partial_fit")
+        return self._add_rows(X, y, sample_weight, self.alpha)
 
-    def _adopt(self, sketch, features=None, names=None, one=None):
-        """Take the solution of a sketch when it is first read."""
-        self._sketch, self._solution, self._model, self._prepared, self._interval = sketch, None, None, False, None
-        self._penalty = self.alpha, self.tol  # set_params changes later fits only
-        if features:
-            self.n_features_in_, self._ravel = features, one
-        if names:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        return self
+    def score(self, X, y=None, sample_weight=None):
+        """Return R² of the predictions. y may be left out for a data frame with the columns `target`."""
+        if y is None and self.target is not None:
+            y = X[self.target]
+        return RegressorMixin.score(self, X, y, sample_weight)
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "_solution")
-
-    def _solved(self):
-        """Return the solution. After partial_fit, the sketch is solved here."""
-        if not hasattr(self, "_solution"):
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit or partial_fit first")
-        if self._solution is None:
-            self._solution = self._sketch.solve(self._penalty[0], tol=self._penalty[1])
-        return self._solution
-
-    def _of_target(self, values):
-        return values[0] if self._ravel else values
-
-    coef_ = property(lambda self: self._of_target(self._solved().coef))
-    alpha_ = property(lambda self: self._solved().alpha)
-    certificate_ = property(lambda self: self._solved().certificate)
-
-    @property
-    def intercept_(self):
-        intercept = self._solved().intercept
-        return float(intercept[0]) if self._ravel else intercept if self._solved().has_intercept else 0.0
-
-    @property
-    def error_bound_(self):
-        bound = self._of_target(np.atleast_1d(self._solved().certificate.error_bound))
-        return float(bound) if self._ravel else bound
-
-    def predict(self, X, return_bound=False):
+    def predict(self, X, return_bound=False, out=None):
         """Predict the targets of rows.
 
         Parameters
@@ -258,64 +197,17 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Rows. Those of a table that was prepared need the same columns.
         return_bound : bool
             Also return proved bounds on the difference to the prediction of the exact solution.
+        out : ndarray of shape (n_samples,) or (n_samples, n_targets), optional
+            Where the predictions are written, block by block. It may be a ``np.memmap``.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_targets), or two of them
         """
-        self._solved()
-        if self._prepared or _rows.is_file(X):
-            y = self._predict_table(X, return_bound)
-        else:
-            X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, reset=False)
-            y = self._solved().predict(X, return_bound)
-        if not self._ravel:
-            return y
-        return tuple(a[:, 0] for a in y) if return_bound else y[:, 0]
+        y = self._predict_targets(X, return_bound, out)
+        if out is not None:
+            return (out, self._shaped(y[1])) if return_bound else out
+        return tuple(map(self._shaped, y)) if return_bound else self._shaped(y)
 
-    def _predict_table(self, X, return_bound):
-        """Let the program predict: it knows the preparation."""
-        if self._model is None:
-            raise ValueError("X: a model of partial_fit predicts arrays, not files")
-        with Files() as files:
-            args = ["predict", "--model", files.new(self._model), "--unknown", "ignore"]
-            if return_bound:
-                args += ["--interval", args[2] if self._interval is None else files.new(self._interval)]
-            text = call([*args, *_rows.data(X, files)], files)
-        t = len(self._solution.coef)
-        y = np.array(text.replace(b",", b" ").split(), dtype=np.float64).reshape(-1, t, 3 if return_bound else 1)
-        if not return_bound:
-            return y[:, :, 0]
-        y, low, high = y[:, :, 0], y[:, :, 1], y[:, :, 2]
-        # The difference of two float64 numbers is rounded to the nearest, so the next number is above it.
-        return y, np.nextafter(np.maximum(high - y, y - low), np.inf)
-
-    def plot(self, kind=None, name=None):
-        """Return a picture of the fit, or write it to the file name, .png or .svg.
-
-        kind is "path" (scores of the candidates of alpha with their proved brackets) or "convergence" (the certified
-        error after each pass).
-        """
-        return draw(self._solved().report.encode(), kind, name)
-
-    def save(self, name):
-        """Write the model to a file, which ``fdridge predict`` and ``fdridge show`` read."""
-        self._solved()
-        if self._model is None:
-            raise ValueError("save: a model of partial_fit is saved by its sketch_")
-        pathlib.Path(name).write_bytes(self._model_file())
-
-    def _model_file(self):
-        return self._model
-
-    @property
-    def sketch_(self):
-        """The sketch of partial_fit."""
-        if getattr(self, "_sketch", None) is None:
-            raise AttributeError("sketch_: only partial_fit makes a sketch")
-        return self._sketch
-
-
-def _quoted(names):
-    """Return a list of names for a flag."""
-    return ",".join('"' + str(n).replace('"', '""') + '"' if "," in str(n) or '"' in str(n) else str(n) for n in names)
+    def _shaped(self, values):
+        return values[:, 0] if self._ravel else values

@@ -6,7 +6,8 @@ import os
 
 import numpy as np
 
-from . import _arrow
+from . import _arrow, _capsule
+from ._capsule import is_table
 from ._program import lends
 
 
@@ -18,11 +19,59 @@ def is_file(X):
     return isinstance(X, (str, os.PathLike))
 
 
+def is_frame(X):
+    """Report whether X is a data frame of pandas."""
+    return hasattr(X, "columns") and hasattr(X, "iloc")
+
+
+def flags(original, X, files):
+    """Return the flags that name the rows of an array or a sparse matrix. original is what X was made from."""
+    path = mapped(original)
+    if path is not None:
+        return ["--data", path, "--format", "npy"]
+    if lendable(X):
+        return ["--data", files.lend(header(X), X), "--format", "npy"]
+    if is_sparse(X):
+        return ["--data", files.new(svmlight(X)), "--format", "svmlight", "--n-features", str(X.shape[1])]
+    return ["--data", files.new(npy(X)), "--format", "npy"]
+
+
+def refuse_texts(X, reason):
+    """Raise an error that names the first column of a data frame that is not numeric, if there is one."""
+    if not is_frame(X):
+        return
+    for j, name in enumerate(X.columns):
+        column = X.iloc[:, j]
+        try:
+            column.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (ValueError, TypeError):
+            kind = "dates" if getattr(column.dtype, "kind", "O") == "M" else "texts"
+            raise ValueError(
+                f'column {name!r} has {kind}, but numbers are needed: use prepare="auto", or encode the column'
+            ) from reason
+
+
+def matrix(X):
+    """Return the names and the numbers of a table with the Arrow PyCapsule interface. Missing values are NaN."""
+    columns = _capsule.read(X)
+    for column in columns:
+        if column.kind != "f8":
+            raise ValueError(
+                f"column {column.name!r} has {'dates' if column.kind == 'time' else 'texts'}, but numbers are needed: "
+                'use prepare="auto", or encode the column'
+            )
+    rows = len(columns[0].values) if columns else 0
+    numbers = np.empty((rows, len(columns)))
+    for j, column in enumerate(columns):
+        numbers[:, j] = column.values
+    return [column.name for column in columns], numbers
+
+
 def data(X, files):
     """Return the flags that name a table: a file, or a data frame that is written to a new file."""
     if is_file(X):
         return ["--data", str(X)]
-    if not (hasattr(X, "columns") and hasattr(X, "iloc")):
+    if not is_table(X) and not is_frame(X):
         raise ValueError("X: a table is a data frame or the name of a file")
     return ["--data", files.new(table(X)), "--format", "arrow"]
 
@@ -122,21 +171,48 @@ def table(frame):
 
     Numbers, truth values and dates keep their types; everything else is text. pandas' missing values are missing.
     """
-    names = [str(name) for name in frame.columns]
+    if is_table(frame):
+        columns = _capsule.read(frame)
+        names = [column.name for column in columns]
+        kinds = [column.kind for column in columns]
+        rows = len(columns[0].values) if columns else 0
+    else:
+        names = [str(name) for name in frame.columns]
+        kinds = [_kind(dtype) for dtype in frame.dtypes]
+        rows = len(frame)
     if len(set(names)) < len(names):
         raise ValueError("two columns of the table have the same name")
-    kinds = [getattr(dtype, "kind", "O") for dtype in frame.dtypes]
-    kinds = ["f8" if kind in "biuf" else "time" if kind == "M" else "utf8" for kind in kinds]
     yield [_arrow.schema([(name, kind, 0) for name, kind in zip(names, kinds)])]
+
     step = max(1, (1 << 15) // max(1, len(names)))
-    for i in range(0, len(frame), step):
-        part = frame.iloc[i : i + step]
-        yield _arrow.batch(len(part), [_cells(part.iloc[:, j], kind) for j, kind in enumerate(kinds)])
+    for i in range(0, rows, step):
+        if is_table(frame):
+            cells = [_part(column, slice(i, i + step)) for column in columns]
+        else:
+            part = frame.iloc[i : i + step]
+            cells = [_cells(part.iloc[:, j], kind) for j, kind in enumerate(kinds)]
+        yield _arrow.batch(min(step, rows - i), cells)
     yield [_arrow.END]
 
 
+def _kind(dtype):
+    """Return the kind of a column of pandas: numbers, dates or texts."""
+    kind = getattr(dtype, "kind", "O")
+    if kind in "biuf":
+        return "f8"
+    return "time" if kind == "M" else "utf8"
+
+
+def _part(column, rows):
+    """Return rows of a column of an Arrow table as a column of a record batch."""
+    missing = column.missing[rows]
+    if column.kind == "utf8":
+        return 0, missing, _texts(column.values[rows])
+    return 0, missing, [np.ascontiguousarray(column.values[rows])]
+
+
 def _cells(column, kind):
-    """Return a column of a record batch."""
+    """Return a column of pandas as a column of a record batch."""
     missing = column.isna().to_numpy()
     if kind == "f8":
         return 0, missing, [np.ascontiguousarray(column.to_numpy(dtype=np.float64, na_value=np.nan))]
@@ -144,7 +220,11 @@ def _cells(column, kind):
         if getattr(column.dt, "tz", None) is not None:
             column = column.dt.tz_convert("UTC").dt.tz_localize(None)
         return 0, missing, [column.to_numpy().astype("datetime64[us]").view(np.int64)]
-    texts = [b"" if gap else str(v).encode() for gap, v in zip(missing.tolist(), column.tolist())]
+    return 0, missing, _texts([b"" if gap else str(v).encode() for gap, v in zip(missing.tolist(), column.tolist())])
+
+
+def _texts(texts):
+    """Return the buffers of a column of texts."""
     ends = np.zeros(len(texts) + 1, dtype=np.int32)
     np.cumsum([len(text) for text in texts], out=ends[1:])
-    return 0, missing, [ends, np.frombuffer(b"".join(texts), dtype=np.uint8)]
+    return [ends, np.frombuffer(b"".join(texts), dtype=np.uint8)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _arrow, _rows
 from ._program import Files, Run, call, contents, threads
-from ._solution import draw, options, solve
+from ._solution import draw, flags_of, listed, penalties, solve
 
 
 def sketch_partition(X, y, sample_weight=None, *, size=256, fit_intercept=True, n_jobs=1):
@@ -80,12 +80,19 @@ class Sketch:
     >>> week.n_rows
     300
     >>> week.solve(1e-6).coef.round(4)
-    array([[ 1.,  2.,  0., -1.]])
+    array([ 1.,  2.,  0., -1.])
+    >>> week
+    <Sketch: 300 rows, size 256>
     """
 
     def __init__(self, size=256, *, fit_intercept=True, n_jobs=None):
-        self.size, self.fit_intercept, self.n_jobs = size, fit_intercept, n_jobs
-        self._content, self._feed = None, None
+        self.size = size
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+        self._content = None
+        self._feed = None
+        self._fed = 0  # rows that were sent to the program
+        self._ravel = True  # y of one dimension, as far as is known
 
     def partial_fit(self, X, y, sample_weight=None):
         """Add rows.
@@ -101,6 +108,8 @@ class Sketch:
         Sketch
             This sketch.
         """
+        if np.ndim(y) > 1:
+            self._ravel = False
         X, y, sample_weight = _rows.check(X, y, sample_weight)
         columns = [("x", "f8", X.shape[1]), ("y", "f8", y.shape[1]), ("w", "f8", 0)][: 2 if sample_weight is None else 3]
         if self._feed and self._feed.columns != columns:
@@ -117,13 +126,16 @@ class Sketch:
         except BaseException:
             self._feed.stop()
             self._feed = None
+            self._fed = 0
             raise
+        self._fed += X.shape[0]
         return self
 
     def _finish(self):
         """Let the program write the rows that it was sent, and merge them with those before."""
         if self._feed:
             feed, self._feed = self._feed, None
+            self._fed = 0
             new = feed.end()
             self._content = new if self._content is None else merge_sketches(self._content, new)
 
@@ -176,19 +188,31 @@ class Sketch:
         -------
         Solution
         """
-        return self._solve(options(alpha, tol=tol))[0]
+        if isinstance(alpha, str) and alpha == "auto":
+            gamma = "auto"
+        else:
+            values = penalties(alpha, "alpha")
+            gamma = ("auto:" if values.ndim else "") + listed(values)
+        return self._solve(["--gamma", gamma, *flags_of(tol=tol)])[0]
 
     def path(self, alphas, *, tol=1e-8):
         """Return a list of `Solution`, one for each alpha."""
-        alphas = np.asarray(alphas, dtype=np.float64).ravel()
-        flags = options(alphas, tol=tol)
-        flags[1] = flags[1].removeprefix("auto:")
+        alphas = penalties(alphas, "alphas").ravel()
+        flags = ["--gamma", listed(alphas), *flags_of(tol=tol)]
         by_alpha = {s.alpha: s for s in self._solve(flags)}
         return [by_alpha[a] for a in alphas.tolist()]
 
     def _solve(self, flags):
         with Files() as files:
-            return solve(["solve", files.new(self.tobytes()), *flags, "--threads", str(threads(self.n_jobs))], files)[0]
+            args = ["solve", files.new(self.tobytes()), *flags, "--threads", str(threads(self.n_jobs))]
+            solutions = solve(args, files)[0]
+        for one in solutions:
+            one._ravel = len(one._coef) == 1 and self._ravel
+        return solutions
+
+    def __repr__(self):
+        rows = self._fed + (0 if self._content is None else _count(self._content))
+        return f"<Sketch: {rows:,} rows, size {self.size}>"
 
     def plot(self, kind="spectrum", name=None):
         """Return a picture of the sketch, or write it to the file name, .png or .svg.
@@ -200,16 +224,21 @@ class Sketch:
 
     @property
     def n_rows(self):
-        """Number of rows that the sketch has seen. See docs/format.md for the places in the file."""
-        content, at, lanes, rows = self.tobytes(), 0, 1, 0
-        if struct.unpack_from("<I", content, 12)[0] == 5:
-            lanes, meta = struct.unpack_from("<QQ", content, 48)
-            at = 64 + meta
-        for _ in range(lanes):
-            rows += struct.unpack_from("<Q", content, at + 48)[0]
-            at += struct.unpack_from("<Q", content, at + 16)[0]
-        return rows
+        """Number of rows that the sketch has seen."""
+        return _count(self.tobytes())
 
     def __getstate__(self):
         content = self.tobytes() if self._feed or self._content else None
-        return {**self.__dict__, "_content": content, "_feed": None}
+        return {**self.__dict__, "_content": content, "_feed": None, "_fed": 0}
+
+
+def _count(content):
+    """Return the number of rows of a sketch. See docs/format.md for the places in the file."""
+    at, lanes, rows = 0, 1, 0
+    if struct.unpack_from("<I", content, 12)[0] == 5:
+        lanes, meta = struct.unpack_from("<QQ", content, 48)
+        at = 64 + meta
+    for _ in range(lanes):
+        rows += struct.unpack_from("<Q", content, at + 48)[0]
+        at += struct.unpack_from("<Q", content, at + 16)[0]
+    return rows

@@ -13,14 +13,25 @@ from ._rows import is_sparse
 EPS = 2.0**-52
 
 
-def alone(x):
-    """Return the only value of a list, or all values: attributes of a single target are no lists."""
-    return x[0] if isinstance(x, list) and len(x) == 1 else x
-
-
 def number(x):
     """Return a bound, or several, of the model file; null is an infinite one."""
-    return [number(one) for one in x] if isinstance(x, list) else np.inf if x is None else x
+    if isinstance(x, list):
+        return [number(one) for one in x]
+    return np.inf if x is None else x
+
+
+def brackets(value):
+    """Return a list of brackets. A record has a list of them, or one bracket if there is one target."""
+    if not value:
+        return []
+    return value if isinstance(value[0], list) else [value]
+
+
+def unwrapped(value):
+    """Return the only number or bracket of a list, or the list."""
+    if isinstance(value, list) and len(value) == 1:
+        return value[0]
+    return value
 
 
 class Certificate:
@@ -47,84 +58,168 @@ class Certificate:
     """
 
     def __init__(self, record, choice=None):
-        self.record, self.choice = record, choice
-        self.alpha, self.method = float(record["gamma"]), record["method"]
-        self.status, self.passes = record.get("status", record["stop"]), record["passes"]
+        self.record = record
+        self.choice = choice
+        alphas = record.get("gammas")
+        self.alpha = float(record["gamma"]) if alphas is None else np.array(alphas, dtype=np.float64)
+        self.method = record["method"]
+        self.status = record.get("status", record["stop"])
+        self.passes = record["passes"]
         self.converged = record["converged"]
-        bounds = ("error_bound", "relative_error_bound", "intercept_bound")
-        self.error_bound, self.relative_error_bound, self.intercept_bound = (
-            number(alone(record.get("coef_" + name, record.get(name)))) for name in bounds
-        )
-        brackets = ("effective_dimension", "rss", "gcv", "r2_bracket")
-        self.effective_dimension, self.rss, self.gcv, self.r2 = (alone(record.get(name)) for name in brackets)
+        self.error_bound = _bound_of(record, "error_bound")
+        self.relative_error_bound = _bound_of(record, "relative_error_bound")
+        self.intercept_bound = _bound_of(record, "intercept_bound")
+        self.effective_dimension = unwrapped(record.get("effective_dimension"))
+        self.rss = unwrapped(record.get("rss"))
+        self.gcv = unwrapped(record.get("gcv"))
+        self.r2 = unwrapped(record.get("r2_bracket"))
 
     def _lines(self):
-        def bound(x):
-            return ", ".join("unproved" if not x < np.inf else f"{x:.3g}" for x in np.atleast_1d(x)[:6])
-
-        def bracket(x):
-            pairs = [x] if x and not isinstance(x[0], list) else x or []
-            return "; ".join("unknown" if a is None or b is None else _digits(a, b) for a, b in pairs[:6])
-
-        yield "alpha", f"{self.alpha:.6g}" + (f" ({_chosen(self.choice)})" if self.choice else "")
+        """Yield the names and the texts of what is proved. At most six targets are shown."""
+        chosen = f" ({_chosen(self.choice)})" if self.choice else ""
+        yield "alpha", _few(f"{a:.6g}" for a in np.atleast_1d(self.alpha)) + chosen
         yield "method", f"{self.method}, {self.passes} pass{'es' if self.passes != 1 else ''}, {self.status}"
-        yield "relative error of coefficients", "at most " + bound(self.relative_error_bound)
-        yield "error of intercept", "at most " + bound(self.intercept_bound)
-        for name, value in (("R² of training rows", self.r2), ("effective dimension", self.effective_dimension), ("GCV", self.gcv)):
+        yield "relative error of coefficients", "at most " + _bounds(self.relative_error_bound)
+        yield "error of intercept", "at most " + _bounds(self.intercept_bound)
+        for name, value in (
+            ("R² of training rows", self.r2),
+            ("effective dimension", self.effective_dimension),
+            ("GCV", self.gcv),
+        ):
             if value:
-                yield name, bracket(value)
+                yield name, "; ".join(_digits(low, high) for low, high in brackets(value)[:6])
 
     def __repr__(self):
         return "\n".join(f"{name}: {text}" for name, text in self._lines())
 
     def _repr_html_(self):
-        rows = "".join(f"<tr><th style='text-align:left'>{html.escape(a)}</th><td style='text-align:left'>{html.escape(b)}</td></tr>" for a, b in self._lines())
-        return f"<table><caption>Proved by fdridge</caption>{rows}</table>"
+        left = "style='text-align:left'"
+        rows = [
+            f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(text)}</td></tr>"
+            for name, text in self._lines()
+        ]
+        return f"<table><caption>Proved by fdridge</caption>{''.join(rows)}</table>"
+
+
+def _bound_of(record, name):
+    """Return a bound. If columns were scaled, the record has one in the units of the file besides."""
+    return number(unwrapped(record.get("coef_" + name, record.get(name))))
+
+
+def _few(texts):
+    """Join the first six texts."""
+    texts = list(texts)
+    return ", ".join(texts[:6]) + (", …" if len(texts) > 6 else "")
+
+
+def _bounds(values):
+    return _few("unproved" if not x < np.inf else f"{x:.3g}" for x in np.atleast_1d(values))
 
 
 def _digits(low, high):
     """Return the digits that two ends of a bracket share, or the bracket."""
+    if low is None or high is None:
+        return "unknown"
     for digits in range(12, 2, -1):
         if f"{low:.{digits}g}" == f"{high:.{digits}g}":
             return f"{low:.{digits}g}"
     return f"[{low:.4g}, {high:.4g}]"
 
 
+_CRITERIA = {
+    "loo": "leave-one-out error",
+    "gcv": "GCV",
+    "cv": "cross-validated error",
+    "accuracy": "error rate",
+    "balanced-accuracy": "balanced error rate",
+}
+
+
 def _chosen(choice):
-    names = {"loo": "leave-one-out error", "gcv": "GCV", "cv": "cross-validated error"}
-    by, kind = names.get(choice["by"], choice["by"]), "proved" if choice.get("certain") else "estimated"
+    """Return how alpha was chosen, in words."""
+    by = _CRITERIA.get(choice["by"], choice["by"])
+    if "candidates" in choice:  # one alpha for each target
+        return f"smallest {by} of {len(choice['candidates'])} candidates, proved for {choice['proved']} targets"
+    kind = "proved" if choice.get("certain") else "estimated"
     return f"smallest {by} of {len(choice.get('path') or [])} candidates, {kind}"
 
 
 class Solution:
-    """The solution for one alpha.
+    """The solution for one alpha, or for one alpha for each target.
 
     Attributes
     ----------
-    coef : ndarray of shape (n_targets, n_features)
-    intercept : ndarray of shape (n_targets,)
+    coef : ndarray of shape (n_features,) or (n_targets, n_features)
+    intercept : float or ndarray of shape (n_targets,)
     has_intercept : bool
-    alpha : float
+    alpha : float or ndarray of shape (n_targets,)
     certificate : Certificate
     report : str
         What ``fdridge --json`` printed.
     """
 
     def __init__(self, fit, choice, report, model):
-        self._prepared = bool(set(model["preparation"]) - {"inputs", "names"} or "folded_scaling" in model or "penalty" in model)
+        preparation = set(model["preparation"]) - {"inputs", "names"}
+        self._prepared = bool(preparation or "folded_scaling" in model or "penalty" in model)
+        self._ravel = False
         self.has_intercept = model["intercept_fitted"]
-        self.coef = np.atleast_2d(np.array(fit["coef"], dtype=np.float64))
-        self.intercept = np.atleast_1d(np.array(fit["intercept"], dtype=np.float64))
-        self.certificate, self.report = Certificate(fit["certificate"], choice), report
-        self.alpha = self.certificate.alpha
+        self._coef = np.atleast_2d(np.array(fit.pop("coef"), dtype=np.float64))
+        self._intercept = np.atleast_1d(np.array(fit["intercept"], dtype=np.float64))
+        self.certificate = Certificate(fit["certificate"], choice)
+        self.report = report
+
+    @property
+    def alpha(self):
+        return self.certificate.alpha
+
+    @property
+    def coef(self):
+        return self._coef[0] if self._ravel else self._coef
+
+    @property
+    def intercept(self):
+        return float(self._intercept[0]) if self._ravel else self._intercept
+
+    def __repr__(self):
+        count = len(self._coef)
+        targets = f", {count} targets" if count > 1 else ""
+        error = np.max(self.certificate.relative_error_bound)
+        bound = f"{error:.2g}" if error < np.inf else "unproved"
+        alpha = _few(f"{a:.6g}" for a in np.atleast_1d(self.alpha))
+        return f"<Solution: alpha {alpha}, {self._coef.shape[1]} features{targets}, relative error at most {bound}>"
 
     def predict(self, X, return_bound=False):
-        """Predict the targets of rows, of shape (n_samples, n_targets), see `Ridge.predict`."""
+        """Predict the targets of rows, of shape (n_samples,) or (n_samples, n_targets), see `Ridge.predict`."""
         if self._prepared:
-            raise ValueError("the program prepared the rows (scaled, encoded or expanded columns): predict by fdridge predict")
+            raise ValueError(
+                "the program prepared the rows (scaled, encoded or expanded columns): predict by fdridge predict"
+            )
         X = X.astype(np.float64) if is_sparse(X) else np.asarray(X, dtype=np.float64)
-        y = np.asarray(X @ self.coef.T) + self.intercept
+        y = self._predict(X, return_bound)
+        if not self._ravel:
+            return y
+        return tuple(a[:, 0] for a in y) if return_bound else y[:, 0]
+
+    def _predict(self, X, return_bound=False, out=None):
+        """Return the predictions of rows, of shape (n_samples, n_targets). They are written to out if it is given."""
+        if out is None:
+            y = np.asarray(X @ self._coef.T) + self._intercept
+        else:
+            y = self._predict_into(X, out)
         return (y, self._bound(X)) if return_bound else y
+
+    def _predict_into(self, X, out):
+        """Write predictions to an array, such as a memory map, in blocks of rows and targets of about 8 MiB."""
+        t = len(self._coef)
+        y = as_columns(out, X.shape[0], t)
+        width = min(t, 1 << 10)
+        step = max(1, (1 << 20) // max(1, width))
+        for i in range(0, X.shape[0], step):
+            rows = X[i : i + step]
+            for j in range(0, t, width):
+                part = slice(j, j + width)
+                y[i : i + step, part] = np.asarray(rows @ self._coef[part].T) + self._intercept[part]
+        return y
 
     def _bound(self, X):
         """Return bounds on |y − (x·w* + b*)| for the float64 numbers y that predict returns.
@@ -136,21 +231,37 @@ class Solution:
         underflow take at most √d·2⁻⁵³⁷ from ‖x‖. slack covers these factors; the last line covers the rounding of
         the bound. Overflow gives an infinite bound.
         """
-        d = self.coef.shape[1]
+        d = self._coef.shape[1]
         slack, tiny = (d + 8) * EPS, (d + 8) * 2.0**-537
         size = abs(X)
         squares = size.multiply(size).sum(axis=1) if is_sparse(X) else np.einsum("ij,ij->i", X, X)
         with np.errstate(over="ignore", invalid="ignore"):
             norm = np.sqrt(np.asarray(squares, dtype=np.float64).reshape(-1, 1)) * (1 + slack) + tiny
-            terms = np.asarray(size @ abs(self.coef.T)) * (1 + slack) + abs(self.intercept)
-            error = np.atleast_1d(np.array(self.certificate.error_bound, dtype=np.float64))
-            bound = norm * error + np.atleast_1d(number(self.certificate.intercept_bound)) + (slack * terms + tiny * 2.0**-500)
+            terms = np.asarray(size @ abs(self._coef.T)) * (1 + slack) + abs(self._intercept)
+            error = np.atleast_1d(self.certificate.error_bound)
+            bound = norm * error + np.atleast_1d(self.certificate.intercept_bound)
+            bound = bound + (slack * terms + tiny * 2.0**-500)
             bound = bound * (1 + 16 * EPS) + 2.0**-1070
         return np.where(np.isnan(bound), np.inf, bound)
 
 
+def as_columns(out, n, t):
+    """Return an array for predictions as a view of shape (n, t), or raise an error."""
+    if t == 1 and out.shape == (n,):
+        return out[:, None]
+    if out.shape != (n, t):
+        raise ValueError(f"out: the array has the shape {out.shape}, but the predictions have {(n, t)}")
+    return out
+
+
 class Picture(bytes):
     """A picture as PNG that a notebook shows."""
+
+    def __repr__(self):
+        width, height = (int.from_bytes(self[i : i + 4], "big") for i in (16, 20))
+        return f"<Picture: PNG of {width} × {height} pixels, {len(self):,} bytes>"
+
+    __str__ = __repr__
 
     def _repr_png_(self):
         width = int.from_bytes(self[16:20], "big")
@@ -161,7 +272,8 @@ def draw(content, kind, name=None):
     """Draw bytes of a report or a sketch by ``fdridge plot``. name is a file, .png or .svg, or None."""
     with Files() as files, tempfile.TemporaryDirectory(prefix="fdridge-") as folder:
         to = os.path.join(folder, "picture.png") if name is None else os.fspath(name)
-        call(["plot", files.new(content), *(["--kind", kind] if kind else []), "--out", to], files)
+        kinds = ["--kind", kind] if kind else []
+        call(["plot", files.new(content), *kinds, "--out", to], files)
         if name is not None:
             return None
         with open(to, "rb") as f:
@@ -174,25 +286,35 @@ def solve(args, files, *, verbose=False):
     args = [*args, "--out", name, "--json", "--log-format", "json" if verbose else "none"]
     report = call(args, files, verbose=verbose).decode()
     text = contents(name)
-    of, choice = json.loads(text), json.loads(report).get("choice")
-    return [Solution(fit, choice, report, of) for fit in of["models"]], text
+    model = json.loads(text)
+    told = json.loads(report)
+    choice = told.get("choice") or told.get("per_target")
+    return [Solution(fit, choice, report, model) for fit in model["models"]], text
 
 
-def options(alpha, *, tol, select=None, method="auto", max_passes=None, threads=None):
-    """Return the flags of fit and solve."""
-    if isinstance(alpha, str) and alpha == "auto":
-        gamma = "auto"
-    else:
-        try:
-            values = np.asarray(np.nan if isinstance(alpha, str) else alpha, dtype=np.float64)
-        except (TypeError, ValueError):
-            values = np.array(np.nan)
-        if not values.size or not np.all((values >= 0) & (values < np.inf)):
-            raise ValueError(f'alpha: {alpha!r} must be "auto", or a number or numbers that are at least 0 and finite')
-        gamma = ("auto:" if values.ndim else "") + ",".join(map(repr, values.ravel().tolist()))
-    flags = ["--gamma", gamma, "--tol", repr(float(tol)), "--method", method]
-    if select and gamma.startswith("auto"):
-        flags += ["--select", select]
-    for flag, value in (("--max-passes", max_passes), ("--threads", threads)):
-        flags += [] if value is None else [flag, str(int(value))]
+def flags_of(*, tol, method="auto", max_passes=None, threads=None):
+    """Return the flags of fit and solve that do not concern alpha."""
+    flags = ["--tol", repr(float(tol)), "--method", method]
+    if max_passes is not None:
+        flags += ["--max-passes", str(int(max_passes))]
+    if threads is not None:
+        flags += ["--threads", str(int(threads))]
     return flags
+
+
+def penalties(values, name, *, positive=False):
+    """Return penalties as an array of float64, or raise an error. positive: 0 is an error."""
+    try:
+        array = np.asarray(np.nan if isinstance(values, str) else values, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    good = (array > 0 if positive else array >= 0) & (array < np.inf)
+    if not array.size or not np.all(good):
+        least = "positive" if positive else "at least 0"
+        raise ValueError(f"{name}: {values!r} must be a number, or several, that are {least} and finite")
+    return array
+
+
+def listed(values):
+    """Return numbers as one text for a flag, with all their digits."""
+    return ",".join(map(repr, np.ravel(values).tolist()))

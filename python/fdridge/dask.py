@@ -29,19 +29,23 @@ def fit(X, y=None, sample_weight=None, *, target=None, client=None, **parameters
         Columns of a data frame that are targets.
     client : distributed.Client, optional
     **parameters
-        Those of `fdridge.Ridge`. alpha is chosen by GCV, as rows are read once.
+        Those of `fdridge.Ridge`, or of `fdridge.RidgeCV` if alphas is among them. alpha is then chosen by GCV, as rows
+        are read once.
 
     Returns
     -------
-    Ridge
+    Ridge or RidgeCV
         As after `partial_fit`.
     """
     from ._ridge import Ridge
+    from ._ridge_cv import RidgeCV
 
-    model = Ridge(**parameters)
+    model = RidgeCV(**parameters) if "alphas" in parameters else Ridge(**parameters)
+    penalty = model.alphas if "alphas" in parameters else model.alpha
     of = sketch(X, y, sample_weight, target=target, size=model.size, fit_intercept=model.fit_intercept, client=client)
     X, y, *_ = _collections(X, y, sample_weight, target)
-    return model._adopt(of, X.shape[1], list(X.columns) if hasattr(X, "columns") else None, y.ndim == 1)
+    names = list(X.columns) if hasattr(X, "columns") else None
+    return model._adopt(of, penalty, X.shape[1], names, y.ndim == 1)
 
 
 def sketch(X, y=None, sample_weight=None, *, target=None, size=256, fit_intercept=True, client=None):
@@ -70,6 +74,14 @@ def sketch(X, y=None, sample_weight=None, *, target=None, size=256, fit_intercep
 
 def _collections(X, y, sample_weight, target):
     """Return the features, the targets and the sample weights, if there are any, with a column of partitions each."""
+    for name, value in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+        if value is not None and not isinstance(value, str) and not hasattr(value, "npartitions"):
+            raise ValueError(
+                f"{name} is {type(value).__name__}, but it must be a Dask collection with the partitions of the others, "
+                f"for example dask.array.from_array({name}, chunks={'X.chunks[0]' if name != 'X' else 10000})"
+            )
+    if target is None and y is None:
+        raise ValueError("y is None: pass the targets, or name the columns of a data frame by target")
     if target is not None:
         left = [c for c in [*np.atleast_1d(target), sample_weight] if c is not None]
         X, y, sample_weight = X.drop(columns=left), X[target], None if sample_weight is None else X[sample_weight]

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_svmlight_file
 from sklearn.linear_model import Ridge as Peer
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import RidgeCV as PeerCV
 
-from fdridge import Ridge, _rows
+from fdridge import Ridge, RidgeCV, _rows
 
 rng = np.random.default_rng(0)
 
@@ -132,14 +133,13 @@ def test_alpha_of_ridgecv(housing):
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     for rows, grid in ((X[:2000], np.logspace(-3, 4, 15)), (X[:300] ** 2, np.logspace(-2, 3, 11)), (X, np.logspace(-2, 5, 9))):
         of = y[: len(rows)]
-        peer = RidgeCV(alphas=grid).fit(rows, of)
-        ours = Ridge(alpha=list(grid)).fit(rows, of)
+        peer = PeerCV(alphas=grid).fit(rows, of)
+        ours = RidgeCV(alphas=grid).fit(rows, of)
         assert ours.alpha_ == peer.alpha_
         assert ours.certificate_.choice["certain"]
         assert np.allclose(ours.coef_, peer.coef_, rtol=1e-6)
-    assert Ridge(alpha="auto").fit(X, y).alpha_ > 0
-    assert Ridge(alpha=list(grid), select="gcv").fit(X, y).certificate_.choice["by"] == "gcv"
-    assert Ridge(alpha=[1, 10], select="cv").fit(X, y).certificate_.choice["by"] == "cv"
+    assert RidgeCV(alphas="auto").fit(X, y).alpha_ > 0
+    assert RidgeCV(alphas=grid, scoring="gcv").fit(X, y).certificate_.choice["by"] == "gcv"
 
 
 def test_memmap(tmp_path, monkeypatch):
@@ -166,13 +166,13 @@ def test_memmap(tmp_path, monkeypatch):
 def test_ways(monkeypatch):
     """An array that the program reads in memory gives the coefficients of the same array in a file or a pipe."""
     X, y = random(5000, 20)
-    for alpha in (1.0, [0.1, 1.0, 10.0]):
+    for model in (Ridge(), RidgeCV([0.1, 1.0, 10.0])):
         for A in (X, X.astype(np.float32), np.asfortranarray(X), np.asfortranarray(X.astype(np.float32))):
-            lent = Ridge(alpha=alpha).fit(A, y)
+            lent = clone(model).fit(A, y)
             assert _rows.lendable(A)
             with monkeypatch.context() as m:
                 m.setattr("fdridge._rows.lends", lambda: False)
-                sent = Ridge(alpha=alpha).fit(A, y)
+                sent = clone(model).fit(A, y)
             assert lent.alpha_ == sent.alpha_
             assert np.linalg.norm(lent.coef_ - sent.coef_) <= lent.error_bound_ + sent.error_bound_
     X[4000, 3] = np.nan

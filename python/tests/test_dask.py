@@ -54,7 +54,7 @@ def test_same_bits(client, rows):
 def test_frame(client):
     frame = pd.DataFrame(X[:, :4], columns=list("abcd")).assign(y=y, z=-y, w=r.random(6000))
     parts = dd.from_pandas(frame, npartitions=5)
-    model = fdridge.dask.fit(parts, target=["y", "z"], sample_weight="w", alpha="auto")
+    model = fdridge.dask.fit(parts, target=["y", "z"], sample_weight="w", alphas="auto")
     assert list(model.feature_names_in_) == list("abcd") and model.coef_.shape == (2, 4)
     want = Ridge(model.alpha_).fit(frame[list("abcd")], frame[["y", "z"]], frame["w"])
     assert np.allclose(model.coef_, want.coef_, rtol=1e-8)
@@ -64,6 +64,10 @@ def test_frame(client):
 
 
 def test_errors_arrive(client):
+    with pytest.raises(ValueError, match="y is ndarray.*from_array"):
+        fdridge.dask.fit(da.from_array(X, chunks=(1000, 40)), y)
+    with pytest.raises(ValueError, match="target"):
+        fdridge.dask.fit(da.from_array(X, chunks=(1000, 40)))
     bad = X.copy()
     bad[3000, 3] = np.nan
     with pytest.raises(ValueError, match="NaN"):

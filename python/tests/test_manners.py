@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import Ridge as Peer
 
 import fdridge
-from fdridge import FdridgeError, Ridge, Sketch, _program
+from fdridge import FdridgeError, Ridge, RidgeCV, Sketch, _program
 
 r = np.random.default_rng(0)
 X = r.standard_normal((500, 8))
@@ -57,7 +57,7 @@ def test_nothing_is_left(own_temp):
     before, others = opened(), children(os.getpid())
     for fit in (
         lambda: Ridge().fit(X, y),
-        lambda: Ridge(alpha="auto").fit(X, y).plot("path"),
+        lambda: RidgeCV(alphas="auto").fit(X, y).plot("path"),
         lambda: Sketch().partial_fit(X, y).solve(),
         lambda: Sketch().partial_fit(X, y),
         lambda: Ridge(method="none").fit(X, y),
@@ -72,9 +72,9 @@ def test_nothing_is_left(own_temp):
 
 def test_named_files(own_temp, monkeypatch):
     """Systems without /dev/fd use a folder with named files, and remove it."""
-    want = Ridge(alpha=[1.0, 2.0]).fit(X, y)
+    want = RidgeCV([1.0, 2.0]).fit(X, y)
     monkeypatch.setattr(_program, "_LINUX", False)
-    got = Ridge(alpha=[1.0, 2.0]).fit(X, y)
+    got = RidgeCV([1.0, 2.0]).fit(X, y)
     assert np.array_equal(got.coef_, want.coef_) and got.plot("path") == want.plot("path")
     s = Sketch(size=3).partial_fit(X, y)
     assert s.merge(Sketch(size=3).partial_fit(X, y)).n_rows == 1000
@@ -88,7 +88,7 @@ def test_errors():
         Ridge().predict(X)
     with pytest.raises(AttributeError):
         Ridge().coef_
-    for bad in (Ridge(alpha=-1.0), Ridge(alpha="some"), Ridge(alpha=[]), Ridge(alpha=np.nan), Ridge(method="none"), Ridge(tol=-1), Ridge(n_jobs=0), Ridge(alpha="auto", select="best")):
+    for bad in (Ridge(alpha=-1.0), Ridge(alpha="some"), Ridge(alpha=[]), Ridge(alpha=np.nan), Ridge(method="none"), Ridge(tol=-1), Ridge(n_jobs=0), Ridge(select="best"), RidgeCV(scoring="best"), RidgeCV(alphas="some")):
         with pytest.raises(ValueError) as e:
             bad.fit(X, y)
         assert "\n" not in str(e.value) and len(str(e.value)) > 10
@@ -97,18 +97,19 @@ def test_errors():
             with pytest.raises(ValueError, match=next(iter(bad))) as e:
                 fit(X, y).coef_
             assert "\n" not in str(e.value)
-    with pytest.raises(ValueError, match="^no rows with positive weight"):  # without the name of a temporary file
+    with pytest.raises(ValueError, match="sample_weight is zero"):
         Ridge().fit(X, y, np.zeros(500))
-    with pytest.raises(ValueError, match="^alpha: 0.0 must be positive"):  # not --gamma
-        Ridge(alpha=[1, 0]).fit(X, y)
+    with pytest.raises(ValueError, match="^alphas: .* positive"):
+        RidgeCV([1, 0]).fit(X, y)
     with pytest.warns(ConvergenceWarning, match="tolerance") as w:
         model = Ridge(method="cg", max_passes=1, tol=1e-14, size=2).fit(X * np.logspace(0, -4, 8), y)
     assert not model.certificate_.converged and model.error_bound_ > 0 and w[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Ridge(alpha=1e-9).fit(X * np.logspace(0, -5, 8), y)  # one pass is not enough, and the rows are read again
-    with pytest.raises(ValueError, match="singular|gamma"):
+    with pytest.raises(ValueError, match="alpha") as e:
         Ridge(alpha=0).fit(np.column_stack([X, X]), y)
+    assert "gamma" not in str(e.value)
 
 
 def same_message(fit):
@@ -131,7 +132,8 @@ def test_bad_rows():
     for targets in (np.where(y > 0, "a", "b"), y * np.nan, y[:9], y[None], y[:, None, None], y + 1j, None):
         same_message(lambda model: model.fit(X, targets))
     for weights in (np.full(500, np.nan), np.ones(3), np.ones((500, 1)), ["a"] * 500):
-        same_message(lambda model: model.fit(X, y, weights))
+        with pytest.raises(ValueError):
+            Ridge().fit(X, y, weights)
     for rows in (X[:, :3], X[0], holes):
         same_message(lambda model: model.fit(X, y).predict(rows))
 
@@ -199,13 +201,13 @@ def test_without_sklearn():
     """A sketch needs only numpy."""
     code = "import sys; sys.modules['sklearn'] = None; import numpy as np, fdridge; print(fdridge.Sketch().partial_fit(np.eye(3), [1, 2, 3]).solve(1.0).coef)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENV)
-    assert out.stdout.startswith("[[")
+    assert out.stdout.startswith("[")
 
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 FITS = """
 import os, sys, numpy as np
-from fdridge import Ridge, Sketch
+from fdridge import Ridge, RidgeCV, Sketch
 r = np.random.default_rng(0)
 X = r.standard_normal((60000, 100)); y = r.standard_normal(60000)
 for _ in sys.stdin:  # each line starts a process that fits
@@ -218,7 +220,7 @@ else:
 s = Sketch(size=20)
 while True:
     Ridge().fit(X, y)
-    Ridge(alpha="auto").fit(X, y)
+    RidgeCV(alphas="auto").fit(X, y)
     Ridge(method="cg", size=20).fit(X, y)
     s.partial_fit(X, y); s.solve(1.0); s.partial_fit(X[:1000], y[:1000])
 """
@@ -276,13 +278,13 @@ def test_interrupted(own_temp):
     """Ctrl-C ends the child, and the next fit works."""
     code = """
 import glob, os, pathlib, signal, threading, time, numpy as np
-from fdridge import Ridge
+from fdridge import Ridge, RidgeCV
 r = np.random.default_rng(0)
 X = r.standard_normal((40000, 400)); y = r.standard_normal(40000)
 CHILDREN
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
-    while True: Ridge(alpha="auto").fit(X, y)
+    while True: RidgeCV(alphas="auto").fit(X, y)
 except KeyboardInterrupt:
     print("interrupted", children(os.getpid()), Ridge().fit(X[:100], y[:100]).certificate_.converged)
 """

@@ -13,7 +13,7 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from fdridge import Ridge, RidgeClassifier
+from fdridge import Ridge, RidgeClassifier, RidgeCV
 
 PEER = Peer(solver="cholesky")
 
@@ -24,7 +24,7 @@ def predict_by(name, X):
 
 def test_clone_and_pickle(tmp_path):
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    model = Ridge(alpha=[0.01, 0.1, 1]).fit(X, y)
+    model = RidgeCV([0.01, 0.1, 1]).fit(X, y)
     assert list(model.feature_names_in_) == list(X.columns)
     assert not hasattr(clone(model), "coef_") and clone(model).get_params() == model.get_params()
     joblib.dump(model, tmp_path / "model.pkl")

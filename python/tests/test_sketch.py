@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from fdridge import Ridge, Sketch, find, merge_sketches, sketch_partition
+from fdridge import Ridge, RidgeCV, Sketch, find, merge_sketches, sketch_partition
 
 rng = np.random.default_rng(3)
 X = rng.standard_normal((1200, 30)) @ np.diag(np.logspace(0, -3, 30))
@@ -85,17 +85,17 @@ def test_bounds_of_a_lossy_sketch():
     s = Sketch(size=10).partial_fit(X, y)
     for solution in s.path([1e-3, 0.1, 10.0]):
         exact = Ridge(solution.alpha, tol=1e-12).fit(X, y)
-        assert np.linalg.norm(solution.coef[0] - exact.coef_) <= solution.certificate.error_bound + exact.error_bound_
+        assert np.linalg.norm(solution.coef - exact.coef_) <= solution.certificate.error_bound + exact.error_bound_
         p, e = solution.predict(X, return_bound=True)
         q, f = exact.predict(X, return_bound=True)
-        assert np.all(np.abs(p[:, 0] - q) <= e[:, 0] + f)
+        assert np.all(np.abs(p - q) <= e + f)
     assert [s.alpha for s in s.path([10.0, 1.0])] == [10.0, 1.0]
     chosen = s.solve([0.1, 1.0]).certificate
     assert chosen.choice["by"] == "gcv" and "GCV of 2 candidates" in repr(chosen) and "<table>" in chosen._repr_html_()
 
 
 def test_partial_fit_of_ridge(tmp_path):
-    model = Ridge(alpha="auto")
+    model = RidgeCV(alphas="auto")
     for i in range(0, 1200, 300):
         assert model.partial_fit(X[i : i + 300], y[i : i + 300]) is model
     assert model.coef_.shape == (30,) and model.certificate_.choice["by"] == "gcv"
@@ -113,7 +113,7 @@ def test_prepared_by_the_command(tmp_path, testdata):
     """The bounds of a scaled sketch are about scaled columns, so Python does not predict with them."""
     command("sketch", "--data", testdata / "cal_housing.csv.gz", "--target", "last", "--standardize", "--out", tmp_path / "s.fds")
     solution = Sketch.load(tmp_path / "s.fds").solve(1.0)
-    assert solution.coef.shape == (1, 8)
+    assert solution.coef.shape == (8,)
     with pytest.raises(ValueError, match="fdridge predict"):
         solution.predict(np.ones((1, 8)))
 
@@ -140,7 +140,7 @@ def test_errors(tmp_path):
 
 def test_plot(tmp_path):
     s = Sketch(size=10).partial_fit(X, y)
-    for picture in (s.plot(), s.plot("path")._repr_png_()[0], Ridge(alpha="auto").fit(X, y).plot("path")):
+    for picture in (s.plot(), s.plot("path")._repr_png_()[0], RidgeCV(alphas="auto").fit(X, y).plot("path")):
         assert picture.startswith(b"\x89PNG")
     s.plot("spectrum", tmp_path / "spectrum.svg")
     assert (tmp_path / "spectrum.svg").read_text().startswith("<?xml")

@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge as Peer
 
-from fdridge import Ridge
+from fdridge import Ridge, RidgeCV
 
 
 def test_file_and_frame(flats, testdata, tmp_path):
     """A frame with texts, truth values and gaps gives what the file gives."""
     file = str(testdata / "flats.csv")
-    a = Ridge(alpha="auto").fit(file, target="rent", prepare="auto")
-    b = Ridge(alpha="auto").fit(flats, target="rent", prepare="auto")
+    a = RidgeCV(alphas="auto").fit(file, target="rent", prepare="auto")
+    b = RidgeCV(alphas="auto").fit(flats, target="rent", prepare="auto")
     assert list(a.feature_names_in_) == list(b.feature_names_in_) == [c for c in flats.columns if c != "rent"]
     assert a.n_features_in_ == 6 and len(a.coef_) > 6
     assert a.alpha_ == pytest.approx(b.alpha_, rel=1e-9)
@@ -52,7 +52,7 @@ def homes():
 def test_kinds():
     """Types of a frame are respected: texts that look like numbers are levels, and dates are dates."""
     frame = homes()
-    model = Ridge(alpha="auto").fit(frame, target="y", prepare="auto")
+    model = RidgeCV(alphas="auto").fit(frame, target="y", prepare="auto")
     import json
 
     columns = {c["name"]: c for c in json.loads(model._model)["preparation"]["encoding"]["columns"]}
