@@ -37,6 +37,8 @@ class Leverages:
         of_mean = (n + 4) * UNIT * np.linalg.norm(size)
         self._norms = np.linalg.norm(rows, axis=1)
         self._row_error = 4 * UNIT * self._norms + np.sqrt(weights) * of_mean
+        k = min(n, d)
+        self._row_error += (k + 4) * np.sqrt(k) * UNIT * self._norms  # and of its products with the eigenvectors
         self._share = weights / total if fit_intercept else np.zeros(n)
         whole = float(np.linalg.norm(rows))
         moved = float(np.linalg.norm(self._row_error))
@@ -45,7 +47,6 @@ class Leverages:
         gram = rows @ rows.T if self._dual else rows.T @ rows
         values, vectors = np.linalg.eigh(gram)
         self._values = np.maximum(values, 0)
-        k = len(values)
         residual = np.linalg.norm(gram @ vectors - vectors * self._values)
         self._skew = float(np.linalg.norm(vectors.T @ vectors - np.eye(k))) + 2 * k * k * UNIT
         top = whole**2
@@ -55,18 +56,22 @@ class Leverages:
             + (max(n, d) + 4) * UNIT * top
             + residual * (1 + self._skew)
             + (k + 4) * UNIT * k * top
-            + self._skew * top
+            + 4 * self._skew * top
         )
+        if self._skew > 0.01:
+            self._distance = np.inf
         self._squares = (vectors if self._dual else rows @ vectors) ** 2
 
     def of(self, alpha):
         """Return 1 − hᵢ for each row, and bounds on their errors."""
         with np.errstate(divide="ignore", invalid="ignore"):
             inverse = 1 / (self._values + alpha)
-            least = alpha + max(float(self._values.min()) - self._distance, 0.0) if not self._dual else alpha
-            distance = self._distance + alpha * self._skew
+            least = alpha
+            if not self._dual:
+                least += max(float(self._values.min()) * (1 - self._skew) - self._distance, 0.0)
+            distance = self._distance + 4 * alpha * self._skew
             relative = distance / (least - distance) if least > distance else np.inf
-            relative += 4 * self._skew + 4 * (len(self._values) + 4) * UNIT
+            relative += 4 * (len(self._values) + 4) * UNIT
             form = self._squares @ inverse
             if self._dual:
                 left = alpha * form - self._share

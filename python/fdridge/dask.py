@@ -7,10 +7,10 @@ only the partition it was working on, and the bits do not depend on the workers.
 
 from functools import partial
 
+import dask
 import numpy as np
 from dask.base import tokenize
-from dask.delayed import Delayed
-from dask.optimization import SubgraphCallable, cull
+from dask.optimization import cull
 from dask.utils import ensure_dict
 from distributed import Future, as_completed, get_client
 
@@ -53,7 +53,7 @@ def sketch(X, y=None, sample_weight=None, *, target=None, size=256, fit_intercep
     collections = _collections(X, y, sample_weight, target)
     if len({c.npartitions for c in collections}) > 1:
         raise ValueError(f"X, y and sample_weight have {[c.npartitions for c in collections]} partitions; rechunk them alike")
-    partitions = zip(*(np.ravel(c.to_delayed()) for c in collections))
+    partitions = zip(*map(_parts, collections))
     tasks = [_task(partial(sketch_partition, size=size, fit_intercept=fit_intercept), parts) for parts in partitions]
     client = client or get_client()
     futures = {f: i for i, f in enumerate(client.compute(tasks))}
@@ -90,12 +90,33 @@ def _collections(X, y, sample_weight, target):
     return [X, y] if sample_weight is None else [X, y, sample_weight]
 
 
+def _parts(collection):
+    """Return the partitions of a collection. Dask 2024.12 loses those that lie on workers when it optimises them."""
+    kept = any(isinstance(value, Future) for value in ensure_dict(collection.__dask_graph__()).values())
+    return np.ravel(collection.to_delayed(optimize_graph=not kept))
+
+
+class _Partition:
+    """A task of its own that computes the inputs of a function, and calls it. Its graph is hidden from Dask.
+
+    So one worker does all of it, whatever Dask thinks of the order.
+    """
+
+    def __init__(self, function, graph, keys):
+        self.function = function
+        self.graph = graph
+        self.keys = keys
+
+    def __call__(self):
+        return self.function(*dask.get(self.graph, self.keys))
+
+
 def _task(function, parts):
     """Return one task that computes parts and calls function. Parts that lie on workers already are its inputs."""
     keys = [p.key for p in parts]
-    graph, _ = cull({k: v for p in parts for k, v in ensure_dict(p.dask).items()}, keys)
-    key = f"sketch-{tokenize(keys, function.keywords)}"
+    graph = {k: v for p in parts for k, v in ensure_dict(p.dask).items()}
+    name = f"sketch-{tokenize(keys, function.keywords)}"
     if any(isinstance(value, Future) for value in graph.values()):
-        return Delayed(key, {**graph, key: (function, *keys)})
-    inner = SubgraphCallable({**graph, key: (function, *keys)}, key, [])
-    return Delayed(key, {key: (inner,)})
+        return dask.delayed(function, pure=False)(*parts, dask_key_name=name)
+    graph, _ = cull(graph, keys)
+    return dask.delayed(_Partition(function, graph, keys), name=f"of-{name}", traverse=False)(dask_key_name=name)
