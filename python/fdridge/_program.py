@@ -114,11 +114,23 @@ class Files(contextlib.ExitStack):
         self.environment["FDRIDGE_MEMORY"] = f"{d}:{X.ctypes.data}:{X.nbytes}"
         return self.new(header)
 
+    def archive(self, arrays):
+        """Return the name of a new .npz file of arrays, which are not compressed."""
+        f = self.open()
+        with os.fdopen(os.dup(f.fileno()), "wb") as buffered:
+            np.savez(buffered, **arrays)
+        return self._named(f)
+
     def new(self, content=None):
         """Return the name of a new file for the program. content is bytes, or an iterable of lists of buffers."""
         f = self.open()
         for parts in [[content]] if isinstance(content, bytes) else content or []:
             send(f.fileno(), parts)
+        return self._named(f)
+
+    @staticmethod
+    def _named(f):
+        """Return the name by which the program opens a file."""
         if _LINUX:
             return f"/dev/fd/{f.fileno()}"
         f.close()  # the program replaces the file

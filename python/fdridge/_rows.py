@@ -32,7 +32,7 @@ def flags(original, X, files):
     if lendable(X):
         return ["--data", files.lend(header(X), X), "--format", "npy"]
     if is_sparse(X):
-        return ["--data", files.new(svmlight(X)), "--format", "svmlight", "--n-features", str(X.shape[1])]
+        return ["--data", files.archive(csr(X)), "--format", "npz"]
     return ["--data", files.new(npy(X)), "--format", "npy"]
 
 
@@ -122,17 +122,12 @@ def batches(X, y, sample_weight):
         yield _arrow.batch(len(rows), parts if sample_weight is None else [*parts, (0, None, [sample_weight[part]])])
 
 
-def svmlight(X):
-    """Yield lines of svmlight with the label 0. Python writes the shortest text with the bits of a number."""
+def csr(X):
+    """Return the arrays of a sparse matrix, with the names that scipy.sparse.save_npz gives them."""
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    step = 1 << 14
-    for i in range(0, X.shape[0], step):
-        ends = X.indptr[i : i + step + 1].tolist()
-        at, values = (X.indices[ends[0] : ends[-1]] + 1).tolist(), X.data[ends[0] : ends[-1]].tolist()
-        pairs = [f" {j}:{v!r}" for j, v in zip(at, values)]
-        yield ["".join(f"0{''.join(pairs[lo - ends[0] : hi - ends[0]])}\n" for lo, hi in zip(ends, ends[1:])).encode()]
+    return {"format": b"csr", "shape": X.shape, "data": X.data, "indices": X.indices, "indptr": X.indptr}
 
 
 def header(a):

@@ -225,6 +225,8 @@ class Sketch:
     @property
     def n_rows(self):
         """Number of rows that the sketch has seen."""
+        if self._content is None and self._feed is None:
+            return 0
         return _count(self.tobytes())
 
     def __getstate__(self):
