@@ -55,6 +55,9 @@ func relativeTo(w []float64, bound float64) float64 {
 // bounds are those of the certificate's record. If an earlier program wrote the record, they are computed. They are +Inf if
 // the certificate cannot be read, or if it may belong to other coefficients.
 func (m *Model) CoefficientError(f *Fit, j int) (bound, relative float64) {
+	if f == nil {
+		return math.Inf(1), math.Inf(1)
+	}
 	all, err := f.Certificates()
 	if err != nil || j < 0 || j >= len(all) || j >= len(f.Coef) {
 		return math.Inf(1), math.Inf(1)

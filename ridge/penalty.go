@@ -142,8 +142,12 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 }
 
 // CoefficientError returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for the coefficients in Targets[j].Coef. They include columns
-// without penalty. The Certificate of a solution with a Penalty bounds the error of Scaled instead.
+// without penalty. The Certificate of a solution with a Penalty bounds the error of Scaled instead. Without a target j, the
+// bounds are +Inf.
 func (s *Solution) CoefficientError(j int) (bound, relative float64) {
+	if j < 0 || j >= len(s.Targets) {
+		return math.Inf(1), math.Inf(1)
+	}
 	o := &s.Targets[j]
 	if s.Penalty == nil {
 		return o.ErrorBound, o.RelativeErrorBound
