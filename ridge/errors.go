@@ -3,6 +3,7 @@ package ridge
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/badinput"
@@ -36,13 +37,16 @@ var ErrNoConvergence = engine.ErrNoConvergence
 // unfit returns an ErrShape with the given message.
 var unfit = rows.Unfit
 
-// A GammaError reports a γ that the method does not support.
+// A GammaError reports a γ that the method does not support, or a γ that is negative or not finite.
 type GammaError struct {
 	Gamma  float64
 	Method string
 }
 
 func (e *GammaError) Error() string {
+	if !(e.Gamma >= 0) || math.IsInf(e.Gamma, 1) {
+		return fmt.Sprintf("ridge: gamma = %v, but gamma must be finite and not negative", e.Gamma)
+	}
 	return fmt.Sprintf("ridge: %s does not support gamma = %v", e.Method, e.Gamma)
 }
 

@@ -236,7 +236,7 @@ func TestFitRefuses(t *testing.T) {
 		"direct method makes none":  {NoIntercept: true, Method: ridge.Exact, Select: choose.CV},
 		"KeepSummary":               {NoIntercept: true, Gammas: one, Method: ridge.QR, KeepSummary: true},
 		"gamma = 0":                 {NoIntercept: true, Gammas: []float64{1, 0}, Method: ridge.CG},
-		"support gamma = -1":        {NoIntercept: true, Gammas: []float64{-1}},
+		"gamma = -1, but":           {NoIntercept: true, Gammas: []float64{-1}},
 		"cg does not support gamma": {NoIntercept: true, Candidates: []float64{0}, Method: ridge.CG},
 	} {
 		got, err := fdridge.Fit(context.Background(), src, opts)

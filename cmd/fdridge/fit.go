@@ -280,6 +280,7 @@ func (o *fitOptions) fit(ctx context.Context, run input.Session, be engine.Backe
 	if d.Encoded != nil && d.Encoded.Encoding.Columns != nil && d.Encoded.Learnt != nil {
 		f.Cost.Reads++ // the pass over the columns, which the model does not count
 	}
+	f.Written.Sketch = o.save
 	f.Cost.Total = time.Since(start)
 	bar.Finish()
 	if o.predicted != nil {

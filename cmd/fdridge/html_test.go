@@ -164,14 +164,14 @@ func TestReportPage(t *testing.T) {
 		}},
 		"one-shot": {append(fit, "--gamma", "1e-6", "--method", "one-shot", "--size", "1"), short, 1, want{
 			"ran": {"sketch of 1 rows"}, "certificate": {"What to do", "--method cg", "(at worst "},
-			"convergence": {"no passes after the first"}, "reproduce": {"--method one-shot"},
+			"convergence": {"does not iterate"}, "reproduce": {"--method one-shot"},
 		}},
 		"AᵀA": {append(fit, "--gamma", "1", "--method", "one-shot", "--size", "3"), done, 1, want{
 			"ran":         {"AᵀA is stored instead of a sketch, because 6 features are few; error of AᵀA ≤ "},
 			"certificate": {"For the 200 rows A, AᵀA is stored", "Only round-off is lost"},
 		}},
 		"exact": {append(fit, "--gamma", "1", "--method", "exact", "--intercept=false"), done, 0, want{
-			"ran": {"none", "exact"}, "certificate": {"without a sketch"}, "spectrum": {"makes no sketch"}, "convergence": {"no passes after the first"},
+			"ran": {"none", "exact"}, "certificate": {"without a sketch"}, "spectrum": {"makes no sketch"}, "convergence": {"does not iterate"},
 		}},
 		"centred, no intercept": {append(fit, "--gamma", "1", "--method", "exact", "--intercept=false", "--standardize"), done, 0, want{
 			"ran": {"not fitted"}, "weights": {", intercept "},

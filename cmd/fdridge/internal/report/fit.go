@@ -3,6 +3,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -58,9 +59,9 @@ type Cost struct {
 	Ranks           []Rank // one record for each process of an MPI job; nil: a single process
 }
 
-// Written holds the names of the files of the model, the HTML page and the predictions. A name is empty if the file was
-// not written.
-type Written struct{ Model, Page, Predictions string }
+// Written holds the names of the files of the model, the HTML page, the predictions and the sketch. A name is empty if
+// the file was not written.
+type Written struct{ Model, Page, Predictions, Sketch string }
 
 // Size returns the number of rows of the sketch, or 0 without a sketch.
 func (f *Fit) Size() int {
@@ -69,6 +70,21 @@ func (f *Fit) Size() int {
 	}
 	cfg := f.Found.Summary.Config()
 	return min(cfg.Size, cfg.Dim)
+}
+
+// sketchBound returns the bound on ‖AᵀA − BᵀB‖ of the sketch B, which --save-sketch writes. The bound of a solution can
+// be smaller, because a later pass may compute AᵀA.
+func (f *Fit) sketchBound() float64 {
+	s, err := f.Found.Summary.Spectrum()
+	if err != nil { // an error here would already have ended the fit
+		return math.Inf(1)
+	}
+	return s.Bound.FD()
+}
+
+// hasLaterGram reports whether a pass after the sketch computed AᵀA, which the solutions then use.
+func (f *Fit) hasLaterGram() bool {
+	return f.Found.Choice != nil && f.Found.Choice.Whole && f.describeGram() == ""
 }
 
 // holdsGram is the text for a fit that stored AᵀA.

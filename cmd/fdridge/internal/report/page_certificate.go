@@ -96,7 +96,10 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 			first.Rows, kept, bound(first.Shrinkage), f.describeShare(first.Shrinkage))
 	} else {
 		say("The %d rows A were reduced to a sketch B of %d rows. In each direction it misses at most η = %s of the sum of squares: ‖AᵀA − BᵀB‖ ≤ η.%s",
-			first.Rows, f.Size(), bound(first.Shrinkage), f.describeShare(first.Shrinkage))
+			first.Rows, f.Size(), bound(f.sketchBound()), f.describeShare(f.sketchBound()))
+		if f.hasLaterGram() {
+			say("A later pass computed AᵀA itself, with an error of at most %s. The bounds of this page come from this AᵀA.", bound(first.Shrinkage))
+		}
 		say("The ratio η/γ counts: if it is small, the solution of one pass is accurate, and few passes refine it.")
 	}
 	data := "the data as they were read"

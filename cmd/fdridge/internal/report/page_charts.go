@@ -154,7 +154,7 @@ type convergenceSection struct {
 
 func (f *Fit) convergence() (convergenceSection, error) {
 	if f.Traces == nil {
-		return convergenceSection{Text: "The method makes no passes after the first."}, nil
+		return convergenceSection{Text: "The method does not iterate, so there is no error that decreases from pass to pass."}, nil
 	}
 	slowest := slices.MaxFunc(f.Traces, func(a, b *Trace) int { return len(a.Points) - len(b.Points) })
 	text := fmt.Sprintf("The slowest fit, γ = %s, needed %d %s.", chart.Digits(float64(slowest.Gamma), 4), len(slowest.Points), plural(len(slowest.Points), "pass", "passes"))

@@ -54,7 +54,7 @@ func (f *Fit) WriteText(w io.Writer) error {
 	if text := f.listUnproved(); text != "" {
 		fmt.Fprintln(w, "\n"+wrapText(text))
 	}
-	if t, d := f.Found.Solutions[0].Dims(); d > 0 && len(f.Found.Solutions)*t*d <= mostPrinted {
+	if f.printsCoefficients() {
 		for _, s := range f.Found.Solutions {
 			for j := range s.Targets {
 				fmt.Fprintln(w)
@@ -70,15 +70,39 @@ func (f *Fit) WriteText(w io.Writer) error {
 		fmt.Fprintln(w)
 		t.write(w)
 	}
-	for _, written := range [][2]string{{"model", rec.Model}, {"report", f.Written.Page}, {"predictions", f.Written.Predictions}} {
+	isShown := f.printsCoefficients()
+	if !isShown && rec.Model == "" && f.Written.Predictions == "" {
+		fmt.Fprintf(w, "\nmore than %d coefficients are not printed; fdridge show prints them from a model that --out writes\n", mostPrinted)
+	}
+	for _, written := range [][2]string{{"model", rec.Model}, {"report", f.Written.Page}, {"predictions", f.Written.Predictions}, {"sketch", f.Written.Sketch}} {
 		if written[1] == "" {
 			continue
+		}
+		switch {
+		case written[0] == "sketch":
+			written[1] += ": " + f.describeSketchBound()
+		case written[0] == "model" && !isShown:
+			written[1] += fmt.Sprintf("; fdridge show %s prints its coefficients", rec.Model)
 		}
 		if _, err := fmt.Fprintf(w, "\n%s written to %s\n", written[0], written[1]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// printsCoefficients reports whether the text has the coefficients of all fits.
+func (f *Fit) printsCoefficients() bool {
+	t, d := f.Found.Solutions[0].Dims()
+	return d > 0 && len(f.Found.Solutions)*t*d <= mostPrinted
+}
+
+// describeSketchBound states the bound on the error of the sketch, or of AᵀA if AᵀA is stored instead.
+func (f *Fit) describeSketchBound() string {
+	if f.describeGram() != "" {
+		return "error of AᵀA ≤ " + AtMost(f.sketchBound(), 4)
+	}
+	return "‖AᵀA − BᵀB‖ ≤ " + AtMost(f.sketchBound(), 4)
 }
 
 // size states the numbers of rows, features and targets.
@@ -106,14 +130,18 @@ func (f *Fit) facts(rec *fitRecord) []fact {
 		}
 	}
 	if rec.Size > 0 {
-		kept, errorOf := f.describeGram(), "error of AᵀA"
+		kept := f.describeGram()
 		if kept == "" {
-			kept, errorOf = fmt.Sprintf("sketch of %d rows", rec.Size), "‖AᵀA − BᵀB‖"
+			kept = fmt.Sprintf("sketch of %d rows", rec.Size)
 		}
 		if rec.Lanes > 1 {
 			kept += fmt.Sprintf(" in %d lanes", rec.Lanes)
 		}
-		add("Sketch", fmt.Sprintf("%s; %s ≤ %s", kept, errorOf, AtMost(rec.Fits[0].Shrinkage, 4)))
+		text := kept + "; " + f.describeSketchBound()
+		if f.hasLaterGram() {
+			text += fmt.Sprintf("; a later pass computed AᵀA, with an error ≤ %s", AtMost(rec.Fits[0].Shrinkage, 4))
+		}
+		add("Sketch", text)
 	}
 	scoring := ""
 	if rec.HeldOut != nil {
@@ -218,7 +246,8 @@ func (f *Fit) scaledLegend(rec *fitRecord) string {
 	return "\nThe fit scaled the columns. --tol is about the coefficients of scaled columns, with an error ≤ " + bound(worst) + "."
 }
 
-// mostPrinted is the maximum number of coefficients in the text report, not counting intercepts.
+// mostPrinted is the maximum number of coefficients in the text report, not counting intercepts. If there are more, the
+// text has none.
 const mostPrinted = 20
 
 // coefficientsTable returns a table of the coefficients of one target at one γ, in the units of the file, with the
