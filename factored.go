@@ -67,29 +67,94 @@ func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
 
 // Dual methods compute leave-one-out errors without a pass over the rows.
 func (f *factored) chooseByLeaveOneOut(ctx context.Context, byGCV *choose.GammaChoice) (err error) {
-	passes := 0
-	f.choice, err = choose.Among(f.Candidates, choose.AroundGCV(byGCV), func(gammas []float64) ([]choose.Candidate, error) {
-		src, opts, err := f.leaveOneOut(gammas, passes+1)
-		if err != nil {
-			return nil, err
-		}
-		fits, scores, err := f.factors.LeaveOneOut(ctx, src, gammas, opts)
-		if err != nil {
-			return nil, err
-		}
-		if !f.factors.Method().IsDual() {
-			passes++
-			f.record(Step{Stage: Choosing, Method: f.method, Passes: 1, Reason: reason.Reason{Rule: reason.LeverageTakesPass}})
-		}
-		return choose.ByScore(fits, scores.Bounds, scores.Estimates), nil
-	})
+	passes, spent := 0, []reason.Reason{{Rule: reason.LeverageTakesPass}}
+	f.choice, err = choose.Among(f.Candidates, choose.AroundGCV(byGCV), f.leftOutBy(ctx, f.factors, &passes))
 	if err != nil {
 		return err
 	}
-	if f.choice.AddUnknown(byGCV.Unknown); passes > 0 {
-		f.choice.Passes, f.choice.Spent = passes, []reason.Reason{{Rule: reason.LeverageTakesPass}}
+	f.choice.AddUnknown(byGCV.Unknown)
+	if err := f.chooseByQR(ctx, &passes); err != nil {
+		return err
+	}
+	for _, s := range f.trace {
+		if s.Reason.Rule == reason.LeftOutTakesQR && s.Passes > 0 {
+			spent = append(spent, s.Reason)
+		}
+	}
+	if passes > 0 {
+		f.choice.Passes, f.choice.Spent = passes, spent
 	}
 	return nil
+}
+
+// leftOutBy returns a function that computes leave-one-out errors with the given factors. Each call adds to passes, except
+// for dual methods.
+func (f *factored) leftOutBy(ctx context.Context, factors *ridge.Factorization, passes *int) func(gammas []float64) ([]choose.Candidate, error) {
+	return func(gammas []float64) ([]choose.Candidate, error) {
+		src, opts, err := f.leaveOneOut(gammas, *passes+1)
+		if err != nil {
+			return nil, err
+		}
+		fits, scores, err := factors.LeaveOneOut(ctx, src, gammas, opts)
+		if err != nil {
+			return nil, err
+		}
+		if !factors.Method().IsDual() {
+			*passes++
+			f.record(Step{Stage: Choosing, Method: f.method, Passes: 1, Reason: reason.Reason{Rule: reason.LeverageTakesPass}})
+		}
+		return choose.ByScore(fits, scores.Bounds, scores.Estimates), nil
+	}
+}
+
+// chooseByQR tries the γ that were left out, with a QR factorisation of the rows. If columns are nearly dependent, AᵀA
+// loses the digits that decide about small γ. The method must be Exact, and the factorisations must be cheap.
+func (f *factored) chooseByQR(ctx context.Context, passes *int) error {
+	gammas := f.choice.BelowChoice()
+	if f.Candidates != nil {
+		gammas = slices.DeleteFunc(slices.Clone(f.choice.Unknown), func(g float64) bool { return g == 0 })
+	}
+	if len(gammas) == 0 || f.method != ridge.Exact || f.once || f.choice.IsFitted() || f.Select.Decides() || !f.isCheapByQR() {
+		return nil
+	}
+	qr, err := f.factoriseQR(ctx, gammas, true)
+	if large, ok := errors.AsType[*ridge.SizeError](err); ok {
+		f.record(Step{Stage: Reading, Method: ridge.QR, Err: err, Reason: reason.Reason{Rule: reason.TooLarge, Numbers: []float64{float64(large.Bytes), float64(large.Limit)}}})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.record(Step{Stage: Reading, Method: ridge.QR, Passes: 1, Reason: reason.Reason{Rule: reason.LeftOutTakesQR, Numbers: []float64{float64(len(f.choice.Unknown))}}})
+	*passes++
+	byQR, err := choose.Among(gammas, choose.GammaGrid{}, f.leftOutBy(ctx, qr, passes))
+	if _, singular := errors.AsType[*ridge.SingularError](err); singular {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if f.choice, err = f.choice.Merge(byQR, f.Candidates != nil); err != nil {
+		return err
+	}
+	if f.choice.Path[f.choice.Index].Method == ridge.QR {
+		f.factors = qr
+	}
+	return nil
+}
+
+// isCheapByQR reports whether QR factorisations for some forty γ take little time: each takes O(d³) time, and the
+// pass O(nd²).
+func (f *factored) isCheapByQR() bool {
+	const small, rows = 200, 6 // features, and rows for each feature
+	return !f.factors.Method().IsDual() && f.factors.Method() != ridge.QR && (f.d <= small || f.n >= rows*int64(f.d))
+}
+
+// factoriseQR reads the rows for a QR factorisation.
+func (f *factored) factoriseQR(ctx context.Context, gammas []float64, leaveOneOut bool) (*ridge.Factorization, error) {
+	return ridge.Factorize(ctx, f.src, gammas, ridge.ExactOptions{
+		Method: ridge.QR, Intercept: !f.NoIntercept, Backend: f.Backend, MaxBytes: f.MaxBytes, Tol: f.Tol, Projected: f.rounding(), Progress: f.progress(Reading, 1), LeaveOneOut: leaveOneOut,
+	})
 }
 
 // solve returns the solutions at gammas. With method Exact, it reads the rows again for a QR factorization if a system
@@ -246,9 +311,7 @@ func (f *factored) retryWithQR(ctx context.Context, gammas []float64, fits []*ri
 	if slices.ContainsFunc(f.trace, func(s Step) bool { return s.Err != nil }) {
 		why.Rule = reason.SingularTo
 	}
-	qr, err := ridge.Factorize(ctx, f.src, retry, ridge.ExactOptions{
-		Method: ridge.QR, Intercept: !f.NoIntercept, Backend: f.Backend, MaxBytes: f.MaxBytes, Tol: f.Tol, Projected: f.rounding(), Progress: f.progress(Reading, 1),
-	})
+	qr, err := f.factoriseQR(ctx, retry, false)
 	if large, ok := errors.AsType[*ridge.SizeError](err); ok && len(fits) > 0 {
 		f.record(Step{Stage: Reading, Method: ridge.QR, Err: err, Reason: reason.Reason{Rule: reason.TooLarge, Numbers: []float64{float64(large.Bytes), float64(large.Limit)}}})
 		return fits, nil

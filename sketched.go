@@ -84,7 +84,7 @@ func (j *job) fromSummary(sum *ridge.Summary) *sketched {
 //     otherwise GCV.
 //  2. The candidates are the given ones, or the grid of [choose.Gamma] for GCV or of [choose.AroundGCV] for leave-one-out
 //     errors. The grid is extended while the best candidate is at its end.
-//  3. Among the candidates within 1 % of the smallest estimated score, the smallest upper bound decides.
+//  3. The smallest upper bound on the score decides.
 //  4. If another candidate may be better by more than GammaTol, a pass computes AᵀA, provided [plan.GramPass] finds it
 //     worth the cost.
 //  5. If only the training errors leave the choice open, more passes solve for the candidates that may be best, provided

@@ -126,7 +126,7 @@ func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []
 func (f *Factorization) SetTol(tol float64) { f.opts.Tol = tol }
 
 // LeaveOneOut returns the solutions of [Factorization.Solve] and the leave-one-out error of every solution and target,
-// as defined at [LeaveOneOut]. It makes a pass over src and computes the leverages from the eigenvectors of AᵀA. A dual
+// as defined at [LeaveOneOut]. It makes a pass over src, and docs/math.md, Theorem 10.7, describes the leverages. A dual
 // method makes no pass, because it has the rows in memory.
 //
 // The factorisation must have been made with ExactOptions.LeaveOneOut. A dual method does not support
@@ -148,11 +148,7 @@ func (f *Factorization) LeaveOneOut(ctx context.Context, src dataset.Source, gam
 	if err != nil {
 		return nil, nil, err
 	}
-	known, err := f.primal.leverages(f.system, gammas)
-	if err != nil {
-		return nil, nil, err
-	}
-	scores, err := leaveOneOutOf(ctx, src, known, fits, opts)
+	scores, err := f.primal.leaveOneOut(ctx, src, f.system, fits, opts)
 	return fits, scores, err
 }
 

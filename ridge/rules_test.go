@@ -134,14 +134,16 @@ func TestRulesOfGamma(t *testing.T) {
 			t.Errorf("γ = %g scores %v, at the end of the grid %g, %v", own.Gamma(), own.Score, end.Gamma(), end.Score)
 		}
 	})
-	t.Run("3: the least estimate", func(t *testing.T) {
-		// A wide bracket has the larger upper bound, and may have the smaller score all the same.
+	t.Run("3: the smallest upper bound", func(t *testing.T) {
+		// An estimate inside a wide bracket proves nothing.
 		scores := []ridge.Interval{{Lo: 1, Hi: 1.2}, {Lo: 0.5, Hi: 2}}
-		if c := choose.Least(scores, []float64{1.1, 0.6}); c.Index != 1 || c.Certain || !(c.Excess >= 1) || !(c.Excess <= 1+1e-15) {
-			t.Errorf("%+v", c)
+		for _, estimates := range [][]float64{nil, {1.1, 0.6}} {
+			if c := choose.Least(scores, estimates); c.Index != 0 || c.Certain || !(c.Excess >= 0.7) || !(c.Excess <= 0.7*(1+1e-15)) {
+				t.Errorf("%v: %+v", estimates, c)
+			}
 		}
-		if c := choose.Least(scores, nil); c.Index != 0 || !(c.Excess <= 0.7*(1+1e-15)) {
-			t.Errorf("by midpoints %+v", c)
+		if c := choose.Least([]ridge.Interval{{Lo: 0, Hi: 2}, {Lo: 0, Hi: 2}}, []float64{1.5, 1}); c.Index != 1 {
+			t.Errorf("equal bounds: %+v", c)
 		}
 	})
 	t.Run("4: a pass computes the Gram matrix", func(t *testing.T) {

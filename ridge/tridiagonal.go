@@ -20,8 +20,8 @@ func shouldReduce(k int) bool { return k >= fewGammas }
 // cases:
 //
 //   - γ is not much larger than the error of T.
-//   - The solution by T misses Tol, and a factorisation takes less time than a pass. If no pass will correct the solution
-//     (Tol is 0), Cholesky must give a much smaller error bound.
+//   - The solution by T misses Tol, and a factorisation takes less time than a pass or gives a much smaller error
+//     bound. If no pass will correct the solution (Tol is 0), the bound decides.
 func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
 	if e.reduction == nil {
 		e.reduction = system.Reduce()
@@ -55,11 +55,8 @@ func (e *primal) solutionFromT(system *direct.System, gamma float64, found *cert
 	rows := system.Evidence()
 	if found != nil && !e.isUnderdetermined(gamma) && rows.Serves(found) {
 		f := e.solution(rows, found, Tridiagonal)
-		again := int64(e.d)*int64(e.d) <= e.stage.Rows // d³ for a factorisation, n·d for a pass
-		if e.opts.Tol == 0 {
-			again = rows.MayGain(found)
-		}
-		if !again || f.certifiedTo(cmp.Or(e.opts.Tol, DefaultTol)) {
+		isCheap := e.opts.Tol > 0 && int64(e.d)*int64(e.d) <= e.stage.Rows // d³ for a factorisation, n·d for a pass
+		if !(isCheap || rows.MayGain(found)) || f.certifiedTo(cmp.Or(e.opts.Tol, DefaultTol)) {
 			return f, nil
 		}
 	}

@@ -208,8 +208,12 @@ func TestGammaAuto(t *testing.T) {
 	if out := must(t, append(data, "--size", "8")...); c["certain"] != true || !strings.Contains(out, ": smallest GCV of 75 candidates (proved)") {
 		t.Errorf("certain: %v\n%s", c["certain"], out)
 	}
-	if out := must(t, append(data, "--size", "1", "--gamma-tol", "inf")...); !strings.Contains(strings.ReplaceAll(out, "\n  ", " "), "any gamma from") {
+	code, out, errs := call(append(data, "--size", "1", "--gamma-tol", "inf")...)
+	if code != short || !strings.Contains(strings.ReplaceAll(out, "\n  ", " "), "any gamma from") {
 		t.Errorf("one row says for certain:\n%s", out)
+	}
+	if !strings.Contains(errs, "is little more than a guess: the GCV is only known to lie in [0, ") || !strings.Contains(errs, "; try a larger --size") {
+		t.Errorf("nothing useful is proved of the choice: %s", errs)
 	}
 	// Unasked so few features are solved for directly, and that certifies as much.
 	if out := must(t, data[:len(data)-2]...); !strings.Contains(out, "method exact (tridiagonal): ") || !strings.Contains(out, " % of the work of 12 galerkin passes, and AᵀA fits into memory") || !strings.Contains(out, ": smallest GCV of 75 candidates (proved)") {

@@ -72,8 +72,8 @@ func nameFlags(err error, advice string) error {
 }
 
 // deliver writes the model, the HTML page and the coefficients, and prints the report. If the fit missed its
-// tolerance, deliver returns a *shortError. It still writes the model and the coefficients, unless --strict is given
-// or [report.Fit.Lost] is true.
+// tolerance, or if nothing useful is proved of the choice of γ, deliver returns a *shortError. If the tolerance was
+// missed, it still writes the model and the coefficients, unless --strict is given or [report.Fit.Lost] is true.
 func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, stdout io.Writer) error {
 	missed := f.Found.Err()
 	isWritten := missed == nil || !o.strict && !f.Lost()
@@ -134,16 +134,19 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 		return err
 	}
 	if missed == nil {
+		if doubt := f.Doubt(); doubt != "" {
+			return &shortError{message: "warning: " + doubt, isWritten: true}
+		}
 		return nil
 	}
 	return &shortError{o.shortfall(f, isWritten), isWritten, missed}
 }
 
-// A shortError is the error of a fit that missed its tolerance.
+// A shortError is the error of a fit that missed its tolerance, or of a choice of γ of which nothing useful is proved.
 type shortError struct {
 	message   string
 	isWritten bool  // the result was written
-	err       error // a *[ridge.NotConvergedError]
+	err       error // a *[ridge.NotConvergedError], or nil
 }
 
 func (e *shortError) Error() string { return e.message }

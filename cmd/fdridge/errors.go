@@ -20,7 +20,7 @@ const (
 	done   = 0
 	failed = 1 // computation failed, diverged or was interrupted; with --strict also a missed tolerance
 	usage  = 2 // bad usage or bad input
-	short  = 3 // tolerance missed; the best result was written with its proved error bound
+	short  = 3 // tolerance missed, or little proved of the choice of γ; the best result was written with its proved error bound
 )
 
 // exitCodes is the table of exit codes in the help of fit and solve.
@@ -30,7 +30,7 @@ Exit codes:
   0  done; if the method has a tolerance (all but one-shot), the error bound is within --tol
   1  failed: the computation failed, diverged or was interrupted, or --strict and --tol not reached
   2  bad usage or bad input
-  3  --tol was not reached, or one-shot proved nothing: the best result was written with its bound`
+  3  --tol was not reached, or nothing useful was proved of the fit or of the choice of gamma: the best result was written with its bounds`
 
 // message returns the text of an error as one line, without names of Go packages. A very long text is cut.
 func message(err error) string {

@@ -14,8 +14,7 @@ import (
 // A Choice is the result of choosing among candidates by their scores. Each score is known only by a bracket and an
 // estimate.
 type Choice struct {
-	// Index is the index of the chosen candidate. It has the smallest upper bound among the candidates whose estimate is at most
-	// 1 % above the smallest estimate; see [Least].
+	// Index is the index of the chosen candidate. Its score has the smallest upper bound; see [Least].
 	Index int `json:"index" null:"-1"`
 	// Score is the bracket of the score of the chosen candidate, and Estimate is an estimate inside it.
 	Score    ridge.Interval `json:"score"`
@@ -51,15 +50,13 @@ func roundedDifference(hi, lo float64) float64 {
 	return v
 }
 
-// Least chooses a candidate by brackets and estimates of its score. It considers the candidates whose estimates are at
-// most 1 % above the smallest estimate. Among these it chooses the candidate with the smallest upper bound.
+// Least chooses the candidate whose score has the smallest upper bound. Estimates decide only among equal upper bounds.
 //
-// The midpoint of a bracket replaces an estimate that is missing, NaN or outside the bracket. Candidates with a NaN
-// bracket are ignored. If there are no candidates, Index is −1.
+// The midpoint of a bracket replaces an estimate that is missing, NaN or outside the bracket. A NaN bracket means that
+// nothing is known of the score. If there are no candidates, Index is −1.
 func Least(scores []ridge.Interval, estimates []float64) Choice {
 	c := Choice{Index: -1, Score: ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}, Estimate: math.Inf(1)}
 	known, most := make([]ridge.Interval, len(scores)), math.Inf(1) // most is the smallest upper bound
-	guesses, least := make([]float64, len(scores)), math.Inf(1)
 	for i, v := range scores {
 		if math.IsNaN(v.Lo) || math.IsNaN(v.Hi) {
 			v = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
@@ -70,10 +67,7 @@ func Least(scores []ridge.Interval, estimates []float64) Choice {
 			at = estimates[i]
 		}
 		at = interval.Interval(v).Estimate(at)
-		guesses[i], least = at, math.Min(least, at)
-	}
-	for i, v := range known {
-		if at := guesses[i]; c.Index < 0 || at <= least*(1+DefaultTol) && (v.Hi < c.Score.Hi || !(c.Estimate <= least*(1+DefaultTol))) {
+		if c.Index < 0 || v.Hi < c.Score.Hi || v.Hi == c.Score.Hi && at < c.Estimate {
 			c.Index, c.Score, c.Estimate = i, v, at
 		}
 	}

@@ -58,7 +58,7 @@ func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summ
 		if err != nil {
 			return s, err
 		}
-		if !(nextFitted.Estimate < fitted.Estimate) && !(nextRidge.Estimate < ridge.Estimate) {
+		if !(nextFitted.Score.Hi < fitted.Score.Hi) && !(nextRidge.Score.Hi < ridge.Score.Hi) {
 			break
 		}
 		if s = next; !shouldExtendGrid(fitted, nextFitted) && !shouldExtendGrid(ridge, nextRidge) {

@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A GammaChoice is a choice of γ by the smallest estimated score, summed over all targets.
+// A GammaChoice is a choice of γ by the smallest upper bound on the score, summed over all targets.
 type GammaChoice struct {
 	Choice                    // Index is an index of Path
 	By     Criterion          `json:"by"`     // the criterion of the scores
@@ -38,8 +38,9 @@ func (c *GammaChoice) Gamma() float64 {
 	return c.Path[c.Index].Gamma
 }
 
-// GCVExcess returns e/e₀ − 1, where e is the estimated leave-one-out error at the γ that GCV would choose, and e₀ the
-// error at the chosen γ. It is 0 if the scores are not leave-one-out errors.
+// GCVExcess returns a lower bound on e/e₀ − 1, where e is the leave-one-out error at the γ that GCV would choose, and e₀
+// the error at the chosen γ. It is 0 if the scores are not leave-one-out errors, or if e is not proved to be larger.
+// Errors that are only round-off of the targets count as equal.
 func (c *GammaChoice) GCVExcess() float64 {
 	if c == nil || c.By != LOO || c.Index < 0 || len(c.Estimates) != len(c.Path) {
 		return 0
@@ -48,15 +49,17 @@ func (c *GammaChoice) GCVExcess() float64 {
 	if err != nil || byGCV.Index == c.Index {
 		return 0
 	}
-	sum := 0.0
-	for _, v := range c.Estimates[byGCV.Index] {
-		sum += v
-	}
-	if !(sum > c.Estimate) { // also true if both are 0 or +Inf
+	base := math.Max(c.Score.Hi, fitted*c.variance())
+	other := sumBrackets(c.Scores[byGCV.Index]).Lo
+	if !(other > base) {
 		return 0
 	}
-	return sum/c.Estimate - 1
+	return other/base - 1
 }
+
+// fitted is the largest fraction of the sum of squares of a target that counts as round-off. A score below the fraction
+// tiny is as good as 0 for a choice.
+const fitted, tiny = 1e-12, 1e-9
 
 // ByErrorRate chooses again, by the error rates of the solutions in Path. rates[i] brackets the error rate of Path[i], and
 // estimates[i] estimates it. ByErrorRate chooses the bracket with the smallest upper end, and the largest γ among equal upper
@@ -98,19 +101,51 @@ func (c *GammaChoice) AddUnknown(gammas []float64) {
 	c.Unknown = slices.Compact(c.Unknown)
 }
 
-// LittleKnown reports whether another γ may have less than half the score of the chosen γ. It returns false if the chosen
-// solution fits the targets up to round-off.
+// LittleKnown reports whether the choice is little more than a guess: [GammaChoice.ProvesNothing] returns true, or another
+// γ may have less than half the score. It returns false if the score is tiny or if [GammaChoice.IsFitted] returns true.
 func (c *GammaChoice) LittleKnown() bool {
-	const worse, fitted = 1, 1e-12
-	if c == nil || c.Index < 0 || c.Index >= len(c.Path) || c.RelativeExcess() <= worse {
+	const worse = 1
+	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
 		return false
 	}
+	return c.ProvesNothing() || !(c.RelativeExcess() <= worse) && !c.isTiny()
+}
+
+// ProvesNothing reports whether nothing useful is proved of the choice: the score of the chosen γ is not known within a
+// factor of two. It returns false if the score is tiny or if [GammaChoice.IsFitted] returns true.
+func (c *GammaChoice) ProvesNothing() bool {
+	const wide = 2
+	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
+		return false
+	}
+	return !(c.Score.Hi <= wide*c.Score.Lo) && !c.isTiny()
+}
+
+// isTiny reports whether the score is as good as 0.
+func (c *GammaChoice) isTiny() bool { return c.IsFitted() || c.Score.Hi <= tiny*c.variance() }
+
+// variance returns an upper bound on the sum of squares of all targets, divided by the number of rows.
+func (c *GammaChoice) variance() float64 {
+	squares := 0.0
 	for _, o := range c.Path[c.Index].Targets {
-		if !(o.RSS.Hi <= fitted*o.TSS.Hi) {
-			return true
+		squares += o.TSS.Hi
+	}
+	return squares / math.Max(1, float64(c.Path[c.Index].Rows))
+}
+
+// IsFitted reports whether the chosen solution fits all targets up to round-off, or whether the targets are constant up
+// to round-off. Scores are then round-off, too.
+func (c *GammaChoice) IsFitted() bool {
+	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
+		return false
+	}
+	targets := c.Path[c.Index].Targets
+	for _, o := range targets {
+		if !(o.RSS.Hi <= fitted*o.TSS.Hi) && o.TSS.Lo > 0 {
+			return false
 		}
 	}
-	return false
+	return len(targets) > 0
 }
 
 // GridSize is the number of γ in the default grid, over six powers of ten; gridCV is for cross-validation.
@@ -128,7 +163,7 @@ const (
 )
 
 // shouldExtendGrid reports whether the last extension improved the choice enough.
-func shouldExtendGrid(before, after Choice) bool { return after.Estimate < before.Estimate*(1-minGain) }
+func shouldExtendGrid(before, after Choice) bool { return after.Score.Hi < before.Score.Hi*(1-minGain) }
 
 // Gamma chooses γ from the solutions of [ridge.Summary.Path], by GCV summed over all targets, see [LeastGCV].
 //
@@ -137,7 +172,7 @@ func shouldExtendGrid(before, after Choice) bool { return after.Estimate < befor
 //   - Downwards to the smallest sum of squares of a column, as far as scores are known to one per cent. The smaller γ are in
 //     [GammaChoice.Unknown].
 //   - By three powers of ten beyond an end if the best γ is at this end. This is repeated as long as an extension lowers the
-//     smallest estimated score by more than 0.1 % and also lowers its upper bound.
+//     smallest upper bound by more than 0.1 %.
 //
 // Errors are the errors of [ridge.Summary.Path].
 func Gamma(sum *ridge.Summary, candidates []float64) (*GammaChoice, error) {
@@ -190,9 +225,6 @@ func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Cand
 	if err != nil {
 		return nil, err
 	}
-	if extend {
-		all = all[grid.start(len(all), func(i int) ridge.Interval { return ridge.Interval(sumBrackets(all[i].Scores)) }):]
-	}
 	best, err := chooseCandidate(all)
 	for more := 0; err == nil && extend && more < maxExtensions; more++ {
 		outside := gammasBeyond(gammasOf(best.Path), best.Index, min(len(grid.Gammas), GridSize)/2)
@@ -209,8 +241,7 @@ func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Cand
 		if err != nil {
 			return nil, err
 		}
-		certain := next.Score.Hi < best.Score.Lo
-		if !(next.Estimate < best.Estimate && next.Score.Hi < best.Score.Hi) || !certain && !all[next.Index].Fit.Proves() {
+		if !(next.Score.Hi < best.Score.Hi) {
 			break
 		}
 		on := shouldExtendGrid(best.Choice, next.Choice)
@@ -221,11 +252,68 @@ func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Cand
 	if err != nil {
 		return nil, err
 	}
-	best.Unknown = unsolved
-	if extend {
-		best.Unknown = gammasBelow(grid.Gammas, best.Path[0].Gamma)
+	if best.Unknown = unsolved; !extend {
+		return best, nil
 	}
-	return best, nil
+	best.Unknown = grid.Gammas
+	return best.leaveOut(grid)
+}
+
+// leaveOut removes the γ that grid leaves out, and adds them to Unknown.
+func (c *GammaChoice) leaveOut(grid GammaGrid) (*GammaChoice, error) {
+	from := grid.startAt(gammasOf(c.Path), c.Index, func(i int) ridge.Interval { return ridge.Interval(sumBrackets(c.Scores[i])) })
+	next, err := c.Again(candidatesOf(c)[from:])
+	if err != nil {
+		return nil, err
+	}
+	next.Unknown = gammasBelow(Ascending(slices.Concat(c.Unknown, gammasOf(c.Path))), next.Path[0].Gamma)
+	return next, nil
+}
+
+// Merge returns the choice among the γ of c and o, which have the same criterion. o may have γ of c.Unknown. If given is
+// false, small γ are left out as in [Gamma].
+func (c *GammaChoice) Merge(o *GammaChoice, given bool) (*GammaChoice, error) {
+	if c == nil || o == nil {
+		return nil, rows.Unfit("a choice of nothing")
+	}
+	all := slices.Concat(candidatesOf(c), candidatesOf(o))
+	slices.SortStableFunc(all, func(a, b Candidate) int { return cmp.Compare(a.Fit.Gamma, b.Fit.Gamma) })
+	next, err := c.Again(all)
+	if err != nil {
+		return nil, err
+	}
+	isTried := func(g float64) bool { return slices.Contains(gammasOf(o.Path), g) }
+	next.Unknown = slices.DeleteFunc(slices.Clone(c.Unknown), isTried)
+	if given {
+		return next, nil
+	}
+	return next.leaveOut(GammaGrid{})
+}
+
+// BelowChoice returns γ to try instead of c.Unknown, at most 41 in ascending order: from the smallest of Unknown to the
+// chosen γ in steps of √10, but not below 10⁻²⁰ times the chosen γ.
+func (c *GammaChoice) BelowChoice() []float64 {
+	if c == nil || len(c.Unknown) == 0 || !(c.Gamma() > 0) {
+		return nil
+	}
+	const steps, most = 2, 20 // steps in a power of ten, and powers of ten
+	var out []float64
+	for i := most * steps; i >= 0; i-- {
+		g := c.Gamma() * math.Pow(10, -float64(i)/steps)
+		if g*math.Sqrt(math.Sqrt(10)) >= c.Unknown[0] {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// candidatesOf returns the candidates of a choice.
+func candidatesOf(c *GammaChoice) []Candidate {
+	out := make([]Candidate, len(c.Path))
+	for i, f := range c.Path {
+		out[i] = Candidate{f, c.Scores[i], c.Estimates[i]}
+	}
+	return out
 }
 
 // gammasBelow returns the γ of an ascending grid below least.

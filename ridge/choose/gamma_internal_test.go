@@ -53,9 +53,70 @@ func TestGridKeeps(t *testing.T) {
 			t.Errorf("%+v: starts at %d", c, got)
 		}
 	}
-	grid := AroundGCV(&GammaChoice{Path: []*ridge.Solution{{Outcome: ridge.Outcome{Gamma: 3}}}})
-	if n := len(grid.Gammas); grid.Gammas[n-grid.Keep] != 3 || !slices.IsSorted(grid.Gammas) || grid.Gammas[n-1] != 3e6 {
-		t.Errorf("around γ = 3: %+v", grid)
+	at := func(g float64) *ridge.Solution { return &ridge.Solution{Outcome: ridge.Outcome{Gamma: g}} }
+	for top, want := range map[float64]float64{3: 3e6, 2e8: 3e6, 4e9: 3e8} {
+		grid := AroundGCV(&GammaChoice{Path: []*ridge.Solution{at(3), at(top)}})
+		if n := len(grid.Gammas); grid.Keep != 0 || grid.Gammas[2] != 3 || !slices.IsSorted(grid.Gammas) || math.Abs(grid.Gammas[n-1]/want-1) > 1e-12 {
+			t.Errorf("around γ = 3 below %g: %+v", top, grid)
+		}
+	}
+}
+
+// TestUnknownIsLeftOut: a smaller γ whose score is not known to 1 % is left out of a default grid. The chosen γ, larger
+// γ and candidates that the caller gave stay.
+func TestUnknownIsLeftOut(t *testing.T) {
+	widths := []float64{0, 5, 0.005, 0.5, 5}
+	find := func(gammas []float64) ([]Candidate, error) {
+		var out []Candidate
+		for _, g := range gammas {
+			lo := 2.0
+			if g == 4 {
+				lo = 1
+			}
+			out = append(out, Candidate{&ridge.Solution{Outcome: ridge.Outcome{Gamma: g}}, []ridge.Interval{{Lo: lo, Hi: lo * (1 + widths[int(g)-1])}}, []float64{lo}})
+		}
+		return out, nil
+	}
+	gammas := []float64{1, 2, 3, 4, 5}
+	byDefault, err := Among(nil, GammaGrid{Gammas: gammas}, find)
+	if err != nil || byDefault.Gamma() != 4 || !slices.Equal(gammasOf(byDefault.Path), []float64{3, 4, 5}) || !slices.Equal(byDefault.Unknown, []float64{1, 2}) {
+		t.Errorf("%+v, %v", byDefault, err)
+	}
+	kept, err := Among(nil, GammaGrid{Gammas: gammas, Keep: 4}, find)
+	if err != nil || !slices.Equal(kept.Unknown, []float64(nil)) || len(kept.Path) != 5 {
+		t.Errorf("%+v, %v", kept, err)
+	}
+	given, err := Among(gammas, GammaGrid{}, find)
+	if err != nil || len(given.Path) != 5 || len(given.Unknown) > 0 {
+		t.Errorf("%+v, %v", given, err)
+	}
+}
+
+// TestMerge: γ that were left out and are tried by another method take part in the choice.
+func TestMerge(t *testing.T) {
+	of := func(gammas, hi []float64) *GammaChoice {
+		var all []Candidate
+		for i, g := range gammas {
+			all = append(all, Candidate{&ridge.Solution{Outcome: ridge.Outcome{Gamma: g}}, []ridge.Interval{{Lo: 1, Hi: hi[i]}}, []float64{1}})
+		}
+		c, err := chooseCandidate(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first := of([]float64{100, 1000}, []float64{2, 3})
+	first.By, first.Unknown = LOO, []float64{0.5, 1, 10}
+	if below := first.BelowChoice(); len(below) != 6 || math.Abs(below[0]/0.316-1) > 0.01 || below[5] != 100 {
+		t.Errorf("below the choice: %v", below)
+	}
+	next, err := first.Merge(of([]float64{1, 10, 50}, []float64{7, 1.001, 1.5}), false)
+	if err != nil || next.Gamma() != 10 || next.By != LOO || !slices.Equal(gammasOf(next.Path), []float64{10, 50, 100, 1000}) || !slices.Equal(next.Unknown, []float64{0.5, 1}) {
+		t.Errorf("%+v, %v", next, err)
+	}
+	next, err = first.Merge(of([]float64{1, 10}, []float64{7, 1.001}), true)
+	if err != nil || next.Gamma() != 10 || len(next.Path) != 4 || !slices.Equal(next.Unknown, []float64{0.5}) {
+		t.Errorf("given: %+v, %v", next, err)
 	}
 }
 

@@ -45,25 +45,30 @@ func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 	return GammaGrid{Gammas: extendDown(Grid(sum, k), squares), Keep: k}, nil
 }
 
-// A GammaGrid holds default candidates, ascending. Gammas[len(Gammas)−Keep:] are always candidates. A smaller γ is left out if
-// its score is not known to one per cent, or if the next larger γ is left out.
+// A GammaGrid holds default candidates, ascending. The chosen γ, all larger γ, and Gammas[len(Gammas)−Keep:] are always
+// candidates. A smaller γ is left out if its score is not known to one per cent, or if the next larger γ is left out.
 type GammaGrid struct {
 	Gammas []float64
 	Keep   int
 }
 
 // AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses. The factor between
-// neighbours is √10 up to 100 times this γ, and 10 above. [Among] leaves out at most the two smallest γ.
+// neighbours is √10 up to 100 times this γ, and 10 above. If the columns differ much in size, the grid continues to a tenth of
+// the largest γ that GCV tried.
 //
 // The best γ for leave-one-out errors is rarely smaller than the choice of GCV. It may be far larger if a few rows have large
 // leverages. The grid is small because each γ costs as much as a product with all rows.
 func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	powers := [...]float64{-1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4, 5, 6}
-	out := GammaGrid{Keep: len(powers) - 2}
+	out := GammaGrid{}
 	for _, at := range powers {
 		if g := byGCV.Gamma() * math.Pow(10, at); !math.IsInf(g, 0) {
 			out.Gammas = append(out.Gammas, g)
 		}
+	}
+	top := slices.Max(gammasOf(byGCV.Path))
+	for g := out.Gammas[len(out.Gammas)-1] * 10; g <= top/10; g *= 10 {
+		out.Gammas = append(out.Gammas, g)
 	}
 	return out
 }
@@ -74,10 +79,24 @@ func GridFor(mean float64, squares []float64) GammaGrid {
 	return GammaGrid{Gammas: extendDown(gridAround(mean, GridSize), squares), Keep: GridSize}
 }
 
-// start returns the index of the first γ to keep. It keeps the g.Keep largest γ, and smaller γ as long as scores are
+// start returns the index of the first of n γ to keep. It keeps the g.Keep largest γ, and smaller γ as long as scores are
 // known within 1 %.
 func (g GammaGrid) start(n int, score func(i int) ridge.Interval) int {
-	from := max(n-g.Keep, 0)
+	return knownFrom(max(n-g.Keep, 0), score)
+}
+
+// startAt is like start for a choice from the ascending γ that were tried. It also keeps the chosen γ and all larger γ.
+func (g GammaGrid) startAt(gammas []float64, chosen int, score func(i int) ridge.Interval) int {
+	from := chosen
+	if g.Keep > 0 {
+		least, _ := slices.BinarySearch(gammas, g.Gammas[max(len(g.Gammas)-g.Keep, 0)])
+		from = min(from, least)
+	}
+	return knownFrom(from, score)
+}
+
+// knownFrom returns the smallest index such that all scores from this index to index from − 1 are known within 1 %.
+func knownFrom(from int, score func(i int) ridge.Interval) int {
 	for from > 0 {
 		if v := score(from - 1); !(v.Hi <= (1+DefaultTol)*v.Lo) {
 			break

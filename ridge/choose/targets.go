@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A TargetChoice is the result of choosing γ for each target separately, by the smallest estimated score; see [Least]. Gammas,
+// A TargetChoice is the result of choosing γ for each target separately, by the smallest upper bound on the score; see [Least]. Gammas,
 // Scores and Excess have one element for each target.
 type TargetChoice struct {
 	By         Criterion        `json:"by"`         // the criterion of the scores

@@ -78,6 +78,8 @@ const (
 
 	// LeverageTakesPass: leave-one-out errors need one pass, and one more for each extension of the grid.
 	LeverageTakesPass
+	// LeftOutTakesQR: Numbers[0] small γ were left out because AᵀA does not determine their scores, and QR may.
+	LeftOutTakesQR
 	// GramIsHeld: the summary holds AᵀA itself, so only round-off can make the choice of γ uncertain. Numbers[0] is
 	// choose.Choice.RelativeExcess, or −1 for leave-one-out errors.
 	GramIsHeld
@@ -118,6 +120,7 @@ var ruleNames = [...]string{
 	Unsolvable:           "unsolvable",
 	TooLarge:             "too-large",
 	LeverageTakesPass:    "leverage-takes-pass",
+	LeftOutTakesQR:       "left-out-takes-qr",
 	GramIsHeld:           "gram-is-held",
 	GramWasComputed:      "gram-was-computed",
 	GramCostsTooMuch:     "gram-costs-too-much",

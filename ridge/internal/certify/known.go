@@ -81,6 +81,9 @@ type Known struct {
 	norm    norms
 	targets []target
 	cOff    []float64 // the part of each c orthogonal to V, t×d; nil if V spans the whole space, see New
+
+	pencils []*Pencil // bounds for leave-one-out errors instead of the sketch, see Equilibrated
+	widest  float64   // the largest element of S, with pencils
 }
 
 // A target describes one column b of Y.

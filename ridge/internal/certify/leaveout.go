@@ -36,12 +36,17 @@ type LeftOut struct {
 type leftAt struct {
 	At
 	restBelow, restAbove, restEstimate float64 // the three functions for vectors orthogonal to V
-	rootAbove                          float64 // bounds √restAbove
+	rootAbove                          float64 // bounds √restAbove, or ‖H^{-½}‖ with a pencil
 	moves                              moves   // the effect of a projection; unused without one
+
+	pencil *pencilAt // bounds by a pencil; nil: by the sketch
 }
 
 // LeftOut returns the LeftOut for the given γ.
 func (k *Known) LeftOut(gammas []float64) *LeftOut {
+	if k.pencils != nil {
+		return k.leftOut(gammas)
+	}
 	r := len(k.eigen.Values)
 	l := &LeftOut{Known: k, skew: k.factor.skew + few, round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + 2*k.factor.skew + few) * eps, lossy: k.bound.Shrinkage > 0}
 	l.lost = math.Sqrt(float64(r+few)) * 0x1p-537
@@ -80,6 +85,9 @@ func (l *LeftOut) Forms() int {
 //   - an upper bound for each γ
 //   - an estimate for each γ, if [LeftOut.Forms] is 3
 func (l *LeftOut) Functions() []float64 {
+	if l.pencils != nil {
+		return l.functions()
+	}
 	var out []float64
 	for _, function := range []func(At, float64) float64{At.below, At.above, At.estimate}[:l.Forms()] {
 		for _, a := range l.at {

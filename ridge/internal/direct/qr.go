@@ -108,19 +108,27 @@ func secondOrder(share, off float64) float64 {
 	return off * roundoff.Inflate
 }
 
+// triangle computes the triangular factor of the rows with √γ·I below, at the top of the stack. stacked bounds the
+// backward error of each column of this step, relative to the norm of the column. For γ = 0 it is 0.
+func (e *tsqr) triangle(gamma float64) (stacked float64) {
+	d, q := e.d, e.d+e.t
+	copy(e.stack, e.r)
+	if gamma == 0 {
+		return 0
+	}
+	below := e.stack[q*q : (q+d)*q]
+	clear(below)
+	for i := range d {
+		below[i*q+i] = math.Sqrt(gamma)
+	}
+	stacked = e.factor(d) + roundoff.Unit // and the rounding of √γ
+	return secondOrder(stacked, stacked)
+}
+
 func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 	d, t, q := e.d, e.t, e.d+e.t
-	copy(e.stack, e.r)
-	stacked := 0.0 // backward error of factoring with √γ·I
-	if gamma > 0 {
-		below := e.stack[q*q : (q+d)*q]
-		clear(below)
-		for i := range d {
-			below[i*q+i] = math.Sqrt(gamma)
-		}
-		stacked = e.factor(d) + roundoff.Unit // and the rounding of √γ
-		stacked = secondOrder(stacked, stacked)
-	} else {
+	stacked := e.triangle(gamma) // backward error of factoring with √γ·I
+	if gamma == 0 {
 		pivot := roundoff.Unit * roundoff.QRPivot(float64(q), float64(e.longest), float64(e.folds))
 		for j := range d {
 			if !(math.Abs(e.r[j*q+j]) > pivot*e.col[j]) {

@@ -35,13 +35,15 @@ type reserve struct {
 	LeftOut  *leftOut `json:"left_out,omitempty"` // smaller candidates without a score
 	Warnings []string `json:"warnings,omitempty"` // in words
 
-	little bool // the brackets are too wide for a choice
-	tied   int  // number of other candidates that are proved to have the same error rate as the chosen one
-	open   int  // number of larger candidates that may have this error rate, because their brackets begin there
+	little   bool // the choice is little more than a guess
+	unproved bool // nothing useful is proved of the score
+	fitted   bool // the targets are fitted, or are constant, up to round-off
+	tied     int  // number of other candidates that are proved to have the same error rate as the chosen one
+	open     int  // number of larger candidates that may have this error rate, because their brackets begin there
 
 	ends [2]bool // whether the chosen γ is the smallest, and whether it is the largest candidate
 
-	disagreement float64 // relative excess of the leave-one-out error at the γ with the smallest GCV
+	disagreement float64 // lower bound on the relative excess of the leave-one-out error at the γ with the smallest GCV
 	flat         bool    // the chosen γ is at the end and its neighbour has nearly the same score
 }
 
@@ -135,7 +137,8 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: describeSpent(p.By, p.Passes, p.Spent),
 		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, wording: words,
 	}
-	c.ends, c.little = [2]bool{p.Index == 0, p.Index == len(p.Path)-1}, p.LittleKnown()
+	c.ends, c.little, c.fitted = [2]bool{p.Index == 0, p.Index == len(p.Path)-1}, p.LittleKnown(), p.IsFitted()
+	c.unproved = p.ProvesNothing()
 	c.AtEnd = c.ends[0] || c.ends[1]
 	c.flat, c.disagreement = c.AtEnd && isFlat(p), p.GCVExcess()
 	if n := len(p.Unknown); n > 0 {
@@ -215,12 +218,14 @@ func (c *choice) sentence() string {
 		return fmt.Sprintf("%s: smallest %s of %d candidates (proved), and the largest gamma of %d with this %s", gamma, c.score(), len(c.Path), c.tied+1, c.score())
 	case c.Certain:
 		return fmt.Sprintf("%s: smallest %s of %d candidates (proved)", gamma, c.score(), len(c.Path))
+	case c.fitted:
+		return fmt.Sprintf("%s: the %s is only round-off, %s, because the targets are fitted exactly or are constant", gamma, c.score(), bracket(c.Score))
 	case c.isArbitrary():
 		return fmt.Sprintf("%s: arbitrary, because the %s is not known for any candidate", gamma, c.score())
 	case float64(c.Excess) <= 1e-9*c.Score.Hi:
 		return fmt.Sprintf("%s: smallest %s of %d candidates, %s; others are equal up to round-off", gamma, c.score(), len(c.Path), bracket(c.Score))
 	}
-	return fmt.Sprintf("%s: smallest estimated %s of %d candidates, which lies in %s; any gamma from %s to %s %s; %s",
+	return fmt.Sprintf("%s: smallest proved bound on the %s of %d candidates, which lies in %s; any gamma from %s to %s %s; %s",
 		gamma, c.score(), len(c.Path), bracket(c.Score), formatGamma(float64(c.Possible[0]), false), formatGamma(float64(c.Possible[1]), true), describeGain(float64(c.Relative)), c.advice())
 }
 
@@ -256,6 +261,24 @@ func (f *Fit) narrower() string {
 	return ""
 }
 
+// Doubt returns a sentence that names the next option to try, if nothing useful is proved of the choice of γ. Otherwise
+// it returns "".
+func (f *Fit) Doubt() string {
+	p := f.Found.Choice
+	if p == nil || !p.ProvesNothing() {
+		return ""
+	}
+	c := describe(p, wording{f.narrower()})
+	next := c.narrower
+	if next == "" {
+		next = "--standardize"
+		if f.isStandardized() {
+			next = fmt.Sprintf("--gamma auto:%.4g,%.4g,%.4g", 10*p.Gamma(), 100*p.Gamma(), 1000*p.Gamma())
+		}
+	}
+	return fmt.Sprintf("gamma = %.4g is little more than a guess: the %s is only known to lie in %s; try %s", p.Gamma(), c.score(), bracket(c.Score), next)
+}
+
 // advice states which option would narrow the range of γ that may have the smallest score.
 func (c *choice) advice() string {
 	if c.narrower == "" {
@@ -267,8 +290,11 @@ func (c *choice) advice() string {
 // warnings returns the reasons to doubt the chosen γ. The caller writes "this gamma" before each text, so each text
 // begins with a verb.
 func (c *choice) warnings() []string {
+	if c.fitted {
+		return nil
+	}
 	var out []string
-	if c.AtEnd && !c.flat {
+	if c.AtEnd && !c.flat && !(c.ends[0] && c.LeftOut != nil) {
 		out = append(out, c.beyond())
 	}
 	if l := c.LeftOut; l != nil {
@@ -284,10 +310,18 @@ func (c *choice) warnings() []string {
 		out = append(out, text)
 	}
 	if v := 100 * c.disagreement; v > 5 {
-		out = append(out, fmt.Sprintf("differs from GCV's choice, where the leave-one-out error is %.0f %% larger: a few rows have much influence", v))
+		more := fmt.Sprintf("at least %.0f %% larger", v)
+		if v > 1000 {
+			more = "more than ten times as large"
+		}
+		out = append(out, fmt.Sprintf("differs from GCV's choice, where the leave-one-out error is %s: a few rows have much influence", more))
 	}
 	if c.little {
-		out = append(out, fmt.Sprintf("is little more than a guess: another candidate %s", describeGain(float64(c.Relative))))
+		text := fmt.Sprintf("another candidate %s", describeGain(float64(c.Relative)))
+		if c.unproved {
+			text = fmt.Sprintf("the %s is only known to lie in %s", c.score(), bracket(c.Score))
+		}
+		out = append(out, "is little more than a guess: "+text)
 	}
 	return out
 }

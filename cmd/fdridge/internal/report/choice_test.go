@@ -87,7 +87,7 @@ func TestTied(t *testing.T) {
 
 // TestDisagreement: the difference from GCV's choice is a whole number of per cent.
 func TestDisagreement(t *testing.T) {
-	for excess, want := range map[float64]string{0.091: "9 % larger", 1.03: "103 % larger", 2200: "220000 % larger", 0.04: ""} {
+	for excess, want := range map[float64]string{0.091: "9 % larger", 1.03: "103 % larger", 9.9: "at least 990 % larger", 2200: "more than ten times as large", 0.04: ""} {
 		got := strings.Join((&choice{By: "loo", reserve: reserve{disagreement: excess}}).warnings(), "")
 		if (want == "") != (got == "") || !strings.Contains(got, want) {
 			t.Errorf("%g: %q, want %q", excess, got, want)

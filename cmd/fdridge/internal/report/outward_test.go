@@ -233,7 +233,7 @@ func TestChoiceHolds(t *testing.T) {
 	}
 	c := &choice{By: "gcv", Gamma: 5, Score: ridge.Interval{Lo: 0.12388, Hi: 0.98712}, Possible: [2]number{1.23488, 9.87612}, Excess: 1, Path: make([]point, 3)}
 	for text, words := range map[string]string{
-		c.String(): "lies in [0.1238, 0.9872]; any gamma from 1.234 to 9.877 may", typeset(c.sentence()): "γ = 5: smallest estimated GCV of 3 candidates, which lies in [0.1238, 0.9872]; any γ from",
+		c.String(): "lies in [0.1238, 0.9872]; any gamma from 1.234 to 9.877 may", typeset(c.sentence()): "γ = 5: smallest proved bound on the GCV of 3 candidates, which lies in [0.1238, 0.9872]; any γ from",
 	} {
 		if !strings.Contains(text, words) {
 			t.Errorf("%q does not say %q", text, words)

@@ -61,6 +61,8 @@ func Words(r reason.Reason) string {
 		return fmt.Sprintf("%v found the system numerically singular at gamma = %v, so QR read the rows once more", r.Method, r.Numbers[0])
 	case reason.NotCertified:
 		return fmt.Sprintf("the first factorisation missed the tolerance at gamma = %v, so QR read the rows once more", r.Numbers[0])
+	case reason.LeftOutTakesQR:
+		return fmt.Sprintf("QR read the rows once more, because AᵀA does not determine the scores of %.0f small gamma", r.Numbers[0])
 	case reason.GramIsHeld:
 		return possibleGain(r) + "AᵀA is stored, so only round-off is left"
 	case reason.GramWasComputed:
@@ -86,7 +88,7 @@ func describeSpent(by choose.Criterion, passes int, spent []reason.Reason) strin
 		switch r.Rule {
 		case reason.LeverageTakesPass:
 			continue
-		case reason.GramWasComputed:
+		case reason.GramWasComputed, reason.LeftOutTakesQR:
 			leftOut--
 		}
 		out = append(out, Words(r))

@@ -1,0 +1,174 @@
+package certify
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// A Pencil nearly diagonalises H = AᵀA + γI for every γ ≥ γ₀. The units of the columns of A do not affect its
+// accuracy. Let S be a diagonal matrix of powers of two, Â = AS⁻¹ and Ĥ(γ) = ÂᵀÂ + γS⁻². The columns wᵢ of a
+// matrix W satisfy
+//
+//	WᵀĤ(γ)W = D^{½}(I + E)D^{½},   D = I + (γ − γ₀)Θ,   ‖E‖ ≤ ω(γ).
+//
+// Hence Ĥ(γ)⁻¹ lies between WD⁻¹Wᵀ/(1 + ω) and WD⁻¹Wᵀ/(1 − ω). docs/math.md, Theorem 10.7, has the proof.
+type Pencil struct {
+	Gamma float64   // γ₀
+	Basis []float64 // Wᵀ, d×d
+	Theta []float64 // ‖S⁻¹wᵢ‖² as computed
+	Size  []float64 // ‖wᵢ‖
+	Rest  []float64 // the lower triangle of (S⁻¹W)ᵀS⁻¹W as computed, d×d
+	Round float64   // bounds the relative error of an element i, j of Rest, relative to √(ΘᵢΘⱼ)
+	Base  float64   // bounds ‖WᵀĤ(γ₀)W − I‖_F
+}
+
+// A pencil is used up to γ/γ₀ = pencilRange, because the error ω grows with this quotient, and up to ω = mostError.
+const (
+	pencilRange = 3e7
+	mostError   = 0.25
+)
+
+// Serves reports whether the pencil bounds the inverse at γ.
+func (p *Pencil) Serves(gamma float64) bool {
+	return gamma >= p.Gamma && gamma <= pencilRange*p.Gamma && p.error(gamma) <= mostError
+}
+
+// error returns a bound on ‖E‖ at γ ≥ γ₀.
+func (p *Pencil) error(gamma float64) float64 {
+	d, step := len(p.Theta), gamma-p.Gamma
+	if step == 0 {
+		return p.Base + few*eps
+	}
+	root := make([]float64, d) // √(step/Dᵢ)
+	round := 0.0
+	for i, v := range p.Theta {
+		at := step / (1 + step*v)
+		root[i] = math.Sqrt(at)
+		round += at * v
+	}
+	sum := 0.0
+	for i := range d {
+		for j, v := range p.Rest[i*d : i*d+i] {
+			v *= root[i] * root[j]
+			sum += 2 * v * v
+		}
+	}
+	return (p.Base+math.Sqrt(sum)+p.Round*round)*inflate + few*eps
+}
+
+// bounds returns the factors of D⁻¹ that bound Ĥ(γ)⁻¹ from below and above, and D. If the pencil does not serve γ,
+// D is I, and bounds uses that H(γ)⁻¹ lies between H(γ₀)⁻¹ and (γ₀/γ)·H(γ₀)⁻¹, in either order.
+func (p *Pencil) bounds(gamma float64) (below, above float64, diagonal []float64) {
+	at, quotient := gamma, 1.0
+	if !p.Serves(gamma) {
+		at, quotient = p.Gamma, p.Gamma/gamma
+	}
+	off := p.error(at)
+	diagonal = make([]float64, len(p.Theta))
+	for i, v := range p.Theta {
+		diagonal[i] = 1 + (at-p.Gamma)*v
+	}
+	return math.Min(1, quotient) * (1 - few*eps) / (1 + off), math.Max(1, quotient) * (1 + few*eps) / (1 - off), diagonal
+}
+
+// Equilibrated returns the Known for leave-one-out errors of the rows AS⁻¹, from pencils with this S in ascending
+// order of γ₀. Each pencil must serve its γ₀. size bounds ‖A‖_F. The sketch of e is ignored.
+func Equilibrated(e Evidence, size float64, pencils []*Pencil, scale []float64) *Known {
+	d, t := len(scale), len(e.TSS)
+	n := norms{size: size, displaced: vec.Norm(e.Displaced[:d]), root: math.Sqrt(e.Weight)}
+	n.read = n.size + n.displaced
+	if e.Intercept {
+		n.read = math.Hypot(n.read, n.root*vec.Norm(e.MeanErrors[:d]))
+	}
+	e.Columns = e.Columns.over(scale)
+	e.Sketch = &fd.Spectrum{Dim: d, Sigma2: make([]float64, d*len(pencils))}
+	for _, p := range pencils {
+		e.Sketch.V = append(e.Sketch.V, p.Basis...)
+	}
+	k := &Known{
+		Evidence: e, eigen: resolvent.Eigen{Dim: d, Values: e.Sketch.Sigma2, V: e.Sketch.V},
+		factor: newFactors(&e), norm: n, targets: make([]target, t), pencils: pencils,
+	}
+	for _, v := range scale {
+		k.widest = math.Max(k.widest, v)
+	}
+	for j := range k.targets {
+		k.targets[j].displaced = e.Displaced[d+j]
+		if e.Intercept {
+			k.targets[j].meanOff = e.MeanErrors[d+j]
+		}
+	}
+	if e.Intercept {
+		k.norm.meanOff = vec.Norm(e.MeanErrors[:d])
+	}
+	return k
+}
+
+// over returns the Columns of AS⁻¹ for powers of two S.
+func (c Columns) over(scale []float64) Columns {
+	divide := func(x []float64) []float64 {
+		if x == nil {
+			return nil
+		}
+		out := append([]float64(nil), x...)
+		for j, s := range scale {
+			out[j] /= s
+		}
+		return out
+	}
+	return Columns{Displaced: divide(c.Displaced), Means: divide(c.Means), MeanErrors: divide(c.MeanErrors)}
+}
+
+// pencilAt holds the bounds of one γ by a pencil.
+type pencilAt struct {
+	first        int // index of the first row of the pencil's basis
+	below, above []float64
+	root         float64 // bounds ‖H^{-½}‖_F
+}
+
+// pencilOf returns the bounds at γ by the pencil with the largest γ₀ up to γ, or by the first pencil.
+func (k *Known) pencilOf(gamma float64) *pencilAt {
+	of := 0
+	for i, p := range k.pencils {
+		if p.Gamma <= gamma {
+			of = i
+		}
+	}
+	p, d := k.pencils[of], k.eigen.Dim
+	low, high, diagonal := p.bounds(gamma)
+	out := &pencilAt{first: of * d, below: make([]float64, d), above: make([]float64, d)}
+	sum := 0.0
+	for i, v := range diagonal {
+		out.below[i], out.above[i] = low/v, high/v
+		sum += p.Size[i] * p.Size[i] * out.above[i]
+	}
+	out.root = math.Sqrt(sum) * inflate
+	return out
+}
+
+// leftOut returns the [LeftOut] by pencils.
+func (k *Known) leftOut(gammas []float64) *LeftOut {
+	r := len(k.eigen.Values)
+	l := &LeftOut{Known: k, skew: few, round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + few) * eps}
+	l.lost = math.Sqrt(float64(r+few)) * 0x1p-537
+	for _, gamma := range gammas {
+		at := k.pencilOf(gamma)
+		l.at = append(l.at, leftAt{At: At{Known: k, Gamma: gamma / k.widest / k.widest * (1 - few*eps)}, rootAbove: at.root, pencil: at})
+	}
+	return l
+}
+
+// functions returns the values of LeftOut.Functions for pencils.
+func (l *LeftOut) functions() []float64 {
+	r, n := len(l.eigen.Values), len(l.at)
+	out := make([]float64, 2*n*r)
+	for i, a := range l.at {
+		copy(out[i*r+a.pencil.first:], a.pencil.below)
+		copy(out[(n+i)*r+a.pencil.first:], a.pencil.above)
+	}
+	return out
+}

@@ -1,0 +1,197 @@
+package direct
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// Equilibration returns powers of two near the norms of the columns of [A; √γI].
+func (s *System) Equilibration(gamma float64) []float64 {
+	out := make([]float64, s.evidence.Dim)
+	for j := range out {
+		_, power := math.Frexp(math.Hypot(s.columns[j], math.Sqrt(gamma)))
+		out[j] = math.Ldexp(1, power)
+	}
+	return out
+}
+
+// Pencil returns a [certify.Pencil] of AᵀA + γI for γ ≥ gamma, with the diagonal matrix scale as S. It needs a
+// factorisation with Gram. If AᵀA + gamma·I is singular to working precision, the result is nil.
+//
+// With a triangular factor ÂᵀÂ + γ₀S⁻² = LLᵀ and the eigenvectors Q of L⁻¹S⁻²L⁻ᵀ = QΘQᵀ, W is L⁻ᵀQ. The errors
+// of all steps are measured at the end. docs/math.md, Theorem 10.7, has the proof.
+func (s *System) Pencil(gamma float64, scale []float64) *certify.Pencil {
+	d := s.evidence.Dim
+	if f, ok := s.f.(*tsqr); ok {
+		factor := engine.View(d, d, make([]float64, d*d))
+		f.triangle(gamma)
+		for i := range d {
+			for j := range i + 1 {
+				factor.Row(i)[j] = f.stack[j*(d+f.t)+i] / scale[i]
+			}
+		}
+		return s.pencil(gamma, scale, factor, func(basis, work, rest engine.Matrix) (off, moved float64) {
+			return f.measure(gamma, scale, s.evidence.Displaced, basis, work, rest)
+		})
+	}
+	k, _, rounding := s.Gram()
+	factor := engine.View(d, d, make([]float64, d*d))
+	for i := range d {
+		row := k.Row(i)[:i+1]
+		for j := range row {
+			row[j] = row[j] / scale[i] / scale[j]
+		}
+		row[i] += gamma / scale[i] / scale[i]
+		copy(factor.Row(i), row)
+	}
+	mirror(d, k.Data, k.Stride)
+	if _, ok := s.evidence.Backend.Cholesky(factor); !ok {
+		return nil
+	}
+	return s.pencil(gamma, scale, factor, func(basis, work, rest engine.Matrix) (off, moved float64) {
+		return s.measureGram(scale, k, rounding, basis, work, rest)
+	})
+}
+
+// pencil returns the pencil for the lower triangular factor L, which it overwrites. measure returns two bounds for
+// a basis Wᵀ: ‖WᵀĤW − I‖_F for rows Ã near the rows A, and ‖(Ã − A)S⁻¹W‖_F. It may overwrite work and rest.
+func (s *System) pencil(gamma float64, scale []float64, factor engine.Matrix, measure func(basis, work, rest engine.Matrix) (off, moved float64)) *certify.Pencil {
+	be, d := s.evidence.Backend, s.evidence.Dim
+	inverse := invertLower(be, factor)
+	clear(factor.Data)
+	for i := range d {
+		for j, v := range inverse.Row(i)[:i+1] {
+			factor.Row(i)[j] = v / scale[j]
+		}
+	}
+	rest, vectors := engine.View(d, d, make([]float64, d*d)), engine.View(d, d, make([]float64, d*d))
+	be.Syrk(false, 1, factor, 0, rest)
+	if !be.SymEig(rest, make([]float64, d), vectors, make([]float64, be.SymEigWork(d, d))) {
+		return nil
+	}
+	basis, work := factor, inverse
+	be.Gemm(false, false, 1, vectors, inverse, 0, basis)
+	off, moved := measure(basis, work, rest)
+
+	p := &certify.Pencil{Gamma: gamma, Basis: basis.Data, Rest: rest.Data, Round: rowProducts(be, d)}
+	over(scale, basis, work)
+	be.Syrk(false, 1, work, 0, rest)
+	total := 0.0
+	for i := range d {
+		p.Size = append(p.Size, vec.Norm(basis.Row(i)))
+		p.Theta = append(p.Theta, rest.Row(i)[i])
+		total += rest.Row(i)[i]
+	}
+	p.Base = (off+moved*(2*math.Sqrt(1+off)+moved))*roundoff.Inflate + float64(d)*total*roundoff.LostSquares
+	if !(p.Base >= 0) {
+		return nil
+	}
+	return p
+}
+
+// rowProducts bounds the round-off of a product along rows of length d, relative to the products of magnitudes.
+func rowProducts(be engine.Backend, d int) float64 {
+	return (be.Accuracy().Dot(d) + engine.Roundings) * roundoff.Eps
+}
+
+// over writes the columns of x divided by scale to out.
+func over(scale []float64, x, out engine.Matrix) {
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			out.Row(i)[j] = v / scale[j]
+		}
+	}
+}
+
+// along returns a bound on ‖XW‖_F for a matrix X whose columns have at most the given norms.
+func along(norms []float64, basis engine.Matrix) (norm float64) {
+	for i := range basis.Rows {
+		norm = math.Hypot(norm, vec.AbsDot(norms, basis.Row(i)))
+	}
+	return norm
+}
+
+// identityError subtracts I from x, and returns the Frobenius norm of the difference.
+func identityError(x engine.Matrix) (norm float64) {
+	for i := range x.Rows {
+		x.Row(i)[i]--
+		norm = math.Hypot(norm, vec.Norm(x.Row(i)))
+	}
+	return norm
+}
+
+// measureGram is the measurement of [System.pencil] for the computed k = ÂᵀÂ + γ₀S⁻². rounding is the result of Gram.
+func (s *System) measureGram(scale []float64, k engine.Matrix, rounding float64, basis, work, rest engine.Matrix) (off, moved float64) {
+	be, d := s.evidence.Backend, s.evidence.Dim
+	be.Gemm(false, true, 1, basis, k, 0, work)
+	be.Gemm(false, true, 1, work, basis, 0, rest)
+	off = identityError(rest)
+	columns, displaced := make([]float64, d), make([]float64, d)
+	for j := range d {
+		columns[j], displaced[j] = math.Sqrt(k.Row(j)[j]), s.evidence.Displaced[j]/scale[j]
+	}
+	size := along(columns, basis)
+	off += (2*rowProducts(be, d)+rounding*roundoff.Unit+roundoff.Eps)*size*size + float64(d)*roundoff.Eps
+	return off * roundoff.Inflate, along(displaced, basis) * roundoff.Inflate
+}
+
+// measure is the measurement of [System.pencil] for the triangular factor of the rows. The bounds are for
+// ‖R̂W‖ ≤ √2, which holds if off is at most ½.
+func (e *tsqr) measure(gamma float64, scale, displaced []float64, basis, work, rest engine.Matrix) (off, moved float64) {
+	d, q := e.d, e.d+e.t
+	r := engine.View(d, d, make([]float64, d*d))
+	for i := range d {
+		for j := i; j < d; j++ {
+			r.Row(i)[j] = e.r[i*q+j] / scale[j]
+		}
+	}
+	columns, errors := make([]float64, d), make([]float64, d)
+	for j := range d {
+		columns[j], errors[j] = e.col[j]/scale[j], (displaced[j]+e.backward(j))/scale[j]
+	}
+	round := rowProducts(e.be, d)
+	e.be.Gemm(false, true, 1, basis, r, 0, work)
+	e.be.Syrk(false, 1, work, 0, rest)
+	size := vec.Norm(work.Data)
+	squares := size * size
+	over(scale, basis, work)
+	size = vec.Norm(work.Data)
+	squares += gamma * size * size
+	e.be.Syrk(false, gamma, work, 1, rest)
+	mirror(d, rest.Data, rest.Stride)
+	off = identityError(rest)
+	lost := round * along(columns, basis)
+	off += lost*(2*math.Sqrt2+lost) + 2*round*squares + float64(d)*roundoff.Eps
+	return off * roundoff.Inflate, along(errors, basis) * roundoff.Inflate
+}
+
+// invertLower returns the inverse of a lower triangular matrix. Blocks of rows are inverted one after the other.
+func invertLower(be engine.Backend, l engine.Matrix) engine.Matrix {
+	const nb = 64
+	d := l.Rows
+	x, part := engine.View(d, d, make([]float64, d*d)), make([]float64, min(nb, d)*d)
+	for lo := 0; lo < d; lo += nb {
+		hi := min(lo+nb, d)
+		for i := lo; i < hi; i++ {
+			row := x.Row(i)
+			row[i] = 1
+			for k := lo; k < i; k++ {
+				vec.Axpy(-l.Row(i)[k], x.Row(k)[lo:k+1], row[lo:k+1])
+			}
+			for j := lo; j <= i; j++ {
+				row[j] /= l.Row(i)[i]
+			}
+		}
+		if lo == 0 {
+			continue
+		}
+		above := engine.View(hi-lo, lo, part)
+		be.Gemm(false, false, 1, l.Slice(lo, hi, 0, lo), x.Slice(0, lo, 0, lo), 0, above)
+		be.Gemm(false, false, -1, x.Slice(lo, hi, lo, hi), above, 0, x.Slice(lo, hi, 0, lo))
+	}
+	return x
+}
