@@ -110,3 +110,47 @@ func TestSingularCandidates(t *testing.T) {
 		t.Errorf("all are singular: exit %d: %s", code, errs)
 	}
 }
+
+// TestRoundOffChoice: a choice among scores that are only round-off, or of a constant target, gives no warnings. A choice
+// of which nothing useful is proved ends with exit code 3 and names the next option.
+func TestRoundOffChoice(t *testing.T) {
+	for name, c := range map[string]struct{ text, args, says, not string }{
+		"linear":           {"x,y\n1,2\n2,4\n3,6\n4,8\n5,10\n6,12\n", "", "the targets are fitted exactly", "much influence"},
+		"duplicated":       {"a,b,y\n1,1,2\n2,2,4\n3,3,6\n4,4,8\n5,5,10\n6,6,12\n", "", "the targets are fitted exactly", "much influence"},
+		"constant":         {"x,y\n1,2\n2,2\n3,2\n4,2\n5,2\n6,2\n", "", "the targets are constant", "this gamma"},
+		"constant feature": {"x,y\n3,1\n3,2\n3,3\n3,4\n", "", "2.2222", "little more than a guess"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out, errs := call(append([]string{"fit", "--data", write(t, "rows.csv", c.text), "--target", "y"}, strings.Fields(c.args)...)...)
+			out = strings.ReplaceAll(out, "\n  ", " ")
+			if code != done || !strings.Contains(out, c.says) || strings.Contains(out, c.not) {
+				t.Errorf("exit %d: %s%s", code, errs, out)
+			}
+		})
+	}
+	args := []string{"fit", "--data", housing, "--target", "last", "--size", "1", "--method", "galerkin", "--select", "gcv", "--gamma-tol", "inf"}
+	file := write(t, "model.json", "")
+	code, _, errs := call(append(args, "--gamma", "auto:1e-9", "--out", file)...)
+	if code != short || !strings.Contains(errs, "gamma = 1e-09 is little more than a guess: the GCV is only known to lie in [") || !strings.Contains(errs, "; try a larger --size") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+// TestRawUnits: if columns are dependent and in raw units, QR finds the γ that AᵀA does not determine.
+func TestRawUnits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(44, 9))
+	var text strings.Builder
+	for range 300 {
+		a, b, small := rng.IntN(1e6), rng.IntN(1e6), 0.1*rng.NormFloat64()
+		fmt.Fprintf(&text, "%v,%v,%v,%v,%v\n", a, b, a+b, small, float64(a)/1e6+10*small+0.01*rng.NormFloat64())
+	}
+	args := []string{"fit", "--data", write(t, "raw.csv", text.String()), "--target", "last"}
+	code, out, errs := call(args...)
+	if code != done || !strings.Contains(strings.ReplaceAll(out, "\n  ", " "), "QR read the rows once more, because AᵀA does not determine the scores of") {
+		t.Errorf("exit %d: %s%s", code, errs, out)
+	}
+	score := reported(t, args...)["choice"].(map[string]any)["score"].([]any)
+	if !(score[1].(float64) < 2e-4) || !(score[1].(float64) < 1.01*score[0].(float64)) {
+		t.Errorf("the error is in %v: %s", score, out)
+	}
+}

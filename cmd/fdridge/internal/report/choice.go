@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/jsonfields"
@@ -38,6 +39,7 @@ type reserve struct {
 	little   bool // the choice is little more than a guess
 	unproved bool // nothing useful is proved of the score
 	fitted   bool // the targets are fitted, or are constant, up to round-off
+	constant bool // the targets are constant, up to round-off
 	tied     int  // number of other candidates that are proved to have the same error rate as the chosen one
 	open     int  // number of larger candidates that may have this error rate, because their brackets begin there
 
@@ -139,6 +141,8 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 	}
 	c.ends, c.little, c.fitted = [2]bool{p.Index == 0, p.Index == len(p.Path)-1}, p.LittleKnown(), p.IsFitted()
 	c.unproved = p.ProvesNothing()
+	varies := func(o ridge.Target) bool { return o.TSS.Lo > 0 }
+	c.constant = c.fitted && !slices.ContainsFunc(p.Path[p.Index].Targets, varies)
 	c.AtEnd = c.ends[0] || c.ends[1]
 	c.flat, c.disagreement = c.AtEnd && isFlat(p), p.GCVExcess()
 	if n := len(p.Unknown); n > 0 {
@@ -218,8 +222,10 @@ func (c *choice) sentence() string {
 		return fmt.Sprintf("%s: smallest %s of %d candidates (proved), and the largest gamma of %d with this %s", gamma, c.score(), len(c.Path), c.tied+1, c.score())
 	case c.Certain:
 		return fmt.Sprintf("%s: smallest %s of %d candidates (proved)", gamma, c.score(), len(c.Path))
+	case c.constant:
+		return fmt.Sprintf("%s: the %s is only round-off, %s, because the targets are constant", gamma, c.score(), bracket(c.Score))
 	case c.fitted:
-		return fmt.Sprintf("%s: the %s is only round-off, %s, because the targets are fitted exactly or are constant", gamma, c.score(), bracket(c.Score))
+		return fmt.Sprintf("%s: the %s is only round-off, %s, because the targets are fitted exactly", gamma, c.score(), bracket(c.Score))
 	case c.isArbitrary():
 		return fmt.Sprintf("%s: arbitrary, because the %s is not known for any candidate", gamma, c.score())
 	case float64(c.Excess) <= 1e-9*c.Score.Hi:
@@ -290,11 +296,11 @@ func (c *choice) advice() string {
 // warnings returns the reasons to doubt the chosen γ. The caller writes "this gamma" before each text, so each text
 // begins with a verb.
 func (c *choice) warnings() []string {
-	if c.fitted {
+	if c.constant {
 		return nil
 	}
 	var out []string
-	if c.AtEnd && !c.flat && !(c.ends[0] && c.LeftOut != nil) {
+	if c.AtEnd && !c.flat && !c.fitted && !(c.ends[0] && c.LeftOut != nil) {
 		out = append(out, c.beyond())
 	}
 	if l := c.LeftOut; l != nil {
