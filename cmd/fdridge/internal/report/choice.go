@@ -215,6 +215,8 @@ func (c *choice) String() string {
 func (c *choice) sentence() string {
 	gamma := fmt.Sprintf("gamma = %.4g", float64(c.Gamma))
 	switch {
+	case c.constant:
+		return fmt.Sprintf("%s: the %s is only round-off, %s, because the targets are constant", gamma, c.score(), bracket(c.Score))
 	case c.Certain && c.tied > 0 && c.open > 0:
 		return fmt.Sprintf("%s: smallest %s of %d candidates (proved), and the largest gamma of %d that are proved to have this %s; %d larger %s may have it, too",
 			gamma, c.score(), len(c.Path), c.tied+1, c.score(), c.open, plural(c.open, "candidate", "candidates"))
@@ -222,8 +224,6 @@ func (c *choice) sentence() string {
 		return fmt.Sprintf("%s: smallest %s of %d candidates (proved), and the largest gamma of %d with this %s", gamma, c.score(), len(c.Path), c.tied+1, c.score())
 	case c.Certain:
 		return fmt.Sprintf("%s: smallest %s of %d candidates (proved)", gamma, c.score(), len(c.Path))
-	case c.constant:
-		return fmt.Sprintf("%s: the %s is only round-off, %s, because the targets are constant", gamma, c.score(), bracket(c.Score))
 	case c.fitted:
 		return fmt.Sprintf("%s: the %s is only round-off, %s, because the targets are fitted exactly", gamma, c.score(), bracket(c.Score))
 	case c.isArbitrary():
