@@ -21,7 +21,7 @@ import (
 //	csr      indices, the column of each value; indptr, for each row the index of its first value
 //	csc      indices, the row of each value; indptr, for each column the index of its first value
 //	bsr      like csr, for blocks of several rows and columns
-//	coo      row and col, the position of each value
+//	coo      row and col, the position of each value; or coords, all rows and then all columns
 //
 // Values at the same position are added. The order of the values is arbitrary, within a row or column of csr, csc and
 // bsr, and within the matrix of coo.
@@ -33,6 +33,7 @@ type sparse struct {
 	rows   int64
 	cols   int
 	count  int64 // number of values, or of blocks
+	coords bool  // coo has the array coords
 	height int   // rows of a block of bsr, otherwise 1
 	width  int   // columns of a block of bsr, otherwise 1
 	stamp  dataset.Stamp
@@ -121,6 +122,16 @@ func describeSparse(name string) (*sparse, error) {
 	m.stamp, m.count = data.stamp, data.rows
 	dims := data.shape
 	data.close() // only its header was read
+	names, err := Members(name)
+	if err != nil {
+		return nil, err
+	}
+	m.coords = m.format == "coo" && slices.Contains(names, "coords")
+	if slices.Contains(names, "fill_value") {
+		if err := m.checkFill(); err != nil {
+			return nil, err
+		}
+	}
 	if m.format == "bsr" {
 		return m, m.blocks(dims)
 	}
@@ -142,6 +153,20 @@ func (m *sparse) blocks(shape []int64) error {
 	return nil
 }
 
+// checkFill checks that absent entries are zero. The package sparse of PyData stores their value.
+func (m *sparse) checkFill() error {
+	v, err := openVector(m.name, "fill_value", m.stamp)
+	if err != nil {
+		return err
+	}
+	defer v.close() // opened for reading, so an error of close does no harm
+	fill, err := v.floats(nil, int(min(v.rows, 1)))
+	if err == nil && (len(fill) != 1 || fill[0] != 0) {
+		err = m.fail("is a sparse array whose absent entries are %v instead of 0", fill)
+	}
+	return err
+}
+
 func (m *sparse) shape() ([]int64, error) {
 	v, err := openVector(m.name, "shape", m.stamp)
 	if err != nil {
@@ -152,7 +177,13 @@ func (m *sparse) shape() ([]int64, error) {
 		return nil, m.fail("holds a sparse array of %d dimensions instead of 2", v.rows)
 	}
 	shape := make([]int64, 2)
-	return shape, v.ints(shape)
+	if err := v.ints(shape); err != nil {
+		return nil, err
+	}
+	if err := v.end(); err != io.EOF {
+		return nil, err
+	}
+	return shape, nil
 }
 
 // memberText returns the text in an array without dimensions, which NumPy stores as bytes or as UTF-32.
@@ -174,6 +205,10 @@ func memberText(name, member string) (string, error) {
 	text := make([]byte, in.size)
 	if _, err := io.ReadFull(in.entries(), text); err != nil {
 		return "", in.wrap(err, 0)
+	}
+	in.sum = crc32.Update(in.sum, crc32.IEEETable, text)
+	if err := (&rowReader{input: in}).end(); err != io.EOF {
+		return "", err
 	}
 	return strings.ReplaceAll(string(text), "\x00", ""), nil
 }
@@ -301,12 +336,28 @@ func (v *vector) ints(dst []int64) error {
 	return nil
 }
 
+// skip skips the next n numbers.
+func (v *vector) skip(n int64) error {
+	if v.at != nil {
+		v.seek(v.next + n)
+		return nil
+	}
+	for n > 0 {
+		k := min(n, maxPiece)
+		if _, err := v.bytes(int(k)); err != nil {
+			return err
+		}
+		n -= k
+	}
+	return nil
+}
+
 // seek makes number i the next one. The array must not be compressed.
 func (v *vector) seek(i int64) {
 	v.next, v.want = i, 0 // the sum of all entries remains unknown
 }
 
-// end checks the end of the array, after all numbers were read. Arrays of which a part was not read are not checked.
+// end checks the checksum and the end of the array, and returns io.EOF. If a part was not read, it returns nil.
 func (v *vector) end() error {
 	if v.next < v.rows {
 		return nil

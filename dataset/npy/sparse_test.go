@@ -77,7 +77,7 @@ func equal(a, b [][]float64) bool { return slices.EqualFunc(a, b, slices.Equal) 
 func TestSparse(t *testing.T) {
 	want := dense(t, "dense.npy")
 	files, err := filepath.Glob(filepath.Join("testdata", "sparse-*.npz"))
-	if err != nil || len(files) < 13 {
+	if err != nil || len(files) < 15 {
 		t.Fatal(files, err)
 	}
 	for _, path := range files {
@@ -232,6 +232,9 @@ func TestSparseDamaged(t *testing.T) {
 		"coo, row below":       {coo(archive{"row": integers(-1, 0)}), ": is damaged: value 1 is in row 0 of 2"},
 		"coo, column beyond":   {coo(archive{"col": integers(3, 0)}), ":1: is damaged: row 1 has a value in column"},
 		"coo, short rows":      {coo(archive{"row": integers(0)}), ": is damaged: row has 1 entries, data 2 and col 2"},
+		"coords":               {coo(archive{"coords": {"<i4", "2, 2", []int32{0, 1, 2, 0}}}), ""},
+		"short coords":         {coo(archive{"coords": integers(0, 1)}), ": is damaged: coords has 2 entries, data 2 and coords 2"},
+		"fill value":           {coo(archive{"fill_value": {"<f8", "", []float64{1}}}), ": is a sparse array whose absent entries are [1] instead of 0"},
 		"bsr":                  {bsr(nil), ""},
 		"bsr, rows":            {bsr(archive{"shape": longs(3, 4)}), ": is damaged: a matrix of 3×4 cannot have blocks of 2×2"},
 		"bsr, flat":            {bsr(archive{"data": numbers(1, 2, 3, 4)}), ": is damaged: the array data has shape [4]"},
@@ -257,25 +260,28 @@ func TestSparseDamaged(t *testing.T) {
 	}
 }
 
-// TestSparseChecksum: a changed byte of a stored array is an error at the end of a pass.
+// TestSparseChecksum: a changed byte of a stored array is an error when the array was read.
 func TestSparseChecksum(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "sparse-csr-stored.npz"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := bytes.Index(text, []byte("data.npy"))
-	at += bytes.IndexByte(text[at:], '\n') + 1 + 3
-	text[at] ^= 1 // of the mantissa
 	path := filepath.Join(t.TempDir(), "x.npz")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	src, err := npy.OpenMember(path, "", npy.Options{})
-	if err == nil {
-		_, err = table(t, src, 0)
-	}
-	if err == nil || !strings.Contains(err.Error(), "checksum") {
-		t.Error(err)
+	for name, place := range map[string]int{"data": 3, "indices": 0, "shape": 8} {
+		bent := bytes.Clone(text)
+		at := bytes.Index(bent, []byte(name+".npy"))
+		at += bytes.IndexByte(bent[at:], '\n') + 1 + place
+		bent[at] ^= 1 // another number that could be right
+		if err := os.WriteFile(path, bent, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		src, err := npy.OpenMember(path, "", npy.Options{})
+		if err == nil {
+			_, err = table(t, src, 0)
+		}
+		if err == nil || !strings.Contains(err.Error(), "checksum") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -148,7 +148,10 @@ func (r *scanReader) sort() {
 func (r *scanReader) scan(visit func(rows []int64, cols []int32, values []float64)) (err error) {
 	second := "indptr"
 	first := "indices"
-	if r.format == "coo" {
+	switch {
+	case r.coords:
+		first, second = "coords", "coords"
+	case r.format == "coo":
 		first, second = "row", "col"
 	}
 	if err := r.vectors(r.was, first, "data", second); err != nil {
@@ -157,12 +160,20 @@ func (r *scanReader) scan(visit func(rows []int64, cols []int32, values []float6
 	defer func() { err = errors.Join(err, r.sparseRows.Close()) }()
 	index, data, columns := r.files[0], r.files[1], r.files[2]
 	r.integers = data.integers
-	want := r.count
-	if r.format == "csc" {
+	rowCount, want := r.count, r.count
+	switch {
+	case r.format == "csc":
 		want = int64(r.cols) + 1
+	case r.coords:
+		rowCount, want = 2*r.count, 2*r.count
 	}
-	if index.rows != r.count || data.rows != r.count || columns.rows != want {
+	if index.rows != rowCount || data.rows != r.count || columns.rows != want {
 		return r.fail("is damaged: %s has %d entries, data %d and %s %d", first, index.rows, data.rows, second, columns.rows)
+	}
+	if r.coords { // the rows precede the columns
+		if err := columns.skip(r.count); err != nil {
+			return err
+		}
 	}
 	p := pointers{v: columns, column: -1}
 	rows, cols, values := make([]int64, maxPiece), make([]int32, 0, maxPiece), make([]float64, 0, maxPiece)

@@ -44,6 +44,9 @@ for row in dense:
     indptr.append(len(data))
 twice = sp.csr_matrix((data, indices, indptr), dense.shape)
 save('csr-unsorted', twice)
+coo = sp.coo_matrix(dense)  # as newer versions of SciPy and the package sparse of PyData write it
+for name, write in (('coo-coords', np.savez_compressed), ('coo-coords-stored', np.savez)):
+    write('sparse-' + name + '.npz', format=b'coo', shape=dense.shape, data=coo.data, coords=np.array([coo.row, coo.col]), fill_value=0.0)
 order = rng.permutation(len(data))
 rows = np.repeat(np.arange(24), np.diff(indptr))
 save('coo-unsorted', sp.coo_matrix((np.array(data)[order], (rows[order], np.array(indices)[order])), dense.shape))
