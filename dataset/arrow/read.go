@@ -119,7 +119,7 @@ func (r *reader) makeParts() {
 	}
 	for i := range r.parts {
 		p := &r.parts[i]
-		p.lent = p.plain && len(p.js) == r.Features && r.Cells == nil // NaN replaces missing values, so it needs a copy
+		p.lent = p.plain && len(p.js) == r.Features && r.Cells.OnlyNumbers() // NaN replaces missing values, so it needs a copy
 		p.plain = p.plain && (p.width > 0 || len(p.js) == columns.Tile || p.lent && len(p.js) == 1)
 		if p.lent = p.lent && (p.width > 0 || len(p.js) == 1); p.lent {
 			r.parts[0], r.parts[i] = r.parts[i], r.parts[0]
@@ -369,7 +369,7 @@ func (r *reader) convert(x, y []float64, n int, lends bool) error {
 	if r.failed >= 0 {
 		return &dataset.InputError{File: r.file.Name, Column: r.failed + 1, Msg: "column " + excerpt.Of(r.names[r.failed]) + " " + r.why}
 	}
-	if r.Cells != nil {
+	if !r.Cells.OnlyNumbers() {
 		finite = r.fillNulls(x, y, n) && finite
 	}
 	if !finite {

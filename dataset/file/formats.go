@@ -158,7 +158,7 @@ func (f format) check(path string, opts Options) error {
 		msg = fmt.Sprintf("the target of a %s file is its label; there is no column %q", f.name, excerpt.Of(opts.Target[0]))
 	case f.labelled && len(opts.Columns) > 0:
 		msg = fmt.Sprintf("a %s file has no columns to select, such as %q", f.name, excerpt.Of(opts.Columns[0]))
-	case f.labelled && opts.Cells.WithoutLabels() != nil:
+	case f.labelled && !opts.Cells.WithoutLabels().OnlyNumbers():
 		msg = fmt.Sprintf("is %s, whose rows have no missing values (absent entries are zero) and no categories", f.name)
 	case !f.fields && opts.Delimiter != 0:
 		msg = fmt.Sprintf("is %s, which has no delimiter; only csv has one", f.name)

@@ -269,7 +269,7 @@ func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 		return newRowReader(in, choice), nil
 	})
 	s.Stamp, s.Single = stamp, opts.Pipe != nil
-	if h.fortran && opts.Cells == nil {
+	if h.fortran && opts.Cells.OnlyNumbers() {
 		s.Columns = byColumns(pass, h, choice, stamp)
 	}
 	return s, nil

@@ -56,7 +56,7 @@ func openSparse(name string, opts Options) (*dataset.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opts.Cells.WithoutLabels() != nil {
+	if !opts.Cells.WithoutLabels().OnlyNumbers() {
 		return nil, m.fail("is a sparse matrix, whose rows have no missing values (absent entries are zero) and no categories")
 	}
 	choice, err := m.choose(opts)

@@ -65,7 +65,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	var s *dataset.Stream
 	s = dataset.NewStream(n, choice.Features, choice.Targets, false, func() (dataset.Reader, error) { return newReader(name, choice, n, s.Stamp) })
 	s.Stamp = f.raw.Stamp()
-	if opts.Cells == nil {
+	if opts.Cells.OnlyNumbers() {
 		s.Columns = byColumns(name, choice, n, s.Stamp)
 	}
 	return s, nil

@@ -76,6 +76,11 @@ func (c *Cells) Holds() Separate {
 	return c.separate
 }
 
+// OnlyNumbers reports whether all cells must be numbers, because c allows no missing value and has no categories.
+func (c *Cells) OnlyNumbers() bool {
+	return c == nil || !c.AllowsSome() && len(c.OneHot) == 0 && len(c.Features) == 0 && c.Labels == nil
+}
+
 // WithoutLabels returns c, or nil if c sets nothing but Labels.
 func (c *Cells) WithoutLabels() *Cells {
 	if c == nil || c.Labels != nil && !c.AllowsSome() && len(c.OneHot) == 0 && len(c.Features) == 0 {
