@@ -100,7 +100,7 @@ func TestCompletion(t *testing.T) {
 		{"fit --select ", "gcv loo cv accuracy balanced-accuracy"}, {"solve s --select ", "gcv loo"},
 		{"predict --model m --format ", "auto npy npz csv parquet arrow svmlight"},
 		{"sketch --missing ", "refuse mean median most-frequent constant drop"}, {"plan --header ", "auto yes no"}, {"fit --log-format ", "auto json none"},
-		{"predict --data x --unknown ", "error ignore"}, {"predict --data x --out-format ", "auto text arrow arrows npy"},
+		{"predict --data x --unknown ", "error ignore"}, {"predict --data x --out-format ", "auto text csv arrow arrows npy"},
 		{"plot x --kind ", "path spectrum convergence"}, {"fit --gamma ", "auto"}, {"fit --tol ", ""}, {"fit ", ""},
 	} {
 		if got := strings.Join(completions(t, strings.Split(c.line, " ")...), " "); got != c.want {

@@ -227,7 +227,8 @@ func TestArrowPredictions(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ flags, want string }{
-		{"--out-format csv", "--out-format: \"csv\" must be one of"},
+		{"--out-format xlsx", "--out-format: \"xlsx\" must be one of"},
+		{"--out-format csv --json", "--out-format: csv excludes --json and --digits"},
 		{"--out-format arrows --json", "--out-format: arrows excludes --json and --digits"},
 	} {
 		if code, _, errs := call(append([]string{"predict", "--model", model, "--data", rows, "--target", "y"}, strings.Fields(c.flags)...)...); code != usage || !strings.Contains(errs, c.want) {

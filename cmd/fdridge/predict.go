@@ -56,7 +56,7 @@ func predictCommand() *cobra.Command {
 	o.in.RegisterSamples(f)
 	f.StringVar(&o.interval, "interval", "", "add proved intervals by the sketch in FILE (or by the model itself)")
 	f.StringVar(&o.out, "out", "", "write the predictions to FILE (default: standard output)")
-	f.StringVar(&o.outFormat, "out-format", "auto", "form of the predictions: auto, text, arrow, arrows or npy")
+	f.StringVar(&o.outFormat, "out-format", "auto", "form of the predictions: auto, text, csv, arrow, arrows or npy")
 	f.StringVar(&o.unknown, "unknown", "error", "levels that the model does not know: error or ignore")
 	cli.SetValues(f, "out-format", outFormats...)
 	cli.SetValues(f, "unknown", unknownActions...)
@@ -75,7 +75,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	case o.digits && o.json:
 		return cli.BadInput("--digits: it excludes --json")
 	}
-	asArrow, err := o.arrow()
+	form, err := o.form()
 	if err = cli.FirstError(err, cli.OneOf("unknown", o.unknown, unknownActions...)); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return err
 	}
 	of.Encode = prepare.EncodeOptions{Cells: cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(prepare.Tally)}
-	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, gammas: m.Fits[0].Gammas, asJSON: o.json, asDigits: o.digits, asArrow: asArrow}
+	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, gammas: m.Fits[0].Gammas, asJSON: o.json, asDigits: o.digits, form: form}
 	if m.Classes != nil {
 		p.decider = newDecider(m.Classes, o.in.Labels)
 	}
@@ -222,7 +222,7 @@ type predictionRun struct {
 	gammas   []float64 // γ of each target, if the targets have different γ
 	asJSON   bool
 	asDigits bool   // write value ± bound, with only the proved digits
-	asArrow  string // "arrow" for a file, "arrows" for a stream; "": text or JSON
+	form     string // "csv" with a header, "arrow" for a file, "arrows" for a stream, "npy"; "": plain text or JSON
 	scores   []model.Score
 	decider  *decider
 	block    *blockPredictions // takes the predictions of a block of targets; nil: all targets are predicted together

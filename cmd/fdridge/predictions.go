@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
@@ -25,20 +26,22 @@ type predictionWriter interface {
 }
 
 // outFormats are the values of --out-format.
-var outFormats = []string{"auto", "text", "arrow", "arrows", "npy"}
+var outFormats = []string{"auto", "text", "csv", "arrow", "arrows", "npy"}
 
-// arrow returns the binary format of the predictions: "arrow", "arrows" or "npy". It returns "" for text and JSON.
-func (o *predictOptions) arrow() (string, error) {
+// form returns the form of the predictions: "csv", "arrow", "arrows" or "npy". It returns "" for plain text and JSON.
+func (o *predictOptions) form() (string, error) {
 	if err := cli.OneOf("out-format", o.outFormat, outFormats...); err != nil {
 		return "", err
 	}
 	as := o.outFormat
 	if as == "auto" {
-		as = map[string]string{".arrow": "arrow", ".feather": "arrow", ".arrows": "arrows", ".npy": "npy"}[filepath.Ext(o.out)]
+		as = map[string]string{".csv": "csv", ".arrow": "arrow", ".feather": "arrow", ".arrows": "arrows", ".npy": "npy"}[filepath.Ext(o.out)]
 	}
 	switch {
-	case as == "" || as == "text":
+	case as == "" || as == "text" || as == "csv" && o.json && o.outFormat == "auto":
 		return "", nil
+	case as == "csv" && !o.json:
+		return as, nil
 	case o.json || o.digits:
 		return "", cli.BadInput("--out-format: %s excludes --json and --digits", as)
 	}
@@ -53,35 +56,46 @@ func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, erro
 		return p.block, nil
 	case p.asJSON:
 		return &jsonPredictions{predictionRun: p, to: w, all: []model.PerTarget[model.Number]{}}, nil
-	case p.asArrow == "" && p.decider != nil:
+	case p.form == "npy":
+		return p.decider.asNumbers(&npyPredictions{to: w}), nil
+	case p.form == "csv":
+		if _, err := fmt.Fprintln(w, strings.Join(p.columnNames(), ",")); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case p.form != "" && p.form != "csv":
+	case p.decider != nil:
 		return &linesOfClasses{p.decider, csv.NewWriter(w)}, nil
-	case p.asArrow == "":
+	default:
 		return &linesOfPredictions{predictionRun: p, to: bufio.NewWriter(w)}, nil
 	}
-	if p.asArrow == "npy" {
-		return p.decider.asNumbers(&npyPredictions{to: w}), nil
+	notes := []string{"gamma", strconv.FormatFloat(p.gamma, 'g', -1, 64)}
+	if basis := p.of.Basis(); basis != "" {
+		notes = append(notes, "intervals_from", string(basis))
+	}
+	to, err := arrow.NewWriter(w, p.form == "arrows", p.columnNames(), notes...)
+	return p.decider.asNumbers(&arrowPredictions{to: to, prompt: prompt}), err
+}
+
+// columnNames returns the names of the columns of the predictions in csv and Arrow files.
+func (p *predictionRun) columnNames() []string {
+	if p.decider != nil {
+		return []string{"class", "margin", "proved"}
 	}
 	k, _ := p.of.Dims()
 	var names []string
-	if p.decider != nil {
-		names, k = []string{"class", "margin", "proved"}, 0
-	}
 	for j := range k {
 		suffix := ""
 		if k > 1 {
 			suffix = fmt.Sprintf("_%d", j+1)
 		}
 		names = append(names, "prediction"+suffix)
-		if p.of.Basis() != "" {
+		if p.of.Basis() != "" && !p.asDigits {
 			names = append(names, "low"+suffix, "high"+suffix)
 		}
 	}
-	notes := []string{"gamma", strconv.FormatFloat(p.gamma, 'g', -1, 64)}
-	if basis := p.of.Basis(); basis != "" {
-		notes = append(notes, "intervals_from", string(basis))
-	}
-	to, err := arrow.NewWriter(w, p.asArrow == "arrows", names, notes...)
-	return p.decider.asNumbers(&arrowPredictions{to: to, prompt: prompt}), err
+	return names
 }
 
 // linesOfPredictions writes each prediction as a line of text. It flushes its buffer when no further row has arrived
