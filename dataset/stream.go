@@ -40,6 +40,8 @@ type Stream struct {
 	Single bool
 	// Columns, if not nil, reads single columns; see [ByColumns]. Set it before the first pass.
 	Columns *Columns
+	// Remarks tell how the text of the file was read. The reader of the format sets them.
+	Remarks []Remark
 
 	d, t   int
 	sparse bool

@@ -3,7 +3,6 @@ package model
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -107,14 +106,14 @@ func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 // asPrepared returns sum if prep is nil or the preparation of the training rows. If prep lacks only the penalty
 // m.Penalty.After, asPrepared returns sum with this penalty. Otherwise ok is false.
 func (m *Model) asPrepared(sum *ridge.Summary, prep *Preparation) (of *ridge.Summary, ok bool, err error) {
-	if prep == nil || reflect.DeepEqual(*prep, m.FittedPreparation()) {
+	if prep == nil || prep.Equals(m.FittedPreparation()) {
 		return sum, true, nil
 	}
 	if m.Penalty == nil || m.Penalty.After == nil {
 		return nil, false, nil
 	}
 	penalised, err := prep.Penalize(m.Penalty.After)
-	if err != nil || !reflect.DeepEqual(penalised, m.FittedPreparation()) {
+	if err != nil || !penalised.Equals(m.FittedPreparation()) {
 		return nil, false, nil
 	}
 	of, err = sum.Penalize(m.Penalty.After)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -23,6 +24,15 @@ type Preparation struct {
 	Scaling    *dataset.Scaling    `json:"scaling,omitempty"`
 	Features   *dataset.Fourier    `json:"features,omitempty"`
 	Polynomial *dataset.Polynomial `json:"polynomial,omitempty"`
+	// Text states how the text files of the training rows were written, if a reader of new rows must know. The
+	// preparation of rows in memory ignores it.
+	Text *prepare.Text `json:"text,omitempty"`
+}
+
+// Equals reports whether p and q prepare rows equally. It ignores Text.
+func (p Preparation) Equals(q Preparation) bool {
+	p.Text, q.Text = nil, nil
+	return reflect.DeepEqual(p, q)
 }
 
 // Expand sets the features to compute: a [dataset.Fourier], a [dataset.Polynomial], or nil for none.

@@ -67,7 +67,7 @@ func (p *Predictor) PredictCells(yhat []float64, intervals []ridge.Interval, cel
 		if err != nil {
 			return err
 		}
-		if err := p.row.encodeBy(e, p.Encode); err != nil {
+		if err := p.row.encodeBy(e, p.Encode, p.prep.Text); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (p *Predictor) readyRow(yhat, x int, intervals []ridge.Interval) error {
 		return nil
 	}
 	if p.prep.Encoding != nil {
-		if err := p.row.encodeBy(p.prep.Encoding, p.Encode); err != nil {
+		if err := p.row.encodeBy(p.prep.Encoding, p.Encode, p.prep.Text); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,10 @@ func (p *Predictor) readyRow(yhat, x int, intervals []ridge.Interval) error {
 	return nil
 }
 
-func (w *rowWork) encodeBy(e *prepare.Encoding, o prepare.EncodeOptions) (err error) {
+func (w *rowWork) encodeBy(e *prepare.Encoding, o prepare.EncodeOptions, text *prepare.Text) (err error) {
+	if text != nil && o.Text.IsZero() {
+		o.Text = *text
+	}
 	if w.encode, err = e.RowEncoder(o); err != nil {
 		return &PreparationError{err}
 	}

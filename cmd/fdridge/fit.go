@@ -233,7 +233,7 @@ func (o *fitOptions) fit(ctx context.Context, run input.Session, be engine.Backe
 		return err
 	}
 	if run.Leads() {
-		d.WarnCategories(bar, stderr)
+		d.Warn(bar, stderr)
 		o.warnTolerance(bar, stderr)
 	}
 	f, err := o.fitRows(ctx, run, d, be, bar)

@@ -166,6 +166,7 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 		}
 		return err
 	}
+	d.Warn(bar, o.stderr)
 	described, err := describe(d, &o.in.RowFlags)
 	if err != nil {
 		return err

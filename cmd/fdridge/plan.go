@@ -209,7 +209,7 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	if err != nil {
 		return nil, err
 	}
-	d.WarnCategories(bar, stderr)
+	d.Warn(bar, stderr)
 	p := &pilot{}
 	took := time.Since(begin).Seconds()
 	if p.reading, err = timeReading(ctx, d.Source, 1); err != nil {

@@ -30,6 +30,7 @@ type predictOptions struct {
 	outFormat       string
 	json, digits    bool
 	unknown         string
+	stderr          io.Writer // for remarks on the files; nil: none
 }
 
 // unknownActions are the values of --unknown.
@@ -108,6 +109,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		fmt.Fprintf(stderr, "intervals use only the sketch: %s comes from an older version; fit again for narrower intervals\n", o.model)
 	}
 	targets, _ := of.Dims()
+	o.stderr = stderr
 	src, cells, err := o.open(m, targets)
 	if err != nil {
 		return err
@@ -166,6 +168,11 @@ func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, *pre
 	opened, src, err := in.OpenLike(&m.Preparation, "model", targets, false)
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, r := range opened.Remarks() {
+		if o.stderr != nil {
+			new(cli.Progress).Remark(o.stderr, r)
+		}
 	}
 	return src, opened.Cells, input.CheckPreparationMemory(&m.Preparation)
 }

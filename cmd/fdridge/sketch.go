@@ -87,7 +87,7 @@ func runSketch(ctx context.Context, in *input.Flags, size *sketchFlags, runs *ru
 	if err != nil {
 		return err
 	}
-	d.WarnCategories(bar, stderr)
+	d.Warn(bar, stderr)
 	_, dim, t := d.Source.Dims()
 	if err := size.checkMemory(size.size, dim, t); err != nil {
 		return err

@@ -165,7 +165,7 @@ func (d *description) checkSame(o *description) error {
 		return errors.New("the means and deviations of --standardize, or the penalties, differ; sketch without --standardize and with equal penalties")
 	case !slices.Equal(d.Preparation.Names, o.Preparation.Names):
 		return fmt.Errorf("the columns are %s in one and %s in the other", listNames(&d.Preparation), listNames(&o.Preparation))
-	case !reflect.DeepEqual(d.Preparation, o.Preparation):
+	case !d.Preparation.Equals(o.Preparation):
 		return errors.New("the columns or features differ")
 	}
 	return nil

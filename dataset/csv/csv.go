@@ -1,13 +1,18 @@
 // Package csv reads rows of numbers from text separated by commas, semicolons, tabs or blanks. The text may be
 // compressed by gzip or zstd.
 //
-// The delimiter is the most frequent of ',', ';' and tab in the first line, quoted text excluded. If the line has
-// none of the three, and blanks divide the first two lines into the same number of fields, each run of blanks is one
-// delimiter.
+// The delimiter is the most frequent of ',', ';', '|' and tab in the first line, quoted text excluded. If the line has
+// several of them, the delimiter is the one that divides the first lines into equally many fields, most of them numbers.
+// If the line has none, and blanks and tabs divide the first lines into the same number of fields, each run of blanks is
+// one delimiter.
 //
-// The first line is a header if one of its fields is text, that is neither a number nor empty. Exception: if the
-// first line also has numbers, and the second line has text in exactly the same columns, the file has no header. The
-// [Options] override both rules.
+// The first line is a header if one of its fields is text that is not repeated below, and if not all lines have text in
+// the same columns. A first line of numbers is a header if its numbers are names: in quotes above numbers without
+// quotes, or whole numbers in order above other numbers. Marks such as NA do not make a header. [dataset.Remark] tells
+// what remains open. The [Options] override these rules.
+//
+// Comment lines before the header, which begin with #, are skipped. So are names of rows, if the header is one field
+// shorter than the rows, and a last column without name and values.
 //
 // Text is UTF-8, or UTF-16 that begins with a byte order mark. In other encodings, names and categories with
 // characters beyond ASCII are errors.
@@ -17,11 +22,12 @@
 // unless only empty lines follow. A line of blanks or of "" is always a row of such a file.
 //
 // Every selected cell must be a finite decimal number, or True (also TRUE, true, …) for 1 or False for 0.
-// Numbers are rounded to the nearest float64. The notations 1_000 and 0x1p4 are errors.
+// Numbers are rounded to the nearest float64. The notations 1_000 and 0x1p4 are errors. Decimal commas are detected if
+// the first rows prove them. Blanks, and the other decimal mark, may separate groups of three digits.
 //
 // With [prepare.Cells], values may be missing: an empty cell, NaN, NA, N/A, <NA>, null, None, ? or ., in upper or
-// lower case. Columns may also be categorical. Their categories are the texts without surrounding blanks, so that 1
-// and 1.0 differ.
+// lower case, or one of the marks in [prepare.Text]. Columns may also be categorical. Their categories are the texts
+// without surrounding blanks, so that 1 and 1.0 differ.
 //
 // A row has at most 2²⁰ fields. A row and the blank lines before it have at most 64 MiB of text.
 //
@@ -31,10 +37,8 @@ package csv
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -59,6 +63,9 @@ type Options struct {
 	// Delimiter separates fields; it must be ASCII. 0 detects the delimiter from the first lines.
 	Delimiter rune
 	Header    Header
+	// Text states how numbers and missing values are written.
+	Text prepare.Text
+	Skipped
 	// Range is the part of an uncompressed file to read. The columns are determined by the first line of the file,
 	// even if Range begins later.
 	Range dataset.Range
@@ -68,6 +75,18 @@ type Options struct {
 	// or the header depends on the second line.
 	Pipe *dataset.Pipe
 }
+
+// Skipped are the lines that are not read.
+type Skipped struct {
+	// Skip lists ranges of lines to skip, before the header and directly after the header.
+	Skip []Lines
+	// Comment is the first character of lines to skip, or 0. By default only lines before the header that begin with #
+	// are skipped.
+	Comment byte
+}
+
+// Lines is a range of lines, counted from 1. Last is included.
+type Lines struct{ First, Last int }
 
 func (o *Options) name(file string) string {
 	if o.Pipe != nil {
@@ -93,7 +112,26 @@ type layout struct {
 	names     []string // names of the columns, or their numbers if there is no header
 	columns.Choice
 	stamp dataset.Stamp // stamp of the file
+
+	notation cell.Notation
+	marks    *cell.Marks
+	comment  byte // first character of comment lines, or 0
+	// skip is the number of lines before the header, and skipAfter the number of lines between header and rows.
+	skip, skipAfter int
+	margin          margin
+	remarks         []dataset.Remark
+	units           *dataset.InputError // error about a line of units under the header, or nil
+	unitColumns     []int               // columns with units
 }
+
+// A margin is a field of each row that belongs to no column.
+type margin int
+
+const (
+	noMargin   margin = iota
+	rowNames          // the first field, for which the header has no name
+	emptyField        // the last field, which has neither name nor values
+)
 
 // Open reads the first line and returns a source of the rows. Errors are *[dataset.InputError]. If the file changes
 // later, a pass over the rows ends with a *[dataset.ChangedError].
@@ -105,7 +143,21 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	var s *dataset.Stream
 	s = dataset.NewStream(-1, l.Features, l.Targets, false, func() (dataset.Reader, error) { return l.open(name, &opts, s.Stamp) })
 	s.Stamp, s.Single = l.stamp, opts.Pipe != nil
+	s.Remarks = l.remarks
 	return s, nil
+}
+
+// Text returns how the numbers of a file are written: opts.Text, completed by what was detected.
+func Text(name string, opts Options) (prepare.Text, error) {
+	l, err := inspect(name, opts)
+	if err != nil {
+		return prepare.Text{}, err
+	}
+	out := opts.Text
+	if out.Decimal = ""; l.notation.Comma {
+		out.Decimal = ","
+	}
+	return out, nil
 }
 
 // Columns returns the names in the header, or nil if there is none.
@@ -133,51 +185,27 @@ func choose(name string, opts Options) (*layout, error) {
 	if err != nil {
 		return nil, err
 	}
+	line := l.skip + 1
 	if l.Choice, err = columns.Choose(l.names, l.header, opts.Targets, opts.Columns); err != nil {
-		return nil, &dataset.InputError{File: opts.name(name), Line: 1, Msg: err.Error()}
+		return nil, &dataset.InputError{File: opts.name(name), Line: line, Msg: err.Error()}
 	}
 	if err := l.Read(opts.Cells, l.names, l.header); err != nil {
-		return nil, &dataset.InputError{File: opts.name(name), Line: 1, Msg: err.Error()}
+		return nil, &dataset.InputError{File: opts.name(name), Line: line, Msg: err.Error()}
+	}
+	for _, j := range l.unitColumns {
+		if l.To[j] >= 0 && (l.Lexicon(j) == nil || !l.Lexicon(j).IsLevels()) {
+			return nil, l.units
+		}
+	}
+	switch l.margin {
+	case rowNames:
+		l.names = slices.Insert(l.names, 0, "")
+		l.Insert(0)
+	case emptyField:
+		l.names = append(l.names, "")
+		l.Insert(len(l.names) - 1)
 	}
 	return l, nil
-}
-
-// inspect detects the delimiter and the header.
-func inspect(name string, opts Options) (*layout, error) {
-	f, err := rawfile.Look(name, opts.Pipe)
-	if err != nil {
-		return nil, err
-	}
-	name = f.Name
-	defer f.Close() // opened for reading, so an error of Close does no harm
-	f.SkipBOM()
-	l := &layout{delimiter: byte(opts.Delimiter), header: opts.Header == Present, stamp: f.Stamp()}
-	switch c := opts.Delimiter; {
-	case c == 0:
-		l.delimiter = sniff(f)
-	case c < 0 || c > '~' || c == '"' || c == '\r' || c == '\n':
-		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("%q cannot be a delimiter", c)}
-	}
-	if err := checkLineEnd(f); err != nil {
-		return nil, err
-	}
-	r := newRecords(f, l.delimiter)
-	switch err := r.next(); {
-	case err == io.EOF:
-		return nil, &dataset.InputError{File: name, Msg: "has no rows"}
-	case err != nil:
-		return nil, err
-	}
-	l.names = r.trimmed()
-	badName := r.checkNames()
-	if opts.Header == Auto {
-		l.header = r.isHeader(l.names, opts.Cells.AllowsSome())
-	}
-	if !l.header {
-		l.names = columns.Numbers(len(l.names))
-		return l, nil
-	}
-	return l, badName
 }
 
 // checkNames checks that the header is UTF-8.
@@ -227,108 +255,18 @@ func (r *records) trimmed() []string {
 	return names
 }
 
-// isHeader reports whether the first line is a header. It may read the second line. If gaps is true, missing values
-// are ignored.
-func (r *records) isHeader(firstLine []string, gaps bool) bool {
-	text, numbers := false, false
-	for _, s := range firstLine {
-		switch {
-		case s == "" || gaps && cell.Missing([]byte(s)):
-		case isText(s):
-			text = true
-		default:
-			numbers = true
-		}
-	}
-	if !text || !numbers {
-		return text
-	}
-	if r.next() != nil || len(r.fields) != len(firstLine) { // the reader reports this error later
-		return true
-	}
-	for i, s := range r.fields {
-		second := string(bytes.TrimSpace(s))
-		if gaps && (cell.Missing([]byte(firstLine[i])) || cell.Missing([]byte(second))) {
-			continue
-		}
-		if isText(firstLine[i]) != isText(second) {
-			return true
-		}
-	}
-	return false
-}
-
-// isText reports whether s is neither empty nor a number.
-// Notations like 1_000 count as numbers, so that no line of data becomes a header.
-func isText(s string) bool {
-	// Test the first byte, because strconv allocates an error for each name.
-	if s != "" && strings.IndexByte("+-.0123456789iInNtTfF", s[0]) < 0 {
-		return true
-	}
-	if _, ok := cell.Boolean([]byte(s)); ok {
-		return false
-	}
-	_, err := strconv.ParseFloat(s, 64)
-	return s != "" && err != nil && !errors.Is(err, strconv.ErrRange)
-}
-
-// sniff detects the delimiter.
-// It reads a second line only if necessary, because a pipe may be slow.
-func sniff(f *rawfile.File) byte {
-	firstLine, _ := unquotedLine(f.Head(func(head []byte) bool {
-		_, rest := unquotedLine(head)
-		return rest != nil
-	}))
-	best := byte(',')
-	for _, c := range []byte(";\t") {
-		if bytes.Count(firstLine, []byte{c}) > bytes.Count(firstLine, []byte{best}) {
-			best = c
-		}
-	}
-	n := len(bytes.Fields(firstLine))
-	if bytes.IndexByte(firstLine, best) >= 0 || n < 2 {
-		return best
-	}
-	_, rest := unquotedLine(f.Head(func(head []byte) bool {
-		_, rest := unquotedLine(head)
-		_, rest = unquotedLine(rest)
-		return rest != nil
-	}))
-	second, _ := unquotedLine(rest)
-	if len(second) == 0 || n == len(bytes.Fields(second)) {
-		return ' '
-	}
-	return best
-}
-
-// unquotedLine returns the first line that is not blank, and replaces each quoted text in it by x. rest is nil if the
-// line is incomplete.
-func unquotedLine(text []byte) (line, rest []byte) {
-	text = bytes.TrimLeft(text, " \r\n")
-	quoted := false
-	for i, c := range text {
-		switch {
-		case c == '"':
-			quoted = !quoted
-			line = append(line, 'x')
-		case quoted:
-		case c == '\n':
-			return line, text[i+1:]
-		default:
-			line = append(line, c)
-		}
-	}
-	return line, nil
-}
-
 func (l *layout) open(name string, opts *Options, was dataset.Stamp) (dataset.Reader, error) {
 	f, err := rawfile.Pass(name, opts.Pipe, was)
 	if err != nil {
 		return nil, err
 	}
 	f.SkipBOM()
-	if l.header {
+	err = skipLines(f, l.skip)
+	if err == nil && l.header {
 		err = newRecords(f, l.delimiter).next()
+	}
+	if err == nil {
+		err = skipLines(f, l.skipAfter)
 	}
 	if err == nil {
 		err = f.Limit(opts.Range)

@@ -16,7 +16,7 @@ import (
 // A format parses the rows of a file; it implements [chunk.Format].
 type format struct {
 	*layout
-	// simple is true if the delimiter cannot occur in a number.
+	// simple is true if a number followed by the delimiter is the value of a cell.
 	simple bool
 
 	mutex  sync.Mutex
@@ -24,7 +24,8 @@ type format struct {
 }
 
 func newFormat(l *layout) *format {
-	return &format{layout: l, simple: strings.IndexByte(" +-.0123456789eE", l.delimiter) < 0}
+	simple := strings.IndexByte(" +-.0123456789eE", l.delimiter) < 0 && !l.notation.Comma && !l.marks.HasNumbers()
+	return &format{layout: l, simple: simple}
 }
 
 // Quotes implements [chunk.Format].
@@ -37,6 +38,7 @@ func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 	if f.reader == nil {
 		f.reader = &reader{layout: f.layout, records: newRecords(nil, f.delimiter), row: make([]float64, f.Features+f.Targets)}
 		f.reader.single = f.hasOneColumn()
+		f.reader.records.comment = f.comment
 	}
 	f.reader.from(l)
 	err := f.reader.read(b)
@@ -70,6 +72,9 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 // parse the record.
 func (f *format) plain(row []float64, text []byte, p int) int {
 	last := len(f.To) - 1
+	if f.comment != 0 && text[p] == f.comment {
+		return 0
+	}
 	for i, k := range f.To {
 		if l := f.Lexicon(i); k >= 0 && f.simple && (l == nil || l.ReadsNumbers()) {
 			v, n := decimal.Prefix(text[p:])
@@ -89,6 +94,8 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 				return 0
 			}
 			row[k] = v
+		} else if f.margin == emptyField && i == last && len(cell.Trimmed(field)) > 0 {
+			return 0
 		}
 		p = end + 1
 	}
@@ -97,29 +104,44 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 
 // cell parses s, which is a field of column i without surrounding blanks.
 func (l *layout) cell(i int, s []byte) (v float64, ok bool) {
-	if cell.Missing(s) {
+	if l.marks.Missing(s) {
 		return math.NaN(), l.Allows(i)
 	}
-	if lexicon := l.Lexicon(i); lexicon != nil {
-		return lexicon.Cell(s)
+	lexicon := l.Lexicon(i)
+	if lexicon == nil {
+		return l.notation.Number(s)
 	}
-	return cell.Number(s)
+	if u := lexicon.Unit(); u != (cell.Unit{}) {
+		return u.Number(l.notation, s)
+	}
+	if !lexicon.ReadsText() {
+		if l.notation.IsOther(s) {
+			var buf [64]byte
+			if t, ok := l.notation.Standard(buf[:0], s); ok {
+				return lexicon.Cell(t)
+			}
+			if _, ok := cell.Number(s); ok { // 1.5 among decimal commas
+				return 0, false
+			}
+		}
+	}
+	return lexicon.Cell(s)
 }
 
 // field returns the field at byte p and its end.
 // end is 0 if only encoding/csv can parse the field.
 func (f *format) field(text []byte, p int) (field []byte, end int) {
-	blanks := f.delimiter == ' '
+	inBlanks := f.delimiter == blanks
 	from := p
 	if f.delimiter != '\t' {
-		for text[from] == ' ' {
+		for text[from] == ' ' || inBlanks && text[from] == '\t' {
 			from++
 		}
 	}
-	if text[from] == '"' && !blanks {
+	if text[from] == '"' && !inBlanks {
 		return f.quoted(text, from+1)
 	}
-	if blanks {
+	if inBlanks {
 		p = from
 	}
 	end = p
@@ -127,11 +149,14 @@ func (f *format) field(text []byte, p int) (field []byte, end int) {
 		if c == '"' {
 			return nil, 0
 		}
+		if inBlanks && c == '\t' {
+			break
+		}
 		end++
 	}
 	field = text[p:end]
-	if blanks { // several blanks are one delimiter, or none before the line end
-		for text[end] == ' ' {
+	if inBlanks { // several blanks are one delimiter, or none before the line end
+		for text[end] == ' ' || text[end] == '\t' {
 			end++
 		}
 		if text[end] == '\r' && text[end+1] == '\n' {

@@ -25,7 +25,14 @@ func (r *reader) read(b *dataset.Buffer) error {
 		return err
 	}
 	if n := len(r.fields); n != len(r.names) {
-		return r.errorAt(min(n, len(r.names))-1, "the row has %d fields, the first line has %d", n, len(r.names))
+		err := r.errorAt(min(n, len(r.names))-1, "the row has %d fields, the first line has %d", n, len(r.names))
+		if r.text[0] == '#' && r.layout.comment == 0 {
+			err.Hint = "if lines that begin with # are comments, skip them (--comment '#')"
+		}
+		return err
+	}
+	if last := len(r.fields) - 1; r.margin == emptyField && len(cell.Trimmed(r.fields[last])) > 0 {
+		return r.errorAt(last, "the column without a name, which is empty in the first rows, has a value: %q", excerpt.Of(r.fields[last]))
 	}
 	for i, k := range r.To {
 		if k < 0 {
@@ -83,6 +90,12 @@ func (r *reader) number(i int) (float64, error) {
 		return v, nil
 	}
 	name := excerpt.Of(r.names[i])
+	if _, ok := cell.Number(s); ok && r.notation.Comma {
+		return 0, r.errorAt(i, "column %s: %q has a decimal point, but numbers of this file have decimal commas", name, excerpt.Of(s))
+	}
+	if r.marks.Missing(s) && !cell.Missing(s) {
+		return 0, r.Gap(i, r.errorAt(i, "column %s: %s is a missing value", name, excerpt.Of(s)))
+	}
 	switch why := cell.Why(s); {
 	case r.Lexicon(i) != nil && !cell.Missing(s) && (r.Lexicon(i).IsLevels() || why == cell.NoNumber):
 		err := r.errorAt(i, "column %s %s", name, r.Lexicon(i).Refusal(string(s)))
@@ -103,20 +116,41 @@ func (r *reader) number(i int) (float64, error) {
 		return 0, r.errorAt(i, "column %s: the header is repeated, as in files that were joined; remove it, or pass the files one by one", name)
 	}
 	err := r.errorAt(i, "column %s: %q is not a number", name, excerpt.Of(s))
-	if hint := commaHint(s); hint != "" {
+	if hint := readings(s); hint != "" {
 		err.Hint = hint
+		return 0, err
+	}
+	if r.layout.delimiter == blanks && isEntry(s) {
+		err.Hint = "if the file is svmlight, name its format (--format svmlight)"
 		return 0, err
 	}
 	return 0, r.NoNumber(i, err)
 }
 
-// commaHint returns a hint for decimal commas or thousands separators, or "".
-func commaHint(s []byte) string {
-	digits := bytes.TrimLeft(s, "+-")
-	if bytes.IndexByte(s, ',') < 0 || len(bytes.Trim(digits, "0123456789,.")) > 0 || !digit(digits[0]) || !digit(s[len(s)-1]) {
-		return ""
+// readings returns the readings of a number with commas, and the options that choose one. It returns "" for other texts.
+func readings(s []byte) string {
+	const comma, point = "--decimal , (decimal comma)", "--decimal . (decimal point)"
+	asComma, isComma := cell.Notation{Comma: true, Grouped: true}.Number(s)
+	asPoint, isPoint := cell.Notation{Grouped: true}.Number(s)
+	switch {
+	case isComma && isPoint:
+		return fmt.Sprintf("it is %v with a decimal comma, or %v with separators of thousands: choose %s or %s", asComma, asPoint, comma, point)
+	case isComma:
+		return fmt.Sprintf("it is %v with a decimal comma: use %s if all numbers are written so", asComma, comma)
+	case isPoint:
+		return fmt.Sprintf("it is %v with separators of thousands: use %s if all numbers are written so", asPoint, point)
 	}
-	return "write numbers with a decimal point and without thousands separators"
+	return ""
+}
+
+// isEntry reports whether a cell has the form index:value.
+func isEntry(s []byte) bool {
+	index, value, ok := bytes.Cut(s, []byte{':'})
+	if !ok || len(index) == 0 || len(bytes.Trim(index, "0123456789")) > 0 {
+		return false
+	}
+	_, ok = cell.Number(value)
+	return ok
 }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }

@@ -17,6 +17,7 @@ type records struct {
 	lines
 	delimiter byte
 	single    bool // the file has one column, so that an empty line is a row
+	comment   byte // first character of lines to skip, or 0
 	// fields of the current record, valid until the next call of the method next
 	fields [][]byte
 	line   int // line on which the record begins
@@ -66,6 +67,12 @@ func (r *records) next() error {
 			return err
 		}
 		r.line, r.text = r.Line(), text
+		if r.comment != 0 && text[0] == r.comment {
+			continue
+		}
+		if r.delimiter == blanks {
+			replaceTabs(text)
+		}
 		if bytes.IndexByte(text, '"') >= 0 {
 			err = r.unquote()
 		} else {
@@ -83,6 +90,61 @@ func (r *records) next() error {
 
 func (r *records) tooManyFieldsError() error {
 	return &dataset.InputError{File: r.Name(), Line: r.Line(), Msg: fmt.Sprintf("the row has more than %d fields", maxFields)}
+}
+
+// replaceTabs replaces each tab by a blank.
+func replaceTabs(text []byte) {
+	for {
+		i := bytes.IndexByte(text, '\t')
+		if i < 0 {
+			return
+		}
+		text[i] = ' '
+		text = text[i+1:]
+	}
+}
+
+// quotedFields reports which fields of the current record are in quotes. It returns nil if none is, or if the record has
+// more than one line.
+func (r *records) quotedFields() []bool {
+	if bytes.IndexByte(r.text, '"') < 0 {
+		return nil
+	}
+	out := make([]bool, 0, len(r.fields))
+	inside, begins := false, true
+	for i, c := range r.text {
+		switch {
+		case c == '"':
+			if begins && !inside {
+				out = append(out, true)
+				begins = false
+			}
+			inside = !inside
+		case inside:
+		case c == r.delimiter || c == '\n' || c == '\r' && i+1 < len(r.text) && r.text[i+1] == '\n':
+			if begins && (r.delimiter != blanks) {
+				out = append(out, false)
+			}
+			begins = true
+			if c != r.delimiter {
+				return sameLength(out, r.fields)
+			}
+		case begins && c != ' ':
+			out = append(out, false)
+			begins = false
+		}
+	}
+	if begins && r.delimiter != blanks {
+		out = append(out, false)
+	}
+	return sameLength(out, r.fields)
+}
+
+func sameLength(quoted []bool, fields [][]byte) []bool {
+	if len(quoted) != len(fields) {
+		return nil
+	}
+	return quoted
 }
 
 // split divides the line at the delimiters. A run of blanks is one delimiter.

@@ -100,7 +100,7 @@ func TestBlanks(t *testing.T) {
 
 func TestSniff(t *testing.T) {
 	for text, want := range map[string]byte{
-		"1,2;3,4\n":             ',',
+		"1,2;3,4\n":             ';',
 		"1;2,5;3\n":             ';',
 		"a\tb\n":                '\t',
 		"1 2 3\n4 5 6\n":        ' ',
@@ -122,7 +122,7 @@ func TestSniff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := sniff(f); got != want {
+		if got := sniff(f, 0); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 		f.Close()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
@@ -36,6 +37,9 @@ type Options struct {
 	// Header states whether the first line of csv files is a header. By default this is detected in the first two
 	// lines.
 	Header csv.Header
+	// Text states how numbers and missing values are written in text files.
+	Text prepare.Text
+	csv.Skipped
 	// Features is the number of features of a svmlight file. If it is 0, Open reads the file once to find the number.
 	Features int
 	// Transposed is true if each row of the files is a feature and each column a sample. Open then returns the
@@ -88,6 +92,8 @@ type Opened struct {
 	// Cells holds the settings for reading cells, with the positions of the categorical columns. It is nil if all
 	// cells are numbers.
 	Cells *prepare.Cells
+	// Text states how numbers and missing values are written: Options.Text, with what was detected in the files.
+	Text prepare.Text
 
 	streams []*dataset.Stream
 }
@@ -100,6 +106,19 @@ func (o *Opened) Passes() int {
 		most = max(most, s.Passes())
 	}
 	return most + o.Scans
+}
+
+// Remarks tells how the text of the files was read, where another reading was possible.
+func (o *Opened) Remarks() []dataset.Remark {
+	var out []dataset.Remark
+	for _, s := range o.streams {
+		for _, r := range s.Remarks {
+			if !slices.Contains(out, r) {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
 }
 
 // Once reports whether the rows can be read only once, see [dataset.Once].
@@ -118,7 +137,7 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	if err := checkPipe(paths, opts); err != nil {
 		return nil, err
 	}
-	out := &Opened{Cells: opts.Cells}
+	out := &Opened{Cells: opts.Cells, Text: opts.Text}
 	var sources []dataset.Source
 	ownFile, err := targetIsFile(paths[0], opts)
 	if err != nil {

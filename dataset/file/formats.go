@@ -23,6 +23,8 @@ type format struct {
 	piped bool
 	// fields is true for delimited text, perhaps with a header.
 	fields bool
+	// texts is true if cells are texts, so that marks of missing values can be found.
+	texts bool
 	// labelled is true if a row consists of a target and nonzero features. All files get the number of features of the
 	// widest file.
 	labelled bool
@@ -66,7 +68,7 @@ func formats() []format {
 		},
 	}, {
 		name: "csv", suffixes: []string{".csv", ".tsv"},
-		fields: true, piped: true,
+		fields: true, texts: true, piped: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
 			if opts.Alone {
 				if err := p.checkFirstLine(); err != nil {
@@ -76,7 +78,13 @@ func formats() []format {
 			text := csvOptions(opts)
 			text.Range = p.bytes()
 			s, err := csv.Open(p.path, text)
-			return o.keep(p, s, err)
+			if err != nil {
+				return nil, err
+			}
+			if read, err := csv.Text(p.path, text); err == nil && read.Decimal != "" {
+				o.Text.Decimal = read.Decimal
+			}
+			return o.keep(p, s, nil)
 		},
 		columns: func(path string, opts Options) ([]string, error) {
 			return csv.Columns(path, csvOptions(opts))
@@ -147,7 +155,10 @@ func npyOptions(opts Options) npy.Options {
 }
 
 func csvOptions(opts Options) csv.Options {
-	return csv.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe}
+	return csv.Options{
+		Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe,
+		Text: opts.Text, Skipped: opts.Skipped,
+	}
 }
 
 // check rejects options that the format does not support.
@@ -164,6 +175,10 @@ func (f format) check(path string, opts Options) error {
 		msg = fmt.Sprintf("is %s, which has no delimiter; only csv has one", f.name)
 	case !f.fields && opts.Header != csv.Auto:
 		msg = fmt.Sprintf("is %s, which has no header line; only csv has one", f.name)
+	case !f.fields && (len(opts.Skip) > 0 || opts.Comment != 0):
+		msg = fmt.Sprintf("is %s, whose lines cannot be skipped; only lines of csv can", f.name)
+	case !f.texts && len(opts.Text.Marks) > 0 && !opts.Text.IsDefault:
+		msg = fmt.Sprintf("is %s, where only null and NaN are missing; marks such as %q are for text files", f.name, excerpt.Of(opts.Text.Marks[0]))
 	default:
 		return nil
 	}

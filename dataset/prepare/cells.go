@@ -125,7 +125,7 @@ func (c *Cells) Begin(d int) {
 	for k := range d {
 		if !listed[k] {
 			c.Features = append(c.Features, k)
-			c.Lexicons = append(c.Lexicons, &Lexicon{reads: readAny, lenient: true, limit: lookLimit(d), byteLimit: max(maxAllBytes/d, 1<<10)})
+			c.Lexicons = append(c.Lexicons, &Lexicon{reads: readAny, checks: checks{lenient: true}, limit: lookLimit(d), byteLimit: max(maxAllBytes/d, 1<<10)})
 		}
 	}
 }

@@ -2,9 +2,11 @@ package prepare
 
 import (
 	"fmt"
-	"github.com/fdridge/fdridge/dataset"
 	"slices"
 	"strconv"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/cell"
 )
 
 // A Column describes the features that are made from one column of a table. It is stored with a model as JSON, and may
@@ -25,6 +27,9 @@ type Column struct {
 	// A number x is standardised to (x − Mean)/Scale, unless Scale is zero.
 	Mean  float64 `json:"mean,omitempty"`
 	Scale float64 `json:"scale,omitempty"`
+
+	// Unit is the unit of all numbers in text files, such as $ or %. A cell without the unit is an error.
+	Unit Unit `json:"unit,omitzero"`
 
 	Levels []string   `json:"levels,omitempty"`
 	Other  bool       `json:"other,omitempty"` // add one feature for all levels that are not in Levels
@@ -64,6 +69,9 @@ type DatePart struct {
 
 // OtherLevels is the name of the feature for all levels of a categorical column that have no feature of their own.
 const OtherLevels = "(other)"
+
+// A Unit is what stands before and after each number of a column.
+type Unit = cell.Unit
 
 // Width returns the number of features that the column becomes.
 func (c *Column) Width() int {

@@ -95,3 +95,9 @@ func (p DateUnit) of(seconds float64) float64 {
 	}
 	return float64(t.Hour())
 }
+
+// IsDate reports whether a text without surrounding blanks is a date that [Look] recognises.
+func IsDate(text []byte) bool {
+	_, ok := parseDate(text)
+	return ok
+}

@@ -25,6 +25,8 @@ type EncodeOptions struct {
 	Incomplete     func(row int64)
 	// Tally, if not nil, counts the values that were filled in, left out or unknown.
 	Tally *Tally
+	// Text states how numbers and missing values are written in the texts that a [RowEncoder] reads.
+	Text Text
 }
 
 // Apply returns the encoded rows of src. They are sparse if there are at least 16 features per input column. Apply

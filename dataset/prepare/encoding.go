@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -60,16 +61,21 @@ func NewEncoding(d int, names []string, missing Missing, categorical []int) (*En
 func (e *Encoding) Cells() *Cells {
 	c := &Cells{Missing: e.Missing, Features: []int{}, refuseTarget: e.Targets == RefuseMissing}
 	for j, of := range e.read() {
-		l := &Lexicon{lenient: e.Lenient}
+		l := &Lexicon{checks: checks{lenient: e.Lenient}}
 		switch {
 		case e.Columns != nil && of.Use == UseLevels && of.Kind == KindMixed:
 			l.reads = readMixed
 		case of.Use == UseDate:
 			l.reads = readDates
 		case of.Use == UseOmit:
-			l.reads, l.lenient = readNumbers, true
+			l.reads, l.lenient, l.ignores = readNumbers, true, true
 		case of.Use == UseNumber && e.Lenient:
 			l.reads = readNumbers
+		}
+		if of.Use == UseNumber {
+			if l.unit = of.Unit; l.unit != (cell.Unit{}) {
+				l.reads = readNumbers
+			}
 		}
 		if e.Columns != nil {
 			c.refuses = append(c.refuses, of.Missing == RefuseMissing && of.Use != UseOmit)

@@ -21,10 +21,10 @@ import (
 //
 // A Lexicon made by an [Encoding] or by [Look] may also accept numbers and dates in its column.
 type Lexicon struct {
-	reads     reading
-	lenient   bool // a cell of a wrong type is read as a NaN that counts as missing; otherwise it is an error
-	limit     int  // limit on the number of texts; 0: maxLevels
-	byteLimit int  // limit on the total bytes of the texts; 0: maxTextBytes
+	reads reading
+	checks
+	limit     int // limit on the number of texts; 0: maxLevels
+	byteLimit int // limit on the total bytes of the texts; 0: maxTextBytes
 
 	known   atomic.Pointer[map[string]int32]  // snapshot of codes; never written to
 	numbers atomic.Pointer[map[float64]int32] // snapshot of numberCodes
@@ -39,6 +39,51 @@ type Lexicon struct {
 	numberCodes  map[float64]int32
 	numberMisses int
 }
+
+// checks states which cells a Lexicon accepts.
+type checks struct {
+	lenient bool  // a cell of a wrong type is read as a NaN that counts as missing; otherwise it is an error
+	ignores bool  // the column is not used: no cell is refused
+	refuses bool  // each text is refused
+	unit    Unit  // of all numbers
+	forms   forms // of the texts read so far, if the lexicon reads anything
+}
+
+// A forms describes how the texts of a column are written.
+type forms struct {
+	Seen  bool // there is a text
+	Unit  cell.Unit
+	Mixed bool // the texts have different units, or a text is no number with a unit
+	// Numbers is true if all texts are numbers with commas or points but without unit, in some notation.
+	Numbers bool
+}
+
+// add adds a text.
+func (f *forms) add(text string) {
+	if f.Seen && f.Mixed && !f.Numbers {
+		return
+	}
+	isNumber := cell.Evidence([]byte(text)) != cell.Plain
+	u, _, ok := cell.Notation{Grouped: true}.UnitOf([]byte(text))
+	if !ok {
+		u, _, ok = cell.Notation{Comma: true, Grouped: true}.UnitOf([]byte(text))
+	}
+	f.merge(forms{Seen: true, Unit: u, Mixed: !ok, Numbers: isNumber && !ok})
+}
+
+func (f *forms) merge(o forms) {
+	switch {
+	case !o.Seen:
+	case !f.Seen:
+		*f = o
+	default:
+		f.Mixed = f.Mixed || o.Mixed || f.Unit != o.Unit
+		f.Numbers = f.Numbers && o.Numbers
+	}
+}
+
+// Unit returns the unit that all numbers of the column must have in text files. It is the zero value if they have none.
+func (l *Lexicon) Unit() cell.Unit { return l.unit }
 
 // Default limits on the number of texts and their total bytes.
 const (
@@ -95,11 +140,19 @@ func (l *Lexicon) Cell(s []byte) (v float64, ok bool) {
 			return 0, false
 		}
 	}
+	if l.refuses || l.reads == readNumbers && !l.ignores && cell.IsLikeNumber(s) {
+		return 0, false
+	}
 	return l.Code(s)
 }
 
 // ReadsNumbers reports whether Cell returns a number unchanged.
-func (l *Lexicon) ReadsNumbers() bool { return l.reads == readNumbers || l.reads == readAny }
+func (l *Lexicon) ReadsNumbers() bool {
+	return (l.reads == readNumbers || l.reads == readAny) && l.unit == cell.Unit{}
+}
+
+// ReadsText reports whether Cell takes each cell as a text, even a number.
+func (l *Lexicon) ReadsText() bool { return l.reads == readLevels }
 
 // IsLevels reports whether Cell returns a code for every cell.
 func (l *Lexicon) IsLevels() bool {
@@ -179,6 +232,10 @@ func (l *Lexicon) Refusal(text string) string {
 		return fmt.Sprintf("has a text that is not UTF-8: %q", excerpt.Of(text))
 	case l.reads == readDates:
 		return fmt.Sprintf("has a text that is no date: %q", excerpt.Of(text))
+	case l.unit != cell.Unit{}:
+		return fmt.Sprintf("has numbers with the unit %q, but also %q", l.unit.Before+l.unit.After, excerpt.Of(text))
+	case !l.IsLevels() && cell.IsLikeNumber([]byte(text)):
+		return fmt.Sprintf("has numbers, but also %q, a number that is written differently: change it, name it as missing (--missing-marks), or leave the column out (--columns)", excerpt.Of(text))
 	case !l.IsLevels():
 		return fmt.Sprintf("has a text that is no number: %q", excerpt.Of(text))
 	}
@@ -211,6 +268,9 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 	defer l.mu.Unlock()
 	c, ok := l.codes[text]
 	if !ok {
+		if l.reads == readAny {
+			l.forms.add(text)
+		}
 		if len(l.texts) >= cmp.Or(l.limit, maxLevels) || l.size+len(text) > cmp.Or(l.byteLimit, maxTextBytes) {
 			l.full = true
 			if seconds, is := parseDate([]byte(text)); is && l.reads == readAny {
@@ -238,7 +298,7 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 // writes v as its shortest decimal text and returns the code of this text.
 func (l *Lexicon) Number(v float64) (code float64, ok bool) {
 	switch {
-	case l.ReadsNumbers():
+	case l.reads == readNumbers || l.reads == readAny:
 		return v, true
 	case l.reads == readDates:
 		return boxed(boxForeign, 0), l.lenient

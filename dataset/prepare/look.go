@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/gob"
-	"github.com/fdridge/fdridge/dataset"
+	"errors"
+	"fmt"
 	"math"
 
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // LookOptions are the options of [Look].
@@ -48,6 +52,16 @@ func Look(ctx context.Context, src dataset.Source, o LookOptions) (*Encoding, *L
 	if err != nil {
 		return nil, nil, err
 	}
+	if l.useUnits(stats) {
+		l = newCollector(d, &o)
+		l.useRules()
+		if stats, err = l.read(ctx, src); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := l.findTexts(ctx, src, stats); err != nil {
+		return nil, nil, err
+	}
 	e, err := o.Rules.decide(stats, o.Names)
 	if err != nil {
 		return nil, nil, err
@@ -59,6 +73,70 @@ func Look(ctx context.Context, src dataset.Source, o LookOptions) (*Encoding, *L
 		}
 	}
 	return e, learnt, nil
+}
+
+// useUnits makes the reader strip the unit that all cells of a column share. It returns false if there is none.
+func (l *collector) useUnits(s *tableStats) bool {
+	found := false
+	for j := range s.Columns {
+		c := &s.Columns[j]
+		if !l.o.Auto || l.lexicons[j] == nil || c.IsLevels || c.Numbers.Any || !c.Texts.Forms.Seen || c.Texts.Forms.Mixed {
+			continue
+		}
+		l.lexicons[j].unit, l.lexicons[j].forms = c.Texts.Forms.Unit, forms{}
+		found = true
+	}
+	return found
+}
+
+// findTexts finds the lines of texts in columns of numbers. The result is an error if a text is like a number.
+func (l *collector) findTexts(ctx context.Context, src dataset.Source, s *tableStats) error {
+	for j := range s.Columns {
+		c := &s.Columns[j]
+		if !l.o.Auto || l.lexicons[j] == nil || !c.isOdd() && !c.isForeign() {
+			continue
+		}
+		kept := l.lexicons[j].reads
+		l.lexicons[j].reads = readNumbers
+		l.lexicons[j].refuses = !c.isOdd()
+		err := scan(ctx, src)
+		l.lexicons[j].reads = kept
+		l.lexicons[j].refuses = false
+		e, ok := errors.AsType[*dataset.InputError](err)
+		switch {
+		case c.isOdd() && err == nil: // another process has the text
+			name := excerpt.Of(l.name(j))
+			return &dataset.InputError{File: UnnamedRows, Msg: fmt.Sprintf("column %s has numbers, but also %q, a number that is written differently", name, excerpt.Of(c.Texts.Odd.Text))}
+		case err == nil:
+		case c.isOdd() || !ok:
+			return err
+		case l.o.Link == nil:
+			c.Texts.Line = e.Line
+		}
+	}
+	return nil
+}
+
+// scan reads all rows.
+func scan(ctx context.Context, src dataset.Source) error {
+	for _, err := range src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isForeign reports whether the column has numbers and so few texts that these count as missing.
+func (c *columnStats) isForeign() bool {
+	values := float64(c.Numbers.Count + c.Texts.Count)
+	return c.kind() == KindMixed && !c.IsLevels && float64(c.Texts.Count) <= foreignShare*values
+}
+
+// isOdd reports whether a text of the column is a number that is written differently: among numbers, or if all texts are
+// numbers with commas or points.
+func (c *columnStats) isOdd() bool {
+	return c.isForeign() && c.Texts.Odd.Row > 0 || !c.IsLevels && c.Texts.Forms.Seen && c.Texts.Forms.Numbers
 }
 
 // read reads the rows, and returns the statistics of all processes.
@@ -163,6 +241,7 @@ func (l *collector) add(b dataset.Block) {
 				continue
 			}
 			if x == x && !c.IsLevels {
+				c.Numbers.Any = true
 				if w > 0 {
 					c.Numbers.Count++
 					c.Numbers.Moments.add(x, w)
@@ -236,6 +315,7 @@ func (l *collector) text(j, code int, w float64) {
 	}
 	if l.counts[j][code] < 0 {
 		l.counts[j][code] = 0
+		l.first(j, l.lexicons[j].textsFrom(code)[0])
 		if s, ok := parseDate([]byte(l.lexicons[j].textsFrom(code)[0])); ok {
 			l.dates[j][code] = float64(s)
 		}
@@ -250,6 +330,17 @@ func (l *collector) text(j, code int, w float64) {
 	}
 }
 
+// first notes the first text of column j, and the first that is like a number.
+func (l *collector) first(j int, s string) {
+	c := &l.all.Columns[j]
+	if c.Texts.First.Row == 0 {
+		c.Texts.First = text{s, l.all.Rows}
+	}
+	if c.Texts.Odd.Row == 0 && cell.IsLikeNumber([]byte(s)) {
+		c.Texts.Odd = text{s, l.all.Rows}
+	}
+}
+
 // stats returns the statistics, with texts instead of codes.
 func (l *collector) stats() *tableStats {
 	for j := range l.all.Columns {
@@ -257,6 +348,8 @@ func (l *collector) stats() *tableStats {
 		c := &l.all.Columns[j]
 		if l.lexicons[j] != nil {
 			c.LeftOut = l.lexicons[j].reasonLeftOut()
+			c.Unit = l.lexicons[j].unit
+			c.Texts.Forms = l.lexicons[j].forms
 		}
 		if l.lexicons[j] == nil || l.numbers == 0 && !c.IsLevels {
 			continue

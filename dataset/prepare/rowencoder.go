@@ -18,9 +18,13 @@ type RowEncoder struct {
 	out  dataset.Buffer
 	cell []byte
 	to   encodedRow
+
+	notation cell.Notation
+	marks    *cell.Marks
 }
 
-// RowEncoder returns an encoder of single rows. It uses only the options IgnoreUnknown and Tally. It returns
+// RowEncoder returns an encoder of single rows. It uses only the options IgnoreUnknown, Tally and
+// Text. It returns
 // [dataset.ErrShape] if the encoding is not complete.
 func (e *Encoding) RowEncoder(o EncodeOptions) (*RowEncoder, error) {
 	if err := e.Valid(); err != nil {
@@ -30,7 +34,7 @@ func (e *Encoding) RowEncoder(o EncodeOptions) (*RowEncoder, error) {
 		o.Tally = new(Tally)
 	}
 	o.KeepIncomplete, o.Incomplete = true, nil
-	return &RowEncoder{by: newEncoder(e, nil, o, false)}, nil
+	return &RowEncoder{by: newEncoder(e, nil, o, false), notation: o.Text.Notation(), marks: cell.NewMarks(o.Text.Marks)}, nil
 }
 
 // Numbers encodes the row x (length Inputs) to dst (length Width). NaN is a missing value, and a number in a
@@ -89,7 +93,7 @@ func (r *RowEncoder) Texts(dst []float64, cells []string) (complete bool, err er
 
 // text encodes s in column j. If !known, the row is left out.
 func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err error) {
-	k, missing := &r.by.columns[j], cell.Missing(s)
+	k, missing := &r.by.columns[j], r.marks.Missing(s)
 	if k.Use == UseOmit {
 		return true, nil
 	}
@@ -98,7 +102,7 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 		if missing {
 			level, learnt = k.levels[k.FillLevel]
 		} else if k.Kind == KindMixed {
-			if v, ok := cell.Number(s); ok {
+			if v, ok := r.notation.Number(s); ok {
 				level, learnt = k.levels[numberText(v)]
 			}
 		}
@@ -127,10 +131,12 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 		var seconds int64
 		seconds, ok = parseDate(s)
 		v = float64(seconds)
+	case k.Unit != cell.Unit{}:
+		v, ok = k.Unit.Number(r.notation, s)
 	default:
-		v, ok = cell.Number(s)
+		v, ok = r.notation.Number(s)
 	}
-	if !ok && r.by.Lenient && cell.Why(s) == cell.NoNumber {
+	if !ok && r.by.Lenient && cell.Why(s) == cell.NoNumber && !cell.IsLikeNumber(s) {
 		to.filled++
 		to.foreign++
 		v, ok = math.NaN(), true

@@ -2,13 +2,14 @@ package prepare
 
 import (
 	"fmt"
-	"github.com/fdridge/fdridge/dataset"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -146,13 +147,17 @@ func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 	case c.countsRows(s.Rows):
 		return omit("counts the rows from %s", numberText(c.Numbers.First))
 	case out.Kind == KindMixed && float64(c.Texts.Count) <= foreignShare*float64(values):
-		out.Why = fmt.Sprintf("%s: missing", count(c.Texts.Count, "text"))
+		out.Why = fmt.Sprintf("%s: missing%s", count(c.Texts.Count, "text"), c.Texts.where())
 		fallthrough
 	case c.Texts.Count == 0:
 		if c.Numbers.Min == c.Numbers.Max {
 			return omit("constant")
 		}
 		out.Use, out.Kind = UseNumber, KindNumber
+		if u := c.Unit; u != (cell.Unit{}) {
+			out.Unit = u
+			out.Why = join(out.Why, fmt.Sprintf("unit %s", u.Before+u.After))
+		}
 		out.Fill = c.Numbers.Moments.Mean
 		out.Mean, out.Scale = c.Numbers.Moments.filled(c.Unfilled, out.Fill)
 		if !isFinite(out.Mean) || !isFinite(out.Scale) {
@@ -220,6 +225,9 @@ func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(
 	}
 	if rare > 0 {
 		out.Why = join(out.Why, fmt.Sprintf("%d rare grouped", rare))
+	}
+	if limit := c.Texts.limit(); limit != "" {
+		out.Why = join(out.Why, fmt.Sprintf("%q is a limit, not a number", excerpt.Of(limit)))
 	}
 	return out
 }
@@ -379,6 +387,28 @@ func mostFrequent(levels map[string]int64) string {
 		}
 	}
 	return best
+}
+
+// limit returns a text such as <0.5, or "".
+func (c *textStats) limit() string {
+	for _, s := range slices.Sorted(maps.Keys(c.Levels)) {
+		number := strings.TrimLeft(s, "<>≤≥= ")
+		if _, err := strconv.ParseFloat(number, 64); err == nil && number != s {
+			return s
+		}
+	}
+	return ""
+}
+
+// where describes the first text.
+func (c *textStats) where() string {
+	switch {
+	case c.First.Row == 0:
+		return ""
+	case c.Line > 0:
+		return fmt.Sprintf(", the first is %q in line %d", excerpt.Of(c.First.Text), c.Line)
+	}
+	return fmt.Sprintf(", the first is %q in row %d", excerpt.Of(c.First.Text), c.First.Row)
 }
 
 // example returns a text that is neither a date nor name.

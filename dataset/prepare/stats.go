@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/fdridge/fdridge/internal/cell"
 )
 
 // tableStats holds statistics, which processes exchange.
@@ -25,6 +27,7 @@ type columnStats struct {
 	Numbers  numberStats
 	Texts    textStats
 	Dates    dateStats
+	Unit     cell.Unit // that all numbers of the column have
 }
 
 // A numberStats holds the statistics of the numbers in a column.
@@ -36,6 +39,7 @@ type numberStats struct {
 	Kept     bool              // Values has all numbers, although rounded if Rounded is set
 	Rounded  bool
 
+	Any bool // there is a number, in any row
 	// Counts is true for numbers First, First+1, … in all rows.
 	Counts bool
 	First  float64
@@ -47,6 +51,16 @@ type textStats struct {
 	Foreign int64 // number of texts whose code is not known
 	Levels  map[string]int64
 	Unkept  bool // Levels does not have all texts
+	First   text // the first text
+	Odd     text // the first text that is like a number
+	Forms   forms
+	Line    int // line of the first text; 0 if it is not known
+}
+
+// A text is a text and its row, counted from 1.
+type text struct {
+	Text string
+	Row  int64
 }
 
 // A dateStats holds the statistics of the dates in a column.
@@ -162,6 +176,11 @@ func (c *columnStats) merge(o *columnStats, rowsBefore, rows int64, maxNumbers, 
 	if c.IsLevels {
 		maxNumbers = maxLevels
 	}
+	for _, t := range []struct{ own, other *text }{{&c.Texts.First, &o.Texts.First}, {&c.Texts.Odd, &o.Texts.Odd}} {
+		if t.own.Row == 0 && t.other.Row > 0 {
+			*t.own = text{t.other.Text, t.other.Row + rowsBefore}
+		}
+	}
 	c.Numbers.merge(&o.Numbers, rowsBefore, rows, maxNumbers, mayRound)
 	c.Texts.merge(&o.Texts, maxTexts)
 	c.Dates.merge(&o.Dates)
@@ -189,11 +208,13 @@ func (c *numberStats) merge(o *numberStats, before, rows int64, limit int, round
 		c.count(x, n, limit, round)
 	}
 	c.Count += o.Count
+	c.Any = c.Any || o.Any
 }
 
 func (c *textStats) merge(o *textStats, limit int) {
 	c.Count += o.Count
 	c.Foreign += o.Foreign
+	c.Forms.merge(o.Forms)
 	for text, n := range o.Levels {
 		if c.Levels == nil {
 			c.Levels = map[string]int64{}

@@ -17,7 +17,8 @@ import (
 
 // Parse parses a decimal number. It accepts Inf, Infinity and NaN in any case and with a sign, like np.loadtxt and
 // pandas. Unlike strconv.ParseFloat, it rejects underscores (1_000) and hexadecimal numbers (0x1p4). In data they are
-// codes or mistakes. The error is a strconv error.
+// codes or mistakes. The exponent of Fortran, as in 1D+03 and 1.5D3, is accepted after a point or before a sign. The
+// error is a strconv error.
 func Parse(text []byte) (float64, error) {
 	if len(text) <= Slack/2 {
 		var padded [Slack + Slack/2]byte
@@ -29,7 +30,19 @@ func Parse(text []byte) (float64, error) {
 	if isProgramNotation(text) {
 		return 0, &strconv.NumError{Func: "ParseFloat", Num: string(text), Err: strconv.ErrSyntax}
 	}
+	if at := bytes.IndexAny(text, "dD"); at > 0 && isFortran(text, at) {
+		standard := append(bytes.Clone(text[:at]), 'e')
+		return strconv.ParseFloat(string(append(standard, text[at+1:]...)), 64)
+	}
 	return strconv.ParseFloat(string(text), 64)
+}
+
+// isFortran reports whether the letter D at byte at begins the exponent of a number that Fortran wrote. A code such as
+// 12D3 has neither a point nor a sign.
+func isFortran(text []byte, at int) bool {
+	next := at + 1
+	signed := next < len(text) && (text[next] == '+' || text[next] == '-')
+	return (signed || bytes.IndexByte(text[:at], '.') >= 0) && bytes.IndexAny(text[next:], "eE") < 0
 }
 
 // isProgramNotation reports whether text contains characters that only numbers in source code contain.

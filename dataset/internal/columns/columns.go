@@ -120,6 +120,15 @@ func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
 	return nil
 }
 
+// Insert adds a column at index j of the file that is not used.
+func (c *Choice) Insert(j int) {
+	c.To = slices.Insert(c.To, j, -1)
+	if c.Category != nil {
+		c.Category = slices.Insert(c.Category, j, -1)
+	}
+	c.InOrder = false
+}
+
 // Lexicon returns the codes of the categories of column j of the file, or nil if the column is numeric.
 func (c *Choice) Lexicon(j int) *prepare.Lexicon {
 	switch {

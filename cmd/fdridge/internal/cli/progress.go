@@ -235,6 +235,22 @@ func (p *Progress) Warn(stderr io.Writer, message string) {
 	fmt.Fprintln(stderr, "fdridge: warning: "+message)
 }
 
+// Remark writes a remark about a text file to the log. Without a log it is a line on stderr, and a warning if the remark
+// is a doubt.
+func (p *Progress) Remark(stderr io.Writer, r dataset.Remark) {
+	if r.Doubt {
+		p.Warn(stderr, r.String())
+		return
+	}
+	message := printable.Text(r.String())
+	if p.log != nil {
+		p.log.Info(message)
+		return
+	}
+	p.Finish()
+	fmt.Fprintln(stderr, "fdridge: note: "+message)
+}
+
 // Finish clears the bar.
 func (p *Progress) Finish() {
 	if p.bar != nil {

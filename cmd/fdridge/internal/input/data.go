@@ -80,6 +80,9 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 		return nil, err
 	}
 	d := &Data{Opened: opened, Parts: parts, Encoded: looked}
+	if !opened.Text.IsZero() {
+		d.Prep.Text = &opened.Text
+	}
 	if err := d.encode(ctx, o, run, src, bar); err != nil {
 		return nil, err
 	}
@@ -212,8 +215,12 @@ func (o *Flags) heldOut(ctx context.Context, run Session, src dataset.Source) (d
 	return held, nil
 }
 
-// WarnCategories warns of categorical columns with too many levels. It is called before the pass of the fit.
-func (d *Data) WarnCategories(bar *cli.Progress, stderr io.Writer) {
+// Warn tells how the text of the files was read, and warns of categorical columns with too many levels. It is called
+// before the pass of the fit.
+func (d *Data) Warn(bar *cli.Progress, stderr io.Writer) {
+	for _, r := range d.Opened.Remarks() {
+		bar.Remark(stderr, r)
+	}
 	if d.Encoded == nil || d.Encoded.Learnt == nil {
 		return
 	}
@@ -290,7 +297,7 @@ func (o *Flags) rowKey(share dataset.Share, be engine.Backend) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key := fmt.Sprintf("%q %q %q %d %q %q %q %q %q %v %q",
+	key := o.textFlags.key() + fmt.Sprintf("%q %q %q %d %q %q %q %q %q %v %q",
 		o.Data.Value, o.Target.Value, o.Weights.Value, o.targetCount(), o.Format, o.delimiter, o.header, o.columns.Value, o.Rows, share, append(settings, backend))
 	if o.transposed {
 		key += " transposed"

@@ -133,7 +133,7 @@ func (o *Flags) partsOf() ([]Parts, map[string]dataset.Stamp) {
 			contents = append(contents, fmt.Sprintf("%d %s", f.Stamp.Size, f.Digest))
 		}
 	}
-	key := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %q %q %q %q %q %d",
+	key := sha256.Sum256(fmt.Appendf([]byte(o.textFlags.key()), "%q %q %q %d %q %q %q %q %q %d",
 		contents, o.Target.Value, o.Weights.Value, o.targetCount(), o.Format, o.delimiter, o.header, o.columns.Value, o.Rows, o.width))
 	i := int64(o.Part.Share.Rank)
 	return []Parts{{fmt.Sprintf("%x", key[:16]), int64(o.Part.Share.Size), []span{{i, i}}}}, StampsOf(files)

@@ -25,11 +25,12 @@ type RowFlags struct {
 	Targets               int // as file.Options.Targets
 	Format                string
 	delimiter, header     string
-	columns               cli.List
-	Rows                  string
-	transposed            bool
-	width                 int              // of svmlight rows; 0: found by a pass
-	Labels                *prepare.Lexicon // of the target, a column of class labels; nil: targets are numbers
+	textFlags
+	columns    cli.List
+	Rows       string
+	transposed bool
+	width      int              // of svmlight rows; 0: found by a pass
+	Labels     *prepare.Lexicon // of the target, a column of class labels; nil: targets are numbers
 	piping
 }
 
@@ -51,6 +52,7 @@ func (o *RowFlags) Others(files string) RowFlags {
 	out := NewRowFlags()
 	out.Data.Value, out.Unpiped = files, "the rows are read for each block of targets"
 	out.Format, out.delimiter, out.header, out.transposed = o.Format, o.delimiter, o.header, o.transposed
+	out.textFlags = o.textFlags
 	return out
 }
 
@@ -61,6 +63,7 @@ func (o *RowFlags) RegisterText(f *pflag.FlagSet) {
 	f.StringVar(&o.header, "header", "auto", "first line of csv files has names: auto, yes or no")
 	cli.SetValues(f, "format", file.Formats...)
 	cli.SetValues(f, "header", "auto", "yes", "no")
+	o.textFlags.register(f)
 }
 
 // registerTransposed adds --transposed.
@@ -133,7 +136,11 @@ func (o *RowFlags) csvOptions() (csv.Options, error) {
 		return csv.Options{}, cli.BadInput("--header: %q must be one of auto, yes, no", excerpt.Of(o.header))
 	}
 	delimiter, err := parseDelimiter(o.delimiter)
-	return csv.Options{Delimiter: delimiter, Header: header, Pipe: o.Pipe}, err
+	if err != nil {
+		return csv.Options{}, err
+	}
+	out := csv.Options{Delimiter: delimiter, Header: header, Pipe: o.Pipe}
+	return out, o.textFlags.apply(&out)
 }
 
 // Files returns all input files, without the names of arrays inside .npz archives and without standard input.

@@ -53,6 +53,7 @@ type expected struct {
 	// ownTarget means that the target is the column with the name stored in the sketch, and not a file.
 	ownTarget bool
 	cells     *prepare.Cells // encoding of cells; nil: all are numbers
+	text      *prepare.Text  // how the training rows were written; nil: not known
 }
 
 // options returns the options for file.Open, and the files with sample weights. If --weights names a column of the
@@ -68,7 +69,8 @@ func (o *RowFlags) options(run Session, like expected) (opts file.Options, weigh
 	}
 	opts = file.Options{
 		Format: o.Format, Target: cli.SplitList(o.Target.Value), Targets: o.Targets,
-		Columns: o.columns.Items, Delimiter: text.Delimiter, Header: text.Header, Features: cmp.Or(like.width, o.width), Transposed: o.transposed, OnlyNamed: like.ownTarget, Origin: file.Origin{Was: run.Seen, Pipe: o.Pipe, Entries: entries, Cells: like.cells},
+		Columns: o.columns.Items, Delimiter: text.Delimiter, Header: text.Header, Features: cmp.Or(like.width, o.width), Transposed: o.transposed, OnlyNamed: like.ownTarget,
+		Text: text.Text.Or(like.text), Skipped: text.Skipped, Origin: file.Origin{Was: run.Seen, Pipe: o.Pipe, Entries: entries, Cells: like.cells},
 	}
 	if o.transposed {
 		opts.Features = 0 // a row of the file is a feature
@@ -238,7 +240,7 @@ func (o *RowFlags) checkNumbered(opts file.Options, ranks bool) error {
 // column.
 func (o *RowFlags) OpenLike(prep *model.Preparation, owner string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
 	inputs, names := prep.Columns()
-	like := expected{width: inputs, names: names, ownTarget: ownTarget}
+	like := expected{width: inputs, names: names, ownTarget: ownTarget, text: prep.Text}
 	if prep.Encoding.Does() {
 		like.cells = prep.Encoding.Cells()
 	}

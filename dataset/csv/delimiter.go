@@ -1,0 +1,205 @@
+package csv
+
+import (
+	"bytes"
+
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/cell"
+)
+
+// blanks stands for runs of blanks and tabs as the delimiter.
+const blanks = ' '
+
+// sniff detects the delimiter in the lines after the first skip lines.
+// It reads a second line only if necessary, because a pipe may be slow.
+func sniff(f *rawfile.File, skip int) byte {
+	line, _ := unquotedLines(f, skip, 1)
+	if len(line) == 0 {
+		return ','
+	}
+	first := withoutHash(line[0])
+	var found []byte
+	best := byte(',')
+	for _, c := range []byte(",;\t|") {
+		n := bytes.Count(first, []byte{c})
+		if n > 0 {
+			found = append(found, c)
+		}
+		if n > bytes.Count(first, []byte{best}) {
+			best = c
+		}
+	}
+	fields := countFields(first, blanks)
+	if len(found) == 1 && found[0] != '\t' && (found[0] != ',' || fields < 2 || !hasDecimalCommas(first)) || len(found) == 0 && fields < 2 && f.Piped() {
+		return best
+	}
+	lines, _ := unquotedLines(f, skip, sampleLines(f))
+	lines[0] = first
+	if len(found) == 0 && fields < 2 {
+		return ofTable(lines, best)
+	}
+	if fields > 1 {
+		found = append(found, blanks)
+	}
+	if len(found) == 1 && found[0] == blanks {
+		if len(lines) < 2 || isTable(lines, blanks) {
+			return blanks
+		}
+		return ofTable(lines, best)
+	}
+	top := -1.0
+	for _, c := range found {
+		score := score(lines, c)
+		if c == best && c != blanks {
+			score += 1e-9
+		}
+		if score > top {
+			top, best = score, c
+		}
+	}
+	return best
+}
+
+// sampleLines returns the number of lines that sniff examines.
+func sampleLines(f *rawfile.File) int {
+	if f.Piped() {
+		return 2
+	}
+	return 20
+}
+
+// ofTable returns the delimiter that divides the lines after the first into the same number of fields, for a file that
+// begins with a title. Otherwise it returns best.
+func ofTable(lines [][]byte, best byte) byte {
+	for _, c := range []byte(",;\t|") {
+		if len(lines) > 2 && bytes.IndexByte(lines[1], c) >= 0 && isTable(lines[1:], c) {
+			return c
+		}
+	}
+	return best
+}
+
+// isTable reports whether c divides all lines into the same number of fields. The first line may have one field less,
+// because R writes no name above the names of rows.
+func isTable(lines [][]byte, c byte) bool {
+	n := countFields(lines[len(lines)-1], c)
+	for i, line := range lines {
+		if m := countFields(line, c); m != n && (i > 0 || m != n-1) {
+			return false
+		}
+	}
+	return true
+}
+
+func countFields(line []byte, c byte) int {
+	if c == blanks {
+		n := 0
+		for i, c := range line {
+			if !isBlank(c) && (i == 0 || isBlank(line[i-1])) {
+				n++
+			}
+		}
+		return n
+	}
+	return bytes.Count(line, []byte{c}) + 1
+}
+
+func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+// hasDecimalCommas reports whether all commas of a line are between digits, and the line has none at its ends.
+func hasDecimalCommas(line []byte) bool {
+	for i, c := range line {
+		if c == ',' && (i == 0 || i == len(line)-1 || !digit(line[i-1]) || !digit(line[i+1])) {
+			return false
+		}
+	}
+	return true
+}
+
+// score rates the delimiter c: 2 if it makes a table of the lines, plus the fraction of the fields that are numbers.
+func score(lines [][]byte, c byte) float64 {
+	numbers, all := 0, 0
+	for i, line := range lines {
+		if i == 0 && len(lines) > 1 {
+			continue
+		}
+		fields := bytes.Fields(line)
+		if c != blanks {
+			fields = bytes.Split(bytes.TrimRight(line, "\r"), []byte{c})
+		}
+		for _, s := range fields {
+			all++
+			s = bytes.TrimSpace(s)
+			if cell.Missing(s) || !isText(s) || cell.Evidence(s) != cell.Plain || bytes.Equal(s, []byte("xx")) {
+				numbers++
+			}
+		}
+	}
+	rate := float64(numbers) / float64(max(all, 1))
+	if isTable(lines, c) {
+		rate += 2
+	}
+	return rate
+}
+
+// unquotedLines returns up to n lines after the first skip lines, without blank lines and comments. Each quoted text is
+// replaced by x. more is false if the file has no further line. For a pipe, unquotedLines waits for n lines.
+func unquotedLines(f *rawfile.File, skip, n int) (lines [][]byte, more bool) {
+	head := f.Head(func(head []byte) bool {
+		lines, more = split(head, skip, n)
+		return more
+	})
+	return split(head, skip, n)
+}
+
+// split is unquotedLines for the beginning of a file.
+func split(head []byte, skip, n int) (lines [][]byte, more bool) {
+	for range skip {
+		_, head, _ = bytes.Cut(head, []byte{'\n'})
+	}
+	for len(lines) < n {
+		line, rest := unquotedLine(head)
+		if rest == nil && len(lines) > 0 && len(line) == 0 {
+			return lines, false
+		}
+		if rest == nil && len(lines) > 0 && len(head) > 1<<12 { // the line may be incomplete
+			return lines, false
+		}
+		if len(line) > 0 {
+			lines = append(lines, line)
+		}
+		if rest == nil {
+			return lines, false
+		}
+		head = rest
+	}
+	return lines, true
+}
+
+// withoutHash returns a header line without the mark of a comment and the blank after it.
+func withoutHash(line []byte) []byte {
+	if rest, ok := bytes.CutPrefix(line, []byte("# ")); ok {
+		return rest
+	}
+	return line
+}
+
+// unquotedLine returns the first line that is not blank, and replaces each quoted text in it by x. rest is nil if the
+// line is incomplete.
+func unquotedLine(text []byte) (line, rest []byte) {
+	text = bytes.TrimLeft(text, " \r\n")
+	quoted := false
+	for i, c := range text {
+		switch {
+		case c == '"':
+			quoted = !quoted
+			line = append(line, 'x')
+		case quoted:
+		case c == '\n':
+			return line, text[i+1:]
+		default:
+			line = append(line, c)
+		}
+	}
+	return line, nil
+}

@@ -1,0 +1,177 @@
+package csv
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
+)
+
+// readAll returns the rows of a text, and the remarks on it.
+func readAll(t *testing.T, text string, opts Options) (names []string, rows [][]float64, remarks string, err error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "f.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(path, opts)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	for _, r := range s.Remarks {
+		remarks += strings.TrimPrefix(r.String(), path) + "\n"
+	}
+	if names, _, err = Names(path, opts); err != nil {
+		return nil, nil, "", err
+	}
+	_, d, _ := s.Dims()
+	for b, err := range s.Blocks(context.Background()) {
+		if err != nil {
+			return names, rows, remarks, err
+		}
+		for i := range b.N {
+			rows = append(rows, append([]float64(nil), b.X[i*d:(i+1)*d]...))
+		}
+	}
+	return names, rows, remarks, nil
+}
+
+// TestHeaders checks which first lines are headers. The value is the names, or the number of rows, and a word of the
+// remark.
+func TestHeaders(t *testing.T) {
+	gaps := &prepare.Cells{Look: true}
+	for _, c := range []struct {
+		text   string
+		cells  *prepare.Cells
+		names  string
+		rows   int
+		remark string
+	}{
+		// pandas: DataFrame(X).to_csv(index=False), with and without its index
+		{"0,1,2\n0.5,1.0,2.5\n3.5,4.0,5.5\n", nil, "0 1 2", 2, "names"},
+		{",0,1\n0,0.5,1.5\n1,2.5,3.5\n", nil, " 0 1", 2, "names"},
+		{"0,1,2,3,4,5,6,7\n3,1,4,1,5,9,2,6\n", nil, "0 1 2 3 4 5 6 7", 1, "names"},
+		{"2019,2020,2021\n1.0,2.5,3.5\n2.5,1.5,0.5\n", nil, "2019 2020 2021", 2, "names"},
+		{"2010,2011,2012,2013\n5,3,8,1\n2,2,2,2\n", nil, "", 3, "--header yes"},
+		{"\"0\",\"1\"\n5,3\n2,7\n", nil, "0 1", 2, "names"},
+		{"\"2010\",\"2011\",\"2012\"\n1,2,3\n4,5,6\n", nil, "2010 2011 2012", 2, "names"},
+		{"X,0,1\na,5.5,6.5\na,7.5,8.5\n", gaps, "X 0 1", 2, "names"},
+		{"0,1,2,target\n5.1,3.5,1.4,setosa\n4.9,3.0,1.4,setosa\n", gaps, "0 1 2 target", 2, "names"},
+		{"0,1,2,3\n5.1,3.5,1.4,setosa\n4.9,3.0,1.4,setosa\n", gaps, "0 1 2 3", 2, "names"},
+		// data
+		{"1,2,3\n4,5,6\n7,8,9\n", nil, "", 3, ""},
+		{"0,1\n1,1\n0,0\n", nil, "", 3, ""},
+		{"0,1\n0.1,0.905\n0.2,0.819\n", nil, "", 3, "--header"},
+		{"0,0,1\n0.5,1.0,2.5\n3.5,4.0,5.5\n", nil, "", 3, ""},
+		{"5.1,3.5,1.4,setosa\n4.9,3.0,1.4,setosa\n", gaps, "", 2, ""},
+		{"red,small\nblue,big\nred,small\n", gaps, "", 3, ""},
+		{"2024-01-01,5\n2024-01-02,6\n", gaps, "", 2, ""},
+		{"$5,12%\n$6,13%\n", gaps, "", 2, ""},
+		{"10,NA,3,1\n1,2,3,4\n5,6,7,8\n", gaps, "", 3, ""},
+		{"10,?,3,1\n1,2,3,4\n5,6,7,8\n", gaps, "", 3, ""},
+		{"10,.,3,1\n1,2,3,4\n5,6,7,8\n", gaps, "", 3, ""},
+		{"10,null,3,1\n1,2,3,4\n5,6,7,8\n", gaps, "", 3, ""},
+		{"10,-,3,1\n1,2,3,4\n5,6,7,8\n", gaps, "", 3, ""},
+		{"10,#N/A,3,1\n1,2,3,4\n5,6,7,8\n", gaps, "", 3, ""},
+		// headers of words
+		{"a,b\n1,2\n", nil, "a b", 1, ""},
+		{"a,2020\n1,2\n3,5\n", nil, "a 2020", 2, ""},
+		{"Na,K\n1,2\n3,5\n", nil, "Na K", 2, ""},
+		{"Na\n1\n3\n", nil, "Na", 2, ""},
+		{"1m,2m\n1,2\n3,5\n", nil, "1m 2m", 2, ""},
+		{"a,a\n1,2\n3,5\n", nil, "a a", 2, "same name: a"},
+		{",a\n0,2\n1,5\n2,6\n", nil, " a", 3, "counts the rows from 0"},
+		{"a,b,\n1,2,\n3,4,\n", nil, "a b", 2, "neither a name nor values"},
+		{"a,b\n1,2,\n3,4,\n", nil, "a b", 2, "empty last field"},
+		{"1,2,\n3,4,\n", nil, "", 2, "neither a name nor values"},
+		{"\"a\" \"b\"\n\"1\" 5 6\n\"2\" 7 8\n", nil, "a b", 2, "one field shorter"},
+		{"# made by x\n# on a day\na,b\n1,2\n", nil, "a b", 1, "2 lines before the table"},
+		{"# title\n# a b\n1 2\n3 5\n", nil, "a b", 2, "line before the table"},
+		{"# a,b\n1,2\n3,5\n", nil, "a b", 2, ""},
+		{"#a,b\n1,2\n3,5\n", nil, "#a b", 2, ""},
+		{"a|b\n1|2\n3|5\n", nil, "a b", 2, ""},
+		{"1 \t2   3\n4\t5 6\n", nil, "", 2, ""},
+	} {
+		cells := c.cells
+		if cells != nil {
+			cells = &prepare.Cells{Look: true}
+		}
+		names, rows, remarks, err := readAll(t, c.text, Options{Cells: cells})
+		if err != nil || len(rows) != c.rows || strings.Join(names, " ") != c.names {
+			t.Errorf("%q: names %q, %d rows, %v; want %q, %d", c.text, names, len(rows), err, c.names, c.rows)
+		}
+		if (c.remark == "") != (remarks == "") || !strings.Contains(remarks, c.remark) {
+			t.Errorf("%q: remarks %q, want %q", c.text, remarks, c.remark)
+		}
+	}
+}
+
+// TestPipedHeaders: a missing mark in the first line of a pipe does not make the line a header.
+func TestPipedHeaders(t *testing.T) {
+	for text, want := range map[string]int{"10,NA,3\n1,2,3\n": 2, "a,b,c\n1,2,3\n": 1, "0,1,2\n1.5,2.0,3.5\n": 2} {
+		pipe := dataset.NewPipe(context.Background(), "pipe", strings.NewReader(text))
+		s, err := Open("-", Options{Pipe: pipe, Cells: &prepare.Cells{Look: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for b, err := range s.Blocks(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += b.N
+		}
+		if n != want {
+			t.Errorf("%q: %d rows, want %d", text, n, want)
+		}
+	}
+}
+
+// TestNotations checks the numbers of tables with decimal commas and separators of thousands.
+func TestNotations(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		opts Options
+		want string // rows, or a part of the error
+	}{
+		{"a;b\n0,435;1,5\n2,25;-3,0\n", Options{}, "[[0.435 1.5] [2.25 -3]]"},
+		{"0,435;1,5\n2,25;-3,0\n", Options{}, "[[0.435 1.5] [2.25 -3]]"},
+		{"a\tb\n1.234,5\t1,5\n2,25\t3.000\n", Options{}, ":2:1:"}, // 3.000 may be 3
+		{"a\tb\n1.234,5\t1,5\n2,25\t3.000,0\n", Options{}, "[[1234.5 1.5] [2.25 3000]]"},
+		{"a;b\n1,234.5;1.5\n\"2,250\";3.25\n", Options{}, "[[1234.5 1.5] [2250 3.25]]"},
+		{"a,b\n\"1,234.5\",1.5\n\"2,250\",3.25\n", Options{}, "[[1234.5 1.5] [2250 3.25]]"},
+		{"a,b\n\"0,435\",\"1,5\"\n\"2,25\",\"3,1\"\n", Options{}, "[[0.435 1.5] [2.25 3.1]]"},
+		{"a;b\n1,234;5\n2,345;6\n", Options{}, "1.234 with a decimal comma, or 1234"},
+		{"a;b\n1,234;5\n2,345;6\n", Options{Text: prepare.Text{Decimal: ","}}, "[[1.234 5] [2.345 6]]"},
+		{"a;b\n1,234;5\n2,345;6\n", Options{Text: prepare.Text{Decimal: "."}}, "[[1234 5] [2345 6]]"},
+		{"a;b\n1.234;5\n2.345;6\n", Options{Text: prepare.Text{Decimal: ","}}, "[[1234 5] [2345 6]]"},
+		{"a;b\n1,234;5\n2,345;6\n", Options{Text: prepare.Text{Decimal: ",", IsDefault: true}}, "[[1.234 5] [2.345 6]]"},
+		{"a;b\n1.5;5\n2.5;6\n", Options{Text: prepare.Text{Decimal: ",", IsDefault: true}}, "[[1.5 5] [2.5 6]]"},
+		{"a;b\n0,5;5\n2,5;6.5\n", Options{}, ":2:1:"},
+		{"a;b\n0,5;5\n2,5;6.5\n", Options{Text: prepare.Text{Decimal: ","}}, ":3:5: column b"},
+		{"a,b\n1 234,5\n12 345,6\n", Options{}, "[[1234 5] [12345 6]]"},
+		{"a,b\n1'234,5\n12'345,6\n", Options{}, "[[1234 5] [12345 6]]"},
+		{"a,b\n1\u202f234,5\n12\u00a0345,6\n", Options{}, "[[1234 5] [12345 6]]"},
+		{"a,b\n12 34,5\n", Options{}, ":2:1: column a"},
+		{"a,b\n1.5D+03,5\n-1D-01,6\n", Options{}, "[[1500 5] [-0.1 6]]"},
+		{"a,b\n9007199254740993,5\n", Options{}, "[[9.007199254740992e+15 5]]"},
+		{"\"a\" \"b\"\n\"1\" 0,5 6\n\"2\" 7 8,25\n", Options{}, "[[0.5 6] [7 8.25]]"},
+		{"a,b\nkm,kg\n1,2\n3,4\n5,6\n", Options{}, ":2: the line has texts such as \"km\""},
+		{"a,b\nkm,kg\n1,2\n3,4\n5,6\n", Options{Skipped: Skipped{Skip: []Lines{{2, 2}}}}, "[[1 2] [3 4] [5 6]]"},
+		{"A report\na,b\n1,2\n3,4\n", Options{}, ":1: the line has 1 field, the lines below have 2: \"A report\""},
+		{"A report\n\na,b\n1,2\n3,4\n", Options{Skipped: Skipped{Skip: []Lines{{1, 1}}}}, "[[1 2] [3 4]]"},
+		{"a,b\n% x\n1,2\n%y\n3,4\n", Options{Skipped: Skipped{Comment: '%'}}, "[[1 2] [3 4]]"},
+		{"a,b\n1,2,\n3,4,5\n", Options{}, ":1: the line has 2 fields"},
+		{"a,b,\n1,2,\n" + strings.Repeat("1,2,\n", 200) + "3,4,5\n", Options{}, ":203:5: the column without a name"},
+	} {
+		_, rows, _, err := readAll(t, c.text, c.opts)
+		if err == nil && fmt.Sprint(rows) != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, %v; want %s", c.text, rows, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,441 @@
+package csv
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/internal/excerpt"
+)
+
+// Limits on the records that inspect examines.
+const (
+	sampleCells   = 1 << 14
+	sampleRecords = 100
+)
+
+// inspect finds the lines to skip, the delimiter, the notation of numbers and the header.
+func inspect(name string, opts Options) (*layout, error) {
+	f, err := rawfile.Look(name, opts.Pipe)
+	if err != nil {
+		return nil, err
+	}
+	name = f.Name
+	defer f.Close() // opened for reading, so an error of Close does no harm
+	f.SkipBOM()
+	l := &layout{
+		delimiter: byte(opts.Delimiter), header: opts.Header == Present, stamp: f.Stamp(), comment: opts.Comment,
+		notation: opts.Text.Notation(), marks: cell.NewMarks(opts.Text.Marks),
+	}
+	if c := opts.Delimiter; c < 0 || c > '~' || c == '"' || c == '\r' || c == '\n' {
+		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("%q cannot be a delimiter", c)}
+	}
+	l.findTop(f, &opts)
+	if l.delimiter == 0 {
+		l.delimiter = sniff(f, l.skip)
+	}
+	if err := checkLineEnd(f); err != nil {
+		return nil, err
+	}
+	if err := skipLines(f, l.skip); err != nil {
+		return nil, err
+	}
+	r := newRecords(f, l.delimiter)
+	r.comment = l.comment
+	switch err := r.next(); {
+	case err == io.EOF:
+		return nil, &dataset.InputError{File: name, Msg: "has no rows"}
+	case err != nil:
+		return nil, err
+	}
+	l.names = r.trimmed()
+	badName := r.checkNames()
+	if err := l.examine(r, &opts); err != nil {
+		return nil, err
+	}
+	if !l.header {
+		l.names = columns.Numbers(len(l.names))
+		if l.margin == emptyField {
+			l.names = l.names[:len(l.names)-1]
+		}
+		return l, nil
+	}
+	return l, badName
+}
+
+// skipLines skips n lines.
+func skipLines(f *rawfile.File, n int) error {
+	for range n {
+		if _, err := f.ReadLine(); err != nil && err != io.EOF {
+			return err
+		}
+		f.EndRow()
+	}
+	return nil
+}
+
+func (l *layout) remark(f string, line int, doubt bool, format string, args ...any) {
+	l.remarks = append(l.remarks, dataset.Remark{File: f, Line: line, Msg: fmt.Sprintf(format, args...), Doubt: doubt})
+}
+
+// findTop sets l.skip: the lines that opts.Skip lists, and comments. A comment with as many fields as the line below is
+// a header, as numpy.savetxt writes it.
+func (l *layout) findTop(f *rawfile.File, opts *Options) {
+	n, comments := 0, 0
+	var previous []byte
+	for {
+		line, ok := lineAt(f, n)
+		trimmed := bytes.TrimSpace(line)
+		begins := len(trimmed) > 0 && (trimmed[0] == '#' && l.comment == 0 || l.comment != 0 && trimmed[0] == l.comment)
+		switch {
+		case ok && (opts.skips(n+1) || begins):
+		case ok && len(trimmed) == 0 && n > 0:
+		default:
+			if comments > 0 && l.comment == 0 && l.isNamed(f, n, previous) {
+				n--
+				comments--
+			}
+			l.skip = n
+			if comments > 0 {
+				l.remark(f.Name, n, false, "the %s before the table that begin with # are skipped", linesOf(comments))
+			}
+			return
+		}
+		if previous = nil; begins && !opts.skips(n+1) {
+			previous = bytes.Clone(line)
+			comments++
+		}
+		n++
+	}
+}
+
+func linesOf(n int) string {
+	if n == 1 {
+		return "line"
+	}
+	return fmt.Sprint(n, " lines")
+}
+
+// isNamed reports whether the comment before line n has the names of the columns.
+func (l *layout) isNamed(f *rawfile.File, n int, comment []byte) bool {
+	next, ok := unquotedLines(f, n, 1)
+	if len(next) == 0 || comment == nil {
+		return !ok && len(next) == 0 && comment != nil
+	}
+	delimiter := l.delimiter
+	if delimiter == 0 {
+		delimiter = sniff(f, n)
+	}
+	header, _ := unquotedLine(withoutHash(comment))
+	return countFields(bytes.TrimSpace(header), delimiter) == countFields(bytes.TrimRight(next[0], "\r"), delimiter)
+}
+
+func (o *Options) skips(line int) bool {
+	for _, s := range o.Skip {
+		if s.First <= line && line <= s.Last {
+			return true
+		}
+	}
+	return false
+}
+
+// lineAt returns line n of the file, counted from 0, or its beginning.
+func lineAt(f *rawfile.File, n int) (line []byte, ok bool) {
+	head := f.Head(func(head []byte) bool { return bytes.Count(head, []byte{'\n'}) > n })
+	for range n {
+		var more bool
+		if _, head, more = bytes.Cut(head, []byte{'\n'}); !more {
+			return nil, false
+		}
+	}
+	line, _, _ = bytes.Cut(head, []byte{'\n'})
+	return line, len(head) > 0
+}
+
+// examine reads records after the first, if they are needed, and decides on the header, the notation of numbers and the
+// fields that belong to no column.
+func (l *layout) examine(r *records, opts *Options) error {
+	if l.delimiter == blanks && len(l.names) > 1 && l.names[0] == "#" {
+		l.names = l.names[1:]
+		r.fields = r.fields[1:]
+	} else if rest, ok := strings.CutPrefix(l.names[0], "# "); ok && l.skip >= 0 {
+		l.names[0] = strings.TrimSpace(rest)
+	}
+	firstLine := r.line
+	if len(l.names) > sampleCells/2 {
+		if opts.Header == Auto {
+			l.header = l.isWideHeader(r)
+		}
+		return nil
+	}
+	h := l.newSearch(r)
+	piped := l.isPiped(r)
+	_, words, _ := h.count()
+	wants := opts.Header == Auto && h.needsRecords() || l.delimiter != ',' && opts.Text.Decimal == "" && words > 0 || opts.skips(firstLine+1)
+	if piped && !wants {
+		if opts.Header == Auto {
+			l.header, _, _ = h.isHeader(wanted(opts))
+		}
+		return nil
+	}
+	limit := min(sampleRecords, max(sampleCells/len(l.names), 1))
+	if piped {
+		limit = 1
+	}
+	s := sample{l: l, first: len(l.names), opts: opts}
+	if opts.Header != Present {
+		s.see(r.fields)
+	}
+	for h.rows < limit {
+		for opts.skips(r.Line() + 1) {
+			if _, err := r.ReadLine(); err != nil {
+				break
+			}
+			l.skipAfter++
+		}
+		if r.next() != nil { // the reader reports this error later
+			break
+		}
+		if h.rows == 0 && opts.skips(r.line) {
+			continue
+		}
+		s.see(r.fields)
+		s.add(r)
+		l.addTo(h, r)
+	}
+	return l.conclude(r.Name(), firstLine, h, &s)
+}
+
+func (l *layout) isPiped(r *records) bool {
+	f, ok := r.lines.(fileLines)
+	return ok && f.Piped()
+}
+
+// wanted returns the names that the options select.
+func wanted(opts *Options) []string {
+	var out []string
+	for _, s := range append(append([]string(nil), opts.Targets...), opts.Columns...) {
+		if s != "first" && s != "last" {
+			out = append(out, s, strings.TrimPrefix(s, "-"))
+		}
+	}
+	return out
+}
+
+// A sample holds counts over the first records.
+type sample struct {
+	l     *layout
+	opts  *Options
+	first int // fields of the first record
+
+	decimals
+	rows, longer, equal int // records, those with one field more than the first, and those with as many
+	others              int // fields of the other records, if all have the same number
+	ragged              bool
+	emptyLast           int // records whose last field is empty
+	second              [][]byte
+	secondLine          int
+	numeric             []int // for each column, records after the second with a number
+	firstFields
+}
+
+// decimals counts the cells with decimal marks.
+type decimals struct {
+	points, commas int
+	comma          string // first cell with a decimal comma
+	eitherDot      string // first cell with a point that may separate groups
+}
+
+// firstFields describes the first fields of the records.
+type firstFields struct {
+	index sequence        // of the numbers
+	words int             // fields that are not numbers
+	keys  map[string]bool // different fields
+}
+
+// see collects what the cells of a record tell about the notation of numbers.
+func (s *sample) see(fields [][]byte) {
+	for _, f := range fields {
+		f = cell.Trimmed(f)
+		switch cell.Evidence(f) {
+		case cell.Point:
+			s.points++
+		case cell.Comma:
+			if s.commas++; s.comma == "" {
+				s.comma = string(f)
+			}
+		case cell.EitherDot:
+			if s.eitherDot == "" {
+				s.eitherDot = string(f)
+			}
+		}
+	}
+}
+
+// add counts the fields of a record after the first.
+func (s *sample) add(r *records) {
+	n := len(r.fields)
+	s.rows++
+	switch {
+	case n == s.first:
+		s.equal++
+	case n == s.first+1:
+		s.longer++
+	}
+	s.ragged = s.ragged || s.rows > 1 && n != s.others
+	s.others = n
+	if len(cell.Trimmed(r.fields[n-1])) == 0 {
+		s.emptyLast++
+	}
+	if v, ok := cell.Number(cell.Trimmed(r.fields[0])); ok {
+		s.index.add(v)
+	} else {
+		s.words++
+	}
+	if s.keys == nil {
+		s.keys = map[string]bool{}
+	}
+	s.keys[string(r.fields[0])] = true
+	if s.rows == 1 {
+		s.secondLine = r.line
+		for _, f := range r.fields {
+			s.second = append(s.second, bytes.Clone(cell.Trimmed(f)))
+		}
+		s.numeric = make([]int, n)
+		return
+	}
+	for i := range min(n, len(s.numeric)) {
+		if _, ok := s.l.notation.Number(cell.Trimmed(r.fields[i])); ok {
+			s.numeric[i]++
+		}
+	}
+}
+
+// conclude decides by the first records.
+func (l *layout) conclude(name string, line int, h *search, s *sample) error {
+	l.decideNotation(name, s)
+	if s.opts.Header == Auto {
+		for i := range h.first { // a decimal comma is a number now
+			if f := &h.first[i]; f.kind == isNumber && f.value != f.value {
+				f.value, _ = l.notation.Number([]byte(l.names[i]))
+			}
+		}
+		header, doubt, said := h.isHeader(wanted(s.opts))
+		l.header = header
+		if doubt != "" {
+			l.remark(name, line, true, "%s", doubtful(doubt))
+		}
+		if said != "" {
+			l.remark(name, line, false, "the first line (%s) is read as the names of the columns; if it is a row, use --header no", said)
+		}
+	}
+	if err := l.decideMargin(name, line, s); err != nil {
+		return err
+	}
+	l.remarkNames(name, line, s)
+	l.findUnits(name, s)
+	return nil
+}
+
+// decideNotation sets l.notation, unless the options do.
+func (l *layout) decideNotation(name string, s *sample) {
+	asked := s.opts.Text
+	if asked.Decimal != "" && !asked.IsDefault {
+		return
+	}
+	switch {
+	case s.commas > 0 && s.points == 0 && s.eitherDot == "":
+		l.notation = cell.Notation{Comma: true, Grouped: true}
+		l.remark(name, 0, false, "numbers are read with a decimal comma, as in %s (--decimal , or --decimal . overrides this)", excerpt.Of(s.comma))
+	case s.commas > 0 && s.points == 0 && asked.Decimal == ",":
+	case s.points > 0 && s.commas == 0:
+		l.notation = cell.Notation{Grouped: true}
+	case asked.Decimal == "":
+		l.notation = cell.Notation{}
+	}
+}
+
+// hasKeys reports whether the first fields name the rows: they are different texts, or count the rows.
+func (s *sample) hasKeys() bool {
+	return len(s.keys) == s.rows && (s.words == s.rows || s.words == 0 && (s.rows == 1 || s.index.isRegular() && s.index.step == 1))
+}
+
+// decideMargin finds a field of the rows that the header does not name.
+func (l *layout) decideMargin(name string, line int, s *sample) error {
+	n := len(l.names)
+	switch {
+	case s.rows == 0 || s.ragged:
+	case l.header && s.longer == s.rows && s.emptyLast == s.rows:
+		l.margin = emptyField
+		l.remark(name, line, false, "the rows end with a delimiter; the empty last field is left out")
+	case l.header && s.longer == s.rows && s.hasKeys() && s.emptyLast == 0:
+		l.margin = rowNames
+		l.remark(name, line, false, "the header is one field shorter than the rows; the first field of each row is read as its name and left out")
+	case s.equal == s.rows && s.emptyLast == s.rows && n > 1 && (l.names[n-1] == ""):
+		l.margin = emptyField
+		l.remark(name, line, false, "the last column has neither a name nor values and is left out")
+		if l.header {
+			l.names = l.names[:n-1]
+		}
+	case s.others > n && s.rows > 1 && (l.header || n == 1):
+		of := "1 field"
+		if n != 1 {
+			of = fmt.Sprint(n, " fields")
+		}
+		return &dataset.InputError{File: name, Line: line, Msg: fmt.Sprintf("the line has %s, the lines below have %d: %q", of, s.others, excerpt.Of(strings.Join(l.names, " "))), Hint: fmt.Sprintf("if it is a title, leave it out (--skip-rows %d); if it is a comment, name its first character (--comment)", line)}
+	}
+	return nil
+}
+
+// remarkNames remarks on names that occur twice, and on a first column that counts the rows.
+func (l *layout) remarkNames(name string, line int, s *sample) {
+	if !l.header {
+		return
+	}
+	seen, twice := map[string]bool{}, []string(nil)
+	for _, n := range l.names {
+		if seen[n] && len(twice) < 5 {
+			twice = append(twice, excerpt.Of(n))
+		}
+		seen[n] = true
+	}
+	if len(twice) > 0 {
+		l.remark(name, line, true, "several columns have the same name: %s; select them by number", strings.Join(twice, ", "))
+	}
+	first := l.names[0]
+	counts := s.index.isRegular() && s.index.step == 1 && s.index.start == float64(int(s.index.start)) && s.index.n == s.rows
+	if s.rows > 2 && counts && l.margin != rowNames && (first == "" || strings.HasPrefix(first, "Unnamed: ")) {
+		l.remark(name, line, false, "column 1 has no name and counts the rows from %g; unless it is a feature, leave it out (--columns=-1)", s.index.start)
+	}
+}
+
+// findUnits sets l.units if the record under the header has texts above columns of numbers.
+func (l *layout) findUnits(name string, s *sample) {
+	if !l.header || s.rows < 3 || s.ragged || l.margin == rowNames {
+		return
+	}
+	example := ""
+	for i, text := range s.second[:min(len(s.second), len(l.names))] {
+		if s.numeric[i] < s.rows-1 {
+			continue
+		}
+		switch l.kindOf(text) {
+		case isNumber:
+			l.unitColumns = nil
+			return
+		case isWord, isForm:
+			l.unitColumns = append(l.unitColumns, i)
+			if example == "" {
+				example = string(text)
+			}
+		}
+	}
+	if l.unitColumns != nil {
+		l.units = &dataset.InputError{File: name, Line: s.secondLine, Msg: fmt.Sprintf("the line has texts such as %q above columns of numbers, like units", excerpt.Of(example)), Hint: fmt.Sprintf("leave it out (--skip-rows %d:%d)", s.secondLine, s.secondLine)}
+	}
+}

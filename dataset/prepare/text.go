@@ -1,0 +1,41 @@
+package prepare
+
+import (
+	"slices"
+
+	"github.com/fdridge/fdridge/internal/cell"
+)
+
+// A Text states how numbers and missing values are written in text files. A model keeps it, so that new rows are read
+// like the training rows. The zero value means that the notation is detected.
+type Text struct {
+	// Decimal is the decimal mark, "." or ",". The other mark then separates groups of three digits. "" detects the
+	// mark.
+	Decimal string `json:"decimal,omitempty"`
+	// Marks are texts and numbers that stand for a missing value, beside the usual ones.
+	Marks []string `json:"missing_marks,omitempty"`
+	// FirstIndex is the smallest index of svmlight rows, "0" or "1". "" detects it.
+	FirstIndex string `json:"first_index,omitempty"`
+	// IsDefault means that Decimal and FirstIndex are used only for files that leave them open.
+	IsDefault bool `json:"-"`
+}
+
+// Or returns t, with the settings of a model for what t leaves open. Marks are those of both.
+func (t Text) Or(model *Text) Text {
+	if model == nil {
+		return t
+	}
+	if t.Decimal == "" && t.FirstIndex == "" {
+		t.Decimal, t.FirstIndex, t.IsDefault = model.Decimal, model.FirstIndex, true
+	}
+	t.Marks = append(slices.Clone(model.Marks), t.Marks...)
+	return t
+}
+
+// IsZero reports whether t sets nothing.
+func (t Text) IsZero() bool { return t.Decimal == "" && len(t.Marks) == 0 && t.FirstIndex == "" }
+
+// Notation returns the notation of numbers that t requires.
+func (t Text) Notation() cell.Notation {
+	return cell.Notation{Comma: t.Decimal == ",", Grouped: t.Decimal != ""}
+}

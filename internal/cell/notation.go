@@ -1,0 +1,321 @@
+package cell
+
+import (
+	"bytes"
+
+	"github.com/fdridge/fdridge/internal/decimal"
+)
+
+// A Notation states how the numbers of a table are written. The zero value is 1234.5.
+type Notation struct {
+	Comma   bool // the decimal mark is a comma
+	Grouped bool // the other mark, a comma or a point, separates groups of three digits
+}
+
+// Number parses a number in notation n, or True or False as 1 or 0. Blanks and apostrophes may separate groups of
+// three digits.
+func (n Notation) Number(s []byte) (v float64, ok bool) {
+	if !n.IsOther(s) {
+		return Number(s)
+	}
+	var buf [64]byte
+	t, ok := n.Standard(buf[:0], s)
+	if !ok {
+		return 0, false
+	}
+	return Number(t)
+}
+
+// IsOther reports whether a cell may be a number that n writes in another way than 1234.5.
+func (n Notation) IsOther(s []byte) bool {
+	if len(s) == 0 || !isDigit(s[0]) && s[0] != '+' && s[0] != '-' && !(n.Comma && (s[0] == ',' || s[0] == '.')) {
+		return false
+	}
+	for _, c := range s {
+		if c == ',' || c == ' ' || c == '\'' || c >= 0x80 || n.Comma && c == '.' {
+			return true
+		}
+	}
+	return false
+}
+
+// Standard appends a number in notation n to dst, written as 1234.5. ok is false if s is not a number in notation n,
+// or is longer than 64 bytes. A number without marks is returned unchanged.
+func (n Notation) Standard(dst, s []byte) (t []byte, ok bool) {
+	const longest = 64
+	if len(s) > longest {
+		return s, !n.Comma
+	}
+	point, group := byte('.'), byte(',')
+	if n.Comma {
+		point, group = ',', '.'
+	}
+	run, groups := 0, 0 // digits since the last separator, number of separators
+	var separator []byte
+	i := 0
+	if len(s) > 0 && (s[0] == '+' || s[0] == '-') {
+		dst = append(dst, s[0])
+		i = 1
+	}
+	for i < len(s) {
+		c := s[i]
+		if isDigit(c) {
+			dst = append(dst, c)
+			run++
+			i++
+			continue
+		}
+		k := separatorAt(s[i:])
+		if c == group && n.Grouped {
+			k = 1
+		}
+		if k == 0 {
+			break
+		}
+		if run == 0 || run > 3 || groups > 0 && (run != 3 || !bytes.Equal(separator, s[i:i+k])) {
+			return nil, false
+		}
+		separator = s[i : i+k]
+		groups++
+		run = 0
+		i += k
+	}
+	if groups > 0 && run != 3 {
+		return nil, false
+	}
+	if i == len(s) {
+		return dst, run > 0
+	}
+	if s[i] == point {
+		dst = append(dst, '.')
+		i++
+	} else if s[i] == '.' || s[i] == ',' {
+		return nil, false
+	}
+	rest := s[i:]
+	if len(rest) > 0 && bytes.IndexByte(rest, ',') >= 0 || bytes.IndexByte(rest, '.') >= 0 {
+		return nil, false
+	}
+	dst = append(dst, rest...)
+	_, ok = Number(dst)
+	return dst, ok
+}
+
+// separatorAt returns the length of a separator of groups at the start of s: a blank, a no-break blank or an
+// apostrophe. It returns 0 if there is none.
+func separatorAt(s []byte) int {
+	switch {
+	case s[0] == ' ' || s[0] == '\'':
+		return 1
+	case bytes.HasPrefix(s, []byte("\u00a0")):
+		return 2
+	case bytes.HasPrefix(s, []byte("\u202f")) || bytes.HasPrefix(s, []byte("\u2019")):
+		return 3
+	}
+	return 0
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// Marks of numbers that [Evidence] finds.
+const (
+	Plain     = iota // no mark, or no number
+	Point            // certainly a decimal point: 0.5, 1,234.5
+	Comma            // certainly a decimal comma: 0,5, 1.234,5
+	EitherDot        // a point that may be a decimal point or separate groups: 1.234
+	Either           // a comma that may be a decimal comma or separate groups: 1,234
+)
+
+// Evidence returns what a cell, perhaps with a unit, tells about the notation of the table.
+func Evidence(s []byte) int {
+	if _, number, ok := split(s); ok {
+		s = number
+	}
+	commas, points := bytes.Count(s, []byte{','}), bytes.Count(s, []byte{'.'})
+	if commas+points == 0 || len(s) > 64 {
+		return Plain
+	}
+	_, asPoint := Notation{Grouped: true}.Standard(nil, s)
+	_, asComma := Notation{Comma: true, Grouped: true}.Standard(nil, s)
+	switch {
+	case asPoint && asComma && points > 0:
+		return EitherDot
+	case asPoint && asComma:
+		return Either
+	case asPoint:
+		return Point
+	case asComma:
+		return Comma
+	}
+	return Plain
+}
+
+// IsLikeNumber reports whether a text that is not a number begins like one: $5, 12%, >999, "1,274".
+func IsLikeNumber(s []byte) bool {
+	_, s = before(s)
+	return len(s) > 0 && isDigit(s[0])
+}
+
+// before splits s after its sign, its symbols and the point before its first digit.
+func before(s []byte) (symbols, rest []byte) {
+	all := s
+	for len(s) > 0 && !isDigit(s[0]) {
+		k := 0
+		for _, symbol := range leading {
+			if bytes.HasPrefix(s, []byte(symbol)) {
+				k = len(symbol)
+			}
+		}
+		if k == 0 {
+			break
+		}
+		s = s[k:]
+	}
+	return all[:len(all)-len(s)], s
+}
+
+// leading lists what may stand before the digits of a number.
+var leading = []string{"+", "-", "<", ">", "=", "~", "≈", "≤", "≥", "±", "−", "(", "'", "#", "*", " ", ".", ",", "$", "€", "£", "¥", "₹", "\u00a0"}
+
+// A Unit is what stands before and after the numbers of a column, such as $ and %.
+type Unit struct {
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+// currencies are the units that may stand before a number.
+var currencies = []string{"US$", "$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY", "INR", "CAD", "AUD"}
+
+// UnitOf splits a cell into a number and a unit: a currency before the number, or up to eight characters after it that
+// begin with a letter, a percent sign or a currency sign. ok is false if s is a plain number or has another form.
+func (n Notation) UnitOf(s []byte) (u Unit, number []byte, ok bool) {
+	u, number, ok = split(s)
+	if !ok {
+		return u, nil, false
+	}
+	if _, ok = n.Number(number); !ok && !n.Comma && Evidence(number) == Point {
+		_, ok = Notation{Grouped: true}.Number(number)
+	}
+	return u, number, ok
+}
+
+// split is UnitOf for a number in any notation.
+func split(s []byte) (u Unit, number []byte, ok bool) {
+	sign, rest := []byte(nil), s
+	if len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {
+		sign, rest = rest[:1], rest[1:]
+	}
+	for _, c := range currencies {
+		if t, found := bytes.CutPrefix(rest, []byte(c)); found {
+			u.Before = c
+			rest = bytes.TrimLeft(t, " \u00a0")
+			break
+		}
+	}
+	end := len(rest)
+	for end > 0 && !isDigit(rest[end-1]) {
+		end--
+	}
+	if end == 0 || !isDigit(rest[0]) && rest[0] != '.' && rest[0] != '-' {
+		return u, nil, false
+	}
+	if isPower(rest[:end]) { // m2, m3
+		end = bytes.LastIndexAny(rest[:end-1], "0123456789") + 1
+	}
+	after := bytes.TrimLeft(rest[end:], " \u00a0")
+	const most = 8
+	runes := bytes.Runes(after)
+	switch {
+	case len(runes) > most, len(runes) > 0 && !isUnitStart(runes[0]), len(after) == 0 && u.Before == "":
+		return u, nil, false
+	}
+	u.After = string(after)
+	number = rest[:end]
+	if len(sign) > 0 {
+		number = append(bytes.Clone(sign), number...)
+	}
+	return u, number, true
+}
+
+// isPower reports whether s ends with letters and a digit 2 or 3, such as m2.
+func isPower(s []byte) bool {
+	if len(s) < 3 {
+		return false
+	}
+	last := s[len(s)-1]
+	c := s[len(s)-2] | 0x20
+	return (last == '2' || last == '3') && 'a' <= c && c <= 'z' && bytes.IndexAny(s[:len(s)-1], "0123456789") >= 0
+}
+
+func isUnitStart(r rune) bool {
+	switch r {
+	case '%', '‰', '€', '$', '£', '¥', '₹', '°', 'µ', 'μ', 'Ω':
+		return true
+	}
+	return 'a' <= r|0x20 && r|0x20 <= 'z' && r < 0x80
+}
+
+// Number returns the number of a cell with unit u. ok is false if the cell has another unit or none.
+func (u Unit) Number(n Notation, s []byte) (v float64, ok bool) {
+	of, number, ok := n.UnitOf(s)
+	if !ok || of != u {
+		return 0, false
+	}
+	if v, ok = n.Number(number); !ok {
+		return Notation{Grouped: true}.Number(number)
+	}
+	return v, true
+}
+
+// Marks are additional texts and numbers that stand for a missing value. A nil *Marks has none.
+type Marks struct {
+	texts  map[string]bool
+	values []float64
+}
+
+// NewMarks returns the marks in list, or nil if list is empty. A mark that is a number also stands for equal numbers:
+// -999 for -999.0.
+func NewMarks(list []string) *Marks {
+	if len(list) == 0 {
+		return nil
+	}
+	m := &Marks{texts: map[string]bool{}}
+	for _, s := range list {
+		m.texts[s] = true
+		if v, err := decimal.Parse([]byte(s)); err == nil && v-v == 0 {
+			m.values = append(m.values, v)
+		}
+	}
+	return m
+}
+
+// HasNumbers reports whether a number is among the marks.
+func (m *Marks) HasNumbers() bool { return m != nil && len(m.values) > 0 }
+
+// Missing reports whether a trimmed cell is empty, a common mark, or one of the marks m.
+func (m *Marks) Missing(s []byte) bool {
+	if m == nil || Missing(s) {
+		return Missing(s)
+	}
+	if m.texts[string(s)] {
+		return true
+	}
+	if len(m.values) == 0 {
+		return false
+	}
+	v, err := decimal.Parse(s)
+	return err == nil && m.IsMissing(v)
+}
+
+// IsMissing reports whether the number v is one of the marks.
+func (m *Marks) IsMissing(v float64) bool {
+	if m == nil {
+		return false
+	}
+	for _, mark := range m.values {
+		if v == mark {
+			return true
+		}
+	}
+	return false
+}
