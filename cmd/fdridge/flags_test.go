@@ -69,9 +69,9 @@ var rowsTold = regexp.MustCompile(`(\d+) rows ×`)
 func TestFlagsOfFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
-		"format":    strings.Repeat("1\n", 9000) + "2 1:1 2:3\n3 1:2 2:1\n",                 // the first 16 KiB could be csv
-		"delimiter": replaceLine(strings.ReplaceAll(rowsCSV(40), ",", ";"), 1, "a,b;c,d;y"), // as many commas
-		"header":    replaceLine(rowsCSV(40), 1, "2001,2002,2003"),                          // years
+		"format":    strings.Repeat("1\n", 9000) + "2 1:1 2:3\n3 1:2 2:1\n", // the first 16 KiB could be csv
+		"delimiter": strings.ReplaceAll(rowsCSV(40), ",", ":"),              // no delimiter of its own
+		"header":    replaceLine(rowsCSV(40), 1, "2001,2002,2003"),          // years
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestFlagsOfFiles(t *testing.T) {
 	for _, c := range []struct {
 		flag, value string
 		rows        int
-	}{{"format", "svmlight", 9002}, {"delimiter", ";", 40}, {"header", "yes", 40}} {
+	}{{"format", "svmlight", 9002}, {"delimiter", ":", 40}, {"header", "yes", 40}} {
 		var target []string
 		if c.flag != "format" {
 			target = []string{"--target", "last"}

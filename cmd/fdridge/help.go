@@ -14,7 +14,7 @@ import (
 // flagGroups lists the flags of all commands by group, in the order of --help. An entry is flag=VALUE for all
 // commands, or command:flag=VALUE for one command.
 var flagGroups = []struct{ title, flags string }{
-	{"Data", "model=FILE data=FILES paper:data=DIR sketch=FILE target=NAME columns=LIST weights=NAME rows=A:B paper:rows=N every=K n=N holdout=F format=NAME header=WORD delimiter=C"},
+	{"Data", "model=FILE data=FILES paper:data=DIR sketch=FILE target=NAME columns=LIST weights=NAME rows=A:B paper:rows=N every=K n=N holdout=F format=NAME header=WORD delimiter=C decimal=C missing-marks=LIST skip-rows=N comment=C first-index=N"},
 	{"Preparation", "prepare=FILE prepare-out=FILE standardize=WHICH missing=LIST missing-indicator missing-target=NAME onehot=LIST min-share=F dates=LIST unknown=NAME features=SPEC"},
 	{"Model", "gamma=G method=NAME intercept size=M sizes=LIST penalty=FILE bands=LIST unpenalized=LIST classes class-weight=NAME"},
 	{"Choosing gamma", "per-target select=NAME cv=K gamma-tol=F"},

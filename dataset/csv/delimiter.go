@@ -42,7 +42,7 @@ func sniff(f *rawfile.File, skip int) byte {
 		found = append(found, blanks)
 	}
 	if len(found) == 1 && found[0] == blanks {
-		if len(lines) < 2 || isTable(lines, blanks) {
+		if isTable(lines[:min(2, len(lines))], blanks) {
 			return blanks
 		}
 		return ofTable(lines, best)

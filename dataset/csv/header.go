@@ -230,7 +230,7 @@ func (h *search) isHeader(wanted []string) (header bool, doubt, said string) {
 		c := &h.columns[i]
 		recurs = recurs || f.kind == isWord && c.same > 0
 		above = above || f.kind == isForm && c.forms == h.rows
-		numeric = numeric || (f.kind == isForm || f.kind == isWord) && c.numbers > 0 && c.words == 0 && c.forms == 0
+		numeric = numeric || (f.kind == isForm || f.kind == isWord) && c.numbers > 0 && c.words+c.forms <= c.same
 	}
 	switch {
 	case numeric:

@@ -75,7 +75,7 @@ func badFiles(t *testing.T) []badFile {
 		{"no newline", "svmlight", "2 1:1\n4 1:3", rows},
 		{"indices", "unsorted", "1 2:1 1:1\n", "!:1:7: index 1 after index 2: they must increase"},
 		{"indices", "twice", "1 1:1\n1 3:1 3:2\n", "!:2:7: index 3 after index 3"},
-		{"indices", "0", "1 0:1\n", "!:1:3: index 0 is less than 1"},
+		{"indices", "0", "1 0:1\n", "[1] [1]"},
 		{"indices", "negative", "1 1:1\n1 -1:1\n", "!:2:3: index -1 is less than 1"},
 		{"indices", "2³¹", "1 1:1\n1 2147483648:1\n", "!:2:3: index 2147483648 is more than"},
 		{"indices", "2⁶⁴", "1 1:1\n1 18446744073709551616:1\n", "!:2:3: \"18446744073709551616\" is not an index"},

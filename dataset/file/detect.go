@@ -177,21 +177,51 @@ func notTableError(name string, kind filekind.Kind) error {
 // maxDetected is the number of bytes of text examined.
 const maxDetected = 1 << 14
 
-// formatOfLines returns the format of the text in head, or "".
+// formatOfLines returns the format of the text in head, or "" if no line decides. A line of svmlight has a field
+// index:value after the first, which is neither a time such as 10:30 nor a ratio such as 16:9.
 func formatOfLines(head []byte) string {
+	const most = 20
+	unsure := 0
 	for line := range bytes.Lines(head) {
 		line, _, _ = bytes.Cut(line, []byte("#"))
 		fields := bytes.Fields(line)
+		entries := 0
+		sure := len(fields) > 0 && fields[0][0] == '+'
 		for _, f := range fields[min(1, len(fields)):] {
 			if isEntry(f) {
-				return "svmlight"
+				entries++
+				sure = sure || !isRatio(f)
 			}
 		}
-		if bytes.ContainsAny(line, ",;\t") {
+		if entries > 0 && sure {
+			return "svmlight"
+		}
+		if bytes.ContainsAny(line, ",;\t|") {
+			return "csv"
+		}
+		if entries > 0 {
+			unsure++
+		}
+		if unsure == most {
 			return "csv"
 		}
 	}
 	return ""
+}
+
+// isRatio reports whether an entry index:value may be a time such as 10:30, or a ratio such as 16:9: two whole numbers of
+// one or two digits. The second has two digits, or is more than 1 and less than the first.
+func isRatio(entry []byte) bool {
+	left, right, _ := bytes.Cut(entry, []byte{':'})
+	a, err1 := strconv.Atoi(string(left))
+	b, err2 := strconv.Atoi(string(right))
+	switch {
+	case err1 != nil || err2 != nil || len(left) > 2 || len(right) > 2 || a > 24:
+		return false
+	case len(right) == 2:
+		return b < 60
+	}
+	return 1 < b && b < a
 }
 
 // isEntry reports whether field is index:value or qid:n, not a time.

@@ -13,6 +13,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/dataset/svmlight"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -96,6 +97,7 @@ type Opened struct {
 	Text prepare.Text
 
 	streams []*dataset.Stream
+	remarks []dataset.Remark
 }
 
 // Passes returns the number of passes over the data, including passes during Open. For several files it returns the
@@ -110,7 +112,7 @@ func (o *Opened) Passes() int {
 
 // Remarks tells how the text of the files was read, where another reading was possible.
 func (o *Opened) Remarks() []dataset.Remark {
-	var out []dataset.Remark
+	out := slices.Clone(o.remarks)
 	for _, s := range o.streams {
 		for _, r := range s.Remarks {
 			if !slices.Contains(out, r) {
@@ -138,6 +140,10 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		return nil, err
 	}
 	out := &Opened{Cells: opts.Cells, Text: opts.Text}
+	opts, err := out.findFirstIndex(paths, opts)
+	if err != nil {
+		return nil, err
+	}
 	var sources []dataset.Source
 	ownFile, err := targetIsFile(paths[0], opts)
 	if err != nil {
@@ -214,6 +220,41 @@ func transposedCells(cells *prepare.Cells) (*prepare.Cells, error) {
 		return nil, nil
 	}
 	return &prepare.Cells{Missing: prepare.MissingDrop, Features: []int{}}, nil
+}
+
+// findFirstIndex sets opts.Text.FirstIndex for svmlight files, unless it is set. If the rows of any file count from 0, so
+// do the rows of all.
+func (o *Opened) findFirstIndex(paths []string, opts Options) (Options, error) {
+	if opts.Text.FirstIndex == "" {
+		name, err := Format(paths[0], opts)
+		if err != nil || !formatByName(name).labelled {
+			return opts, nil // opening the file reports the error
+		}
+		opts.Text.FirstIndex = "1"
+		for _, path := range paths {
+			first, line, err := svmlight.First(path, opts.Pipe)
+			if err != nil {
+				return opts, err
+			}
+			if first == 0 {
+				opts.Text.FirstIndex = "0"
+				o.remarks = append(o.remarks, dataset.Remark{File: path, Line: line, Msg: "the indices count from 0 (--first-index 1 overrides this)"})
+				break
+			}
+		}
+	}
+	if o.Text.FirstIndex = opts.Text.FirstIndex; o.Text.FirstIndex == "1" {
+		o.Text.FirstIndex = "" // the default of models
+	}
+	return opts, nil
+}
+
+// firstOf returns the smallest index of svmlight rows.
+func firstOf(opts Options) int {
+	if opts.Text.FirstIndex == "0" {
+		return 0
+	}
+	return 1
 }
 
 // checkPipe rejects options that pipes do not support.

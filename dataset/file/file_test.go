@@ -149,7 +149,7 @@ func TestRead(t *testing.T) {
 		"long line":      {"1 1:1" + strings.Repeat(" ", 600000) + "2:3\n2 1:4", nil, 1, "[1 3] [1] [4 0] [2]"},
 		"unsorted":       {"1 2:1 1:1\n", nil, 1, "!:1:7: index 1 after index 2"},
 		"duplicate":      {"1 2:1 2:1\n", nil, 1, "!:1:7: index 2 after index 2"},
-		"zero":           {"1 1:1\n1 0:1\n", nil, 1, "!:2:3: index 0 is less than 1"},
+		"zero":           {"1 1:1\n1 0:1\n", nil, 1, "[0 1] [1] [1 0] [1]"},
 		"negative":       {"1 1:1\n1 -4:1\n", nil, 1, "!:2:3: index -4 is less than 1"},
 		"huge":           {"1 99999999999:1\n", nil, 1, "!:1:3: index 99999999999 is more than"},
 		"no value":       {"1 1:1\n1 2:\n", nil, 1, "!:2:5: value \"\" is not a number"},

@@ -97,11 +97,13 @@ func formats() []format {
 			if opts.Features == 0 {
 				o.Scans = 1
 			}
-			s, err := svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: labels(opts), Range: p.bytes(), Pipe: opts.Pipe})
+			first := firstOf(opts)
+			s, err := svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: labels(opts), Range: p.bytes(), Pipe: opts.Pipe, First: &first})
 			return o.keep(p, s, err)
 		},
 		widen: func(p part, opts Options, rows int64, stamp dataset.Stamp) (*dataset.Stream, error) {
-			return svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: labels(opts), Rows: max(rows, 0), Range: p.bytes(), Stamp: stamp})
+			first := firstOf(opts)
+			return svmlight.Open(p.path, svmlight.Options{First: &first, Features: opts.Features, Targets: labels(opts), Rows: max(rows, 0), Range: p.bytes(), Stamp: stamp})
 		},
 	}}
 }

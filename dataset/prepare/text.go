@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/fdridge/fdridge/internal/cell"
@@ -16,7 +17,7 @@ type Text struct {
 	Marks []string `json:"missing_marks,omitempty"`
 	// FirstIndex is the smallest index of svmlight rows, "0" or "1". "" detects it.
 	FirstIndex string `json:"first_index,omitempty"`
-	// IsDefault means that Decimal and FirstIndex are used only for files that leave them open.
+	// IsDefault means that Decimal is used only for files that leave the mark open.
 	IsDefault bool `json:"-"`
 }
 
@@ -25,8 +26,11 @@ func (t Text) Or(model *Text) Text {
 	if model == nil {
 		return t
 	}
-	if t.Decimal == "" && t.FirstIndex == "" {
-		t.Decimal, t.FirstIndex, t.IsDefault = model.Decimal, model.FirstIndex, true
+	if t.Decimal == "" {
+		t.Decimal, t.IsDefault = model.Decimal, true
+	}
+	if t.FirstIndex == "" {
+		t.FirstIndex = cmp.Or(model.FirstIndex, "1")
 	}
 	t.Marks = append(slices.Clone(model.Marks), t.Marks...)
 	return t

@@ -26,7 +26,7 @@ func TestErrors(t *testing.T) {
 		{"labels alone", "1\n2\n", label, false, ": has no features: every row is only a label"},
 		{"no pair", "1 1:1\n1 1:1 x\n", label, false, ":2:7: \"x\" is not index:value"},
 		{"no index", "1 a:1\n", label, false, ":1:3: \"a\" is not an index"},
-		{"index 0", "1 0:1\n", label, false, ":1:3: index 0 is less than 1; svmlight counts from 1 (scikit-learn: zero_based=False)"},
+		{"index 0", "1 0:1\n", Options{Targets: 1, First: new(1)}, false, ":1:3: index 0, but the first rows count from 1; if all rows count from 0, say so (--first-index 0)"},
 		{"index beyond", "1 1:1 3:1\n", Options{Features: 2}, false, ":1:7: index 3 is more than the 2 features"},
 		{"order", "1 2:1 2:1\n", label, false, ":1:7: index 2 after index 2: they must increase"},
 		{"value beyond the range", "1 1:1\n\n1 1:1e999\n", label, true, ":3:5: value 1e999 exceeds the range of float64"},

@@ -52,7 +52,8 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 	if err != nil {
 		return err
 	}
-	last := 0
+	first := r.format.first
+	last := first - 1
 	for f, rest := field(rest); len(f) > 0; f, rest = field(rest) {
 		colon := bytes.IndexByte(f, ':')
 		if colon < 0 {
@@ -65,9 +66,11 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 		switch {
 		case err != nil:
 			return r.errorAt(full, f, fmt.Sprintf("%q is not an index", excerpt.Of(f[:colon])), false)
-		case index < 1:
-			return r.errorAt(full, f, fmt.Sprintf("index %d is less than 1; svmlight counts from 1 (scikit-learn: zero_based=False)", index), false)
-		case index > r.format.d:
+		case index == 0 && first == 1:
+			return r.errorAt(full, f, "index 0, but the first rows count from 1; if all rows count from 0, say so (--first-index 0)", false)
+		case index < first:
+			return r.errorAt(full, f, fmt.Sprintf("index %d is less than %d", index, first), false)
+		case index >= r.format.d+first:
 			return r.errorAt(full, f, fmt.Sprintf("index %d is more than the %d features", index, r.format.d), false)
 		case index <= last:
 			return r.errorAt(full, f, fmt.Sprintf("index %d after index %d: they must increase", index, last), false)
@@ -77,8 +80,8 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 			return err
 		}
 		last = index
-		if v != 0 {
-			b.CSR.ColIdx = append(b.CSR.ColIdx, int32(index-1))
+		if v != 0 || r.format.keepZeros {
+			b.CSR.ColIdx = append(b.CSR.ColIdx, int32(index-first))
 			b.CSR.Val = append(b.CSR.Val, v)
 		}
 	}

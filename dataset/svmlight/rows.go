@@ -8,7 +8,13 @@ import (
 )
 
 // A format parses the rows of a file; it implements [chunk.Format].
-type format struct{ d, targets int }
+type format struct {
+	d, targets int
+	// first is the smallest index, 0 or 1.
+	first int
+	// keepZeros is true if explicit zeros become entries, because a scan looks for the largest index.
+	keepZeros bool
+}
 
 // Quotes implements [chunk.Format].
 func (f *format) Quotes() bool { return false }
@@ -34,7 +40,7 @@ func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 		return 0
 	}
 	idx, val := b.CSR.ColIdx, b.CSR.Val
-	last := 0
+	last := f.first - 1
 	for p = skipBlanks(text, p); text[p] != '\n' && text[p] != '#'; p = skipBlanks(text, p) {
 		w, n := decimal.Whole(text[p:])
 		if n == 0 || text[p+n] != ':' {
@@ -43,7 +49,7 @@ func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 			}
 			return 0
 		}
-		if w <= uint64(last) || w > uint64(f.d) {
+		if int(w) <= last || w >= uint64(f.d+f.first) {
 			return 0
 		}
 		last, p = int(w), p+n+1
@@ -51,8 +57,8 @@ func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 		if p += n; n == 0 || !ends(text[p]) {
 			return 0
 		}
-		if v != 0 {
-			idx, val = append(idx, int32(last-1)), append(val, v)
+		if v != 0 || f.keepZeros {
+			idx, val = append(idx, int32(last-f.first)), append(val, v)
 		}
 	}
 	b.CSR.ColIdx, b.CSR.Val = idx, val

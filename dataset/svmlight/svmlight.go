@@ -3,7 +3,8 @@
 //
 //	label index:value index:value … # comment
 //
-// The indices are 1-based and strictly increasing. Numbers are decimal; 1_000 and 0x1p4 are errors. Empty lines,
+// The indices are strictly increasing. They count from 1, or from 0 if index 0 is in the first 256 KiB of the text, or if
+// a comment there says "zero-based". Numbers are decimal; 1_000 and 0x1p4 are errors. Empty lines,
 // comment lines and fields qid:n are skipped. The label is the target. A row and the empty and comment lines before
 // it have at most 64 MiB of text.
 //
@@ -12,6 +13,7 @@
 package svmlight
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -40,6 +42,8 @@ type Options struct {
 	Stamp dataset.Stamp
 	// Pipe, if not nil, is read instead of the file. Features is then required.
 	Pipe *dataset.Pipe
+	// First is the smallest index, 0 or 1. If it is nil, Open detects it; see [First].
+	First *int
 }
 
 // ErrWidth reports that Features is 0 although a pipe is read, which can be read only once.
@@ -51,12 +55,19 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("a svmlight file has one target, its label; %d were requested", opts.Targets)}
 	}
 	n, d, stamp := opts.Rows, opts.Features, opts.Stamp
+	if opts.First == nil {
+		first, _, err := First(name, opts.Pipe)
+		if err != nil {
+			return nil, err
+		}
+		opts.First = &first
+	}
 	switch {
 	case opts.Pipe != nil && d == 0:
 		return nil, ErrWidth
 	case d == 0:
 		var err error
-		if n, d, stamp, err = scan(name, opts.Range, stamp); err != nil {
+		if n, d, stamp, err = scan(name, &opts, stamp); err != nil {
 			return nil, err
 		}
 		if d == 0 && opts.Range.Whole() {
@@ -84,8 +95,9 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 
 // scan returns the number of rows and the largest index.
 // The index is 0 if every row is only a label.
-func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, stamp dataset.Stamp, err error) {
-	r, err := open(name, maxIndex, &Options{Range: part}, was)
+func scan(name string, opts *Options, was dataset.Stamp) (n int64, d int, stamp dataset.Stamp, err error) {
+	part := opts.Range
+	r, err := open(name, maxIndex, &Options{Range: part, First: opts.First}, was)
 	if err != nil {
 		return 0, 0, stamp, err
 	}
@@ -122,7 +134,35 @@ func open(name string, d int, opts *Options, was dataset.Stamp) (*chunk.Reader, 
 		f.Close() // err is more informative than an error of Close
 		return nil, err
 	}
-	return chunk.New(f, &format{d, opts.Targets}, chunk.Options{Entries: blockEntries}), nil
+	rows := &format{d: d, targets: opts.Targets, first: *opts.First, keepZeros: d == maxIndex}
+	return chunk.New(f, rows, chunk.Options{Entries: blockEntries}), nil
+}
+
+// First returns the smallest index of the rows: 0 if a row in the first 256 KiB has index 0, or if a comment there says
+// "zero-based", and 1 otherwise. For a pipe, First examines the first row. line is the line with the evidence for 0.
+func First(name string, pipe *dataset.Pipe) (first, line int, err error) {
+	f, err := rawfile.Look(name, pipe)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close() // opened for reading, so an error of Close does no harm
+	f.SkipBOM()
+	head := f.Head(func([]byte) bool { return true })
+	for text := range bytes.Lines(head) {
+		line++
+		row, comment, _ := bytes.Cut(text, []byte{'#'})
+		if bytes.Contains(comment, []byte("zero-based")) {
+			return 0, line, nil
+		}
+		fields := bytes.Fields(row)
+		if len(fields) > 1 && bytes.HasPrefix(fields[1], []byte("qid:")) {
+			fields = fields[1:]
+		}
+		if len(fields) > 1 && bytes.HasPrefix(fields[1], []byte("0:")) {
+			return 0, line, nil
+		}
+	}
+	return 1, 0, nil
 }
 
 // blockEntries is the number of nonzero features after which a block ends.

@@ -240,7 +240,7 @@ func (o *RowFlags) checkNumbered(opts file.Options, ranks bool) error {
 // column.
 func (o *RowFlags) OpenLike(prep *model.Preparation, owner string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
 	inputs, names := prep.Columns()
-	like := expected{width: inputs, names: names, ownTarget: ownTarget, text: prep.Text}
+	like := expected{width: inputs, names: names, ownTarget: ownTarget, text: cmp.Or(prep.Text, new(prepare.Text))}
 	if prep.Encoding.Does() {
 		like.cells = prep.Encoding.Cells()
 	}
