@@ -58,6 +58,9 @@ func (m *Model) CoefficientError(f *Fit, j int) (bound, relative float64) {
 	if f == nil {
 		return math.Inf(1), math.Inf(1)
 	}
+	if m == nil || f == nil {
+		return math.Inf(1), math.Inf(1)
+	}
 	all, err := f.Certificates()
 	if err != nil || j < 0 || j >= len(all) || j >= len(f.Coef) {
 		return math.Inf(1), math.Inf(1)

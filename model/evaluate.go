@@ -67,7 +67,7 @@ func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Soluti
 				if !isFinite(v) {
 					return nil, &OverflowError{b.First + int64(i)}
 				}
-				e.Scores[k/t][k%t].AddWeighted(b.Weight(i), observed[k%t], v)
+				e.Scores[k/t][k%t].addRow(&solutions[k/t].Targets[k%t], b, i, observed[k%t], v)
 			}
 			if b.Weight(i) > 0 {
 				e.keep(observed, yhat)
@@ -108,10 +108,10 @@ func (e *Evaluation) thin() {
 
 // evaluationMessage is the form in which processes exchange an Evaluation.
 type evaluationMessage struct {
-	Rows                       int64
-	Weight, RSS, Mean, Squares []float64
-	Counts                     []int64
-	Points                     []Point
+	Rows   int64
+	Sums   [][]float64 // as sums.numbers returns them
+	Counts []int64
+	Points []Point
 }
 
 // Pool combines the evaluations of all processes, which have evaluated different shares of the rows. Every process
@@ -124,8 +124,7 @@ func (e *Evaluation) Pool(ctx context.Context, share dataset.Share, link prepare
 	own := evaluationMessage{Rows: e.rows, Points: e.Points}
 	for _, scores := range e.Scores {
 		for _, s := range scores {
-			own.Counts, own.Weight, own.RSS = append(own.Counts, s.rows), append(own.Weight, s.weight), append(own.RSS, s.rss)
-			own.Mean, own.Squares = append(own.Mean, s.mean), append(own.Squares, s.squares)
+			own.Counts, own.Sums = append(own.Counts, s.rows), append(own.Sums, s.numbers())
 		}
 	}
 	var text bytes.Buffer
@@ -151,7 +150,7 @@ func (e *Evaluation) Pool(ctx context.Context, share dataset.Share, link prepare
 		k := 0
 		for _, scores := range all.Scores {
 			for j := range scores {
-				scores[j].Join(Score{of.Counts[k], of.Weight[k], of.RSS[k], of.Mean[k], of.Squares[k]})
+				scores[j].Join(Score{of.Counts[k], sumsOf(of.Sums[k])})
 				k++
 			}
 		}

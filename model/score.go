@@ -6,16 +6,25 @@ import (
 
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/jsonfields"
+	"github.com/fdridge/fdridge/internal/twofold"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // A Score measures the errors of the predictions of one target. Add adds a row, AddWeighted a row with a sample
-// weight. The zero value has no rows. For training rows, [ridge.Target.R2] returns a proved bracket of R².
+// weight. The zero value has no rows. Sums have twice the digits of a float64 and a bound on their error, so that R2Bracket
+// and RMSEBracket are proved; see docs/math.md §19. For training rows, [ridge.Target.R2] returns a proved bracket of R².
 type Score struct {
-	rows    int64
-	weight  float64 // Σw
-	rss     float64 // Σw(y − ŷ)²
-	mean    float64 // ȳ
-	squares float64 // Σw(y − mean)², B. Welford, Technometrics 4, 1962
+	rows int64
+	sums
+}
+
+// sums holds sums over rows of weight w with targets y and predictions ŷ.
+type sums struct {
+	shift  float64        // the target of the first row
+	weight twofold.Number // Σw
+	rss    twofold.Number // Σw(y − ŷ)²
+	first  twofold.Number // Σw(y − shift)
+	second twofold.Number // Σw(y − shift)²
 }
 
 // Add adds one row with its observed and its predicted target.
@@ -23,72 +32,178 @@ func (s *Score) Add(observed, predicted float64) { s.AddWeighted(1, observed, pr
 
 // AddWeighted adds a row of weight w, or nothing if w is not positive.
 func (s *Score) AddWeighted(w, observed, predicted float64) {
+	s.addResidual(w, observed, twofold.Of(observed).Minus(twofold.Of(predicted)))
+}
+
+// addResidual adds a row of weight w with the residual r, or nothing if w is not positive.
+func (s *Score) addResidual(w, observed float64, r twofold.Number) {
 	if !(w > 0) {
 		return
 	}
+	if s.rows == 0 {
+		s.shift = observed
+	}
 	s.rows++
-	s.weight += w
-	s.rss += w * ((observed - predicted) * (observed - predicted))
-	off := observed - s.mean
-	s.mean += off * w / s.weight
-	s.squares += w * (off * (observed - s.mean))
+	off, by := twofold.Of(observed).Minus(twofold.Of(s.shift)), twofold.Of(w)
+	s.weight = s.weight.Plus(by)
+	s.rss = s.rss.Plus(r.Times(r).Times(by))
+	s.first = s.first.Plus(off.Times(by))
+	s.second = s.second.Plus(off.Times(off).Times(by))
 }
 
-// Join adds the rows of o to s (T. Chan, G. Golub, R. LeVeque, 1979).
+// Join adds the rows of o to s.
 func (s *Score) Join(o Score) {
-	if !(o.weight > 0) {
+	switch {
+	case !(o.weight.Hi > 0):
+		return
+	case s.rows == 0:
+		*s = o
 		return
 	}
-	total := s.weight + o.weight
-	off := o.mean - s.mean
-	s.squares += o.squares + off*off*(s.weight/total)*o.weight
-	s.mean += off * (o.weight / total)
-	s.rows, s.weight, s.rss = s.rows+o.rows, total, s.rss+o.rss
+	// With δ = o.shift − s.shift, Σw(y − s.shift)² = Σw(y − o.shift)² + 2δ·Σw(y − o.shift) + δ²·Σw.
+	move := twofold.Of(o.shift).Minus(twofold.Of(s.shift))
+	cross := move.Times(o.first)
+	s.second = s.second.Plus(o.second).Plus(cross).Plus(cross).Plus(move.Times(move).Times(o.weight))
+	s.first = s.first.Plus(o.first).Plus(move.Times(o.weight))
+	s.rows, s.weight, s.rss = s.rows+o.rows, s.weight.Plus(o.weight), s.rss.Plus(o.rss)
 }
 
 // Rows returns the number of rows.
 func (s *Score) Rows() int64 { return s.rows }
 
+// squares returns Σw(y − ȳ)² = Σw(y − shift)² − (Σw(y − shift))²/Σw.
+func (s *Score) squares() twofold.Number {
+	if s.rows == 0 {
+		return twofold.Number{}
+	}
+	return s.second.Minus(s.first.Times(s.first).Over(s.weight))
+}
+
+// mean returns ȳ.
+func (s *Score) mean() float64 {
+	if s.rows == 0 {
+		return 0
+	}
+	v, _ := twofold.Of(s.shift).Plus(s.first.Over(s.weight)).Round()
+	return v
+}
+
+// endsOf returns an interval that contains the nonnegative number n.
+func endsOf(n twofold.Number) ridge.Interval {
+	v, off := n.Round()
+	if math.IsNaN(v) || math.IsNaN(off) {
+		return ridge.Interval{Lo: 0, Hi: math.Inf(1)}
+	}
+	return ridge.Interval{Lo: math.Max(0, below(v-off)), Hi: math.Max(0, above(v+off))}
+}
+
+func below(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
+func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+
+// isConstant reports whether all targets are equal, as far as the sums show.
+func (s *Score) isConstant() bool {
+	v := s.squares()
+	return !(v.Hi > 0) || math.IsInf(v.Hi, 1)
+}
+
 // R2 returns 1 − Σw(y − ŷ)²/Σw(y − ȳ)², like scikit-learn's r2_score. It returns NaN if y is constant, if there are
 // no rows, or if Σw(y − ȳ)² overflows.
 func (s *Score) R2() float64 {
-	if !(s.squares > 0) || math.IsInf(s.squares, 1) {
+	if s.isConstant() {
 		return math.NaN()
 	}
-	return 1 - s.rss/s.squares
+	v, _ := twofold.Of(1).Minus(s.rss.Over(s.squares())).Round()
+	return v
+}
+
+// R2Bracket returns a proved bracket of the number that [Score.R2] rounds. Both ends are NaN if R2 is NaN.
+func (s *Score) R2Bracket() ridge.Interval {
+	if s.isConstant() {
+		return ridge.Interval{Lo: math.NaN(), Hi: math.NaN()}
+	}
+	rss, squares := endsOf(s.rss), endsOf(s.squares())
+	out := ridge.Interval{Lo: math.Inf(-1), Hi: 1}
+	if squares.Lo > 0 && !math.IsInf(rss.Hi, 1) {
+		out.Lo = below(1 - above(rss.Hi/squares.Lo))
+	}
+	if !math.IsInf(squares.Hi, 1) {
+		out.Hi = math.Min(1, above(1-below(rss.Lo/squares.Hi)))
+	}
+	if v, off := twofold.Of(1).Minus(s.rss.Over(s.squares())).Round(); off <= math.MaxFloat64 {
+		out.Lo, out.Hi = math.Max(out.Lo, below(v-off)), math.Min(out.Hi, above(v+off))
+	}
+	return out
 }
 
 // RMSE returns the root mean squared error, √(Σw(y − ŷ)²/Σw), or NaN if there are no rows.
-func (s *Score) RMSE() float64 { return math.Sqrt(s.rss / s.weight) }
+func (s *Score) RMSE() float64 {
+	if s.rows == 0 {
+		return math.NaN()
+	}
+	v, _ := s.rss.Over(s.weight).Round()
+	return math.Sqrt(math.Max(0, v))
+}
+
+// RMSEBracket returns a proved bracket of the number that [Score.RMSE] rounds. Both ends are NaN if there are no rows.
+func (s *Score) RMSEBracket() ridge.Interval {
+	if s.rows == 0 {
+		return ridge.Interval{Lo: math.NaN(), Hi: math.NaN()}
+	}
+	v := endsOf(s.rss.Over(s.weight))
+	return ridge.Interval{Lo: math.Max(0, below(math.Sqrt(v.Lo))), Hi: above(math.Sqrt(v.Hi))}
+}
 
 // scoreJSON is the JSON form of a [Score].
 type scoreJSON struct {
-	Rows    int64  `json:"n"`
-	R2      Number `json:"r2"`
-	RMSE    Number `json:"rmse"`
-	Weight  Number `json:"weight"`
-	RSS     Number `json:"rss"`
-	Mean    Number `json:"mean"`
-	Squares Number `json:"squares"`
+	Rows        int64          `json:"n"`
+	R2          Number         `json:"r2"`
+	R2Bracket   ridge.Interval `json:"r2_bracket"`
+	RMSE        Number         `json:"rmse"`
+	RMSEBracket ridge.Interval `json:"rmse_bracket"`
+	Weight      Number         `json:"weight"`
+	RSS         Number         `json:"rss"`
+	Mean        Number         `json:"mean"`
+	Squares     Number         `json:"squares"`
+	Sums        []Number       `json:"sums,omitempty"`
 }
 
-// MarshalJSON writes the number of rows n, r2, rmse, and the sums weight = Σw, rss = Σw(y − ŷ)², mean = ȳ and squares
-// = Σw(y − ȳ)². Values that are not finite are null.
+// numbers returns the sums as a list: the shift, then Hi, Lo and Err of each sum.
+func (s *sums) numbers() []float64 {
+	out := []float64{s.shift}
+	for _, n := range []twofold.Number{s.weight, s.rss, s.first, s.second} {
+		out = append(out, n.Hi, n.Lo, n.Err)
+	}
+	return out
+}
+
+// sumsOf returns the sums in the output of numbers.
+func sumsOf(v []float64) sums {
+	at := func(i int) twofold.Number { return twofold.Number{Hi: v[1+3*i], Lo: v[2+3*i], Err: v[3+3*i]} }
+	return sums{shift: v[0], weight: at(0), rss: at(1), first: at(2), second: at(3)}
+}
+
+// sumsLength is the length of the output of numbers.
+const sumsLength = 13
+
+// MarshalJSON writes the number of rows n, r2 and rmse with their brackets, and the sums weight = Σw, rss = Σw(y − ŷ)²,
+// mean = ȳ and squares = Σw(y − ȳ)². Values that are not finite are null. The member sums restores the Score.
 func (s Score) MarshalJSON() ([]byte, error) {
+	squares, _ := s.squares().Round()
 	return jsonfields.Value(scoreJSON{
-		Rows: s.rows, R2: Number(s.R2()), RMSE: Number(s.RMSE()), Weight: Number(s.weight), RSS: Number(s.rss), Mean: Number(s.mean), Squares: Number(s.squares),
+		Rows: s.rows, R2: Number(s.R2()), R2Bracket: s.R2Bracket(), RMSE: Number(s.RMSE()), RMSEBracket: s.RMSEBracket(), Weight: Number(s.weight.Hi), RSS: Number(s.rss.Hi),
+		Mean: Number(s.mean()), Squares: Number(math.Max(0, squares)), Sums: Numbers(s.numbers()),
 	})
 }
 
 // UnmarshalJSON reads the output of MarshalJSON. It restores the sums exactly, so that more rows or scores can be
-// added. A null sum becomes NaN. If n or a sum is missing or inconsistent, the error is [ErrInput] and s is
-// unchanged.
+// added. A null sum becomes NaN. Earlier programs wrote no member sums. The brackets of such a Score are infinite. If n or
+// a sum is missing or inconsistent, the error is [ErrInput] and s is unchanged.
 func (s *Score) UnmarshalJSON(text []byte) error {
 	in := scoreJSON{Rows: -1, Weight: -1, RSS: -1, Mean: Number(math.NaN()), Squares: -1} // marks missing fields
 	if err := json.Unmarshal(text, &in); err != nil {
-		return badinput.Errorf("model: this is not a score: %w", jsonfields.Explain(err))
+		return badinput.Errorf("model: this is not a score: %w", err)
 	}
-	if in.Rows < 0 || in.Weight < 0 || in.RSS < 0 || math.IsNaN(float64(in.Mean)) || in.Squares < 0 {
+	if in.Rows < 0 || in.Weight < 0 || in.RSS < 0 || math.IsNaN(float64(in.Mean)) || in.Squares < 0 || in.Sums != nil && len(in.Sums) != sumsLength {
 		return badinput.Errorf("model: a score without its rows, or with a sum missing or negative")
 	}
 	if (in.Rows == 0) != (in.Weight == 0) {
@@ -100,6 +215,20 @@ func (s *Score) UnmarshalJSON(text []byte) error {
 		}
 		return float64(v)
 	}
-	*s = Score{rows: in.Rows, weight: float64(in.Weight), rss: known(in.RSS), mean: known(in.Mean), squares: known(in.Squares)}
+	out := Score{rows: in.Rows}
+	if in.Sums != nil {
+		list := make([]float64, sumsLength)
+		for i, v := range in.Sums {
+			list[i] = known(v)
+		}
+		out.sums = sumsOf(list)
+		if !(out.weight.Hi == known(in.Weight)) && !math.IsNaN(known(in.Weight)) || !(out.rss.Hi == known(in.RSS)) && !math.IsNaN(known(in.RSS)) {
+			return badinput.Errorf("model: a score with sums that differ from each other")
+		}
+	} else if in.Rows > 0 {
+		unbounded := func(v float64) twofold.Number { return twofold.Number{Hi: v, Err: math.Inf(1)} }
+		out.sums = sums{known(in.Mean), unbounded(known(in.Weight)), unbounded(known(in.RSS)), unbounded(0), unbounded(known(in.Squares))}
+	}
+	*s = out
 	return nil
 }

@@ -134,9 +134,9 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	for j, s := range p.scores {
 		r2 := "undefined (the target is constant)"
 		if v := s.R2(); !math.IsNaN(v) {
-			r2 = fmt.Sprintf("%.6g", v)
+			r2 = report.Figure(s.R2Bracket())
 		}
-		fmt.Fprintf(stderr, "%s: R² = %s; RMSE = %.6g over %d rows\n", report.TargetName(m, j), r2, s.RMSE(), s.Rows())
+		fmt.Fprintf(stderr, "%s: R² = %s; RMSE = %s over %d rows\n", report.TargetName(m, j), r2, report.Figure(s.RMSEBracket()), s.Rows())
 	}
 	return nil
 }

@@ -209,11 +209,14 @@ func (o *jsonPredictions) end() error {
 		record["intervals"], record["intervals_from"] = o.intervals, o.of.Basis()
 	}
 	var r2, rmse []float64
+	var r2Brackets, rmseBrackets model.PerTarget[ridge.Interval]
 	for _, s := range o.scores {
 		r2, rmse = append(r2, s.R2()), append(rmse, s.RMSE())
+		r2Brackets, rmseBrackets = append(r2Brackets, s.R2Bracket()), append(rmseBrackets, s.RMSEBracket())
 	}
 	if o.scores != nil {
 		record["r2"], record["rmse"] = model.Numbers(r2), model.Numbers(rmse)
+		record["r2_bracket"], record["rmse_bracket"] = r2Brackets, rmseBrackets
 	}
 	return jsonfields.Encode(o.to, record, "")
 }

@@ -18,7 +18,7 @@ func TestScoreColumn(t *testing.T) {
 		var want []any
 		for _, p := range v["choice"].(map[string]any)["path"].([]any) {
 			if p := p.(map[string]any); p["gamma"] == v["gamma"] {
-				want = p[by].([]any)
+				want = p[by].([]any)[0].([]any)
 			}
 		}
 		lines := strings.Split(out, "\n")

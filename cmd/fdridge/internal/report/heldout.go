@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/fdridge/fdridge/model"
 )
@@ -25,6 +24,9 @@ type heldOutScore struct {
 	Gamma number            `json:"gamma"`
 	R2    perTarget[number] `json:"r2"`
 	RMSE  perTarget[number] `json:"rmse"`
+
+	R2Bracket   brackets `json:"r2_bracket"`
+	RMSEBracket brackets `json:"rmse_bracket"`
 }
 
 // rows returns the number of held-out rows with positive sample weight.
@@ -40,6 +42,7 @@ func (f *Fit) heldOut() *heldOutRecord {
 		score := heldOutScore{Gamma: number(f.Found.Solutions[i].Gamma)}
 		for j := range scores {
 			score.R2, score.RMSE = append(score.R2, number(scores[j].R2())), append(score.RMSE, number(scores[j].RMSE()))
+			score.R2Bracket, score.RMSEBracket = append(score.R2Bracket, scores[j].R2Bracket()), append(score.RMSEBracket, scores[j].RMSEBracket())
 		}
 		out.Fits = append(out.Fits, score)
 	}
@@ -52,12 +55,4 @@ func (r *heldOutRecord) sentence() string {
 		return "no row was held out: the share is too small for these rows"
 	}
 	return fmt.Sprintf("%d %s kept out of the fit for the held-out scores", r.Rows, plural(int(r.Rows), "row was", "rows were"))
-}
-
-// formatScore formats a score. NaN, the R² of a constant target, becomes "undefined".
-func formatScore(v number) string {
-	if math.IsNaN(float64(v)) {
-		return "undefined"
-	}
-	return fmt.Sprintf("%.6g", float64(v))
 }

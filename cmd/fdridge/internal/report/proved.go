@@ -26,6 +26,9 @@ const (
 	mostFigures  = 6
 )
 
+// Figure is formatFigure.
+func Figure(v ridge.Interval) string { return formatFigure(v) }
+
 // formatFigure formats an interval for a table. It writes one number of three to six digits if the whole interval lies
 // within one unit of the last digit, otherwise [lo, hi]. NaN, the R² of a constant target, becomes "undefined".
 func formatFigure(v ridge.Interval) string {
