@@ -164,6 +164,11 @@ func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	if err != nil {
 		return nil, 0, err
 	}
+	if f.tighten(fits) {
+		if err := f.certifyAgain(ctx, fits); err != nil {
+			return nil, 0, err
+		}
+	}
 	if again := f.needQR(gammas, fits); len(again) > 0 {
 		if fits, err = f.retryWithQR(ctx, gammas, fits, again); err != nil {
 			return nil, 0, err
@@ -262,6 +267,25 @@ func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, 
 		f.record(Step{Stage: Refining, Method: factors.Method(), Passes: more})
 	}
 	return fits, nil
+}
+
+// certifyAgain corrects solutions that miss the present Tol.
+func (f *factored) certifyAgain(ctx context.Context, fits []*ridge.Solution) error {
+	before, after := 0, 0
+	for _, s := range fits {
+		before = max(before, s.Passes)
+	}
+	f.factors.SetTol(f.Tol)
+	if err := f.factors.Certify(ctx, f.src, fits); err != nil {
+		return err
+	}
+	for _, s := range fits {
+		after = max(after, s.Passes)
+	}
+	if after > before {
+		f.record(Step{Stage: Refining, Method: f.factors.Method(), Passes: after - before})
+	}
+	return nil
 }
 
 // needQR returns the γ without a solution or limited by round-off.

@@ -3,6 +3,7 @@ package fdridge
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -22,6 +23,7 @@ type unpenalized struct {
 	tol        float64             // Options.Tol as given
 	source     dataset.Source      // the rows before the projection
 	asksLOO    bool                // Options.Select asks for leave-one-out errors
+	tightened  bool                // tighten has lowered Tol
 }
 
 // findUnpenalized restricts d, Penalty and Bands to columns with a penalty.
@@ -120,6 +122,33 @@ func (j *job) checkLeverages(m ridge.Method) error {
 	}
 	j.Select = choose.GCV
 	return nil
+}
+
+// tighten lowers Tol if the coefficients with a penalty reached it, but all coefficients together do not reach the
+// tolerance of the caller. Then another solve with the new Tol may reach it. tighten lowers Tol once.
+func (j *job) tighten(fits []*ridge.Solution) bool {
+	if j.projection == nil || j.tightened || j.Journal != nil {
+		return false
+	}
+	least := math.Inf(1)
+	for _, f := range fits {
+		probe := *f
+		probe.Targets = slices.Clone(f.Targets)
+		if err := j.projection.Restore([]*ridge.Solution{&probe}, j.penalty, 0); err != nil {
+			return false
+		}
+		for k, o := range probe.Targets {
+			before, after := f.Targets[k].RelativeErrorBound, o.RelativeErrorBound
+			if before <= j.Tol && after > j.unpenalized.tol {
+				least = math.Min(least, j.unpenalized.tol*(before/after)/2)
+			}
+		}
+	}
+	if math.IsInf(least, 1) {
+		return false
+	}
+	j.Tol, j.tightened = math.Max(least, ridge.LeastTol), true
+	return true
 }
 
 // restore converts the solutions in r to the original columns.

@@ -23,6 +23,7 @@ type sketched struct {
 	cv      *choose.CVResult // the result of cross-validation; nil without folds
 	passes  int              // number of passes made to choose γ
 	journal int              // number of these passes recorded in Options.Journal
+	again   *mat.Dense       // where the next call of solve starts; nil for the default
 }
 
 // sketch builds a summary, and for cross-validation one per fold.
@@ -346,11 +347,21 @@ func (s *sketched) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 		status = status.Worse(f.Status)
 	}
 	s.record(Step{Stage: Refining, Method: s.method, Passes: passes})
+	if s.tighten(fits) {
+		s.passes += passes
+		if len(fits) == 1 {
+			s.again = fits[0].Coef()
+		}
+		return s.solve(ctx, gammas)
+	}
 	return fits, status, nil
 }
 
 // start returns the solution at the chosen γ, if passes computed it.
 func (s *sketched) start() *mat.Dense {
+	if s.again != nil {
+		return s.again
+	}
 	if s.passes == 0 || s.choice == nil {
 		return nil
 	}

@@ -333,7 +333,8 @@ func TestUnpenalizedChoice(t *testing.T) {
 		}
 		opts.Candidates, opts.Select = []float64{0.01, 0.1, 1, 10, 100, 1000}, choose.GCV
 		found, err := fdridge.Fit(t.Context(), p.source(t), opts)
-		if err != nil {
+		// If two free columns are nearly dependent, their coefficients may miss the tolerance.
+		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 			t.Fatal(err)
 		}
 		if len(found.Choice.Possible) > 1 {
@@ -376,7 +377,8 @@ func TestUnpenalizedLeaveOneOut(t *testing.T) {
 		found, err := fdridge.Fit(t.Context(), p.source(t), opts)
 		if _, ok := errors.AsType[*project.DependentError](err); ok {
 			continue
-		} else if err != nil {
+		}
+		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 			t.Fatal(err)
 		}
 		if found.Choice.By != choose.LOO {
@@ -470,5 +472,37 @@ func TestUnpenalizedRefused(t *testing.T) {
 	}
 	if _, err := fdridge.FitSummary(t.Context(), src, sum, fdridge.Options{Gammas: []float64{1}, Unpenalized: []int{1}}); !errors.Is(err, ridge.ErrInput) {
 		t.Errorf("of a summary: %v", err)
+	}
+}
+
+// TestUnpenalizedTolerance: a fit goes on until all coefficients together reach the tolerance, not only the coefficients
+// with a penalty.
+func TestUnpenalizedTolerance(t *testing.T) {
+	const n, d = 400, 6
+	rng := rand.New(rand.NewPCG(5, 39))
+	x, y := make([]float64, n*d), make([]float64, n)
+	for i := range n {
+		free := rng.NormFloat64()
+		row := x[i*d : (i+1)*d]
+		for j := range row {
+			row[j] = 1e3*free + rng.NormFloat64() // the coefficient of the free column cancels
+			y[i] += row[j]
+		}
+		row[0] = free
+		y[i] += rng.NormFloat64() - 5e3*free
+	}
+	src, err := dataset.FromDense(n, d, 1, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin, ridge.Cholesky} {
+		found, err := fdridge.Fit(t.Context(), src, fdridge.Options{Gammas: []float64{1}, Unpenalized: []int{0}, Method: m, Size: 2, Tol: 1e-6})
+		if err != nil {
+			t.Errorf("%v: %v", m, err)
+			continue
+		}
+		if o := found.Solutions[0].Targets[0]; !(o.RelativeErrorBound <= 1e-6) || found.Status.Err() != nil {
+			t.Errorf("%v: the relative error is at most %g, %v", m, o.RelativeErrorBound, found.Status)
+		}
 	}
 }

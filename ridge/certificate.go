@@ -17,8 +17,10 @@ import (
 // reductions to tridiagonal form are measured after the computation, by matrix products whose own round-off is bounded
 // (docs/math.md §14).
 type Certificate struct {
-	ErrorBound         float64 `json:"error_bound" null:"+Inf"`          // bounds ‖x̂ − x*‖₂
-	RelativeErrorBound float64 `json:"relative_error_bound" null:"+Inf"` // bounds ‖x̂ − x*‖₂/‖x*‖₂
+	ErrorBound float64 `json:"error_bound" null:"+Inf"` // bounds ‖x̂ − x*‖₂
+	// RelativeErrorBound is a bound on ‖x̂ − x*‖₂/‖x*‖₂. If some columns have no penalty, it bounds this number for the
+	// coefficients with a penalty, and also for all coefficients together.
+	RelativeErrorBound float64 `json:"relative_error_bound" null:"+Inf"`
 	// EnergyBound is a bound on ‖H^{½}(x̂ − x*)‖₂, where H is AᵀA + γI, x̂ the solution and x* the exact solution. The
 	// objective at x̂ exceeds its minimum by at most half the square of EnergyBound. The prediction for a row a has an
 	// error of at most √(aᵀH⁻¹a)·EnergyBound.

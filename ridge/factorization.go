@@ -122,6 +122,9 @@ func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []
 	return nil
 }
 
+// SetTol replaces ExactOptions.Tol for later calls of [Factorization.Certify].
+func (f *Factorization) SetTol(tol float64) { f.opts.Tol = tol }
+
 // LeaveOneOut returns the solutions of [Factorization.Solve] and the leave-one-out error of every solution and target,
 // as defined at [LeaveOneOut]. It makes a pass over src, and docs/math.md, Theorem 10.7, describes the leverages. A dual
 // method makes no pass, because it has the rows in memory.

@@ -63,7 +63,8 @@ type Target struct {
 	// NaN if unknown.
 	Intercept float64 `json:"intercept" null:"NaN"`
 	// Scaled holds the coefficients √pⱼ·x̂ⱼ for a Penalty p; otherwise it is nil. Certificate, GradientNorm and all norms
-	// then refer to Scaled; [Solution.CoefficientError] refers to Coef. For a column without penalty, the element is x̂ⱼ, and norms leave it out.
+	// then refer to Scaled; [Solution.CoefficientError] refers to Coef. For a column without penalty, the element is x̂ⱼ.
+	// Norms leave it out, except in RelativeErrorBound.
 	Scaled []float64 `json:"scaled_coef,omitempty"`
 	// ComputedTSS is ‖b‖² as computed, with b centred if there is an intercept. It is NaN if unknown.
 	ComputedTSS float64 `json:"computed_tss" null:"NaN"`

@@ -449,6 +449,7 @@ func (p *Projection) restore(o *ridge.Target, found *certify.Projection, gamma f
 	for k, column := range p.columns {
 		o.Scaled[column], o.Coef[column] = rest.Coef[k], rest.Coef[k]
 	}
+	w.Relative = math.Max(w.Relative, rest.Relative(w.Error, z))
 	o.Intercept, o.ComputedTSS, o.Certificate = rest.Intercept.Value, p.computed[j], certificate(w)
 	return ridge.Interval(dimension)
 }

@@ -386,6 +386,7 @@ func (p *freeProblem) certificate(r *Report, name string, f *ridge.Solution, tru
 		o, yy := &f.Targets[k], p.whole.YY[k]
 		// best has the coefficients z/√p of the certificate, with the best coefficients of the free columns.
 		best, off, squares, size := zeros(d), zeros(d), refbig.Float(0), refbig.Float(0)
+		freeSquares, freeSize := refbig.Float(0), refbig.Float(0) // of the returned free coefficients
 		for j, v := range o.Scaled {
 			if p.penalty[j] == 0 {
 				continue
@@ -408,10 +409,16 @@ func (p *freeProblem) certificate(r *Report, name string, f *ridge.Solution, tru
 				}
 			}
 			off[j] = sub(best[j], truth.Coef[k][j])
+			away, want := p.away(o.Coef[j], truth.Coef[k][j]), truth.Coef[k][j]
+			freeSquares, freeSize = sum(freeSquares, mul(away, away)), sum(freeSize, mul(want, want))
 			if o.UnpenalizedBounds != nil {
 				r.atMost(name+"free coefficient", p.away(o.Coef[j], truth.Coef[k][j]), o.UnpenalizedBounds[at])
 			}
 			at++
+		}
+		if all := sum(size, freeSize); all.Sign() > 0 {
+			together := new(big.Float).Sqrt(quo(sum(squares, freeSquares), all))
+			r.atMost(name+"relative, of all coefficients", beyond(together, refbig.Float(1)), o.RelativeErrorBound)
 		}
 		size.Sqrt(size)
 		distance := beyond(new(big.Float).Sqrt(squares), size)

@@ -295,6 +295,14 @@ type Restored struct {
 	RSS interval.Interval
 }
 
+// Relative returns a bound on ‖(x, u) − (x*, u*)‖/‖(x*, u*)‖ for all coefficients together, if xError bounds
+// ‖x − x*‖.
+func (r *Restored) Relative(xError float64, x []float64) float64 {
+	terms := float64(len(x) + len(r.Coef) + few)
+	size := math.Hypot(vec.Norm(x), vec.Norm(r.Coef)) * (1 - terms*eps)
+	return Relative(math.Hypot(xError, vec.Norm(r.Bounds))*(1+terms*eps), size)
+}
+
 // Unpenalized returns the coefficients u of the unpenalised columns for target j, with bounds on their errors.
 // w and m are the results of Weights for the coefficients x. The argument intercept is for the projected rows,
 // and its Error also bounds the distance of its Value from the best intercept for x. The results are for the
