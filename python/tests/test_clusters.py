@@ -25,7 +25,7 @@ def frame():
 
 def program(engine, monkeypatch, **modules):
     """Run the program of an engine's section with fake modules, and return its names."""
-    text = re.search(rf"^## {engine}$.*?```python\n(.*?)```", PAGE.read_text(), re.S | re.M)[1]
+    text = re.search(rf"^## {engine}$.*?```python3\n(.*?)```", PAGE.read_text(), re.S | re.M)[1]
     assert len(text.splitlines()) <= 40
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name.replace("__", "."), module)
