@@ -146,6 +146,13 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 		}
 		return "", &dataset.InputError{File: f.Name, Msg: "is empty"}
 	}
+	if f.Begins("PK\x03\x04") {
+		head, _ := f.Peek(filekind.Head)     // the reader reports the error later
+		isNpz := suffixFormat(path) == "npz" // the reader of arrays names what is in the archive
+		if kind := filekind.Of(head); kind != filekind.Unknown && kind != filekind.Model && !isNpz {
+			return "", notTableError(f.Name, kind)
+		}
+	}
 	for _, known := range formats() {
 		if slices.ContainsFunc(known.magic, f.Begins) {
 			return known.name, nil

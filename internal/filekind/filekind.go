@@ -23,6 +23,24 @@ const (
 	JSON
 	Page
 	Picture
+	XML
+	JSONArray
+	Excel
+	OldExcel
+	OpenDocument
+	Archive
+	HDF5
+	Matlab
+	SQLite
+	LFS
+	MatrixMarket
+	ARFF
+	Avro
+	ORC
+	Pickle
+	Stata
+	SPSS
+	PDF
 )
 
 // kinds holds the name of each kind, and advice on how to use a file of this kind.
@@ -35,6 +53,58 @@ var kinds = [...]struct{ name, use string }{
 	JSON:       {"a JSON object", ""},
 	Page:       {"a page of HTML", "a browser shows it"},
 	Picture:    {"a picture", ""},
+
+	XML:          {"XML, perhaps the error page of a server", "download the table again, and look at the first lines"},
+	JSONArray:    {"a JSON array", "jq -r '(.[0]|keys_unsorted) as $k | $k, (.[]|[.[$k[]]]) | @csv' FILE > rows.csv writes csv"},
+	Excel:        {"an Excel workbook", "save it as csv, or python -c \"import pandas; pandas.read_excel('FILE').to_csv('rows.csv', index=False)\""},
+	OldExcel:     {"an old Excel workbook or another Office file", "save it as csv"},
+	OpenDocument: {"an OpenDocument file", "save it as csv, or soffice --convert-to csv FILE"},
+	Archive:      {"a zip archive without arrays", "unzip it, and name the file inside"},
+	HDF5:         {"HDF5", "python -c \"import h5py, numpy; numpy.save('x.npy', h5py.File('FILE')['NAME'][:])\" writes npy"},
+	Matlab:       {"a MATLAB file", "python -c \"import scipy.io, numpy; numpy.save('x.npy', scipy.io.loadmat('FILE')['NAME'])\" writes npy"},
+	SQLite:       {"an SQLite database", "sqlite3 -header -csv FILE 'select * from TABLE' > rows.csv writes csv"},
+	LFS:          {"a pointer of Git LFS, not the file itself", "git lfs pull brings the file"},
+	MatrixMarket: {"MatrixMarket", "python -c \"import scipy.io, scipy.sparse as s; s.save_npz('x.npz', s.csr_matrix(scipy.io.mmread('FILE')))\" writes npz"},
+	ARFF:         {"ARFF", "python -c \"import scipy.io.arff as a, pandas; pandas.DataFrame(a.loadarff('FILE')[0]).to_csv('rows.csv', index=False)\" writes csv"},
+	Avro:         {"Avro", "python -c \"import fastavro, pandas; pandas.DataFrame(fastavro.reader(open('FILE','rb'))).to_parquet('rows.parquet')\" writes Parquet"},
+	ORC:          {"ORC", "python -c \"import pandas; pandas.read_orc('FILE').to_parquet('rows.parquet')\" writes Parquet"},
+	Pickle:       {"a Python pickle", "load it in Python, and write it by to_parquet or numpy.save"},
+	Stata:        {"a Stata file", "python -c \"import pandas; pandas.read_stata('FILE').to_parquet('rows.parquet')\" writes Parquet"},
+	SPSS:         {"an SPSS file", "python -c \"import pandas; pandas.read_spss('FILE').to_parquet('rows.parquet')\" writes Parquet"},
+	PDF:          {"a PDF document", ""},
+}
+
+// magics holds the first bytes of the kinds that these tell.
+var magics = []struct {
+	text string
+	kind Kind
+}{
+	{"\x89HDF\r\n\x1a\n", HDF5}, {"MATLAB 5.0 MAT-file", Matlab}, {"MATLAB 7.3 MAT-file", HDF5}, {"SQLite format 3\x00", SQLite},
+	{"version https://git-lfs.github.com/spec/", LFS}, {"%%MatrixMarket", MatrixMarket}, {"Obj\x01", Avro}, {"ORC", ORC},
+	{"\x80\x02", Pickle}, {"\x80\x03", Pickle}, {"\x80\x04\x95", Pickle}, {"\x80\x05\x95", Pickle}, {"<stata_dta>", Stata}, {"$FL2", SPSS}, {"%PDF-", PDF},
+	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OldExcel},
+}
+
+// relation matches the first statement of an ARFF file, after its comments.
+var relation = regexp.MustCompile(`(?i)^(\s*%[^\n]*\n|\s+)*@relation\b`)
+
+// ofZip returns the kind of a zip archive by its first member.
+func ofZip(head []byte) Kind {
+	const nameAt = 30 // offset of the name of a member
+	if len(head) < nameAt {
+		return Unknown
+	}
+	size := int(binary.LittleEndian.Uint16(head[nameAt-4:]))
+	name := head[nameAt:min(nameAt+size, len(head))]
+	switch {
+	case bytes.HasSuffix(name, []byte(".npy")) || bytes.Contains(head, []byte(ModelMember)):
+		return Unknown
+	case bytes.Contains(head, []byte("opendocument")):
+		return OpenDocument
+	case bytes.HasPrefix(name, []byte("[Content_Types]")) || bytes.HasPrefix(name, []byte("xl/")) || bytes.HasPrefix(name, []byte("_rels/")) || bytes.HasPrefix(name, []byte("docProps/")):
+		return Excel
+	}
+	return Archive
 }
 
 // String returns the name of the kind with its article, or "" for Unknown.
@@ -54,6 +124,7 @@ const Head = 4096
 
 var (
 	jsonObject = regexp.MustCompile(`^\{\s*(\}|"([^"\\]|\\.)*"\s*:)`)
+	jsonArray  = regexp.MustCompile(`^\[\s*(\{\s*("|\})|\[)`)
 	modelKey   = regexp.MustCompile(`(?s)^\{\s*(.*[,{]\s*)?"fdridge_model"\s*:`)
 	reportKey  = regexp.MustCompile(`"(method|fits|trace)"\s*:`)
 )
@@ -67,10 +138,25 @@ func Of(head []byte) Kind {
 	if bytes.HasPrefix(head, []byte("PK\x03\x04")) && bytes.Contains(head, []byte(ModelMember)) {
 		return Model
 	}
+	if bytes.HasPrefix(head, []byte("PK\x03\x04")) {
+		return ofZip(head)
+	}
+	for _, m := range magics {
+		if bytes.HasPrefix(head, []byte(m.text)) && (m.kind != ORC || bytes.IndexByte(head, 0) >= 0 || len(head) == len(m.text)) {
+			return m.kind
+		}
+	}
+	if relation.Match(head) {
+		return ARFF
+	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	switch start := bytes.ToLower(text[:min(len(text), 16)]); {
-	case bytes.HasPrefix(head, []byte("\x89PNG\r\n")), bytes.HasPrefix(start, []byte("<svg")), bytes.HasPrefix(start, []byte("<?xml")):
+	case bytes.HasPrefix(head, []byte("\x89PNG\r\n")), bytes.HasPrefix(start, []byte("<svg")), bytes.HasPrefix(start, []byte("<?xml")) && bytes.Contains(text, []byte("<svg")):
 		return Picture
+	case bytes.HasPrefix(start, []byte("<?xml")), bytes.HasPrefix(start, []byte("<error>")):
+		return XML
+	case jsonArray.Match(text):
+		return JSONArray
 	case bytes.HasPrefix(start, []byte("<!doctype html")), bytes.HasPrefix(start, []byte("<html")):
 		return Page
 	case modelKey.Match(text):
