@@ -13,7 +13,7 @@ import (
 //
 //	‖w − w*‖ ≤ ‖x̂ − x*‖/min sⱼ + round-off of the quotients.
 //
-// If p does not scale columns, or computes features, the bounds are those of o. Both include coefficients without penalty.
+// If p does not scale columns, or computes features, o has the bounds. Both include coefficients without penalty.
 // The bounds are +Inf if o is nil or has a wrong number of coefficients. See docs/math.md §3.
 func (p *Preparation) CoefficientError(o *ridge.Target) (bound, relative float64) {
 	if o == nil || p.unscales() && len(o.Coef) != len(p.Scaling.Scale) {
@@ -52,7 +52,7 @@ func relativeTo(w []float64, bound float64) float64 {
 }
 
 // CoefficientError returns bounds on ‖w − w*‖ and ‖w − w*‖/‖w*‖ for the coefficients of target j in f, a fit of m. The
-// bounds are those of the certificate's record. If an earlier program wrote the record, they are computed. They are +Inf if
+// record of the certificate has these bounds. If an earlier program wrote the record, they are computed. They are +Inf if
 // the certificate cannot be read, or if it may belong to other coefficients.
 func (m *Model) CoefficientError(f *Fit, j int) (bound, relative float64) {
 	if f == nil {
@@ -80,7 +80,7 @@ func (m *Model) CoefficientError(f *Fit, j int) (bound, relative float64) {
 	}
 	o.Coef = f.Fitted.Coef[j]
 	prep := Preparation{Scaling: m.Folded}
-	free := o.UnpenalizedBounds // in the units of the file, unlike those of a fit
+	free := o.UnpenalizedBounds // in the units of the file, unlike the bounds of a fit
 	o.UnpenalizedBounds = nil
 	bound, relative = prep.CoefficientError(&o)
 	if free == nil {

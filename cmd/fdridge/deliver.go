@@ -142,7 +142,7 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	return &shortError{o.shortfall(f, isWritten), isWritten, missed}
 }
 
-// A shortError is the error of a fit that missed its tolerance, or of a choice of γ of which nothing useful is proved.
+// A shortError is the error of a fit that missed its tolerance, or of a choice of γ without a useful proof.
 type shortError struct {
 	message   string
 	isWritten bool  // the result was written

@@ -2,7 +2,7 @@
 // compressed by gzip or zstd.
 //
 // The delimiter is the most frequent of ',', ';', '|' and tab in the first line, quoted text excluded. If the line has
-// several of them, the delimiter is the one that divides the first lines into equally many fields, most of them numbers.
+// several of them, the delimiter divides the first lines into equally many fields, most of them numbers.
 // If the line has none, and blanks and tabs divide the first lines into the same number of fields, each run of blanks is
 // one delimiter.
 //
@@ -129,7 +129,7 @@ type margin int
 
 const (
 	noMargin   margin = iota
-	rowNames          // the first field, for which the header has no name
+	rowNames          // the first field, without a name in the header
 	emptyField        // the last field, which has neither name nor values
 )
 

@@ -70,7 +70,7 @@ type DatePart struct {
 // OtherLevels is the name of the feature for all levels of a categorical column that have no feature of their own.
 const OtherLevels = "(other)"
 
-// A Unit is what stands before and after each number of a column.
+// A Unit is the text before and after each number of a column.
 type Unit = cell.Unit
 
 // Width returns the number of features that the column becomes.

@@ -21,7 +21,7 @@ type Text struct {
 	IsDefault bool `json:"-"`
 }
 
-// Or returns t, with the settings of a model for what t leaves open. Marks are those of both.
+// Or returns t, with the settings of a model for what t leaves open. The marks of both apply.
 func (t Text) Or(model *Text) Text {
 	if model == nil {
 		return t

@@ -31,14 +31,14 @@ type Reader struct {
 	Refused []string
 }
 
-// A column is what the other reader read.
+// A column describes a column as the other reader has read it.
 type column struct {
 	values, infinite string
 	hash             string
 }
 
-// Run reads all files. The file expected has one line for each column of numbers: the file, the number of the column,
-// the numbers of values and of infinite values, and a hash of their bits. A line with the word error marks a file that
+// Run reads all files. The file expected has one line for each column of numbers. The line has the file, the number of
+// the column, the numbers of values and of infinite values, and a hash of their bits. A line with the word error marks a file that
 // the other reader cannot read.
 //
 // The folder FDRIDGE_APACHE has the checkouts parquet-testing and arrow-testing. By default, Run looks for them in the
