@@ -207,6 +207,11 @@ def test_kinds():
     X, y = r.integers(-9, 10, (60, 5)), r.integers(-9, 10, 60)
     want = Ridge().fit(X.astype(float), y.astype(float))
     for name, rows in kinds(X):
+        if name == "same names":
+            try:
+                Peer().fit(rows, y)
+            except Exception:  # scikit-learn 1.9 refuses two columns with one name
+                continue
         for model in (Ridge().fit(rows, y), Ridge().partial_fit(rows, y)):
             assert np.allclose(model.coef_, want.coef_, rtol=1e-12) and np.isclose(model.intercept_, want.intercept_), name
     for targets in (y.tolist(), y.astype(object), y.astype(str), y.astype(">f4"), np.repeat(y, 2)[::2], pd.Series(y, index=y)):
