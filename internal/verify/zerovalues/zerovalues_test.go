@@ -62,7 +62,7 @@ func TestZeroValues(t *testing.T) {
 			Types: []any{
 				new(dataset.Block), new(dataset.Buffer), new(dataset.Cache), new(dataset.ChangedError), new(dataset.Fourier),
 				new(dataset.Holdout), new(dataset.InputError), new(dataset.OnceError), new(dataset.Pipe), new(dataset.Polynomial),
-				new(dataset.Range), new(dataset.RowCountError), new(dataset.RowMap), new(dataset.Scaling), new(dataset.Share), new(dataset.SourceError), new(dataset.Stamp),
+				new(dataset.Range), new(dataset.Remark), new(dataset.RowCountError), new(dataset.RowMap), new(dataset.Scaling), new(dataset.Share), new(dataset.SourceError), new(dataset.Stamp),
 				new(dataset.Stream), new(dataset.Taken), new(dataset.Waits),
 			},
 			Arguments: func() []any {
@@ -76,10 +76,10 @@ func TestZeroValues(t *testing.T) {
 		},
 		{
 			Dirs:  []string{"dataset/prepare"},
-			Types: []any{new(prepare.Cells), new(prepare.Column), new(prepare.Encoding), new(prepare.Lexicon), new(prepare.Missing), new(prepare.RowEncoder), new(prepare.Tally)},
+			Types: []any{new(prepare.Cells), new(prepare.Column), new(prepare.Encoding), new(prepare.Lexicon), new(prepare.Missing), new(prepare.RowEncoder), new(prepare.Tally), new(prepare.Text)},
 			Arguments: func() []any {
 				return []any{
-					0, int64(1), 1.0, []float64{1}, []byte("a"), "a", []string{"a"}, true, prepare.EncodeOptions{}, prepare.LearnOptions{}, new(prepare.Cells), new(prepare.Learnt), prepare.SeparateTargets,
+					0, int64(1), 1.0, []float64{1}, []byte("a"), "a", []string{"a"}, true, prepare.EncodeOptions{}, prepare.LearnOptions{}, new(prepare.Cells), new(prepare.Learnt), prepare.SeparateTargets, new(prepare.Text),
 					func(context.Context, []float64) error { return nil }, Interface[dataset.Source](one),
 				}
 			},
@@ -100,7 +100,7 @@ func TestZeroValues(t *testing.T) {
 					1.0, 3, int64(3), []float64{1, 2}, []byte{1}, []choose.Band{{Name: "1", Columns: []int{0}}}, ridge.CG, plan.Config{}, ofTwo, ofTwo.Config(),
 					block, fit(ofTwo), []ridge.Interval{{}}, func(int64) {}, true, fdridge.Options{NoIntercept: true}, ridge.SolveOptions{}, ridge.LeaveOneOutOptions{}, reason.DirectIsCheaper, "cg",
 					[]*ridge.Solution{fit(ofTwo)}, []choose.Candidate{{Fit: fit(ofTwo), Scores: []ridge.Interval{{Lo: 1, Hi: 2}}}}, ridge.Converged, []int32{0}, time.Unix(1, 0), []time.Time{time.Unix(1, 0)},
-					func(int) string { return "a" }, Interface[dataset.Source](two), row, reader("\x01"), new(ridge.ProjectionBounds),
+					func(int) string { return "a" }, Interface[dataset.Source](two), row, reader("\x01"), new(ridge.ProjectionBounds), new(choose.GammaChoice),
 				}
 			},
 			Refuse: []any{new(ridge.Summary)}, Input: ridge.ErrInput,
@@ -127,7 +127,7 @@ func TestZeroValues(t *testing.T) {
 			Arguments: func() []any {
 				of := fit(ofOne)
 				return []any{
-					1, int64(1), 1.0, true, "a", []float64{1}, []byte("{}"), []string{"1"}, ofOne, of, &of.Targets[0], new(model.Fit), &model.Intervals{}, model.Score{}, []ridge.Interval{{}}, new(prepare.Encoding), prepare.EncodeOptions{},
+					1, int64(1), 1.0, true, "a", []float64{1}, []byte("{}"), []string{"1"}, ofOne, of, &of.Targets[0], new(model.Fit), model.Preparation{}, &model.Intervals{}, model.Score{}, []ridge.Interval{{}}, new(prepare.Encoding), prepare.EncodeOptions{},
 					dataset.Share{}, Interface[prepare.Link](nil), Interface[dataset.Features](dataset.Polynomial{Degree: 2}), Interface[dataset.Source](one),
 					Interface[mat.Matrix](mat.NewDense(1, 1, []float64{1})), reader("{}"),
 				}
