@@ -411,6 +411,7 @@ func TestRowCounts(t *testing.T) {
 					errs["last part"] = read(file.Options{Share: dataset.Share{Rank: 2, Size: 3}})
 				}
 				if src, err := p.separate(file.Options{}); err == nil {
+					src = src.(*file.Opened).Source
 					if _, ok := dataset.ByColumns(src); ok {
 						_, _, errs["by columns"] = dataset.Samples(t.Context(), src)
 					}
