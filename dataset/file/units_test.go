@@ -70,7 +70,7 @@ func TestWrittenDifferently(t *testing.T) {
 		}
 	}
 	c, _, err := column(t, among("closed", "open"), Options{})
-	if err != nil || !strings.Contains(c.Why, `2 texts: missing, the first is "closed" in line 22`) {
+	if err != nil || !strings.Contains(c.Why, `2 texts: missing (line 22: "closed")`) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if _, rows, err := column(t, among("-999.0"), Options{Text: prepare.Text{Marks: []string{"-999"}}}); err != nil || rows[20] == rows[20] {

@@ -406,9 +406,9 @@ func (c *textStats) where() string {
 	case c.First.Row == 0:
 		return ""
 	case c.Line > 0:
-		return fmt.Sprintf(", the first is %q in line %d", excerpt.Of(c.First.Text), c.Line)
+		return fmt.Sprintf(" (line %d: %q)", c.Line, excerpt.Of(c.First.Text))
 	}
-	return fmt.Sprintf(", the first is %q in row %d", excerpt.Of(c.First.Text), c.First.Row)
+	return fmt.Sprintf(" (row %d: %q)", c.First.Row, excerpt.Of(c.First.Text))
 }
 
 // example returns a text that is neither a date nor name.
