@@ -255,7 +255,7 @@ func (e *dualExact) solution(found *dualFit) *Solution {
 	}}
 	for _, s := range found.systems {
 		total, _ := e.known.TSS[s.Target].Round()
-		f.Targets = append(f.Targets, newTarget(s.best.X, math.Max(0, total), s.bounds))
+		f.Targets = append(f.Targets, newTarget(s.best.X, math.Max(0, total), e.data.Total(), s.bounds))
 	}
 	return f
 }

@@ -248,7 +248,7 @@ func (e *primal) newSolution(rows *certify.Streamed, found *certify.Factored, df
 		Status: Factorized,
 	}}
 	for j, w := range weights {
-		f.Targets = append(f.Targets, newTarget(found.X[j*e.d:][:e.d:e.d], rows.TSS[j], w))
+		f.Targets = append(f.Targets, newTarget(found.X[j*e.d:][:e.d:e.d], rows.TSS[j], e.stage.Weight.Value(), w))
 	}
 	return f
 }

@@ -38,7 +38,7 @@ func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
 		f.Contraction = o.Contraction()
 		for j := range t {
 			coef := x[(i*t+j)*d:][:d:d]
-			f.Targets = append(f.Targets, newTarget(coef, k.TSS[j], o.Weights(j, coef, bx[i*t+j])))
+			f.Targets = append(f.Targets, newTarget(coef, k.TSS[j], k.Weight, o.Weights(j, coef, bx[i*t+j])))
 		}
 		fits[i] = f
 	}

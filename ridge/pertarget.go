@@ -44,7 +44,7 @@ func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 				made[gamma] = o
 			}
 			coef := x[j*d:][:d:d]
-			f.Targets = append(f.Targets, newTarget(coef, k.TSS[lo+j], o.Weights(lo+j, coef, bx[j])))
+			f.Targets = append(f.Targets, newTarget(coef, k.TSS[lo+j], k.Weight, o.Weights(lo+j, coef, bx[j])))
 		}
 	}
 	return f, nil

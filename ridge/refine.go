@@ -128,7 +128,7 @@ func (e *primal) correct(system *direct.System, open []correction, found []*gram
 			return nil, fmt.Errorf("%w: this pass read other rows than the factorisation", errShape)
 		}
 		if r.Weights.Error < target.ErrorBound {
-			*target = newTarget(r.X, system.Evidence().TSS[c.target], r.Weights)
+			*target = newTarget(r.X, system.Evidence().TSS[c.target], e.stage.Weight.Value(), r.Weights)
 		}
 		if !(r.Weights.Relative <= e.opts.Tol) && (pass == 2 || r.Error < c.error/2) {
 			c.x, c.low, c.error = r.X, r.Low, r.Error

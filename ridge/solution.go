@@ -87,8 +87,12 @@ func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *S
 	}}
 }
 
-// newTarget keeps x. The bounds are in w.
-func newTarget(x []float64, tss float64, w certify.Weights) Target {
+// newTarget keeps x. The bounds are in w, and weight is the total weight of the rows. RSS includes the rounding of the
+// intercept.
+func newTarget(x []float64, tss, weight float64, w certify.Weights) Target {
+	if added := weight * w.Intercept.Own * w.Intercept.Own; added > 0 {
+		w.RSS.Hi = (w.RSS.Hi + added) * (1 + 8*roundoff.Eps)
+	}
 	return Target{Coef: x, Intercept: w.Intercept.Value, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w)}
 }
 

@@ -254,7 +254,7 @@ func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.
 // targetOf returns the results for the best iterate of a system.
 func targetOf(k *certify.Known, sys *krylov.System) Target {
 	x, measured := sys.Best()
-	target := newTarget(slices.Clone(x), k.TSS[sys.Target], sys.Weights())
+	target := newTarget(slices.Clone(x), k.TSS[sys.Target], k.Weight, sys.Weights())
 	target.GradientNorm = measured.Gradient.Norm
 	return target
 }

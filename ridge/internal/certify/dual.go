@@ -78,7 +78,7 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	}
 	if e.Intercept {
 		value, moved := p.Mean.Round()
-		w.Intercept = Intercept{value, certain((moved + p.MeanNorm*near) * inflate)}
+		w.Intercept = Intercept{Value: value, Error: certain((moved + p.MeanNorm*near) * inflate), Own: certain((moved + p.MeanNorm*low) * inflate)}
 	}
 	return w
 }
@@ -96,7 +96,7 @@ func (e *Dual) Unformed(j int, gamma float64, alpha, b []float64, remainder floa
 	xn := math.Sqrt(math.Max(0, along-off-gamma*size*size*(1+round)-r*size)) * (1 - round)
 	total, lost := e.TSS[j].Round()
 	w := Weights{
-		Error: certain(math.Min(1/(2*least), e.Size/gamma) * r), Energy: certain(math.Min(1, e.Size/least) * r), Intercept: Intercept{math.NaN(), math.Inf(1)},
+		Error: certain(math.Min(1/(2*least), e.Size/gamma) * r), Energy: certain(math.Min(1, e.Size/least) * r), Intercept: Intercept{Value: math.NaN(), Error: math.Inf(1)},
 		TSS: interval.Outward(total, lost), RSS: at,
 		GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
 			gamma: gamma, target: j, dim: e.Dim, xError: math.Inf(1), tss: interval.Outward(total, lost), df: df, rss: at,

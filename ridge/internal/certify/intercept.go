@@ -7,8 +7,14 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// An Intercept is a computed intercept, with a bound on its distance from the exact solution's intercept.
-type Intercept struct{ Value, Error float64 }
+// An Intercept is a computed intercept for computed coefficients x̂.
+type Intercept struct {
+	Value float64
+	Error float64 // bounds the distance from the intercept of the exact solution
+	// Own bounds the distance from the intercept with the smallest ‖Ax̂ − b‖². With the total weight W of the rows, rounding
+	// the intercept adds at most W·Own² to this sum of squares.
+	Own float64
+}
 
 // intercept returns the intercept ȳ − x̂ᵀx̄ of target j, with the means x̄ of the features and ȳ of the target.
 // xn is ‖x̂‖. xError bounds the distance of x̂ from the exact solution.
@@ -18,10 +24,11 @@ func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 		return Intercept{}
 	}
 	mean, y := c.Means[:d], c.Means[d+j]
-	out := Intercept{y - vec.Dot(x, mean), xError}
+	off, meanX := vec.Norm(c.MeanErrors[:d]), vec.Norm(mean)
+	rounding := c.MeanErrors[d+j] + off*xn + 2*few*eps*(math.Abs(y)+meanX*xn)
+	out := Intercept{Value: y - vec.Dot(x, mean), Error: xError, Own: rounding * inflate}
 	if !math.IsInf(xError, 1) {
-		off, meanX := vec.Norm(c.MeanErrors[:d]), vec.Norm(mean)
-		out.Error = (c.MeanErrors[d+j] + off*(xn+xError) + meanX*xError + 2*few*eps*(math.Abs(y)+meanX*xn)) * inflate
+		out.Error = (rounding + (off+meanX)*xError) * inflate
 	}
 	return out
 }
@@ -44,10 +51,12 @@ func (c *Columns) interceptAfter(l *Landing, xError, dotError float64) Intercept
 	for j, step := range l.Step {
 		v = v.Plus(twofold.Times(c.Means[j], step))
 	}
-	value, off := v.Minus(l.Shift).Round()
+	value, rounding := v.Minus(l.Shift).Round()
 	d := len(l.Step)
-	off += vec.Norm(c.MeanErrors[:d])*(vec.Norm(l.Step)+xError) + math.Min(vec.Norm(c.Means[:d])*xError, dotError)
-	return Intercept{value, off * inflate}
+	means, meanErrors, low := vec.Norm(c.Means[:d]), vec.Norm(c.MeanErrors[:d]), vec.Norm(l.Low)
+	off := rounding + meanErrors*(vec.Norm(l.Step)+xError) + math.Min(means*xError, dotError)
+	own := rounding + meanErrors*(vec.Norm(l.Step)+low) + means*low
+	return Intercept{Value: value, Error: off * inflate, Own: own * inflate}
 }
 
 // InterceptOf returns the intercept for coefficients x of target j, or 0 without an intercept. The intercept is

@@ -356,7 +356,9 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 		own += p.MeanError[k] * ownError[k]
 	}
 	value, off := sum.Round()
-	out.Intercept = Intercept{value, (intercept.Error + off + drift*m.near + away*w.Error + along + m.residual/p.Root) * inflate}
+	out.Intercept = Intercept{
+		Value: value, Error: (intercept.Error + off + drift*m.near + away*w.Error + along + m.residual/p.Root) * inflate,
+	}
 	own = p.Root * (own + intercept.Error + off + m.rounding/p.Root) * inflate // ‖v‖ times the distance from the best intercept
 	out.RSS.Hi = (out.RSS.Hi + within*within + own*own) * (1 + few*eps)
 	return out
