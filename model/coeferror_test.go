@@ -117,6 +117,10 @@ func TestCoefficientError(t *testing.T) {
 	if exceeded < 5 || tight > 30 {
 		t.Errorf("the bound for scaled columns fails %d times; bounds are at least %v times the error", exceeded, tight)
 	}
+	penalised := ridge.Solution{Penalty: []float64{1, 1e-4}, Targets: []ridge.Target{{Coef: []float64{1, 1e4}, Scaled: []float64{1, 100}, Certificate: ridge.Certificate{ErrorBound: 1}}}}
+	if bound, relative := penalised.CoefficientError(0); !(bound >= 100 && bound < 100.001 && relative >= 0.01 && relative < 0.0102) {
+		t.Errorf("with an error of 1 in the scaled columns: %v, relative %v", bound, relative)
+	}
 	short := ridge.Target{Coef: []float64{1}}
 	wide := model.Preparation{Scaling: &dataset.Scaling{Mean: []float64{0, 0}, Scale: []float64{1, 1}}}
 	if bound, relative := wide.CoefficientError(&short); !math.IsInf(bound, 1) || !math.IsInf(relative, 1) {
