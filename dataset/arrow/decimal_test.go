@@ -3,6 +3,7 @@ package arrow_test
 import (
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
 	lib "github.com/apache/arrow-go/v18/arrow"
@@ -96,6 +97,39 @@ func TestDecimals(t *testing.T) {
 				t.Errorf("%s: %d rows", name, row)
 			}
 		}
+	}
+}
+
+// TestNullLists: all items of a list that is null are missing, also items that have values.
+func TestNullLists(t *testing.T) {
+	list := lib.FixedSizeListOf(2, lib.PrimitiveTypes.Float64)
+	schema := lib.NewSchema([]lib.Field{{Name: "x", Type: list, Nullable: true}}, nil)
+	b := array.NewFloat64Builder(memory.DefaultAllocator)
+	b.AppendValues([]float64{1, 2, 3, 4, 5, 6}, nil)
+	valid := memory.NewBufferBytes([]byte{0b101})
+	data := array.NewData(list, 3, []*memory.Buffer{valid}, []lib.ArrayData{b.NewArray().Data()}, 1, 0)
+	batch := array.NewRecordBatch(schema, []lib.Array{array.MakeFromData(data)}, 3)
+	path := written(t, schema, false, []lib.RecordBatch{batch})
+	s, err := arrow.Open(path, arrow.Options{Cells: &prepare.Cells{Missing: prepare.MissingMean}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for block, err := range s.Blocks(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range block.X {
+			if isNull := i == 2 || i == 3; isNull != (v != v) || !isNull && v != float64(i+1) {
+				t.Errorf("item %d is %v", i, v)
+			}
+		}
+	}
+	s, err = arrow.Open(path, arrow.Options{})
+	if err == nil {
+		_, _, err = rowsOf(s, 0)
+	}
+	if err == nil || !strings.Contains(err.Error(), ":2:1: column x[1] has a missing value (null)") {
+		t.Error(err)
 	}
 }
 

@@ -260,6 +260,19 @@ func TestSparseDamaged(t *testing.T) {
 	}
 }
 
+// TestSparseTwice: values of the same column are added, also if the columns are in order.
+func TestSparseTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.npz")
+	archive{"format": format("csr"), "shape": longs(1, 3), "data": numbers(1, 2, 4), "indices": integers(0, 0, 1), "indptr": integers(0, 3)}.write(t, path, zip.Store)
+	src, err := npy.OpenMember(path, "", npy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := table(t, src, 0); err != nil || !equal(got, [][]float64{{3, 4, 0}}) {
+		t.Error(got, err)
+	}
+}
+
 // TestSparseChecksum: a changed byte of a stored array is an error when the array was read.
 func TestSparseChecksum(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "sparse-csr-stored.npz"))
