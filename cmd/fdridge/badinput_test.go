@@ -88,7 +88,7 @@ func TestBadData(t *testing.T) {
 		{"ragged", "long.csv", "x1,x2,y\n1,2,3\n4,5,6,7\n", ":3:5: the row has 4 fields"},
 		{"quoted", "open.csv", "x1,x2,y\n1,2,3\n4,5,\"6\n", ":3:"},
 		{"header", "text.csv", "x1,x2,y\n1,2,3\n4,red,6\n", ":3:3: column x2: \"red\" is not a number"},
-		{"indices", "zero.svm", "1 1:1\n1 0:1\n", ":2:3: index 0 is less than 1"},
+		{"indices", "negative.svm", "1 1:1\n1 -1:1\n", ":2:3: "},
 		{"indices", "twice.svm", "1 1:1 1:2\n", ":1:7: index 1 after index 1"},
 		{"indices", "order.svm", "1 1:1\n2 2:1 1:1\n", ":2:7: index 1 after index 2"},
 		{"indices", "huge.svm", "1 2147483648:1\n", ":1:3: index 2147483648 is more than"},
@@ -136,7 +136,7 @@ func TestBadData(t *testing.T) {
 		refused(t, "γ "+gamma, dir, "--gamma: ", "fit", "--data", good, "--target", "y", "--method", "cg", "--gamma", gamma, "--out", in("o"))
 		refused(t, "γ "+gamma, dir, "--gamma: ", "solve", in("sketch"), "--gamma", gamma, "--out", in("o"))
 	}
-	for _, weights := range []struct{ text, want string }{{"nan", ":30:1: "}, {"-1", "weights:30: row 30 has the weight -1; a weight must not be negative"}, {"inf", ":30:1: "}, {"1\n1", "30 rows of features, 31 of weights"}} {
+	for _, weights := range []struct{ text, want string }{{"nan", ":30:1: "}, {"-1", "weights:30: row 30 has the weight -1; a weight must not be negative"}, {"inf", ":30:1: "}, {"1\n1", "row 31 of "}} {
 		file := write(t, "w.csv", strings.Repeat("1\n", 29)+weights.text+"\n")
 		refused(t, "weights "+weights.text, dir, weights.want, "fit", "--data", good, "--target", "y", "--method", "cg", "--gamma", "1", "--weights", file, "--out", in("o"))
 	}
@@ -266,11 +266,11 @@ func TestHostileModels(t *testing.T) {
 	model := func(text string) string { return write(t, "m", `{"fdridge_model":1,`+text+`}`) }
 	const weights = `"coef":[1,2],"intercept":0`
 	for name, c := range map[string]struct{ model, data, want string }{
-		"features without number": {model(`"d":2,"preparation":{"inputs":1,"features":{"components":30000000,"gamma":1}},` + weights), one, "30000000 Fourier features for 2 weights"},
-		"other features":          {model(`"d":2,"preparation":{"inputs":1,"features":{"components":3,"gamma":1}},` + weights), one, "3 Fourier features for 2 weights"},
-		"monomials":               {model(`"d":2,"preparation":{"inputs":1,"polynomial":{"degree":16000000}},` + weights), one, "makes 16000000 features, and has 2 weights"},
+		"features without number": {model(`"d":2,"preparation":{"inputs":1,"features":{"components":30000000,"gamma":1}},` + weights), one, "2 features, but its preparation makes 30000000"},
+		"other features":          {model(`"d":2,"preparation":{"inputs":1,"features":{"components":3,"gamma":1}},` + weights), one, "2 features, but its preparation makes 3"},
+		"monomials":               {model(`"d":2,"preparation":{"inputs":1,"polynomial":{"degree":16000000}},` + weights), one, "2 features, but its preparation makes 16000000"},
 		"a degree without end":    {model(`"d":2,"preparation":{"inputs":1,"polynomial":{"degree":9223372036854775807}},` + weights), one, "more than 16777216 polynomial features"},
-		"negative inputs":         {model(`"d":2,"preparation":{"inputs":-1},` + weights), one, "2 weights for -1 features"},
+		"negative inputs":         {model(`"d":2,"preparation":{"inputs":-1},` + weights), one, "it has -1 columns"},
 		"a width without number":  {model(`"d":2,"preparation":{"inputs":2147483647,"features":{"components":2,"gamma":1}},` + weights), write(t, "a.svm", "1 1:1\n"), "2147483647"},
 		"too deep":                {model(`"coef":` + strings.Repeat("[", 20000)), one, "is not a model"},
 	} {

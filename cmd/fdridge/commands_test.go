@@ -603,7 +603,7 @@ func TestCommandsRefuse(t *testing.T) {
 		"columns":               {append(fit[:len(fit):len(fit)], "--columns", "x1,x9"), "x9"},
 		"weights":               {append(fit[:len(fit):len(fit)], "--weights", "w"), "\"w\""},
 		"weights negative":      {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", strings.Repeat("1\n", 20)+strings.Repeat("-1\n", 10))), "weights:21: row 21 has the weight -1; a weight must not be negative"},
-		"weights short":         {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", "1\n2\n")), "30 rows of features, 2 of weights"},
+		"weights short":         {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", "1\n2\n")), "has no partner"},
 		"weights wide":          {append(fit[:len(fit):len(fit)], "--weights", data), "the weights have 3 columns"},
 		"penalty short":         {append(fit[:len(fit):len(fit)], "--penalty", write(t, "p.csv", "1\n")), "has 1 numbers for 2 input columns"},
 		"penalty negative":      {append(fit[:len(fit):len(fit)], "--penalty", write(t, "p.csv", "1\n-1\n")), "number 2 of"},

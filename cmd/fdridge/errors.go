@@ -30,7 +30,8 @@ Exit codes:
   0  done; if the method has a tolerance (all but one-shot), the error bound is within --tol
   1  failed: the computation failed, diverged or was interrupted, or --strict and --tol not reached
   2  bad usage or bad input
-  3  --tol was not reached, or nothing useful was proved of the fit or of the choice of gamma: the best result was written with its bounds`
+  3  --tol was not reached, or nothing useful was proved of the fit or of the choice of gamma:
+     the best result was written with its bounds`
 
 // message returns the text of an error as one line, without names of Go packages. A very long text is cut.
 func message(err error) string {

@@ -150,7 +150,7 @@ func TestReportPage(t *testing.T) {
 		"many gammas": {append(fit, "--gamma", "1,2,3,4,5,6,7,8,9,10,11,12,13,14", "--method", "one-shot", "--size", "3"), done, 4, want{
 			"weights": {"2 more fits are not shown"},
 		}},
-		"auto": {append(fit, "--method", "galerkin", "--gamma", "auto", "--gamma-tol", "inf", "--size", "1"), done, 5, want{
+		"auto": {append(fit, "--method", "galerkin", "--gamma", "auto", "--gamma-tol", "inf", "--size", "1"), short, 5, want{
 			"path": {"smallest estimated GCV of 75 candidates", "any γ from", "(chosen)"},
 		}},
 		"auto, at the end": {append(fit, "--method", "galerkin", "--gamma", "auto:1e5,1e6,1e7", "--size", "3"), done, 6, want{
@@ -231,7 +231,7 @@ func TestReportPage(t *testing.T) {
 				t.Errorf("%d svg, %d of them wide, for %d pictures, %d of them across the page", p.elements["svg"], n, c.pictures, wide)
 			}
 			verdict := regexp.MustCompile(`class="verdict( good)?">([^<]*)<`).FindStringSubmatch(p.text)
-			if verdict == nil || (code != done) != (strings.HasPrefix(verdict[2], "Not converged: ") || strings.HasPrefix(verdict[2], "Nothing is proved about these coefficients")) {
+			if verdict == nil || (code != done) != regexp.MustCompile("^Not converged: |^Nothing is proved about these coefficients|little more than a guess").MatchString(verdict[2]) {
 				t.Errorf("verdict %q", verdict)
 			}
 		})

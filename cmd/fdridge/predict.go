@@ -57,7 +57,7 @@ func predictCommand() *cobra.Command {
 	o.in.RegisterSamples(f)
 	f.StringVar(&o.interval, "interval", "", "add proved intervals by the sketch in FILE (or by the model itself)")
 	f.StringVar(&o.out, "out", "", "write the predictions to FILE (default: standard output)")
-	f.StringVar(&o.outFormat, "out-format", "auto", "form of the predictions: auto, text, csv, arrow, arrows or npy")
+	f.StringVar(&o.outFormat, "out-format", "auto", "form of predictions: auto, text, csv, arrow, arrows or npy")
 	f.StringVar(&o.unknown, "unknown", "error", "levels that the model does not know: error or ignore")
 	cli.SetValues(f, "out-format", outFormats...)
 	cli.SetValues(f, "unknown", unknownActions...)

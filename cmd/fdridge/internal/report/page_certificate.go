@@ -61,6 +61,10 @@ func (f *Fit) verdict() verdict {
 	default:
 		v.Text = "The coefficients are not proved to be near the exact ridge solution of " + f.solved() + "."
 	}
+	if doubt := f.Doubt(); doubt != "" {
+		v.Good = false
+		v.Text += " But " + doubt + "."
+	}
 	return v
 }
 
