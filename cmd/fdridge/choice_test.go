@@ -154,3 +154,21 @@ func TestRawUnits(t *testing.T) {
 		t.Errorf("the error is in %v: %s", score, out)
 	}
 }
+
+// TestGuessAmongFitted checks that a choice is a guess if the leave-one-out error of the chosen γ is unknown, even if the
+// solution fits almost up to round-off.
+func TestGuessAmongFitted(t *testing.T) {
+	data := write(t, "offset.csv", `x0,x1,x2,x3,x4,y
+1e+08,9.9999998e+07,1.00000004e+08,1e+08,1e+08,2.00000021998e+08
+9.9999998e+07,9.9999998e+07,1.00000005e+08,9.9999995e+07,9.9999998e+07,2.0000002e+08
+9.9999996e+07,9.9999998e+07,1.00000004e+08,9.9999997e+07,9.9999996e+07,2.00000029e+08
+9.9999997e+07,9.9999998e+07,1.00000002e+08,1.00000002e+08,9.9999997e+07,2.00000026e+08
+1e+08,9.9999998e+07,9.9999997e+07,1e+08,1e+08,1.99999996e+08
+9.9999995e+07,9.9999998e+07,9.9999997e+07,1.00000001e+08,9.9999995e+07,2.00000012e+08
+1.00000002e+08,9.9999998e+07,9.9999998e+07,1.00000004e+08,1.00000002e+08,2.00000008e+08
+`)
+	code, out, errs := call("fit", "--data", data, "--target", "y", "--gamma", "auto:1e-6,0.3,100,1e-10", "--method", "exact", "--intercept=false")
+	if code != short || !strings.Contains(errs, "little more than a guess") {
+		t.Errorf("exit %d: %s\n%s", code, errs, out)
+	}
+}

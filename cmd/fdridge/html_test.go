@@ -151,7 +151,7 @@ func TestReportPage(t *testing.T) {
 			"weights": {"2 more fits are not shown"},
 		}},
 		"auto": {append(fit, "--method", "galerkin", "--gamma", "auto", "--gamma-tol", "inf", "--size", "1"), short, 5, want{
-			"path": {"smallest estimated GCV of 75 candidates", "any γ from", "(chosen)"},
+			"path": {"smallest proved bound on the GCV of 75 candidates", "any γ from", "(chosen)"},
 		}},
 		"auto, at the end": {append(fit, "--method", "galerkin", "--gamma", "auto:1e5,1e6,1e7", "--size", "3"), done, 6, want{
 			"path": {"Warning: γ = 10⁵ is the smallest candidate, and a smaller one may be better: try --gamma auto:1e+05,1e+04,1000,100"},

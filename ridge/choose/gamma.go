@@ -121,8 +121,13 @@ func (c *GammaChoice) ProvesNothing() bool {
 	return !(c.Score.Hi <= wide*c.Score.Lo) && !c.isTiny()
 }
 
-// isTiny reports whether the score is as good as 0.
-func (c *GammaChoice) isTiny() bool { return c.IsFitted() || c.Score.Hi <= tiny*c.variance() }
+// isTiny reports whether the score is as good as 0. A bracket that reaches beyond the variance of the targets proves
+// nothing, even of a solution that fits up to round-off.
+func (c *GammaChoice) isTiny() bool {
+	variance := c.variance()
+	varies := slices.ContainsFunc(c.Path[c.Index].Targets, func(o ridge.Target) bool { return o.TSS.Lo > 0 })
+	return c.Score.Hi <= tiny*variance || c.IsFitted() && (c.Score.Hi <= variance || !varies)
+}
 
 // variance returns an upper bound on the sum of squares of all targets, divided by the number of rows.
 func (c *GammaChoice) variance() float64 {
