@@ -132,7 +132,6 @@ type primal struct {
 	reduction *direct.Reduction // nil except for Tridiagonal
 	known     *certify.Known    // for the certificates of leave-one-out errors; nil until these are needed
 	sparse    bool              // some rows are sparse
-	last      *certify.Factored // the last factorisation, whose factor is still in memory; may be nil
 }
 
 // newPrimal prepares a factorisation of AᵀA.
@@ -228,7 +227,7 @@ func (e *primal) fit(system *direct.System, gamma float64, factor Method) (*Solu
 		return nil, &SingularError{gamma, e.opts.Method, int(e.rankBound())} // the first rankBound()+1 features are dependent
 	}
 	found, column := system.Solve(gamma)
-	if e.last = found; found == nil {
+	if found == nil {
 		return nil, &SingularError{gamma, e.opts.Method, column}
 	}
 	return e.solution(system.Evidence(), found, factor), nil

@@ -99,11 +99,13 @@ func (e *primal) correct(system *direct.System, open []correction, found []*gram
 		if i == 0 || c.fit != open[i-1].fit {
 			if reduced {
 				factored = e.reduction.At(c.fit.Gamma)
-			} else if factored = e.last; factored == nil || factored.Gamma != c.fit.Gamma {
-				factored, _ = system.Solve(c.fit.Gamma) // the same factor as before
-				e.last = factored
+			} else {
+				factored = system.Factor(c.fit.Gamma) // the same factor as before
 			}
-			refiner = certify.NewRefiner(system.Evidence(), factored)
+			refiner = nil
+			if factored != nil {
+				refiner = certify.NewRefiner(system.Evidence(), factored)
+			}
 		}
 		if refiner == nil {
 			continue

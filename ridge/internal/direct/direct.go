@@ -129,7 +129,8 @@ func (s *Stream) Read(ctx context.Context, src dataset.Source, stage *rows.Stage
 // A System holds the accumulated data and solves for any γ.
 type System struct {
 	f        Factorization
-	columns  []float64 // norms of the columns of [A Y]
+	held     *certify.Factored // the result of Solve whose factor is in the memory of f; may be nil
+	columns  []float64         // norms of the columns of [A Y]
 	evidence certify.Streamed
 }
 
@@ -206,7 +207,10 @@ func (s *System) Dependent(column int) (c int, on []int) {
 
 // Solve returns the solution at γ ≥ 0. If the system is too close to singular, f is nil. column is then the
 // first feature that depends linearly on earlier features, or −1 if unknown.
+//
+// The factor is overwritten by the next call of Solve or [System.Pencil].
 func (s *System) Solve(gamma float64) (f *certify.Factored, column int) {
+	s.held = nil
 	f, column = s.f.solve(gamma)
 	if f == nil {
 		return nil, column
@@ -216,5 +220,15 @@ func (s *System) Solve(gamma float64) (f *certify.Factored, column int) {
 			return nil, -1
 		}
 	}
+	s.held = f
 	return f, -1
+}
+
+// Factor returns the result of Solve at γ, without solving again if its factor is still in memory. The result is nil if
+// the system is too close to singular.
+func (s *System) Factor(gamma float64) *certify.Factored {
+	if s.held == nil || s.held.Gamma != gamma {
+		s.Solve(gamma)
+	}
+	return s.held
 }

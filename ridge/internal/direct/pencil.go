@@ -28,6 +28,7 @@ func (s *System) Pencil(gamma float64, scale []float64) *certify.Pencil {
 	d := s.evidence.Dim
 	if f, ok := s.f.(*tsqr); ok {
 		factor := engine.View(d, d, make([]float64, d*d))
+		s.held = nil
 		f.triangle(gamma)
 		for i := range d {
 			for j := range i + 1 {
