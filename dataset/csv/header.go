@@ -102,7 +102,7 @@ func (l *layout) value(s []byte) (v float64, whole bool) {
 	if !ok {
 		v = math.NaN()
 	}
-	return v, bytes.IndexAny(s, ".,eEdD") < 0
+	return v, !bytes.ContainsAny(s, ".,eEdD")
 }
 
 // add counts the cells of a further record.

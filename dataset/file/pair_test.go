@@ -214,7 +214,6 @@ type pairing struct {
 	inArchive          bool   // y is an array in the archive x
 	xFormat            string
 	policy             prepare.Missing
-	joined             dataset.Source
 	joinedCells, cells *prepare.Cells
 }
 

@@ -15,8 +15,6 @@ import (
 	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-var fieldNames = []string{"a", "b c", "v[1]", "v[2]", "v[3]", "flag", "big"}
-
 // TestFields compares the fields of structured arrays that NumPy wrote with a plain array of the same numbers.
 func TestFields(t *testing.T) {
 	want := dense(t, "fields.npy")

@@ -244,7 +244,7 @@ func isPower(s []byte) bool {
 	}
 	last := s[len(s)-1]
 	c := s[len(s)-2] | 0x20
-	return (last == '2' || last == '3') && 'a' <= c && c <= 'z' && bytes.IndexAny(s[:len(s)-1], "0123456789") >= 0
+	return (last == '2' || last == '3') && 'a' <= c && c <= 'z' && bytes.ContainsAny(s[:len(s)-1], "0123456789")
 }
 
 func isUnitStart(r rune) bool {
