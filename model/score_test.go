@@ -104,3 +104,27 @@ func TestScoreJSON(t *testing.T) {
 		}
 	}
 }
+
+// TestScoreUnderflow checks the brackets for targets whose squares are near the end of the range of float64. The exact R²
+// of predictions of 0 is 1 − Σy²/Σ(y − ȳ)².
+func TestScoreUnderflow(t *testing.T) {
+	for _, unit := range []float64{1e-160, 3e-162, 1e-150} {
+		for _, rows := range [][]float64{{4, -5}, {4, -4, -3}, {1, 2, 2, 1}, {-7, -7, -8}} {
+			var s model.Score
+			sum, squares := 0.0, 0.0
+			for _, y := range rows {
+				s.Add(y*unit, 0)
+				sum += y
+				squares += y * y
+			}
+			exact := 1 - squares/(squares-sum*sum/float64(len(rows)))
+			r2 := s.R2Bracket()
+			if math.IsNaN(r2.Lo) && math.IsNaN(r2.Hi) {
+				continue // the deviations underflow to 0, and R² is unknown
+			}
+			if !(r2.Lo <= exact+1e-9*math.Abs(exact) && exact-1e-9*math.Abs(exact) <= r2.Hi) {
+				t.Errorf("%v in units of %g: R² is %v, the bracket %v", rows, unit, exact, r2)
+			}
+		}
+	}
+}

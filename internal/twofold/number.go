@@ -45,14 +45,18 @@ func (n Number) Times(m Number) Number {
 	return Number{hi, lo, (lost+moved)*(1+0x1p-40) + 4*tiny}
 }
 
-// Over returns n/m. m must not be zero.
+// Over returns n/m. m must not be zero. If m may be zero within its error, the error of the result is +Inf.
 func (n Number) Over(m Number) Number {
 	q := n.Hi / m.Hi
 	rest := n.Minus(m.Times(Of(q)))
 	q2 := rest.Hi / m.Hi
 	rest = rest.Minus(m.Times(Of(q2)))
 	hi, lo := Sum(q, q2)
-	return Number{hi, lo, (rest.magnitude()+rest.Err)/(m.magnitude()-2*math.Abs(m.Lo)-m.Err)*(1+0x1p-40) + tiny}
+	least := m.magnitude() - 2*math.Abs(m.Lo) - m.Err // of |m|
+	if !(least > 0) {
+		return Number{hi, lo, math.Inf(1)}
+	}
+	return Number{hi, lo, (rest.magnitude()+rest.Err)/least*(1+0x1p-40) + tiny}
 }
 
 // magnitude returns an upper bound on |Hi + Lo|.
