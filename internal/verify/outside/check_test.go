@@ -613,13 +613,18 @@ func (c *checker) errors(f *fitRecord, i, k int, e *exact, coef, own []*big.Rat,
 		c.below("relative error", quo(error2, size2), at(f.Relative, k), where)
 	}
 
-	error2, size2 = norms(x, difference, c.fitted.p, first, false, true)
-	if size2.Sign() > 0 {
-		c.below("relative error of all", quo(error2, size2), at(f.Relative, k), where)
+	errorAll, sizeAll := norms(x, difference, c.fitted.p, first, false, true)
+	if sizeAll.Sign() > 0 {
+		c.below("relative error of all", quo(errorAll, sizeAll), at(f.Relative, k), where)
 	}
 
-	if relative := at(f.Relative, k); f.Converged && f.Status == "" && f.Method != "one-shot" && size2.Sign() > 0 {
-		c.count("converged", relative != nil && *relative <= 1e-8, "%s: bound %s", where, end(relative))
+	relative := at(f.Relative, k)
+	if f.Converged && f.Status == "" && f.Method != "one-shot" && size2.Sign() > 0 {
+		// A solution that is zero up to round-off has no relative error.
+		ownBound := at(f.Error, k)
+		isZero := relative == nil && ownBound != nil && size2.Cmp(square(rat(2**ownBound))) <= 0
+		c.count("converged", isZero || relative != nil && *relative <= 1e-8, "%s: bound %s, ‖x*‖² = %s, error bound %s",
+			where, end(relative), show(size2), end(ownBound))
 	}
 
 	c.below("energy bound", energy(c.fitted, e.h, difference), at(f.Energy, k), where)
@@ -680,6 +685,10 @@ func (c *checker) score(by string, gamma float64, target int) *big.Rat {
 		return nil
 	}
 
+	if by == "accuracy" || by == "balanced-accuracy" {
+		return c.errorRate(by, e)
+	}
+
 	list := e.gcv
 	if by == "loo" {
 		list = e.loo
@@ -706,6 +715,74 @@ func (c *checker) score(by string, gamma float64, target int) *big.Rat {
 	return sum
 }
 
+// rate checks the bracket of an error rate, which float64 rounds.
+func (c *checker) rate(b bracket, v *big.Rat, where string) {
+	value, _ := v.Float64()
+	ok := (b[0] == nil || *b[0] <= value+1e-14) && (b[1] == nil || *b[1] >= value-1e-14)
+	c.count("error rate", ok, "%s: exact %v is not in [%s, %s]", where, value, end(b[0]), end(b[1]))
+}
+
+// errorRate returns the leave-one-out error rate, or nil if labels are tied.
+func (c *checker) errorRate(by string, e *exact) *big.Rat {
+	if e.leftOut == nil {
+		return nil
+	}
+
+	wrong, counts := make([]int64, len(c.record.Classes.Labels)), make([]int64, len(c.record.Classes.Labels))
+	row := -1
+
+	for i := range c.t.x {
+		if c.t.isHeld(i) {
+			continue
+		}
+
+		row++
+
+		if c.t.weights != nil && c.t.weights[i] == 0 {
+			continue
+		}
+
+		class, tied := classOf(e.leftOut[row])
+		if tied {
+			return nil
+		}
+
+		for k, label := range c.record.Classes.Labels {
+			if label != c.t.labels[i] {
+				continue
+			}
+
+			counts[k]++
+
+			if class != k {
+				wrong[k]++
+			}
+		}
+	}
+
+	all, sum, rates, present := int64(0), int64(0), new(big.Rat), int64(0)
+
+	for k := range counts {
+		all += counts[k]
+		sum += wrong[k]
+
+		if counts[k] > 0 {
+			present++
+			rates.Add(rates, big.NewRat(wrong[k], counts[k]))
+		}
+	}
+
+	if all == 0 {
+		return nil
+	}
+
+	if by == "accuracy" {
+		return big.NewRat(sum, all)
+	}
+
+	return rates.Quo(rates, new(big.Rat).SetInt64(present))
+}
+
 func (c *checker) choice() {
 	choice := c.record.Choice
 	if choice == nil {
@@ -719,7 +796,7 @@ func (c *checker) choice() {
 		c.path(&p)
 	}
 
-	if choice.By != "gcv" && choice.By != "loo" {
+	if choice.By == "cv" {
 		return
 	}
 
@@ -729,7 +806,11 @@ func (c *checker) choice() {
 	}
 
 	where := fmt.Sprintf("choice of γ = %v by %s", choice.Gamma, choice.By)
-	c.inside("score", choice.Score, chosen, where)
+	if choice.By == "gcv" || choice.By == "loo" {
+		c.inside("score", choice.Score, chosen, where)
+	} else {
+		c.rate(choice.Score, chosen, where)
+	}
 
 	// command.md: exit code 3 if the score is not known within a factor of two.
 	// Scores that are round-off beside the target count as known.
@@ -739,16 +820,10 @@ func (c *checker) choice() {
 	}
 
 	size.Mul(size, rat(1e-9))
+	size.Add(size, rat(1e-200))
 
 	known := choice.Score[1] != nil && rat(*choice.Score[1]).Cmp(size) <= 0
 	known = known || choice.Score[0] != nil && choice.Score[1] != nil && *choice.Score[1] <= 2**choice.Score[0]
-
-	if !known && c.code == 0 {
-		c.counts["excluded: exit code 0 though the score is unknown"]++
-
-		known = true
-	}
-
 	c.count("exit code of an unknown score", known || c.code == 3, "%s: score [%s, %s], exit code %d",
 		where, end(choice.Score[0]), end(choice.Score[1]), c.code)
 

@@ -33,6 +33,7 @@ type trial struct {
 	noIcpt   bool
 	holdout  float64
 	predict  bool
+	solve    bool // --save-sketch, then solve
 	passes   int
 }
 
@@ -311,6 +312,9 @@ func (t *trial) drawFlags(r *rand.Rand, n, d int) {
 
 	t.predict = len(t.free) == 0 && !t.each && chance(r, 0.3)
 
+	t.solve = len(t.free) == 0 && t.labels == nil && !t.each && !t.grid && t.selects != "loo" &&
+		(t.method == "auto" || t.method == "one-shot") && chance(r, 0.5)
+
 	if chance(r, 0.1) {
 		t.passes = 1 + r.IntN(4)
 	}
@@ -424,6 +428,8 @@ func (t *trial) arguments() []string {
 	option(t.labels != nil, "--classes")
 	option(t.balanced, "--class-weight", "balanced")
 	option(t.holdout > 0, "--holdout", number(t.holdout))
+
+	option(t.solve, "--save-sketch", "rows.fds")
 
 	return append(args, "--threads", "1", "--log-format", "none", "--json", "--out", "model.json")
 }

@@ -188,12 +188,86 @@ func attack(t *testing.T, binary, folder string, trial *trial, counts map[string
 		c.predictions(binary, folder)
 	}
 
+	if trial.solve {
+		c.faults = append(c.faults, solveSketch(binary, folder, trial, counts)...)
+	}
+
 	return c.faults, code, message
+}
+
+// solveSketch solves from the sketch that fit saved, and returns what is false.
+func solveSketch(binary, folder string, trial *trial, counts map[string]int) []string {
+	var list []string
+	for _, g := range trial.gammas {
+		list = append(list, number(g))
+	}
+
+	args := []string{"solve", "rows.fds", "--gamma", strings.Join(list, ","), "--log-format", "none", "--json",
+		"--out", "solved.json"}
+
+	stdout, stderr, code := start(binary, folder, args)
+	if code < 0 || code > 3 || strings.Contains(string(stderr), "panic:") {
+		return []string{fmt.Sprintf("crash: solve: exit %d: %s", code, stderr)}
+	}
+
+	if code == 1 || code == 2 {
+		return nil
+	}
+
+	model, err := os.ReadFile(filepath.Join(folder, "solved.json"))
+	if err != nil {
+		return []string{"no model: " + err.Error()}
+	}
+
+	s := *trial
+	s.method = "one-shot"
+	own := map[string]int{}
+	c := &checker{t: &s, counts: own, code: code}
+
+	err = c.run(stdout, model)
+	if err != nil {
+		return []string{"unreadable: solve: " + err.Error()}
+	}
+
+	for kind, n := range own {
+		counts["solve: "+kind] += n
+	}
+
+	for i := range c.faults {
+		c.faults[i] = "solve: " + c.faults[i]
+	}
+
+	return c.faults
+}
+
+// labels checks the proved labels of all rows.
+func (c *checker) labels(binary, folder string) {
+	args := []string{"predict", "--model", "model.json", "--data", "rows.csv", "--header", "yes", "--target", "label"}
+
+	stdout, _, code := start(binary, folder, args)
+	e := c.at(c.record.Fits[0].Gamma)
+
+	if code != 0 || e == nil {
+		return
+	}
+
+	for i, line := range strings.Split(strings.TrimSpace(string(stdout)), "\n") {
+		cells := strings.Split(line, ",")
+		if i >= len(c.t.x) || len(cells) != 3 || cells[2] != "true" {
+			continue
+		}
+
+		class, tied := classOf(multiply(matrix{c.fittedRow(c.t.x[i])}, e.x)[0])
+		c.count("proved label", !tied && c.record.Classes.Labels[class] == cells[0],
+			"row %d: %s is proved, exact %s (tied: %v)", i, cells[0], c.record.Classes.Labels[class], tied)
+	}
 }
 
 // predictions checks the predictions and intervals of all rows.
 func (c *checker) predictions(binary, folder string) {
 	if c.t.labels != nil {
+		c.labels(binary, folder)
+
 		return
 	}
 
