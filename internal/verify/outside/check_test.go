@@ -815,8 +815,8 @@ func (c *checker) choice() {
 	// command.md: exit code 3 if the score is not known within a factor of two.
 	// Scores that are round-off beside the target count as known.
 	size := new(big.Rat)
-	for k := range c.fitted.y[0] {
-		size.Add(size, c.fitted.total(k))
+	for i, row := range c.fitted.y {
+		size.Add(size, mul(c.fitted.w[i], dot(row, row)))
 	}
 
 	size.Mul(size, rat(1e-9))
