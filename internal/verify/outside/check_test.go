@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"sort"
 )
 
@@ -567,10 +568,8 @@ func (c *checker) freedom(f *fitRecord, k int, e *exact, where string) {
 
 	pair := list
 
-	nested, isNested := list[0].([]any)
-	if isNested {
-		nested, _ = list[k].([]any)
-		pair = nested
+	if _, isNested := list[0].([]any); isNested {
+		pair, _ = list[k].([]any)
 	}
 
 	var b bracket
@@ -629,10 +628,7 @@ func (c *checker) errors(f *fitRecord, i, k int, e *exact, coef, own []*big.Rat,
 
 	c.below("energy bound", energy(c.fitted, e.h, difference), at(f.Energy, k), where)
 
-	exactCoef := make([]*big.Rat, len(x))
-	for j := range x {
-		exactCoef[j] = x[j]
-	}
+	exactCoef := slices.Clone(x)
 
 	if c.scaled {
 		for j := range c.t.p {
