@@ -39,7 +39,7 @@ const (
 	patience = 2 * time.Minute
 )
 
-var bounds = map[string]int{"csv": 512, "svmlight": 512, "npy": 2048, "npz": 2048, "parquet": 1024, "arrow": 2048}
+var bounds = map[string]int{"csv": 640, "svmlight": 512, "npy": 2048, "npz": 2048, "parquet": 1024, "arrow": 2048}
 
 // A reading is what the process is told to read, and what it answers.
 type reading struct {
