@@ -26,7 +26,13 @@ func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	mean, y := c.Means[:d], c.Means[d+j]
 	off, meanX := vec.Norm(c.MeanErrors[:d]), vec.Norm(mean)
 	rounding := c.MeanErrors[d+j] + off*xn + 2*few*eps*(math.Abs(y)+meanX*xn)
-	out := Intercept{Value: y - vec.Dot(x, mean), Error: xError, Own: rounding * inflate}
+	out := Intercept{Value: y - vec.Dot(x, mean), Error: xError}
+	// Own is bounded element by element, because coefficients and means of very different sizes are common.
+	own := c.MeanErrors[d+j] + (float64(d)+few)*eps*math.Abs(y)
+	for i, v := range x {
+		own += math.Abs(v) * (c.MeanErrors[i] + (float64(d)+few)*eps*math.Abs(mean[i]))
+	}
+	out.Own = own * inflate
 	if !math.IsInf(xError, 1) {
 		out.Error = (rounding + (off+meanX)*xError) * inflate
 	}
