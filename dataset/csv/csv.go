@@ -47,7 +47,6 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -109,13 +108,10 @@ const (
 type layout struct {
 	delimiter byte
 	header    bool
-	names     []string // names of the columns, or their numbers if there is no header
-	columns.Choice
+	columns.Parser
 	stamp dataset.Stamp // stamp of the file
 
-	notation cell.Notation
-	marks    *cell.Marks
-	comment  byte // first character of comment lines, or 0
+	comment byte // first character of comment lines, or 0
 	// skip is the number of lines before the header, and skipAfter the number of lines between header and rows.
 	skip, skipAfter int
 	margin          margin
@@ -154,7 +150,7 @@ func Text(name string, opts Options) (prepare.Text, error) {
 		return prepare.Text{}, err
 	}
 	out := opts.Text
-	if out.Decimal = ""; l.notation.Comma {
+	if out.Decimal = ""; l.Notation.Comma {
 		out.Decimal = ","
 	}
 	return out, nil
@@ -166,7 +162,7 @@ func Columns(name string, opts Options) ([]string, error) {
 	if err != nil || !l.header {
 		return nil, err
 	}
-	return l.names, nil
+	return l.Names, nil
 }
 
 // Names returns the names of the features and of the targets selected by opts, or nil if there is no header.
@@ -175,7 +171,7 @@ func Names(name string, opts Options) (features, targets []string, err error) {
 	if err != nil || !l.header {
 		return nil, nil, err
 	}
-	features, targets = l.Pick(l.names)
+	features, targets = l.Pick(l.Names)
 	return features, targets, nil
 }
 
@@ -186,10 +182,10 @@ func choose(name string, opts Options) (*layout, error) {
 		return nil, err
 	}
 	line := l.skip + 1
-	if l.Choice, err = columns.Choose(l.names, l.header, opts.Targets, opts.Columns); err != nil {
+	if l.Choice, err = columns.Choose(l.Names, l.header, opts.Targets, opts.Columns); err != nil {
 		return nil, &dataset.InputError{File: opts.name(name), Line: line, Msg: err.Error()}
 	}
-	if err := l.Read(opts.Cells, l.names, l.header); err != nil {
+	if err := l.Read(opts.Cells, l.Names, l.header); err != nil {
 		return nil, &dataset.InputError{File: opts.name(name), Line: line, Msg: err.Error()}
 	}
 	for _, j := range l.unitColumns {
@@ -199,11 +195,11 @@ func choose(name string, opts Options) (*layout, error) {
 	}
 	switch l.margin {
 	case rowNames:
-		l.names = slices.Insert(l.names, 0, "")
+		l.Names = slices.Insert(l.Names, 0, "")
 		l.Insert(0)
 	case emptyField:
-		l.names = append(l.names, "")
-		l.Insert(len(l.names) - 1)
+		l.Names = append(l.Names, "")
+		l.Insert(len(l.Names) - 1)
 	}
 	return l, nil
 }
@@ -280,4 +276,4 @@ func (l *layout) open(name string, opts *Options, was dataset.Stamp) (dataset.Re
 
 // hasOneColumn reports whether the file has one column. An empty line of such a file is a row with a missing value,
 // unless only empty lines follow.
-func (l *layout) hasOneColumn() bool { return len(l.names) == 1 }
+func (l *layout) hasOneColumn() bool { return len(l.Names) == 1 }

@@ -2,7 +2,6 @@ package csv
 
 import (
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +23,7 @@ type format struct {
 }
 
 func newFormat(l *layout) *format {
-	simple := strings.IndexByte(" +-.0123456789eE", l.delimiter) < 0 && !l.notation.Comma && !l.marks.HasNumbers()
+	simple := strings.IndexByte(" +-.0123456789eE", l.delimiter) < 0 && !l.Notation.Comma && !l.Marks.HasNumbers()
 	return &format{layout: l, simple: simple}
 }
 
@@ -89,7 +88,7 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 			return 0
 		}
 		if k >= 0 {
-			v, ok := f.cell(i, cell.Trimmed(field))
+			v, ok := f.Value(i, cell.Trimmed(field))
 			if !ok {
 				return 0
 			}
@@ -100,32 +99,6 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 		p = end + 1
 	}
 	return p
-}
-
-// cell parses s, which is a field of column i without surrounding blanks.
-func (l *layout) cell(i int, s []byte) (v float64, ok bool) {
-	if l.marks.Missing(s) {
-		return math.NaN(), l.Allows(i)
-	}
-	lexicon := l.Lexicon(i)
-	if lexicon == nil {
-		return l.notation.Number(s)
-	}
-	if u := lexicon.Unit(); u != (cell.Unit{}) {
-		return u.Number(l.notation, s)
-	}
-	if !lexicon.ReadsText() {
-		if l.notation.IsOther(s) {
-			var buf [64]byte
-			if t, ok := l.notation.Standard(buf[:0], s); ok {
-				return lexicon.Cell(t)
-			}
-			if _, ok := cell.Number(s); ok { // 1.5 among decimal commas
-				return 0, false
-			}
-		}
-	}
-	return lexicon.Cell(s)
 }
 
 // field returns the field at byte p and its end.

@@ -51,17 +51,17 @@ func (l *layout) kindOf(s []byte) kind {
 	switch {
 	case len(s) == 0:
 		return isEmpty
-	case l.marks.Missing(s) || len(s) <= 7 && slices.Contains(otherMarks, strings.ToLower(string(s))):
+	case l.Marks.Missing(s) || len(s) <= 7 && slices.Contains(otherMarks, strings.ToLower(string(s))):
 		return isMark
 	case !isText(s) || cell.Evidence(s) >= cell.Point:
-		if u, _, ok := l.notation.UnitOf(s); ok && u != (cell.Unit{}) {
+		if u, _, ok := l.Notation.UnitOf(s); ok && u != (cell.Unit{}) {
 			return isForm
 		}
 		return isNumber
 	case prepare.IsDate(s):
 		return isForm
 	}
-	if _, _, ok := l.notation.UnitOf(s); ok {
+	if _, _, ok := l.Notation.UnitOf(s); ok {
 		return isForm
 	}
 	return isWord
@@ -98,7 +98,7 @@ func (l *layout) newSearch(r *records) *search {
 
 // value returns the number s, and whether it is written without point and exponent.
 func (l *layout) value(s []byte) (v float64, whole bool) {
-	v, ok := l.notation.Number(s)
+	v, ok := l.Notation.Number(s)
 	if !ok {
 		v = math.NaN()
 	}
@@ -325,9 +325,9 @@ func (h *search) mixedHeader(numbers int, order sequence) (header bool, doubt, s
 // header if it has words, unless the next record has words in the same columns.
 func (l *layout) isWideHeader(r *records) bool {
 	words, numbers := false, false
-	for _, s := range l.names {
+	for _, s := range l.Names {
 		switch {
-		case s == "" || l.marks.Missing([]byte(s)):
+		case s == "" || l.Marks.Missing([]byte(s)):
 		case isText([]byte(s)):
 			words = true
 		default:
@@ -337,15 +337,15 @@ func (l *layout) isWideHeader(r *records) bool {
 	if !words || !numbers {
 		return words
 	}
-	if r.next() != nil || len(r.fields) != len(l.names) { // the reader reports this error later
+	if r.next() != nil || len(r.fields) != len(l.Names) { // the reader reports this error later
 		return true
 	}
 	for i, s := range r.fields {
 		s = bytes.TrimSpace(s)
-		if l.marks.Missing([]byte(l.names[i])) || l.marks.Missing(s) {
+		if l.Marks.Missing([]byte(l.Names[i])) || l.Marks.Missing(s) {
 			continue
 		}
-		if isText([]byte(l.names[i])) != isText(s) {
+		if isText([]byte(l.Names[i])) != isText(s) {
 			return true
 		}
 	}

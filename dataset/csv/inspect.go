@@ -30,7 +30,7 @@ func inspect(name string, opts Options) (*layout, error) {
 	f.SkipBOM()
 	l := &layout{
 		delimiter: byte(opts.Delimiter), header: opts.Header == Present, stamp: f.Stamp(), comment: opts.Comment,
-		notation: opts.Text.Notation(), marks: cell.NewMarks(opts.Text.Marks),
+		Parser: columns.Parser{Notation: opts.Text.Notation(), Marks: cell.NewMarks(opts.Text.Marks)},
 	}
 	if c := opts.Delimiter; c < 0 || c > '~' || c == '"' || c == '\r' || c == '\n' {
 		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("%q cannot be a delimiter", c)}
@@ -53,15 +53,15 @@ func inspect(name string, opts Options) (*layout, error) {
 	case err != nil:
 		return nil, err
 	}
-	l.names = r.trimmed()
+	l.Names = r.trimmed()
 	badName := r.checkNames()
 	if err := l.examine(r, &opts); err != nil {
 		return nil, err
 	}
 	if !l.header {
-		l.names = columns.Numbers(len(l.names))
+		l.Names = columns.Numbers(len(l.Names))
 		if l.margin == emptyField {
-			l.names = l.names[:len(l.names)-1]
+			l.Names = l.Names[:len(l.Names)-1]
 		}
 		return l, nil
 	}
@@ -160,14 +160,14 @@ func lineAt(f *rawfile.File, n int) (line []byte, ok bool) {
 // examine reads records after the first, if they are needed, and decides on the header, the notation of numbers and the
 // fields that belong to no column.
 func (l *layout) examine(r *records, opts *Options) error {
-	if l.delimiter == blanks && len(l.names) > 1 && l.names[0] == "#" {
-		l.names = l.names[1:]
+	if l.delimiter == blanks && len(l.Names) > 1 && l.Names[0] == "#" {
+		l.Names = l.Names[1:]
 		r.fields = r.fields[1:]
-	} else if rest, ok := strings.CutPrefix(l.names[0], "# "); ok && l.skip >= 0 {
-		l.names[0] = strings.TrimSpace(rest)
+	} else if rest, ok := strings.CutPrefix(l.Names[0], "# "); ok && l.skip >= 0 {
+		l.Names[0] = strings.TrimSpace(rest)
 	}
 	firstLine := r.line
-	if len(l.names) > sampleCells/2 {
+	if len(l.Names) > sampleCells/2 {
 		if opts.Header == Auto {
 			l.header = l.isWideHeader(r)
 		}
@@ -183,11 +183,11 @@ func (l *layout) examine(r *records, opts *Options) error {
 		}
 		return nil
 	}
-	limit := min(sampleRecords, max(sampleCells/len(l.names), 1))
+	limit := min(sampleRecords, max(sampleCells/len(l.Names), 1))
 	if piped {
 		limit = 1
 	}
-	s := sample{l: l, first: len(l.names), opts: opts}
+	s := sample{l: l, first: len(l.Names), opts: opts}
 	if opts.Header != Present {
 		s.see(r.fields)
 	}
@@ -310,7 +310,7 @@ func (s *sample) add(r *records) {
 		return
 	}
 	for i := range min(n, len(s.numeric)) {
-		if _, ok := s.l.notation.Number(cell.Trimmed(r.fields[i])); ok {
+		if _, ok := s.l.Notation.Number(cell.Trimmed(r.fields[i])); ok {
 			s.numeric[i]++
 		}
 	}
@@ -322,7 +322,7 @@ func (l *layout) conclude(name string, line int, h *search, s *sample) error {
 	if s.opts.Header == Auto {
 		for i := range h.first { // a decimal comma is a number now
 			if f := &h.first[i]; f.kind == isNumber && f.value != f.value {
-				f.value, _ = l.notation.Number([]byte(l.names[i]))
+				f.value, _ = l.Notation.Number([]byte(l.Names[i]))
 			}
 		}
 		header, doubt, said := h.isHeader(wanted(s.opts))
@@ -342,7 +342,7 @@ func (l *layout) conclude(name string, line int, h *search, s *sample) error {
 	return nil
 }
 
-// decideNotation sets l.notation, unless the options do.
+// decideNotation sets l.Notation, unless the options do.
 func (l *layout) decideNotation(name string, s *sample) {
 	asked := s.opts.Text
 	if asked.Decimal != "" && !asked.IsDefault {
@@ -350,13 +350,13 @@ func (l *layout) decideNotation(name string, s *sample) {
 	}
 	switch {
 	case s.commas > 0 && s.points == 0 && s.eitherDot == "":
-		l.notation = cell.Notation{Comma: true, Grouped: true}
+		l.Notation = cell.Notation{Comma: true, Grouped: true}
 		l.remark(name, 0, false, "numbers are read with a decimal comma, as in %s (--decimal , or --decimal . overrides this)", excerpt.Of(s.comma))
 	case s.commas > 0 && s.points == 0 && asked.Decimal == ",":
 	case s.points > 0 && s.commas == 0:
-		l.notation = cell.Notation{Grouped: true}
+		l.Notation = cell.Notation{Grouped: true}
 	case asked.Decimal == "":
-		l.notation = cell.Notation{}
+		l.Notation = cell.Notation{}
 	}
 }
 
@@ -367,7 +367,7 @@ func (s *sample) hasKeys() bool {
 
 // decideMargin finds a field of the rows that the header does not name.
 func (l *layout) decideMargin(name string, line int, s *sample) error {
-	n := len(l.names)
+	n := len(l.Names)
 	switch {
 	case s.rows == 0 || s.ragged:
 	case l.header && s.longer == s.rows && s.emptyLast == s.rows:
@@ -376,18 +376,18 @@ func (l *layout) decideMargin(name string, line int, s *sample) error {
 	case l.header && s.longer == s.rows && s.hasKeys() && s.emptyLast == 0:
 		l.margin = rowNames
 		l.remark(name, line, false, "the header is one field shorter than the rows; the first field of each row is read as its name and left out")
-	case s.equal == s.rows && s.emptyLast == s.rows && n > 1 && (l.names[n-1] == ""):
+	case s.equal == s.rows && s.emptyLast == s.rows && n > 1 && (l.Names[n-1] == ""):
 		l.margin = emptyField
 		l.remark(name, line, false, "the last column has neither a name nor values and is left out")
 		if l.header {
-			l.names = l.names[:n-1]
+			l.Names = l.Names[:n-1]
 		}
 	case s.others > n && s.rows > 1 && (l.header || n == 1):
 		of := "1 field"
 		if n != 1 {
 			of = fmt.Sprint(n, " fields")
 		}
-		return &dataset.InputError{File: name, Line: line, Msg: fmt.Sprintf("the line has %s, the lines below have %d: %q", of, s.others, excerpt.Of(strings.Join(l.names, " "))), Hint: fmt.Sprintf("if it is a title, leave it out (--skip-rows %d); if it is a comment, name its first character (--comment)", line)}
+		return &dataset.InputError{File: name, Line: line, Msg: fmt.Sprintf("the line has %s, the lines below have %d: %q", of, s.others, excerpt.Of(strings.Join(l.Names, " "))), Hint: fmt.Sprintf("if it is a title, leave it out (--skip-rows %d); if it is a comment, name its first character (--comment)", line)}
 	}
 	return nil
 }
@@ -398,7 +398,7 @@ func (l *layout) remarkNames(name string, line int, s *sample) {
 		return
 	}
 	seen, twice := map[string]bool{}, []string(nil)
-	for _, n := range l.names {
+	for _, n := range l.Names {
 		if seen[n] && len(twice) < 5 {
 			twice = append(twice, excerpt.Of(n))
 		}
@@ -407,7 +407,7 @@ func (l *layout) remarkNames(name string, line int, s *sample) {
 	if len(twice) > 0 {
 		l.remark(name, line, true, "several columns have the same name: %s; select them by number", strings.Join(twice, ", "))
 	}
-	first := l.names[0]
+	first := l.Names[0]
 	counts := s.index.isRegular() && s.index.step == 1 && s.index.start == float64(int(s.index.start)) && s.index.n == s.rows
 	if s.rows > 2 && counts && l.margin != rowNames && (first == "" || strings.HasPrefix(first, "Unnamed: ")) {
 		l.remark(name, line, false, "column 1 has no name and counts the rows from %g; unless it is a feature, leave it out (--columns=-1)", s.index.start)
@@ -420,7 +420,7 @@ func (l *layout) findUnits(name string, s *sample) {
 		return
 	}
 	example := ""
-	for i, text := range s.second[:min(len(s.second), len(l.names))] {
+	for i, text := range s.second[:min(len(s.second), len(l.Names))] {
 		if s.numeric[i] < s.rows-1 {
 			continue
 		}

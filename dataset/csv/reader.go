@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
@@ -24,8 +22,8 @@ func (r *reader) read(b *dataset.Buffer) error {
 	if err := r.next(); err != nil {
 		return err
 	}
-	if n := len(r.fields); n != len(r.names) {
-		err := r.errorAt(min(n, len(r.names))-1, "the row has %d fields, the first line has %d", n, len(r.names))
+	if n := len(r.fields); n != len(r.Names) {
+		err := r.errorAt(min(n, len(r.Names))-1, "the row has %d fields, the first line has %d", n, len(r.Names))
 		if r.text[0] == '#' && r.layout.comment == 0 {
 			err.Hint = "if lines that begin with # are comments, skip them (--comment '#')"
 		}
@@ -68,17 +66,17 @@ func (r *reader) texts(i int) []string {
 				text[j] = true
 			}
 		}
-		if r.next() != nil || len(r.fields) != len(r.names) { // the reader reports this error later
+		if r.next() != nil || len(r.fields) != len(r.Names) { // the reader reports this error later
 			break
 		}
 	}
 	var out []string
 	for j, k := range r.To {
 		if text[j] && !number[j] && 0 <= k && k < r.Features && r.Lexicon(j) == nil {
-			out = append(out, r.names[j])
+			out = append(out, r.Names[j])
 		}
 	}
-	if !slices.Contains(out, r.names[i]) {
+	if !slices.Contains(out, r.Names[i]) {
 		return nil
 	}
 	return out
@@ -86,36 +84,17 @@ func (r *reader) texts(i int) []string {
 
 func (r *reader) number(i int) (float64, error) {
 	s := cell.Trimmed(r.fields[i])
-	if v, ok := r.cell(i, s); ok {
+	if v, ok := r.Value(i, s); ok {
 		return v, nil
 	}
-	name := excerpt.Of(r.names[i])
-	if _, ok := cell.Number(s); ok && r.notation.Comma {
-		return 0, r.errorAt(i, "column %s: %q has a decimal point, but numbers of this file have decimal commas", name, excerpt.Of(s))
-	}
-	if r.marks.Missing(s) && !cell.Missing(s) {
-		return 0, r.Gap(i, r.errorAt(i, "column %s: %s is a missing value", name, excerpt.Of(s)))
-	}
-	switch why := cell.Why(s); {
-	case r.Lexicon(i) != nil && !cell.Missing(s) && (r.Lexicon(i).IsLevels() || why == cell.NoNumber):
-		err := r.errorAt(i, "column %s %s", name, r.Lexicon(i).Refusal(string(s)))
-		if !utf8.Valid(s) {
-			return 0, rawfile.NotUTF8(err)
-		}
+	err := r.errorAt(i, "")
+	switch isText := r.Explain(i, s, err); {
+	case !isText:
 		return 0, err
-	case why == cell.NotFinite:
-		return 0, r.notFinite(i, "column %s: %s is not finite", name, excerpt.Of(s))
-	case why == cell.TooLarge:
-		return 0, r.notFinite(i, "column %s: %s exceeds the range of float64", name, excerpt.Of(s))
-	case len(s) == 0:
-		return 0, r.Gap(i, r.errorAt(i, "column %s is empty", name))
-	case why == cell.Gap:
-		return 0, r.Gap(i, r.errorAt(i, "column %s: %s is a missing value", name, s))
+	case string(s) == r.Names[i]:
+		err.Msg = fmt.Sprintf("column %s: the header is repeated, as in files that were joined; remove it, or pass the files one by one", excerpt.Of(r.Names[i]))
+		return 0, err
 	}
-	if string(s) == r.names[i] {
-		return 0, r.errorAt(i, "column %s: the header is repeated, as in files that were joined; remove it, or pass the files one by one", name)
-	}
-	err := r.errorAt(i, "column %s: %q is not a number", name, excerpt.Of(s))
 	if hint := readings(s); hint != "" {
 		err.Hint = hint
 		return 0, err
@@ -158,11 +137,4 @@ func digit(c byte) bool { return '0' <= c && c <= '9' }
 func (r *reader) errorAt(field int, format string, args ...any) *dataset.InputError {
 	line, column := r.position(field)
 	return &dataset.InputError{File: r.Name(), Line: line, Column: column, Msg: fmt.Sprintf(format, args...)}
-}
-
-// notFinite returns the error for NaN, infinity or overflow in a field.
-func (r *reader) notFinite(field int, format string, args ...any) error {
-	err := r.errorAt(field, format, args...)
-	err.NonFinite, err.Missing = true, cell.Missing(cell.Trimmed(r.fields[field]))
-	return err
 }

@@ -1,0 +1,87 @@
+package columns
+
+import (
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/internal/excerpt"
+)
+
+// A Parser converts the cells of a text file to numbers.
+type Parser struct {
+	Choice
+	Names    []string // names of the columns, or their numbers if the file has no names
+	Notation cell.Notation
+	Marks    *cell.Marks
+}
+
+// Value parses s, which is a cell of column i without surrounding blanks.
+func (p *Parser) Value(i int, s []byte) (v float64, ok bool) {
+	if p.Marks.Missing(s) {
+		return math.NaN(), p.Allows(i)
+	}
+	lexicon := p.Lexicon(i)
+	if lexicon == nil {
+		return p.Notation.Number(s)
+	}
+	if u := lexicon.Unit(); u != (cell.Unit{}) {
+		return u.Number(p.Notation, s)
+	}
+	if !lexicon.ReadsText() {
+		if p.Notation.IsOther(s) {
+			var buf [64]byte
+			if t, ok := p.Notation.Standard(buf[:0], s); ok {
+				return lexicon.Cell(t)
+			}
+			if _, ok := cell.Number(s); ok { // 1.5 among decimal commas
+				return 0, false
+			}
+		}
+	}
+	return lexicon.Cell(s)
+}
+
+// Explain completes err, the error about the cell s of column i that Value does not accept. isText is true if the
+// column is numeric and s is any other text; the caller then adds advice, for instance by NoNumber.
+func (p *Parser) Explain(i int, s []byte, err *dataset.InputError) (isText bool) {
+	name := excerpt.Of(p.Names[i])
+	because := func(format string, args ...any) {
+		err.Msg = fmt.Sprintf("column %s", name) + fmt.Sprintf(format, args...)
+	}
+	if _, ok := cell.Number(s); ok && p.Notation.Comma {
+		because(": %q has a decimal point, but numbers of this file have decimal commas", excerpt.Of(s))
+		return false
+	}
+	if p.Marks.Missing(s) && !cell.Missing(s) {
+		because(": %s is a missing value", excerpt.Of(s))
+		p.Gap(i, err)
+		return false
+	}
+	switch why := cell.Why(s); {
+	case p.Lexicon(i) != nil && !cell.Missing(s) && (p.Lexicon(i).IsLevels() || why == cell.NoNumber):
+		because(" %s", p.Lexicon(i).Refusal(string(s)))
+		if !utf8.Valid(s) {
+			rawfile.NotUTF8(err)
+		}
+	case why == cell.NotFinite:
+		because(": %s is not finite", excerpt.Of(s))
+		err.NonFinite, err.Missing = true, cell.Missing(s)
+	case why == cell.TooLarge:
+		because(": %s exceeds the range of float64", excerpt.Of(s))
+		err.NonFinite, err.Missing = true, cell.Missing(s)
+	case len(s) == 0:
+		because(" is empty")
+		p.Gap(i, err)
+	case why == cell.Gap:
+		because(": %s is a missing value", s)
+		p.Gap(i, err)
+	default:
+		because(": %q is not a number", excerpt.Of(s))
+		return true
+	}
+	return false
+}
