@@ -177,7 +177,9 @@ func (l *layout) examine(r *records, opts *Options) error {
 	piped := l.isPiped(r)
 	_, words, _ := h.count()
 	wants := opts.Header == Auto && h.needsRecords() || l.delimiter != ',' && opts.Text.Decimal == "" && words > 0 || opts.skips(firstLine+1)
-	if piped && !wants {
+	// The sender of prompt rows may write the second row only after it has the answer to the first.
+	waits := piped && opts.Pipe.Prompt && words == 0
+	if piped && !wants || waits {
 		if opts.Header == Auto {
 			l.header, _, _ = h.isHeader(wanted(opts))
 		}
