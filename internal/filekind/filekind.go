@@ -97,7 +97,7 @@ func ofZip(head []byte) Kind {
 	size := int(binary.LittleEndian.Uint16(head[nameAt-4:]))
 	name := head[nameAt:min(nameAt+size, len(head))]
 	switch {
-	case bytes.HasSuffix(name, []byte(".npy")) || bytes.Contains(head, []byte(ModelMember)):
+	case nameAt+size > len(head), bytes.HasSuffix(name, []byte(".npy")) || bytes.Contains(head, []byte(ModelMember)):
 		return Unknown
 	case bytes.Contains(head, []byte("opendocument")):
 		return OpenDocument

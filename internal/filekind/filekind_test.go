@@ -2,6 +2,7 @@ package filekind
 
 import (
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"github.com/fdridge/fdridge/internal/wire"
@@ -60,6 +61,7 @@ func TestOf(t *testing.T) {
 		member("[Content_Types].xml"):                Excel,
 		member("x.npy"):                              Unknown,
 		member("a/b.csv"):                            Archive,
+		member(strings.Repeat("x", 9000)):            Unknown,
 		member("mimetypeapplication/vnd.oasis.opendocument.spreadsheet"): OpenDocument,
 	} {
 		if got := Of([]byte(head)); got != want {
