@@ -12,6 +12,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/arrow"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dataset/jsonl"
 	arrays "github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/parquet"
 	"github.com/fdridge/fdridge/dataset/svmlight"
@@ -29,6 +30,7 @@ func TestAbsent(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"csv":      func() error { _, err := csv.Open(absent, csv.Options{}); return err }(),
+		"jsonl":    func() error { _, err := jsonl.Open(absent, jsonl.Options{}); return err }(),
 		"svmlight": func() error { _, err := svmlight.Open(absent, svmlight.Options{}); return err }(),
 		"npy":      func() error { _, err := arrays.Open(absent, arrays.Options{}); return err }(),
 		"npz":      func() error { _, err := arrays.OpenMember(absent, "x", arrays.Options{}); return err }(),
@@ -38,7 +40,7 @@ func TestAbsent(t *testing.T) {
 	} {
 		check(name, err)
 	}
-	for _, format := range []string{"", "csv", "svmlight", "npy", "npz", "parquet", "arrow"} {
+	for _, format := range []string{"", "csv", "jsonl", "svmlight", "npy", "npz", "parquet", "arrow"} {
 		_, err := file.Open([]string{absent}, file.Options{Format: format})
 		check("any format, "+format, err)
 	}

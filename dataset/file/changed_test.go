@@ -39,10 +39,11 @@ type changing struct {
 const changingRows = 400
 
 func changingFiles(t *testing.T) map[string]changing {
-	var csv, svm strings.Builder
+	var csv, svm, lines strings.Builder
 	var x []float64
 	for i := range changingRows {
 		fmt.Fprintf(&csv, "%d,%d,%d\n", i, i+1, i+2)
+		fmt.Fprintf(&lines, "{\"a\":%d,\"b\":%d,\"c\":%d}\n", i, i+1, i+2)
 		fmt.Fprintf(&svm, "%d 1:%d 2:1\n", i, i+1)
 		x = append(x, float64(i), 1, 2)
 	}
@@ -67,6 +68,7 @@ func changingFiles(t *testing.T) map[string]changing {
 		"csv":             one("x.csv", csv.String(), last),
 		"gzip":            one("x.csv.gz", zipped(t, csv.String()), last),
 		"zstd":            one("x.csv.zst", zstandard(t, csv.String()), last),
+		"JSON lines":      one("x.jsonl", lines.String(), last),
 		"svmlight":        one("x.svm", svm.String(), file.Options{Targets: 1}),
 		"known width":     one("x.svm", svm.String(), file.Options{Targets: 1, Features: 3}),
 		"npy":             one("x.npy", array, last),

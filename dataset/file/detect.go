@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -130,7 +131,8 @@ func Format(path string, opts Options) (string, error) {
 
 // detect returns the format of a file:
 //   - Binary formats have fixed first bytes.
-//   - Text is svmlight if a field after the first is index:value, and csv if a line has a delimiter.
+//   - Text is JSON lines if it begins with an object that is not a file of fdridge.
+//   - Other text is svmlight if a field after the first is index:value, and csv if a line has a delimiter.
 //   - Otherwise the suffix of the name decides. The default is csv.
 //
 // From a pipe, detect reads only as many lines as necessary.
@@ -163,9 +165,12 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 		return "", notTableError(f.Name, filekind.Of(head))
 	}
 	head := f.Head(func(head []byte) bool { // the last line may be incomplete
-		return len(head) >= maxDetected || formatOfLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
+		return len(head) >= maxDetected || filekind.Of(head) == filekind.JSON || formatOfLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
 	})
-	if kind := filekind.Of(head); kind != filekind.Unknown {
+	switch kind := filekind.Of(head); {
+	case kind == filekind.JSON, kind == filekind.Report && (isLines(head) || suffixFormat(path) == "jsonl" && filepath.Ext(trimCompression(path)) != ".json"):
+		return "jsonl", nil
+	case kind != filekind.Unknown:
 		return "", notTableError(f.Name, kind)
 	}
 	if format := formatOfLines(head[:min(len(head), maxDetected)]); format != "" {
@@ -175,6 +180,13 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 		return format, nil
 	}
 	return "csv", nil
+}
+
+// isLines reports whether the second line of a text begins with an object, and the first line is an object.
+func isLines(head []byte) bool {
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	first, rest, _ := bytes.Cut(head, []byte{'\n'})
+	return bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte{'{'}) && json.Valid(first)
 }
 
 func notTableError(name string, kind filekind.Kind) error {

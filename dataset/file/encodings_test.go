@@ -42,6 +42,7 @@ func TestEncodings(t *testing.T) {
 		"gzip":                   {zipped(t, utf16Of(table, little)), last, rows},
 		"zstd":                   {zstandard(t, utf16Of(table, big)), last, rows},
 		"by name":                {utf16Of(table, little), only, "[1] [3] [4] [6]"},
+		"JSON lines":             {utf16Of("{\"a\":1,\"y\":3}\n{\"a\":4,\"y\":6}\n", little), last, "[1] [3] [4] [6]"},
 		"svmlight":               {utf16Of("3 1:1 2:2\n6 1:4 2:5\n", little), file.Options{Targets: 1}, rows},
 		"a text not a number":    {utf16Of("a,y\n1,2\nx,3\n", little), last, "!:3:1: column a: \"x\" is not a number"},
 		"nothing":                {utf16Of("", little), last, "!: is empty"},

@@ -1,5 +1,5 @@
 // Package file opens data by name in any format. It combines the readers of dataset/arrow,
-// dataset/csv, dataset/npy, dataset/parquet and dataset/svmlight in one function.
+// dataset/csv, dataset/jsonl, dataset/npy, dataset/parquet and dataset/svmlight in one function.
 package file
 
 import (
@@ -48,8 +48,8 @@ type Options struct {
 	// the zero value.
 	Transposed bool
 	// Share is the portion of the rows to read, by default all. If there are at least as many files as shares, a
-	// share consists of whole files. Otherwise files are divided: npy, npz, Parquet and Arrow by row numbers, csv and
-	// svmlight by bytes. A text record belongs to the share that has its first byte.
+	// share consists of whole files. Otherwise files are divided: npy, npz, Parquet and Arrow by row numbers, csv,
+	// jsonl and svmlight by bytes. A text record belongs to the share that has its first byte.
 	//
 	// Compressed text is not divided. Targets from a separate file require npy, npz, Parquet or Arrow.
 	Share dataset.Share
@@ -72,7 +72,7 @@ type Origin struct {
 	// *[dataset.ChangedError].
 	Was map[string]dataset.Stamp `json:"-"`
 	// Pipe, if not nil, is read instead of a file. Open must then get exactly one path. The format must be csv,
-	// svmlight, npy or Arrow, and svmlight requires Features. The rows can be read only once ([dataset.Once]). They
+	// jsonl, svmlight, npy or Arrow, and svmlight requires Features. The rows can be read only once ([dataset.Once]). They
 	// cannot be divided or transposed.
 	Pipe *dataset.Pipe `json:"-"`
 	// Entries, if not nil, contains the numbers of a .npy array. Open must then get one path: a file with only the

@@ -401,6 +401,13 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { fuzz(t, "csv", text) })
 }
 
+func FuzzJSONLines(f *testing.F) {
+	for _, s := range []string{"{\"a\":1,\"b\":2}\n", "{\"a\":\"1\",\"b\":true}\r\n\n{\"b\":1e3,\"a\":-0.5}", "{\"a\":null,\"b\":1}\n", "\ufeff{\"a\":1,\"b\":[1]}"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { fuzz(t, "jsonl", text) })
+}
+
 func FuzzSvmlight(f *testing.F) {
 	for _, s := range []string{"1 1:2 3:4\n", "-1 qid:1 2:1e3 # x\n\n+1", "1,2 1:1\n", "1 1:1 1:1\n", "0 2147483647:1\n"} {
 		f.Add([]byte(s))
@@ -472,6 +479,7 @@ func FuzzCompressed(f *testing.F) {
 func BenchmarkRead(b *testing.B) {
 	for name, line := range map[string]string{
 		"csv":      "1.25,-3.5,1000,0.001,7,8.125,-9,10.5\n",
+		"jsonl":    "{\"a\":1.25,\"b\":-3.5,\"c\":1000,\"d\":0.001,\"e\":7,\"f\":8.125,\"g\":-9,\"h\":10.5}\n",
 		"svmlight": "1 3:1 17:1 40:1 41:0.5 77:1 102:1 250:1\n",
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -481,7 +489,7 @@ func BenchmarkRead(b *testing.B) {
 				b.Fatal(err)
 			}
 			opts := file.Options{Targets: 1, Features: 300}
-			if name == "csv" {
+			if name != "svmlight" {
 				opts.Target = []string{"last"}
 			}
 			s, err := file.Open([]string{path}, opts)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
+	"github.com/fdridge/fdridge/dataset/jsonl"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/svmlight"
 	"github.com/fdridge/fdridge/internal/excerpt"
@@ -90,6 +91,19 @@ func formats() []format {
 			return csv.Columns(path, csvOptions(opts))
 		},
 		chosen: func(path string, opts Options) ([]string, []string, error) { return csv.Names(path, csvOptions(opts)) },
+	}, {
+		name: "jsonl", suffixes: []string{".jsonl", ".ndjson", ".json"},
+		texts: true, piped: true,
+		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
+			lines := jsonlOptions(opts)
+			lines.Range = p.bytes()
+			s, err := jsonl.Open(p.path, lines)
+			return o.keep(p, s, err)
+		},
+		columns: func(path string, opts Options) ([]string, error) { return jsonl.Columns(path, jsonlOptions(opts)) },
+		chosen: func(path string, opts Options) ([]string, []string, error) {
+			return jsonl.Names(path, jsonlOptions(opts))
+		},
 	}, parquetFormat(), arrowFormat(), {
 		name: "svmlight", suffixes: []string{".svm", ".svmlight", ".libsvm"},
 		labelled: true, piped: true,
@@ -161,6 +175,10 @@ func csvOptions(opts Options) csv.Options {
 		Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe,
 		Text: opts.Text, Skipped: opts.Skipped,
 	}
+}
+
+func jsonlOptions(opts Options) jsonl.Options {
+	return jsonl.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Pipe: opts.Pipe, Text: opts.Text}
 }
 
 // check rejects options that the format does not support.

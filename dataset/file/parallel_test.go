@@ -166,9 +166,36 @@ func (t *randomTable) text(svmlight bool) string {
 	return string(out)
 }
 
+// lines returns the table as JSON lines. NaN is null, or a key that the line does not have.
+func (t *randomTable) lines() string {
+	var out []byte
+	for i := range t.n {
+		out = append(out, '{')
+		for j, v := range t.x[i*t.d : (i+1)*t.d] {
+			if v != v && i > 0 && j%2 == 0 {
+				continue
+			}
+			if out[len(out)-1] != '{' {
+				out = append(out, ',')
+			}
+			out = append(strconv.AppendInt(append(out, "\"c"...), int64(j), 10), "\":"...)
+			switch {
+			case v != v:
+				out = append(out, "null"...)
+			case math.IsInf(v, 1):
+				out = append(out, "Infinity"...)
+			default:
+				out = strconv.AppendFloat(out, v, 'g', -1, 64)
+			}
+		}
+		out = append(out, "}\n"...)
+	}
+	return string(out)
+}
+
 // randomFile returns a file of a random format, and how to read it.
 func (t *randomTable) randomFile(tb *testing.T) (format, text string, opts file.Options) {
-	switch format = []string{"npy", "npy F", "npz", "parquet", "parquet", "arrow", "arrow stream", "csv", "svmlight"}[t.rng.IntN(9)]; format {
+	switch format = []string{"npy", "npy F", "npz", "parquet", "parquet", "arrow", "arrow stream", "csv", "svmlight", "jsonl"}[t.rng.IntN(10)]; format {
 	case "npy", "npy F":
 		text = t.npy(format == "npy F")
 	case "npz":
@@ -181,6 +208,8 @@ func (t *randomTable) randomFile(tb *testing.T) (format, text string, opts file.
 		text, opts.Header = t.text(false), csv.Absent
 	case "svmlight":
 		text, opts.Features = t.text(true), t.d
+	case "jsonl":
+		text = t.lines()
 	}
 	if opts.Targets = t.rng.IntN(2); opts.Targets > 0 && t.d > 1 && opts.Features == 0 {
 		opts.Target = []string{[]string{"first", "last"}[t.rng.IntN(2)]}

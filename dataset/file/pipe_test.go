@@ -37,7 +37,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 // pipable are data of every format that a pipe may have, each of more blocks than one.
 func pipable(t *testing.T) map[string]piped {
 	const n = 3000
-	var table, blanks, quoted, sparse strings.Builder
+	var table, blanks, quoted, sparse, lines strings.Builder
 	table.WriteString("\ufeffa,b,c,y\n")
 	body := []byte{}
 	for i := range n {
@@ -45,6 +45,7 @@ func pipable(t *testing.T) map[string]piped {
 		fmt.Fprintf(&table, "%g,%g,%g,%g\r\n", x[0], x[1], x[2], x[3])
 		fmt.Fprintf(&blanks, "%g  %g %g %g\n", x[0], x[1], x[2], x[3])
 		fmt.Fprintf(&quoted, "\"%g\";\"%g\n\";%g;%g\n\n", x[0], x[1], x[2], x[3])
+		fmt.Fprintf(&lines, "{\"a\":%g,\"b\":\"%g\",\"c\":%g,\"y\":%g}\n", x[0], x[1], x[2], x[3])
 		fmt.Fprintf(&sparse, "%g 1:%g 3:%g # a comment\n", x[3], x[0], x[1])
 		body = append(body, floats(le, x...)...)
 	}
@@ -53,6 +54,7 @@ func pipable(t *testing.T) map[string]piped {
 		"csv":      {table.String(), last},
 		"blanks":   {blanks.String(), last},
 		"quoted":   {quoted.String(), last},
+		"jsonl":    {lines.String(), last},
 		"svmlight": {sparse.String(), file.Options{Targets: 1, Features: 3}},
 		"npy":      {npy("<f8", "False", fmt.Sprintf("(%d, 4)", n), body), last},
 	}
@@ -158,6 +160,7 @@ func TestPrompt(t *testing.T) {
 		"by blanks":      {[]string{"1 2\n3 4\n", "5 6\n"}, file.Options{Format: "csv"}},
 		"a header alone": {[]string{"a,b\n", "1,2\n", "3,4\n5,6\n"}, file.Options{}},
 		"halves":         {[]string{"1,2\n3,", "4\n5", ",6\n"}, file.Options{}},
+		"JSON lines":     {[]string{"{\"a\":1,\"b\":2}\n{\"a\":3,", "\"b\":4}\n{", "\"a\":5,\"b\":6}\n"}, file.Options{}},
 		"svmlight":       {[]string{"1 1:1 2:2\n", "1 1:3 2:4\n", "1 1:5 2:6\n"}, file.Options{Features: 2}},
 		"npy":            {[]string{npy("<f8", "False", "(3, 2)", body[:16]), string(body[16:32]), string(body[32:])}, file.Options{}},
 	} {

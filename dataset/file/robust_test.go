@@ -137,6 +137,7 @@ func TestReadersAllocateNothing(t *testing.T) {
 	for format, line := range map[string]string{
 		"svmlight": "1 3:1 17:0.25 250:1e-3\n",
 		"csv":      "1.25,-3.5,1e-3\n",
+		"jsonl":    "{\"a\":1.25,\"b\":-3.5,\"c\":1e-3}\n",
 		"npy":      string(floats(le, 1, 2, 3)),
 	} {
 		count := func(rows int) float64 {
@@ -245,7 +246,7 @@ func TestTargetIsColumnOrFile(t *testing.T) {
 // TestSuffixDecidesWhereContentDoesNot: labels alone are svmlight in a file that
 // is called so.
 func TestSuffixDecidesWhereContentDoesNot(t *testing.T) {
-	for name, want := range map[string]string{"a.svm": "svmlight", "a.libsvm.gz": "svmlight", "a.csv": "csv", "a": "csv", "a.npy": "npy"} {
+	for name, want := range map[string]string{"a.svm": "svmlight", "a.libsvm.gz": "svmlight", "a.csv": "csv", "a.ndjson": "jsonl", "a": "csv", "a.npy": "npy"} {
 		if got, err := file.Format(named(t, name, "1\n-1\n"), file.Options{Format: "auto"}); err != nil || got != want {
 			t.Errorf("%s is %q, %v; want %s", name, got, err, want)
 		}

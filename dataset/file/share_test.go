@@ -62,12 +62,13 @@ func TestShares(t *testing.T) {
 	const n, d = 23, 4
 	rng := rand.New(rand.NewPCG(1, 2))
 	x := make([]float64, n*d)
-	var text, labelled strings.Builder
+	var text, labelled, objects strings.Builder
 	for i := range x {
 		x[i] = float64(rng.IntN(100000)) / 8
 		fmt.Fprintf(&text, "%v%c", x[i], ",\n"[b2i(i%d == d-1)])
 	}
 	for i := range n {
+		fmt.Fprintf(&objects, "{\"a\":%v,\"b\":%v,\"c\":%v,\"y\":%v}\n", x[4*i], x[4*i+1], x[4*i+2], x[4*i+3])
 		fmt.Fprintf(&labelled, "%d 1:%d %d:2.5\n", i, i+1, 2+i)
 	}
 	plain, svm, shape := text.String(), labelled.String(), fmt.Sprintf("(%d, %d)", n, d)
@@ -97,6 +98,8 @@ func TestShares(t *testing.T) {
 		"columns":              {[]string{at("a,b,c,y\n" + plain)}, file.Options{Target: []string{"b"}, Targets: 1, Columns: []string{"y", "a"}}},
 		"csv.gz":               {[]string{at(zipped(t, plain))}, last},
 		"several texts":        {[]string{at(plain), at(zipped(t, plain)), at(plain[:40][:strings.LastIndexByte(plain[:40], '\n')]), at(plain + plain)}, last},
+		"JSON lines":           {[]string{at(objects.String())}, last},
+		"JSON lines.gz":        {[]string{at(zipped(t, objects.String())), at("\ufeff\n\r\n" + objects.String() + "\n\n")}, last},
 		"svmlight":             {[]string{at(svm)}, label},
 		"no labels":            {[]string{at(svm)}, file.Options{}},
 		"as wide as told":      {[]string{at(svm)}, file.Options{Targets: 1, Features: 90}},

@@ -150,8 +150,8 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or file name
-            Rows. The program reads a file itself: csv, svmlight, npy, npz, Parquet or Arrow. It also reads the file of
-            a ``np.memmap`` of a whole .npy file.
+            Rows. The program reads a file itself: csv, JSON lines, svmlight, npy, npz, Parquet or Arrow.
+            It also reads the file of a ``np.memmap`` of a whole .npy file.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Targets, unless `target` names them.
         sample_weight : array-like of shape (n_samples,) or str, optional

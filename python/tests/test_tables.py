@@ -82,6 +82,9 @@ def test_plain_file(tmp_path):
     assert list(model.feature_names_in_) == ["b, c", "a"]
     y, bound = model.predict(X, return_bound=True)
     assert np.allclose(y, peer.predict(X)) and bound.shape == (200, 2) and bound.max() < 1e-6
+    frame.to_json(tmp_path / "rows.jsonl", orient="records", lines=True, double_precision=15)
+    lines = Ridge(0.5).fit(tmp_path / "rows.jsonl", target=["y", "z"], columns=["b, c", "a"], sample_weight="w")
+    assert np.allclose(lines.coef_, model.coef_, rtol=1e-12)
     one = Ridge(0.5).fit(frame, target="y", columns=["a"])
     assert one.coef_.shape == (1,) and list(one.feature_names_in_) == ["a"]
     assert np.allclose(one.predict(frame[["a"]]), one.predict(str(tmp_path / "rows.csv")))

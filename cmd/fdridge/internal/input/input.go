@@ -32,7 +32,7 @@ func NewFlags() Flags {
 }
 
 func (o *Flags) Register(f *pflag.FlagSet) {
-	f.Var(&o.Data, "data", "csv, svmlight, npy, npz, parquet or arrow; .gz or .zst; - for a pipe")
+	f.Var(&o.Data, "data", "csv, jsonl, svmlight, npy, npz, parquet, arrow; .gz, .zst; - for a pipe")
 	o.RegisterText(f)
 	f.Var(&o.columns, "columns", "features, names or numbers A,B,…; -A,-B,… leaves these out (default: all)")
 	f.Var(&o.Target, "target", "target column: name, number, first or last; several: A,B; or a file")

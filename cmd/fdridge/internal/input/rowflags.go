@@ -58,7 +58,7 @@ func (o *RowFlags) Others(files string) RowFlags {
 
 // RegisterText adds the flags that describe the format of the files.
 func (o *RowFlags) RegisterText(f *pflag.FlagSet) {
-	f.StringVar(&o.Format, "format", "auto", "file format: "+strings.Join(file.Formats, ", "))
+	f.StringVar(&o.Format, "format", "auto", "format: "+strings.Join(file.Formats[1:], ", "))
 	f.StringVar(&o.delimiter, "delimiter", "", "field delimiter of csv files, or tab (default: detected)")
 	f.StringVar(&o.header, "header", "auto", "first line of csv files has names: auto, yes or no")
 	cli.SetValues(f, "format", file.Formats...)
