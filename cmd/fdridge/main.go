@@ -38,6 +38,13 @@ func main() {
 		fmt.Fprintln(os.Stderr, "fdridge: "+message(err))
 		os.Exit(usage)
 	}
+	if socket := os.Getenv(serveVariable); socket != "" {
+		if err := serve(ctx, socket, run); err != nil {
+			fmt.Fprintln(os.Stderr, "fdridge: "+message(err))
+			os.Exit(exitCode(err))
+		}
+		os.Exit(done)
+	}
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr)) // signals stay caught, so a finished command keeps its exit code
 }
 

@@ -40,6 +40,11 @@ func bytesOf(text, key string) int64 {
 // vfork.
 func highWater() int64 { return bytesOf(read("/", "/proc/self/status"), "VmHWM:") }
 
+// ResetPeak makes the current resident set size the peak. A system that does not allow this keeps the old peak.
+//
+// Format: clear_refs in the kernel's proc.rst.
+func ResetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+
 // limits returns the smallest memory limit of the process's control group and all groups above it. left is the
 // smallest number of bytes that one of these groups may still use. Pages that the kernel can drop at once are not
 // counted as used.

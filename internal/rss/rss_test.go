@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 )
@@ -40,4 +41,23 @@ func TestPeakOfChild(t *testing.T) {
 		t.Errorf("%s bytes, %v; the parent has %d", out, err, Peak())
 	}
 	runtime.KeepAlive(large)
+}
+
+// TestResetPeak: after a reset, memory that was returned does not count.
+func TestResetPeak(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems cannot reset it")
+	}
+	large := make([]byte, 1<<27)
+	for i := 0; i < len(large); i += 1 << 12 {
+		large[i] = 1
+	}
+	before := Peak()
+	runtime.KeepAlive(large)
+	large = nil
+	debug.FreeOSMemory()
+	ResetPeak()
+	if after := Peak(); after == 0 || after > before-1<<26 {
+		t.Errorf("peak %d, before %d", after, before)
+	}
 }

@@ -110,9 +110,9 @@ class BaseRidge(BaseEstimator):
         """Fit arrays. The program reads the memory of X, or the file of a memory map, or a temporary file."""
         with Files() as files:
             flags = _rows.flags(original, X, files)
-            flags += ["--target", files.new(_rows.npy(y))]
+            flags += ["--target", files.new(_rows.npy(y), y.nbytes)]
             if sample_weight is not None:
-                flags += ["--weights", files.new(_rows.npy(sample_weight[:, None]))]
+                flags += ["--weights", files.new(_rows.npy(sample_weight[:, None]), sample_weight.nbytes)]
             self._solve(["fit", *flags], penalty, files)
 
     def _fit_table(self, X, y, sample_weight, penalty, target, columns, prepare):
@@ -134,12 +134,12 @@ class BaseRidge(BaseEstimator):
                 if not _rows.is_file(X) and len(y) != len(X):
                     raise ValueError(f"y has {len(y)} rows, but X has {len(X)}")
                 count = y.shape[1]
-                flags = ["--target", files.new(_rows.npy(np.ascontiguousarray(y)))]
+                flags = ["--target", files.new(_rows.npy(np.ascontiguousarray(y)), y.nbytes)]
             if isinstance(sample_weight, str):
                 flags += ["--weights", sample_weight]
             elif sample_weight is not None and not _rows.is_file(X):
                 weights = check_sample_weight(sample_weight, len(X))
-                flags += ["--weights", files.new(_rows.npy(weights[:, None]))]
+                flags += ["--weights", files.new(_rows.npy(weights[:, None]), weights.nbytes)]
             elif sample_weight is not None:
                 raise ValueError("sample_weight: name the column of a table that has the sample weights")
             if columns is not None:

@@ -1,6 +1,6 @@
 """Finds the program fdridge and runs it.
 
-A child process gets a session of its own, so that Ctrl-C reaches only Python, which ends the child. A child whose
+On Linux, a process of the program stays between calls, see `_server`. A child process gets a session of its own, so that Ctrl-C reaches only Python, which ends the child. A child whose
 parent was killed ends by itself (FDRIDGE_PARENT). On Linux, temporary files have no name: the child opens them as
 /dev/fd/N, and they vanish with the last process that has them open.
 """
@@ -26,6 +26,14 @@ _PARAMETERS = {"--gamma": "alpha", "--threads": "n_jobs"}  # flags that have ano
 _LINUX = sys.platform.startswith("linux")
 if _LINUX:
     import fcntl
+
+    from . import _server
+
+# Larger files of a known size are on the disk instead of in memory.
+_IN_MEMORY = 16 << 20
+
+# Linux sends at most 253 descriptors through a socket.
+_SENT = 250
 
 
 class FdridgeError(RuntimeError):
@@ -91,12 +99,12 @@ class Files(contextlib.ExitStack):
 
     def __init__(self):
         super().__init__()
-        self.descriptors, self.environment, self._folder = [], {}, None
+        self.descriptors, self.lent, self._folder = [], None, None
 
-    def open(self):
-        """Return a new open file."""
+    def open(self, size=0):
+        """Return a new open file. A file of unknown size is in memory, unless size says that it is large."""
         if _LINUX:
-            while (f := self.enter_context(tempfile.TemporaryFile(buffering=0))).fileno() < 3:
+            while (f := self.enter_context(_nameless(size))).fileno() < 3:
                 pass  # the child has others under these numbers
             self.descriptors.append(f.fileno())
             return f
@@ -107,23 +115,29 @@ class Files(contextlib.ExitStack):
 
     def lend(self, header, X):
         """Return the name of a file with the header of an array. The program reads the entries from this process."""
+        self.lent = X.ctypes.data, X.nbytes
+        return self.new(header)
+
+    def memory(self):
+        """Return the variables that tell a new process of the program where the lent array is."""
+        if self.lent is None:
+            return {}
         f = self.enter_context(open("/proc/self/mem", "rb", buffering=0))
         d = fcntl.fcntl(f, fcntl.F_DUPFD_CLOEXEC, 3)  # the child has others under 0 to 2
         self.callback(os.close, d)
         self.descriptors.append(d)
-        self.environment["FDRIDGE_MEMORY"] = f"{d}:{X.ctypes.data}:{X.nbytes}"
-        return self.new(header)
+        return {"FDRIDGE_MEMORY": f"{d}:{self.lent[0]}:{self.lent[1]}"}
 
     def archive(self, arrays):
         """Return the name of a new .npz file of arrays, which are not compressed."""
-        f = self.open()
+        f = self.open(sum(a.nbytes for a in arrays.values() if isinstance(a, np.ndarray)))
         with os.fdopen(os.dup(f.fileno()), "wb") as buffered:
             np.savez(buffered, **arrays)
         return self._named(f)
 
-    def new(self, content=None):
+    def new(self, content=None, size=0):
         """Return the name of a new file for the program. content is bytes, or an iterable of lists of buffers."""
-        f = self.open()
+        f = self.open(len(content) if isinstance(content, bytes) else size)
         for parts in [[content]] if isinstance(content, bytes) else content or []:
             send(f.fileno(), parts)
         return self._named(f)
@@ -135,6 +149,13 @@ class Files(contextlib.ExitStack):
             return f"/dev/fd/{f.fileno()}"
         f.close()  # the program replaces the file
         return f.name
+
+
+def _nameless(size):
+    """Return a new file without a name, in memory or in the folder of temporary files."""
+    if size <= _IN_MEMORY and hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("fdridge"), "w+b", buffering=0)
+    return tempfile.TemporaryFile(buffering=0)
 
 
 def contents(name):
@@ -160,13 +181,14 @@ class Run:
         self._out = files.open()
         self._owner = os.getpid()
         error = subprocess.PIPE if verbose else files.open()
+        memory = files.memory()
         self.process = subprocess.Popen(
             [find(), *args],
             stdin=subprocess.PIPE if piped else subprocess.DEVNULL,
             stdout=self._out,
             stderr=error,
             bufsize=0,
-            env={**os.environ, **files.environment, "FDRIDGE_PARENT": str(self._owner)},
+            env={**os.environ, **memory, "FDRIDGE_PARENT": str(self._owner)},
             start_new_session=True,
             pass_fds=files.descriptors,
         )
@@ -209,24 +231,7 @@ class Run:
         if self._verbose:
             self._reader.join()
         text = "\n".join(self._log) if self._verbose else self._written(self._errors).decode(errors="replace")
-        lines = [_in_python(line) for line in text.splitlines() if line.strip()]
-        last = lines[-1] if lines else f"the program ended with exit code {code}"
-        if code in (-9, 137):
-            raise MemoryError("the program fdridge was killed, usually because memory is short")
-        if code == 2 and not last.startswith("goroutine"):
-            raise ValueError(last)
-        if code not in (0, 3):
-            raise FdridgeError(last)
-        level = depth()
-        for i, line in enumerate(lines):
-            missed = code == 3 and i == len(lines) - 1
-            if self._told is not None:
-                kind = re.sub(r"\d+", "", line)
-                if kind in self._told:
-                    continue
-                self._told.add(kind)
-            category = _missed() if missed else UserWarning
-            warnings.warn(line.removeprefix("warning: "), category, stacklevel=level)
+        _judge(code, text, self._told)
         return self._written(self._out)
 
     @staticmethod
@@ -242,6 +247,28 @@ class Run:
         for f in (self.process.stdin, self.process.stderr):
             if f:
                 f.close()
+
+
+def _judge(code, text, told):
+    """Raise the error of a program that ended, or issue its warnings. text is what it wrote to the standard error."""
+    lines = [_in_python(line) for line in text.splitlines() if line.strip()]
+    last = lines[-1] if lines else f"the program ended with exit code {code}"
+    if code in (-9, 137):
+        raise MemoryError("the program fdridge was killed, usually because memory is short")
+    if code == 2 and not last.startswith("goroutine"):
+        raise ValueError(last)
+    if code not in (0, 3):
+        raise FdridgeError(last)
+    level = depth()
+    for i, line in enumerate(lines):
+        missed = code == 3 and i == len(lines) - 1
+        if told is not None:
+            kind = re.sub(r"\d+", "", line)
+            if kind in told:
+                continue
+            told.add(kind)
+        category = _missed() if missed else UserWarning
+        warnings.warn(line.removeprefix("warning: "), category, stacklevel=level)
 
 
 def depth():
@@ -267,5 +294,17 @@ def _missed():
 
 
 def call(args, files, *, verbose=False, told=None):
-    """Run the program and return what it prints. told is a set of warnings that are not repeated."""
-    return Run(args, files, verbose=verbose, told=told).end()
+    """Run the program and return what it prints. told is a set of warnings that are not repeated.
+
+    On Linux, a process that stays runs fit and solve without progress. They name the number of threads.
+    """
+    if verbose or not _LINUX or "--threads" not in args or len(files.descriptors) > _SENT:
+        return Run(args, files, verbose=verbose, told=told).end()
+    count = args[args.index("--threads") + 1]
+    try:
+        code, out, error = _server.ask(find(), args, files.descriptors, files.lent, count)
+    except _server.Ended as e:
+        _judge(e.code, e.text.decode(errors="replace"), told)
+        raise FdridgeError("the program fdridge ended without an answer") from None
+    _judge(code, error.decode(errors="replace"), told)
+    return out

@@ -109,9 +109,9 @@ class BaseRidgeCV(BaseRidge):
         return np.unique([one["gamma"] for one in solutions[0].certificate.choice["path"]])
 
     def _run_rows(self, rows, y, sample_weight, penalty, files):
-        flags = ["fit", *rows, "--target", files.new(_rows.npy(y))]
+        flags = ["fit", *rows, "--target", files.new(_rows.npy(y), y.nbytes)]
         if sample_weight is not None:
-            flags += ["--weights", files.new(_rows.npy(sample_weight[:, None]))]
+            flags += ["--weights", files.new(_rows.npy(sample_weight[:, None]), sample_weight.nbytes)]
         return self._run(flags, penalty, files)
 
     def _path(self, rows, y, sample_weight, alphas, files):

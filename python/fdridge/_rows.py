@@ -33,7 +33,7 @@ def flags(original, X, files):
         return ["--data", files.lend(header(X), X), "--format", "npy"]
     if is_sparse(X):
         return ["--data", files.archive(csr(X)), "--format", "npz"]
-    return ["--data", files.new(npy(X)), "--format", "npy"]
+    return ["--data", files.new(npy(X), X.nbytes), "--format", "npy"]
 
 
 def refuse_texts(X, reason):
@@ -73,7 +73,7 @@ def data(X, files):
         return ["--data", str(X)]
     if not is_table(X) and not is_frame(X):
         raise ValueError("X: a table is a data frame or the name of a file")
-    return ["--data", files.new(table(X)), "--format", "arrow"]
+    return ["--data", files.new(table(X), math.inf), "--format", "arrow"]
 
 
 def check(X, y, sample_weight=None, finite=True):

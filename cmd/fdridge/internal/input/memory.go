@@ -18,7 +18,7 @@ const memoryVariable = "FDRIDGE_MEMORY"
 
 // lentArray returns a reader of the array that [memoryVariable] describes, or nil if the variable is not set. Its
 // file descriptor stays open.
-var lentArray = sync.OnceValues(func() (*io.SectionReader, error) {
+func lentArray() (*io.SectionReader, error) {
 	text := os.Getenv(memoryVariable)
 	if text == "" {
 		return nil, nil
@@ -28,8 +28,20 @@ var lentArray = sync.OnceValues(func() (*io.SectionReader, error) {
 	if n, err := fmt.Sscanf(text, "%d:%d:%d", &descriptor, &at, &size); n < 3 || err != nil || at < 0 || size < 0 {
 		return nil, cli.BadInput("%s: %q is not a descriptor, an address and a number of bytes, such as 7:140000:800", memoryVariable, text)
 	}
-	return io.NewSectionReader(&lentMemory{os.NewFile(descriptor, "memory of the calling program")}, at, size), nil
-})
+	memories.Lock()
+	defer memories.Unlock()
+	if memories.of[descriptor] == nil {
+		memories.of[descriptor] = &lentMemory{os.NewFile(descriptor, "memory of the calling program")}
+	}
+	return io.NewSectionReader(memories.of[descriptor], at, size), nil
+}
+
+// memories keeps each lentMemory by its descriptor, because the garbage collector would close the file. A process that
+// stays reads several arrays through one descriptor.
+var memories = struct {
+	sync.Mutex
+	of map[uintptr]*lentMemory
+}{of: map[uintptr]*lentMemory{}}
 
 // A lentMemory reads the memory of the program that started fdridge.
 type lentMemory struct{ *os.File }

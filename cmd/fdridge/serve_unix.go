@@ -1,0 +1,213 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"syscall"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/internal/rss"
+)
+
+// serveVariable names an environment variable with the number of an inherited socket. If it is set, the program runs
+// the command lines that the calling program sends through the socket, one after the other. It ends when the calling
+// program closes the socket. A fit then takes no time to start a process.
+//
+// A message to the program has a length of 8 bytes, little-endian, and a [request] as JSON of this length. The
+// descriptors of the request's files are sent with the first byte (SCM_RIGHTS). The answer has the exit code and the
+// lengths of the standard output and the standard error, each of 8 bytes, and then these two texts.
+//
+// A request gives the same result as a process of its own, because only these settings outlive a request:
+//   - The environment is that of the process. [request.Environment] changes it for one request.
+//   - The tuning is that of the first request, which may depend on --threads. The calling program sends requests with
+//     other --threads to another process.
+const serveVariable = "FDRIDGE_SERVE"
+
+// A request is a command line.
+type request struct {
+	Args []string `json:"args"`
+	// Files are the numbers of descriptors of the calling program. The argument /dev/fd/N means the file that has
+	// the number N there.
+	Files       []int             `json:"files"`
+	Environment map[string]string `json:"environment"`
+
+	received []int // the numbers of the files in this process
+}
+
+// maxRequest limits the bytes of a request, and maxFiles the number of its files. Linux sends at most 253.
+const (
+	maxRequest = 1 << 28
+	maxFiles   = 253
+)
+
+// serve answers the requests of the socket with the given number until the calling program closes it, or ctx ends. run
+// executes a command line and returns its exit code.
+func serve(ctx context.Context, number string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) error {
+	socket, err := inheritedSocket(number)
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	defer context.AfterFunc(ctx, func() { socket.CloseRead() })() // ends the wait for a request
+	for ctx.Err() == nil {
+		r, err := receive(socket)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: a request cannot be read: %w", serveVariable, err)
+		}
+		var stdout, stderr bytes.Buffer
+		code, err := r.execute(ctx, run, &stdout, &stderr)
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err // a process that ends gives no answer, so that it gets no other request
+		}
+		if err := answer(socket, code, stdout.Bytes(), stderr.Bytes()); err != nil {
+			return fmt.Errorf("%s: the answer cannot be sent: %w", serveVariable, err)
+		}
+		freeMemory()
+	}
+	return ctx.Err()
+}
+
+// inheritedSocket returns the connection of an inherited descriptor.
+func inheritedSocket(number string) (*net.UnixConn, error) {
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 3 {
+		return nil, cli.BadInput("%s: %q is not the number of a socket", serveVariable, number)
+	}
+	f := os.NewFile(uintptr(n), "socket of the calling program")
+	connection, err := net.FileConn(f)
+	err = errors.Join(err, f.Close()) // the connection has a descriptor of its own
+	socket, ok := connection.(*net.UnixConn)
+	if err != nil || !ok {
+		return nil, cli.BadInput("%s: %q is not the number of a socket", serveVariable, number)
+	}
+	return socket, nil
+}
+
+// receive reads a request and its descriptors. It returns io.EOF if the socket was closed before the request.
+func receive(socket *net.UnixConn) (*request, error) {
+	var head [8]byte
+	rights := make([]byte, syscall.CmsgSpace(4*maxFiles))
+	n, used, _, _, err := socket.ReadMsgUnix(head[:], rights)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, io.EOF
+	}
+	r := &request{}
+	if r.received, err = descriptors(rights[:used]); err != nil {
+		return nil, err
+	}
+	if _, err := io.ReadFull(socket, head[n:]); err != nil {
+		return nil, err
+	}
+	size := binary.LittleEndian.Uint64(head[:])
+	if size > maxRequest {
+		return nil, fmt.Errorf("it has %d bytes, at most %d are allowed", size, maxRequest)
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(socket, text); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, err
+	}
+	if len(r.Files) != len(r.received) {
+		return nil, fmt.Errorf("it names %d files, and %d were sent", len(r.Files), len(r.received))
+	}
+	return r, nil
+}
+
+// descriptors returns the descriptors in control messages.
+func descriptors(rights []byte) (all []int, err error) {
+	messages, err := syscall.ParseSocketControlMessage(rights)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range messages {
+		some, err := syscall.ParseUnixRights(&m)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// execute runs the command line and returns its exit code. It closes the files of the request.
+func (r *request) execute(ctx context.Context, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int, stdout, stderr io.Writer) (code int, err error) {
+	defer func() {
+		for _, n := range r.received {
+			err = errors.Join(err, syscall.Close(n))
+		}
+	}()
+	names := make(map[string]string, len(r.Files))
+	for i, n := range r.Files {
+		names[fmt.Sprintf("/dev/fd/%d", n)] = fmt.Sprintf("/dev/fd/%d", r.received[i])
+	}
+	args := make([]string, len(r.Args))
+	for i, a := range r.Args {
+		args[i] = a
+		if name, ok := names[a]; ok {
+			args[i] = name
+		}
+	}
+	for name, value := range r.Environment {
+		before, was := os.LookupEnv(name)
+		if err := os.Setenv(name, value); err != nil {
+			return 0, err
+		}
+		defer func() {
+			if was {
+				err = errors.Join(err, os.Setenv(name, before))
+			} else {
+				err = errors.Join(err, os.Unsetenv(name))
+			}
+		}()
+	}
+	threads := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(threads) // --threads holds for one request
+	rss.ResetPeak()
+	return run(ctx, args, stdout, stderr), nil
+}
+
+// answer sends the exit code and what was printed.
+func answer(socket *net.UnixConn, code int, stdout, stderr []byte) error {
+	var head [24]byte
+	binary.LittleEndian.PutUint64(head[:], uint64(code))
+	binary.LittleEndian.PutUint64(head[8:], uint64(len(stdout)))
+	binary.LittleEndian.PutUint64(head[16:], uint64(len(stderr)))
+	parts := net.Buffers{head[:], stdout, stderr}
+	_, err := parts.WriteTo(socket)
+	return err
+}
+
+// idleBytes is the memory that an idle process may keep.
+const idleBytes = 64 << 20
+
+// freeMemory returns memory to the system if much is left after a request.
+func freeMemory() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if m.HeapSys-m.HeapReleased > idleBytes {
+		runtime.GC() // a sync.Pool keeps its memory during one collection
+		debug.FreeOSMemory()
+	}
+}
