@@ -17,6 +17,9 @@ import (
 const (
 	sampleCells   = 1 << 14
 	sampleRecords = 100
+	// sampleRow limits the bytes of a record after the first, so that long records are not held twice: here and by the
+	// reader, which also reports errors of these records.
+	sampleRow = 1 << 20
 )
 
 // inspect finds the lines to skip, the delimiter, the notation of numbers and the header.
@@ -192,6 +195,9 @@ func (l *layout) examine(r *records, opts *Options) error {
 	s := sample{l: l, first: len(l.Names), opts: opts}
 	if opts.Header != Present {
 		s.see(r.fields)
+	}
+	if f, ok := r.lines.(fileLines); ok {
+		f.MaxRow = sampleRow
 	}
 	for h.rows < limit {
 		for opts.skips(r.Line() + 1) {

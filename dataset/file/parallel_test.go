@@ -36,7 +36,7 @@ func newRandomTable(rng *rand.Rand) *randomTable {
 	if rng.IntN(4) == 0 {
 		t.d = 1 + rng.IntN(300)
 	}
-	t.n = 1 + rng.IntN(1+100000/t.d)
+	t.n = 1 + rng.IntN(1+40000/t.d)
 	t.x = make([]float64, t.n*t.d)
 	for i := range t.x {
 		if t.x[i] = float64(rng.IntN(64)) / 8; i%3 == 0 {

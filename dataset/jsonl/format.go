@@ -134,9 +134,10 @@ func (f *format) values(row []float64, s *scanner) *dataset.InputError {
 	for expected := 0; s.toKey(); expected++ {
 		// The keys of most lines are in the order of the columns.
 		j := expected
-		if j < len(f.quoted) && bytes.HasPrefix(s.text[s.at:], f.quoted[j]) {
-			s.at += len(f.quoted[j])
-			s.skipBlanks()
+		if j < len(f.Names) && f.kinds[j].isPlain && s.keyIs(f.Names[j]) {
+			if !s.colon() {
+				break
+			}
 		} else {
 			if !s.readKey() {
 				break

@@ -65,16 +65,18 @@ type layout struct {
 	file  string // name of the file in errors
 
 	index map[string]int // column of each key
-	// quoted[j] is `"key":` of column j as the first line has it, without blanks.
-	quoted [][]byte
-	kinds  []seen // values of each column in the examined lines
-	lines  int    // number of examined lines
+	kinds []seen         // values of each column in the examined lines
+	lines int            // number of examined lines
 	// ignores is true if the features are listed, so that other keys do not matter.
 	ignores bool
 }
 
 // A seen tells which values occurred in a column.
-type seen struct{ number, text, nested bool }
+type seen struct {
+	number, text, nested bool
+	isPlain              bool  // the key needs no escapes
+	line                 uint8 // last examined line with the key
+}
 
 // Open reads the first lines and returns a source of the rows. Errors are *[dataset.InputError]. If the file changes
 // later, a pass over the rows ends with a *[dataset.ChangedError].
@@ -174,6 +176,7 @@ func inspect(name string, opts Options) (*layout, error) {
 			break
 		}
 		l.lines++
+		f.MaxRow = sampleBytes // the reader holds longer lines, and reports their errors
 	}
 	if len(l.Names) == 0 {
 		return nil, &dataset.InputError{File: f.Name, Line: f.Line, Msg: "the first objects have no keys"}
@@ -187,24 +190,22 @@ func (l *layout) examine(line []byte) *dataset.InputError {
 	if bad := s.begin(); bad != nil {
 		return bad
 	}
-	taken := map[int]bool{}
 	for s.next() {
-		key := string(s.key)
-		j, known := l.index[key]
+		j, known := l.index[string(s.key)]
 		if !known {
+			key := string(s.key)
 			if j = len(l.Names); j == maxColumns {
 				return s.errorAt(s.keyAt, "the objects have more than %d keys", maxColumns)
 			}
 			l.index[key] = j
 			l.Names = append(l.Names, key)
-			l.quoted = append(l.quoted, append(bytes.Clone(s.text[s.keyAt:s.keyEnd]), ':'))
-			l.kinds = append(l.kinds, seen{})
+			l.kinds = append(l.kinds, seen{isPlain: strings.IndexByte(key, '"') < 0 && strings.IndexByte(key, '\\') < 0})
 		}
-		if taken[j] {
+		k := &l.kinds[j]
+		if int(k.line) == l.lines+1 {
 			return s.twice()
 		}
-		taken[j] = true
-		k := &l.kinds[j]
+		k.line = uint8(l.lines + 1)
 		switch text := cell.Trimmed(s.value); {
 		case s.kind == nested:
 			k.nested = true

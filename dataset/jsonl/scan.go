@@ -26,9 +26,8 @@ type scanner struct {
 	text []byte
 	at   int // next byte to read
 
-	// keyAt and keyEnd are the positions of the key with its quotes. key is the decoded key.
-	keyAt, keyEnd int
-	key           []byte
+	keyAt int    // position of the key
+	key   []byte // decoded key
 	// valueAt is the position of the value. value is its text: a decoded text without quotes, or empty for null.
 	valueAt int
 	value   []byte
@@ -59,6 +58,16 @@ func (s *scanner) next() bool { return s.nextKey() && s.nextValue() }
 // nextKey reads up to the value of the next pair.
 func (s *scanner) nextKey() bool { return s.toKey() && s.readKey() }
 
+// keyIs reports whether the key at s.keyAt is name, which needs no escapes, and moves behind the key.
+func (s *scanner) keyIs(name string) bool {
+	rest := s.text[s.keyAt+1:]
+	if len(rest) <= len(name) || rest[len(name)] != '"' || string(rest[:len(name)]) != name {
+		return false
+	}
+	s.at = s.keyAt + len(name) + 2
+	return true
+}
+
 // readKey reads the key at s.keyAt and the colon after it.
 func (s *scanner) readKey() bool {
 	end, escaped := textEnd(s.text, s.keyAt)
@@ -72,7 +81,7 @@ func (s *scanner) readKey() bool {
 	if !utf8.Valid(s.key) {
 		return s.fail(s.keyAt, "the key is not UTF-8: %s", s.excerpt(s.keyAt))
 	}
-	s.keyEnd, s.at = end, end
+	s.at = end
 	return s.colon()
 }
 

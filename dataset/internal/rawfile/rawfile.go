@@ -35,6 +35,8 @@ type File struct {
 	Plain int64
 	// Line is the number of lines that ReadLine has returned.
 	Line int
+	// MaxRow limits the bytes of text of a row. It is the constant MaxRow unless a smaller limit is set.
+	MaxRow int
 
 	file    *os.File
 	pipe    *dataset.Taken // source of the data if file is nil
@@ -86,7 +88,7 @@ func Pass(name string, pipe *dataset.Pipe, was dataset.Stamp) (*File, error) {
 
 // of returns a File that reads the data of a pipe.
 func of(name string, from io.Reader, taken *dataset.Taken) (*File, error) {
-	f := &File{Reader: bufio.NewReaderSize(from, bufferSize), Name: name, Plain: -1, pipe: taken, decoder: decoder{text: from, close: func() {}}, share: wholeFile}
+	f := &File{Reader: bufio.NewReaderSize(from, bufferSize), Name: name, Plain: -1, MaxRow: MaxRow, pipe: taken, decoder: decoder{text: from, close: func() {}}, share: wholeFile}
 	if err := f.unpack(); err != nil {
 		return nil, f.Wrap(err, 0)
 	}
@@ -123,7 +125,7 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 		file.Close() // nothing was read
 		return nil, err
 	}
-	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, decoder: decoder{text: file, close: func() {}}, share: wholeFile, stamp: stamp}
+	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), MaxRow: MaxRow, file: file, decoder: decoder{text: file, close: func() {}}, share: wholeFile, stamp: stamp}
 	if err := f.unpack(); err != nil {
 		file.Close() // err is more informative than an error of Close
 		return nil, f.Wrap(err, 0)
@@ -308,7 +310,7 @@ func (f *File) SkipBOM() {
 }
 
 // ReadLine returns the next line with its line end, valid until the next call. At the end of the file it returns
-// io.EOF. It returns an error if the current row has more than MaxRow bytes, or if the line begins outside the range
+// io.EOF. It returns an error if the current row has more than f.MaxRow bytes, or if the line begins outside the range
 // set by Limit.
 func (f *File) ReadLine() ([]byte, error) {
 	if f.Done() {
@@ -318,7 +320,7 @@ func (f *File) ReadLine() ([]byte, error) {
 	if err == bufio.ErrBufferFull {
 		f.long = append(f.long[:0], text...)
 		for err == bufio.ErrBufferFull {
-			if f.size+len(f.long) > MaxRow {
+			if f.size+len(f.long) > f.MaxRow {
 				return nil, f.TooLong(f.Line + 1)
 			}
 			text, err = f.ReadSlice('\n')
@@ -332,7 +334,7 @@ func (f *File) ReadLine() ([]byte, error) {
 	f.Line++
 	f.share.next += int64(len(text) + f.share.mark)
 	f.share.mark = 0
-	if f.size += len(text); f.size > MaxRow {
+	if f.size += len(text); f.size > f.MaxRow {
 		return nil, f.TooLong(f.Line)
 	}
 	return text, nil
