@@ -109,6 +109,37 @@ def test_types_of_pandas(flats):
         Ridge().fit(pd.DataFrame({"a": [1.0, 2.0], "t": pd.array(["x", pd.NA], dtype="string")}), [1, 2])
 
 
+def test_strings_of_pandas_3(flats):
+    """The texts of pandas 3 have a type of their own, which pandas 2.3 has as an option."""
+    if not hasattr(getattr(pd.options, "future", None), "infer_string"):
+        pytest.skip("pandas before 2.1 has no such texts")
+    want = RidgeCV("auto", prepare="auto").fit(flats, target="rent")
+    with pd.option_context("future.infer_string", True):
+        texts = flats["district"].tolist()
+        frame = flats.assign(district=pd.Series(texts))
+        if isinstance(frame["district"].dtype, pd.StringDtype):
+            assert frame["district"].dtype.na_value is not pd.NA
+        model = RidgeCV("auto", prepare="auto").fit(frame, target="rent")
+        assert model.alpha_ == want.alpha_ and list(model.get_feature_names_out()) == list(want.get_feature_names_out())
+        assert np.array_equal(model.predict(frame), want.predict(flats))
+        with pytest.raises(ValueError, match="column 'district' has texts.*prepare"):
+            Ridge().fit(frame.drop(columns="rent"), frame["rent"])
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "boolean"])
+def test_missing_values_of_pandas(kind):
+    """pd.NA is a missing value: an error without a preparation, as in scikit-learn."""
+    values = pd.array([1, 0, pd.NA, 1, 0, 1], dtype=kind)
+    frame = pd.DataFrame({"a": values, "b": [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]})
+    y = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0]
+    with pytest.raises(ValueError, match="NaN"):
+        Ridge().fit(frame, y)
+    whole = frame.dropna()
+    model = Ridge().fit(whole, [1.0, 2.0, 4.0, 5.0, 7.0])
+    assert np.allclose(model.coef_, Ridge().fit(whole.astype(float), [1.0, 2.0, 4.0, 5.0, 7.0]).coef_)
+    assert len(Ridge(prepare="auto").fit(frame, y).predict(frame)) == 6
+
+
 def test_parameters_of_tables(flats):
     """prepare and target are parameters, so that clones and folds have them."""
     X, y = flats.drop(columns="rent"), flats["rent"]

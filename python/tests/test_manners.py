@@ -1,5 +1,6 @@
 """Errors, warnings, progress, threads, and what is left behind."""
 
+import ast
 import glob
 import inspect
 import os
@@ -196,6 +197,17 @@ def test_progress(capfd):
     assert "\r" in shown and "rows, " in shown and "GB/s" in shown
     Ridge().fit(X, y)
     assert capfd.readouterr().err == ""
+
+
+def test_syntax():
+    """The package and its tests are written for Python 3.9."""
+    folder = pathlib.Path(fdridge.__file__).parent
+    files = [*folder.glob("*.py"), *pathlib.Path(__file__).parent.glob("*.py"), *folder.parent.glob("examples/*.py")]
+    assert len(files) > 20
+    for name in files:
+        ast.parse(name.read_text(), name.name, feature_version=(3, 9))
+    with pytest.raises(SyntaxError):
+        ast.parse("match x:\n    case 1: pass", feature_version=(3, 9))
 
 
 def test_without_sklearn():
