@@ -106,7 +106,7 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 		switch p := o.predicted; {
 		case p != nil:
 			content = func(w io.Writer) error { return npy.Write(w, p.block.rows, p.block.targets, p.block.all) }
-		case strings.HasSuffix(o.out, ".npz"):
+		case o.writesArrays():
 			content = m.WriteArrays
 		default:
 			content = m.Write

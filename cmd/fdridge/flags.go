@@ -3,6 +3,7 @@ package main
 import (
 	"runtime"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -50,6 +51,7 @@ func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
 // predict (--predict), predictions are written to out, and no model.
 type resultFlags struct {
 	out, coef, report string
+	outFormat         string
 	predict           string
 	predicted         *predictionRun // the predictions; nil without --predict
 	json, strict      bool
@@ -82,10 +84,20 @@ func (o *solveFlags) register(f *pflag.FlagSet, methodHelp string, allowDirect b
 	f.Float64Var(&o.tol, "tol", 1e-8, "bound to prove on the relative error of the coefficients")
 	f.IntVar(&o.maxPasses, "max-passes", 500, "maximum number of passes after the first")
 	f.StringVar(&o.out, "out", "", "write the model to FILE, as JSON, or as arrays if it ends in .npz")
+	f.StringVar(&o.outFormat, "out-format", "auto", "form of the model: auto, json, or npz for arrays")
+	cli.SetValues(f, "out-format", modelFormats...)
 	f.StringVar(&o.report, "report", "", "write an HTML page about the fit to FILE")
 	f.StringVar(&o.coef, "coef", "", "write the coefficients to FILE, as .npy, a row for each gamma and target")
 	f.BoolVar(&o.json, "json", false, "print one JSON object instead of text")
 	f.BoolVar(&o.strict, "strict", false, "fail (exit 1, no model) if --tol is not reached")
+}
+
+// modelFormats are the values of --out-format of fit and solve.
+var modelFormats = []string{"auto", "json", "npz"}
+
+// writesArrays reports whether the model is written as arrays.
+func (o *resultFlags) writesArrays() bool {
+	return o.outFormat == "npz" || o.outFormat == "auto" && strings.HasSuffix(o.out, ".npz")
 }
 
 // check validates the flags. allowDirect accepts methods that need no sketch.
@@ -101,6 +113,13 @@ func (o *solveFlags) check(allowDirect bool) error {
 		return cli.BadInput("--max-passes: %d, must be at least 1", o.maxPasses)
 	case o.strict && o.method == ridge.OneShot:
 		return errNoTolerance
+	case o.outFormat != "auto" && o.out == "":
+		return cli.BadInput("--out-format: it needs --out FILE for the model")
+	case o.outFormat != "auto" && o.predict != "":
+		return cli.BadInput("--out-format: --predict writes predictions as .npy, and no model")
+	}
+	if err := cli.OneOf("out-format", o.outFormat, modelFormats...); err != nil {
+		return err
 	}
 	return cli.FirstError(o.gammaFlags.check(o.method.Takes(0) == nil || allowDirect && o.method == ridge.Auto), cli.CheckOut(o.out), cli.CheckOutput("report", o.report), cli.CheckOutput("coef", o.coef))
 }

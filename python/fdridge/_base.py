@@ -1,6 +1,5 @@
 """What the estimators have in common: they check rows, run the program, and predict with its solution."""
 
-import json
 import pathlib
 import warnings
 from numbers import Integral, Real
@@ -14,10 +13,14 @@ from . import _rows
 from ._compat import check_sample_weight, validate_data
 from ._program import Files, call, contents, depth, threads
 from ._sketch import Sketch
-from ._solution import as_columns, draw, flags_of, solve
+from ._solution import Arrays, as_columns, draw, flags_of, solve
 
 # The names of scikit-learn's solvers. All minimise the same function, and so do all methods of the program.
 _SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
+
+# Models of more targets are written as arrays, and so are paths of more coefficients.
+_TARGETS = 100
+_NUMBERS = 10_000
 
 # Iterations of these methods are passes over the rows.
 _ITERATIVE = ("cg", "galerkin", "newton")
@@ -113,7 +116,7 @@ class BaseRidge(BaseEstimator):
             flags += ["--target", files.new(_rows.npy(y), y.nbytes)]
             if sample_weight is not None:
                 flags += ["--weights", files.new(_rows.npy(sample_weight[:, None]), sample_weight.nbytes)]
-            self._solve(["fit", *flags], penalty, files)
+            self._solve(["fit", *flags], penalty, files, arrays_of(y.shape[1], X.shape[1]))
 
     def _fit_table(self, X, y, sample_weight, penalty, target, columns, prepare):
         """Fit a file, or a data frame whose columns the program prepares."""
@@ -151,7 +154,7 @@ class BaseRidge(BaseEstimator):
                 if self.method in ("auto", *_ITERATIVE, "one-shot"):
                     sketch = files.new()
                     flags += ["--save-sketch", sketch, "--size", str(int(self.size))]
-            preparation = self._solve(["fit", *flags], penalty(count), files)["preparation"]
+            preparation = self._solve(["fit", *flags], penalty(count), files, arrays_of(count))["preparation"]
             self._prepared = prepare is not None
             self._interval = None if sketch is None else contents(sketch)
         inputs = preparation.get("encoding", preparation)
@@ -164,13 +167,13 @@ class BaseRidge(BaseEstimator):
             del self.feature_names_in_
         return self
 
-    def _solve(self, args, penalty, files):
-        """Run the program and keep its solution. Return the model as a dict."""
-        solutions, model = self._run(args, penalty, files)
+    def _solve(self, args, penalty, files, arrays):
+        """Run the program and keep its solution. Return the model's fields as a dict."""
+        solutions, model, header = self._run(args, penalty, files, arrays)
         self._take(solutions[0], model)
-        return json.loads(model)
+        return header
 
-    def _run(self, args, penalty, files):
+    def _run(self, args, penalty, files, arrays):
         if not self.fit_intercept:
             args = [*args, "--intercept=false"]
         if self.method != "auto" and "--size" not in args:
@@ -179,7 +182,7 @@ class BaseRidge(BaseEstimator):
         if passes is None and self.method in _ITERATIVE:
             passes = getattr(self, "max_iter", None)
         flags = flags_of(tol=self.tol, method=self.method, max_passes=passes, threads=threads(self.n_jobs))
-        return solve([*args, *penalty, *flags], files, verbose=self.verbose)
+        return solve([*args, *penalty, *flags], files, verbose=self.verbose, arrays=arrays)
 
     def _take(self, solution, model):
         self._solution = solution
@@ -305,7 +308,7 @@ class BaseRidge(BaseEstimator):
         if self._model is None:
             raise ValueError("X: a model of partial_fit predicts arrays, not files")
         with Files() as files:
-            args = ["predict", "--model", files.new(self._model), "--unknown", "ignore"]
+            args = ["predict", "--model", files.new(self._bytes()), "--unknown", "ignore"]
             if return_bound:
                 args += ["--interval", args[2] if self._interval is None else files.new(self._interval)]
             text = call([*args, *_rows.data(X, files)], files, told=self._told)
@@ -346,7 +349,17 @@ class BaseRidge(BaseEstimator):
         pathlib.Path(name).write_bytes(self._model_file())
 
     def _model_file(self):
-        return self._model
+        return self._bytes()
+
+    def _bytes(self):
+        """Return the bytes of the model file of the program."""
+        return self._model.tobytes() if isinstance(self._model, Arrays) else self._model
+
+
+def arrays_of(targets, features=1, alphas=1):
+    """Return the size in bytes of a model as arrays, or 0 if it is written as JSON."""
+    many = targets > _TARGETS or alphas * targets * features > _NUMBERS and alphas > 1
+    return 8 * alphas * targets * features if many else 0
 
 
 def _check(estimator, name, kind, holds, words, optional=False):

@@ -13,7 +13,7 @@ from . import _rows
 from ._base import BaseRidge
 from ._compat import check_sample_weight, refuse_namespace
 from ._ridge import penalty_flags
-from ._solution import penalties
+from ._solution import Arrays, penalties
 
 
 def _rows_needed_once(estimator):
@@ -72,6 +72,8 @@ class BaseRidgeClassifier(ClassifierMixin, BaseRidge):
 
     def _model_file(self):
         labels = [str(label) for label in self.classes_]
+        if isinstance(self._model, Arrays):
+            return self._model.tobytes(classes=labels)
         return json.dumps({**json.loads(self._model), "classes": labels}).encode()
 
 

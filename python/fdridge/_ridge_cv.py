@@ -8,7 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import assert_all_finite
 
 from . import _rows, _scores
-from ._base import BaseRidge
+from ._base import BaseRidge, arrays_of
 from ._classifier import BaseRidgeClassifier, RidgeClassifier, decide
 from ._loo import Leverages, predictions
 from ._program import Files
@@ -105,18 +105,20 @@ class BaseRidgeCV(BaseRidge):
         """Return the candidates, or those that the program tries for "auto"."""
         if not isinstance(self.alphas, str):
             return np.ravel(penalties(self.alphas, "alphas"))
-        solutions, _ = self._run_rows(rows, y, sample_weight, ["--gamma", "auto", "--select", "gcv"], files)
+        solutions = self._run_rows(rows, y, sample_weight, ["--gamma", "auto", "--select", "gcv"], files, 0)
         return np.unique([one["gamma"] for one in solutions[0].certificate.choice["path"]])
 
-    def _run_rows(self, rows, y, sample_weight, penalty, files):
+    def _run_rows(self, rows, y, sample_weight, penalty, files, arrays):
         flags = ["fit", *rows, "--target", files.new(_rows.npy(y), y.nbytes)]
         if sample_weight is not None:
             flags += ["--weights", files.new(_rows.npy(sample_weight[:, None]), sample_weight.nbytes)]
-        return self._run(flags, penalty, files)
+        return self._run(flags, penalty, files, arrays)[0]
 
     def _path(self, rows, y, sample_weight, alphas, files):
         """Return a solution for each alpha, of one run of the program."""
-        solutions, _ = self._run_rows(rows, y, sample_weight, ["--gamma", listed(np.unique(alphas))], files)
+        different = np.unique(alphas)
+        arrays = arrays_of(y.shape[1], self.n_features_in_, len(different))
+        solutions = self._run_rows(rows, y, sample_weight, ["--gamma", listed(different)], files, arrays)
         by_alpha = {one.alpha: one for one in solutions}
         return [by_alpha[alpha] for alpha in alphas.tolist()]
 

@@ -1,9 +1,11 @@
 """Solutions of ridge regression with the bounds that the program proved."""
 
 import html
+import io
 import json
 import os
 import tempfile
+import zipfile
 
 import numpy as np
 
@@ -118,7 +120,7 @@ def _bounds(values):
 
 def _digits(low, high):
     """Return the digits that two ends of a bracket share, or the bracket."""
-    if low is None or high is None:
+    if low is None or high is None or np.isinf(low) or np.isinf(high):
         return "unknown"
     for digits in range(12, 2, -1):
         if f"{low:.{digits}g}" == f"{high:.{digits}g}":
@@ -163,7 +165,7 @@ class Solution:
         self._prepared = bool(preparation or "folded_scaling" in model or "penalty" in model)
         self._ravel = False
         self.has_intercept = model["intercept_fitted"]
-        self._coef = np.atleast_2d(np.array(fit.pop("coef"), dtype=np.float64))
+        self._coef = np.atleast_2d(np.asarray(fit.pop("coef"), dtype=np.float64))
         self._intercept = np.atleast_1d(np.array(fit["intercept"], dtype=np.float64))
         self.certificate = Certificate(fit["certificate"], choice)
         self.report = report
@@ -280,16 +282,74 @@ def draw(content, kind, name=None):
             return Picture(f.read())
 
 
-def solve(args, files, *, verbose=False):
-    """Run fit or solve, and return a Solution for each alpha and the model file."""
-    name = files.new()
+class Arrays:
+    """A model as arrays, which solutions share. header has what is not in an array, see docs/model.md."""
+
+    def __init__(self, name):
+        with open(name, "rb") as f, np.load(f) as archive:
+            self.header = json.loads(archive[_HEADER])
+            self.members = {key: archive[key] for key in archive.files if key != _HEADER}
+
+    def fits(self, has_gammas):
+        """Return the fits with the lists of a JSON model. has_gammas: each target has its own gamma."""
+        fits = self.header["models"]
+        count = len(self.members["coef"]) // len(fits)
+        found = []
+        for i, fit in enumerate(fits):
+            rows = {key: a if len(fits) == 1 else a[i * count : (i + 1) * count] for key, a in self.members.items()}
+            record = dict(fit["certificate"])
+            for key in _RECORDED:
+                if key in rows:
+                    record[key] = (rows[key][:, 0] if rows[key].shape[1] == 1 else rows[key]).tolist()
+            if has_gammas:
+                record["gammas"] = rows["gamma"][:, 0].tolist()
+            found.append({**fit, "coef": rows["coef"], "intercept": rows["intercept"][:, 0], "certificate": record})
+        return found
+
+    def tobytes(self, **fields):
+        """Return the bytes of the file. fields are added to the header."""
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr(_HEADER, json.dumps({**self.header, **fields}))
+            for key, a in self.members.items():
+                with archive.open(key + ".npy", "w", force_zip64=True) as to:
+                    np.lib.format.write_array(to, a, version=(1, 0))
+        return file.getvalue()
+
+
+_HEADER = "fdridge_model.json"
+_RECORDED = (
+    "error_bound",
+    "relative_error_bound",
+    "energy_bound",
+    "intercept_bound",
+    "coef_error_bound",
+    "coef_relative_error_bound",
+    "objective",
+    "rss",
+    "gcv",
+    "r2_bracket",
+)
+
+
+def solve(args, files, *, verbose=False, arrays=0):
+    """Run fit or solve. Return a Solution for each alpha, the model, and the model's fields as a dict.
+
+    The model is the bytes of a JSON file, or `Arrays` if arrays is their expected size in bytes.
+    """
+    name = files.new(size=arrays)
     args = [*args, "--out", name, "--json", "--log-format", "json" if verbose else "none"]
-    report = call(args, files, verbose=verbose).decode()
-    text = contents(name)
-    model = json.loads(text)
+    report = call([*args, "--out-format", "npz"] if arrays else args, files, verbose=verbose).decode()
+    if arrays:
+        model = Arrays(name)
+        header, fits = model.header, model.fits("--per-target" in args)
+    else:
+        model = contents(name)
+        header = json.loads(model)
+        fits = header["models"]
     told = json.loads(report)
     choice = told.get("choice") or told.get("per_target")
-    return [Solution(fit, choice, report, model) for fit in model["models"]], text
+    return [Solution(fit, choice, report, header) for fit in fits], model, header
 
 
 def flags_of(*, tol, method="auto", max_passes=None, threads=None):
