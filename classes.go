@@ -36,6 +36,19 @@ func (j *job) leftOutCounter(gammas []float64) func(fit int, b dataset.Block, wi
 	}
 }
 
+// poolLeftOut adds the leave-one-out decisions of all workers at each of gammas.
+func (j *job) poolLeftOut(ctx context.Context, gammas []float64) error {
+	if j.Classes == nil || j.Reducer == nil {
+		return nil
+	}
+	for _, g := range gammas {
+		if err := j.leftOut[g].Pool(ctx, j.Reducer.Allreduce); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // chooseByAccuracy chooses γ again if Select is an accuracy.
 func (j *job) chooseByAccuracy() error {
 	if !j.Select.Decides() {
@@ -68,6 +81,17 @@ func (j *job) classify(ctx context.Context, r *Result) error {
 	}
 	var err error
 	r.Classes.Training, err = j.Classes.Evaluate(ctx, j.labelled, r.Solutions)
+	if err != nil {
+		return err
+	}
 	r.Passes++
-	return err
+	for _, score := range r.Classes.Training {
+		if j.Reducer == nil {
+			break
+		}
+		if err := score.Pool(ctx, j.Reducer.Allreduce); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -306,13 +306,9 @@ func TestClassesRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, opts := range map[string]fdridge.Options{
-		"PerTarget": {PerTarget: true}, "KeepSummary": {KeepSummary: true}, "Unpenalized": {Unpenalized: []int{0}},
-	} {
-		opts.Classes = c
-		if _, err := fdridge.Fit(t.Context(), src, opts); !errors.Is(err, ridge.ErrInput) {
-			t.Errorf("%s: %v", name, err)
-		}
+	each := fdridge.Options{Classes: c, PerTarget: true, Select: choose.Accuracy}
+	if _, err := fdridge.Fit(t.Context(), src, each); !errors.Is(err, ridge.ErrInput) {
+		t.Errorf("a γ for each class by accuracy: %v", err)
 	}
 	for _, by := range []choose.Criterion{choose.Accuracy, choose.BalancedAccuracy} {
 		_, err := fdridge.Fit(t.Context(), src, fdridge.Options{Select: by})

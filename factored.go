@@ -45,6 +45,9 @@ func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
 	if !f.choosesGamma() {
 		return f.Gammas, nil
 	}
+	if f.PerTarget {
+		return f.chooseEach(ctx)
+	}
 	grid := choose.GridFor(f.factors.MeanEigenvalue(), f.factors.ColumnSquares())
 	byGCV, err := choose.Among(f.Candidates, grid, func(gammas []float64) ([]choose.Candidate, error) {
 		fits, err := f.factors.Scores(ctx, gammas)
@@ -157,9 +160,17 @@ func (f *factored) factoriseQR(ctx context.Context, gammas []float64, leaveOneOu
 	})
 }
 
-// solve returns the solutions at gammas. With method Exact, it reads the rows again for a QR factorization if a system
-// is singular, or if round-off limits an error bound.
+// solve returns the solutions at gammas, or with PerTarget one solution in which each target has its own γ.
 func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
+	if f.PerTarget {
+		return f.solveEach(ctx, gammas)
+	}
+	return f.solveAll(ctx, gammas)
+}
+
+// solveAll returns the solutions of all targets at gammas. With method Exact, it reads the rows again for a QR
+// factorization if a system is singular, or if round-off limits an error bound.
+func (f *factored) solveAll(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
 	fits, err := f.certified(ctx, f.factors, gammas)
 	if err != nil {
 		return nil, 0, err
@@ -336,6 +347,70 @@ func (f *factored) retryWithQR(ctx context.Context, gammas []float64, fits []*ri
 		}
 	}
 	return out, nil
+}
+
+// solveEach solves for each target at its own γ. It factorises once for each different γ.
+func (f *factored) solveEach(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
+	var out *ridge.Solution
+	status := ridge.NotTerminated
+	for _, g := range choose.Ascending(gammas) {
+		fits, worst, err := f.solveAll(ctx, []float64{g})
+		if err != nil {
+			return nil, 0, err
+		}
+		status = status.Worse(worst)
+		one := fits[0]
+		if out == nil {
+			first := *one
+			out = &first
+			out.Gamma, out.Gammas = slices.Min(gammas), slices.Clone(gammas)
+			out.Targets = slices.Clone(one.Targets)
+			out.EffectiveDimensions = make([]ridge.Interval, len(out.Targets))
+		}
+		out.Passes = max(out.Passes, one.Passes)
+		out.Iterations = max(out.Iterations, one.Iterations)
+		out.Status = out.Status.Worse(one.Status)
+		df := &out.EffectiveDimension
+		df.Lo = math.Min(df.Lo, one.EffectiveDimension.Lo)
+		df.Hi = math.Max(df.Hi, one.EffectiveDimension.Hi)
+		for j := range out.Targets {
+			if gammas[j] == g {
+				out.Targets[j] = one.Targets[j]
+				out.EffectiveDimensions[j] = one.EffectiveDimension
+			}
+		}
+	}
+	return []*ridge.Solution{out}, status, nil
+}
+
+// chooseEach chooses a γ for each target by the brackets of the direct method.
+func (f *factored) chooseEach(ctx context.Context) ([]float64, error) {
+	gammas := choose.Ascending(f.eachCandidates())
+	if len(gammas) == 0 {
+		gammas = choose.GridFor(f.factors.MeanEigenvalue(), nil).Gammas
+	}
+	var candidates []choose.Candidate
+	var passes int
+	var err error
+	if f.Select.LeavesOut() {
+		candidates, err = f.leftOutBy(ctx, f.factors, &passes)(gammas)
+	} else {
+		var fits []*ridge.Solution
+		fits, err = f.factors.Scores(ctx, gammas)
+		candidates = choose.ByGCV(fits)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.each, err = choose.Each(f.Select, candidates)
+	if err != nil {
+		return nil, err
+	}
+	f.each.Passes, f.each.Whole = passes, true
+	if passes > 0 {
+		f.each.Spent = []reason.Reason{{Rule: reason.LeverageTakesPass}}
+	}
+	return f.each.Gammas, nil
 }
 
 func (f *factored) report(r *Result) {

@@ -16,9 +16,11 @@ import (
 //
 //  1. Every option without a value gets its default. Contradictory options cause an *[OptionError].
 //  2. [plan.Choose] chooses the method.
-//  3. If some columns have no penalty, a pass computes how to project them out; see [project.New].
+//  3. If the caller wants a summary that the fit does not build, a pass builds it. If some columns
+//     have no penalty, a pass computes how to project them out; see [project.New].
 //  4. One pass reads the rows. A sketching method builds a summary by [ridge.Summarize], or by [choose.CrossValidate] if
-//     there are folds. A direct method factors a matrix by [ridge.Factorize].
+//     there are folds. A direct method factors a matrix by [ridge.Factorize]. If γ or penalties are chosen from a sketch,
+//     another pass before it builds the sketch.
 //  5. If no γ is given, one is chosen. Penalties of bands that are not given are chosen too.
 //  6. The solutions come from the summary, from the factors, or from further passes.
 //
@@ -49,6 +51,11 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	}
 	if j.Chosen != nil {
 		if err := j.Chosen(steps.Method); err != nil {
+			return nil, err
+		}
+	}
+	if j.keepsApart(steps.Method) {
+		if err := j.keep(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -112,6 +119,9 @@ func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 		r.Passes += s.Passes
 	}
 	first.report(r)
+	if j.kept != nil {
+		r.Summary = j.kept
+	}
 	if err := j.restore(r); err != nil {
 		return nil, err
 	}
@@ -127,8 +137,11 @@ func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 
 // summarise makes the first pass. An iteration replaces DualCG if the rows do not fit in memory.
 func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error) {
-	if !steps.Method.IsDirect() {
+	switch {
+	case !steps.Method.IsDirect():
 		return j.sketch(ctx, steps)
+	case j.needsSketch(steps.Method):
+		return j.stage(ctx, steps)
 	}
 	f, err := j.factorise(ctx, steps)
 	if _, large := errors.AsType[*ridge.SizeError](err); large && steps.Reason.Rule == reason.SparseRows {
@@ -144,7 +157,7 @@ func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int)
 	_, _, t := src.Dims()
 	gammas, observe, use, all := opts.Gammas, opts.Observe, opts.Block, (*Result)(nil)
 	opts.Block = nil
-	if opts.Lanes == 0 && t >= manyTargets { // blocks with fewer targets would have other sketches
+	if opts.PerTarget && opts.Lanes == 0 && t >= manyTargets { // blocks with fewer targets would have other sketches
 		opts.Lanes = 1
 	}
 	var shared ridge.SpectrumCache
@@ -156,6 +169,10 @@ func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int)
 		}
 		return err
 	}
+	together := !opts.PerTarget || opts.Classes != nil // all targets are one block
+	if together {
+		width = t
+	}
 	for lo := 0; lo < t; lo += width {
 		if all != nil { // without this, the memory of earlier blocks would add up
 			all.Summary, all.outcome.Summary = nil, nil
@@ -166,7 +183,7 @@ func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int)
 		if err != nil {
 			return nil, err
 		}
-		if len(gammas) > 0 {
+		if len(gammas) > 0 && !together {
 			opts.Gammas = gammas[lo:hi]
 		}
 		if observe != nil {
@@ -180,12 +197,13 @@ func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int)
 			return nil, err
 		}
 		if use != nil {
-			s := part.Solutions[0]
-			if err := use(lo, s); err != nil {
-				return nil, err
-			}
-			for j := range s.Targets {
-				s.Targets[j].Coef, s.Targets[j].Scaled = nil, nil
+			for _, s := range part.Solutions {
+				if err := use(lo, s); err != nil {
+					return nil, err
+				}
+				for j := range s.Targets {
+					s.Targets[j].Coef, s.Targets[j].Scaled = nil, nil
+				}
 			}
 		}
 		if all == nil {

@@ -30,7 +30,8 @@ type job struct {
 	decided     // state of a classification
 	unpenalized // describes the columns without penalty; d and penalty do not include these columns
 
-	penalty []float64 // the penalty of each column; nil means 1
+	kept    *ridge.Summary // the summary for the caller, if the fit builds none of all columns
+	penalty []float64      // the penalty of each column; nil means 1
 	trace   []Step
 	chosen
 	bands *choose.BandChoice
@@ -121,16 +122,16 @@ func (j *job) resolvePenalty() error {
 	switch {
 	case j.PerTarget && len(j.Gammas) != j.t && !j.choosesGamma():
 		return &OptionError{[]string{"PerTarget", "Gammas"}, fmt.Sprintf("%d gammas for %d targets", len(j.Gammas), j.t)}
+	case j.Penalty != nil && len(j.Penalty) != j.d:
+		return &OptionError{[]string{"Penalty"}, "there must be one penalty for each feature"}
 	case j.Bands != nil:
-		p, err := choose.Penalties(j.d, j.Bands)
+		p, err := choose.Penalties(j.d, j.Penalty, j.Bands)
 		if err != nil {
 			return err
 		}
 		if !j.choosesBands() {
 			j.penalty, j.bands = p, &choose.BandChoice{Bands: j.Bands, Choice: choose.Least(nil, nil)}
 		}
-	case j.Penalty != nil && len(j.Penalty) != j.d:
-		return &OptionError{[]string{"Penalty"}, "there must be one penalty for each feature"}
 	default:
 		j.penalty = j.Penalty
 	}
@@ -196,21 +197,32 @@ func (j *job) problem() plan.Problem {
 		Method: j.Method, Rows: j.n, Dim: j.d, Targets: j.t, Gammas: j.Gammas, Grid: choose.GridSize, LeaveOneOut: j.Select.LeavesOut() && j.choosesGamma(),
 		Size: j.Size, MaxBytes: j.MaxBytes, Once: j.once, Sparse: j.sparse,
 	}
+	p.NeedsSketch = j.whySketch()
+	return p
+}
+
+// whySketch returns why the fit needs a sketch, or the zero Reason.
+func (j *job) whySketch() (why reason.Reason) {
 	switch {
 	case j.Reducer != nil:
-		p.NeedsSketch.Rule = reason.RanksShareRows
+		why.Rule = reason.RanksShareRows
 	case j.PerTarget:
-		p.NeedsSketch.Rule = reason.TargetsNeedSummary
+		why.Rule = reason.TargetsNeedSummary
 	case j.choosesBands():
-		p.NeedsSketch.Rule = reason.BandsNeedSketch
+		why.Rule = reason.BandsNeedSketch
 	case j.KeepSummary:
-		p.NeedsSketch.Rule = reason.SketchIsKept
+		why.Rule = reason.SketchIsKept
 	case j.Journal != nil:
-		p.NeedsSketch.Rule = reason.CheckpointIsKept
+		why.Rule = reason.CheckpointIsKept
 	case j.crossValidates():
-		p.NeedsSketch.Rule = reason.FoldsNeedSketch
+		why.Rule = reason.FoldsNeedSketch
 	}
-	return p
+	return why
+}
+
+// keepsApart reports whether the caller wants a summary that a fit by method m does not build.
+func (j *job) keepsApart(m ridge.Method) bool {
+	return j.KeepSummary && (j.free != nil || m.IsDirect())
 }
 
 // checkMethod returns an error if method m cannot run.
@@ -222,6 +234,10 @@ func (j *job) checkMethod(m ridge.Method) error {
 	}
 	switch {
 	case !j.once:
+	case j.keepsApart(m):
+		return &dataset.OnceError{What: "a sketch besides method " + m.String()}
+	case m.IsDirect() && j.needsSketch(m):
+		return &dataset.OnceError{What: "a choice from a sketch before method " + m.String()}
 	case j.Select.LeavesOut() && j.choosesGamma() && !(m.IsDirect() && m.For(j.n, j.d, nil).IsDual()):
 		return &dataset.OnceError{What: "leave-one-out errors"}
 	case !m.IsDirect() && m != ridge.OneShot:

@@ -46,10 +46,10 @@ type Options struct {
 	// Fit reads the rows again for each block of targets. The sums of a block take at most 512 MiB and at most MaxBytes/8.
 	// All blocks share the spectrum of the sketch and the candidates. Result.Summary is the summary of the last block.
 	PerTarget bool
-	// Block, if not nil, is called with the solution for each block of targets. The number of the first target of the
-	// block is first, counted from 0. After the call, the coefficients of s are set to nil, so that memory holds the
-	// coefficients of one block at a time. The Result of Fit has no coefficients. An error of Block ends the fit.
-	// Block needs PerTarget.
+	// Block, if not nil, is called with the solution for each γ, and with PerTarget for each block of targets. The number
+	// of the first target of the block is first, counted from 0; without PerTarget, a block has all targets. After the
+	// call, the coefficients of s are set to nil, so that memory holds the coefficients of one block at a time. The Result
+	// of Fit has no coefficients. An error of Block ends the fit.
 	Block func(first int, s *ridge.Solution) error
 
 	// Penalty holds a factor pⱼ ≥ 0 for each feature j: the penalty term is γ·Σ pⱼxⱼ². Observe, Summarized and
@@ -63,11 +63,12 @@ type Options struct {
 	// penalty. With a dual method, γ is chosen by GCV only. Observe and Summarized see the projected rows.
 	Unpenalized []int
 	// Bands are groups of columns with a common penalty. Columns outside all bands have penalty 1. If a band has no
-	// given penalty, Fit chooses the penalty together with γ; see [choose.Bands].
+	// given penalty, Fit chooses the penalty by GCV, together with γ or at the given Gammas; see [choose.Bands]. If Select
+	// is another criterion, γ is then chosen again, with the chosen penalties. Penalty multiplies the penalties of Bands.
 	Bands []choose.Band
 
 	// Classes requests a classification. The rows must then have one target, with the labels that [classes.Learn] has
-	// read. Fit replaces this target by targets of ±1; see [classes.Classes].
+	// read. Fit replaces this target by targets of ±1; see [classes.Classes]. With a Reducer, use [classes.LearnShared].
 	Classes *classes.Classes
 
 	// Method is the method of the fit. Default: the choice of [plan.Choose].
@@ -102,8 +103,10 @@ type Options struct {
 	Progress func(s Stage, p ridge.Progress)
 	// Chosen, if not nil, is called with the method before the first pass. An error ends the fit.
 	Chosen func(ridge.Method) error
-	// Summarize, if not nil, replaces [ridge.Summarize]. A fit with a Reducer requires a Summarize function that
-	// summarises the rows of all workers.
+	// Merge, if not nil, returns the summary of the rows of all workers, given the summary of the rows of this worker. With
+	// Folds it is called for each fold. A fit with a Reducer requires Merge or Summarize.
+	Merge func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error)
+	// Summarize, if not nil, replaces [ridge.Summarize] and Merge: it returns the summary of the rows of all workers.
 	Summarize func(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(rows int64)) (*ridge.Summary, error)
 	// Summarized, if not nil, is called with the summary of all rows. An error ends the fit.
 	Summarized func(*ridge.Summary) error
@@ -257,45 +260,22 @@ var optionRules = []optionRule{
 	{[]string{"Method"}, "unknown method", func(o *Options) bool { return !slices.Contains(ridge.Methods(), o.Method) }},
 	{[]string{"Select"}, "unknown criterion", func(o *Options) bool { return o.Select < choose.Auto || o.Select > choose.BalancedAccuracy }},
 	{[]string{"Folds"}, "there must be at least two folds", func(o *Options) bool { return o.Folds != 0 && o.Folds < 2 }},
-	{[]string{"Gammas", "Candidates"}, "candidates are for choosing gamma, but gammas are given", func(o *Options) bool { return !o.choosesGamma() && o.Candidates != nil }},
-	{[]string{"Gammas", "Folds"}, "folds choose gamma, but gammas are given", func(o *Options) bool { return !o.choosesGamma() && o.Folds != 0 }},
-	{[]string{"Gammas", "Select"}, "a criterion chooses gamma, but gammas are given", func(o *Options) bool { return !o.choosesGamma() && o.Select != choose.Auto }},
-	{[]string{"Folds", "Select"}, "leave-one-out makes no folds", func(o *Options) bool { return o.Folds != 0 && o.Select.LeavesOut() }},
-	{[]string{"Select", "Method"}, "leave-one-out errors need a pass over the rows, and one-shot makes none", func(o *Options) bool { return o.Select.LeavesOut() && o.Method == ridge.OneShot }},
-	{[]string{"Folds", "Method"}, "cross-validation chooses from sketches of the folds, and a direct method makes none", func(o *Options) bool { return o.crossValidates() && o.Method.IsDirect() }},
-	{[]string{"Folds", "Reducer"}, "cross-validation keeps a sketch of each fold on one machine", func(o *Options) bool { return o.crossValidates() && o.Reducer != nil }},
-	{[]string{"Folds", "Journal"}, "cross-validation keeps no checkpoint", func(o *Options) bool { return o.crossValidates() && o.Journal != nil }},
-	{[]string{"Folds", "Summarize"}, "cross-validation makes its own summaries", func(o *Options) bool { return o.crossValidates() && o.Summarize != nil }},
-	{[]string{"Reducer", "Summarize"}, "with a Reducer, Summarize must return the summary of the rows of all workers", func(o *Options) bool { return o.Reducer != nil && o.Summarize == nil }},
-	{[]string{"Reducer", "Method"}, "a direct method runs on one machine", func(o *Options) bool { return o.Reducer != nil && o.Method.IsDirect() }},
-	{[]string{"Journal", "Method"}, "a direct method keeps no checkpoint", func(o *Options) bool { return o.Journal != nil && o.Method.IsDirect() }},
-	{[]string{"KeepSummary", "Method"}, "a direct method makes no sketch", func(o *Options) bool { return o.KeepSummary && o.Method.IsDirect() }},
-	{[]string{"Bands", "Method"}, "penalties are chosen from a sketch, and a direct method makes none", func(o *Options) bool { return o.choosesBands() && o.Method.IsDirect() }},
-	{[]string{"Gammas", "Method"}, "dual-cg computes no GCV: give gammas, or use dual", func(o *Options) bool { return o.choosesGamma() && o.Method == ridge.DualCG }},
-	{[]string{"Gammas", "Reducer"}, zeroIsDirect, func(o *Options) bool { return o.Reducer != nil && o.solvesZero() }},
-	{[]string{"Gammas", "Journal"}, zeroIsDirect, func(o *Options) bool { return o.Journal != nil && o.solvesZero() }},
-	{[]string{"Gammas", "KeepSummary"}, zeroIsDirect, func(o *Options) bool { return o.KeepSummary && o.solvesZero() }},
-	{[]string{"Unpenalized", "Reducer"}, "columns without penalty are projected out on one machine", func(o *Options) bool { return o.projects() && o.Reducer != nil }},
-	{[]string{"Unpenalized", "KeepSummary"}, "a summary would be of rows without the columns that have no penalty", func(o *Options) bool { return o.projects() && o.KeepSummary }},
-	{[]string{"Unpenalized", "Folds"}, "cross-validation would have to project the columns without penalty out of each fold: choose gamma by GCV", func(o *Options) bool { return o.projects() && o.crossValidates() }},
-	{[]string{"Unpenalized", "PerTarget"}, "with columns without penalty, all targets have the same gamma", func(o *Options) bool { return o.projects() && o.PerTarget }},
-	{[]string{"Unpenalized", "Gammas"}, "gamma = 0 penalises no column, so that none can be without penalty", func(o *Options) bool {
-		return o.projects() && (slices.Contains(o.Gammas, 0) || slices.Contains(o.Candidates, 0))
+	{[]string{"Gammas", "Candidates", "Folds", "Select"}, "gammas are given, so that there is nothing to choose", func(o *Options) bool {
+		return !o.choosesGamma() && (o.Candidates != nil || o.Folds != 0 || o.Select != choose.Auto)
 	}},
+	{[]string{"Folds", "Select"}, "leave-one-out makes no folds", func(o *Options) bool { return o.Folds != 0 && o.Select.LeavesOut() }},
+	{[]string{"Folds", "Summarize"}, "cross-validation makes its own summaries", func(o *Options) bool { return o.crossValidates() && o.Summarize != nil }},
+	{[]string{"Reducer", "Merge"}, "with a Reducer, Merge or Summarize must return the summary of the rows of all workers", func(o *Options) bool {
+		return o.Reducer != nil && o.Merge == nil && o.Summarize == nil
+	}},
+	{[]string{"Reducer", "Method"}, "a direct method, which gamma = 0 needs, runs on one machine", func(o *Options) bool {
+		return o.Reducer != nil && (o.Method.IsDirect() || o.solvesZero())
+	}},
+	{[]string{"PerTarget", "Select"}, "an accuracy scores the decision between all classes, at one gamma", func(o *Options) bool { return o.PerTarget && o.Select.Decides() }},
+	{[]string{"Unpenalized", "Reducer"}, "columns without penalty are projected out on one machine", func(o *Options) bool { return o.projects() && o.Reducer != nil }},
+	{[]string{"Unpenalized", "Folds"}, "cross-validation would have to project the columns without penalty out of each fold: choose gamma by GCV", func(o *Options) bool { return o.projects() && o.crossValidates() }},
 	{[]string{"Select", "Classes"}, "an accuracy is a score of a classification", func(o *Options) bool { return o.Select.Decides() && o.Classes == nil }},
-	{[]string{"Classes", "Unpenalized"}, "predictions have no proved bounds if columns have no penalty", func(o *Options) bool { return o.Classes != nil && o.projects() }},
-	{[]string{"Classes", "PerTarget"}, "all classes have the same gamma", func(o *Options) bool { return o.Classes != nil && o.PerTarget }},
-	{[]string{"Classes", "Reducer"}, "classes are counted on one machine", func(o *Options) bool { return o.Classes != nil && o.Reducer != nil }},
-	{[]string{"Classes", "KeepSummary"}, "a sketch does not know the labels of the classes", func(o *Options) bool { return o.Classes != nil && o.KeepSummary }},
-	{[]string{"Penalty", "Bands"}, "both give penalties", func(o *Options) bool { return o.Penalty != nil && o.Bands != nil }},
-	{[]string{"PerTarget", "Method"}, "a direct method solves for all targets at the same gamma; leave the method out", func(o *Options) bool { return o.PerTarget && o.Method.IsDirect() }},
-	{[]string{"PerTarget", "Gammas"}, "gamma = 0 needs a direct method, which solves for all targets at the same gamma", func(o *Options) bool { return o.PerTarget && o.solvesZero() }},
-	{[]string{"Block", "PerTarget"}, "targets are fitted in blocks only with a gamma for each target", func(o *Options) bool { return o.Block != nil && !o.PerTarget }},
-	{[]string{"Bands", "Gammas"}, "penalties are chosen together with gamma, but gammas are given", func(o *Options) bool { return o.choosesBands() && !o.choosesGamma() }},
-	{[]string{"Bands", "Select"}, "penalties are chosen by GCV", func(o *Options) bool { return o.choosesBands() && (o.crossValidates() || o.Select.LeavesOut()) }},
 }
-
-const zeroIsDirect = "gamma = 0 needs a direct method, which keeps no sketch and no checkpoint, and runs on one machine"
 
 // solvesZero reports whether Gammas contains 0 and no method is given.
 func (o *Options) solvesZero() bool { return o.Method == ridge.Auto && slices.Contains(o.Gammas, 0) }

@@ -29,28 +29,18 @@ type sketched struct {
 // sketch builds a summary, and for cross-validation one per fold.
 func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 	s := &sketched{job: j, method: steps.Method}
-	cfg := ridge.SummaryConfig{Size: j.Size, Intercept: !j.NoIntercept, Lanes: j.Lanes, Backend: j.Backend}
 	tell := j.progress(Sketching, 1)
 	var err error
-	switch {
-	case j.crossValidates():
-		folds := choose.CrossValidation{Folds: j.Folds, Gammas: j.eachCandidates(), MaxBytes: j.MaxBytes, FixedGrid: j.PerTarget}
-		if tell != nil {
-			folds.Progress = func(_ int, rows int64) { tell(rows) }
-		}
-		if s.cv, err = choose.CrossValidate(ctx, j.src, cfg, folds); err == nil {
+	if j.crossValidates() {
+		s.cv, err = j.crossValidate(ctx, tell)
+		if err == nil {
 			s.sum = s.cv.Summary
 		}
-	case j.Summarize != nil:
-		s.sum, err = j.Summarize(ctx, j.src, cfg, tell)
-	default:
-		s.sum, err = ridge.Summarize(ctx, j.src, cfg, tell)
+	} else {
+		s.sum, err = j.sketchRows(ctx, tell)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if s.sum.Rows() == 0 {
-		return nil, ridge.ErrEmpty
 	}
 	s.current = s.sum
 	if j.projection != nil {
@@ -61,6 +51,40 @@ func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 		err = j.Summarized(s.sum)
 	}
 	return s, err
+}
+
+// sketchConfig returns the options of a sketch.
+func (j *job) sketchConfig() ridge.SummaryConfig {
+	return ridge.SummaryConfig{Size: j.Size, Intercept: !j.NoIntercept, Lanes: j.Lanes, Backend: j.Backend}
+}
+
+// sketchRows makes a pass that summarises the rows of all workers.
+func (j *job) sketchRows(ctx context.Context, tell func(rows int64)) (sum *ridge.Summary, err error) {
+	switch {
+	case j.Summarize != nil:
+		sum, err = j.Summarize(ctx, j.src, j.sketchConfig(), tell)
+	default:
+		sum, err = ridge.Summarize(ctx, j.src, j.sketchConfig(), tell)
+		if err == nil && j.Merge != nil {
+			sum, err = j.Merge(ctx, sum)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if sum.Rows() == 0 {
+		return nil, ridge.ErrEmpty
+	}
+	return sum, nil
+}
+
+// crossValidate makes a pass that sketches each fold.
+func (j *job) crossValidate(ctx context.Context, tell func(rows int64)) (*choose.CVResult, error) {
+	folds := choose.CrossValidation{Folds: j.Folds, Gammas: j.eachCandidates(), MaxBytes: j.MaxBytes, FixedGrid: j.PerTarget, Merge: j.Merge}
+	if tell != nil {
+		folds.Progress = func(_ int, rows int64) { tell(rows) }
+	}
+	return choose.CrossValidate(ctx, j.src, j.sketchConfig(), folds)
 }
 
 // fromSummary returns the fit for an existing summary.
@@ -93,6 +117,9 @@ func (j *job) fromSummary(sum *ridge.Summary) *sketched {
 func (s *sketched) chooseGamma(ctx context.Context) ([]float64, error) {
 	if s.choosesBands() {
 		if err := s.chooseBands(ctx); err != nil {
+			return nil, err
+		}
+		if err := s.dealAgain(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -148,7 +175,7 @@ func (s *sketched) chooseByGCV(ctx context.Context) (err error) {
 // chooseByLeaveOneOut makes one pass for the leave-one-out errors. A pass before it may compute AᵀA.
 func (s *sketched) chooseByLeaveOneOut(ctx context.Context) error {
 	spent := []reason.Reason{{Rule: reason.LeverageTakesPass}}
-	if !s.sum.HoldsGram() && !math.IsInf(s.GammaTol, 1) {
+	if !s.sum.HoldsGram() && !math.IsInf(s.GammaTol, 1) && s.method != ridge.OneShot {
 		why, err := s.computeGram(ctx, -1, 0)
 		if err != nil {
 			return err
@@ -171,6 +198,9 @@ func (s *sketched) chooseByLeaveOneOut(ctx context.Context) error {
 		}
 		scores, err := ridge.LeaveOneOut(ctx, src, s.current, path, opts)
 		if err != nil {
+			return nil, err
+		}
+		if err := s.poolLeftOut(ctx, gammas); err != nil {
 			return nil, err
 		}
 		s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: spent[0]})
@@ -281,7 +311,11 @@ func (s *sketched) solveCandidates(ctx context.Context) error {
 // chooseBands chooses penalties by GCV and scales the rows. If the error bounds leave the choice uncertain, a pass
 // computes AᵀA, and chooseBands chooses again.
 func (s *sketched) chooseBands(ctx context.Context) error {
-	choice, err := choose.Bands(ctx, s.sum, s.Bands, s.Candidates)
+	opts := choose.BandOptions{Bands: s.Bands, Penalty: s.Penalty, Candidates: s.Candidates}
+	if !s.choosesGamma() {
+		opts.Candidates, opts.GivenGamma = s.Gammas, true
+	}
+	choice, err := choose.Bands(ctx, s.sum, opts)
 	if err != nil {
 		return err
 	}
@@ -291,13 +325,14 @@ func (s *sketched) chooseBands(ctx context.Context) error {
 			return err
 		}
 		if s.current != s.sum {
-			if choice, err = choose.Bands(ctx, s.current, s.Bands, s.Candidates); err != nil {
+			if choice, err = choose.Bands(ctx, s.current, opts); err != nil {
 				return err
 			}
 		}
 		choice.Passes, choice.Whole, choice.Spent = s.passes, s.current != s.sum, []reason.Reason{why}
 	}
-	if s.penalty, err = choose.Penalties(s.d, choice.Bands); err != nil {
+	s.penalty, err = choose.Penalties(s.d, s.Penalty, choice.Bands)
+	if err != nil {
 		return err
 	}
 	s.bands = choice
@@ -314,6 +349,21 @@ func (s *sketched) chooseBands(ctx context.Context) error {
 	}
 	s.current, err = s.current.Penalize(s.penalty)
 	return err
+}
+
+// dealAgain reads the rows again for cross-validation after the penalties of bands were chosen.
+func (s *sketched) dealAgain(ctx context.Context) error {
+	if s.cv == nil {
+		return nil
+	}
+	var err error
+	s.passes++
+	s.cv, err = s.crossValidate(ctx, s.progress(Choosing, s.passes))
+	if err != nil {
+		return err
+	}
+	s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: reason.Reason{Rule: reason.FoldsNeedSketch}})
+	return nil
 }
 
 func (s *sketched) solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {

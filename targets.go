@@ -65,7 +65,11 @@ func (s *sketched) chooseEachByLeaveOneOut(ctx context.Context) error {
 		return err
 	}
 	s.passes++
-	scores, err := ridge.LeaveOneOut(ctx, s.src, s.current, path, ridge.LeaveOneOutOptions{Reducer: s.Reducer, Progress: s.progress(Choosing, s.passes)})
+	src, opts, err := s.leaveOneOut(gammas, s.passes)
+	if err != nil {
+		return err
+	}
+	scores, err := ridge.LeaveOneOut(ctx, src, s.current, path, opts)
 	if err != nil {
 		return err
 	}
@@ -92,7 +96,7 @@ func (j *job) eachCandidates() []float64 {
 
 // blockOfTargets returns the number of targets that fit in memory together.
 func (j *job) blockOfTargets() int {
-	if !j.PerTarget || j.once || j.choosesBands() || j.KeepSummary || j.Journal != nil || j.Reducer != nil {
+	if !j.PerTarget || j.Classes != nil || j.once || j.choosesBands() || j.KeepSummary || j.Journal != nil || j.Reducer != nil {
 		return j.t
 	}
 	numbers := 5 * float64(j.d)
@@ -110,6 +114,7 @@ func (r *Result) join(o *Result) {
 	f.Contraction, f.Shrinkage, f.Status = math.Max(f.Contraction, g.Contraction), math.Max(f.Shrinkage, g.Shrinkage), f.Status.Worse(g.Status)
 	f.EffectiveDimension.Lo = math.Min(f.EffectiveDimension.Lo, g.EffectiveDimension.Lo)
 	f.EffectiveDimension.Hi = math.Max(f.EffectiveDimension.Hi, g.EffectiveDimension.Hi)
+	f.EffectiveDimensions = append(f.EffectiveDimensions, g.EffectiveDimensions...)
 	f.Passes, f.Iterations = f.Passes+g.Passes, f.Iterations+g.Iterations
 	r.Status, r.Passes, r.Trace = r.Status.Worse(o.Status), r.Passes+o.Passes, append(r.Trace, o.Trace...)
 	r.outcome.Status, r.outcome.Summary, r.Summary = r.Status, o.Summary, o.Summary

@@ -106,10 +106,9 @@ func TestPerTargetOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, opts := range map[string]fdridge.Options{
-		"one γ":           {Gammas: []float64{1}},
-		"three γ":         {Gammas: []float64{1, 2, 3}},
-		"least squares":   {Gammas: []float64{0, 1}},
-		"a direct method": {Method: ridge.Cholesky},
+		"one γ":       {Gammas: []float64{1}},
+		"three γ":     {Gammas: []float64{1, 2, 3}},
+		"an accuracy": {Select: choose.Accuracy},
 	} {
 		opts.PerTarget = true
 		var contradiction *fdridge.OptionError
@@ -289,8 +288,17 @@ func TestBlock(t *testing.T) {
 	if _, err := fdridge.FitSummary(t.Context(), src, whole.Summary, opts); !errors.Is(err, ridge.ErrInput) {
 		t.Errorf("a summary: %v", err)
 	}
-	opts.PerTarget = false
-	if _, err := fdridge.Fit(t.Context(), src, opts); !errors.Is(err, ridge.ErrInput) {
-		t.Errorf("one gamma for all targets: %v", err)
+	var seen []float64
+	opts.Block = func(first int, s *ridge.Solution) error {
+		if first != 0 || len(s.Targets) != targets {
+			t.Errorf("without PerTarget, a block has %d targets from %d", len(s.Targets), first)
+		}
+		seen = append(seen, s.Gamma)
+		return nil
+	}
+	opts.PerTarget, opts.Gammas, opts.MaxBytes = false, []float64{3, 5}, 0
+	found, err = fdridge.Fit(t.Context(), src, opts)
+	if err != nil || !slices.Equal(seen, opts.Gammas) || found.Solutions[1].Targets[0].Coef != nil {
+		t.Errorf("without PerTarget, Block got %v, want %v; %v", seen, opts.Gammas, err)
 	}
 }

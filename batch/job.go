@@ -6,6 +6,7 @@ import (
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/checkpoint"
@@ -33,11 +34,11 @@ type Job struct {
 }
 
 // Fit runs [fdridge.Fit] with the checkpoint and the ranks of the job. src holds the rows of this rank. A job may
-// call Fit only once. Fit sets opts.Journal, opts.Reducer and opts.Summarize; the caller must leave them nil.
+// call Fit only once. Fit sets opts.Journal, opts.Reducer, opts.Merge and opts.Summarize; the caller must leave them nil.
 func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options) (*fdridge.Result, error) {
 	ctx = background.IfNil(ctx)
-	if opts.Journal != nil || opts.Reducer != nil || opts.Summarize != nil {
-		return nil, badinput.Errorf("batch: Journal, Reducer and Summarize must be nil, because the job sets them")
+	if opts.Journal != nil || opts.Reducer != nil || opts.Summarize != nil || opts.Merge != nil {
+		return nil, badinput.Errorf("batch: Journal, Reducer, Summarize and Merge must be nil, because the job sets them")
 	}
 	if j.file != nil {
 		opts.Journal = journal{j}
@@ -45,6 +46,9 @@ func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options)
 	}
 	if j.opts.Transport != nil {
 		opts.Reducer = j.opts.Transport
+		opts.Merge = func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error) {
+			return dist.Merge(ctx, j.opts.Transport, own)
+		}
 	}
 	if opts.Folds == 0 && opts.Select != choose.CV {
 		opts.Summarize = j.summarize

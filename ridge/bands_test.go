@@ -25,7 +25,7 @@ func upTo(lo, hi int) []int {
 }
 
 func TestPenalties(t *testing.T) {
-	p, err := choose.Penalties(6, []choose.Band{{Columns: []int{4, 1}, Penalty: 2}, {Columns: []int{0}, Penalty: 0.5}, {Columns: []int{3}}})
+	p, err := choose.Penalties(6, nil, []choose.Band{{Columns: []int{4, 1}, Penalty: 2}, {Columns: []int{0}, Penalty: 0.5}, {Columns: []int{3}}})
 	if err != nil || !slices.Equal(p, []float64{0.5, 2, 1, 1, 2, 1}) {
 		t.Errorf("%v, %v", p, err)
 	}
@@ -39,7 +39,7 @@ func TestPenalties(t *testing.T) {
 		`the penalty of band 1 is NaN`:          {{Columns: []int{2}, Penalty: math.NaN()}},
 		`the penalty of band 1 is +Inf`:         {{Columns: []int{2}, Penalty: math.Inf(1)}},
 	} {
-		if p, err := choose.Penalties(6, bands); p != nil || !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), want) {
+		if p, err := choose.Penalties(6, nil, bands); p != nil || !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", bands, err, want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestChooseBands(t *testing.T) {
 	s := penalisedProblem(300, d)
 	sum := summarize(t, s, ridge.SummaryConfig{Size: d, Intercept: true})
 	bands := []choose.Band{{Name: "signal", Columns: upTo(0, d/4)}, {Name: "noise", Columns: upTo(d/4, d)}}
-	c, err := choose.Bands(context.Background(), sum, bands, nil)
+	c, err := choose.Bands(context.Background(), sum, choose.BandOptions{Bands: bands})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestChooseBands(t *testing.T) {
 				t.Errorf("%v was tried twice", one.Penalties)
 			}
 		}
-		p, err := choose.Penalties(d, []choose.Band{{Columns: bands[0].Columns, Penalty: one.Penalties[0]}, {Columns: bands[1].Columns, Penalty: one.Penalties[1]}})
+		p, err := choose.Penalties(d, nil, []choose.Band{{Columns: bands[0].Columns, Penalty: one.Penalties[0]}, {Columns: bands[1].Columns, Penalty: one.Penalties[1]}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,11 +86,11 @@ func TestChooseBands(t *testing.T) {
 		}
 	}
 	// Where other columns have 1, or a band is given, all bands to be chosen move.
-	c, err = choose.Bands(context.Background(), sum, []choose.Band{{Columns: upTo(0, d/4)}}, nil)
+	c, err = choose.Bands(context.Background(), sum, choose.BandOptions{Bands: []choose.Band{{Columns: upTo(0, d/4)}}})
 	if err != nil || !(c.Bands[0].Penalty <= 0.1) {
 		t.Errorf("a band alone is penalised by %v, %v", c.Bands[0].Penalty, err)
 	}
-	c, err = choose.Bands(context.Background(), sum, []choose.Band{{Columns: upTo(0, d/4)}, {Columns: upTo(d/4, d), Penalty: 100}}, nil)
+	c, err = choose.Bands(context.Background(), sum, choose.BandOptions{Bands: []choose.Band{{Columns: upTo(0, d/4)}, {Columns: upTo(d/4, d), Penalty: 100}}})
 	if err != nil || c.Bands[1].Penalty != 100 || !(c.Bands[0].Penalty <= 10) {
 		t.Errorf("%+v, %v", c.Bands, err)
 	}
@@ -99,10 +99,10 @@ func TestChooseBands(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := choose.Bands(cancelled, sum, bands, nil); !errors.Is(err, context.Canceled) {
+	if _, err := choose.Bands(cancelled, sum, choose.BandOptions{Bands: bands}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := choose.Bands(context.Background(), new(ridge.Summary), bands, nil); !errors.Is(err, ridge.ErrShape) {
+	if _, err := choose.Bands(context.Background(), new(ridge.Summary), choose.BandOptions{Bands: bands}); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("of no summary: %v", err)
 	}
 }
@@ -124,7 +124,7 @@ func TestChooseBandsExcess(t *testing.T) {
 		}
 		sum := summarize(t, s, ridge.SummaryConfig{Size: 1, Store: fd.StoreRows})
 		bands, candidates := []choose.Band{{Columns: []int{0}}}, []float64{0.1, 1, 10, 100}
-		c, err := choose.Bands(context.Background(), sum, bands, candidates)
+		c, err := choose.Bands(context.Background(), sum, choose.BandOptions{Bands: bands, Candidates: candidates})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestFitBands(t *testing.T) {
 		if spent := opts.Size < d; (r.Bands.Passes == 1) != spent || r.Bands.Whole != spent || (len(r.Bands.Spent) > 0) != spent {
 			t.Errorf("size %d: %d passes, %v", opts.Size, r.Bands.Passes, r.Bands.Spent)
 		}
-		p, err := choose.Penalties(d, r.Bands.Bands)
+		p, err := choose.Penalties(d, nil, r.Bands.Bands)
 		if err != nil || !slices.Equal(p, r.Best().Penalty) || !slices.Equal(p, r.Summary.Penalty()) {
 			t.Errorf("%v: the solution has %v, the summary %v", p, r.Best().Penalty, r.Summary.Penalty())
 		}
@@ -213,14 +213,10 @@ func TestFitBands(t *testing.T) {
 func TestBandsRefuse(t *testing.T) {
 	s := penalisedProblem(60, 4)
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 4})
-	bands := []choose.Band{{Columns: []int{0}}}
 	for name, opts := range map[string]fdridge.Options{
-		"both":          {NoIntercept: true, Penalty: []float64{1, 1, 1, 1}, Bands: bands},
-		"given gammas":  {NoIntercept: true, Gammas: []float64{1}, Bands: bands},
-		"leave one out": {NoIntercept: true, Select: choose.LOO, Bands: bands},
-		"folds":         {NoIntercept: true, Folds: 3, Bands: bands},
-		"exact":         {NoIntercept: true, Method: ridge.Exact, Bands: bands},
-		"out of range":  {NoIntercept: true, Bands: []choose.Band{{Columns: []int{4}}}},
+		"out of range": {NoIntercept: true, Bands: []choose.Band{{Columns: []int{4}}}},
+		"too large":    {NoIntercept: true, Penalty: []float64{1e200, 1, 1, 1}, Bands: []choose.Band{{Columns: []int{0}, Penalty: 1e200}}},
+		"no columns":   {NoIntercept: true, Bands: []choose.Band{{}}},
 	} {
 		if r, err := fdridge.Fit(context.Background(), s, opts); r != nil || !errors.Is(err, ridge.ErrInput) {
 			t.Errorf("Fit, %s: %v", name, err)

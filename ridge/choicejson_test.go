@@ -97,7 +97,7 @@ func TestChoiceJSONOfFit(t *testing.T) {
 	byCV := must(cv.ChooseRidge(-1))(t)
 	read, _ := again(t, byCV)
 	sameText(t, "the choice of a cross-validation", read, byCV)
-	bands := must(choose.Bands(t.Context(), sum, []choose.Band{{Columns: []int{0}}, {Columns: []int{1}}}, gammas))(t)
+	bands := must(choose.Bands(t.Context(), sum, choose.BandOptions{Bands: []choose.Band{{Columns: []int{0}}, {Columns: []int{1}}}, Candidates: gammas}))(t)
 	same, _ := again(t, bands)
 	sameText(t, "the choice of bands", *same, *bands)
 }

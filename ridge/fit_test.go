@@ -233,8 +233,6 @@ func TestFitRefuses(t *testing.T) {
 		"Size":                      {NoIntercept: true, Gammas: one, Size: -1},
 		"two folds":                 {NoIntercept: true, Folds: 1},
 		"Candidates":                {NoIntercept: true, Gammas: one, Candidates: one},
-		"direct method makes none":  {NoIntercept: true, Method: ridge.Exact, Select: choose.CV},
-		"KeepSummary":               {NoIntercept: true, Gammas: one, Method: ridge.QR, KeepSummary: true},
 		"gamma = 0":                 {NoIntercept: true, Gammas: []float64{1, 0}, Method: ridge.CG},
 		"gamma = -1, but":           {NoIntercept: true, Gammas: []float64{-1}},
 		"cg does not support gamma": {NoIntercept: true, Candidates: []float64{0}, Method: ridge.CG},
@@ -310,7 +308,7 @@ func TestFitWorkers(t *testing.T) {
 		})
 	}
 	all.Wait()
-	for name, opts := range map[string]fdridge.Options{"Summarize must return": {NoIntercept: true, Gammas: gammas}, "Folds, Reducer": {NoIntercept: true, Folds: 3}, "Reducer, Method": {NoIntercept: true, Gammas: gammas, Method: ridge.Exact, Summarize: func(context.Context, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
+	for name, opts := range map[string]fdridge.Options{"Summarize must return": {NoIntercept: true, Gammas: gammas}, "Reducer, Method": {NoIntercept: true, Gammas: gammas, Method: ridge.Exact, Summarize: func(context.Context, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
 		return sum, nil
 	}}} {
 		opts.Reducer = alone{}

@@ -23,7 +23,9 @@ type LeaveOneOutOptions struct {
 	Reducer  Reducer          // as for [SolvePath]; a pass adds up 5kt + 2 numbers for k values of γ and t targets
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
 	// Left, if not nil, receives the leave-one-out predictions of fits[fit] for each block b. Calls may run in parallel.
-	// Element i·t + j of brackets and estimates is for row i and target j. Rows of weight 0 have no valid elements.
+	// Element i·t + j of brackets and estimates is for row i and target j. Rows of weight 0 have no valid elements. If
+	// columns were projected out, b has the features after the projection and the targets before it, and the predictions
+	// are for these targets.
 	Left func(fit int, b dataset.Block, brackets []Interval, estimates []float64)
 }
 
@@ -108,7 +110,7 @@ const leftTasks = 8
 // leaveOneOut is the state of the pass of [LeaveOneOut].
 type leaveOneOut struct {
 	d, t      int
-	width     int // number of targets of the source: t, or t+2 with leverages
+	width     int // number of targets of the source: t, or 2t+2 of project.Projection.ApplyWithLeverages
 	opts      LeaveOneOutOptions
 	known     *certify.LeftOut
 	functions []float64         // for aᵀH⁻¹a: values at the r eigenvalues, Forms()·k×r
@@ -144,7 +146,7 @@ type leftSum struct {
 func newLeaveOneOut(src dataset.Source, k *certify.Known, fits []*Solution, opts LeaveOneOutOptions) (*leaveOneOut, error) {
 	l := &leaveOneOut{d: k.Sketch.Dim, t: len(k.TSS), width: len(k.TSS), opts: opts}
 	if k.Projected != nil {
-		l.width += 2
+		l.width += 2 + l.t
 	}
 	if _, d, t := src.Dims(); d != l.d || t != l.width {
 		return nil, fmt.Errorf("%w: the source has %d features and %d targets, must have %d and %d", errShape, d, t, l.d, l.width)
@@ -283,6 +285,13 @@ func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int, product func(
 	brackets := make([]Interval, size)
 	for i, v := range s.brackets {
 		brackets[i] = Interval(v)
+	}
+	if l.known.Projects() {
+		before := make([]float64, 0, size)
+		for i := range b.N {
+			before = append(before, b.Y[(i+1)*l.width-l.t:(i+1)*l.width]...)
+		}
+		b.Y = before
 	}
 	l.opts.Left(g, b, brackets, s.estimates)
 }

@@ -141,13 +141,10 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	return f.Fitted(), nil
 }
 
-// CoefficientError returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for the coefficients in Targets[j].Coef. They include columns
-// without penalty. They are +Inf if there is no target j. The Certificate of a solution with a Penalty bounds the error of Scaled instead. Without a target j, the
-// bounds are +Inf.
+// CoefficientError returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for the coefficients in Targets[j].Coef. They include
+// columns without penalty. They are +Inf if there is no target j. The Certificate of a solution with a Penalty bounds the
+// error of Scaled instead.
 func (s *Solution) CoefficientError(j int) (bound, relative float64) {
-	if j < 0 || j >= len(s.Targets) {
-		return math.Inf(1), math.Inf(1)
-	}
 	if s == nil || j < 0 || j >= len(s.Targets) {
 		return math.Inf(1), math.Inf(1)
 	}

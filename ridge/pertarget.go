@@ -32,6 +32,7 @@ func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 	f.Gammas, f.Passes, f.Status = slices.Clone(gammas), 1, OnePass
 	f.EffectiveDimension.Lo = k.At(slices.Max(gammas)).EffectiveDimension().Lo
 	shift, made := k.Bound().Shift(), map[float64]certify.OneShot{}
+	dimensions := map[float64]Interval{}
 	f.Contraction = k.OneShot(f.Gamma, shift).Contraction()
 	for lo := 0; lo < t; lo += eachBlock {
 		block := gammas[lo:min(lo+eachBlock, t)]
@@ -43,6 +44,12 @@ func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 				o = k.OneShot(gamma, shift)
 				made[gamma] = o
 			}
+			df, ok := dimensions[gamma]
+			if !ok {
+				df = Interval(k.At(gamma).EffectiveDimension())
+				dimensions[gamma] = df
+			}
+			f.EffectiveDimensions = append(f.EffectiveDimensions, df)
 			coef := x[j*d:][:d:d]
 			f.Targets = append(f.Targets, newTarget(coef, k.TSS[lo+j], k.Weight, o.Weights(lo+j, coef, bx[j])))
 		}

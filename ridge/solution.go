@@ -36,6 +36,8 @@ type Outcome struct {
 	Contraction float64 `json:"contraction" null:"+Inf"`
 	// EffectiveDimension is a bracket of tr((AᵀA + γI)⁻¹AᵀA). The bracket is wide for [DualCG].
 	EffectiveDimension Interval `json:"effective_dimension"`
+	// EffectiveDimensions holds a bracket for each target if the targets have different γ, otherwise it is nil.
+	EffectiveDimensions []Interval `json:"effective_dimensions,omitempty"`
 }
 
 // A Dependence is a column of A that equals Σ Factors[i]·A_On[i] up to round-off. If On is empty, the column is zero. With
@@ -138,6 +140,14 @@ func (o *Outcome) GammaOf(j int) float64 {
 		return o.Gammas[j]
 	}
 	return o.Gamma
+}
+
+// DimensionOf returns the bracket of the effective dimension at the γ of target j.
+func (o *Outcome) DimensionOf(j int) Interval {
+	if j < len(o.EffectiveDimensions) {
+		return o.EffectiveDimensions[j]
+	}
+	return o.EffectiveDimension
 }
 
 // hasShape reports whether s has t targets with d coefficients each.

@@ -247,7 +247,7 @@ func (o *fitOptions) fit(ctx context.Context, run input.Session, be engine.Backe
 	if d.Classes != nil {
 		f.Classes = &report.Classes{Classes: d.Classes, Decisions: f.Found.Classes}
 		if d.Held != nil {
-			f.Classes.HeldOut, err = d.Classes.Evaluate(ctx, d.Held, f.Found.Solutions)
+			f.Classes.HeldOut, err = evaluateClasses(ctx, d, run, f.Found.Solutions)
 		}
 	} else {
 		f.HeldOut, err = evaluate(ctx, d, run, f.Found.Solutions)
@@ -404,6 +404,20 @@ func evaluate(ctx context.Context, d *input.Data, run input.Session, solutions [
 		}
 	}
 	return &report.HeldOut{Share: d.Holdout.Share, Evaluation: found}, nil
+}
+
+// evaluateClasses scores the decisions of all solutions about the held-out rows.
+func evaluateClasses(ctx context.Context, d *input.Data, run input.Session, solutions []*ridge.Solution) ([]*classes.Score, error) {
+	scores, err := d.Classes.Evaluate(ctx, d.Held, solutions)
+	if err != nil || run.Ranks == nil {
+		return scores, err
+	}
+	for _, s := range scores {
+		if err := s.Pool(ctx, run.Ranks.Allreduce); err != nil {
+			return nil, err
+		}
+	}
+	return scores, nil
 }
 
 // checkPipe returns an error if --data is a pipe and the flags need a second pass over the rows, or include --mpi or

@@ -173,7 +173,7 @@ func TestNilContext(t *testing.T) {
 	fits := []*ridge.Solution{fit}
 	must(ridge.LeaveOneOut(none, src, sum, fits, ridge.LeaveOneOutOptions{}))(t)
 	must(choose.CrossValidate(none, src, ridge.SummaryConfig{Size: 2}, choose.CrossValidation{Folds: 2}))(t)
-	must(choose.Bands(none, sum, []choose.Band{{Columns: []int{0}}}, []float64{1}))(t)
+	must(choose.Bands(none, sum, choose.BandOptions{Bands: []choose.Band{{Columns: []int{0}}}, Candidates: []float64{1}}))(t)
 	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal, ridge.Dual} {
 		must(ridge.SolveExact(none, src, []float64{1}, ridge.ExactOptions{Method: factor}))(t)
 	}

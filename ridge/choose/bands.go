@@ -14,15 +14,19 @@ type Band struct {
 	Penalty float64 `json:"penalty"` // p in the penalty γ·p·Σ xⱼ² over the columns; if p is 0, [Bands] chooses p
 }
 
-// Penalties returns the penalty of each of d columns. Column j has the Penalty of its band. The penalty is 1 if no band
-// contains column j, or if the Penalty of its band is 0.
+// Penalties returns the penalty of each of d columns: factor[j] times the Penalty of the band of column j. factor may be
+// nil, which means 1. A band without a Penalty, and a column without a band, count as penalty 1.
 //
 // The error is [ridge.ErrInput] in these cases:
 //
 //   - A column number is out of range or given twice.
 //   - A band has no columns.
-//   - A penalty is negative or not finite.
-func Penalties(d int, bands []Band) ([]float64, error) {
+//   - A penalty is negative or not finite, or a product of penalties is not positive and finite.
+//   - factor has another length than d.
+func Penalties(d int, factor []float64, bands []Band) ([]float64, error) {
+	if factor != nil && len(factor) != d {
+		return nil, badinput.Errorf("ridge: %d penalties for %d columns", len(factor), d)
+	}
 	out, in := make([]float64, d), make([]int, d) // in[j] is the band of column j, counted from 1
 	for j := range out {
 		out[j] = 1
@@ -47,6 +51,12 @@ func Penalties(d int, bands []Band) ([]float64, error) {
 			if b.Penalty != 0 {
 				out[j] = b.Penalty
 			}
+		}
+	}
+	for j, v := range factor {
+		out[j] *= v
+		if !(out[j] > 0) || math.IsInf(out[j], 0) {
+			return nil, badinput.Errorf("ridge: the penalty of column %d is %v, must be positive", j+1, out[j])
 		}
 	}
 	return out, nil

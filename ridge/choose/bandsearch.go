@@ -38,28 +38,40 @@ const (
 
 var bandSteps = [...]float64{1, 0.5, 0.25}
 
+// BandOptions are the options of [Bands].
+type BandOptions struct {
+	Bands []Band
+	// Penalty holds a factor for each column, by which the penalty of its band is multiplied. nil means 1.
+	Penalty []float64
+	// Candidates are the γ to compare. The default is the grid of [Gamma].
+	Candidates []float64
+	// GivenGamma means that Candidates are the γ to solve for. γ is then no common factor that can be chosen instead of a
+	// penalty, so that the penalties of all bands are chosen.
+	GivenGamma bool
+}
+
 // Bands chooses γ and the penalties of all bands with Penalty 0, by GCV summed over all targets.
 //
-//  1. It starts with all penalties 1 and the γ that [Gamma] chooses from candidates.
+//  1. It starts with all penalties 1 and the γ that [Gamma] chooses from opts.Candidates.
 //  2. It visits the bands in turn, and multiplies the penalty of a band by ten as long as this lowers the upper bound on GCV. If
 //     the first multiplication does not, it divides by ten instead. Each trial may choose another γ.
 //  3. When no band improves, it repeats step 2 with the factor √10, and then with the square root of √10.
 //
-// If all columns are in bands to be chosen, the first band keeps penalty 1, because γ is a common factor.
+// If γ and the penalties of all columns are chosen, the first band keeps penalty 1, because γ is a common factor.
 //
 // Trials use the sketch, or AᵀA if the summary keeps it, see [ridge.Summary.Penalize]. A trial takes O(m²d) time, or O(d³) with
 // AᵀA.
 //
 // Errors are the errors of [Penalties], [ridge.Summary.Penalize] and [ridge.Summary.Path], and the error of ctx.
-func Bands(ctx context.Context, sum *ridge.Summary, bands []Band, candidates []float64) (*BandChoice, error) {
+func Bands(ctx context.Context, sum *ridge.Summary, opts BandOptions) (*BandChoice, error) {
 	ctx = background.IfNil(ctx)
 	if _, err := sum.Spectrum(); err != nil {
 		return nil, err
 	}
-	if _, err := Penalties(sum.Config().Dim, bands); err != nil {
+	if _, err := Penalties(sum.Config().Dim, opts.Penalty, opts.Bands); err != nil {
 		return nil, err
 	}
-	search := &bandSearch{sum: sum, bands: bands, candidates: candidates, exponents: make([]float64, len(bands))}
+	search := &bandSearch{BandOptions: opts, sum: sum, exponents: make([]float64, len(opts.Bands))}
 	if err := search.begin(); err != nil {
 		return nil, err
 	}
@@ -81,9 +93,8 @@ func Bands(ctx context.Context, sum *ridge.Summary, bands []Band, candidates []f
 
 // bandSearch is the state of the search of [Bands].
 type bandSearch struct {
+	BandOptions
 	sum            *ridge.Summary
-	bands          []Band
-	candidates     []float64
 	exponents      []float64 // log₁₀ of the best penalties so far
 	best           int       // index of the best trial in tried
 	tried          []BandTrial
@@ -94,13 +105,15 @@ type bandSearch struct {
 func (b *bandSearch) freeBands() []int {
 	var out []int
 	columns, given := 0, false
-	for i, band := range b.bands {
+	for i, band := range b.Bands {
 		columns += len(band.Columns)
-		if given = given || band.Penalty != 0; band.Penalty == 0 {
+		if band.Penalty == 0 {
 			out = append(out, i)
+		} else {
+			given = true
 		}
 	}
-	if columns == b.sum.Config().Dim && !given && len(out) > 0 {
+	if !b.GivenGamma && columns == b.sum.Config().Dim && !given && len(out) > 0 {
 		out = out[1:]
 	}
 	return out
@@ -108,7 +121,7 @@ func (b *bandSearch) freeBands() []int {
 
 // bandsAt sets the penalty of free band i to 10^exponents[i].
 func (b *bandSearch) bandsAt(exponents []float64) []Band {
-	out := slices.Clone(b.bands)
+	out := slices.Clone(b.Bands)
 	for i := range out {
 		if out[i].Penalty == 0 {
 			out[i].Penalty = math.Pow(10, exponents[i])
@@ -118,14 +131,14 @@ func (b *bandSearch) bandsAt(exponents []float64) []Band {
 }
 
 func (b *bandSearch) begin() error {
-	_, err := b.try(b.exponents, b.candidates)
+	_, err := b.try(b.exponents, b.Candidates)
 	return err
 }
 
 // try reports whether the penalties 10^exponents[i] are the best so far.
 func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 	bands := b.bandsAt(exponents)
-	p, err := Penalties(b.sum.Config().Dim, bands)
+	p, err := Penalties(b.sum.Config().Dim, b.Penalty, bands)
 	if err != nil {
 		return false, err
 	}
@@ -159,8 +172,8 @@ func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 
 // gammas returns the γ of the next trial.
 func (b *bandSearch) gammas() []float64 {
-	if b.candidates != nil {
-		return b.candidates
+	if b.Candidates != nil {
+		return b.Candidates
 	}
 	out := make([]float64, 0, 2*bandGammas+1)
 	for i := -bandGammas; i <= bandGammas; i++ {

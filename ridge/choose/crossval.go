@@ -35,6 +35,9 @@ type CrossValidation struct {
 	Exact bool
 	// MaxBytes limits the memory of the folds, in bytes; 0 means 8 GiB.
 	MaxBytes uint64
+	// Merge, if not nil, is called for the summary of each fold, in order. It returns the summary of the fold with the rows
+	// of all workers. Each worker deals its own rows. Exact is then an error.
+	Merge func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error)
 	// Progress, if not nil, is called with the number of the pass, from 1, and the number of rows read so far.
 	Progress func(pass int, rows int64)
 }
@@ -113,7 +116,10 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg ridge.SummaryCon
 	n, d, t := src.Dims()
 	cfg.Dim, cfg.Targets = d, t
 	cfg.Lanes, cfg.LaneRows = 1, 0 // the folds run in parallel
-	if n >= 0 && int64(cv.Folds) > n {
+	if cv.Merge != nil && cv.Exact {
+		return nil, rows.Unfit("Exact makes a second pass, which several workers do not share")
+	}
+	if n >= 0 && int64(cv.Folds) > n && cv.Merge == nil {
 		return nil, rows.Unfit("%d folds of %d rows: each fold needs a row", cv.Folds, n)
 	}
 	v := &validation{cv: cv, cfg: cfg}
@@ -226,6 +232,14 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 	err := v.deal(ctx, src, 1, func(k int, b dataset.Block) error { return v.held[k].AppendBlock(b) })
 	if err != nil {
 		return err
+	}
+	for k := range v.held {
+		if v.cv.Merge == nil {
+			break
+		}
+		if v.held[k], err = v.cv.Merge(ctx, v.held[k]); err != nil {
+			return err
+		}
 	}
 	for k, s := range v.held {
 		if !(s.Weight() > 0) {

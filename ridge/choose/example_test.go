@@ -104,7 +104,7 @@ func ExampleCrossValidate() {
 
 // Groups of columns with one penalty each.
 func ExamplePenalties() {
-	p, err := choose.Penalties(5, []choose.Band{{Columns: []int{0, 1}, Penalty: 0.1}, {Columns: []int{4}, Penalty: 20}})
+	p, err := choose.Penalties(5, nil, []choose.Band{{Columns: []int{0, 1}, Penalty: 0.1}, {Columns: []int{4}, Penalty: 20}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func ExampleBandChoice() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	choice, err := choose.Bands(context.Background(), sum, []choose.Band{{Name: "first", Columns: []int{0}}, {Name: "second", Columns: []int{1}}}, []float64{1, 10, 100})
+	choice, err := choose.Bands(context.Background(), sum, choose.BandOptions{Bands: []choose.Band{{Name: "first", Columns: []int{0}}, {Name: "second", Columns: []int{1}}}, Candidates: []float64{1, 10, 100}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -124,6 +124,25 @@ func EachLeftOut(gammas []float64, scores *ridge.LeftOutScores) (*TargetChoice, 
 	}), nil
 }
 
+// Each chooses γ for each target among candidates in ascending order of γ, by their scores. The error is [ridge.ErrShape] if
+// there are no candidates, or if their numbers of targets differ.
+func Each(by Criterion, candidates []Candidate) (*TargetChoice, error) {
+	if len(candidates) == 0 {
+		return nil, rows.Unfit("no candidates to choose from")
+	}
+	t := len(candidates[0].Scores)
+	var gammas []float64
+	for _, c := range candidates {
+		if len(c.Scores) != t || len(c.Estimates) != t || c.Fit == nil {
+			return nil, rows.Unfit("candidates with different numbers of targets")
+		}
+		gammas = append(gammas, c.Fit.Gamma)
+	}
+	return each(by, gammas, t, func(i, j int) (ridge.Interval, float64) {
+		return candidates[i].Scores[j], candidates[i].Estimates[j]
+	}), nil
+}
+
 // ChooseEach chooses γ for each target by r.Fitted if oneShot is true, otherwise by r.Ridge.
 func (r *CVResult) ChooseEach(oneShot bool) (*TargetChoice, error) {
 	if r == nil || len(r.Ridge) == 0 {

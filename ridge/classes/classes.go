@@ -5,8 +5,10 @@ package classes
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -42,17 +44,73 @@ type Classes struct {
 //
 // The error is [ridge.ErrEmpty] if there are no rows.
 func Learn(ctx context.Context, src dataset.Source, text func(value float64) string) (*Classes, error) {
+	return LearnShared(ctx, src, text, dataset.Share{}, nil)
+}
+
+// A Link connects processes that share the rows. A dist.Transport is a Link.
+type Link interface {
+	// Broadcast returns the b of process root, on every process.
+	Broadcast(ctx context.Context, root int, b []byte) ([]byte, error)
+}
+
+// LearnShared is like [Learn] for several processes, each of which has a share of the rows. All get the same classes. A
+// label may have different values in the processes.
+func LearnShared(ctx context.Context, src dataset.Source, text func(value float64) string, share dataset.Share, link Link) (*Classes, error) {
 	ctx = background.IfNil(ctx)
-	fail := func(format string, args ...any) (*Classes, error) {
-		return nil, &dataset.SourceError{Reason: fmt.Sprintf(format, args...)}
-	}
 	if src == nil {
-		return fail("no source of rows")
+		return nil, unfit("no source of rows")
 	}
 	if _, _, t := src.Dims(); t != 1 {
-		return fail("%d targets; the labels of the classes must be in one column", t)
+		return nil, unfit("%d targets; the labels of the classes must be in one column", t)
 	}
-	counts, n := map[float64]int64{}, int64(0)
+	if text == nil {
+		text = func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	}
+	values, err := countValues(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	counts, valueOf := map[string]int64{}, map[string]float64{}
+	for v, count := range values {
+		label := text(v)
+		counts[label], valueOf[label] = count, v
+	}
+	if !share.Whole() {
+		counts, err = pool(ctx, counts, share, link)
+		if err != nil {
+			return nil, err
+		}
+	}
+	c := &Classes{Labels: slices.Collect(maps.Keys(counts)), classOf: map[float64]int{}}
+	c.sort()
+	n := int64(0)
+	for k, label := range c.Labels {
+		c.Counts = append(c.Counts, counts[label])
+		n += counts[label]
+		if v, own := valueOf[label]; own {
+			c.classOf[v] = k
+		}
+	}
+	switch k := int64(len(c.Labels)); {
+	case k == 0:
+		return nil, ridge.ErrEmpty
+	case k > Most:
+		return nil, unfit("the target has more than %d labels: is it a number?", Most)
+	case k == 1:
+		return nil, unfit("all %d rows have the label %q; a classification needs two classes", n, excerpt.Of(c.Labels[0]))
+	case k == n && n > 2:
+		return nil, unfit("each of the %d rows has a label of its own: is the target a number?", n)
+	}
+	return c, nil
+}
+
+func unfit(format string, args ...any) error {
+	return &dataset.SourceError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// countValues counts the rows with each value of the target.
+func countValues(ctx context.Context, src dataset.Source) (map[float64]int64, error) {
+	counts := map[float64]int64{}
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, err
@@ -60,33 +118,34 @@ func Learn(ctx context.Context, src dataset.Source, text func(value float64) str
 		for _, v := range b.Y[:b.N] {
 			counts[v]++
 		}
-		if n += int64(b.N); len(counts) > Most {
-			return fail("the target has more than %d labels: is it a number?", Most)
+		if len(counts) > Most {
+			return nil, unfit("the target has more than %d labels: is it a number?", Most)
 		}
 	}
-	if text == nil {
-		text = func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	return counts, nil
+}
+
+// pool adds the counts of all processes.
+func pool(ctx context.Context, own map[string]int64, share dataset.Share, link Link) (map[string]int64, error) {
+	text, err := json.Marshal(own)
+	if err != nil {
+		return nil, err
 	}
-	c := &Classes{classOf: map[float64]int{}}
-	of := map[string]float64{}
-	for v := range counts {
-		label := text(v)
-		of[label] = v
-		c.Labels = append(c.Labels, label)
+	all := map[string]int64{}
+	for root := range share.Size {
+		b, err := link.Broadcast(ctx, root, text)
+		if err != nil {
+			return nil, err
+		}
+		var counts map[string]int64
+		if err := json.Unmarshal(b, &counts); err != nil {
+			return nil, err
+		}
+		for label, count := range counts {
+			all[label] += count
+		}
 	}
-	c.sort()
-	for k, label := range c.Labels {
-		c.Counts, c.classOf[of[label]] = append(c.Counts, counts[of[label]]), k
-	}
-	switch k := int64(len(c.Labels)); {
-	case k == 0:
-		return nil, ridge.ErrEmpty
-	case k == 1:
-		return fail("all %d rows have the label %q; a classification needs two classes", n, excerpt.Of(c.Labels[0]))
-	case k == n && n > 2:
-		return fail("each of the %d rows has a label of its own: is the target a number?", n)
-	}
-	return c, nil
+	return all, nil
 }
 
 // sort sorts numbers by value, and other labels by bytes.

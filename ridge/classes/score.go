@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/background"
@@ -131,6 +132,28 @@ func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Inter
 			s.Add(Decide(b.Y[i*t:(i+1)*t]), y[i*t:(i+1)*t], intervals[i*t:(i+1)*t])
 		}
 	}
+}
+
+// Pool adds up the scores of all processes. reduce overwrites its argument with the sum over all processes.
+func (s *Score) Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) error) error {
+	ctx = background.IfNil(ctx)
+	counts := []*int64{&s.Rows, &s.Unknown, &s.Proved}
+	for _, list := range slices.Concat(s.Confusion, [][]int64{s.Right, s.Possible}) {
+		for k := range list {
+			counts = append(counts, &list[k])
+		}
+	}
+	sums := make([]float64, len(counts))
+	for i, v := range counts {
+		sums[i] = float64(*v)
+	}
+	if err := reduce(ctx, sums); err != nil {
+		return err
+	}
+	for i, v := range counts {
+		*v = int64(sums[i])
+	}
+	return nil
 }
 
 // Accuracy returns the fraction of rows whose decision is right. bracket contains this fraction for the decisions of

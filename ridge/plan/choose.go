@@ -53,8 +53,8 @@ type Steps struct {
 // Choose chooses the method. If p.Method is not Auto, Choose returns it unchanged. In these rules, an iteration is CG or
 // Galerkin, whichever costs less in a dozen passes. If the rows can be read only once, OneShot replaces the iteration.
 //
-//  1. If p.NeedsSketch gives a reason, use an iteration.
-//  2. If γ = 0, use Exact.
+//  1. If γ = 0, use Exact.
+//  2. If p.NeedsSketch gives a reason, use an iteration.
 //  3. If Exact needs more than MaxBytes, or d² numbers (n² if n < d) take more than 1 GiB, use an iteration. For sparse rows and
 //     a single γ, use DualCG instead if n² numbers are too large and the rows can be read again.
 //  4. If the rows can be read only once, use Exact.
@@ -67,11 +67,11 @@ func Choose(p Problem) Steps {
 	if p.Once {
 		iterated = ridge.OneShot
 	}
-	if p.NeedsSketch.Rule != reason.Asked {
-		return Steps{iterated, p.NeedsSketch}
-	}
 	if slices.Contains(p.Gammas, 0) {
 		return Steps{ridge.Exact, reason.Reason{Rule: reason.LeastSquares}}
+	}
+	if p.NeedsSketch.Rule != reason.Asked {
+		return Steps{iterated, p.NeedsSketch}
 	}
 	if why := misfit(p); why.Rule != reason.Asked {
 		if p.Sparse && why.Rule == reason.DualTooLarge && len(p.Gammas) == 1 && !p.Once {

@@ -208,9 +208,9 @@ func (p *Projection) Apply(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true}
 }
 
-// ApplyWithLeverages is like Apply, with two more targets at the end. For a row z of the columns Z without penalty, with
+// ApplyWithLeverages is like Apply, with more targets at the end. For a row z of the columns Z without penalty, with
 // weight w, the first is the leverage w·zᵀ(ZᵀZ)⁻¹z. With an intercept, z is centred. The second is the row's share in the
-// rounding errors of the projection. ridge.LeaveOneOut needs both.
+// rounding errors of the projection. The targets of src follow. ridge.LeaveOneOut needs all of these.
 func (p *Projection) ApplyWithLeverages(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true, leverages: true}
 }
@@ -247,7 +247,7 @@ func (s *projected) Dims() (n int64, d, t int) {
 		return n, q, others + s.p.t
 	}
 	if s.leverages {
-		return n, len(s.p.others), s.p.t + 2
+		return n, len(s.p.others), 2*s.p.t + 2
 	}
 	return n, len(s.p.others), s.p.t
 }
@@ -299,6 +299,7 @@ func (s *projected) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[da
 					if s.leverages {
 						share := s.p.found.Share(before, out)
 						y = append(y, s.p.leverage(row[:q])*b.Weight(i), share)
+						y = append(y, b.Y[i*s.p.t:(i+1)*s.p.t]...)
 					}
 				}
 				out := dataset.Block{First: b.First + int64(lo), N: hi - lo, X: x, Y: y}
@@ -405,11 +406,20 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 		if t, d := f.Dims(); t != p.t || d != len(p.others) {
 			return rows.Unfit("a solution of another shape than the projected rows")
 		}
-		df := f.EffectiveDimension
+		before := f.Outcome
+		f.EffectiveDimensions = slices.Clone(before.EffectiveDimensions)
 		for j := range f.Targets {
 			o := &f.Targets[j]
 			reached := o.RelativeErrorBound <= tol && f.Status != ridge.OnePass
-			f.EffectiveDimension = p.restore(o, found, f.Gamma, j, df, scale)
+			df := p.restore(o, found, f.GammaOf(j), j, before.DimensionOf(j), scale)
+			if j < len(f.EffectiveDimensions) {
+				f.EffectiveDimensions[j] = df
+			}
+			if j == 0 {
+				f.EffectiveDimension = df
+			}
+			f.EffectiveDimension.Lo = math.Min(f.EffectiveDimension.Lo, df.Lo)
+			f.EffectiveDimension.Hi = math.Max(f.EffectiveDimension.Hi, df.Hi)
 			if reached && !(o.RelativeErrorBound <= tol) {
 				f.Status = f.Status.Worse(ridge.RoundOff)
 			}

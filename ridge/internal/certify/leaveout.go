@@ -334,13 +334,17 @@ func (v *Leverage) Unweighted(y, root, product, productError float64) (bracket i
 }
 
 // Predictions writes the results of [Leverage.Prediction] for one fit. In brackets and estimates, row i has the
-// index i·t + target. y holds the targets (n×width). [LeftOut.Sum] describes the other arguments.
+// index i·t + target. y holds the targets (n×width). If columns were projected out, the last t of them are the targets
+// before the projection, which the predictions are for. [LeftOut.Sum] describes the other arguments.
 func (l *LeftOut) Predictions(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, width int, products []float64, t int, brackets []interval.Interval, estimates []float64) {
 	base, fixed := l.baseOf(f)
 	for i := range rows {
 		of := y[i*width+f.target]
 		r, off := rows[i].residual(f, base, fixed, of, products[i])
 		at := i*t + f.target
+		if l.Projects() {
+			of = y[(i+1)*width-t+f.target]
+		}
 		brackets[at], estimates[at] = levers[i].Prediction(of, r, off+levers[i].root*f.energy*(1+few*eps))
 	}
 }

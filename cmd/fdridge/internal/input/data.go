@@ -105,7 +105,8 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 	if o.Labels != nil {
 		d.Scans++
 		counted := &batch.Counter{Source: d.Counted.Source, Progress: bar.Rows("reading labels", d.Counted.Source)}
-		if d.Classes, err = classes.Learn(ctx, counted, o.Labels.Label); err != nil {
+		d.Classes, err = classes.LearnShared(ctx, counted, o.Labels.Label, run.Share(), run.Ranks)
+		if err != nil {
 			return nil, err
 		}
 	}

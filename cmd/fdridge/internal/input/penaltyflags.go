@@ -147,7 +147,7 @@ func (o *PenaltyFlags) Read(ctx context.Context, seen map[string]dataset.Stamp, 
 		}
 		out.Bands = append(out.Bands, choose.Band{Name: b.columns, Columns: columns, Penalty: b.penalty})
 	}
-	p, err := choose.Penalties(prep.Inputs, out.Bands)
+	p, err := choose.Penalties(prep.Inputs, nil, out.Bands)
 	if err != nil {
 		return out, cli.BadInput("--bands: %w", err)
 	}
