@@ -185,6 +185,39 @@ func TestChunks(t *testing.T) {
 	}
 }
 
+// TestBlankLinePosition: an empty line of a file of one column, with blanks as delimiter, has an error at its first byte.
+func TestBlankLinePosition(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data")
+	for text, column := range map[string]int{"1\n\n1": 1, "1\n   \n1": 1} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := choose(path, Options{Delimiter: ' ', Header: Absent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := l.begun(path, dataset.Range{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		records := newRecords(f, l.delimiter)
+		records.single = true
+		r := &byLine{reader: &reader{layout: l, records: records, row: make([]float64, 1)}, file: f}
+		var b dataset.Buffer
+		for err = nil; err == nil; {
+			b.Reset()
+			err = r.Read(&b, 1)
+		}
+		e, ok := errors.AsType[*dataset.InputError](err)
+		if !ok || e.Line != 2 || e.Column != column {
+			t.Errorf("%q: %v, want line 2, column %d", text, err, column)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // FuzzChunks holds chunks to the reader by lines on any text.
 func FuzzChunks(f *testing.F) {
 	f.Add([]byte("a,b\n1,2\n3,\"4\"\n"), byte(','), byte(7), uint16(3), uint16(12))

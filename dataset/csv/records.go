@@ -154,7 +154,7 @@ func (r *records) split() error {
 		r.fields = make([][]byte, 0, min(bytes.Count(rest, []byte{r.delimiter}), maxFields)+1)
 	}
 	if r.delimiter == ' ' {
-		rest = bytes.Trim(rest, " ")
+		rest = trimBlanks(bytes.TrimRight(rest, " "))
 	}
 	for {
 		i := bytes.IndexByte(rest, r.delimiter)
@@ -167,12 +167,16 @@ func (r *records) split() error {
 		r.fields = append(r.fields, rest[:i])
 		rest = rest[i+1:]
 		if r.delimiter == ' ' {
-			rest = bytes.TrimLeft(rest, " ")
+			rest = trimBlanks(rest)
 		}
 	}
 	r.fields = append(r.fields, rest)
 	return nil
 }
+
+// trimBlanks returns text without the blanks at its beginning. Unlike the result of bytes.TrimLeft, an empty result is a
+// slice of text, as [records.position] needs it.
+func trimBlanks(text []byte) []byte { return text[len(text)-len(bytes.TrimLeft(text, " ")):] }
 
 // unquote parses the current record with encoding/csv.
 func (r *records) unquote() error {
