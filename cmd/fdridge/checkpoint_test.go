@@ -24,8 +24,6 @@ func TestCheckpointUsage(t *testing.T) {
 	for _, c := range []struct {
 		args, want string
 	}{
-		{"--checkpoint ck --method exact", "--checkpoint, --method: a direct method keeps no checkpoint"},
-		{"--checkpoint ck --gamma auto --cv 3", "--cv, --checkpoint: cross-validation keeps no checkpoint"},
 		{"--checkpoint ck --checkpoint-every 0s", "--checkpoint-every: 0s"},
 		{"--checkpoint ck --checkpoint-every 5", "checkpoint-every"},
 		{"--checkpoint no/ck", "--checkpoint: no such folder"},

@@ -274,10 +274,7 @@ func TestClassesRefused(t *testing.T) {
 		"a pipe":          {[]string{"--data", "-", "--classes"}, "can be read only once"},
 		"a part":          {[]string{"--data", data, "--classes", "--part", "0/2"}, "leave out --part"},
 		"a kept cache":    {[]string{"--data", data, "--classes", "--cache", t.TempDir(), "--cache-keep"}, "--cache-keep"},
-		"ranks":           {[]string{"--data", data, "--classes", "--mpi"}, "--classes, --mpi"},
-		"a sketch":        {[]string{"--data", data, "--classes", "--save-sketch", filepath.Join(t.TempDir(), "s")}, "--classes, --save-sketch"},
-		"a gamma each":    {[]string{"--data", data, "--classes", "--per-target"}, "--classes, --per-target"},
-		"without penalty": {[]string{"--data", data, "--classes", "--unpenalized", "x"}, "--classes, --unpenalized"},
+		"a gamma each":    {[]string{"--data", data, "--classes", "--per-target", "--select", "accuracy"}, "--per-target, --select"},
 		"a weight alone":  {[]string{"--data", data, "--class-weight", "balanced"}, "it needs --classes"},
 	} {
 		if !slices.Contains(c.args, "--target") {
@@ -286,6 +283,17 @@ func TestClassesRefused(t *testing.T) {
 		code, _, errs := call(append([]string{"fit", "--log-format", "none"}, c.args...)...)
 		if code != usage || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d, %s", name, code, errs)
+		}
+	}
+	for name, more := range map[string][]string{
+		"a sketch":        {"--save-sketch", filepath.Join(t.TempDir(), "s")},
+		"a gamma each":    {"--per-target"},
+		"without penalty": {"--unpenalized", "x", "--gamma", "1"},
+		"by accuracy":     {"--unpenalized", "x", "--select", "accuracy", "--tol", "1e-6"},
+	} {
+		args := []string{"fit", "--log-format", "none", "--data", data, "--target", "kind", "--classes"}
+		if code, text, errs := call(append(args, more...)...); code != 0 || !strings.Contains(text, "accuracy") {
+			t.Errorf("%s: exit %d, %s%s", name, code, text, errs)
 		}
 	}
 	if code, text, errs := call("fit", "--data", gap, "--target", "kind", "--classes", "--missing", "drop", "--log-format", "none"); code != 0 || !strings.Contains(text, "2 classes") {

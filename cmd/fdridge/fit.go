@@ -308,9 +308,7 @@ func (o *fitOptions) fitRows(ctx context.Context, run input.Session, d *input.Da
 			opts.Unpenalized = append(opts.Unpenalized, j)
 		}
 	}
-	if d.P == nil { // else the preparation has the penalty
-		opts.Bands = d.Bands
-	}
+	opts.Bands = d.ToChoose() // the preparation has all penalties that are given
 	if opts.Classes = d.Classes; d.Classes != nil {
 		opts.Classes.Balanced = o.classWeight != ""
 	}

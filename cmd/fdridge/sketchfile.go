@@ -38,7 +38,16 @@ type description struct {
 // describe returns the description of the rows of a sketch.
 func describe(d *input.Data, o *input.RowFlags) (*description, error) {
 	columns, err := d.Columns(o)
-	return &description{Format: d.Opened.Format, Target: o.Target.Value, Columns: columns, NNZ: d.Counted.Nonzeros(), Preparation: d.Prep, Penalty: d.P, Parts: d.Parts, HeldOut: d.Holdout.Share}, err
+	out := &description{
+		Format: d.Opened.Format, Target: o.Target.Value, Columns: columns, NNZ: d.Counted.Nonzeros(),
+		Preparation: d.Prep, Penalty: slices.Clone(d.P), Parts: d.Parts, HeldOut: d.Holdout.Share,
+	}
+	for j, p := range out.Penalty {
+		if p == 0 { // the sketch has the column like any other
+			out.Penalty[j] = 1
+		}
+	}
+	return out, err
 }
 
 // save writes sum and the description to the file that the given flag names. It replaces the file atomically.

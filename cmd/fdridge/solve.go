@@ -116,10 +116,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	opts.Penalty, opts.Bands = after.P, after.Bands
-	if after.Bands != nil {
-		opts.Penalty = nil
-	}
+	opts.Penalty, opts.Bands = after.P, after.ToChoose()
 	f.Data = report.Data{Name: name, Format: d.Format, Nonzeros: d.NNZ, Preparation: d.Preparation, Before: d.Penalty, Bands: after.Bands}
 	var opened *file.Opened
 	var src dataset.Source

@@ -237,8 +237,7 @@ func TestRanksRefused(t *testing.T) {
 	}
 	const least = " --gamma 1 --size 4"
 	for args, want := range map[string]string{
-		"--data rows.csv --target 13 --method exact --gamma 1":          "--mpi, --method: a direct method runs on one machine",
-		"--data rows.csv --target 13 --gamma auto --cv 3":               "--cv, --mpi: cross-validation keeps a sketch of each fold on one machine",
+		"--data rows.csv --target 13 --method exact --gamma 1":          "--mpi, --method: a direct method, which gamma = 0 needs, runs on one machine",
 		"--data rows.csv --target 13 --weights weights.csv" + least:     "--weights: with --mpi",
 		"--data rows.csv --target 13 --rows 1:100" + least:              "--rows: with --mpi",
 		"--data pairs.svm --rows 1:100" + least:                         "pairs.svm (svmlight) does not have: use npy",

@@ -22,7 +22,11 @@ func TestUnpenalizedFlag(t *testing.T) {
 		t.Errorf("%s does not say %q", text, want)
 	}
 	must(t, with("--unpenalized", "a1-a3", "--method", "cg", "--size", "3", "--checkpoint", in("job"), "--out", in("range"))...)
-	must(t, with("--penalty", penalty, "--out", in("file"), "--report", in("page.html"))...)
+	must(t, with("--penalty", penalty, "--out", in("file"), "--report", in("page.html"), "--save-sketch", in("kept"))...)
+	must(t, "solve", in("kept"), "--gamma", "40") // of all columns, with the penalty 1
+	ones := write(t, "ones.csv", strings.Repeat("1\n", 12))
+	must(t, with("--unpenalized", "a1-a3", "--penalty", ones, "--out", in("both"))...)
+	near(t, "both", in("both"), in("names"), 1e-9)
 	must(t, with("--unpenalized", "1-3", "--bands", "b1-b9=1", "--standardize", "--out", in("scaled"))...)
 	near(t, "range", in("range"), in("names"), 1e-7)
 	near(t, "file", in("file"), in("names"), 1e-9)
@@ -39,12 +43,9 @@ func TestUnpenalizedFlag(t *testing.T) {
 		want string
 	}{
 		"unknown":  {with("--unpenalized", "a1,z"), `--unpenalized: "z"`},
-		"sketch":   {with("--unpenalized", "a1", "--save-sketch", in("s")), "--unpenalized, --save-sketch"},
-		"zero":     {[]string{"fit", "--data", data, "--target", "y", "--gamma", "0", "--unpenalized", "a1"}, "--unpenalized, --gamma"},
 		"loo":      {[]string{"fit", "--data", data, "--target", "y", "--select", "loo", "--method", "dual", "--unpenalized", "a1"}, "--unpenalized, --select"},
 		"cv":       {[]string{"fit", "--data", data, "--target", "y", "--cv", "3", "--unpenalized", "a1"}, "--unpenalized, --cv"},
 		"features": {with("--unpenalized", "a1", "--features", "poly:2"), "--unpenalized"},
-		"both":     {with("--unpenalized", "a1", "--penalty", penalty), "excludes --penalty"},
 		"band":     {with("--unpenalized", "a1", "--bands", "a1-a3=2"), "is also in"},
 		"sum":      {[]string{"fit", "--data", twice, "--target", "y", "--gamma", "1", "--unpenalized", "1-3"}, "every column is without penalty"},
 		"sketches": {[]string{"sketch", "--data", data, "--target", "y", "--penalty", penalty, "-o", in("s")}, "which only fit accepts"},

@@ -21,7 +21,7 @@ type Band struct {
 //
 //   - A column number is out of range or given twice.
 //   - A band has no columns.
-//   - A penalty is negative or not finite, or a product of penalties is not positive and finite.
+//   - A penalty is negative or not finite, or a product of penalties overflows or underflows.
 //   - factor has another length than d.
 func Penalties(d int, factor []float64, bands []Band) ([]float64, error) {
 	if factor != nil && len(factor) != d {
@@ -55,7 +55,7 @@ func Penalties(d int, factor []float64, bands []Band) ([]float64, error) {
 	}
 	for j, v := range factor {
 		out[j] *= v
-		if !(out[j] > 0) || math.IsInf(out[j], 0) {
+		if !(out[j] > 0 || v == 0) || math.IsInf(out[j], 0) {
 			return nil, badinput.Errorf("ridge: the penalty of column %d is %v, must be positive", j+1, out[j])
 		}
 	}

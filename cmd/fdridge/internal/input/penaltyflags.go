@@ -39,14 +39,10 @@ func (o *PenaltyFlags) RegisterUnpenalized(f *pflag.FlagSet) {
 // Check validates the flags. The parameter features is true if the fit replaces the columns by computed features.
 func (o *PenaltyFlags) Check(features bool) error {
 	switch {
-	case o.Penalty != "" && o.Bands.Given:
-		return cli.BadInput("--bands: it excludes --penalty")
 	case o.Penalty != "" && features:
 		return cli.BadInput("--penalty: it applies to input columns and excludes --features")
 	case o.Unpenalized.Given && features:
 		return cli.BadInput("--unpenalized: it applies to input columns and excludes --features")
-	case o.Unpenalized.Given && o.Penalty != "":
-		return cli.BadInput("--unpenalized: it excludes --penalty, in whose file 0 means no penalty")
 	case o.Bands.Given && features:
 		return cli.BadInput("--bands: it applies to input columns and excludes --features")
 	}
@@ -111,27 +107,45 @@ func (o *PenaltyFlags) Files() []string { return withoutArrays([]string{o.Penalt
 
 // A Penalised holds the penalties of the columns. Columns are identified by number.
 type Penalised struct {
-	P     []float64 // penalty of each column; nil: all are 1, or the program chooses some
+	// P is the penalty of each column: the number in the file of --penalty, times the penalty of its band in --bands unless
+	// the program chooses one. It is 0 for the columns of --unpenalized. nil means that all penalties are 1.
+	P     []float64
 	Bands []choose.Band
 	Free  []int // columns of --unpenalized
 }
 
+// ToChoose returns the bands if the program has to choose the penalty of one of them, and otherwise nil.
+func (p *Penalised) ToChoose() []choose.Band {
+	if slices.ContainsFunc(p.Bands, func(b choose.Band) bool { return b.Penalty == 0 }) {
+		return p.Bands
+	}
+	return nil
+}
+
 // Read returns the penalties that the flags define, for the columns of prep.
 func (o *PenaltyFlags) Read(ctx context.Context, seen map[string]dataset.Stamp, prep *model.Preparation) (Penalised, error) {
-	if o.Penalty != "" {
-		p, err := readPenalty(ctx, o.Penalty, seen, prep.Inputs)
-		if j := slices.Index(p, 0); j >= 0 && !o.fits {
-			return Penalised{}, cli.BadInput("--penalty: number %d of %s is 0, which only fit accepts", j+1, o.Penalty)
-		}
-		return Penalised{P: p}, err
-	}
 	var out Penalised
+	if o.Penalty != "" {
+		var err error
+		out.P, err = readPenalty(ctx, o.Penalty, seen, prep.Inputs)
+		if err != nil {
+			return out, err
+		}
+		if j := slices.Index(out.P, 0); j >= 0 && !o.fits {
+			return out, cli.BadInput("--penalty: number %d of %s is 0, which only fit accepts", j+1, o.Penalty)
+		}
+	}
 	for _, part := range o.Unpenalized.Items {
 		columns, err := columnsOf("unpenalized", part, prep)
 		if err != nil {
 			return out, err
 		}
 		out.Free = append(out.Free, columns...)
+	}
+	if out.P != nil {
+		for _, j := range out.Free {
+			out.P[j] = 0
+		}
 	}
 	named, err := o.split()
 	if err != nil || named == nil {
@@ -147,11 +161,17 @@ func (o *PenaltyFlags) Read(ctx context.Context, seen map[string]dataset.Stamp, 
 		}
 		out.Bands = append(out.Bands, choose.Band{Name: b.columns, Columns: columns, Penalty: b.penalty})
 	}
-	p, err := choose.Penalties(prep.Inputs, nil, out.Bands)
+	for j, v := range out.P {
+		inBand := slices.ContainsFunc(out.Bands, func(b choose.Band) bool { return slices.Contains(b.Columns, j) })
+		if v == 0 && inBand {
+			return out, cli.BadInput("--bands: column %d has penalty 0 in %s, and is in a band", j+1, o.Penalty)
+		}
+	}
+	p, err := choose.Penalties(prep.Inputs, out.P, out.Bands)
 	if err != nil {
 		return out, cli.BadInput("--bands: %w", err)
 	}
-	if !o.choosesPenalty() {
+	if out.ToChoose() == nil {
 		out.P = p
 	}
 	return out, nil

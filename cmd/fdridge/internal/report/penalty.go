@@ -46,7 +46,7 @@ type penalties struct {
 	None    []string     `json:"unpenalized,omitempty"` // columns without penalty, not counted in Least
 	Bands   []model.Band `json:"bands,omitempty"`
 	Choice  *bandChoice  `json:"choice,omitempty"` // how the penalties of the bands were chosen
-	besides bool         // the sketch already contains other penalties
+	besides bool         // the columns have other penalties, too, from --penalty or in the sketch
 }
 
 // A bandChoice is the JSON record of the choice of penalties for bands (groups of columns).
@@ -123,7 +123,7 @@ func (p *penalties) String() string {
 	}
 	text := none + "penalties of bands: " + strings.Join(parts, ", ")
 	if p.besides {
-		text += ", times the penalties of the sketch"
+		text += ", times the other penalties"
 	}
 	c := p.Choice
 	if c == nil {
