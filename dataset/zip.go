@@ -33,6 +33,7 @@ type RowCountError struct {
 	What                    string // "targets" or "weights"
 	Features, Others        int64  // numbers of rows
 	FeatureName, OthersName string // of the sources, or ""
+	Hint                    string // advice, printed last; may be ""
 }
 
 func (e *RowCountError) Error() string {
@@ -43,8 +44,12 @@ func (e *RowCountError) Error() string {
 	if e.Others > e.Features {
 		longer = e.OthersName
 	}
-	return fmt.Sprintf("%d rows of features in %s, %d of %s in %s: row %d of %s has no partner",
+	text := fmt.Sprintf("%d rows of features in %s, %d of %s in %s: row %d of %s has no partner",
 		e.Features, e.FeatureName, e.Others, e.What, e.OthersName, min(e.Features, e.Others)+1, longer)
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text
 }
 
 // Is reports whether target is [ErrShape] or [ErrInput].
@@ -124,10 +129,10 @@ func (z *zip) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, e
 		// All features have been counted if the targets ended first.
 		ny, err := y.countRows()
 		if err == nil && nx == 0 && firstRow > 0 {
-			nx, err = countRows(ctx, z.x)
+			nx, err = CountRows(ctx, z.x)
 		}
 		if err == nil && ny == 0 && firstRow > 0 {
-			ny, err = countRows(ctx, z.y)
+			ny, err = CountRows(ctx, z.y)
 		}
 		if err == nil && nx != ny {
 			err = z.rowCountError(nx, ny)
@@ -138,8 +143,8 @@ func (z *zip) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, e
 	}
 }
 
-// countRows returns the number of rows of src, also if a pass from a later row has yielded none.
-func countRows(ctx context.Context, src Source) (int64, error) {
+// CountRows returns the number of rows of src. If the number is unknown, it makes a pass.
+func CountRows(ctx context.Context, src Source) (int64, error) {
 	n, _, _ := src.Dims()
 	if n >= 0 {
 		return n, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -112,4 +113,62 @@ func TestPredictsEachLine(t *testing.T) {
 	must(t, "fit", "--data", "b.csv", "--target", "y.csv", "--gamma", "1", "--onehot", "b", "--out", "b.json")
 	refused(t, "an unknown level first", ".", "row 2 has the level \"w\"", "predict", "--model", "b.json", "--data", "faults.csv", "--out", "p.txt")
 	refused(t, "a gap first", ".", "later.csv:3:1: column a: NA is a missing value", "predict", "--model", "b.json", "--data", "later.csv", "--out", "p.txt")
+}
+
+// TestSeparateText checks that the flags of text apply to separate files of targets and weights, and that the numbers of
+// rows decide whether a first line is a header. Each table is fitted as one file and as several.
+func TestSeparateText(t *testing.T) {
+	writeAll(t, map[string]string{
+		"x.csv": "a,b\n1,5\n2,3\n3,8\n4,1\n5,9\n6,2\n", "xn.csv": "1,5\n2,3\n3,8\n4,1\n5,9\n6,2\n",
+		"labels.csv": "z\na\nb\na\nb\na\n", "label.csv": "kind\nz\na\nb\na\nb\na\n", "gap.csv": "NA\n2\n3\n4\n5\n6\n", "y.csv": "1\n2\n3\n4\n5\n6\n",
+		"pandas.csv": "0\n1.5\n2\n3\n4\n5\n6.5\n", "commas.csv": "1,5\n2,5\n3,5\n4,5\n5,5\n7,5\n", "marks.csv": "y\n1\n-999\n3\n4\n5\n6\n",
+		"titled.csv": "a title,of two\nx1,x2\n1,5\n2,3\n3,8\n4,1\n5,9\n6,2\n", "titledy.csv": "a title\ny\n1\n2\n3\n4\n5\n6\n",
+		"hash.csv": "y\n1\n%\n2\n3\n4\n% 9\n5\n6\n", "semi.csv": "1;1\n2;1\n3;2\n4;1\n5;1\n6;2\n",
+		"all.csv": "a,b,label,y,gap,comma,mark,pandas\n1,5,z,1,,1.5,1,1.5\n2,3,a,2,2,2.5,,2\n3,8,b,3,3,3.5,3,3\n4,1,a,4,4,4.5,4,4\n5,9,b,5,5,5.5,5,5\n6,2,a,6,6,7.5,6,6.5\n",
+	})
+	for _, c := range []struct{ separate, joined, note string }{
+		{"--data xn.csv --target labels.csv --classes", "--target label --classes", "labels.csv:1: the first line (z) is read as a row, because xn.csv has as many rows then"},
+		{"--data x.csv --target labels.csv --classes", "--target label --classes", "labels.csv:1: the first line (z) is read as a row"},
+		{"--data x.csv --target label.csv --classes", "--target label --classes", ""},
+		{"--data xn.csv --target labels.csv --classes --header no", "--target label --classes", ""},
+		{"--data xn.csv --target labels.csv --classes --header no --rows 1:4", "--target label --classes --rows 1:4", ""},
+		{"--data x.csv --target labels.csv --classes --rows 2:5", "--target label --classes --rows 2:5", "labels.csv:1: the first line (z) is read as a row"},
+		{"--data x.csv --target gap.csv --missing drop --rows 1:5", "--target gap --missing drop --rows 1:5", "gap.csv:1: the first line (NA) is read as a row"},
+		{"--data x.csv --target gap.csv --missing drop", "--target gap --missing drop", "gap.csv:1: the first line (NA) is read as a row"},
+		{"--data x.csv --target pandas.csv --rows 1:5", "", "6 rows of features in x.csv, 7 of targets in pandas.csv: row 7 of pandas.csv has no partner; if the first line of pandas.csv (0) has names, use --header yes"},
+		{"--data x.csv --target pandas.csv --rows 1:5 --header yes", "--target pandas --rows 1:5", ""},
+		{"--data x.csv --target pandas.csv --header yes", "--target pandas", ""},
+		{"--data x.csv --delimiter , --target semi.csv", "", "semi.csv:1:1: column 1: \"1;1\" is not a number"},
+		{"--data x.csv --decimal , --target commas.csv", "--target comma", ""},
+		{"--data x.csv --missing-marks=-999 --missing drop --target marks.csv", "--target mark --missing drop", ""},
+		{"--data titled.csv --skip-rows 1 --target titledy.csv", "--target y", ""},
+		{"--data x.csv --comment % --target hash.csv", "--target y", ""},
+		{"--data x.csv --header yes --target y.csv --rows 1:3", "", "6 rows of features in x.csv, 5 of targets in y.csv: row 6 of x.csv has no partner"},
+		{"--data x.csv --skip-rows 1 --target y.csv --rows 1:3", "", "6 rows of features in x.csv, 5 of targets in y.csv: row 6 of x.csv has no partner"},
+	} {
+		fit := func(args string) (model, stderr string) {
+			code, _, stderr := call(append(strings.Fields("fit --gamma 0.5 --out m.json"), strings.Fields(args)...)...)
+			if code != done {
+				return "", stderr
+			}
+			_, model, _ = strings.Cut(contents(t, "m.json"), `"models"`) // behind the names of the columns
+			return model, stderr
+		}
+		got, stderr := fit(c.separate)
+		if c.note == "" && stderr != "" || !strings.Contains(stderr, c.note) {
+			t.Errorf("%s: %q, want %q", c.separate, stderr, c.note)
+		}
+		want := ""
+		if c.joined != "" {
+			want, _ = fit("--data all.csv --columns a,b " + c.joined)
+		}
+		if withoutPasses(got) != withoutPasses(want) {
+			t.Errorf("%s gives\n%s\n%s\nthe joined table gives\n%s", c.separate, stderr, got, want)
+		}
+	}
+}
+
+// withoutPasses returns a model without its number of passes.
+func withoutPasses(model string) string {
+	return regexp.MustCompile(`"passes": \d+`).ReplaceAllString(model, "")
 }

@@ -49,7 +49,7 @@ func TestParts(t *testing.T) {
 	header, rows, _ := strings.Cut(table, "\n")
 	for name, text := range map[string]string{
 		"weights2.csv": strings.Repeat(contents(t, "weights.csv"), 2),
-		"named.csv":    table, "nameless.csv": rows,
+		"named.csv":    table, "nameless.csv": rows, "few.csv": strings.Repeat("1\n0.25\n", 60),
 		"quoted.csv": "\"text\"," + header + "\n" + strings.ReplaceAll("\n"+strings.TrimSuffix(rows, "\n"), "\n", "\n\"a, \"\"b\"\"\",")[1:] + "\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -63,6 +63,9 @@ func TestParts(t *testing.T) {
 		"--data rows.csv --target 13 --weights 14",
 		"--data rows.npy --target 13 --columns -14",
 		"--data rows.npy,rows.npy --target 13 --columns -14 --weights weights2.csv",
+		"--data rows.csv,rows.csv.gz --target 13 --columns -14 --weights weights2.csv",
+		"--data named.csv,nameless.csv --target few.csv",
+		"--data pairs.svm --n-features 12 --target weights.csv --weights weights.csv",
 		"--data rows.npy --target 13 --columns -14 --rows 7:201 --features poly:2",
 		"--data quoted.csv --columns -text --target y",
 		"--data named.csv,nameless.csv --target last",

@@ -150,6 +150,10 @@ func rankCommands(t *testing.T) []string {
 		"--data rows.npy --target 13 --columns -14 --size 4 --method galerkin --gamma 10,30,100 --tol 4e-11",
 		"--data rows.npy --target 13,14 --method cg --size 8 --gamma 300 --tol 4e-11",
 		"--data rows.npy --target 13 --columns -14 --weights weights.csv --intercept=false" + least,
+		"--data rows.csv --target 13 --columns -14 --weights weights.csv --intercept=false" + least,
+		"--data rows.csv --target weights.csv" + least,
+		"--data rows.csv.gz --target weights.csv --weights weights.csv" + least,
+		"--data pairs.svm --target weights.csv" + least,
 		"--data rows.npy --target 13 --columns -14 --rows 7:1301 --standardize" + least,
 		"--data " + foreign + " --columns double,float,int16 --target int32 --standardize" + least,
 		"--data rows.csv --target 13 --weights 14 --standardize" + least,
@@ -238,10 +242,8 @@ func TestRanksRefused(t *testing.T) {
 	const least = " --gamma 1 --size 4"
 	for args, want := range map[string]string{
 		"--data rows.csv --target 13 --method exact --gamma 1":          "--mpi, --method: a direct method, which gamma = 0 needs, runs on one machine",
-		"--data rows.csv --target 13 --weights weights.csv" + least:     "--weights: with --mpi",
 		"--data rows.csv --target 13 --rows 1:100" + least:              "--rows: with --mpi",
 		"--data pairs.svm --rows 1:100" + least:                         "pairs.svm (svmlight) does not have: use npy",
-		"--data rows.csv --target weights.csv" + least:                  "whose rows have no numbers",
 		"--data named.csv,other.csv,other.csv --target y" + least:       `other.csv: its columns differ from those of named.csv: feature 2 is "x3", not "x2" (files`,
 		"--data named.csv,rows.csv,named.csv --target last" + least:     "rows.csv: has 13 features and 1 targets, named.csv has 2 and 1 (files 2 and 1 of the list)",
 		"--data rows.csv,named.csv,named.csv --target last" + least:     "rows.csv: has 13 features and 1 targets, named.csv has 2 and 1 (files 1 and 2 of the list)",

@@ -108,6 +108,7 @@ const (
 type layout struct {
 	delimiter byte
 	header    bool
+	guess     Guess // what the first record tells about a header, if Options.Header is Auto
 	columns.Parser
 	stamp dataset.Stamp // stamp of the file
 
@@ -193,15 +194,23 @@ func choose(name string, opts Options) (*layout, error) {
 			return nil, l.units
 		}
 	}
-	switch l.margin {
-	case rowNames:
-		l.Names = slices.Insert(l.Names, 0, "")
-		l.Insert(0)
-	case emptyField:
-		l.Names = append(l.Names, "")
-		l.Insert(len(l.Names) - 1)
-	}
+	l.addMargin()
 	return l, nil
+}
+
+// addMargin adds a column for the field of each row that belongs to no column.
+func (l *layout) addMargin() {
+	at := len(l.Names)
+	switch l.margin {
+	case noMargin:
+		return
+	case rowNames:
+		at = 0
+	}
+	l.Names = slices.Insert(l.Names, at, "")
+	if l.To != nil {
+		l.Insert(at)
+	}
 }
 
 // checkNames checks that the header is UTF-8.
@@ -256,8 +265,17 @@ func (l *layout) open(name string, opts *Options, was dataset.Stamp) (dataset.Re
 	if err != nil {
 		return nil, err
 	}
+	r, err := l.begin(f, opts, func(l *layout) chunk.Format { return newFormat(l) })
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// begin returns a reader of the rows of f in opts.Range. It closes f if it returns an error.
+func (l *layout) begin(f *rawfile.File, opts *Options, format func(*layout) chunk.Format) (*chunk.Reader, error) {
 	f.SkipBOM()
-	err = skipLines(f, l.skip)
+	err := skipLines(f, l.skip)
 	if err == nil && l.header {
 		err = newRecords(f, l.delimiter).next()
 	}
@@ -271,7 +289,7 @@ func (l *layout) open(name string, opts *Options, was dataset.Stamp) (dataset.Re
 		f.Close() // err is more informative than an error of Close
 		return nil, err
 	}
-	return chunk.New(f, newFormat(l), chunk.Options{EmptyRows: l.hasOneColumn()}), nil
+	return chunk.New(f, format(l), chunk.Options{EmptyRows: l.hasOneColumn()}), nil
 }
 
 // hasOneColumn reports whether the file has one column. An empty line of such a file is a row with a missing value,

@@ -11,16 +11,21 @@ import (
 const blanks = ' '
 
 // sniff detects the delimiter in the lines after the first skip lines.
-// It reads a second line only if necessary, because a pipe may be slow.
-func sniff(f *rawfile.File, skip int) byte {
+// It reads a second line only if necessary, because a pipe may be slow. If hasCommas is true, numbers have decimal commas:
+// commas that are all between digits are no delimiters.
+func sniff(f *rawfile.File, skip int, hasCommas bool) byte {
+	candidates := []byte(",;\t|")
+	if hasCommas && onlyDecimalCommas(f, skip) {
+		candidates = candidates[1:]
+	}
+	best := candidates[0]
 	line, _ := unquotedLines(f, skip, 1)
 	if len(line) == 0 {
-		return ','
+		return best
 	}
 	first := withoutHash(line[0])
 	var found []byte
-	best := byte(',')
-	for _, c := range []byte(",;\t|") {
+	for _, c := range candidates {
 		n := bytes.Count(first, []byte{c})
 		if n > 0 {
 			found = append(found, c)
@@ -36,7 +41,7 @@ func sniff(f *rawfile.File, skip int) byte {
 	lines, _ := unquotedLines(f, skip, sampleLines(f))
 	lines[0] = first
 	if len(found) == 0 && fields < 2 {
-		return ofTable(lines, best)
+		return ofTable(lines, candidates, best)
 	}
 	if fields > 1 {
 		found = append(found, blanks)
@@ -45,7 +50,7 @@ func sniff(f *rawfile.File, skip int) byte {
 		if isTable(lines[:min(2, len(lines))], blanks) {
 			return blanks
 		}
-		return ofTable(lines, best)
+		return ofTable(lines, candidates, best)
 	}
 	top := -1.0
 	for _, c := range found {
@@ -60,6 +65,21 @@ func sniff(f *rawfile.File, skip int) byte {
 	return best
 }
 
+// onlyDecimalCommas reports whether all commas of the first lines are between digits. For a pipe it examines one line.
+func onlyDecimalCommas(f *rawfile.File, skip int) bool {
+	n := sampleLines(f)
+	if f.Piped() {
+		n = 1
+	}
+	lines, _ := unquotedLines(f, skip, n)
+	for _, line := range lines {
+		if !hasDecimalCommas(line) {
+			return false
+		}
+	}
+	return true
+}
+
 // sampleLines returns the number of lines that sniff examines.
 func sampleLines(f *rawfile.File) int {
 	if f.Piped() {
@@ -70,8 +90,8 @@ func sampleLines(f *rawfile.File) int {
 
 // ofTable returns the delimiter that divides the lines after the first into the same number of fields, for a file that
 // begins with a title. Otherwise it returns best.
-func ofTable(lines [][]byte, best byte) byte {
-	for _, c := range []byte(",;\t|") {
+func ofTable(lines [][]byte, candidates []byte, best byte) byte {
+	for _, c := range candidates {
 		if len(lines) > 2 && bytes.IndexByte(lines[1], c) >= 0 && isTable(lines[1:], c) {
 			return c
 		}

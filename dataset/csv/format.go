@@ -32,6 +32,11 @@ func (f *format) Quotes() bool { return true }
 
 // Record implements [chunk.Format].
 func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
+	return f.record(l, func(r *reader) error { return r.read(b) })
+}
+
+// record calls read with the shared reader of the lines l.
+func (f *format) record(l *chunk.Lines, read func(*reader) error) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if f.reader == nil {
@@ -40,7 +45,7 @@ func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 		f.reader.records.comment = f.comment
 	}
 	f.reader.from(l)
-	err := f.reader.read(b)
+	err := read(f.reader)
 	if err != nil && err != io.EOF {
 		f.reader = nil // the reader may have stopped within a record
 	}

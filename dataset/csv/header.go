@@ -386,6 +386,52 @@ func excerptOf(first []field) string {
 	return strings.Join(out, ", ")
 }
 
+// A Guess states whether the first record of a file is a header, and what supports this.
+type Guess struct {
+	Header   bool
+	Evidence Evidence
+	First    string // the first cells of the record
+}
+
+// Evidence states what supports a [Guess].
+type Evidence int
+
+const (
+	Undecided Evidence = iota // a header and a row are about equally likely, as with texts above texts
+	Likely                    // the other reading is possible, as with a number above numbers
+	Certain                   // the first record has texts above numbers
+)
+
+// GuessHeader guesses whether the first record of a file is a header, regardless of opts.Header. Errors are as in [Open].
+func GuessHeader(name string, opts Options) (Guess, error) {
+	opts.Header = Auto
+	l, err := inspect(name, opts)
+	if err != nil {
+		return Guess{}, err
+	}
+	return l.guess, nil
+}
+
+// guess returns the decision of isHeader with its evidence.
+func (h *search) guess(header bool, wanted []string) Guess {
+	g := Guess{Header: header, Evidence: Likely, First: excerptOf(h.first)}
+	isMarked, isWanted, isAboveNumbers := false, false, false
+	for i, f := range h.first {
+		c := &h.columns[i]
+		isMarked = isMarked || f.kind == isMark
+		isWanted = isWanted || f.kind == isWord && slices.Contains(wanted, f.text)
+		isAboveNumbers = isAboveNumbers || f.kind == isWord && c.numbers > 0 && c.words+c.forms == 0
+	}
+	numbers, words, _ := h.count()
+	switch {
+	case header && (isWanted || isAboveNumbers):
+		g.Evidence = Certain
+	case h.rows == 0, words == 0 && isMarked, header && words > 0 && numbers == 0:
+		g.Evidence = Undecided
+	}
+	return g
+}
+
 // doubtful returns the warning about a first line that may be a header.
 func doubtful(names string) string {
 	return fmt.Sprintf("the first line (%s) is read as a row; if it has the names of the columns, use --header yes, otherwise --header no", names)

@@ -40,7 +40,7 @@ func inspect(name string, opts Options) (*layout, error) {
 	}
 	l.findTop(f, &opts)
 	if l.delimiter == 0 {
-		l.delimiter = sniff(f, l.skip)
+		l.delimiter = sniff(f, l.skip, opts.Text.Decimal == "," && !opts.Text.IsDefault)
 	}
 	if err := checkLineEnd(f); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (l *layout) isNamed(f *rawfile.File, n int, comment []byte) bool {
 	}
 	delimiter := l.delimiter
 	if delimiter == 0 {
-		delimiter = sniff(f, n)
+		delimiter = sniff(f, n, false)
 	}
 	header, _ := unquotedLine(withoutHash(comment))
 	return countFields(bytes.TrimSpace(header), delimiter) == countFields(bytes.TrimRight(next[0], "\r"), delimiter)
@@ -173,6 +173,7 @@ func (l *layout) examine(r *records, opts *Options) error {
 	if len(l.Names) > sampleCells/2 {
 		if opts.Header == Auto {
 			l.header = l.isWideHeader(r)
+			l.guess = Guess{Header: l.header, Evidence: Likely}
 		}
 		return nil
 	}
@@ -185,6 +186,7 @@ func (l *layout) examine(r *records, opts *Options) error {
 	if piped && !wants || waits {
 		if opts.Header == Auto {
 			l.header, _, _ = h.isHeader(wanted(opts))
+			l.guess = h.guess(l.header, wanted(opts))
 		}
 		return nil
 	}
@@ -335,6 +337,7 @@ func (l *layout) conclude(name string, line int, h *search, s *sample) error {
 		}
 		header, doubt, said := h.isHeader(wanted(s.opts))
 		l.header = header
+		l.guess = h.guess(header, wanted(s.opts))
 		if doubt != "" {
 			l.remark(name, line, true, "%s", doubtful(doubt))
 		}

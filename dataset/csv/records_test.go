@@ -122,7 +122,7 @@ func TestSniff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := sniff(f, 0); got != want {
+		if got := sniff(f, 0, false); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 		f.Close()

@@ -14,7 +14,6 @@ import (
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/dataset/svmlight"
-	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // Options sets how files are read.
@@ -38,7 +37,8 @@ type Options struct {
 	// Header states whether the first line of csv files is a header. By default this is detected in the first two
 	// lines.
 	Header csv.Header
-	// Text states how numbers and missing values are written in text files.
+	// Text states how numbers and missing values are written in text files. Delimiter, Header, Text and Skipped apply to
+	// all text files, also to separate files of targets and weights.
 	Text prepare.Text
 	csv.Skipped
 	// Features is the number of features of a svmlight file. If it is 0, Open reads the file once to find the number.
@@ -51,7 +51,8 @@ type Options struct {
 	// share consists of whole files. Otherwise files are divided: npy, npz, Parquet and Arrow by row numbers, csv,
 	// jsonl and svmlight by bytes. A text record belongs to the share that has its first byte.
 	//
-	// Compressed text is not divided. Targets from a separate file require npy, npz, Parquet or Arrow.
+	// Compressed text is not divided. If targets or weights come from separate files, Open counts the rows before the
+	// share, to pair rows by their numbers.
 	Share dataset.Share
 	// Widest, if not nil, is called for svmlight files, with the number of features in the rows of Share. It must return
 	// the number of features in all rows.
@@ -59,7 +60,22 @@ type Options struct {
 	// OnlyNamed forbids targets in a separate file. Open then reads only the files that its caller names. Set it if target
 	// names come from untrusted data such as a saved sketch.
 	OnlyNamed bool
+	Pairing
 	Origin
+}
+
+// A Pairing has options for rows that are paired with the rows of separate files of targets and weights.
+type Pairing struct {
+	// Weights are the files with the sample weights, which have one column. An element may be an array FILE.npz:NAME.
+	// Row i of these files, one after the other, has the weight of row i. Parquet, Arrow, npy, npz and csv are
+	// supported.
+	Weights []string
+	// FirstRow, if not nil, is called if a share of a text is paired with separate files, with the number of rows of
+	// Share. It must return the number of rows of all shares before.
+	FirstRow func(rows int64) (int64, error) `json:"-"`
+	// IsPart is true if the caller reads only some of the rows. A pass then cannot detect that separate files have
+	// different numbers of rows. So Open counts the rows, unless the first lines of text files certainly are headers.
+	IsPart bool
 }
 
 // An Origin has options that are not saved as JSON: where the data come from, and how cells that are not numbers are
@@ -90,6 +106,8 @@ type Opened struct {
 	dataset.Source
 	Layout
 	Scans int // number of passes over the files made by Open
+	// TargetsFile is the separate file of the targets, or "".
+	TargetsFile string
 	// Cells holds the settings for reading cells, with the positions of the categorical columns. It is nil if all
 	// cells are numbers.
 	Cells *prepare.Cells
@@ -159,7 +177,25 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		}
 	}
 	if ownFile || opts.Transposed {
-		inner.Target, inner.Targets, inner.Share = nil, 0, dataset.Share{}
+		inner.Target, inner.Targets = nil, 0
+	}
+	others := out.newSeparate(paths, opts, ownFile)
+	byNumber := false // whether all rows are opened first, and divided by their numbers
+	if others != nil {
+		if err := others.settleHeaders(opts.Pipe, opts.IsPart || !opts.Share.Whole()); err != nil {
+			return nil, err
+		}
+		if inner, err = others.featureOptions(inner); err != nil {
+			return nil, err
+		}
+		name, err := Format(paths[0], inner)
+		if err != nil {
+			return nil, err
+		}
+		byNumber = Numbered(name)
+	}
+	if byNumber || opts.Transposed {
+		inner.Share = dataset.Share{}
 	}
 	files, err := parts(paths, inner)
 	if err != nil {
@@ -190,19 +226,16 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	from := paths[0]
 	if ownFile {
 		from = opts.Target[0]
-		if x, err = out.zip(x, paths, opts); err != nil {
+		out.TargetsFile = from
+	}
+	if others != nil {
+		if x, err = others.joinShare(x, files, opts, byNumber); err != nil {
 			return nil, err
 		}
 	}
 	out.Source = x
 	_, out.Features, out.Targets = x.Dims()
-	if err := out.countTargets(from, opts); err != nil {
-		return nil, err
-	}
-	if ownFile {
-		err = out.divideRows(paths[0], opts.Share)
-	}
-	return out, err
+	return out, out.countTargets(from, opts)
 }
 
 // transposedCells returns how to read files with samples in their columns, whose features are encoded by cells. Every
@@ -399,30 +432,6 @@ func (o *Opened) widenAll(files []part, sources []dataset.Source, opts Options) 
 		}
 	}
 	return nil
-}
-
-// zip joins the features x, which come from files, with targets from another file. Row i of the features belongs to
-// row i of the targets. A missing target stays in its row as NaN if opts.Cells allows it.
-func (o *Opened) zip(x dataset.Source, files []string, opts Options) (dataset.Source, error) {
-	own := opts.Target[0]
-	name, _ := SplitArray(own)
-	format, err := Format(own, Options{})
-	if err != nil {
-		return nil, err
-	}
-	if Labelled(format) {
-		return nil, &dataset.InputError{File: own, Msg: "targets cannot come from a " + format + " file"}
-	}
-	var of Options
-	of.Cells = opts.Cells.ForSeparate(prepare.SeparateTargets)
-	y, f, err := o.openPart(part{path: own, stamp: opts.Was[name]}, of)
-	if err != nil {
-		return nil, err
-	}
-	if o.TargetNames, _, err = f.names(own, Options{}); err != nil {
-		return nil, err
-	}
-	return dataset.ZipNamed(x, y, excerpt.List(files, 5), excerpt.Of(own))
 }
 
 // countTargets checks the number of targets read from path.

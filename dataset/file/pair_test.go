@@ -103,6 +103,22 @@ func (g *gapTable) csv() string {
 	return out.String()
 }
 
+func (g *gapTable) jsonLines() string {
+	var out strings.Builder
+	for i := range g.n {
+		for j, name := range g.names {
+			out.WriteByte("{,"[min(j, 1)])
+			if v := g.x[i*len(g.names)+j]; v == v {
+				fmt.Fprintf(&out, "%q:%v", name, v)
+			} else {
+				fmt.Fprintf(&out, "%q:%s", name, []string{"null", `""`, `"NA"`}[g.rng.IntN(3)])
+			}
+		}
+		out.WriteString("}\n")
+	}
+	return out.String()
+}
+
 func (g *gapTable) npy(order string) string {
 	x := slices.Clone(g.x)
 	if order == "True" {
@@ -146,7 +162,7 @@ func (g *gapTable) arrow(t *testing.T) string {
 	return out.String()
 }
 
-var gapFormats = []string{"csv", "csv.gz", "npy", "fortran.npy", "npz", "parquet", "arrow"}
+var gapFormats = []string{"csv", "csv.gz", "npy", "fortran.npy", "npz", "parquet", "arrow", "jsonl"}
 
 // write writes the table and returns the name of the file.
 func (g *gapTable) write(t *testing.T, name, format string) string {
@@ -157,6 +173,8 @@ func (g *gapTable) write(t *testing.T, name, format string) string {
 		if text = g.csv(); format == "csv.gz" {
 			text = zipped(t, text)
 		}
+	case "jsonl":
+		text = g.jsonLines()
 	case "npy":
 		text = g.npy("False")
 	case "fortran.npy":
@@ -224,19 +242,15 @@ func (p *pairing) separate(opts file.Options) (dataset.Source, error) {
 	if p.policy != prepare.RefuseMissing {
 		opts.Cells = &prepare.Cells{Missing: p.policy}
 	}
+	if p.w != "" {
+		opts.Weights = []string{p.w}
+	}
 	opened, err := file.Open([]string{p.x}, opts)
 	if err != nil {
 		return nil, err
 	}
 	p.cells = opened.Cells
-	if p.w == "" {
-		return opened, nil
-	}
-	w, err := file.Open([]string{p.w}, file.Options{Origin: file.Origin{Cells: opts.Cells.ForSeparate(prepare.SeparateWeights)}})
-	if err != nil {
-		return nil, err
-	}
-	return dataset.WeighNamed(opened, w, p.x, p.w)
+	return opened, nil
 }
 
 // whole opens the same table as one csv file.
@@ -327,6 +341,7 @@ func TestPairedFiles(t *testing.T) {
 		got, err := encodedRows(t.Context(), src, p.policy, p.cells)
 		if row, _ := p.firstFault(); row >= 0 {
 			p.checkFault(t, err)
+			p.checkFault(t, p.firstFaultOfParts(t, 3))
 			continue
 		}
 		if (err == nil) != (wantErr == nil) || !sameNumbers(got, want) {
@@ -334,6 +349,17 @@ func TestPairedFiles(t *testing.T) {
 		}
 		p.checkWays(t, want)
 	}
+}
+
+// firstFaultOfParts returns the error of the first part with an error.
+func (p *pairing) firstFaultOfParts(t *testing.T, size int) error {
+	for rank := range size {
+		src := must(p.separate(file.Options{Share: dataset.Share{Rank: rank, Size: size}}))(t)
+		if _, err := encodedRows(t.Context(), src, prepare.RefuseMissing, p.cells); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkWays reads the separate files in parts, through a cache, by a pipe and with held-out rows.
@@ -367,14 +393,22 @@ func (p *pairing) checkWays(t *testing.T, want []float64) {
 		}
 	}
 	want = must(numbersOf(ctx, p.whole(t), p.d, p.t))(t)
-	if p.w == "" && slices.Contains([]string{"npy", "fortran.npy", "parquet", "npz"}, p.xFormat) {
+	for _, isRank := range []bool{false, true} {
 		var got []float64
-		for rank := range 3 {
-			part := open(file.Options{Share: dataset.Share{Rank: rank, Size: 3}})
-			got = append(got, must(numbersOf(ctx, part, p.d, p.t))(t)...)
+		size, before := 1+p.all.rng.IntN(6), int64(0)
+		for rank := range size {
+			opts := file.Options{Share: dataset.Share{Rank: rank, Size: size}}
+			opts.Alone = !isRank
+			if isRank {
+				opts.FirstRow = func(rows int64) (int64, error) {
+					before += rows
+					return before - rows, nil
+				}
+			}
+			got = append(got, must(numbersOf(ctx, open(opts), p.d, p.t))(t)...)
 		}
 		if !sameNumbers(got, want) {
-			t.Fatalf("%s and %s in parts: %v, want %v", p.x, p.y, got, want)
+			t.Fatalf("%s, %s and %s in %d parts: %v, want %v", p.x, p.y, p.w, size, got, want)
 		}
 	}
 	if slices.Contains([]string{"csv", "npy"}, p.xFormat) {
@@ -406,8 +440,11 @@ func TestRowCounts(t *testing.T) {
 					return err
 				}
 				errs := map[string]error{"whole": read(file.Options{})}
-				if xFormat != "csv" && xFormat != "csv.gz" && xFormat != "arrow" {
+				if xFormat != "arrow" || yFormat != "arrow" {
 					errs["last part"] = read(file.Options{Share: dataset.Share{Rank: 2, Size: 3}})
+				}
+				if rows == 1 && xFormat == "csv" {
+					errs["part in the middle"] = read(file.Options{Share: dataset.Share{Rank: 19 - 1, Size: 20}})
 				}
 				if src, err := p.separate(file.Options{}); err == nil {
 					src = src.(*file.Opened).Source

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -143,17 +142,4 @@ func isUndivided(path string, opts Options) (bool, error) {
 		return false, err
 	}
 	return f.Packed() != "", f.Close()
-}
-
-// divideRows restricts features and targets from separate files to the rows of share s.
-func (o *Opened) divideRows(path string, s dataset.Share) error {
-	if s.Whole() {
-		return nil
-	}
-	if !Numbered(o.Format) {
-		return &dataset.InputError{File: path, Msg: fmt.Sprintf("is %s, whose rows have no numbers and cannot be matched with another file; use npy, npz, Parquet or Arrow, or put targets and weights into the same file", o.Format)}
-	}
-	var err error
-	o.Source, err = dataset.Part(o.Source, s)
-	return err
 }

@@ -3,7 +3,6 @@ package input
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
@@ -140,11 +139,12 @@ func (o *RowFlags) open(ctx context.Context, run Session, like expected) (*file.
 	if err := o.checkPart(run.part, opts); err != nil {
 		return nil, nil, err
 	}
-	byNumber := (run.Ranks != nil || !share.Whole()) && (weights != nil || o.Rows != "")
+	opts.Weights, opts.IsPart = weights, o.Rows != ""
+	byNumber := (run.Ranks != nil || !share.Whole()) && o.Rows != ""
 	if byNumber {
 		err = o.checkNumbered(opts, run.Ranks != nil)
 	} else {
-		opts.Share, opts.Widest, opts.Alone = share, widest(ctx, run.Ranks), run.Alone
+		opts.Share, opts.Widest, opts.FirstRow, opts.Alone = share, widest(ctx, run.Ranks), firstRowOf(ctx, run.Ranks), run.Alone
 	}
 	if err != nil {
 		return nil, nil, err
@@ -164,17 +164,7 @@ func (o *RowFlags) open(ctx context.Context, run Session, like expected) (*file.
 		}
 	}
 	src := opened.Source
-	switch {
-	case weights != nil:
-		cells := like.cells.ForSeparate(prepare.SeparateWeights)
-		w, err := file.Open(weights, file.Options{Origin: file.Origin{Was: run.Seen, Cells: cells}})
-		if err != nil {
-			return nil, nil, err
-		}
-		if src, err = dataset.WeighNamed(src, w, excerpt.List(o.DataFiles(), 5), excerpt.List(weights, 5)); err != nil {
-			return nil, nil, fmt.Errorf("--weights: %w", err)
-		}
-	case o.Weights.Given:
+	if o.Weights.Given && weights == nil {
 		if src, err = dataset.TargetAsWeight(src); err != nil {
 			return nil, nil, err
 		}
@@ -218,21 +208,18 @@ func cutRows(src dataset.Source, text string) (dataset.Source, error) {
 }
 
 // checkNumbered returns an error if several processes share rows of a format without row numbers. Row numbers are
-// needed to apply --rows or --weights. ranks is true if the processes belong to an MPI job.
+// needed to apply --rows. ranks is true if the processes belong to an MPI job.
 func (o *RowFlags) checkNumbered(opts file.Options, ranks bool) error {
 	path := o.DataFiles()[0]
 	format, err := file.Format(path, opts)
 	if err != nil || file.Numbered(format) {
 		return err
 	}
-	flag, instead, divide := "--rows", "leave out --rows", "--part"
+	divide := "--part"
 	if ranks {
 		divide = "--mpi"
 	}
-	if o.Rows == "" {
-		flag, instead = "--weights", "put the weights into a column"
-	}
-	return cli.BadInput("%s: with %s it needs row numbers, which %s (%s) does not have: use npy, npz, Parquet or Arrow, or %s", flag, divide, path, format, instead)
+	return cli.BadInput("--rows: with %s it needs row numbers, which %s (%s) does not have: use npy, npz, Parquet or Arrow, or leave out --rows", divide, path, format)
 }
 
 // OpenLike opens rows for an existing model or sketch and selects its features by name. A wrong number of features is
@@ -281,7 +268,11 @@ func (o *RowFlags) addNames(opened *file.Opened, opts file.Options) error {
 	if opts.Share.Whole() || opened.Format != "csv" || opened.Names != nil {
 		return nil
 	}
-	opts.Share = dataset.Share{}
+	isOwn := opened.TargetsFile != ""
+	opts.Share, opts.Weights, opts.FirstRow = dataset.Share{}, nil, nil
+	if isOwn {
+		opts.Target, opts.Targets = nil, 0
+	}
 	for _, path := range o.DataFiles() {
 		one, err := file.Open([]string{path}, opts)
 		if err != nil {
@@ -289,6 +280,9 @@ func (o *RowFlags) addNames(opened *file.Opened, opts file.Options) error {
 		}
 		if one.Names == nil {
 			continue
+		}
+		if isOwn {
+			one.TargetNames, one.Layout.Targets = opened.TargetNames, opened.Layout.Targets
 		}
 		if err := opened.Agrees(one.Layout); err != nil {
 			return err

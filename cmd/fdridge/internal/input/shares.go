@@ -45,16 +45,23 @@ func agreeOnLayout(ctx context.Context, t dist.Transport, opened *file.Opened) e
 // firstRow returns the number of rows on all lower ranks, which is the index of this rank's first row. If src does
 // not know its number of rows, a pass counts them.
 func firstRow(ctx context.Context, t dist.Transport, src dataset.Source) (int64, error) {
-	n, _, _ := src.Dims()
-	if n < 0 {
-		n = 0
-		for b, err := range src.Blocks(ctx) {
-			if err != nil {
-				return 0, err
-			}
-			n += int64(b.N)
-		}
+	n, err := dataset.CountRows(ctx, src)
+	if err != nil {
+		return 0, err
 	}
+	return rowsBefore(ctx, t, n)
+}
+
+// firstRowOf returns a function that computes the number of rows on all lower ranks from the rows of this rank. It
+// returns nil for a single process.
+func firstRowOf(ctx context.Context, t dist.Transport) func(int64) (int64, error) {
+	if t == nil {
+		return nil
+	}
+	return func(rows int64) (int64, error) { return rowsBefore(ctx, t, rows) }
+}
+
+func rowsBefore(ctx context.Context, t dist.Transport, n int64) (int64, error) {
 	all, err := dist.Table(ctx, t, []float64{float64(n)})
 	if err != nil {
 		return 0, err

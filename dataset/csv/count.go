@@ -1,0 +1,71 @@
+package csv
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/chunk"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+)
+
+// Count returns the number of rows of the file that begin in opts.Range, without parsing their fields. Fields may be
+// invalid. Errors are as in [Open].
+func Count(name string, opts Options) (int64, error) {
+	l, err := inspect(name, opts)
+	if err != nil {
+		return 0, err
+	}
+	l.addMargin()
+	f, err := rawfile.Reopen(name, l.stamp)
+	if err != nil {
+		return 0, err
+	}
+	r, err := l.begin(f, &opts, func(l *layout) chunk.Format { return counter{newFormat(l)} })
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close() // opened for reading, so an error of Close does no harm
+	var rows int64
+	for b := (dataset.Buffer{}); ; {
+		b.Reset()
+		switch err := r.Read(&b, 1<<20); {
+		case err == io.EOF:
+			return rows, r.Unchanged()
+		case err != nil:
+			return 0, err
+		}
+		rows += int64(b.N)
+	}
+}
+
+// A counter counts rows. It implements [chunk.Format], with rows of no numbers.
+type counter struct{ *format }
+
+// Rows implements [chunk.Format].
+func (c counter) Rows(b *dataset.Buffer, text []byte, at, size int) int {
+	for at < size {
+		end := at + bytes.IndexByte(text[at:], '\n')
+		line := text[at:end]
+		switch {
+		case c.comment != 0 && text[at] == c.comment, bytes.IndexByte(line, '"') >= 0:
+			return at
+		case !c.hasOneColumn() && len(bytes.TrimSpace(line)) == 0: // no row
+			return at
+		}
+		b.EndRow()
+		at = end + 1
+	}
+	return min(at, size)
+}
+
+// Record implements [chunk.Format].
+func (c counter) Record(b *dataset.Buffer, l *chunk.Lines) error {
+	return c.record(l, func(r *reader) error {
+		err := r.next()
+		if err == nil {
+			b.EndRow()
+		}
+		return err
+	})
+}
