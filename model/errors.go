@@ -31,9 +31,9 @@ var (
 	// ErrUnrecorded reports a model written by an earlier version of this package. Its certificate is for coefficients
 	// of scaled columns, which the model does not contain.
 	ErrUnrecorded = badinput.Errorf("model: an earlier program wrote it without the coefficients that intervals need; fit again, or give a summary")
-	// ErrUnpenalized reports a model with columns that have no penalty. Intervals of its predictions are not
-	// available.
-	ErrUnpenalized = badinput.Errorf("model: some columns have no penalty, and intervals of predictions are then not available")
+	// ErrUnpenalized reports a model with columns that have no penalty. A summary gives no intervals for it, and its
+	// certificate gives none if it has no bounds on these columns.
+	ErrUnpenalized = badinput.Errorf("model: some columns have no penalty, of which a sketch proves nothing: intervals come from the model alone, if it has bounds for these columns")
 )
 
 // addReason appends the text of err unless err is nil.

@@ -115,7 +115,7 @@ func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
 	var err error
 	switch {
 	case by == nil:
-	case m.Penalty.unpenalized():
+	case by.Summary != nil && m.Penalty.unpenalized():
 		err = ErrUnpenalized
 	case by.Summary != nil:
 		err = p.useSummary(m, by)
@@ -184,13 +184,43 @@ func (p *Predictor) useCertificate(m *Model) error {
 		return ErrUnrecorded
 	}
 	p.useFitted(m)
-	if err := p.certify(m); err != nil {
+	err := p.certify(m)
+	if err == nil && m.Penalty.unpenalized() {
+		err = p.addUnpenalized(m)
+	}
+	if err != nil {
 		return err
 	}
-	var err error
 	p.basis = ByModel
 	p.intervals, err = p.fit.Predictor()
 	return err
+}
+
+// addUnpenalized adds the errors of columns without penalty to the error bounds of p.fit. It returns ErrUnpenalized if the
+// model has no bounds on these errors.
+func (p *Predictor) addUnpenalized(m *Model) error {
+	bounds := m.Fits[0].UnpenalizedBounds
+	if len(bounds) != len(p.fit.Targets) {
+		return ErrUnpenalized
+	}
+	for j := range p.fit.Targets {
+		o := &p.fit.Targets[j]
+		squares, at := o.ErrorBound*o.ErrorBound, 0
+		for i := range o.Coef {
+			if !m.Unpenalized(i) {
+				continue
+			}
+			e := bounds[j][at] // in the units of the file
+			at++
+			if m.Folded != nil { // the coefficient of the scaled column is the product, rounded
+				e = e*m.Folded.Scale[i] + 0x1p-51*math.Abs(o.Coef[i])
+			}
+			squares += e * e
+		}
+		terms := float64(len(o.Coef) + 8)
+		o.ErrorBound = math.Sqrt(squares)*(1+terms*0x1p-52) + 0x1p-537
+	}
+	return nil
 }
 
 // useFitted makes p predict from scaled columns by [Fit].Fitted.

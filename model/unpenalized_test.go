@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,11 +14,14 @@ import (
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // TestUnpenalized: a model with columns without penalty is of version 3, reads back, and predicts like its solution. It has
-// no intervals.
+// intervals from its own bounds, which contain the predictions of the exact solution in 512 bits, and none from a sketch.
 func TestUnpenalized(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	x, y := mat.NewDense(40, 3, nil), mat.NewDense(40, 1, nil)
@@ -83,8 +88,9 @@ func TestUnpenalized(t *testing.T) {
 				}
 			}
 		}
-		if _, err := back.Predictor(&model.Intervals{ByModel: true}); !errors.Is(err, model.ErrUnpenalized) {
-			t.Errorf("%s: intervals: %v", name, err)
+		checkIntervals(t, name, back, rows, src, y, c.penalty)
+		if _, err := back.Predictor(&model.Intervals{Summary: new(ridge.Summary)}); !errors.Is(err, model.ErrUnpenalized) {
+			t.Errorf("%s: intervals from a sketch: %v", name, err)
 		}
 		for what, damaged := range map[string]string{
 			"a bound too many": strings.Replace(text.String(), `"unpenalized_bounds": [`, `"unpenalized_bounds": [1,`, 1),
@@ -94,5 +100,47 @@ func TestUnpenalized(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 		}
+	}
+}
+
+// checkIntervals compares the intervals of a model with the exact solution for the rows of fitted, which are the rows of src
+// after preparation.
+func checkIntervals(t *testing.T, name string, m *model.Model, fitted, src dataset.Source, y *mat.Dense, penalty []float64) {
+	t.Helper()
+	var x, targets [][]float64
+	for b, err := range fitted.Blocks(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.N {
+			x = append(x, slices.Clone(b.X[3*i:3*i+3]))
+			targets = append(targets, []float64{y.At(len(targets), 0)})
+		}
+	}
+	problem := refbig.New(x, targets, nil, true)
+	problem.Penalty = penalty
+	want, err := problem.Solve(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := m.Predictor(&model.Intervals{ByModel: true})
+	if err != nil {
+		t.Fatalf("%s: intervals: %v", name, err)
+	}
+	widest, at := 0.0, 0
+	for row, err := range of.Predict(t.Context(), src) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact := new(big.Float).Copy(want.Intercept[0])
+		for j, v := range x[at] {
+			exact.Add(exact, new(big.Float).Mul(refbig.Float(v), want.Coef[0][j]))
+		}
+		ridgetest.Inside(t, name+": interval", row.Intervals[0], exact, refbig.Float(1))
+		widest = max(widest, row.Intervals[0].Hi-row.Intervals[0].Lo)
+		at++
+	}
+	if at != len(x) || !(widest > 0 && widest < 1e-6) {
+		t.Errorf("%s: %d intervals, the widest is %g", name, at, widest)
 	}
 }

@@ -37,6 +37,7 @@ func TestUnpenalizedFlag(t *testing.T) {
 		t.Errorf("show: %s", text)
 	}
 	must(t, "predict", "--model", in("names"), "--data", data, "--target", "y")
+	must(t, "predict", "--model", in("names"), "--data", data, "--target", "y", "--interval", in("names"))
 	twice := write(t, "twice.csv", "a,b,c,y\n1,2,3,1\n4,1,5,0\n2,2,4,3\n0,7,7,2\n5,0,5,9\n3,2,5,1\n")
 	for name, c := range map[string]struct {
 		args []string
@@ -49,7 +50,7 @@ func TestUnpenalizedFlag(t *testing.T) {
 		"band":     {with("--unpenalized", "a1", "--bands", "a1-a3=2"), "is also in"},
 		"sum":      {[]string{"fit", "--data", twice, "--target", "y", "--gamma", "1", "--unpenalized", "1-3"}, "every column is without penalty"},
 		"sketches": {[]string{"sketch", "--data", data, "--target", "y", "--penalty", penalty, "-o", in("s")}, "which only fit accepts"},
-		"interval": {[]string{"predict", "--model", in("names"), "--data", data, "--target", "y", "--interval", in("names")}, "have no penalty"},
+		"interval": {[]string{"predict", "--model", in("names"), "--data", data, "--target", "y", "--interval", in("kept")}, "have no penalty"},
 	} {
 		if code, _, errs := call(c.args...); code != usage || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d, %s", name, code, errs)

@@ -53,7 +53,7 @@ type Link interface {
 	Broadcast(ctx context.Context, root int, b []byte) ([]byte, error)
 }
 
-// LearnShared is like [Learn] for several processes, each of which has a share of the rows. All get the same classes. A
+// LearnShared is like [Learn] for several processes. Each process has a share of the rows, and all get the same classes. A
 // label may have different values in the processes.
 func LearnShared(ctx context.Context, src dataset.Source, text func(value float64) string, share dataset.Share, link Link) (*Classes, error) {
 	ctx = background.IfNil(ctx)
