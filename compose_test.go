@@ -165,6 +165,7 @@ func (p *composed) fit(t *testing.T) (*fdridge.Result, error) {
 		opts.Merge = func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error) {
 			return dist.Merge(ctx, link, own)
 		}
+		opts.Gather = func(ctx context.Context, own []byte) ([][]byte, error) { return dist.Gather(ctx, link, own) }
 		if opts.Journal != nil {
 			opts.Journal = &passes{}
 		}
@@ -363,6 +364,9 @@ func (p *composed) score(by choose.Criterion, penalty []float64, gamma float64, 
 		}
 		return sum.Quo(sum, refbig.Float(float64(len(p.x)))) // not the weight, see ridge.LeaveOneOut
 	case choose.CV:
+		if p.opts.Method == ridge.OneShot {
+			return nil // the score is about fits from sketches
+		}
 		folds := p.opts.Folds
 		if folds == 0 {
 			folds = choose.DefaultFolds

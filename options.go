@@ -106,6 +106,9 @@ type Options struct {
 	// Merge, if not nil, returns the summary of the rows of all workers, given the summary of the rows of this worker. With
 	// Folds it is called for each fold. A fit with a Reducer requires Merge or Summarize.
 	Merge func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error)
+	// Gather, if not nil, returns the messages of all workers, in the same order on every worker. A fit with a Reducer
+	// requires Gather for Unpenalized.
+	Gather func(ctx context.Context, own []byte) ([][]byte, error)
 	// Summarize, if not nil, replaces [ridge.Summarize] and Merge: it returns the summary of the rows of all workers.
 	Summarize func(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(rows int64)) (*ridge.Summary, error)
 	// Summarized, if not nil, is called with the summary of all rows. An error ends the fit.
@@ -266,13 +269,15 @@ var optionRules = []optionRule{
 	{[]string{"Folds", "Select"}, "leave-one-out makes no folds", func(o *Options) bool { return o.Folds != 0 && o.Select.LeavesOut() }},
 	{[]string{"Folds", "Summarize"}, "cross-validation makes its own summaries", func(o *Options) bool { return o.crossValidates() && o.Summarize != nil }},
 	{[]string{"Reducer", "Merge"}, "with a Reducer, Merge or Summarize must return the summary of the rows of all workers", func(o *Options) bool {
-		return o.Reducer != nil && o.Merge == nil && o.Summarize == nil
+		return o.Reducer != nil && o.Merge == nil && (o.Summarize == nil || o.projects())
 	}},
 	{[]string{"Reducer", "Method"}, "a direct method, which gamma = 0 needs, runs on one machine", func(o *Options) bool {
 		return o.Reducer != nil && (o.Method.IsDirect() || o.solvesZero())
 	}},
 	{[]string{"PerTarget", "Select"}, "an accuracy scores the decision between all classes, at one gamma", func(o *Options) bool { return o.PerTarget && o.Select.Decides() }},
-	{[]string{"Unpenalized", "Reducer"}, "columns without penalty are projected out on one machine", func(o *Options) bool { return o.projects() && o.Reducer != nil }},
+	{[]string{"Reducer", "Gather"}, "with a Reducer and columns without penalty, Gather must return the messages of all workers", func(o *Options) bool {
+		return o.Reducer != nil && o.Gather == nil && o.projects()
+	}},
 	{[]string{"Unpenalized", "Folds"}, "cross-validation would have to project the columns without penalty out of each fold: choose gamma by GCV", func(o *Options) bool { return o.projects() && o.crossValidates() }},
 	{[]string{"Select", "Classes"}, "an accuracy is a score of a classification", func(o *Options) bool { return o.Select.Decides() && o.Classes == nil }},
 }

@@ -82,7 +82,7 @@ func (j *job) findUnpenalized() error {
 func (j *job) project(ctx context.Context) error {
 	var err error
 	j.projection, err = project.New(ctx, j.src, j.free, project.Options{
-		Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Progress: j.progress(Projecting, 1),
+		Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Progress: j.progress(Projecting, 1), Gather: j.Gather,
 	})
 	if err != nil {
 		return err

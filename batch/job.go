@@ -34,11 +34,14 @@ type Job struct {
 }
 
 // Fit runs [fdridge.Fit] with the checkpoint and the ranks of the job. src holds the rows of this rank. A job may
-// call Fit only once. Fit sets opts.Journal, opts.Reducer, opts.Merge and opts.Summarize; the caller must leave them nil.
+// call Fit only once. Fit sets opts.Journal, opts.Reducer, opts.Merge, opts.Gather and opts.Summarize; the caller must leave them nil.
 func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options) (*fdridge.Result, error) {
 	ctx = background.IfNil(ctx)
-	if opts.Journal != nil || opts.Reducer != nil || opts.Summarize != nil || opts.Merge != nil {
-		return nil, badinput.Errorf("batch: Journal, Reducer, Summarize and Merge must be nil, because the job sets them")
+	if opts.Journal != nil || opts.Reducer != nil || opts.Summarize != nil || opts.Merge != nil || opts.Gather != nil {
+		return nil, badinput.Errorf("batch: Journal, Reducer, Summarize, Merge and Gather must be nil, because the job sets them")
+	}
+	if opts.Select == choose.CV && opts.Folds == 0 {
+		opts.Folds = choose.DefaultFolds
 	}
 	if j.file != nil {
 		opts.Journal = journal{j}
@@ -46,14 +49,29 @@ func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options)
 	}
 	if j.opts.Transport != nil {
 		opts.Reducer = j.opts.Transport
-		opts.Merge = func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error) {
-			return dist.Merge(ctx, j.opts.Transport, own)
+		opts.Merge = j.mergeFold(opts.Folds)
+		opts.Gather = func(ctx context.Context, own []byte) ([][]byte, error) {
+			return dist.Gather(ctx, j.opts.Transport, own)
 		}
 	}
-	if opts.Folds == 0 && opts.Select != choose.CV {
+	if opts.Folds == 0 {
 		opts.Summarize = j.summarize
 	}
 	return fdridge.Fit(ctx, src, opts)
+}
+
+// mergeFold returns a function that merges the summaries of all ranks. Its first calls are for the folds, whose rows it
+// counts.
+func (j *Job) mergeFold(folds int) func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error) {
+	rows, left := int64(0), folds
+	return func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error) {
+		if left > 0 {
+			left--
+			rows += own.Rows()
+			j.header.Rows = rows
+		}
+		return dist.Merge(ctx, j.opts.Transport, own)
+	}
 }
 
 // Scaling returns the column scaling in the checkpoint. If there is none, Scaling calls learn, and stores and returns

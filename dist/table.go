@@ -23,3 +23,18 @@ func Table(ctx context.Context, t Transport, row []float64) ([][]float64, error)
 	}
 	return rows, nil
 }
+
+// Gather returns the messages of all ranks on every rank, in the order of the ranks. It is a collective call with one
+// broadcast from each rank.
+func Gather(ctx context.Context, t Transport, own []byte) ([][]byte, error) {
+	ctx = background.IfNil(ctx)
+	var all [][]byte
+	for root := range t.Size() {
+		message, err := t.Broadcast(ctx, root, own)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, message)
+	}
+	return all, nil
+}

@@ -156,9 +156,8 @@ func (o *fitOptions) checkOptions() error {
 	}
 	if o.mpi {
 		opts.Reducer = struct{ ridge.Reducer }{}
-		opts.Summarize = func(context.Context, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
-			return nil, nil
-		}
+		opts.Merge = func(context.Context, *ridge.Summary) (*ridge.Summary, error) { return nil, nil }
+		opts.Gather = func(context.Context, []byte) ([][]byte, error) { return nil, nil }
 	}
 	return nameOptions(opts.Check())
 }

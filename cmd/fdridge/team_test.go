@@ -164,6 +164,9 @@ func rankCommands(t *testing.T) []string {
 		"--data rows.npy --target 13 --columns -14 --penalty penalty.csv --gamma auto --size 12 --method auto --tol 4e-11",
 		"--data rows.npy --target 13 --columns -14 --gamma auto --select loo --size 3 --method cg --tol 4e-11",
 		"--data rows.npy --target 13 --columns -14 --gamma 1,100 --method one-shot --size 12",
+		"--data rows.npy --target 13 --columns -14 --gamma auto:30 --cv 2 --size 12 --method cg --tol 4e-11",
+		"--data rows.npy --target 13 --columns -14 --unpenalized 2,5" + least,
+		"--data pairs.svm --classes --size 12 --gamma 300 --method cg --tol 4e-11",
 	}
 }
 

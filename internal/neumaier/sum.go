@@ -2,7 +2,11 @@
 // any number of terms is a few eps times the sum of the absolute values.
 package neumaier
 
-import "math"
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
 
 // A Sum is a running sum. Its zero value is 0.
 type Sum struct{ sum, low float64 }
@@ -67,6 +71,22 @@ func (a Sum) Parts() (sum, low float64) { return a.sum, a.low }
 
 // FromParts is the inverse of Parts.
 func FromParts(sum, low float64) Sum { return Sum{sum, low} }
+
+// MarshalBinary returns the two parts, little-endian.
+func (a Sum) MarshalBinary() ([]byte, error) {
+	out := binary.LittleEndian.AppendUint64(nil, math.Float64bits(a.sum))
+	return binary.LittleEndian.AppendUint64(out, math.Float64bits(a.low)), nil
+}
+
+// UnmarshalBinary reads the output of MarshalBinary.
+func (a *Sum) UnmarshalBinary(b []byte) error {
+	if len(b) != 16 {
+		return fmt.Errorf("neumaier: a sum has 16 bytes, not %d", len(b))
+	}
+	a.sum = math.Float64frombits(binary.LittleEndian.Uint64(b))
+	a.low = math.Float64frombits(binary.LittleEndian.Uint64(b[8:]))
+	return nil
+}
 
 // Value returns the corrected sum, rounded to float64.
 func (a *Sum) Value() float64 { return a.sum + a.low }

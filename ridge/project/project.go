@@ -32,6 +32,9 @@ type Options struct {
 	Backend   engine.Backend   // nil is engine.Default()
 	MaxBytes  uint64           // memory limit in bytes; 0 means 8 GiB
 	Progress  func(rows int64) // if not nil, called with the number of rows read so far
+	// Gather, if not nil, returns the messages of all processes that share the rows, in the same order on every process.
+	// All processes then get the same Projection, for the rows of all.
+	Gather func(ctx context.Context, own []byte) ([][]byte, error)
 }
 
 // A Projection removes the columns Z without penalty from rows [A Z Y]. For a target b, let M = (ZᵀZ)⁻¹ZᵀA and N =
@@ -124,6 +127,13 @@ func New(ctx context.Context, src dataset.Source, columns []int, opts Options) (
 	stage, stream := rows.NewStage(q, w, opts.Intercept), direct.NewStream(q, w, direct.NewTall(opts.Backend, q, w))
 	if _, err := stream.Read(ctx, &projected{src: src, p: p}, stage, opts.Progress); err != nil {
 		return nil, err
+	}
+	if opts.Gather != nil {
+		var err error
+		stream, stage, err = direct.JoinTall(ctx, opts.Backend, stream, stage, opts.Intercept, opts.Gather)
+		if err != nil {
+			return nil, err
+		}
 	}
 	weight := stage.Weight.Value()
 	rank := stage.Rows

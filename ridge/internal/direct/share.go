@@ -1,0 +1,101 @@
+package direct
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"fmt"
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// A Gather returns the messages of all processes that share the rows, in the same order on every process.
+type Gather func(ctx context.Context, own []byte) ([][]byte, error)
+
+// tallState is the message of one process: its factor and what it knows of its rows.
+type tallState struct {
+	Factor         []float64 // d×q, q = d + t
+	Folds, Longest int
+	Norms, Errors  []float64 // bounds on the norm and on the backward error of each column
+	Share          float64   // as tall.share
+	TSS            []neumaier.Sum
+	Stage          rows.State
+}
+
+// JoinTall replaces s and stage by the factor and the stage of the rows of all processes. s must come from [NewTall]. All
+// processes join the messages in the same order and get the same bits.
+func JoinTall(ctx context.Context, be engine.Backend, s *Stream, stage *rows.Stage, intercept bool, gather Gather) (*Stream, *rows.Stage, error) {
+	if s.fill > 0 {
+		s.f.fold(s.fill)
+		s.fill = 0
+	}
+	own := s.f.(*tall)
+	d, t := own.d, own.t
+	q := d + t
+	var text bytes.Buffer
+	err := gob.NewEncoder(&text).Encode(tallState{
+		Factor: own.stack[:d*q], Folds: own.folds, Longest: own.longest, Norms: own.col, Errors: own.off, Share: own.share,
+		TSS: s.tss, Stage: stage.State,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	messages, err := gather(ctx, text.Bytes())
+	if err != nil {
+		return nil, nil, err
+	}
+	all, joined := NewStream(d, t, NewTall(be, d, t)), rows.NewStage(d, t, intercept)
+	for _, message := range messages {
+		var other tallState
+		if err := gob.NewDecoder(bytes.NewReader(message)).Decode(&other); err != nil {
+			return nil, nil, err
+		}
+		if len(other.Factor) != d*q || len(other.Norms) != q || len(other.TSS) != t || len(other.Stage.Origin) != q {
+			return nil, nil, fmt.Errorf("direct: the factor of another process has %d numbers, not %d", len(other.Factor), d*q)
+		}
+		all.join(&other, joined, rows.ResumeStage(d, t, intercept, other.Stage))
+	}
+	return all, joined, nil
+}
+
+// join adds the rows of another process. The distance of the means is a row of its own, as in [rows.Stage].
+func (s *Stream) join(other *tallState, joined, stage *rows.Stage) {
+	if between := joined.Merge(stage); between.N > 0 {
+		s.Append(between)
+		s.f.fold(s.fill)
+		s.fill = 0
+	}
+	for j, v := range other.TSS {
+		s.tss[j].Merge(v)
+	}
+	s.f.(*tall).join(other)
+}
+
+// join eliminates the factor of other rows. The rows that other has discarded are orthogonal to its columns of A. Its
+// backward errors add to those of e. docs/math.md §14 has the bound.
+func (e *tall) join(other *tallState) {
+	d, q := e.d, e.d+e.t
+	share, lost := 0.0, 0.0
+	for lo := 0; lo < d; lo += roundoff.StageRows {
+		m := min(roundoff.StageRows, d-lo)
+		below := e.stack[d*q : (d+m)*q]
+		copy(below, other.Factor[lo*q:])
+		motion := e.by.fold(engine.View(d, q, e.stack), engine.View(m, q, below))
+		share += roundoff.Unit * roundoff.QRFold(float64(d+roundoff.PanelColumns), float64(m), motion)
+		lost += roundoff.LostFold(float64(q), float64(m))
+		e.folds++
+		e.longest = max(e.longest, m)
+	}
+	e.share += share + other.Share
+	for j := range q {
+		e.col[j] = math.Hypot(e.col[j], other.Norms[j]) * (1 + 8*roundoff.Unit)
+		e.off[j] += other.Errors[j] + lost
+		e.off[j] += share * (e.col[j] + e.off[j])
+	}
+	e.folds += other.Folds
+	e.longest = max(e.longest, other.Longest)
+}
