@@ -59,6 +59,7 @@ func newDimensionError(format string, args ...any) error {
 type InputError struct {
 	File         string
 	Line, Column int
+	Row          int64 // number of the row, from 1, if Line is unknown; 0: unknown
 	Msg          string
 	NonFinite    bool // a number is NaN, infinite or beyond the range of float64
 	Missing      bool // a value is missing, or NaN in an array
@@ -78,6 +79,8 @@ func (e *InputError) Error() string {
 		if e.Column > 0 {
 			s += fmt.Sprintf(":%d", e.Column)
 		}
+	} else if e.Row > 0 {
+		s += fmt.Sprintf(": row %d", e.Row)
 	}
 	s += ": " + e.Msg
 	if e.Err != nil && e.Err != fs.ErrNotExist { // Msg covers fs.ErrNotExist

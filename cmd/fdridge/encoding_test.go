@@ -322,7 +322,7 @@ func TestEncodedRefusals(t *testing.T) {
 		{append(fit, data, "--onehot", "b", "--holdout", "-0.5"), "--holdout: -0.5"},
 		{append(fit, data, "--onehot", "b", "--holdout", "0.2", "--part", "1/2"), "--holdout: it needs row numbers"},
 		{append(fit, data, "--onehot", "b", "--transposed"), "--transposed: --onehot, --dates and --prepare need features as columns"},
-		{[]string{"predict", "--model", "m.json", "--data", foreign}, "foreign.csv: column b: row 2 has the level \"né, w\", which is not among the 3 levels learnt from the training rows; --unknown ignore sets the columns of such a level to zero"},
+		{[]string{"predict", "--model", "m.json", "--data", foreign}, "foreign.csv:3: column b has the level \"né, w\", which is not among the 3 levels learnt from the training rows; --unknown ignore sets the columns of such a level to zero"},
 		{[]string{"predict", "--model", "m.json", "--data", foreign, "--unknown", "zero"}, "--unknown"},
 		{[]string{"merge", "m.fds", "first.fds", "--out", "all.fds"}, "the levels of categorical columns differ"},
 	} {

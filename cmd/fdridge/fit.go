@@ -382,7 +382,7 @@ func (o *fitOptions) predictBlocks(ctx context.Context, d *input.Data) (func(fir
 		}
 		all.first, of.Encode = first, prepare.EncodeOptions{Cells: cells, Tally: new(prepare.Tally)}
 		o.predicted = &predictionRun{of: of, block: all}
-		return nameData(o.predict, o.predicted.run(ctx, src, nil))
+		return nameData(o.predict, in.in.Locate(in.opened, o.predicted.run(ctx, src, nil)))
 	}, nil
 }
 

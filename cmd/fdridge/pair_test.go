@@ -111,8 +111,29 @@ func TestPredictsEachLine(t *testing.T) {
 		t.Errorf("predictions %q", lines)
 	}
 	must(t, "fit", "--data", "b.csv", "--target", "y.csv", "--gamma", "1", "--onehot", "b", "--out", "b.json")
-	refused(t, "an unknown level first", ".", "row 2 has the level \"w\"", "predict", "--model", "b.json", "--data", "faults.csv", "--out", "p.txt")
+	refused(t, "an unknown level first", ".", "faults.csv:3: column b has the level \"w\"", "predict", "--model", "b.json", "--data", "faults.csv", "--out", "p.txt")
 	refused(t, "a gap first", ".", "later.csv:3:1: column a: NA is a missing value", "predict", "--model", "b.json", "--data", "later.csv", "--out", "p.txt")
+}
+
+// TestUnknownLevelLine checks that an unknown level is named with the file and the line.
+func TestUnknownLevelLine(t *testing.T) {
+	writeAll(t, map[string]string{
+		"b.csv": "a,b,y\n1,u,1\n2,v,2\n3,u,3\n4,v,5\n", "good.csv": "a,b\n1,u\n\n2,\"v\"\n",
+		"lines.csv": "\na,b\n1,u\n\n2,\"v\n\"\n\n3,w\n", "gap.csv": "a,b\nNA,w\n1,u\n2,w\n",
+		"rows.jsonl": "{\"a\":1,\"b\":\"u\"}\n\n{\"a\":2,\"b\":\"w\"}\n",
+	})
+	must(t, "fit", "--data", "b.csv", "--target", "y", "--gamma", "1", "--onehot", "b", "--out", "b.json")
+	must(t, "fit", "--data", "b.csv", "--target", "y", "--gamma", "1", "--onehot", "b", "--missing", "drop", "--out", "drop.json")
+	for _, c := range []struct{ args, want string }{
+		{"--model b.json --data lines.csv", "fdridge: lines.csv:8: column b has the level \"w\", which is not among the 2 levels learnt from the training rows; --unknown ignore"},
+		{"--model b.json --data good.csv,lines.csv", "lines.csv:8: column b has the level \"w\""},
+		{"--model b.json --data lines.csv,good.csv", "lines.csv:8: column b has the level \"w\""},
+		{"--model b.json --data lines.csv --rows 2:3", "lines.csv:8: column b has the level \"w\""},
+		{"--model drop.json --data gap.csv", "gap.csv:4: column b has the level \"w\""},
+		{"--model b.json --data rows.jsonl", "rows.jsonl:3: column b has the level \"w\""},
+	} {
+		refused(t, c.args, ".", c.want, append(strings.Fields("predict --out p.txt"), strings.Fields(c.args)...)...)
+	}
 }
 
 // TestSeparateText checks that the flags of text apply to separate files of targets and weights, and that the numbers of

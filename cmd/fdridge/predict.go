@@ -31,6 +31,7 @@ type predictOptions struct {
 	json, digits    bool
 	unknown         string
 	stderr          io.Writer // for remarks on the files; nil: none
+	opened          *file.Opened
 }
 
 // unknownActions are the values of --unknown.
@@ -125,7 +126,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		err = atomicfile.Write(o.out, func(f io.Writer) error { return p.run(ctx, src, f) })
 	}
 	if err != nil {
-		return err
+		return o.in.Locate(o.opened, err)
 	}
 	p.printTally(stderr)
 	if p.decider != nil && p.decider.score.Rows > 0 {
@@ -174,6 +175,7 @@ func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, *pre
 			new(cli.Progress).Remark(o.stderr, r)
 		}
 	}
+	o.opened = opened
 	return src, opened.Cells, input.CheckPreparationMemory(&m.Preparation)
 }
 

@@ -141,6 +141,9 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	}
 	found, err := fdridge.FitSummary(ctx, src, sum, opts)
 	if err := o.end(f, traces, found, err); err != nil {
+		if d.HeldOut == 0 { // otherwise the number of the row does not count held-out rows
+			err = o.in.Locate(opened, err)
+		}
 		return nameData(o.in.Data.Value, err)
 	}
 	if opened != nil {

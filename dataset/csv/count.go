@@ -39,6 +39,35 @@ func Count(name string, opts Options) (int64, error) {
 	}
 }
 
+// LineOf returns the line, from 1, on which a row of the file begins. The row is counted from 0 and must be in the whole
+// file. If there is no such row, the result is 0.
+func LineOf(name string, opts Options, row int64) (line int, err error) {
+	l, err := inspect(name, opts)
+	if err != nil {
+		return 0, err
+	}
+	l.addMargin()
+	f, err := rawfile.Reopen(name, l.stamp)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close() // opened for reading, so an error of Close does no harm
+	opts.Range = dataset.Range{}
+	if err := l.toRows(f, &opts); err != nil {
+		return 0, err
+	}
+	r := newRecords(f, l.delimiter)
+	r.comment, r.single = l.comment, l.hasOneColumn()
+	for range row + 1 {
+		if err := r.next(); err == io.EOF {
+			return 0, nil
+		} else if err != nil {
+			return 0, err
+		}
+	}
+	return r.line, nil
+}
+
 // A counter counts rows. It implements [chunk.Format], with rows of no numbers.
 type counter struct{ *format }
 

@@ -274,6 +274,15 @@ func (l *layout) open(name string, opts *Options, was dataset.Stamp) (dataset.Re
 
 // begin returns a reader of the rows of f in opts.Range. It closes f if it returns an error.
 func (l *layout) begin(f *rawfile.File, opts *Options, format func(*layout) chunk.Format) (*chunk.Reader, error) {
+	if err := l.toRows(f, opts); err != nil {
+		f.Close() // err is more informative than an error of Close
+		return nil, err
+	}
+	return chunk.New(f, format(l), chunk.Options{EmptyRows: l.hasOneColumn()}), nil
+}
+
+// toRows moves f to the first row in opts.Range.
+func (l *layout) toRows(f *rawfile.File, opts *Options) error {
 	f.SkipBOM()
 	err := skipLines(f, l.skip)
 	if err == nil && l.header {
@@ -285,11 +294,7 @@ func (l *layout) begin(f *rawfile.File, opts *Options, format func(*layout) chun
 	if err == nil {
 		err = f.Limit(opts.Range)
 	}
-	if err != nil {
-		f.Close() // err is more informative than an error of Close
-		return nil, err
-	}
-	return chunk.New(f, format(l), chunk.Options{EmptyRows: l.hasOneColumn()}), nil
+	return err
 }
 
 // hasOneColumn reports whether the file has one column. An empty line of such a file is a row with a missing value,

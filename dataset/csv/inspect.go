@@ -105,7 +105,7 @@ func (l *layout) findTop(f *rawfile.File, opts *Options) {
 			}
 			l.skip = n
 			if comments > 0 {
-				l.remark(f.Name, n, false, "the %s before the table that begin with # are skipped", linesOf(comments))
+				l.remark(f.Name, n, false, "the %s skipped", linesOf(comments))
 			}
 			return
 		}
@@ -119,9 +119,9 @@ func (l *layout) findTop(f *rawfile.File, opts *Options) {
 
 func linesOf(n int) string {
 	if n == 1 {
-		return "line"
+		return "line before the table that begins with # is"
 	}
-	return fmt.Sprint(n, " lines")
+	return fmt.Sprint(n, " lines before the table that begin with # are")
 }
 
 // isNamed reports whether the comment before line n has the names of the columns.

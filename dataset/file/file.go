@@ -114,6 +114,9 @@ type Opened struct {
 	// Text states how numbers and missing values are written: Options.Text, with what was detected in the files.
 	Text prepare.Text
 
+	files   []part  // of the features, in order
+	read    Options // of the features
+	sources []dataset.Source
 	streams []*dataset.Stream
 	remarks []dataset.Remark
 }
@@ -232,6 +235,9 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		if x, err = others.joinShare(x, files, opts, byNumber); err != nil {
 			return nil, err
 		}
+	}
+	if opts.Pipe == nil && !opts.Transposed {
+		out.files, out.read, out.sources = files, inner, sources
 	}
 	out.Source = x
 	_, out.Features, out.Targets = x.Dims()

@@ -306,7 +306,7 @@ func (c *encoder) unknownLevelError(j int, x float64, row int64) error {
 	default:
 		what = fmt.Sprintf("the level %q", excerpt.Of(c.lexicons[j].textsFrom(int(x))[0]))
 	}
-	err := c.columnError(j, "row %d has %s, which is not among the %d levels learnt from the training rows", row+1, what, len(c.columns[j].Levels))
-	err.UnknownLevel = true
+	msg := fmt.Sprintf("column %s has %s, which is not among the %d levels learnt from the training rows", excerpt.Of(c.name(j)), what, len(c.columns[j].Levels))
+	err := &dataset.InputError{File: UnnamedRows, Row: row + 1, Msg: msg, UnknownLevel: true}
 	return err
 }

@@ -235,7 +235,7 @@ func TestEncodingFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, err := range out.Blocks(context.Background()) {
-		if !errors.Is(err, dataset.ErrUnknownLevel) || !strings.Contains(err.Error(), "column x1: row 3 has the level 3, which is not among the 2 levels") {
+		if !errors.Is(err, dataset.ErrUnknownLevel) || !strings.Contains(err.Error(), "row 3: column x1 has the level 3, which is not among the 2 levels") {
 			t.Errorf("an unknown level: %v", err)
 		}
 	}

@@ -3,6 +3,7 @@ package input
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
@@ -246,6 +247,31 @@ func (o *RowFlags) OpenLike(prep *model.Preparation, owner string, targets int, 
 		return nil, nil, cli.BadInput("%s has %d features, the %s has %d%s", Name(o.Data.Value), d, owner, inputs, hint)
 	}
 	return opened, src, nil
+}
+
+// Locate names the file and the line in an error about a row of opened.
+func (o *RowFlags) Locate(opened *file.Opened, err error) error {
+	e, ok := errors.AsType[*dataset.InputError](err)
+	if !ok || e.Row == 0 || opened == nil {
+		return err
+	}
+	row := e.Row - 1
+	if o.Rows != "" {
+		lo, _, wrong := ParseRows(o.Rows)
+		if wrong != nil {
+			return wrong
+		}
+		row += lo
+	}
+	path, line, unreadable := opened.Locate(row)
+	if unreadable != nil {
+		return errors.Join(err, unreadable)
+	}
+	placed := *e
+	if placed.Row = row + 1; line > 0 {
+		placed.File, placed.Line = path, line
+	}
+	return &placed
 }
 
 // checkPart returns an error if --part selects svmlight rows and --n-features is missing. The parts could then
