@@ -17,7 +17,8 @@
 // Text is UTF-8, or UTF-16 that begins with a byte order mark. In other encodings, names and categories with
 // characters beyond ASCII are errors.
 //
-// The package accepts quoted fields, CRLF, a byte order mark, blanks around numbers and a missing final newline. It
+// A quote opens a quoted text only at the start of a field. In a record without quoted texts, other quotes are ordinary
+// characters, as in 5" pipe. The package accepts CRLF, a byte order mark, blanks around numbers and a missing final newline. It
 // skips empty lines. Exception: in a file of one column, an empty line after the header is a row with a missing value,
 // unless only empty lines follow. A line of blanks or of "" is always a row of such a file.
 //
@@ -155,6 +156,15 @@ func Text(name string, opts Options) (prepare.Text, error) {
 		out.Decimal = ","
 	}
 	return out, nil
+}
+
+// Delimiter returns opts.Delimiter, or the delimiter that is detected. ' ' stands for runs of blanks and tabs.
+func Delimiter(name string, opts Options) (byte, error) {
+	l, err := inspect(name, opts)
+	if err != nil {
+		return 0, err
+	}
+	return l.delimiter, nil
 }
 
 // Columns returns the names in the header, or nil if there is none.

@@ -211,6 +211,8 @@ func unquotedLine(text []byte) (line, rest []byte) {
 	quoted := false
 	for i, c := range text {
 		switch {
+		case c == '"' && !quoted && i > 0 && isWordByte(text[i-1]): // an ordinary character, as in 5" pipe
+			line = append(line, 'x')
 		case c == '"':
 			quoted = !quoted
 			line = append(line, 'x')
@@ -222,4 +224,9 @@ func unquotedLine(text []byte) (line, rest []byte) {
 		}
 	}
 	return line, nil
+}
+
+// isWordByte reports whether c is a letter, a digit, or part of a character beyond ASCII.
+func isWordByte(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80
 }

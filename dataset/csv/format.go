@@ -28,7 +28,7 @@ func newFormat(l *layout) *format {
 }
 
 // Quotes implements [chunk.Format].
-func (f *format) Quotes() bool { return true }
+func (f *format) Quotes() (delimiter byte, quoted bool) { return f.delimiter, true }
 
 // Record implements [chunk.Format].
 func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unicode"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
@@ -73,7 +74,7 @@ func (r *records) next() error {
 		if r.delimiter == blanks {
 			replaceTabs(text)
 		}
-		if bytes.IndexByte(text, '"') >= 0 {
+		if r.isQuoted(text) {
 			err = r.unquote()
 		} else {
 			err = r.split()
@@ -85,6 +86,25 @@ func (r *records) next() error {
 			r.EndRow()
 			return nil
 		}
+	}
+}
+
+// isQuoted reports whether a field of the line begins with a quote, perhaps after blanks.
+func (r *records) isQuoted(line []byte) bool {
+	for rest := line; ; {
+		i := bytes.IndexByte(rest, '"')
+		if i < 0 {
+			return false
+		}
+		before := line[:len(line)-len(rest)+i]
+		if r.delimiter != '\t' {
+			before = bytes.TrimRightFunc(before, func(c rune) bool { return c == ' ' || c != rune(r.delimiter) && unicode.IsSpace(c) })
+		}
+		n := len(before)
+		if n == 0 || before[n-1] == r.delimiter || r.delimiter == blanks && n < len(line)-len(rest)+i {
+			return true
+		}
+		rest = rest[i+1:]
 	}
 }
 
@@ -226,7 +246,11 @@ func (r *records) position(i int) (line, column int) {
 func (r *records) wrap(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {
-		return &dataset.InputError{File: r.Name(), Line: p.Line + r.feed.before, Column: p.Column, Msg: p.Err.Error()}
+		bad := &dataset.InputError{File: r.Name(), Line: p.Line + r.feed.before, Column: p.Column, Msg: p.Err.Error()}
+		if bytes.Contains(r.text, []byte(`\"`)) {
+			bad.Hint = "quotes within texts must be doubled, not escaped by a backslash: write.table(qmethod = \"double\") in R, option escape = \"\\\"\" in Spark"
+		}
+		return bad
 	}
 	return err // errors of the file have their position already
 }

@@ -71,12 +71,12 @@ func formats() []format {
 		name: "csv", suffixes: []string{".csv", ".tsv"},
 		fields: true, texts: true, piped: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
+			text := csvOptions(opts)
 			if opts.Alone {
-				if err := p.checkFirstLine(); err != nil {
+				if err := p.checkFirstLine(text); err != nil {
 					return nil, err
 				}
 			}
-			text := csvOptions(opts)
 			text.Range = p.bytes()
 			s, err := csv.Open(p.path, text)
 			if err != nil {

@@ -5,46 +5,53 @@ import (
 	"errors"
 	"io"
 
+	"github.com/fdridge/fdridge/dataset/csv"
+	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
 // checkFirstLine returns an error if p begins within a quoted record. It is not needed if the preceding part is read,
 // because its reader returns the same error.
-func (p part) checkFirstLine() error {
+func (p part) checkFirstLine(opts csv.Options) error {
 	if p.lo == 0 || p.lo >= p.hi {
 		return nil
+	}
+	delimiter, err := csv.Delimiter(p.path, opts)
+	if err != nil {
+		return err
 	}
 	f, err := rawfile.Reopen(p.path, p.stamp)
 	if err != nil {
 		return err
 	}
-	odd, line, err := quotesBefore(f, p.lo)
+	f.SkipBOM()
+	inside, line, err := quotesBefore(f, p.lo, chunk.NewQuotes(delimiter))
 	switch err = errors.Join(err, f.Close()); {
 	case err != nil:
 		return f.Wrap(err, line+1)
-	case odd:
+	case inside:
 		return f.Beyond(line)
 	}
 	return nil
 }
 
-// quotesBefore counts the lines that begin before byte lo. odd is true if these lines contain an odd number of quotes.
-func quotesBefore(text io.Reader, lo int64) (odd bool, lines int, err error) {
+// quotesBefore reads the lines that begin before byte lo, and counts them. inside is true if their end is within quotes.
+func quotesBefore(text io.Reader, lo int64, quotes chunk.Quotes) (inside bool, lines int, err error) {
 	buf := make([]byte, 1<<20)
 	for at := int64(0); ; {
 		n, err := text.Read(buf)
 		seen, ended := buf[:n], false
-		// Count up to the end of the line that contains byte lo−1.
+		// Read up to the end of the line that contains byte lo−1.
 		if from := max(lo-1-at, 0); from < int64(n) {
 			if i := bytes.IndexByte(seen[from:], '\n'); i >= 0 {
 				seen, ended = seen[:from+int64(i)+1], true
 			}
 		}
-		odd = odd != (bytes.Count(seen, []byte{'"'})%2 == 1)
+		quotes.Read(seen)
 		lines += bytes.Count(seen, []byte{'\n'})
 		switch at += int64(n); {
 		case ended || err == io.EOF:
-			return odd && ended, lines, nil
+			return quotes.Inside() && ended, lines, nil
 		case err != nil:
 			return false, lines, err
 		}

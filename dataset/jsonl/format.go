@@ -34,7 +34,7 @@ func newFormat(l *layout) *format {
 }
 
 // Quotes implements [chunk.Format]. A line end within a JSON text is written as \n.
-func (f *format) Quotes() bool { return false }
+func (f *format) Quotes() (delimiter byte, quoted bool) { return 0, false }
 
 // Rows implements [chunk.Format].
 func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {

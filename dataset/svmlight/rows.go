@@ -17,7 +17,7 @@ type format struct {
 }
 
 // Quotes implements [chunk.Format].
-func (f *format) Quotes() bool { return false }
+func (f *format) Quotes() (delimiter byte, quoted bool) { return 0, false }
 
 // Rows implements [chunk.Format].
 func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {

@@ -18,11 +18,12 @@ const padding = 1 + decimal.Slack
 
 // A cutter divides a file into chunks.
 type cutter struct {
-	file   *rawfile.File
-	quotes bool   // result of Format.Quotes: line ends may be quoted
-	size   int    // bytes of a chunk without long records
-	rest   []byte // bytes read after the last complete record
-	ended  bool
+	file      *rawfile.File
+	delimiter byte // results of Format.Quotes
+	quoted    bool
+	size      int    // bytes of a chunk without long records
+	rest      []byte // bytes read after the last complete record
+	ended     bool
 	// emptyRows makes empty lines records, except at the end of the file. A chunk then ends with a line that is not
 	// empty, and the empty lines after this line belong to the next chunk.
 	emptyRows bool
@@ -43,7 +44,8 @@ func (k *cutter) fill(c *chunk) bool {
 		want = int(p) + 1
 	}
 	var err error
-	for seen, quotes := 0, 0; ; {
+	quotes := NewQuotes(k.delimiter)
+	for seen, lastEnd := 0, 0; ; {
 		if len(text) >= want {
 			want = nextSize(want)
 		}
@@ -54,11 +56,13 @@ func (k *cutter) fill(c *chunk) bool {
 		if k.file.Prompt() && bytes.IndexByte(text[before:], '\n') < 0 && len(text) <= rawfile.MaxRow {
 			continue
 		}
-		if k.quotes {
-			quotes += bytes.Count(text[seen:], []byte{'"'})
-			seen = len(text)
+		if !k.quoted {
+			lastEnd = bytes.LastIndexByte(text, '\n') + 1
+		} else if n := quotes.Read(text[seen:]); n > 0 {
+			lastEnd = seen + n
 		}
-		end := lastEnd(text, quotes)
+		seen = len(text)
+		end := lastEnd
 		if k.emptyRows {
 			end = withoutEmptyLines(text[:end])
 		}
@@ -126,21 +130,4 @@ func (k *cutter) read(text []byte, size int) ([]byte, error) {
 		}
 	}
 	return text, nil
-}
-
-// lastEnd returns the end of the last complete record, or 0. quotes is the number of quotes in text.
-func lastEnd(text []byte, quotes int) int {
-	i := bytes.LastIndexByte(text, '\n')
-	if quotes == 0 {
-		return i + 1
-	}
-	for i = len(text) - 1; i >= 0; i-- {
-		switch {
-		case text[i] == '"':
-			quotes--
-		case text[i] == '\n' && quotes%2 == 0:
-			return i + 1
-		}
-	}
-	return 0
 }

@@ -1,0 +1,73 @@
+package chunk
+
+import (
+	"bytes"
+	"unicode"
+)
+
+// Quotes finds the line ends that are not within quotes. A quote opens a text only at the start of a field, perhaps
+// after blanks. Any other quote is an ordinary character, as in 5" pipe. Within quotes, "" is a quote.
+type Quotes struct {
+	delimiter byte
+	inside    bool // the text read so far ends within quotes
+	closed    bool // the last byte was a quote that ended a text, unless another quote follows
+	starts    bool // only blanks were read since the start of the field
+}
+
+// NewQuotes returns the Quotes of a text that begins with a field. The delimiter ' ' stands for runs of blanks.
+func NewQuotes(delimiter byte) Quotes { return Quotes{delimiter: delimiter, starts: true} }
+
+// Inside reports whether the text read so far ends within quotes.
+func (q *Quotes) Inside() bool { return q.inside }
+
+// Read reads the next part of the text. It returns the end of the last line of this part that ends outside of quotes,
+// or 0.
+func (q *Quotes) Read(text []byte) (end int) {
+	for at := 0; at < len(text); {
+		i := bytes.IndexByte(text[at:], '"')
+		if q.inside {
+			if i < 0 {
+				return end
+			}
+			q.inside, q.closed, q.starts = false, true, false
+			at += i + 1
+			continue
+		}
+		if q.closed && i == 0 {
+			q.inside, q.closed = true, false
+			at++
+			continue
+		}
+		q.closed = false
+		before := text[at:]
+		if i >= 0 {
+			before = before[:i]
+		}
+		if j := bytes.LastIndexByte(before, '\n'); j >= 0 {
+			end = at + j + 1
+		}
+		q.starts = q.startsAfter(before)
+		if i < 0 {
+			return end
+		}
+		q.inside, q.starts = q.starts, false
+		at += i + 1
+	}
+	return end
+}
+
+// startsAfter reports whether a field starts after text, which is outside of quotes.
+func (q *Quotes) startsAfter(text []byte) bool {
+	rest := text
+	if q.delimiter != '\t' {
+		rest = bytes.TrimRightFunc(text, func(c rune) bool { return c != '\n' && c != rune(q.delimiter) && unicode.IsSpace(c) || c == ' ' })
+	}
+	switch n := len(rest); {
+	case n < len(text) && q.delimiter == ' ':
+		return true
+	case n == 0:
+		return q.starts
+	default:
+		return rest[n-1] == q.delimiter || rest[n-1] == '\n'
+	}
+}
