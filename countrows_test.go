@@ -312,7 +312,8 @@ func TestRowsCountedFilled(t *testing.T) {
 	}
 }
 
-// TestDependsOnRows: the choice depends on the rows if it is an iteration. Rows that can be read once do not count.
+// TestDependsOnRows: the choice depends on the rows if it is an iteration, or if as many rows as features have another
+// method. Rows that can be read once do not count.
 func TestDependsOnRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(38, 2))
 	open := 0
@@ -328,7 +329,9 @@ func TestDependsOnRows(t *testing.T) {
 			p.Gammas, p.LeaveOneOut = nil, true
 		}
 		method, depends := plan.Choose(p).Method, plan.DependsOnRows(p)
-		if depends == method.IsDirect() {
+		square := p
+		square.Rows = int64(p.Dim)
+		if depends != (!method.IsDirect() || plan.Choose(square).Method != method) {
 			t.Fatalf("%+v: %v, depends on the rows: %v", p, method, depends)
 		}
 		if p.Rows = int64(p.Dim) / 2; depends && plan.Choose(p).Method != method {

@@ -48,6 +48,9 @@ func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
 	if f.PerTarget {
 		return f.chooseEach(ctx)
 	}
+	if f.factors.Method() == ridge.DualCG && f.Select.LeavesOut() {
+		return f.chooseByTrials(ctx)
+	}
 	grid := choose.GridFor(f.factors.MeanEigenvalue(), f.factors.ColumnSquares())
 	byGCV, err := choose.Among(f.Candidates, grid, func(gammas []float64) ([]choose.Candidate, error) {
 		fits, err := f.factors.Scores(ctx, gammas)
@@ -60,6 +63,20 @@ func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
 		if err := f.chooseByLeaveOneOut(ctx, byGCV); err != nil {
 			return nil, err
 		}
+	}
+	f.choice.By, f.choice.Whole = f.Select, true
+	if err := f.chooseByAccuracy(); err != nil {
+		return nil, err
+	}
+	return []float64{f.choice.Gamma()}, nil
+}
+
+// chooseByTrials chooses γ by leave-one-out errors whose leverages are bracketed by trial vectors.
+func (f *factored) chooseByTrials(ctx context.Context) ([]float64, error) {
+	passes := 0
+	var err error
+	if f.choice, err = choose.Among(f.Candidates, choose.AroundMean(f.factors.MeanEigenvalue()), f.leftOutBy(ctx, f.factors, &passes)); err != nil {
+		return nil, err
 	}
 	f.choice.By, f.choice.Whole = f.Select, true
 	if err := f.chooseByAccuracy(); err != nil {

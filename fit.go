@@ -24,7 +24,7 @@ import (
 //  5. If no γ is given, one is chosen. Penalties of bands that are not given are chosen too.
 //  6. The solutions come from the summary, from the factors, or from further passes.
 //
-// If the number of rows is unknown and AᵀA takes too much memory, Fit counts the rows before step 2.
+// If the number of rows is unknown and decides between methods, Fit counts the rows before step 2.
 //
 // If the tolerance is not reached, Fit returns the Result together with a *[ridge.NotConvergedError], which
 // is also Result.Err(). The error bounds of the Result are still valid. With any other error there is no
@@ -144,7 +144,7 @@ func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error
 		return j.stage(ctx, steps)
 	}
 	f, err := j.factorise(ctx, steps)
-	if _, large := errors.AsType[*ridge.SizeError](err); large && steps.Reason.Rule == reason.SparseRows {
+	if _, large := errors.AsType[*ridge.SizeError](err); large && (steps.Reason.Rule == reason.SparseRows || steps.Reason.Rule == reason.SparseLeverages) {
 		j.sparse = false // excludes DualCG
 		return j.summarise(ctx, plan.Choose(j.problem()))
 	}

@@ -37,10 +37,15 @@ func (j *job) keep(ctx context.Context) (err error) {
 	return nil
 }
 
-// choosesFromSketch reports whether γ is chosen from a sketch if m solves. Cross-validation takes a sketch of each fold, and
-// the brackets of DualCG are too wide.
+// choosesFromSketch reports whether γ is chosen from a sketch if m solves. Cross-validation takes a sketch of each fold.
+// DualCG brackets leave-one-out errors of a moderate number of rows; its other scores are too wide.
 func (j *job) choosesFromSketch(m ridge.Method) bool {
-	return j.choosesGamma() && (j.crossValidates() || m == ridge.DualCG || !m.IsDirect())
+	return j.choosesGamma() && (j.crossValidates() || m == ridge.DualCG && !j.choosesByTrials() || !m.IsDirect())
+}
+
+// choosesByTrials reports whether DualCG chooses γ.
+func (j *job) choosesByTrials() bool {
+	return j.Select.LeavesOut() && !j.PerTarget && j.free == nil && j.n >= 0 && j.n <= plan.MaxTrialRows
 }
 
 // stage builds the sketch of a staged fit.

@@ -10,6 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/dual"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
@@ -27,6 +28,10 @@ type dualExact struct {
 	start  [][]float64 // each target, centred and rounded to float64, n
 
 	gramFactors
+	trials     *dual.Leverages               // brackets leverages for DualCG; nil until needed
+	rowNorms   []float64                     // bounds on the norms of the rows of A, for trials
+	dimensions map[float64]interval.Interval // effective dimensions that trials found
+
 	rowBytes     uint64 // memory of the stored rows
 	measuresRead bool   // each measurement makes a pass over the source
 	passes       int
@@ -56,7 +61,7 @@ func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, 
 	if d < 1 || t < 1 {
 		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
 	}
-	e := &dualExact{d: d, t: t, opts: opts, method: opts.Method, plan: plan}
+	e := &dualExact{d: d, t: t, opts: opts, method: opts.Method, plan: plan, dimensions: map[float64]interval.Interval{}}
 	if plan.preferFaster {
 		e.method = DualCG
 	}
@@ -83,7 +88,11 @@ func dualBytes(n int64, d, t int, method Method, plan dualPlan) float64 {
 	if method == DualCG {
 		squares = 0
 	}
-	return dual.Bytes(n, d, t, squares)
+	bytes := dual.Bytes(n, d, t, squares)
+	if method == DualCG && plan.leverage {
+		bytes += dual.LeverageBytes(n, d, deepTrials)
+	}
+	return bytes
 }
 
 // read makes the pass over src. DualCG does not compute AAᵀ.

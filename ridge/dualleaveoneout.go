@@ -9,8 +9,13 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// leaveOneOut solves and computes leave-one-out errors, which need AAᵀ.
+// leaveOneOut solves and computes leave-one-out errors, by AAᵀ or, for many sparse rows, by trial vectors.
 func (e *dualExact) leaveOneOut(ctx context.Context, gammas []float64, receive func(int, dataset.Block, []Interval, []float64)) ([]*Solution, *LeftOutScores, error) {
+	if e.usesTrials() {
+		if fits, scores, ok, err := e.leaveOneOutByTrials(ctx, gammas, receive); ok || err != nil {
+			return fits, scores, err
+		}
+	}
 	if err := e.switchToGram(ctx); err != nil {
 		return nil, nil, err
 	}

@@ -82,7 +82,7 @@ func (e *dualExact) fit(ctx context.Context, gamma float64, targets targetRange)
 	}
 	systems := e.systems(gamma, targets, e.known.Dimension(factored))
 	n := e.data.N()
-	err := e.refine(ctx, systems, func(open []*dualSystem) error {
+	err := e.refine(ctx, systems, e.tol(), func(open []*dualSystem) error {
 		all := gatherResiduals(open)
 		e.opts.Backend.CholeskySolve(engine.View(n, n, factored.R), engine.View(len(open), n, all))
 		scatterResiduals(open, all)
@@ -101,7 +101,7 @@ func (e *dualExact) fit(ctx context.Context, gamma float64, targets targetRange)
 // solveSystems uses the tridiagonal form, if there is one, and fit where this is inaccurate.
 func (e *dualExact) solveSystems(ctx context.Context, gammas []float64, targets targetRange) ([]*dualFit, error) {
 	fits, served := e.prepare(gammas, targets)
-	err := e.refine(ctx, served, func(open []*dualSystem) error {
+	err := e.refine(ctx, served, e.tol(), func(open []*dualSystem) error {
 		gammas := make([]float64, len(open))
 		for i, s := range open {
 			gammas[i] = s.Gamma
@@ -196,8 +196,8 @@ func (e *dualExact) tol() float64 {
 	return dualTol
 }
 
-// refine corrects the systems until each is certified or stops improving.
-func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dualSolver) error {
+// refine corrects the systems until each is certified to tol or stops improving.
+func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, tol float64, solve dualSolver) error {
 	for range maxMeasurements {
 		var open []*dualSystem
 		for _, s := range systems {
@@ -227,22 +227,27 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dua
 			return err
 		}
 		for i, s := range open {
-			e.record(s, found[i])
+			e.record(s, found[i], tol)
 		}
 	}
 	return nil
 }
 
-// record stores the bounds from a measurement of s. If the residual did not halve, s gets no more corrections.
-func (e *dualExact) record(s *dualSystem, found *dual.Found) {
-	bounds := e.known.Weights(s.Target, &certify.DualPoint{
+// weights returns the bounds from a measurement of s.
+func (e *dualExact) weights(s *dualSystem, found *dual.Found) certify.Weights {
+	return e.known.Weights(s.Target, &certify.DualPoint{
 		Gamma: s.Gamma, X: found.X, Low: found.Low, Apart: found.Apart, Slack: found.Slack, Norm: found.Norm,
 		RSS: found.RSS, Mean: found.Mean, MeanNorm: found.MeanNorm,
 	}, s.df)
+}
+
+// record stores the bounds from a measurement of s. If the residual did not halve, s gets no more corrections.
+func (e *dualExact) record(s *dualSystem, found *dual.Found, tol float64) {
+	bounds := e.weights(s, found)
 	if s.best == nil || bounds.Error < s.bounds.Error {
 		s.best, s.bounds = found, bounds
 	}
-	s.ended = bounds.Relative <= e.tol() || !(found.Norm < s.norm/2)
+	s.ended = bounds.Relative <= tol || !(found.Norm < s.norm/2)
 	s.norm = found.Norm
 	copy(s.residual, found.Residual)
 }
@@ -266,7 +271,17 @@ func (e *dualExact) solveByCG(ctx context.Context, gamma float64, targets target
 	if !ok {
 		return nil, false, nil
 	}
-	systems := e.systems(gamma, targets, e.known.Rank(gamma))
+	return e.conjugateGradients(ctx, gamma, targets, e.tol(), kept.Steps())
+}
+
+// conjugateGradients solves to the relative error tol, if maxSteps steps suffice. f is nil if a number overflows.
+func (e *dualExact) conjugateGradients(ctx context.Context, gamma float64, targets targetRange, tol float64, maxSteps int) (f *dualFit, converged bool, err error) {
+	kept := e.data.(*dual.Rows)
+	df, ok := e.dimensions[gamma]
+	if !ok {
+		df = e.known.Rank(gamma)
+	}
+	systems := e.systems(gamma, targets, df)
 	cg := kept.NewCG(e.opts.Backend, gamma)
 	if cg == nil {
 		return nil, false, nil
@@ -274,14 +289,14 @@ func (e *dualExact) solveByCG(ctx context.Context, gamma float64, targets target
 	converged = true
 	// ‖x − x*‖ ≤ far·‖r‖ for the residual r, see certify.Dual.
 	far := math.Min(1/(2*math.Sqrt(gamma)), e.known.Size/gamma)
-	err = e.refine(ctx, systems, func(open []*dualSystem) error {
+	err = e.refine(ctx, systems, tol, func(open []*dualSystem) error {
 		for _, s := range open {
 			size := 0.0
 			if s.best != nil {
 				size = vec.Norm(s.best.X)
 			}
-			solved := cg.Solve(s.residual, kept.Steps(), func(residual, weights float64) bool {
-				return far*residual <= e.tol()/4*math.Max(size, weights) || ctx.Err() != nil
+			solved := cg.Solve(s.residual, maxSteps, func(residual, weights float64) bool {
+				return far*residual <= tol/4*math.Max(size, weights) || ctx.Err() != nil
 			})
 			converged = converged && solved
 		}
@@ -291,7 +306,7 @@ func (e *dualExact) solveByCG(ctx context.Context, gamma float64, targets target
 		return nil, false, err
 	}
 	f = &dualFit{systems, DualCG}
-	return f, converged && f.certifiedTo(e.tol()), nil
+	return f, converged && f.certifiedTo(tol), nil
 }
 
 // switchToGram computes AAᵀ, so that a factorisation replaces conjugate gradients.

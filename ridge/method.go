@@ -54,7 +54,8 @@ const (
 	Dual
 	// DualCG solves (G + γI)α = b for the target b by conjugate gradients on sparse rows, without computing G = AAᵀ. A
 	// step takes about 4·n·z flops for z entries a row. The error bounds are the same as for Dual, but the brackets of
-	// the effective dimension and GCV are wide. For dense rows, or if Dual is faster, DualCG runs as Dual.
+	// the effective dimension and GCV are wide. For leave-one-out errors of many rows, trial vectors bracket the
+	// leverages. For dense rows, or if Dual is faster, DualCG runs as Dual.
 	DualCG
 
 	// Chebyshev occurs only in solutions that an earlier version wrote. It can no longer be chosen; use CG.

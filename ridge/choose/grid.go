@@ -73,6 +73,21 @@ func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	return out
 }
 
+// AroundMean returns a small grid for leave-one-out errors: 9 γ from a tenth to 10⁴ times the mean eigenvalue of AᵀA. The factor
+// between neighbours is √10 up to 100 times this eigenvalue, and 10 above.
+func AroundMean(mean float64) GammaGrid {
+	if !(mean > 0x1p-1000) { // the smallest γ would underflow
+		mean = 1
+	}
+	out := GammaGrid{}
+	for _, at := range [...]float64{-1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4} {
+		if g := mean * math.Pow(10, at); !math.IsInf(g, 0) {
+			out.Gammas = append(out.Gammas, g)
+		}
+	}
+	return out
+}
+
 // GridFor returns the default γ to compare. mean is the mean eigenvalue of AᵀA. squares holds the sum of squares of each
 // column, or is nil.
 func GridFor(mean float64, squares []float64) GammaGrid {

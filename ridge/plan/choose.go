@@ -44,6 +44,10 @@ func LosslessSize(n int64, d int) int {
 	return DefaultSize
 }
 
+// MaxTrialRows is the largest number of sparse rows whose leverages are bracketed by trial vectors. The time grows with the
+// number of rows times the number of entries.
+const MaxTrialRows = 20000
+
 // Steps holds the chosen method and the reason for it.
 type Steps struct {
 	Method ridge.Method
@@ -59,6 +63,7 @@ type Steps struct {
 //     a single γ, use DualCG instead if n² numbers are too large and the rows can be read again.
 //  4. If the rows can be read only once, use Exact.
 //  5. Use Exact if it costs at most twice as much as a dozen passes, otherwise an iteration.
+//  6. For leave-one-out errors of at most MaxTrialRows sparse rows, DualCG replaces the iteration of rules 3 and 5.
 func Choose(p Problem) Steps {
 	if p.Method != ridge.Auto {
 		return Steps{Method: p.Method}
@@ -73,7 +78,11 @@ func Choose(p Problem) Steps {
 	if p.NeedsSketch.Rule != reason.Asked {
 		return Steps{iterated, p.NeedsSketch}
 	}
+	byTrials := p.LeaveOneOut && p.Sparse && p.Rows >= 0 && p.Rows <= MaxTrialRows
 	if why := misfit(p); why.Rule != reason.Asked {
+		if byTrials {
+			return Steps{ridge.DualCG, reason.Reason{Rule: reason.SparseLeverages}}
+		}
 		if p.Sparse && why.Rule == reason.DualTooLarge && len(p.Gammas) == 1 && !p.Once {
 			return Steps{ridge.DualCG, reason.Reason{Rule: reason.SparseRows}}
 		}
@@ -85,6 +94,8 @@ func Choose(p Problem) Steps {
 		return Steps{ridge.Exact, reason.Reason{Rule: reason.ReadOnceDual}}
 	case p.Once:
 		return Steps{ridge.Exact, reason.Reason{Rule: reason.ReadOnce}}
+	case ratio > maxCostRatio && byTrials:
+		return Steps{ridge.DualCG, reason.Reason{Rule: reason.SparseLeverages}}
 	case ratio > maxCostRatio:
 		return Steps{iterated, reason.Reason{Rule: reason.IterationIsCheaper, Numbers: []float64{1 / ratio}}}
 	case dual:
@@ -97,15 +108,20 @@ func Choose(p Problem) Steps {
 // above 1, because an iteration may need more passes than estimated.
 const maxCostRatio = 2
 
-// DependsOnRows reports whether the choice depends on the rows. It may depend on their number, if this is unknown and AᵀA
-// takes too much memory, or on whether they are sparse. The result is false if the rows can be read only once.
+// DependsOnRows reports whether the choice depends on the rows. It may depend on their number, if this is unknown, or
+// on whether they are sparse. The result is false if the rows can be read only once.
 func DependsOnRows(p Problem) bool {
 	if p.Method != ridge.Auto && p.Method != ridge.Exact || p.NeedsSketch.Rule != reason.Asked || slices.Contains(p.Gammas, 0) || p.Once {
 		return false
 	}
 	p.Sparse = p.Rows >= 0
 	m := Choose(p).Method
-	return p.Sparse && m == ridge.DualCG || p.Rows < 0 && !m.IsDirect()
+	if p.Rows < 0 && m.IsDirect() {
+		few := p
+		few.Rows = int64(p.Dim)
+		return Choose(few).Method != m
+	}
+	return p.Sparse && m == ridge.DualCG || p.Rows < 0
 }
 
 // Fits reports whether a direct method has enough memory. AᵀA (or AAᵀ, if n < d) must fit in [ridge.MaxGramBytes], and

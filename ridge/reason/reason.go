@@ -58,6 +58,9 @@ const (
 	// SparseRows: DualCG was chosen, because the rows are sparse and fewer than the features, and the n×n matrix AAᵀ is too
 	// large.
 	SparseRows
+	// SparseLeverages: DualCG was chosen, because leave-one-out errors of sparse rows need leverages, and trial vectors
+	// bracket them without AAᵀ.
+	SparseLeverages
 	// ReadOnce: the rows can be read only once, and the d×d matrix AᵀA fits in memory.
 	ReadOnce
 	// ReadOnceDual: the rows can be read only once, and the n×n matrix AAᵀ fits in memory.
@@ -111,6 +114,7 @@ var ruleNames = [...]string{
 	DualIsCheaper:        "dual-is-cheaper",
 	IterationIsCheaper:   "iteration-is-cheaper",
 	SparseRows:           "sparse-rows",
+	SparseLeverages:      "sparse-leverages",
 	ReadOnce:             "read-once",
 	ReadOnceDual:         "read-once-dual",
 	NoRows:               "no-rows",

@@ -159,8 +159,7 @@ type DualLeft struct {
 	Levers []Leverage
 }
 
-// LeftOut returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution, for weights w,
-// residuals r and leverages h. For row i,
+// LeftOut returns a bracket of the leave-one-out error, see [Dual.LeftOutOf]. For row i,
 //
 //	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − (w/Σw)·γ/(Shift + γ).
 //
@@ -177,46 +176,99 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 		return interval.Nonnegative()
 	}
 	skew := 2 * f.T.Skew / sigma2 * inflate
-	var sum interval.Interval
+	frees := make([]interval.Interval, len(l.Diagonal))
 	for i, v := range l.Diagonal {
 		round := 2*n*eps + few*eps
 		free := interval.Interval{
 			Lo: f.Gamma * (v*(1-round)/(1+omega) - skew),
 			Hi: f.Gamma * (v*(1+round)/(1-omega) + skew),
 		}
-		others, share := 1.0, 0.0
-		if l.Share != nil {
-			share = l.Share[i]
-			others = math.Max(0, 1-share-few*eps)
-		}
-		along := share * f.Gamma / (e.Shift + f.Gamma)
-		free.Lo, free.Hi = free.Lo-along*(1+few*eps), math.Min(1, free.Hi-along*(1-few*eps))
-		far := l.Norms[i] * (1 + few*eps)
-		if v := others * f.Gamma / (f.Gamma + far*far/others) * (1 - few*eps); v > free.Lo { // false if v is NaN
-			free.Lo = v
-		}
 		if !(v <= math.MaxFloat64) || !(skew <= math.MaxFloat64) {
 			return interval.Nonnegative() // the reciprocal of γ overflows
 		}
-		free.Lo = math.Min(free.Lo, free.Hi)
+		share := 0.0
+		if l.Share != nil {
+			share = l.Share[i]
+		}
+		along := share * f.Gamma / (e.Shift + f.Gamma)
+		frees[i] = interval.Interval{Lo: free.Lo - along*(1+few*eps), Hi: free.Hi - along*(1-few*eps)}
+	}
+	return e.LeftOutOf(f.Gamma, frees, l)
+}
+
+// LeftOutOf returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution at γ, for weights w,
+// residuals r and leverages h. free holds a bracket of 1 − h for each row. LeftOutOf narrows these brackets by the norms of
+// the rows.
+func (e *Dual) LeftOutOf(gamma float64, free []interval.Interval, l *DualLeft) interval.Interval {
+	if gamma > largest {
+		return interval.Nonnegative()
+	}
+	var sum interval.Interval
+	for i, free := range free {
+		free = l.narrow(gamma, i, free)
 		if l.Levers != nil {
 			l.Levers[i] = Leverage{Free: free, Estimate: free.Mid()}
 		}
-		off := (l.Off + l.Energy) * (1 + few*eps) // Energy bounds the error of √w·aᵀx for row a
-		lo, hi := math.Max(0, math.Abs(l.Missed[i])-off)/free.Hi, (math.Abs(l.Missed[i])+off)/free.Lo
-		if !(free.Lo > 0) || !(free.Hi > 0) {
-			lo, hi = 0, math.Inf(1)
-			if l.Missed[i] == 0 && off == 0 {
-				hi = 0
-			}
-		}
-		sum.Lo += lo * lo * (1 - few*eps)
-		sum.Hi += hi*hi*(1+few*eps) + roundoff.Underflow
+		v := l.squared(i, free)
+		sum.Lo += v.Lo
+		sum.Hi += v.Hi
 	}
-	round := (n + few) * eps
+	round := (float64(len(free)) + few) * eps
 	out := interval.Interval{Lo: math.Max(0, sum.Lo/float64(e.Rows)*(1-round)-roundoff.Underflow), Hi: sum.Hi / float64(e.Rows) * (1 + round)}
 	if out.IsNaN() || !(out.Hi <= math.MaxFloat64/2) {
 		return interval.Nonnegative()
 	}
 	return out
+}
+
+// narrow narrows a bracket of 1 − h of row i by the norm of the row.
+func (l *DualLeft) narrow(gamma float64, i int, free interval.Interval) interval.Interval {
+	others := 1.0
+	if l.Share != nil {
+		others = math.Max(0, 1-l.Share[i]-few*eps)
+	}
+	free.Hi = math.Min(1, free.Hi)
+	far := l.Norms[i] * (1 + few*eps)
+	if v := others * gamma / (gamma + far*far/others) * (1 - few*eps); v > free.Lo { // false if v is NaN
+		free.Lo = v
+	}
+	free.Lo = math.Min(free.Lo, free.Hi)
+	return free
+}
+
+// squared returns a bracket of w·(r/(1 − h))² for row i.
+func (l *DualLeft) squared(i int, free interval.Interval) interval.Interval {
+	off := (l.Off + l.Energy) * (1 + few*eps) // Energy bounds the error of √w·aᵀx for row a
+	lo, hi := math.Max(0, math.Abs(l.Missed[i])-off)/free.Hi, (math.Abs(l.Missed[i])+off)/free.Lo
+	if !(free.Lo > 0) || !(free.Hi > 0) {
+		lo, hi = 0, math.Inf(1)
+		if l.Missed[i] == 0 && off == 0 {
+			hi = 0
+		}
+	}
+	return interval.Interval{Lo: lo * lo * (1 - few*eps), Hi: hi*hi*(1+few*eps) + roundoff.Underflow}
+}
+
+// Spread returns the width of the bracket of w·(r/(1 − h))² for each row, as a measure of what is not known of 1 − h.
+func (l *DualLeft) Spread(gamma float64, free []interval.Interval, widths []float64) {
+	for i, free := range free {
+		v := l.squared(i, l.narrow(gamma, i, free))
+		widths[i] += v.Hi - v.Lo
+	}
+}
+
+// DimensionOf returns a bracket of the effective dimension Σ h, less 1 with an intercept. free holds a bracket of 1 − h
+// for each row.
+func (e *Dual) DimensionOf(gamma float64, free []interval.Interval) interval.Interval {
+	total := interval.Total(free)
+	n := float64(len(free))
+	if e.Intercept {
+		n--
+	}
+	limit := e.Rank(gamma)
+	df := interval.Interval{Lo: math.Max(0, n-total.Hi-few*eps*n), Hi: math.Max(0, n-total.Lo+few*eps*n)}
+	if df.IsNaN() {
+		return limit
+	}
+	return interval.Interval{Lo: math.Min(df.Lo, limit.Hi), Hi: math.Min(df.Hi, limit.Hi)}
 }

@@ -23,31 +23,48 @@ func (r *Rows) index() *columns {
 	if r.columns != nil {
 		return r.columns
 	}
-	c := &columns{ptr: make([]int, r.d+1)}
-	for _, p := range r.parts {
-		for i := range p.n {
-			idx, _ := p.sparse.Row(i)
-			for _, j := range idx {
-				c.ptr[j+1]++
+	c := columnsOf(r.d, func(visit func(i int, idx []int32, val []float64)) {
+		for _, p := range r.parts {
+			for i := range p.n {
+				idx, val := p.sparse.Row(i)
+				visit(p.first+i, idx, val)
 			}
 		}
-	}
-	for j := range r.d {
+	})
+	r.columns = &c
+	return r.columns
+}
+
+// byColumns returns the entries of sparse rows by columns.
+func byColumns(x *engine.CSR) columns {
+	return columnsOf(x.Cols, func(visit func(i int, idx []int32, val []float64)) {
+		for i := range x.Rows {
+			idx, val := x.Row(i)
+			visit(i, idx, val)
+		}
+	})
+}
+
+// columnsOf returns the entries of sparse rows by columns. forEach calls visit for each row, in order.
+func columnsOf(d int, forEach func(visit func(i int, idx []int32, val []float64))) columns {
+	c := columns{ptr: make([]int, d+1)}
+	forEach(func(_ int, idx []int32, _ []float64) {
+		for _, j := range idx {
+			c.ptr[j+1]++
+		}
+	})
+	for j := range d {
 		c.ptr[j+1] += c.ptr[j]
 	}
-	c.row, c.val = make([]int32, c.ptr[r.d]), make([]float64, c.ptr[r.d])
-	next := append([]int(nil), c.ptr[:r.d]...)
-	for _, p := range r.parts {
-		for i := range p.n {
-			idx, val := p.sparse.Row(i)
-			for k, j := range idx {
-				at := next[j]
-				c.row[at], c.val[at] = int32(p.first+i), val[k]
-				next[j] = at + 1
-			}
+	c.row, c.val = make([]int32, c.ptr[d]), make([]float64, c.ptr[d])
+	next := append([]int(nil), c.ptr[:d]...)
+	forEach(func(i int, idx []int32, val []float64) {
+		for k, j := range idx {
+			at := next[j]
+			c.row[at], c.val[at] = int32(i), val[k]
+			next[j] = at + 1
 		}
-	}
-	r.columns = c
+	})
 	return c
 }
 

@@ -1,0 +1,512 @@
+package dual
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/parallel"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// Leverages brackets the leverages of sparse rows without a factorisation of G = AAᵀ. With q as in [Samples.share],
+// e the unit vector of a row a, minus its component along q, and K = AᵀA,
+//
+//	1 − h = γ·eᵀ(G + γI)⁻¹e = 1 − q² − aᵀ(K + γI)⁻¹a.
+//
+// Trial vectors bound both forms from below, see [certify.TrialSpace]. Shared trial vectors approximate the eigenvectors
+// of the largest eigenvalues. Each row has own trial vectors: e, Ge, … for G, and a, Ka, … for K.
+type Leverages struct {
+	be       engine.Backend
+	n, d, m  int
+	x        engine.CSR // W^{½}X with the weights W
+	byColumn columns    // x by columns
+	alongQ
+	works    sync.Pool // of *trialsWork
+	w, r     engine.Matrix
+	gw, gr   engine.Matrix      // the products of G with the rows of w and r, m×n
+	turn     engine.Matrix      // m×m: r = turn·w up to round-off
+	features certify.TrialSpace // trial vectors for K: the rows of v, with w = AV
+	samples  certify.TrialSpace // trial vectors for G: the rows of r
+}
+
+// alongQ holds what centring needs. Without an intercept, all slices except inShare are nil.
+type alongQ struct {
+	share   []float64 // q
+	means   []float64 // s = XᵀW^{½}q, d
+	inMeans []float64 // W^{½}Xs, n
+	inShare []float64 // the products of q with the rows of r
+}
+
+const (
+	subspaceSteps = 3   // multiplications of the shared trial vectors by K
+	trialBlock    = 128 // number of rows that a task handles at a time
+)
+
+// usable limits γ and the size of A, so that no product of a few trial vectors overflows or underflows.
+func usable(x float64) bool { return x > 0x1p-100 && x < 0x1p100 }
+
+// SharedTrials is the usual number of shared trial vectors.
+const SharedTrials = 256
+
+// NewLeverages computes at most the given number of shared trial vectors for sparse rows. It returns nil if there are
+// none: if A is zero, or if its numbers are too large or too small.
+func (r *Rows) NewLeverages(be engine.Backend, shared int) *Leverages {
+	l := &Leverages{be: be, n: r.n, d: r.d, m: min(shared, r.n, r.d), alongQ: alongQ{share: r.share()}}
+	if size := r.Size(); !usable(size * size) {
+		return nil
+	}
+	l.x = engine.CSR{Rows: r.n, Cols: r.d, RowPtr: make([]int, 1, r.n+1)}
+	for _, p := range r.parts {
+		for i := range p.n {
+			idx, val := p.sparse.Row(i)
+			l.x.ColIdx = append(l.x.ColIdx, idx...)
+			for _, v := range val {
+				l.x.Val = append(l.x.Val, v*r.Root(p.first+i))
+			}
+			l.x.RowPtr = append(l.x.RowPtr, len(l.x.Val))
+		}
+	}
+	l.byColumn = byColumns(&l.x)
+	if l.share != nil {
+		l.means, l.inMeans = make([]float64, l.d), make([]float64, l.n)
+		for i, q := range l.share {
+			l.addRow(i, q, l.means)
+		}
+		for i := range l.n {
+			idx, val := l.x.Row(i)
+			l.inMeans[i] = sparseDot(idx, val, l.means)
+		}
+	}
+	if !l.findSubspace() {
+		return nil
+	}
+	m := float64(l.m)
+	chain := 2*float64(l.n+l.d) + (float64(l.n)+4*(m+4))*math.Sqrt(m+4) + 100
+	for _, s := range []*certify.TrialSpace{&l.features, &l.samples} {
+		s.Round, s.Size = chain*roundoff.Unit, r.Size()
+	}
+	return l
+}
+
+// addRow adds c times row i of x to u.
+func (l *Leverages) addRow(i int, c float64, u []float64) {
+	idx, val := l.x.Row(i)
+	for k, j := range idx {
+		u[j] += c * val[k]
+	}
+}
+
+// multiplyUnit overwrites u with Aᵀe and g with AAᵀe, for the unit vector e of row i minus its component along q.
+func (l *Leverages) multiplyUnit(i int, u, g []float64) {
+	clear(u)
+	clear(g)
+	l.addRow(i, 1, u)
+	idx, val := l.x.Row(i)
+	for k, j := range idx {
+		v, lo, hi := val[k], l.byColumn.ptr[j], l.byColumn.ptr[j+1]
+		rows, vals := l.byColumn.row[lo:hi], l.byColumn.val[lo:hi]
+		for e, row := range rows {
+			g[row] += v * vals[e]
+		}
+	}
+	if l.share != nil {
+		vec.Axpy(-l.share[i], l.means, u)
+		vec.Axpy(-l.share[i], l.inMeans, g)
+		l.centre(g)
+	}
+}
+
+// RowNorms returns bounds on the norms of the rows of A.
+func (l *Leverages) RowNorms() []float64 {
+	out := make([]float64, l.n)
+	for i := range out {
+		_, val := l.x.Row(i)
+		out[i] = vec.Norm(val)
+		if l.share != nil {
+			out[i] += l.share[i] * l.features.Size // the norm of the means, times √w
+		}
+		out[i] *= roundoff.Inflate
+	}
+	return out
+}
+
+// LeverageBytes returns the memory in bytes of Leverages for n rows of d features and own trial vectors of the given depth.
+// Copies of the sparse rows are not included.
+func LeverageBytes(n int64, d, depth int) float64 {
+	rows, features, own := float64(n), float64(d), float64(depth)
+	m := math.Min(SharedTrials, math.Min(rows, features))
+	each := (own+3)*rows + own*features + 2*(own+1)*m // numbers of a row that a task handles
+	return 8 * (6*m*(rows+features) + 8*m*m + float64(runtime.GOMAXPROCS(0))*trialBlock*each)
+}
+
+// findSubspace computes the shared trial vectors by subspace iteration from random vectors, and reports success.
+func (l *Leverages) findSubspace() bool {
+	rng := rand.New(rand.NewPCG(1, 2)) // any vectors are valid; fixed ones give the same bits
+	x := newMatrix(l.m, l.n)
+	for i := range x.Data {
+		x.Data[i] = float64(rng.Uint32())*0x1p-31 - 1
+	}
+	v := l.toFeatures(x)
+	for range subspaceSteps {
+		if v = l.orthonormal(v); v.Rows == 0 {
+			return false
+		}
+		v = l.toFeatures(l.toSamples(v))
+	}
+	for range 2 {
+		if v = l.orthonormal(v); v.Rows == 0 {
+			return false
+		}
+	}
+	// Rotate V so that the rows of w = AV are orthogonal.
+	z, values, ok := l.eigen(l.toSamples(v))
+	if !ok {
+		return false
+	}
+	z = z.Slice(0, countAbove(values, 1e-10), 0, z.Cols)
+	if l.m = z.Rows; l.m == 0 {
+		return false
+	}
+	v = l.multiply(z, v)
+	l.w = l.toSamples(v)
+	var gram []float64
+	l.features.Values, gram = l.gram(l.w)
+	l.features.Defect = defect(l.features.Values, gram)
+	ones, gramV := l.gram(v)
+	for i := range ones {
+		gramV[i*l.m+i], ones[i] = ones[i]-1, 1
+	}
+	l.features.Defect = math.Max(l.features.Defect, defect(ones, gramV))
+	// Rotate the normalised rows of w so that their products with Aᵀ are orthogonal.
+	u := newMatrix(l.m, l.n)
+	for i := range l.m {
+		copy(u.Row(i), l.w.Row(i))
+		vec.Scale(1/math.Sqrt(l.features.Values[i]), u.Row(i))
+	}
+	if l.turn, _, ok = l.eigen(l.toFeatures(u)); !ok {
+		return false
+	}
+	l.r = l.multiply(l.turn, u)
+	for i := range l.m {
+		row := l.turn.Row(i)
+		for j := range row {
+			row[j] /= math.Sqrt(l.features.Values[j])
+		}
+	}
+	ar := l.toFeatures(l.r)
+	l.samples.Values, gram = l.gram(ar)
+	l.samples.Defect = defect(l.samples.Values, gram)
+	ones, gramV = l.gram(l.r)
+	for i := range ones {
+		gramV[i*l.m+i], ones[i] = ones[i]-1, 1
+	}
+	l.samples.Defect = math.Max(l.samples.Defect, defect(ones, gramV))
+	for i := range l.m {
+		l.inShare = append(l.inShare, l.inQ(l.r.Row(i)))
+	}
+	l.gw, l.gr = l.toSamples(l.toFeatures(l.w)), l.toSamples(ar)
+	return l.features.Defect < 0.5 && l.samples.Defect < 0.5 // false for NaN
+}
+
+func newMatrix(rows, cols int) engine.Matrix {
+	return engine.View(rows, cols, make([]float64, rows*cols))
+}
+
+// multiply returns a·b.
+func (l *Leverages) multiply(a, b engine.Matrix) engine.Matrix {
+	out := newMatrix(a.Rows, b.Cols)
+	l.be.Gemm(false, false, 1, a, b, 0, out)
+	return out
+}
+
+// gram returns the matrix aaᵀ with a zero diagonal, and its diagonal.
+func (l *Leverages) gram(a engine.Matrix) (diagonal, rest []float64) {
+	m := a.Rows
+	rest = make([]float64, m*m)
+	l.be.Syrk(false, 1, a, 0, engine.View(m, m, rest))
+	for i := range m {
+		diagonal = append(diagonal, rest[i*m+i])
+		rest[i*m+i] = 0
+		for j := range i {
+			rest[j*m+i] = rest[i*m+j]
+		}
+	}
+	return diagonal, rest
+}
+
+// defect returns ‖D^{-½}ED^{-½}‖_F for a diagonal matrix D.
+func defect(diagonal, e []float64) float64 {
+	m, sum := len(diagonal), 0.0
+	for i, a := range diagonal {
+		for j, b := range diagonal {
+			v := e[i*m+j]
+			sum += v * v / (a * b)
+		}
+	}
+	return math.Sqrt(sum) * roundoff.Inflate
+}
+
+// eigen returns the eigenvectors of aaᵀ as rows, and the eigenvalues in descending order.
+func (l *Leverages) eigen(a engine.Matrix) (z engine.Matrix, values []float64, ok bool) {
+	m := a.Rows
+	g := newMatrix(m, m)
+	l.be.Syrk(false, 1, a, 0, g)
+	z, values = newMatrix(m, m), make([]float64, m)
+	ok = l.be.SymEig(g, values, z, make([]float64, l.be.SymEigWork(m, m)))
+	return z, values, ok
+}
+
+// countAbove returns the number of descending values above the given fraction of the first.
+func countAbove(values []float64, fraction float64) int {
+	for i, v := range values {
+		if !(v > fraction*values[0]) {
+			return i
+		}
+	}
+	return len(values)
+}
+
+// orthonormal returns rows that span the rows of a, except for directions that are small. The rows are nearly orthonormal.
+// Without such rows, or on failure, the result has no rows.
+func (l *Leverages) orthonormal(a engine.Matrix) engine.Matrix {
+	z, values, ok := l.eigen(a)
+	if !ok {
+		return engine.Matrix{}
+	}
+	z = z.Slice(0, countAbove(values, 1e-13), 0, z.Cols)
+	for i := range z.Rows {
+		vec.Scale(1/math.Sqrt(values[i]), z.Row(i))
+	}
+	if z.Rows == 0 {
+		return engine.Matrix{}
+	}
+	return l.multiply(z, a)
+}
+
+// toFeatures returns the products Aᵀx for the rows x of a (k×n), as rows.
+func (l *Leverages) toFeatures(a engine.Matrix) engine.Matrix {
+	out := newMatrix(a.Rows, l.d)
+	l.inBlocks(a.Rows, func(lo, hi int, work *engine.SparseWork) {
+		l.multiplyT(a.Slice(lo, hi, 0, a.Cols), out.Slice(lo, hi, 0, l.d), newMatrix(hi-lo, l.n), work)
+	})
+	return out
+}
+
+// toSamples returns the products Au for the rows u of a (k×d), as rows.
+func (l *Leverages) toSamples(a engine.Matrix) engine.Matrix {
+	out := newMatrix(a.Rows, l.n)
+	l.inBlocks(a.Rows, func(lo, hi int, work *engine.SparseWork) {
+		l.multiplyA(a.Slice(lo, hi, 0, a.Cols), out.Slice(lo, hi, 0, l.n), newMatrix(l.n, hi-lo), work)
+	})
+	return out
+}
+
+// inBlocks divides k vectors into blocks and calls do for each, on all cores.
+func (l *Leverages) inBlocks(k int, do func(lo, hi int, work *engine.SparseWork)) {
+	tasks := (k + trialBlock - 1) / trialBlock
+	parallel.New(l.be, tasks, func(i int) error {
+		do(i*trialBlock, min((i+1)*trialBlock, k), new(engine.SparseWork))
+		return nil
+	}).Run()
+}
+
+// multiplyT overwrites u (k×d) with the products Aᵀx of the rows of x (k×n). centred is a workspace of k×n numbers.
+func (l *Leverages) multiplyT(x, u, centred engine.Matrix, work *engine.SparseWork) {
+	for i := range x.Rows {
+		copy(centred.Row(i), x.Row(i))
+		l.centre(centred.Row(i))
+		clear(u.Row(i))
+	}
+	l.x.AddLeftMul(centred, u, work)
+}
+
+// multiplyA overwrites x (k×n) with the products Au of the rows of u (k×d). products is a workspace of n×k numbers.
+func (l *Leverages) multiplyA(u, x, products engine.Matrix, work *engine.SparseWork) {
+	l.x.TimesDense(u, products, work)
+	transpose(products, x)
+	for i := range x.Rows {
+		l.centre(x.Row(i))
+	}
+}
+
+// transpose overwrites b with aᵀ.
+func transpose(a, b engine.Matrix) {
+	const tile = 16
+	for first := 0; first < a.Rows; first += tile {
+		last := min(first+tile, a.Rows)
+		for j := range a.Cols {
+			to := b.Row(j)
+			for i := first; i < last; i++ {
+				to[i] = a.Data[i*a.Stride+j]
+			}
+		}
+	}
+}
+
+// inQ returns qᵀx, or 0 without an intercept.
+func (l *Leverages) inQ(x []float64) float64 {
+	if l.share == nil {
+		return 0
+	}
+	return vec.Dot(l.share, x)
+}
+
+// along returns the product of x with e, the unit vector i minus its component along q. inQ is qᵀx. The products with G
+// are orthogonal to q only up to round-off, which may be most of a small vector.
+func (l *Leverages) along(x []float64, i int, inQ float64) float64 {
+	if l.share == nil {
+		return x[i]
+	}
+	return x[i] - l.share[i]*inQ
+}
+
+// centre subtracts from x its component along q.
+func (l *Leverages) centre(x []float64) {
+	if l.share != nil {
+		vec.Axpy(-vec.Dot(l.share, x), l.share, x)
+	}
+}
+
+// Narrow narrows the brackets of 1 − h of the rows in list, for every γ: free[g][i] is the bracket of row i at gammas[g].
+// Each row has depth own trial vectors. Tasks run on all cores; the results do not depend on their number.
+func (l *Leverages) Narrow(gammas []float64, list []int, depth int, free [][]interval.Interval) {
+	var features, samples []*certify.TrialWork
+	for _, g := range gammas {
+		features, samples = append(features, l.features.NewTrialWork(g)), append(samples, l.samples.NewTrialWork(g))
+	}
+	l.inBlocks(len(list), func(lo, hi int, _ *engine.SparseWork) {
+		work, _ := l.works.Get().(*trialsWork)
+		if work == nil {
+			work = new(trialsWork)
+		}
+		defer l.works.Put(work)
+		b := l.newTrials(list[lo:hi], depth, work)
+		for at, i := range list[lo:hi] {
+			forFeatures, forSamples := b.trials(at)
+			share := 0.0
+			if l.share != nil {
+				share = l.share[i] * l.share[i]
+			}
+			for g, gamma := range gammas {
+				if !usable(gamma) || share > 0.5 { // the products of e may be round-off
+					continue
+				}
+				round := 16 * roundoff.Eps
+				v := interval.Interval{
+					Lo: l.samples.Below(samples[g], math.Sqrt(gamma), forSamples) * (1 - round),
+					Hi: 1 - share + round - l.features.Below(features[g], 1, forFeatures)*(1-round),
+				}
+				free[g][i] = interval.Intersect(free[g][i], v)
+			}
+		}
+	})
+}
+
+// trials holds the own trial vectors of some rows. Vector j of row i is row j·len(list) + i of x and u.
+type trials struct {
+	l        *Leverages
+	list     []int
+	depth    int
+	x, u     engine.Matrix // x: e, Ge, …; u: Aᵀe, AᵀGe, …
+	inW, inR engine.Matrix // the products of x with the rows of w and r
+}
+
+// A trialsWork is the memory of trials. New memory takes longer to write than used memory.
+type trialsWork struct {
+	x, u, inW, inR, shared, centred, products []float64
+	sparse                                    engine.SparseWork
+}
+
+// reuse returns a matrix of unspecified numbers in the memory of *memory, which grows if needed.
+func reuse(memory *[]float64, rows, cols int) engine.Matrix {
+	if cap(*memory) < rows*cols {
+		*memory = make([]float64, rows*cols)
+	}
+	return engine.View(rows, cols, (*memory)[:rows*cols])
+}
+
+// newTrials computes the own trial vectors of the rows in list, in the memory of w. If depth is more than 1, the shared
+// trial vectors are subtracted from e first, so that the products with G do not lose the small eigenvalues to round-off.
+func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
+	k := len(list)
+	t := &trials{
+		l: l, list: list, depth: depth, x: reuse(&w.x, (depth+1)*k, l.n), u: reuse(&w.u, depth*k, l.d),
+		inW: reuse(&w.inW, (depth+1)*k, l.m), inR: reuse(&w.inR, (depth+1)*k, l.m),
+	}
+	start := t.x.Slice(0, k, 0, l.n)
+	for at, i := range list {
+		row := start.Row(at)
+		clear(row)
+		row[i] = 1
+		l.centre(row)
+	}
+	if depth == 1 {
+		for at, i := range list {
+			l.multiplyUnit(i, t.u.Row(at), t.x.Row(k+at))
+			for j := range l.m {
+				t.inW.Row(at)[j], t.inR.Row(at)[j] = l.w.Row(j)[i], l.along(l.r.Row(j), i, l.inShare[j])
+				t.inW.Row(k + at)[j], t.inR.Row(k + at)[j] = l.gw.Row(j)[i], l.gr.Row(j)[i]
+			}
+		}
+		return t
+	}
+	shared := reuse(&w.shared, k, l.m)
+	for at, i := range list {
+		for j := range l.m {
+			shared.Row(at)[j] = l.r.Row(j)[i]
+		}
+	}
+	l.be.Gemm(false, false, -1, shared, l.r, 1, start)
+	centred, products := reuse(&w.centred, k, l.n), reuse(&w.products, l.n, k)
+	for j := range depth {
+		u := t.u.Slice(j*k, (j+1)*k, 0, l.d)
+		l.multiplyT(t.x.Slice(j*k, (j+1)*k, 0, l.n), u, centred, &w.sparse)
+		l.multiplyA(u, t.x.Slice((j+1)*k, (j+2)*k, 0, l.n), products, &w.sparse)
+	}
+	l.be.Gemm(false, true, 1, t.x, l.w, 0, t.inW)
+	l.be.Gemm(false, true, 1, t.inW, l.turn, 0, t.inR)
+	return t
+}
+
+// trials returns the trial spaces of row list[at] for the forms with K and with G.
+func (t *trials) trials(at int) (features, samples *certify.Trial) {
+	l, i, k := t.l, t.list[at], len(t.list)
+	x := func(j int) []float64 { return t.x.Row(j*k + at) }
+	u := func(j int) []float64 { return t.u.Row(j*k + at) }
+	features, samples = &certify.Trial{}, &certify.Trial{}
+	for j := range l.m {
+		features.Shared = append(features.Shared, l.w.Row(j)[i])
+		samples.Shared = append(samples.Shared, l.along(l.r.Row(j), i, l.inShare[j]))
+	}
+	var inX, inU [certify.MostTrials + 1][certify.MostTrials + 1]float64
+	for a := range t.depth + 1 {
+		for b := range a + 1 {
+			inX[a][b] = vec.Dot(x(a), x(b))
+			inX[b][a] = inX[a][b]
+			if a < t.depth {
+				inU[a][b] = vec.Dot(u(a), u(b))
+				inU[b][a] = inU[a][b]
+			}
+		}
+	}
+	for a := range t.depth {
+		features.Own = append(features.Own, x(a + 1)[i])
+		features.CrossP = append(features.CrossP, t.inW.Row((a+1)*k+at)...)
+		features.CrossV = append(features.CrossV, t.inW.Row(a*k+at)...)
+		features.Before = append(features.Before, math.Sqrt(inX[a][a]))
+		samples.Own = append(samples.Own, l.along(x(a), i, l.inQ(x(a))))
+		samples.CrossP = append(samples.CrossP, t.inR.Row((a+1)*k+at)...)
+		samples.CrossV = append(samples.CrossV, t.inR.Row(a*k+at)...)
+		for b := range t.depth {
+			features.P, features.V = append(features.P, inX[a+1][b+1]), append(features.V, inU[a][b])
+			samples.P, samples.V = append(samples.P, inU[a][b]), append(samples.V, inX[a][b])
+		}
+	}
+	return features, samples
+}
