@@ -31,7 +31,7 @@ func (j *job) factorise(ctx context.Context, steps plan.Steps) (*factored, error
 	}
 	var err error
 	if f.factors, err = ridge.Factorize(ctx, j.src, j.Gammas, ridge.ExactOptions{
-		Method: steps.Method, Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Tol: j.Tol, Projected: j.rounding(), Progress: j.progress(Reading, 1),
+		Method: steps.Method, Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Tol: j.Tol, Projected: j.rounding(), Rounding: j.entryRounding(), Progress: j.progress(Reading, 1),
 		LeaveOneOut: j.choosesGamma() && j.Select.LeavesOut(),
 	}); err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (f *factored) isCheapByQR() bool {
 // factoriseQR reads the rows for a QR factorisation.
 func (f *factored) factoriseQR(ctx context.Context, gammas []float64, leaveOneOut bool) (*ridge.Factorization, error) {
 	return ridge.Factorize(ctx, f.src, gammas, ridge.ExactOptions{
-		Method: ridge.QR, Intercept: !f.NoIntercept, Backend: f.Backend, MaxBytes: f.MaxBytes, Tol: f.Tol, Projected: f.rounding(), Progress: f.progress(Reading, 1), LeaveOneOut: leaveOneOut,
+		Method: ridge.QR, Intercept: !f.NoIntercept, Backend: f.Backend, MaxBytes: f.MaxBytes, Tol: f.Tol, Projected: f.rounding(), Rounding: f.entryRounding(), Progress: f.progress(Reading, 1), LeaveOneOut: leaveOneOut,
 	})
 }
 

@@ -83,6 +83,9 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opt
 	if err != nil {
 		return nil, err
 	}
+	if opts.Rounding != nil {
+		sum.Rounded(opts.Rounding)
+	}
 	if j.penalty != nil {
 		if sum, err = sum.Penalize(j.penalty); err != nil {
 			return nil, err

@@ -52,6 +52,11 @@ type Options struct {
 	// of Fit has no coefficients. An error of Block ends the fit.
 	Block func(first int, s *ridge.Solution) error
 
+	// Rounding describes features whose entries were rounded before Fit reads them, for example by dataset.Standardize. It
+	// has one number for each feature, see [dataset.Scaling.Rounding]. All bounds are then about the exact entries. The
+	// default is that the entries are exact. Fit itself counts the rounding that Penalty and Bands cause.
+	Rounding []float64
+
 	// Penalty holds a factor pⱼ ≥ 0 for each feature j: the penalty term is γ·Σ pⱼxⱼ². Observe, Summarized and
 	// Result.Summary refer to columns divided by √pⱼ. pⱼ = 0 has the same effect as listing j in Unpenalized.
 	Penalty []float64

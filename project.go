@@ -24,6 +24,7 @@ type unpenalized struct {
 	source     dataset.Source      // the rows before the projection
 	asksLOO    bool                // Options.Select asks for leave-one-out errors
 	tightened  bool                // tighten has lowered Tol
+	given      []float64           // Options.Rounding as given
 }
 
 // findUnpenalized restricts d, Penalty and Bands to columns with a penalty.
@@ -82,7 +83,7 @@ func (j *job) findUnpenalized() error {
 func (j *job) project(ctx context.Context) error {
 	var err error
 	j.projection, err = project.New(ctx, j.src, j.free, project.Options{
-		Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Progress: j.progress(Projecting, 1), Gather: j.Gather,
+		Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Rounding: j.given, Progress: j.progress(Projecting, 1), Gather: j.Gather,
 	})
 	if err != nil {
 		return err
@@ -100,6 +101,15 @@ func (j *job) rounding() *ridge.ProjectionBounds {
 		return nil
 	}
 	return j.projection.Rounding(j.penalty)
+}
+
+// entryRounding returns the bounds on the rounding of the features by scaling. They are nil if the features were projected,
+// because the bounds of the projection include them.
+func (j *job) entryRounding() []float64 {
+	if j.free != nil {
+		return nil
+	}
+	return ridge.AddRounding(j.Rounding, dataset.PenaltyRounding(j.penalty))
 }
 
 // leaveOneOut returns the rows and options of a leave-one-out pass.

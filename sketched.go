@@ -42,6 +42,7 @@ func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.sum.Rounded(j.entryRounding())
 	s.current = s.sum
 	if j.projection != nil {
 		s.current = s.sum.Projected(j.projection.Rounding(j.penalty))
@@ -80,7 +81,7 @@ func (j *job) sketchRows(ctx context.Context, tell func(rows int64)) (sum *ridge
 
 // crossValidate makes a pass that sketches each fold.
 func (j *job) crossValidate(ctx context.Context, tell func(rows int64)) (*choose.CVResult, error) {
-	folds := choose.CrossValidation{Folds: j.Folds, Gammas: j.eachCandidates(), MaxBytes: j.MaxBytes, FixedGrid: j.PerTarget, Merge: j.Merge}
+	folds := choose.CrossValidation{Folds: j.Folds, Gammas: j.eachCandidates(), MaxBytes: j.MaxBytes, FixedGrid: j.PerTarget, Rounding: j.entryRounding(), Merge: j.Merge}
 	if tell != nil {
 		folds.Progress = func(_ int, rows int64) { tell(rows) }
 	}

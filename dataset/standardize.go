@@ -85,6 +85,48 @@ func (m *moments) scaling() (*Scaling, error) {
 	return out, nil
 }
 
+// scaledUnits bounds the number of roundings in an entry of a scaled column: of a root of a penalty, of its product with
+// a deviation, of a difference from a mean, and of a quotient.
+const scaledUnits = 4
+
+// Rounding returns bounds on the relative error of an entry in each scaled column, in unit round-offs (2⁻⁵³), for
+// [ridge.ExactOptions.Rounding] and fdridge.Options.Rounding. The exact entry is (x − mean)/scale, for the numbers in s
+// or for the roots and products of which they are rounded values. If s changes no column, Rounding returns nil.
+func (s *Scaling) Rounding() []float64 {
+	if s == nil {
+		return nil
+	}
+	out, changes := make([]float64, len(s.Scale)), false
+	for j, scale := range s.Scale {
+		out[j] = scaledUnits
+		changes = changes || scale != 1 || s.Mean[j] != 0
+	}
+	if !changes {
+		return nil
+	}
+	return out
+}
+
+// PenaltyRounding is [Scaling.Rounding] for [Penalty](p). It is 0 for powers of four, because a division by a power of
+// two is exact, apart from underflow. If p is nil, or all its elements are 1, PenaltyRounding returns nil.
+func PenaltyRounding(p []float64) []float64 {
+	var out []float64
+	for j, v := range p {
+		if v == 1 {
+			continue
+		}
+		if out == nil {
+			out = make([]float64, len(p))
+		}
+		root := math.Sqrt(v)
+		fraction, _ := math.Frexp(root)
+		if fraction != 0.5 || root*root != v || root > 1 { // a division by more than 1 may underflow
+			out[j] = 2
+		}
+	}
+	return out
+}
+
 // Apply returns src with each entry x replaced by (x − mean)/scale. Sparse rows stay sparse if all means are zero. If
 // s and src have different numbers of columns, the error is [ErrShape]. If a result overflows, the pass ends with an
 // *[InputError].

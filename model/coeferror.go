@@ -35,7 +35,7 @@ func (p *Preparation) CoefficientError(o *ridge.Target) (bound, relative float64
 	if e == 0 && vec.Norm(w) == 0 {
 		return 0, 0
 	}
-	bound = e/least*(1+0x1p-44) + 0x1p-52*vec.Norm(w) + float64(len(w))*0x1p-1074
+	bound = e/least*(1+0x1p-44) + 0x1p-51*vec.Norm(w) + float64(len(w))*0x1p-1074
 	return bound, relativeTo(w, bound)
 }
 

@@ -139,6 +139,9 @@ func solution(w *Fit, coef [][]float64, intercept []float64) *ridge.Solution {
 	return f
 }
 
+// Solution returns the coefficients of w in the units of the file. It has no certificates.
+func (w *Fit) Solution() *ridge.Solution { return solution(w, w.Coef, w.Intercept) }
+
 // useSummary prepares intervals from a summary and, if possible, the model's certificate. Both are for scaled columns,
 // so p then predicts with coefficients of scaled columns.
 func (p *Predictor) useSummary(m *Model, by *Intervals) error {
@@ -156,6 +159,10 @@ func (p *Predictor) useSummary(m *Model, by *Intervals) error {
 	}
 	if err := sameRows(sum, m, w.TSS); err != nil {
 		return &SummaryError{err}
+	}
+	fitted := m.FittedPreparation()
+	if fitted.unscales() {
+		sum.Rounded(fitted.Scaling.Rounding())
 	}
 	p.useFitted(m)
 	gammas := p.fit.Gammas

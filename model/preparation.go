@@ -10,6 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -183,7 +184,8 @@ func (p *Preparation) unscales() bool { return p.Scaling != nil && p.Expansion()
 //
 //	coefⱼ/scaleⱼ,   intercept − Σⱼ coefⱼ·meanⱼ/scaleⱼ.
 //
-// If p does not scale columns, or computes features, it returns its arguments.
+// The intercept is computed with twice the digits and rounded once. If p does not scale columns, or computes features,
+// Unscale returns its arguments.
 func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, float64) {
 	if !p.unscales() {
 		return coef, intercept
@@ -191,9 +193,31 @@ func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, flo
 	out := slices.Clone(coef)
 	for i := range out {
 		out[i] /= p.Scaling.Scale[i]
-		intercept -= out[i] * p.Scaling.Mean[i]
 	}
+	intercept, _ = p.unscaledIntercept(out, intercept)
 	return out, intercept
+}
+
+// unscaledIntercept returns the intercept for the coefficients coef of unscaled columns, and a bound on its rounding. The
+// argument intercept is for scaled columns.
+func (p *Preparation) unscaledIntercept(coef []float64, intercept float64) (value, rounding float64) {
+	sum := twofold.Of(intercept)
+	for i, mean := range p.Scaling.Mean {
+		if mean != 0 {
+			sum = sum.Minus(twofold.Times(coef[i], mean))
+		}
+	}
+	return sum.Round()
+}
+
+// interceptRounding bounds the rounding of the intercept that Unscale returns for o.
+func (p *Preparation) interceptRounding(o *ridge.Target) float64 {
+	if !p.unscales() || len(o.Coef) != len(p.Scaling.Mean) {
+		return 0
+	}
+	coef, _ := p.Unscale(o.Coef, o.Intercept)
+	_, rounding := p.unscaledIntercept(coef, o.Intercept)
+	return rounding
 }
 
 // InterceptBound returns a bound on the error of the intercept returned by Unscale. Let Δxⱼ and Δb be the errors of the

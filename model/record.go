@@ -49,7 +49,9 @@ func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 	out.Passes += passes
 	for j := range f.Targets {
 		o := &f.Targets[j]
-		c, r2 := o.Certificate, o.R2()
+		c := o.Certificate
+		c.RSS = o.RSSAfter(prep.interceptRounding(o))
+		r2 := o.WithRSS(c.RSS).R2()
 		c.InterceptBound, c.TSS = prep.InterceptBound(o), ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 		bound, relative := prep.CoefficientError(o)
 		out.CoefError, out.CoefRelative = append(out.CoefError, Number(bound)), append(out.CoefRelative, Number(relative))

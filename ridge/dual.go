@@ -7,10 +7,12 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
@@ -60,6 +62,9 @@ func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, 
 	n, d, t := src.Dims()
 	if d < 1 || t < 1 {
 		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
+	}
+	if opts.Rounding != nil && len(opts.Rounding) != d {
+		return nil, fmt.Errorf("%w: the rounding of %d features, the rows have %d", errShape, len(opts.Rounding), d)
 	}
 	e := &dualExact{d: d, t: t, opts: opts, method: opts.Method, plan: plan, dimensions: map[float64]interval.Interval{}}
 	if plan.preferFaster {
@@ -232,9 +237,38 @@ func (e *dualExact) learn(ctx context.Context, data dual.Operator) error {
 		e.start = append(e.start, data.Centred(j))
 	}
 	if e.method == DualCG {
+		e.unround()
 		return nil
 	}
 	return e.multiply(ctx)
+}
+
+// unround adds the rounding of scaled features to the bounds on the rows.
+func (e *dualExact) unround() {
+	units := e.opts.Rounding
+	if units == nil {
+		return
+	}
+	reach, most := e.data.Reach(), 0.0
+	root := math.Sqrt(e.data.Total()) * (1 - roundoff.Few*roundoff.Eps)
+	e.known.Root, e.known.Scaled = root, make([]float64, e.d)
+	for j, v := range units {
+		if v > 0 {
+			e.known.Scaled[j] = (v*roundoff.Unit*reach[j] + root*roundoff.Underflow) * roundoff.Inflate
+			most = math.Max(most, v)
+		}
+	}
+	size := vec.Norm(e.known.Scaled) * roundoff.Inflate
+	e.known.Size += size
+	if e.gram == nil {
+		return
+	}
+	// The row of a sample loses most units of its entries, and the mean of all rows at most size/√Σw.
+	far := vec.Norm(reach) * roundoff.Inflate / root // bounds the norm of the means
+	for i, norm := range e.gram.Norms {
+		w := e.data.Root(i)
+		e.gram.Off[i] += (most*roundoff.Unit*(norm*roundoff.Inflate+w*far) + w*size/root) * roundoff.Inflate
+	}
 }
 
 // multiply computes G = AAᵀ.
@@ -246,6 +280,7 @@ func (e *dualExact) multiply(ctx context.Context) (err error) {
 	}
 	e.known.Off, e.known.Shift = e.gram.Off, e.gram.Shift
 	e.known.Size = math.Min(e.data.Size(), e.gram.Size())
+	e.unround()
 	return nil
 }
 

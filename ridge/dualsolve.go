@@ -10,6 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // maxMeasurements limits the corrections; a measurement of the residual follows each.
@@ -237,13 +238,14 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, tol float
 func (e *dualExact) weights(s *dualSystem, found *dual.Found) certify.Weights {
 	return e.known.Weights(s.Target, &certify.DualPoint{
 		Gamma: s.Gamma, X: found.X, Low: found.Low, Apart: found.Apart, Slack: found.Slack, Norm: found.Norm,
-		RSS: found.RSS, Mean: found.Mean, MeanNorm: found.MeanNorm,
+		RSS: found.RSS, Mean: found.Mean, MeanNorm: found.MeanNorm, Alpha: found.Alpha,
 	}, s.df)
 }
 
 // record stores the bounds from a measurement of s. If the residual did not halve, s gets no more corrections.
 func (e *dualExact) record(s *dualSystem, found *dual.Found, tol float64) {
 	bounds := e.weights(s, found)
+	found.Off += (e.known.Scattered(found.X) + e.known.Scattered(found.Low)) * roundoff.Inflate
 	if s.best == nil || bounds.Error < s.bounds.Error {
 		s.best, s.bounds = found, bounds
 	}

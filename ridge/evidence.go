@@ -35,10 +35,13 @@ func (s *Summary) Known(method string, workers int, gammas ...float64) (*certify
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.rounding != nil && len(s.rounding) != s.cfg.Dim {
+		return nil, fmt.Errorf("%w: the rounding of %d features, the rows have %d", errShape, len(s.rounding), s.cfg.Dim)
+	}
 	k := s.known
 	if k == nil || workers != 1 {
 		e := all.Evidence(spec)
-		e.Workers, e.Projected = workers, s.projected
+		e.Workers, e.Projected, e.Units = workers, s.projected, s.rounding
 		k = certify.New(e)
 		if workers == 1 && s.cfg.Targets >= roundoff.ManyTargets {
 			s.known = k

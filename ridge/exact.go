@@ -32,7 +32,11 @@ type ExactOptions struct {
 	// GCV and leave-one-out errors then count each of these columns as a degree of freedom, and their brackets
 	// include the errors of the projection.
 	Projected *ProjectionBounds
-	Progress  func(rows int64) // if not nil, called with the number of rows read so far
+	// Rounding describes features whose entries were rounded before they were read, for example by [dataset.Scaling]. In
+	// column j, an entry differs from the exact one by at most Rounding[j] unit round-offs (2⁻⁵³) of its magnitude. All
+	// bounds are then about the exact entries. nil means that the entries are exact. See [dataset.Scaling.Rounding].
+	Rounding []float64
+	Progress func(rows int64) // if not nil, called with the number of rows read so far
 }
 
 // complete fills in the defaults.
@@ -140,6 +144,9 @@ func newPrimal(src dataset.Source, opts ExactOptions) (*primal, error) {
 	if d < 1 || t < 1 {
 		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
 	}
+	if opts.Rounding != nil && len(opts.Rounding) != d {
+		return nil, fmt.Errorf("%w: the rounding of %d features, the rows have %d", errShape, len(opts.Rounding), d)
+	}
 	if need := DirectBytes(opts.Method, 0, d, t, 1, opts.LeaveOneOut); need > float64(opts.MaxBytes) {
 		return nil, &SizeError{Dim: d, Bytes: uint64(math.Min(need, math.MaxInt64)), Limit: opts.MaxBytes}
 	}
@@ -165,7 +172,7 @@ func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, 
 	if err := checkRows(e.stage.Rows, e.stage.Weight.Value()); err != nil {
 		return nil, err
 	}
-	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Projected, e.opts.Backend), nil
+	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Projected, e.opts.Rounding, e.opts.Backend), nil
 }
 
 // rankBound returns a bound on the rank of A. Centring makes one row dependent.

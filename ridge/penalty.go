@@ -58,11 +58,29 @@ func (s *Summary) Penalize(p []float64) (*Summary, error) {
 		roots[j] = math.Sqrt(v)
 	}
 	out.projected = s.projected.Penalized(roots)
+	if s.projected == nil { // otherwise the bounds of the projection include the division
+		out.rounding = AddRounding(s.rounding, dataset.PenaltyRounding(p))
+	}
 	out.penalty = slices.Clone(p)
 	for j, v := range s.penalty {
 		out.penalty[j] *= v
 	}
 	return out, nil
+}
+
+// AddRounding returns a + b for numbers as in [ExactOptions.Rounding]. nil stands for zeros. Both must have the same length.
+func AddRounding(a, b []float64) []float64 {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	out := slices.Clone(a)
+	for j, v := range b {
+		out[j] += v
+	}
+	return out
 }
 
 // Penalty returns the penalties that [Summary.Penalize] has set, or nil if there are none.

@@ -3,6 +3,7 @@ package ridge
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/vec"
@@ -121,6 +122,7 @@ func (e *primal) correct(system *direct.System, open []correction, found []*gram
 			vec.Axpy(1, at.HalfLow, at.Half)
 			vec.Axpy(1, at.StepLow, at.Step)
 		}
+		system.Evidence().Unround(at, math.Sqrt(e.stage.Weight.Value()))
 		r, known := refiner.Next(c.target, at)
 		if !known {
 			continue

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
@@ -79,6 +80,36 @@ type Target struct {
 	// columns. The Certificate covers all other coefficients. If one of these bounds is not finite, UnpenalizedBounds
 	// is nil and ErrorBound is +Inf.
 	UnpenalizedBounds []float64 `json:"unpenalized_bounds,omitempty"`
+
+	// Weight is the total weight of the rows, and InterceptRounding bounds the distance of Intercept from the best
+	// intercept for Coef. Both are 0 if they are unknown, for example after decoding. RSSAfter needs them.
+	Weight            float64 `json:"-"`
+	InterceptRounding float64 `json:"-"`
+}
+
+// RSSAfter returns RSS if the intercept is rounded again, by at most rounding. With the total weight W of the rows, the sum
+// of squares of the best intercept is less by W·ι² for an intercept at the distance ι. Without a fitted intercept, the
+// norm of the residuals changes by at most √W·ι.
+func (t *Target) RSSAfter(rounding float64) Interval {
+	out := t.RSS
+	if rounding == 0 {
+		return out
+	}
+	if !(t.Weight > 0) {
+		return Interval{Lo: out.Lo, Hi: math.Inf(1)}
+	}
+	if t.InterceptRounding == 0 {
+		v := interval.WidenRoot(interval.Interval(out), math.Sqrt(t.Weight)*rounding*roundoff.Inflate)
+		return Interval{Lo: v.Lo * (1 - 8*roundoff.Eps), Hi: v.Hi * (1 + 8*roundoff.Eps)}
+	}
+	out.Hi = (out.Hi + t.Weight*rounding*(2*t.InterceptRounding+rounding)*roundoff.Inflate) * (1 + 8*roundoff.Eps)
+	return out
+}
+
+// WithRSS returns t with another bracket of the RSS.
+func (t Target) WithRSS(rss Interval) *Target {
+	t.RSS = rss
+	return &t
 }
 
 // newSolution returns a Solution at γ with no targets yet.
@@ -90,12 +121,21 @@ func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *S
 }
 
 // newTarget keeps x. The bounds are in w, and weight is the total weight of the rows. RSS includes the rounding of the
-// intercept.
+// intercept. If features were scaled, it also includes the rounding of the coefficients for unscaled features: coefficients
+// divided by the scale are off by at most scaledUnits unit round-offs, no more than twice the features.
 func newTarget(x []float64, tss, weight float64, w certify.Weights) Target {
-	if added := weight * w.Intercept.Own * w.Intercept.Own; added > 0 {
+	own := w.Intercept.Own
+	if w.Scattered > 0 {
+		w.RSS = interval.WidenRoot(w.RSS, 2*w.Scattered*roundoff.Inflate)
+		w.RSS.Lo, w.RSS.Hi = w.RSS.Lo*(1-8*roundoff.Eps), w.RSS.Hi*(1+8*roundoff.Eps)
+		if own > 0 || w.Intercept.Value != 0 {
+			own += 2 * w.Scattered / math.Sqrt(weight) * roundoff.Inflate
+		}
+	}
+	if added := weight * own * own; added > 0 {
 		w.RSS.Hi = (w.RSS.Hi + added) * (1 + 8*roundoff.Eps)
 	}
-	return Target{Coef: x, Intercept: w.Intercept.Value, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w)}
+	return Target{Coef: x, Intercept: w.Intercept.Value, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w), Weight: weight, InterceptRounding: own}
 }
 
 // R2 returns a bracket of the coefficient of determination 1 − RSS/TSS on the training rows. It returns NaN if the

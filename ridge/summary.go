@@ -67,6 +67,7 @@ type Summary struct {
 	holdsGram bool              // spec is the spectrum of AᵀA itself, see WithGram
 	penalty   []float64         // the p of Penalize, if s is a view; spec is then in the scaled columns
 	projected *ProjectionBounds // set by Projected; nil if no columns were projected out
+	rounding  []float64         // set by Rounded; nil if the entries of the rows are exact
 	known     *certify.Known    // cached result of Known for many targets; nil until computed
 }
 
@@ -87,7 +88,7 @@ func SummaryOf(sum *accum.Accumulator, meta []byte) *Summary {
 
 // view returns a read-only copy of s with other sums.
 func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
-	return &Summary{cfg: s.cfg, sum: accum.View(accum.Config(s.cfg), l), spec: spec, holdsGram: s.holdsGram, penalty: s.penalty, projected: s.projected}
+	return &Summary{cfg: s.cfg, sum: accum.View(accum.Config(s.cfg), l), spec: spec, holdsGram: s.holdsGram, penalty: s.penalty, projected: s.projected, rounding: s.rounding}
 }
 
 // Projected declares that columns without penalty were projected out of the rows (project.Projection.Apply). p is the
@@ -98,6 +99,17 @@ func (s *Summary) Projected(p *ProjectionBounds) *Summary {
 	if s.projected != p {
 		s.projected = p
 	}
+	return s
+}
+
+// Rounded declares that the entries of the rows were rounded before they were read, as [ExactOptions.Rounding] describes.
+// All bounds are then about the exact entries. A units of nil means that the entries are exact. Rounded returns s. The
+// binary format does not contain units. If units has
+// a wrong length, all methods that need bounds return [ErrShape].
+func (s *Summary) Rounded(units []float64) *Summary {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rounding, s.known = units, nil
 	return s
 }
 

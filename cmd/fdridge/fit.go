@@ -249,7 +249,7 @@ func (o *fitOptions) fit(ctx context.Context, run input.Session, be engine.Backe
 			f.Classes.HeldOut, err = evaluateClasses(ctx, d, run, f.Found.Solutions)
 		}
 	} else {
-		f.HeldOut, err = evaluate(ctx, d, run, f.Found.Solutions)
+		f.HeldOut, err = evaluate(ctx, d, run, f.Found.Solutions, o.intercept)
 	}
 	if err != nil {
 		return err
@@ -301,6 +301,7 @@ func (o *fitOptions) fitRows(ctx context.Context, run input.Session, d *input.Da
 		}
 		return sum.Rows()
 	})
+	opts.Rounding = d.Rounding(o.Standardize == input.ScaleAll)
 	opts.Unpenalized = d.Free
 	for j, p := range d.P {
 		if p == 0 {
@@ -386,10 +387,21 @@ func (o *fitOptions) predictBlocks(ctx context.Context, d *input.Data) (func(fir
 	}, nil
 }
 
-// evaluate computes the scores of all solutions on the held-out rows. It returns nil if no rows are held out.
-func evaluate(ctx context.Context, d *input.Data, run input.Session, solutions []*ridge.Solution) (*report.HeldOut, error) {
+// evaluate computes the scores of all solutions on the held-out rows. It returns nil if no rows are held out. Scores are
+// about the coefficients in the units of the file, as the model has them.
+func evaluate(ctx context.Context, d *input.Data, run input.Session, solutions []*ridge.Solution, intercept bool) (*report.HeldOut, error) {
 	if d.Held == nil {
 		return nil, nil
+	}
+	if !d.HeldAsFitted() {
+		m, err := model.New(d.Prep, solutions, model.Details{Intercept: intercept, Before: d.P})
+		if err != nil {
+			return nil, err
+		}
+		solutions = nil
+		for i := range m.Fits {
+			solutions = append(solutions, m.Fits[i].Solution())
+		}
 	}
 	found, err := model.Evaluate(ctx, d.Held, solutions)
 	if err != nil {

@@ -139,6 +139,9 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	if sum.Weight() != float64(sum.Rows()) && opened != nil && !o.in.Weights.Given {
 		return cli.BadInput("--weights: the sketch in %s has weighted rows (%d rows, total weight %g): give their sample weights, as for the sketch", name, sum.Rows(), sum.Weight())
 	}
+	if d.Preparation.Expansion() == nil {
+		opts.Rounding = d.Preparation.Scaling.Rounding()
+	}
 	found, err := fdridge.FitSummary(ctx, src, sum, opts)
 	if err := o.end(f, traces, found, err); err != nil {
 		if d.HeldOut == 0 { // otherwise the number of the row does not count held-out rows

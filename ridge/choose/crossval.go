@@ -33,6 +33,8 @@ type CrossValidation struct {
 	// Exact makes a second pass, which computes the errors of the fits on the held-out rows. Otherwise only brackets of these
 	// errors are known. Exact needs memory for K·k·t·d coefficients, for k values of γ.
 	Exact bool
+	// Rounding describes scaled features, as in [ridge.ExactOptions].
+	Rounding []float64
 	// MaxBytes limits the memory of the folds, in bytes; 0 means 8 GiB.
 	MaxBytes uint64
 	// Merge, if not nil, is called for the summary of each fold, in order. It returns the summary of the fold with the rows
@@ -226,7 +228,7 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 		if err != nil {
 			return err
 		}
-		v.held = append(v.held, s)
+		v.held = append(v.held, s.Rounded(v.cv.Rounding))
 	}
 	v.cfg = v.held[0].Config()
 	err := v.deal(ctx, src, 1, func(k int, b dataset.Block) error { return v.held[k].AppendBlock(b) })
@@ -265,7 +267,7 @@ func (v *validation) mergeWithout(ctx context.Context, k int) (*ridge.Summary, e
 			}
 		}
 	}
-	return s, nil
+	return s.Rounded(v.cv.Rounding), nil
 }
 
 // fit returns the results of fitWithout for each fold.

@@ -31,6 +31,7 @@ type Options struct {
 	Intercept bool             // fit an intercept for each target, unpenalised
 	Backend   engine.Backend   // nil is engine.Default()
 	MaxBytes  uint64           // memory limit in bytes; 0 means 8 GiB
+	Rounding  []float64        // describes scaled features, as in [ridge.ExactOptions]; nil: they are exact
 	Progress  func(rows int64) // if not nil, called with the number of rows read so far
 	// Gather, if not nil, returns the messages of all processes that share the rows, in the same order on every process.
 	// All processes then get the same Projection, for the rows of all.
@@ -146,14 +147,17 @@ func New(ctx context.Context, src dataset.Source, columns []int, opts Options) (
 	case rank < int64(q):
 		return nil, rows.Unfit("%d rows cannot determine the coefficients of %d columns without penalty", stage.Rows, q)
 	}
-	system := stream.Close(stage, opts.Intercept, nil, opts.Backend)
+	if opts.Rounding != nil && len(opts.Rounding) != d {
+		return nil, rows.Unfit("the rounding of %d features, the rows have %d", len(opts.Rounding), d)
+	}
+	system := stream.Close(stage, opts.Intercept, nil, p.units(p.columns), opts.Backend)
 	found, column := system.Solve(0)
 	if found == nil {
 		return nil, p.dependent(system, column)
 	}
 	var tss []interval.Interval
 	var ok bool
-	p.found, tss, ok = certify.NewProjection(system.Evidence(), found, system.Columns(), weight, p.precise())
+	p.found, tss, ok = certify.NewProjection(system.Evidence(), found, system.Columns(), weight, p.precise(), p.units(p.others))
 	if !ok {
 		return nil, p.dependent(system, -1)
 	}
@@ -196,6 +200,18 @@ func (p *Projection) check() error {
 		return &ridge.SizeError{Dim: p.d, Bytes: need, Limit: p.opts.MaxBytes}
 	}
 	return nil
+}
+
+// units returns the elements of Options.Rounding for the given columns. They are nil if all are nil.
+func (p *Projection) units(columns []int) []float64 {
+	if p.opts.Rounding == nil {
+		return nil
+	}
+	out := make([]float64, len(columns))
+	for k, j := range columns {
+		out[k] = p.opts.Rounding[j]
+	}
+	return out
 }
 
 // dependent returns the error that column k, which has no penalty, depends on other columns. If k is −1, it chooses the
@@ -470,6 +486,7 @@ func (p *Projection) restore(o *ridge.Target, found *certify.Projection, gamma f
 		o.Scaled[column], o.Coef[column] = rest.Coef[k], rest.Coef[k]
 	}
 	w.Relative = math.Max(w.Relative, rest.Relative(w.Error, z))
+	o.InterceptRounding = rest.Intercept.Own
 	o.Intercept, o.ComputedTSS, o.Certificate = rest.Intercept.Value, p.computed[j], certificate(w)
 	return ridge.Interval(dimension)
 }

@@ -118,7 +118,8 @@ type checker struct {
 	model    modelRecord
 	original *problem // in the units of the file
 	fitted   *problem // the columns that the certificate is about
-	scaled   bool     // the fitted columns are rounded (--standardize)
+	scaled   bool     // the columns of fitted are scaled
+	scales   []*big.Rat
 	held     []int
 	code     int // exit code
 	known    map[float64]*exact
@@ -309,9 +310,30 @@ func (c *checker) balance(p *problem, index map[string]int) {
 	}
 }
 
-// standardise makes the problem of the rounded, scaled columns.
+// rootBits is the precision of roots of penalties.
+const rootBits = 400
+
+// rootOf returns √p, exactly if it is a float64 and otherwise to rootBits bits.
+func rootOf(p float64) *big.Rat {
+	root, _ := new(big.Float).SetPrec(rootBits).Sqrt(new(big.Float).SetPrec(rootBits).SetFloat64(p)).Rat(nil)
+
+	return root
+}
+
+// standardise makes the problem of the scaled columns, without rounding. A deviation is the number in the model. Without
+// --standardize the scale is the root of the penalty.
 func (c *checker) standardise() {
 	o := c.original
+
+	for j, v := range c.model.Scaling.Scale {
+		scale := rat(v)
+		if !c.t.standard && c.t.p[j] != 0 {
+			scale = rootOf(c.t.p[j])
+		}
+
+		c.scales = append(c.scales, scale)
+	}
+
 	f := &problem{y: o.y, w: o.w, intercept: o.intercept}
 
 	if o.intercept {
@@ -336,14 +358,14 @@ func (c *checker) standardise() {
 	c.scaled = true
 }
 
-// scaledRow returns the rounded, scaled columns of a row.
+// scaledRow returns the scaled columns of a row.
 func (c *checker) scaledRow(values []float64) []*big.Rat {
-	var row []float64
+	row := c.row(nil)
 	for j, v := range values {
-		row = append(row, (v-c.model.Scaling.Mean[j])/c.model.Scaling.Scale[j])
+		row = append(row, quo(sub(rat(v), rat(c.model.Scaling.Mean[j])), c.scales[j]))
 	}
 
-	return c.row(row)
+	return row
 }
 
 // fittedRow returns a row of the fitted problem.
@@ -461,24 +483,14 @@ func (c *checker) fit(i int) {
 
 		if len(m.Fitted.Coef) > 0 {
 			own = c.vector(m.Fitted.Coef[k], at(m.Fitted.Intercept, k))
-
-			if !c.scaled {
-				own = c.unscale(own)
-			}
 		}
 
-		judged := coef
-		if c.scaled {
-			judged = own
-		}
+		rss := c.residual(c.original, m.Coef[k], at(m.Intercept, k), k)
+		c.inside("rss", f.RSS[k], rss, where)
 
-		c.rounded("rss", f.RSS[k], judged, k, where, func(rss *big.Rat) *big.Rat { return rss })
-
-		total := c.fitted.total(k)
+		total := c.original.total(k)
 		if total.Sign() > 0 {
-			c.rounded("r2", f.R2Bracket[k], judged, k, where, func(rss *big.Rat) *big.Rat {
-				return sub(rat(1), quo(rss, total))
-			})
+			c.inside("r2", f.R2Bracket[k], sub(rat(1), quo(rss, total)), where)
 		}
 
 		if e == nil {
@@ -494,57 +506,22 @@ func (c *checker) fit(i int) {
 	}
 }
 
-// bestIntercept returns the coefficients with the intercept that fits best.
-func (c *checker) bestIntercept(coef []*big.Rat, k int) []*big.Rat {
-	result := append([]*big.Rat{new(big.Rat)}, coef[1:]...)
-	sum, weight := new(big.Rat), new(big.Rat)
+// residual returns Σ w·(y − xᵀv − b)² of the coefficients v and the intercept b in a model. Without an intercept in the
+// fit, b comes from the means of --standardize.
+func (c *checker) residual(p *problem, coef []float64, intercept float64, k int) *big.Rat {
+	shifted := *p
 
-	for i, row := range c.fitted.x {
-		r := sub(c.fitted.y[i][k], dot(row, result))
-		sum.Add(sum, mul(c.fitted.w[i], r))
-		weight.Add(weight, c.fitted.w[i])
-	}
+	if c.t.noIcpt {
+		shifted.y = nil
 
-	result[0] = quo(sum, weight)
-
-	return result
-}
-
-// rounded checks a figure of the residuals of the returned coefficients.
-// A known fault is counted apart: the rounding of the intercept is left out.
-func (c *checker) rounded(
-	kind string, b bracket, coef []*big.Rat, k int, where string, figure func(*big.Rat) *big.Rat,
-) {
-	value := figure(c.fitted.residual(coef, k))
-
-	if !contains(b, value) && !c.t.noIcpt {
-		best := figure(c.fitted.residual(c.bestIntercept(coef, k), k))
-		if contains(b, best) {
-			c.counts["excluded: "+kind+" but for the rounding of the intercept"]++
-
-			value = best
+		for _, row := range p.y {
+			row = slices.Clone(row)
+			row[k] = sub(row[k], rat(intercept))
+			shifted.y = append(shifted.y, row)
 		}
 	}
 
-	c.inside(kind, b, value, where)
-}
-
-// unscale returns fitted coefficients in the units of the file.
-func (c *checker) unscale(own []*big.Rat) []*big.Rat {
-	if c.model.Scaling == nil {
-		return own
-	}
-
-	first := len(own) - len(c.t.p)
-
-	var v []*big.Rat
-	v = append(v, own[:first]...)
-
-	for j := range c.t.p {
-		v = append(v, quo(own[first+j], rat(c.model.Scaling.Scale[j])))
-	}
-
-	return v
+	return shifted.residual(c.vector(coef, intercept), k)
 }
 
 // penalised returns the effective dimension without the free columns.
@@ -632,7 +609,7 @@ func (c *checker) errors(f *fitRecord, i, k int, e *exact, coef, own []*big.Rat,
 
 	if c.scaled {
 		for j := range c.t.p {
-			exactCoef[first+j] = quo(x[first+j], rat(c.model.Scaling.Scale[j]))
+			exactCoef[first+j] = quo(x[first+j], c.scales[j])
 		}
 
 		if first == 1 {
@@ -808,20 +785,7 @@ func (c *checker) choice() {
 		c.rate(choice.Score, chosen, where)
 	}
 
-	// command.md: exit code 3 if the score is not known within a factor of two.
-	// Scores that are round-off beside the target count as known.
-	size := new(big.Rat)
-	for i, row := range c.fitted.y {
-		size.Add(size, mul(c.fitted.w[i], dot(row, row)))
-	}
-
-	size.Mul(size, rat(1e-9))
-	size.Add(size, rat(1e-200))
-
-	known := choice.Score[1] != nil && rat(*choice.Score[1]).Cmp(size) <= 0
-	known = known || choice.Score[0] != nil && choice.Score[1] != nil && *choice.Score[1] <= 2**choice.Score[0]
-	c.count("exit code of an unknown score", known || c.code == 3, "%s: score [%s, %s], exit code %d",
-		where, end(choice.Score[0]), end(choice.Score[1]), c.code)
+	c.unknownScore(where)
 
 	var gammas []float64
 	for g := range candidates {
@@ -860,6 +824,45 @@ func (c *checker) choice() {
 			chosen.Cmp(best) == 0, "%s: the best is γ = %v, possible [%v, %v]",
 			where, bestGamma, *choice.Possible[0], *choice.Possible[1])
 	}
+}
+
+// unknownScore checks the rule of command.md: the exit code is 3 if the score is not known within a factor of two. Exempt
+// are tiny scores, constant targets, and targets that the fit matches up to round-off.
+func (c *checker) unknownScore(where string) {
+	choice := c.record.Choice
+	variance := new(big.Rat)
+	isMatched, isConstant := true, true
+
+	for k := range c.fitted.y[0] {
+		total, size := c.fitted.total(k), new(big.Rat)
+		variance.Add(variance, total)
+
+		for i, row := range c.fitted.y {
+			size.Add(size, mul(c.fitted.w[i], square(row[k])))
+		}
+
+		if total.Cmp(mul(size, rat(1e-20))) <= 0 {
+			continue // constant up to round-off
+		}
+
+		isConstant = false
+
+		for _, p := range choice.Path {
+			if p.Gamma == choice.Gamma {
+				rss := at(p.RSS, k)
+				isMatched = isMatched && rss[1] != nil && rat(*rss[1]).Cmp(mul(total, rat(1.001e-12))) <= 0
+			}
+		}
+	}
+
+	variance.Quo(variance, big.NewRat(int64(len(c.fitted.x)), 1))
+	variance.Mul(variance, rat(1.001))
+
+	isAtMost := func(v *big.Rat) bool { return choice.Score[1] != nil && rat(*choice.Score[1]).Cmp(v) <= 0 }
+	known := choice.Score[0] != nil && choice.Score[1] != nil && *choice.Score[1] <= 2**choice.Score[0]
+	known = known || isConstant || isAtMost(mul(variance, rat(1e-9))) || isMatched && isAtMost(variance)
+	c.count("exit code of an unknown score", known || c.code == 3, "%s: score [%s, %s], exit code %d",
+		where, end(choice.Score[0]), end(choice.Score[1]), c.code)
 }
 
 func (c *checker) path(p *pathRecord) {
@@ -1024,23 +1027,11 @@ func (c *checker) holdout() {
 		for k := range rows.y[0] {
 			where := fmt.Sprintf("held-out rows, fit %d, target %d", i, k)
 			m := c.model.Models[i]
-			rss := rows.residual(c.vector(m.Coef[k], at(m.Intercept, k)), k)
+			rss := c.residual(rows, m.Coef[k], at(m.Intercept, k), k)
 			total := rows.total(k)
 
 			r2 := func(rss *big.Rat) *big.Rat { return sub(rat(1), quo(rss, total)) }
 			hasR2 := k < len(fit.R2) && total.Sign() > 0
-
-			if c.scaled && k < len(fit.RMSE) {
-				isOff := !containsRoot(fit.RMSE[k], quo(rss, weight)) || hasR2 && !contains(fit.R2[k], r2(rss))
-				scaled := c.heldScaled(rows, i, k)
-
-				if isOff && containsRoot(fit.RMSE[k], quo(scaled, weight)) &&
-					(!hasR2 || contains(fit.R2[k], r2(scaled))) {
-					c.counts["excluded: held-out figures of the scaled coefficients"]++
-
-					rss = scaled
-				}
-			}
 
 			if k < len(fit.RMSE) {
 				c.insideRoot("held-out rmse", fit.RMSE[k], quo(rss, weight), where)
@@ -1061,22 +1052,6 @@ func isInverted(b bracket) bool { return b[0] != nil && b[1] != nil && *b[0] > *
 func containsRoot(b bracket, v *big.Rat) bool {
 	return (b[0] == nil || *b[0] <= 0 || square(rat(*b[0])).Cmp(v) <= 0) &&
 		(b[1] == nil || square(rat(*b[1])).Cmp(v) >= 0)
-}
-
-// heldScaled returns the residual of the fitted coefficients on the rounded,
-// scaled columns of the held-out rows.
-func (c *checker) heldScaled(rows *problem, i, k int) *big.Rat {
-	scaled := &problem{y: rows.y, w: rows.w, intercept: true}
-
-	for _, row := range c.held {
-		if c.t.weights == nil || c.t.weights[row] != 0 {
-			scaled.x = append(scaled.x, c.scaledRow(c.t.x[row]))
-		}
-	}
-
-	fitted := c.model.Models[i].Fitted
-
-	return scaled.residual(c.vector(fitted.Coef[k], at(fitted.Intercept, k)), k)
 }
 
 // insideRoot checks lo² ≤ v ≤ hi².

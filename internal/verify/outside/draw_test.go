@@ -125,7 +125,7 @@ func (t *trial) drawPenalties(r *rand.Rand, d int) {
 		t.p[j] = 1
 	}
 
-	if chance(r, 0.36) {
+	if chance(r, 0.45) {
 		for j := range d {
 			if chance(r, 0.4) {
 				t.p[j] = 0
@@ -263,12 +263,15 @@ func (t *trial) drawFlags(r *rand.Rand, n, d int) {
 
 	if chance(r, 0.25) {
 		t.weights = make([]float64, n)
-		exact := chance(r, 0.5)
+		kind := r.IntN(5)
 
 		for i := range t.weights {
-			if exact {
+			switch kind {
+			case 0, 1:
 				t.weights[i] = pick(r, 1.0, 4, 0.25, 1)
-			} else {
+			case 2:
+				t.weights[i] = pick(r, 1e5, 3e7, 123456.7, 1e11, 1)
+			default:
 				t.weights[i] = pick(r, 1.0, 2, 3, 0.5, 0, 0.1, 1e3)
 			}
 		}

@@ -132,7 +132,7 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	energy := moved*share + math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))*(1+few*eps) + (float64(d)+few)*roundoff.Underflow
 	bound := energy/s.sigma + float64(d)*roundoff.Underflow
 	return Weights{
-		Error: bound, Relative: Relative(bound, xn*(1-float64(d+2)*eps)), Energy: energy,
+		Error: bound, Relative: Relative(bound, xn*(1-float64(d+2)*eps)), Energy: energy, Scattered: e.Scattered(x),
 		Intercept: e.intercept(j, x, xn, bound),
 		TSS:       e.totalSquares(j, lost), RSS: rss,
 		Objective: objectiveNear(f.Gamma, xn, interval.Interval{Hi: energy}, float64(d), rss),
@@ -165,7 +165,7 @@ func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interva
 		rss, _ := residualSquares(f.RSS[j], inflate*f.RSSRound[j]+lost*terms*terms, moved)
 		least := interval.Interval{Lo: 0, Hi: rss.Hi}
 		weights = append(weights, Weights{
-			Error: math.Inf(1), Relative: math.Inf(1), Energy: math.Inf(1),
+			Error: math.Inf(1), Relative: math.Inf(1), Energy: math.Inf(1), Scattered: e.Scattered(x),
 			Intercept: e.intercept(j, x, vec.Norm(x), math.Inf(1)),
 			TSS:       e.totalSquares(j, lost), RSS: rss,
 			Objective: interval.Interval{Lo: 0, Hi: rss.Hi / 2},

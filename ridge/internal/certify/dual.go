@@ -21,6 +21,14 @@ type Dual struct {
 	Size      float64          // bounds ‖A‖_F
 	Off       []float64        // off[j] bounds the norm of the error of row j of A in G
 	Shift     float64          // with an intercept, G has an eigenvalue Shift instead of 0; otherwise Shift is 0
+	Scaled    []float64        // bounds on the norm of the rounding in each column, as in [Columns]; nil if entries are exact
+	Root      float64          // a lower bound on √Σw
+}
+
+// Scattered returns a bound on ‖Fx‖ for the rounding F of scaled features, as [Columns.Scattered].
+func (e *Dual) Scattered(x []float64) float64 {
+	c := Columns{Scaled: e.Scaled}
+	return c.Scattered(x)
 }
 
 // A DualPoint holds residuals and norms at coefficients x and dual coefficients α with x ≈ Aᵀα. They were
@@ -35,11 +43,30 @@ type DualPoint struct {
 	Mean   twofold.Number // the mean of y − Xx for the rows X and targets y before centring; 0 without an intercept
 	// MeanNorm is a bound on the norm of the vector of column means. It is 0 without an intercept.
 	MeanNorm float64
+	Alpha    float64 // bounds ‖α‖
+
+	scattered float64 // bounds ‖F(X + Low)‖ for the rounding F of scaled features
+}
+
+// unround turns p, which is about rows as read, into the point for exact rows.
+func (e *Dual) unround(p *DualPoint) {
+	if e.Scaled == nil {
+		return
+	}
+	p.scattered = (e.Scattered(p.X) + e.Scattered(p.Low)) * inflate
+	size := vec.Norm(e.Scaled) * inflate // bounds ‖F‖
+	p.scattered += size * p.Slack * inflate
+	p.Norm += p.scattered
+	p.Apart += size * p.Alpha * inflate
+	if e.Intercept {
+		p.MeanNorm += size / e.Root * inflate
+	}
 }
 
 // Weights returns the certificate of the coefficients p.X for target j. df brackets the effective dimension. The
 // proof is in docs/math.md §8 ("Fewer rows than features: Dual").
 func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
+	e.unround(p)
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
 	// p.Apart excludes the errors of products that underflow to 0. Each of the d elements has at most one such
@@ -55,6 +82,7 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	v, off := p.RSS.Round()
 	at := interval.Outward(v, off)
 	at.Lo = math.Max(0, at.Lo)
+	at = widen(at, p.scattered)
 	objective := objectiveNear(p.Gamma, xn, interval.Interval{Hi: energy}, d+few, at)
 	// ½γ‖x‖² differs from ½γ‖X‖² by at most rounded.
 	rounded := (p.Gamma*low*(xn*(1+(d+few)*eps)+low/2) + 4*roundoff.Underflow*(1+xn+low)) * round
@@ -69,7 +97,7 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 
 	total, lost := e.TSS[j].Round()
 	w := Weights{
-		Error: bound, Relative: Relative(bound, xn*(1-(d+few)*eps)), Energy: whole,
+		Error: bound, Relative: Relative(bound, xn*(1-(d+few)*eps)), Energy: whole, Scattered: e.Scattered(p.X),
 		TSS: interval.Outward(total, lost), RSS: rss, Objective: objective,
 		GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
 			gamma: p.Gamma, target: j, dim: e.Dim, x: p.X, xError: bound, tss: interval.Outward(total, lost),
@@ -79,6 +107,9 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	if e.Intercept {
 		value, moved := p.Mean.Round()
 		w.Intercept = Intercept{Value: value, Error: certain((moved + p.MeanNorm*near) * inflate), Own: certain((moved + p.MeanNorm*low) * inflate)}
+		if p.scattered > 0 {
+			w.Intercept = w.Intercept.moved(p.scattered / e.Root * inflate)
+		}
 	}
 	return w
 }

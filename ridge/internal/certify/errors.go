@@ -37,9 +37,9 @@ type rhs struct{ norm, meanOff float64 }
 func (k *Known) rhs(j int) rhs { return rhs{k.targetNorm(j), k.targets[j].meanOff} }
 
 // residualError returns a bound on the norm of the round-off in a computed Ax − b. The round-off comes from the
-// products, from centring A and b, and from the subtraction. r is ‖Ax − b‖.
+// products, from centring A and b, from the subtraction, and from scaling the features. r is ‖Ax − b‖.
 func (k *Known) residualError(b rhs, x []float64, r float64) float64 {
-	return eps*(k.factor.dot*vec.AbsDot(k.norm.columns, x)+few*b.norm+(few+k.factor.workers/4)*r) + float64(len(x)+few)*roundoff.Underflow
+	return eps*(k.factor.dot*vec.AbsDot(k.norm.columns, x)+few*b.norm+(few+k.factor.workers/4)*r) + float64(len(x)+few)*roundoff.Underflow + k.Scattered(x)
 }
 
 // meanShift returns a bound on the change of the residual Ax − b by errors of the means. Let δ and δ_b be the

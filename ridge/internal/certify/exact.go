@@ -18,12 +18,15 @@ type Exact struct {
 	gradient        float64           // bounds ‖δ‖
 }
 
-// Exact returns the bounds at a point x whose gradient was computed in double-double arithmetic. The gradient
-// has the error e + Aᵀδ, where δ is the error of Ax − b. bounds[i] bounds |eᵢ|, and residual bounds ‖δ‖. With
+// Exact returns the bounds at a point x whose gradient was computed in double-double arithmetic, for the features as
+// read. [Columns.Unround] adds the errors of these features. The gradient has the error e + Aᵀδ, where δ is the error of Ax − b. bounds[i] bounds |eᵢ|, and residual bounds ‖δ‖. With
 // H = AᵀA + γI,
 //
 //	‖H⁻¹Aᵀδ‖ ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,   ‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
-func (g *Judge) Exact(rss interval.Interval, bounds []float64, residual float64) Exact {
+func (g *Judge) Exact(x []float64, rss interval.Interval, bounds []float64, residual float64) Exact {
+	m := Corrected{X: x, Bounds: bounds, Residual: residual, RSS: rss}
+	g.Unround(&m, g.norm.root)
+	rss, bounds, residual = m.RSS, m.Bounds, m.Residual
 	off, most := vec.Norm(bounds)*(1+0x1p-30), g.inverse()
 	residual *= 1 + 0x1p-30
 	size := math.Sqrt(g.norm.largest2) // bounds ‖A‖
@@ -100,6 +103,6 @@ func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	energy := (off.Hi + math.Hypot(lowA, math.Sqrt(g.Gamma)*low)) * (1 + few*eps)
 	w.RSS = interval.Intersect(w.RSS, rssAbove(w.Objective, g.Gamma, xn, energy, few))
 	w = g.complete(w, j, x, xn, energy, math.Inf(1))
-	w.Intercept = g.interceptAfter(&m.Landing, m.Near, math.Inf(1))
+	w.Intercept = g.interceptAfter(&m.Landing, m.Near, math.Inf(1)).moved(g.ofMean(g.Scattered(x)+g.Scattered(m.Low), g.norm.root))
 	return w
 }

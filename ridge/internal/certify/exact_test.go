@@ -76,7 +76,7 @@ func TestMoved(t *testing.T) {
 		at := make([]float64, d)
 		copy(at, he)
 		vec.Axpy(1, g0, at)
-		from := g.Exact(interval.Outward(n*r*r, 4*eps*n*r*r), bounds, residual)
+		from := g.Exact(x, interval.Outward(n*r*r, 4*eps*n*r*r), bounds, residual)
 		found := g.Moved(&Move{From: &from, X: x, Gradient: g0, E: e, AE: vec.Norm(ae), Norm: vec.Norm(at)})
 
 		// ‖H⁻¹δ‖ with H⁻¹ = (I − n·aaᵀ/(γ + n‖a‖²))/γ, of δ = at − He − g₀, but for what g₀ is off by.

@@ -36,7 +36,7 @@ func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
 func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	g := &h.apart
 	own := g.errorY[j] + g.errorX*xn + few*eps*(g.meanX*xn+math.Abs(intercept))
-	return eps*(h.held.factor.dot*g.rawX*xn+few*g.rawY[j]) + g.root*own
+	return eps*((h.held.factor.dot+h.held.entry())*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
 // Energy returns a bound on ‖H^{½}(x̂ − x*)‖ for coefficients x̂ from B, the sketch of the rows that were not

@@ -65,6 +65,12 @@ func (c *Columns) interceptAfter(l *Landing, xError, dotError float64) Intercept
 	return Intercept{Value: value, Error: off * inflate, Own: own * inflate}
 }
 
+// moved returns i if the means of the products of features and coefficients are off by at most by.
+func (i Intercept) moved(by float64) Intercept {
+	i.Error, i.Own = i.Error+by*inflate, i.Own+by*inflate
+	return i
+}
+
 // InterceptOf returns the intercept for coefficients x of target j, or 0 without an intercept. The intercept is
 // the mean of the target minus the product of x and the means of the features.
 func (k *Known) InterceptOf(x []float64, j int) float64 {

@@ -16,6 +16,8 @@ type Judge struct {
 	// Let H = AᵀA + γI, and let δ be an error of the gradient with |δ_j| ≤ ‖a_j‖ for each column a_j of A.
 	perWeights float64 // bounds ‖H⁻¹δ‖
 	perEnergy  float64 // bounds ‖H^{-½}δ‖
+	// The same bounds for an error with |δ_j| ≤ Scaled[j], see [Columns.Rounded]. They are 0 if Scaled is nil.
+	scaledWeights, scaledEnergy float64
 }
 
 // Measured holds the results of a pass over the rows at coefficients x of one target, with bounds.
@@ -55,13 +57,21 @@ func (k *Known) Judge(gamma float64) *Judge {
 	out := &Judge{At: a}
 	for j, c := range k.norm.columns {
 		off := math.Max(0, 1-along[j]) + (k.factor.along+2*k.factor.skew)*eps
-		out.perEnergy += c * math.Sqrt(inverse[j]+off*a.above(rest))
-		out.perWeights += c * math.Sqrt(solved[j]+off/(shifted+rest)/(shifted+rest))
+		energy, weights := math.Sqrt(inverse[j]+off*a.above(rest)), math.Sqrt(solved[j]+off/(shifted+rest)/(shifted+rest))
+		out.perEnergy += c * energy
+		out.perWeights += c * weights
+		if k.Scaled != nil {
+			out.scaledEnergy += k.Scaled[j] * energy
+			out.scaledWeights += k.Scaled[j] * weights
+		}
 	}
 	most := a.inverse()
 	round := 1 + few*eps*(1+(k.norm.largest2+gamma)*most) // round-off of the evaluation
 	out.perEnergy = math.Min(out.perEnergy*round, k.norm.read*math.Sqrt(most))
 	out.perWeights = math.Min(math.Min(out.perWeights*(1+b.RFD()*most)*round, out.perEnergy*math.Sqrt(most)), k.norm.read*most)
+	scaled := vec.Norm(k.Scaled) * inflate
+	out.scaledEnergy = math.Min(out.scaledEnergy*round, scaled*math.Sqrt(most))
+	out.scaledWeights = math.Min(math.Min(out.scaledWeights*(1+b.RFD()*most)*round, out.scaledEnergy*math.Sqrt(most)), scaled*most)
 	return out
 }
 
@@ -77,8 +87,9 @@ func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64
 	residual := g.residualError(b, x, r)
 	sums := g.factor.pass * eps * (r + residual)
 	own := few*eps*g.Gamma*xn + g.centring(b, xn) + float64(len(x))*roundoff.Underflow
-	energy = residual + g.perEnergy*sums + own*math.Sqrt(most)
-	weights = residual*math.Min(g.timesInverse(), g.perWeights) + g.perWeights*sums + own*most
+	scaled := r + residual // multiplies the errors of the features
+	energy = residual + g.perEnergy*sums + g.scaledEnergy*scaled + own*math.Sqrt(most)
+	weights = residual*math.Min(g.timesInverse(), g.perWeights) + g.perWeights*sums + g.scaledWeights*scaled + own*most
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 

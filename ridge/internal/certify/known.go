@@ -50,6 +50,11 @@ type Columns struct {
 	// Means holds the means that centre the rows, and MeanErrors bounds their errors. Both have length d+t.
 	// Without an intercept both are nil.
 	Means, MeanErrors []float64
+	// Units, Scaled and reach describe features whose entries were rounded when they were scaled; see [Columns.Rounded].
+	// All are nil if the entries are exact. Displaced and MeanErrors include this rounding.
+	Units  []float64 // bounds on the relative error of an entry, in units of roundoff.Unit, d
+	Scaled []float64 // bounds on the norm of the rounding in each column, d
+	reach  []float64 // bounds on the norms of the columns before centring, d
 }
 
 // Sums holds the sums over the rows.
@@ -104,13 +109,14 @@ func New(e Evidence) *Known {
 		factor:  newFactors(&e),
 		targets: make([]target, t),
 	}
+	k.Columns = k.Columns.Rounded(k.Units, k.columnNorms(), math.Sqrt(k.Weight)*(1-few*eps))
 	k.norm = k.summarisedNorms()
 	k.bound.RoundOff += k.norm.displaced * (2*math.Sqrt(k.norm.staged2) + k.norm.displaced) * inflate
 	k.norm.least = math.Max(0, k.eigen.Rest-k.bound.RoundOff)
 	for j := range k.targets {
-		k.targets[j].displaced = e.Displaced[d+j]
+		k.targets[j].displaced = k.Displaced[d+j]
 		if e.Intercept {
-			k.targets[j].meanOff = e.MeanErrors[d+j]
+			k.targets[j].meanOff = k.MeanErrors[d+j]
 		}
 	}
 	k.norm.read, k.norm.columns = k.readNorms()

@@ -30,6 +30,8 @@ type LeftOut struct {
 	// Bounds on the errors of the features by a projection: the norms of the rounding errors and of the part in the span
 	// of the projected columns, and the underflow error of a row.
 	moved struct{ round, left, lost float64 }
+	// meanSize bounds the norm of the means of the features. It is set only if the features were rounded.
+	meanSize float64
 }
 
 // leftAt holds the bounds at one γ that are the same for all rows.
@@ -54,6 +56,7 @@ func (k *Known) LeftOut(gammas []float64) *LeftOut {
 		d := k.eigen.Dim
 		l.moved.round, l.moved.left, l.moved.lost = vec.Norm(p.Round[:d]), vec.Norm(p.Left[:d]), vec.Norm(p.columns.lost[:d])
 	}
+	l.meanSize = k.meanSize()
 	for _, gamma := range gammas {
 		a := k.At(gamma)
 		above := a.above(k.eigen.Rest)
@@ -137,6 +140,12 @@ func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	lost := math.Sqrt(d+16) * 0x1p-535 // underflow error of squares and products
 	o.moved = (math.Sqrt(r)*o.chain+l.skew)*eps*size*inflate + l.norm.meanOff + lost
 	o.far = (math.Sqrt(norm2+(2*o.chain+4*few)*eps*size*size) + l.norm.meanOff + lost) * (1 + few*eps)
+	if l.Units != nil { // the entries were rounded before the means were subtracted
+		own := l.entry() * (size + l.meanSize)
+		o.rounding += own
+		o.moved += own * eps * inflate
+		o.far += own * eps * inflate
+	}
 	if int(r) < l.eigen.Dim {
 		pad := (4*math.Sqrt(r)*o.chain + 2*l.skew + 4*o.chain + 4*few) * eps * size * size * inflate
 		off := math.Max(0, norm2-inV)

@@ -120,7 +120,10 @@ func (c Columns) over(scale []float64) Columns {
 		}
 		return out
 	}
-	return Columns{Displaced: divide(c.Displaced), Means: divide(c.Means), MeanErrors: divide(c.MeanErrors)}
+	return Columns{
+		Displaced: divide(c.Displaced), Means: divide(c.Means), MeanErrors: divide(c.MeanErrors),
+		Units: c.Units, Scaled: divide(c.Scaled), reach: divide(c.reach),
+	}
 }
 
 // pencilAt holds the bounds of one γ by a pencil.
@@ -155,6 +158,7 @@ func (k *Known) leftOut(gammas []float64) *LeftOut {
 	r := len(k.eigen.Values)
 	l := &LeftOut{Known: k, skew: few, round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + few) * eps}
 	l.lost = math.Sqrt(float64(r+few)) * 0x1p-537
+	l.meanSize = k.meanSize()
 	for _, gamma := range gammas {
 		at := k.pencilOf(gamma)
 		l.at = append(l.at, leftAt{At: At{Known: k, Gamma: gamma / k.widest / k.widest * (1 - few*eps)}, rootAbove: at.root, pencil: at})

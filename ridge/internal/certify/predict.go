@@ -18,6 +18,10 @@ type Prediction struct {
 	dot                float64   // bounds the round-off of a product of a dense row with coefficients, in units of eps
 	skew               float64   // bounds the distance of V from orthonormal rows, in units of eps
 	lost               float64   // bounds the underflow error of such a product and of the bounds
+
+	// The entries of rows may have been rounded, see [Columns.Rounded]: by at most entry·eps times their magnitude. meanSize
+	// bounds the norm of the means that were subtracted from them.
+	entry, meanSize float64
 }
 
 // An Anchor holds coefficients x of one target, and bounds on the errors of their predictions. For a row a and
@@ -41,7 +45,10 @@ type Anchor struct {
 func (a At) Prediction() *Prediction {
 	p := &Prediction{
 		gapOff: a.gap(a.eigen.Rest), inverseOff: a.above(a.eigen.Rest), gapMost: a.widestGap(), most: a.above(a.eigen.Rest),
-		dot: a.factor.dense, skew: a.factor.skew, lost: lostProduct(a.eigen.Dim),
+		dot: a.factor.dense, skew: a.factor.skew, lost: lostProduct(a.eigen.Dim), entry: a.entry(),
+	}
+	if a.Intercept {
+		p.meanSize = (vec.Norm(a.Means[:a.eigen.Dim]) + a.norm.meanOff) * inflate
 	}
 	for _, s2 := range a.eigen.Values {
 		p.gap, p.inverse = append(p.gap, a.gap(s2)), append(p.inverse, a.above(s2))
@@ -50,9 +57,9 @@ func (a At) Prediction() *Prediction {
 }
 
 // Plain returns the Prediction for a fit without a sketch, for rows with d entries. Its bounds depend only on
-// the norm of the row.
+// the norm of the row. They include four roundings of each entry, because the rows may have been scaled.
 func Plain(accuracy engine.Accuracy, d int) *Prediction {
-	return &Prediction{inverseOff: 1, most: 1, dot: roundoff.DenseDot(accuracy.Dot(d)), lost: lostProduct(d)}
+	return &Prediction{inverseOff: 1, most: 1, dot: roundoff.DenseDot(accuracy.Dot(d)), lost: lostProduct(d), entry: 2 * inflate}
 }
 
 // lostProduct returns a bound on the underflow error of a product of two vectors of length d, and of a few more
@@ -113,6 +120,7 @@ type Forms struct {
 	gap, inverse float64 // bounds on √(aᵀDa)/norm and √(aᵀH⁻¹a)/norm
 	chain        float64 // bounds the round-off of a product with coefficients x, in units of eps·norm·‖x‖
 	lost         float64 // bounds the underflow error of such a product
+	moved        float64 // bounds the norm of the rounding of the row
 }
 
 // Forms evaluates the quadratic forms of a row a. The arguments are
@@ -124,13 +132,13 @@ type Forms struct {
 // To avoid underflow, the forms are computed for a/size. docs/math.md §9 bounds their round-off.
 func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms {
 	if size == 0 {
-		return Forms{}
+		return Forms{moved: p.entry * eps * p.meanSize * inflate}
 	}
 	chain := p.dot
 	if nnz >= 0 { // one sum over the entries, and the product with the means
 		chain += float64(nnz) / 2
 	}
-	out := Forms{norm: size*(1+16*eps) + roundoff.Underflow, chain: chain, lost: p.lost}
+	out := Forms{norm: size*(1+16*eps) + roundoff.Underflow, chain: chain, lost: p.lost, moved: p.entry * eps * (size + p.meanSize) * inflate}
 	if size < 0x1p-450 { // squares may underflow, so the largest eigenvalue is used
 		out.gap, out.inverse = math.Sqrt(p.gapMost), math.Sqrt(p.most)
 		return out
@@ -158,6 +166,9 @@ func (c *Anchor) Interval(product float64, f Forms) interval.Interval {
 	y := c.Base + product
 	radius := f.norm * (math.Min(f.gap*c.gap+f.inverse*c.energy, c.distance) + c.round + f.chain*eps*c.size)
 	radius += c.fixed + 4*eps*math.Abs(y) + f.lost
+	if f.moved > 0 {
+		radius += f.moved * (c.size + c.distance) * (1 + 16*eps)
+	}
 	if !(math.Abs(y)+radius <= math.MaxFloat64) { // infinite bounds may give 0·∞
 		return interval.Unknown()
 	}

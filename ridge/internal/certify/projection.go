@@ -44,6 +44,7 @@ type columnBounds struct {
 	before []float64 // the norms of the columns of [Z A Y] before the projection, q+d+t
 	after  []float64 // the norms of the columns of [A Y] after the projection, d+t
 	lost   []float64 // the underflow error of one element of each column of [A Y], d+t
+	scaled []float64 // the rounding of scaled columns of [Z A], q+d; nil if they are exact
 }
 
 // A rowShares holds the data for [Projection.Share].
@@ -51,20 +52,26 @@ type rowShares struct {
 	terms, rounded float64   // units of round-off of the terms of an element, and of the element itself
 	inverse        []float64 // 1/Round[j], before the division by penalties, d+t
 	along          []float64 // bounds the largest |B_kj|/Round[j] of each column k of Z, q
+	fixed          float64   // the share of every row in the rounding of scaled features far from zero
 }
 
 // NewProjection returns the Projection for f, a factorisation of Z with solutions B. The arguments are
 //   - columns: bounds on the norms of the columns of [Z A Y]
 //   - weight: the total weight of the rows
 //   - precise: whether rows are projected in double-double arithmetic
+//   - units: the rounding of the columns of A, see [Columns.Rounded]; nil if they are exact
 //
 // The result tss brackets the squared norm of each column of [A Y]. If the columns of Z are too close to linear
 // dependence for a bound, ok is false.
-func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, precise bool) (p *Projection, tss []interval.Interval, ok bool) {
-	off, s := e.columnErrors(f)
+func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, precise bool, units []float64) (p *Projection, tss []interval.Interval, ok bool) {
 	q, t := e.Dim, len(e.TSS)
+	root := math.Sqrt(weight)
+	rounded := *e
+	rounded.Columns = e.Columns.roundedFrom(q, units, columns, root*(1-few*eps))
+	e = &rounded
+	off, s := e.columnErrors(f)
 	p = &Projection{
-		Rows: e.Rows, Fixed: q, Root: math.Sqrt(weight) * (1 + few*eps), B: f.X, Left: make([]float64, t), Round: make([]float64, t),
+		Rows: e.Rows, Fixed: q, Root: root * (1 + few*eps), B: f.X, Left: make([]float64, t), Round: make([]float64, t),
 		columns: columnBounds{after: make([]float64, t), lost: make([]float64, t)},
 		Inverse: s.inverse, Mean: e.Means, MeanError: e.MeanErrors,
 	}
@@ -79,6 +86,9 @@ func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, 
 		}
 	}
 	p.columns.before = norm
+	if e.Scaled != nil {
+		p.columns.scaled = slices.Clone(e.Scaled[:q+len(units)])
+	}
 	n := &s.factor
 	kappa := vec.AbsDot(s.inverse, n.columns) // ‖R⁻ᵀδz‖ ≤ u·kappa·‖R⁻ᵀz‖ for |δz| ≤ u|z|
 	p.leverageError = (math.Max(1/n.lower/n.lower-1, 1-1/n.upper/n.upper) + 4*n.transposed + 4*eps*kappa + float64(q+few)*eps) * inflate
@@ -86,10 +96,16 @@ func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, 
 		p.meanEffect = vec.AbsDot(s.inverse, e.MeanErrors[:q]) * inflate
 	}
 	lost := e.lost()
-	units := float64(4*q + 16)
-	p.shares = rowShares{terms: units / 4 * roundoff.Unit, rounded: 4 * roundoff.Unit, along: make([]float64, q)}
+	operations := float64(4*q + 16)
+	p.shares = rowShares{terms: operations / 4 * roundoff.Unit, rounded: 4 * roundoff.Unit, along: make([]float64, q)}
 	if precise {
-		p.shares.terms, p.shares.rounded = units*roundoff.Unit*roundoff.Unit, 5*roundoff.Unit
+		p.shares.terms, p.shares.rounded = operations*roundoff.Unit*roundoff.Unit, 5*roundoff.Unit
+	}
+	most := e.entry() * 2 * roundoff.Unit // bounds the relative rounding of an entry
+	p.shares.terms += most
+	p.leverageError += 2 * most * kappa * inflate
+	if e.Intercept && most > 0 {
+		p.meanEffect += most * vec.AbsDot(s.inverse, e.Means[:q]) * inflate
 	}
 	for j := range t {
 		b := f.X[j*q : (j+1)*q]
@@ -103,9 +119,13 @@ func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, 
 		if precise {
 			round += roundoff.Unit * p.columns.after[j]
 		}
-		p.columns.lost[j] = units * roundoff.Underflow
+		p.columns.lost[j] = operations * roundoff.Underflow
+		round += e.rounding(q+j) + e.roundingOf(b)
 		p.Round[j] = (round + p.columns.lost[j]*(1+p.Root)) * inflate
 		p.shares.inverse = append(p.shares.inverse, 1/p.Round[j])
+		if e.Intercept && most > 0 { // the means are a part of the entries
+			p.shares.fixed = math.Max(p.shares.fixed, most*(math.Abs(e.Means[q+j])+vec.AbsDot(b, e.Means[:q]))/p.Round[j]*inflate)
+		}
 		for k, v := range b {
 			p.shares.along[k] = math.Max(p.shares.along[k], math.Abs(v)/p.Round[j]*(1+few*eps))
 		}
@@ -133,7 +153,7 @@ func (p *Projection) Share(before, after []float64) float64 {
 		rounded = math.Max(rounded, math.Abs(after[j])*v)
 	}
 	most += vec.AbsDot(before[:q], p.shares.along)
-	return (p.shares.terms*most + p.shares.rounded*rounded) * inflate
+	return (p.shares.terms*most + p.shares.rounded*rounded + p.shares.fixed) * inflate
 }
 
 // Penalized returns the Projection for features that are divided by scale. For a nil p or a nil scale it returns
@@ -146,13 +166,16 @@ func (p *Projection) Penalized(scale []float64) *Projection {
 	out.division += 2 * eps
 	out.B, out.Left, out.Round = slices.Clone(p.B), slices.Clone(p.Left), slices.Clone(p.Round)
 	out.Mean, out.MeanError = slices.Clone(p.Mean), slices.Clone(p.MeanError)
-	out.columns = columnBounds{before: slices.Clone(p.columns.before), after: slices.Clone(p.columns.after), lost: slices.Clone(p.columns.lost)}
+	out.columns = columnBounds{before: slices.Clone(p.columns.before), after: slices.Clone(p.columns.after), lost: slices.Clone(p.columns.lost), scaled: slices.Clone(p.columns.scaled)}
 	for j, s := range scale {
 		vec.Scale(1/s, out.B[j*q:(j+1)*q])
 		out.Left[j] *= (1 + few*eps) / s
 		out.Round[j] = (out.Round[j] + 4*roundoff.Unit*p.columns.after[j]*inflate) * (1 + few*eps) / s
 		out.columns.after[j] *= (1 + few*eps) / s
 		out.columns.before[q+j] *= (1 + few*eps) / s
+		if out.columns.scaled != nil {
+			out.columns.scaled[q+j] *= (1 + few*eps) / s
+		}
 		out.columns.lost[j] = out.columns.lost[j]*(1+few*eps)/s + roundoff.Underflow
 		if p.Mean != nil {
 			out.Mean[q+j] /= s
@@ -324,6 +347,9 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 	}
 	// Dividing x by penalties rounds it. This changes Ax by at most divided.
 	divided := p.division * vec.AbsDot(p.columns.before[q:q+d], x) * inflate
+	if s := p.columns.scaled; s != nil { // dividing x and u by deviations rounds them, too
+		divided += 2 * (vec.AbsDot(s[:q], u) + vec.AbsDot(s[q:], x)) * inflate
+	}
 	within := (m.span + vec.AbsDot(p.columns.before[:q], ownError) + divided) * inflate // bounds ‖Zu − Zv‖ for the best coefficients v
 	out := Restored{Coef: u, Bounds: bounds, RSS: interval.Interval{Lo: w.RSS.Lo, Hi: w.RSS.Hi}}
 	if divided > 0 {
@@ -359,7 +385,8 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 	out.Intercept = Intercept{
 		Value: value, Error: (intercept.Error + off + drift*m.near + away*w.Error + along + m.residual/p.Root) * inflate,
 	}
-	own = p.Root * (own + intercept.Error + off + m.rounding/p.Root) * inflate // ‖v‖ times the distance from the best intercept
+	own = p.Root * (own + intercept.Error + off + (m.rounding+divided)/p.Root) * inflate // ‖v‖ times the distance from the best intercept
+	out.Intercept.Own = own / p.Root * inflate
 	out.RSS.Hi = (out.RSS.Hi + within*within + own*own) * (1 + few*eps)
 	return out
 }

@@ -19,6 +19,7 @@ type Corrected struct {
 	Residual float64           // ‖δ‖ ≤ Residual, where δ is the error of Ax − b
 	RSS      interval.Interval // ‖Ax − b‖²
 	Shift    twofold.Number    // the mean of Xx − y
+	meanOff  float64           // bounds the error of Shift by errors of the features, see [Columns.Unround]
 	Step     []float64         // R⁻¹R⁻ᵀg as computed, approximately X + Low − x*
 	Half     []float64         // R⁻ᵀg as computed; unused if T is used
 
@@ -139,8 +140,8 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	rss.Lo, rss.Hi = rss.Lo*(1-few*eps), rss.Hi*(1+few*eps)
 	rss = interval.Intersect(rss, rssAbove(objective, r.gamma, xn, energy, d))
 	next.Weights = Weights{
-		Error: bound, Relative: Relative(bound, xn*(1-(d+2)*eps)), Energy: energy,
-		Intercept: r.rows.interceptAfter(&Landing{c.Shift, moved, low}, next.Error, r.alongMeans(a.inner)),
+		Error: bound, Relative: Relative(bound, xn*(1-(d+2)*eps)), Energy: energy, Scattered: r.rows.Scattered(x),
+		Intercept: r.rows.interceptAfter(&Landing{c.Shift, moved, low}, next.Error, r.alongMeans(a.inner)).moved(c.meanOff),
 		TSS:       r.rows.totalSquares(j, r.rows.lost()), RSS: rss,
 		Objective: objective,
 		GCV: scored(r.rows.Rows, r.rows.Intercept, r.rows.Projected, &optimum{

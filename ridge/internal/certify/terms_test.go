@@ -119,16 +119,16 @@ func TestLeftRowReaches(t *testing.T) {
 func TestExactUnderflow(t *testing.T) {
 	g := hadamard(t, 4, []float64{1, 1, 1, 1}, 100, 0).Judge(0x1p200)
 	for _, c := range [][2]float64{{1e-300, 0}, {0, 1e-300}} {
-		if e := g.Exact(interval.Interval{}, []float64{c[0], 0, 0, 0}, c[1]); !(e.Weights > 0) || !(e.Energy > 0) {
+		if e := g.Exact(nil, interval.Interval{}, []float64{c[0], 0, 0, 0}, c[1]); !(e.Weights > 0) || !(e.Energy > 0) {
 			t.Errorf("a gradient off by %g and residuals by %g: weights off by %g, energy by %g", c[0], c[1], e.Weights, e.Energy)
 		}
 	}
 	// ‖A‖·‖H⁻¹‖ = 2⁻¹⁰⁸⁰ underflows, and the errors of the residuals are large.
 	far := hadamard(t, 4, []float64{0x1p-160, 0x1p-160, 0x1p-160, 0x1p-160}, 100, 0).Judge(0x1p1000)
-	if e := far.Exact(interval.Interval{}, make([]float64, 4), 0x1p400); !(e.Weights >= 0x1p-680) {
+	if e := far.Exact(nil, interval.Interval{}, make([]float64, 4), 0x1p400); !(e.Weights >= 0x1p-680) {
 		t.Errorf("residuals off by 2⁴⁰⁰: weights off by %g, bound below 2⁻⁶⁸⁰", e.Weights)
 	}
-	if e := g.Exact(interval.Interval{}, make([]float64, 4), 0); e.Weights != 0 || e.Energy != 0 {
+	if e := g.Exact(nil, interval.Interval{}, make([]float64, 4), 0); e.Weights != 0 || e.Energy != 0 {
 		t.Errorf("an exact gradient: weights off by %g, energy by %g", e.Weights, e.Energy)
 	}
 }

@@ -17,12 +17,14 @@ type Weights struct {
 	TSS       interval.Interval // brackets ‖b‖²
 	RSS       interval.Interval // brackets ‖Ax̂ − b‖²
 	GCV       interval.Interval // brackets n·‖Ax* − b‖²/(n − df)²
+	Scattered float64           // bounds ‖Fx̂‖ for the rounding F of scaled features, see [Columns.Scattered]
 }
 
 // complete sets Energy, Intercept and GCV of w, for coefficients x of target j with ‖x‖ = xn. Let x* be the
 // exact solution, and H = AᵀA + γI. energy bounds ‖H^{½}(x − x*)‖, and move bounds ‖A(x − x*)‖.
 func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) Weights {
 	w.Energy = math.Min(energy, a.excess(xn, w.RSS, w.Objective))
+	w.Scattered = a.Scattered(x)
 	w.Intercept = a.intercept(j, x, xn, w.Error)
 	w.GCV = scored(a.Rows, a.Intercept, a.Projected, &optimum{
 		gamma: a.Gamma, target: j, dim: len(x), x: x, xError: w.Error, tss: w.TSS,

@@ -135,8 +135,9 @@ type System struct {
 }
 
 // Close ends the stream and returns the System. stage is the Stage that prepared the rows. projected is the
-// projection that the rows have passed, or nil.
-func (s *Stream) Close(stage *rows.Stage, intercept bool, projected *certify.Projection, be engine.Backend) *System {
+// projection that the rows have passed, or nil. units describes the rounding of scaled features, see
+// [certify.Columns.Rounded]; nil means that they are exact.
+func (s *Stream) Close(stage *rows.Stage, intercept bool, projected *certify.Projection, units []float64, be engine.Backend) *System {
 	if s.fill > 0 {
 		s.f.fold(s.fill)
 		s.fill = 0
@@ -152,6 +153,7 @@ func (s *Stream) Close(stage *rows.Stage, intercept bool, projected *certify.Pro
 	if intercept {
 		out.evidence.Means, out.evidence.MeanErrors = stage.Means(), stage.MeanErrors()
 	}
+	out.evidence.Columns = out.evidence.Columns.Rounded(units, out.columns[:s.d], math.Sqrt(stage.Weight.Value()))
 	return out
 }
 

@@ -23,13 +23,17 @@ import (
 type Features struct {
 	Samples
 	source dataset.Source
+	reach  []float64 // as Reach returns it
 }
+
+// Reach returns bounds on √Σwx² of each feature x, before it is centred. Gram must have been called.
+func (f *Features) Reach() []float64 { return f.reach }
 
 // NewFeatures returns the Features of a source with one feature per row, targets y (n×t) and sample weights w.
 // If w is nil, all weights are 1.
 func NewFeatures(source dataset.Source, t int, y, w []float64, intercept bool) *Features {
 	count, n, _ := source.Dims()
-	f := &Features{Samples{n: n, d: int(count), t: t, intercept: intercept, y: y, w: w}, source}
+	f := &Features{Samples: Samples{n: n, d: int(count), t: t, intercept: intercept, y: y, w: w}, source: source}
 	f.close()
 	return f
 }
@@ -79,6 +83,7 @@ func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float6
 	width := PanelColumns(f.n, f.d)
 	panel, held := make([]float64, width*f.n), 0
 	var squares float64
+	f.reach = f.reach[:0]
 	raw, err := f.read(ctx, func(b dataset.Block) error {
 		for i := range b.N {
 			row := panel[held*f.n : (held+1)*f.n]
@@ -91,7 +96,9 @@ func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float6
 					row[j] = val[k]
 				}
 			}
-			squares += f.centre(row)
+			own := f.centre(row)
+			squares += own
+			f.reach = append(f.reach, math.Sqrt(own)*roundoff.Inflate)
 			if held++; held == width {
 				sum.addRows(engine.View(held, f.n, panel))
 				held = 0

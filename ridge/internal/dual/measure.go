@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // A Point is a dual vector α for the equation (AAᵀ + γI)α = b of a target. α is W^{½}θ, for the sample weights
@@ -44,6 +45,7 @@ type Found struct {
 	Residual []float64      // r, rounded to float64
 	Missed   []float64      // b − Ax, rounded to float64
 	Off      float64        // bounds the error of each element of Missed
+	Alpha    float64        // bounds ‖α‖, after the mean of θ was subtracted
 	Norm     float64        // bounds ‖r‖
 	RSS      twofold.Number // ‖b − Ax‖²
 	Mean     twofold.Number // the mean of y − Xx; 0 without an intercept
@@ -137,6 +139,7 @@ func (s *Samples) finish(p *Point, f *Found) {
 	if s.intercept {
 		f.Mean = sum.Over(s.weight())
 	}
+	f.Alpha = 0
 	f.Residual, f.Missed = make([]float64, s.n), make([]float64, s.n)
 	off := make([]float64, s.n)
 	for i, v := range p.residual {
@@ -150,10 +153,12 @@ func (s *Samples) finish(p *Point, f *Found) {
 		}
 		f.Off = math.Max(f.Off, s.Root(i)*rest*(1+0x1p-50)+4*math.Abs(f.Missed[i])*0x1p-53+lost)
 		theta := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i])).Minus(p.drift)
+		f.Alpha = math.Hypot(f.Alpha, s.Root(i)*(math.Abs(theta.Hi)+math.Abs(theta.Lo)+theta.Err))
 		left, lost := v.Minus(theta.Times(twofold.Of(p.Gamma))).Round()
 		f.Residual[i], off[i] = s.Root(i)*left, s.Root(i)*lost
 	}
 	f.RSS = squares
+	f.Alpha *= (1 + float64(s.n+16)*0x1p-52) * roundoff.Inflate
 	f.Norm = (vec.Norm(f.Residual)*(1+float64(s.n+16)*0x1p-52) + vec.Norm(off)*(1+float64(s.n+16)*0x1p-52) + float64(s.n)*0x1p-1060)
 	p.residual = nil
 }
@@ -284,6 +289,7 @@ type Operator interface {
 	Squares(target int) twofold.Number
 	Centred(target int) []float64
 	Share() []float64
+	Reach() []float64
 	// Gram computes G = AAᵀ in g, of n² elements. work is a workspace of n² elements.
 	Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error)
 	// Measure measures at all points.

@@ -7,9 +7,12 @@
 package dual
 
 import (
+	"math"
+
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/twofold"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // Rows holds all rows of a source in memory.
@@ -171,6 +174,30 @@ func KeptBytes(n, d int, entries float64, sparse bool) float64 {
 		each = 12*entries + 8
 	}
 	return each * float64(n) * (1 + 1.0/spareShare)
+}
+
+// Reach returns bounds on √Σwx² of each feature x, before it is centred.
+func (r *Rows) Reach() []float64 {
+	out := make([]float64, r.d)
+	for _, p := range r.parts {
+		for i := range p.n {
+			root := r.Root(p.first + i)
+			if p.sparse != nil {
+				idx, val := p.sparse.Row(i)
+				for k, j := range idx {
+					out[j] = math.Hypot(out[j], root*val[k])
+				}
+				continue
+			}
+			for j, v := range p.x[i*r.d : (i+1)*r.d] {
+				out[j] = math.Hypot(out[j], root*v)
+			}
+		}
+	}
+	for j, v := range out {
+		out[j] = v * (1 + float64(r.n+8)*roundoff.Eps) * roundoff.Inflate
+	}
+	return out
 }
 
 // Close must be called after the last Add. raw is a bound on the weighted sum of squares of all features and

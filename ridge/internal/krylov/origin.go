@@ -31,7 +31,7 @@ type origin struct {
 // large for rows far from zero, because found is computed without centring them.
 func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	rss, off := found.RSS.Round()
-	exact := s.judged.Exact(interval.Outward(rss, off), found.Rounded(), found.Residual)
+	exact := s.judged.Exact(v, interval.Outward(rss, off), found.Rounded(), found.Residual)
 	if plain, _ := s.judged.RoundOff(s.Target, v, math.Sqrt(math.Max(0, rss))); !(exact.Weights < plain/2) {
 		return false
 	}

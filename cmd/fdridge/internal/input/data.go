@@ -30,7 +30,7 @@ type Data struct {
 	Parts   []Parts         // parts of the data that the rows are, with --part
 	Encoded *report.Encoded // nil: no encoding
 	Holdout dataset.Holdout
-	Held    dataset.Source   // held-out rows; nil: none
+	Held    dataset.Source   // held-out rows; nil: none. See HeldAsFitted
 	Classes *classes.Classes // nil: no classification
 	Penalised
 }
@@ -118,11 +118,40 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 		return nil, err
 	}
 	if d.Held != nil {
-		if d.Held, err = PrepareEncoded(&d.Prep, d.Held, be, prepare.EncodeOptions{Cells: opened.Cells}); err != nil {
+		prep := d.Prep
+		if !d.HeldAsFitted() {
+			prep.Scaling = nil
+		}
+		if d.Held, err = PrepareEncoded(&prep, d.Held, be, prepare.EncodeOptions{Cells: opened.Cells}); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
+}
+
+// scales reports whether the preparation only scales the columns that the file or the encoding gives.
+func (d *Data) scales() bool { return d.Prep.Scaling != nil && d.Prep.Expansion() == nil }
+
+// HeldAsFitted reports whether the held-out rows are prepared as for the fit. If it is false, their columns are not scaled,
+// so that the coefficients that are returned predict them.
+func (d *Data) HeldAsFitted() bool { return d.Classes != nil || !d.scales() }
+
+// Rounding returns bounds on the rounding of the scaled columns, for fdridge.Options.Rounding. It is nil if nothing is
+// rounded, or if features are computed from the columns: then the bounds are about the features as computed.
+func (d *Data) Rounding(standardized bool) []float64 {
+	if !d.scales() {
+		return nil
+	}
+	if standardized || d.P == nil || d.Encoded != nil {
+		return d.Prep.Scaling.Rounding()
+	}
+	p := slices.Clone(d.P)
+	for j, v := range p {
+		if v == 0 {
+			p[j] = 1
+		}
+	}
+	return dataset.PenaltyRounding(p)
 }
 
 // Columns returns the names of all columns of a csv file, including the targets. It returns nil if the file is not
