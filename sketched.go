@@ -42,7 +42,6 @@ func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.sum.Rounded(j.entryRounding())
 	s.current = s.sum
 	if j.projection != nil {
 		s.current = s.sum.Projected(j.projection.Rounding(j.penalty))
@@ -76,7 +75,7 @@ func (j *job) sketchRows(ctx context.Context, tell func(rows int64)) (sum *ridge
 	if sum.Rows() == 0 {
 		return nil, ridge.ErrEmpty
 	}
-	return sum, nil
+	return sum.Rounded(j.entryRounding()), nil
 }
 
 // crossValidate makes a pass that sketches each fold.

@@ -41,7 +41,7 @@ func Example_csv() {
 	must(err)
 
 	// Fit: γ is chosen by leave-one-out errors. The summary is kept for intervals.
-	res, err := fdridge.Fit(ctx, rows, fdridge.Options{KeepSummary: true})
+	res, err := fdridge.Fit(ctx, rows, fdridge.Options{KeepSummary: true, Rounding: scaling.Rounding()})
 	must(err)
 
 	// Save the model, with the preparation of its rows, and load it.

@@ -51,7 +51,9 @@ func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 		o := &f.Targets[j]
 		c := o.Certificate
 		c.RSS = o.RSSAfter(prep.interceptRounding(o))
-		r2 := o.WithRSS(c.RSS).R2()
+		after := *o
+		after.RSS = c.RSS
+		r2 := after.R2()
 		c.InterceptBound, c.TSS = prep.InterceptBound(o), ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 		bound, relative := prep.CoefficientError(o)
 		out.CoefError, out.CoefRelative = append(out.CoefError, Number(bound)), append(out.CoefRelative, Number(relative))

@@ -124,8 +124,8 @@ func penalisedProblem(n, d int) table {
 	return s
 }
 
-// TestFitPenalty: with a penalty Fit is Fit of rows that were divided by its root, to the bit,
-// whatever the method, and weights are those of the columns as they are.
+// TestFitPenalty: with a penalty, Fit equals Fit of rows that were divided by its root, with this rounding declared, to the
+// bit. This holds for every method. The coefficients belong to the columns as they are.
 func TestFitPenalty(t *testing.T) {
 	const n, d = 200, 12
 	s := penalisedProblem(n, d)
@@ -139,11 +139,12 @@ func TestFitPenalty(t *testing.T) {
 			if !method.IsDirect() {
 				opts.Summarize = storing(fd.StoreRows)
 			}
+			opts.Rounding = dataset.PenaltyRounding(p)
 			want, err := fdridge.Fit(context.Background(), scaledTable(s, p), opts)
 			if err != nil {
 				t.Fatal(method, err)
 			}
-			opts.Penalty = p
+			opts.Penalty, opts.Rounding = p, nil
 			got, err := fdridge.Fit(context.Background(), s, opts)
 			if err != nil {
 				t.Fatal(method, err)

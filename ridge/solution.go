@@ -106,11 +106,6 @@ func (t *Target) RSSAfter(rounding float64) Interval {
 	return out
 }
 
-// WithRSS returns t with another bracket of the RSS.
-func (t Target) WithRSS(rss Interval) *Target {
-	t.RSS = rss
-	return &t
-}
 
 // newSolution returns a Solution at γ with no targets yet.
 func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *Solution {

@@ -242,6 +242,7 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 		if v.held[k], err = v.cv.Merge(ctx, v.held[k]); err != nil {
 			return err
 		}
+		v.held[k].Rounded(v.cv.Rounding)
 	}
 	for k, s := range v.held {
 		if !(s.Weight() > 0) {
