@@ -106,7 +106,6 @@ func (t *Target) RSSAfter(rounding float64) Interval {
 	return out
 }
 
-
 // newSolution returns a Solution at γ with no targets yet.
 func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *Solution {
 	return &Solution{Targets: make([]Target, 0, s.cfg.Targets), Outcome: Outcome{
@@ -116,8 +115,8 @@ func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *S
 }
 
 // newTarget keeps x. The bounds are in w, and weight is the total weight of the rows. RSS includes the rounding of the
-// intercept. If features were scaled, it also includes the rounding of the coefficients for unscaled features: coefficients
-// divided by the scale are off by at most scaledUnits unit round-offs, no more than twice the features.
+// intercept. If features were scaled, it also includes the rounding of the coefficients for unscaled features. Their
+// relative error is at most twice the relative error of the entries.
 func newTarget(x []float64, tss, weight float64, w certify.Weights) Target {
 	own := w.Intercept.Own
 	if w.Scattered > 0 {
