@@ -14,6 +14,7 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/project"
 )
 
 // newFarProblem returns a problem whose columns are far from zero beside their spread. No penalty is a power of four, so
@@ -166,5 +167,69 @@ func TestPenaltyRounding(t *testing.T) {
 	}
 	if dataset.PenaltyRounding(nil) != nil || dataset.PenaltyRounding([]float64{1, 1}) != nil {
 		t.Error("penalties of 1 are roundings")
+	}
+}
+
+// TestRoundedEntries: with Options.Rounding, every bound is about the entries before they were rounded, also if columns
+// without penalty are projected out.
+func TestRoundedEntries(t *testing.T) {
+	methods := []ridge.Method{ridge.OneShot, ridge.CG, ridge.Newton, ridge.Cholesky, ridge.QR, ridge.Exact}
+	bounded := 0
+	for seed := range uint64(24) {
+		rng := rand.New(rand.NewPCG(seed, 79))
+		p := newFarProblem(rng, seed%6 == 5)
+		d := len(p.penalty)
+		for j := range p.penalty {
+			p.penalty[j] = []float64{1, 4, 0.25}[rng.IntN(3)]
+		}
+		if d > 1 && seed%2 == 0 && len(p.x) > d+2 {
+			p.free = []int{0}
+			p.penalty[0] = 0
+		}
+		read := *p // the rows that Fit reads
+		read.x = nil
+		units := slices.Repeat([]float64{2}, d)
+		for _, row := range p.x {
+			row = slices.Clone(row)
+			for j, v := range row { // the next float64 is at most two unit round-offs away
+				row[j] = math.Nextafter(v, math.Inf(1-2*rng.IntN(2)))
+			}
+			read.x = append(read.x, row)
+		}
+		opts := fdridge.Options{Penalty: p.penalty, Rounding: units, NoIntercept: !p.intercept, Gammas: []float64{p.gamma}, Size: 4, Tol: 1e-10}
+		for _, method := range methods {
+			opts.Method = method
+			found, err := fdridge.Fit(t.Context(), read.source(t), opts)
+			if _, dependent := errors.AsType[*project.DependentError](err); dependent {
+				continue
+			}
+			if _, singular := errors.AsType[*ridge.SingularError](err); singular {
+				continue
+			}
+			if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
+				t.Fatal(err)
+			}
+			what := fmt.Sprintf("problem %d, %v", seed, method)
+			bounded += p.checkFree(t, what, found.Solutions[0])
+			p.checkReturned(t, what, found.Solutions[0])
+		}
+		if seed%3 > 0 {
+			continue
+		}
+		opts.Gammas, opts.Method, opts.Candidates, opts.Select = nil, ridge.Exact, []float64{1e-2, 10}, choose.LOO
+		found, err := fdridge.Fit(t.Context(), read.source(t), opts)
+		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
+			continue // dependent columns
+		}
+		for i, gamma := range opts.Candidates {
+			for k := range p.y[0] {
+				if want := p.leftOut(gamma, k); !holds(found.Choice.Scores[i][k], want) {
+					t.Errorf("problem %d, γ = %g, target %d: the leave-one-out error is %.17g, the bracket %v", seed, gamma, k, want, found.Choice.Scores[i][k])
+				}
+			}
+		}
+	}
+	if bounded < 100 {
+		t.Errorf("only %d targets have bounds", bounded)
 	}
 }
