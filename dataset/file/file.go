@@ -346,8 +346,12 @@ func (o *Opened) openPart(p part, opts Options) (dataset.Source, format, error) 
 		return nil, f, err
 	}
 	src, err := f.open(o, p, opts)
-	if err == nil && f.numbered {
+	switch {
+	case err != nil:
+	case f.numbered:
 		src, err = p.rows(src)
+	case opts.Pipe == nil && f.name != "jsonl": // the brackets of JSON show whether a line is cut
+		err = o.noteCut(p)
 	}
 	return src, f, err
 }

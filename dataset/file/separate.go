@@ -126,7 +126,7 @@ func (s *separate) open(path string, holds prepare.Separate) (dataset.Source, []
 	if err != nil {
 		return nil, nil, err
 	}
-	s.o.streams = append(s.o.streams, own.streams...)
+	s.o.streams, s.o.remarks = append(s.o.streams, own.streams...), append(s.o.remarks, own.remarks...)
 	names, _, err := f.names(path, of)
 	return src, names, err
 }

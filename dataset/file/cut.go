@@ -1,0 +1,105 @@
+package file
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/excerpt"
+)
+
+// noteCut adds a remark if a text file, which p reads to its end, may have been cut inside its last number. Many programs
+// write no line end after the last line, so a missing line end alone is no reason. The remark needs one of two reasons:
+//   - The last number has fewer digits than the last numbers of at least three lines before, within 8 KiB.
+//   - The size of the file is a multiple of 4096 bytes, as if a block was the last that could be written.
+func (o *Opened) noteCut(p part) error {
+	if p.size == 0 || p.hi != p.size {
+		return nil
+	}
+	f, err := rawfile.Reopen(p.path, p.stamp)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // opened for reading, so an error of Close does no harm
+	file := f.At()
+	if file == nil { // a compressed file that is cut is an error
+		return nil
+	}
+	const most, block = 1 << 13, 1 << 12
+	tail := make([]byte, min(p.size, most))
+	if _, err := file.ReadAt(tail, p.size-int64(len(tail))); err != nil && err != io.EOF {
+		return f.Wrap(err, 0)
+	}
+	lines := bytes.Split(tail, []byte{'\n'})
+	last := lines[len(lines)-1]
+	number, digits := lastNumber(last)
+	if digits == 0 {
+		return nil
+	}
+	reason := ""
+	if fewest, n := fewestDigits(lines[:len(lines)-1]); n >= 3 && digits < fewest {
+		reason = "has fewer digits than those of the lines before"
+	} else if p.size%block == 0 {
+		reason = fmt.Sprintf("is at the end of a block of %d bytes", block)
+	} else {
+		return nil
+	}
+	line, err := countLines(io.NewSectionReader(file, 0, p.size))
+	if err != nil {
+		return f.Wrap(err, 0)
+	}
+	msg := fmt.Sprintf("the last line has no line end, and its last number (%s) %s: the file may be cut", excerpt.Of(number), reason)
+	o.remarks = append(o.remarks, dataset.Remark{File: p.path, Line: line, Msg: msg})
+	return nil
+}
+
+// fewestDigits returns the fewest digits of the last numbers of lines, and the number of lines that are not blank. The
+// first line does not count, because it may be incomplete or a header.
+func fewestDigits(lines [][]byte) (digits, n int) {
+	lines = lines[min(1, len(lines)):]
+	for _, line := range lines {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		_, d := lastNumber(line)
+		if n == 0 || d < digits {
+			digits = d
+		}
+		n++
+	}
+	return digits, n
+}
+
+// lastNumber returns the text at the end of a line that consists of characters of a number, and its number of digits.
+func lastNumber(line []byte) (number string, digits int) {
+	line = bytes.TrimRight(line, "\r")
+	at := len(line)
+	for at > 0 && bytes.IndexByte([]byte("+-.0123456789eE"), line[at-1]) >= 0 {
+		at--
+	}
+	for _, c := range line[at:] {
+		if '0' <= c && c <= '9' {
+			digits++
+		}
+	}
+	return string(line[at:]), digits
+}
+
+// countLines returns the number of lines of a text whose last line has no line end.
+func countLines(text io.Reader) (int, error) {
+	lines := 1
+	buf := make([]byte, 1<<18)
+	for {
+		n, err := text.Read(buf)
+		lines += bytes.Count(buf[:n], []byte{'\n'})
+		if errors.Is(err, io.EOF) {
+			return lines, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
