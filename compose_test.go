@@ -293,6 +293,11 @@ func (p *composed) checkPenalty(t *testing.T, what string, r *fdridge.Result, f 
 		}
 	}
 	if r.Bands != nil {
+		for _, trial := range r.Bands.Tried {
+			if len(p.opts.Gammas) > 0 && !slices.Contains(p.opts.Gammas, trial.Gamma) {
+				t.Errorf("%s: penalties were tried at γ = %g, which is not given", what, trial.Gamma)
+			}
+		}
 		for _, b := range r.Bands.Bands {
 			for _, j := range b.Columns {
 				want[j] *= b.Penalty

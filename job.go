@@ -65,7 +65,9 @@ func resolve(src dataset.Source, opts Options) (*job, error) {
 	if err := opts.fill(!once); err != nil {
 		return nil, err
 	}
-	j := &job{Options: opts, src: src, decided: decided{labelled: labelled}, once: once, unpenalized: unpenalized{bands: opts.Bands, tol: opts.Tol, given: opts.Rounding, asksLOO: asksLOO}}
+	j := &job{Options: opts, src: src, decided: decided{labelled: labelled}, once: once, unpenalized: unpenalized{
+		bands: opts.Bands, penalty: opts.Penalty, method: opts.Method, tol: opts.Tol, given: opts.Rounding, asksLOO: asksLOO,
+	}}
 	j.n, j.d, j.t = src.Dims()
 	if j.Rounding != nil && len(j.Rounding) != j.d {
 		return nil, &OptionError{[]string{"Rounding"}, "there must be one number for each feature"}

@@ -65,7 +65,8 @@ type Options struct {
 	// targets onto the orthogonal complement of these columns; see [project.New].
 	//
 	// The projection needs one more pass, and all later passes read dense rows. The other columns must have a positive
-	// penalty. With a dual method, γ is chosen by GCV only. Observe and Summarized see the projected rows.
+	// penalty. With a dual method, γ is chosen by GCV only. With Folds, the rows outside of each fold are fitted anew.
+	// Observe and Summarized see the projected rows, but the summary of KeepSummary is of all columns.
 	Unpenalized []int
 	// Bands are groups of columns with a common penalty. Columns outside all bands have penalty 1. If a band has no
 	// given penalty, Fit chooses the penalty by GCV, together with γ or at the given Gammas; see [choose.Bands]. If Select
@@ -283,7 +284,6 @@ var optionRules = []optionRule{
 	{[]string{"Reducer", "Gather"}, "with a Reducer and columns without penalty, Gather must return the messages of all workers", func(o *Options) bool {
 		return o.Reducer != nil && o.Gather == nil && o.projects()
 	}},
-	{[]string{"Unpenalized", "Folds"}, "cross-validation would have to project the columns without penalty out of each fold: choose gamma by GCV", func(o *Options) bool { return o.projects() && o.crossValidates() }},
 	{[]string{"Select", "Classes"}, "an accuracy is a score of a classification", func(o *Options) bool { return o.Select.Decides() && o.Classes == nil }},
 }
 

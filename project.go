@@ -20,6 +20,8 @@ type unpenalized struct {
 	free       []int
 	projection *project.Projection // nil if all columns have a penalty
 	bands      []choose.Band       // Options.Bands as given
+	penalty    []float64           // Options.Penalty as given
+	method     ridge.Method        // Options.Method as given
 	tol        float64             // Options.Tol as given
 	source     dataset.Source      // the rows before the projection
 	asksLOO    bool                // Options.Select asks for leave-one-out errors

@@ -31,7 +31,7 @@ func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 	s := &sketched{job: j, method: steps.Method}
 	tell := j.progress(Sketching, 1)
 	var err error
-	if j.crossValidates() {
+	if j.crossValidates() && j.projection == nil {
 		s.cv, err = j.crossValidate(ctx, tell)
 		if err == nil {
 			s.sum = s.cv.Summary
@@ -132,6 +132,10 @@ func (s *sketched) chooseGamma(ctx context.Context) ([]float64, error) {
 	var err error
 	switch s.Select {
 	case choose.CV:
+		if s.projection != nil {
+			err = s.chooseByRefits(ctx)
+			break
+		}
 		s.choice, err = s.cv.ChooseGamma(s.method == ridge.OneShot)
 	case choose.LOO, choose.Accuracy, choose.BalancedAccuracy:
 		err = s.chooseByLeaveOneOut(ctx)

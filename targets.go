@@ -14,6 +14,10 @@ import (
 func (s *sketched) chooseEach(ctx context.Context) (gammas []float64, err error) {
 	switch s.Select {
 	case choose.CV:
+		if s.projection != nil {
+			err = s.chooseByRefits(ctx)
+			break
+		}
 		s.each, err = s.cv.ChooseEach(s.method == ridge.OneShot)
 	case choose.LOO:
 		err = s.chooseEachByLeaveOneOut(ctx)

@@ -454,8 +454,8 @@ func TestUnpenalizedRefused(t *testing.T) {
 	}
 	for name, opts := range map[string]fdridge.Options{
 		"out of range": {Gammas: []float64{1}, Unpenalized: []int{4}}, "negative": {Gammas: []float64{1}, Unpenalized: []int{-1}},
-		"all":   {Gammas: []float64{1}, Penalty: make([]float64, 4)},
-		"folds": {Folds: 2, Unpenalized: []int{1}}, "leave-one-out": {Select: choose.LOO, Unpenalized: []int{1}, Method: ridge.Dual},
+		"all":           {Gammas: []float64{1}, Penalty: make([]float64, 4)},
+		"leave-one-out": {Select: choose.LOO, Unpenalized: []int{1}, Method: ridge.Dual},
 		"short penalty": {Gammas: []float64{1}, Penalty: []float64{0, 1}},
 		"band":          {Gammas: []float64{1}, Unpenalized: []int{1}, Bands: []choose.Band{{Columns: []int{0, 1}, Penalty: 2}}},
 		"rows":          {Gammas: []float64{1}, Unpenalized: []int{0, 1, 3}, NoIntercept: true},

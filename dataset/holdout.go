@@ -32,6 +32,14 @@ func (h Holdout) Held(row int64) bool {
 	return float64(z>>11)*0x1p-53 < h.Share
 }
 
+// Where returns the rows of src for which keep returns true. Rows are counted from 0. A pass reads all rows of src.
+func Where(src Source, keep func(row int64) bool) (Source, error) {
+	if err := checkSources(src); err != nil {
+		return nil, err
+	}
+	return &subset{src: src, keepRow: keep}, nil
+}
+
 // Split returns the training rows and the held-out rows of src. A pass over either source reads all rows of src.
 func (h Holdout) Split(src Source) (fitted, held Source, err error) {
 	if err := checkSources(src); err != nil {

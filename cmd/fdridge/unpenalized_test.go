@@ -45,7 +45,6 @@ func TestUnpenalizedFlag(t *testing.T) {
 	}{
 		"unknown":  {with("--unpenalized", "a1,z"), `--unpenalized: "z"`},
 		"loo":      {[]string{"fit", "--data", data, "--target", "y", "--select", "loo", "--method", "dual", "--unpenalized", "a1"}, "--unpenalized, --select"},
-		"cv":       {[]string{"fit", "--data", data, "--target", "y", "--cv", "3", "--unpenalized", "a1"}, "--unpenalized, --cv"},
 		"features": {with("--unpenalized", "a1", "--features", "poly:2"), "--unpenalized"},
 		"band":     {with("--unpenalized", "a1", "--bands", "a1-a3=2"), "is also in"},
 		"sum":      {[]string{"fit", "--data", twice, "--target", "y", "--gamma", "1", "--unpenalized", "1-3"}, "every column is without penalty"},

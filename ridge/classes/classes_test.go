@@ -7,9 +7,11 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/classes"
 )
@@ -338,5 +340,37 @@ func TestEvaluate(t *testing.T) {
 		if bare := scores[1]; bare.Proved != 0 || fmt.Sprint(bare.Confusion) != fmt.Sprint(s.Confusion) || slices.Max(bare.Right) != 0 {
 			t.Errorf("trial %d: without a certificate %+v", trial, bare)
 		}
+	}
+}
+
+// TestLearnShared: processes that share the rows learn the classes and counts of all rows. A label may be in the rows of one
+// process only, and its value may differ.
+func TestLearnShared(t *testing.T) {
+	labels := [][]float64{{1, 2, 1}, {7, 7, 8}} // 7 is the label of 2 in the second process
+	names := []map[float64]string{{1: "a", 2: "b"}, {7: "b", 8: "c"}}
+	var wait sync.WaitGroup
+	found := make([]*classes.Classes, len(labels))
+	for rank, link := range dist.Loopback(len(labels)) {
+		src, err := dataset.FromDense(3, 1, 1, []float64{1, 2, 3}, labels[rank])
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait.Go(func() {
+			c, err := classes.LearnShared(t.Context(), src, func(v float64) string { return names[rank][v] }, dataset.Share{Rank: rank, Size: len(labels)}, link)
+			if err != nil {
+				t.Error(err)
+				link.Abort(err)
+			}
+			found[rank] = c
+		})
+	}
+	wait.Wait()
+	for rank, c := range found {
+		if c == nil || !slices.Equal(c.Labels, []string{"a", "b", "c"}) || !slices.Equal(c.Counts, []int64{2, 3, 1}) {
+			t.Fatalf("process %d learns %+v", rank, c)
+		}
+	}
+	if found[0].Of(2) != 1 || found[1].Of(7) != 1 || found[0].Of(7) != -1 || found[1].Of(8) != 2 {
+		t.Errorf("classes of values: %d, %d, %d, %d", found[0].Of(2), found[1].Of(7), found[0].Of(7), found[1].Of(8))
 	}
 }

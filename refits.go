@@ -1,0 +1,100 @@
+package fdridge
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/reason"
+)
+
+// chooseByRefits chooses γ by cross-validation with a fit of its own for each fold. Columns without penalty need it: the rows
+// outside of a fold have a projection of their own, so that sketches of projected folds cannot be merged.
+func (s *sketched) chooseByRefits(ctx context.Context) (err error) {
+	gammas := choose.Ascending(s.eachCandidates())
+	if len(gammas) == 0 {
+		gammas = choose.Grid(s.current, foldGrid)
+	}
+	path, err := s.current.Path(gammas)
+	if err != nil {
+		return err
+	}
+	found, passes, err := s.refitFolds(ctx, gammas)
+	if err != nil {
+		return err
+	}
+	s.passes += passes
+	why := reason.Reason{Rule: reason.FoldsNeedSketch}
+	s.record(Step{Stage: Choosing, Method: s.method, Passes: passes, Reason: why})
+	candidates, err := found.Candidates(ctx, path, s.Reducer)
+	if err != nil {
+		return err
+	}
+	if s.PerTarget {
+		s.each, err = choose.Each(choose.CV, candidates)
+		return err
+	}
+	s.choice, err = choose.Among(gammas, choose.GammaGrid{}, func([]float64) ([]choose.Candidate, error) { return candidates, nil })
+	if err != nil {
+		return err
+	}
+	s.choice.By, s.choice.Passes = choose.CV, s.passes
+	return nil
+}
+
+// foldGrid is the grid size for a cross-validation by refits.
+const foldGrid = 25
+
+// refitFolds fits the rows outside of each fold at all gammas, and sums the squared errors on the rows of the fold. Row i is
+// in fold i mod Folds.
+func (j *job) refitFolds(ctx context.Context, gammas []float64) (found *choose.HeldOut, passes int, err error) {
+	found = new(choose.HeldOut)
+	folds := int64(j.Folds)
+	for k := range folds {
+		isHeld := func(row int64) bool { return row%folds == k }
+		rest, err := dataset.Where(j.source, func(row int64) bool { return !isHeld(row) })
+		if err != nil {
+			return nil, 0, err
+		}
+		r, err := Fit(ctx, rest, j.refit(gammas))
+		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
+			return nil, 0, err
+		}
+		fits := make([]*ridge.Solution, len(gammas))
+		for i, g := range gammas {
+			at := slices.IndexFunc(r.Solutions, func(s *ridge.Solution) bool { return s.Gamma == g })
+			if at >= 0 {
+				fits[i] = r.Solutions[at]
+			}
+		}
+		held, err := dataset.Where(j.source, isHeld)
+		if err != nil {
+			return nil, 0, err
+		}
+		if err := found.Add(ctx, held, fits); err != nil {
+			return nil, 0, err
+		}
+		passes += r.Passes + 1
+	}
+	return found, passes, nil
+}
+
+// refit returns the options of the fit of a fold. Penalties of bands are those that were chosen for all rows.
+func (j *job) refit(gammas []float64) Options {
+	bands := j.unpenalized.bands
+	if j.bands != nil {
+		bands = slices.Clone(bands)
+		for i := range bands {
+			bands[i].Penalty = j.bands.Bands[i].Penalty
+		}
+	}
+	return Options{
+		Gammas: gammas, Penalty: j.unpenalized.penalty, Unpenalized: j.free, Bands: bands, Rounding: j.unpenalized.given,
+		Method: j.unpenalized.method, NoIntercept: j.NoIntercept, Tol: j.unpenalized.tol, MaxPasses: j.MaxPasses,
+		Size: j.Size, Lanes: j.Lanes, Backend: j.Backend, MaxBytes: j.MaxBytes,
+		Reducer: j.Reducer, Merge: j.Merge, Gather: j.Gather,
+	}
+}

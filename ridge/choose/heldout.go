@@ -1,0 +1,152 @@
+package choose
+
+import (
+	"context"
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// A HeldOut sums brackets of squared errors. The errors are those of the exact solutions, for rows that the fits have not
+// seen. It is the evidence of a cross-validation that fits the other rows of each fold anew. The zero value has no rows.
+type HeldOut struct {
+	targets int
+	sums    []heldSum // for each γ and target
+	rows    int64
+	weight  neumaier.Sum
+}
+
+// A heldSum holds the sums for one γ and target.
+type heldSum struct{ lo, hi, estimate neumaier.Sum }
+
+// Add makes a pass over src, the rows of a fold. fits are the solutions for the rows outside of the fold, one for each γ. A
+// nil solution stands for one that is not known: nothing is proved of its errors. All calls must have the same number of γ.
+//
+// Let [lo, hi] be the interval that [ridge.Solution.Predictor] proves for the prediction of a row with target y. The squared
+// error of the exact solution is then between the smallest and the largest square of the numbers from y − hi to y − lo.
+//
+// Errors are the errors of src and of [ridge.Predictor.Predict].
+func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Solution) error {
+	ctx = background.IfNil(ctx)
+	if src == nil {
+		return rows.ErrNoSource
+	}
+	_, d, t := src.Dims()
+	if h.sums == nil {
+		h.targets, h.sums = t, make([]heldSum, len(fits)*t)
+	}
+	if len(h.sums) != len(fits)*t || h.targets != t {
+		return rows.Unfit("%d solutions for %d targets, not as before", len(fits), t)
+	}
+	by := make([]*ridge.Predictor, len(fits))
+	for g, f := range fits {
+		if f == nil {
+			continue
+		}
+		p, err := f.Predictor()
+		if err == nil { // else f has no certificate
+			by[g] = p
+		}
+	}
+	var raw float64
+	var intervals []ridge.Interval
+	for b, err := range src.Blocks(ctx) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if raw, err = rows.CheckBlock(b, d, t, int(h.rows), raw); err != nil {
+			return err
+		}
+		intervals = append(intervals[:0], make([]ridge.Interval, b.N*t)...)
+		for g, p := range by {
+			if p == nil {
+				for i := range intervals {
+					intervals[i] = ridge.Interval(interval.Unknown())
+				}
+			} else if err := p.Predict(intervals, b); err != nil {
+				return err
+			}
+			h.add(g*t, b, intervals)
+		}
+		for i := range b.N {
+			h.weight.Add(b.Weight(i))
+		}
+		h.rows += int64(b.N)
+	}
+	return nil
+}
+
+// add adds the squared errors of one γ, whose first target has the index at in h.sums.
+func (h *HeldOut) add(at int, b dataset.Block, intervals []ridge.Interval) {
+	for i := range b.N {
+		w := b.Weight(i)
+		if w == 0 {
+			continue
+		}
+		for j := range h.targets {
+			y, v := b.Y[i*h.targets+j], intervals[i*h.targets+j]
+			round := roundoff.Eps * (math.Abs(y) + math.Max(math.Abs(v.Lo), math.Abs(v.Hi)))
+			below, above := y-v.Hi-round, y-v.Lo+round
+			least := math.Max(0, math.Max(below, -above))
+			square := interval.Squared(least, math.Max(-below, above))
+			s := &h.sums[at+j]
+			s.lo.Add(w * square.Lo * (1 - 4*roundoff.Eps))
+			s.hi.Add(w*square.Hi*(1+4*roundoff.Eps) + roundoff.Underflow)
+			middle := y - v.Lo/2 - v.Hi/2
+			s.estimate.Add(w * middle * middle)
+		}
+	}
+}
+
+// heldNumbers is the number of sums for each γ and target.
+const heldNumbers = 3
+
+// Candidates returns a candidate for each solution in path, the solutions for all rows. The score is the mean squared error
+// over all folds, with sample weights. If several processes share the rows, reduce overwrites its argument with the sum over
+// all processes; otherwise it is nil.
+func (h *HeldOut) Candidates(ctx context.Context, path []*ridge.Solution, reduce ridge.Reducer) ([]Candidate, error) {
+	ctx = background.IfNil(ctx)
+	if h.targets == 0 || len(h.sums) != len(path)*h.targets {
+		return nil, rows.Unfit("held-out errors for another number of γ than %d", len(path))
+	}
+	found := []float64{float64(h.rows), h.weight.Value()}
+	for _, s := range h.sums {
+		found = append(found, s.lo.Value(), s.hi.Value(), s.estimate.Value())
+	}
+	workers := 1.0
+	if reduce != nil {
+		if err := reduce.Allreduce(ctx, found); err != nil {
+			return nil, err
+		}
+		workers = float64(reduce.Size())
+	}
+	n, weight := found[0], found[1]
+	if !(weight > 0) {
+		return nil, rows.Unfit("held-out rows without weight")
+	}
+	round := (16 + n*n*roundoff.Unit + workers) * roundoff.Eps
+	var out []Candidate
+	for g, f := range path {
+		one := Candidate{Fit: f}
+		for j := range h.targets {
+			at := 2 + heldNumbers*(g*h.targets+j)
+			v := interval.PerWeight(interval.Interval{Lo: found[at] * (1 - round), Hi: found[at+1] * (1 + round)}, weight, round)
+			if !(v.Hi <= math.MaxFloat64/2) || math.IsNaN(v.Lo) {
+				v = interval.Nonnegative()
+			}
+			one.Scores = append(one.Scores, ridge.Interval(v))
+			one.Estimates = append(one.Estimates, v.Estimate(found[at+2]/weight))
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
