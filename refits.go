@@ -51,7 +51,7 @@ const foldGrid = 25
 // refitFolds fits the rows outside of each fold at all gammas, and sums the squared errors on the rows of the fold. Row i is
 // in fold i mod Folds.
 func (j *job) refitFolds(ctx context.Context, gammas []float64) (found *choose.HeldOut, passes int, err error) {
-	found = new(choose.HeldOut)
+	found = &choose.HeldOut{Rounding: j.unpenalized.given}
 	folds := int64(j.Folds)
 	for k := range folds {
 		isHeld := func(row int64) bool { return row%folds == k }

@@ -30,8 +30,8 @@ import (
 // lengths of the standard output and the standard error, each of 8 bytes, and then these two texts.
 //
 // A request gives the same result as a process of its own, because only these settings outlive a request:
-//   - The environment is that of the process. [request.Environment] changes it for one request.
-//   - The tuning is that of the first request, which may depend on --threads. The calling program sends requests with
+//   - A request has the environment of the process. [request.Environment] changes it for one request.
+//   - The first request determines the tuning, which may depend on --threads. The calling program sends requests with
 //     other --threads to another process.
 const serveVariable = "FDRIDGE_SERVE"
 

@@ -13,9 +13,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A HeldOut sums brackets of squared errors. The errors are those of the exact solutions, for rows that the fits have not
-// seen. It is the evidence of a cross-validation that fits the other rows of each fold anew. The zero value has no rows.
+// A HeldOut sums brackets of the squared errors that exact solutions have for rows outside of their fits. It is the evidence of
+// a cross-validation that fits the other rows of each fold anew. The zero value has no rows.
 type HeldOut struct {
+	// Rounding describes scaled features, as in [ridge.ExactOptions]. The brackets then hold for the exact entries.
+	Rounding []float64
+
 	targets int
 	sums    []heldSum // for each γ and target
 	rows    int64
@@ -74,6 +77,8 @@ func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Sol
 				}
 			} else if err := p.Predict(intervals, b); err != nil {
 				return err
+			} else if h.Rounding != nil {
+				h.widen(intervals, b, fits[g])
 			}
 			h.add(g*t, b, intervals)
 		}
@@ -83,6 +88,36 @@ func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Sol
 		h.rows += int64(b.N)
 	}
 	return nil
+}
+
+// widen adds to intervals what the rounding of the entries of a row a changes: at most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e), if ρⱼ bounds
+// the relative error of aⱼ, and e bounds the error of the coefficients x̂.
+func (h *HeldOut) widen(intervals []ridge.Interval, b dataset.Block, f *ridge.Solution) {
+	d := len(h.Rounding)
+	for j := range h.targets {
+		x := f.Targets[j].Coef
+		e, _ := f.CoefficientError(j)
+		for i := range b.N {
+			moved := 0.0
+			change := func(at int, a float64) {
+				moved += h.Rounding[at] * math.Abs(a) * (math.Abs(x[at]) + e)
+			}
+			if b.Sparse != nil {
+				idx, val := b.Sparse.Row(i)
+				for k, at := range idx {
+					change(int(at), val[k])
+				}
+			} else {
+				for at, a := range b.X[i*d : (i+1)*d] {
+					change(at, a)
+				}
+			}
+			v := &intervals[i*h.targets+j]
+			moved *= roundoff.Unit * roundoff.Inflate
+			v.Lo -= moved
+			v.Hi += moved
+		}
+	}
 }
 
 // add adds the squared errors of one γ, whose first target has the index at in h.sums.

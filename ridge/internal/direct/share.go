@@ -76,7 +76,7 @@ func (s *Stream) join(other *tallState, joined, stage *rows.Stage) {
 }
 
 // join eliminates the factor of other rows. The rows that other has discarded are orthogonal to its columns of A. Its
-// backward errors add to those of e. docs/math.md §14 has the bound.
+// backward errors add to the errors of e. docs/math.md §14 has the bound.
 func (e *tall) join(other *tallState) {
 	d, q := e.d, e.d+e.t
 	share, lost := 0.0, 0.0
