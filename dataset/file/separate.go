@@ -416,8 +416,8 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 	return nil
 }
 
-// turn reads the first line of a file as a row instead of a header, or the other way round. It does so if the file then has
-// change more rows, as many as the file other, and reports whether it did. The first line must leave open what it is.
+// turn reads the first line of a file as a row instead of a header, or the other way round, and reports whether it did. The
+// file must then have change more rows, as many as the file other. The first line must leave open what it is.
 func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64, other string) bool {
 	g, ok := guesses[path]
 	_, isSettled := s.headers[path]
