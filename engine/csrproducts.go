@@ -5,7 +5,7 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 // This file computes products of sparse rows S (n×d) with k dense rows, and S·Sᵀ. It processes one strip of columns
 // after the other. The dense rows of a strip are transposed, so that the k numbers of a column are contiguous. This
 // copy stays in the cache while all entries of S in the strip are processed. So the dense rows are read from memory
-// once, for any pattern of entries.
+// once, for any pattern of entries. Times needs no strips: the numbers of a column are contiguous already.
 
 const (
 	// sparseStrip is the number of columns in a strip for S·Sᵀ. This product has no dense rows.
@@ -150,6 +150,26 @@ func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 				at := (int(s.ColIdx[e]) - lo) * k
 				loops.Axpy(s.Val[e], work.tile[at:at+k], to)
 			}
+		}
+	}
+}
+
+// Times computes C = S·B, where S is n×d, B is d×k and C is n×k. It is fast if a few dozen columns of B fit in the
+// second-level cache.
+//
+// An element of C is a sum over the stored entries of a row of S, in their order. If the row has z entries, each term
+// is rounded at most z times, including the rounding of its product.
+func (s *CSR) Times(b, c Matrix) {
+	k := b.Cols
+	matrix.CheckShape(&b, s.Cols, k)
+	matrix.CheckShape(&c, s.Rows, k)
+	loops := rowLoops()
+	for i := range s.Rows {
+		to := c.Row(i)
+		clear(to)
+		idx, val := s.Row(i)
+		for e, j := range idx {
+			loops.Axpy(val[e], b.Row(int(j)), to)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func intact(t *testing.T, what string, m engine.Matrix) {
 	}
 }
 
-// TestCSRProducts compares S·Bᵀ, S·Sᵀ and B + W·S with dense loops, with the round-off that they
+// TestCSRProducts compares S·Bᵀ, S·B, S·Sᵀ and B + W·S with dense loops, with the round-off that they
 // promise: half an eps of each magnitude for each entry of the row, or for each of the column.
 func TestCSRProducts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -99,11 +99,19 @@ func TestCSRProducts(t *testing.T) {
 		}
 		s.TimesDense(b, product, &work)
 		s.Gram(gram, &work)
+		columns, times := guarded(rng, c.d, c.k, false), guarded(rng, c.n, c.k, true)
+		for j := range c.d {
+			for k := range c.k {
+				columns.Row(j)[k] = b.Row(k)[j]
+			}
+		}
+		s.Times(columns, times)
 		for i, row := range a {
 			idx, _ := s.Row(i)
 			for k := range c.k {
 				want, size := dot(row, b.Row(k))
 				near("S·Bᵀ", i, k, product.Row(i)[k], want, size, len(idx))
+				near("S·B", i, k, times.Row(i)[k], want, size, len(idx))
 			}
 			for k := range c.n {
 				if k > i {
@@ -133,6 +141,7 @@ func TestCSRProducts(t *testing.T) {
 			}
 		}
 		intact(t, "S·Bᵀ", product)
+		intact(t, "S·B", times)
 		intact(t, "S·Sᵀ", gram)
 		intact(t, "B + W·S", b)
 	}
@@ -172,12 +181,13 @@ func TestCSRProductsAllocateNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	s := scattered(rng, 30, 5000, 60)
 	b, w, gram := guarded(rng, 6, 5000, false), guarded(rng, 6, 30, false), guarded(rng, 30, 30, false)
-	product := guarded(rng, 30, 6, true)
+	product, columns := guarded(rng, 30, 6, true), guarded(rng, 5000, 6, false)
 	var work engine.SparseWork
 	all := func() {
 		s.TimesDense(b, product, &work)
 		s.Gram(gram, &work)
 		s.AddLeftMul(w, b, &work)
+		s.Times(columns, product)
 	}
 	all()
 	if got := testing.AllocsPerRun(10, all); !(got == 0) {
@@ -203,10 +213,10 @@ func BenchmarkCSRProducts(b *testing.B) {
 			s.RowPtr = append(s.RowPtr, len(s.Val))
 		}
 		rows, product, gram := guarded(rng, m, c.d, false), guarded(rng, c.n, m, true), guarded(rng, c.n, c.n, true)
-		w := guarded(rng, m, c.n, false)
+		w, columns := guarded(rng, m, c.n, false), guarded(rng, c.d, m, false)
 		var work engine.SparseWork
 		for name, f := range map[string]func(){
-			"S·Bᵀ": func() { s.TimesDense(rows, product, &work) },
+			"S·Bᵀ": func() { s.TimesDense(rows, product, &work) }, "S·B": func() { s.Times(columns, product) },
 			"S·Sᵀ": func() { s.Gram(gram, &work) }, "B + W·S": func() { s.AddLeftMul(w, rows, &work) },
 		} {
 			b.Run(fmt.Sprintf("%s/%d×%d", name, c.n, c.d), func(b *testing.B) {

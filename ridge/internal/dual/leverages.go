@@ -22,10 +22,10 @@ import (
 // Trial vectors bound both forms from below, see [certify.TrialSpace]. Shared trial vectors approximate the eigenvectors
 // of the largest eigenvalues. Each row has own trial vectors: e, Ge, … for G, and a, Ka, … for K.
 type Leverages struct {
-	be       engine.Backend
-	n, d, m  int
-	x        engine.CSR // W^{½}X with the weights W
-	byColumn columns    // x by columns
+	be      engine.Backend
+	n, d, m int
+	x       engine.CSR // W^{½}X with the weights W
+	turned  engine.CSR // xᵀ
 	alongQ
 	works    sync.Pool // of *trialsWork
 	w, r     engine.Matrix
@@ -44,8 +44,8 @@ type alongQ struct {
 }
 
 const (
-	subspaceSteps = 3   // multiplications of the shared trial vectors by K
-	trialBlock    = 128 // number of rows that a task handles at a time
+	subspaceSteps = 3  // multiplications of the shared trial vectors by K
+	trialBlock    = 64 // number of rows that a task handles at a time
 )
 
 // usable limits γ and the size of A, so that no product of a few trial vectors overflows or underflows.
@@ -72,7 +72,8 @@ func (r *Rows) NewLeverages(be engine.Backend, shared int) *Leverages {
 			l.x.RowPtr = append(l.x.RowPtr, len(l.x.Val))
 		}
 	}
-	l.byColumn = byColumns(&l.x)
+	c := byColumns(&l.x)
+	l.turned = engine.CSR{Rows: l.d, Cols: l.n, RowPtr: c.ptr, ColIdx: c.row, Val: c.val}
 	if l.share != nil {
 		l.means, l.inMeans = make([]float64, l.d), make([]float64, l.n)
 		for i, q := range l.share {
@@ -109,8 +110,8 @@ func (l *Leverages) multiplyUnit(i int, u, g []float64) {
 	l.addRow(i, 1, u)
 	idx, val := l.x.Row(i)
 	for k, j := range idx {
-		v, lo, hi := val[k], l.byColumn.ptr[j], l.byColumn.ptr[j+1]
-		rows, vals := l.byColumn.row[lo:hi], l.byColumn.val[lo:hi]
+		v := val[k]
+		rows, vals := l.turned.Row(int(j))
 		for e, row := range rows {
 			g[row] += v * vals[e]
 		}
@@ -141,7 +142,7 @@ func (l *Leverages) RowNorms() []float64 {
 func LeverageBytes(n int64, d, depth int) float64 {
 	rows, features, own := float64(n), float64(d), float64(depth)
 	m := math.Min(SharedTrials, math.Min(rows, features))
-	each := (own+3)*rows + own*features + 2*(own+1)*m // numbers of a row that a task handles
+	each := (own+2)*rows + own*features + 2*(own+1)*m // numbers of a row that a task handles
 	return 8 * (6*m*(rows+features) + 8*m*m + float64(runtime.GOMAXPROCS(0))*trialBlock*each)
 }
 
@@ -357,13 +358,13 @@ func (l *Leverages) inQ(x []float64) float64 {
 	return vec.Dot(l.share, x)
 }
 
-// along returns the product of x with e, the unit vector i minus its component along q. inQ is qᵀx. The products with G
-// are orthogonal to q only up to round-off, which may be most of a small vector.
-func (l *Leverages) along(x []float64, i int, inQ float64) float64 {
+// along returns the product of x with e, the unit vector i minus its component along q. element is xᵢ, and inQ is qᵀx. The
+// products with G are orthogonal to q only up to round-off, which may be most of a small vector.
+func (l *Leverages) along(element float64, i int, inQ float64) float64 {
 	if l.share == nil {
-		return x[i]
+		return element
 	}
-	return x[i] - l.share[i]*inQ
+	return element - l.share[i]*inQ
 }
 
 // centre subtracts from x its component along q.
@@ -408,19 +409,24 @@ func (l *Leverages) Narrow(gammas []float64, list []int, depth int, free [][]int
 	})
 }
 
-// trials holds the own trial vectors of some rows. Vector j of row i is row j·len(list) + i of x and u.
+// trials holds the own trial vectors of k rows. Vector j of row list[i] is column i of x[j] and u[j]. For depth 1, only the
+// products are kept.
 type trials struct {
 	l        *Leverages
 	list     []int
 	depth    int
-	x, u     engine.Matrix // x: e, Ge, …; u: Aᵀe, AᵀGe, …
-	inW, inR engine.Matrix // the products of x with the rows of w and r
+	x        []engine.Matrix // e, Ge, …; each n×k
+	u        []engine.Matrix // Aᵀe, AᵀGe, …; each d×k
+	inW, inR []engine.Matrix // the products of x with the rows of w and r; each k×m
+	own, inQ [][]float64     // the elements of x for their rows, and the products of x with q; each k
+	// inX[a][b] and inU[a][b] hold the products of vectors a and b of each row.
+	inX, inU [certify.MostTrials + 1][certify.MostTrials + 1][]float64
 }
 
 // A trialsWork is the memory of trials. New memory takes longer to write than used memory.
 type trialsWork struct {
-	x, u, inW, inR, shared, centred, products []float64
-	sparse                                    engine.SparseWork
+	x, u, inW, inR [certify.MostTrials + 1][]float64
+	shared         []float64
 }
 
 // reuse returns a matrix of unspecified numbers in the memory of *memory, which grows if needed.
@@ -435,77 +441,138 @@ func reuse(memory *[]float64, rows, cols int) engine.Matrix {
 // trial vectors are subtracted from e first, so that the products with G do not lose the small eigenvalues to round-off.
 func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 	k := len(list)
-	t := &trials{
-		l: l, list: list, depth: depth, x: reuse(&w.x, (depth+1)*k, l.n), u: reuse(&w.u, depth*k, l.d),
-		inW: reuse(&w.inW, (depth+1)*k, l.m), inR: reuse(&w.inR, (depth+1)*k, l.m),
-	}
-	start := t.x.Slice(0, k, 0, l.n)
-	for at, i := range list {
-		row := start.Row(at)
-		clear(row)
-		row[i] = 1
-		l.centre(row)
+	t := &trials{l: l, list: list, depth: depth}
+	for j := range depth + 1 {
+		t.inW, t.inR = append(t.inW, reuse(&w.inW[j], k, l.m)), append(t.inR, reuse(&w.inR[j], k, l.m))
 	}
 	if depth == 1 {
-		for at, i := range list {
-			l.multiplyUnit(i, t.u.Row(at), t.x.Row(k+at))
-			for j := range l.m {
-				t.inW.Row(at)[j], t.inR.Row(at)[j] = l.w.Row(j)[i], l.along(l.r.Row(j), i, l.inShare[j])
-				t.inW.Row(k + at)[j], t.inR.Row(k + at)[j] = l.gw.Row(j)[i], l.gr.Row(j)[i]
-			}
-		}
+		t.multiplyUnits()
 		return t
 	}
+	for j := range depth + 1 {
+		t.x, t.u = append(t.x, reuse(&w.x[j], l.n, k)), append(t.u, reuse(&w.u[j], l.d, k))
+	}
+	clear(t.x[0].Data)
+	for at, i := range list {
+		t.x[0].Row(i)[at] = 1
+	}
+	l.centreColumns(t.x[0])
 	shared := reuse(&w.shared, k, l.m)
 	for at, i := range list {
 		for j := range l.m {
 			shared.Row(at)[j] = l.r.Row(j)[i]
 		}
 	}
-	l.be.Gemm(false, false, -1, shared, l.r, 1, start)
-	centred, products := reuse(&w.centred, k, l.n), reuse(&w.products, l.n, k)
-	for j := range depth {
-		u := t.u.Slice(j*k, (j+1)*k, 0, l.d)
-		l.multiplyT(t.x.Slice(j*k, (j+1)*k, 0, l.n), u, centred, &w.sparse)
-		l.multiplyA(u, t.x.Slice((j+1)*k, (j+2)*k, 0, l.n), products, &w.sparse)
+	l.be.Gemm(true, true, -1, l.r, shared, 1, t.x[0])
+	for j := range depth + 1 {
+		if j > 0 {
+			l.x.Times(t.u[j-1], t.x[j])
+			l.centreColumns(t.x[j])
+		}
+		t.inQ, t.own = append(t.inQ, l.columnsInQ(t.x[j])), append(t.own, make([]float64, k))
+		for at, i := range list {
+			t.own[j][at] = t.x[j].Row(i)[at]
+		}
+		if j < depth {
+			l.turned.Times(t.x[j], t.u[j])
+			for i, s := range l.means { // Aᵀx = XᵀW^{½}x − s·qᵀx
+				vec.Axpy(-s, t.inQ[j], t.u[j].Row(i))
+			}
+		}
+		l.be.Gemm(true, true, 1, t.x[j], l.w, 0, t.inW[j])
+		l.be.Gemm(false, true, 1, t.inW[j], l.turn, 0, t.inR[j])
 	}
-	l.be.Gemm(false, true, 1, t.x, l.w, 0, t.inW)
-	l.be.Gemm(false, true, 1, t.inW, l.turn, 0, t.inR)
+	for a := range depth + 1 {
+		for b := range a + 1 {
+			t.inX[a][b] = columnDots(t.x[a], t.x[b])
+			t.inX[b][a] = t.inX[a][b]
+			if a < depth {
+				t.inU[a][b] = columnDots(t.u[a], t.u[b])
+				t.inU[b][a] = t.inU[a][b]
+			}
+		}
+	}
 	return t
+}
+
+// multiplyUnits computes the vectors and products of depth 1.
+func (t *trials) multiplyUnits() {
+	l := t.l
+	k := len(t.list)
+	e, u, g := make([]float64, l.n), make([]float64, l.d), make([]float64, l.n)
+	for j := range 2 {
+		t.own, t.inQ = append(t.own, make([]float64, k)), append(t.inQ, make([]float64, k))
+		t.inX[j][0], t.inX[j][1] = make([]float64, k), make([]float64, k)
+	}
+	t.inU[0][0] = make([]float64, k)
+	for at, i := range t.list {
+		clear(e)
+		e[i] = 1
+		l.centre(e)
+		l.multiplyUnit(i, u, g)
+		t.own[0][at], t.own[1][at] = e[i], g[i]
+		t.inQ[0][at], t.inQ[1][at] = l.inQ(e), l.inQ(g)
+		t.inX[0][0][at], t.inX[0][1][at], t.inX[1][1][at] = vec.Dot(e, e), vec.Dot(e, g), vec.Dot(g, g)
+		t.inX[1][0][at], t.inU[0][0][at] = t.inX[0][1][at], vec.Dot(u, u)
+		for j := range l.m {
+			t.inW[0].Row(at)[j], t.inR[0].Row(at)[j] = l.w.Row(j)[i], l.along(l.r.Row(j)[i], i, l.inShare[j])
+			t.inW[1].Row(at)[j], t.inR[1].Row(at)[j] = l.gw.Row(j)[i], l.gr.Row(j)[i]
+		}
+	}
+}
+
+// centreColumns subtracts from each column of x (n×k) its component along q.
+func (l *Leverages) centreColumns(x engine.Matrix) {
+	if l.share == nil {
+		return
+	}
+	along := l.columnsInQ(x)
+	for i, q := range l.share {
+		vec.Axpy(-q, along, x.Row(i))
+	}
+}
+
+// columnsInQ returns the product of q with each column of x, or zeros without an intercept.
+func (l *Leverages) columnsInQ(x engine.Matrix) []float64 {
+	out := make([]float64, x.Cols)
+	for i, q := range l.share {
+		vec.Axpy(q, x.Row(i), out)
+	}
+	return out
+}
+
+// columnDots returns the products of the columns of a with the same columns of b.
+func columnDots(a, b engine.Matrix) []float64 {
+	out := make([]float64, a.Cols)
+	for i := range a.Rows {
+		x, y := a.Row(i), b.Row(i)
+		y = y[:len(x)]
+		for j, v := range x {
+			out[j] += v * y[j]
+		}
+	}
+	return out
 }
 
 // trials returns the trial spaces of row list[at] for the forms with K and with G.
 func (t *trials) trials(at int) (features, samples *certify.Trial) {
-	l, i, k := t.l, t.list[at], len(t.list)
-	x := func(j int) []float64 { return t.x.Row(j*k + at) }
-	u := func(j int) []float64 { return t.u.Row(j*k + at) }
+	l, i := t.l, t.list[at]
 	features, samples = &certify.Trial{}, &certify.Trial{}
 	for j := range l.m {
 		features.Shared = append(features.Shared, l.w.Row(j)[i])
-		samples.Shared = append(samples.Shared, l.along(l.r.Row(j), i, l.inShare[j]))
-	}
-	var inX, inU [certify.MostTrials + 1][certify.MostTrials + 1]float64
-	for a := range t.depth + 1 {
-		for b := range a + 1 {
-			inX[a][b] = vec.Dot(x(a), x(b))
-			inX[b][a] = inX[a][b]
-			if a < t.depth {
-				inU[a][b] = vec.Dot(u(a), u(b))
-				inU[b][a] = inU[a][b]
-			}
-		}
+		samples.Shared = append(samples.Shared, l.along(l.r.Row(j)[i], i, l.inShare[j]))
 	}
 	for a := range t.depth {
-		features.Own = append(features.Own, x(a + 1)[i])
-		features.CrossP = append(features.CrossP, t.inW.Row((a+1)*k+at)...)
-		features.CrossV = append(features.CrossV, t.inW.Row(a*k+at)...)
-		features.Before = append(features.Before, math.Sqrt(inX[a][a]))
-		samples.Own = append(samples.Own, l.along(x(a), i, l.inQ(x(a))))
-		samples.CrossP = append(samples.CrossP, t.inR.Row((a+1)*k+at)...)
-		samples.CrossV = append(samples.CrossV, t.inR.Row(a*k+at)...)
+		features.Own = append(features.Own, t.own[a+1][at])
+		features.CrossP = append(features.CrossP, t.inW[a+1].Row(at)...)
+		features.CrossV = append(features.CrossV, t.inW[a].Row(at)...)
+		features.Before = append(features.Before, math.Sqrt(t.inX[a][a][at]))
+		samples.Own = append(samples.Own, l.along(t.own[a][at], i, t.inQ[a][at]))
+		samples.CrossP = append(samples.CrossP, t.inR[a+1].Row(at)...)
+		samples.CrossV = append(samples.CrossV, t.inR[a].Row(at)...)
 		for b := range t.depth {
-			features.P, features.V = append(features.P, inX[a+1][b+1]), append(features.V, inU[a][b])
-			samples.P, samples.V = append(samples.P, inU[a][b]), append(samples.V, inX[a][b])
+			features.P, features.V = append(features.P, t.inX[a+1][b+1][at]), append(features.V, t.inU[a][b][at])
+			samples.P, samples.V = append(samples.P, t.inU[a][b][at]), append(samples.V, t.inX[a][b][at])
 		}
 	}
 	return features, samples
