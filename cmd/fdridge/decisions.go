@@ -57,11 +57,16 @@ func (d *decider) label() string {
 // proved.
 type linesOfClasses struct {
 	*decider
-	to *csv.Writer
+	keys *keyReader // nil: none
+	to   *csv.Writer
 }
 
 func (l *linesOfClasses) write(row *model.Prediction) error {
-	err := l.to.Write([]string{l.label(), strconv.FormatFloat(l.margin, 'g', -1, 64), strconv.FormatBool(l.isProved)})
+	fields := []string{l.label(), strconv.FormatFloat(l.margin, 'g', -1, 64), strconv.FormatBool(l.isProved)}
+	if l.keys != nil {
+		fields = append([]string{l.keys.key}, fields...)
+	}
+	err := l.to.Write(fields)
 	if err == nil && row.Last {
 		l.to.Flush()
 		err = l.to.Error()

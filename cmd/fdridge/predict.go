@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,7 @@ func predictCommand() *cobra.Command {
 	o.in.RegisterText(f)
 	f.Var(&o.gamma, "gamma", "use the fit at gamma G, if the model has several")
 	f.Var(&o.in.Target, "target", "target column, if the files have it: R² and RMSE are reported")
+	f.StringVar(&o.in.Key, "key", "", "write this column of the data before each prediction")
 	f.StringVar(&o.in.Rows, "rows", "", "use only rows A:B, counted from 1")
 	o.in.RegisterSamples(f)
 	f.StringVar(&o.interval, "interval", "", "add proved intervals by the sketch in FILE (or by the model itself)")
@@ -81,7 +83,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err = cli.FirstError(err, cli.OneOf("unknown", o.unknown, unknownActions...)); err != nil {
 		return err
 	}
-	if err := cli.FirstError(o.in.Check(), o.in.CheckSamples(), cli.CheckOut(o.out), cli.Distinct(append(o.in.Files(), o.model, o.interval), cli.Output{Flag: "out", Path: o.out})); err != nil {
+	if err := cli.FirstError(o.in.Check(), o.in.CheckSamples(), o.in.CheckKey(), cli.CheckOut(o.out), cli.Distinct(append(o.in.Files(), o.model, o.interval), cli.Output{Flag: "out", Path: o.out})); err != nil {
 		return err
 	}
 	m, err := readModel("--model: ", o.model)
@@ -117,6 +119,15 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	}
 	of.Encode = prepare.EncodeOptions{Cells: cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(prepare.Tally)}
 	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, gammas: m.Fits[0].Gammas, asJSON: o.json, asDigits: o.digits, form: form}
+	if o.in.Key != "" {
+		keys, err := o.in.Keys(ctx)
+		if err != nil {
+			return err
+		}
+		next, stop := iter.Pull2(keys)
+		defer stop()
+		p.keys = &keyReader{name: o.in.Key, next: next}
+	}
 	if m.Classes != nil {
 		p.decider = newDecider(m.Classes, o.in.Labels)
 	}
@@ -235,6 +246,7 @@ type predictionRun struct {
 	scores   []model.Score
 	decider  *decider
 	block    *blockPredictions // takes the predictions of a block of targets; nil: all targets are predicted together
+	keys     *keyReader        // nil: none
 	left     int64             // number of rows whose prediction is NaN because of missing values
 }
 
@@ -250,6 +262,11 @@ func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer
 	for row, err := range p.of.Predict(ctx, src) {
 		if err != nil {
 			return predictionError(err)
+		}
+		if p.keys != nil {
+			if err := p.keys.read(row.Row); err != nil {
+				return err
+			}
 		}
 		if p.decider != nil {
 			p.decider.decide(&row)

@@ -57,16 +57,20 @@ func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, erro
 	case p.asJSON:
 		return &jsonPredictions{predictionRun: p, to: w, all: []model.PerTarget[model.Number]{}}, nil
 	case p.form == "npy":
-		return p.decider.asNumbers(&npyPredictions{to: w}), nil
+		return p.decider.asNumbers(&npyPredictions{to: w, keys: p.keys}), nil
 	case p.form == "csv":
-		if _, err := fmt.Fprintln(w, strings.Join(p.columnNames(), ",")); err != nil {
+		names := p.columnNames()
+		if p.keys != nil {
+			names[0] = csvField(names[0])
+		}
+		if _, err := fmt.Fprintln(w, strings.Join(names, ",")); err != nil {
 			return nil, err
 		}
 	}
 	switch {
 	case p.form != "" && p.form != "csv":
 	case p.decider != nil:
-		return &linesOfClasses{p.decider, csv.NewWriter(w)}, nil
+		return &linesOfClasses{p.decider, p.keys, csv.NewWriter(w)}, nil
 	default:
 		return &linesOfPredictions{predictionRun: p, to: bufio.NewWriter(w)}, nil
 	}
@@ -75,16 +79,19 @@ func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, erro
 		notes = append(notes, "intervals_from", string(basis))
 	}
 	to, err := arrow.NewWriter(w, p.form == "arrows", p.columnNames(), notes...)
-	return p.decider.asNumbers(&arrowPredictions{to: to, prompt: prompt}), err
+	return p.decider.asNumbers(&arrowPredictions{to: to, keys: p.keys, prompt: prompt}), err
 }
 
 // columnNames returns the names of the columns of the predictions in csv and Arrow files.
 func (p *predictionRun) columnNames() []string {
+	var names []string
+	if p.keys != nil {
+		names = append(names, p.keys.name)
+	}
 	if p.decider != nil {
-		return []string{"class", "margin", "proved"}
+		return append(names, "class", "margin", "proved")
 	}
 	k, _ := p.of.Dims()
-	var names []string
 	for j := range k {
 		suffix := ""
 		if k > 1 {
@@ -107,7 +114,7 @@ type linesOfPredictions struct {
 }
 
 func (l *linesOfPredictions) write(row *model.Prediction) error {
-	l.line = append(l.appendLine(l.line[:0], row), '\n')
+	l.line = append(l.appendLine(l.keys.appendTo(l.line[:0]), row), '\n')
 	if _, err := l.to.Write(l.line); err != nil || !row.Last {
 		return err
 	}
@@ -138,12 +145,20 @@ func (p *predictionRun) appendLine(line []byte, row *model.Prediction) []byte {
 // npyPredictions collects all predictions and writes them as one .npy array, with the columns of the text format.
 type npyPredictions struct {
 	to   io.Writer
+	keys *keyReader // nil: none
 	rows int
 	all  []float64
 }
 
 func (a *npyPredictions) write(row *model.Prediction) error {
 	a.rows++
+	if a.keys != nil {
+		key, err := a.keys.number()
+		if err != nil {
+			return err
+		}
+		a.all = append(a.all, key)
+	}
 	for j, v := range row.Y {
 		a.all = append(a.all, v)
 		if row.Intervals != nil {
@@ -184,10 +199,15 @@ type jsonPredictions struct {
 	to        io.Writer
 	all       []model.PerTarget[model.Number]
 	intervals []model.PerTarget[ridge.Interval]
+
+	keysOfRows []string
 }
 
 func (o *jsonPredictions) write(row *model.Prediction) error {
 	o.all = append(o.all, model.Numbers(row.Y))
+	if o.keys != nil {
+		o.keysOfRows = append(o.keysOfRows, o.keys.key)
+	}
 	if d := o.decider; d != nil {
 		d.labels, d.margins, d.proved = append(d.labels, d.label()), append(d.margins, model.Number(d.margin)), append(d.proved, d.isProved)
 	}
@@ -201,6 +221,9 @@ func (o *jsonPredictions) end() error {
 	record := map[string]any{"fdridge_report": report.ReportVersion, "gamma": o.gamma, "n": len(o.all), "predictions": o.all}
 	if o.decider != nil {
 		record["classes"], record["labels"], record["margins"], record["proved"] = o.decider.Labels, o.decider.labels, o.decider.margins, o.decider.proved
+	}
+	if o.keys != nil {
+		record["key"], record["keys"] = o.keys.name, o.keysOfRows
 	}
 	if o.gammas != nil {
 		record["gammas"] = o.gammas

@@ -8,12 +8,20 @@ import (
 // arrowPredictions writes record batches.
 type arrowPredictions struct {
 	to     *arrow.Writer
+	keys   *keyReader // nil: none
 	row    []float64
 	prompt bool
 }
 
 func (a *arrowPredictions) write(row *model.Prediction) error {
 	a.row = a.row[:0]
+	if a.keys != nil {
+		key, err := a.keys.number()
+		if err != nil {
+			return err
+		}
+		a.row = append(a.row, key)
+	}
 	for j, v := range row.Y {
 		a.row = append(a.row, v)
 		if row.Intervals != nil {

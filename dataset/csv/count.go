@@ -2,11 +2,16 @@ package csv
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"iter"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
+	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/cell"
 )
 
 // Count returns the number of rows of the file that begin in opts.Range, without parsing their fields. Fields may be
@@ -66,6 +71,52 @@ func LineOf(name string, opts Options, row int64) (line int, err error) {
 		}
 	}
 	return r.line, nil
+}
+
+// Texts returns the cells of one column, without surrounding blanks, in the order of the rows. The column is a name, or a
+// number from 1. Errors are as in [Open]; an error comes with an empty text and ends the sequence.
+func Texts(name string, opts Options, column string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if err := texts(name, opts, column, yield); err != nil {
+			yield("", err)
+		}
+	}
+}
+
+func texts(name string, opts Options, column string, yield func(string, error) bool) error {
+	opts.Targets, opts.Columns, opts.Cells, opts.Range = nil, []string{column}, nil, dataset.Range{}
+	l, err := inspect(name, opts)
+	if err != nil {
+		return err
+	}
+	if l.Choice, err = columns.Choose(l.Names, l.header, nil, opts.Columns); err != nil {
+		return &dataset.InputError{File: name, Line: l.skip + 1, Msg: err.Error()}
+	}
+	l.addMargin()
+	f, err := rawfile.Reopen(name, l.stamp)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // opened for reading, so an error of Close does no harm
+	if err := l.toRows(f, &opts); err != nil {
+		return err
+	}
+	r := newRecords(f, l.delimiter)
+	r.comment, r.single = l.comment, l.hasOneColumn()
+	at := slices.Index(l.To, 0)
+	for {
+		switch err := r.next(); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case at >= len(r.fields):
+			return &dataset.InputError{File: name, Line: r.line, Msg: fmt.Sprintf("the row has %d fields, the first line has %d", len(r.fields), len(l.Names))}
+		}
+		if !yield(string(cell.Trimmed(r.fields[at])), nil) {
+			return nil
+		}
+	}
 }
 
 // A counter counts rows. It implements [chunk.Format], with rows of no numbers.

@@ -28,6 +28,7 @@ type RowFlags struct {
 	textFlags
 	columns    cli.List
 	Rows       string
+	Key        string // column whose texts name the rows; "": none. It is no feature
 	transposed bool
 	width      int              // of svmlight rows; 0: found by a pass
 	Labels     *prepare.Lexicon // of the target, a column of class labels; nil: targets are numbers
@@ -76,6 +77,23 @@ func (o *RowFlags) registerTransposed(f *pflag.FlagSet) {
 func (o *RowFlags) RegisterSamples(f *pflag.FlagSet) {
 	o.registerTransposed(f)
 	f.Var(&o.columns, "columns", "samples to use, with --transposed")
+}
+
+// CheckKey returns an error if the column --key cannot be read beside the features.
+func (o *RowFlags) CheckKey() error {
+	switch {
+	case o.Key == "":
+		return nil
+	case o.Piped():
+		return cli.BadInput("--key: the column is read apart, and %s can be read only once; write the rows to a file", Name(o.Data.Value))
+	case o.transposed:
+		return cli.BadInput("--key: with --transposed a sample has no column")
+	}
+	format, err := file.Format(o.DataFiles()[0], file.Options{Format: o.Format})
+	if err == nil && file.Labelled(format) {
+		err = cli.BadInput("--key: %s is %s, which has no columns", o.Data.Value, format)
+	}
+	return err
 }
 
 // CheckSamples returns an error for --columns without --transposed.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
+	"math"
 
 	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
@@ -155,6 +157,9 @@ func (o *RowFlags) open(ctx context.Context, run Session, like expected) (*file.
 			return nil, nil, err
 		}
 	}
+	if len(opts.Columns) == 0 && o.Key != "" { // without names, all columns are features, except the key
+		opts.Columns = []string{"-" + o.Key}
+	}
 	opened, err := file.Open(o.DataFiles(), opts)
 	if err != nil {
 		return nil, nil, err
@@ -247,6 +252,31 @@ func (o *RowFlags) OpenLike(prep *model.Preparation, owner string, targets int, 
 		return nil, nil, cli.BadInput("%s has %d features, the %s has %d%s", Name(o.Data.Value), d, owner, inputs, hint)
 	}
 	return opened, src, nil
+}
+
+// Keys returns the text of the column o.Key in each row that --rows selects.
+func (o *RowFlags) Keys(ctx context.Context) (iter.Seq2[string, error], error) {
+	opts, _, err := o.options(Session{}, expected{})
+	if err != nil {
+		return nil, err
+	}
+	lo, hi := int64(0), int64(math.MaxInt64)
+	if o.Rows != "" {
+		if lo, hi, err = ParseRows(o.Rows); err != nil {
+			return nil, err
+		}
+	}
+	return func(yield func(string, error) bool) {
+		row := int64(0)
+		for text, err := range file.Texts(ctx, o.DataFiles(), opts, o.Key) {
+			if row++; err == nil && row <= lo {
+				continue
+			}
+			if row > hi || !yield(text, err) || err != nil {
+				return
+			}
+		}
+	}, nil
 }
 
 // Locate names the file and the line in an error about a row of opened.
