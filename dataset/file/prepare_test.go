@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -164,5 +165,33 @@ func TestPrepare(t *testing.T) {
 	opts.Pipe = dataset.NewPipe(t.Context(), "a pipe", strings.NewReader("a,y\n1,2\n"))
 	if _, _, err := file.Prepare(t.Context(), []string{"a pipe"}, opts, prepare.LookOptions{}); err == nil || !strings.Contains(err.Error(), "a look at all columns") {
 		t.Errorf("a pipe: %v", err)
+	}
+}
+
+// TestRareLevels: a level of one row is pooled, and of two rows is not; of many rows a level must have 0.02 %.
+func TestRareLevels(t *testing.T) {
+	for _, c := range []struct{ rows, few int }{{200, 2}, {20000, 4}} {
+		var text strings.Builder
+		text.WriteString("s,y\n")
+		for i := range c.rows {
+			level := "common"
+			switch {
+			case i < c.few-1:
+				level = "pooled"
+			case i < 2*c.few-1:
+				level = "kept"
+			case i%2 == 0:
+				level = "often"
+			}
+			fmt.Fprintf(&text, "%s,%d\n", level, i)
+		}
+		_, e, err := file.Prepare(t.Context(), []string{named(t, "data.csv", text.String())}, file.Options{Target: []string{"y"}, Targets: 1}, prepare.LookOptions{Rules: prepare.Rules{Auto: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := e.Columns[0]
+		if want := []string{"common", "kept", "often"}; !slices.Equal(got.Levels, want) || !got.Other {
+			t.Errorf("%d rows: levels %q, others pooled: %v; want %q", c.rows, got.Levels, got.Other, want)
+		}
 	}
 }

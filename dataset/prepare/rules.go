@@ -30,7 +30,7 @@ type Rules struct {
 	Targets     Missing // RefuseMissing or MissingDrop
 	Standardize bool    // standardise numbers, and the parts of dates that are numbers
 	// A level gets its own feature if its fraction of the training rows is at least MinShare. If Auto is set, 0 means
-	// 0.002.
+	// 0.0002.
 	MinShare float64
 }
 
@@ -112,11 +112,11 @@ func (r *Rules) decide(s *tableStats, names []string) (*Encoding, error) {
 
 // These are the constants in the rules of autoColumn.
 const (
-	indicatorShare = 0.01  // smallest fraction of missing values that gets an indicator
-	foreignShare   = 0.05  // largest fraction of texts in a column of numbers
-	levelShare     = 0.002 // smallest fraction of rows of a level with its own feature
-	levelRows      = 3     // smallest number of rows of a level with its own feature
-	keyShare       = 0.5   // a column with more different texts per row is a key
+	indicatorShare = 0.01   // smallest fraction of missing values that gets an indicator
+	foreignShare   = 0.05   // largest fraction of texts in a column of numbers
+	levelShare     = 0.0002 // smallest fraction of rows of a level with its own feature
+	levelRows      = 2      // smallest number of rows of a level with its own feature
+	keyShare       = 0.5    // a column with more different texts per row is a key
 )
 
 // autoColumn decides which features a column becomes, by these rules:
@@ -128,7 +128,7 @@ const (
 //     Days and year are standardised. The others become one feature for each value.
 //  5. If at most 5 % of the values are texts and the others are numbers, the texts count as missing.
 //  6. Any other column with texts becomes one feature for each level, including a level for missing values.
-//  7. Levels in fewer than 3 training rows, or in less than 0.2 %, share the feature (other).
+//  7. Levels in a single training row, or in less than 0.02 %, share the feature (other).
 //  8. Texts are left out as a key if there are more different texts than half the rows, or more
 //     than 65,536.
 //  9. A missing number or date becomes the mean. If at least 1 % are missing, an indicator is added.
