@@ -27,14 +27,13 @@ import (
 
 // A composed problem is a random table and a random set of options.
 type composed struct {
-	x, y    [][]float64 // y has the targets of the fit: ±1 for classes
-	w       []float64
-	labels  []float64 // the target of the rows, for classes
-	src     dataset.Source
-	opts    fdridge.Options
-	drawn   []string // names of the options that were drawn
-	penalty []float64
-	ranks   int // number of processes that share the rows; 0 without a Reducer
+	x, y   [][]float64 // y has the targets of the fit: ±1 for classes
+	w      []float64
+	labels []float64 // the target of the rows, for classes
+	src    dataset.Source
+	opts   fdridge.Options
+	drawn  []string // names of the options that were drawn
+	ranks  int      // number of processes that share the rows; 0 without a Reducer
 }
 
 // newComposed draws a table and options. About every second option is left out, so that all pairs occur.
