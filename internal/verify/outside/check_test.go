@@ -311,7 +311,7 @@ func (c *checker) balance(p *problem, index map[string]int) {
 }
 
 // rootBits is the precision of roots of penalties.
-const rootBits = 400
+const rootBits = 192
 
 // rootOf returns √p, exactly if it is a float64 and otherwise to rootBits bits.
 func rootOf(p float64) *big.Rat {
