@@ -48,6 +48,8 @@ type Dependence struct {
 	Column  int       `json:"column"`  // counted from 0
 	On      []int     `json:"on"`      // columns before Column
 	Factors []float64 `json:"factors"` // in the order of On
+	// Underflow is true if the column is so small that its products underflow. It may then be independent of the others.
+	Underflow bool `json:"underflow,omitempty"`
 }
 
 // A Solution is the ridge solution for one γ.

@@ -14,7 +14,12 @@ type Dependence struct {
 	Column  int
 	On      []int     // the earlier columns of the combination; empty for a zero column
 	Factors []float64 // the factor of each column in On
+	// Underflow is true if the column is so small that its products underflow. It may be independent.
+	Underflow bool
 }
+
+// leastNorm is the least norm of a column whose products, and their rounding errors, are normal numbers.
+const leastNorm = 0x1p-480
 
 // leastShare is the least share of a column's norm that a term of a combination must have to be reported.
 const leastShare = 1e-6
@@ -58,7 +63,7 @@ func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
 		}
 
 		combinations[k] = factors
-		found := Dependence{Column: k}
+		found := Dependence{Column: k, Underflow: 0 < e.col[k] && e.col[k] < leastNorm}
 		for i, j := range kept[:len(factors)] {
 			if math.Abs(factors[i])*e.col[j] > leastShare*e.col[k] {
 				found.On = append(found.On, j)

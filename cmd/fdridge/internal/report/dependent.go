@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/chart"
@@ -24,9 +25,18 @@ func (f *Fit) dependentFit() *ridge.Solution {
 	return nil
 }
 
+// underflows reports whether products of a column underflow, so that the rank is not known.
+func underflows(s *ridge.Solution) bool {
+	return slices.ContainsFunc(s.Dependent, func(c ridge.Dependence) bool { return c.Underflow })
+}
+
 // describeDependent states why the solution at γ = 0 is not unique, and what is known of the minimum-norm solution s.
 func (f *Fit) describeDependent(s *ridge.Solution) string {
 	d := s.Rank + len(s.Dependent)
+	if underflows(s) {
+		return fmt.Sprintf("at gamma = 0 the coefficients are not known: %s. Multiply such columns by a power of 10, so that their values "+
+			"are near 1. These coefficients use the other columns, and have no error bound. R² is proved for them.", f.describeDependences(s))
+	}
 	return fmt.Sprintf("at gamma = 0 the solution is not unique: %s. This is the solution of smallest norm. "+
 		"Its rank, %d of %d, is a decision within round-off, so the coefficients have no error bound. "+
 		"R² is proved for these coefficients.", f.describeDependences(s), s.Rank, d)
@@ -57,6 +67,8 @@ func (f *Fit) describeDependence(c ridge.Dependence) string {
 	names := f.Data.Preparation.Terms()
 	column := featureName(names, c.Column)
 	switch {
+	case c.Underflow:
+		return "the products of " + column + " underflow, because its values are too small"
 	case len(c.On) == 0 && f.Asked.Intercept:
 		return column + " is constant"
 	case len(c.On) == 0:

@@ -136,6 +136,9 @@ func (f *Fit) Shortfall() string {
 	case ridge.Unproved:
 		return f.listUnproved()
 	case ridge.MinimumNorm:
+		if s := f.dependentFit(); underflows(s) {
+			return fmt.Sprintf("at gamma = 0 the coefficients are not known (%s); multiply such columns by a power of 10", f.describeDependences(s))
+		}
 		return fmt.Sprintf("at gamma = 0 the solution is not unique (%s); the minimum-norm solution has no proved error bound",
 			f.describeDependences(f.dependentFit()))
 	}
