@@ -245,7 +245,7 @@ result = model.predict(iris), model.decision_function(iris), model.coef_, model.
 
 # two labels
 model = RidgeClassifier(alpha=0.3).fit(iris[:100], kind[:100])
-result = model.predict(iris), model.decision_function(iris), model.coef_, model.intercept_
+result = model.predict(iris), model.decision_function(iris), np.atleast_2d(model.coef_), model.intercept_
 
 # labels with names
 names = np.array(["setosa", "versicolor", "virginica"])[kind]
