@@ -841,8 +841,8 @@ func (c *checker) unknownScore(where string) {
 			size.Add(size, mul(c.fitted.w[i], square(row[k])))
 		}
 
-		if total.Cmp(mul(size, rat(1e-20))) <= 0 {
-			continue // constant up to round-off
+		if total.Cmp(add(mul(size, rat(1e-20)), rat(1e-300))) <= 0 {
+			continue // constant up to round-off, or its squares underflow
 		}
 
 		isConstant = false
