@@ -98,7 +98,7 @@ func TestCompletion(t *testing.T) {
 		{"fit --data x --method ", "auto one-shot cg galerkin newton exact cholesky qr tridiagonal dual dual-cg"},
 		{"solve s --method ", "auto one-shot cg galerkin newton"},
 		{"fit --select ", "gcv loo cv accuracy balanced-accuracy"}, {"solve s --select ", "gcv loo"},
-		{"predict --model m --format ", "auto npy npz csv parquet arrow svmlight"},
+		{"predict --model m --format ", "auto npy npz csv jsonl parquet arrow svmlight"},
 		{"sketch --missing ", "refuse mean median most-frequent constant drop"}, {"plan --header ", "auto yes no"}, {"fit --log-format ", "auto json none"},
 		{"predict --data x --unknown ", "error ignore"}, {"predict --data x --out-format ", "auto text csv arrow arrows npy"},
 		{"plot x --kind ", "path spectrum convergence"}, {"fit --gamma ", "auto"}, {"fit --tol ", ""}, {"fit ", ""},
