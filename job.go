@@ -225,6 +225,20 @@ func (j *job) whySketch() (why reason.Reason) {
 	return why
 }
 
+// needsSketch reports whether a fit by the direct method m also needs a sketch.
+func (j *job) needsSketch(m ridge.Method) bool { return j.choosesBands() || j.choosesFromSketch(m) }
+
+// choosesFromSketch reports whether γ is chosen from a sketch if m solves. Cross-validation takes a sketch of each fold.
+// DualCG brackets leave-one-out errors of a moderate number of rows; its other scores are too wide.
+func (j *job) choosesFromSketch(m ridge.Method) bool {
+	return j.choosesGamma() && (j.crossValidates() || m == ridge.DualCG && !j.choosesByTrials() || !m.IsDirect())
+}
+
+// choosesByTrials reports whether DualCG chooses γ.
+func (j *job) choosesByTrials() bool {
+	return j.Select.LeavesOut() && !j.PerTarget && j.free == nil && j.n >= 0 && j.n <= plan.MaxTrialRows
+}
+
 // keepsApart reports whether the caller wants a summary that a fit by method m does not build.
 func (j *job) keepsApart(m ridge.Method) bool {
 	return j.KeepSummary && (j.free != nil || m.IsDirect())

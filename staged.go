@@ -18,9 +18,6 @@ type staged struct {
 	direct *factored    // nil before the direct method has read the rows
 }
 
-// needsSketch reports whether a fit by the direct method m also needs a sketch.
-func (j *job) needsSketch(m ridge.Method) bool { return j.choosesBands() || j.choosesFromSketch(m) }
-
 // keep makes a pass for the summary that the caller wants. The fit goes on as if no summary were wanted.
 func (j *job) keep(ctx context.Context) (err error) {
 	j.kept, err = j.sketchRows(ctx, j.progress(Sketching, 1))
@@ -35,17 +32,6 @@ func (j *job) keep(ctx context.Context) (err error) {
 	}
 	j.KeepSummary, j.Summarized, j.Summarize = false, nil, nil
 	return nil
-}
-
-// choosesFromSketch reports whether γ is chosen from a sketch if m solves. Cross-validation takes a sketch of each fold.
-// DualCG brackets leave-one-out errors of a moderate number of rows; its other scores are too wide.
-func (j *job) choosesFromSketch(m ridge.Method) bool {
-	return j.choosesGamma() && (j.crossValidates() || m == ridge.DualCG && !j.choosesByTrials() || !m.IsDirect())
-}
-
-// choosesByTrials reports whether DualCG chooses γ.
-func (j *job) choosesByTrials() bool {
-	return j.Select.LeavesOut() && !j.PerTarget && j.free == nil && j.n >= 0 && j.n <= plan.MaxTrialRows
 }
 
 // stage builds the sketch of a staged fit.

@@ -75,7 +75,7 @@ func (s *Sketch) AddInput(a Accumulator, r Rows) (Accumulator, error) {
 		return a, err
 	}
 	if len(r.Weights) == 0 {
-		r.Weights = nil // as a Block has it
+		r.Weights = nil // like the weights of a Block
 	}
 	block := dataset.Block{N: n, X: r.Features, Y: r.Targets, W: r.Weights}
 	if err := sum.AppendBlock(block); err != nil {

@@ -230,8 +230,7 @@ func TestExactChoice(t *testing.T) {
 	}
 	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 20, 3, 1, 1)
 	for name, o := range map[string]fdridge.Options{
-		"loo and gamma = 0": {NoIntercept: true, Method: ridge.Exact, Select: choose.LOO, Candidates: []float64{1, 0}}, "cv": {NoIntercept: true, Method: ridge.Exact, Select: choose.CV}, "folds": {NoIntercept: true, Method: ridge.Tridiagonal, Folds: 3},
-		"summary": {NoIntercept: true, Method: ridge.Exact, KeepSummary: true},
+		"loo and gamma = 0": {NoIntercept: true, Method: ridge.Exact, Select: choose.LOO, Candidates: []float64{1, 0}},
 	} {
 		if _, err := fdridge.Fit(t.Context(), s, o); err == nil {
 			t.Errorf("%s is not refused", name)

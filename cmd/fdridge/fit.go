@@ -113,6 +113,8 @@ func (o *fitOptions) check() error {
 		return cli.BadInput("--part: with --mpi each rank already reads a part")
 	case o.predict != "" && filepath.Ext(o.out) != ".npy":
 		return cli.BadInput("--predict: it needs --out FILE.npy for the predictions")
+	case o.predict != "" && !o.each:
+		return cli.BadInput("--predict, --per-target: only targets with a gamma of their own are predicted in blocks")
 	case o.predict != "" && (o.coef != "" || o.report != "" || o.held.Share > 0 || o.mpi):
 		return cli.BadInput("--predict: the coefficients are not kept; leave out --coef, --report, --holdout and --mpi")
 	}

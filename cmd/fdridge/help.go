@@ -21,7 +21,7 @@ var flagGroups = []struct{ title, flags string }{
 	{"Accuracy", "tol=E max-passes=N error=E strict interval=FILE"},
 	{"Experiments", "figures=LIST quick dim=D ratio=LIST noise=S trials=N iterations=N seed=N"},
 	{"Live sketch", "sketch:every=TIME window=SPAN half-life=SPAN sketch:gamma=G replay"},
-	{"Output", "kind=NAME top=N out=FILE man:out=DIR paper:out=DIR report=FILE coef=FILE save-sketch=FILE out-format=NAME digits json"},
+	{"Output", "kind=NAME top=N key=COLUMN out=FILE man:out=DIR paper:out=DIR report=FILE coef=FILE save-sketch=FILE out-format=NAME digits json"},
 	{"Running", "threads=N memory=MIB checkpoint=FILE checkpoint-every=TIME cache=DIR log-format=NAME mpi help version"},
 	{"Advanced", "transposed n-features=D predict=FILE part=I/N lanes=N cache-keep cache-gib=GIB"},
 }

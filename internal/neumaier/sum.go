@@ -81,7 +81,7 @@ func (a Sum) MarshalBinary() ([]byte, error) {
 // UnmarshalBinary reads the output of MarshalBinary.
 func (a *Sum) UnmarshalBinary(b []byte) error {
 	if len(b) != 16 {
-		return fmt.Errorf("neumaier: a sum has 16 bytes, not %d", len(b))
+		return fmt.Errorf("a sum has 16 bytes, not %d", len(b))
 	}
 	a.sum = math.Float64frombits(binary.LittleEndian.Uint64(b))
 	a.low = math.Float64frombits(binary.LittleEndian.Uint64(b[8:]))

@@ -92,7 +92,7 @@ func TestZeroValues(t *testing.T) {
 				new(ridge.Summary), new(ridge.Solution), new(ridge.Target), new(fdridge.Result), new(ridge.Predictor), new(choose.CVResult), new(choose.GammaChoice), new(choose.TargetChoice), new(ridge.Outcome),
 				new(choose.Choice), new(choose.BandChoice), new(choose.BandTrial), new(choose.Criterion), new(ridge.Certificate),
 				new(ridge.Interval), new(plan.Plan), new(ridge.NotConvergedError), new(ridge.SizeError),
-				new(choose.FoldsError), new(ridge.GammaError), new(ridge.ScaleError), new(ridge.SingularError), new(ridge.SummaryConfig), new(ridge.Factorization), new(ridge.SpectrumCache),
+				new(choose.FoldsError), new(choose.HeldOut), new(ridge.GammaError), new(ridge.ScaleError), new(ridge.SingularError), new(ridge.SummaryConfig), new(ridge.Factorization), new(ridge.SpectrumCache),
 				new(ridge.Method), new(ridge.Identity), new(fdridge.Stage), new(fdridge.Options), new(fdridge.OptionError), new(plan.Remedy), new(ridge.Status), new(reason.Rule), new(reason.Reason), new(project.Projection), new(project.DependentError),
 			},
 			Arguments: func() []any {
@@ -100,7 +100,7 @@ func TestZeroValues(t *testing.T) {
 					1.0, 3, int64(3), []float64{1, 2}, []byte{1}, []choose.Band{{Name: "1", Columns: []int{0}}}, ridge.CG, plan.Config{}, ofTwo, ofTwo.Config(),
 					block, fit(ofTwo), []ridge.Interval{{}}, func(int64) {}, true, fdridge.Options{NoIntercept: true}, ridge.SolveOptions{}, ridge.LeaveOneOutOptions{}, reason.DirectIsCheaper, "cg",
 					[]*ridge.Solution{fit(ofTwo)}, []choose.Candidate{{Fit: fit(ofTwo), Scores: []ridge.Interval{{Lo: 1, Hi: 2}}}}, ridge.Converged, []int32{0}, time.Unix(1, 0), []time.Time{time.Unix(1, 0)},
-					func(int) string { return "a" }, Interface[dataset.Source](two), row, reader("\x01"), new(ridge.ProjectionBounds), new(choose.GammaChoice),
+					func(int) string { return "a" }, Interface[dataset.Source](two), Interface[ridge.Reducer](nil), row, reader("\x01"), new(ridge.ProjectionBounds), new(choose.GammaChoice),
 				}
 			},
 			Refuse: []any{new(ridge.Summary)}, Input: ridge.ErrInput,

@@ -55,7 +55,7 @@ func JoinTall(ctx context.Context, be engine.Backend, s *Stream, stage *rows.Sta
 			return nil, nil, err
 		}
 		if len(other.Factor) != d*q || len(other.Norms) != q || len(other.TSS) != t || len(other.Stage.Origin) != q {
-			return nil, nil, fmt.Errorf("direct: the factor of another process has %d numbers, not %d", len(other.Factor), d*q)
+			return nil, nil, fmt.Errorf("the factor of another process has %d numbers, not %d", len(other.Factor), d*q)
 		}
 		all.join(&other, joined, rows.ResumeStage(d, t, intercept, other.Stage))
 	}
