@@ -6,7 +6,6 @@ import (
 
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/plan"
-	"github.com/fdridge/fdridge/ridge/reason"
 )
 
 // A staged fit chooses γ or the penalties of bands from a sketch, and then solves by a direct method, which reads the rows
@@ -24,7 +23,7 @@ func (j *job) keep(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	j.record(Step{Stage: Sketching, Passes: 1, Reason: reason.Reason{Rule: reason.SketchIsKept}})
+	j.record(Step{Stage: Sketching, Passes: 1})
 	if j.Summarized != nil {
 		if err := j.Summarized(j.kept); err != nil {
 			return err
