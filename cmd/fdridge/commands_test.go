@@ -886,3 +886,14 @@ func TestTextFlags(t *testing.T) {
 	}
 	must(t, "predict", "--model", in("a"), "--data", semicolons, "--delimiter", ";", "--target", "y")
 }
+
+// sketchParts makes a sketch of each of n parts, and returns their names.
+func sketchParts(t *testing.T, n int, args ...string) (names []string) {
+	t.Helper()
+	for i := range n {
+		name := fmt.Sprintf("part-%d-of-%d.fds", i, n)
+		must(t, append(append([]string{"sketch"}, args...), "--part", fmt.Sprintf("%d/%d", i, n), "--out", name)...)
+		names = append(names, name)
+	}
+	return names
+}

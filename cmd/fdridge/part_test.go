@@ -12,17 +12,6 @@ import (
 	"testing"
 )
 
-// sketchParts makes a sketch of each of n parts, and returns their names.
-func sketchParts(t *testing.T, n int, args ...string) (names []string) {
-	t.Helper()
-	for i := range n {
-		name := fmt.Sprintf("part-%d-of-%d.fds", i, n)
-		must(t, append(append([]string{"sketch"}, args...), "--part", fmt.Sprintf("%d/%d", i, n), "--out", name)...)
-		names = append(names, name)
-	}
-	return names
-}
-
 // mergeAll merges sketches, in an order that is none of their own.
 func mergeAll(t *testing.T, names []string, out string) string {
 	t.Helper()
