@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -896,4 +897,12 @@ func sketchParts(t *testing.T, n int, args ...string) (names []string) {
 		names = append(names, name)
 	}
 	return names
+}
+
+// mergeAll merges sketches, in an order that is none of their own.
+func mergeAll(t *testing.T, names []string, out string) string {
+	t.Helper()
+	names = slices.Clone(names)
+	rand.New(rand.NewPCG(3, uint64(len(names)))).Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	return must(t, append(append([]string{"merge"}, names...), "--out", out)...)
 }

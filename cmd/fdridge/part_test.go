@@ -4,21 +4,12 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
-
-// mergeAll merges sketches, in an order that is none of their own.
-func mergeAll(t *testing.T, names []string, out string) string {
-	t.Helper()
-	names = slices.Clone(names)
-	rand.New(rand.NewPCG(3, uint64(len(names)))).Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	return must(t, append(append([]string{"merge"}, names...), "--out", out)...)
-}
 
 // TestParts: the sketches of all parts make that of all rows, each once, whatever the format and
 // however it is divided: the same number of rows, and of AᵀA itself the same weights. Of a sketch
