@@ -238,11 +238,11 @@ func (t *randomTable) randomFile(tb *testing.T) (format, text string, opts file.
 // TestRandomParallel reads random files on one core and on several: formats × codecs × encodings × damage. Blocks and
 // errors must be equal, bit for bit. So must be blocks from a cache, blocks from the middle of the file on, columns,
 // transposed rows and a share of the rows.
-// FDRIDGE_THOROUGH reads 1000 files.
+// FDRIDGE_THOROUGH reads 300 files.
 func TestRandomParallel(t *testing.T) {
 	files := 50
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
-		files = 1000
+		files = 300
 	}
 	dir := t.TempDir()
 	read, failed, made := map[string]int{}, 0, 0
@@ -337,7 +337,7 @@ func derived(t *testing.T, src dataset.Source, table *randomTable) []dataset.Sou
 func TestRandomEncoded(t *testing.T) {
 	files := 60
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
-		files = 1000
+		files = 300
 	}
 	path := filepath.Join(t.TempDir(), "data")
 	failed, missing, unknown := 0, 0, 0
