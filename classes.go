@@ -41,12 +41,11 @@ func (j *job) poolLeftOut(ctx context.Context, gammas []float64) error {
 	if j.Classes == nil || j.Reducer == nil {
 		return nil
 	}
+	var scores []*classes.Score
 	for _, g := range gammas {
-		if err := j.leftOut[g].Pool(ctx, j.Reducer.Allreduce); err != nil {
-			return err
-		}
+		scores = append(scores, j.leftOut[g])
 	}
-	return nil
+	return classes.Pool(ctx, j.Reducer.Allreduce, scores...)
 }
 
 // chooseByAccuracy chooses γ again if Select is an accuracy.
@@ -81,17 +80,9 @@ func (j *job) classify(ctx context.Context, r *Result) error {
 	}
 	var err error
 	r.Classes.Training, err = j.Classes.Evaluate(ctx, j.labelled, r.Solutions)
-	if err != nil {
+	r.Passes++
+	if err != nil || j.Reducer == nil {
 		return err
 	}
-	r.Passes++
-	for _, score := range r.Classes.Training {
-		if j.Reducer == nil {
-			break
-		}
-		if err := score.Pool(ctx, j.Reducer.Allreduce); err != nil {
-			return err
-		}
-	}
-	return nil
+	return classes.Pool(ctx, j.Reducer.Allreduce, r.Classes.Training...)
 }

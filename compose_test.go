@@ -362,11 +362,7 @@ func (p *composed) score(by choose.Criterion, penalty []float64, gamma float64, 
 		}
 		return s.GCV[j]
 	case choose.LOO:
-		sum, _ := p.heldOut(penalty, gamma, j, func(i int) int { return i }, len(p.x))
-		if sum == nil {
-			return nil
-		}
-		return sum.Quo(sum, refbig.Float(float64(len(p.x)))) // not the weight, see ridge.LeaveOneOut
+		return p.table(penalty).LeftOut(gamma, j)
 	case choose.CV:
 		if p.opts.Method == ridge.OneShot {
 			return nil // the score is about fits from sketches
@@ -375,13 +371,30 @@ func (p *composed) score(by choose.Criterion, penalty []float64, gamma float64, 
 		if folds == 0 {
 			folds = choose.DefaultFolds
 		}
-		sum, weight := p.heldOut(penalty, gamma, j, func(i int) int { return p.foldOf(i, folds) }, folds)
+		sum := p.table(penalty).HeldOut(gamma, j, folds, func(i int) int { return p.foldOf(i, folds) })
 		if sum == nil {
 			return nil
 		}
-		return sum.Quo(sum, weight)
+		return sum.Quo(sum, p.weight())
 	}
 	return nil
+}
+
+// table returns the rows for a reference.
+func (p *composed) table(penalty []float64) *refbig.Table {
+	return &refbig.Table{X: p.x, Y: p.y, W: p.w, Penalty: penalty, Intercept: !p.opts.NoIntercept}
+}
+
+// weight returns the weight of all rows.
+func (p *composed) weight() *big.Float {
+	if p.w == nil {
+		return refbig.Float(float64(len(p.x)))
+	}
+	sum := refbig.Float(0)
+	for _, w := range p.w {
+		sum.Add(sum, refbig.Float(w))
+	}
+	return sum
 }
 
 // foldOf returns the fold of row i. Each rank deals its own rows to the folds in turn.
@@ -393,47 +406,6 @@ func (p *composed) foldOf(i, folds int) int {
 		}
 	}
 	return (i - first) % folds
-}
-
-// heldOut returns the sum of squared errors of rows that are predicted from the rows of other folds, and the weight of the
-// rows. The sum is nil if a system is singular.
-func (p *composed) heldOut(penalty []float64, gamma float64, j int, foldOf func(i int) int, folds int) (sum, weight *big.Float) {
-	sum, weight = refbig.Float(0), refbig.Float(0)
-	for fold := range folds {
-		var x, y [][]float64
-		var w []float64
-		for i := range p.x {
-			if foldOf(i) != fold {
-				x, y = append(x, p.x[i]), append(y, p.y[i])
-				if p.w != nil {
-					w = append(w, p.w[i])
-				}
-			}
-		}
-		rest := refbig.New(x, y, w, !p.opts.NoIntercept)
-		rest.Penalty = penalty
-		s, err := rest.Solve(gamma)
-		if err != nil {
-			return nil, nil
-		}
-		for i := range p.x {
-			if foldOf(i) != fold {
-				continue
-			}
-			e := new(big.Float).Sub(refbig.Float(p.y[i][j]), s.Intercept[j])
-			for c, v := range p.x[i] {
-				e.Sub(e, new(big.Float).Mul(refbig.Float(v), s.Coef[j][c]))
-			}
-			own := 1.0
-			if p.w != nil {
-				own = p.w[i]
-			}
-			e.Mul(e, e)
-			sum.Add(sum, e.Mul(e, refbig.Float(own)))
-			weight.Add(weight, refbig.Float(own))
-		}
-	}
-	return sum, weight
 }
 
 // checkChoice compares the bracket of the chosen γ, and of one other candidate, with the exact scores.

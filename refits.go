@@ -14,11 +14,7 @@ import (
 // chooseByRefits chooses γ by cross-validation with a fit of its own for each fold. Columns without penalty need it: the rows
 // outside of a fold have a projection of their own, so that sketches of projected folds cannot be merged.
 func (s *sketched) chooseByRefits(ctx context.Context) (err error) {
-	gammas := choose.Ascending(s.eachCandidates())
-	if len(gammas) == 0 {
-		gammas = choose.Grid(s.current, foldGrid)
-	}
-	path, err := s.current.Path(gammas)
+	gammas, path, err := s.smallPath()
 	if err != nil {
 		return err
 	}
@@ -44,9 +40,6 @@ func (s *sketched) chooseByRefits(ctx context.Context) (err error) {
 	s.choice.By, s.choice.Passes = choose.CV, s.passes
 	return nil
 }
-
-// foldGrid is the grid size for a cross-validation by refits.
-const foldGrid = 25
 
 // refitFolds fits the rows outside of each fold at all gammas, and sums the squared errors on the rows of the fold. Row i is
 // in fold i mod Folds.

@@ -134,27 +134,8 @@ func holds(v ridge.Interval, want *big.Float) bool {
 
 // leftOut returns the leave-one-out error of target k at gamma, or nil if a row determines a coefficient alone.
 func (p *freeProblem) leftOut(gamma float64, k int) *big.Float {
-	sum := refbig.Float(0)
-	for out := range p.x {
-		rest := *p
-		rest.x, rest.y = slices.Delete(slices.Clone(p.x), out, out+1), slices.Delete(slices.Clone(p.y), out, out+1)
-		weight := 1.0
-		if p.w != nil {
-			weight, rest.w = p.w[out], slices.Delete(slices.Clone(p.w), out, out+1)
-		}
-		whole := refbig.New(rest.x, rest.y, rest.w, p.intercept)
-		whole.Penalty = p.penalty
-		s, err := whole.Solve(gamma)
-		if err != nil {
-			return nil
-		}
-		r := new(big.Float).Sub(refbig.Float(p.y[out][k]), s.Intercept[k])
-		for j, v := range p.x[out] {
-			r.Sub(r, new(big.Float).Mul(refbig.Float(v), s.Coef[k][j]))
-		}
-		sum.Add(sum, r.Mul(r.Mul(r, r), refbig.Float(weight)))
-	}
-	return sum.Quo(sum, refbig.Float(float64(len(p.x))))
+	table := refbig.Table{X: p.x, Y: p.y, W: p.w, Penalty: p.penalty, Intercept: p.intercept}
+	return table.LeftOut(gamma, k)
 }
 
 // TestPenaltyRounding: only divisions by powers of two, of at most 1, are exact.

@@ -60,11 +60,7 @@ func (s *sketched) chooseEachByGCV(ctx context.Context) (err error) {
 }
 
 func (s *sketched) chooseEachByLeaveOneOut(ctx context.Context) error {
-	gammas := choose.Ascending(s.eachCandidates())
-	if len(gammas) == 0 {
-		gammas = choose.Grid(s.current, eachGrid)
-	}
-	path, err := s.current.Path(gammas)
+	gammas, path, err := s.smallPath()
 	if err != nil {
 		return err
 	}
@@ -86,8 +82,18 @@ func (s *sketched) chooseEachByLeaveOneOut(ctx context.Context) error {
 	return nil
 }
 
-// eachGrid is the grid size for leave-one-out errors per target.
-const eachGrid = 25
+// smallPath returns the given candidates, or a small grid, and the solutions at these γ.
+func (s *sketched) smallPath() (gammas []float64, path []*ridge.Solution, err error) {
+	gammas = choose.Ascending(s.eachCandidates())
+	if len(gammas) == 0 {
+		gammas = choose.Grid(s.current, smallGrid)
+	}
+	path, err = s.current.Path(gammas)
+	return gammas, path, err
+}
+
+// smallGrid is the size of the default grid if each γ costs a product with all rows or a fit of each fold.
+const smallGrid = 25
 
 // eachCandidates returns the given candidates, or the candidates of the first block of targets. It returns nil if there
 // are neither.
@@ -105,7 +111,7 @@ func (j *job) blockOfTargets() int {
 	}
 	numbers := 5 * float64(j.d)
 	if j.choosesGamma() && j.Select != choose.GCV {
-		numbers += 3 * float64(max(len(j.Candidates), eachGrid)) * float64(j.d)
+		numbers += 3 * float64(max(len(j.Candidates), smallGrid)) * float64(j.d)
 	}
 	const bytes = 1 << 29
 	return max(1, int(math.Min(bytes, float64(j.MaxBytes)/8)/8/numbers))

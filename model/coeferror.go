@@ -55,9 +55,6 @@ func relativeTo(w []float64, bound float64) float64 {
 // record of the certificate has these bounds. If an earlier program wrote the record, they are computed. They are +Inf if
 // the certificate cannot be read, or if it may belong to other coefficients.
 func (m *Model) CoefficientError(f *Fit, j int) (bound, relative float64) {
-	if f == nil {
-		return math.Inf(1), math.Inf(1)
-	}
 	if m == nil || f == nil {
 		return math.Inf(1), math.Inf(1)
 	}

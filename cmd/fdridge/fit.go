@@ -423,12 +423,7 @@ func evaluateClasses(ctx context.Context, d *input.Data, run input.Session, solu
 	if err != nil || run.Ranks == nil {
 		return scores, err
 	}
-	for _, s := range scores {
-		if err := s.Pool(ctx, run.Ranks.Allreduce); err != nil {
-			return nil, err
-		}
-	}
-	return scores, nil
+	return scores, classes.Pool(ctx, run.Ranks.Allreduce, scores...)
 }
 
 // checkPipe returns an error if --data is a pipe and the flags need a second pass over the rows, or include --mpi or

@@ -51,18 +51,11 @@ func LineOf(name string, opts Options, row int64) (line int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	l.addMargin()
-	f, err := rawfile.Reopen(name, l.stamp)
+	f, r, err := l.records(name, &opts)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close() // opened for reading, so an error of Close does no harm
-	opts.Range = dataset.Range{}
-	if err := l.toRows(f, &opts); err != nil {
-		return 0, err
-	}
-	r := newRecords(f, l.delimiter)
-	r.comment, r.single = l.comment, l.hasOneColumn()
 	for range row + 1 {
 		if err := r.next(); err == io.EOF {
 			return 0, nil
@@ -71,6 +64,23 @@ func LineOf(name string, opts Options, row int64) (line int, err error) {
 		}
 	}
 	return r.line, nil
+}
+
+// records opens the whole file, and returns its records from the first row on.
+func (l *layout) records(name string, opts *Options) (*rawfile.File, *records, error) {
+	l.addMargin()
+	f, err := rawfile.Reopen(name, l.stamp)
+	if err != nil {
+		return nil, nil, err
+	}
+	opts.Range = dataset.Range{}
+	if err := l.toRows(f, opts); err != nil {
+		f.Close() // err is more informative than an error of Close
+		return nil, nil, err
+	}
+	r := newRecords(f, l.delimiter)
+	r.comment, r.single = l.comment, l.hasOneColumn()
+	return f, r, nil
 }
 
 // Texts returns the cells of one column, without surrounding blanks, in the order of the rows. The column is a name, or a
@@ -84,7 +94,7 @@ func Texts(name string, opts Options, column string) iter.Seq2[string, error] {
 }
 
 func texts(name string, opts Options, column string, yield func(string, error) bool) error {
-	opts.Targets, opts.Columns, opts.Cells, opts.Range = nil, []string{column}, nil, dataset.Range{}
+	opts.Targets, opts.Columns, opts.Cells = nil, []string{column}, nil
 	l, err := inspect(name, opts)
 	if err != nil {
 		return err
@@ -92,17 +102,11 @@ func texts(name string, opts Options, column string, yield func(string, error) b
 	if l.Choice, err = columns.Choose(l.Names, l.header, nil, opts.Columns); err != nil {
 		return &dataset.InputError{File: name, Line: l.skip + 1, Msg: err.Error()}
 	}
-	l.addMargin()
-	f, err := rawfile.Reopen(name, l.stamp)
+	f, r, err := l.records(name, &opts)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // opened for reading, so an error of Close does no harm
-	if err := l.toRows(f, &opts); err != nil {
-		return err
-	}
-	r := newRecords(f, l.delimiter)
-	r.comment, r.single = l.comment, l.hasOneColumn()
 	at := slices.Index(l.To, 0)
 	for {
 		switch err := r.next(); {

@@ -225,13 +225,8 @@ func isNumber(n cell.Notation, s []byte) bool {
 }
 
 func (l *layout) open(name string, opts *Options, was dataset.Stamp) (dataset.Reader, error) {
-	f, err := rawfile.Pass(name, opts.Pipe, was)
+	f, err := rawfile.PassRange(name, opts.Pipe, was, opts.Range)
 	if err != nil {
-		return nil, err
-	}
-	f.SkipBOM()
-	if err := f.Limit(opts.Range); err != nil {
-		f.Close() // err is more informative than an error of Close
 		return nil, err
 	}
 	return chunk.New(f, newFormat(l), chunk.Options{}), nil

@@ -125,13 +125,8 @@ func scan(name string, opts *Options, was dataset.Stamp) (n int64, d int, stamp 
 }
 
 func open(name string, d int, opts *Options, was dataset.Stamp) (*chunk.Reader, error) {
-	f, err := rawfile.Pass(name, opts.Pipe, was)
+	f, err := rawfile.PassRange(name, opts.Pipe, was, opts.Range)
 	if err != nil {
-		return nil, err
-	}
-	f.SkipBOM()
-	if err := f.Limit(opts.Range); err != nil {
-		f.Close() // err is more informative than an error of Close
 		return nil, err
 	}
 	rows := &format{d: d, targets: opts.Targets, first: *opts.First, keepZeros: d == maxIndex}

@@ -44,18 +44,16 @@ type Classes struct {
 //
 // The error is [ridge.ErrEmpty] if there are no rows.
 func Learn(ctx context.Context, src dataset.Source, text func(value float64) string) (*Classes, error) {
-	return LearnShared(ctx, src, text, dataset.Share{}, nil)
-}
-
-// A Link connects processes that share the rows. A dist.Transport is a Link.
-type Link interface {
-	// Broadcast returns the b of process root, on every process.
-	Broadcast(ctx context.Context, root int, b []byte) ([]byte, error)
+	return LearnShared(ctx, src, text, nil)
 }
 
 // LearnShared is like [Learn] for several processes. Each process has a share of the rows, and all get the same classes. A
-// label may have different values in the processes.
-func LearnShared(ctx context.Context, src dataset.Source, text func(value float64) string, share dataset.Share, link Link) (*Classes, error) {
+// label may have different values in the processes. gather returns the messages of all processes, in the same order on every
+// process; nil means that src has all rows.
+func LearnShared(
+	ctx context.Context, src dataset.Source, text func(value float64) string,
+	gather func(ctx context.Context, own []byte) ([][]byte, error),
+) (*Classes, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil {
 		return nil, unfit("no source of rows")
@@ -75,8 +73,8 @@ func LearnShared(ctx context.Context, src dataset.Source, text func(value float6
 		label := text(v)
 		counts[label], valueOf[label] = count, v
 	}
-	if !share.Whole() {
-		counts, err = pool(ctx, counts, share, link)
+	if gather != nil {
+		counts, err = pool(ctx, counts, gather)
 		if err != nil {
 			return nil, err
 		}
@@ -126,19 +124,21 @@ func countValues(ctx context.Context, src dataset.Source) (map[float64]int64, er
 }
 
 // pool adds the counts of all processes.
-func pool(ctx context.Context, own map[string]int64, share dataset.Share, link Link) (map[string]int64, error) {
+func pool(
+	ctx context.Context, own map[string]int64, gather func(ctx context.Context, own []byte) ([][]byte, error),
+) (map[string]int64, error) {
 	text, err := json.Marshal(own)
 	if err != nil {
 		return nil, err
 	}
+	messages, err := gather(ctx, text)
+	if err != nil {
+		return nil, err
+	}
 	all := map[string]int64{}
-	for root := range share.Size {
-		b, err := link.Broadcast(ctx, root, text)
-		if err != nil {
-			return nil, err
-		}
+	for _, message := range messages {
 		var counts map[string]int64
-		if err := json.Unmarshal(b, &counts); err != nil {
+		if err := json.Unmarshal(message, &counts); err != nil {
 			return nil, err
 		}
 		for label, count := range counts {

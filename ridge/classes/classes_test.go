@@ -1,6 +1,7 @@
 package classes_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -356,7 +357,9 @@ func TestLearnShared(t *testing.T) {
 			t.Fatal(err)
 		}
 		wait.Go(func() {
-			c, err := classes.LearnShared(t.Context(), src, func(v float64) string { return names[rank][v] }, dataset.Share{Rank: rank, Size: len(labels)}, link)
+			text := func(v float64) string { return names[rank][v] }
+			gather := func(ctx context.Context, own []byte) ([][]byte, error) { return dist.Gather(ctx, link, own) }
+			c, err := classes.LearnShared(t.Context(), src, text, gather)
 			if err != nil {
 				t.Error(err)
 				link.Abort(err)

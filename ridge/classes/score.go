@@ -134,13 +134,16 @@ func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Inter
 	}
 }
 
-// Pool adds up the scores of all processes. reduce overwrites its argument with the sum over all processes.
-func (s *Score) Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) error) error {
+// Pool adds up each of scores over all processes. reduce overwrites its argument with the sum over all processes.
+func Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) error, scores ...*Score) error {
 	ctx = background.IfNil(ctx)
-	counts := []*int64{&s.Rows, &s.Unknown, &s.Proved}
-	for _, list := range slices.Concat(s.Confusion, [][]int64{s.Right, s.Possible}) {
-		for k := range list {
-			counts = append(counts, &list[k])
+	var counts []*int64
+	for _, s := range scores {
+		counts = append(counts, &s.Rows, &s.Unknown, &s.Proved)
+		for _, list := range slices.Concat(s.Confusion, [][]int64{s.Right, s.Possible}) {
+			for k := range list {
+				counts = append(counts, &list[k])
+			}
 		}
 	}
 	sums := make([]float64, len(counts))

@@ -86,6 +86,20 @@ func Pass(name string, pipe *dataset.Pipe, was dataset.Stamp) (*File, error) {
 	return of(pipe.Name(), taken, taken)
 }
 
+// PassRange is like [Pass] for the rows of a text without header that begin in part.
+func PassRange(name string, pipe *dataset.Pipe, was dataset.Stamp, part dataset.Range) (*File, error) {
+	f, err := Pass(name, pipe, was)
+	if err != nil {
+		return nil, err
+	}
+	f.SkipBOM()
+	if err := f.Limit(part); err != nil {
+		f.Close() // err is more informative than an error of Close
+		return nil, err
+	}
+	return f, nil
+}
+
 // of returns a File that reads the data of a pipe.
 func of(name string, from io.Reader, taken *dataset.Taken) (*File, error) {
 	f := &File{Reader: bufio.NewReaderSize(from, bufferSize), Name: name, Plain: -1, MaxRow: MaxRow, pipe: taken, decoder: decoder{text: from, close: func() {}}, share: wholeFile}

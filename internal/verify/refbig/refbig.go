@@ -316,3 +316,60 @@ func matrix(r, c int) [][]*big.Float {
 	}
 	return out
 }
+
+// A Table holds the rows of a ridge problem whose columns have penalties, nil for 1. W is nil if all weights are 1.
+type Table struct {
+	X, Y      [][]float64
+	W         []float64
+	Penalty   []float64
+	Intercept bool
+}
+
+// HeldOut returns the sum of the weighted squared errors of target j if each row is predicted from the rows of other folds.
+// foldOf gives the fold of each row, below folds. The sum is nil if a system is singular.
+func (t *Table) HeldOut(gamma float64, j, folds int, foldOf func(row int) int) *big.Float {
+	sum := Float(0)
+	for fold := range folds {
+		rest := Table{Penalty: t.Penalty, Intercept: t.Intercept}
+		for i := range t.X {
+			if foldOf(i) == fold {
+				continue
+			}
+			rest.X, rest.Y = append(rest.X, t.X[i]), append(rest.Y, t.Y[i])
+			if t.W != nil {
+				rest.W = append(rest.W, t.W[i])
+			}
+		}
+		problem := New(rest.X, rest.Y, rest.W, rest.Intercept)
+		problem.Penalty = rest.Penalty
+		s, err := problem.Solve(gamma)
+		if err != nil {
+			return nil
+		}
+		for i, row := range t.X {
+			if foldOf(i) != fold {
+				continue
+			}
+			e := sub(Float(t.Y[i][j]), s.Intercept[j])
+			for c, v := range row {
+				e.Sub(e, mul(Float(v), s.Coef[j][c]))
+			}
+			e.Mul(e, e)
+			if t.W != nil {
+				e.Mul(e, Float(t.W[i]))
+			}
+			sum.Add(sum, e)
+		}
+	}
+	return sum
+}
+
+// LeftOut returns the leave-one-out error of target j, see ridge.LeaveOneOut. It is nil if a system is singular.
+func (t *Table) LeftOut(gamma float64, j int) *big.Float {
+	n := len(t.X)
+	sum := t.HeldOut(gamma, j, n, func(row int) int { return row })
+	if sum == nil {
+		return nil
+	}
+	return sum.Quo(sum, Float(float64(n)))
+}

@@ -105,7 +105,7 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 	if o.Labels != nil {
 		d.Scans++
 		counted := &batch.Counter{Source: d.Counted.Source, Progress: bar.Rows("reading labels", d.Counted.Source)}
-		d.Classes, err = classes.LearnShared(ctx, counted, o.Labels.Label, run.Share(), run.Ranks)
+		d.Classes, err = classes.LearnShared(ctx, counted, o.Labels.Label, run.gather())
 		if err != nil {
 			return nil, err
 		}

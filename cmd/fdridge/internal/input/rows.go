@@ -46,6 +46,14 @@ func (s Session) Share() dataset.Share {
 	return dataset.Share{Rank: s.Ranks.Rank(), Size: s.Ranks.Size()}
 }
 
+// gather returns the function that collects the messages of all processes, or nil for a single process.
+func (s Session) gather() func(ctx context.Context, own []byte) ([][]byte, error) {
+	if s.Ranks == nil {
+		return nil
+	}
+	return func(ctx context.Context, own []byte) ([][]byte, error) { return dist.Gather(ctx, s.Ranks, own) }
+}
+
 // An expected holds the features that rows must have, as an existing model, sketch or plan requires.
 type expected struct {
 	width int      // number of features of svmlight files; 0: any
