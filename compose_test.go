@@ -460,8 +460,8 @@ func (p *composed) checkEach(t *testing.T, what string, r *fdridge.Result) {
 	}
 }
 
-// TestCompose fits random tables with random sets of options, and compares the results with the closed form in 512 bits.
-// FDRIDGE_COMPOSE is the number of fits.
+// TestCompose fits random tables with random sets of options, and compares the results with the closed form in 512
+// bits. FDRIDGE_COMPOSE is the number of fits.
 func TestCompose(t *testing.T) {
 	fits := 300
 	switch {

@@ -228,8 +228,8 @@ func (j *job) whySketch() (why reason.Reason) {
 // needsSketch reports whether a fit by the direct method m also needs a sketch.
 func (j *job) needsSketch(m ridge.Method) bool { return j.choosesBands() || j.choosesFromSketch(m) }
 
-// choosesFromSketch reports whether γ is chosen from a sketch if m solves. Cross-validation takes a sketch of each fold.
-// DualCG brackets leave-one-out errors of a moderate number of rows; its other scores are too wide.
+// choosesFromSketch reports whether γ is chosen from a sketch if m solves. Cross-validation takes a sketch of each
+// fold. DualCG brackets leave-one-out errors of a moderate number of rows; its other scores are too wide.
 func (j *job) choosesFromSketch(m ridge.Method) bool {
 	return j.choosesGamma() && (j.crossValidates() || m == ridge.DualCG && !j.choosesByTrials() || !m.IsDirect())
 }

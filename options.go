@@ -109,8 +109,8 @@ type Options struct {
 	Progress func(s Stage, p ridge.Progress)
 	// Chosen, if not nil, is called with the method before the first pass. An error ends the fit.
 	Chosen func(ridge.Method) error
-	// Merge, if not nil, returns the summary of the rows of all workers, given the summary of the rows of this worker. With
-	// Folds it is called for each fold. A fit with a Reducer requires Merge or Summarize.
+	// Merge, if not nil, returns the summary of the rows of all workers, given the summary of the rows of this worker.
+	// With Folds it is called for each fold. A fit with a Reducer requires Merge or Summarize.
 	Merge func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error)
 	// Gather, if not nil, returns the messages of all workers, in the same order on every worker. A fit with a Reducer
 	// requires Gather for Unpenalized.

@@ -105,8 +105,8 @@ func (j *job) rounding() *ridge.ProjectionBounds {
 	return j.projection.Rounding(j.penalty)
 }
 
-// entryRounding returns the bounds on the rounding of the features by scaling. They are nil if the features were projected,
-// because the bounds of the projection include them.
+// entryRounding returns the bounds on the rounding of the features by scaling. They are nil if the features were
+// projected, because the bounds of the projection include them.
 func (j *job) entryRounding() []float64 {
 	if j.free != nil {
 		return nil

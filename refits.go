@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// chooseByRefits chooses γ by cross-validation with a fit of its own for each fold. Columns without penalty need it: the rows
-// outside of a fold have a projection of their own, so that sketches of projected folds cannot be merged.
+// chooseByRefits chooses γ by cross-validation with a fit of its own for each fold. Columns without penalty need it:
+// the rows outside of a fold have a projection of their own, so that sketches of projected folds cannot be merged.
 func (s *sketched) chooseByRefits(ctx context.Context) (err error) {
 	gammas, path, err := s.smallPath()
 	if err != nil {
@@ -41,8 +41,8 @@ func (s *sketched) chooseByRefits(ctx context.Context) (err error) {
 	return nil
 }
 
-// refitFolds fits the rows outside of each fold at all gammas, and sums the squared errors on the rows of the fold. Row i is
-// in fold i mod Folds.
+// refitFolds fits the rows outside of each fold at all gammas, and sums the squared errors on the rows of the fold. Row
+// i is in fold i mod Folds.
 func (j *job) refitFolds(ctx context.Context, gammas []float64) (found *choose.HeldOut, passes int, err error) {
 	found = &choose.HeldOut{Rounding: j.unpenalized.given}
 	folds := int64(j.Folds)

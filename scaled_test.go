@@ -17,8 +17,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/project"
 )
 
-// newFarProblem returns a problem whose columns are far from zero beside their spread. No penalty is a power of four, so
-// that the entries of every scaled column are rounded.
+// newFarProblem returns a problem whose columns are far from zero beside their spread. No penalty is a power of four,
+// so that the entries of every scaled column are rounded.
 func newFarProblem(rng *rand.Rand, wide bool) *freeProblem {
 	d, n, t := 1+rng.IntN(5), 8+rng.IntN(20), 1+rng.IntN(2)
 	if wide {
@@ -50,8 +50,8 @@ func newFarProblem(rng *rand.Rand, wide bool) *freeProblem {
 	return p
 }
 
-// TestScaledFits holds every bound of fits with penalties to an exact reference: the rounding of the quotients by the roots
-// of the penalties is in the bounds.
+// TestScaledFits holds every bound of fits with penalties to an exact reference: the rounding of the quotients by the
+// roots of the penalties is in the bounds.
 func TestScaledFits(t *testing.T) {
 	methods := []ridge.Method{ridge.OneShot, ridge.CG, ridge.Galerkin, ridge.Newton, ridge.Cholesky, ridge.QR, ridge.Tridiagonal, ridge.Exact, ridge.Dual}
 	bounded := 0

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// A staged fit chooses γ or the penalties of bands from a sketch, and then solves by a direct method, which reads the rows
-// again.
+// A staged fit chooses γ or the penalties of bands from a sketch, and then solves by a direct method, which reads the
+// rows again.
 type staged struct {
 	*job
 	sketch *sketched
@@ -64,8 +64,8 @@ func (s *staged) chooseGamma(ctx context.Context) ([]float64, error) {
 	return s.direct.chooseGamma(ctx)
 }
 
-// solve solves by the direct method. If γ was chosen from the sketch, the direct method has not read the rows yet. It takes
-// the chosen γ as if the caller had given them.
+// solve solves by the direct method. If γ was chosen from the sketch, the direct method has not read the rows yet. It
+// takes the chosen γ as if the caller had given them.
 func (s *staged) solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
 	if s.direct == nil {
 		given := *s.job

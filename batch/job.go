@@ -33,8 +33,9 @@ type Job struct {
 	merged int      // the first rank whose checkpoint has the merged sketch, -1 if none has
 }
 
-// Fit runs [fdridge.Fit] with the checkpoint and the ranks of the job. src holds the rows of this rank. A job may
-// call Fit only once. Fit sets opts.Journal, opts.Reducer, opts.Merge, opts.Gather and opts.Summarize; the caller must leave them nil.
+// Fit runs [fdridge.Fit] with the checkpoint and the ranks of the job. src holds the rows of this rank. A job may call
+// Fit only once. Fit sets opts.Journal, opts.Reducer, opts.Merge, opts.Gather and opts.Summarize; the caller must leave
+// them nil.
 func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options) (*fdridge.Result, error) {
 	ctx = background.IfNil(ctx)
 	if opts.Journal != nil || opts.Reducer != nil || opts.Summarize != nil || opts.Merge != nil || opts.Gather != nil {

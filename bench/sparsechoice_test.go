@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// BenchmarkSparseChoice chooses γ by leave-one-out errors for 7,770 texts of 8,315 words. The words have the frequencies of
-// natural language. One of 8 topics makes some words likelier, and it decides the target.
+// BenchmarkSparseChoice chooses γ by leave-one-out errors for 7,770 texts of 8,315 words. The words have the
+// frequencies of natural language. One of 8 topics makes some words likelier, and it decides the target.
 func BenchmarkSparseChoice(b *testing.B) {
 	const n, d = 7770, 8315
 	rng := rand.New(rand.NewPCG(44, 1))

@@ -32,7 +32,8 @@ func (h Holdout) Held(row int64) bool {
 	return float64(z>>11)*0x1p-53 < h.Share
 }
 
-// Where returns the rows of src that keep selects. keep gets the number of a row, counted from 0. A pass reads all rows of src.
+// Where returns the rows of src that keep selects. keep gets the number of a row, counted from 0. A pass reads all rows
+// of src.
 func Where(src Source, keep func(row int64) bool) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err

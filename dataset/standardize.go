@@ -85,13 +85,14 @@ func (m *moments) scaling() (*Scaling, error) {
 	return out, nil
 }
 
-// scaledUnits bounds the number of roundings in an entry of a scaled column. They are in the root of a penalty, its product
-// with a deviation, the difference from a mean, and the quotient.
+// scaledUnits bounds the number of roundings in an entry of a scaled column. They are in the root of a penalty, its
+// product with a deviation, the difference from a mean, and the quotient.
 const scaledUnits = 4
 
 // Rounding returns bounds on the relative error of an entry in each scaled column, in unit round-offs (2⁻⁵³), for
 // [ridge.ExactOptions.Rounding] and fdridge.Options.Rounding. The exact entry is (x − mean)/scale. The scale may be the
-// exact product of a deviation and the root of a penalty instead of its rounded value. If s changes no column, Rounding returns nil.
+// exact product of a deviation and the root of a penalty instead of its rounded value. If s changes no column, Rounding
+// returns nil.
 func (s *Scaling) Rounding() []float64 {
 	if s == nil {
 		return nil

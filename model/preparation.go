@@ -198,8 +198,8 @@ func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, flo
 	return out, intercept
 }
 
-// unscaledIntercept returns the intercept for the coefficients coef of unscaled columns, and a bound on its rounding. The
-// argument intercept is for scaled columns.
+// unscaledIntercept returns the intercept for the coefficients coef of unscaled columns, and a bound on its rounding.
+// The argument intercept is for scaled columns.
 func (p *Preparation) unscaledIntercept(coef []float64, intercept float64) (value, rounding float64) {
 	sum := twofold.Of(intercept)
 	for i, mean := range p.Scaling.Mean {

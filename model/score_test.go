@@ -105,8 +105,8 @@ func TestScoreJSON(t *testing.T) {
 	}
 }
 
-// TestScoreUnderflow checks the brackets for targets whose squares are near the end of the range of float64. The exact R²
-// of predictions of 0 is 1 − Σy²/Σ(y − ȳ)².
+// TestScoreUnderflow checks the brackets for targets whose squares are near the end of the range of float64. The exact
+// R² of predictions of 0 is 1 − Σy²/Σ(y − ȳ)².
 func TestScoreUnderflow(t *testing.T) {
 	for _, unit := range []float64{1e-160, 3e-162, 1e-150} {
 		for _, rows := range [][]float64{{4, -5}, {4, -4, -3}, {1, 2, 2, 1}, {-7, -7, -8}} {

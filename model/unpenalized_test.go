@@ -20,8 +20,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
-// TestUnpenalized: a model with columns without penalty is of version 3, reads back, and predicts like its solution. It has
-// intervals from its own bounds, which contain the predictions of the exact solution in 512 bits, and none from a sketch.
+// TestUnpenalized: a model with columns without penalty is of version 3, reads back, and predicts like its solution. It
+// has intervals from its own bounds, which contain the predictions of the exact solution in 512 bits, and none from a
+// sketch.
 func TestUnpenalized(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	x, y := mat.NewDense(40, 3, nil), mat.NewDense(40, 1, nil)
@@ -103,8 +104,8 @@ func TestUnpenalized(t *testing.T) {
 	}
 }
 
-// checkIntervals compares the intervals of a model with the exact solution for the rows of fitted, which are the rows of src
-// after preparation.
+// checkIntervals compares the intervals of a model with the exact solution for the rows of fitted, which are the rows
+// of src after preparation.
 func checkIntervals(t *testing.T, name string, m *model.Model, fitted, src dataset.Source, y *mat.Dense, penalty []float64) {
 	t.Helper()
 	var x, targets [][]float64

@@ -30,9 +30,9 @@ func (e *dualExact) usesTrials() bool {
 	return ok && e.method == DualCG && kept.Sparse() && kept.N() > 2*dual.SharedTrials
 }
 
-// leaveOneOutByTrials solves by conjugate gradients and brackets the leverages by trial vectors, without AAᵀ. First, all
-// rows get one trial vector of their own. Then the rows get more whose brackets widen the scores most. It returns false
-// if there are no trial vectors.
+// leaveOneOutByTrials solves by conjugate gradients and brackets the leverages by trial vectors, without AAᵀ. First,
+// all rows get one trial vector of their own. Then the rows get more whose brackets widen the scores most. It returns
+// false if there are no trial vectors.
 func (e *dualExact) leaveOneOutByTrials(ctx context.Context, gammas []float64, receive func(int, dataset.Block, []Interval, []float64)) ([]*Solution, *LeftOutScores, bool, error) {
 	kept := e.data.(*dual.Rows)
 	if e.trials == nil {
@@ -102,8 +102,8 @@ func (e *dualExact) leftOf(found *dualFit, kept *dual.Rows) []certify.DualLeft {
 }
 
 // rowsToNarrow returns the rows whose brackets widen the scores most. Without the other rows, the bracket of each score
-// that may decide has half the wanted width. A score far above the best may have a wider bracket. A score decides only if
-// it is known within a factor of two.
+// that may decide has half the wanted width. A score far above the best may have a wider bracket. A score decides only
+// if it is known within a factor of two.
 func (e *dualExact) rowsToNarrow(gammas []float64, free [][]interval.Interval, lefts [][]certify.DualLeft) []int {
 	n := len(free[0])
 	scores, least := make([]interval.Interval, len(gammas)), math.Inf(1)

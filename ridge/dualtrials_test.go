@@ -86,7 +86,8 @@ func TestTrialsLeaveOut(t *testing.T) {
 	}
 }
 
-// TestTrialsChoose: the choice of γ for sparse rows that are too costly to factor is proved, and it is the choice of dual.
+// TestTrialsChoose: the choice of γ for sparse rows that are too costly to factor is proved, and it is the choice of
+// dual.
 func TestTrialsChoose(t *testing.T) {
 	rng := rand.New(rand.NewPCG(44, 5))
 	x, y := words(rng, 640, 900)

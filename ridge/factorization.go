@@ -126,9 +126,9 @@ func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []
 func (f *Factorization) SetTol(tol float64) { f.opts.Tol = tol }
 
 // LeaveOneOut returns the solutions of [Factorization.Solve] and the leave-one-out error of every solution and target,
-// as defined at [LeaveOneOut]. It makes a pass over src, and docs/math.md, Theorem 10.7, describes the leverages. A dual
-// method makes no pass, because it has the rows in memory. For [DualCG] and more than 512 rows, the brackets are narrow only
-// if γ is not small (Theorem 10.8), and the solutions have no coefficients.
+// as defined at [LeaveOneOut]. It makes a pass over src, and docs/math.md, Theorem 10.7, describes the leverages. A
+// dual method makes no pass, because it has the rows in memory. For [DualCG] and more than 512 rows, the brackets are
+// narrow only if γ is not small (Theorem 10.8), and the solutions have no coefficients.
 //
 // The factorisation must have been made with ExactOptions.LeaveOneOut. A dual method does not support
 // ExactOptions.Projected. In both cases the error is [ErrShape]. Other errors are as for [Factorization.Solve]

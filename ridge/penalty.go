@@ -68,7 +68,8 @@ func (s *Summary) Penalize(p []float64) (*Summary, error) {
 	return out, nil
 }
 
-// AddRounding returns a + b for numbers as in [ExactOptions.Rounding]. nil stands for zeros. Both must have the same length.
+// AddRounding returns a + b for numbers as in [ExactOptions.Rounding]. nil stands for zeros. Both must have the same
+// length.
 func AddRounding(a, b []float64) []float64 {
 	switch {
 	case a == nil:
@@ -160,8 +161,8 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 }
 
 // CoefficientError returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for the coefficients in Targets[j].Coef. They include
-// columns without penalty. They are +Inf if there is no target j. The Certificate of a solution with a Penalty bounds the
-// error of Scaled instead.
+// columns without penalty. They are +Inf if there is no target j. The Certificate of a solution with a Penalty bounds
+// the error of Scaled instead.
 func (s *Solution) CoefficientError(j int) (bound, relative float64) {
 	if s == nil || j < 0 || j >= len(s.Targets) {
 		return math.Inf(1), math.Inf(1)

@@ -124,8 +124,8 @@ func penalisedProblem(n, d int) table {
 	return s
 }
 
-// TestFitPenalty: with a penalty, Fit equals Fit of rows that were divided by its root, with this rounding declared, to the
-// bit. This holds for every method. The coefficients belong to the columns as they are.
+// TestFitPenalty: with a penalty, Fit equals Fit of rows that were divided by its root, with this rounding declared, to
+// the bit. This holds for every method. The coefficients belong to the columns as they are.
 func TestFitPenalty(t *testing.T) {
 	const n, d = 200, 12
 	s := penalisedProblem(n, d)

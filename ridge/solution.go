@@ -89,9 +89,9 @@ type Target struct {
 	InterceptRounding float64 `json:"-"`
 }
 
-// RSSAfter returns RSS if the intercept is rounded again, by at most rounding. With the total weight W of the rows, the sum
-// of squares of the best intercept is less by W·ι² for an intercept at the distance ι. Without a fitted intercept, the
-// norm of the residuals changes by at most √W·ι.
+// RSSAfter returns RSS if the intercept is rounded again, by at most rounding. With the total weight W of the rows, the
+// sum of squares of the best intercept is less by W·ι² for an intercept at the distance ι. Without a fitted intercept,
+// the norm of the residuals changes by at most √W·ι.
 func (t *Target) RSSAfter(rounding float64) Interval {
 	out := t.RSS
 	if rounding == 0 {

@@ -102,10 +102,10 @@ func (s *Summary) Projected(p *ProjectionBounds) *Summary {
 	return s
 }
 
-// Rounded declares that the entries of the rows were rounded before they were read, as [ExactOptions.Rounding] describes.
-// All bounds are then about the exact entries. A units of nil means that the entries are exact. Rounded returns s. The
-// binary format does not contain units. If units has
-// a wrong length, all methods that need bounds return [ErrShape].
+// Rounded declares that the entries of the rows were rounded before they were read, as [ExactOptions.Rounding]
+// describes. All bounds are then about the exact entries. A units of nil means that the entries are exact. Rounded
+// returns s. The binary format does not contain units. If units has a wrong length, all methods that need bounds return
+// [ErrShape].
 func (s *Summary) Rounded(units []float64) *Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()

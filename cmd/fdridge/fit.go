@@ -389,8 +389,8 @@ func (o *fitOptions) predictBlocks(ctx context.Context, d *input.Data) (func(fir
 	}, nil
 }
 
-// evaluate computes the scores of all solutions on the held-out rows. It returns nil if no rows are held out. Scores are
-// about the coefficients in the units of the file, as the model has them.
+// evaluate computes the scores of all solutions on the held-out rows. It returns nil if no rows are held out. Scores
+// are about the coefficients in the units of the file, as the model has them.
 func evaluate(ctx context.Context, d *input.Data, run input.Session, solutions []*ridge.Solution, intercept bool) (*report.HeldOut, error) {
 	if d.Held == nil {
 		return nil, nil

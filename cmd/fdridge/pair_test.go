@@ -136,8 +136,8 @@ func TestUnknownLevelLine(t *testing.T) {
 	}
 }
 
-// TestSeparateText checks that the flags of text apply to separate files of targets and weights, and that the numbers of
-// rows decide whether a first line is a header. Each table is fitted as one file and as several.
+// TestSeparateText checks that the flags of text apply to separate files of targets and weights, and that the numbers
+// of rows decide whether a first line is a header. Each table is fitted as one file and as several.
 func TestSeparateText(t *testing.T) {
 	writeAll(t, map[string]string{
 		"x.csv": "a,b\n1,5\n2,3\n3,8\n4,1\n5,9\n6,2\n", "xn.csv": "1,5\n2,3\n3,8\n4,1\n5,9\n6,2\n",

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestUnderflowAtZero checks that at gamma = 0 columns whose products underflow are called so, and not constant, and that
-// constant and dependent columns are not.
+// TestUnderflowAtZero checks that at gamma = 0 columns whose products underflow are called so, and not constant, and
+// that constant and dependent columns are not.
 func TestUnderflowAtZero(t *testing.T) {
 	writeAll(t, map[string]string{
 		"tiny.csv":      "a,b,y\n1e-170,1,1\n2e-170,2,2\n3e-170,5,3\n4e-170,1,5\n",

@@ -185,7 +185,8 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// TestBlankLinePosition: an empty line of a file of one column, with blanks as delimiter, has an error at its first byte.
+// TestBlankLinePosition: an empty line of a file of one column, with blanks as delimiter, has an error at its first
+// byte.
 func TestBlankLinePosition(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data")
 	for text, column := range map[string]int{"1\n\n1": 1, "1\n   \n1": 1} {

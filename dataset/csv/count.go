@@ -44,8 +44,8 @@ func Count(name string, opts Options) (int64, error) {
 	}
 }
 
-// LineOf returns the line, from 1, on which a row of the file begins. The row is counted from 0 and must be in the whole
-// file. If there is no such row, the result is 0.
+// LineOf returns the line, from 1, on which a row of the file begins. The row is counted from 0 and must be in the
+// whole file. If there is no such row, the result is 0.
 func LineOf(name string, opts Options, row int64) (line int, err error) {
 	l, err := inspect(name, opts)
 	if err != nil {
@@ -83,8 +83,8 @@ func (l *layout) records(name string, opts *Options) (*rawfile.File, *records, e
 	return f, r, nil
 }
 
-// Texts returns the cells of one column, without surrounding blanks, in the order of the rows. The column is a name, or a
-// number from 1. Errors are as in [Open]; an error comes with an empty text and ends the sequence.
+// Texts returns the cells of one column, without surrounding blanks, in the order of the rows. The column is a name, or
+// a number from 1. Errors are as in [Open]; an error comes with an empty text and ends the sequence.
 func Texts(name string, opts Options, column string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if err := texts(name, opts, column, yield); err != nil {

@@ -10,9 +10,9 @@ import (
 // blanks stands for runs of blanks and tabs as the delimiter.
 const blanks = ' '
 
-// sniff detects the delimiter in the lines after the first skip lines.
-// It reads a second line only if necessary, because a pipe may be slow. If hasCommas is true, numbers have decimal commas:
-// commas that are all between digits are no delimiters.
+// sniff detects the delimiter in the lines after the first skip lines. It reads a second line only if necessary,
+// because a pipe may be slow. If hasCommas is true, numbers have decimal commas: commas that are all between digits are
+// no delimiters.
 func sniff(f *rawfile.File, skip int, hasCommas bool) byte {
 	candidates := []byte(",;\t|")
 	if hasCommas && onlyDecimalCommas(f, skip) {

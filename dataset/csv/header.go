@@ -402,7 +402,8 @@ const (
 	Certain                   // the first record has texts above numbers
 )
 
-// GuessHeader guesses whether the first record of a file is a header, regardless of opts.Header. Errors are as in [Open].
+// GuessHeader guesses whether the first record of a file is a header, regardless of opts.Header. Errors are as in
+// [Open].
 func GuessHeader(name string, opts Options) (Guess, error) {
 	opts.Header = Auto
 	l, err := inspect(name, opts)

@@ -194,8 +194,8 @@ func (r *records) split() error {
 	return nil
 }
 
-// trimBlanks returns text without the blanks at its beginning. Unlike the result of bytes.TrimLeft, an empty result is a
-// slice of text, as [records.position] needs it.
+// trimBlanks returns text without the blanks at its beginning. Unlike the result of bytes.TrimLeft, an empty result is
+// a slice of text, as [records.position] needs it.
 func trimBlanks(text []byte) []byte { return text[len(text)-len(bytes.TrimLeft(text, " ")):] }
 
 // unquote parses the current record with encoding/csv.

@@ -11,8 +11,9 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// noteCut adds a remark if a text file, which p reads to its end, may have been cut inside its last number. Many programs
-// write no line end after the last line, so a missing line end alone is no reason. The remark needs one of two reasons:
+// noteCut adds a remark if a text file, which p reads to its end, may have been cut inside its last number. Many
+// programs write no line end after the last line, so a missing line end alone is no reason. The remark needs one of two
+// reasons:
 //   - The last number has fewer digits than the last numbers of at least three lines before, within 8 KiB.
 //   - The size of the file is a multiple of 4096 bytes, as if a block was the last that could be written.
 func (o *Opened) noteCut(p part) error {

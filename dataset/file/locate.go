@@ -9,8 +9,8 @@ import (
 )
 
 // Locate returns the file and the line of a row of the features, counted from 0. In arrays, and in Parquet and Arrow
-// files, the line is the number of the row from 1. The line is 0 if it is unknown: the rows come from a pipe, or Open has
-// divided them. Locate reads the text before the row.
+// files, the line is the number of the row from 1. The line is 0 if it is unknown: the rows come from a pipe, or Open
+// has divided them. Locate reads the text before the row.
 func (o *Opened) Locate(row int64) (path string, line int, err error) {
 	f := formatByName(o.Format)
 	for i, p := range o.files {

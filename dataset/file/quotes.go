@@ -35,7 +35,8 @@ func (p part) checkFirstLine(opts csv.Options) error {
 	return nil
 }
 
-// quotesBefore reads the lines that begin before byte lo, and counts them. inside is true if their end is within quotes.
+// quotesBefore reads the lines that begin before byte lo, and counts them. inside is true if their end is within
+// quotes.
 func quotesBefore(text io.Reader, lo int64, quotes chunk.Quotes) (inside bool, lines int, err error) {
 	buf := make([]byte, 1<<20)
 	for at := int64(0); ; {

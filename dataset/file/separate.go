@@ -50,8 +50,8 @@ func (o *Opened) newSeparate(paths []string, opts Options, ownTarget bool) *sepa
 	return s
 }
 
-// textOptions returns the options for reading a separate file: how text is written applies to all text files. Exception:
-// the header of transposed features names samples, so that other files may have another.
+// textOptions returns the options for reading a separate file: how text is written applies to all text files.
+// Exception: the header of transposed features names samples, so that other files may have another.
 func (s *separate) textOptions(path string, holds prepare.Separate) (Options, error) {
 	of := Options{Origin: Origin{Was: s.opts.Was, Cells: s.opts.Cells.ForSeparate(holds)}}
 	f, err := s.format(path)
@@ -163,8 +163,8 @@ func (s *separate) join(x dataset.Source) (dataset.Source, error) {
 	return dataset.WeighNamed(x, w, from, excerpt.List(s.weights, 5))
 }
 
-// joinShare is join for the share of the rows that opts selects. x has all rows if byNumber is true. Otherwise x has the
-// rows of files, the parts of text files.
+// joinShare is join for the share of the rows that opts selects. x has all rows if byNumber is true. Otherwise x has
+// the rows of files, the parts of text files.
 func (s *separate) joinShare(x dataset.Source, files []part, opts Options, byNumber bool) (dataset.Source, error) {
 	isDivided := !opts.Share.Whole() && !byNumber
 	var at place
@@ -210,8 +210,8 @@ func (s *separate) compareTransposed(x dataset.Source) error {
 // A place states which rows of all files the share has.
 type place struct{ first, rows int64 }
 
-// place returns the rows that the share has of x, which has the rows of files. It counts these rows, and the rows before
-// them unless opts.FirstRow does. It returns an error if a separate file has other rows.
+// place returns the rows that the share has of x, which has the rows of files. It counts these rows, and the rows
+// before them unless opts.FirstRow does. It returns an error if a separate file has other rows.
 func (s *separate) place(x dataset.Source, files []part, opts Options) (place, error) {
 	var at place
 	var err error
@@ -416,8 +416,8 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 	return nil
 }
 
-// turn reads the first line of a file as a row instead of a header, or the other way round, and reports whether it did. The
-// file must then have change more rows, as many as the file other. The first line must leave open what it is.
+// turn reads the first line of a file as a row instead of a header, or the other way round, and reports whether it did.
+// The file must then have change more rows, as many as the file other. The first line must leave open what it is.
 func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64, other string) bool {
 	g, ok := guesses[path]
 	_, isSettled := s.headers[path]

@@ -83,8 +83,8 @@ func padded(line []byte) []byte {
 	return out
 }
 
-// notNumeric returns the names of the features that should be numeric but had only texts, or nested values, in the first
-// lines. If there are none, it returns texts and others.
+// notNumeric returns the names of the features that should be numeric but had only texts, or nested values, in the
+// first lines. If there are none, it returns texts and others.
 func (l *layout) notNumeric(texts, others []string) (t, o []string) {
 	for j, k := range l.To {
 		if k < 0 || k >= l.Features || l.Lexicon(j) != nil {

@@ -1,16 +1,16 @@
 // Package jsonl reads rows from JSON lines: text with a JSON object on each line. The text may be compressed by gzip or
 // zstd.
 //
-// The keys of the objects are the names of the columns. The columns are the keys of the first lines, at most 100, in the
-// order of their first occurrence; a pipe is examined only up to its first line. A key that occurs later is an error,
-// unless [Options.Columns] lists the features. A key that occurs twice in a line is an error.
+// The keys of the objects are the names of the columns. The columns are the keys of the first lines, at most 100, in
+// the order of their first occurrence; a pipe is examined only up to its first line. A key that occurs later is an
+// error, unless [Options.Columns] lists the features. A key that occurs twice in a line is an error.
 //
 // A number is rounded to the nearest float64. A text is read like a cell of a csv file, see package csv: "1.5" is a
 // number, and "NA" is missing. true is 1, and false is 0. The value null, the value NaN, which Python writes, and a
 // missing key are missing values. Arrays and objects as values are errors, but columns that are not used may hold them.
 //
-// Text is UTF-8, or UTF-16 that begins with a byte order mark. Empty lines are skipped. A row has at most 2²⁰ columns. A
-// row and the empty lines before it have at most 64 MiB of text.
+// Text is UTF-8, or UTF-16 that begins with a byte order mark. Empty lines are skipped. A row has at most 2²⁰ columns.
+// A row and the empty lines before it have at most 64 MiB of text.
 //
 // One core reads or decompresses a file while up to 16 cores parse it. The rows, the blocks and the first error do
 // not depend on the number of cores.

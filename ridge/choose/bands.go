@@ -14,8 +14,8 @@ type Band struct {
 	Penalty float64 `json:"penalty"` // p in the penalty γ·p·Σ xⱼ² over the columns; if p is 0, [Bands] chooses p
 }
 
-// Penalties returns the penalty of each of d columns: factor[j] times the Penalty of the band of column j. factor may be
-// nil, which means 1. A band without a Penalty, and a column without a band, count as penalty 1.
+// Penalties returns the penalty of each of d columns: factor[j] times the Penalty of the band of column j. factor may
+// be nil, which means 1. A band without a Penalty, and a column without a band, count as penalty 1.
 //
 // The error is [ridge.ErrInput] in these cases:
 //

@@ -37,8 +37,8 @@ type CrossValidation struct {
 	Rounding []float64
 	// MaxBytes limits the memory of the folds, in bytes; 0 means 8 GiB.
 	MaxBytes uint64
-	// Merge, if not nil, is called for the summary of each fold, in order. It returns the summary of the fold with the rows
-	// of all workers. Each worker deals its own rows. Exact is then an error.
+	// Merge, if not nil, is called for the summary of each fold, in order. It returns the summary of the fold with the
+	// rows of all workers. Each worker deals its own rows. Exact is then an error.
 	Merge func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error)
 	// Progress, if not nil, is called with the number of the pass, from 1, and the number of rows read so far.
 	Progress func(pass int, rows int64)

@@ -73,8 +73,8 @@ func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	return out
 }
 
-// AroundMean returns a small grid for leave-one-out errors: 9 γ from a tenth to 10⁴ times the mean eigenvalue of AᵀA. The factor
-// between neighbours is √10 up to 100 times this eigenvalue, and 10 above.
+// AroundMean returns a small grid for leave-one-out errors: 9 γ from a tenth to 10⁴ times the mean eigenvalue of AᵀA.
+// The factor between neighbours is √10 up to 100 times this eigenvalue, and 10 above.
 func AroundMean(mean float64) GammaGrid {
 	if !(mean > 0x1p-1000) { // the smallest γ would underflow
 		mean = 1

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A HeldOut sums brackets of the squared errors that exact solutions have for rows outside of their fits. It is the evidence of
-// a cross-validation that fits the other rows of each fold anew. The zero value has no rows.
+// A HeldOut sums brackets of the squared errors that exact solutions have for rows outside of their fits. It is the
+// evidence of a cross-validation that fits the other rows of each fold anew. The zero value has no rows.
 type HeldOut struct {
 	// Rounding describes scaled features, as in [ridge.ExactOptions]. The brackets then hold for the exact entries.
 	Rounding []float64
@@ -28,11 +28,13 @@ type HeldOut struct {
 // A heldSum holds the sums for one γ and target.
 type heldSum struct{ lo, hi, estimate neumaier.Sum }
 
-// Add makes a pass over src, the rows of a fold. fits are the solutions for the rows outside of the fold, one for each γ. A
-// nil solution stands for one that is not known: nothing is proved of its errors. All calls must have the same number of γ.
+// Add makes a pass over src, the rows of a fold. fits are the solutions for the rows outside of the fold, one for each
+// γ. A nil solution stands for one that is not known: nothing is proved of its errors. All calls must have the same
+// number of γ.
 //
-// Let [lo, hi] be the interval that [ridge.Solution.Predictor] proves for the prediction of a row with target y. The squared
-// error of the exact solution is then between the smallest and the largest square of the numbers from y − hi to y − lo.
+// Let [lo, hi] be the interval that [ridge.Solution.Predictor] proves for the prediction of a row with target y. The
+// squared error of the exact solution is then between the smallest and the largest square of the numbers from y − hi to
+// y − lo.
 //
 // Errors are the errors of src and of [ridge.Predictor.Predict].
 func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Solution) error {
@@ -90,8 +92,8 @@ func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Sol
 	return nil
 }
 
-// widen adds to intervals what the rounding of the entries of a row a changes: at most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e), if ρⱼ bounds
-// the relative error of aⱼ, and e bounds the error of the coefficients x̂.
+// widen adds to intervals what the rounding of the entries of a row a changes: at most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e), if ρⱼ
+// bounds the relative error of aⱼ, and e bounds the error of the coefficients x̂.
 func (h *HeldOut) widen(intervals []ridge.Interval, b dataset.Block, f *ridge.Solution) {
 	d := len(h.Rounding)
 	for j := range h.targets {
@@ -145,9 +147,9 @@ func (h *HeldOut) add(at int, b dataset.Block, intervals []ridge.Interval) {
 // heldNumbers is the number of sums for each γ and target.
 const heldNumbers = 3
 
-// Candidates returns a candidate for each solution in path, the solutions for all rows. The score is the mean squared error
-// over all folds, with sample weights. If several processes share the rows, reduce overwrites its argument with the sum over
-// all processes; otherwise it is nil.
+// Candidates returns a candidate for each solution in path, the solutions for all rows. The score is the mean squared
+// error over all folds, with sample weights. If several processes share the rows, reduce overwrites its argument with
+// the sum over all processes; otherwise it is nil.
 func (h *HeldOut) Candidates(ctx context.Context, path []*ridge.Solution, reduce ridge.Reducer) ([]Candidate, error) {
 	ctx = background.IfNil(ctx)
 	if h.targets == 0 || len(h.sums) != len(path)*h.targets {

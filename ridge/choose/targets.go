@@ -124,8 +124,8 @@ func EachLeftOut(gammas []float64, scores *ridge.LeftOutScores) (*TargetChoice, 
 	}), nil
 }
 
-// Each chooses γ for each target among candidates in ascending order of γ, by their scores. The error is [ridge.ErrShape] if
-// there are no candidates, or if their numbers of targets differ.
+// Each chooses γ for each target among candidates in ascending order of γ, by their scores. The error is
+// [ridge.ErrShape] if there are no candidates, or if their numbers of targets differ.
 func Each(by Criterion, candidates []Candidate) (*TargetChoice, error) {
 	if len(candidates) == 0 {
 		return nil, rows.Unfit("no candidates to choose from")

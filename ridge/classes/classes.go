@@ -47,9 +47,9 @@ func Learn(ctx context.Context, src dataset.Source, text func(value float64) str
 	return LearnShared(ctx, src, text, nil)
 }
 
-// LearnShared is like [Learn] for several processes. Each process has a share of the rows, and all get the same classes. A
-// label may have different values in the processes. gather returns the messages of all processes, in the same order on every
-// process; nil means that src has all rows.
+// LearnShared is like [Learn] for several processes. Each process has a share of the rows, and all get the same
+// classes. A label may have different values in the processes. gather returns the messages of all processes, in the
+// same order on every process; nil means that src has all rows.
 func LearnShared(
 	ctx context.Context, src dataset.Source, text func(value float64) string,
 	gather func(ctx context.Context, own []byte) ([][]byte, error),

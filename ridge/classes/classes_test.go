@@ -344,8 +344,8 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestLearnShared: processes that share the rows learn the classes and counts of all rows. A label may be in the rows of one
-// process only, and its value may differ.
+// TestLearnShared: processes that share the rows learn the classes and counts of all rows. A label may be in the rows
+// of one process only, and its value may differ.
 func TestLearnShared(t *testing.T) {
 	labels := [][]float64{{1, 2, 1}, {7, 7, 8}} // 7 is the label of 2 in the second process
 	names := []map[float64]string{{1: "a", 2: "b"}, {7: "b", 8: "c"}}

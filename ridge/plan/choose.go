@@ -44,8 +44,8 @@ func LosslessSize(n int64, d int) int {
 	return DefaultSize
 }
 
-// MaxTrialRows is the largest number of sparse rows whose leverages are bracketed by trial vectors. The time grows with the
-// number of rows times the number of entries.
+// MaxTrialRows is the largest number of sparse rows whose leverages are bracketed by trial vectors. The time grows with
+// the number of rows times the number of entries.
 const MaxTrialRows = 20000
 
 // Steps holds the chosen method and the reason for it.

@@ -320,8 +320,8 @@ func rootOf(p float64) *big.Rat {
 	return root
 }
 
-// standardise makes the problem of the scaled columns, without rounding. A deviation is the number in the model. Without
-// --standardize the scale is the root of the penalty.
+// standardise makes the problem of the scaled columns, without rounding. A deviation is the number in the model.
+// Without --standardize the scale is the root of the penalty.
 func (c *checker) standardise() {
 	o := c.original
 
@@ -826,8 +826,8 @@ func (c *checker) choice() {
 	}
 }
 
-// unknownScore checks the rule of command.md: the exit code is 3 if the score is not known within a factor of two. Exempt
-// are tiny scores, constant targets, and targets that the fit matches up to round-off.
+// unknownScore checks the rule of command.md: the exit code is 3 if the score is not known within a factor of two.
+// Exempt are tiny scores, constant targets, and targets that the fit matches up to round-off.
 func (c *checker) unknownScore(where string) {
 	choice := c.record.Choice
 	variance := new(big.Rat)

@@ -114,8 +114,8 @@ func TestExamples(t *testing.T) {
 	t.Logf("%d tables, %d checks", len(trials), checks)
 }
 
-// TestScaledColumns attacks fits that scale columns: entries of scaled columns are rounded, and all bounds must be about
-// the columns of the file.
+// TestScaledColumns attacks fits that scale columns: entries of scaled columns are rounded, and all bounds must be
+// about the columns of the file.
 func TestScaledColumns(t *testing.T) {
 	binary := command(t)
 	folder, counts := t.TempDir(), map[string]int{}

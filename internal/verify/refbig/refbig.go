@@ -325,8 +325,8 @@ type Table struct {
 	Intercept bool
 }
 
-// HeldOut returns the sum of the weighted squared errors of target j if each row is predicted from the rows of other folds.
-// foldOf gives the fold of each row, below folds. The sum is nil if a system is singular.
+// HeldOut returns the sum of the weighted squared errors of target j if each row is predicted from the rows of other
+// folds. foldOf gives the fold of each row, below folds. The sum is nil if a system is singular.
 func (t *Table) HeldOut(gamma float64, j, folds int, foldOf func(row int) int) *big.Float {
 	sum := Float(0)
 	for fold := range folds {

@@ -228,8 +228,8 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 }
 
 // LeftOutOf returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution at γ, for weights w,
-// residuals r and leverages h. free holds a bracket of 1 − h for each row. LeftOutOf narrows these brackets by the norms of
-// the rows.
+// residuals r and leverages h. free holds a bracket of 1 − h for each row. LeftOutOf narrows these brackets by the
+// norms of the rows.
 func (e *Dual) LeftOutOf(gamma float64, free []interval.Interval, l *DualLeft) interval.Interval {
 	if gamma > largest {
 		return interval.Nonnegative()

@@ -19,8 +19,8 @@ type Exact struct {
 }
 
 // Exact returns the bounds at a point x whose gradient was computed in double-double arithmetic, for the features as
-// read. [Columns.Unround] adds the errors of these features. The gradient has the error e + Aᵀδ, where δ is the error of Ax − b. bounds[i] bounds |eᵢ|, and residual bounds ‖δ‖. With
-// H = AᵀA + γI,
+// read. [Columns.Unround] adds the errors of these features. The gradient has the error e + Aᵀδ, where δ is the error
+// of Ax − b. bounds[i] bounds |eᵢ|, and residual bounds ‖δ‖. With H = AᵀA + γI,
 //
 //	‖H⁻¹Aᵀδ‖ ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,   ‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
 func (g *Judge) Exact(x []float64, rss interval.Interval, bounds []float64, residual float64) Exact {

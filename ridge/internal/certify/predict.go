@@ -19,8 +19,8 @@ type Prediction struct {
 	skew               float64   // bounds the distance of V from orthonormal rows, in units of eps
 	lost               float64   // bounds the underflow error of such a product and of the bounds
 
-	// The entries of rows may have been rounded, see [Columns.Rounded]: by at most entry·eps times their magnitude. meanSize
-	// bounds the norm of the means that were subtracted from them.
+	// The entries of rows may have been rounded, see [Columns.Rounded]: by at most entry·eps times their magnitude.
+	// meanSize bounds the norm of the means that were subtracted from them.
 	entry, meanSize float64
 }
 

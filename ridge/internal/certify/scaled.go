@@ -10,9 +10,9 @@ import (
 )
 
 // Rounded returns the Columns of the features before their entries were rounded. Every entry that was read differs from
-// the exact entry by at most units[j]·roundoff.Unit times its magnitude, in column j, plus an underflow. norms has bounds
-// on the norms of the columns after centring, and root is √Σw. If units is nil, or Scaled is known already, the result
-// is c. docs/math.md §14, "Scaled columns", has the bounds.
+// the exact entry by at most units[j]·roundoff.Unit times its magnitude, in column j, plus an underflow. norms has
+// bounds on the norms of the columns after centring, and root is √Σw. If units is nil, or Scaled is known already, the
+// result is c. docs/math.md §14, "Scaled columns", has the bounds.
 func (c Columns) Rounded(units, norms []float64, root float64) Columns {
 	if units == nil || c.Scaled != nil {
 		return c
@@ -39,9 +39,9 @@ func (c Columns) Rounded(units, norms []float64, root float64) Columns {
 	return out
 }
 
-// roundedFrom is like Rounded for the columns first, first+1, … of all columns. If units is nil, they are exact, and only
-// columns before first were rounded. norms has bounds on the norms of all columns. Units and Scaled of the result have an
-// element for each of all columns.
+// roundedFrom is like Rounded for the columns first, first+1, … of all columns. If units is nil, they are exact, and
+// only columns before first were rounded. norms has bounds on the norms of all columns. Units and Scaled of the result
+// have an element for each of all columns.
 func (c Columns) roundedFrom(first int, units, norms []float64, root float64) Columns {
 	if units == nil && c.Units == nil {
 		return c
@@ -111,8 +111,9 @@ func (c *Columns) ofMean(scattered, root float64) float64 {
 	return scattered / root * inflate
 }
 
-// Unround turns a measurement at X + Low for the rows as read into a measurement for exact features. With the residual r,
-// the exact gradient is the measured one minus Fᵀr + AᵀFx. The arguments are a [Corrected] without its step, and √Σw.
+// Unround turns a measurement at X + Low for the rows as read into a measurement for exact features. With the residual
+// r, the exact gradient is the measured one minus Fᵀr + AᵀFx. The arguments are a [Corrected] without its step, and
+// √Σw.
 func (c *Columns) Unround(m *Corrected, root float64) {
 	if c.Scaled == nil {
 		return

@@ -9,8 +9,8 @@ import (
 // MostTrials is the largest number of own vectors of a [Trial].
 const MostTrials = 4
 
-// A TrialSpace holds what the spaces of all forms have in common: m shared vectors v. Let M(γ) = P + γV be the matrix of
-// the products (Av)ᵀ(Av) + γvᵀv. For the shared vectors, M(γ) is nearly the diagonal matrix D = Values + γ.
+// A TrialSpace holds what the spaces of all forms have in common: m shared vectors v. Let M(γ) = P + γV be the matrix
+// of the products (Av)ᵀ(Av) + γvᵀv. For the shared vectors, M(γ) is nearly the diagonal matrix D = Values + γ.
 type TrialSpace struct {
 	Values []float64 // m, nonnegative
 	Defect float64   // bounds ‖D^{-½}(M(γ) − D)D^{-½}‖ for every γ
@@ -99,8 +99,8 @@ func (s *TrialSpace) Below(w *TrialWork, scale float64, t *Trial) float64 {
 const underflowing = 0x1p-900
 
 // solve computes the coefficients of the own vectors that maximise the bound of [TrialSpace.Below]. It eliminates the
-// shared vectors and solves for the rest by Cholesky. Vectors that depend on others, or that are mostly round-off, get the
-// coefficient 0.
+// shared vectors and solves for the rest by Cholesky. Vectors that depend on others, or that are mostly round-off, get
+// the coefficient 0.
 func (t *Trial) solve(w *TrialWork, scale float64, tau []float64) {
 	k, m := len(tau), len(w.inverse)
 	var s [MostTrials][MostTrials]float64

@@ -26,8 +26,8 @@ type tallState struct {
 	Stage          rows.State
 }
 
-// JoinTall replaces s and stage by the factor and the stage of the rows of all processes. s must come from [NewTall]. All
-// processes join the messages in the same order and get the same bits.
+// JoinTall replaces s and stage by the factor and the stage of the rows of all processes. s must come from [NewTall].
+// All processes join the messages in the same order and get the same bits.
 func JoinTall(ctx context.Context, be engine.Backend, s *Stream, stage *rows.Stage, intercept bool, gather Gather) (*Stream, *rows.Stage, error) {
 	if s.fill > 0 {
 		s.f.fold(s.fill)

@@ -19,8 +19,8 @@ import (
 //
 //	1 − h = γ·eᵀ(G + γI)⁻¹e = 1 − q² − aᵀ(K + γI)⁻¹a.
 //
-// Trial vectors bound both forms from below, see [certify.TrialSpace]. Shared trial vectors approximate the eigenvectors
-// of the largest eigenvalues. Each row has own trial vectors: e, Ge, … for G, and a, Ka, … for K.
+// Trial vectors bound both forms from below, see [certify.TrialSpace]. Shared trial vectors approximate the
+// eigenvectors of the largest eigenvalues. Each row has own trial vectors: e, Ge, … for G, and a, Ka, … for K.
 type Leverages struct {
 	be      engine.Backend
 	n, d, m int
@@ -137,8 +137,8 @@ func (l *Leverages) RowNorms() []float64 {
 	return out
 }
 
-// LeverageBytes returns the memory in bytes of Leverages for n rows of d features and own trial vectors of the given depth.
-// Copies of the sparse rows are not included.
+// LeverageBytes returns the memory in bytes of Leverages for n rows of d features and own trial vectors of the given
+// depth. Copies of the sparse rows are not included.
 func LeverageBytes(n int64, d, depth int) float64 {
 	rows, features, own := float64(n), float64(d), float64(depth)
 	m := math.Min(SharedTrials, math.Min(rows, features))
@@ -273,8 +273,8 @@ func countAbove(values []float64, fraction float64) int {
 	return len(values)
 }
 
-// orthonormal returns rows that span the rows of a, except for directions that are small. The rows are nearly orthonormal.
-// Without such rows, or on failure, the result has no rows.
+// orthonormal returns rows that span the rows of a, except for directions that are small. The rows are nearly
+// orthonormal. Without such rows, or on failure, the result has no rows.
 func (l *Leverages) orthonormal(a engine.Matrix) engine.Matrix {
 	z, values, ok := l.eigen(a)
 	if !ok {
@@ -358,8 +358,8 @@ func (l *Leverages) inQ(x []float64) float64 {
 	return vec.Dot(l.share, x)
 }
 
-// along returns the product of x with e, the unit vector i minus its component along q. element is xᵢ, and inQ is qᵀx. The
-// products with G are orthogonal to q only up to round-off, which may be most of a small vector.
+// along returns the product of x with e, the unit vector i minus its component along q. element is xᵢ, and inQ is qᵀx.
+// The products with G are orthogonal to q only up to round-off, which may be most of a small vector.
 func (l *Leverages) along(element float64, i int, inQ float64) float64 {
 	if l.share == nil {
 		return element
@@ -374,8 +374,8 @@ func (l *Leverages) centre(x []float64) {
 	}
 }
 
-// Narrow narrows the brackets of 1 − h of the rows in list, for every γ: free[g][i] is the bracket of row i at gammas[g].
-// Each row has depth own trial vectors. Tasks run on all cores; the results do not depend on their number.
+// Narrow narrows the brackets of 1 − h of the rows in list, for every γ: free[g][i] is the bracket of row i at
+// gammas[g]. Each row has depth own trial vectors. Tasks run on all cores; the results do not depend on their number.
 func (l *Leverages) Narrow(gammas []float64, list []int, depth int, free [][]interval.Interval) {
 	var features, samples []*certify.TrialWork
 	for _, g := range gammas {
@@ -409,8 +409,8 @@ func (l *Leverages) Narrow(gammas []float64, list []int, depth int, free [][]int
 	})
 }
 
-// trials holds the own trial vectors of k rows. Vector j of row list[i] is column i of x[j] and u[j]. For depth 1, only the
-// products are kept.
+// trials holds the own trial vectors of k rows. Vector j of row list[i] is column i of x[j] and u[j]. For depth 1, only
+// the products are kept.
 type trials struct {
 	l        *Leverages
 	list     []int
@@ -438,7 +438,8 @@ func reuse(memory *[]float64, rows, cols int) engine.Matrix {
 }
 
 // newTrials computes the own trial vectors of the rows in list, in the memory of w. If depth is more than 1, the shared
-// trial vectors are subtracted from e first, so that the products with G do not lose the small eigenvalues to round-off.
+// trial vectors are subtracted from e first, so that the products with G do not lose the small eigenvalues to
+// round-off.
 func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 	k := len(list)
 	t := &trials{l: l, list: list, depth: depth}

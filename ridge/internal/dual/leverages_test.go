@@ -55,9 +55,9 @@ func exactFree(t *testing.T, x [][]float64, w []float64, intercept bool, gamma f
 	return out
 }
 
-// TestLeverages: the brackets of 1 − h contain the values of extended precision, for tables with fewer or more rows than
-// features, dependent columns, equal rows, one row, and numbers of any size. They are narrow if the trial vectors span all
-// vectors, and if γ is not small.
+// TestLeverages: the brackets of 1 − h contain the values of extended precision, for tables with fewer or more rows
+// than features, dependent columns, equal rows, one row, and numbers of any size. They are narrow if the trial vectors
+// span all vectors, and if γ is not small.
 func TestLeverages(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		cases := 60

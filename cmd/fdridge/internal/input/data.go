@@ -132,8 +132,8 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 // scales reports whether the preparation only scales the columns that the file or the encoding gives.
 func (d *Data) scales() bool { return d.Prep.Scaling != nil && d.Prep.Expansion() == nil }
 
-// HeldAsFitted reports whether the held-out rows are prepared as for the fit. If it is false, their columns are not scaled,
-// so that the coefficients that are returned predict them.
+// HeldAsFitted reports whether the held-out rows are prepared as for the fit. If it is false, their columns are not
+// scaled, so that the coefficients that are returned predict them.
 func (d *Data) HeldAsFitted() bool { return d.Classes != nil || !d.scales() }
 
 // Rounding returns bounds on the rounding of the scaled columns, for fdridge.Options.Rounding. It is nil if nothing is

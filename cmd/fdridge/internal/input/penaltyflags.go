@@ -107,8 +107,8 @@ func (o *PenaltyFlags) Files() []string { return withoutArrays([]string{o.Penalt
 
 // A Penalised holds the penalties of the columns. Columns are identified by number.
 type Penalised struct {
-	// P is the penalty of each column: the number in the file of --penalty, times the penalty of its band in --bands unless
-	// the program chooses one. It is 0 for the columns of --unpenalized. nil means that all penalties are 1.
+	// P is the penalty of each column: the number in the file of --penalty, times the penalty of its band in --bands
+	// unless the program chooses one. It is 0 for the columns of --unpenalized. nil means that all penalties are 1.
 	P     []float64
 	Bands []choose.Band
 	Free  []int // columns of --unpenalized
