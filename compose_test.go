@@ -182,7 +182,8 @@ func (p *composed) fit(t *testing.T) (*fdridge.Result, error) {
 	}
 	wait.Wait()
 	for rank, r := range results {
-		if r != nil && results[0] != nil && !slices.Equal(r.Solutions[0].Targets[0].Coef, results[0].Solutions[0].Targets[0].Coef) {
+		if r != nil && results[0] != nil &&
+			!slices.Equal(r.Solutions[0].Targets[0].Coef, results[0].Solutions[0].Targets[0].Coef) {
 			t.Errorf("rank %d has other coefficients than rank 0", rank)
 		}
 	}
@@ -436,7 +437,13 @@ func (p *composed) checkChoice(t *testing.T, what string, c *choose.GammaChoice)
 		return
 	}
 	if excess := new(big.Float).Sub(best, other); bigger(excess, c.Excess+1e-300) {
-		t.Errorf("%s: the score at γ = %g is %g less than at the choice, the excess is at most %g", what, c.Path[0].Gamma, excess, c.Excess)
+		t.Errorf(
+			"%s: the score at γ = %g is %g less than at the choice, the excess is at most %g",
+			what,
+			c.Path[0].Gamma,
+			excess,
+			c.Excess,
+		)
 	}
 }
 
@@ -449,13 +456,26 @@ func (p *composed) checkEach(t *testing.T, what string, r *fdridge.Result) {
 		if best == nil {
 			continue
 		}
-		ridgetest.Inside(t, fmt.Sprintf("%s: score of target %d by %v", what, j, r.Each.By), r.Each.Scores[j], best, refbig.Float(1))
+		ridgetest.Inside(
+			t,
+			fmt.Sprintf("%s: score of target %d by %v", what, j, r.Each.By),
+			r.Each.Scores[j],
+			best,
+			refbig.Float(1),
+		)
 		other := p.score(r.Each.By, penalty, r.Each.Candidates[0], j)
 		if other == nil {
 			continue
 		}
 		if excess := new(big.Float).Sub(best, other); bigger(excess, r.Each.Excess[j]+1e-300) {
-			t.Errorf("%s: target %d: the score at γ = %g is %g less than at the choice, the excess is at most %g", what, j, r.Each.Candidates[0], excess, r.Each.Excess[j])
+			t.Errorf(
+				"%s: target %d: the score at γ = %g is %g less than at the choice, the excess is at most %g",
+				what,
+				j,
+				r.Each.Candidates[0],
+				excess,
+				r.Each.Excess[j],
+			)
 		}
 	}
 }

@@ -109,7 +109,11 @@ func (f *factored) chooseByLeaveOneOut(ctx context.Context, byGCV *choose.GammaC
 
 // leftOutBy returns a function that computes leave-one-out errors with the given factors. Each call adds to passes, except
 // for dual methods.
-func (f *factored) leftOutBy(ctx context.Context, factors *ridge.Factorization, passes *int) func(gammas []float64) ([]choose.Candidate, error) {
+func (f *factored) leftOutBy(
+	ctx context.Context,
+	factors *ridge.Factorization,
+	passes *int,
+) func(gammas []float64) ([]choose.Candidate, error) {
 	return func(gammas []float64) ([]choose.Candidate, error) {
 		src, opts, err := f.leaveOneOut(gammas, *passes+1)
 		if err != nil {
@@ -134,18 +138,33 @@ func (f *factored) chooseByQR(ctx context.Context, passes *int) error {
 	if f.Candidates != nil {
 		gammas = slices.DeleteFunc(slices.Clone(f.choice.Unknown), func(g float64) bool { return g == 0 })
 	}
-	if len(gammas) == 0 || f.method != ridge.Exact || f.once || f.choice.IsFitted() || f.Select.Decides() || !f.isCheapByQR() {
+	if len(gammas) == 0 || f.method != ridge.Exact || f.once || f.choice.IsFitted() || f.Select.Decides() ||
+		!f.isCheapByQR() {
 		return nil
 	}
 	qr, err := f.factoriseQR(ctx, gammas, true)
 	if large, ok := errors.AsType[*ridge.SizeError](err); ok {
-		f.record(Step{Stage: Reading, Method: ridge.QR, Err: err, Reason: reason.Reason{Rule: reason.TooLarge, Numbers: []float64{float64(large.Bytes), float64(large.Limit)}}})
+		f.record(
+			Step{
+				Stage:  Reading,
+				Method: ridge.QR,
+				Err:    err,
+				Reason: reason.Reason{Rule: reason.TooLarge, Numbers: []float64{float64(large.Bytes), float64(large.Limit)}},
+			},
+		)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	f.record(Step{Stage: Reading, Method: ridge.QR, Passes: 1, Reason: reason.Reason{Rule: reason.LeftOutTakesQR, Numbers: []float64{float64(len(f.choice.Unknown))}}})
+	f.record(
+		Step{
+			Stage:  Reading,
+			Method: ridge.QR,
+			Passes: 1,
+			Reason: reason.Reason{Rule: reason.LeftOutTakesQR, Numbers: []float64{float64(len(f.choice.Unknown))}},
+		},
+	)
 	*passes++
 	byQR, err := choose.Among(gammas, choose.GammaGrid{}, f.leftOutBy(ctx, qr, passes))
 	if _, singular := errors.AsType[*ridge.SingularError](err); singular {
@@ -260,10 +279,15 @@ func (f *factored) findLeastGamma(ctx context.Context) (float64, error) {
 
 // certified solves the systems at gammas and computes error bounds. It omits a γ with a singular system and all smaller
 // γ.
-func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, gammas []float64) (fits []*ridge.Solution, err error) {
+func (f *factored) certified(
+	ctx context.Context,
+	factors *ridge.Factorization,
+	gammas []float64,
+) (fits []*ridge.Solution, err error) {
 	before := factors.Passes()
 	unformed := func(o ridge.Target) bool { return o.Coef == nil }
-	if f.choice != nil && factors == f.factors && !slices.ContainsFunc(f.choice.Path[f.choice.Index].Targets, unformed) { // the solution is known already
+	if f.choice != nil && factors == f.factors &&
+		!slices.ContainsFunc(f.choice.Path[f.choice.Index].Targets, unformed) { // the solution is known already
 		chosen := *f.choice.Path[f.choice.Index]
 		chosen.Targets, chosen.Passes = slices.Clone(chosen.Targets), before // a copy, because Certify changes the solutions
 		fits, gammas = []*ridge.Solution{&chosen}, nil
@@ -275,9 +299,22 @@ func (f *factored) certified(ctx context.Context, factors *ridge.Factorization, 
 			break
 		}
 		if f.once && f.method == ridge.Exact && factors.Method() != ridge.QR {
-			return nil, &dataset.OnceError{What: fmt.Sprintf("QR, which solves what is numerically singular to %v at gamma = %v,", singular.Method, singular.Gamma)}
+			return nil, &dataset.OnceError{
+				What: fmt.Sprintf(
+					"QR, which solves what is numerically singular to %v at gamma = %v,",
+					singular.Method,
+					singular.Gamma,
+				),
+			}
 		}
-		f.record(Step{Stage: Reading, Method: factors.Method(), Err: err, Reason: reason.Reason{Rule: reason.Unsolvable, Numbers: []float64{singular.Gamma}}})
+		f.record(
+			Step{
+				Stage:  Reading,
+				Method: factors.Method(),
+				Err:    err,
+				Reason: reason.Reason{Rule: reason.Unsolvable, Numbers: []float64{singular.Gamma}},
+			},
+		)
 		gammas = slices.DeleteFunc(slices.Clone(gammas), func(g float64) bool { return g <= singular.Gamma })
 		fits, err = nil, nil
 	}
@@ -334,14 +371,26 @@ func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []flo
 }
 
 // retryWithQR keeps the solution with the smaller error bound.
-func (f *factored) retryWithQR(ctx context.Context, gammas []float64, fits []*ridge.Solution, retry []float64) ([]*ridge.Solution, error) {
+func (f *factored) retryWithQR(
+	ctx context.Context,
+	gammas []float64,
+	fits []*ridge.Solution,
+	retry []float64,
+) ([]*ridge.Solution, error) {
 	why := reason.Reason{Rule: reason.NotCertified, Method: f.factors.Method(), Numbers: retry[:1]}
 	if slices.ContainsFunc(f.trace, func(s Step) bool { return s.Err != nil }) {
 		why.Rule = reason.SingularTo
 	}
 	qr, err := f.factoriseQR(ctx, retry, false)
 	if large, ok := errors.AsType[*ridge.SizeError](err); ok && len(fits) > 0 {
-		f.record(Step{Stage: Reading, Method: ridge.QR, Err: err, Reason: reason.Reason{Rule: reason.TooLarge, Numbers: []float64{float64(large.Bytes), float64(large.Limit)}}})
+		f.record(
+			Step{
+				Stage:  Reading,
+				Method: ridge.QR,
+				Err:    err,
+				Reason: reason.Reason{Rule: reason.TooLarge, Numbers: []float64{float64(large.Bytes), float64(large.Limit)}},
+			},
+		)
 		return fits, nil
 	} else if err != nil {
 		return nil, err

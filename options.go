@@ -228,7 +228,10 @@ func (o *Options) Check() error {
 	}
 	for i, p := range o.Penalty {
 		if !(p >= 0) || math.IsInf(p, 0) {
-			return &OptionError{[]string{"Penalty"}, fmt.Sprintf("the penalty of column %d is %v, must be 0 or positive", i+1, p)}
+			return &OptionError{
+				[]string{"Penalty"},
+				fmt.Sprintf("the penalty of column %d is %v, must be 0 or positive", i+1, p),
+			}
 		}
 	}
 	for _, g := range slices.Concat(o.Gammas, o.Candidates) {
@@ -264,27 +267,63 @@ var optionRules = []optionRule{
 	{[]string{"Tol"}, "must be positive", func(o *Options) bool { return !(o.Tol >= 0) }},
 	{[]string{"MaxPasses"}, "must be positive", func(o *Options) bool { return o.MaxPasses < 0 }},
 	{[]string{"Size"}, "must be positive", func(o *Options) bool { return o.Size < 0 }},
-	{[]string{"Lanes"}, fmt.Sprintf("must be from 1 to %d", ridge.MaxLanes), func(o *Options) bool { return o.Lanes < 0 || o.Lanes > ridge.MaxLanes }},
+	{
+		[]string{"Lanes"},
+		fmt.Sprintf("must be from 1 to %d", ridge.MaxLanes),
+		func(o *Options) bool { return o.Lanes < 0 || o.Lanes > ridge.MaxLanes },
+	},
 	{[]string{"GammaTol"}, "must be positive", func(o *Options) bool { return !(o.GammaTol >= 0) }},
 	{[]string{"Method"}, "unknown method", func(o *Options) bool { return !slices.Contains(ridge.Methods(), o.Method) }},
-	{[]string{"Select"}, "unknown criterion", func(o *Options) bool { return o.Select < choose.Auto || o.Select > choose.BalancedAccuracy }},
+	{
+		[]string{"Select"},
+		"unknown criterion",
+		func(o *Options) bool { return o.Select < choose.Auto || o.Select > choose.BalancedAccuracy },
+	},
 	{[]string{"Folds"}, "there must be at least two folds", func(o *Options) bool { return o.Folds != 0 && o.Folds < 2 }},
-	{[]string{"Gammas", "Candidates", "Folds", "Select"}, "gammas are given, so that there is nothing to choose", func(o *Options) bool {
-		return !o.choosesGamma() && (o.Candidates != nil || o.Folds != 0 || o.Select != choose.Auto)
-	}},
-	{[]string{"Folds", "Select"}, "leave-one-out makes no folds", func(o *Options) bool { return o.Folds != 0 && o.Select.LeavesOut() }},
-	{[]string{"Folds", "Summarize"}, "cross-validation makes its own summaries", func(o *Options) bool { return o.crossValidates() && o.Summarize != nil }},
-	{[]string{"Reducer", "Merge"}, "with a Reducer, Merge or Summarize must return the summary of the rows of all workers", func(o *Options) bool {
-		return o.Reducer != nil && o.Merge == nil && (o.Summarize == nil || o.projects())
-	}},
+	{
+		[]string{"Gammas", "Candidates", "Folds", "Select"},
+		"gammas are given, so that there is nothing to choose",
+		func(o *Options) bool {
+			return !o.choosesGamma() && (o.Candidates != nil || o.Folds != 0 || o.Select != choose.Auto)
+		},
+	},
+	{
+		[]string{"Folds", "Select"},
+		"leave-one-out makes no folds",
+		func(o *Options) bool { return o.Folds != 0 && o.Select.LeavesOut() },
+	},
+	{
+		[]string{"Folds", "Summarize"},
+		"cross-validation makes its own summaries",
+		func(o *Options) bool { return o.crossValidates() && o.Summarize != nil },
+	},
+	{
+		[]string{"Reducer", "Merge"},
+		"with a Reducer, Merge or Summarize must return the summary of the rows of all workers",
+		func(o *Options) bool {
+			return o.Reducer != nil && o.Merge == nil && (o.Summarize == nil || o.projects())
+		},
+	},
 	{[]string{"Reducer", "Method"}, "a direct method, which gamma = 0 needs, runs on one machine", func(o *Options) bool {
 		return o.Reducer != nil && (o.Method.IsDirect() || o.solvesZero())
 	}},
-	{[]string{"PerTarget", "Select"}, "an accuracy scores the decision between all classes, at one gamma", func(o *Options) bool { return o.PerTarget && o.Select.Decides() }},
-	{[]string{"Reducer", "Gather"}, "with a Reducer and columns without penalty, Gather must return the messages of all workers", func(o *Options) bool {
-		return o.Reducer != nil && o.Gather == nil && o.projects()
-	}},
-	{[]string{"Select", "Classes"}, "an accuracy is a score of a classification", func(o *Options) bool { return o.Select.Decides() && o.Classes == nil }},
+	{
+		[]string{"PerTarget", "Select"},
+		"an accuracy scores the decision between all classes, at one gamma",
+		func(o *Options) bool { return o.PerTarget && o.Select.Decides() },
+	},
+	{
+		[]string{"Reducer", "Gather"},
+		"with a Reducer and columns without penalty, Gather must return the messages of all workers",
+		func(o *Options) bool {
+			return o.Reducer != nil && o.Gather == nil && o.projects()
+		},
+	},
+	{
+		[]string{"Select", "Classes"},
+		"an accuracy is a score of a classification",
+		func(o *Options) bool { return o.Select.Decides() && o.Classes == nil },
+	},
 }
 
 // solvesZero reports whether Gammas contains 0 and no method is given.

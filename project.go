@@ -73,7 +73,10 @@ func (j *job) findUnpenalized() error {
 				continue // choose.Penalties returns the error
 			}
 			if columns[k] = place[c]; columns[k] < 0 {
-				return &OptionError{[]string{"Unpenalized", "Bands"}, fmt.Sprintf("column %d has no penalty, and is in a band", c+1)}
+				return &OptionError{
+					[]string{"Unpenalized", "Bands"},
+					fmt.Sprintf("column %d has no penalty, and is in a band", c+1),
+				}
 			}
 		}
 		j.Bands[i].Columns = columns
@@ -116,7 +119,11 @@ func (j *job) entryRounding() []float64 {
 
 // leaveOneOut returns the rows and options of a leave-one-out pass.
 func (j *job) leaveOneOut(gammas []float64, pass int) (dataset.Source, ridge.LeaveOneOutOptions, error) {
-	opts := ridge.LeaveOneOutOptions{Reducer: j.Reducer, Progress: j.progress(Choosing, pass), Left: j.leftOutCounter(gammas)}
+	opts := ridge.LeaveOneOutOptions{
+		Reducer:  j.Reducer,
+		Progress: j.progress(Choosing, pass),
+		Left:     j.leftOutCounter(gammas),
+	}
 	if j.projection == nil {
 		return j.src, opts, nil
 	}
@@ -130,7 +137,10 @@ func (j *job) checkLeverages(m ridge.Method) error {
 	case j.projection == nil || !j.choosesGamma() || !j.Select.LeavesOut() || !m.For(j.n, j.d, nil).IsDual():
 		return nil
 	case j.asksLOO:
-		return &OptionError{[]string{"Unpenalized", "Select"}, "dual methods have no leverages of columns without penalty: choose gamma by GCV"}
+		return &OptionError{
+			[]string{"Unpenalized", "Select"},
+			"dual methods have no leverages of columns without penalty: choose gamma by GCV",
+		}
 	}
 	j.Select = choose.GCV
 	return nil

@@ -33,7 +33,11 @@ func (s *sketched) chooseByRefits(ctx context.Context) (err error) {
 		s.each, err = choose.Each(choose.CV, candidates)
 		return err
 	}
-	s.choice, err = choose.Among(gammas, choose.GammaGrid{}, func([]float64) ([]choose.Candidate, error) { return candidates, nil })
+	s.choice, err = choose.Among(
+		gammas,
+		choose.GammaGrid{},
+		func([]float64) ([]choose.Candidate, error) { return candidates, nil },
+	)
 	if err != nil {
 		return err
 	}

@@ -53,13 +53,30 @@ func newFarProblem(rng *rand.Rand, wide bool) *freeProblem {
 // TestScaledFits holds every bound of fits with penalties to an exact reference: the rounding of the quotients by the
 // roots of the penalties is in the bounds.
 func TestScaledFits(t *testing.T) {
-	methods := []ridge.Method{ridge.OneShot, ridge.CG, ridge.Galerkin, ridge.Newton, ridge.Cholesky, ridge.QR, ridge.Tridiagonal, ridge.Exact, ridge.Dual}
+	methods := []ridge.Method{
+		ridge.OneShot,
+		ridge.CG,
+		ridge.Galerkin,
+		ridge.Newton,
+		ridge.Cholesky,
+		ridge.QR,
+		ridge.Tridiagonal,
+		ridge.Exact,
+		ridge.Dual,
+	}
 	bounded := 0
 	for seed := range uint64(20) {
 		for _, method := range methods {
 			rng := rand.New(rand.NewPCG(seed, 77))
 			p := newFarProblem(rng, method == ridge.Dual)
-			opts := fdridge.Options{Penalty: p.penalty, NoIntercept: !p.intercept, Gammas: []float64{p.gamma}, Method: method, Size: 4, Tol: 1e-10}
+			opts := fdridge.Options{
+				Penalty:     p.penalty,
+				NoIntercept: !p.intercept,
+				Gammas:      []float64{p.gamma},
+				Method:      method,
+				Size:        4,
+				Tol:         1e-10,
+			}
 			found, err := fdridge.Fit(t.Context(), p.source(t), opts)
 			if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 				t.Fatal(err)
@@ -112,7 +129,14 @@ func TestScaledChoices(t *testing.T) {
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 78))
 		p := newFarProblem(rng, seed%4 == 3)
-		opts := fdridge.Options{Penalty: p.penalty, NoIntercept: !p.intercept, Size: 4, Tol: 1e-4, Candidates: gammas, Select: choose.LOO}
+		opts := fdridge.Options{
+			Penalty:     p.penalty,
+			NoIntercept: !p.intercept,
+			Size:        4,
+			Tol:         1e-4,
+			Candidates:  gammas,
+			Select:      choose.LOO,
+		}
 		opts.Method = []ridge.Method{ridge.Exact, ridge.CG, ridge.QR, ridge.Dual}[seed%4]
 		found, err := fdridge.Fit(t.Context(), p.source(t), opts)
 		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
@@ -121,7 +145,15 @@ func TestScaledChoices(t *testing.T) {
 		for i, gamma := range gammas {
 			for k := range p.y[0] {
 				if want := p.leftOut(gamma, k); !holds(found.Choice.Scores[i][k], want) {
-					t.Errorf("problem %d, %v, γ = %g, target %d: the leave-one-out error is %.17g, the bracket %v", seed, opts.Method, gamma, k, want, found.Choice.Scores[i][k])
+					t.Errorf(
+						"problem %d, %v, γ = %g, target %d: the leave-one-out error is %.17g, the bracket %v",
+						seed,
+						opts.Method,
+						gamma,
+						k,
+						want,
+						found.Choice.Scores[i][k],
+					)
 				}
 			}
 		}
@@ -177,7 +209,14 @@ func TestRoundedEntries(t *testing.T) {
 			}
 			read.x = append(read.x, row)
 		}
-		opts := fdridge.Options{Penalty: p.penalty, Rounding: units, NoIntercept: !p.intercept, Gammas: []float64{p.gamma}, Size: 4, Tol: 1e-10}
+		opts := fdridge.Options{
+			Penalty:     p.penalty,
+			Rounding:    units,
+			NoIntercept: !p.intercept,
+			Gammas:      []float64{p.gamma},
+			Size:        4,
+			Tol:         1e-10,
+		}
 		for _, method := range methods {
 			opts.Method = method
 			found, err := fdridge.Fit(t.Context(), read.source(t), opts)
@@ -205,7 +244,14 @@ func TestRoundedEntries(t *testing.T) {
 		for i, gamma := range opts.Candidates {
 			for k := range p.y[0] {
 				if want := p.leftOut(gamma, k); !holds(found.Choice.Scores[i][k], want) {
-					t.Errorf("problem %d, γ = %g, target %d: the leave-one-out error is %.17g, the bracket %v", seed, gamma, k, want, found.Choice.Scores[i][k])
+					t.Errorf(
+						"problem %d, γ = %g, target %d: the leave-one-out error is %.17g, the bracket %v",
+						seed,
+						gamma,
+						k,
+						want,
+						found.Choice.Scores[i][k],
+					)
 				}
 			}
 		}

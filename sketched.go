@@ -80,7 +80,14 @@ func (j *job) sketchRows(ctx context.Context, tell func(rows int64)) (sum *ridge
 
 // crossValidate makes a pass that sketches each fold.
 func (j *job) crossValidate(ctx context.Context, tell func(rows int64)) (*choose.CVResult, error) {
-	folds := choose.CrossValidation{Folds: j.Folds, Gammas: j.eachCandidates(), MaxBytes: j.MaxBytes, FixedGrid: j.PerTarget, Rounding: j.entryRounding(), Merge: j.Merge}
+	folds := choose.CrossValidation{
+		Folds:     j.Folds,
+		Gammas:    j.eachCandidates(),
+		MaxBytes:  j.MaxBytes,
+		FixedGrid: j.PerTarget,
+		Rounding:  j.entryRounding(),
+		Merge:     j.Merge,
+	}
 	if tell != nil {
 		folds.Progress = func(_ int, rows int64) { tell(rows) }
 	}
@@ -170,7 +177,10 @@ func (s *sketched) chooseByGCV(ctx context.Context) (err error) {
 		if err := s.solveCandidates(ctx); err != nil {
 			return err
 		}
-		spent = append(spent, reason.Reason{Rule: reason.CandidatesWereSolved, Numbers: []float64{float64(s.passes - before)}})
+		spent = append(
+			spent,
+			reason.Reason{Rule: reason.CandidatesWereSolved, Numbers: []float64{float64(s.passes - before)}},
+		)
 	}
 	s.choice.Passes, s.choice.Spent, s.choice.Whole = s.passes, spent, s.current != s.sum
 	return nil
@@ -190,26 +200,30 @@ func (s *sketched) chooseByLeaveOneOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.choice, err = choose.Among(s.Candidates, choose.AroundGCV(byGCV), func(gammas []float64) ([]choose.Candidate, error) {
-		path, err := s.current.Path(gammas)
-		if err != nil {
-			return nil, err
-		}
-		s.passes++
-		src, opts, err := s.leaveOneOut(gammas, s.passes)
-		if err != nil {
-			return nil, err
-		}
-		scores, err := ridge.LeaveOneOut(ctx, src, s.current, path, opts)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.poolLeftOut(ctx, gammas); err != nil {
-			return nil, err
-		}
-		s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: spent[0]})
-		return choose.ByScore(path, scores.Bounds, scores.Estimates), nil
-	})
+	s.choice, err = choose.Among(
+		s.Candidates,
+		choose.AroundGCV(byGCV),
+		func(gammas []float64) ([]choose.Candidate, error) {
+			path, err := s.current.Path(gammas)
+			if err != nil {
+				return nil, err
+			}
+			s.passes++
+			src, opts, err := s.leaveOneOut(gammas, s.passes)
+			if err != nil {
+				return nil, err
+			}
+			scores, err := ridge.LeaveOneOut(ctx, src, s.current, path, opts)
+			if err != nil {
+				return nil, err
+			}
+			if err := s.poolLeftOut(ctx, gammas); err != nil {
+				return nil, err
+			}
+			s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: spent[0]})
+			return choose.ByScore(path, scores.Bounds, scores.Estimates), nil
+		},
+	)
 	if err != nil {
 		return err
 	}
@@ -307,7 +321,14 @@ func (s *sketched) solveCandidates(ctx context.Context) error {
 		passes = max(passes, fits[k].Iterations)
 	}
 	s.passes, s.journal = s.passes+passes, s.journal+passes
-	s.record(Step{Stage: Choosing, Method: opts.Method, Passes: passes, Reason: reason.Reason{Rule: reason.CandidatesWereSolved, Numbers: []float64{float64(passes)}}})
+	s.record(
+		Step{
+			Stage:  Choosing,
+			Method: opts.Method,
+			Passes: passes,
+			Reason: reason.Reason{Rule: reason.CandidatesWereSolved, Numbers: []float64{float64(passes)}},
+		},
+	)
 	s.choice, err = s.choice.Again(choose.ByGCV(path))
 	return err
 }

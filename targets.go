@@ -106,7 +106,8 @@ func (j *job) eachCandidates() []float64 {
 
 // blockOfTargets returns the number of targets that fit in memory together.
 func (j *job) blockOfTargets() int {
-	if !j.PerTarget || j.Classes != nil || j.once || j.choosesBands() || j.KeepSummary || j.Journal != nil || j.Reducer != nil {
+	if !j.PerTarget || j.Classes != nil || j.once || j.choosesBands() || j.KeepSummary || j.Journal != nil ||
+		j.Reducer != nil {
 		return j.t
 	}
 	numbers := 5 * float64(j.d)
@@ -120,8 +121,23 @@ func (j *job) blockOfTargets() int {
 // join appends the targets of o to the targets of r. Both have the same candidates.
 func (r *Result) join(o *Result) {
 	f, g := r.Solutions[0], o.Solutions[0]
-	f.Targets, f.Gammas, f.Gamma = append(f.Targets, g.Targets...), append(f.Gammas, g.Gammas...), math.Min(f.Gamma, g.Gamma)
-	f.Contraction, f.Shrinkage, f.Status = math.Max(f.Contraction, g.Contraction), math.Max(f.Shrinkage, g.Shrinkage), f.Status.Worse(g.Status)
+	f.Targets, f.Gammas, f.Gamma = append(
+		f.Targets,
+		g.Targets...), append(
+		f.Gammas,
+		g.Gammas...), math.Min(
+		f.Gamma,
+		g.Gamma,
+	)
+	f.Contraction, f.Shrinkage, f.Status = math.Max(
+		f.Contraction,
+		g.Contraction,
+	), math.Max(
+		f.Shrinkage,
+		g.Shrinkage,
+	), f.Status.Worse(
+		g.Status,
+	)
 	f.EffectiveDimension.Lo = math.Min(f.EffectiveDimension.Lo, g.EffectiveDimension.Lo)
 	f.EffectiveDimension.Hi = math.Max(f.EffectiveDimension.Hi, g.EffectiveDimension.Hi)
 	f.EffectiveDimensions = append(f.EffectiveDimensions, g.EffectiveDimensions...)
@@ -132,8 +148,15 @@ func (r *Result) join(o *Result) {
 	if c == nil {
 		return
 	}
-	c.Gammas, c.Scores, c.Excess = append(c.Gammas, e.Gammas...), append(c.Scores, e.Scores...), append(c.Excess, e.Excess...)
-	c.AtEnd[0], c.AtEnd[1], c.Passes, c.Whole = c.AtEnd[0]+e.AtEnd[0], c.AtEnd[1]+e.AtEnd[1], c.Passes+e.Passes, c.Whole && e.Whole
+	c.Gammas, c.Scores, c.Excess = append(
+		c.Gammas,
+		e.Gammas...), append(
+		c.Scores,
+		e.Scores...), append(
+		c.Excess,
+		e.Excess...)
+	c.AtEnd[0], c.AtEnd[1], c.Passes, c.Whole = c.AtEnd[0]+e.AtEnd[0], c.AtEnd[1]+e.AtEnd[1], c.Passes+e.Passes, c.Whole &&
+		e.Whole
 	for _, why := range e.Spent {
 		if !slices.ContainsFunc(c.Spent, func(r reason.Reason) bool { return r.Rule == why.Rule }) {
 			c.Spent = append(c.Spent, why)

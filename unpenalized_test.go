@@ -39,7 +39,12 @@ func newFreeProblem(rng *rand.Rand, large bool) *freeProblem {
 	}
 	d := q + others
 	n := q + 3 + rng.IntN(45)
-	p := &freeProblem{intercept: rng.IntN(3) > 0, sparse: rng.IntN(4) == 0, gamma: math.Pow(10, 8*rng.Float64()-4), penalty: make([]float64, d)}
+	p := &freeProblem{
+		intercept: rng.IntN(3) > 0,
+		sparse:    rng.IntN(4) == 0,
+		gamma:     math.Pow(10, 8*rng.Float64()-4),
+		penalty:   make([]float64, d),
+	}
 	for j := range p.penalty {
 		if p.penalty[j] = 1; rng.IntN(3) == 0 {
 			p.penalty[j] = math.Pow(10, 4*rng.Float64()-2)
@@ -218,7 +223,13 @@ func (p *freeProblem) checkFree(t *testing.T, what string, f *ridge.Solution) (b
 			t.Errorf("%s: the error is %g, the bound %g", name, distance, o.ErrorBound)
 		}
 		if bigger(new(big.Float).Quo(distance, new(big.Float).Sqrt(size)), o.RelativeErrorBound) {
-			t.Errorf("%s: the error is %g of %g, the relative bound %g", name, distance, new(big.Float).Sqrt(size), o.RelativeErrorBound)
+			t.Errorf(
+				"%s: the error is %g of %g, the relative bound %g",
+				name,
+				distance,
+				new(big.Float).Sqrt(size),
+				o.RelativeErrorBound,
+			)
 		}
 		if energy.Sign() > 0 && bigger(new(big.Float).Sqrt(energy), o.EnergyBound) {
 			t.Errorf("%s: the energy is %g, the bound %g", name, new(big.Float).Sqrt(energy), o.EnergyBound)
@@ -253,7 +264,12 @@ func (p *freeProblem) checkFree(t *testing.T, what string, f *ridge.Solution) (b
 }
 
 // mergedParts makes a summary of each third of the rows and merges them.
-func mergedParts(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, _ func(int64)) (*ridge.Summary, error) {
+func mergedParts(
+	ctx context.Context,
+	src dataset.Source,
+	cfg ridge.SummaryConfig,
+	_ func(int64),
+) (*ridge.Summary, error) {
 	n, _, _ := src.Dims()
 	var sum *ridge.Summary
 	for part := range int64(3) {
@@ -293,7 +309,13 @@ func TestUnpenalized(t *testing.T) {
 	for seed := range uint64(problems) {
 		rng := rand.New(rand.NewPCG(seed, 36))
 		p := newFreeProblem(rng, seed%50 == 7)
-		opts := fdridge.Options{Gammas: []float64{p.gamma}, Penalty: p.penalty, NoIntercept: !p.intercept, Size: 1 + rng.IntN(10), Method: methods[rng.IntN(len(methods))]}
+		opts := fdridge.Options{
+			Gammas:      []float64{p.gamma},
+			Penalty:     p.penalty,
+			NoIntercept: !p.intercept,
+			Size:        1 + rng.IntN(10),
+			Method:      methods[rng.IntN(len(methods))],
+		}
 		if rng.IntN(2) == 0 && !opts.Method.IsDirect() {
 			opts.Summarize = mergedParts
 		}
@@ -315,7 +337,13 @@ func TestUnpenalized(t *testing.T) {
 			bounded += p.checkFree(t, fmt.Sprintf("problem %d, %v", seed, found.Method), f)
 		}
 	}
-	t.Logf("%d targets, %d with a bound; %d fits missed the tolerance, %d problems were refused", fits, bounded, missed, refused)
+	t.Logf(
+		"%d targets, %d with a bound; %d fits missed the tolerance, %d problems were refused",
+		fits,
+		bounded,
+		missed,
+		refused,
+	)
 	if bounded < fits*9/10 || refused > problems/5 {
 		t.Errorf("%d of %d targets have a bound, %d of %d problems were refused", bounded, fits, refused, problems)
 	}
@@ -360,7 +388,13 @@ func TestUnpenalizedChoice(t *testing.T) {
 			}
 		}
 		if found.Choice.Index != best {
-			t.Errorf("problem %d: %v chose γ = %g (proved), the best is %g", seed, found.Method, found.Choice.Gamma(), opts.Candidates[best])
+			t.Errorf(
+				"problem %d: %v chose γ = %g (proved), the best is %g",
+				seed,
+				found.Method,
+				found.Choice.Gamma(),
+				opts.Candidates[best],
+			)
 		}
 	}
 }
@@ -373,7 +407,13 @@ func TestUnpenalizedLeaveOneOut(t *testing.T) {
 		for !p.mild() || len(p.x) < 15 || len(p.x) > 25 {
 			p = newFreeProblem(rng, false)
 		}
-		opts := fdridge.Options{Penalty: p.penalty, NoIntercept: !p.intercept, Size: 4, Tol: 1e-4, Candidates: []float64{0.1, 1, 30}}
+		opts := fdridge.Options{
+			Penalty:     p.penalty,
+			NoIntercept: !p.intercept,
+			Size:        4,
+			Tol:         1e-4,
+			Candidates:  []float64{0.1, 1, 30},
+		}
 		if opts.Method = ridge.Exact; seed%2 == 0 {
 			opts.Method = ridge.CG
 		}
@@ -402,10 +442,27 @@ func TestUnpenalizedLeaveOneOut(t *testing.T) {
 		for i := range found.Choice.Scores {
 			for k, v := range found.Choice.Scores[i] {
 				if x := want[i][k]; !math.IsInf(x, 1) && !(v.Lo <= x*(1+1e-9) && v.Hi >= x*(1-1e-9)) {
-					t.Errorf("problem %d, %v, γ = %g, target %d: the leave-one-out error is %g, the bracket %v", seed, found.Method, opts.Candidates[i], k, x, v)
+					t.Errorf(
+						"problem %d, %v, γ = %g, target %d: the leave-one-out error is %g, the bracket %v",
+						seed,
+						found.Method,
+						opts.Candidates[i],
+						k,
+						x,
+						v,
+					)
 				}
-				if e := found.Choice.Estimates[i][k]; opts.Method == ridge.Exact && !(math.Abs(e/want[i][k]-1) < 1e-6) && !math.IsInf(want[i][k], 1) {
-					t.Errorf("problem %d, %v, γ = %g, target %d: the leave-one-out error is %g, the estimate %g", seed, found.Method, opts.Candidates[i], k, want[i][k], e)
+				if e := found.Choice.Estimates[i][k]; opts.Method == ridge.Exact && !(math.Abs(e/want[i][k]-1) < 1e-6) &&
+					!math.IsInf(want[i][k], 1) {
+					t.Errorf(
+						"problem %d, %v, γ = %g, target %d: the leave-one-out error is %g, the estimate %g",
+						seed,
+						found.Method,
+						opts.Candidates[i],
+						k,
+						want[i][k],
+						e,
+					)
 				}
 			}
 		}
@@ -456,7 +513,10 @@ func TestUnpenalizedRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fdridge.FitSummary(t.Context(), src, sum, fdridge.Options{Gammas: []float64{1}, Unpenalized: []int{1}}); !errors.Is(err, ridge.ErrInput) {
+	if _, err := fdridge.FitSummary(t.Context(), src, sum, fdridge.Options{Gammas: []float64{1}, Unpenalized: []int{1}}); !errors.Is(
+		err,
+		ridge.ErrInput,
+	) {
 		t.Errorf("of a summary: %v", err)
 	}
 }
@@ -488,7 +548,11 @@ func TestUnpenalizedTolerance(t *testing.T) {
 	// An iteration ends somewhere below its tolerance, so that only some tolerances need a smaller one.
 	for _, m := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin, ridge.Cholesky} {
 		for tol := 1e-2; tol > 1e-7; tol /= 3 {
-			found, err := fdridge.Fit(t.Context(), src, fdridge.Options{Gammas: []float64{1}, Unpenalized: []int{0}, Method: m, Size: 2, Tol: tol, Summarize: lossy})
+			found, err := fdridge.Fit(
+				t.Context(),
+				src,
+				fdridge.Options{Gammas: []float64{1}, Unpenalized: []int{0}, Method: m, Size: 2, Tol: tol, Summarize: lossy},
+			)
 			if err != nil {
 				t.Errorf("%v, tolerance %g: %v", m, tol, err)
 				continue

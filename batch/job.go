@@ -39,7 +39,9 @@ type Job struct {
 func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options) (*fdridge.Result, error) {
 	ctx = background.IfNil(ctx)
 	if opts.Journal != nil || opts.Reducer != nil || opts.Summarize != nil || opts.Merge != nil || opts.Gather != nil {
-		return nil, badinput.Errorf("batch: Journal, Reducer, Summarize, Merge and Gather must be nil, because the job sets them")
+		return nil, badinput.Errorf(
+			"batch: Journal, Reducer, Summarize, Merge and Gather must be nil, because the job sets them",
+		)
 	}
 	if opts.Select == choose.CV && opts.Folds == 0 {
 		opts.Folds = choose.DefaultFolds
@@ -97,7 +99,12 @@ func (j *Job) Count(c *Counter) {
 }
 
 // summarize reads only the rows that the checkpoint does not contain.
-func (j *Job) summarize(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) (*ridge.Summary, error) {
+func (j *Job) summarize(
+	ctx context.Context,
+	src dataset.Source,
+	cfg ridge.SummaryConfig,
+	tell func(int64),
+) (*ridge.Summary, error) {
 	_, d, t := src.Dims()
 	if j.opts.Room != nil {
 		if err := j.opts.Room(cfg.Size, d, t); err != nil {

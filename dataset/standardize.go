@@ -32,7 +32,12 @@ func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 // StandardizeShare, and all get the same scaling. allreduce replaces x by its sum over all shares, with the same bits
 // on each share, like a dist.Transport. In its five calls x has the lengths 1, share.Size, d, d and d, for
 // rows of d features.
-func StandardizeShare(ctx context.Context, src Source, share Share, allreduce func(ctx context.Context, x []float64) error) (Source, *Scaling, error) {
+func StandardizeShare(
+	ctx context.Context,
+	src Source,
+	share Share,
+	allreduce func(ctx context.Context, x []float64) error,
+) (Source, *Scaling, error) {
 	ctx = background.IfNil(ctx)
 	if err := checkSources(src); err != nil {
 		return nil, nil, err
@@ -75,7 +80,11 @@ func (m *moments) scaling() (*Scaling, error) {
 	for j, mean := range m.mean {
 		variance := m.m2[j] / m.n
 		if !isFinite(variance) || !isFinite(mean) {
-			return nil, &InputError{File: "standardisation", Msg: fmt.Sprintf("the variance of feature %d exceeds the range of float64", j+1), NonFinite: true}
+			return nil, &InputError{
+				File:      "standardisation",
+				Msg:       fmt.Sprintf("the variance of feature %d exceeds the range of float64", j+1),
+				NonFinite: true,
+			}
 		}
 		out.Scale[j] = math.Sqrt(variance)
 		if !(out.Scale[j] > 10*0x1p-52*math.Abs(mean)) {
@@ -140,7 +149,12 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 	}
 	_, d, _ := src.Dims()
 	if len(s.Mean) != d || len(s.Scale) != d {
-		return nil, newDimensionError("the scaling has %d means and %d scales, the rows have %d columns", len(s.Mean), len(s.Scale), d)
+		return nil, newDimensionError(
+			"the scaling has %d means and %d scales, the rows have %d columns",
+			len(s.Mean),
+			len(s.Scale),
+			d,
+		)
 	}
 	centred := false
 	for j, mean := range s.Mean {
@@ -167,7 +181,15 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 		}
 		return false, nil // a quotient may overflow
 	}
-	return &transformed{src: src, name: "standardised rows", d: d, rows: rows, split: true, start: func() applier { return apply }, transformColumns: func(features Source) Source { return scaledColumns{features, s} }}, nil
+	return &transformed{
+		src:              src,
+		name:             "standardised rows",
+		d:                d,
+		rows:             rows,
+		split:            true,
+		start:            func() applier { return apply },
+		transformColumns: func(features Source) Source { return scaledColumns{features, s} },
+	}, nil
 }
 
 // scale standardises dense rows.

@@ -30,10 +30,14 @@ var errNoSource = fmt.Errorf("%w: no source of rows", errShape)
 var (
 	// ErrUnrecorded reports a model written by an earlier version of this package. Its certificate is for coefficients
 	// of scaled columns, which the model does not contain.
-	ErrUnrecorded = badinput.Errorf("model: an earlier program wrote it without the coefficients that intervals need; fit again, or give a summary")
+	ErrUnrecorded = badinput.Errorf(
+		"model: an earlier program wrote it without the coefficients that intervals need; fit again, or give a summary",
+	)
 	// ErrUnpenalized reports a model with columns that have no penalty. A summary gives no intervals for it, and its
 	// certificate gives none if it has no bounds on these columns.
-	ErrUnpenalized = badinput.Errorf("model: some columns have no penalty, of which a sketch proves nothing: intervals come from the model alone, if it has bounds for these columns")
+	ErrUnpenalized = badinput.Errorf(
+		"model: some columns have no penalty, of which a sketch proves nothing: intervals come from the model alone, if it has bounds for these columns",
+	)
 )
 
 // addReason appends the text of err unless err is nil.
@@ -152,7 +156,14 @@ func (e *ShortfallError) Error() string {
 	if e.Status == ridge.Unproved || e.Status == ridge.MinimumNorm {
 		return fmt.Sprintf("model: at gamma = %v no error bound is proved for target %d: %v", e.Gamma, e.Target+1, e.Status)
 	}
-	return fmt.Sprintf("model: at gamma = %v a relative error of %v is certified for target %d, but %v was requested: %v", e.Gamma, e.Certified, e.Target+1, e.Tol, e.Status)
+	return fmt.Sprintf(
+		"model: at gamma = %v a relative error of %v is certified for target %d, but %v was requested: %v",
+		e.Gamma,
+		e.Certified,
+		e.Target+1,
+		e.Tol,
+		e.Status,
+	)
 }
 
 // Unwrap returns Status.Err().

@@ -106,7 +106,14 @@ func TestUnpenalized(t *testing.T) {
 
 // checkIntervals compares the intervals of a model with the exact solution for the rows of fitted, which are the rows
 // of src after preparation.
-func checkIntervals(t *testing.T, name string, m *model.Model, fitted, src dataset.Source, y *mat.Dense, penalty []float64) {
+func checkIntervals(
+	t *testing.T,
+	name string,
+	m *model.Model,
+	fitted, src dataset.Source,
+	y *mat.Dense,
+	penalty []float64,
+) {
 	t.Helper()
 	var x, targets [][]float64
 	for b, err := range fitted.Blocks(t.Context()) {

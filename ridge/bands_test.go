@@ -25,7 +25,11 @@ func upTo(lo, hi int) []int {
 }
 
 func TestPenalties(t *testing.T) {
-	p, err := choose.Penalties(6, nil, []choose.Band{{Columns: []int{4, 1}, Penalty: 2}, {Columns: []int{0}, Penalty: 0.5}, {Columns: []int{3}}})
+	p, err := choose.Penalties(
+		6,
+		nil,
+		[]choose.Band{{Columns: []int{4, 1}, Penalty: 2}, {Columns: []int{0}, Penalty: 0.5}, {Columns: []int{3}}},
+	)
 	if err != nil || !slices.Equal(p, []float64{0.5, 2, 1, 1, 2, 1}) {
 		t.Errorf("%v, %v", p, err)
 	}
@@ -39,7 +43,8 @@ func TestPenalties(t *testing.T) {
 		`the penalty of band 1 is NaN`:          {{Columns: []int{2}, Penalty: math.NaN()}},
 		`the penalty of band 1 is +Inf`:         {{Columns: []int{2}, Penalty: math.Inf(1)}},
 	} {
-		if p, err := choose.Penalties(6, nil, bands); p != nil || !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), want) {
+		if p, err := choose.Penalties(6, nil, bands); p != nil || !errors.Is(err, ridge.ErrInput) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", bands, err, want)
 		}
 	}
@@ -60,7 +65,9 @@ func TestChooseBands(t *testing.T) {
 		t.Errorf("penalties %v and %v", c.Bands[0].Penalty, c.Bands[1].Penalty)
 	}
 	best, first := c.Tried[c.Choice.Index], c.Tried[0]
-	if !slices.Equal(first.Penalties, []float64{1, 1}) || !slices.Equal(best.Penalties, []float64{1, c.Bands[1].Penalty}) || !(best.GCV.Hi < first.GCV.Lo) {
+	if !slices.Equal(first.Penalties, []float64{1, 1}) ||
+		!slices.Equal(best.Penalties, []float64{1, c.Bands[1].Penalty}) ||
+		!(best.GCV.Hi < first.GCV.Lo) {
 		t.Errorf("%+v is the best, begun with %+v", best, first)
 	}
 	if common, err := choose.Gamma(sum, nil); err != nil || common.Gamma() != first.Gamma || common.Score != first.GCV {
@@ -75,7 +82,14 @@ func TestChooseBands(t *testing.T) {
 				t.Errorf("%v was tried twice", one.Penalties)
 			}
 		}
-		p, err := choose.Penalties(d, nil, []choose.Band{{Columns: bands[0].Columns, Penalty: one.Penalties[0]}, {Columns: bands[1].Columns, Penalty: one.Penalties[1]}})
+		p, err := choose.Penalties(
+			d,
+			nil,
+			[]choose.Band{
+				{Columns: bands[0].Columns, Penalty: one.Penalties[0]},
+				{Columns: bands[1].Columns, Penalty: one.Penalties[1]},
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +104,11 @@ func TestChooseBands(t *testing.T) {
 	if err != nil || !(c.Bands[0].Penalty <= 0.1) {
 		t.Errorf("a band alone is penalised by %v, %v", c.Bands[0].Penalty, err)
 	}
-	c, err = choose.Bands(context.Background(), sum, choose.BandOptions{Bands: []choose.Band{{Columns: upTo(0, d/4)}, {Columns: upTo(d/4, d), Penalty: 100}}})
+	c, err = choose.Bands(
+		context.Background(),
+		sum,
+		choose.BandOptions{Bands: []choose.Band{{Columns: upTo(0, d/4)}, {Columns: upTo(d/4, d), Penalty: 100}}},
+	)
 	if err != nil || c.Bands[1].Penalty != 100 || !(c.Bands[0].Penalty <= 10) {
 		t.Errorf("%+v, %v", c.Bands, err)
 	}
@@ -102,7 +120,10 @@ func TestChooseBands(t *testing.T) {
 	if _, err := choose.Bands(cancelled, sum, choose.BandOptions{Bands: bands}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := choose.Bands(context.Background(), new(ridge.Summary), choose.BandOptions{Bands: bands}); !errors.Is(err, ridge.ErrShape) {
+	if _, err := choose.Bands(context.Background(), new(ridge.Summary), choose.BandOptions{Bands: bands}); !errors.Is(
+		err,
+		ridge.ErrShape,
+	) {
 		t.Errorf("of no summary: %v", err)
 	}
 }
@@ -152,7 +173,15 @@ func TestChooseBandsExcess(t *testing.T) {
 				if off := score - v; off > 1e-12*score {
 					open++
 					if c.Choice.Certain || !(off <= c.Choice.Excess*(1+1e-12)) {
-						t.Errorf("%v has %v at γ = %v, the best %v: certain %v, at most %v more", trial.Penalties, v, gamma, score, c.Choice.Certain, c.Choice.Excess)
+						t.Errorf(
+							"%v has %v at γ = %v, the best %v: certain %v, at most %v more",
+							trial.Penalties,
+							v,
+							gamma,
+							score,
+							c.Choice.Certain,
+							c.Choice.Excess,
+						)
 					}
 				}
 			}
@@ -178,14 +207,19 @@ func TestFitBands(t *testing.T) {
 		if r.Bands == nil || r.Bands.Choice.Index < 0 || !(r.Bands.Bands[1].Penalty >= 10) {
 			t.Fatalf("%+v", r.Bands)
 		}
-		if spent := opts.Size < d; (r.Bands.Passes == 1) != spent || r.Bands.Whole != spent || (len(r.Bands.Spent) > 0) != spent {
+		if spent := opts.Size < d; (r.Bands.Passes == 1) != spent || r.Bands.Whole != spent ||
+			(len(r.Bands.Spent) > 0) != spent {
 			t.Errorf("size %d: %d passes, %v", opts.Size, r.Bands.Passes, r.Bands.Spent)
 		}
 		p, err := choose.Penalties(d, nil, r.Bands.Bands)
 		if err != nil || !slices.Equal(p, r.Best().Penalty) || !slices.Equal(p, r.Summary.Penalty()) {
 			t.Errorf("%v: the solution has %v, the summary %v", p, r.Best().Penalty, r.Summary.Penalty())
 		}
-		want, err := fdridge.Fit(context.Background(), s, fdridge.Options{Gammas: []float64{r.Best().Gamma}, Penalty: p, Method: ridge.Exact})
+		want, err := fdridge.Fit(
+			context.Background(),
+			s,
+			fdridge.Options{Gammas: []float64{r.Best().Gamma}, Penalty: p, Method: ridge.Exact},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +239,8 @@ func TestFitBands(t *testing.T) {
 	given := slices.Clone(bands)
 	given[0].Penalty, given[1].Penalty = 2, 3
 	r, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Bands: given})
-	if err != nil || r.Bands == nil || r.Bands.Choice.Index != -1 || r.Best().Penalty[0] != 2 || r.Best().Penalty[d-1] != 3 {
+	if err != nil || r.Bands == nil || r.Bands.Choice.Index != -1 || r.Best().Penalty[0] != 2 ||
+		r.Best().Penalty[d-1] != 3 {
 		t.Errorf("bands that are given: %+v, %v", r, err)
 	}
 }

@@ -35,7 +35,10 @@ func TestChoiceJSON(t *testing.T) {
 		}
 	}
 	cv := &choose.CVResult{
-		Gammas: []float64{0.1, 1}, Fitted: [][]ridge.Interval{{{Lo: 1, Hi: 2}}, {unknown}}, Ridge: [][]ridge.Interval{{unknown}, {{Lo: 0, Hi: math.Inf(1)}}},
+		Gammas: []float64{
+			0.1,
+			1,
+		}, Fitted: [][]ridge.Interval{{{Lo: 1, Hi: 2}}, {unknown}}, Ridge: [][]ridge.Interval{{unknown}, {{Lo: 0, Hi: math.Inf(1)}}},
 		Passes: 2, Summary: new(ridge.Summary),
 	}
 	back, text := again(t, cv)
@@ -48,7 +51,10 @@ func TestChoiceJSON(t *testing.T) {
 
 	g := &choose.GammaChoice{
 		Choice: open, By: choose.LOO, Path: []*ridge.Solution{everyField(ridge.PassLimit), everyField(ridge.OnePass)},
-		Scores: [][]ridge.Interval{{unknown, {Lo: 1, Hi: 2}}, {{Lo: 3, Hi: math.Inf(1)}, unknown}}, CV: cv, Passes: 3, Whole: true, Spent: []reason.Reason{{Rule: reason.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
+		Scores: [][]ridge.Interval{
+			{unknown, {Lo: 1, Hi: 2}},
+			{{Lo: 3, Hi: math.Inf(1)}, unknown},
+		}, CV: cv, Passes: 3, Whole: true, Spent: []reason.Reason{{Rule: reason.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
 	}
 	read, text := again(t, g)
 	if !strings.Contains(text, `"by":"loo"`) || !strings.Contains(text, `"excess":null`) || read.Gamma() != g.Gamma() {
@@ -62,7 +68,10 @@ func TestChoiceJSON(t *testing.T) {
 	sameText(t, "a choice of gamma", *read, *g)
 
 	b := choose.BandChoice{
-		Bands: []choose.Band{{Name: "first", Columns: []int{0, 2}, Penalty: 0.1}, {Columns: []int{1}}}, Choice: open, AtEnd: true, Passes: 4, Whole: true, Spent: []reason.Reason{{Rule: reason.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
+		Bands: []choose.Band{
+			{Name: "first", Columns: []int{0, 2}, Penalty: 0.1},
+			{Columns: []int{1}},
+		}, Choice: open, AtEnd: true, Passes: 4, Whole: true, Spent: []reason.Reason{{Rule: reason.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
 		Tried: []choose.BandTrial{
 			{Penalties: []float64{1, 0.1}, Gamma: math.NaN(), GCV: unknown, Least: math.Inf(-1)},
 			{Penalties: []float64{1e-8, 3}, Gamma: 1.0 / 3, GCV: ridge.Interval{Lo: 1, Hi: 2}, Least: 0.7},
@@ -91,13 +100,27 @@ func TestChoiceJSONOfFit(t *testing.T) {
 	}
 	back, _ := again(t, choice)
 	if back.Gamma() != choice.Gamma() || !math.IsInf(back.RelativeExcess(), 1) {
-		t.Errorf("gamma = %v, to %v: was %v, to %v", back.Gamma(), back.RelativeExcess(), choice.Gamma(), choice.RelativeExcess())
+		t.Errorf(
+			"gamma = %v, to %v: was %v, to %v",
+			back.Gamma(),
+			back.RelativeExcess(),
+			choice.Gamma(),
+			choice.RelativeExcess(),
+		)
 	}
 	cv := must(choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{Folds: 2, Gammas: gammas}))(t)
 	byCV := must(cv.ChooseRidge(-1))(t)
 	read, _ := again(t, byCV)
 	sameText(t, "the choice of a cross-validation", read, byCV)
-	bands := must(choose.Bands(t.Context(), sum, choose.BandOptions{Bands: []choose.Band{{Columns: []int{0}}, {Columns: []int{1}}}, Candidates: gammas}))(t)
+	bands := must(
+		choose.Bands(
+			t.Context(),
+			sum,
+			choose.BandOptions{Bands: []choose.Band{{Columns: []int{0}}, {Columns: []int{1}}}, Candidates: gammas},
+		),
+	)(
+		t,
+	)
 	same, _ := again(t, bands)
 	sameText(t, "the choice of bands", *same, *bands)
 }
@@ -139,7 +162,10 @@ func TestChoiceJSONRefused(t *testing.T) {
 		}
 	}
 	// Old texts, by the names of the fields in Go, are read.
-	if err := json.Unmarshal([]byte(`{"Index":2,"Score":[1,2],"Certain":true,"Possible":[2],"Excess":0}`), &c); err != nil || c.Index != 2 || !c.Certain || c.Excess != 0 {
+	if err := json.Unmarshal([]byte(`{"Index":2,"Score":[1,2],"Certain":true,"Possible":[2],"Excess":0}`), &c); err != nil ||
+		c.Index != 2 ||
+		!c.Certain ||
+		c.Excess != 0 {
 		t.Errorf("%+v: %v", c, err)
 	}
 }

@@ -268,7 +268,11 @@ func (e *dualExact) solution(found *dualFit) *Solution {
 }
 
 // solveByCG solves without AAᵀ, but may not converge.
-func (e *dualExact) solveByCG(ctx context.Context, gamma float64, targets targetRange) (f *dualFit, converged bool, err error) {
+func (e *dualExact) solveByCG(
+	ctx context.Context,
+	gamma float64,
+	targets targetRange,
+) (f *dualFit, converged bool, err error) {
 	kept, ok := e.data.(*dual.Rows)
 	if !ok {
 		return nil, false, nil
@@ -277,7 +281,13 @@ func (e *dualExact) solveByCG(ctx context.Context, gamma float64, targets target
 }
 
 // conjugateGradients solves to the relative error tol, if maxSteps steps suffice. f is nil if a number overflows.
-func (e *dualExact) conjugateGradients(ctx context.Context, gamma float64, targets targetRange, tol float64, maxSteps int) (f *dualFit, converged bool, err error) {
+func (e *dualExact) conjugateGradients(
+	ctx context.Context,
+	gamma float64,
+	targets targetRange,
+	tol float64,
+	maxSteps int,
+) (f *dualFit, converged bool, err error) {
 	kept := e.data.(*dual.Rows)
 	df, ok := e.dimensions[gamma]
 	if !ok {

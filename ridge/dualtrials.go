@@ -33,7 +33,11 @@ func (e *dualExact) usesTrials() bool {
 // leaveOneOutByTrials solves by conjugate gradients and brackets the leverages by trial vectors, without AAᵀ. First,
 // all rows get one trial vector of their own. Then the rows get more whose brackets widen the scores most. It returns
 // false if there are no trial vectors.
-func (e *dualExact) leaveOneOutByTrials(ctx context.Context, gammas []float64, receive func(int, dataset.Block, []Interval, []float64)) ([]*Solution, *LeftOutScores, bool, error) {
+func (e *dualExact) leaveOneOutByTrials(
+	ctx context.Context,
+	gammas []float64,
+	receive func(int, dataset.Block, []Interval, []float64),
+) ([]*Solution, *LeftOutScores, bool, error) {
 	kept := e.data.(*dual.Rows)
 	if e.trials == nil {
 		if e.trials = kept.NewLeverages(e.opts.Backend, dual.SharedTrials); e.trials == nil {
@@ -96,7 +100,13 @@ func (e *dualExact) leaveOneOutByTrials(ctx context.Context, gammas []float64, r
 func (e *dualExact) leftOf(found *dualFit, kept *dual.Rows) []certify.DualLeft {
 	out := make([]certify.DualLeft, len(found.systems))
 	for j, s := range found.systems {
-		out[j] = certify.DualLeft{Norms: e.rowNorms, Share: kept.Share(), Missed: s.best.Missed, Off: s.best.Off, Energy: s.bounds.Energy}
+		out[j] = certify.DualLeft{
+			Norms:  e.rowNorms,
+			Share:  kept.Share(),
+			Missed: s.best.Missed,
+			Off:    s.best.Off,
+			Energy: s.bounds.Energy,
+		}
 	}
 	return out
 }

@@ -60,7 +60,11 @@ func TestTrialsLeaveOut(t *testing.T) {
 			}
 			scores, fits := map[ridge.Method][][]ridge.Interval{}, map[ridge.Method][]*ridge.Solution{}
 			for _, m := range []ridge.Method{ridge.Dual, ridge.DualCG} {
-				f := must(ridge.Factorize(t.Context(), src, gammas, ridge.ExactOptions{Method: m, LeaveOneOut: true, Intercept: intercept}))(t)
+				f := must(
+					ridge.Factorize(t.Context(), src, gammas, ridge.ExactOptions{Method: m, LeaveOneOut: true, Intercept: intercept}),
+				)(
+					t,
+				)
 				found, errs, err := f.LeaveOneOut(t.Context(), src, gammas, ridge.LeaveOneOutOptions{})
 				if err != nil {
 					t.Fatalf("%v: %v", m, err)
@@ -74,7 +78,15 @@ func TestTrialsLeaveOut(t *testing.T) {
 				for j := range 2 {
 					a, b := scores[ridge.Dual][i][j], scores[ridge.DualCG][i][j]
 					if !(b.Lo <= a.Hi && a.Lo <= b.Hi) || !(g < 1 || b.Hi <= 1.02*b.Lo) {
-						t.Errorf("weighted %v, intercept %v, γ = %v, target %d: %v by dual-cg, %v by dual", weighted, intercept, g, j, b, a)
+						t.Errorf(
+							"weighted %v, intercept %v, γ = %v, target %d: %v by dual-cg, %v by dual",
+							weighted,
+							intercept,
+							g,
+							j,
+							b,
+							a,
+						)
 					}
 				}
 				a, b := fits[ridge.Dual][i].EffectiveDimension, fits[ridge.DualCG][i].EffectiveDimension
@@ -95,11 +107,22 @@ func TestTrialsChoose(t *testing.T) {
 	candidates := []float64{0.3, 1, 3, 10, 30, 100}
 	choice := map[ridge.Method]*fdridge.Result{}
 	for _, m := range []ridge.Method{ridge.Dual, ridge.DualCG} {
-		choice[m] = must(fdridge.Fit(t.Context(), src, fdridge.Options{Method: m, Candidates: candidates, Select: choose.LOO}))(t)
+		choice[m] = must(
+			fdridge.Fit(t.Context(), src, fdridge.Options{Method: m, Candidates: candidates, Select: choose.LOO}),
+		)(
+			t,
+		)
 	}
 	a, b := choice[ridge.Dual].Choice, choice[ridge.DualCG].Choice
 	if a.Gamma() != b.Gamma() || !b.Certain || !(b.Score.Hi <= 1.01*b.Score.Lo) {
-		t.Errorf("γ = %v with %v by dual-cg (certain: %v), %v with %v by dual", b.Gamma(), b.Score, b.Certain, a.Gamma(), a.Score)
+		t.Errorf(
+			"γ = %v with %v by dual-cg (certain: %v), %v with %v by dual",
+			b.Gamma(),
+			b.Score,
+			b.Certain,
+			a.Gamma(),
+			a.Score,
+		)
 	}
 	if e := choice[ridge.DualCG].Best().WorstError(); !(e <= ridge.DefaultTol) {
 		t.Errorf("relative error %v", e)
@@ -109,7 +132,16 @@ func TestTrialsChoose(t *testing.T) {
 // TestTrialsRule: leave-one-out errors of sparse rows that are too costly to factor are computed by dual-cg, up to
 // plan.MaxTrialRows rows. If the number of rows is unknown and decides, the rows are counted.
 func TestTrialsRule(t *testing.T) {
-	p := plan.Problem{Rows: 7770, Dim: 8315, Targets: 1, Grid: 50, LeaveOneOut: true, Size: 256, MaxBytes: ridge.DefaultMaxBytes, Sparse: true}
+	p := plan.Problem{
+		Rows:        7770,
+		Dim:         8315,
+		Targets:     1,
+		Grid:        50,
+		LeaveOneOut: true,
+		Size:        256,
+		MaxBytes:    ridge.DefaultMaxBytes,
+		Sparse:      true,
+	}
 	if got := plan.Choose(p); got.Method != ridge.DualCG || got.Reason.Rule != reason.SparseLeverages {
 		t.Errorf("%v", got)
 	}

@@ -61,11 +61,20 @@ type SizeError struct {
 
 func (e *SizeError) Error() string {
 	if e.Rows > 0 {
-		return fmt.Sprintf("ridge: a dual fit of %d rows of %d features needs %d bytes for its rows and n×n matrices, but the limit is %d: use Solve, or raise MaxBytes",
-			e.Rows, e.Dim, e.Bytes, e.Limit)
+		return fmt.Sprintf(
+			"ridge: a dual fit of %d rows of %d features needs %d bytes for its rows and n×n matrices, but the limit is %d: use Solve, or raise MaxBytes",
+			e.Rows,
+			e.Dim,
+			e.Bytes,
+			e.Limit,
+		)
 	}
-	return fmt.Sprintf("ridge: an exact fit of %d features needs %d bytes for its d×d matrices, but the limit is %d: use Solve, or raise MaxBytes",
-		e.Dim, e.Bytes, e.Limit)
+	return fmt.Sprintf(
+		"ridge: an exact fit of %d features needs %d bytes for its d×d matrices, but the limit is %d: use Solve, or raise MaxBytes",
+		e.Dim,
+		e.Bytes,
+		e.Limit,
+	)
 }
 
 // Is reports whether target is [ErrInput].
@@ -88,7 +97,13 @@ func (e *SingularError) Error() string {
 	if e.Method != QR {
 		advice += ", or QR, which does not square the condition number"
 	}
-	return fmt.Sprintf("ridge: %s: the system is numerically singular at gamma = %v%s; %s", e.Method, e.Gamma, where, advice)
+	return fmt.Sprintf(
+		"ridge: %s: the system is numerically singular at gamma = %v%s; %s",
+		e.Method,
+		e.Gamma,
+		where,
+		advice,
+	)
 }
 
 // Is reports whether target is [ErrInput].
@@ -160,7 +175,13 @@ func newPrimal(src dataset.Source, opts ExactOptions) (*primal, error) {
 	default:
 		return nil, badinput.Errorf("ridge: unknown %v", opts.Method)
 	}
-	return &primal{d: d, t: t, opts: opts, stage: rows.NewStage(d, t, opts.Intercept), stream: direct.NewStream(d, t, factor(opts.Backend, d, t, opts.LeaveOneOut))}, nil
+	return &primal{
+		d:      d,
+		t:      t,
+		opts:   opts,
+		stage:  rows.NewStage(d, t, opts.Intercept),
+		stream: direct.NewStream(d, t, factor(opts.Backend, d, t, opts.LeaveOneOut)),
+	}, nil
 }
 
 // read makes the pass over src and returns the accumulated system.
@@ -247,7 +268,13 @@ func (e *primal) solution(rows *certify.Streamed, found *certify.Factored, facto
 }
 
 // newSolution returns the solution with the coefficients of found and the bounds in weights.
-func (e *primal) newSolution(rows *certify.Streamed, found *certify.Factored, df interval.Interval, weights []certify.Weights, factor Method) *Solution {
+func (e *primal) newSolution(
+	rows *certify.Streamed,
+	found *certify.Factored,
+	df interval.Interval,
+	weights []certify.Weights,
+	factor Method,
+) *Solution {
 	f := &Solution{Outcome: Outcome{
 		Gamma: found.Gamma, EffectiveDimension: Interval(df),
 		Method: factor, Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,

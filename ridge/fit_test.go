@@ -46,12 +46,28 @@ type expected struct {
 // as the pieces.
 func TestFit(t *testing.T) {
 	ctx := context.Background()
-	cal := must(dataset.Rows(must(csv.Open(filepath.Join("..", "testdata", "cal_housing.csv.gz"), csv.Options{Targets: []string{"last"}}))(t), 0, 8000))(t)
+	cal := must(
+		dataset.Rows(
+			must(csv.Open(filepath.Join("..", "testdata", "cal_housing.csv.gz"), csv.Options{Targets: []string{"last"}}))(t),
+			0,
+			8000,
+		),
+	)(
+		t,
+	)
 	standard, _, err := dataset.Standardize(ctx, cal)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w8a := must(dataset.Rows(must(svmlight.Open(filepath.Join("..", "testdata", "w8a.svm.gz"), svmlight.Options{Features: 300, Targets: 1}))(t), 0, 4000))(t)
+	w8a := must(
+		dataset.Rows(
+			must(svmlight.Open(filepath.Join("..", "testdata", "w8a.svm.gz"), svmlight.Options{Features: 300, Targets: 1}))(t),
+			0,
+			4000,
+		),
+	)(
+		t,
+	)
 	shop := problem(rand.New(rand.NewPCG(16, 3)), "gaussian", 400, 6, 2, 1)
 	weighted := shop
 	for range 400 {
@@ -124,14 +140,28 @@ func TestFit(t *testing.T) {
 
 func byPath(t *testing.T, src dataset.Source) func(*fdridge.Options) expected {
 	return func(o *fdridge.Options) expected {
-		return expected{must(summarize(t, src, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}).Path(o.Gammas))(t), ridge.OneShot, 1}
+		return expected{
+			must(summarize(t, src, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}).Path(o.Gammas))(t),
+			ridge.OneShot,
+			1,
+		}
 	}
 }
 
 func byPasses(t *testing.T, src dataset.Source, m ridge.Method) func(*fdridge.Options) expected {
 	return func(o *fdridge.Options) expected {
 		s := expected{method: m}
-		s.fits = must(ridge.SolvePath(context.Background(), src, summarize(t, src, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}), o.Gammas, ridge.SolveOptions{Method: m, Tol: o.Tol}))(t)
+		s.fits = must(
+			ridge.SolvePath(
+				context.Background(),
+				src,
+				summarize(t, src, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}),
+				o.Gammas,
+				ridge.SolveOptions{Method: m, Tol: o.Tol},
+			),
+		)(
+			t,
+		)
 		for _, f := range s.fits {
 			s.passes = max(s.passes, f.Passes)
 		}
@@ -141,7 +171,11 @@ func byPasses(t *testing.T, src dataset.Source, m ridge.Method) func(*fdridge.Op
 
 func directly(t *testing.T, src dataset.Source, f ridge.Method, passes int) func(*fdridge.Options) expected {
 	return func(o *fdridge.Options) expected {
-		return expected{mustExact(t, src, ridge.ExactOptions{Method: f, Intercept: !o.NoIntercept}, o.Gammas...), ridge.Exact, passes}
+		return expected{
+			mustExact(t, src, ridge.ExactOptions{Method: f, Intercept: !o.NoIntercept}, o.Gammas...),
+			ridge.Exact,
+			passes,
+		}
 	}
 }
 
@@ -150,19 +184,31 @@ func directly(t *testing.T, src dataset.Source, f ridge.Method, passes int) func
 // of which the square root is exact: by any kernel nothing is left for the second pivot.
 func TestFitSingular(t *testing.T) {
 	ctx := context.Background()
-	src := &reads{Source: must(dataset.FromDense(4, 2, 1, []float64{1e9, 1e9, 1e9, 1e9, -1e9, -1e9, 1e9, 1e9}, []float64{1, 1.2, -1, 0.9}))(t)}
+	src := &reads{
+		Source: must(
+			dataset.FromDense(4, 2, 1, []float64{1e9, 1e9, 1e9, 1e9, -1e9, -1e9, 1e9, 1e9}, []float64{1, 1.2, -1, 0.9}),
+		)(
+			t,
+		),
+	}
 	got := must(fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}}))(t)
-	if got.Method != ridge.Exact || got.Solutions[0].Method != ridge.QR || got.Reason().Rule != reason.SingularTo || !slices.Equal(got.Reason().Numbers, []float64{1}) || got.Passes != 3 || src.passes != 3 || !(got.Solutions[0].Targets[0].RelativeErrorBound <= 1e-8) {
+	if got.Method != ridge.Exact || got.Solutions[0].Method != ridge.QR || got.Reason().Rule != reason.SingularTo ||
+		!slices.Equal(got.Reason().Numbers, []float64{1}) ||
+		got.Passes != 3 ||
+		src.passes != 3 ||
+		!(got.Solutions[0].Targets[0].RelativeErrorBound <= 1e-8) {
 		t.Errorf("%s by %s: %v; %d passes", got.Method, got.Solutions[0].Method, got.Reason(), got.Passes)
 	}
 	var e *ridge.SingularError
 	if left := givenUp(got); len(left) != 1 || left[0].Method != ridge.Cholesky || !errors.As(left[0].Err, &e) {
 		t.Errorf("gave up %v", left)
 	}
-	if r, err := fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.Cholesky}); r != nil || !errors.As(err, &e) {
+	if r, err := fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.Cholesky}); r != nil ||
+		!errors.As(err, &e) {
 		t.Errorf("cholesky: %v, %v", r, err)
 	}
-	if r := must(fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.QR, Tol: 1e-8}))(t); r.Solutions[0].Method != ridge.QR || givenUp(r) != nil {
+	if r := must(fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.QR, Tol: 1e-8}))(t); r.Solutions[0].Method != ridge.QR ||
+		givenUp(r) != nil {
 		t.Errorf("qr: %s, gave up %v", r.Solutions[0].Method, givenUp(r))
 	}
 	r, err := fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{0}})
@@ -170,7 +216,8 @@ func TestFitSingular(t *testing.T) {
 		t.Fatalf("γ = 0: %v", err)
 	}
 	s := r.Solutions[0]
-	if s.Method != ridge.QR || s.Status != ridge.MinimumNorm || s.Rank != 1 || len(s.Dependent) != 1 || s.Dependent[0].Column != 1 {
+	if s.Method != ridge.QR || s.Status != ridge.MinimumNorm || s.Rank != 1 || len(s.Dependent) != 1 ||
+		s.Dependent[0].Column != 1 {
 		t.Errorf("γ = 0: %v", s)
 	}
 	if x := s.Targets[0].Coef; x[0] != x[1] {
@@ -181,7 +228,11 @@ func TestFitSingular(t *testing.T) {
 	if len(remedies) != 1 || remedies[0].Kind != plan.RaiseGamma {
 		t.Fatalf("γ = 0: remedies %v", remedies)
 	}
-	larger := must(fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{remedies[0].Value}, Method: ridge.QR}))(t)
+	larger := must(
+		fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{remedies[0].Value}, Method: ridge.QR}),
+	)(
+		t,
+	)
 	if larger.Status != ridge.Factorized {
 		t.Errorf("γ = %g: %v", remedies[0].Value, larger.Status)
 	}
@@ -194,7 +245,10 @@ func TestFitShort(t *testing.T) {
 	opts := fdridge.Options{NoIntercept: true, Gammas: []float64{0.1}, Size: 2, Method: ridge.CG, MaxPasses: 2}
 	got, err := fdridge.Fit(context.Background(), src, opts)
 	var short *ridge.NotConvergedError
-	if !errors.As(err, &short) || !errors.Is(err, ridge.ErrPassLimit) || got == nil || got.Status != ridge.PassLimit || got.Err().Error() != err.Error() || got.Best().Iterations != 2 || got.Passes != 3 {
+	if !errors.As(err, &short) || !errors.Is(err, ridge.ErrPassLimit) || got == nil || got.Status != ridge.PassLimit ||
+		got.Err().Error() != err.Error() ||
+		got.Best().Iterations != 2 ||
+		got.Passes != 3 {
 		t.Errorf("%v: %+v", err, got)
 	}
 	opts.MaxPasses = 0
@@ -238,7 +292,8 @@ func TestFitRefuses(t *testing.T) {
 		"cg does not support gamma": {NoIntercept: true, Candidates: []float64{0}, Method: ridge.CG},
 	} {
 		got, err := fdridge.Fit(context.Background(), src, opts)
-		if err == nil || got != nil || !strings.Contains(err.Error(), name) || !errors.Is(err, ridge.ErrInput) || src.passes > 0 {
+		if err == nil || got != nil || !strings.Contains(err.Error(), name) || !errors.Is(err, ridge.ErrInput) ||
+			src.passes > 0 {
 			t.Errorf("%s: %v, %v after %d passes", name, got, err, src.passes)
 		}
 	}
@@ -250,7 +305,9 @@ func TestFitRefuses(t *testing.T) {
 		"no source":               {NoIntercept: true, Gammas: one, Method: ridge.CG},
 		"gamma = 0":               {NoIntercept: true, Gammas: []float64{0}},
 	} {
-		if got, err := fdridge.FitSummary(context.Background(), nil, sum, opts); err == nil || got != nil || !strings.Contains(err.Error(), name) || !errors.Is(err, ridge.ErrInput) {
+		if got, err := fdridge.FitSummary(context.Background(), nil, sum, opts); err == nil || got != nil ||
+			!strings.Contains(err.Error(), name) ||
+			!errors.Is(err, ridge.ErrInput) {
 			t.Errorf("%s, of a summary: %v, %v", name, got, err)
 		}
 	}
@@ -261,14 +318,23 @@ func TestFitSummary(t *testing.T) {
 	ctx := context.Background()
 	src := problem(rand.New(rand.NewPCG(4, 7)), "gaussian", 300, 20, 2, 1)
 	var sum *ridge.Summary
-	opts := fdridge.Options{NoIntercept: true, Size: 4, Method: ridge.Galerkin, Summarized: func(s *ridge.Summary) error { sum = s; return nil }}
+	opts := fdridge.Options{
+		NoIntercept: true,
+		Size:        4,
+		Method:      ridge.Galerkin,
+		Summarized:  func(s *ridge.Summary) error { sum = s; return nil },
+	}
 	want := must(fdridge.Fit(ctx, src, opts))(t)
 	opts.Method = ridge.Auto
 	got := must(fdridge.FitSummary(ctx, src, sum, opts))(t)
-	if got.Method != ridge.Galerkin || got.Reason().Rule != reason.RefinesSummary || got.Passes != want.Passes-1 || fmt.Sprint(*got.Best()) != fmt.Sprint(*want.Best()) || got.Choice.Gamma() != want.Choice.Gamma() {
+	if got.Method != ridge.Galerkin || got.Reason().Rule != reason.RefinesSummary || got.Passes != want.Passes-1 ||
+		fmt.Sprint(*got.Best()) != fmt.Sprint(*want.Best()) ||
+		got.Choice.Gamma() != want.Choice.Gamma() {
 		t.Errorf("%+v, of the rows %+v", got, want)
 	}
-	if once := must(fdridge.FitSummary(ctx, nil, sum, opts))(t); once.Method != ridge.OneShot || once.Status != ridge.OnePass || once.Passes != 0 {
+	if once := must(fdridge.FitSummary(ctx, nil, sum, opts))(t); once.Method != ridge.OneShot ||
+		once.Status != ridge.OnePass ||
+		once.Passes != 0 {
 		t.Errorf("without rows: %+v", once)
 	}
 	opts.KeepSummary = true
@@ -289,7 +355,12 @@ func TestFitWorkers(t *testing.T) {
 	var all sync.WaitGroup
 	for rank, share := range shares {
 		all.Go(func() {
-			opts := fdridge.Options{Gammas: gammas, Size: 4, Reducer: worker{g, rank}, Journal: &memory{states: map[int][]byte{}, left: 1000, never: true}}
+			opts := fdridge.Options{
+				Gammas:  gammas,
+				Size:    4,
+				Reducer: worker{g, rank},
+				Journal: &memory{states: map[int][]byte{}, left: 1000, never: true},
+			}
 			opts.Summarize = func(_ context.Context, own dataset.Source, cfg ridge.SummaryConfig, _ func(int64)) (*ridge.Summary, error) {
 				if own != share || cfg.Size != 4 || !cfg.Intercept {
 					return nil, fmt.Errorf("asked for %+v", cfg)
@@ -302,7 +373,8 @@ func TestFitWorkers(t *testing.T) {
 				t.Errorf("worker %d: %v", rank, err)
 				return
 			}
-			if got.Method != ridge.Galerkin || got.Reason().Rule != reason.RanksShareRows || fmt.Sprint(*got.Solutions[1]) != fmt.Sprint(*want[rank].fits[1]) {
+			if got.Method != ridge.Galerkin || got.Reason().Rule != reason.RanksShareRows ||
+				fmt.Sprint(*got.Solutions[1]) != fmt.Sprint(*want[rank].fits[1]) {
 				t.Errorf("worker %d: %s, %v: %+v, want %+v", rank, got.Method, got.Reason(), got.Solutions[1], want[rank].fits[1])
 			}
 		})
@@ -324,7 +396,8 @@ func TestGridGoesOn(t *testing.T) {
 	sum := summarize(t, housing(t), ridge.SummaryConfig{Size: 8, Intercept: true})
 	grid := choose.Grid(sum, 50)
 	own, given := must(choose.Gamma(sum, nil))(t), must(choose.Gamma(sum, grid))(t)
-	if len(own.Path) != 75 || own.Index == 0 || !own.Certain || !(own.Gamma() < grid[0]) || !slices.IsSortedFunc(own.Path, func(a, b *ridge.Solution) int { return cmp.Compare(a.Gamma, b.Gamma) }) {
+	if len(own.Path) != 75 || own.Index == 0 || !own.Certain || !(own.Gamma() < grid[0]) ||
+		!slices.IsSortedFunc(own.Path, func(a, b *ridge.Solution) int { return cmp.Compare(a.Gamma, b.Gamma) }) {
 		t.Errorf("of %d γ number %d, %g, certain %v", len(own.Path), own.Index, own.Gamma(), own.Certain)
 	}
 	if len(given.Path) != 50 || given.Index != 0 || len(given.Scores) != 50 || given.CV != nil {
@@ -345,7 +418,9 @@ func TestGridOfFoldsGoesOn(t *testing.T) {
 	given := must(choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{Gammas: grid}))(t)
 	exact := must(choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{Exact: true}))(t)
 	best, end := must(own.ChooseGamma(false))(t), must(given.ChooseGamma(false))(t)
-	if n := len(own.Gammas); n <= 25 || (n-25)%12 != 0 || own.Passes != 1 || !slices.IsSorted(own.Gammas) || len(own.Fitted) != n || len(own.Ridge) != n {
+	if n := len(own.Gammas); n <= 25 || (n-25)%12 != 0 || own.Passes != 1 || !slices.IsSorted(own.Gammas) ||
+		len(own.Fitted) != n ||
+		len(own.Ridge) != n {
 		t.Errorf("%d γ, %d and %d scores, %d passes", n, len(own.Fitted), len(own.Ridge), own.Passes)
 	}
 	if end.Index != 0 || !(best.Gamma() < grid[0]) || !(best.Score.Hi < end.Score.Lo) {
@@ -353,7 +428,8 @@ func TestGridOfFoldsGoesOn(t *testing.T) {
 	}
 	// The γ of the first grid have the scores that they have without the others.
 	for i, gamma := range grid {
-		if j := slices.Index(own.Gammas, gamma); j < 0 || own.Ridge[j][0] != given.Ridge[i][0] || own.Fitted[j][0] != given.Fitted[i][0] {
+		if j := slices.Index(own.Gammas, gamma); j < 0 || own.Ridge[j][0] != given.Ridge[i][0] ||
+			own.Fitted[j][0] != given.Fitted[i][0] {
 			t.Errorf("γ = %g: %v, alone %v", gamma, own.Ridge[j], given.Ridge[i])
 		}
 	}

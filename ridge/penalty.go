@@ -88,7 +88,9 @@ func AddRounding(a, b []float64) []float64 {
 func (s *Summary) Penalty() []float64 { return slices.Clone(s.penalty) }
 
 // errView is the error of writing to the result of Penalize.
-var errView = badinput.Errorf("ridge: a penalised summary is a read-only view: append to, merge, decay or write the original summary")
+var errView = badinput.Errorf(
+	"ridge: a penalised summary is a read-only view: append to, merge, decay or write the original summary",
+)
 
 // checkWritable returns errView for the result of Penalize.
 func (s *Summary) checkWritable() error {

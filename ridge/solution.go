@@ -131,7 +131,15 @@ func newTarget(x []float64, tss, weight float64, w certify.Weights) Target {
 	if added := weight * own * own; added > 0 {
 		w.RSS.Hi = (w.RSS.Hi + added) * (1 + 8*roundoff.Eps)
 	}
-	return Target{Coef: x, Intercept: w.Intercept.Value, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w), Weight: weight, InterceptRounding: own}
+	return Target{
+		Coef:              x,
+		Intercept:         w.Intercept.Value,
+		ComputedTSS:       tss,
+		GradientNorm:      math.NaN(),
+		Certificate:       newCertificate(w),
+		Weight:            weight,
+		InterceptRounding: own,
+	}
 }
 
 // R2 returns a bracket of the coefficient of determination 1 − RSS/TSS on the training rows. It returns NaN if the

@@ -88,7 +88,15 @@ func SummaryOf(sum *accum.Accumulator, meta []byte) *Summary {
 
 // view returns a read-only copy of s with other sums.
 func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
-	return &Summary{cfg: s.cfg, sum: accum.View(accum.Config(s.cfg), l), spec: spec, holdsGram: s.holdsGram, penalty: s.penalty, projected: s.projected, rounding: s.rounding}
+	return &Summary{
+		cfg:       s.cfg,
+		sum:       accum.View(accum.Config(s.cfg), l),
+		spec:      spec,
+		holdsGram: s.holdsGram,
+		penalty:   s.penalty,
+		projected: s.projected,
+		rounding:  s.rounding,
+	}
 }
 
 // Projected declares that columns without penalty were projected out of the rows (project.Projection.Apply). p is the

@@ -69,7 +69,27 @@ func TestBands(t *testing.T) {
 	data := write(t, "banded.csv", bandedCSV(300))
 	penalty := write(t, "p.csv", strings.Repeat("0.25\n", 3)+strings.Repeat("9\n", 9))
 	fit := func(out string, more ...string) string {
-		return must(t, append([]string{"fit", "--data", data, "--target", "y", "--gamma", "4", "--method", "cg", "--tol", "1e-10", "--size", "4", "--out", in(out)}, more...)...)
+		return must(
+			t,
+			append(
+				[]string{
+					"fit",
+					"--data",
+					data,
+					"--target",
+					"y",
+					"--gamma",
+					"4",
+					"--method",
+					"cg",
+					"--tol",
+					"1e-10",
+					"--size",
+					"4",
+					"--out",
+					in(out),
+				},
+				more...)...)
 	}
 	fit("file", "--penalty", penalty)
 	text := fit("numbers", "--bands", "1-3=0.25,4:12=9")
@@ -79,21 +99,28 @@ func TestBands(t *testing.T) {
 	fit("names", "--bands", "a1+a2+3=.25,b1-b9=9")
 	must(t, "sketch", "--data", data, "--target", "y", "--size", "4", "-o", in("sketch"))
 	solve := func(out string, more ...string) string {
-		return must(t, append([]string{"solve", in("sketch"), "--gamma", "4", "--data", data, "--tol", "1e-10", "--out", in(out)}, more...)...)
+		return must(
+			t,
+			append(
+				[]string{"solve", in("sketch"), "--gamma", "4", "--data", data, "--tol", "1e-10", "--out", in(out)},
+				more...)...)
 	}
 	solve("after file", "--penalty", penalty)
 	solve("after bands", "--bands", "a1-a3=0.25,b1-b9=9", "--report", in("page.html"))
 	for _, name := range []string{"numbers", "names", "after file", "after bands"} {
 		near(t, name, in(name), in("file"), 1e-9)
 	}
-	if page, err := os.ReadFile(in("page.html")); err != nil || !strings.Contains(string(page), "penalties of bands: a1-a3 = 0.25, b1-b9 = 9") {
+	if page, err := os.ReadFile(in("page.html")); err != nil ||
+		!strings.Contains(string(page), "penalties of bands: a1-a3 = 0.25, b1-b9 = 9") {
 		t.Errorf("the page does not have the penalties: %v", err)
 	}
 	before, after := modelAt(t, in("numbers")).Penalty, modelAt(t, in("after bands")).Penalty
-	if before.After != nil || before.Before[0] != 0.25 || before.Before[11] != 9 || before.Bands[1] != (model.Band{Columns: "4:12", Penalty: 9}) {
+	if before.After != nil || before.Before[0] != 0.25 || before.Before[11] != 9 ||
+		before.Bands[1] != (model.Band{Columns: "4:12", Penalty: 9}) {
 		t.Errorf("before the sketch: %+v", before)
 	}
-	if after.Before != nil || after.After[0] != 0.25 || after.After[11] != 9 || after.Bands[0] != (model.Band{Columns: "a1-a3", Penalty: 0.25}) {
+	if after.Before != nil || after.After[0] != 0.25 || after.After[11] != 9 ||
+		after.Bands[0] != (model.Band{Columns: "a1-a3", Penalty: 0.25}) {
 		t.Errorf("after the sketch: %+v", after)
 	}
 	for _, line := range strings.Split(strings.TrimSpace(must(t, "predict", "--model", in("after bands"), "--data", data, "--target", "y", "--interval", in("sketch"))), "\n")[1:] {
@@ -147,11 +174,35 @@ func TestBandsChosen(t *testing.T) {
 		}
 		return r
 	}
-	whole := read(must(t, "solve", in("sketch"), "--gamma", "auto", "--bands", "a1-a3,b1-b9", "--json", "--out", in("solved")))
-	if p := whole.Penalties; p.Bands[0].Penalty != 1 || !(p.Bands[1].Penalty > 1) || p.Largest != p.Bands[1].Penalty || !p.Choice.Certain || len(p.Choice.Tried) < 3 {
+	whole := read(
+		must(t, "solve", in("sketch"), "--gamma", "auto", "--bands", "a1-a3,b1-b9", "--json", "--out", in("solved")),
+	)
+	if p := whole.Penalties; p.Bands[0].Penalty != 1 || !(p.Bands[1].Penalty > 1) || p.Largest != p.Bands[1].Penalty ||
+		!p.Choice.Certain ||
+		len(p.Choice.Tried) < 3 {
 		t.Errorf("%+v", p)
 	}
-	fitted := read(must(t, "fit", "--data", data, "--target", "y", "--size", "4", "--gamma", "auto", "--bands", "a1-a3,b1-b9", "--json", "--out", in("fitted"), "--coef", in("coef.npy")))
+	fitted := read(
+		must(
+			t,
+			"fit",
+			"--data",
+			data,
+			"--target",
+			"y",
+			"--size",
+			"4",
+			"--gamma",
+			"auto",
+			"--bands",
+			"a1-a3,b1-b9",
+			"--json",
+			"--out",
+			in("fitted"),
+			"--coef",
+			in("coef.npy"),
+		),
+	)
 	if p := fitted.Penalties; p.Bands[1].Penalty != whole.Penalties.Bands[1].Penalty || p.Choice.Passes != 1 {
 		t.Errorf("by a sketch, and a pass: %+v", p)
 	}

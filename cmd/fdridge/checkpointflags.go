@@ -51,7 +51,25 @@ func (o *checkpointFlags) outputs() []cli.Output {
 
 // freeFlags are the flags whose values may change when a run resumes from a checkpoint: outputs, progress and
 // limits.
-var freeFlags = []string{"out", "out-format", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "strict", "cache", "cache-keep", "cache-gib", "help"}
+var freeFlags = []string{
+	"out",
+	"out-format",
+	"coef",
+	"report",
+	"json",
+	"save-sketch",
+	"log-format",
+	"threads",
+	"checkpoint",
+	"checkpoint-every",
+	"tol",
+	"max-passes",
+	"strict",
+	"cache",
+	"cache-keep",
+	"cache-gib",
+	"help",
+}
 
 // settings returns everything that must be unchanged when a run resumes from a checkpoint: flags, input files and
 // backend. The map contains the size and modification time of each input file.

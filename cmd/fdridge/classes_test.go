@@ -47,10 +47,37 @@ func writeLabels(t *testing.T, name string, labels []string, of func(i int) int,
 func TestClasses(t *testing.T) {
 	for k := 2; k <= 3; k++ {
 		labels := oddLabels[1 : 1+k]
-		data, out := writeLabels(t, "odd.csv", labels, func(i int) int { return i % k }, 60), filepath.Join(t.TempDir(), "m.json")
-		fit := []string{"fit", "--data", data, "--target", "kind", "--classes", "--class-weight", "balanced", "--holdout", "0.3", "--out", out, "--report", out + ".html", "--log-format", "none"}
+		data, out := writeLabels(
+			t,
+			"odd.csv",
+			labels,
+			func(i int) int { return i % k },
+			60,
+		), filepath.Join(
+			t.TempDir(),
+			"m.json",
+		)
+		fit := []string{
+			"fit",
+			"--data",
+			data,
+			"--target",
+			"kind",
+			"--classes",
+			"--class-weight",
+			"balanced",
+			"--holdout",
+			"0.3",
+			"--out",
+			out,
+			"--report",
+			out + ".html",
+			"--log-format",
+			"none",
+		}
 		code, text, errs := call(fit...)
-		if code != 0 || !strings.Contains(text, "accuracy on held-out rows") || !strings.Contains(text, "left out one by one") {
+		if code != 0 || !strings.Contains(text, "accuracy on held-out rows") ||
+			!strings.Contains(text, "left out one by one") {
 			t.Fatalf("exit %d, %s%s", code, text, errs)
 		}
 		f, err := os.Open(out)
@@ -69,13 +96,15 @@ func TestClasses(t *testing.T) {
 			n, _ := strconv.Atoi(cell[1])
 			counted += n
 		}
-		if held := reported(t, fit...)["classes"].(map[string]any)["holdout"].([]any)[0].(map[string]any)["rows"].(float64); err != nil || counted != int(held) {
+		if held := reported(t, fit...)["classes"].(map[string]any)["holdout"].([]any)[0].(map[string]any)["rows"].(float64); err != nil ||
+			counted != int(held) {
 			t.Errorf("%v, the page's confusion matrix counts %d rows of %g\n%s", err, counted, held, matrix)
 		}
 		_, shown, _ := call("show", out)
 		_, shownJSON, _ := call("show", out, "--json")
 		var about struct{ Classes []string }
-		if err := json.Unmarshal([]byte(shownJSON), &about); err != nil || !slices.Equal(about.Classes, m.Classes) || !strings.Contains(shown, fmt.Sprintf("%d classes: ", k)) {
+		if err := json.Unmarshal([]byte(shownJSON), &about); err != nil || !slices.Equal(about.Classes, m.Classes) ||
+			!strings.Contains(shown, fmt.Sprintf("%d classes: ", k)) {
 			t.Errorf("%v, show names classes %q\n%s", err, about.Classes, shown)
 		}
 		code, text, errs = call("predict", "--model", out, "--data", data, "--target", "kind")
@@ -102,7 +131,8 @@ func TestClasses(t *testing.T) {
 			Labels []string
 			Proved []bool
 		}
-		if err := json.Unmarshal([]byte(text), &found); err != nil || len(found.Labels) != 60 || found.Labels[3] != lines[3][0] {
+		if err := json.Unmarshal([]byte(text), &found); err != nil || len(found.Labels) != 60 ||
+			found.Labels[3] != lines[3][0] {
 			t.Errorf("%v, %q", err, found.Labels)
 		}
 		for _, as := range []string{"npy", "arrow"} {
@@ -120,8 +150,22 @@ func TestClassesSelect(t *testing.T) {
 			dir := t.TempDir()
 			data := writeLabels(t, "odd.csv", oddLabels[1:], func(i int) int { return i % k }, 60)
 			page, report := filepath.Join(dir, "r.html"), filepath.Join(dir, "r.json")
-			fit := []string{"fit", "--data", data, "--target", "kind", "--classes", "--select", by, "--log-format", "none", "--report", page}
-			if text := must(t, fit...); !strings.Contains(text, "smallest "+score+" of 11 candidates (proved)") || !strings.Contains(text, score+": 1 minus the ") {
+			fit := []string{
+				"fit",
+				"--data",
+				data,
+				"--target",
+				"kind",
+				"--classes",
+				"--select",
+				by,
+				"--log-format",
+				"none",
+				"--report",
+				page,
+			}
+			if text := must(t, fit...); !strings.Contains(text, "smallest "+score+" of 11 candidates (proved)") ||
+				!strings.Contains(text, score+": 1 minus the ") {
 				t.Errorf("%s", text)
 			}
 			text, err := os.ReadFile(page)
@@ -152,7 +196,11 @@ func TestClassesTrivial(t *testing.T) {
 		"":                        {"all training rows get the label gas; --class-weight balanced", "and the largest gamma of "},
 		"--class-weight balanced": nil,
 	} {
-		fit := append(strings.Fields("fit --data ../../testdata/flats.csv --target heating --prepare auto --classes --select accuracy --log-format none "), strings.Fields(args)...)
+		fit := append(
+			strings.Fields(
+				"fit --data ../../testdata/flats.csv --target heating --prepare auto --classes --select accuracy --log-format none ",
+			),
+			strings.Fields(args)...)
 		code, text, errs := call(fit...)
 		text = strings.Join(strings.Fields(text), " ")
 		if code != 0 || (want == nil) == strings.Contains(text, "all training rows get") {
@@ -170,18 +218,50 @@ func TestClassesTrivial(t *testing.T) {
 // harm, and predict writes the labels back as they are.
 func TestClassesHostileLabels(t *testing.T) {
 	labels := []string{"<b>&amp;\x1b[31m", strings.Repeat("L", 5000), "\u202eright", "tab\there", "it's; rm -rf"}
-	data, out := writeLabels(t, "hostile.csv", labels, func(i int) int { return i % len(labels) }, 60), filepath.Join(t.TempDir(), "m.json")
-	shown := must(t, "fit", "--data", data, "--target", "kind", "--classes", "--gamma", "0.01", "--holdout", "0.2", "--out", out, "--report", out+".html") + must(t, "show", out)
+	data, out := writeLabels(
+		t,
+		"hostile.csv",
+		labels,
+		func(i int) int { return i % len(labels) },
+		60,
+	), filepath.Join(
+		t.TempDir(),
+		"m.json",
+	)
+	shown := must(
+		t,
+		"fit",
+		"--data",
+		data,
+		"--target",
+		"kind",
+		"--classes",
+		"--gamma",
+		"0.01",
+		"--holdout",
+		"0.2",
+		"--out",
+		out,
+		"--report",
+		out+".html",
+	) + must(
+		t,
+		"show",
+		out,
+	)
 	page, err := os.ReadFile(out + ".html")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for where, text := range map[string]string{"text": shown, "page": string(page)} {
-		if strings.ContainsAny(text, "\x1b\u202e") || strings.Contains(text, labels[1]) || where == "page" && strings.Contains(text, "<b>&amp;") {
+		if strings.ContainsAny(text, "\x1b\u202e") || strings.Contains(text, labels[1]) ||
+			where == "page" && strings.Contains(text, "<b>&amp;") {
 			t.Errorf("the %s has a label as it is", where)
 		}
 	}
-	rows, err := csv.NewReader(strings.NewReader(must(t, "predict", "--model", out, "--data", data, "--target", "kind"))).ReadAll()
+	rows, err := csv.NewReader(
+		strings.NewReader(must(t, "predict", "--model", out, "--data", data, "--target", "kind")),
+	).ReadAll()
 	if err != nil || len(rows) != 60 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
@@ -205,13 +285,17 @@ func TestClassesExtreme(t *testing.T) {
 	}{"within": {within.String(), "3 classes"}, "nearly": {nearly.String(), "29 classes"}} {
 		data := write(t, name+".csv", "x,z,kind\n"+c.rows)
 		for _, by := range []string{"loo", "gcv", "accuracy", "balanced-accuracy"} {
-			if text := must(t, "fit", "--data", data, "--target", "kind", "--classes", "--select", by); !strings.Contains(text, c.want) {
+			if text := must(t, "fit", "--data", data, "--target", "kind", "--classes", "--select", by); !strings.Contains(
+				text,
+				c.want,
+			) {
 				t.Errorf("%s by %s: %s", name, by, text)
 			}
 		}
 	}
 	each := write(t, "each.csv", "x,z,kind\n1,2,a\n2,1,b\n3,5,c\n")
-	if code, _, errs := call("fit", "--data", each, "--target", "kind", "--classes"); code != usage || !strings.Contains(errs, "each of the 3 rows has a label of its own") {
+	if code, _, errs := call("fit", "--data", each, "--target", "kind", "--classes"); code != usage ||
+		!strings.Contains(errs, "each of the 3 rows has a label of its own") {
 		t.Errorf("as many classes as rows: exit %d, %s", code, errs)
 	}
 }
@@ -232,7 +316,8 @@ func TestClassesNumbers(t *testing.T) {
 			args = append(args, "--target", "y")
 		}
 		code, out, errs := call(args...)
-		if want := `"labels":["-1","1","10"],"counts":[2,3,2]`; code != 0 || !strings.Contains(strings.Join(strings.Fields(out), ""), want) {
+		if want := `"labels":["-1","1","10"],"counts":[2,3,2]`; code != 0 ||
+			!strings.Contains(strings.Join(strings.Fields(out), ""), want) {
 			t.Errorf("%s: exit %d, %s%s", name, code, errs, out)
 		}
 	}
@@ -247,7 +332,18 @@ func TestClassesHeldOutLabel(t *testing.T) {
 		}
 		return 1 + i%2
 	}, 60)
-	code, text, errs := call("fit", "--data", data, "--target", "kind", "--classes", "--holdout", "0.3", "--log-format", "none")
+	code, text, errs := call(
+		"fit",
+		"--data",
+		data,
+		"--target",
+		"kind",
+		"--classes",
+		"--holdout",
+		"0.3",
+		"--log-format",
+		"none",
+	)
 	if code != 0 || !strings.Contains(text, "5 rows have a label") || !strings.Contains(text, "2 classes") {
 		t.Errorf("exit %d, %s%s", code, text, errs)
 	}
@@ -296,7 +392,8 @@ func TestClassesRefused(t *testing.T) {
 			t.Errorf("%s: exit %d, %s%s", name, code, text, errs)
 		}
 	}
-	if code, text, errs := call("fit", "--data", gap, "--target", "kind", "--classes", "--missing", "drop", "--log-format", "none"); code != 0 || !strings.Contains(text, "2 classes") {
+	if code, text, errs := call("fit", "--data", gap, "--target", "kind", "--classes", "--missing", "drop", "--log-format", "none"); code != 0 ||
+		!strings.Contains(text, "2 classes") {
 		t.Errorf("a gap that is dropped: exit %d, %s%s", code, text, errs)
 	}
 	if code, text, errs := call("fit", "--data", data, "--target", "kind", "--classes", "--prepare", "auto", "--checkpoint", filepath.Join(t.TempDir(), "c"), "--log-format", "none"); code != 0 {

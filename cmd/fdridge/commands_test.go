@@ -60,7 +60,8 @@ func TestShards(t *testing.T) {
 	if diff, norm := distance(t, in("refined"), exact); !(diff <= 1e-7*norm) {
 		t.Errorf("refined it is %g from the exact solution, of %g", diff, norm)
 	}
-	if code, _, errs := call("solve", in("0"), "--gamma", "50", "--data", housing); code != usage || !strings.Contains(errs, "20640 rows") {
+	if code, _, errs := call("solve", in("0"), "--gamma", "50", "--data", housing); code != usage ||
+		!strings.Contains(errs, "20640 rows") {
 		t.Errorf("refined by other rows: exit %d, %s", code, errs)
 	}
 }
@@ -138,7 +139,9 @@ func TestPipeline(t *testing.T) {
 	}
 	for _, c := range fixture.Cases {
 		name := fmt.Sprintf("--intercept=%v --standardize=%v", c.Intercept, c.Standardise)
-		args := append([]string{"fit", "--data", housing, "--target", "last", "--gamma", fmt.Sprint(fixture.Alpha), "--out", model}, strings.Fields(name)...)
+		args := append(
+			[]string{"fit", "--data", housing, "--target", "last", "--gamma", fmt.Sprint(fixture.Alpha), "--out", model},
+			strings.Fields(name)...)
 		if c.Weights {
 			args = append(args, "--weights", weights)
 		}
@@ -147,7 +150,13 @@ func TestPipeline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := predictions(write(t, "m", fmt.Sprintf(`{"fdridge_model":1,"preparation":{"inputs":8},"coef":%s,"intercept":%v}`, coef, c.Exact.Intercept[0])))
+		want := predictions(
+			write(
+				t,
+				"m",
+				fmt.Sprintf(`{"fdridge_model":1,"preparation":{"inputs":8},"coef":%s,"intercept":%v}`, coef, c.Exact.Intercept[0]),
+			),
+		)
 		for i, line := range predictions(model) {
 			if got, want := parse(t, line), parse(t, want[i]); !(math.Abs(got-want) <= 1e-7*(1e5+math.Abs(want))) {
 				t.Errorf("%s, weights %v, row %d: %v, scikit-learn predicts %v", name, c.Weights, i+1, got, want)
@@ -173,7 +182,11 @@ func TestChoiceNarrower(t *testing.T) {
 		if strings.Contains(flags, "--gamma") {
 			gamma = nil
 		}
-		args := append(strings.Fields("fit --data "+housing+" --target last --gamma-tol inf --max-passes 1500 --tol 1e-3 "+flags+" --report "+file), gamma...)
+		args := append(
+			strings.Fields(
+				"fit --data "+housing+" --target last --gamma-tol inf --max-passes 1500 --tol 1e-3 "+flags+" --report "+file,
+			),
+			gamma...)
 		_, out, _ := call(args...)
 		if !strings.Contains(strings.ReplaceAll(out, "\n  ", " "), want) {
 			t.Errorf("%s: %s", flags, out)
@@ -187,7 +200,20 @@ func TestChoiceNarrower(t *testing.T) {
 // TestGammaAuto: the γ chosen is the path's with the least midpoint of GCV, and
 // the report says whether that is certain.
 func TestGammaAuto(t *testing.T) {
-	data := []string{"fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto", "--select", "gcv", "--method", "galerkin"}
+	data := []string{
+		"fit",
+		"--data",
+		housing,
+		"--target",
+		"last",
+		"--standardize",
+		"--gamma",
+		"auto",
+		"--select",
+		"gcv",
+		"--method",
+		"galerkin",
+	}
 	v := reported(t, append(data, "--size", "8")...)
 	c := v["choice"].(map[string]any)
 	path := c["path"].([]any)
@@ -206,22 +232,29 @@ func TestGammaAuto(t *testing.T) {
 		t.Errorf("chose %v, the least is at %v", v["gamma"], at)
 	}
 	// m = d makes the sketch lossless: all brackets are points.
-	if out := must(t, append(data, "--size", "8")...); c["certain"] != true || !strings.Contains(out, ": smallest GCV of 75 candidates (proved)") {
+	if out := must(t, append(data, "--size", "8")...); c["certain"] != true ||
+		!strings.Contains(out, ": smallest GCV of 75 candidates (proved)") {
 		t.Errorf("certain: %v\n%s", c["certain"], out)
 	}
 	code, out, errs := call(append(data, "--size", "1", "--gamma-tol", "inf")...)
 	if code != short || !strings.Contains(strings.ReplaceAll(out, "\n  ", " "), "any gamma from") {
 		t.Errorf("one row says for certain:\n%s", out)
 	}
-	if !strings.Contains(errs, "is little more than a guess: the GCV is only known to lie in [0, ") || !strings.Contains(errs, "; try a larger --size") {
+	if !strings.Contains(errs, "is little more than a guess: the GCV is only known to lie in [0, ") ||
+		!strings.Contains(errs, "; try a larger --size") {
 		t.Errorf("nothing useful is proved of the choice: %s", errs)
 	}
 	// Unasked so few features are solved for directly, and that certifies as much.
-	if out := must(t, data[:len(data)-2]...); !strings.Contains(out, "method exact (tridiagonal): ") || !strings.Contains(out, " % of the work of 12 galerkin passes, and AᵀA fits into memory") || !strings.Contains(out, ": smallest GCV of 75 candidates (proved)") {
+	if out := must(t, data[:len(data)-2]...); !strings.Contains(out, "method exact (tridiagonal): ") ||
+		!strings.Contains(out, " % of the work of 12 galerkin passes, and AᵀA fits into memory") ||
+		!strings.Contains(out, ": smallest GCV of 75 candidates (proved)") {
 		t.Errorf("by no method that was named:\n%s", out)
 	}
 	// So does a pass that computes AᵀA itself, which is made where the sketch leaves it open.
-	if out := must(t, append(data, "--size", "1")...); !strings.Contains(out, ": smallest GCV of 75 candidates (proved)\n1 pass was made to choose gamma: by the sketch alone") {
+	if out := must(t, append(data, "--size", "1")...); !strings.Contains(
+		out,
+		": smallest GCV of 75 candidates (proved)\n1 pass was made to choose gamma: by the sketch alone",
+	) {
 		t.Errorf("one row, and a pass:\n%s", out)
 	}
 	// auto is the default.
@@ -239,7 +272,9 @@ func TestGammaAuto(t *testing.T) {
 		end    bool
 		points int
 	}{"--size 6 --gamma auto --gamma-tol inf": {false, 50 + 25}, "--size 8 --gamma auto:50,100": {true, 2}} {
-		v := reported(t, append([]string{"fit", "--data", housing, "--target", "last", "--standardize"}, strings.Fields(args)...)...)
+		v := reported(
+			t,
+			append([]string{"fit", "--data", housing, "--target", "last", "--standardize"}, strings.Fields(args)...)...)
 		if c := v["choice"].(map[string]any); c["at_end"] != want.end || len(c["path"].([]any)) != want.points {
 			t.Errorf("%v: at the end %v of %d", args, c["at_end"], len(c["path"].([]any)))
 		}
@@ -262,8 +297,17 @@ func TestSelect(t *testing.T) {
 		v := reported(t, append(args, "--report", file)...)
 		c := v["choice"].(map[string]any)
 		path := c["path"].([]any)
-		if c["by"] != by || len(path) != points || c["certain"] != true || c["relative_excess"] != 0.0 || by != "cv" && (c["passes"].(float64) < 1 || c["passes_reason"] == "") {
-			t.Errorf("--select %s: by %v, %d points, certain %v, %v passes: %v", by, c["by"], len(path), c["certain"], c["passes"], c["passes_reason"])
+		if c["by"] != by || len(path) != points || c["certain"] != true || c["relative_excess"] != 0.0 ||
+			by != "cv" && (c["passes"].(float64) < 1 || c["passes_reason"] == "") {
+			t.Errorf(
+				"--select %s: by %v, %d points, certain %v, %v passes: %v",
+				by,
+				c["by"],
+				len(path),
+				c["certain"],
+				c["passes"],
+				c["passes_reason"],
+			)
 		}
 		gammas[float32(c["gamma"].(float64))] = true // grids of two methods are the same to some digits
 		least, at := math.Inf(1), 0.0
@@ -282,7 +326,8 @@ func TestSelect(t *testing.T) {
 			t.Errorf("--select %s chose %v, the least is at %v", by, c["gamma"], at)
 		}
 		page, err := os.ReadFile(file)
-		if want := map[string]string{"gcv": "smallest GCV of", "loo": "Leave-one-out error", "cv": "Cross-validated error"}[by]; err != nil || !strings.Contains(string(page), want) {
+		if want := map[string]string{"gcv": "smallest GCV of", "loo": "Leave-one-out error", "cv": "Cross-validated error"}[by]; err != nil ||
+			!strings.Contains(string(page), want) {
 			t.Errorf("the page does not say %q (%v)", want, err)
 		}
 	}
@@ -313,18 +358,42 @@ func TestSolveSelect(t *testing.T) {
 	sketch := filepath.Join(t.TempDir(), "sketch.fds")
 	must(t, "sketch", "--data", housing, "--target", "last", "--standardize", "--size", "2", "-o", sketch)
 	for _, by := range []string{"gcv", "loo"} {
-		was := reported(t, "fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto", "--size", "2", "--select", by, "--method", "cg")
+		was := reported(
+			t,
+			"fit",
+			"--data",
+			housing,
+			"--target",
+			"last",
+			"--standardize",
+			"--gamma",
+			"auto",
+			"--size",
+			"2",
+			"--select",
+			by,
+			"--method",
+			"cg",
+		)
 		is := reported(t, "solve", sketch, "--data", housing, "--gamma", "auto", "--select", by)
 		a, b := was["choice"].(map[string]any), is["choice"].(map[string]any)
 		if a["gamma"] != b["gamma"] || b["certain"] != true || b["by"] != by || b["passes"] != a["passes"] {
-			t.Errorf("--select %s: fit chooses %v in %v passes, solve %v in %v", by, a["gamma"], a["passes"], b["gamma"], b["passes"])
+			t.Errorf(
+				"--select %s: fit chooses %v in %v passes, solve %v in %v",
+				by,
+				a["gamma"],
+				a["passes"],
+				b["gamma"],
+				b["passes"],
+			)
 		}
 	}
 	for want, args := range map[string][]string{
 		"--select: loo needs the rows": {"--select", "loo"},
 		"no rows for cross-validation": {"--select", "cv"},
 	} {
-		if code, _, errs := call(append([]string{"solve", sketch, "--gamma", "auto"}, args...)...); code != 2 || !strings.Contains(errs, want) {
+		if code, _, errs := call(append([]string{"solve", sketch, "--gamma", "auto"}, args...)...); code != 2 ||
+			!strings.Contains(errs, want) {
 			t.Errorf("%v: exit %d, %s", args, code, errs)
 		}
 	}
@@ -332,7 +401,21 @@ func TestSolveSelect(t *testing.T) {
 
 // TestCrossValidation: --cv chooses by the folds' errors, in the same pass.
 func TestCrossValidation(t *testing.T) {
-	args := []string{"fit", "--data", housing, "--target", "last", "--features", "rff:20,gamma=1e-7", "--gamma", "auto", "--cv", "4", "--size", "20"}
+	args := []string{
+		"fit",
+		"--data",
+		housing,
+		"--target",
+		"last",
+		"--features",
+		"rff:20,gamma=1e-7",
+		"--gamma",
+		"auto",
+		"--cv",
+		"4",
+		"--size",
+		"20",
+	}
 	for _, method := range []string{"one-shot", "cg"} {
 		v := reported(t, append(args, "--method", method)...)
 		c := v["choice"].(map[string]any)
@@ -343,7 +426,8 @@ func TestCrossValidation(t *testing.T) {
 				least, at = hi, p["gamma"].(float64)
 			}
 		}
-		if c["by"] != "cv" || c["gamma"] != at || v["gamma"] != at || !(math.Abs(c["score"].([]any)[1].(float64)-least) <= 1e-12*least) {
+		if c["by"] != "cv" || c["gamma"] != at || v["gamma"] != at ||
+			!(math.Abs(c["score"].([]any)[1].(float64)-least) <= 1e-12*least) {
 			t.Errorf("%s: chose %v (%v), the least is %v at %v", method, c["gamma"], c["score"], least, at)
 		}
 		if method == "one-shot" && v["reads"] != 1.0 {
@@ -352,7 +436,8 @@ func TestCrossValidation(t *testing.T) {
 	}
 	page := filepath.Join(t.TempDir(), "cv.html")
 	must(t, append(args, "--report", page)...)
-	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "Each row is predicted by the fit without its fold") {
+	if text, err := os.ReadFile(page); err != nil ||
+		!strings.Contains(string(text), "Each row is predicted by the fit without its fold") {
 		t.Errorf("the page shows no cross-validation: %v", err)
 	}
 	svg := filepath.Join(t.TempDir(), "cv.svg")
@@ -372,7 +457,9 @@ func TestInterval(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for name, flags := range map[string][]string{"plain": {"--rows", "1:2000"}, "scaled": {"--standardize"}, "features": {"--standardize", "--features", "rff:30,gamma=0.1"}} {
 		args := append([]string{"--data", housing, "--target", "last", "--gamma", "1000", "--size", "6"}, flags...)
-		must(t, append([]string{"fit", "--method", "one-shot", "--save-sketch", in("sketch"), "--out", in("one-shot")}, args...)...)
+		must(
+			t,
+			append([]string{"fit", "--method", "one-shot", "--save-sketch", in("sketch"), "--out", in("one-shot")}, args...)...)
 		must(t, append([]string{"fit", "--method", "exact", "--out", in("exact")}, args...)...)
 		predict := []string{"predict", "--data", housing, "--target", "last", "--rows", "1:300"}
 		lines := strings.Fields(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"))...))
@@ -394,7 +481,10 @@ func TestInterval(t *testing.T) {
 		if len(lines) != 300 {
 			t.Errorf("%d lines", len(lines))
 		}
-		written := strings.Split(strings.TrimSpace(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"), "--digits")...)), "\n")
+		written := strings.Split(
+			strings.TrimSpace(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"), "--digits")...)),
+			"\n",
+		)
 		for i, text := range written {
 			all := strings.Split(lines[i], ",")
 			lo, hi := plusMinus(t, text)
@@ -414,12 +504,15 @@ func TestInterval(t *testing.T) {
 		}
 	}
 	for _, flags := range [][]string{{"--digits"}, {"--digits", "--json", "--interval", in("sketch")}} {
-		if code, out, errs := call(append([]string{"predict", "--model", in("one-shot"), "--data", housing}, flags...)...); code != usage || out != "" || !strings.Contains(errs, "--digits: ") {
+		if code, out, errs := call(append([]string{"predict", "--model", in("one-shot"), "--data", housing}, flags...)...); code != usage ||
+			out != "" ||
+			!strings.Contains(errs, "--digits: ") {
 			t.Errorf("%v: exit %d, %s", flags, code, errs)
 		}
 	}
 	must(t, "sketch", "--data", housing, "--target", "last", "--columns", "1,2", "-o", in("narrow"))
-	if code, _, errs := call("predict", "--model", in("one-shot"), "--data", housing, "--target", "last", "--interval", in("narrow")); code != usage || !strings.Contains(errs, "narrow is no sketch of the rows of the model: it has 2 features and 1 target, the model in ") {
+	if code, _, errs := call("predict", "--model", in("one-shot"), "--data", housing, "--target", "last", "--interval", in("narrow")); code != usage ||
+		!strings.Contains(errs, "narrow is no sketch of the rows of the model: it has 2 features and 1 target, the model in ") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }
@@ -451,12 +544,41 @@ func TestWeights(t *testing.T) {
 	}
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	plain, withColumn, file := write(t, "rows.csv", rows.String()), write(t, "w.csv", weighted.String()), write(t, "column.csv", column.String())
+	plain, withColumn, file := write(
+		t,
+		"rows.csv",
+		rows.String(),
+	), write(
+		t,
+		"w.csv",
+		weighted.String(),
+	), write(
+		t,
+		"column.csv",
+		column.String(),
+	)
 	for _, method := range []string{"auto", "one-shot", "cg", "galerkin", "newton", "exact", "dual"} {
 		for _, standardize := range []string{"--standardize", "--standardize=false"} {
 			fit := func(out string, args ...string) {
 				t.Helper()
-				must(t, append([]string{"fit", "--target", "y", "--gamma", "3", "--size", "2", "--method", method, standardize, "--out", in(out)}, args...)...)
+				must(
+					t,
+					append(
+						[]string{
+							"fit",
+							"--target",
+							"y",
+							"--gamma",
+							"3",
+							"--size",
+							"2",
+							"--method",
+							method,
+							standardize,
+							"--out",
+							in(out),
+						},
+						args...)...)
 			}
 			fit("repeated", "--data", write(t, "rep.csv", repeated.String()))
 			fit("column", "--data", withColumn, "--weights", "n")
@@ -486,7 +608,21 @@ func TestVersion(t *testing.T) {
 func TestCoef(t *testing.T) {
 	dir := t.TempDir()
 	model, coef := filepath.Join(dir, "m"), filepath.Join(dir, "coef.npy")
-	must(t, "fit", "--data", housing, "--target", "last,3", "--standardize", "--gamma", "1,100", "--out", model, "--coef", coef)
+	must(
+		t,
+		"fit",
+		"--data",
+		housing,
+		"--target",
+		"last,3",
+		"--standardize",
+		"--gamma",
+		"1,100",
+		"--out",
+		model,
+		"--coef",
+		coef,
+	)
 	m, err := readModel("", model)
 	if err != nil {
 		t.Fatal(err)
@@ -526,7 +662,20 @@ func TestPenalty(t *testing.T) {
 	for _, row := range r[1:] {
 		fmt.Fprintf(&divided, "%v,%v,%s\n", parse(t, row[0])/3, parse(t, row[1])/0.5, row[2])
 	}
-	must(t, "fit", "--data", write(t, "a.csv", rowsCSV(50)), "--target", "y", "--gamma", "2", "--penalty", write(t, "p.csv", "9\n0.25\n"), "--out", in("penalty"))
+	must(
+		t,
+		"fit",
+		"--data",
+		write(t, "a.csv", rowsCSV(50)),
+		"--target",
+		"y",
+		"--gamma",
+		"2",
+		"--penalty",
+		write(t, "p.csv", "9\n0.25\n"),
+		"--out",
+		in("penalty"),
+	)
 	must(t, "fit", "--data", write(t, "b.csv", divided.String()), "--target", "y", "--gamma", "2", "--out", in("divided"))
 	a, ia := weightsOf(t, in("penalty"))
 	b, ib := weightsOf(t, in("divided"))
@@ -647,14 +796,16 @@ func TestPlan(t *testing.T) {
 			}
 		}
 	}
-	if out := must(t, append([]string{"plan", "--sketch", sketch}, flags...)...); !strings.Contains(out, "→") || !strings.Contains(out, "a one-shot fit reaches a relative error of 0.05 with") {
+	if out := must(t, append([]string{"plan", "--sketch", sketch}, flags...)...); !strings.Contains(out, "→") ||
+		!strings.Contains(out, "a one-shot fit reaches a relative error of 0.05 with") {
 		t.Error(out)
 	}
 	for args, want := range map[string]string{
 		"--every 0": "--every: 0", "--every 100000": "of 3000 rows is one row", "--n -1": "--n: -1", "--tol 2": "--tol: 2", "--error 1": "--error: 1", "--memory 0": "--memory: 0",
 		"--sizes 8,x": "--sizes: \"x\"", "--gamma 0": "--gamma: 0", "--sketch " + sketch: "it excludes --data", "--size 0": "--size: 0",
 	} {
-		if code, _, errs := call(append(append([]string{"plan"}, data...), strings.Fields(args)...)...); code != usage || !strings.Contains(errs, want) {
+		if code, _, errs := call(append(append([]string{"plan"}, data...), strings.Fields(args)...)...); code != usage ||
+			!strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %s", args, code, errs)
 		}
 	}
@@ -663,7 +814,21 @@ func TestPlan(t *testing.T) {
 // TestLogFormat: json writes lines that machines can read, none nothing, and the
 // answer on standard output is the same.
 func TestLogFormat(t *testing.T) {
-	args := []string{"fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "10", "--size", "4", "--method", "cg", "--json"}
+	args := []string{
+		"fit",
+		"--data",
+		housing,
+		"--target",
+		"last",
+		"--standardize",
+		"--gamma",
+		"10",
+		"--size",
+		"4",
+		"--method",
+		"cg",
+		"--json",
+	}
 	for _, format := range []string{"auto", "none"} {
 		if code, _, errs := call(append(args, "--log-format", format)...); code != done || errs != "" {
 			t.Errorf("%s: exit %d, %q", format, code, errs)
@@ -675,11 +840,15 @@ func TestLogFormat(t *testing.T) {
 	}
 	for _, line := range strings.Split(strings.TrimSpace(errs), "\n") {
 		var v map[string]any
-		if err := json.Unmarshal([]byte(line), &v); err != nil || v["msg"] != "progress" || v["stage"] == "" || !(v["rows"].(float64) > 0) || v["waited_seconds"] == nil || !(v["peak_rss_bytes"].(float64) >= 0) {
+		if err := json.Unmarshal([]byte(line), &v); err != nil || v["msg"] != "progress" || v["stage"] == "" ||
+			!(v["rows"].(float64) > 0) ||
+			v["waited_seconds"] == nil ||
+			!(v["peak_rss_bytes"].(float64) >= 0) {
 			t.Errorf("%v: %s", err, line)
 		}
 	}
-	if code, _, errs := call(append(args, "--log-format", "xml")...); code != usage || !strings.Contains(errs, "--log-format: \"xml\" must be one of auto, json, none") {
+	if code, _, errs := call(append(args, "--log-format", "xml")...); code != usage ||
+		!strings.Contains(errs, "--log-format: \"xml\" must be one of auto, json, none") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }
@@ -693,11 +862,13 @@ func TestMan(t *testing.T) {
 		if err != nil || !strings.Contains(string(page), ".SH SYNOPSIS") {
 			t.Errorf("fdridge%s.1: %v", name, err)
 		}
-		if fits := name == "-fit" || name == "-solve"; strings.Contains(string(page), "Exit codes") != fits || strings.Contains(string(page), "strict") != fits {
+		if fits := name == "-fit" || name == "-solve"; strings.Contains(string(page), "Exit codes") != fits ||
+			strings.Contains(string(page), "strict") != fits {
 			t.Errorf("fdridge%s.1 does not tell of exit codes and --strict, or does for nothing", name)
 		}
 	}
-	if code, _, errs := call("man", "--out", filepath.Join(dir, "none")); code != usage || !strings.Contains(errs, "--out: no such folder") {
+	if code, _, errs := call("man", "--out", filepath.Join(dir, "none")); code != usage ||
+		!strings.Contains(errs, "--out: no such folder") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
@@ -727,7 +898,8 @@ func TestOtherRows(t *testing.T) {
 		"no weights":    {"solve", in("weighted"), "--gamma", "1", "--data", data},
 		"other weights": {"solve", in("weighted"), "--gamma", "1", "--data", data, "--weights", write(t, "v.csv", strings.Repeat("0\n2\n", 20))},
 	} {
-		if code, out, errs := call(args...); code != usage || out != "" || !strings.Contains(errs, "other rows than the summary") {
+		if code, out, errs := call(args...); code != usage || out != "" ||
+			!strings.Contains(errs, "other rows than the summary") {
 			t.Errorf("%s: exit %d, %s", name, code, errs)
 		}
 	}
@@ -740,7 +912,9 @@ func TestOtherRows(t *testing.T) {
 	must(t, "sketch", "--data", data, "--target", "y", "--standardize", "-o", in("scaled"))
 	must(t, "sketch", "--data", data, "--target", "x2", "--columns", "x1,y", "-o", in("target"))
 	for _, name := range []string{"weighted", "plain", "part", "scaled", "target"} {
-		if code, out, errs := call("predict", "--model", model, "--data", data, "--target", "y", "--interval", in(name)); code != usage || out != "" || !strings.Contains(errs, "--interval: ") {
+		if code, out, errs := call("predict", "--model", model, "--data", data, "--target", "y", "--interval", in(name)); code != usage ||
+			out != "" ||
+			!strings.Contains(errs, "--interval: ") {
 			t.Errorf("%s: exit %d, %s", name, code, errs)
 		}
 	}
@@ -752,7 +926,22 @@ func TestNothingIsOverwritten(t *testing.T) {
 	data := write(t, "data.csv", rowsCSV(30))
 	dir := t.TempDir()
 	model, sketch, link := filepath.Join(dir, "m"), filepath.Join(dir, "s"), filepath.Join(dir, "link")
-	must(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--method", "cg", "--out", model, "--save-sketch", sketch)
+	must(
+		t,
+		"fit",
+		"--data",
+		data,
+		"--target",
+		"y",
+		"--gamma",
+		"1",
+		"--method",
+		"cg",
+		"--out",
+		model,
+		"--save-sketch",
+		sketch,
+	)
 	if err := os.Symlink(data, link); err != nil {
 		t.Fatal(err)
 	}
@@ -764,7 +953,17 @@ func TestNothingIsOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	npz, other := archive(t, "X", "y"), archive(t, "X", "w")
-	arrays, names := []string{"--data", npz + ":X", "--target", npz + ":y"}, []string{"--data", other + "," + npz + ":X", "--target", "y"}
+	arrays, names := []string{
+		"--data",
+		npz + ":X",
+		"--target",
+		npz + ":y",
+	}, []string{
+		"--data",
+		other + "," + npz + ":X",
+		"--target",
+		"y",
+	}
 	weights := []string{"--data", npz, "--target", "y", "--weights", other + ":w"}
 	penalty := []string{"--data", npz, "--target", "y", "--penalty", other + ":w"}
 	svg := filepath.Join(dir, "s.svg")
@@ -808,7 +1007,8 @@ func TestNothingIsOverwritten(t *testing.T) {
 		"predict, model":         {"predict", "--model", model, "--data", data, "--target", "y", "--out", model},
 		"predict, interval":      {"predict", "--model", model, "--data", data, "--target", "y", "--interval", sketch, "--out", sketch},
 	} {
-		if code, _, errs := call(args...); code != usage || !strings.Contains(errs, "would be overwritten") && !strings.Contains(errs, "is also written by") {
+		if code, _, errs := call(args...); code != usage ||
+			!strings.Contains(errs, "would be overwritten") && !strings.Contains(errs, "is also written by") {
 			t.Errorf("%s: exit %d, %s", name, code, errs)
 		}
 	}
@@ -824,7 +1024,8 @@ func TestRoom(t *testing.T) {
 	}
 	wide := write(t, "wide.svm", "1 2000000000:3\n2 1:1\n")
 	for _, args := range [][]string{{"fit", "--gamma", "1"}, {"sketch", "-o", filepath.Join(t.TempDir(), "s")}, {"plan"}} {
-		if code, _, errs := call(append(args, "--data", wide)...); code != usage || !strings.Contains(errs, "takes about") || strings.Count(errs, "\n") != 1 {
+		if code, _, errs := call(append(args, "--data", wide)...); code != usage || !strings.Contains(errs, "takes about") ||
+			strings.Count(errs, "\n") != 1 {
 			t.Errorf("%v: exit %d, %.300s", args, code, errs)
 		}
 	}
@@ -833,12 +1034,27 @@ func TestRoom(t *testing.T) {
 // TestGammaList: auto:G,G,… chooses among these, by GCV or cross-validation.
 func TestGammaList(t *testing.T) {
 	for _, cv := range []string{"0", "3"} {
-		v := reported(t, "fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto:1,30,900", "--cv", cv, "--size", "8")
+		v := reported(
+			t,
+			"fit",
+			"--data",
+			housing,
+			"--target",
+			"last",
+			"--standardize",
+			"--gamma",
+			"auto:1,30,900",
+			"--cv",
+			cv,
+			"--size",
+			"8",
+		)
 		if path := v["choice"].(map[string]any)["path"].([]any); len(path) != 3 || path[1].(map[string]any)["gamma"] != 30.0 {
 			t.Errorf("--cv %s: %v", cv, path)
 		}
 	}
-	if code, _, errs := call("fit", "--data", housing, "--target", "last", "--gamma", "auto:1,x"); code != usage || !strings.Contains(errs, "\"x\" is not a number") {
+	if code, _, errs := call("fit", "--data", housing, "--target", "last", "--gamma", "auto:1,x"); code != usage ||
+		!strings.Contains(errs, "\"x\" is not a number") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }
@@ -903,6 +1119,11 @@ func sketchParts(t *testing.T, n int, args ...string) (names []string) {
 func mergeAll(t *testing.T, names []string, out string) string {
 	t.Helper()
 	names = slices.Clone(names)
-	rand.New(rand.NewPCG(3, uint64(len(names)))).Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	rand.New(
+		rand.NewPCG(3, uint64(len(names))),
+	).Shuffle(
+		len(names),
+		func(i, j int) { names[i], names[j] = names[j], names[i] },
+	)
 	return must(t, append(append([]string{"merge"}, names...), "--out", out)...)
 }

@@ -151,7 +151,27 @@ func TestEncodedFit(t *testing.T) {
 		}
 		coef, intercept := ridgeBy(fit, y, 2)
 		model, page := filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
-		got := reported(t, "fit", "--data", flats, "--target", "rent", "--onehot", "district,heating", "--missing", "mean", "--holdout", fmt.Sprint(share), "--gamma", "2", "--out", model, "--report", page, "--json")
+		got := reported(
+			t,
+			"fit",
+			"--data",
+			flats,
+			"--target",
+			"rent",
+			"--onehot",
+			"district,heating",
+			"--missing",
+			"mean",
+			"--holdout",
+			fmt.Sprint(share),
+			"--gamma",
+			"2",
+			"--out",
+			model,
+			"--report",
+			page,
+			"--json",
+		)
 		saved, b := weightsOf(t, model)
 		if len(saved) != len(coef) {
 			t.Fatalf("%d weights, want %d", len(saved), len(coef))
@@ -186,7 +206,8 @@ func TestEncodedFit(t *testing.T) {
 		}
 		if is {
 			one := scores["fits"].([]any)[0].(map[string]any)
-			if r2 := first(one["r2"]); !(math.Abs(r2-(1-rss/tss)) <= 1e-10) || scores["rows"].(float64) != n || !(math.Abs(first(one["rmse"])-math.Sqrt(rss/n)) <= 1e-7) {
+			if r2 := first(one["r2"]); !(math.Abs(r2-(1-rss/tss)) <= 1e-10) || scores["rows"].(float64) != n ||
+				!(math.Abs(first(one["rmse"])-math.Sqrt(rss/n)) <= 1e-7) {
 				t.Errorf("held out %v, want R² %v and RMSE %v of %v rows", scores, 1-rss/tss, math.Sqrt(rss/n), n)
 			}
 			for _, want := range []string{"Scores on held-out rows", "predicted against actual", "residuals", "held-out RMSE"} {
@@ -219,12 +240,15 @@ func TestEncodedDrop(t *testing.T) {
 	whole := write(t, "whole.csv", "a,b,y\n1,u,1\n2,v,2.5\n6,u,6\n7,v,7.5\n")
 	for _, flags := range [][]string{{"--onehot", "b", "--missing", "drop"}, {"--missing", "drop", "--columns", "a"}} {
 		fit := func(data, model string) map[string]any {
-			return reported(t, append([]string{"fit", "--data", data, "--target", "y", "--gamma", "1", "--out", model, "--json"}, flags...)...)
+			return reported(
+				t,
+				append([]string{"fit", "--data", data, "--target", "y", "--gamma", "1", "--out", model, "--json"}, flags...)...)
 		}
 		got := fit(data, "a.json")
 		fit(whole, "b.json")
 		encoding := got["encoding"].(map[string]any)
-		if n, left := got["n"].(float64), encoding["rows_left_out"].(float64); n+left != 7 || n != map[bool]float64{true: 4, false: 5}[flags[0] == "--onehot"] {
+		if n, left := got["n"].(float64), encoding["rows_left_out"].(float64); n+left != 7 ||
+			n != map[bool]float64{true: 4, false: 5}[flags[0] == "--onehot"] {
 			t.Errorf("%v: %v rows, %v left out", flags, n, left)
 		}
 		if flags[0] == "--onehot" {
@@ -234,17 +258,39 @@ func TestEncodedDrop(t *testing.T) {
 		}
 	}
 	code, out, errs := call("predict", "--model", "a.json", "--data", data)
-	if lines := strings.Fields(out); code != done || len(lines) != 7 || lines[2] != "NaN" || lines[3] == "NaN" || !strings.HasPrefix(errs, "1 row has a missing value and gets NaN") {
+	if lines := strings.Fields(out); code != done || len(lines) != 7 || lines[2] != "NaN" || lines[3] == "NaN" ||
+		!strings.HasPrefix(errs, "1 row has a missing value and gets NaN") {
 		t.Errorf("exit %d, %q, %q", code, out, errs)
 	}
-	must(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--onehot", "b", "--missing", "drop", "--out", "c.json", "--save-sketch", "c.fds", "--method", "one-shot")
+	must(
+		t,
+		"fit",
+		"--data",
+		data,
+		"--target",
+		"y",
+		"--gamma",
+		"1",
+		"--onehot",
+		"b",
+		"--missing",
+		"drop",
+		"--out",
+		"c.json",
+		"--save-sketch",
+		"c.fds",
+		"--method",
+		"one-shot",
+	)
 	_, out, _ = call("predict", "--model", "c.json", "--data", data, "--interval", "c.fds")
 	if lines := strings.Fields(out); len(lines) != 7 || lines[3] != "NaN,-Inf,+Inf" || strings.Contains(lines[0], "Inf") {
 		t.Errorf("%q", lines)
 	}
 	_, out, _ = call("predict", "--model", "c.json", "--data", data, "--json")
 	var found struct{ Predictions [][]*float64 }
-	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found.Predictions) != 7 || found.Predictions[3][0] != nil || found.Predictions[4][0] == nil {
+	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found.Predictions) != 7 ||
+		found.Predictions[3][0] != nil ||
+		found.Predictions[4][0] == nil {
 		t.Errorf("%v, %s", err, out)
 	}
 	if out := must(t, "solve", "c.fds", "--gamma", "1", "--data", data); !strings.Contains(out, "4 rows") {
@@ -274,14 +320,17 @@ func TestEncodedDoubt(t *testing.T) {
 		{append(fit, rows, "--onehot", "order_id,b", "--log-format", "json"), "--onehot: column order_id has 1500 levels"},
 		{[]string{"sketch", "--target", "y", "--size", "4", "--data", rows, "--onehot", "order_id,b", "--out", "s.fds"}, "warning: --onehot: column order_id has 1500 levels"},
 	} {
-		if code, _, errs := call(c.args...); code != done && code != short || strings.Count(errs, c.want) != 1 || strings.Contains(errs, "column b has") {
+		if code, _, errs := call(c.args...); code != done && code != short || strings.Count(errs, c.want) != 1 ||
+			strings.Contains(errs, "column b has") {
 			t.Errorf("%v: exit %d, %q", c.args, code, errs)
 		}
 	}
 	if !strings.Contains(contents(t, "m.json"), "order_id=A1499") {
 		t.Error("the columns are not there")
 	}
-	if code, _, errs := call(append(fit, rows, "--onehot", "b", "--columns=-order_id")...); code != done && code != short || strings.Contains(errs, "--onehot") {
+	if code, _, errs := call(append(fit, rows, "--onehot", "b", "--columns=-order_id")...); code != done &&
+		code != short ||
+		strings.Contains(errs, "--onehot") {
 		t.Errorf("without it: exit %d, %q", code, errs)
 	}
 }
@@ -326,12 +375,14 @@ func TestEncodedRefusals(t *testing.T) {
 		{[]string{"predict", "--model", "m.json", "--data", foreign, "--unknown", "zero"}, "--unknown"},
 		{[]string{"merge", "m.fds", "first.fds", "--out", "all.fds"}, "the levels of categorical columns differ"},
 	} {
-		if code, _, errs := call(c.args...); code != usage || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
+		if code, _, errs := call(c.args...); code != usage || !strings.Contains(errs, c.want) ||
+			strings.Count(errs, "\n") != 1 {
 			t.Errorf("%v: exit %d, %q, want %q", c.args, code, errs, c.want)
 		}
 	}
 	code, out, errs := call("predict", "--model", "m.json", "--data", foreign, "--unknown", "ignore")
-	if code != done || len(strings.Fields(out)) != 2 || errs != "1 value of 1 level unknown to the model: they count as (other), or the columns of these levels are zero\n" {
+	if code != done || len(strings.Fields(out)) != 2 ||
+		errs != "1 value of 1 level unknown to the model: they count as (other), or the columns of these levels are zero\n" {
 		t.Errorf("unknown levels ignored: exit %d, %q, %q", code, out, errs)
 	}
 	more := write(t, "more.csv", "a,b\n"+strings.Repeat("1,x\n2,y\n3,u\n", 7))
@@ -341,7 +392,11 @@ func TestEncodedRefusals(t *testing.T) {
 		}
 	}
 	one := write(t, "one.csv", "a,b,y\n1,u,1\n")
-	if out := must(t, append(fit, one, "--onehot", "b", "--holdout", "0.2", "--missing", "mean")...); !strings.Contains(out, "no row was held out") || !strings.Contains(out, "undefined") {
+	if out := must(t, append(fit, one, "--onehot", "b", "--holdout", "0.2", "--missing", "mean")...); !strings.Contains(
+		out,
+		"no row was held out",
+	) ||
+		!strings.Contains(out, "undefined") {
 		t.Errorf("of one row: %s", out)
 	}
 	last := write(t, "last.csv", "a,b,y\n"+strings.Repeat("1,u,1\n2,v,2\n", 50)+"3,only here,3\n")
@@ -370,8 +425,17 @@ func TestEncodedPiped(t *testing.T) {
 		{"--missing", "mean", "--onehot", "b", "--cache", ".", "--method", "exact"},
 		{"--missing", "mean", "--onehot", "b", "--cache", ".", "--holdout", "0.3", "--method", "cg"},
 	} {
-		must(t, append([]string{"fit", "--data", data, "--target", "y", "--gamma", "1", "--out", "file.json", "--lanes", "1"}, flags...)...)
-		code, _, errs := piped(t.Context(), strings.NewReader(rows.String()), append([]string{"fit", "--data", "-", "--target", "y", "--gamma", "1", "--out", "pipe.json", "--lanes", "1"}, flags...)...)
+		must(
+			t,
+			append(
+				[]string{"fit", "--data", data, "--target", "y", "--gamma", "1", "--out", "file.json", "--lanes", "1"},
+				flags...)...)
+		code, _, errs := piped(
+			t.Context(),
+			strings.NewReader(rows.String()),
+			append(
+				[]string{"fit", "--data", "-", "--target", "y", "--gamma", "1", "--out", "pipe.json", "--lanes", "1"},
+				flags...)...)
 		if code != done {
 			t.Fatalf("%v: exit %d, %s", flags, code, errs)
 		}
@@ -391,7 +455,25 @@ func TestEncodedWide(t *testing.T) {
 		fmt.Fprintf(&rows, "%d,level %d,%d\n", i%7, i%levels, i%7+i%levels%5)
 	}
 	data := write(t, "rows.csv", rows.String())
-	got := reported(t, "fit", "--data", data, "--target", "y", "--onehot", "id", "--gamma", "0.1", "--method", "cg", "--size", "16", "--out", "m.json", "--json")
+	got := reported(
+		t,
+		"fit",
+		"--data",
+		data,
+		"--target",
+		"y",
+		"--onehot",
+		"id",
+		"--gamma",
+		"0.1",
+		"--method",
+		"cg",
+		"--size",
+		"16",
+		"--out",
+		"m.json",
+		"--json",
+	)
 	if got["d"].(float64) != levels+1 || got["nnz"].(float64) != 2*levels+2*levels*6/7 || got["converged"] != true {
 		t.Errorf("%v features, %v nonzeros", got["d"], got["nnz"])
 	}

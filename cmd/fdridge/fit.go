@@ -63,13 +63,26 @@ func fitCommand(mpi joiner) *cobra.Command {
 			if o.mpi {
 				return o.runAsRank(cmd.Context(), mpi, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			return input.ExplainOnce(o.run(cmd.Context(), nil, cmd.OutOrStdout(), cmd.ErrOrStderr()), o.Data.Value, input.WaysOfFit)
+			return input.ExplainOnce(
+				o.run(cmd.Context(), nil, cmd.OutOrStdout(), cmd.ErrOrStderr()),
+				o.Data.Value,
+				input.WaysOfFit,
+			)
 		},
 	}
 	o.Flags.Register(c.Flags())
 	o.Part.RegisterPart(c.Flags())
 	o.sketchFlags.register(c.Flags())
-	o.solveFlags.register(c.Flags(), "auto, one-shot, cg, galerkin, newton, exact or dual", true, "gcv", "loo", "cv", "accuracy", "balanced-accuracy")
+	o.solveFlags.register(
+		c.Flags(),
+		"auto, one-shot, cg, galerkin, newton, exact or dual",
+		true,
+		"gcv",
+		"loo",
+		"cv",
+		"accuracy",
+		"balanced-accuracy",
+	)
 	c.Flags().StringVar(&o.save, "save-sketch", "", "write the sketch to FILE, for solve, merge and predict --interval")
 	c.Flags().IntVar(&o.cv, "cv", 0, "choose by cross-validation with K folds (default 5 with --select cv)")
 	c.Flags().BoolVar(&o.mpi, "mpi", false, "run as one rank of mpirun or srun (needs a build with -tags mpi)")
@@ -90,7 +103,18 @@ func (o *fitOptions) check() error {
 	if o.selectBy == "cv" && o.cv == 0 {
 		o.cv = 5
 	}
-	err := cli.FirstError(o.Flags.Check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(true), cli.CheckOutput("save-sketch", o.save), o.checkpoint.check(), o.rows.Check(), o.held.Check(), o.CheckKept(&o.rows), o.checkPipe())
+	err := cli.FirstError(
+		o.Flags.Check(),
+		o.sketchFlags.check(),
+		o.runs.check(),
+		o.solveFlags.check(true),
+		cli.CheckOutput("save-sketch", o.save),
+		o.checkpoint.check(),
+		o.rows.Check(),
+		o.held.Check(),
+		o.CheckKept(&o.rows),
+		o.checkPipe(),
+	)
 	if err == nil && !o.mpi {
 		err = refuseUnusedMPI()
 	}
@@ -104,11 +128,16 @@ func (o *fitOptions) check() error {
 	case o.classWeight != "" && !o.classes:
 		return cli.BadInput("--class-weight: it needs --classes")
 	case o.classes && o.Piped():
-		return cli.BadInput("--classes: a pass reads the labels first, and %s can be read only once; write the rows to a file", input.Name(o.Data.Value))
+		return cli.BadInput(
+			"--classes: a pass reads the labels first, and %s can be read only once; write the rows to a file",
+			input.Name(o.Data.Value),
+		)
 	case o.classes && o.Part.Given:
 		return cli.BadInput("--classes: a part of the rows does not know all classes; leave out --part")
 	case o.classes && o.rows.Keeps():
-		return cli.BadInput("--cache-keep: a later run does not know the codes that this run gives to the labels of --classes")
+		return cli.BadInput(
+			"--cache-keep: a later run does not know the codes that this run gives to the labels of --classes",
+		)
 	case o.mpi && o.Part.Given:
 		return cli.BadInput("--part: with --mpi each rank already reads a part")
 	case o.predict != "" && filepath.Ext(o.out) != ".npy":
@@ -125,7 +154,9 @@ func (o *fitOptions) check() error {
 		return err
 	}
 	rows := o.Others(o.predict)
-	return cli.Distinct(append(o.Files(), rows.Files()...), append(append(o.solveFlags.outputs(), cli.Output{Flag: "save-sketch", Path: o.save}), o.checkpoint.outputs()...)...)
+	return cli.Distinct(
+		append(o.Files(), rows.Files()...),
+		append(append(o.solveFlags.outputs(), cli.Output{Flag: "save-sketch", Path: o.save}), o.checkpoint.outputs()...)...)
 }
 
 // options returns the options of the library.
@@ -169,7 +200,11 @@ func (o *fitOptions) checkOptions() error {
 func refuseUnusedMPI() error {
 	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
-			return cli.BadInput("this is one of %d processes of an MPI job (%s), and each would fit all rows: use --mpi, or start one process", n, name)
+			return cli.BadInput(
+				"this is one of %d processes of an MPI job (%s), and each would fit all rows: use --mpi, or start one process",
+				n,
+				name,
+			)
 		}
 	}
 	return nil
@@ -227,7 +262,13 @@ func (o *fitOptions) run(ctx context.Context, ranks dist.Transport, stdout, stde
 }
 
 // fit reads the rows, fits and delivers the result.
-func (o *fitOptions) fit(ctx context.Context, run input.Session, be engine.Backend, bar *cli.Progress, stdout, stderr io.Writer) error {
+func (o *fitOptions) fit(
+	ctx context.Context,
+	run input.Session,
+	be engine.Backend,
+	bar *cli.Progress,
+	stdout, stderr io.Writer,
+) error {
 	start := time.Now()
 	d, err := input.Open(ctx, &o.Flags, run, be, bar)
 	if err != nil {
@@ -273,7 +314,16 @@ func (o *fitOptions) fit(ctx context.Context, run input.Session, be engine.Backe
 		nonzeros += w.Nonzeros
 		f.Cost.Ranks = append(f.Cost.Ranks, report.NewRank(rank, w.Rows, w.Seconds, w.Communicating, w.Sent, w.Received))
 	}
-	f.Data = report.Data{Name: o.Name(), Format: d.Opened.Format, Targets: d.Opened.TargetNames, Nonzeros: nonzeros, Preparation: d.Prep, Before: d.P, Bands: d.Bands, Encoded: d.Encoded}
+	f.Data = report.Data{
+		Name:        o.Name(),
+		Format:      d.Opened.Format,
+		Targets:     d.Opened.TargetNames,
+		Nonzeros:    nonzeros,
+		Preparation: d.Prep,
+		Before:      d.P,
+		Bands:       d.Bands,
+		Encoded:     d.Encoded,
+	}
 	if d.Classes != nil && d.Classes.Targets() > 1 {
 		f.Data.Targets = d.Classes.Labels
 	}
@@ -292,7 +342,13 @@ func (o *fitOptions) fit(ctx context.Context, run input.Session, be engine.Backe
 }
 
 // fitRows fits the opened rows and returns the report.
-func (o *fitOptions) fitRows(ctx context.Context, run input.Session, d *input.Data, be engine.Backend, bar *cli.Progress) (*report.Fit, error) {
+func (o *fitOptions) fitRows(
+	ctx context.Context,
+	run input.Session,
+	d *input.Data,
+	be engine.Backend,
+	bar *cli.Progress,
+) (*report.Fit, error) {
 	begin := time.Now()
 	f, traces, opts := o.begin(be, o.intercept, o.options())
 	var sum *ridge.Summary
@@ -353,13 +409,22 @@ func (o *fitOptions) fitRows(ctx context.Context, run input.Session, d *input.Da
 		return nil, cli.BadInput("--unpenalized: column %s is %s", name(e.Column), e.Reason(name))
 	}
 	if e, ok := errors.AsType[*choose.FoldsError](err); ok {
-		return nil, cli.BadInput("--cv: the sketches of %d folds need about %.3g GiB, %.3g GiB are available%s; use fewer folds or a smaller --size", e.Folds, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit())
+		return nil, cli.BadInput(
+			"--cv: the sketches of %d folds need about %.3g GiB, %.3g GiB are available%s; use fewer folds or a smaller --size",
+			e.Folds,
+			float64(e.Bytes)/(1<<30),
+			float64(e.Limit)/(1<<30),
+			cli.MemoryLimit(),
+		)
 	}
 	return f, o.end(f, traces, found, err)
 }
 
 // predictBlocks opens the rows of --predict. It returns a function that predicts a block of targets for these rows.
-func (o *fitOptions) predictBlocks(ctx context.Context, d *input.Data) (func(first int, s *ridge.Solution) error, error) {
+func (o *fitOptions) predictBlocks(
+	ctx context.Context,
+	d *input.Data,
+) (func(first int, s *ridge.Solution) error, error) {
 	in := predictOptions{in: o.Others(o.predict)}
 	if err := in.in.Check(); err != nil {
 		return nil, fmt.Errorf("--predict: %w", err)
@@ -391,7 +456,13 @@ func (o *fitOptions) predictBlocks(ctx context.Context, d *input.Data) (func(fir
 
 // evaluate computes the scores of all solutions on the held-out rows. It returns nil if no rows are held out. Scores
 // are about the coefficients in the units of the file, as the model has them.
-func evaluate(ctx context.Context, d *input.Data, run input.Session, solutions []*ridge.Solution, intercept bool) (*report.HeldOut, error) {
+func evaluate(
+	ctx context.Context,
+	d *input.Data,
+	run input.Session,
+	solutions []*ridge.Solution,
+	intercept bool,
+) (*report.HeldOut, error) {
 	if d.Held == nil {
 		return nil, nil
 	}
@@ -418,7 +489,12 @@ func evaluate(ctx context.Context, d *input.Data, run input.Session, solutions [
 }
 
 // evaluateClasses scores the decisions of all solutions about the held-out rows.
-func evaluateClasses(ctx context.Context, d *input.Data, run input.Session, solutions []*ridge.Solution) ([]*classes.Score, error) {
+func evaluateClasses(
+	ctx context.Context,
+	d *input.Data,
+	run input.Session,
+	solutions []*ridge.Solution,
+) ([]*classes.Score, error) {
 	scores, err := d.Classes.Evaluate(ctx, d.Held, solutions)
 	if err != nil || run.Ranks == nil {
 		return scores, err

@@ -103,7 +103,8 @@ func TestJSONLines(t *testing.T) {
 	for data, want := range map[string]string{
 		"array.json": "array.json: is a JSON array, not a table of rows; jq -r",
 	} {
-		if code, _, stderr := call("fit", "--data", data, "--target", "a", "--gamma", "1"); code != 2 || !strings.Contains(stderr, want) {
+		if code, _, stderr := call("fit", "--data", data, "--target", "a", "--gamma", "1"); code != 2 ||
+			!strings.Contains(stderr, want) {
 			t.Errorf("%s: %d, %s", data, code, stderr)
 		}
 	}

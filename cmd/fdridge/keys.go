@@ -45,7 +45,11 @@ func (k *keyReader) number() (float64, error) {
 	}
 	v, err := strconv.ParseFloat(k.key, 64)
 	if err != nil || math.Abs(v) > 1<<53 {
-		return 0, cli.BadInput("--key: row %d has the key %q, which is not exact as a number, and arrays hold only numbers: write csv (--out-format csv)", k.row+1, excerpt.Of(k.key))
+		return 0, cli.BadInput(
+			"--key: row %d has the key %q, which is not exact as a number, and arrays hold only numbers: write csv (--out-format csv)",
+			k.row+1,
+			excerpt.Of(k.key),
+		)
 	}
 	return v, nil
 }

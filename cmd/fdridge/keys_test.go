@@ -29,7 +29,10 @@ func TestPredictKey(t *testing.T) {
 		{"--model m.json --data rows.jsonl --key id", "id,prediction", []string{"k1", "5", ""}},
 		{"--model kinds.json --data new.csv --key id", "id,class,margin,proved", []string{"007", "8", ""}},
 	} {
-		got := strings.Split(strings.TrimSuffix(must(t, append(strings.Fields("predict --out-format csv"), strings.Fields(c.args)...)...), "\n"), "\n")
+		got := strings.Split(
+			strings.TrimSuffix(must(t, append(strings.Fields("predict --out-format csv"), strings.Fields(c.args)...)...), "\n"),
+			"\n",
+		)
 		var keys []string
 		for _, line := range got[1:] {
 			key, rest, _ := strings.Cut(line, ",")
@@ -42,7 +45,9 @@ func TestPredictKey(t *testing.T) {
 		}
 	}
 	named := must(t, "predict", "--model", "m.json", "--data", "new.csv", "--key", "the, name", "--out-format", "csv")
-	if want := "\"the, name\",prediction\nann,"; !strings.HasPrefix(named, want) || !strings.Contains(named, "\n\"b, \"\"c\"\"\",") || !strings.Contains(named, "\nNA,") {
+	if want := "\"the, name\",prediction\nann,"; !strings.HasPrefix(named, want) ||
+		!strings.Contains(named, "\n\"b, \"\"c\"\"\",") ||
+		!strings.Contains(named, "\nNA,") {
 		t.Errorf("%q", named)
 	}
 	var found struct {
@@ -59,7 +64,10 @@ func TestPredictKey(t *testing.T) {
 	must(t, "predict", "--model", "m.json", "--data", "new.csv", "--key", "id", "--out", "p.npy")
 	must(t, "predict", "--model", "m.json", "--data", "p.npy", "--key", "1", "--out", "again.csv")
 	must(t, "predict", "--model", "m.json", "--data", "new.csv", "--key", "id", "--out", "p.arrow")
-	if got := must(t, "fit", "--data", "p.arrow", "--target", "prediction", "--columns", "id", "--missing", "drop", "--gamma", "1"); !strings.Contains(got, "2 rows × 1 features, 1 target: prediction") {
+	if got := must(t, "fit", "--data", "p.arrow", "--target", "prediction", "--columns", "id", "--missing", "drop", "--gamma", "1"); !strings.Contains(
+		got,
+		"2 rows × 1 features, 1 target: prediction",
+	) {
 		t.Errorf("Arrow: %s", got)
 	}
 	for args, want := range map[string]string{
@@ -69,7 +77,8 @@ func TestPredictKey(t *testing.T) {
 		"--data - --key id":                                  "--key: the column is read apart, and standard input can be read only once",
 		"--data new.csv --key id --transposed --columns 1,2": "--key: with --transposed a sample has no column",
 	} {
-		if code, _, stderr := call(append(strings.Fields("predict --model m.json"), strings.Fields(args)...)...); code != usage || !strings.Contains(stderr, want) {
+		if code, _, stderr := call(append(strings.Fields("predict --model m.json"), strings.Fields(args)...)...); code != usage ||
+			!strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d, %s", args, code, stderr)
 		}
 	}

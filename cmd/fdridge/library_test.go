@@ -102,28 +102,62 @@ func TestAsCommand(t *testing.T) {
 
 	t.Run("one of several gammas, standardised, two targets", func(t *testing.T) {
 		args := append([]string{"--data", housing, "--target", "3,last"}, rows...)
-		run(append([]string{"fit", "--standardize", "--gamma", "1,10", "--method", "exact", "--out", in("exact.json")}, args...)...)
+		run(
+			append(
+				[]string{"fit", "--standardize", "--gamma", "1,10", "--method", "exact", "--out", in("exact.json")},
+				args...)...)
 		src, reads := openRows(t, housing, file.Options{Target: []string{"3", "last"}, Targets: 2})
 		_, d, _ := src.Dims()
 		scaled, scaling, err := dataset.Standardize(ctx, src)
 		noError(t, err)
-		fits, err := ridge.SolveExact(ctx, scaled, []float64{1, 10}, ridge.ExactOptions{Intercept: true, Rounding: scaling.Rounding()})
+		fits, err := ridge.SolveExact(
+			ctx,
+			scaled,
+			[]float64{1, 10},
+			ridge.ExactOptions{Intercept: true, Rounding: scaling.Rounding()},
+		)
 		noError(t, err)
-		m, err := model.New(model.Preparation{Inputs: d, Scaling: scaling}, fits, model.Details{Intercept: true, Tol: 1e-8, Passes: reads + 1, Target: "3,last"})
+		m, err := model.New(
+			model.Preparation{Inputs: d, Scaling: scaling},
+			fits,
+			model.Details{Intercept: true, Tol: 1e-8, Passes: reads + 1, Target: "3,last"},
+		)
 		noError(t, err)
 		m = sameModel(t, m, in("exact.json"))
 		one, err := m.At(10)
 		noError(t, err)
 		p, err := one.Predictor(nil)
 		noError(t, err)
-		if want := run(append([]string{"predict", "--model", in("exact.json"), "--gamma", "10"}, args...)...); predicted(t, p, src) != want {
+		if want := run(append([]string{"predict", "--model", in("exact.json"), "--gamma", "10"}, args...)...); predicted(
+			t,
+			p,
+			src,
+		) != want {
 			t.Error("the predictions are not those of the command")
 		}
 	})
 
 	t.Run("features, an interval by a sketch", func(t *testing.T) {
 		args := append([]string{"--data", housing, "--target", "last"}, rows...)
-		run(append([]string{"fit", "--standardize", "--features", "poly:2", "--gamma", "1", "--size", "20", "--method", "cg", "--out", in("poly.json"), "--save-sketch", in("poly.fds")}, args...)...)
+		run(
+			append(
+				[]string{
+					"fit",
+					"--standardize",
+					"--features",
+					"poly:2",
+					"--gamma",
+					"1",
+					"--size",
+					"20",
+					"--method",
+					"cg",
+					"--out",
+					in("poly.json"),
+					"--save-sketch",
+					in("poly.fds"),
+				},
+				args...)...)
 		src, reads := openRows(t, housing, file.Options{Target: []string{"last"}, Targets: 1})
 		_, d, _ := src.Dims()
 		_, scaling, err := dataset.Standardize(ctx, src)
@@ -136,7 +170,11 @@ func TestAsCommand(t *testing.T) {
 		noError(t, err)
 		fits, err := ridge.SolvePath(ctx, prepared, sum, []float64{1}, ridge.SolveOptions{Tol: 1e-8})
 		noError(t, err)
-		m, err := model.New(prep, fits, model.Details{Intercept: true, Size: 20, Tol: 1e-8, Passes: reads + 1, Target: "last"})
+		m, err := model.New(
+			prep,
+			fits,
+			model.Details{Intercept: true, Size: 20, Tol: 1e-8, Passes: reads + 1, Target: "last"},
+		)
 		noError(t, err)
 		m = sameModel(t, m, in("poly.json"))
 		p, err := m.Predictor(&model.Intervals{Summary: sum, Preparation: &prep})
@@ -144,14 +182,33 @@ func TestAsCommand(t *testing.T) {
 		if p.Basis() != model.ByBoth {
 			t.Errorf("intervals follow from %q", p.Basis())
 		}
-		if want := run(append([]string{"predict", "--model", in("poly.json"), "--interval", in("poly.fds")}, args...)...); predicted(t, p, src) != want {
+		if want := run(append([]string{"predict", "--model", in("poly.json"), "--interval", in("poly.fds")}, args...)...); predicted(
+			t,
+			p,
+			src,
+		) != want {
 			t.Error("the predictions are not those of the command")
 		}
 	})
 
 	t.Run("sparse, an interval by the model", func(t *testing.T) {
 		args := append([]string{"--data", w8a}, rows...)
-		run(append([]string{"fit", "--intercept=false", "--standardize", "--gamma", "30", "--size", "16", "--method", "galerkin", "--out", in("sparse.json")}, args...)...)
+		run(
+			append(
+				[]string{
+					"fit",
+					"--intercept=false",
+					"--standardize",
+					"--gamma",
+					"30",
+					"--size",
+					"16",
+					"--method",
+					"galerkin",
+					"--out",
+					in("sparse.json"),
+				},
+				args...)...)
 		src, reads := openRows(t, w8a, file.Options{Targets: 1})
 		_, d, _ := src.Dims()
 		scaled, scaling, err := dataset.Standardize(ctx, src)
@@ -161,7 +218,11 @@ func TestAsCommand(t *testing.T) {
 		sum.Rounded(scaling.Rounding())
 		fits, err := ridge.SolvePath(ctx, scaled, sum, []float64{30}, ridge.SolveOptions{Method: ridge.Galerkin, Tol: 1e-8})
 		noError(t, err)
-		m, err := model.New(model.Preparation{Inputs: d, Scaling: scaling}, fits, model.Details{Size: 16, Tol: 1e-8, Passes: reads + 1})
+		m, err := model.New(
+			model.Preparation{Inputs: d, Scaling: scaling},
+			fits,
+			model.Details{Size: 16, Tol: 1e-8, Passes: reads + 1},
+		)
 		noError(t, err)
 		m = sameModel(t, m, in("sparse.json"))
 		p, err := m.Predictor(&model.Intervals{ByModel: true})

@@ -10,7 +10,18 @@ import (
 
 // TestOptionFlags: each field of fdridge.Options has a flag, unless the command sets it by itself.
 func TestOptionFlags(t *testing.T) {
-	own := []string{"Backend", "Chosen", "Gather", "MaxBytes", "Merge", "Observe", "Progress", "Rounding", "Summarize", "Summarized"}
+	own := []string{
+		"Backend",
+		"Chosen",
+		"Gather",
+		"MaxBytes",
+		"Merge",
+		"Observe",
+		"Progress",
+		"Rounding",
+		"Summarize",
+		"Summarized",
+	}
 	fields := reflect.VisibleFields(reflect.TypeFor[fdridge.Options]())
 	fields = slices.DeleteFunc(fields, func(f reflect.StructField) bool { return !f.IsExported() })
 	for _, f := range fields {

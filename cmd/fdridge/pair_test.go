@@ -28,7 +28,9 @@ func TestPairedByRow(t *testing.T) {
 	})
 	for _, flags := range []string{"--missing drop", "--missing mean --missing-target drop", "--missing drop --holdout 0.3", "--missing drop --rows 2:7", "--missing drop --cache ."} {
 		fit := func(columns ...string) string {
-			must(t, append(append([]string{"fit", "--gamma", "0.5", "--out", "m.json"}, strings.Fields(flags)...), columns...)...)
+			must(
+				t,
+				append(append([]string{"fit", "--gamma", "0.5", "--out", "m.json"}, strings.Fields(flags)...), columns...)...)
 			_, model, _ := strings.Cut(contents(t, "m.json"), `"preparation"`) // behind the names of the columns
 			return model
 		}
@@ -54,19 +56,57 @@ func TestTransposedMissing(t *testing.T) {
 		"--missing drop --holdout 0.3", "--missing drop --cache .",
 	} {
 		fit := func(model string, columns ...string) string {
-			must(t, append(append([]string{"fit", "--gamma", "0.5", "--method", "exact", "--target", "y.csv", "--out", model}, strings.Fields(flags)...), columns...)...)
+			must(
+				t,
+				append(
+					append(
+						[]string{"fit", "--gamma", "0.5", "--method", "exact", "--target", "y.csv", "--out", model},
+						strings.Fields(flags)...),
+					columns...)...)
 			_, fits, _ := strings.Cut(contents(t, model), `"models"`)     // behind the names of the columns
 			return strings.ReplaceAll(fits, `"passes": 2`, `"passes": 1`) // a pass counts the rows of a transposed file
 		}
-		plain, transposed := fit("m.json", "--data", "x.csv"), fit("t.json", "--data", "t.csv", "--header", "no", "--transposed")
+		plain, transposed := fit(
+			"m.json",
+			"--data",
+			"x.csv",
+		), fit(
+			"t.json",
+			"--data",
+			"t.csv",
+			"--header",
+			"no",
+			"--transposed",
+		)
 		if plain != transposed {
 			t.Errorf("%s: features in columns give\n%s\nfeatures in rows give\n%s", flags, plain, transposed)
 		}
 	}
-	if lines := strings.Split(must(t, "predict", "--model", "t.json", "--data", "new.csv", "--header", "no", "--transposed"), "\n"); len(lines) != 3 || lines[0] != "NaN" || lines[1] == "NaN" {
+	if lines := strings.Split(must(t, "predict", "--model", "t.json", "--data", "new.csv", "--header", "no", "--transposed"), "\n"); len(
+		lines,
+	) != 3 ||
+		lines[0] != "NaN" ||
+		lines[1] == "NaN" {
 		t.Errorf("predictions %q", lines)
 	}
-	refused(t, "a gap", ".", "t.csv:1:7: column 4: NA is a missing value", "fit", "--data", "t.csv", "--header", "no", "--transposed", "--target", "y.csv", "--gamma", "1", "--out", "o.json")
+	refused(
+		t,
+		"a gap",
+		".",
+		"t.csv:1:7: column 4: NA is a missing value",
+		"fit",
+		"--data",
+		"t.csv",
+		"--header",
+		"no",
+		"--transposed",
+		"--target",
+		"y.csv",
+		"--gamma",
+		"1",
+		"--out",
+		"o.json",
+	)
 }
 
 // TestPairsRefused checks the position in errors about pairs of files.
@@ -101,18 +141,61 @@ func TestPredictsEachLine(t *testing.T) {
 		"faults.csv": "a,b\n1,u\n2,w\nNA,v\n4,u\n", "later.csv": "a,b\n1,u\nNA,u\n2,w\n",
 	})
 	must(t, "fit", "--data", "x.csv", "--target", "y.csv", "--gamma", "1", "--out", "plain.json")
-	refused(t, "a gap", ".", "gaps.csv:3:1: column a is empty", "predict", "--model", "plain.json", "--data", "gaps.csv", "--out", "p.txt")
+	refused(
+		t,
+		"a gap",
+		".",
+		"gaps.csv:3:1: column a is empty",
+		"predict",
+		"--model",
+		"plain.json",
+		"--data",
+		"gaps.csv",
+		"--out",
+		"p.txt",
+	)
 	must(t, "fit", "--data", "x.csv", "--target", "y.csv", "--gamma", "1", "--missing", "mean", "--out", "mean.json")
-	if lines := strings.Split(must(t, "predict", "--model", "mean.json", "--data", "gaps.csv"), "\n"); len(lines) != 7 || lines[1] != lines[2] || lines[1] != lines[4] || lines[0] == lines[1] {
+	if lines := strings.Split(must(t, "predict", "--model", "mean.json", "--data", "gaps.csv"), "\n"); len(lines) != 7 ||
+		lines[1] != lines[2] ||
+		lines[1] != lines[4] ||
+		lines[0] == lines[1] {
 		t.Errorf("predictions %q", lines)
 	}
 	must(t, "fit", "--data", "x.csv", "--target", "y.csv", "--gamma", "1", "--missing", "drop", "--out", "drop.json")
-	if lines := strings.Split(must(t, "predict", "--model", "drop.json", "--data", "gaps.csv"), "\n"); len(lines) != 7 || lines[1] != "NaN" || lines[2] != "NaN" || lines[4] != "NaN" || lines[5] == "NaN" {
+	if lines := strings.Split(must(t, "predict", "--model", "drop.json", "--data", "gaps.csv"), "\n"); len(lines) != 7 ||
+		lines[1] != "NaN" ||
+		lines[2] != "NaN" ||
+		lines[4] != "NaN" ||
+		lines[5] == "NaN" {
 		t.Errorf("predictions %q", lines)
 	}
 	must(t, "fit", "--data", "b.csv", "--target", "y.csv", "--gamma", "1", "--onehot", "b", "--out", "b.json")
-	refused(t, "an unknown level first", ".", "faults.csv:3: column b has the level \"w\"", "predict", "--model", "b.json", "--data", "faults.csv", "--out", "p.txt")
-	refused(t, "a gap first", ".", "later.csv:3:1: column a: NA is a missing value", "predict", "--model", "b.json", "--data", "later.csv", "--out", "p.txt")
+	refused(
+		t,
+		"an unknown level first",
+		".",
+		"faults.csv:3: column b has the level \"w\"",
+		"predict",
+		"--model",
+		"b.json",
+		"--data",
+		"faults.csv",
+		"--out",
+		"p.txt",
+	)
+	refused(
+		t,
+		"a gap first",
+		".",
+		"later.csv:3:1: column a: NA is a missing value",
+		"predict",
+		"--model",
+		"b.json",
+		"--data",
+		"later.csv",
+		"--out",
+		"p.txt",
+	)
 }
 
 // TestUnknownLevelLine checks that an unknown level is named with the file and the line.
@@ -123,7 +206,22 @@ func TestUnknownLevelLine(t *testing.T) {
 		"rows.jsonl": "{\"a\":1,\"b\":\"u\"}\n\n{\"a\":2,\"b\":\"w\"}\n",
 	})
 	must(t, "fit", "--data", "b.csv", "--target", "y", "--gamma", "1", "--onehot", "b", "--out", "b.json")
-	must(t, "fit", "--data", "b.csv", "--target", "y", "--gamma", "1", "--onehot", "b", "--missing", "drop", "--out", "drop.json")
+	must(
+		t,
+		"fit",
+		"--data",
+		"b.csv",
+		"--target",
+		"y",
+		"--gamma",
+		"1",
+		"--onehot",
+		"b",
+		"--missing",
+		"drop",
+		"--out",
+		"drop.json",
+	)
 	for _, c := range []struct{ args, want string }{
 		{"--model b.json --data lines.csv", "fdridge: lines.csv:8: column b has the level \"w\", which is not among the 2 levels learnt from the training rows; --unknown ignore"},
 		{"--model b.json --data good.csv,lines.csv", "lines.csv:8: column b has the level \"w\""},

@@ -93,7 +93,8 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if m, err = chooseFit(m, o.gamma); err != nil {
 		return err
 	}
-	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok && e.Status != ridge.Unproved && e.Status != ridge.MinimumNorm {
+	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok && e.Status != ridge.Unproved &&
+		e.Status != ridge.MinimumNorm {
 		fmt.Fprintf(stderr, "fdridge: warning: %s: %s\n", o.model, describeShortfall(e))
 	} else if !m.Fits[0].Certificate.IsZero() && !m.Proves() {
 		fmt.Fprintf(stderr, "fdridge: warning: %s: nothing is proved about its coefficients (no relative error below 1)\n", o.model)
@@ -109,7 +110,11 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return err
 	}
 	if of.Basis() == model.BySummary {
-		fmt.Fprintf(stderr, "intervals use only the sketch: %s comes from an older version; fit again for narrower intervals\n", o.model)
+		fmt.Fprintf(
+			stderr,
+			"intervals use only the sketch: %s comes from an older version; fit again for narrower intervals\n",
+			o.model,
+		)
 	}
 	targets, _ := of.Dims()
 	o.stderr = stderr
@@ -118,7 +123,14 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return err
 	}
 	of.Encode = prepare.EncodeOptions{Cells: cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(prepare.Tally)}
-	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, gammas: m.Fits[0].Gammas, asJSON: o.json, asDigits: o.digits, form: form}
+	p := &predictionRun{
+		of:       of,
+		gamma:    m.Fits[0].Gamma,
+		gammas:   m.Fits[0].Gammas,
+		asJSON:   o.json,
+		asDigits: o.digits,
+		form:     form,
+	}
 	if o.in.Key != "" {
 		keys, err := o.in.Keys(ctx)
 		if err != nil {
@@ -148,7 +160,14 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		if v := s.R2(); !math.IsNaN(v) {
 			r2 = report.Figure(s.R2Bracket())
 		}
-		fmt.Fprintf(stderr, "%s: R² = %s; RMSE = %s over %d rows\n", report.TargetName(m, j), r2, report.Figure(s.RMSEBracket()), s.Rows())
+		fmt.Fprintf(
+			stderr,
+			"%s: R² = %s; RMSE = %s over %d rows\n",
+			report.TargetName(m, j),
+			r2,
+			report.Figure(s.RMSEBracket()),
+			s.Rows(),
+		)
 	}
 	return nil
 }
@@ -159,7 +178,12 @@ func describeShortfall(e *model.ShortfallError) string {
 	if !math.IsInf(e.Certified, 1) {
 		proved = report.AtMost(e.Certified, 3)
 	}
-	return fmt.Sprintf("the proved bound on the relative error of its coefficients is %s, the tolerance is %g (%v)", proved, e.Tol, e.Status)
+	return fmt.Sprintf(
+		"the proved bound on the relative error of its coefficients is %s, the tolerance is %g (%v)",
+		proved,
+		e.Tol,
+		e.Status,
+	)
 }
 
 // open opens rows with the features of the model. If the rows contain the targets, the targets are read too.
@@ -221,14 +245,26 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 			return nil, cli.BadInput("--interval: the rows of %s were prepared differently from those of the model", o.interval)
 		case errors.Is(e, model.ErrShape):
 			its, d := by.Summary.Config(), m.Features
-			return nil, cli.BadInput("--interval: %s is no sketch of the rows of the model: it has %s and %s, the model in %s has %s and %s", o.interval,
-				count(int64(its.Dim), "feature"), count(int64(its.Targets), "target"), o.model, count(int64(d), "feature"), count(int64(len(m.Fits[0].Coef)), "target"))
+			return nil, cli.BadInput(
+				"--interval: %s is no sketch of the rows of the model: it has %s and %s, the model in %s has %s and %s",
+				o.interval,
+				count(
+					int64(its.Dim),
+					"feature",
+				),
+				count(int64(its.Targets), "target"),
+				o.model,
+				count(int64(d), "feature"),
+				count(int64(len(m.Fits[0].Coef)), "target"),
+			)
 		}
 		return nil, cli.BadInput("--interval: %s: %w", o.interval, e.Err)
 	}
 	switch {
 	case errors.Is(err, model.ErrUnrecorded):
-		return nil, cli.BadInput("--interval: the model comes from an older version and has no data for intervals; fit again, or give a sketch")
+		return nil, cli.BadInput(
+			"--interval: the model comes from an older version and has no data for intervals; fit again, or give a sketch",
+		)
 	case err != nil && by.ByModel:
 		return nil, cli.BadInput("--interval: %w", err)
 	}
@@ -305,7 +341,12 @@ func (p *predictionRun) printTally(stderr io.Writer) {
 		}
 	}
 	if n := p.of.Encode.Tally.Unknown.Load(); n > 0 {
-		fmt.Fprintf(stderr, "%s of %s unknown to the model: they count as (other), or the columns of these levels are zero\n", count(n, "value"), count(int64(p.of.Encode.Tally.UnknownLevels()), "level"))
+		fmt.Fprintf(
+			stderr,
+			"%s of %s unknown to the model: they count as (other), or the columns of these levels are zero\n",
+			count(n, "value"),
+			count(int64(p.of.Encode.Tally.UnknownLevels()), "level"),
+		)
 	}
 }
 

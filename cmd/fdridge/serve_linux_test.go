@@ -131,7 +131,17 @@ func TestServe(t *testing.T) {
 			again, _ := os.ReadFile(filepath.Join(dir, "out"))
 			want := withoutTimes(stdout.String())
 			if gotCode != code || withoutTimes(got) != want || said != stderr.String() || !bytes.Equal(again, wrote) {
-				t.Errorf("%s: %d, want %d\n%s\nwant\n%s\n%s\nwant\n%s\nsame file: %v", line, gotCode, code, got, want, said, &stderr, bytes.Equal(again, wrote))
+				t.Errorf(
+					"%s: %d, want %d\n%s\nwant\n%s\n%s\nwant\n%s\nsame file: %v",
+					line,
+					gotCode,
+					code,
+					got,
+					want,
+					said,
+					&stderr,
+					bytes.Equal(again, wrote),
+				)
 			}
 		}
 	}
@@ -184,7 +194,21 @@ func TestServeFiles(t *testing.T) {
 		}
 		name := func(f *os.File) string { return fmt.Sprintf("/dev/fd/%d", f.Fd()) }
 		r := request{
-			Args:  []string{"fit", "--data", name(data), "--format", "csv", "--target", "last", "--gamma", "1", "--out", name(out), "--log-format", "none"},
+			Args: []string{
+				"fit",
+				"--data",
+				name(data),
+				"--format",
+				"csv",
+				"--target",
+				"last",
+				"--gamma",
+				"1",
+				"--out",
+				name(out),
+				"--log-format",
+				"none",
+			},
 			Files: []int{int(data.Fd()), int(out.Fd())},
 		}
 		if i == 1 {

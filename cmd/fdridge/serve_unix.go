@@ -54,7 +54,11 @@ const (
 
 // serve answers the requests of the socket with the given number until the calling program closes it, or ctx ends. run
 // executes a command line and returns its exit code.
-func serve(ctx context.Context, number string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) error {
+func serve(
+	ctx context.Context,
+	number string,
+	run func(ctx context.Context, args []string, stdout, stderr io.Writer) int,
+) error {
 	socket, err := inheritedSocket(number)
 	if err != nil {
 		return err
@@ -152,7 +156,11 @@ func descriptors(rights []byte) (all []int, err error) {
 }
 
 // execute runs the command line and returns its exit code. It closes the files of the request.
-func (r *request) execute(ctx context.Context, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int, stdout, stderr io.Writer) (code int, err error) {
+func (r *request) execute(
+	ctx context.Context,
+	run func(ctx context.Context, args []string, stdout, stderr io.Writer) int,
+	stdout, stderr io.Writer,
+) (code int, err error) {
 	defer func() {
 		for _, n := range r.received {
 			err = errors.Join(err, syscall.Close(n))

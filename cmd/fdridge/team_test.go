@@ -222,7 +222,8 @@ func TestRanksForgotten(t *testing.T) {
 	t.Setenv("OMPI_COMM_WORLD_SIZE", "1")
 	must(t, args...)
 	t.Setenv("PMI_SIZE", "3")
-	if code, _, errs := call(args...); code != usage || !strings.Contains(errs, "one of 3 processes of an MPI job (PMI_SIZE)") {
+	if code, _, errs := call(args...); code != usage ||
+		!strings.Contains(errs, "one of 3 processes of an MPI job (PMI_SIZE)") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }
@@ -258,7 +259,12 @@ func TestRanksRefused(t *testing.T) {
 		"--data rows.csv --target 13 --gamma 1 --size 4 --max-passes 1": "tolerance not reached",
 		"--data rows.npy --target 13 --gamma 1e-300 --method one-shot":  "gamma is 1e-300",
 	} {
-		out := ranks(t, t.Context(), 3, func(int) []string { return append([]string{"fit", "--mpi"}, strings.Fields(args)...) })
+		out := ranks(
+			t,
+			t.Context(),
+			3,
+			func(int) []string { return append([]string{"fit", "--mpi"}, strings.Fields(args)...) },
+		)
 		told := 0
 		for rank, e := range out {
 			if e.code == done {
@@ -288,14 +294,18 @@ func TestRanksShort(t *testing.T) {
 	t.Chdir(t.TempDir())
 	shared(t, 200)
 	for flag, want := range map[string]int{"": short, "--strict": failed} {
-		args := strings.Fields("fit --mpi --data rows.csv --target 13 --gamma 1 --size 4 --method cg --tol 1e-40 --out model.json " + flag)
+		args := strings.Fields(
+			"fit --mpi --data rows.csv --target 13 --gamma 1 --size 4 --method cg --tol 1e-40 --out model.json " + flag,
+		)
 		out := ranks(t, t.Context(), 3, func(int) []string { return args })
 		for rank, e := range out {
 			if e.code != want || (rank > 0) != (e.stderr == "") {
 				t.Errorf("%v: rank %d ends with %d and says %q", args, rank, e.code, e.stderr)
 			}
 		}
-		if lines := strings.Split(out[0].stderr, "\n"); len(lines) != 3 || !strings.Contains(lines[0], "may not be reached") || !strings.Contains(lines[1], "tolerance not reached") {
+		if lines := strings.Split(out[0].stderr, "\n"); len(lines) != 3 ||
+			!strings.Contains(lines[0], "may not be reached") ||
+			!strings.Contains(lines[1], "tolerance not reached") {
 			t.Errorf("rank 0 says %q", out[0].stderr)
 		}
 		if _, err := os.Stat("model.json"); (err == nil) != (want == short) {
@@ -318,7 +328,22 @@ func TestRanksNames(t *testing.T) {
 		}
 	}
 	for _, data := range []string{"all.csv", "a.csv,b.csv", "b.csv,a.csv"} {
-		args := []string{"fit", "--data", data, "--target", "last", "--gamma", "1", "--size", "2", "--method", "cg", "--tol", "1e-11", "--out"}
+		args := []string{
+			"fit",
+			"--data",
+			data,
+			"--target",
+			"last",
+			"--gamma",
+			"1",
+			"--size",
+			"2",
+			"--method",
+			"cg",
+			"--tol",
+			"1e-11",
+			"--out",
+		}
 		must(t, append(args, "alone.json")...)
 		mustRanks(t, 2, append(args, "ranks.json")...)
 		if e := apart(weights(t, "ranks.json"), weights(t, "alone.json")); !(e <= 1e-10) {
@@ -346,7 +371,11 @@ func TestRanksTraffic(t *testing.T) {
 	shared(t, 300)
 	sent := func(q, n, passes int) (out []int64) {
 		gammas := []string{"0.1", "0.2", "0.3"}[:q]
-		args := fmt.Sprintf("fit --mpi --json --data rows.npy --target 13 --columns -14 --size 2 --method cg --gamma %s --max-passes %d", strings.Join(gammas, ","), passes)
+		args := fmt.Sprintf(
+			"fit --mpi --json --data rows.npy --target 13 --columns -14 --size 2 --method cg --gamma %s --max-passes %d",
+			strings.Join(gammas, ","),
+			passes,
+		)
 		var rep struct{ Ranks []report.Rank }
 		if err := json.Unmarshal([]byte(ranks(t, t.Context(), n, func(int) []string { return strings.Fields(args) })[0].stdout), &rep); err != nil {
 			t.Fatal(err)
@@ -378,7 +407,12 @@ func TestRanksReport(t *testing.T) {
 	if err := os.WriteFile("few.csv", []byte(rowsCSV(4)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out := mustRanks(t, 7, strings.Fields("fit --data few.csv --target y --gamma 1 --size 2 --report page.html --coef coef.npy --save-sketch all.fds")...)
+	out := mustRanks(
+		t,
+		7,
+		strings.Fields(
+			"fit --data few.csv --target y --gamma 1 --size 2 --report page.html --coef coef.npy --save-sketch all.fds",
+		)...)
 	for _, want := range []string{"4 rows × 2 features", "method galerkin: several ranks share the rows", "rank  rows  seconds  communicating", "\n6     "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %s", want, out)

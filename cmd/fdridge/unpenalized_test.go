@@ -21,7 +21,9 @@ func TestUnpenalizedFlag(t *testing.T) {
 	if want := "no penalty: a1, a2, a3"; !strings.Contains(text, want) {
 		t.Errorf("%s does not say %q", text, want)
 	}
-	must(t, with("--unpenalized", "a1-a3", "--method", "cg", "--size", "3", "--checkpoint", in("job"), "--out", in("range"))...)
+	must(
+		t,
+		with("--unpenalized", "a1-a3", "--method", "cg", "--size", "3", "--checkpoint", in("job"), "--out", in("range"))...)
 	must(t, with("--penalty", penalty, "--out", in("file"), "--report", in("page.html"), "--save-sketch", in("kept"))...)
 	must(t, "solve", in("kept"), "--gamma", "40") // of all columns, with the penalty 1
 	ones := write(t, "ones.csv", strings.Repeat("1\n", 12))

@@ -121,7 +121,11 @@ func agree(t interface {
 	}
 	records := newRecords(f, l.delimiter)
 	records.single = l.hasOneColumn()
-	want := blocks(t, &byLine{reader: &reader{layout: l, records: records, row: make([]float64, l.Features+l.Targets)}, file: f}, rows)
+	want := blocks(
+		t,
+		&byLine{reader: &reader{layout: l, records: records, row: make([]float64, l.Features+l.Targets)}, file: f},
+		rows,
+	)
 	want = strings.ReplaceAll(want, ".trimmed", "")
 	if f, err = l.begun(path, opts.Range); err != nil {
 		t.Fatal(err)
@@ -159,7 +163,13 @@ func TestChunks(t *testing.T) {
 				}
 				pieces = append([]string{"1\n"}, pieces...)
 			}
-			text := strings.Repeat("1"+delimiter+"2\n", rapid.IntRange(0, 1).Draw(t, "wide")*rapid.IntRange(0, 3).Draw(t, "rows")) + strings.Join(pieces, "")
+			text := strings.Repeat(
+				"1"+delimiter+"2\n",
+				rapid.IntRange(0, 1).Draw(t, "wide")*rapid.IntRange(0, 3).Draw(t, "rows"),
+			) + strings.Join(
+				pieces,
+				"",
+			)
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -282,7 +292,11 @@ func TestManyChunks(t *testing.T) {
 					n++
 				}
 			}
-			want := fmt.Sprintf("%s:%d:3: column 2: \"x\" is not a number; encode the column as numbers, or leave it out", path, rows+1)
+			want := fmt.Sprintf(
+				"%s:%d:3: column 2: \"x\" is not a number; encode the column as numbers, or leave it out",
+				path,
+				rows+1,
+			)
 			if n != rows || err == nil || err.Error() != want {
 				t.Errorf("%d cores: %d rows, %v, want %s", cores, n, err, want)
 			}

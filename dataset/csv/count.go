@@ -115,7 +115,11 @@ func texts(name string, opts Options, column string, yield func(string, error) b
 		case err != nil:
 			return err
 		case at >= len(r.fields):
-			return &dataset.InputError{File: name, Line: r.line, Msg: fmt.Sprintf("the row has %d fields, the first line has %d", len(r.fields), len(l.Names))}
+			return &dataset.InputError{
+				File: name,
+				Line: r.line,
+				Msg:  fmt.Sprintf("the row has %d fields, the first line has %d", len(r.fields), len(l.Names)),
+			}
 		}
 		if !yield(string(cell.Trimmed(r.fields[at])), nil) {
 			return nil

@@ -180,7 +180,8 @@ func (l *layout) examine(r *records, opts *Options) error {
 	h := l.newSearch(r)
 	piped := l.isPiped(r)
 	_, words, _ := h.count()
-	wants := opts.Header == Auto && h.needsRecords() || l.delimiter != ',' && opts.Text.Decimal == "" && words > 0 || opts.skips(firstLine+1)
+	wants := opts.Header == Auto && h.needsRecords() || l.delimiter != ',' && opts.Text.Decimal == "" && words > 0 ||
+		opts.skips(firstLine+1)
 	// The sender of prompt rows may write the second row only after it has the answer to the first.
 	waits := piped && opts.Pipe.Prompt && words == 0
 	if piped && !wants || waits {
@@ -342,7 +343,13 @@ func (l *layout) conclude(name string, line int, h *search, s *sample) error {
 			l.remark(name, line, true, "%s", doubtful(doubt))
 		}
 		if said != "" {
-			l.remark(name, line, false, "the first line (%s) is read as the names of the columns; if it is a row, use --header no", said)
+			l.remark(
+				name,
+				line,
+				false,
+				"the first line (%s) is read as the names of the columns; if it is a row, use --header no",
+				said,
+			)
 		}
 	}
 	if err := l.decideMargin(name, line, s); err != nil {
@@ -362,7 +369,13 @@ func (l *layout) decideNotation(name string, s *sample) {
 	switch {
 	case s.commas > 0 && s.points == 0 && s.eitherDot == "":
 		l.Notation = cell.Notation{Comma: true, Grouped: true}
-		l.remark(name, 0, false, "numbers are read with a decimal comma, as in %s (--decimal , or --decimal . overrides this)", excerpt.Of(s.comma))
+		l.remark(
+			name,
+			0,
+			false,
+			"numbers are read with a decimal comma, as in %s (--decimal , or --decimal . overrides this)",
+			excerpt.Of(s.comma),
+		)
 	case s.commas > 0 && s.points == 0 && asked.Decimal == ",":
 	case s.points > 0 && s.commas == 0:
 		l.Notation = cell.Notation{Grouped: true}
@@ -373,7 +386,8 @@ func (l *layout) decideNotation(name string, s *sample) {
 
 // hasKeys reports whether the first fields name the rows: they are different texts, or count the rows.
 func (s *sample) hasKeys() bool {
-	return len(s.keys) == s.rows && (s.words == s.rows || s.words == 0 && (s.rows == 1 || s.index.isRegular() && s.index.step == 1))
+	return len(s.keys) == s.rows &&
+		(s.words == s.rows || s.words == 0 && (s.rows == 1 || s.index.isRegular() && s.index.step == 1))
 }
 
 // decideMargin finds a field of the rows that the header does not name.
@@ -386,7 +400,12 @@ func (l *layout) decideMargin(name string, line int, s *sample) error {
 		l.remark(name, line, false, "the rows end with a delimiter; the empty last field is left out")
 	case l.header && s.longer == s.rows && s.hasKeys() && s.emptyLast == 0:
 		l.margin = rowNames
-		l.remark(name, line, false, "the header is one field shorter than the rows; the first field of each row is read as its name and left out")
+		l.remark(
+			name,
+			line,
+			false,
+			"the header is one field shorter than the rows; the first field of each row is read as its name and left out",
+		)
 	case s.equal == s.rows && s.emptyLast == s.rows && n > 1 && (l.Names[n-1] == ""):
 		l.margin = emptyField
 		l.remark(name, line, false, "the last column has neither a name nor values and is left out")
@@ -398,7 +417,20 @@ func (l *layout) decideMargin(name string, line int, s *sample) error {
 		if n != 1 {
 			of = fmt.Sprint(n, " fields")
 		}
-		return &dataset.InputError{File: name, Line: line, Msg: fmt.Sprintf("the line has %s, the lines below have %d: %q", of, s.others, excerpt.Of(strings.Join(l.Names, " "))), Hint: fmt.Sprintf("if it is a title, leave it out (--skip-rows %d); if it is a comment, name its first character (--comment)", line)}
+		return &dataset.InputError{
+			File: name,
+			Line: line,
+			Msg: fmt.Sprintf(
+				"the line has %s, the lines below have %d: %q",
+				of,
+				s.others,
+				excerpt.Of(strings.Join(l.Names, " ")),
+			),
+			Hint: fmt.Sprintf(
+				"if it is a title, leave it out (--skip-rows %d); if it is a comment, name its first character (--comment)",
+				line,
+			),
+		}
 	}
 	return nil
 }
@@ -419,9 +451,16 @@ func (l *layout) remarkNames(name string, line int, s *sample) {
 		l.remark(name, line, true, "several columns have the same name: %s; select them by number", strings.Join(twice, ", "))
 	}
 	first := l.Names[0]
-	counts := s.index.isRegular() && s.index.step == 1 && s.index.start == float64(int(s.index.start)) && s.index.n == s.rows
+	counts := s.index.isRegular() && s.index.step == 1 && s.index.start == float64(int(s.index.start)) &&
+		s.index.n == s.rows
 	if s.rows > 2 && counts && l.margin != rowNames && (first == "" || strings.HasPrefix(first, "Unnamed: ")) {
-		l.remark(name, line, false, "column 1 has no name and counts the rows from %g; unless it is a feature, leave it out (--columns=-1)", s.index.start)
+		l.remark(
+			name,
+			line,
+			false,
+			"column 1 has no name and counts the rows from %g; unless it is a feature, leave it out (--columns=-1)",
+			s.index.start,
+		)
 	}
 }
 
@@ -447,6 +486,11 @@ func (l *layout) findUnits(name string, s *sample) {
 		}
 	}
 	if l.unitColumns != nil {
-		l.units = &dataset.InputError{File: name, Line: s.secondLine, Msg: fmt.Sprintf("the line has texts such as %q above columns of numbers, like units", excerpt.Of(example)), Hint: fmt.Sprintf("leave it out (--skip-rows %d:%d)", s.secondLine, s.secondLine)}
+		l.units = &dataset.InputError{
+			File: name,
+			Line: s.secondLine,
+			Msg:  fmt.Sprintf("the line has texts such as %q above columns of numbers, like units", excerpt.Of(example)),
+			Hint: fmt.Sprintf("leave it out (--skip-rows %d:%d)", s.secondLine, s.secondLine),
+		}
 	}
 }

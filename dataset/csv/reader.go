@@ -30,7 +30,11 @@ func (r *reader) read(b *dataset.Buffer) error {
 		return err
 	}
 	if last := len(r.fields) - 1; r.margin == emptyField && len(cell.Trimmed(r.fields[last])) > 0 {
-		return r.errorAt(last, "the column without a name, which is empty in the first rows, has a value: %q", excerpt.Of(r.fields[last]))
+		return r.errorAt(
+			last,
+			"the column without a name, which is empty in the first rows, has a value: %q",
+			excerpt.Of(r.fields[last]),
+		)
 	}
 	for i, k := range r.To {
 		if k < 0 {
@@ -92,7 +96,10 @@ func (r *reader) number(i int) (float64, error) {
 	case !isText:
 		return 0, err
 	case string(s) == r.Names[i]:
-		err.Msg = fmt.Sprintf("column %s: the header is repeated, as in files that were joined; remove it, or pass the files one by one", excerpt.Of(r.Names[i]))
+		err.Msg = fmt.Sprintf(
+			"column %s: the header is repeated, as in files that were joined; remove it, or pass the files one by one",
+			excerpt.Of(r.Names[i]),
+		)
 		return 0, err
 	}
 	if hint := readings(s); hint != "" {
@@ -113,7 +120,13 @@ func readings(s []byte) string {
 	asPoint, isPoint := cell.Notation{Grouped: true}.Number(s)
 	switch {
 	case isComma && isPoint:
-		return fmt.Sprintf("it is %v with a decimal comma, or %v with separators of thousands: choose %s or %s", asComma, asPoint, comma, point)
+		return fmt.Sprintf(
+			"it is %v with a decimal comma, or %v with separators of thousands: choose %s or %s",
+			asComma,
+			asPoint,
+			comma,
+			point,
+		)
 	case isComma:
 		return fmt.Sprintf("it is %v with a decimal comma: use %s if all numbers are written so", asComma, comma)
 	case isPoint:

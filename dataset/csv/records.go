@@ -98,7 +98,10 @@ func (r *records) isQuoted(line []byte) bool {
 		}
 		before := line[:len(line)-len(rest)+i]
 		if r.delimiter != '\t' {
-			before = bytes.TrimRightFunc(before, func(c rune) bool { return c == ' ' || c != rune(r.delimiter) && unicode.IsSpace(c) })
+			before = bytes.TrimRightFunc(
+				before,
+				func(c rune) bool { return c == ' ' || c != rune(r.delimiter) && unicode.IsSpace(c) },
+			)
 		}
 		n := len(before)
 		if n == 0 || before[n-1] == r.delimiter || r.delimiter == blanks && n < len(line)-len(rest)+i {
@@ -109,7 +112,11 @@ func (r *records) isQuoted(line []byte) bool {
 }
 
 func (r *records) tooManyFieldsError() error {
-	return &dataset.InputError{File: r.Name(), Line: r.Line(), Msg: fmt.Sprintf("the row has more than %d fields", maxFields)}
+	return &dataset.InputError{
+		File: r.Name(),
+		Line: r.Line(),
+		Msg:  fmt.Sprintf("the row has more than %d fields", maxFields),
+	}
 }
 
 // replaceTabs replaces each tab by a blank.

@@ -52,7 +52,11 @@ func (o *Opened) noteCut(p part) error {
 	if err != nil {
 		return f.Wrap(err, 0)
 	}
-	msg := fmt.Sprintf("the last line has no line end, and its last number (%s) %s: the file may be cut", excerpt.Of(number), reason)
+	msg := fmt.Sprintf(
+		"the last line has no line end, and its last number (%s) %s: the file may be cut",
+		excerpt.Of(number),
+		reason,
+	)
 	o.remarks = append(o.remarks, dataset.Remark{File: p.path, Line: line, Msg: msg})
 	return nil
 }

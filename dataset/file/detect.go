@@ -40,7 +40,10 @@ func targetIsFile(path string, opts Options) (bool, error) {
 		return false, nil
 	}
 	if opts.OnlyNamed {
-		return false, &dataset.InputError{File: path, Msg: "has no target column " + strconv.Quote(excerpt.Of(target)) + "; if it is a separate file, name it (--target)"}
+		return false, &dataset.InputError{
+			File: path,
+			Msg:  "has no target column " + strconv.Quote(excerpt.Of(target)) + "; if it is a separate file, name it (--target)",
+		}
 	}
 	return true, nil
 }
@@ -88,7 +91,8 @@ func exists(path string) bool {
 }
 
 func looksLikeFile(target string) bool {
-	return strings.ContainsAny(target, "/\\") || suffixFormat(target) != "" || trimCompression(target) != target || strings.HasSuffix(target, ".txt")
+	return strings.ContainsAny(target, "/\\") || suffixFormat(target) != "" || trimCompression(target) != target ||
+		strings.HasSuffix(target, ".txt")
 }
 
 // trimCompression returns a file name without the suffix .gz or .zst.
@@ -110,7 +114,8 @@ func suffixFormat(path string) string {
 // SplitArray splits FILE.npz:NAME into the file and the name of an array. Without :NAME, or if the file FILE.npz:NAME
 // exists, array is "".
 func SplitArray(path string) (name, array string) {
-	if i := strings.LastIndexByte(path, ':'); i >= 0 && !exists(path) && (exists(path[:i]) || formatByName(suffixFormat(path[:i])).arrays != nil) {
+	if i := strings.LastIndexByte(path, ':'); i >= 0 && !exists(path) &&
+		(exists(path[:i]) || formatByName(suffixFormat(path[:i])).arrays != nil) {
 		return path[:i], path[i+1:]
 	}
 	return path, ""
@@ -124,7 +129,10 @@ func Format(path string, opts Options) (string, error) {
 	name, array := SplitArray(path)
 	format, err := detect(name, opts.Pipe)
 	if err == nil && array != "" && formatByName(format).arrays == nil {
-		return "", &dataset.InputError{File: name, Msg: "is " + format + ", which has no arrays such as " + strconv.Quote(excerpt.Of(array))}
+		return "", &dataset.InputError{
+			File: name,
+			Msg:  "is " + format + ", which has no arrays such as " + strconv.Quote(excerpt.Of(array)),
+		}
 	}
 	return format, err
 }
@@ -165,10 +173,12 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 		return "", notTableError(f.Name, filekind.Of(head))
 	}
 	head := f.Head(func(head []byte) bool { // the last line may be incomplete
-		return len(head) >= maxDetected || filekind.Of(head) == filekind.JSON || formatOfLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
+		return len(head) >= maxDetected || filekind.Of(head) == filekind.JSON ||
+			formatOfLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
 	})
 	switch kind := filekind.Of(head); {
-	case kind == filekind.JSON, kind == filekind.Report && (isLines(head) || suffixFormat(path) == "jsonl" && filepath.Ext(trimCompression(path)) != ".json"):
+	case kind == filekind.JSON,
+		kind == filekind.Report && (isLines(head) || suffixFormat(path) == "jsonl" && filepath.Ext(trimCompression(path)) != ".json"):
 		return "jsonl", nil
 	case kind != filekind.Unknown:
 		return "", notTableError(f.Name, kind)

@@ -197,7 +197,9 @@ func TestRead(t *testing.T) {
 			if !errors.As(err, &e) || e.File != path || !strings.HasPrefix(err.Error(), path+part) {
 				t.Errorf("%s: %q, %v; want %q", name, got, err, part)
 			}
-			if finite := strings.Contains(part, "finite") || strings.Contains(part, "exceeds the") || strings.Contains(part, "is NaN"); e != nil && finite != e.NonFinite && part != ":2:3: column 2: 1e999 exceeds" {
+			if finite := strings.Contains(part, "finite") || strings.Contains(part, "exceeds the") || strings.Contains(part, "is NaN"); e != nil &&
+				finite != e.NonFinite &&
+				part != ":2:3: column 2: 1e999 exceeds" {
 				t.Errorf("%s: NonFinite is %v", name, e.NonFinite)
 			}
 		} else if err != nil || got != c.want {
@@ -243,7 +245,8 @@ func TestSeveralFiles(t *testing.T) {
 		"different formats": {"1,2\n", "1 1:2\n"},
 	} {
 		paths := write(t, texts...)
-		if _, err := file.Open(paths, file.Options{Targets: 1, Target: []string{"first"}}); err == nil || !strings.Contains(err.Error(), paths[1]) {
+		if _, err := file.Open(paths, file.Options{Targets: 1, Target: []string{"first"}}); err == nil ||
+			!strings.Contains(err.Error(), paths[1]) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -255,10 +258,12 @@ func TestTargetFile(t *testing.T) {
 	if err != nil || got != "[1 2] [7] [3 4] [8]" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := open(paths[0], file.Options{Target: paths[2:3], Targets: 1}); err == nil || !strings.Contains(err.Error(), "gives 2 targets, but 1 is required") {
+	if _, err := open(paths[0], file.Options{Target: paths[2:3], Targets: 1}); err == nil ||
+		!strings.Contains(err.Error(), "gives 2 targets, but 1 is required") {
 		t.Errorf("two columns: %v", err)
 	}
-	if got, err := open(paths[0], file.Options{Target: paths[2:3], Targets: 2}); err != nil || got != "[1 2] [1 2] [3 4] [3 4]" {
+	if got, err := open(paths[0], file.Options{Target: paths[2:3], Targets: 2}); err != nil ||
+		got != "[1 2] [1 2] [3 4] [3 4]" {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -270,13 +275,16 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := open(write(t, "1,2\n")[0], file.Options{Format: "excel"}); err == nil || !strings.Contains(err.Error(), "excel") {
+	if _, err := open(write(t, "1,2\n")[0], file.Options{Format: "excel"}); err == nil ||
+		!strings.Contains(err.Error(), "excel") {
 		t.Errorf("unknown format: %v", err)
 	}
-	if got, err := open(write(t, "3\n")[0], file.Options{Format: "svmlight", Features: 2, Targets: 1}); err != nil || got != "[0 0] [3]" {
+	if got, err := open(write(t, "3\n")[0], file.Options{Format: "svmlight", Features: 2, Targets: 1}); err != nil ||
+		got != "[0 0] [3]" {
 		t.Errorf("an explicit format: %q, %v", got, err)
 	}
-	if _, err := open(write(t, "3 3:1\n")[0], file.Options{Features: 2, Targets: 1}); err == nil || !strings.Contains(err.Error(), "index 3 is more than the 2 features") {
+	if _, err := open(write(t, "3 3:1\n")[0], file.Options{Features: 2, Targets: 1}); err == nil ||
+		!strings.Contains(err.Error(), "index 3 is more than the 2 features") {
 		t.Errorf("an index above the features given: %v", err)
 	}
 }
@@ -340,7 +348,8 @@ func TestRealData(t *testing.T) {
 		})
 	}
 	t.Run("abalone", func(t *testing.T) {
-		if _, err := open(public(t, "abalone.data"), file.Options{Target: []string{"last"}, Targets: 1}); err == nil || !strings.Contains(err.Error(), "column 1: \"M\" is not a number; encode the column as numbers") {
+		if _, err := open(public(t, "abalone.data"), file.Options{Target: []string{"last"}, Targets: 1}); err == nil ||
+			!strings.Contains(err.Error(), "column 1: \"M\" is not a number; encode the column as numbers") {
 			t.Errorf("a categorical column: %v", err)
 		}
 	})
@@ -454,7 +463,13 @@ func FuzzArrow(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		fuzz(t, "arrow", text)
-		s, err := file.Open([]string{"-"}, file.Options{Format: "arrow", Origin: file.Origin{Pipe: dataset.NewPipe(t.Context(), "the pipe", bytes.NewReader(text))}})
+		s, err := file.Open(
+			[]string{"-"},
+			file.Options{
+				Format: "arrow",
+				Origin: file.Origin{Pipe: dataset.NewPipe(t.Context(), "the pipe", bytes.NewReader(text))},
+			},
+		)
 		if err == nil {
 			_, err = contents(s)
 		}

@@ -39,7 +39,15 @@ const (
 	patience = 2 * time.Minute
 )
 
-var bounds = map[string]int{"csv": 512, "jsonl": 512, "svmlight": 512, "npy": 2048, "npz": 2048, "parquet": 1024, "arrow": 2048}
+var bounds = map[string]int{
+	"csv":      512,
+	"jsonl":    512,
+	"svmlight": 512,
+	"npy":      2048,
+	"npz":      2048,
+	"parquet":  1024,
+	"arrow":    2048,
+}
 
 // A reading is what the process is told to read, and what it answers.
 type reading struct {
@@ -106,7 +114,15 @@ func ask(t *testing.T, memory int, r reading) (reading, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c := exec.CommandContext(ctx, "sh", "-c", `ulimit -v "$1" && exec "$2" -test.run='^TestReadHostile$'`, "sh", strconv.Itoa(addressSpace), os.Args[0])
+	c := exec.CommandContext(
+		ctx,
+		"sh",
+		"-c",
+		`ulimit -v "$1" && exec "$2" -test.run='^TestReadHostile$'`,
+		"sh",
+		strconv.Itoa(addressSpace),
+		os.Args[0],
+	)
 	c.Env = append(os.Environ(), "FDRIDGE_TEST_READ="+string(task), fmt.Sprintf("GOMEMLIMIT=%dMiB", memory))
 	out, err := c.CombinedOutput()
 	if _, answer, ok := bytes.Cut(out, []byte("\nanswer ")); ok {
@@ -233,35 +249,143 @@ func TestHostile(t *testing.T) {
 	text := strings.Repeat
 	const snappyPage = "\x80\xfa\x01" // 32000 bytes
 	files := []hostile{
-		{"csv", "a line of a gigabyte", sparseFile(t, "1,2\n3", 1<<30), last, ":2: the row and the blank lines before it are longer than 64 MiB"},
-		{"csv", "numbers without number", bomb(t, "", text("1,", mib/2), 5, "1\n"), last, ":1: the row has more than 1048576 fields"},
-		{"csv", "commas and a quote", bomb(t, "\"\"", text(",", mib), 5, "\n"), last, ":1: the row has more than 1048576 fields"},
-		{"csv", "quotes without number", bomb(t, "", text("\"\",", mib/4), 5, "\n"), last, ":1: the row has more than 1048576 fields"},
-		{"csv", "commas below a good row", bomb(t, "1,2\n", text(",", mib), 5, "\n"), last, ":2: the row has more than 1048576 fields"},
-		{"csv", "as many columns as there may be", bomb(t, text("1,", 1<<20-1)+"1\n", text("1,", 1<<20-1)+"1\n", 2, ""), last, ""},
+		{
+			"csv",
+			"a line of a gigabyte",
+			sparseFile(t, "1,2\n3", 1<<30),
+			last,
+			":2: the row and the blank lines before it are longer than 64 MiB",
+		},
+		{
+			"csv",
+			"numbers without number",
+			bomb(t, "", text("1,", mib/2), 5, "1\n"),
+			last,
+			":1: the row has more than 1048576 fields",
+		},
+		{
+			"csv",
+			"commas and a quote",
+			bomb(t, "\"\"", text(",", mib), 5, "\n"),
+			last,
+			":1: the row has more than 1048576 fields",
+		},
+		{
+			"csv",
+			"quotes without number",
+			bomb(t, "", text("\"\",", mib/4), 5, "\n"),
+			last,
+			":1: the row has more than 1048576 fields",
+		},
+		{
+			"csv",
+			"commas below a good row",
+			bomb(t, "1,2\n", text(",", mib), 5, "\n"),
+			last,
+			":2: the row has more than 1048576 fields",
+		},
+		{
+			"csv",
+			"as many columns as there may be",
+			bomb(t, text("1,", 1<<20-1)+"1\n", text("1,", 1<<20-1)+"1\n", 2, ""),
+			last,
+			"",
+		},
 		{"csv", "rows of 70 MiB", bomb(t, "", text("1,"+text(" ", 8188)+"2\n", 128), 70, ""), last, ""},
-		{"csv", "gzip members without number", made(t, "members.gz", func(w io.Writer) error { return repeated(w, zipped(t, ""), 200000) }), last, ": is empty"},
-		{"csv", "a zstd window of 2 GiB", named(t, "w", "\x28\xb5\x2f\xfd\x00\xa8\x09\x00\x001,2\n"), last, "window of more than 128 MiB"},
+		{
+			"csv",
+			"gzip members without number",
+			made(t, "members.gz", func(w io.Writer) error { return repeated(w, zipped(t, ""), 200000) }),
+			last,
+			": is empty",
+		},
+		{
+			"csv",
+			"a zstd window of 2 GiB",
+			named(t, "w", "\x28\xb5\x2f\xfd\x00\xa8\x09\x00\x001,2\n"),
+			last,
+			"window of more than 128 MiB",
+		},
 
-		{"jsonl", "a line of a gigabyte", sparseFile(t, "{\"a\":1,\"b\":2}\n{\"a\":3", 1<<30), last, ":2: the row and the blank lines before it are longer than 64 MiB"},
+		{
+			"jsonl",
+			"a line of a gigabyte",
+			sparseFile(t, "{\"a\":1,\"b\":2}\n{\"a\":3", 1<<30),
+			last,
+			":2: the row and the blank lines before it are longer than 64 MiB",
+		},
 		{"jsonl", "keys without number", keys(t, 1<<20+1, 1), last, ":1:12520380: the objects have more than 1048576 keys"},
 		{"jsonl", "as many keys as there may be", keys(t, 1<<20, 2), last, ""},
-		{"jsonl", "brackets without end", zstdBomb(t, "{\"a\":1,\"b\":2}\n{\"a\":", text("[", mib), 60), file.Options{Target: list("b"), Targets: 1, Columns: list("a")}, ":2:"},
+		{
+			"jsonl",
+			"brackets without end",
+			zstdBomb(t, "{\"a\":1,\"b\":2}\n{\"a\":", text("[", mib), 60),
+			file.Options{Target: list("b"), Targets: 1, Columns: list("a")},
+			":2:",
+		},
 		{"jsonl", "brackets in the first line", zstdBomb(t, "{\"a\":1,\"b\":", text("{\"b\":", mib/5), 60), last, ":1:"},
-		{"jsonl", "a text of escapes", zstdBomb(t, "{\"a\":1,\"b\":2}\n{\"a\":\"", text("\\u00e9", mib/6), 62), last, "the text does not end"},
+		{
+			"jsonl",
+			"a text of escapes",
+			zstdBomb(t, "{\"a\":1,\"b\":2}\n{\"a\":\"", text("\\u00e9", mib/6), 62),
+			last,
+			"the text does not end",
+		},
 
 		{"svmlight", "index 2³¹", named(t, "i", "1 2147483648:1\n"), labels, ":1:3: index 2147483648 is more than"},
 		{"svmlight", "index 2³¹ − 1", named(t, "i", "1 2147483647:1\n2 1:1\n"), labels, ""},
 
-		{"npy", "2⁶² rows", named(t, "n", npy("<f8", "False", "(4611686018427387904, 1)", nil)), file.Options{}, ": has shape"},
-		{"npy", "2⁵⁰ rows, gzip", bomb(t, npy("<f8", "False", "(1125899906842624, 1)", nil), "", 0, ""), file.Options{}, ": is truncated: row 1 of"},
-		{"npy", "a million columns in Fortran order", sparseFile(t, npy("|u1", "True", "(2, 1048576)", nil), int64(len(npy("|u1", "True", "(2, 1048576)", nil)))+2<<20), last, ""},
-		{"npy", "a header of 4 GiB", named(t, "n", "\x93NUMPY\x02\x00\xff\xff\xff\xff{"), file.Options{}, ": has a header of"},
-		{"npy", "a deep header", named(t, "n", "\x93NUMPY\x01\x00\xff\xff"+text("(", 65534)+"\n"), file.Options{}, ": has a malformed header"},
-		{"npy", "a shape without end", named(t, "n", npy("<f8", "False", "("+text("1, ", 20000)+")", nil)), file.Options{}, ": "},
+		{
+			"npy",
+			"2⁶² rows",
+			named(t, "n", npy("<f8", "False", "(4611686018427387904, 1)", nil)),
+			file.Options{},
+			": has shape",
+		},
+		{
+			"npy",
+			"2⁵⁰ rows, gzip",
+			bomb(t, npy("<f8", "False", "(1125899906842624, 1)", nil), "", 0, ""),
+			file.Options{},
+			": is truncated: row 1 of",
+		},
+		{
+			"npy",
+			"a million columns in Fortran order",
+			sparseFile(t, npy("|u1", "True", "(2, 1048576)", nil), int64(len(npy("|u1", "True", "(2, 1048576)", nil)))+2<<20),
+			last,
+			"",
+		},
+		{
+			"npy",
+			"a header of 4 GiB",
+			named(t, "n", "\x93NUMPY\x02\x00\xff\xff\xff\xff{"),
+			file.Options{},
+			": has a header of",
+		},
+		{
+			"npy",
+			"a deep header",
+			named(t, "n", "\x93NUMPY\x01\x00\xff\xff"+text("(", 65534)+"\n"),
+			file.Options{},
+			": has a malformed header",
+		},
+		{
+			"npy",
+			"a shape without end",
+			named(t, "n", npy("<f8", "False", "("+text("1, ", 20000)+")", nil)),
+			file.Options{},
+			": ",
+		},
 
 		{"npz", "more than is held", swollen(t, npy("<f8", "False", "(8388608, 1)", nil), 64), file.Options{}, ""},
-		{"npz", "2⁵⁰ rows", swollen(t, npy("<f8", "False", "(1125899906842624, 1)", nil), 1), file.Options{}, ":x: is truncated"},
+		{
+			"npz",
+			"2⁵⁰ rows",
+			swollen(t, npy("<f8", "False", "(1125899906842624, 1)", nil), 1),
+			file.Options{},
+			":x: is truncated",
+		},
 		{"npz", "arrays without number", made(t, "many.npz", func(w io.Writer) error {
 			z := zip.NewWriter(w)
 			for i := range 30000 {
@@ -271,23 +395,99 @@ func TestHostile(t *testing.T) {
 			}
 			return z.Close()
 		}), file.Options{}, ": holds the arrays 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …; select one"},
-		{"npz", "an array that says it is 1 TiB", named(t, "l.npz", lying(t, npy("<f8", "False", "(99999999999, 1)", nil), func(h *zip.FileHeader) { h.UncompressedSize64 = 1 << 40 })), file.Options{}, ":x"},
+		{
+			"npz",
+			"an array that says it is 1 TiB",
+			named(
+				t,
+				"l.npz",
+				lying(t, npy("<f8", "False", "(99999999999, 1)", nil), func(h *zip.FileHeader) { h.UncompressedSize64 = 1 << 40 }),
+			),
+			file.Options{},
+			":x",
+		},
 
-		{"parquet", "100 million schema elements", named(t, "p", footer(1e8)), file.Options{}, ": is not a readable Parquet file"},
-		{"parquet", "2³¹ − 1 schema elements", named(t, "p", footer(1<<31-1)), file.Options{}, ": is not a readable Parquet file"},
-		{"parquet", "a zstd page of 60 GiB", forged(t, zst, "\x28\xb5\x2f\xfd", "\x28\xb5\x2f\xfd\xc0\x00"+"\x00\x00\x00\x00\x0f\x00\x00\x00"+"\x01\x00\x00"), last, "column a cannot be read"},
-		{"parquet", "a zstd page of one segment", forged(t, zst, "\x28\xb5\x2f\xfd", "\x28\xb5\x2f\xfd\xe0"+"\x00\x00\x00\x00\x0f\x00\x00\x00"+"\x01\x00\x00"), last, "column a cannot be read"},
-		{"parquet", "a snappy page of 4 GiB", forged(t, snap, snappyPage, "\xff\xff\xff\xff\x0f"), last, "column a cannot be read"},
-		{"parquet", "a footer of 4 GiB", named(t, "p", "PAR1"+text("x", 100)+"\xff\xff\xff\xffPAR1"), file.Options{}, ": is not a readable Parquet file"},
-		{"arrow", "a gigabyte that is no footer", sparseFile(t, "ARROW1", 1<<30), file.Options{}, ": is truncated: it has no footer"},
-		{"arrow", "a body of a GiB that is not there", named(t, "a", strings.ReplaceAll(arrowOf(t, true, 1000), number(16000), number(1<<30))), last, ": is truncated: record batch 1 of 1073741824 bytes"},
-		{"arrow", "the same in gzip", bomb(t, strings.ReplaceAll(arrowOf(t, true, 1000), number(16000), number(1<<30)), "", 0, ""), last, "record batch 1: is truncated"},
+		{
+			"parquet",
+			"100 million schema elements",
+			named(t, "p", footer(1e8)),
+			file.Options{},
+			": is not a readable Parquet file",
+		},
+		{
+			"parquet",
+			"2³¹ − 1 schema elements",
+			named(t, "p", footer(1<<31-1)),
+			file.Options{},
+			": is not a readable Parquet file",
+		},
+		{
+			"parquet",
+			"a zstd page of 60 GiB",
+			forged(t, zst, "\x28\xb5\x2f\xfd", "\x28\xb5\x2f\xfd\xc0\x00"+"\x00\x00\x00\x00\x0f\x00\x00\x00"+"\x01\x00\x00"),
+			last,
+			"column a cannot be read",
+		},
+		{
+			"parquet",
+			"a zstd page of one segment",
+			forged(t, zst, "\x28\xb5\x2f\xfd", "\x28\xb5\x2f\xfd\xe0"+"\x00\x00\x00\x00\x0f\x00\x00\x00"+"\x01\x00\x00"),
+			last,
+			"column a cannot be read",
+		},
+		{
+			"parquet",
+			"a snappy page of 4 GiB",
+			forged(t, snap, snappyPage, "\xff\xff\xff\xff\x0f"),
+			last,
+			"column a cannot be read",
+		},
+		{
+			"parquet",
+			"a footer of 4 GiB",
+			named(t, "p", "PAR1"+text("x", 100)+"\xff\xff\xff\xffPAR1"),
+			file.Options{},
+			": is not a readable Parquet file",
+		},
+		{
+			"arrow",
+			"a gigabyte that is no footer",
+			sparseFile(t, "ARROW1", 1<<30),
+			file.Options{},
+			": is truncated: it has no footer",
+		},
+		{
+			"arrow",
+			"a body of a GiB that is not there",
+			named(t, "a", strings.ReplaceAll(arrowOf(t, true, 1000), number(16000), number(1<<30))),
+			last,
+			": is truncated: record batch 1 of 1073741824 bytes",
+		},
+		{
+			"arrow",
+			"the same in gzip",
+			bomb(t, strings.ReplaceAll(arrowOf(t, true, 1000), number(16000), number(1<<30)), "", 0, ""),
+			last,
+			"record batch 1: is truncated",
+		},
 		{"arrow", "a large batch in zstd", named(t, "z", arrowOf(t, false, batch, ipc.WithZstd())), last, ""},
-		{"parquet", "a gigabyte that is no footer", sparseFile(t, "PAR1", 1<<30), file.Options{Format: "parquet"}, ": is not a readable Parquet file"},
+		{
+			"parquet",
+			"a gigabyte that is no footer",
+			sparseFile(t, "PAR1", 1<<30),
+			file.Options{Format: "parquet"},
+			": is not a readable Parquet file",
+		},
 	}
 	if os.Getenv("FDRIDGE_THOROUGH") != "" { // those that take a processor for a second, each like one above
 		files = append(files, []hostile{
-			{"csv", "a quote that is not closed", bomb(t, "1,2\n3,\"", text(text("x", 63)+"\n", mib/64), 70, ""), last, "are longer than 64 MiB"},
+			{
+				"csv",
+				"a quote that is not closed",
+				bomb(t, "1,2\n3,\"", text(text("x", 63)+"\n", mib/64), 70, ""),
+				last,
+				"are longer than 64 MiB",
+			},
 			{"svmlight", "entries without number", made(t, "e", func(w io.Writer) error {
 				err := repeated(w, "1", 1)
 				for i := 1; i <= 2000000 && err == nil; i++ {
@@ -298,13 +498,43 @@ func TestHostile(t *testing.T) {
 			{"csv", "60 MiB of commas", bomb(t, "", text(",", mib), 60, "\n"), last, ":1: the row has more than 1048576 fields"},
 			{"csv", "blanks without end", bomb(t, "1,2\n", text(" ", mib), 70, ""), last, "are longer than 64 MiB"},
 			{"csv", "zero bytes", bomb(t, "", text("\x00", mib), 70, ""), last, ":1: the row"},
-			{"csv", "empty lines without end", zstdBomb(t, "1,2\n", text("\n", mib/16)+text(text(" ", 15*64-1)+"\n", mib/1024), 70), last, "are longer than 64 MiB"},
-			{"csv", "a header that does not end", bomb(t, "\"a\n", text(text("b", 63)+"\n", mib/64), 70, ""), last, "are longer than 64 MiB"},
+			{
+				"csv",
+				"empty lines without end",
+				zstdBomb(t, "1,2\n", text("\n", mib/16)+text(text(" ", 15*64-1)+"\n", mib/1024), 70),
+				last,
+				"are longer than 64 MiB",
+			},
+			{
+				"csv",
+				"a header that does not end",
+				bomb(t, "\"a\n", text(text("b", 63)+"\n", mib/64), 70, ""),
+				last,
+				"are longer than 64 MiB",
+			},
 			{"svmlight", "a line of a gigabyte", sparseFile(t, "1 1:1\n1 1:1 ", 1<<30), labels, ":2: the row"},
-			{"npy", "a row of 128 MiB", bomb(t, npy("<f8", "False", "(2, 16777216)", nil), text("\x00", mib), 256, ""), last, ""},
+			{
+				"npy",
+				"a row of 128 MiB",
+				bomb(t, npy("<f8", "False", "(2, 16777216)", nil), text("\x00", mib), 256, ""),
+				last,
+				"",
+			},
 			{"npz", "a row of 64 MiB", swollen(t, npy("|u1", "False", "(2, 8388608)", nil), 16), last, ""},
-			{"csv", "lines of blanks without end", zstdBomb(t, "1,2\n", text(text(" ", 63)+"\n", mib/64), 70), last, "are longer than 64 MiB"},
-			{"svmlight", "comments without end", bomb(t, "1 1:1\n", text("# no row\n", mib/9), 80, ""), labels, "are longer than 64 MiB"},
+			{
+				"csv",
+				"lines of blanks without end",
+				zstdBomb(t, "1,2\n", text(text(" ", 63)+"\n", mib/64), 70),
+				last,
+				"are longer than 64 MiB",
+			},
+			{
+				"svmlight",
+				"comments without end",
+				bomb(t, "1 1:1\n", text("# no row\n", mib/9), 80, ""),
+				labels,
+				"are longer than 64 MiB",
+			},
 			{"svmlight", "blanks within a row", bomb(t, "1 1:1", text(" ", mib), 60, " 2:1\n"), labels, ""},
 			{"svmlight", "rows of 70 MiB", bomb(t, "1 1:1\n", text("1"+text(" ", 8190)+"\n", 128), 70, ""), labels, ""},
 			{"npy", "a row of 32 MiB", bomb(t, npy("<f8", "False", "(2, 4194304)", nil), text("\x00", mib), 64, ""), last, ""},
@@ -367,13 +597,19 @@ func TestHostilePlaces(t *testing.T) {
 			}
 		}
 	}
-	if got, err := open(in("good"), file.Options{Target: list("last"), Targets: 1}); err != nil || got != "[1] [2] [3] [4]" {
+	if got, err := open(in("good"), file.Options{Target: list("last"), Targets: 1}); err != nil ||
+		got != "[1] [2] [3] [4]" {
 		t.Errorf("a link to a file: %q, %v", got, err)
 	}
 	// Names in an archive are names, not paths.
 	escape := "../../../../" + strings.TrimPrefix(in("escaped"), "/")
-	archive := named(t, "e.npz", npz(t, zip.Deflate, escape+".npy", npy("<f8", "False", "(1, 2)", floats(le, 1, 2)), "/etc/passwd.npy", ""))
-	if got, err := open(archive+":"+escape, file.Options{Target: list("last"), Targets: 1}); err != nil || got != "[1] [2]" {
+	archive := named(
+		t,
+		"e.npz",
+		npz(t, zip.Deflate, escape+".npy", npy("<f8", "False", "(1, 2)", floats(le, 1, 2)), "/etc/passwd.npy", ""),
+	)
+	if got, err := open(archive+":"+escape, file.Options{Target: list("last"), Targets: 1}); err != nil ||
+		got != "[1] [2]" {
 		t.Errorf("an array with a path for a name: %q, %v", got, err)
 	}
 	left, err := os.ReadDir(dir)

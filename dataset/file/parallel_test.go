@@ -276,7 +276,16 @@ func TestRandomParallel(t *testing.T) {
 			want, wantErr := blockBits(t, d, 0, 1)
 			got, err := blockBits(t, d, 0, cores)
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) || !slices.Equal(got, want) {
-				t.Errorf("seed %d, %s, %d cores, %T: error %v, on one core %v; equal blocks: %v", seed, format, cores, d, err, wantErr, slices.Equal(got, want))
+				t.Errorf(
+					"seed %d, %s, %d cores, %T: error %v, on one core %v; equal blocks: %v",
+					seed,
+					format,
+					cores,
+					d,
+					err,
+					wantErr,
+					slices.Equal(got, want),
+				)
 			}
 			made++
 		}
@@ -419,7 +428,15 @@ func TestRandomEncoded(t *testing.T) {
 		want, wantTally, wantErr := encoded(1)
 		got, tally, err := encoded(2 + rng.IntN(9))
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) || !slices.Equal(got, want) {
-			t.Errorf("seed %d, %s, %q: error %v, on one core %v; equal features: %v", seed, format, policy, err, wantErr, slices.Equal(got, want))
+			t.Errorf(
+				"seed %d, %s, %q: error %v, on one core %v; equal features: %v",
+				seed,
+				format,
+				policy,
+				err,
+				wantErr,
+				slices.Equal(got, want),
+			)
 		}
 		if wantErr != nil {
 			failed++
@@ -436,7 +453,13 @@ func TestRandomEncoded(t *testing.T) {
 	}
 	t.Logf("%d files: %d had errors, %d missing values, %d levels that were not learnt", files, failed, missing, unknown)
 	if failed < files/10 || failed > files*9/10 || missing < files/10 || unknown < 2 {
-		t.Errorf("of %d files, %d had errors, %d missing values, %d levels that were not learnt", files, failed, missing, unknown)
+		t.Errorf(
+			"of %d files, %d had errors, %d missing values, %d levels that were not learnt",
+			files,
+			failed,
+			missing,
+			unknown,
+		)
 	}
 }
 

@@ -26,9 +26,16 @@ func writeTyped(t *testing.T, n int) map[string]string {
 	t.Helper()
 	category := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
 	of := arrow.NewSchema([]arrow.Field{
-		{Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true}, {Name: "at", Type: arrow.FixedWidthTypes.Timestamp_us, Nullable: true},
+		{
+			Name:     "day",
+			Type:     arrow.FixedWidthTypes.Date32,
+			Nullable: true,
+		}, {Name: "at", Type: arrow.FixedWidthTypes.Timestamp_us, Nullable: true},
 		{Name: "town", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "kind", Type: category, Nullable: true},
-		{Name: "flag", Type: arrow.FixedWidthTypes.Boolean}, {Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, {Name: "y", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{
+			Name: "flag",
+			Type: arrow.FixedWidthTypes.Boolean,
+		}, {Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, {Name: "y", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
 	}, nil)
 	text := new(strings.Builder)
 	text.WriteString("day,at,town,kind,flag,x,y\n")
@@ -88,8 +95,14 @@ func parquetOf(t *testing.T, batch arrow.RecordBatch) []byte {
 	micros := as(8, 1, true, 2, structOf(fields(nil, 2, structOf(fields(nil)))))
 	cols := []column{
 		{node: node("day", true, word, as(6)), values: []int32{}}, {node: node("at", true, long, micros), values: []int64{}},
-		{node: node("town", true, bytesType, as(1)), values: []string{}}, {node: node("kind", true, bytesType, as(1)), values: []string{}},
-		{node: node("flag", true, boolean, nil), values: []bool{}}, {node: node("x", true, double, nil), values: []float64{}}, {node: node("y", true, double, nil), values: []float64{}},
+		{
+			node:   node("town", true, bytesType, as(1)),
+			values: []string{},
+		}, {node: node("kind", true, bytesType, as(1)), values: []string{}},
+		{
+			node:   node("flag", true, boolean, nil),
+			values: []bool{},
+		}, {node: node("x", true, double, nil), values: []float64{}}, {node: node("y", true, double, nil), values: []float64{}},
 	}
 	for j := range cols {
 		c := &cols[j]
@@ -147,7 +160,8 @@ func TestPrepare(t *testing.T) {
 		uses = append(uses, fmt.Sprint(c.Name, " ", c.Kind, " ", c.Use, " ", c.Width()))
 	}
 	// day: elapsed, year, 12 months, 2 weekdays would be constant; at: elapsed and 24 hours of one day
-	if got := strings.Join(uses, "; "); got != "day date date 15; at date date 25; town text levels 4; kind text levels 2; flag number number 1; x number number 2" || len(rows)%180 != 0 {
+	if got := strings.Join(uses, "; "); got != "day date date 15; at date date 25; town text levels 4; kind text levels 2; flag number number 1; x number number 2" ||
+		len(rows)%180 != 0 {
 		t.Errorf("%s; %d numbers", got, len(rows))
 	}
 	for _, format := range []string{"arrow", "parquet"} {
@@ -163,7 +177,8 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("%d numbers in two files, %d in one", len(twice), len(rows))
 	}
 	opts.Pipe = dataset.NewPipe(t.Context(), "a pipe", strings.NewReader("a,y\n1,2\n"))
-	if _, _, err := file.Prepare(t.Context(), []string{"a pipe"}, opts, prepare.LookOptions{}); err == nil || !strings.Contains(err.Error(), "a look at all columns") {
+	if _, _, err := file.Prepare(t.Context(), []string{"a pipe"}, opts, prepare.LookOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "a look at all columns") {
 		t.Errorf("a pipe: %v", err)
 	}
 }
@@ -185,7 +200,12 @@ func TestRareLevels(t *testing.T) {
 			}
 			fmt.Fprintf(&text, "%s,%d\n", level, i)
 		}
-		_, e, err := file.Prepare(t.Context(), []string{named(t, "data.csv", text.String())}, file.Options{Target: []string{"y"}, Targets: 1}, prepare.LookOptions{Rules: prepare.Rules{Auto: true}})
+		_, e, err := file.Prepare(
+			t.Context(),
+			[]string{named(t, "data.csv", text.String())},
+			file.Options{Target: []string{"y"}, Targets: 1},
+			prepare.LookOptions{Rules: prepare.Rules{Auto: true}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

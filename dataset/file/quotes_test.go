@@ -21,14 +21,18 @@ func TestAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data")
 	rapid.Check(t, func(t *rapid.T) {
 		checkAlone(t, path, rapid.SliceOfN(rapid.SampledFrom([]record{
-			{"1,a,2\n", "[1] [2]"}, {"2,5\" pipe,3\n", "[2] [3]"}, {"3,\"b \"\"c\"\"\",4\n", "[3] [4]"}, {"\"5\n\",c,6\n", "[5] [6]"}, {"7,\"\n\r\n\",8\r\n", "[7] [8]"},
+			{
+				"1,a,2\n",
+				"[1] [2]",
+			}, {"2,5\" pipe,3\n", "[2] [3]"}, {"3,\"b \"\"c\"\"\",4\n", "[3] [4]"}, {"\"5\n\",c,6\n", "[5] [6]"}, {"7,\"\n\r\n\",8\r\n", "[7] [8]"},
 			{"9,\",1\n2,d,3\n4,\",5\n", "[9] [5]"}, {"6,\",7\n8,\",9\n", "[6] [9]"}, // in which there are what look like rows
 		}), 1, 16).Draw(t, "records"), rapid.IntRange(2, 9).Draw(t, "shares"))
 	})
 	// Of these no reader of one share finds anything amiss in it.
 	inside := record{"0,\"" + strings.Repeat("\n1,2,3", 60) + "\",4\n", "[0] [4]"}
 	for n := 2; n < 12; n++ {
-		if read, refused := checkAlone(t, path, []record{{"1,a,2\n", "[1] [2]"}, inside, {"3,b,4\n", "[3] [4]"}}, n); read == n || n > 3 && refused < n-3 {
+		if read, refused := checkAlone(t, path, []record{{"1,a,2\n", "[1] [2]"}, inside, {"3,b,4\n", "[3] [4]"}}, n); read == n ||
+			n > 3 && refused < n-3 {
 			t.Errorf("%d shares: %d read, %d refused", n, read, refused)
 		}
 	}

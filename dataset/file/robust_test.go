@@ -48,7 +48,8 @@ func TestCSVCorners(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
 		}
 	}
-	if _, err := open(named(t, "data", "y,x,y\n1,2,3\n"), file.Options{Target: []string{"y"}, Targets: 1}); err == nil || !strings.Contains(err.Error(), "more than one column is called") {
+	if _, err := open(named(t, "data", "y,x,y\n1,2,3\n"), file.Options{Target: []string{"y"}, Targets: 1}); err == nil ||
+		!strings.Contains(err.Error(), "more than one column is called") {
 		t.Errorf("an ambiguous target: %v", err)
 	}
 }
@@ -182,7 +183,10 @@ func TestOneShotReadsOnce(t *testing.T) {
 		"svmlight":              {"1 1:2\n", nil, 0, 2},
 		"svmlight, width given": {"1 1:2\n", nil, 1, 1},
 	} {
-		s, err := file.Open([]string{named(t, "data", c.text)}, file.Options{Target: c.target, Targets: 1, Features: c.features})
+		s, err := file.Open(
+			[]string{named(t, "data", c.text)},
+			file.Options{Target: c.target, Targets: 1, Features: c.features},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +210,8 @@ func TestHeadersAgree(t *testing.T) {
 	if got, err := contents(opened(t, []string{paths[0], paths[4]}, opts)); err != nil || got != "[1] [2] [10] [9]" {
 		t.Errorf("in another order: %q, %v", got, err)
 	}
-	if _, err := file.Open(paths[:2], opts); err == nil || !strings.Contains(err.Error(), paths[1]) || !strings.Contains(err.Error(), "columns") {
+	if _, err := file.Open(paths[:2], opts); err == nil || !strings.Contains(err.Error(), paths[1]) ||
+		!strings.Contains(err.Error(), "columns") {
 		t.Errorf("other names: %v", err)
 	}
 	s, err := file.Open([]string{paths[0], paths[2]}, opts)
@@ -238,7 +243,8 @@ func TestTargetIsColumnOrFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := open("x", file.Options{Target: []string{"answers"}, Targets: 1}); err != nil || got != "[1 2] [7] [3 4] [8]" {
+	if got, err := open("x", file.Options{Target: []string{"answers"}, Targets: 1}); err != nil ||
+		got != "[1 2] [7] [3 4] [8]" {
 		t.Errorf("a file without a suffix: %q, %v", got, err)
 	}
 }
@@ -251,16 +257,19 @@ func TestSuffixDecidesWhereContentDoesNot(t *testing.T) {
 			t.Errorf("%s is %q, %v; want %s", name, got, err, want)
 		}
 	}
-	if got, err := file.Format(named(t, "a.csv", "1 1:2\n"), file.Options{Format: "auto"}); err != nil || got != "svmlight" {
+	if got, err := file.Format(named(t, "a.csv", "1 1:2\n"), file.Options{Format: "auto"}); err != nil ||
+		got != "svmlight" {
 		t.Errorf("content before suffix: %q, %v", got, err)
 	}
 }
 
 func TestSvmlightCorners(t *testing.T) {
-	if got, err := open(named(t, "data", "\ufeff1 1:2\n"), file.Options{Format: "svmlight", Targets: 1}); err != nil || got != "[2] [1]" {
+	if got, err := open(named(t, "data", "\ufeff1 1:2\n"), file.Options{Format: "svmlight", Targets: 1}); err != nil ||
+		got != "[2] [1]" {
 		t.Errorf("a byte order mark: %q, %v", got, err)
 	}
-	if _, err := open(named(t, "data", "1 1:2\x003:4\n"), file.Options{Format: "svmlight", Targets: 1}); err == nil || !strings.Contains(err.Error(), ":1:5: ") {
+	if _, err := open(named(t, "data", "1 1:2\x003:4\n"), file.Options{Format: "svmlight", Targets: 1}); err == nil ||
+		!strings.Contains(err.Error(), ":1:5: ") {
 		t.Errorf("a zero byte is no blank: %v", err)
 	}
 }

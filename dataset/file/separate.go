@@ -36,7 +36,14 @@ func (s *separate) others() []string {
 
 // newSeparate returns the separate files that opts names, or nil if there are none.
 func (o *Opened) newSeparate(paths []string, opts Options, ownTarget bool) *separate {
-	s := &separate{o: o, opts: opts, x: paths, weights: opts.Weights, headers: map[string]csv.Header{}, counts: map[string]int64{}}
+	s := &separate{
+		o:       o,
+		opts:    opts,
+		x:       paths,
+		weights: opts.Weights,
+		headers: map[string]csv.Header{},
+		counts:  map[string]int64{},
+	}
 	if ownTarget {
 		s.targets = opts.Target[0]
 	}
@@ -265,7 +272,13 @@ func (s *separate) rowCountError(of []string, nx, n int64) *dataset.RowCountErro
 	if s.targets != "" && of[0] == s.targets {
 		what = "targets"
 	}
-	return &dataset.RowCountError{What: what, Features: nx, Others: n, FeatureName: excerpt.List(s.x, 5), OthersName: excerpt.List(of, 5)}
+	return &dataset.RowCountError{
+		What:        what,
+		Features:    nx,
+		Others:      n,
+		FeatureName: excerpt.List(s.x, 5),
+		OthersName:  excerpt.List(of, 5),
+	}
 }
 
 // countBefore returns the number of rows of all shares before opts.Share.
@@ -382,10 +395,19 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 			return err
 		}
 		if pipe != nil && g.Evidence == csv.Undecided && s.opts.Header == csv.Auto {
-			return &dataset.InputError{File: path, Line: 1, Msg: fmt.Sprintf("the first line (%s) may be a row or the names of the columns, and the rows of a pipe cannot be counted", g.First), Hint: "choose by --header no or --header yes"}
+			return &dataset.InputError{
+				File: path,
+				Line: 1,
+				Msg: fmt.Sprintf(
+					"the first line (%s) may be a row or the names of the columns, and the rows of a pipe cannot be counted",
+					g.First,
+				),
+				Hint: "choose by --header no or --header yes",
+			}
 		}
 		isForced := s.opts.Header != csv.Auto && (s.opts.Header == csv.Present) != g.Header
-		isOpen = isOpen || g.Evidence == csv.Undecided && s.opts.Header == csv.Auto || isPart && (g.Evidence != csv.Certain || isForced)
+		isOpen = isOpen || g.Evidence == csv.Undecided && s.opts.Header == csv.Auto ||
+			isPart && (g.Evidence != csv.Certain || isForced)
 		guesses[path] = g
 	}
 	if !isOpen || pipe != nil {
@@ -434,7 +456,16 @@ func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64,
 		return false
 	}
 	s.counts[path] += change
-	r := dataset.Remark{File: path, Line: 1, Msg: fmt.Sprintf("the first line (%s) is read as %s, because %s has as many rows then (--header yes or no overrides this)", g.First, what, other)}
+	r := dataset.Remark{
+		File: path,
+		Line: 1,
+		Msg: fmt.Sprintf(
+			"the first line (%s) is read as %s, because %s has as many rows then (--header yes or no overrides this)",
+			g.First,
+			what,
+			other,
+		),
+	}
 	s.o.remarks = append(s.o.remarks, r)
 	return true
 }

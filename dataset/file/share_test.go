@@ -146,7 +146,11 @@ func TestSharesOfFiles(t *testing.T) {
 	}
 	for ranks := 2; ranks <= 10; ranks++ {
 		for rank := range ranks {
-			o := opened(t, paths, file.Options{Target: []string{"last"}, Targets: 1, Share: dataset.Share{Rank: rank, Size: ranks}})
+			o := opened(
+				t,
+				paths,
+				file.Options{Target: []string{"last"}, Targets: 1, Share: dataset.Share{Rank: rank, Size: ranks}},
+			)
 			rows, err := contents(o)
 			if got := strings.Count(rows, "["); err != nil || got == 0 || got/2 > 10+10*11/2/ranks {
 				t.Errorf("rank %d of %d has %d rows of 55: %v", rank, ranks, got/2, err)
@@ -176,7 +180,10 @@ func TestSharesOfFiles(t *testing.T) {
 		for ranks := 1; ranks <= 5; ranks++ {
 			var all error
 			for rank := range ranks {
-				_, err := file.Open(list, file.Options{Format: "csv", Target: []string{"last"}, Targets: 1, Share: dataset.Share{Rank: rank, Size: ranks}})
+				_, err := file.Open(
+					list,
+					file.Options{Format: "csv", Target: []string{"last"}, Targets: 1, Share: dataset.Share{Rank: rank, Size: ranks}},
+				)
 				all = errors.Join(all, err)
 			}
 			if all == nil || !strings.Contains(all.Error(), "empty: has no rows") {
@@ -227,13 +234,37 @@ func TestSharesQuoted(t *testing.T) {
 	refused, read := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		// Of the last two what begins in quotes may be read as rows, too.
-		pieces := rapid.SliceOfN(rapid.SampledFrom([]string{"1,a,2\n", "3,\"b\",4\n", "\"5\n\",c,6\n", "7,\"\n\r\n\",8\r\n", "\n", "9,\",1\n2,d,3\n4,\",5\n", "6,\",7\n8,\",9\n"}), 1, 16).Draw(t, "pieces")
+		pieces := rapid.SliceOfN(
+			rapid.SampledFrom(
+				[]string{
+					"1,a,2\n",
+					"3,\"b\",4\n",
+					"\"5\n\",c,6\n",
+					"7,\"\n\r\n\",8\r\n",
+					"\n",
+					"9,\",1\n2,d,3\n4,\",5\n",
+					"6,\",7\n8,\",9\n",
+				},
+			),
+			1,
+			16,
+		).Draw(
+			t,
+			"pieces",
+		)
 		ranks := rapid.IntRange(2, 9).Draw(t, "ranks")
 		text := strings.Join(pieces, "")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		opts := file.Options{Format: "csv", Delimiter: ',', Header: csv.Absent, Target: []string{"last"}, Targets: 1, Columns: []string{"1"}} // not the second
+		opts := file.Options{
+			Format:    "csv",
+			Delimiter: ',',
+			Header:    csv.Absent,
+			Target:    []string{"last"},
+			Targets:   1,
+			Columns:   []string{"1"},
+		} // not the second
 		want, wantErr := shares([]string{path}, opts, 1)
 		got, err := shares([]string{path}, opts, ranks)
 		switch {

@@ -86,7 +86,13 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		return nil, err
 	}
 	var s *dataset.Stream
-	s = dataset.NewStream(-1, l.Features, l.Targets, false, func() (dataset.Reader, error) { return l.open(name, &opts, s.Stamp) })
+	s = dataset.NewStream(
+		-1,
+		l.Features,
+		l.Targets,
+		false,
+		func() (dataset.Reader, error) { return l.open(name, &opts, s.Stamp) },
+	)
 	s.Stamp, s.Single = l.stamp, opts.Pipe != nil
 	return s, nil
 }

@@ -178,7 +178,10 @@ func TestLikeCSV(t *testing.T) {
 			return &prepare.Cells{Missing: prepare.MissingDrop, OneHot: []string{"word"}}
 		}
 		columns := []string{"word", header[d-1]}
-		a, err1 := csv.Open(written(t, table.String()), csv.Options{Columns: columns, Targets: header[:1], Cells: cells(), Header: csv.Present})
+		a, err1 := csv.Open(
+			written(t, table.String()),
+			csv.Options{Columns: columns, Targets: header[:1], Cells: cells(), Header: csv.Present},
+		)
 		b, err2 := Open(written(t, lines.String()), Options{Columns: columns, Targets: header[:1], Cells: cells()})
 		if d == 1 { // the column is the target
 			if err1 == nil || err2 == nil {
@@ -280,7 +283,10 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("{\"a\":\"\\u0031\",\"b\":true}\r\n\n{\"c\":[{}],\"a\":null}"), byte(0))
 	f.Add([]byte("{\"a\":0.5,\"b\":-0}\n{\"a\":1E-400,\"b\":9007199254740993} "), byte(9))
 	f.Fuzz(func(t *testing.T, text []byte, size byte) {
-		if bytes.HasPrefix(text, []byte{0x1f, 0x8b}) || bytes.HasPrefix(text, []byte{0x28, 0xb5, 0x2f, 0xfd}) || bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) || len(text) > 3 && 0x50 <= text[0] && text[0] <= 0x5f {
+		if bytes.HasPrefix(text, []byte{0x1f, 0x8b}) || bytes.HasPrefix(text, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
+			bytes.HasPrefix(text, []byte{0xff, 0xfe}) ||
+			bytes.HasPrefix(text, []byte{0xfe, 0xff}) ||
+			len(text) > 3 && 0x50 <= text[0] && text[0] <= 0x5f {
 			t.Skip("a compressed file, which is another reader's")
 		}
 		path := written(t, string(text))

@@ -44,7 +44,10 @@ func (s *scanner) begin() *dataset.InputError {
 	s.skipBlanks()
 	switch c := s.text[s.at]; {
 	case c == '[':
-		return s.hint(s.errorAt(s.at, "the line is a JSON array, not an object with the names of the columns"), "write objects, for instance by jq -c '{a: .[0], b: .[1]}'")
+		return s.hint(
+			s.errorAt(s.at, "the line is a JSON array, not an object with the names of the columns"),
+			"write objects, for instance by jq -c '{a: .[0], b: .[1]}'",
+		)
 	case c != '{':
 		return s.errorAt(s.at, "the line is not a JSON object: %s", s.excerpt(s.at))
 	}

@@ -123,7 +123,8 @@ func TestEncoding(t *testing.T) {
 				t.Errorf("%q: %d rows left out of %d, want %d", missing, got, n, n-len(stay))
 			}
 			width := e.Width()
-			if names := e.MadeNames(); len(names) != width || names[0] != "a" || names[1] != "b="+want[0] || names[len(names)-1] != "c" {
+			if names := e.MadeNames(); len(names) != width || names[0] != "a" || names[1] != "b="+want[0] ||
+				names[len(names)-1] != "c" {
 				t.Errorf("names %.20q", names)
 			}
 			var tally prepare.Tally
@@ -159,7 +160,16 @@ func TestEncoding(t *testing.T) {
 				}
 			}
 			if len(gotY) != len(stay) || tally.Filled.Load() != filled || tally.Dropped.Load() != int64(n-len(stay)) {
-				t.Errorf("%q: %d rows, %d filled, %d left out; want %d, %d, %d", missing, len(gotY), tally.Filled.Load(), tally.Dropped.Load(), len(stay), filled, n-len(stay))
+				t.Errorf(
+					"%q: %d rows, %d filled, %d left out; want %d, %d, %d",
+					missing,
+					len(gotY),
+					tally.Filled.Load(),
+					tally.Dropped.Load(),
+					len(stay),
+					filled,
+					n-len(stay),
+				)
 			}
 			again(t, e, src, out)
 		}
@@ -221,7 +231,8 @@ func TestEncodingFaults(t *testing.T) {
 		{"a place twice", prepare.RefuseMissing, []int{1, 1}, []float64{1, 2}, "categorical column 2"},
 		{"a policy that is none", "median", nil, []float64{1, 2}, "must be mean or drop"},
 	} {
-		if _, err := learn(2, c.missing, c.categorical, c.x); err == nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, dataset.ErrInput) {
+		if _, err := learn(2, c.missing, c.categorical, c.x); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!errors.Is(err, dataset.ErrInput) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -235,7 +246,8 @@ func TestEncodingFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, err := range out.Blocks(context.Background()) {
-		if !errors.Is(err, dataset.ErrUnknownLevel) || !strings.Contains(err.Error(), "row 3: column x1 has the level 3, which is not among the 2 levels") {
+		if !errors.Is(err, dataset.ErrUnknownLevel) ||
+			!strings.Contains(err.Error(), "row 3: column x1 has the level 3, which is not among the 2 levels") {
 			t.Errorf("an unknown level: %v", err)
 		}
 	}
@@ -275,7 +287,10 @@ func TestDoubtful(t *testing.T) {
 		want   bool
 	}{{1000, 1000, false}, {1001, 1001, true}, {1001, 2001, true}, {1001, 2002, false}, {9000, 12000, true}} {
 		levels := make([]string, c.levels)
-		e := prepare.Encoding{Inputs: 3, Categories: []prepare.Category{{Column: 0, Levels: levels[:2]}, {Column: 2, Levels: levels}}}
+		e := prepare.Encoding{
+			Inputs:     3,
+			Categories: []prepare.Category{{Column: 0, Levels: levels[:2]}, {Column: 2, Levels: levels}},
+		}
 		if got := slices.Equal(e.Doubtful(&prepare.Learnt{Rows: c.rows + 50, Dropped: 50}), []int{1}); got != c.want {
 			t.Errorf("%d levels of %d rows: %v", c.levels, c.rows, got)
 		}
@@ -338,7 +353,10 @@ func TestEncodingShares(t *testing.T) {
 	for rank := range size {
 		wait.Go(func() {
 			lo, hi := n*rank/size, n*(rank+1)/size
-			e, learnt := learn(x[lo*d:hi*d], prepare.LearnOptions{Share: dataset.Share{Rank: rank, Size: size}, Link: &broadcast{rank, channels, size}})
+			e, learnt := learn(
+				x[lo*d:hi*d],
+				prepare.LearnOptions{Share: dataset.Share{Rank: rank, Size: size}, Link: &broadcast{rank, channels, size}},
+			)
 			if all[rank] = e; learnt.Rows != counted.Rows || !slices.Equal(learnt.Missing, counted.Missing) {
 				t.Errorf("share %d counts %+v, one process %+v", rank, learnt, counted)
 			}
@@ -346,8 +364,17 @@ func TestEncodingShares(t *testing.T) {
 	}
 	wait.Wait()
 	for rank, e := range all {
-		if !slices.Equal(e.Means, all[0].Means) || !slices.Equal(e.Categories[0].Levels, one.Categories[0].Levels) || e.Means[2] != 0.1 || !(math.Abs(e.Means[0]-one.Means[0]) <= 1e-14) {
-			t.Errorf("share %d: means %v, levels %q; one process %v, %q", rank, e.Means, e.Categories[0].Levels, one.Means, one.Categories[0].Levels)
+		if !slices.Equal(e.Means, all[0].Means) || !slices.Equal(e.Categories[0].Levels, one.Categories[0].Levels) ||
+			e.Means[2] != 0.1 ||
+			!(math.Abs(e.Means[0]-one.Means[0]) <= 1e-14) {
+			t.Errorf(
+				"share %d: means %v, levels %q; one process %v, %q",
+				rank,
+				e.Means,
+				e.Categories[0].Levels,
+				one.Means,
+				one.Categories[0].Levels,
+			)
 		}
 	}
 }
@@ -365,7 +392,11 @@ func TestKeepIncomplete(t *testing.T) {
 	}
 	var tally prepare.Tally
 	var kept []int64
-	o := prepare.EncodeOptions{KeepIncomplete: true, Incomplete: func(row int64) { kept = append(kept, row) }, Tally: &tally}
+	o := prepare.EncodeOptions{
+		KeepIncomplete: true,
+		Incomplete:     func(row int64) { kept = append(kept, row) },
+		Tally:          &tally,
+	}
 	out, err := e.Apply(gappy(t, 2, []float64{1, 2, 3, nan, nan, 6}, nil), o)
 	if err != nil {
 		t.Fatal(err)

@@ -52,7 +52,8 @@ func TestEveryFunction(t *testing.T) {
 		}
 		for _, d := range file.Decls {
 			f, is := d.(*ast.FuncDecl)
-			if !is || !f.Name.IsExported() || f.Recv != nil && !ast.IsExported(receiver(f.Recv.List[0].Type)) || !takesContext(f) {
+			if !is || !f.Name.IsExported() || f.Recv != nil && !ast.IsExported(receiver(f.Recv.List[0].Type)) ||
+				!takesContext(f) {
 				continue
 			}
 			if found++; !guards(f.Body.List[0]) && !handsOn(f.Body) {
@@ -141,7 +142,11 @@ func TestNilContext(t *testing.T) {
 	scaled, _, err := dataset.Standardize(none, src)
 	kinds := map[string]dataset.Source{
 		"dense": src, "scaled": must(scaled, err)(t), "part": must(dataset.Rows(src, 1, 3))(t), "every": must(dataset.Every(src, 2))(t),
-		"several": must(dataset.Concat(src, src))(t), "side by side": must(dataset.Zip(bare, bare))(t), "transposed": must(dataset.Transpose(none, bare, 0))(t),
+		"several": must(
+			dataset.Concat(src, src),
+		)(
+			t,
+		), "side by side": must(dataset.Zip(bare, bare))(t), "transposed": must(dataset.Transpose(none, bare, 0))(t),
 		"features": must(dataset.Polynomial{Degree: 2}.Apply(src, nil))(t), "without targets": dataset.WithoutTargets(src),
 		"kept":     must(dataset.Cached(src, dataset.CacheOptions{Dir: t.TempDir()}))(t),
 		"weighted": must(dataset.Weigh(bare, must(dataset.FromDense(4, 1, 0, []float64{1, 1, 1, 1}, nil))(t)))(t),
@@ -173,12 +178,24 @@ func TestNilContext(t *testing.T) {
 	fits := []*ridge.Solution{fit}
 	must(ridge.LeaveOneOut(none, src, sum, fits, ridge.LeaveOneOutOptions{}))(t)
 	must(choose.CrossValidate(none, src, ridge.SummaryConfig{Size: 2}, choose.CrossValidation{Folds: 2}))(t)
-	must(choose.Bands(none, sum, choose.BandOptions{Bands: []choose.Band{{Columns: []int{0}}}, Candidates: []float64{1}}))(t)
+	must(
+		choose.Bands(none, sum, choose.BandOptions{Bands: []choose.Band{{Columns: []int{0}}}, Candidates: []float64{1}}),
+	)(
+		t,
+	)
 	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal, ridge.Dual} {
 		must(ridge.SolveExact(none, src, []float64{1}, ridge.ExactOptions{Method: factor}))(t)
 	}
 	for _, method := range []ridge.Method{ridge.Auto, ridge.OneShot, ridge.CG, ridge.Galerkin, ridge.Exact} {
-		must(fdridge.Fit(none, src, fdridge.Options{NoIntercept: true, Method: method, Candidates: []float64{1, 2}, Tol: 1e-3, GammaTol: 10}))(t)
+		must(
+			fdridge.Fit(
+				none,
+				src,
+				fdridge.Options{NoIntercept: true, Method: method, Candidates: []float64{1, 2}, Tol: 1e-3, GammaTol: 10},
+			),
+		)(
+			t,
+		)
 	}
 	must(fdridge.FitSummary(none, src, sum, fdridge.Options{NoIntercept: true, Gammas: []float64{1}}))(t)
 	must(0, must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Targets: 1, Size: 2}))(t).Continue(none, src, nil))(t)
@@ -202,7 +219,11 @@ func TestNilContext(t *testing.T) {
 	}
 	file := must(live.Open(filepath.Join(t.TempDir(), "live.fds")))(t)
 	run := live.Run{
-		Sketch: must(window.NewStream(window.Settings{Summary: ridge.SummaryConfig{Dim: 2, Targets: 1, Size: 2}}))(t), File: file, Every: time.Hour,
+		Sketch: must(
+			window.NewStream(window.Settings{Summary: ridge.SummaryConfig{Dim: 2, Targets: 1, Size: 2}}),
+		)(
+			t,
+		), File: file, Every: time.Hour,
 	}
 	must(0, run.Do(none, src))(t)
 	must(0, file.Close())(t)

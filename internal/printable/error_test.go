@@ -42,7 +42,8 @@ func TestErrorPackages(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "_asm" || d.Name() == "beam" || d.Name() == "bench" || d.Name() == "verify" || strings.HasSuffix(d.Name(), "test") || len(d.Name()) > 2 && d.Name()[0] == '.') {
+		if d.IsDir() &&
+			(d.Name() == "_asm" || d.Name() == "beam" || d.Name() == "bench" || d.Name() == "verify" || strings.HasSuffix(d.Name(), "test") || len(d.Name()) > 2 && d.Name()[0] == '.') {
 			return filepath.SkipDir
 		}
 		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {

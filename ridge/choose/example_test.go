@@ -74,9 +74,14 @@ func ExampleCrossValidate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cv, err := choose.CrossValidate(context.Background(), src, ridge.SummaryConfig{Size: 2, Intercept: true}, choose.CrossValidation{
-		Folds: 5, Gammas: []float64{0.01, 1, 1e6},
-	})
+	cv, err := choose.CrossValidate(
+		context.Background(),
+		src,
+		ridge.SummaryConfig{Size: 2, Intercept: true},
+		choose.CrossValidation{
+			Folds: 5, Gammas: []float64{0.01, 1, 1e6},
+		},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -104,7 +109,11 @@ func ExampleCrossValidate() {
 
 // Groups of columns with one penalty each.
 func ExamplePenalties() {
-	p, err := choose.Penalties(5, nil, []choose.Band{{Columns: []int{0, 1}, Penalty: 0.1}, {Columns: []int{4}, Penalty: 20}})
+	p, err := choose.Penalties(
+		5,
+		nil,
+		[]choose.Band{{Columns: []int{0, 1}, Penalty: 0.1}, {Columns: []int{4}, Penalty: 20}},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -161,7 +170,14 @@ func ExampleBandChoice() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	choice, err := choose.Bands(context.Background(), sum, choose.BandOptions{Bands: []choose.Band{{Name: "first", Columns: []int{0}}, {Name: "second", Columns: []int{1}}}, Candidates: []float64{1, 10, 100}})
+	choice, err := choose.Bands(
+		context.Background(),
+		sum,
+		choose.BandOptions{
+			Bands:      []choose.Band{{Name: "first", Columns: []int{0}}, {Name: "second", Columns: []int{1}}},
+			Candidates: []float64{1, 10, 100},
+		},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -70,7 +70,11 @@ type DependentError struct {
 }
 
 func (e *DependentError) Error() string {
-	return fmt.Sprintf("project: column %d without penalty is %s", e.Column+1, e.Reason(func(j int) string { return fmt.Sprint("column ", j+1) }))
+	return fmt.Sprintf(
+		"project: column %d without penalty is %s",
+		e.Column+1,
+		e.Reason(func(j int) string { return fmt.Sprint("column ", j+1) }),
+	)
 }
 
 // Reason describes the dependence in words. The function name returns the name of a column.
@@ -157,7 +161,14 @@ func New(ctx context.Context, src dataset.Source, columns []int, opts Options) (
 	}
 	var tss []interval.Interval
 	var ok bool
-	p.found, tss, ok = certify.NewProjection(system.Evidence(), found, system.Columns(), weight, p.precise(), p.units(p.others))
+	p.found, tss, ok = certify.NewProjection(
+		system.Evidence(),
+		found,
+		system.Columns(),
+		weight,
+		p.precise(),
+		p.units(p.others),
+	)
 	if !ok {
 		return nil, p.dependent(system, -1)
 	}
@@ -465,16 +476,34 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 }
 
 // restore converts the solution of target j to the problem before the projection, and brackets its effective dimension.
-func (p *Projection) restore(o *ridge.Target, found *certify.Projection, gamma float64, j int, df ridge.Interval, scale []float64) ridge.Interval {
+func (p *Projection) restore(
+	o *ridge.Target,
+	found *certify.Projection,
+	gamma float64,
+	j int,
+	df ridge.Interval,
+	scale []float64,
+) ridge.Interval {
 	before := certify.Weights{
-		Error: boundOrInf(o.ErrorBound), Energy: boundOrInf(o.EnergyBound), Objective: interval.Interval(o.Objective), RSS: interval.Interval(o.RSS),
+		Error: boundOrInf(
+			o.ErrorBound,
+		), Energy: boundOrInf(o.EnergyBound), Objective: interval.Interval(o.Objective), RSS: interval.Interval(o.RSS),
 	}
 	w, dimension, moved := found.Weights(gamma, o.Coef, j, before, interval.Interval(df))
-	rest := found.Unpenalized(o.Coef, j, w, moved, certify.Intercept{Value: o.Intercept, Error: boundOrInf(o.InterceptBound)})
+	rest := found.Unpenalized(
+		o.Coef,
+		j,
+		w,
+		moved,
+		certify.Intercept{Value: o.Intercept, Error: boundOrInf(o.InterceptBound)},
+	)
 	w.Intercept, w.RSS, w.TSS = rest.Intercept, rest.RSS, p.tss[j]
 	z := o.Coef
 	o.Coef, o.Scaled = make([]float64, p.d), make([]float64, p.d)
-	if o.UnpenalizedBounds = rest.Bounds; slices.ContainsFunc(rest.Bounds, func(v float64) bool { return !(v <= math.MaxFloat64) }) {
+	if o.UnpenalizedBounds = rest.Bounds; slices.ContainsFunc(
+		rest.Bounds,
+		func(v float64) bool { return !(v <= math.MaxFloat64) },
+	) {
 		o.UnpenalizedBounds, w.Error, w.Relative = nil, math.Inf(1), math.Inf(1)
 	}
 	for i, column := range p.others {
@@ -502,6 +531,8 @@ func boundOrInf(v float64) float64 {
 func certificate(w certify.Weights) ridge.Certificate {
 	return ridge.Certificate{
 		ErrorBound: w.Error, RelativeErrorBound: w.Relative, EnergyBound: w.Energy, InterceptBound: w.Intercept.Error,
-		Objective: ridge.Interval(w.Objective), TSS: ridge.Interval(w.TSS), RSS: ridge.Interval(w.RSS), GCV: ridge.Interval(w.GCV),
+		Objective: ridge.Interval(
+			w.Objective,
+		), TSS: ridge.Interval(w.TSS), RSS: ridge.Interval(w.RSS), GCV: ridge.Interval(w.GCV),
 	}
 }

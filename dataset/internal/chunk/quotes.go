@@ -60,7 +60,10 @@ func (q *Quotes) Read(text []byte) (end int) {
 func (q *Quotes) startsAfter(text []byte) bool {
 	rest := text
 	if q.delimiter != '\t' {
-		rest = bytes.TrimRightFunc(text, func(c rune) bool { return c != '\n' && c != rune(q.delimiter) && unicode.IsSpace(c) || c == ' ' })
+		rest = bytes.TrimRightFunc(
+			text,
+			func(c rune) bool { return c != '\n' && c != rune(q.delimiter) && unicode.IsSpace(c) || c == ' ' },
+		)
 	}
 	switch n := len(rest); {
 	case n < len(text) && q.delimiter == ' ':

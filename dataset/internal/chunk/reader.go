@@ -43,7 +43,13 @@ func New(file *rawfile.File, format Format, opts Options) *Reader {
 	delimiter, quoted := format.Quotes()
 	return &Reader{
 		file: file, format: format, sparse: opts.Entries > 0, maxEntries: opts.Entries,
-		cutter: cutter{file: file, quoted: quoted, delimiter: delimiter, emptyRows: opts.EmptyRows, size: cmp.Or(opts.Size, chunkSize)}, line: file.Line,
+		cutter: cutter{
+			file:      file,
+			quoted:    quoted,
+			delimiter: delimiter,
+			emptyRows: opts.EmptyRows,
+			size:      cmp.Or(opts.Size, chunkSize),
+		}, line: file.Line,
 	}
 }
 

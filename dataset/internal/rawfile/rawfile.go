@@ -102,7 +102,15 @@ func PassRange(name string, pipe *dataset.Pipe, was dataset.Stamp, part dataset.
 
 // of returns a File that reads the data of a pipe.
 func of(name string, from io.Reader, taken *dataset.Taken) (*File, error) {
-	f := &File{Reader: bufio.NewReaderSize(from, bufferSize), Name: name, Plain: -1, MaxRow: MaxRow, pipe: taken, decoder: decoder{text: from, close: func() {}}, share: wholeFile}
+	f := &File{
+		Reader:  bufio.NewReaderSize(from, bufferSize),
+		Name:    name,
+		Plain:   -1,
+		MaxRow:  MaxRow,
+		pipe:    taken,
+		decoder: decoder{text: from, close: func() {}},
+		share:   wholeFile,
+	}
 	if err := f.unpack(); err != nil {
 		return nil, f.Wrap(err, 0)
 	}
@@ -139,7 +147,16 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 		file.Close() // nothing was read
 		return nil, err
 	}
-	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), MaxRow: MaxRow, file: file, decoder: decoder{text: file, close: func() {}}, share: wholeFile, stamp: stamp}
+	f := &File{
+		Reader:  bufio.NewReaderSize(file, bufferSize),
+		Name:    name,
+		Plain:   info.Size(),
+		MaxRow:  MaxRow,
+		file:    file,
+		decoder: decoder{text: file, close: func() {}},
+		share:   wholeFile,
+		stamp:   stamp,
+	}
 	if err := f.unpack(); err != nil {
 		file.Close() // err is more informative than an error of Close
 		return nil, f.Wrap(err, 0)
@@ -167,7 +184,12 @@ func (f *File) unpack() error {
 		f.decode(&gzipReader{f.Reader, z})
 	case f.Begins("\x28\xb5\x2f\xfd") || f.beginsSkippable():
 		f.decoder.name = "zstd"
-		z, err := zstd.NewReader(f.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err := zstd.NewReader(
+			f.Reader,
+			zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow),
+		)
 		if err != nil {
 			return err
 		}
@@ -176,7 +198,14 @@ func (f *File) unpack() error {
 	default:
 		for _, other := range foreign {
 			if f.Begins(other.magic) {
-				return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("is compressed by %s, which is not supported: decompress it, or let %s -dc write to a pipe", other.name, other.name)}
+				return &dataset.InputError{
+					File: f.Name,
+					Msg: fmt.Sprintf(
+						"is compressed by %s, which is not supported: decompress it, or let %s -dc write to a pipe",
+						other.name,
+						other.name,
+					),
+				}
 			}
 		}
 	}
@@ -359,7 +388,11 @@ func (f *File) EndRow() { f.size = 0 }
 
 // TooLong returns the error for a row of more than MaxRow bytes.
 func (f *File) TooLong(line int) error {
-	return &dataset.InputError{File: f.Name, Line: line, Msg: fmt.Sprintf("the row and the blank lines before it are longer than %d MiB", MaxRow>>20)}
+	return &dataset.InputError{
+		File: f.Name,
+		Line: line,
+		Msg:  fmt.Sprintf("the row and the blank lines before it are longer than %d MiB", MaxRow>>20),
+	}
 }
 
 // Wrap converts an error of reading the given line to an *[dataset.InputError]. It returns io.EOF unchanged.

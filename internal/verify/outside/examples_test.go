@@ -142,7 +142,13 @@ func TestScaledColumns(t *testing.T) {
 
 		faults, code, _ := attack(t, binary, folder, trial, counts)
 		if len(faults) > 0 {
-			t.Errorf("run %d: exit code %d: fdridge %s\n%s", i, code, strings.Join(trial.arguments(), " "), strings.Join(faults, "\n"))
+			t.Errorf(
+				"run %d: exit code %d: fdridge %s\n%s",
+				i,
+				code,
+				strings.Join(trial.arguments(), " "),
+				strings.Join(faults, "\n"),
+			)
 		}
 	}
 

@@ -106,7 +106,11 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	}
 	if e.Intercept {
 		value, moved := p.Mean.Round()
-		w.Intercept = Intercept{Value: value, Error: certain((moved + p.MeanNorm*near) * inflate), Own: certain((moved + p.MeanNorm*low) * inflate)}
+		w.Intercept = Intercept{
+			Value: value,
+			Error: certain((moved + p.MeanNorm*near) * inflate),
+			Own:   certain((moved + p.MeanNorm*low) * inflate),
+		}
 		if p.scattered > 0 {
 			w.Intercept = w.Intercept.moved(p.scattered / e.Root * inflate)
 		}
@@ -127,7 +131,9 @@ func (e *Dual) Unformed(j int, gamma float64, alpha, b []float64, remainder floa
 	xn := math.Sqrt(math.Max(0, along-off-gamma*size*size*(1+round)-r*size)) * (1 - round)
 	total, lost := e.TSS[j].Round()
 	w := Weights{
-		Error: certain(math.Min(1/(2*least), e.Size/gamma) * r), Energy: certain(math.Min(1, e.Size/least) * r), Intercept: Intercept{Value: math.NaN(), Error: math.Inf(1)},
+		Error: certain(
+			math.Min(1/(2*least), e.Size/gamma) * r,
+		), Energy: certain(math.Min(1, e.Size/least) * r), Intercept: Intercept{Value: math.NaN(), Error: math.Inf(1)},
 		TSS: interval.Outward(total, lost), RSS: at,
 		GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
 			gamma: gamma, target: j, dim: e.Dim, xError: math.Inf(1), tss: interval.Outward(total, lost), df: df, rss: at,
@@ -166,7 +172,10 @@ func (e *Dual) Dimension(f *Factored) interval.Interval {
 	df := e.spectrum(f).df
 	limit, more := e.Rank(f.Gamma), e.Shift/(e.Shift+f.Gamma)
 	df.Lo, df.Hi = math.Max(0, df.Lo-more*(1+few*eps)), df.Hi-more*(1-few*eps)+float64(len(e.Off))*eps
-	return interval.Interval{Lo: math.Min(df.Lo*(1-few*eps), limit.Hi), Hi: math.Min(math.Max(df.Hi*(1+few*eps), 0), limit.Hi)}
+	return interval.Interval{
+		Lo: math.Min(df.Lo*(1-few*eps), limit.Hi),
+		Hi: math.Min(math.Max(df.Hi*(1+few*eps), 0), limit.Hi),
+	}
 }
 
 // spectrum returns the bounds on G + γI.
@@ -245,7 +254,10 @@ func (e *Dual) LeftOutOf(gamma float64, free []interval.Interval, l *DualLeft) i
 		sum.Hi += v.Hi
 	}
 	round := (float64(len(free)) + few) * eps
-	out := interval.Interval{Lo: math.Max(0, sum.Lo/float64(e.Rows)*(1-round)-roundoff.Underflow), Hi: sum.Hi / float64(e.Rows) * (1 + round)}
+	out := interval.Interval{
+		Lo: math.Max(0, sum.Lo/float64(e.Rows)*(1-round)-roundoff.Underflow),
+		Hi: sum.Hi / float64(e.Rows) * (1 + round),
+	}
 	if out.IsNaN() || !(out.Hi <= math.MaxFloat64/2) {
 		return interval.Nonnegative()
 	}

@@ -103,6 +103,12 @@ func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	energy := (off.Hi + math.Hypot(lowA, math.Sqrt(g.Gamma)*low)) * (1 + few*eps)
 	w.RSS = interval.Intersect(w.RSS, rssAbove(w.Objective, g.Gamma, xn, energy, few))
 	w = g.complete(w, j, x, xn, energy, math.Inf(1))
-	w.Intercept = g.interceptAfter(&m.Landing, m.Near, math.Inf(1)).moved(g.ofMean(g.Scattered(x)+g.Scattered(m.Low), g.norm.root))
+	w.Intercept = g.interceptAfter(
+		&m.Landing,
+		m.Near,
+		math.Inf(1),
+	).moved(
+		g.ofMean(g.Scattered(x)+g.Scattered(m.Low), g.norm.root),
+	)
 	return w
 }

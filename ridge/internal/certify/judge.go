@@ -68,10 +68,16 @@ func (k *Known) Judge(gamma float64) *Judge {
 	most := a.inverse()
 	round := 1 + few*eps*(1+(k.norm.largest2+gamma)*most) // round-off of the evaluation
 	out.perEnergy = math.Min(out.perEnergy*round, k.norm.read*math.Sqrt(most))
-	out.perWeights = math.Min(math.Min(out.perWeights*(1+b.RFD()*most)*round, out.perEnergy*math.Sqrt(most)), k.norm.read*most)
+	out.perWeights = math.Min(
+		math.Min(out.perWeights*(1+b.RFD()*most)*round, out.perEnergy*math.Sqrt(most)),
+		k.norm.read*most,
+	)
 	scaled := vec.Norm(k.Scaled) * inflate
 	out.scaledEnergy = math.Min(out.scaledEnergy*round, scaled*math.Sqrt(most))
-	out.scaledWeights = math.Min(math.Min(out.scaledWeights*(1+b.RFD()*most)*round, out.scaledEnergy*math.Sqrt(most)), scaled*most)
+	out.scaledWeights = math.Min(
+		math.Min(out.scaledWeights*(1+b.RFD()*most)*round, out.scaledEnergy*math.Sqrt(most)),
+		scaled*most,
+	)
 	return out
 }
 
@@ -124,7 +130,10 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 	}
 	_, energy := g.RoundOff(j, x, r)
 	off := g.energies(&m.Gradient, energy/math.Sqrt(g.inverse())) // ‖H^{½}(x − x*)‖ = ‖H^{-½}g‖
-	w.Objective = interval.Intersect(g.Objective(j), objectiveMeasured(g.Gamma, xn, w.RSS, interval.Squared(off.Lo, off.Hi)))
+	w.Objective = interval.Intersect(
+		g.Objective(j),
+		objectiveMeasured(g.Gamma, xn, w.RSS, interval.Squared(off.Lo, off.Hi)),
+	)
 	return g.complete(w, j, x, xn, off.Hi, math.Inf(1))
 }
 

@@ -50,7 +50,12 @@ func (k *Known) LeftOut(gammas []float64) *LeftOut {
 		return k.leftOut(gammas)
 	}
 	r := len(k.eigen.Values)
-	l := &LeftOut{Known: k, skew: k.factor.skew + few, round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + 2*k.factor.skew + few) * eps, lossy: k.bound.Shrinkage > 0}
+	l := &LeftOut{
+		Known: k,
+		skew:  k.factor.skew + few,
+		round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + 2*k.factor.skew + few) * eps,
+		lossy: k.bound.Shrinkage > 0,
+	}
 	l.lost = math.Sqrt(float64(r+few)) * 0x1p-537
 	if p := k.Projected; p != nil {
 		d := k.eigen.Dim
@@ -213,7 +218,10 @@ func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Le
 	if !(near2 > 0) {
 		near2 = 0
 	}
-	free := interval.Interval{Lo: 1 - w*far*far*(1+few*eps) - o.share - o.round, Hi: 1 - w*near2*(1-few*eps) - o.share + o.round}
+	free := interval.Interval{
+		Lo: 1 - w*far*far*(1+few*eps) - o.share - o.round,
+		Hi: 1 - w*near2*(1-few*eps) - o.share + o.round,
+	}
 	if free.Hi > 1 {
 		free.Hi = 1
 	}
@@ -345,7 +353,17 @@ func (v *Leverage) Unweighted(y, root, product, productError float64) (bracket i
 // Predictions writes the results of [Leverage.Prediction] for one fit. In brackets and estimates, row i has the
 // index i·t + target. y holds the targets (n×width). If columns were projected out, the last t of them are the targets
 // before the projection, which the predictions are for. [LeftOut.Sum] describes the other arguments.
-func (l *LeftOut) Predictions(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, width int, products []float64, t int, brackets []interval.Interval, estimates []float64) {
+func (l *LeftOut) Predictions(
+	rows []LeftRow,
+	levers []Leverage,
+	f *LeftFit,
+	y []float64,
+	width int,
+	products []float64,
+	t int,
+	brackets []interval.Interval,
+	estimates []float64,
+) {
 	base, fixed := l.baseOf(f)
 	for i := range rows {
 		of := y[i*width+f.target]

@@ -63,7 +63,14 @@ type rowShares struct {
 //
 // The result tss brackets the squared norm of each column of [A Y]. If the columns of Z are too close to linear
 // dependence for a bound, ok is false.
-func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, precise bool, units []float64) (p *Projection, tss []interval.Interval, ok bool) {
+func NewProjection(
+	e *Streamed,
+	f *Factored,
+	columns []float64,
+	weight float64,
+	precise bool,
+	units []float64,
+) (p *Projection, tss []interval.Interval, ok bool) {
 	q, t := e.Dim, len(e.TSS)
 	root := math.Sqrt(weight)
 	rounded := *e
@@ -124,7 +131,10 @@ func NewProjection(e *Streamed, f *Factored, columns []float64, weight float64, 
 		p.Round[j] = (round + p.columns.lost[j]*(1+p.Root)) * inflate
 		p.shares.inverse = append(p.shares.inverse, 1/p.Round[j])
 		if e.Intercept && most > 0 { // the means are a part of the entries
-			p.shares.fixed = math.Max(p.shares.fixed, most*(math.Abs(e.Means[q+j])+vec.AbsDot(b, e.Means[:q]))/p.Round[j]*inflate)
+			p.shares.fixed = math.Max(
+				p.shares.fixed,
+				most*(math.Abs(e.Means[q+j])+vec.AbsDot(b, e.Means[:q]))/p.Round[j]*inflate,
+			)
 		}
 		for k, v := range b {
 			p.shares.along[k] = math.Max(p.shares.along[k], math.Abs(v)/p.Round[j]*(1+few*eps))
@@ -166,7 +176,12 @@ func (p *Projection) Penalized(scale []float64) *Projection {
 	out.division += 2 * eps
 	out.B, out.Left, out.Round = slices.Clone(p.B), slices.Clone(p.Left), slices.Clone(p.Round)
 	out.Mean, out.MeanError = slices.Clone(p.Mean), slices.Clone(p.MeanError)
-	out.columns = columnBounds{before: slices.Clone(p.columns.before), after: slices.Clone(p.columns.after), lost: slices.Clone(p.columns.lost), scaled: slices.Clone(p.columns.scaled)}
+	out.columns = columnBounds{
+		before: slices.Clone(p.columns.before),
+		after:  slices.Clone(p.columns.after),
+		lost:   slices.Clone(p.columns.lost),
+		scaled: slices.Clone(p.columns.scaled),
+	}
 	for j, s := range scale {
 		vec.Scale(1/s, out.B[j*q:(j+1)*q])
 		out.Left[j] *= (1 + few*eps) / s
@@ -273,7 +288,13 @@ type Moved struct {
 //
 // The RSS of the result is the smallest one for these x, with the best coefficients of Z. [Projection.Unpenalized]
 // adds the rounding of the returned coefficients of Z.
-func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df interval.Interval) (Weights, interval.Interval, Moved) {
+func (p *Projection) Weights(
+	gamma float64,
+	x []float64,
+	j int,
+	w Weights,
+	df interval.Interval,
+) (Weights, interval.Interval, Moved) {
 	d, root := len(x), math.Sqrt(gamma)
 	m, xn := p.moves(gamma, d, df), vec.Norm(x)
 	f, l := m.round, m.left
@@ -295,7 +316,10 @@ func (p *Projection) Weights(gamma float64, x []float64, j int, w Weights, df in
 		(math.Sqrt(w.RSS.Hi)+at.rounding)*(1+few*eps),
 	)
 	out.Objective.Hi = (w.Objective.Hi + moved*math.Sqrt(2*w.Objective.Hi) + moved*moved) * (1 + few*eps)
-	out.Objective.Lo = math.Max(0, (w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+(at.coordinates+far)*(at.coordinates+far))*(1+few*eps))*(1-few*eps))
+	out.Objective.Lo = math.Max(
+		0,
+		(w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+(at.coordinates+far)*(at.coordinates+far))*(1+few*eps))*(1-few*eps),
+	)
 	out.GCV = gcv(p.Rows, p.Fixed, m.df, rssNear(gamma, out.Energy, out.RSS))
 	return out, m.df, at
 }

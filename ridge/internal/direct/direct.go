@@ -94,7 +94,12 @@ func (s *Stream) Append(st rows.Staged) {
 
 // Read makes a pass over src. stage prepares the rows, and s accumulates them. If progress is not nil, Read
 // calls it after each block with the number of rows so far. sparse reports whether any rows are sparse.
-func (s *Stream) Read(ctx context.Context, src dataset.Source, stage *rows.Stage, progress func(rows int64)) (sparse bool, err error) {
+func (s *Stream) Read(
+	ctx context.Context,
+	src dataset.Source,
+	stage *rows.Stage,
+	progress func(rows int64),
+) (sparse bool, err error) {
 	if f, ok := s.f.(interface{ wait() }); ok {
 		defer f.wait()
 	}
@@ -137,12 +142,22 @@ type System struct {
 // Close ends the stream and returns the System. stage is the Stage that prepared the rows. projected is the
 // projection that the rows have passed, or nil. units describes the rounding of scaled features, see
 // [certify.Columns.Rounded]; nil means that they are exact.
-func (s *Stream) Close(stage *rows.Stage, intercept bool, projected *certify.Projection, units []float64, be engine.Backend) *System {
+func (s *Stream) Close(
+	stage *rows.Stage,
+	intercept bool,
+	projected *certify.Projection,
+	units []float64,
+	be engine.Backend,
+) *System {
 	if s.fill > 0 {
 		s.f.fold(s.fill)
 		s.fill = 0
 	}
-	out := &System{f: s.f, columns: s.f.columns(), evidence: certify.Streamed{Backend: be, Rows: stage.Rows, Dim: s.d, Intercept: intercept, Projected: projected}}
+	out := &System{
+		f:        s.f,
+		columns:  s.f.columns(),
+		evidence: certify.Streamed{Backend: be, Rows: stage.Rows, Dim: s.d, Intercept: intercept, Projected: projected},
+	}
 	for j := range s.tss {
 		out.evidence.TSS = append(out.evidence.TSS, s.tss[j].Value())
 	}

@@ -28,7 +28,14 @@ type tallState struct {
 
 // JoinTall replaces s and stage by the factor and the stage of the rows of all processes. s must come from [NewTall].
 // All processes join the messages in the same order and get the same bits.
-func JoinTall(ctx context.Context, be engine.Backend, s *Stream, stage *rows.Stage, intercept bool, gather Gather) (*Stream, *rows.Stage, error) {
+func JoinTall(
+	ctx context.Context,
+	be engine.Backend,
+	s *Stream,
+	stage *rows.Stage,
+	intercept bool,
+	gather Gather,
+) (*Stream, *rows.Stage, error) {
 	if s.fill > 0 {
 		s.f.fold(s.fill)
 		s.fill = 0

@@ -85,7 +85,10 @@ func (o *RowFlags) CheckKey() error {
 	case o.Key == "":
 		return nil
 	case o.Piped():
-		return cli.BadInput("--key: the column is read apart, and %s can be read only once; write the rows to a file", Name(o.Data.Value))
+		return cli.BadInput(
+			"--key: the column is read apart, and %s can be read only once; write the rows to a file",
+			Name(o.Data.Value),
+		)
 	case o.transposed:
 		return cli.BadInput("--key: with --transposed a sample has no column")
 	}
@@ -213,7 +216,10 @@ func (o *RowFlags) checkPipe() error {
 	case len(files) > 1:
 		return cli.BadInput("--data: %s cannot be combined with other files; let its writer send all rows", Name(files[i]))
 	case o.transposed:
-		return cli.BadInput("--transposed: it reads the rows several times, and %s can be read only once; write the rows to a file", Name(files[i]))
+		return cli.BadInput(
+			"--transposed: it reads the rows several times, and %s can be read only once; write the rows to a file",
+			Name(files[i]),
+		)
 	}
 	return nil
 }

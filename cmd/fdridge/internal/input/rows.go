@@ -80,7 +80,9 @@ func (o *RowFlags) options(run Session, like expected) (opts file.Options, weigh
 	opts = file.Options{
 		Format: o.Format, Target: cli.SplitList(o.Target.Value), Targets: o.Targets,
 		Columns: o.columns.Items, Delimiter: text.Delimiter, Header: text.Header, Features: cmp.Or(like.width, o.width), Transposed: o.transposed, OnlyNamed: like.ownTarget,
-		Text: text.Text.Or(like.text), Skipped: text.Skipped, Origin: file.Origin{Was: run.Seen, Pipe: o.Pipe, Entries: entries, Cells: like.cells},
+		Text: text.Text.Or(
+			like.text,
+		), Skipped: text.Skipped, Origin: file.Origin{Was: run.Seen, Pipe: o.Pipe, Entries: entries, Cells: like.cells},
 	}
 	if o.transposed {
 		opts.Features = 0 // a row of the file is a feature
@@ -233,13 +235,23 @@ func (o *RowFlags) checkNumbered(opts file.Options, ranks bool) error {
 	if ranks {
 		divide = "--mpi"
 	}
-	return cli.BadInput("--rows: with %s it needs row numbers, which %s (%s) does not have: use npy, npz, Parquet or Arrow, or leave out --rows", divide, path, format)
+	return cli.BadInput(
+		"--rows: with %s it needs row numbers, which %s (%s) does not have: use npy, npz, Parquet or Arrow, or leave out --rows",
+		divide,
+		path,
+		format,
+	)
 }
 
 // OpenLike opens rows for an existing model or sketch and selects its features by name. A wrong number of features is
 // an error. The error contains owner, which is "model" or "sketch". If ownTarget is true, the target is always a
 // column.
-func (o *RowFlags) OpenLike(prep *model.Preparation, owner string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
+func (o *RowFlags) OpenLike(
+	prep *model.Preparation,
+	owner string,
+	targets int,
+	ownTarget bool,
+) (*file.Opened, dataset.Source, error) {
 	inputs, names := prep.Columns()
 	like := expected{width: inputs, names: names, ownTarget: ownTarget, text: cmp.Or(prep.Text, new(prepare.Text))}
 	if prep.Encoding.Does() {
@@ -323,7 +335,11 @@ func (o *RowFlags) checkPart(share dataset.Share, opts file.Options) error {
 	if err != nil || !file.Labelled(format) {
 		return err
 	}
-	return cli.BadInput("--part: %s is %s, and a part cannot know the number of features of the others: use --n-features", path, format)
+	return cli.BadInput(
+		"--part: %s is %s, and a part cannot know the number of features of the others: use --n-features",
+		path,
+		format,
+	)
 }
 
 // addNames sets the column names if the csv files of this process have no header. It searches all files, because files

@@ -34,8 +34,11 @@ func underflows(s *ridge.Solution) bool {
 func (f *Fit) describeDependent(s *ridge.Solution) string {
 	d := s.Rank + len(s.Dependent)
 	if underflows(s) {
-		return fmt.Sprintf("at gamma = 0 the coefficients are not known: %s. Multiply such columns by a power of 10, so that their values "+
-			"are near 1. These coefficients use the other columns, and have no error bound. R² is proved for them.", f.describeDependences(s))
+		return fmt.Sprintf(
+			"at gamma = 0 the coefficients are not known: %s. Multiply such columns by a power of 10, so that their values "+
+				"are near 1. These coefficients use the other columns, and have no error bound. R² is proved for them.",
+			f.describeDependences(s),
+		)
 	}
 	return fmt.Sprintf("at gamma = 0 the solution is not unique: %s. This is the solution of smallest norm. "+
 		"Its rank, %d of %d, is a decision within round-off, so the coefficients have no error bound. "+

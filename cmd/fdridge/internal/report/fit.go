@@ -137,10 +137,15 @@ func (f *Fit) Shortfall() string {
 		return f.listUnproved()
 	case ridge.MinimumNorm:
 		if s := f.dependentFit(); underflows(s) {
-			return fmt.Sprintf("at gamma = 0 the coefficients are not known (%s); multiply such columns by a power of 10", f.describeDependences(s))
+			return fmt.Sprintf(
+				"at gamma = 0 the coefficients are not known (%s); multiply such columns by a power of 10",
+				f.describeDependences(s),
+			)
 		}
-		return fmt.Sprintf("at gamma = 0 the solution is not unique (%s); the minimum-norm solution has no proved error bound",
-			f.describeDependences(f.dependentFit()))
+		return fmt.Sprintf(
+			"at gamma = 0 the solution is not unique (%s); the minimum-norm solution has no proved error bound",
+			f.describeDependences(f.dependentFit()),
+		)
 	}
 	worst, at, target := f.worst()
 	where := ""
@@ -150,7 +155,12 @@ func (f *Fit) Shortfall() string {
 	if prep := &f.Data.Preparation; prep.Scaling != nil && prep.Expansion() == nil {
 		where = " of the coefficients of scaled columns" + where
 	}
-	return fmt.Sprintf("tolerance not reached: the proved bound on the relative error%s is %s, --tol is %g", where, bound(worst), f.Asked.Tol)
+	return fmt.Sprintf(
+		"tolerance not reached: the proved bound on the relative error%s is %s, --tol is %g",
+		where,
+		bound(worst),
+		f.Asked.Tol,
+	)
 }
 
 // worst returns the largest relative error bound, and the solution and target with this bound.

@@ -59,11 +59,21 @@ func Words(r reason.Reason) string {
 	case reason.IterationIsCheaper:
 		return fmt.Sprintf("12 passes need %s of the work of exact", percent(r.Numbers[0]))
 	case reason.SingularTo:
-		return fmt.Sprintf("%v found the system numerically singular at gamma = %v, so QR read the rows once more", r.Method, r.Numbers[0])
+		return fmt.Sprintf(
+			"%v found the system numerically singular at gamma = %v, so QR read the rows once more",
+			r.Method,
+			r.Numbers[0],
+		)
 	case reason.NotCertified:
-		return fmt.Sprintf("the first factorisation missed the tolerance at gamma = %v, so QR read the rows once more", r.Numbers[0])
+		return fmt.Sprintf(
+			"the first factorisation missed the tolerance at gamma = %v, so QR read the rows once more",
+			r.Numbers[0],
+		)
 	case reason.LeftOutTakesQR:
-		return fmt.Sprintf("QR read the rows once more, because AᵀA does not determine the scores of %.0f small gamma", r.Numbers[0])
+		return fmt.Sprintf(
+			"QR read the rows once more, because AᵀA does not determine the scores of %.0f small gamma",
+			r.Numbers[0],
+		)
 	case reason.GramIsHeld:
 		return possibleGain(r) + "AᵀA is stored, so only round-off is left"
 	case reason.GramWasComputed:
@@ -72,9 +82,20 @@ func Words(r reason.Reason) string {
 		}
 		return possibleGain(r) + "1 pass computed AᵀA"
 	case reason.GramDoesNotFit:
-		return possibleGain(r) + fmt.Sprintf("AᵀA does not fit into memory (d = %.0f, %.3g MiB)", r.Numbers[1], mib(r.Numbers[2]))
+		return possibleGain(
+			r,
+		) + fmt.Sprintf(
+			"AᵀA does not fit into memory (d = %.0f, %.3g MiB)",
+			r.Numbers[1],
+			mib(r.Numbers[2]),
+		)
 	case reason.GramCostsTooMuch:
-		return possibleGain(r) + fmt.Sprintf("a pass that computes AᵀA would cost %.2g times the limit for a choice", r.Numbers[1])
+		return possibleGain(
+			r,
+		) + fmt.Sprintf(
+			"a pass that computes AᵀA would cost %.2g times the limit for a choice",
+			r.Numbers[1],
+		)
 	case reason.CandidatesWereSolved:
 		return fmt.Sprintf("%.0f more passes narrowed the training errors of the possible candidates", r.Numbers[0])
 	}
@@ -116,13 +137,15 @@ func (f *Fit) methodReason() string {
 	var out []string
 	for _, s := range f.Found.Trace {
 		why := Words(s.Reason)
-		if why == "" || slices.Contains(out, why) || s.Err != nil || s.Stage != fdridge.Sketching && s.Stage != fdridge.Reading {
+		if why == "" || slices.Contains(out, why) || s.Err != nil ||
+			s.Stage != fdridge.Sketching && s.Stage != fdridge.Reading {
 			continue
 		}
 		if s.Method == ridge.OneShot {
 			why = "the rows can be read only once, and " + why
 		}
-		if s.Stage == fdridge.Reading && len(out) > 0 && slices.ContainsFunc(f.Found.Trace, func(t fdridge.Step) bool { return t.Stage == fdridge.Sketching }) {
+		if s.Stage == fdridge.Reading && len(out) > 0 &&
+			slices.ContainsFunc(f.Found.Trace, func(t fdridge.Step) bool { return t.Stage == fdridge.Sketching }) {
 			out = []string{"chosen after the sketch's pass counted the rows: " + why}
 			continue
 		}
