@@ -513,10 +513,8 @@ func TestUnpenalizedRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fdridge.FitSummary(t.Context(), src, sum, fdridge.Options{Gammas: []float64{1}, Unpenalized: []int{1}}); !errors.Is(
-		err,
-		ridge.ErrInput,
-	) {
+	_, err = fdridge.FitSummary(t.Context(), src, sum, fdridge.Options{Gammas: []float64{1}, Unpenalized: []int{1}})
+	if !errors.Is(err, ridge.ErrInput) {
 		t.Errorf("of a summary: %v", err)
 	}
 }

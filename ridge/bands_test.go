@@ -120,10 +120,8 @@ func TestChooseBands(t *testing.T) {
 	if _, err := choose.Bands(cancelled, sum, choose.BandOptions{Bands: bands}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := choose.Bands(context.Background(), new(ridge.Summary), choose.BandOptions{Bands: bands}); !errors.Is(
-		err,
-		ridge.ErrShape,
-	) {
+	_, err = choose.Bands(context.Background(), new(ridge.Summary), choose.BandOptions{Bands: bands})
+	if !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("of no summary: %v", err)
 	}
 }

@@ -251,10 +251,8 @@ func TestGammaAuto(t *testing.T) {
 		t.Errorf("by no method that was named:\n%s", out)
 	}
 	// So does a pass that computes AᵀA itself, which is made where the sketch leaves it open.
-	if out := must(t, append(data, "--size", "1")...); !strings.Contains(
-		out,
-		": smallest GCV of 75 candidates (proved)\n1 pass was made to choose gamma: by the sketch alone",
-	) {
+	out = must(t, append(data, "--size", "1")...)
+	if !strings.Contains(out, ": smallest GCV of 75 candidates (proved)\n1 pass was made to choose gamma: by the sketch alone") {
 		t.Errorf("one row, and a pass:\n%s", out)
 	}
 	// auto is the default.

@@ -392,10 +392,8 @@ func TestEncodedRefusals(t *testing.T) {
 		}
 	}
 	one := write(t, "one.csv", "a,b,y\n1,u,1\n")
-	if out := must(t, append(fit, one, "--onehot", "b", "--holdout", "0.2", "--missing", "mean")...); !strings.Contains(
-		out,
-		"no row was held out",
-	) ||
+	out = must(t, append(fit, one, "--onehot", "b", "--holdout", "0.2", "--missing", "mean")...)
+	if !strings.Contains(out, "no row was held out") ||
 		!strings.Contains(out, "undefined") {
 		t.Errorf("of one row: %s", out)
 	}

@@ -64,10 +64,8 @@ func TestPredictKey(t *testing.T) {
 	must(t, "predict", "--model", "m.json", "--data", "new.csv", "--key", "id", "--out", "p.npy")
 	must(t, "predict", "--model", "m.json", "--data", "p.npy", "--key", "1", "--out", "again.csv")
 	must(t, "predict", "--model", "m.json", "--data", "new.csv", "--key", "id", "--out", "p.arrow")
-	if got := must(t, "fit", "--data", "p.arrow", "--target", "prediction", "--columns", "id", "--missing", "drop", "--gamma", "1"); !strings.Contains(
-		got,
-		"2 rows × 1 features, 1 target: prediction",
-	) {
+	got := must(t, "fit", "--data", "p.arrow", "--target", "prediction", "--columns", "id", "--missing", "drop", "--gamma", "1")
+	if !strings.Contains(got, "2 rows × 1 features, 1 target: prediction") {
 		t.Errorf("Arrow: %s", got)
 	}
 	for args, want := range map[string]string{

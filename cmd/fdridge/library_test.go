@@ -128,11 +128,8 @@ func TestAsCommand(t *testing.T) {
 		noError(t, err)
 		p, err := one.Predictor(nil)
 		noError(t, err)
-		if want := run(append([]string{"predict", "--model", in("exact.json"), "--gamma", "10"}, args...)...); predicted(
-			t,
-			p,
-			src,
-		) != want {
+		want := run(append([]string{"predict", "--model", in("exact.json"), "--gamma", "10"}, args...)...)
+		if predicted(t, p, src) != want {
 			t.Error("the predictions are not those of the command")
 		}
 	})
@@ -182,11 +179,8 @@ func TestAsCommand(t *testing.T) {
 		if p.Basis() != model.ByBoth {
 			t.Errorf("intervals follow from %q", p.Basis())
 		}
-		if want := run(append([]string{"predict", "--model", in("poly.json"), "--interval", in("poly.fds")}, args...)...); predicted(
-			t,
-			p,
-			src,
-		) != want {
+		want := run(append([]string{"predict", "--model", in("poly.json"), "--interval", in("poly.fds")}, args...)...)
+		if predicted(t, p, src) != want {
 			t.Error("the predictions are not those of the command")
 		}
 	})

@@ -82,9 +82,8 @@ func TestTransposedMissing(t *testing.T) {
 			t.Errorf("%s: features in columns give\n%s\nfeatures in rows give\n%s", flags, plain, transposed)
 		}
 	}
-	if lines := strings.Split(must(t, "predict", "--model", "t.json", "--data", "new.csv", "--header", "no", "--transposed"), "\n"); len(
-		lines,
-	) != 3 ||
+	lines := strings.Split(must(t, "predict", "--model", "t.json", "--data", "new.csv", "--header", "no", "--transposed"), "\n")
+	if len(lines) != 3 ||
 		lines[0] != "NaN" ||
 		lines[1] == "NaN" {
 		t.Errorf("predictions %q", lines)

@@ -24,10 +24,8 @@ func TestUnderflowAtZero(t *testing.T) {
 			t.Errorf("%s: exit %d, %s\n%s", data, code, stderr, out)
 		}
 	}
-	if code, _, stderr := call("fit", "--data", "small.csv", "--target", "y", "--gamma", "0"); strings.Contains(
-		stderr,
-		"underflow",
-	) {
+	code, _, stderr := call("fit", "--data", "small.csv", "--target", "y", "--gamma", "0")
+	if strings.Contains(stderr, "underflow") {
 		t.Errorf("small.csv: exit %d, %s", code, stderr)
 	}
 }

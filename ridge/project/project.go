@@ -500,10 +500,8 @@ func (p *Projection) restore(
 	w.Intercept, w.RSS, w.TSS = rest.Intercept, rest.RSS, p.tss[j]
 	z := o.Coef
 	o.Coef, o.Scaled = make([]float64, p.d), make([]float64, p.d)
-	if o.UnpenalizedBounds = rest.Bounds; slices.ContainsFunc(
-		rest.Bounds,
-		func(v float64) bool { return !(v <= math.MaxFloat64) },
-	) {
+	o.UnpenalizedBounds = rest.Bounds
+	if slices.ContainsFunc(rest.Bounds, func(v float64) bool { return !(v <= math.MaxFloat64) }) {
 		o.UnpenalizedBounds, w.Error, w.Relative = nil, math.Inf(1), math.Inf(1)
 	}
 	for i, column := range p.others {
