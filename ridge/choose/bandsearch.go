@@ -45,8 +45,8 @@ type BandOptions struct {
 	Penalty []float64
 	// Candidates are the γ to compare. The default is the grid of [Gamma].
 	Candidates []float64
-	// GivenGamma means that Candidates are the γ to solve for. γ is then no common factor that can be chosen instead of a
-	// penalty, so that the penalties of all bands are chosen.
+	// GivenGamma means that Candidates are the γ to solve for. Bands then chooses the penalties of all bands, because γ is no
+	// common factor that can be chosen instead of one of them.
 	GivenGamma bool
 }
 

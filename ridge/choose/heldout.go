@@ -92,8 +92,8 @@ func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Sol
 	return nil
 }
 
-// widen adds to intervals what the rounding of the entries of a row a changes: at most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e), if ρⱼ
-// bounds the relative error of aⱼ, and e bounds the error of the coefficients x̂.
+// widen adds to intervals the effect of rounding the entries of a row a. Let ρⱼ bound the relative error of aⱼ, and e the
+// error of the coefficients x̂. The effect is at most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e).
 func (h *HeldOut) widen(intervals []ridge.Interval, b dataset.Block, f *ridge.Solution) {
 	d := len(h.Rounding)
 	for j := range h.targets {
